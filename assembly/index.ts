@@ -1,0 +1,2 @@
+// The kernel ABI: an export list, nothing else. `src/kernel/kernel.ts` declares the same list.
+export { kernelVersion } from "./version";

@@ -1,0 +1,6 @@
+import { KERNEL_VERSION } from "../src/layout/kernel";
+
+/** Checked by the door on every instantiation: a kernel file of another build is refused. */
+export function kernelVersion(): i32 {
+  return KERNEL_VERSION;
+}

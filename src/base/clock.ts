@@ -1,0 +1,70 @@
+/**
+ * Clock: the only source of time. Whatever asks for the time takes one of these, so that whole
+ * crawls of days run in milliseconds in tests.
+ */
+import { misuse } from "./errors.ts";
+
+export interface Clock {
+  /** Milliseconds since 1970; may jump. */
+  now(): number;
+  /** Milliseconds from an arbitrary start; never goes back. */
+  monotonic(): number;
+  /** Runs `fn` once `now()` has reached `atMs`; returns its cancellation. */
+  schedule(atMs: number, fn: () => void): () => void;
+}
+
+/** Longest setTimeout that Node keeps (2³¹ − 1 ms); longer waits are taken in steps. */
+const TIMEOUT_MS_MAX = 2_147_483_647;
+
+/** The machine's clock. A scheduled wait does not keep the process alive unless `keepAlive`. */
+export function createSystemClock(): Clock {
+  return {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    schedule(atMs, fn) {
+      let handle: NodeJS.Timeout;
+      const arm = (): void => {
+        const waitMs = Math.min(Math.max(atMs - Date.now(), 0), TIMEOUT_MS_MAX);
+        handle = setTimeout(() => (Date.now() >= atMs ? fn() : arm()), Math.ceil(waitMs));
+      };
+      arm();
+      return () => clearTimeout(handle);
+    },
+  };
+}
+
+/** A clock that moves only by `advance`; what was scheduled runs in order of time, then of scheduling. */
+export function createVirtualClock(startMs = 0): Clock & { advance(ms: number): void } {
+  if (!Number.isFinite(startMs))
+    throw misuse("ARGUMENT_INVALID", "startMs", startMs, "a finite number");
+  let nowMs = startMs;
+  let serial = 0;
+  const waits: Array<{ atMs: number; serial: number; fn: () => void }> = [];
+  const before = (
+    a: { atMs: number; serial: number },
+    b: { atMs: number; serial: number },
+  ): number => a.atMs - b.atMs || a.serial - b.serial;
+  return {
+    now: () => nowMs,
+    monotonic: () => nowMs - startMs,
+    schedule(atMs, fn) {
+      const wait = { atMs, serial: serial++, fn };
+      waits.push(wait);
+      waits.sort(before);
+      return () => {
+        const at = waits.indexOf(wait);
+        if (at >= 0) waits.splice(at, 1);
+      };
+    },
+    advance(ms) {
+      if (!(ms >= 0)) throw misuse("ARGUMENT_INVALID", "ms", ms, "a number of at least 0");
+      const endMs = nowMs + ms;
+      for (let next = waits[0]; next !== undefined && next.atMs <= endMs; next = waits[0]) {
+        waits.shift();
+        nowMs = Math.max(nowMs, next.atMs);
+        next.fn();
+      }
+      nowMs = endMs;
+    },
+  };
+}

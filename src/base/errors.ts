@@ -1,0 +1,69 @@
+/**
+ * The two errors there are. Misuse and the outside world: FrontierError with a stable code.
+ * A broken invariant: InvariantError, which no caller is expected to catch.
+ */
+
+export type FrontierErrorCode =
+  | "FRONTIER_CLOSED"
+  | "FRONTIER_LOCKED"
+  | "OPTION_INVALID"
+  | "REQUEST_INVALID"
+  | "RULE_INVALID"
+  | "ARGUMENT_INVALID"
+  | "STATE_INVALID"
+  | "SNAPSHOT_CORRUPT"
+  | "FORMAT_UNSUPPORTED"
+  | "PROFILE_MISMATCH"
+  | "DISK_FULL"
+  | "MEMORY_FULL"
+  | "UNSUPPORTED";
+
+/** Misuse or the outside world, with a stable `code`; the message is `name: value (expected: …)`. */
+export class FrontierError extends Error {
+  readonly code: string;
+  readonly details?: unknown;
+
+  constructor(code: FrontierErrorCode, message: string, details?: unknown) {
+    super(message);
+    this.name = "FrontierError";
+    this.code = code;
+    if (details !== undefined) this.details = details;
+  }
+}
+
+/** A broken invariant. The frontier closes and keeps the last good snapshot. */
+export class InvariantError extends Error {
+  constructor(invariant: string) {
+    super(`broken invariant: ${invariant}`);
+    this.name = "InvariantError";
+  }
+}
+
+/** A FrontierError in the house form: `name: value (expected: …)`. */
+export function misuse(
+  code: FrontierErrorCode,
+  name: string,
+  value: unknown,
+  expected: string,
+): FrontierError {
+  return new FrontierError(code, `${name}: ${shown(value)} (expected: ${expected})`, {
+    name,
+    value,
+    expected,
+  });
+}
+
+/** A value as text for a message: short, safe for every input, never a throw. */
+export function shown(value: unknown): string {
+  let text: string;
+  try {
+    if (typeof value === "string") text = JSON.stringify(value);
+    else if (typeof value === "function") text = "a function";
+    else if (typeof value === "object" && value !== null)
+      text = JSON.stringify(value) ?? "an object";
+    else text = String(value);
+  } catch {
+    text = `a ${typeof value}`;
+  }
+  return text.length > 120 ? `${text.slice(0, 117)}…` : text;
+}

@@ -1,0 +1,26 @@
+/**
+ * Finds and compiles the kernel's file, once per process and flavour. The path is the same from
+ * `src/engine` and from `dist/engine`: two rooms up, then dist.
+ */
+import { readFileSync } from "node:fs";
+import { compileKernel } from "../kernel/kernel.ts";
+
+export type KernelFlavour = "release" | "debug" | "shared";
+
+const FILES: Record<KernelFlavour, string> = {
+  release: "kernel.wasm",
+  debug: "kernel.debug.wasm",
+  shared: "kernel.shared.wasm",
+};
+
+const compiled = new Map<KernelFlavour, WebAssembly.Module>();
+
+export function loadKernelModule(flavour: KernelFlavour = "release"): WebAssembly.Module {
+  let module = compiled.get(flavour);
+  if (module === undefined) {
+    const url = new URL(`../../dist/${FILES[flavour]}`, import.meta.url);
+    module = compileKernel(readFileSync(url));
+    compiled.set(flavour, module);
+  }
+  return module;
+}

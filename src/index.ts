@@ -1,0 +1,2 @@
+export { FrontierError } from "./base/errors.ts";
+export { createVirtualClock, type Clock } from "./base/clock.ts";

@@ -1,0 +1,93 @@
+/**
+ * One batch of URLs in kernel memory. The owner thread writes `in` fields, the kernel writes `out` fields.
+ * All offsets are absolute byte offsets into the region unless the name says "start" (relative to the text it names).
+ *
+ * Header, words:
+ *    0  count            in   rows in use
+ *    1  capacity         in   rows there is room for
+ *    2  inputOffset      in   raw bytes of all URLs, one after the other
+ *    3  inputEndsOffset  in   u32 per row: end of its raw bytes, relative to inputOffset
+ *    4  rowsOffset       in   BATCH_ROW_BYTES per row
+ *    5  textOffset       in   room for bytes the kernel had to write (transformed hrefs and keys)
+ *    6  textCapacity     in   its size
+ *    7  textUsed         both bytes used; reset to 0 by the owner before parse
+ *    8  hashesOffset     in   u64 per row: keyed hash of the identity bytes
+ *    9  hostHashesOffset in   u64 per row: keyed hash of the host bytes
+ *   10  valuesOffset     in   u32 per row: table result (layout/table.ts)
+ *   11  slotsOffset      in   u32 per row: where the table keeps that row's value word
+ *   12  secretOffset     in   16 bytes: SipHash key of this frontier
+ *   13  maxUrlBytes      in   longer raw or canonical URLs are BATCH_TOO_LONG
+ *   14  baseRow          in   absolute offset of a parsed row that relative links resolve against, or 0
+ *   15  policyOffset     in   key policy (layout/policy.ts), or 0 for the default
+ *
+ * Row, words (all out):
+ *    0  status           BATCH_*: 0 = fine so far
+ *    1  hrefOffset       the WHATWG serialisation (fragment included until the key policy cuts it)
+ *    2  hrefLength
+ *    3  hostStart        of `host` (with a port if it is not the default one) within href
+ *    4  hostLength
+ *    5  pathStart        within href; pathStart = hostStart + hostLength
+ *    6  queryStart       within href, of the '?'; = fragmentStart when there is no query
+ *    7  fragmentStart    within href, of the '#'; = hrefLength when there is none
+ *    8  keyOffset        canonical bytes under the key policy; may point into href
+ *    9  keyLength
+ *   10  visitLength      of the href a lease carries: without its fragment unless the policy keeps it
+ *   11  flags            BATCH_FLAG_*
+ *   12  portStart        within href, of the ':' before the port; = pathStart when there is none
+ *   13-15 reserved, zero
+ */
+export const BATCH_HEADER_BYTES = 64;
+export const BATCH_COUNT_WORD = 0;
+export const BATCH_CAPACITY_WORD = 1;
+export const BATCH_INPUT_OFFSET_WORD = 2;
+export const BATCH_INPUT_ENDS_OFFSET_WORD = 3;
+export const BATCH_ROWS_OFFSET_WORD = 4;
+export const BATCH_TEXT_OFFSET_WORD = 5;
+export const BATCH_TEXT_CAPACITY_WORD = 6;
+export const BATCH_TEXT_USED_WORD = 7;
+export const BATCH_HASHES_OFFSET_WORD = 8;
+export const BATCH_HOST_HASHES_OFFSET_WORD = 9;
+export const BATCH_VALUES_OFFSET_WORD = 10;
+export const BATCH_SLOTS_OFFSET_WORD = 11;
+export const BATCH_SECRET_OFFSET_WORD = 12;
+export const BATCH_MAX_URL_BYTES_WORD = 13;
+export const BATCH_BASE_ROW_WORD = 14;
+export const BATCH_POLICY_OFFSET_WORD = 15;
+
+export const BATCH_ROW_BYTES = 64;
+export const BATCH_ROW_WORDS = 16;
+export const ROW_STATUS_WORD = 0;
+export const ROW_HREF_OFFSET_WORD = 1;
+export const ROW_HREF_LENGTH_WORD = 2;
+export const ROW_HOST_START_WORD = 3;
+export const ROW_HOST_LENGTH_WORD = 4;
+export const ROW_PATH_START_WORD = 5;
+export const ROW_QUERY_START_WORD = 6;
+export const ROW_FRAGMENT_START_WORD = 7;
+export const ROW_KEY_OFFSET_WORD = 8;
+export const ROW_KEY_LENGTH_WORD = 9;
+export const ROW_VISIT_LENGTH_WORD = 10;
+export const ROW_FLAGS_WORD = 11;
+export const ROW_PORT_START_WORD = 12;
+
+/** Row status. */
+export const BATCH_OK = 0;
+/** The kernel stands back: only the full parser can tell (IDNA, odd slashes, IPv4 shorthand, no room left in text). */
+export const BATCH_NEEDS_PARSER = 1;
+/** The kernel stands back at the key: too many parameters, or no room left in text. */
+export const BATCH_NEEDS_KEY = 2;
+export const BATCH_INVALID = 3;
+export const BATCH_SCHEME = 4;
+export const BATCH_TOO_LONG = 5;
+/** The owner took this row out; every kernel call passes over it. */
+export const BATCH_SKIPPED = 6;
+
+/** Row flags. */
+export const BATCH_FLAG_HTTPS = 1;
+export const BATCH_FLAG_USERINFO = 2;
+/** href was written anew (it differs from the raw bytes). */
+export const BATCH_FLAG_HREF_WRITTEN = 4;
+/** The key differs from the href without its fragment. */
+export const BATCH_FLAG_KEY_WRITTEN = 8;
+/** The host is an IPv4 or IPv6 address. */
+export const BATCH_FLAG_ADDRESS = 16;

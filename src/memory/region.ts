@@ -1,0 +1,180 @@
+/**
+ * Region: the pages of one WebAssembly memory, handed out in runs of 64 KiB and taken back.
+ *
+ *   0 ┌──────────────┬───────┬───────┬──────┬───────────┐ byteLength
+ *     │ kernel static│ run   │ free  │ run  │ untouched │
+ *     └──────────────┴───────┴───────┴──────┴───────────┘
+ *                    65536                  ^ end
+ *
+ * The region is written by its owner thread only. Other threads may hold views of a shared region and read.
+ *
+ *   I1  Runs never overlap; free runs are sorted, disjoint and never adjacent.
+ *   I2  A run that comes back reads as zero when it is handed out again.
+ *   I3  Views are remade after every growth; whoever keeps one across `take` keeps a stale one.
+ */
+import { assert } from "../base/assert.ts";
+import {
+  REGION_FIRST_PAGE_OFFSET,
+  REGION_PAGE_BYTES,
+  REGION_PAGE_COUNT_MAX,
+} from "../layout/region.ts";
+
+/** What the region needs of a WebAssembly.Memory; the kernel room makes one. */
+export interface GrowableMemory {
+  readonly buffer: ArrayBufferLike;
+  grow(pages: number): number;
+}
+
+export interface RegionViews {
+  readonly u8: Uint8Array;
+  readonly u16: Uint16Array;
+  readonly i32: Int32Array;
+  readonly u32: Uint32Array;
+  readonly f64: Float64Array;
+  /** The same bytes as a Buffer, for latin1Write, utf8Slice and their kin. */
+  readonly buffer: Buffer;
+}
+
+export interface Region {
+  readonly memory: GrowableMemory;
+  views: RegionViews;
+  /** First byte never handed out. */
+  end: number;
+  /** Free runs: [offset, pages] pairs, sorted by offset. */
+  readonly free: number[];
+  readonly pageCountMax: number;
+  /** Pages now handed out. */
+  pagesUsed: number;
+}
+
+export function createRegion(memory: GrowableMemory, pageCountMax = REGION_PAGE_COUNT_MAX): Region {
+  return {
+    memory,
+    views: viewsOf(memory.buffer),
+    end: REGION_FIRST_PAGE_OFFSET,
+    free: [],
+    pageCountMax: Math.min(pageCountMax, REGION_PAGE_COUNT_MAX),
+    pagesUsed: 0,
+  };
+}
+
+/** Takes a run of zeroed pages and returns its offset, or 0 when the region is exhausted. */
+export function regionTake(region: Region, pages: number): number {
+  assert(pages > 0, "regionTake: pages > 0");
+  const reused = takeFree(region, pages);
+  if (reused !== 0) {
+    region.views.u8.fill(0, reused, reused + pages * REGION_PAGE_BYTES);
+    region.pagesUsed += pages;
+    return reused;
+  }
+  const offset = region.end;
+  const end = offset + pages * REGION_PAGE_BYTES;
+  if (end > region.views.u8.length && !grow(region, end)) return 0;
+  region.end = end;
+  region.pagesUsed += pages;
+  return offset;
+}
+
+/** Gives a run back. It may be part of a longer run that was taken at once. */
+export function regionGive(region: Region, offset: number, pages: number): void {
+  const { free } = region;
+  assert(
+    offset >= REGION_FIRST_PAGE_OFFSET && offset % REGION_PAGE_BYTES === 0,
+    "regionGive: offset",
+  );
+  assert(offset + pages * REGION_PAGE_BYTES <= region.end, "regionGive: end");
+  region.pagesUsed -= pages;
+  let at = searchFree(free, offset);
+  free.splice(at, 0, offset, pages);
+  if (joins(free, at)) join(free, at);
+  if (at > 0) {
+    at -= 2;
+    if (joins(free, at)) join(free, at);
+  }
+}
+
+/** Bytes handed out now. */
+export function regionBytes(region: Region): number {
+  return region.pagesUsed * REGION_PAGE_BYTES;
+}
+
+/** Checks I1 over the whole region. */
+export function verifyRegion(region: Region): void {
+  const { free } = region;
+  let pages = 0;
+  let end = 0;
+  for (let at = 0; at < free.length; at += 2) {
+    assert((free[at] as number) > end || at === 0, "I1: free runs sorted and not adjacent");
+    end = (free[at] as number) + (free[at + 1] as number) * REGION_PAGE_BYTES;
+    pages += free[at + 1] as number;
+  }
+  assert(end <= region.end, "I1: free runs inside");
+  const known = (region.end - REGION_FIRST_PAGE_OFFSET) / REGION_PAGE_BYTES;
+  assert(known === pages + region.pagesUsed, "I1: every page is free or handed out");
+}
+
+/** First fit: the lowest run that is long enough, so that the high end can fall idle. */
+function takeFree(region: Region, pages: number): number {
+  const { free } = region;
+  for (let at = 0; at < free.length; at += 2) {
+    const have = free[at + 1] as number;
+    if (have < pages) continue;
+    const offset = free[at] as number;
+    if (have === pages) free.splice(at, 2);
+    else {
+      free[at] = offset + pages * REGION_PAGE_BYTES;
+      free[at + 1] = have - pages;
+    }
+    return offset;
+  }
+  return 0;
+}
+
+/** Grows by an eighth at least: untouched pages cost address space only, and each growth remakes the views. */
+function grow(region: Region, end: number): boolean {
+  const have = region.views.u8.length / REGION_PAGE_BYTES;
+  const need = Math.ceil(end / REGION_PAGE_BYTES) - have;
+  const room = region.pageCountMax - have;
+  if (need > room) return false;
+  const pages = Math.min(room, Math.max(need, have >> 3, 16));
+  try {
+    region.memory.grow(pages);
+  } catch {
+    return false; // the machine has no more address space: exhausted, as a full region is
+  }
+  region.views = viewsOf(region.memory.buffer);
+  return true;
+}
+
+function viewsOf(buffer: ArrayBufferLike): RegionViews {
+  return {
+    u8: new Uint8Array(buffer),
+    u16: new Uint16Array(buffer),
+    i32: new Int32Array(buffer),
+    u32: new Uint32Array(buffer),
+    f64: new Float64Array(buffer),
+    buffer: Buffer.from(buffer as ArrayBuffer),
+  };
+}
+
+/** Index of the first pair whose offset is not below `offset`. */
+function searchFree(free: number[], offset: number): number {
+  let low = 0;
+  let high = free.length >> 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((free[middle * 2] as number) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low * 2;
+}
+
+function joins(free: number[], at: number): boolean {
+  if (at + 2 >= free.length) return false;
+  return (free[at] as number) + (free[at + 1] as number) * REGION_PAGE_BYTES === free[at + 2];
+}
+
+function join(free: number[], at: number): void {
+  free[at + 1] = (free[at + 1] as number) + (free[at + 3] as number);
+  free.splice(at + 2, 2);
+}

@@ -1,0 +1,24 @@
+/**
+ * Builds dist/: the three kernels with asc, then the package with tsc.
+ *
+ *   node tools/build.mjs            everything
+ *   node tools/build.mjs kernel     the kernels alone
+ */
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const bin = (name) => fileURLToPath(new URL(`../node_modules/${name}`, import.meta.url));
+const onlyKernel = process.argv[2] === "kernel";
+
+function run(script, args) {
+  const result = spawnSync(process.execPath, [script, ...args], { cwd: root, stdio: "inherit" });
+  if (result.status !== 0) process.exit(result.status ?? 1);
+}
+
+if (!onlyKernel) rmSync(new URL("../dist", import.meta.url), { recursive: true, force: true });
+for (const target of ["debug", "release", "shared"]) {
+  run(bin("assemblyscript/bin/asc.js"), ["--config", "asconfig.json", "--target", target]);
+}
+if (!onlyKernel) run(bin("typescript/bin/tsc"), ["-p", "tsconfig.build.json"]);

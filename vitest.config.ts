@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    env: { OUTRIDER_VERIFY: "1" },
+    pool: "forks",
+    testTimeout: 120_000,
+  },
+});
