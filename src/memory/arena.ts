@@ -3,7 +3,7 @@
  *
  *   bytes            served from                                   lost to rounding
  *   1 … 512          a page of objects of 8, 16, 24 … 512 bytes    at most 7 bytes, page end < 1 %
- *   513 … 8,192      a page of objects in steps of about 12.5 %    at most about 12.5 %
+ *   513 … 8,192      a page of objects in steps of about 12.5 %    at most 12.6 %
  *   8,193 … 65,536   a page of 7, 6, 5, 4, 3, 2 or 1 objects       at most a half
  *   above            a run of whole pages                          less than a page
  *
@@ -203,13 +203,17 @@ function kindOf(arena: Arena, bytes: number): number {
   return bytes <= ARENA_SMALL_BYTES_MAX ? units : (arena.kindOfUnits[units] as number);
 }
 
-/** Sizes in units of 8 bytes by kind: each step of 8, then about an eighth more, stretched to fill the page. */
+/** Sizes in units of 8 bytes by kind: every unit, then at most an eighth more, stretched to fill the page. */
 function kindUnits(): number[] {
   const units: number[] = [];
   for (let unit = 0; unit <= ARENA_SMALL_UNITS_MAX; unit++) units.push(unit);
   for (let last = ARENA_SMALL_UNITS_MAX; last < ARENA_PAGE_HANDLES; ) {
-    const wanted = last + Math.max(last >> 3, 1);
-    last = Math.floor(ARENA_PAGE_HANDLES / Math.max(Math.floor(ARENA_PAGE_HANDLES / wanted), 1));
+    // As many to a page as the wanted size needs, or one less where that is no step at all.
+    const wanted = last + (last >> 3);
+    const fits = Math.floor(ARENA_PAGE_HANDLES / last);
+    last = Math.floor(
+      ARENA_PAGE_HANDLES / Math.min(Math.ceil(ARENA_PAGE_HANDLES / wanted), fits - 1),
+    );
     units.push(last);
   }
   return units;

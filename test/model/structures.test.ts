@@ -86,7 +86,7 @@ const BROKEN: Array<[string, Program, Edit]> = [
     },
   ],
   [
-    "treap: the two halves of a split are swapped at equal keys",
+    "treap: the next of equal keys is passed over",
     programs.runTreapProgram,
     {
       file: "structures/treap",
@@ -128,7 +128,7 @@ const BROKEN: Array<[string, Program, Edit]> = [
     { file: "structures/ranks", find: "  arenaGive(arena, lane, LANE_BYTES);\n", put: "" },
   ],
   [
-    "ranks: views kept across a growth",
+    "ranks: a new lane pushes the others out",
     programs.runRanksProgram,
     {
       file: "structures/ranks",
@@ -137,7 +137,7 @@ const BROKEN: Array<[string, Program, Edit]> = [
     },
   ],
   [
-    "heap: the place is not written on the way up",
+    "heap: the place of what moves is wiped on the way up",
     programs.runHeapProgram,
     {
       file: "structures/heap",
@@ -171,6 +171,15 @@ const BROKEN: Array<[string, Program, Edit]> = [
 ];
 
 describe("a broken copy is caught", () => {
+  test("and a copy without a fault is not", async () => {
+    const copy = await loadBroken({
+      file: "memory/arena",
+      find: "const POISON = 0xdb;",
+      put: "const POISON = 0xda;",
+    });
+    for (const [, program, commands] of CASES)
+      seeded((random) => program(copy, random, commands), 1);
+  });
   for (const [name, program, edit] of BROKEN) {
     test(name, async () => {
       const broken = await loadBroken(edit);
