@@ -9,6 +9,9 @@
  *      4  place  PLACE_LIST        PLACE_SIDE, _TREE  PLACE_HEAP + index
  *      5  first word of whatever the item is
  *
+ * Whoever makes an item writes PLACE_NOWHERE: the arena does not zero. Whoever takes it out of its
+ * place writes it again.
+ *
  * Words count from the item's start: u32[handle * 2 + word]. The key is f64[handle + ITEM_KEY_FIELD].
  */
 export const ITEM_LEFT_WORD = 0;

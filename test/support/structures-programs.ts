@@ -115,7 +115,7 @@ function verifyStamp(
 }
 
 export function runTreapProgram(api: StructuresApi, random: Random, commands: number): void {
-  const region = api.createRegion(createFakeMemory());
+  const region = api.createRegion(createFakeMemory(32));
   const arena = api.createArena(region);
   const keys = 1 + random.below(500);
   const model: Entry[] = [];
@@ -151,7 +151,7 @@ export function runTreapProgram(api: StructuresApi, random: Random, commands: nu
 }
 
 export function runLaneProgram(api: StructuresApi, random: Random, commands: number): void {
-  const region = api.createRegion(createFakeMemory());
+  const region = api.createRegion(createFakeMemory(32));
   const arena = api.createArena(region);
   const lane = api.arenaTake(arena, 40);
   api.laneInit(region, lane, -7);
@@ -270,9 +270,7 @@ function verifyRanksOrder(
 }
 
 export function runHeapProgram(api: StructuresApi, random: Random, commands: number): void {
-  const items = api.createRegion(createFakeMemory());
-  // The heap's own pages are few: pushing is refused now and then.
-  const region = api.createRegion(createFakeMemory(64), 16 + random.below(48));
+  const region = api.createRegion(createFakeMemory(64), 4 + random.below(48));
   const arena = api.createArena(region);
   const heap = api.createHeap(region);
   const model: Entry[] = [];
@@ -315,7 +313,7 @@ export function runHeapProgram(api: StructuresApi, random: Random, commands: num
     assert.equal(api.verifyHeap(heap), model.length);
     assert.equal(api.heapCount(heap), model.length);
   }
-  api.verifyRegion(items);
+  api.verifyRegion(region);
   verifyHeapScan(api, heap, model);
   const held = api.regionBytes(region) - api.arenaBytes(arena);
   assert.equal(api.heapBytes(heap), held);

@@ -65,13 +65,21 @@ describe("region", () => {
     ]);
   });
 
-  test("takes what it needs where there is no room for the usual eighth", () => {
+  test("takes less, down to what it needs, where there is no room for the usual growth", () => {
     const memory = createFakeMemory(4);
     const region = createRegion(memory);
     expect(regionTake(region, 3)).toBe(PAGE);
     expect(memory.buffer.byteLength).toBe(4 * PAGE);
     expect(regionTake(region, 1)).toBe(0);
     verifyRegion(region);
+  });
+
+  test("grows seldom: each growth is a pause", () => {
+    const memory = createFakeMemory(1000);
+    const region = createRegion(memory, 1000);
+    for (let page = 0; page < 999; page++) regionTake(region, 1);
+    expect(regionBytes(region)).toBe(999 * PAGE);
+    expect(memory.growths).toBe(3);
   });
 
   test("remakes every view on growth (I3)", () => {

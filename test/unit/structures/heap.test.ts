@@ -19,7 +19,7 @@ import { freshSeed, seeded } from "../../support/seeded.ts";
 
 const PAGE = 65536;
 
-/** A heap in a region of few pages; its items stand in another region at the same handles. */
+/** A heap in a region of few pages, which its items share. */
 function heapOf(pages: number, count: number) {
   const region = createRegion(createFakeMemory(), pages);
   const arena = createArena(region);
@@ -31,18 +31,18 @@ function heapOf(pages: number, count: number) {
 describe("heap", () => {
   test("comes through the borders of its pages up and down, and shrinks back", () => {
     seeded((random) => {
-      const { region, heap, items } = heapOf(64, 20_000);
+      const { region, heap, items } = heapOf(64, 66_000);
       const before = regionBytes(region);
       for (const item of items) heapPush(heap, item, random.below(5000), random.word());
-      expect(heapCount(heap)).toBe(20_000);
-      expect(heapBytes(heap)).toBe((5 + 2) * PAGE);
+      expect(heapCount(heap)).toBe(66_000);
+      expect(heapBytes(heap)).toBe((17 + 5) * PAGE);
       verifyHeap(heap);
       let key = -1;
-      for (let count = 19_999; count >= 0; count--) {
+      for (let count = 65_999; count >= 0; count--) {
         expect(heapPeekKey(heap)).toBeGreaterThanOrEqual(key);
         key = heapPeekKey(heap);
         heapPop(heap);
-        if (count % 1021 === 0 || count % 4096 > 4090) verifyHeap(heap);
+        if (count % 6007 === 0 || count % 4096 > 4091) verifyHeap(heap);
       }
       expect(heapBytes(heap)).toBe(2 * PAGE);
       heapRelease(heap);
