@@ -2,7 +2,15 @@
  * The structures as one object, so that the same programs run against the real modules and against
  * deliberately broken copies. A copy is the transpiled source with one edit, in a temporary folder.
  */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -55,11 +63,13 @@ export async function loadBroken(edit: Edit): Promise<StructuresApi> {
   for (const name of MODULES) {
     Object.assign(api, await import(pathToFileURL(join(folder, `${name}.js`)).href));
   }
+  rmSync(folder, { recursive: true }); // the modules are loaded
   return api as StructuresApi;
 }
 
 function transpileAll(): string {
   const folder = mkdtempSync(join(tmpdir(), "structures-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   for (const room of ROOMS) {
     mkdirSync(join(folder, room));
