@@ -1,5 +1,5 @@
 /** Random programs over the off-heap structures, and broken copies that the programs must catch. */
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import * as arena from "../../src/memory/arena.ts";
 import * as region from "../../src/memory/region.ts";
@@ -8,7 +8,12 @@ import * as lane from "../../src/structures/lane.ts";
 import * as ranks from "../../src/structures/ranks.ts";
 import * as treap from "../../src/structures/treap.ts";
 import { commandsOf, freshSeed, seeded } from "../support/seeded.ts";
-import { type Edit, loadBroken, type StructuresApi } from "../support/structures-api.ts";
+import {
+  type Edit,
+  loadBroken,
+  removeCopies,
+  type StructuresApi,
+} from "../support/structures-api.ts";
 import * as programs from "../support/structures-programs.ts";
 
 const api: StructuresApi = { ...arena, ...region, ...heap, ...lane, ...ranks, ...treap };
@@ -199,6 +204,8 @@ const BROKEN: Array<[string, Program, Edit]> = [
 ];
 
 describe("a broken copy is caught", () => {
+  afterAll(removeCopies);
+
   test("and a copy without a fault is not", async () => {
     const copy = await loadBroken({
       file: "memory/arena",

@@ -67,9 +67,14 @@ export async function loadBroken(edit: Edit): Promise<StructuresApi> {
   return api as StructuresApi;
 }
 
+/** Removes what `loadBroken` left for further copies. */
+export function removeCopies(): void {
+  if (whole !== undefined) rmSync(whole, { recursive: true });
+  whole = undefined;
+}
+
 function transpileAll(): string {
   const folder = mkdtempSync(join(tmpdir(), "structures-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   for (const room of ROOMS) {
     mkdirSync(join(folder, room));
