@@ -13,6 +13,14 @@ import { InvariantError } from "../base/errors.ts";
 import { KERNEL_VERSION } from "../layout/kernel.ts";
 
 export interface KernelExports {
+  /** Keys of all rows; rows left at BATCH_NEEDS_KEY. */
+  keyBatch(batch: number): number;
+  /** Key of one row; its status. */
+  keyOne(batch: number, index: number): number;
+  /** Raw bytes of all rows to hrefs; rows left at BATCH_NEEDS_PARSER. */
+  parseBatch(batch: number): number;
+  /** Raw bytes of one row to its href; its status. */
+  parseOne(batch: number, index: number): number;
   kernelVersion(): number;
 }
 
