@@ -2,8 +2,8 @@
  * Hosts as the URL Standard has them, with the IDNA table pinned to npm tr46 instead of the
  * platform's, so that one host has one spelling on every Node version.
  *
- *   raw host ─▶ percent-decode ─▶ ASCII without xn-- ─▶ lower case ──────┐
- *                      └────────▶ anything else ──────▶ tr46 6.0.0 ─────┴▶ forbidden? ─▶ ASCII host
+ *   raw host ─▶ percent-decode ─▶ ASCII ─────▶ lower case ──┐
+ *                      └────────▶ non-ASCII ─▶ tr46 6.0.0 ──┴▶ forbidden? ─▶ ASCII host
  *
  * I1  The answer is ASCII, lower-case, not empty, and free of forbidden domain code points.
  * I2  A host that ends in a number is an IPv4 address or no host; the address itself is read by
@@ -49,14 +49,15 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 /** The ASCII form of a host that is not in brackets; undefined: not a host. */
 export function hostToAscii(rawHost: string): string | undefined {
   const domain = rawHost.includes("%") ? percentDecoded(rawHost) : rawHost;
-  const isPlain = ASCII_ONLY.test(domain) && !IDNA_LABEL.test(domain);
-  const ascii = isPlain ? domain.toLowerCase() : idnaToAscii(domain);
+  // Since June 2026 the Standard never judges an ASCII domain, not even its xn-- labels; the
+  // platforms still do, each with its own table.
+  const ascii = ASCII_ONLY.test(domain) ? domain.toLowerCase() : idnaToAscii(domain);
   if (ascii === undefined || ascii === "" || FORBIDDEN.test(ascii)) return undefined;
   if (endsInNumber(ascii) && IDNA_LABEL.test(ascii)) return undefined;
   return ascii;
 }
 
-/** Whether a host holds a label that only an IDNA table can judge. */
+/** Whether a host holds a label that a platform would judge by its own IDNA table. */
 export function holdsIdnaLabel(host: string): boolean {
   return IDNA_LABEL.test(host);
 }
