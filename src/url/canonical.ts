@@ -16,8 +16,11 @@
 import { BATCH_INVALID, BATCH_SCHEME, BATCH_TOO_LONG } from "../layout/batch.ts";
 import { endsInNumber, holdsIdnaLabel, hostToAscii, TR46_VERSION } from "./host.ts";
 
+/** Version of the bytes that docs/formats/canonical-url.md describes, the IDNA table included. */
+export const CANONICAL_VERSION = `1+tr46-${TR46_VERSION}`;
+
 /** Profile id, part of snapshots and fingerprints: another id means other bytes. */
-export const CANONICAL_PROFILE_ID = `canonical/1+tr46-${TR46_VERSION}`;
+export const CANONICAL_PROFILE_ID = `canonical/${CANONICAL_VERSION}`;
 
 /** Default of `maxUrlBytes`. */
 export const URL_BYTES_MAX = 8192;
