@@ -20,6 +20,9 @@ import {
 import {
   ENCODE_USERINFO,
   HOST_FORBIDDEN,
+  HTTPS_WORD,
+  HTTP_WORD,
+  SLASHES_WORD,
   classesOf,
   isDigit,
   lowerCase,
@@ -52,10 +55,9 @@ export function writeAuthority(row: usize, at: usize, end: usize): usize {
 }
 
 function writeScheme(out: usize, isHttps: bool): usize {
-  store<u64>(out, 0x2f2f3a70747468); // "http://"
-  if (!isHttps) return out + 7;
-  store<u64>(out, 0x2f2f3a7370747468); // "https://"
-  return out + 8;
+  store<u32>(out, HTTP_WORD);
+  store<u32>(out + 4, isHttps ? HTTPS_WORD : SLASHES_WORD);
+  return out + (isHttps ? 8 : 7);
 }
 
 /** The place behind the last `@`, or `at` if there is none. */

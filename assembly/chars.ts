@@ -21,6 +21,11 @@ export const UNRESERVED: u32 = 32;
 export const HEX: u32 = 64;
 export const SCHEME: u32 = 128;
 
+/** Four bytes, little-endian: "http", "s://" and "://". */
+export const HTTP_WORD: u32 = 0x70747468;
+export const HTTPS_WORD: u32 = 0x2f2f3a73;
+export const SLASHES_WORD: u32 = 0x2f2f3a;
+
 // biome-ignore format: one row per high nibble
 const CLASSES: usize = memory.data<u8>([
   0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f,

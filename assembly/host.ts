@@ -1,9 +1,9 @@
 /**
- * What a host's bytes say: is it a plain domain, an IPv4 address as it is serialised, or a matter for
- * the full parser (`xn--` labels, other numbers in the last label).
+ * What a host's bytes say: a plain domain, an IPv4 address as it is serialised, or a matter for the
+ * full parser. Labels are not judged, `xn--` ones neither: the Standard leaves ASCII hosts alone.
  *
- *   … ─label─ . ─label─ . ─last─
- *      └ xn--…: HOST_HARD   └ digits or 0x…: the whole is an address, and only 1.2.3.4 is one we read
+ *   … label . label . last [.]
+ *                     └ digits or 0x…: the whole is an address or invalid; we read 1.2.3.4 only
  */
 import { isDigit, lowerCase } from "./chars";
 
@@ -12,18 +12,12 @@ export const HOST_ADDRESS: u32 = 1;
 /** Only the full parser can tell. */
 export const HOST_HARD: u32 = 2;
 
-/** Judges a non-empty lower-case ASCII host without forbidden bytes. @hot */
+/** Judges a non-empty lower-case ASCII host without forbidden bytes. */
 export function judgeHost(at: usize, end: usize): u32 {
-  let last = at;
-  let label = at;
-  for (let i = at; i < end; i++) {
-    if (load<u8>(i) !== 0x2e) continue;
-    if (isPunycode(label, i)) return HOST_HARD;
-    label = i + 1;
-    if (label < end) last = label;
-  }
-  if (isPunycode(label, end)) return HOST_HARD;
-  if (!isDigit(load<u8>(last))) return HOST_PLAIN;
+  const lastEnd = load<u8>(end - 1) === 0x2e ? end - 1 : end; // one trailing dot does not count
+  let last = lastEnd;
+  while (last > at && load<u8>(last - 1) !== 0x2e) last--;
+  if (last === lastEnd || !isDigit(load<u8>(last))) return HOST_PLAIN;
   return judgeNumber(at, last, end);
 }
 
@@ -53,22 +47,14 @@ function isDottedQuad(at: usize, end: usize): bool {
   return at === end;
 }
 
-function isPunycode(label: usize, end: usize): bool {
-  return end - label >= 4 && load<u32>(label) === 0x2d2d6e78; // "xn--", little-endian
-}
-
 /**
- * True if a host is surely plain: no `--` in it, and behind its last dot something that is no digit.
+ * True if a host is surely plain: behind its last dot stands something that is no digit.
  * Reads at most BATCH_SLACK_BYTES past the end. @hot
  */
 export function isPlainHost(at: usize, end: usize): bool {
-  const dash = i8x16.splat(0x2d);
   let last = at - 1;
   for (let i = at; i < end; i += 16) {
-    const bytes = v128.load(i);
-    const pairs = v128.and(i8x16.eq(bytes, dash), i8x16.eq(v128.load(i + 1), dash));
-    if (v128.any_true(pairs)) return false; // also past the end: then the slow judge says it
-    let dots = <u32>i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(0x2e)));
+    let dots = <u32>i8x16.bitmask(i8x16.eq(v128.load(i), i8x16.splat(0x2e)));
     if (end - i < 16) dots &= ((<u32>1) << (<u32>(end - i))) - 1;
     if (dots !== 0) last = i + 31 - <usize>clz(dots);
   }

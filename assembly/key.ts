@@ -15,6 +15,7 @@ import {
   BATCH_BASE_ROW_WORD,
   BATCH_COUNT_WORD,
   BATCH_FLAG_AMPERSAND,
+  BATCH_FLAG_KEY_UTF8,
   BATCH_FLAG_KEY_WRITTEN,
   BATCH_FLAG_PERCENT,
   BATCH_FLAG_USERINFO,
@@ -61,6 +62,7 @@ import {
 } from "./query";
 import { addFlags, get, hasRoom, keepText, scratchOf, set, stop, textEnd } from "./row";
 import { hasHighByte, scanByte } from "./scan";
+import { isDotSegment } from "./transform";
 
 /** The key of every row that is BATCH_OK; returns how many only the JavaScript side can do. @hot */
 export function keyBatch(batch: usize): i32 {
@@ -85,16 +87,14 @@ export function keyOne(batch: usize, index: u32): i32 {
 function keyRow(batch: usize, row: usize, index: u32): void {
   const policy = <usize>get(batch, BATCH_POLICY_OFFSET_WORD);
   const flags = policy === 0 ? 0 : get(policy, POLICY_FLAGS_WORD);
-  const keepsFragment = (flags & (POLICY_KEEP_FRAGMENT | POLICY_RAW)) !== 0;
-  const visit = get(row, keepsFragment ? ROW_HREF_LENGTH_WORD : ROW_FRAGMENT_START_WORD);
-  set(row, ROW_VISIT_LENGTH_WORD, visit);
-  set(row, ROW_FLAGS_WORD, get(row, ROW_FLAGS_WORD) & ~BATCH_FLAG_KEY_WRITTEN);
-  if (visit > get(batch, BATCH_MAX_URL_BYTES_WORD)) {
-    stop(row, BATCH_TOO_LONG);
-    return;
-  }
+  set(
+    row,
+    ROW_FLAGS_WORD,
+    get(row, ROW_FLAGS_WORD) & ~(BATCH_FLAG_KEY_WRITTEN | BATCH_FLAG_KEY_UTF8),
+  );
+  set(row, ROW_VISIT_LENGTH_WORD, visitLength(row, flags));
   if ((flags & POLICY_RAW) !== 0) {
-    rawKey(batch, row, index);
+    rawKey(batch, row, index, flags);
     return;
   }
   const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
@@ -105,6 +105,14 @@ function keyRow(batch: usize, row: usize, index: u32): void {
   }
   set(row, ROW_KEY_OFFSET_WORD, <u32>href);
   set(row, ROW_KEY_LENGTH_WORD, length);
+}
+
+/** The href without its fragment, unless the policy keeps it; an empty one goes always. */
+function visitLength(row: usize, flags: u32): u32 {
+  const fragment = get(row, ROW_FRAGMENT_START_WORD);
+  if ((flags & POLICY_KEEP_FRAGMENT) === 0) return fragment;
+  const length = get(row, ROW_HREF_LENGTH_WORD);
+  return length > fragment + 1 ? length : fragment;
 }
 
 /** Length of the prefix of href that is the key already, or 0 if the key must be written. @hot */
@@ -219,32 +227,63 @@ function writeSplit(batch: usize, at: usize, end: usize, out: usize, policy: usi
 function dropPathParams(at: usize, end: usize, policy: usize): usize {
   let out = at;
   while (at < end) {
-    let partEnd = at + 1;
-    while (partEnd < end && load<u8>(partEnd) !== 0x3b && load<u8>(partEnd) !== 0x2f) partEnd++;
-    const isParam = load<u8>(at) === 0x3b;
-    if (!isParam || !isDropped(at + 1, scanByte(at + 1, partEnd, 0x3d), policy)) {
-      out = writeBytes(at, partEnd, out);
+    store<u8>(out++, 0x2f);
+    const segmentEnd = scanByte(++at, end, 0x2f);
+    const head = scanByte(at, segmentEnd, 0x3b);
+    // A segment that would become a dot segment stays whole: the key must parse to itself.
+    if (isDotSegment(at, head) && allDropped(head, segmentEnd, policy)) {
+      out = writeBytes(at, segmentEnd, out);
+    } else {
+      out = writeBytes(at, head, out);
+      out = writeParams(head, segmentEnd, out, policy);
     }
-    at = partEnd;
+    at = segmentEnd;
   }
   return out;
 }
 
-/** Profile `url`: the raw bytes, or the href where links were resolved against a base. */
-function rawKey(batch: usize, row: usize, index: u32): void {
-  if (get(batch, BATCH_BASE_ROW_WORD) !== 0) {
-    set(row, ROW_KEY_OFFSET_WORD, get(row, ROW_HREF_OFFSET_WORD));
-    set(row, ROW_KEY_LENGTH_WORD, get(row, ROW_HREF_LENGTH_WORD));
-    return;
+/** Writes the `;param`s of [at, end) that stay. */
+function writeParams(at: usize, end: usize, out: usize, policy: usize): usize {
+  while (at < end) {
+    const paramEnd = scanByte(at + 1, end, 0x3b);
+    if (!isDroppedParam(at, paramEnd, policy)) out = writeBytes(at, paramEnd, out);
+    at = paramEnd;
   }
-  const input = <usize>get(batch, BATCH_INPUT_OFFSET_WORD);
-  const ends = <usize>get(batch, BATCH_INPUT_ENDS_OFFSET_WORD);
-  const start = input + (index === 0 ? 0 : <usize>load<u32>(ends + ((index - 1) << 2)));
-  const end = input + <usize>load<u32>(ends + (index << 2));
+  return out;
+}
+
+function allDropped(at: usize, end: usize, policy: usize): bool {
+  while (at < end) {
+    const paramEnd = scanByte(at + 1, end, 0x3b);
+    if (!isDroppedParam(at, paramEnd, policy)) return false;
+    at = paramEnd;
+  }
+  return true;
+}
+
+/** [at, end) is a semicolon and what follows it. */
+function isDroppedParam(at: usize, end: usize, policy: usize): bool {
+  return isDropped(at + 1, scanByte(at + 1, end, 0x3d), policy);
+}
+
+/** Profile `url`: the raw bytes, or the href where links were resolved against a base. */
+function rawKey(batch: usize, row: usize, index: u32, flags: u32): void {
+  let start: usize;
+  let end: usize;
+  if (get(batch, BATCH_BASE_ROW_WORD) !== 0) {
+    start = <usize>get(row, ROW_HREF_OFFSET_WORD);
+    end = start + <usize>get(row, ROW_HREF_LENGTH_WORD);
+  } else {
+    const input = <usize>get(batch, BATCH_INPUT_OFFSET_WORD);
+    const ends = <usize>get(batch, BATCH_INPUT_ENDS_OFFSET_WORD);
+    start = input + (index === 0 ? 0 : <usize>load<u32>(ends + ((index - 1) << 2)));
+    end = input + <usize>load<u32>(ends + (index << 2));
+  }
   if (hasHighByte(start, end)) {
     stop(row, BATCH_NEEDS_KEY);
     return;
   }
+  if ((flags & POLICY_KEEP_FRAGMENT) === 0) end = scanByte(start, end, 0x23);
   set(row, ROW_KEY_OFFSET_WORD, <u32>start);
   set(row, ROW_KEY_LENGTH_WORD, <u32>(end - start));
 }

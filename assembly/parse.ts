@@ -40,14 +40,11 @@ import {
   ROW_STATUS_WORD,
   ROW_VISIT_LENGTH_WORD,
 } from "../src/layout/batch";
-import { isDigit } from "./chars";
+import { HTTPS_WORD, HTTP_WORD, SLASHES_WORD, isDigit } from "./chars";
 import { HOST_ADDRESS, HOST_HARD, isPlainHost, judgeHost } from "./host";
-import { addFlags, get, set } from "./row";
+import { addFlags, clearRow, get, set } from "./row";
 import { scanFragment, scanHost, scanPath, scanQuery } from "./scan";
 import { isDotSegment, transformRow } from "./transform";
-
-const HTTP: u64 = 0x2f2f3a70747468; // "http://" in seven bytes, little-endian
-const HTTPS: u64 = 0x2f2f3a7370747468; // "https://"
 
 /** Parses every row that is not skipped; returns how many only the full parser can tell. @hot */
 export function parseBatch(batch: usize): i32 {
@@ -90,20 +87,16 @@ function parseRow(batch: usize, row: usize, start: usize, end: usize): void {
   }
 }
 
-/** A row without a result has no ranges either, whatever it held before. */
-function clearRow(row: usize): void {
-  memory.fill(row + (ROW_HREF_OFFSET_WORD << 2), 0, BATCH_ROW_BYTES - (ROW_HREF_OFFSET_WORD << 2));
-}
-
 /** Fills the row in place if the raw bytes are the serialisation; false: they are not, or it is hard to say. */
 function checkRow(row: usize, start: usize, end: usize): bool {
   if (end - start < 9) return false;
-  const head = load<u64>(start);
+  if (load<u32>(start) !== HTTP_WORD) return false;
+  const behind = load<u32>(start + 4);
   let host = start + 7;
-  if (head === HTTPS) {
+  if (behind === HTTPS_WORD) {
     set(row, ROW_FLAGS_WORD, BATCH_FLAG_HTTPS);
     host++;
-  } else if ((head & 0xffffffffffffff) !== HTTP) return false;
+  } else if ((behind & 0xffffff) !== SLASHES_WORD) return false;
   const hostEnd = scanHost(host, end);
   if (hostEnd === host || hostEnd === end) return false;
   if (!isPlainHost(host, hostEnd)) {

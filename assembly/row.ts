@@ -1,9 +1,11 @@
 /** Words of a batch's header and rows by number, and the room left for written bytes. */
 import {
+  BATCH_ROW_BYTES,
   BATCH_SCRATCH_BYTES,
   BATCH_TEXT_CAPACITY_WORD,
   BATCH_TEXT_OFFSET_WORD,
   BATCH_TEXT_USED_WORD,
+  ROW_HREF_OFFSET_WORD,
   ROW_STATUS_WORD,
 } from "../src/layout/batch";
 
@@ -23,6 +25,12 @@ export function addFlags(block: usize, word: u32, flags: u32): void {
 export function stop(row: usize, status: u32): usize {
   set(row, ROW_STATUS_WORD, status);
   return 0;
+}
+
+/** A row without a result has no ranges either, whatever it held before. Its status stays. */
+export function clearRow(row: usize): void {
+  const kept = ROW_HREF_OFFSET_WORD << 2;
+  memory.fill(row + kept, 0, BATCH_ROW_BYTES - kept);
 }
 
 /** Where the next written bytes go. */

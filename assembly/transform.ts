@@ -36,6 +36,7 @@ import {
   ENCODE_FRAGMENT,
   ENCODE_PATH,
   ENCODE_QUERY,
+  HTTP_WORD,
   SCHEME,
   classesOf,
   isLetter,
@@ -43,7 +44,7 @@ import {
   writeEncoded,
 } from "./chars";
 import { writeAuthority } from "./authority";
-import { addFlags, get, hasRoom, keepText, set, stop, textEnd } from "./row";
+import { addFlags, clearRow, get, hasRoom, keepText, set, stop, textEnd } from "./row";
 import { hasHighByte, noteBytes } from "./scan";
 
 /** Writes the row's href from [at, end), or ends the row with another status. */
@@ -69,7 +70,7 @@ export function transformRow(batch: usize, row: usize, at: usize, end: usize, ba
   set(row, ROW_HREF_OFFSET_WORD, <u32>out);
   const hrefEnd = writeHref(row, at, end, base);
   if (hrefEnd === 0) {
-    set(row, ROW_HREF_OFFSET_WORD, 0);
+    clearRow(row);
     return;
   }
   finish(batch, row, out, hrefEnd);
@@ -81,13 +82,14 @@ export function isDotSegment(at: usize, end: usize): bool {
 }
 
 function finish(batch: usize, row: usize, href: usize, end: usize): void {
-  set(row, ROW_HREF_LENGTH_WORD, <u32>(end - href));
-  const visitLength = get(row, ROW_FRAGMENT_START_WORD);
-  set(row, ROW_VISIT_LENGTH_WORD, visitLength);
-  if (visitLength > get(batch, BATCH_MAX_URL_BYTES_WORD)) {
+  const length = <u32>(end - href);
+  if (length > get(batch, BATCH_MAX_URL_BYTES_WORD)) {
+    clearRow(row);
     stop(row, BATCH_TOO_LONG);
     return;
   }
+  set(row, ROW_HREF_LENGTH_WORD, length);
+  set(row, ROW_VISIT_LENGTH_WORD, get(row, ROW_FRAGMENT_START_WORD));
   addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_HREF_WRITTEN);
   set(row, ROW_STATUS_WORD, BATCH_OK);
   keepText(batch, end);
@@ -99,8 +101,8 @@ function writeHref(row: usize, at: usize, end: usize, base: usize): usize {
   if (colon === 0) return base === 0 ? stop(row, BATCH_INVALID) : writeRelative(row, at, end, base);
   const length = colon - at;
   const isHttps = length === 5 && (load<u8>(at + 4) | 0x20) === 0x73;
-  if ((length !== 4 && !isHttps) || (load<u32>(at) | 0x20202020) !== 0x70747468) {
-    return stop(row, isForeign(at, colon, end) ? BATCH_SCHEME : BATCH_NEEDS_PARSER);
+  if ((length !== 4 && !isHttps) || (load<u32>(at) | 0x20202020) !== HTTP_WORD) {
+    return stop(row, BATCH_SCHEME);
   }
   const scheme: u32 = isHttps ? BATCH_FLAG_HTTPS : 0;
   if (base !== 0 && (get(base, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) === scheme) {
@@ -114,19 +116,6 @@ function schemeEnd(at: usize, end: usize): usize {
   if (at === end || !isLetter(load<u8>(at))) return 0;
   while (at < end && (classesOf(load<u8>(at)) & SCHEME) !== 0) at++;
   return at < end && load<u8>(at) === 0x3a ? at : 0;
-}
-
-/** True for another scheme whose URL can not fail to parse: not special, and without a host. */
-function isForeign(at: usize, colon: usize, end: usize): bool {
-  const length = colon - at;
-  if (length <= 4) {
-    const word = load<u32>(at) | 0x20202020;
-    if (length === 4 && word === 0x656c6966) return false; // "file"
-    if (length === 3 && ((word & 0xffffff) === 0x707466 || (word & 0xffffff) === 0x737377))
-      return false; // "ftp", "wss"
-    if (length === 2 && (word & 0xffff) === 0x7377) return false; // "ws"
-  }
-  return !(colon + 2 < end && load<u8>(colon + 1) === 0x2f && load<u8>(colon + 2) === 0x2f);
 }
 
 /** What stands behind a scheme: any number of slashes, then the authority. */

@@ -94,6 +94,8 @@ export const BATCH_FLAG_ADDRESS = 16;
 /** Hints for the key: a `%` (or a `&`) may stand behind the host; clear = there is certainly none. */
 export const BATCH_FLAG_PERCENT = 32;
 export const BATCH_FLAG_AMPERSAND = 64;
+/** The key holds bytes over 0x7F (profile `url` only): it is UTF-8 text, not ASCII. */
+export const BATCH_FLAG_KEY_UTF8 = 128;
 
 /** Query parameters the kernel sorts; a query with more is BATCH_NEEDS_KEY. */
 export const BATCH_PARAMETER_COUNT_MAX = 64;

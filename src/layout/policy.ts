@@ -28,5 +28,5 @@ export const POLICY_DROP_QUERY = 8;
 export const POLICY_KEEP_PARAMS = 16;
 /** There is a dropParams list. */
 export const POLICY_DROP_PARAMS = 32;
-/** Profile `url`: the key is the raw string, or the href where there was a base. */
+/** Profile `url`: the key is the raw string, or the href where there was a base; cut at `#` unless it is kept. */
 export const POLICY_RAW = 64;
