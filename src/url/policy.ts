@@ -172,7 +172,7 @@ export function asciiUpperCase(text: string): string {
 /** The other profiles have no such steps; an option without effect would be a silent mistake. */
 function refuseShaping(normal: NormalPolicy, fields: Given, name: string): void {
   const expected = `no such option with profile ${JSON.stringify(normal.profile)}`;
-  const refuse = (field: string): never => {
+  const refuse = (field: keyof KeyPolicy): never => {
     throw misuse("OPTION_INVALID", `${name}.${field}`, fields[field], expected);
   };
   if (normal.userInfo === "drop") refuse("userInfo");
