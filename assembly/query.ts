@@ -116,10 +116,19 @@ function isBefore(left: usize, right: usize, flags: u32): bool {
   const rightName = <usize>get(right, 1);
   const order = compareBytes(<usize>get(left, 0), leftName, <usize>get(right, 0), rightName);
   if (order !== 0) return order < 0;
-  return compareBytes(leftName, <usize>get(left, 2), rightName, <usize>get(right, 2)) < 0;
+  const leftEnd = <usize>get(left, 2);
+  const rightEnd = <usize>get(right, 2);
+  return (
+    compareBytes(valueOf(leftName, leftEnd), leftEnd, valueOf(rightName, rightEnd), rightEnd) < 0
+  );
 }
 
-/** Unsigned byte order; a prefix comes first. So `=`-and-value compares as value does: none is empty. */
+/** Where a value begins: behind the `=`, or at the end where there is none. */
+function valueOf(nameEnd: usize, end: usize): usize {
+  return nameEnd < end ? nameEnd + 1 : end;
+}
+
+/** Unsigned byte order; a prefix comes first. */
 function compareBytes(left: usize, leftEnd: usize, right: usize, rightEnd: usize): i32 {
   for (; left < leftEnd && right < rightEnd; left++, right++) {
     const difference = <i32>load<u8>(left) - <i32>load<u8>(right);

@@ -47,6 +47,9 @@ export interface ParsedUrl {
 /** Host that stands in for one that no platform parser shall see. */
 const PLACEHOLDER = "h";
 
+/** Where the fragment begins behind the placeholder alone: "http://h/". */
+const FRAGMENT_AT = 9;
+
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 
 /** Parses a pushed string, against `base` when there is one. Total: never throws. */
@@ -136,6 +139,12 @@ function hrefWithHost(text: string, host: Range, base: ParsedUrl | undefined): s
 /** A relative text: the base lends its host, which the platform does not get to see. */
 function hrefFromBase(text: string, base: ParsedUrl | undefined): string | undefined {
   if (base === undefined) return undefined;
+  const reference = text.replace(SCHEME, "");
+  if (reference === "" || reference.startsWith("#")) {
+    // All but the fragment is the base's, an empty query too; the platforms do not agree on that one.
+    const fragment = platformHref(`http://${PLACEHOLDER}/${reference}`, undefined);
+    return base.href.slice(0, base.fragmentStart) + (fragment?.slice(FRAGMENT_AT) ?? "");
+  }
   const hostname = base.href.slice(base.hostStart, base.portStart);
   const href = platformHref(text, withHostname(base.href, PLACEHOLDER));
   return href === undefined ? undefined : withHostname(href, hostname);
