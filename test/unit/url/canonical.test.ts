@@ -114,6 +114,16 @@ describe("parseUrl", () => {
     expect(href("http://u:p@b\u00fc.de:8080/x")).toBe("http://u:p@xn--b-eha.de:8080/x");
   });
 
+  it("resolves every dot segment, also where an older platform does not", () => {
+    expect(href("http://x/a/.b/..")).toBe("http://x/a/");
+    expect(href("http://x/.^.;x/b/a/../../c")).toBe("http://x/.%5E.;x/c");
+    expect(href("http://x/.b/%2E.")).toBe("http://x/");
+    expect(href("http://x/a//..")).toBe("http://x/a/");
+    expect(href("http://x/a/./.%2e/..?/..#/..")).toBe("http://x/?/..#/..");
+    expect(href(".b/..", "http://x/y/z")).toBe("http://x/y/");
+    expect(href("http://x/.../%2e%2e%2e/.a/..a/%2f")).toBe("http://x/.../%2e%2e%2e/.a/..a/%2f");
+  });
+
   it("refuses hosts with marks younger than Unicode 15, on every platform", () => {
     expect(href("http://a\u0897/")).toBe(BATCH_INVALID);
     expect(href("http://\u{11382}\u{113c9}/")).toBe(BATCH_INVALID);
@@ -224,7 +234,7 @@ describe("parseUrl under fuzz", () => {
 });
 
 /** Changes with fuzz.ts and with the profile's bytes, and with nothing else. */
-const GOLDEN_DIGEST = "2b628cc32dc64544aa6c27f3e3f0de6b5f2d5ac07aaa9d9716c8fccf6afe9f56";
+const GOLDEN_DIGEST = "a8d39eafab89a0d17340312050b233336e2f151017e1b2268ac8068504f38644";
 
 interface WptCase {
   input: string;
