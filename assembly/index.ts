@@ -1,2 +1,3 @@
 // The kernel ABI: an export list, nothing else. `src/kernel/kernel.ts` declares the same list.
 export { kernelVersion } from "./version";
+export { fingerprint128, hashBatch, hashOne } from "./fingerprint";

@@ -14,6 +14,9 @@ import { KERNEL_VERSION } from "../layout/kernel.ts";
 
 export interface KernelExports {
   kernelVersion(): number;
+  fingerprint128(offset: number, length: number, outOffset: number): void;
+  hashBatch(batch: number): void;
+  hashOne(offset: number, length: number, secretOffset: number, outOffset: number): void;
 }
 
 export interface Kernel {
