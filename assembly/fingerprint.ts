@@ -34,13 +34,13 @@ import {
 
 /** SipHash-1-3 of `length` bytes under the secret (k0, k1). @hot */
 export function sipHash(offset: usize, length: u32, k0: u64, k1: u64): u64 {
-  let v0 = k0 ^ 0x736f6d6570736575;
-  let v1 = k1 ^ 0x646f72616e646f6d;
-  let v2 = k0 ^ 0x6c7967656e657261;
-  let v3 = k1 ^ 0x7465646279746573;
+  let v0 = k0 ^ (((<u64>0x736f6d65) << 32) | 0x70736575);
+  let v1 = k1 ^ (((<u64>0x646f7261) << 32) | 0x6e646f6d);
+  let v2 = k0 ^ (((<u64>0x6c796765) << 32) | 0x6e657261);
+  let v3 = k1 ^ (((<u64>0x74656462) << 32) | 0x79746573);
   const end = offset + (length & ~7);
   for (let at = offset; ; at += 8) {
-    const isLast = at == end;
+    const isLast = at === end;
     const word = isLast ? lastWord(offset, length) | ((<u64>length) << 56) : load<u64>(at);
     v3 ^= word;
     v0 += v1;
@@ -71,11 +71,9 @@ export function sipHash(offset: usize, length: u32, k0: u64, k1: u64): u64 {
 }
 
 /** The last `length % 8` bytes as a little-endian word: one overlapping load where there are 8 bytes. */
-// @ts-ignore: decorator
-@inline
 function lastWord(offset: usize, length: u32): u64 {
   const rest = length & 7;
-  if (rest == 0) return 0;
+  if (rest === 0) return 0;
   if (length >= 8) return load<u64>(offset + length - 8) >> ((8 - rest) << 3);
   return shortWord(offset, rest);
 }
@@ -86,8 +84,8 @@ function shortWord(offset: usize, length: u32): u64 {
     const high = <u64>load<u32>(offset + length - 4);
     return <u64>load<u32>(offset) | (high << ((length - 4) << 3));
   }
-  const middle = <u64>load<u8>(offset + (length >> 1)) << ((length >> 1) << 3);
-  const high = <u64>load<u8>(offset + length - 1) << ((length - 1) << 3);
+  const middle = (<u64>load<u8>(offset + (length >> 1))) << ((length >> 1) << 3);
+  const high = (<u64>load<u8>(offset + length - 1)) << ((length - 1) << 3);
   return <u64>load<u8>(offset) | middle | high;
 }
 
@@ -111,7 +109,7 @@ export function hashBatch(batch: usize): void {
   let hostLength: u32 = 0;
   let hostHash: u64 = sipHash(0, 0, k0, k1);
   for (let i: u32 = 0; i < count; i++, row += BATCH_ROW_BYTES) {
-    if (load<u32>(row, ROW_STATUS_WORD << 2) != BATCH_OK) continue;
+    if (load<u32>(row, ROW_STATUS_WORD << 2) !== BATCH_OK) continue;
     const key: usize = load<u32>(row, ROW_KEY_OFFSET_WORD << 2);
     const keyLength = load<u32>(row, ROW_KEY_LENGTH_WORD << 2);
     store<u64>(hashes + (i << 3), sipHash(key, keyLength, k0, k1));
@@ -128,15 +126,13 @@ export function hashBatch(batch: usize): void {
 }
 
 /** True if both runs hold the same bytes. */
-// @ts-ignore: decorator
-@inline
 function equalBytes(a: usize, aLength: u32, b: usize, bLength: u32): bool {
-  if (aLength != bLength) return false;
+  if (aLength !== bLength) return false;
   const words = aLength & ~7;
   for (let at: u32 = 0; at < words; at += 8) {
-    if (load<u64>(a + at) != load<u64>(b + at)) return false;
+    if (load<u64>(a + at) !== load<u64>(b + at)) return false;
   }
-  return lastWord(a, aLength) == lastWord(b, bLength);
+  return lastWord(a, aLength) === lastWord(b, bLength);
 }
 
 // BLAKE2b's eight state words: globals belong to the instance, not to the shared memory.
@@ -150,14 +146,14 @@ let h6: u64 = 0;
 let h7: u64 = 0;
 
 // The initial words: the same as SHA-512's.
-const IV0: u64 = 0x6a09e667f3bcc908;
-const IV1: u64 = 0xbb67ae8584caa73b;
-const IV2: u64 = 0x3c6ef372fe94f82b;
-const IV3: u64 = 0xa54ff53a5f1d36f1;
-const IV4: u64 = 0x510e527fade682d1;
-const IV5: u64 = 0x9b05688c2b3e6c1f;
-const IV6: u64 = 0x1f83d9abfb41bd6b;
-const IV7: u64 = 0x5be0cd19137e2179;
+const IV0: u64 = ((<u64>0x6a09e667) << 32) | 0xf3bcc908;
+const IV1: u64 = ((<u64>0xbb67ae85) << 32) | 0x84caa73b;
+const IV2: u64 = ((<u64>0x3c6ef372) << 32) | 0xfe94f82b;
+const IV3: u64 = ((<u64>0xa54ff53a) << 32) | 0x5f1d36f1;
+const IV4: u64 = ((<u64>0x510e527f) << 32) | 0xade682d1;
+const IV5: u64 = ((<u64>0x9b05688c) << 32) | 0x2b3e6c1f;
+const IV6: u64 = ((<u64>0x1f83d9ab) << 32) | 0xfb41bd6b;
+const IV7: u64 = ((<u64>0x5be0cd19) << 32) | 0x137e2179;
 
 /** Which message word goes where, 16 bytes per round; rounds 10 and 11 repeat rounds 0 and 1. */
 // biome-ignore format: one round per line.
@@ -265,18 +261,14 @@ function compress(block: usize, size: u32, total: u64, last: u64): void {
   h7 ^= i64x2.extract_lane(b1, 1);
 }
 
-// @ts-ignore: decorator
-@inline
 function pair(low: u64, high: u64): v128 {
   return i64x2.replace_lane(i64x2.splat(low), 1, high);
 }
 
 /** The two message words that sigma[0] and sigma[2] name: those of columns 2k and 2k + 1. */
-// @ts-ignore: decorator
-@inline
 function words(block: usize, size: u32, sigma: usize): v128 {
-  const low = word(block, size, <u32>load<u8>(sigma) << 3);
-  const high = word(block, size, <u32>load<u8>(sigma, 2) << 3);
+  const low = word(block, size, (<u32>load<u8>(sigma)) << 3);
+  const high = word(block, size, (<u32>load<u8>(sigma, 2)) << 3);
   return pair(low, high);
 }
 
@@ -284,30 +276,22 @@ function words(block: usize, size: u32, sigma: usize): v128 {
 function word(block: usize, size: u32, at: u32): u64 {
   if (at + 8 <= size) return load<u64>(block + at);
   if (at >= size) return 0;
-  if (at == 0) return shortWord(block, size);
+  if (at === 0) return shortWord(block, size);
   return load<u64>(block + size - 8) >> ((at + 8 - size) << 3);
 }
 
-// @ts-ignore: decorator
-@inline
 function rotate32(x: v128): v128 {
   return v128.shuffle<i32>(x, x, 1, 0, 3, 2);
 }
 
-// @ts-ignore: decorator
-@inline
 function rotate24(x: v128): v128 {
   return v128.shuffle<i8>(x, x, 3, 4, 5, 6, 7, 0, 1, 2, 11, 12, 13, 14, 15, 8, 9, 10);
 }
 
-// @ts-ignore: decorator
-@inline
 function rotate16(x: v128): v128 {
   return v128.shuffle<i8>(x, x, 2, 3, 4, 5, 6, 7, 0, 1, 10, 11, 12, 13, 14, 15, 8, 9);
 }
 
-// @ts-ignore: decorator
-@inline
 function rotate63(x: v128): v128 {
   return v128.or(i64x2.shl(x, 1), i64x2.shr_u(x, 63));
 }
