@@ -1,6 +1,7 @@
 // The kernel ABI: an export list, nothing else. `src/kernel/kernel.ts` declares the same list.
 export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
+export { copyBatch, gatherUrls } from "./record";
 export { kernelVersion } from "./version";
 export { fingerprint128, hashBatch, hashOne } from "./fingerprint";
 export {
