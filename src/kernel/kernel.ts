@@ -14,6 +14,11 @@ import { KERNEL_VERSION } from "../layout/kernel.ts";
 
 export interface KernelExports {
   kernelVersion(): number;
+  bloomProbeBatch(bloom: number, hashes: number, count: number, results: number): number;
+  bloomInsertBatch(bloom: number, hashes: number, count: number, results: number): number;
+  bloomProbe(bloom: number, lo: number, hi: number): number;
+  bloomInsert(bloom: number, lo: number, hi: number): number;
+  bloomCountBits(offset: number, size: number): number;
 }
 
 export interface Kernel {
