@@ -122,7 +122,7 @@ function probePass(bloom: u32, hashes: u32, rows: i32, results: u32): i32 {
     const blockCount = blockCountOf(layer);
     touched += touch(base, blockCount, rotation, hashes, rows);
     maybes = 0;
-    const earlier: u32 = i == 0 ? 0 : 1; // layer 0 finds whatever the caller left in the results
+    const earlier: u32 = i === 0 ? 0 : 1; // layer 0 finds whatever the caller left in the results
     for (let row = 0; row < rows; row++) {
       const hash = rotr<u64>(load<u64>(hashes + ((<u32>row) << 3)), rotation);
       const result = results + ((<u32>row) << 2);
@@ -150,11 +150,11 @@ function insertPass(bloom: u32, hashes: u32, rows: i32, results: u32): i32 {
   let bitsSet: i32 = 0;
   for (let row = 0; row < rows; row++) {
     const result = results + ((<u32>row) << 2);
-    if (hasEarlier && load<u32>(result) != 0) continue;
+    if (hasEarlier && load<u32>(result) !== 0) continue;
     const hash = rotr<u64>(load<u64>(hashes + ((<u32>row) << 3)), rotation);
     const bits = insertAt(blockAt(base, blockCount, hash), <u32>hash);
-    store<u32>(result, <u32>(bits == 0));
-    inserted += <i32>(bits != 0);
+    store<u32>(result, <u32>(bits === 0));
+    inserted += <i32>(bits !== 0);
     bitsSet += bits;
   }
   account(layer, inserted, bitsSet);
@@ -183,7 +183,7 @@ function layerCountOf(bloom: u32): u32 {
   const offset = bloom + (BLOOM_LAYER_COUNT_WORD << 2);
   // Pairs with the owner's Atomics.store in bloom.ts of structures.
   const layerCount = ASC_FEATURE_THREADS ? atomic.load<u32>(offset) : load<u32>(offset);
-  assert(load<u32>(bloom) == BLOOM_MAGIC && layerCount <= <u32>BLOOM_LAYER_COUNT_MAX); // I1
+  assert(load<u32>(bloom) === BLOOM_MAGIC && layerCount <= <u32>BLOOM_LAYER_COUNT_MAX); // I1
   return layerCount;
 }
 
