@@ -71,6 +71,8 @@ export interface ColdRun extends ColdRunFacts {
   /** First hash of each block: lo, hi. */
   readonly fences: Uint32Array;
   readonly bloom: Bloom;
+  /** The block that a lookup read last. */
+  readonly block: ColdBlock;
 }
 
 /** A block of a file in memory, with the views its readers need. */
@@ -102,21 +104,21 @@ export function coldRunName(serial: number): string {
 }
 
 /**
- * The value of a hash in one run, or 0. `block` is the caller's; when it still holds the right block nothing is read, else
- * exactly one block is, and `reads.count` goes up. Throws SNAPSHOT_CORRUPT.
+ * The value of a hash in one run, or 0. Reads nothing, or exactly one block, and then `reads.count` goes up.
+ * Throws SNAPSHOT_CORRUPT.
  */
 export function coldRunFind(
   place: ColdPlace,
   run: ColdRun,
-  block: ColdBlock,
   reads: { count: number },
   hash: { lo: number; hi: number },
 ): number {
   const { lo, hi } = hash;
+  const { block } = run;
   if (!bloomHas(run.bloom, lo, hi)) return 0;
   const index = lastAtMost(run.fences, run.blockCount, lo, hi) + 1;
   if (index === 0) return 0;
-  if (block.serial !== run.serial || block.index !== index) {
+  if (block.serial === 0 || block.index !== index) {
     reads.count += 1;
     readColdBlock(place, run, index, block);
   }

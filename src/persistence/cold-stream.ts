@@ -127,7 +127,17 @@ export function finishColdRun(writer: ColdWriter): ColdRun {
   const file = files.open(path, "r");
   writer.file = file;
   const fences = writer.fences.slice(0, writer.blocks * 2);
-  return { serial, level, count, path, file, blockCount: writer.blocks, fences, bloom };
+  return {
+    serial,
+    level,
+    count,
+    path,
+    file,
+    blockCount: writer.blocks,
+    fences,
+    bloom,
+    block: createColdBlock(),
+  };
 }
 
 /** Takes back whatever a run that will not be used left. Never throws. */

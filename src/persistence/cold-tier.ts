@@ -2,15 +2,15 @@
  * The cold tier on disk: sorted runs, a manifest that lists the live ones, merges in slices.
  *
  *   add ─▶ new run, level 0 ──┐
- *                             ▼   three or more runs of one level
- *   oldest [ L2 ][ L2 ][ L1 ][ L0 ][ L0 ][ L0 ] newest  ── step ─▶  [ L2 ][ L2 ][ L1 ][ L1 ]
+ *                             ▼   four or more runs of one level
+ *   oldest [ L2 ][ L2 ][ L1 ][ L0 ]×4 newest  ── step ─▶  [ L2 ][ L2 ][ L1 ][ L1 ]
  *
  * A lookup asks the runs from the newest to the oldest: the newest value of a hash wins. Levels never rise from the oldest
  * to the newest, so that the runs of a level are neighbours and their merge takes their place. One merge per level
  * may be under way, the lowest level's work goes first: small merges never wait for great ones.
  *
- * Cost: with n entries added b at a time a lookup meets about 1.5 · log₃(n / b) runs, nearly always reading from one; an entry
- * is rewritten log₃(n / b) times. Memory: bitsPerEntry bits and 8 bytes per 340 entries.
+ * Cost: with n entries added b at a time a lookup meets about 2 · log₄(n / b) runs, nearly always reading from one; an entry
+ * is rewritten log₄(n / b) times. Memory: bitsPerEntry bits and 8 bytes per 340 entries.
  *
  *   I1  The manifest lists exactly the live runs, oldest first; what it does not list does not exist.
  *   I2  A run is durable before the manifest lists it, and is removed only after no manifest lists it.
@@ -53,12 +53,12 @@ import {
 import { type Files, diskError, nodeFiles } from "./files.ts";
 
 /** Runs of one level that make a merge. */
-const FAN_IN = 3;
+const FAN_IN = 4;
 /** A merge of one level takes so many runs at most: it must end while few new ones come. */
-const MERGE_RUNS_MAX = 6;
+const MERGE_RUNS_MAX = 8;
 /** More runs than these are merged at once, whatever it takes: the caller did not call `step`. */
 const RUNS_MAX = 32;
-/** A run must have this many entries times 3^level to rise above `level`: tiny batches stay on the ground floor. */
+/** A run must have this many entries times 4^level to rise above `level`: tiny batches stay on the ground floor. */
 const LEVEL_ENTRIES = 8192;
 
 export interface ColdTierOptions {
@@ -91,7 +91,6 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
     ...{ runs: [], merges: [], nextSerial: 1, listed: [], reads: { count: 0 } },
   };
   openManifest(state);
-  const block = createColdBlock();
   const hash = { lo: 0, hi: 0 };
   return {
     load: (visit) => load(state, visit),
@@ -102,7 +101,7 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
         hash.hi = hashes[row * 2 + 1] as number;
         let value = 0;
         for (let at = state.runs.length - 1; at >= 0 && value === 0; at--)
-          value = coldRunFind(state, state.runs[at] as ColdRun, block, state.reads, hash);
+          value = coldRunFind(state, state.runs[at] as ColdRun, state.reads, hash);
         values[row] = value;
       }
     },
@@ -176,7 +175,7 @@ function loadRun(
     bloomGive(bloom);
     throw error;
   }
-  return { ...facts, path, file, blockCount, fences, bloom };
+  return { ...facts, path, file, blockCount, fences, bloom, block: createColdBlock() };
 }
 
 function openRun(files: Files, path: string): number {

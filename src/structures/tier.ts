@@ -42,6 +42,6 @@ export interface ColdTier {
 
 /**
  * A value that stands for "removed" and outlives, in a newer place, the value an older place still holds.
- * A merge that reaches the oldest run drops it.
+ * A merge that reaches the oldest run drops it. The three values above it are answers of the hot table (layout/table.ts).
  */
-export const COLD_REMOVED = 0xffffffff;
+export const COLD_REMOVED = 0xffff_fffc;
