@@ -3,6 +3,7 @@ export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
 export { copyBatch, gatherUrls } from "./record";
 export { kernelVersion } from "./version";
+<<<<<<< HEAD
 export { fingerprint128, hashBatch, hashOne } from "./fingerprint";
 export {
   tableDemand,
@@ -13,3 +14,12 @@ export {
 } from "./table";
 export { tableEach, tableGrow, tableOpen, tableRemove } from "./table-grow";
 export { tableFindShared } from "./table-shared";
+=======
+export {
+  bloomProbeBatch,
+  bloomInsertBatch,
+  bloomProbe,
+  bloomInsert,
+  bloomCountBits,
+} from "./bloom";
+>>>>>>> cold

@@ -43,6 +43,11 @@ export interface KernelExports {
   copyBatch(jobs: number, count: number): void;
   gatherUrls(handles: number, count: number, text: number, capacity: number, ends: number): number;
   tableFindShared(table: number, hashes: number, count: number, values: number): number;
+  bloomProbeBatch(bloom: number, hashes: number, count: number, results: number): number;
+  bloomInsertBatch(bloom: number, hashes: number, count: number, results: number): number;
+  bloomProbe(bloom: number, lo: number, hi: number): number;
+  bloomInsert(bloom: number, lo: number, hi: number): number;
+  bloomCountBits(offset: number, size: number): number;
 }
 
 export interface Kernel {
