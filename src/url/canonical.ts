@@ -9,7 +9,8 @@
  *
  * Only what the platforms agree on is left to `new URL()`: slashes, ports, user info, IPv4 and
  * IPv6, most percent-encoding. Hosts are made in host.ts; paths are repaired here where a
- * platform's parser is old or wrong. A digest over fuzzed text in the tests holds all versions together.
+ * platform's parser is old or wrong. A digest over fuzzed text in the tests holds the versions
+ * together.
  *
  * I1  href is ASCII and parses to itself.
  * I2  hostStart + hostLength = pathStart ≤ queryStart ≤ fragmentStart ≤ href.length.
