@@ -3,7 +3,6 @@ export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
 export { copyBatch, gatherUrls } from "./record";
 export { kernelVersion } from "./version";
-<<<<<<< HEAD
 export { fingerprint128, hashBatch, hashOne } from "./fingerprint";
 export {
   tableDemand,
@@ -14,7 +13,6 @@ export {
 } from "./table";
 export { tableEach, tableGrow, tableOpen, tableRemove } from "./table-grow";
 export { tableFindShared } from "./table-shared";
-=======
 export {
   bloomProbeBatch,
   bloomInsertBatch,
@@ -22,4 +20,3 @@ export {
   bloomInsert,
   bloomCountBits,
 } from "./bloom";
->>>>>>> cold

@@ -16,7 +16,7 @@ import { HOST_NAME_BYTES_WORD, HOST_NAME_WORD, QUEUE_HOST_WORD } from "../src/la
 
 /** Makes `count` copies of three words each: to, from, bytes. */
 export function copyBatch(jobs: i32, count: i32): void {
-  const end = (<usize>jobs) + <usize>(count * 12);
+  const end = <usize>jobs + <usize>(count * 12);
   for (let job = <usize>jobs; job < end; job += 12) {
     memory.copy(load<u32>(job), load<u32>(job, 4), load<u32>(job, 8));
   }
@@ -30,7 +30,7 @@ export function gatherUrls(handles: i32, count: i32, text: i32, capacity: i32, e
   let to = <usize>(<u32>text);
   const limit = to + <usize>capacity;
   for (let index = 0; index < count; index++) {
-    const record = (<usize>load<u32>((<usize>handles) + (<usize>index << 2))) << 3;
+    const record = (<usize>load<u32>(<usize>handles + ((<usize>index) << 2))) << 3;
     const flags = load<u8>(record, RECORD_STATE_WORD * 4 + 1);
     const bytes = <usize>load<u32>(record, RECORD_TEXT_BYTES_WORD * 4);
     let from = record + RECORD_HEAD_BYTES;
@@ -49,7 +49,7 @@ export function gatherUrls(handles: i32, count: i32, text: i32, capacity: i32, e
     }
     memory.copy(to, from, bytes);
     to += bytes;
-    store<u32>((<usize>ends) + (<usize>index << 2), <u32>(to - <usize>(<u32>text)));
+    store<u32>(<usize>ends + ((<usize>index) << 2), <u32>(to - <usize>(<u32>text)));
   }
   return count;
 }

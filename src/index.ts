@@ -26,6 +26,11 @@ export type {
   SnapshotInfo,
   Verdict,
 } from "./engine/types.ts";
-export { canonicalize, canonicalizeMany, fingerprint, resolveLinks } from "./engine/url-functions.ts";
+export {
+  canonicalize,
+  canonicalizeMany,
+  fingerprint,
+  resolveLinks,
+} from "./engine/url-functions.ts";
 export { TRACKING_PARAMS } from "./url/policy.ts";
 export { expandSeed } from "./url/seed.ts";

@@ -17,7 +17,12 @@ export interface Extras {
   d?: unknown;
 }
 
-const packr = new Packr({ useRecords: false, structuredClone: false, moreTypes: true, int64AsType: "bigint" });
+const packr = new Packr({
+  useRecords: false,
+  structuredClone: false,
+  moreTypes: true,
+  int64AsType: "bigint",
+});
 
 /** Deepest nesting that is packed: msgpackr recurses, and hostile data must not overflow the stack. */
 const DEPTH_MAX = 200;

@@ -4,7 +4,16 @@
  */
 import { FrontierError, misuse } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
-import { countLate, done, extend, fail, isLive, leaseNext, release, retry } from "../frontier/leases.ts";
+import {
+  countLate,
+  done,
+  extend,
+  fail,
+  isLive,
+  leaseNext,
+  release,
+  retry,
+} from "../frontier/leases.ts";
 import type { Outcome } from "../frontier/policy.ts";
 import { type HandOut, handOut, undoHandOut } from "../frontier/schedule.ts";
 import {
@@ -46,11 +55,7 @@ export class Desk implements LeaseDesk {
   readonly #print: (url: string, extras: Extras) => string;
   readonly #maxFound: number;
 
-  constructor(
-    life: Life,
-    maxFound: number,
-    print: (url: string, extras: Extras) => string,
-  ) {
+  constructor(life: Life, maxFound: number, print: (url: string, extras: Extras) => string) {
     this.#life = life;
     this.#print = print;
     this.#maxFound = maxFound;
@@ -95,7 +100,8 @@ export class Desk implements LeaseDesk {
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
     checkOutcome(result.outcome);
     const list = result.found === undefined ? undefined : listOf(result.found);
-    const answer = list === undefined || list.length === 0 ? DONE_PLAIN : this.#admit(core, lease, list, nowMs);
+    const answer =
+      list === undefined || list.length === 0 ? DONE_PLAIN : this.#admit(core, lease, list, nowMs);
     this.#tellErrors(lease, result.errors);
     done(core, lease, result.outcome, nowMs);
     this.#life.end(nowMs);

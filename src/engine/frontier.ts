@@ -41,6 +41,7 @@ import type {
   RequestLike,
   RequestView,
 } from "./types.ts";
+import { nameCore } from "./verify.ts";
 import { fingerprintOf } from "./url-functions.ts";
 
 /** Most leases peek tells. */
@@ -65,6 +66,7 @@ export class MemoryFrontier implements Frontier {
       fingerprintOf(requestOf(url, extras), settings.key),
     );
     const runtime = createRuntime(settings, this.#hooks);
+    nameCore(this, () => life.need().core);
     life.start(runtime, (core, max, nowMs) => this.#desk.take(core, max, nowMs));
   }
 
@@ -112,9 +114,7 @@ export class MemoryFrontier implements Frontier {
     return this.#life.poll(countOf(max, "max"));
   }
 
-  take(
-    options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {},
-  ): Promise<Lease[]> {
+  take(options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Lease[]> {
     const { max = 1, timeoutMs, signal } = options;
     if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
       throw misuse("ARGUMENT_INVALID", "timeoutMs", timeoutMs, "a number of at least 0");
@@ -153,7 +153,9 @@ export class MemoryFrontier implements Frontier {
     return view;
   }
 
-  records(filter: { state?: RecordState; rule?: string; host?: string } = {}): Iterable<RecordView> {
+  records(
+    filter: { state?: RecordState; rule?: string; host?: string } = {},
+  ): Iterable<RecordView> {
     const { core, nowMs } = this.#life.need();
     const { state } = filter;
     const known = ["pending", "waiting", "leased", "failed"];
@@ -217,10 +219,7 @@ export class MemoryFrontier implements Frontier {
     return hostView(this.#life, key.toLowerCase());
   }
 
-  update(
-    request: RequestLike,
-    change: { priority?: number; notBefore?: number | Date },
-  ): boolean {
+  update(request: RequestLike, change: { priority?: number; notBefore?: number | Date }): boolean {
     checkRequest(request);
     checkDefaults(change, "change");
     const { core, nowMs } = this.#life.need();

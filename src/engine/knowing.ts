@@ -15,7 +15,12 @@ import {
 } from "../frontier/verdict.ts";
 import { isStill, matches, noteRecords, type RecordState, recordHost } from "../frontier/walk.ts";
 import { heapKeyOf } from "../structures/heap.ts";
-import { HOST_BLOCK_UNTIL_WORD, HOST_HELD, HOST_LEASED_WORD, hostFlag } from "../structures/host-table.ts";
+import {
+  HOST_BLOCK_UNTIL_WORD,
+  HOST_HELD,
+  HOST_LEASED_WORD,
+  hostFlag,
+} from "../structures/host-table.ts";
 import {
   parentFingerprint,
   RECORD_FAILED,
@@ -38,7 +43,13 @@ import { registrableDomain } from "../url/domain.ts";
 import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
 import { BATCH_OK, hashesOffset, rowHostText, rowKeyText, rowStatus } from "../url/rows.ts";
 import type { Gate } from "./intake.ts";
-import type { Explanation, FrontierStatus, RecordView, RequestInput, RequestLike } from "./types.ts";
+import type {
+  Explanation,
+  FrontierStatus,
+  RecordView,
+  RequestInput,
+  RequestLike,
+} from "./types.ts";
 
 const STATES: Record<number, RecordState> = {
   [RECORD_PENDING]: "pending",

@@ -103,7 +103,11 @@ export class Life {
   }
 
   /** Leases for a caller who waits; [] when finished, closed or timed out. */
-  take(max: number, timeoutMs: number | undefined, signal: AbortSignal | undefined): Promise<Lease[]> {
+  take(
+    max: number,
+    timeoutMs: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Lease[]> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const leases = this.poll(max);
     if (leases.length > 0 || this.isClosed || this.#isFinished || timeoutMs === 0) {

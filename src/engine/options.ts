@@ -111,7 +111,10 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
     onIdle: hook(options.onIdle, "options.onIdle"),
     accept: hook(options.accept, "options.accept"),
     breaker: breakerOf(options.breaker),
-    seed: options.seed === undefined ? (entropyWords(1)[0] as number) : integer(options.seed, "options.seed"),
+    seed:
+      options.seed === undefined
+        ? (entropyWords(1)[0] as number)
+        : integer(options.seed, "options.seed"),
   };
 }
 

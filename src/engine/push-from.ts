@@ -1,6 +1,11 @@
 /** pushFrom: a source of any length pushed in slices, waiting where the frontier is full. */
 import { misuse } from "../base/errors.ts";
-import { VERDICT_CLOSED, VERDICT_FULL, VERDICT_FULL_MEMORY, VERDICTS } from "../frontier/verdict.ts";
+import {
+  VERDICT_CLOSED,
+  VERDICT_FULL,
+  VERDICT_FULL_MEMORY,
+  VERDICTS,
+} from "../frontier/verdict.ts";
 import type { Life } from "./life.ts";
 import { pushResult } from "./push-result.ts";
 import type { Frontier, PushResult, RequestLike } from "./types.ts";

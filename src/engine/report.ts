@@ -1,7 +1,13 @@
 /** Report: counters and gauges as plain data, derived from transitions alone; toString() for people. */
 import type { Core } from "../frontier/core.ts";
 import { nextDueAt } from "../frontier/due.ts";
-import { hostNextBusy, HOST_QUEUES_WORD, QUEUE_NEXT_WORD, QUEUE_RANKS_WORD, RULE_QUEUE_RANKS_WORD } from "../structures/host-table.ts";
+import {
+  hostNextBusy,
+  HOST_QUEUES_WORD,
+  QUEUE_NEXT_WORD,
+  QUEUE_RANKS_WORD,
+  RULE_QUEUE_RANKS_WORD,
+} from "../structures/host-table.ts";
 import { ranksBest, ranksNext } from "../structures/ranks.ts";
 import { seenStats } from "../structures/seen-set.ts";
 import { usedBytes, word } from "../structures/store.ts";
@@ -107,10 +113,14 @@ function countRanks(core: Core, root: number): number {
 
 function describe(report: Omit<Report, "toString">): string {
   const number = (value: number): string => Math.round(value).toLocaleString("en-US");
-  const rejected = Object.entries(report.rejected).map(([reason, count]) => `${reason} ${number(count)}`);
+  const rejected = Object.entries(report.rejected).map(
+    ([reason, count]) => `${reason} ${number(count)}`,
+  );
   const mebibytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
   const until =
-    report.waitingUntil === undefined ? "" : `, waiting until ${new Date(report.waitingUntil).toISOString()}`;
+    report.waitingUntil === undefined
+      ? ""
+      : `, waiting until ${new Date(report.waitingUntil).toISOString()}`;
   return [
     `status     ${report.status}${until}`,
     `pushed     ${number(report.pushed)}: accepted ${number(report.accepted)}, deferred ${number(report.deferred)}, duplicate ${number(report.duplicate)}, full ${number(report.full)}${rejected.length > 0 ? `, rejected: ${rejected.join(", ")}` : ""}`,

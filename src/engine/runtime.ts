@@ -4,7 +4,12 @@
  */
 import { createRandom, entropyWords } from "../base/random.ts";
 import { memoryFull } from "../base/errors.ts";
-import { type Core, createCounters, type RuleState, type TransitionSink } from "../frontier/core.ts";
+import {
+  type Core,
+  createCounters,
+  type RuleState,
+  type TransitionSink,
+} from "../frontier/core.ts";
 import type { FrontierPolicy } from "../frontier/policy.ts";
 import { createHeap } from "../structures/heap.ts";
 import { createHostTable, ruleQueueCreate } from "../structures/host-table.ts";

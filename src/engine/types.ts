@@ -85,7 +85,11 @@ export interface Lease {
   readonly fingerprint: string;
   readonly deadlineMs: number;
   /** Finished and its children admitted, together. */
-  done(result?: { found?: Iterable<RequestLike>; errors?: unknown[]; outcome?: Outcome }): DoneResult;
+  done(result?: {
+    found?: Iterable<RequestLike>;
+    errors?: unknown[];
+    outcome?: Outcome;
+  }): DoneResult;
   retry(options?: {
     delayMs?: number;
     priority?: number;
@@ -141,7 +145,15 @@ export interface Explanation {
   readonly verdict: Verdict;
   readonly state?: RecordState;
   /** What keeps it: its own time, the host's clock, limit or hold, the frontier's pause. */
-  readonly heldBy?: "lease" | "notBefore" | "delay" | "block" | "limit" | "hold" | "paused" | "maxLeases";
+  readonly heldBy?:
+    | "lease"
+    | "notBefore"
+    | "delay"
+    | "block"
+    | "limit"
+    | "hold"
+    | "paused"
+    | "maxLeases";
   /** Earliest time it can go, where a clock holds it. */
   readonly dueAt?: number;
 }
@@ -160,13 +172,7 @@ export interface HostView {
   unhold(): void;
 }
 
-export type FrontierStatus =
-  | "opening"
-  | "running"
-  | "paused"
-  | "draining"
-  | "stopping"
-  | "stopped";
+export type FrontierStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
 
 export interface FrontierEvents {
   accepted: RequestView[];

@@ -82,7 +82,7 @@ function printBytes(batch: UrlBatch, bytes: Uint8Array): string {
   const place = printPlace(kernel, pages);
   kernel.region.views.u8.set(bytes, place + PRINT_BYTES);
   kernel.exports.fingerprint128(place + PRINT_BYTES, bytes.length, place);
-  const print = kernel.region.views.buffer.hexSlice(place, place + PRINT_BYTES);
+  const print = kernel.region.views.buffer.toString("hex", place, place + PRINT_BYTES);
   if (place !== ownPage) kernelGive(kernel, place, pages);
   return print;
 }

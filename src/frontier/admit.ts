@@ -14,7 +14,12 @@
 import { tableInsertBatch } from "../structures/fingerprint-table.ts";
 import { FOUND_CLAIMED, FOUND_NEW, FOUND_SKIP } from "../structures/found.ts";
 import { hostFind, hostMake, queueOf } from "../structures/host-table.ts";
-import { RECORD_FLAG_HTTPS, RECORD_FLAG_WHOLE, recordCreate, recordTextOffset } from "../structures/record.ts";
+import {
+  RECORD_FLAG_HTTPS,
+  RECORD_FLAG_WHOLE,
+  recordCreate,
+  recordTextOffset,
+} from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
 import { setWordAt, wordAt } from "../structures/store.ts";

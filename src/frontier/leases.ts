@@ -78,7 +78,12 @@ export function countLate(core: Core): void {
   core.counters.lateResults++;
 }
 
-export function done(core: Core, lease: HandOut, outcome: Outcome | undefined, nowMs: number): void {
+export function done(
+  core: Core,
+  lease: HandOut,
+  outcome: Outcome | undefined,
+  nowMs: number,
+): void {
   const { record } = lease;
   const host = hostOf(core, record);
   learn(core, host, outcome, { isFailure: false, nowMs });

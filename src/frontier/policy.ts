@@ -129,8 +129,7 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
     maxAttempts: count(policy.maxAttempts ?? 3, `${path}.maxAttempts`, 1),
     backoff: backoffOf(policy.backoff, `${path}.backoff`),
     retryAdd: retrySet === undefined ? integer(retry as number, `${path}.retryPriority`) : 0,
-    retrySet:
-      retrySet === undefined ? undefined : integer(retrySet, `${path}.retryPriority.set`),
+    retrySet: retrySet === undefined ? undefined : integer(retrySet, `${path}.retryPriority.set`),
     isPolite:
       delayMs > 0 ||
       polite.perHost !== undefined ||

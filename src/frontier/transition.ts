@@ -11,7 +11,12 @@
  *   I2  A record stands in its ranks (pending), the waiting heap, the deadline heap (leased) or the failed lane.
  */
 import { heapPush, heapRemove } from "../structures/heap.ts";
-import { HOST_TURN_WORD, hostRelease, hostRetain, QUEUE_HOST_WORD } from "../structures/host-table.ts";
+import {
+  HOST_TURN_WORD,
+  hostRelease,
+  hostRetain,
+  QUEUE_HOST_WORD,
+} from "../structures/host-table.ts";
 import { laneInsert, laneRemove } from "../structures/lane.ts";
 import {
   parentRetain,
@@ -192,7 +197,11 @@ export function forgetFailed(core: Core, record: number): void {
 }
 
 /** Meaning of a finished word of the seen-set. */
-export function finishedView(value: number): { isRemoved: boolean; attempts: number; depth: number } {
+export function finishedView(value: number): {
+  isRemoved: boolean;
+  attempts: number;
+  depth: number;
+} {
   return {
     isRemoved: (value & REMOVED_BIT) !== 0,
     attempts: (value >>> 20) & 1023,

@@ -48,4 +48,3 @@ export const RECORD_FLAG_QUEUED = 128;
 
 export const BLOB_HEAD_BYTES = 8;
 export const PARENT_BYTES = 24;
-

@@ -7,6 +7,7 @@
  *   I2  A host is in the idle list when no record names one of its queues, else in the busy list.
  *   I3  Only idle hosts are forgotten, the one longest idle first, and none whose settings are kept.
  */
+import { assert } from "../base/assert.ts";
 import { arenaGive, arenaTake } from "../memory/arena.ts";
 import {
   HOST_ADAPTIVE_WORD,
@@ -186,7 +187,10 @@ export function queueOf(table: HostTable, host: number, ruleQueue: number): numb
 
 export function hostName(store: Store, host: number): string {
   const start = word(store, host, HOST_NAME_WORD) * 8;
-  return store.region.views.buffer.utf8Slice(start, start + word(store, host, HOST_NAME_BYTES_WORD));
+  return store.region.views.buffer.utf8Slice(
+    start,
+    start + word(store, host, HOST_NAME_BYTES_WORD),
+  );
 }
 
 /** Whether an item of a rule's ranks is a host queue, not a record. */
@@ -250,7 +254,11 @@ export function hostEvictable(table: HostTable, isFree: (host: number) => boolea
 export function hostForget(table: HostTable, host: number): void {
   const { store } = table;
   idleRemove(table, host);
-  tableRemove(table.index, word(store, host, HOST_HASH_LO_WORD), word(store, host, HOST_HASH_HI_WORD));
+  tableRemove(
+    table.index,
+    word(store, host, HOST_HASH_LO_WORD),
+    word(store, host, HOST_HASH_HI_WORD),
+  );
   let queue = word(store, host, HOST_QUEUES_WORD);
   while (queue !== 0) {
     const next = word(store, queue, QUEUE_NEXT_WORD);
@@ -261,6 +269,32 @@ export function hostForget(table: HostTable, host: number): void {
   arenaGive(store.arena, word(store, host, HOST_NAME_WORD), nameBytes);
   arenaGive(store.arena, host, HOST_SIZE_BYTES);
   table.count--;
+}
+
+/** Checks I1 to I3 over all hosts. */
+export function verifyHosts(table: HostTable): void {
+  const { store } = table;
+  let busy = 0;
+  for (let host = hostNextBusy(table, 0); host !== 0; host = hostNextBusy(table, host)) {
+    assert(word(store, host, HOST_LIVE_WORD) > 0, "I2: a busy host has records");
+    busy += verifyHost(table, host);
+  }
+  let idle = 0;
+  for (let host = table.idleFirst; host !== 0; host = store.region.views.u32[host * 2] as number) {
+    assert(word(store, host, HOST_LIVE_WORD) === 0, "I2: an idle host has no records");
+    idle += verifyHost(table, host);
+  }
+  assert(idle === table.idleCount && idle + busy === table.count, "I2: every host is in one list");
+}
+
+function verifyHost(table: HostTable, host: number): number {
+  const { store } = table;
+  const lo = word(store, host, HOST_HASH_LO_WORD);
+  assert(
+    hostFind(table, lo, word(store, host, HOST_HASH_HI_WORD)) === host,
+    "I1: a host is in the index",
+  );
+  return 1;
 }
 
 /** Whether a host has ever been leased from. */

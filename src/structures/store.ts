@@ -8,9 +8,15 @@ import { assert } from "../base/assert.ts";
 import { memoryFull } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Arena } from "../memory/arena.ts";
-import { createArena } from "../memory/arena.ts";
+import { createArena, verifyArena } from "../memory/arena.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
-import { type Region, regionBytes, regionGive, regionTake } from "../memory/region.ts";
+import {
+  type Region,
+  regionBytes,
+  regionGive,
+  regionTake,
+  verifyRegion,
+} from "../memory/region.ts";
 
 /** The page of the secret also holds one hash and the text it was made of. */
 const HASH_OUT_OFFSET = 16;
@@ -60,6 +66,12 @@ function pagesOf(bytes: number): number {
 /** Bytes of the region handed out now. */
 export function usedBytes(store: Store): number {
   return regionBytes(store.region);
+}
+
+/** Checks the memory's own invariants. */
+export function verifyStore(store: Store): void {
+  verifyRegion(store.region);
+  verifyArena(store.arena);
 }
 
 /** The words and 8-byte fields of a thing. */

@@ -100,7 +100,10 @@ export function rowHostText(rows: Rows, row: number): string {
 
 export function rowKeyText(rows: Rows, row: number): string {
   const start = rowWord(rows, row, ROW_KEY_OFFSET_WORD);
-  return rows.kernel.region.views.buffer.utf8Slice(start, start + rowWord(rows, row, ROW_KEY_LENGTH_WORD));
+  return rows.kernel.region.views.buffer.utf8Slice(
+    start,
+    start + rowWord(rows, row, ROW_KEY_LENGTH_WORD),
+  );
 }
 
 /** Whether the visit URL differs from the pushed string, by rewriting or by a fragment cut off. */

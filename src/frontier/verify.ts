@@ -1,0 +1,113 @@
+/** The slow, complete check of a core: every invariant of the structures and of how they hold together. */
+import { assert } from "../base/assert.ts";
+import { heapAt, heapCount, heapHas, verifyHeap } from "../structures/heap.ts";
+import {
+  HOST_CLOCKED,
+  HOST_LEASED_WORD,
+  HOST_LIVE_WORD,
+  HOST_PENDING_WORD,
+  HOST_QUEUES_WORD,
+  hostFlag,
+  hostNextBusy,
+  QUEUE_NEXT_WORD,
+  QUEUE_PENDING_WORD,
+  QUEUE_RANKS_WORD,
+  RULE_QUEUE_RANKS_WORD,
+  verifyHosts,
+} from "../structures/host-table.ts";
+import { verifyLane } from "../structures/lane.ts";
+import { ranksBest, verifyRanks } from "../structures/ranks.ts";
+import {
+  RECORD_FAILED,
+  RECORD_LEASED,
+  RECORD_PENDING,
+  RECORD_WAITING,
+  recordPlace,
+  recordState,
+} from "../structures/record.ts";
+import { verifyStore, word } from "../structures/store.ts";
+import type { Core } from "./core.ts";
+import { hostClock, hostLimit } from "./schedule.ts";
+import { hostOf } from "./transition.ts";
+import { noteRecords, type RecordState } from "./walk.ts";
+
+/** Throws InvariantError at the first thing that is not as it must be. */
+export function verifyCore(core: Core): void {
+  const { counters } = core;
+  const { pending, waiting, leased, done, failed, forgotten, removed } = counters;
+  const sum = pending + waiting + leased + done + failed + forgotten + removed;
+  assert(counters.accepted + counters.deferred === sum, "I1: every admission is accounted for");
+  verifyStore(core.store);
+  verifyHeap(core.waiting);
+  verifyHeap(core.deadlines);
+  verifyHeap(core.clocks);
+  assert(heapCount(core.waiting) === waiting, "I1: the waiting heap holds the waiting");
+  assert(heapCount(core.deadlines) === leased, "I1: the deadline heap holds the leased");
+  assert(verifyLane(core.store.region, core.failedLane) === failed, "I1: the failed lane");
+  verifyStates(core, "pending", RECORD_PENDING, pending);
+  verifyStates(core, "waiting", RECORD_WAITING, waiting);
+  verifyStates(core, "leased", RECORD_LEASED, leased);
+  verifyStates(core, "failed", RECORD_FAILED, failed);
+  verifyHosts(core.hosts);
+  verifyLive(core);
+  const { hosts, store } = core;
+  verifyRanks(store.arena, word(store, core.rule.handle, RULE_QUEUE_RANKS_WORD));
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    verifyHost(core, host);
+  }
+}
+
+function verifyStates(core: Core, name: RecordState, state: number, count: number): void {
+  const noted = noteRecords(core, new Set([name]));
+  assert(noted.count === count, `I2: ${name} records are in their place`);
+  for (let index = 0; index < noted.count; index++) {
+    const record = noted.handles[index] as number;
+    assert(recordState(core.store, record) === state, `I2: ${name} records are ${name}`);
+  }
+}
+
+/** Records and leases per host are what the hosts say. */
+function verifyLive(core: Core): void {
+  const live = new Map<number, number>();
+  const noted = noteRecords(core, new Set(["pending", "waiting", "leased", "failed"]));
+  for (let index = 0; index < noted.count; index++) {
+    const host = hostOf(core, noted.handles[index] as number);
+    live.set(host, (live.get(host) ?? 0) + 1);
+  }
+  const leased = new Map<number, number>();
+  for (let index = 0; index < heapCount(core.deadlines); index++) {
+    const host = hostOf(core, heapAt(core.deadlines, index));
+    leased.set(host, (leased.get(host) ?? 0) + 1);
+  }
+  const { hosts, store } = core;
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    assert(word(store, host, HOST_LIVE_WORD) === live.get(host), "a host counts its records");
+    const out = leased.get(host) ?? 0;
+    assert(word(store, host, HOST_LEASED_WORD) === out, "a host counts its leases");
+    live.delete(host);
+  }
+  assert(live.size === 0, "a host with records is busy");
+}
+
+/** A host stands in the clock heap, or its queues in their rule's ranks, or neither, as its state says. */
+function verifyHost(core: Core, host: number): void {
+  const { store } = core;
+  const isClocked = hostFlag(store, host, HOST_CLOCKED);
+  assert(isClocked === heapHas(core.clocks, host), "a clocked host is in the clock heap");
+  const pending = word(store, host, HOST_PENDING_WORD);
+  const isFull = word(store, host, HOST_LEASED_WORD) >= hostLimit(core, host);
+  if (isClocked) assert(pending > 0 && !isFull, "only time keeps a clocked host");
+  let sum = 0;
+  let queue = word(store, host, HOST_QUEUES_WORD);
+  for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+    const root = word(store, queue, QUEUE_RANKS_WORD);
+    const held = verifyRanks(store.arena, root);
+    assert(word(store, queue, QUEUE_PENDING_WORD) === held, "a queue counts its records");
+    sum += held;
+    const stands = recordPlace(store, queue) !== 0;
+    if (stands) assert(held > 0 && !isClocked && !isFull, "a standing queue may go");
+    if (stands) assert(ranksBest(store.arena, root) !== 0, "a standing queue has a best record");
+    if (isClocked) assert(hostClock(core, host) > 0, "a clocked host has a clock");
+  }
+  assert(pending === sum, "a host counts its pending records");
+}
