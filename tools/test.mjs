@@ -12,14 +12,9 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { QUICK_SUITES, SLOW_SUITES } from "./suites.mjs";
 
-const SLOW = ["stress", "crash", "simulation"];
-const NO_SUITE = ["support", "golden"];
 const root = fileURLToPath(new URL("..", import.meta.url));
-
-const folders = readdirSync(`${root}test`, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && !NO_SUITE.includes(entry.name))
-  .map((entry) => entry.name);
 
 const hasTests = (folder) =>
   existsSync(`${root}test/${folder}`) &&
@@ -28,15 +23,14 @@ const hasTests = (folder) =>
   );
 
 const { chosen, rest } = readArguments(process.argv.slice(2));
-const wanted = chosen.length > 0 ? chosen : folders.filter((folder) => !SLOW.includes(folder));
-const suites = wanted.filter(hasTests);
+const suites = (chosen.length > 0 ? chosen : QUICK_SUITES).filter(hasTests);
 for (const folder of chosen.filter((each) => !suites.includes(each)))
   console.log(`test/${folder} has no suite yet: nothing to run there`);
 
-if (suites.length > 0 || rest.some((each) => each.includes("/"))) {
-  const filters = rest.some((each) => each.includes("/"))
-    ? chosen.map((folder) => `test/${folder}/`)
-    : suites.map((folder) => `test/${folder}/`);
+// A path among vitest's arguments is a filter of its own: no suite is added to it unasked.
+const hasPath = rest.some((each) => each.includes("/"));
+const filters = (hasPath && chosen.length === 0 ? [] : suites).map((name) => `test/${name}/`);
+if (suites.length > 0) {
   const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
   const result = spawnSync(process.execPath, [vitest, "run", ...filters, ...rest], {
     cwd: root,
@@ -49,10 +43,10 @@ if (suites.length > 0 || rest.some((each) => each.includes("/"))) {
 function readArguments(args) {
   const end = args.findIndex((each) => each.startsWith("-") || each.includes("/"));
   const names = end < 0 ? args : args.slice(0, end);
-  const known = [...folders, ...SLOW];
+  const known = [...QUICK_SUITES, ...SLOW_SUITES];
   const wrong = names.find((name) => !known.includes(name));
   if (wrong !== undefined) {
-    console.error(`suite: ${wrong} (expected: ${[...new Set(known)].join(", ")})`);
+    console.error(`suite: ${wrong} (expected: ${known.join(", ")})`);
     process.exit(2);
   }
   return { chosen: names, rest: end < 0 ? [] : args.slice(end) };

@@ -41,6 +41,7 @@ export const RULES = [
   "parameters",
   "registry",
   "room",
+  "suite",
   "todo",
 ];
 export const WARNINGS = ["file-lines-warning"];

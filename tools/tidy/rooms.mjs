@@ -2,6 +2,7 @@
  * Where files stand and what they are called (STYLE.md §1, §2, §5).
  */
 import ts from "typescript";
+import { QUICK_SUITES, SLOW_SUITES } from "../suites.mjs";
 import { ENTRIES, isScript, lineAt, ROOMS, roomOf } from "./source.mjs";
 
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
@@ -13,10 +14,16 @@ export function checkPlace({ path }, report) {
     const crooked = path.split("/").find((part) => !KEBAB.test(part));
     if (crooked !== undefined) report("file-name", 1, `${crooked} is not in kebab-case`);
   }
+  if (path.endsWith(".test.ts") && !isInSuite(path))
+    report("suite", 1, "no script runs the tests of this folder");
   if (!path.startsWith("src/") || !isScript(path) || ENTRIES.includes(path)) return;
   const room = roomOf(path);
   if (room === undefined || !ROOMS.includes(room))
     report("room", 1, "STYLE.md has no such room and no such entry");
+}
+
+function isInSuite(path) {
+  return [...QUICK_SUITES, ...SLOW_SUITES].some((suite) => path.startsWith(`test/${suite}/`));
 }
 
 /** Entries only pass on; nobody else does nothing but pass on. */
