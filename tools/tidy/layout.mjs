@@ -79,7 +79,7 @@ function partOf(node, values) {
 function checkTable(text, values, report) {
   const rows = text.split("\n");
   rows.forEach((row, index) => {
-    const match = /^ \* +(\d+) +([a-z][A-Za-z0-9]*)\b/.exec(row);
+    const match = /^ \* +(\d+) +([a-z][A-Za-z0-9]*)(?: {2}|$)/.exec(row);
     if (match === null) return;
     const field = match[2].replace(/[A-Z]/g, "_$&").toUpperCase();
     const named = [...values].filter(([name]) => name.endsWith(`_${field}_WORD`));

@@ -9,6 +9,8 @@ const FILE_LINES_WARN = 300;
 const FILE_LINES_MAX = 500;
 const COLUMNS_MAX = 100;
 const PARAMETERS_MAX = 4;
+/** Hot code and the kernel may not allocate, so no options object can follow the fourth one. */
+const PARAMETERS_HOT_MAX = 6;
 
 /** Files that a tool reads through their default export. */
 const CONFIG_FILE = /^[^/]+\.config\.ts$/;
@@ -82,12 +84,18 @@ function checkComments({ tree }, report) {
 
 function checkFunction({ path, tree }, node, report) {
   const line = lineAt(tree, node.getStart(tree));
-  if (node.parameters.length > PARAMETERS_MAX && node.body !== undefined)
-    report("parameters", line, `${node.parameters.length} parameters (at most ${PARAMETERS_MAX})`);
+  const most = isHot(path, node) ? PARAMETERS_HOT_MAX : PARAMETERS_MAX;
+  if (node.parameters.length > most && node.body !== undefined)
+    report("parameters", line, `${node.parameters.length} parameters (at most ${most})`);
   if (node.body === undefined || (path.startsWith("test/") && isSuite(node))) return;
   const count = lineAt(tree, node.getEnd()) - line + 1;
   if (count > FUNCTION_LINES_MAX)
     report("function-lines", line, `${count} lines (at most ${FUNCTION_LINES_MAX})`);
+}
+
+function isHot(path, node) {
+  if (path.startsWith("assembly/")) return true;
+  return ts.getJSDocTags(node).some((tag) => tag.tagName.text === "hot");
 }
 
 /** The function given to `describe` only groups tests. */
@@ -107,14 +115,27 @@ function checkBans({ path, tree }, node, report) {
   const say = (rule, message) => report(rule, lineAt(tree, node.getStart(tree)), message);
   if (node.kind === ts.SyntaxKind.AnyKeyword) say("any", "say what it is, or unknown");
   if (ts.isEnumDeclaration(node)) say("enum", "constants or a union of strings");
-  if (ts.isModuleDeclaration(node) && path !== NAMESPACE_FILE && ts.isIdentifier(node.name))
+  if (ts.isModuleDeclaration(node) && path !== NAMESPACE_FILE && isNamespace(node))
     say("namespace", "a file is the namespace");
-  if (isDefaultExport(node) && !CONFIG_FILE.test(path)) say("default-export", "give it a name");
+  if (isDefaultExport(node) && !CONFIG_FILE.test(path) && !isForeign(node))
+    say("default-export", "give it a name");
   if (ts.isHeritageClause(node) && isInheritance(node)) say("inheritance", "only from Error");
   if (path.startsWith("test/") && ts.isPropertyAccessExpression(node)) {
     const only = node.name.text === "only" && TEST_WORDS.includes(rootName(node.expression));
     if (only) say("only", "the other tests would not run");
   }
+}
+
+/** Neither `declare module "x"` nor `declare global`: both describe what others made. */
+function isNamespace(node) {
+  const isGlobal = (node.flags & ts.NodeFlags.GlobalAugmentation) !== 0;
+  return ts.isIdentifier(node.name) && !isGlobal;
+}
+
+/** Inside of `declare module "x"`, which says what a package of others exports. */
+function isForeign(node) {
+  const outer = node.parent?.parent;
+  return outer !== undefined && ts.isModuleDeclaration(outer) && ts.isStringLiteral(outer.name);
 }
 
 function isDefaultExport(node) {
