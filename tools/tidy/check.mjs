@@ -1,11 +1,12 @@
 /**
  * All rules over a list of files.
  *
- *   files ─▶ words, place ─▶ scripts: parse ─▶ shape · fence · barrel · layout ─▶ findings
+ *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · barrel · layout ─▶ findings
  *        └─▶ mirror (needs the whole list)
  */
 import { checkFence } from "./fence.mjs";
 import { checkLayout } from "./layout.mjs";
+import { checkLock } from "./lock.mjs";
 import { checkBarrel, checkMirror, checkPlace } from "./rooms.mjs";
 import { checkShape } from "./shape.mjs";
 import { isScript, parse } from "./source.mjs";
@@ -34,6 +35,7 @@ export const RULES = [
   "layout",
   "layout-table",
   "lock-address",
+  "lock-complete",
   "machine-path",
   "mirror",
   "namespace",
@@ -55,6 +57,7 @@ export function checkFiles(files) {
   for (const file of files) {
     const report = reportFor(file.path);
     checkWords(file, report);
+    checkLock(file, report);
     checkPlace(file, report);
     if (!isScript(file.path)) continue;
     const parsed = parse(file);
