@@ -1,10 +1,11 @@
 /**
  * All rules over a list of files.
  *
- *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · barrel · layout ─▶ findings
+ *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout ─▶ findings
  *        └─▶ mirror (needs the whole list)
  */
 import { checkFence } from "./fence.mjs";
+import { checkHot } from "./hot.mjs";
 import { checkLayout } from "./layout.mjs";
 import { checkLock } from "./lock.mjs";
 import { checkBarrel, checkMirror, checkPlace } from "./rooms.mjs";
@@ -31,6 +32,7 @@ export const RULES = [
   "file-name",
   "function-lines",
   "global-state",
+  "hot",
   "inheritance",
   "layout",
   "layout-table",
@@ -63,6 +65,7 @@ export function checkFiles(files) {
     const parsed = parse(file);
     checkShape(parsed, report);
     checkFence(parsed, report);
+    checkHot(parsed, report);
     checkBarrel(parsed, report);
     checkLayout(parsed, report);
   }

@@ -2,7 +2,7 @@
  * Limits and bans (STYLE.md §3): how long, how wide, how many, and what the house does without.
  */
 import ts from "typescript";
-import { lineAt, visitAll, visitComments } from "./source.mjs";
+import { isHotFunction, lineAt, visitAll, visitComments } from "./source.mjs";
 
 const FUNCTION_LINES_MAX = 70;
 const FILE_LINES_WARN = 300;
@@ -84,18 +84,14 @@ function checkComments({ tree }, report) {
 
 function checkFunction({ path, tree }, node, report) {
   const line = lineAt(tree, node.getStart(tree));
-  const most = isHot(path, node) ? PARAMETERS_HOT_MAX : PARAMETERS_MAX;
+  const isHot = path.startsWith("assembly/") || isHotFunction(node);
+  const most = isHot ? PARAMETERS_HOT_MAX : PARAMETERS_MAX;
   if (node.parameters.length > most && node.body !== undefined)
     report("parameters", line, `${node.parameters.length} parameters (at most ${most})`);
   if (node.body === undefined || (path.startsWith("test/") && isSuite(node))) return;
   const count = lineAt(tree, node.getEnd()) - line + 1;
   if (count > FUNCTION_LINES_MAX)
     report("function-lines", line, `${count} lines (at most ${FUNCTION_LINES_MAX})`);
-}
-
-function isHot(path, node) {
-  if (path.startsWith("assembly/")) return true;
-  return ts.getJSDocTags(node).some((tag) => tag.tagName.text === "hot");
 }
 
 /** The function given to `describe` only groups tests. */

@@ -105,6 +105,10 @@ export function visitComments(tree, visit) {
   each(tree);
 }
 
+/** Marked @hot in its own comment. */
+export const isHotFunction = (node) =>
+  ts.getJSDocTags(node).some((tag) => tag.tagName.text === "hot");
+
 /** True where a name stands for a type only: annotations, `typeof` types, `import type`. */
 export function isInType(node) {
   for (let at = node; at !== undefined; at = at.parent) {
