@@ -14,8 +14,10 @@ type Constants = Record<string, number>;
 /** The constants of one layout file as asc reads them: exported globals of a module of their own. */
 async function constantsOfAsc(name: string): Promise<Constants> {
   const files = new Map<string, string | Uint8Array>();
+  // No asconfig.json: it would add the kernel's own entries to this module.
+  const options = ["--runtime", "stub", "--baseDir", root, "--config", "no-asconfig.json"];
   const { error, stderr } = await asc.main(
-    [`src/layout/${name}.ts`, "--outFile", "out.wasm", "--runtime", "stub", "--baseDir", root],
+    [`src/layout/${name}.ts`, "--outFile", "out.wasm", ...options],
     { writeFile: (path, contents) => void files.set(path, contents) },
   );
   const bytes = files.get("out.wasm");
