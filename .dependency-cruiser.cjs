@@ -1,0 +1,153 @@
+/**
+ * The doors: who may import whom. `ROOMS` is the table of STYLE.md §1, row by row; every rule below
+ * is made from it. `test/tidy/doors.test.ts` keeps one small bad tree per rule and shows that it is
+ * caught.
+ *
+ *   <room>-doors      a file of the room imports a folder that its row does not name
+ *   <room>-packages   … an npm package that its row does not name
+ *   <entry>-doors     a public entry, an example or a benchmark reaches where it must not
+ *   no-platform       rooms 0–4 touch a module of the platform
+ *   no-optional       the core can reach an optional dependency, through any number of files
+ *   no-cycle · no-dead-end
+ */
+
+const CORE_PACKAGES = ["msgpackr", "piscina", "hdr-histogram-js", "tldts", "tr46"];
+const OPTIONAL_PACKAGES = ["undici", "htmlparser2", "robots-parser", "lmdb", "ioredis"];
+
+const WORKER_ROOMS = ["layout", "base", "memory", "kernel", "structures", "url"];
+
+/** room: [what it may import besides itself, npm packages]. tr46 is the pinned IDNA table. */
+const ROOMS = {
+  layout: [[], []],
+  base: [[], []],
+  memory: [["layout", "base"], []],
+  kernel: [["layout", "base", "memory"], []],
+  url: [
+    ["layout", "base", "kernel"],
+    ["tldts", "tr46"],
+  ],
+  structures: [["layout", "base", "memory", "kernel"], []],
+  frontier: [["base", "structures", "url"], []],
+  persistence: [["layout", "base", "structures", "frontier"], ["msgpackr"]],
+  engine: [[...WORKER_ROOMS, "frontier", "persistence", "workers"], CORE_PACKAGES],
+};
+
+const anyOf = (names) => `(${names.join("|")})`;
+const inRooms = (names) => (names.length === 0 ? [] : [`^src/${anyOf(names)}/`]);
+
+/** Folders of this repository; an import of anything else is a package or the platform. */
+const OURS = "^(src|assembly|bench|test|examples|tools|dist)/";
+const packagePath = (names) => `(^|/node_modules/|^node_modules/)${anyOf(names)}(/|$)`;
+/** What dependency-cruiser calls the modules that are neither files of ours nor npm packages. */
+const NOT_PACKAGES = ["core", "local", "localmodule", "aliased-subpath-import", "undetermined"];
+
+/** `self` is what counts as inside when `from` has a capture that only `to` can name. */
+function doors(name, from, allowed, { packages = [], self = from } = {}) {
+  const known = [
+    OURS,
+    "^\\.(?!.*node_modules/)",
+    ...(packages.length === 0 ? [] : [packagePath(packages)]),
+  ];
+  return [
+    {
+      name: `${name}-doors`,
+      severity: "error",
+      comment: `${name} may import only: ${allowed.join(" ") || "nothing"}`,
+      from: { path: from },
+      to: { path: OURS, pathNot: [self, ...allowed] },
+    },
+    {
+      name: `${name}-packages`,
+      severity: "error",
+      comment: `${name} may use only the packages: ${packages.join(", ") || "none"}`,
+      from: { path: from },
+      to: { dependencyTypesNot: NOT_PACKAGES, pathNot: known },
+    },
+  ];
+}
+
+const ENTRIES =
+  "^(src/(index|pool|worker|crawl)\\.ts|dist/(index|pool|worker|crawl)\\.(js|d\\.ts))$";
+const PROTOCOL = "^src/workers/protocol";
+const REMOTE = "^src/workers/(?!pool)";
+
+module.exports = {
+  forbidden: [
+    ...doors("assembly", "^assembly/", ["^src/layout/"]),
+    ...Object.entries(ROOMS).flatMap(([room, [rooms, packages]]) =>
+      doors(room, `^src/${room}/`, inRooms(rooms), { packages }),
+    ),
+    // The owner's side sees the frontier; protocol and remote do not, and do not see the pool.
+    ...doors("pool", "^src/workers/pool", [...inRooms([...WORKER_ROOMS, "frontier"]), PROTOCOL], {
+      packages: ["piscina"],
+    }),
+    ...doors("remote", REMOTE, inRooms(WORKER_ROOMS)),
+    // A capture of `from` is known in `to`: one integration does not see another.
+    ...doors(
+      "integrations",
+      "^src/integrations/([^/]+)/",
+      [...inRooms(["base"]), "^src/persistence/tier"],
+      { packages: ["lmdb", "ioredis"], self: "^src/integrations/$1/" },
+    ),
+    ...doors("crawl", "^src/crawl/", [...inRooms(["base"]), "^src/(index|pool|worker)\\.ts$"], {
+      packages: ["undici", "htmlparser2", "robots-parser"],
+    }),
+    ...doors("cli", "^src/cli/", [ENTRIES]),
+    ...doors("examples", "^examples/", [ENTRIES], { packages: ["outrider"] }),
+    ...doors("index-entry", "^src/index\\.ts$", inRooms(["engine", "frontier", "url", "base"])),
+    ...doors("pool-entry", "^src/pool\\.ts$", [
+      "^src/workers/pool",
+      ...inRooms(["engine", "base"]),
+    ]),
+    ...doors("worker-entry", "^src/worker\\.ts$", [REMOTE, ...inRooms(["base"])]),
+    ...doors("crawl-entry", "^src/crawl\\.ts$", inRooms(["crawl", "base"])),
+    {
+      name: "bench-doors",
+      severity: "error",
+      comment: "benchmarks measure the package; they do not lean on tests, examples or tools",
+      from: { path: "^bench/" },
+      to: { path: OURS, pathNot: ["^bench/", "^src/", "^dist/"] },
+    },
+    {
+      name: "no-platform",
+      severity: "error",
+      comment: "no file, socket, thread or timer module below room 5 (bytes may be a Buffer)",
+      from: { path: `^src/${anyOf([...WORKER_ROOMS, "frontier"])}/` },
+      to: { dependencyTypes: ["core"], pathNot: "^(node:)?buffer$" },
+    },
+    {
+      name: "no-optional",
+      severity: "error",
+      comment: "the core never loads an optional dependency, not even through others",
+      from: { path: "^src/(index|pool|worker)\\.ts$" },
+      to: { path: packagePath(OPTIONAL_PACKAGES), reachable: true },
+    },
+    {
+      name: "no-cycle",
+      severity: "error",
+      comment: "no import cycles, types included",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "no-dead-end",
+      severity: "error",
+      comment: "every import of a file of ours leads somewhere",
+      from: { path: "^(src|assembly|bench|examples)/" },
+      to: { couldNotResolve: true, path: "^\\." },
+    },
+  ],
+  options: {
+    doNotFollow: { path: ["node_modules", "^dist/"] },
+    exclude: { path: "^test/tidy/fixtures/" },
+    tsPreCompilationDeps: true,
+    detectJSDocImports: true,
+    enhancedResolveOptions: {
+      // asc names its imports without an extension.
+      extensions: [".ts", ".mjs", ".js", ".cjs", ".json", ".d.ts"],
+      exportsFields: ["exports"],
+      conditionNames: ["import", "types", "node", "default"],
+      mainFields: ["module", "main", "types"],
+    },
+  },
+};

@@ -1,0 +1,33 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { packageRoot, readText, runNode } from "../support/package.ts";
+
+/** Arguments that keep an example at its CI size. */
+const SMALL: Record<string, string[]> = { "million.mjs": ["20000"] };
+const examples = readdirSync(`${packageRoot}examples`).filter((name) => name.endsWith(".mjs"));
+
+/** The examples are written against the public surface; they run from the day it is exported. */
+const isExported = readText("src/index.ts").includes("openFrontier");
+
+describe("examples", () => {
+  it.runIf(isExported).each(examples)(
+    "%s runs to its end without a word of error",
+    async (name) => {
+      const outcome = await runNode([`examples/${name}`, ...(SMALL[name] ?? [])]);
+      expect(outcome.stderr).toBe("");
+      expect(outcome.code).toBe(0);
+      expect(outcome.stdout).not.toBe("");
+    },
+  );
+
+  it.runIf(isExported)("the million example off a terminal draws no escape sequence", async () => {
+    const { stdout } = await runNode(["examples/million.mjs", "5000"]);
+    expect(stdout).not.toContain("\r");
+    expect(stdout).not.toContain("\u001b");
+    expect(stdout).toMatch(/^known already +1,000$/m);
+  });
+
+  it("the first example and the first block of README are the same", () => {
+    expect(readText("README.md")).toContain(`\`\`\`js\n${readText("examples/first.mjs")}\`\`\``);
+  });
+});

@@ -1,0 +1,47 @@
+/**
+ * Completes package-lock.json: one entry for every platform's binary, also for those that the
+ * registry at hand did not serve when the lock was written.
+ *
+ *   npm install --package-lock-only && node tools/complete-lock.mjs
+ *
+ * npm leaves such packages out, and `npm ci` then refuses the lock on every machine. An entry that
+ * is added here names the exact version and the platform, read off the package's name; it has no
+ * checksum, so it is for platforms other than the one that locks, and goes when npm knows better.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { missingOptional } from "./tidy/lock.mjs";
+
+const file = new URL("../package-lock.json", import.meta.url);
+const lock = JSON.parse(readFileSync(file, "utf8"));
+const missing = missingOptional(lock.packages);
+for (const { name, version, dependent } of missing)
+  lock.packages[`node_modules/${name}`] = describe(name, version, dependent);
+lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(byPath));
+writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+console.log(
+  missing.length === 0
+    ? "the lock is complete"
+    : `added ${missing.map(({ name, version }) => `${name}@${version}`).join(", ")}`,
+);
+
+function describe(name, version, dependent) {
+  const match = /-(android|darwin|freebsd|linux|win32)-(arm64|arm|ia32|x64)(?:-(musl))?$/.exec(
+    name,
+  );
+  if (match === null || !/^\d+\.\d+\.\d+$/.test(version))
+    throw new Error(`${name}@${version}: expected: a platform in the name, an exact version`);
+  const [, os, cpu, libc] = match;
+  return {
+    version,
+    cpu: [cpu],
+    ...(dependent.dev === true ? { dev: true } : {}),
+    ...(libc === undefined ? {} : { libc: [libc] }),
+    ...(dependent.license === undefined ? {} : { license: dependent.license }),
+    optional: true,
+    os: [os],
+  };
+}
+
+function byPath([a], [b]) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,120 @@
+/**
+ * The fence (STYLE.md §4): who may touch shared memory, WebAssembly, files, clocks and chance.
+ * Names in types are free everywhere: a room may say what it is handed.
+ */
+import ts from "typescript";
+import { isInType, lineAt, PURE_ROOMS, roomOf, visitAll } from "./source.mjs";
+
+const SHARED_ROOMS = ["memory", "kernel", "structures", "workers"];
+const BASE = ["base"];
+/** Rooms 5 and above wait and promise; 0–4 do not. */
+const WAITING_ROOMS = ["persistence", "workers", "engine", "integrations", "crawl", "cli"];
+
+/** global name: [rule, rooms that may use its value] */
+const GLOBALS = new Map([
+  ["Atomics", ["fence-shared", SHARED_ROOMS]],
+  ["SharedArrayBuffer", ["fence-shared", SHARED_ROOMS]],
+  ["DataView", ["fence-shared", SHARED_ROOMS]],
+  ["WebAssembly", ["fence-webassembly", ["kernel"]]],
+  ["Date", ["fence-clock", BASE]],
+  ["performance", ["fence-clock", BASE]],
+  ["setTimeout", ["fence-clock", BASE]],
+  ["setInterval", ["fence-clock", BASE]],
+  ["clearTimeout", ["fence-clock", BASE]],
+  ["clearInterval", ["fence-clock", BASE]],
+  ["crypto", ["fence-chance", BASE]],
+  ["setImmediate", ["fence-waiting", WAITING_ROOMS]],
+  ["queueMicrotask", ["fence-waiting", WAITING_ROOMS]],
+  ["Promise", ["fence-waiting", WAITING_ROOMS]],
+]);
+/** member of a global: [rule, rooms] */
+const MEMBERS = new Map([
+  ["Math.random", ["fence-chance", BASE]],
+  ["process.hrtime", ["fence-clock", BASE]],
+  ["process.uptime", ["fence-clock", BASE]],
+  ["process.nextTick", ["fence-waiting", WAITING_ROOMS]],
+]);
+/** platform module: [rule, paths that may import it] */
+const MODULES = new Map([
+  ["fs", ["fence-files", /^src\/(persistence\/files\.ts|engine\/kernel-file\.ts|cli\/)/]],
+  ["fs/promises", ["fence-files", /^src\/(persistence\/files\.ts|cli\/)/]],
+  ["perf_hooks", ["fence-clock", /^src\/base\//]],
+  ["timers", ["fence-clock", /^src\/base\//]],
+  ["timers/promises", ["fence-clock", /^src\/base\//]],
+  ["crypto", ["fence-chance", /^src\/base\//]],
+]);
+
+/** Objects through which every global can be reached under another name. */
+const GLOBAL_OBJECTS = ["globalThis", "global"];
+
+export function checkFence(file, report) {
+  if (!file.path.startsWith("src/")) return;
+  const room = roomOf(file.path) ?? "entry";
+  const { tree } = file;
+  visitAll(tree, (node) => {
+    const broken = brokenBy(file, node, room);
+    if (broken === undefined) return;
+    const [rule, what] = broken;
+    report(rule, lineAt(tree, node.getStart(tree)), `${what} does not belong in ${room}`);
+  });
+}
+
+/** [rule, name] when the node reaches over the fence. */
+function brokenBy(file, node, room) {
+  if (ts.isIdentifier(node) && isValueOfGlobal(node)) {
+    const fence = GLOBALS.get(node.text);
+    if (fence !== undefined && !fence[1].includes(room)) return [fence[0], node.text];
+  }
+  if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
+    const name = `${node.expression.text}.${node.name.text}`;
+    const fence = MEMBERS.get(name);
+    if (fence !== undefined && !fence[1].includes(room)) return [fence[0], name];
+  }
+  if (isWaiting(node) && PURE_ROOMS.includes(room)) return ["fence-waiting", "waiting"];
+  const module = importedModule(node);
+  const fence = module === undefined ? undefined : MODULES.get(module.replace(/^node:/, ""));
+  if (fence !== undefined && !fence[1].test(file.path)) return [fence[0], module];
+  return undefined;
+}
+
+/** A use of the global's value: not a type, not a property, not a name that is declared here. */
+function isValueOfGlobal(node) {
+  const { parent } = node;
+  if (ts.isPropertyAccessExpression(parent) && parent.name === node)
+    return ts.isIdentifier(parent.expression) && GLOBAL_OBJECTS.includes(parent.expression.text);
+  const named =
+    (ts.isPropertyAssignment(parent) ||
+      ts.isPropertySignature(parent) ||
+      ts.isMethodSignature(parent) ||
+      ts.isMethodDeclaration(parent) ||
+      ts.isPropertyDeclaration(parent) ||
+      ts.isParameter(parent)) &&
+    parent.name === node;
+  if (named || ts.isModuleDeclaration(parent)) return false;
+  // `x instanceof Date` asks what a caller handed in, not what time it is.
+  if (
+    ts.isBinaryExpression(parent) &&
+    parent.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword &&
+    parent.right === node
+  )
+    return false;
+  return !isInType(node);
+}
+
+function isWaiting(node) {
+  if (ts.isAwaitExpression(node)) return true;
+  return ts.isFunctionLike(node) && node.body !== undefined && isAsync(node);
+}
+
+const isAsync = (node) =>
+  (node.modifiers ?? []).some((each) => each.kind === ts.SyntaxKind.AsyncKeyword);
+
+function importedModule(node) {
+  const named = ts.isImportDeclaration(node) || ts.isExportDeclaration(node);
+  const specifier = named
+    ? node.moduleSpecifier
+    : ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+      ? node.arguments[0]
+      : undefined;
+  return specifier !== undefined && ts.isStringLiteral(specifier) ? specifier.text : undefined;
+}
