@@ -24,7 +24,6 @@ import type {
 import { admit, findRecord, identityOf, isUpcoming } from "./model-admit.ts";
 import { block } from "./model-hosts.ts";
 import {
-  becomePending,
   finishDone,
   finishFailed,
   finishRelease,
@@ -34,7 +33,7 @@ import {
   settle,
 } from "./model-leases.ts";
 import { chooseNext, effectivePriority } from "./model-order.ts";
-import { createModel, hostOf, type Model, type ModelRecord } from "./model-state.ts";
+import { becomePending, createModel, hostOf, type Model, type ModelRecord } from "./model-state.ts";
 import { listRecords, nextDueModel, peekModel, reportModel, viewRecord } from "./model-views.ts";
 
 const CLOSED: SyncVerdict = { status: "closed", admitted: false };

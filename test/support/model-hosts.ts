@@ -7,8 +7,7 @@
  */
 import type { SyncOutcome } from "./frontier-surface.ts";
 import { isUpcoming } from "./model-admit.ts";
-import { failRecord } from "./model-leases.ts";
-import { hostOf, type Model, type ModelHost, type ModelRecord } from "./model-state.ts";
+import { failRecord, hostOf, type Model, type ModelHost, type ModelRecord } from "./model-state.ts";
 
 export function endVisit(model: Model, host: ModelHost): void {
   host.leased -= 1;

@@ -14,8 +14,10 @@ import type { SyncOutcome, SyncRetryOptions } from "./frontier-surface.ts";
 import { countVisit, endVisit, takeOutcome } from "./model-hosts.ts";
 import { effectivePriority } from "./model-order.ts";
 import {
+  becomePending,
   DEFAULT_LEASE_MS,
   DEFAULT_MAX_DELIVERIES,
+  failRecord,
   hostOf,
   type Model,
   type ModelLease,
@@ -29,7 +31,6 @@ export function settle(model: Model): void {
     .filter((r) => r.lease !== undefined && r.lease.deadlineMs <= now)
     .sort((a, b) => leaseOf(a).deadlineMs - leaseOf(b).deadlineMs || bySerial(a, b));
   for (const record of expired) {
-    leaseOf(record);
     model.counters.expired += 1;
     endVisit(model, hostOf(model, record.host));
     record.lease = undefined;
@@ -102,21 +103,6 @@ export function finishRelease(model: Model, record: ModelRecord): void {
   putBack(model, record);
 }
 
-export function failRecord(model: Model, record: ModelRecord, reason: string | undefined): void {
-  record.state = "failed";
-  record.reason = reason;
-  record.failedOrder = model.nextFailure;
-  model.nextFailure += 1;
-}
-
-/** Into the lanes with a new sequence: retries, requeued records and what became due. */
-export function becomePending(model: Model, record: ModelRecord): void {
-  record.state = "pending";
-  record.dueAt = 0;
-  record.sequence = model.nextSequence;
-  model.nextSequence += 1;
-}
-
 export function leaseOf(record: ModelRecord): ModelLease {
   if (record.lease === undefined) throw new Error(`${record.url} is not leased`);
   return record.lease;
@@ -157,7 +143,6 @@ function backoffMs(model: Model, attempts: number): number {
 }
 
 function endLease(model: Model, record: ModelRecord, outcome: SyncOutcome): void {
-  leaseOf(record);
   record.lease = undefined;
   const host = hostOf(model, record.host);
   takeOutcome(model, host, outcome);

@@ -148,6 +148,21 @@ export function countState(model: Model, state: ModelState): number {
   return model.records.filter((r) => r.state === state).length;
 }
 
+export function failRecord(model: Model, record: ModelRecord, reason: string | undefined): void {
+  record.state = "failed";
+  record.reason = reason;
+  record.failedOrder = model.nextFailure;
+  model.nextFailure += 1;
+}
+
+/** Into the lanes with a new sequence: retries, requeued records and what became due. */
+export function becomePending(model: Model, record: ModelRecord): void {
+  record.state = "pending";
+  record.dueAt = 0;
+  record.sequence = model.nextSequence;
+  model.nextSequence += 1;
+}
+
 export function hostOf(model: Model, key: string): ModelHost {
   let host = model.hosts.get(key);
   if (host === undefined) {

@@ -26,27 +26,30 @@ export function peekModel(model: Model, max: number): SyncRequestView[] {
   return views;
 }
 
-/** The first moment, now or later, at which a poll would succeed if nobody called before it. */
+/**
+ * The first moment at which a poll succeeds, now or later, if nothing but the clock moves on: a
+ * copy is woken at each moment that any clock names until it can hand something out.
+ */
 export function nextDueModel(model: Model): number | undefined {
-  const now = model.now();
-  const clocks = [now, model.brokenUntil];
+  let at: number | undefined = model.now();
+  let copy = modelAt(model, at);
+  while (at !== undefined && chooseNext(copy) === undefined) {
+    at = nextMoment(copy);
+    if (at !== undefined) copy = modelAt(copy, at);
+    settle(copy);
+  }
+  return at;
+}
+
+function nextMoment(model: Model): number | undefined {
+  const clocks = [model.brokenUntil];
   for (const record of model.records) {
     if (record.state === "waiting") clocks.push(record.dueAt);
     if (record.lease !== undefined) clocks.push(record.lease.deadlineMs);
   }
   for (const host of model.hosts.values()) clocks.push(host.readyAt, host.blockedUntil);
-  // An expiry starts its host's delay anew, so its end is a moment to try as well.
-  for (const host of model.hosts.values()) {
-    clocks.push(...clocks.slice(0, 1 + model.records.length).map((at) => at + host.delayMs));
-  }
-  const moments = [...new Set(clocks)].filter((at) => at >= now).sort((a, b) => a - b);
-  return moments.find((at) => wouldPoll(model, at));
-}
-
-function wouldPoll(model: Model, nowMs: number): boolean {
-  const copy = modelAt(model, nowMs);
-  settle(copy);
-  return chooseNext(copy) !== undefined;
+  const later = clocks.filter((at) => at > model.now());
+  return later.length === 0 ? undefined : Math.min(...later);
 }
 
 export function reportModel(model: Model, status: SyncFrontier["status"]): SyncReport {

@@ -1,0 +1,352 @@
+/**
+ * The naive model against API.md, one sentence of "Meanings that tests rely on" per test. Whoever
+ * doubts the model starts here.
+ */
+import { describe, expect, it } from "vitest";
+import { createVirtualClock } from "../../src/base/clock.ts";
+import type { SyncFrontier, SyncLease, SyncOptions } from "../support/frontier-surface.ts";
+import { createModelFrontier } from "../support/model-frontier.ts";
+
+const A1 = "http://a.test/1";
+const A2 = "http://a.test/2";
+const B1 = "http://b.test/1";
+const C1 = "http://c.test/1";
+
+function open(options: Omit<SyncOptions, "clock"> = {}): {
+  frontier: SyncFrontier;
+  clock: ReturnType<typeof createVirtualClock>;
+} {
+  const clock = createVirtualClock(1_000);
+  return { frontier: createModelFrontier({ clock, ...options }), clock };
+}
+
+function take(frontier: SyncFrontier): SyncLease {
+  const lease = frontier.poll();
+  if (lease === undefined) throw new Error("nothing to poll");
+  return lease;
+}
+
+function urls(leases: Iterable<{ url: string }>): string[] {
+  return [...leases].map((lease) => lease.url);
+}
+
+describe("place", () => {
+  it("is priority, then FIFO", () => {
+    const { frontier } = open();
+    for (const priority of [100, 900, 0, -900, 0]) {
+      frontier.push({ url: `http://a.test/${priority}`, priority, dedup: "skip" });
+    }
+    const order = frontier.pollMany(9).map((lease) => lease.priority);
+    expect(order).toEqual([900, 100, 0, 0, -900]);
+  });
+
+  it("is priority, then LIFO where asked", () => {
+    const { frontier } = open({ defaults: { order: "lifo" } });
+    frontier.pushMany([A1, A2, B1]);
+    expect(urls(frontier.pollMany(9))).toEqual([B1, A2, A1]);
+  });
+
+  it("of a start request is behind the others of its priority with startLast", () => {
+    const { frontier } = open({ defaults: { startLast: true } });
+    frontier.push({ url: A1, start: true });
+    frontier.push(A2);
+    frontier.push({ url: B1, start: true, priority: 1 });
+    expect(urls(frontier.pollMany(9))).toEqual([B1, A2, A1]);
+  });
+
+  it("is kept by release and expiry, and new after retry", () => {
+    const { frontier, clock } = open({ leaseMs: 10, defaults: { retryPriority: 0 } });
+    frontier.pushMany([A1, A2, B1]);
+    take(frontier).release();
+    expect(urls(frontier.peek(9))).toEqual([A1, A2, B1]);
+    take(frontier).retry();
+    expect(urls(frontier.peek(9))).toEqual([A2, B1, A1]);
+    take(frontier);
+    clock.advance(10);
+    expect(urls(frontier.peek(9))).toEqual([A2, B1, A1]);
+    expect(take(frontier).attempt).toBe(2);
+  });
+
+  it("is new when a record becomes due, by due time", () => {
+    const { frontier, clock } = open();
+    frontier.push({ url: A1, notBefore: 1_020 });
+    frontier.push({ url: A2, notBefore: 1_010 });
+    frontier.push(B1);
+    expect(frontier.nextDueAt()).toBe(1_000);
+    expect(urls(frontier.pollMany(9))).toEqual([B1]);
+    expect(frontier.nextDueAt()).toBe(1_010);
+    clock.advance(30);
+    frontier.push(C1);
+    expect(urls(frontier.pollMany(9))).toEqual([A2, A1, C1]);
+  });
+
+  it("keeps its sequence under update and a shallower sighting", () => {
+    const { frontier } = open({ defaults: { depthPriority: 1 } });
+    frontier.push({ url: A1, depth: 3 });
+    frontier.push({ url: A2, depth: 1 });
+    expect(urls(frontier.peek(9))).toEqual([A2, A1]);
+    expect(frontier.push({ url: A1, depth: 1 }).status).toBe("duplicate");
+    expect(urls(frontier.peek(9))).toEqual([A1, A2]);
+    expect(frontier.update(A2, { priority: 5 })).toBe(true);
+    expect(take(frontier)).toMatchObject({ url: A2, priority: 4, depth: 1 });
+  });
+});
+
+describe("hosts", () => {
+  it("do not rotate without politeness", () => {
+    const { frontier } = open({ defaults: { politeness: { delayMs: 0 } } });
+    frontier.pushMany([A1, A2, B1]);
+    expect(urls(frontier.pollMany(9))).toEqual([A1, A2, B1]);
+  });
+
+  it("go least recently leased first, new ones by joining, one lease at a time", () => {
+    const { frontier } = open({ defaults: { politeness: { perHost: 1 } } });
+    frontier.pushMany([A1, A2, B1, C1]);
+    const [a, b, c] = frontier.pollMany(9);
+    expect(urls([a, b, c] as SyncLease[])).toEqual([A1, B1, C1]);
+    b?.done({ found: ["http://b.test/2"] });
+    a?.done();
+    expect(urls(frontier.pollMany(9))).toEqual([A2, "http://b.test/2"]);
+  });
+
+  it("wait for the delay after the hand-out and after the end of a visit", () => {
+    const { frontier, clock } = open({ defaults: { politeness: { delayMs: 10 } } });
+    frontier.pushMany([A1, A2]);
+    const lease = take(frontier);
+    clock.advance(7);
+    lease.done();
+    expect(frontier.nextDueAt()).toBe(1_017);
+    clock.advance(9);
+    expect(frontier.poll()).toBeUndefined();
+    clock.advance(1);
+    expect(take(frontier).url).toBe(A2);
+  });
+
+  it("get readyAt and turn back on release", () => {
+    const { frontier } = open({ defaults: { politeness: { delayMs: 10 } } });
+    frontier.pushMany([A1, B1]);
+    take(frontier).release();
+    expect(urls(frontier.pollMany(9))).toEqual([A1, B1]);
+  });
+
+  it("with the best priority go first, among those that may go", () => {
+    const { frontier } = open({ defaults: { politeness: { delayMs: 10 } } });
+    frontier.pushMany([A1, A2], { priority: 9 });
+    frontier.push({ url: B1, priority: 1 });
+    expect(urls(frontier.pollMany(9))).toEqual([A1, B1]);
+  });
+
+  it("are blocked by Retry-After, never for a shorter time than before", () => {
+    const { frontier } = open({ defaults: { politeness: { perHost: 1 } } });
+    frontier.pushMany([A1, A2]);
+    frontier.host("a.test").blockUntil(1_050);
+    expect(frontier.poll()).toBeUndefined();
+    frontier.host("a.test").blockUntil(1_020);
+    expect(frontier.nextDueAt()).toBe(1_050);
+  });
+
+  it("back off after failures in a row and give up", () => {
+    const hostBackoff = { after: 2, baseMs: 10, maxMs: 100, giveUpAfter: 3 };
+    const { frontier, clock } = open({ defaults: { politeness: { hostBackoff } } });
+    frontier.pushMany(["1", "2", "3", "4", "5"].map((page) => `http://a.test/${page}`));
+    take(frontier).fail();
+    take(frontier).done({ outcome: { status: 503 } });
+    expect(frontier.nextDueAt()).toBe(1_010);
+    clock.advance(10);
+    expect(take(frontier).retry()).toBe("failed");
+    expect(frontier.report()).toMatchObject({ failed: 4, done: 1, pending: 0 });
+  });
+
+  it("take the delay from the last latency, within bounds", () => {
+    const adaptive = { factor: 2, minMs: 5, maxMs: 50 };
+    const { frontier } = open({ defaults: { politeness: { adaptive } } });
+    const delays = [1, 10, 100].map((latencyMs) => {
+      frontier.host("a.test").delayMs = 0;
+      frontier.push({ url: A1, dedup: "skip" });
+      frontier.pollMany(1)[0]?.done({ outcome: { latencyMs } });
+      return frontier.host("a.test").delayMs;
+    });
+    expect(delays).toEqual([5, 5, 5]);
+  });
+});
+
+describe("attempts", () => {
+  it("are N for maxAttempts N, whether retried or expired", () => {
+    for (const maxAttempts of [1, 2, 5]) {
+      const { frontier, clock } = open({ leaseMs: 5, defaults: { maxAttempts } });
+      frontier.push(A1);
+      let attempts = 0;
+      for (let lease = frontier.poll(); lease; lease = frontier.poll()) {
+        attempts = lease.attempt;
+        if (attempts % 2 === 0) clock.advance(5);
+        else lease.retry();
+      }
+      expect(attempts).toBe(maxAttempts);
+      expect(frontier.record(A1)?.state).toBe("failed");
+    }
+  });
+
+  it("are not counted by release, but deliveries are, up to maxDeliveries", () => {
+    const { frontier } = open({ maxDeliveries: 2 });
+    frontier.push(A1);
+    take(frontier).release();
+    expect(take(frontier)).toMatchObject({ attempt: 1, deliveries: 2 });
+    frontier.pause();
+    expect(frontier.poll()).toBeUndefined();
+    expect(frontier.record(A1)).toMatchObject({ state: "leased" });
+  });
+
+  it("wait for the back-off and lower the priority by one", () => {
+    const { frontier, clock } = open({ defaults: { backoff: { baseMs: 10 } } });
+    frontier.push(A1);
+    expect(take(frontier).retry()).toBe("requeued");
+    expect(frontier.nextDueAt()).toBe(1_010);
+    clock.advance(10);
+    const lease = take(frontier);
+    expect(lease).toMatchObject({ attempt: 2, priority: -1 });
+    lease.retry();
+    expect(frontier.nextDueAt()).toBe(1_030);
+  });
+
+  it("begin anew when a failed record is requeued", () => {
+    const { frontier } = open({ defaults: { maxAttempts: 1 } });
+    frontier.push(A1);
+    take(frontier).fail("gone");
+    expect(frontier.requeue({ state: "failed" })).toBe(1);
+    expect(take(frontier)).toMatchObject({ attempt: 1, deliveries: 2 });
+  });
+});
+
+describe("lateness", () => {
+  it("is judged by the clock, changes nothing and is counted", () => {
+    const { frontier, clock } = open({ leaseMs: 10 });
+    frontier.push(A1);
+    const lease = take(frontier);
+    expect(lease.extend(5)).toBe(true);
+    clock.advance(15);
+    expect(lease.done({ found: [A2] })).toMatchObject({ late: true, size: 0 });
+    expect([lease.retry(), lease.fail(), lease.release()]).toEqual(["late", false, false]);
+    expect(frontier.report()).toMatchObject({
+      pending: 1,
+      expired: 1,
+      lateResults: 3,
+      accepted: 1,
+    });
+  });
+
+  it("comes with the second done and with the close", async () => {
+    const { frontier } = open();
+    frontier.pushMany([A1, A2]);
+    const [first, second] = frontier.pollMany(2);
+    expect(first?.done().late).toBe(false);
+    expect(first?.done().late).toBe(true);
+    await frontier.close();
+    expect(second?.done().late).toBe(true);
+    expect(frontier.push(B1).status).toBe("closed");
+    expect(frontier.poll()).toBeUndefined();
+  });
+});
+
+describe("identity", () => {
+  it("is the URL without its fragment, with the method", () => {
+    const { frontier } = open();
+    const statuses = [A1, "HTTP://A.test/1#x", { url: A1, method: "POST" }].map(
+      (request) => frontier.push(request).status,
+    );
+    expect(statuses).toEqual(["accepted", "duplicate", "accepted"]);
+  });
+
+  it("is missing with skip, and with record beside a live one", () => {
+    const { frontier } = open();
+    frontier.push({ url: A1, dedup: "skip" });
+    expect(frontier.record(A1)).toBeUndefined();
+    expect(frontier.push(A1).status).toBe("accepted");
+    expect(frontier.push({ url: A1, dedup: "record" }).status).toBe("accepted");
+    expect(frontier.report()).toMatchObject({ pending: 3, seen: 1 });
+  });
+
+  it("is new after forget; what was pending finishes without one", () => {
+    const { frontier } = open();
+    frontier.pushMany([A1, A2]);
+    take(frontier).done();
+    expect(frontier.forget()).toBe(1);
+    expect(frontier.report()).toMatchObject({ pending: 1, forgotten: 1, done: 0, seen: 0 });
+    expect(frontier.pushMany([A1, A2]).accepted).toBe(2);
+  });
+});
+
+describe("admission", () => {
+  it("gives a reason for what it refuses and remembers nothing of it", () => {
+    const { frontier } = open({ defaults: { maxDepth: 1 }, accept: (r) => r.url !== B1 });
+    const reason = (request: string | { url: string; depth: number }): string | undefined =>
+      frontier.push(request).reason;
+    expect(reason("nonsense")).toBe("invalid-url");
+    expect(reason("mailto:a@b.test")).toBe("scheme");
+    expect(reason(`http://a.test/${"x".repeat(9_000)}`)).toBe("too-long");
+    expect(reason(B1)).toBe("hook");
+    expect(reason({ url: A1, depth: 2 })).toBe("too-deep");
+    expect(frontier.push(A1).status).toBe("accepted");
+  });
+
+  it("is bounded by capacity after the duplicate check, for outside pushes only", () => {
+    const { frontier } = open({ capacity: 1 });
+    expect(frontier.pushMany([A1, A1, A2])).toMatchObject({ accepted: 1, duplicate: 1, full: 1 });
+    const lease = take(frontier);
+    expect(lease.done({ found: [A2, B1, C1] })).toMatchObject({ accepted: 3, late: false });
+  });
+
+  it("gives children their parent's depth + 1, a redirect the same depth", () => {
+    const { frontier } = open();
+    frontier.push({ url: A1, depth: 4 });
+    const lease = take(frontier);
+    lease.redirect(A2);
+    lease.done({ found: [{ url: B1, depth: 0 }] });
+    expect(frontier.peek(9).map((view) => view.depth)).toEqual([4, 5]);
+  });
+
+  it("ends with the host's budget of URLs or bytes", () => {
+    const budget = { urls: 2, bytes: 10 };
+    const { frontier } = open({ defaults: { politeness: { budget } } });
+    frontier.pushMany([A1, A2, B1]);
+    expect(frontier.push("http://a.test/3").reason).toBe("budget");
+    frontier.pollMany(3)[2]?.done({ outcome: { bytes: 10 } });
+    expect(frontier.push("http://b.test/2").reason).toBe("budget");
+  });
+});
+
+describe("the breaker", () => {
+  it("pauses after failures within the window and resumes by itself", () => {
+    const { frontier, clock } = open({ breaker: { failures: 2, withinMs: 10, pauseMs: 100 } });
+    frontier.pushMany([A1, A2, B1, C1]);
+    take(frontier).fail();
+    clock.advance(10);
+    take(frontier).fail();
+    expect(frontier.status).toBe("running");
+    clock.advance(9);
+    take(frontier).fail();
+    expect(frontier.status).toBe("paused");
+    expect(frontier.nextDueAt()).toBe(1_119);
+    clock.advance(100);
+    expect(take(frontier).url).toBe(C1);
+  });
+});
+
+describe("steering", () => {
+  it("removes what has not gone out; its identity stays seen", () => {
+    const { frontier } = open();
+    frontier.pushMany([A1, A2, B1]);
+    expect(frontier.remove({ host: "a.test", pattern: "/2$" })).toBe(1);
+    expect(frontier.push(A2).status).toBe("duplicate");
+    expect(urls(frontier.pollMany(9))).toEqual([A1, B1]);
+  });
+
+  it("clears everything, and leases that are out are late", () => {
+    const { frontier } = open();
+    frontier.pushMany([A1, A2]);
+    const lease = take(frontier);
+    frontier.clear();
+    expect(lease.done().late).toBe(true);
+    expect(frontier.report()).toMatchObject({ pending: 0, leased: 0, removed: 2, seen: 0 });
+    expect(frontier.push(A1).status).toBe("accepted");
+  });
+});
