@@ -159,14 +159,14 @@ describe("hosts", () => {
 
   it("take the delay from the last latency, within bounds", () => {
     const adaptive = { factor: 2, minMs: 5, maxMs: 50 };
-    const { frontier } = open({ defaults: { politeness: { adaptive } } });
+    const { frontier, clock } = open({ defaults: { politeness: { adaptive } } });
     const delays = [1, 10, 100].map((latencyMs) => {
-      frontier.host("a.test").delayMs = 0;
+      clock.advance(100);
       frontier.push({ url: A1, dedup: "skip" });
       frontier.pollMany(1)[0]?.done({ outcome: { latencyMs } });
       return frontier.host("a.test").delayMs;
     });
-    expect(delays).toEqual([5, 5, 5]);
+    expect(delays).toEqual([5, 20, 50]);
   });
 });
 
