@@ -3,36 +3,11 @@
  * doubts the model starts here.
  */
 import { describe, expect, it } from "vitest";
-import { createVirtualClock } from "../../src/base/clock.ts";
-import type { SyncFrontier, SyncLease, SyncOptions } from "../support/frontier-surface.ts";
-import { createModelFrontier } from "../support/model-frontier.ts";
-
-const A1 = "http://a.test/1";
-const A2 = "http://a.test/2";
-const B1 = "http://b.test/1";
-const C1 = "http://c.test/1";
-
-function open(options: Omit<SyncOptions, "clock"> = {}): {
-  frontier: SyncFrontier;
-  clock: ReturnType<typeof createVirtualClock>;
-} {
-  const clock = createVirtualClock(1_000);
-  return { frontier: createModelFrontier({ clock, ...options }), clock };
-}
-
-function take(frontier: SyncFrontier): SyncLease {
-  const lease = frontier.poll();
-  if (lease === undefined) throw new Error("nothing to poll");
-  return lease;
-}
-
-function urls(leases: Iterable<{ url: string }>): string[] {
-  return [...leases].map((lease) => lease.url);
-}
+import { A1, A2, B1, C1, openModel, take, urls } from "../support/open-model.ts";
 
 describe("place", () => {
   it("is priority, then FIFO", () => {
-    const { frontier } = open();
+    const { frontier } = openModel();
     for (const priority of [100, 900, 0, -900, 0]) {
       frontier.push({ url: `http://a.test/${priority}`, priority, dedup: "skip" });
     }
@@ -41,13 +16,13 @@ describe("place", () => {
   });
 
   it("is priority, then LIFO where asked", () => {
-    const { frontier } = open({ defaults: { order: "lifo" } });
+    const { frontier } = openModel({ defaults: { order: "lifo" } });
     frontier.pushMany([A1, A2, B1]);
     expect(urls(frontier.pollMany(9))).toEqual([B1, A2, A1]);
   });
 
   it("of a start request is behind the others of its priority with startLast", () => {
-    const { frontier } = open({ defaults: { startLast: true } });
+    const { frontier } = openModel({ defaults: { startLast: true } });
     frontier.push({ url: A1, start: true });
     frontier.push(A2);
     frontier.push({ url: B1, start: true, priority: 1 });
@@ -55,7 +30,7 @@ describe("place", () => {
   });
 
   it("is kept by release and expiry, and new after retry", () => {
-    const { frontier, clock } = open({ leaseMs: 10, defaults: { retryPriority: 0 } });
+    const { frontier, clock } = openModel({ leaseMs: 10, defaults: { retryPriority: 0 } });
     frontier.pushMany([A1, A2, B1]);
     take(frontier).release();
     expect(urls(frontier.peek(9))).toEqual([A1, A2, B1]);
@@ -68,7 +43,7 @@ describe("place", () => {
   });
 
   it("is new when a record becomes due, by due time", () => {
-    const { frontier, clock } = open();
+    const { frontier, clock } = openModel();
     frontier.push({ url: A1, notBefore: 1_020 });
     frontier.push({ url: A2, notBefore: 1_010 });
     frontier.push(B1);
@@ -81,7 +56,7 @@ describe("place", () => {
   });
 
   it("keeps its sequence under update and a shallower sighting", () => {
-    const { frontier } = open({ defaults: { depthPriority: 1 } });
+    const { frontier } = openModel({ defaults: { depthPriority: 1 } });
     frontier.push({ url: A1, depth: 3 });
     frontier.push({ url: A2, depth: 1 });
     expect(urls(frontier.peek(9))).toEqual([A2, A1]);
@@ -92,88 +67,10 @@ describe("place", () => {
   });
 });
 
-describe("hosts", () => {
-  it("do not rotate without politeness", () => {
-    const { frontier } = open({ defaults: { politeness: { delayMs: 0 } } });
-    frontier.pushMany([A1, A2, B1]);
-    expect(urls(frontier.pollMany(9))).toEqual([A1, A2, B1]);
-  });
-
-  it("go least recently leased first, new ones by joining, one lease at a time", () => {
-    const { frontier } = open({ defaults: { politeness: { perHost: 1 } } });
-    frontier.pushMany([A1, A2, B1, C1]);
-    const [a, b, c] = frontier.pollMany(9);
-    expect(urls([a, b, c] as SyncLease[])).toEqual([A1, B1, C1]);
-    b?.done({ found: ["http://b.test/2"] });
-    a?.done();
-    expect(urls(frontier.pollMany(9))).toEqual([A2, "http://b.test/2"]);
-  });
-
-  it("wait for the delay after the hand-out and after the end of a visit", () => {
-    const { frontier, clock } = open({ defaults: { politeness: { delayMs: 10 } } });
-    frontier.pushMany([A1, A2]);
-    const lease = take(frontier);
-    clock.advance(7);
-    lease.done();
-    expect(frontier.nextDueAt()).toBe(1_017);
-    clock.advance(9);
-    expect(frontier.poll()).toBeUndefined();
-    clock.advance(1);
-    expect(take(frontier).url).toBe(A2);
-  });
-
-  it("get readyAt and turn back on release", () => {
-    const { frontier } = open({ defaults: { politeness: { delayMs: 10 } } });
-    frontier.pushMany([A1, B1]);
-    take(frontier).release();
-    expect(urls(frontier.pollMany(9))).toEqual([A1, B1]);
-  });
-
-  it("with the best priority go first, among those that may go", () => {
-    const { frontier } = open({ defaults: { politeness: { delayMs: 10 } } });
-    frontier.pushMany([A1, A2], { priority: 9 });
-    frontier.push({ url: B1, priority: 1 });
-    expect(urls(frontier.pollMany(9))).toEqual([A1, B1]);
-  });
-
-  it("are blocked by Retry-After, never for a shorter time than before", () => {
-    const { frontier } = open({ defaults: { politeness: { perHost: 1 } } });
-    frontier.pushMany([A1, A2]);
-    frontier.host("a.test").blockUntil(1_050);
-    expect(frontier.poll()).toBeUndefined();
-    frontier.host("a.test").blockUntil(1_020);
-    expect(frontier.nextDueAt()).toBe(1_050);
-  });
-
-  it("back off after failures in a row and give up", () => {
-    const hostBackoff = { after: 2, baseMs: 10, maxMs: 100, giveUpAfter: 3 };
-    const { frontier, clock } = open({ defaults: { politeness: { hostBackoff } } });
-    frontier.pushMany(["1", "2", "3", "4", "5"].map((page) => `http://a.test/${page}`));
-    take(frontier).fail();
-    take(frontier).done({ outcome: { status: 503 } });
-    expect(frontier.nextDueAt()).toBe(1_010);
-    clock.advance(10);
-    expect(take(frontier).retry()).toBe("failed");
-    expect(frontier.report()).toMatchObject({ failed: 4, done: 1, pending: 0 });
-  });
-
-  it("take the delay from the last latency, within bounds", () => {
-    const adaptive = { factor: 2, minMs: 5, maxMs: 50 };
-    const { frontier, clock } = open({ defaults: { politeness: { adaptive } } });
-    const delays = [1, 10, 100].map((latencyMs) => {
-      clock.advance(100);
-      frontier.push({ url: A1, dedup: "skip" });
-      frontier.pollMany(1)[0]?.done({ outcome: { latencyMs } });
-      return frontier.host("a.test").delayMs;
-    });
-    expect(delays).toEqual([5, 20, 50]);
-  });
-});
-
 describe("attempts", () => {
   it("are N for maxAttempts N, whether retried or expired", () => {
     for (const maxAttempts of [1, 2, 5]) {
-      const { frontier, clock } = open({ leaseMs: 5, defaults: { maxAttempts } });
+      const { frontier, clock } = openModel({ leaseMs: 5, defaults: { maxAttempts } });
       frontier.push(A1);
       let attempts = 0;
       for (let lease = frontier.poll(); lease; lease = frontier.poll()) {
@@ -187,7 +84,7 @@ describe("attempts", () => {
   });
 
   it("are not counted by release, but deliveries are, up to maxDeliveries", () => {
-    const { frontier } = open({ maxDeliveries: 2 });
+    const { frontier } = openModel({ maxDeliveries: 2 });
     frontier.push(A1);
     take(frontier).release();
     expect(take(frontier)).toMatchObject({ attempt: 1, deliveries: 2 });
@@ -197,7 +94,7 @@ describe("attempts", () => {
   });
 
   it("wait for the back-off and lower the priority by one", () => {
-    const { frontier, clock } = open({ defaults: { backoff: { baseMs: 10 } } });
+    const { frontier, clock } = openModel({ defaults: { backoff: { baseMs: 10 } } });
     frontier.push(A1);
     expect(take(frontier).retry()).toBe("requeued");
     expect(frontier.nextDueAt()).toBe(1_010);
@@ -209,7 +106,7 @@ describe("attempts", () => {
   });
 
   it("begin anew when a failed record is requeued", () => {
-    const { frontier } = open({ defaults: { maxAttempts: 1 } });
+    const { frontier } = openModel({ defaults: { maxAttempts: 1 } });
     frontier.push(A1);
     take(frontier).fail("gone");
     expect(frontier.requeue({ state: "failed" })).toBe(1);
@@ -219,7 +116,7 @@ describe("attempts", () => {
 
 describe("lateness", () => {
   it("is judged by the clock, changes nothing and is counted", () => {
-    const { frontier, clock } = open({ leaseMs: 10 });
+    const { frontier, clock } = openModel({ leaseMs: 10 });
     frontier.push(A1);
     const lease = take(frontier);
     expect(lease.extend(5)).toBe(true);
@@ -235,7 +132,7 @@ describe("lateness", () => {
   });
 
   it("comes with the second done and with the close", async () => {
-    const { frontier } = open();
+    const { frontier } = openModel();
     frontier.pushMany([A1, A2]);
     const [first, second] = frontier.pollMany(2);
     expect(first?.done().late).toBe(false);
@@ -249,7 +146,7 @@ describe("lateness", () => {
 
 describe("identity", () => {
   it("is the URL without its fragment, with the method", () => {
-    const { frontier } = open();
+    const { frontier } = openModel();
     const statuses = [A1, "HTTP://A.test/1#x", { url: A1, method: "POST" }].map(
       (request) => frontier.push(request).status,
     );
@@ -257,7 +154,7 @@ describe("identity", () => {
   });
 
   it("is missing with skip, and with record beside a live one", () => {
-    const { frontier } = open();
+    const { frontier } = openModel();
     frontier.push({ url: A1, dedup: "skip" });
     expect(frontier.record(A1)).toBeUndefined();
     expect(frontier.push(A1).status).toBe("accepted");
@@ -266,7 +163,7 @@ describe("identity", () => {
   });
 
   it("is new after forget; what was pending finishes without one", () => {
-    const { frontier } = open();
+    const { frontier } = openModel();
     frontier.pushMany([A1, A2]);
     take(frontier).done();
     expect(frontier.forget()).toBe(1);
@@ -277,7 +174,7 @@ describe("identity", () => {
 
 describe("admission", () => {
   it("gives a reason for what it refuses and remembers nothing of it", () => {
-    const { frontier } = open({ defaults: { maxDepth: 1 }, accept: (r) => r.url !== B1 });
+    const { frontier } = openModel({ defaults: { maxDepth: 1 }, accept: (r) => r.url !== B1 });
     const reason = (request: string | { url: string; depth: number }): string | undefined =>
       frontier.push(request).reason;
     expect(reason("nonsense")).toBe("invalid-url");
@@ -289,14 +186,14 @@ describe("admission", () => {
   });
 
   it("is bounded by capacity after the duplicate check, for outside pushes only", () => {
-    const { frontier } = open({ capacity: 1 });
+    const { frontier } = openModel({ capacity: 1 });
     expect(frontier.pushMany([A1, A1, A2])).toMatchObject({ accepted: 1, duplicate: 1, full: 1 });
     const lease = take(frontier);
     expect(lease.done({ found: [A2, B1, C1] })).toMatchObject({ accepted: 3, late: false });
   });
 
   it("gives children their parent's depth + 1, a redirect the same depth", () => {
-    const { frontier } = open();
+    const { frontier } = openModel();
     frontier.push({ url: A1, depth: 4 });
     const lease = take(frontier);
     lease.redirect(A2);
@@ -306,7 +203,7 @@ describe("admission", () => {
 
   it("ends with the host's budget of URLs or bytes", () => {
     const budget = { urls: 2, bytes: 10 };
-    const { frontier } = open({ defaults: { politeness: { budget } } });
+    const { frontier } = openModel({ defaults: { politeness: { budget } } });
     frontier.pushMany([A1, A2, B1]);
     expect(frontier.push("http://a.test/3").reason).toBe("budget");
     frontier.pollMany(3)[2]?.done({ outcome: { bytes: 10 } });
@@ -314,26 +211,9 @@ describe("admission", () => {
   });
 });
 
-describe("the breaker", () => {
-  it("pauses after failures within the window and resumes by itself", () => {
-    const { frontier, clock } = open({ breaker: { failures: 2, withinMs: 10, pauseMs: 100 } });
-    frontier.pushMany([A1, A2, B1, C1]);
-    take(frontier).fail();
-    clock.advance(10);
-    take(frontier).fail();
-    expect(frontier.status).toBe("running");
-    clock.advance(9);
-    take(frontier).fail();
-    expect(frontier.status).toBe("paused");
-    expect(frontier.nextDueAt()).toBe(1_119);
-    clock.advance(100);
-    expect(take(frontier).url).toBe(C1);
-  });
-});
-
 describe("steering", () => {
   it("removes what has not gone out; its identity stays seen", () => {
-    const { frontier } = open();
+    const { frontier } = openModel();
     frontier.pushMany([A1, A2, B1]);
     expect(frontier.remove({ host: "a.test", pattern: "/2$" })).toBe(1);
     expect(frontier.push(A2).status).toBe("duplicate");
@@ -341,7 +221,7 @@ describe("steering", () => {
   });
 
   it("clears everything, and leases that are out are late", () => {
-    const { frontier } = open();
+    const { frontier } = openModel();
     frontier.pushMany([A1, A2]);
     const lease = take(frontier);
     frontier.clear();

@@ -29,12 +29,14 @@ export interface WebShape {
   hosts: number;
   /** Pages of the largest host. */
   largest: number;
+  /** How many times more often than usual a visit goes wrong. */
+  mishaps?: number;
 }
 
 const FANOUT = 8;
 const ACROSS = 2;
 
-export function createWeb({ seed, hosts, largest }: WebShape): Web {
+export function createWeb({ seed, hosts, largest, mishaps = 1 }: WebShape): Web {
   const step = stepThrough(hosts);
   const sizeOf = (host: number): number => 1 + Math.floor(largest / (((host * step) % hosts) + 1));
   const offsets = new Float64Array(hosts + 1);
@@ -66,7 +68,7 @@ export function createWeb({ seed, hosts, largest }: WebShape): Web {
     },
     latencyMs: (host, page) => 20 + (hash(seed + 2, host, page, 0) % 1_500),
     fateOf(host, page, delivery) {
-      const chance = hash(seed + 3, host, page, delivery) % 1_000;
+      const chance = hash(seed + 3, host, page, delivery) % Math.floor(1_000 / mishaps);
       if (chance < 10) return "retry";
       if (chance < 14) return "busy";
       if (chance < 16) return "fail";
