@@ -7,7 +7,8 @@ import { describe, expect, it } from "vitest";
 import { type Open, runDuel } from "../support/duel.ts";
 import { createModelFrontier } from "../support/model-frontier.ts";
 import { type Mutant, withMutant } from "../support/mutants.ts";
-import { commandArbitrary, optionArbitrary } from "../support/programs.ts";
+import { optionArbitrary } from "../support/option-sets.ts";
+import { commandsOf, SMALL } from "../support/programs.ts";
 
 /** Fixed: that these faults are found must not depend on luck. */
 const SEED = 20_261_120;
@@ -175,7 +176,7 @@ describe("random programs", () => {
 async function firstDifference(suspect: Open, numRuns: number): Promise<string | undefined> {
   const programs = fc.asyncProperty(
     optionArbitrary,
-    fc.array(commandArbitrary, { maxLength: 150, size: "max" }),
+    fc.array(commandsOf(SMALL), { maxLength: 150, size: "max" }),
     (spec, commands) => runDuel({ spec, commands, trusted: createModelFrontier, suspect }),
   );
   const details = await fc.check(programs, { seed: SEED, numRuns, endOnFailure: true });

@@ -7,11 +7,13 @@ import { describe, expect, it } from "vitest";
 import { runDuel } from "../support/duel.ts";
 import { loadEngine } from "../support/engine.ts";
 import { createModelFrontier } from "../support/model-frontier.ts";
-import { commandArbitrary, optionArbitrary } from "../support/programs.ts";
+import { optionArbitrary } from "../support/option-sets.ts";
+import { commandsOf, LARGE, SMALL } from "../support/programs.ts";
 import { stressSeconds, testSeed } from "../support/seed.ts";
 
 const COMMANDS_MIN = 100_000;
 const PROGRAMS_PER_ROUND = 100;
+const LARGE_PROGRAMS = 4;
 const engine = await loadEngine();
 
 describe.skipIf(engine === undefined)("the engine and the naive model", () => {
@@ -20,24 +22,37 @@ describe.skipIf(engine === undefined)("the engine and the naive model", () => {
     const endMs = performance.now() + stressSeconds() * 1_000;
     let count = 0;
     for (let round = 0; count < COMMANDS_MIN || performance.now() < endMs; round++) {
-      count += await playRound(seed + round);
+      count += await playRound({ seed: seed + round, numRuns: PROGRAMS_PER_ROUND });
     }
     expect(count).toBeGreaterThanOrEqual(COMMANDS_MIN);
   }, 3_600_000);
+
+  it("answer long programs with many records alike", async () => {
+    const seed = testSeed("large model");
+    const endMs = performance.now() + stressSeconds() * 1_000;
+    for (let round = 0; round === 0 || performance.now() < endMs; round++) {
+      await playRound({ seed: seed + round, numRuns: LARGE_PROGRAMS, isLarge: true });
+    }
+  }, 3_600_000);
 });
 
-async function playRound(seed: number): Promise<number> {
+/** Plays `numRuns` programs and returns how many commands they had. */
+async function playRound(round: {
+  seed: number;
+  numRuns: number;
+  isLarge?: boolean;
+}): Promise<number> {
   if (engine === undefined) throw new Error("no engine");
   const { open, verify } = engine;
+  const { seed, numRuns, isLarge = false } = round;
+  const lengths = isLarge ? { minLength: 800, maxLength: 1_200 } : { maxLength: 300 };
+  const list = fc.array(commandsOf(isLarge ? LARGE : SMALL), { ...lengths, size: "max" });
   let count = 0;
-  const programs = fc.asyncProperty(
-    optionArbitrary,
-    fc.array(commandArbitrary, { maxLength: 300, size: "max" }),
-    async (spec, commands) => {
-      await runDuel({ spec, commands, trusted: createModelFrontier, suspect: open, verify });
-      count += commands.length;
-    },
-  );
-  await fc.assert(programs, { seed, numRuns: PROGRAMS_PER_ROUND });
+  const programs = fc.asyncProperty(optionArbitrary, list, async (spec, commands) => {
+    const sides = { trusted: createModelFrontier, suspect: open };
+    await runDuel({ spec, commands, ...sides, verify, checkEvery: isLarge ? 50 : 1 });
+    count += commands.length;
+  });
+  await fc.assert(programs, { seed, numRuns });
   return count;
 }

@@ -7,7 +7,8 @@
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { performCommand, type Side, totalOf } from "./perform.ts";
 import type { SyncFrontier, SyncOptions, SyncReport } from "./frontier-surface.ts";
-import { buildOptions, type Command, type OptionSpec } from "./programs.ts";
+import { buildOptions, type OptionSpec } from "./option-sets.ts";
+import type { Command } from "./programs.ts";
 
 export type Open = (options: SyncOptions) => SyncFrontier | Promise<SyncFrontier>;
 
@@ -16,12 +17,14 @@ export interface Duel {
   commands: readonly Command[];
   trusted: Open;
   suspect: Open;
-  /** The suspect's own complete check, run after every command. */
+  /** The suspect's own complete check. */
   verify?: ((suspect: SyncFrontier) => void) | undefined;
+  /** After how many commands the slow checks are done; default 1. */
+  checkEvery?: number;
 }
 
-/** Clocks do not start at 0, so that a forgotten one shows. */
-const START_MS = 1_000;
+/** A time of our days, so that a number kept in too few bits shows. */
+const START_MS = 1_700_000_000_000;
 
 /** Lease numbers from here on mean any lease that ever was; below it one that is still open. */
 const ANY_LEASE = 56;
@@ -41,7 +44,10 @@ export async function runDuel(duel: Duel): Promise<void> {
       compare("answer", said, performCommand(suspect, command, picked));
       compare("report", comparable(trusted), comparable(suspect));
       checkConservation(suspect.frontier.report());
-      duel.verify?.(suspect.frontier);
+      if (log.length % (duel.checkEvery ?? 1) === 0) {
+        compare("order", nextOnes(trusted), nextOnes(suspect));
+        duel.verify?.(suspect.frontier);
+      }
       for (let i = leasesBefore; i < trusted.leases.length; i++) open.push(i);
       if (endsLeases(command)) for (const i of picked) drop(open, i);
     }
@@ -100,6 +106,11 @@ function comparable(side: Side): unknown {
     removed: report.removed,
     seen: report.seen,
   };
+}
+
+/** What would be handed out next: so a wrong place shows at once and not only when it is polled. */
+function nextOnes({ frontier }: Side): unknown {
+  return frontier.peek(4).map(({ url, priority, depth }) => ({ url, priority, depth }));
 }
 
 export function checkConservation(report: SyncReport): void {

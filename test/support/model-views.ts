@@ -31,11 +31,12 @@ export function peekModel(model: Model, max: number): SyncRequestView[] {
  * copy is woken at each moment that any clock names until it can hand something out.
  */
 export function nextDueModel(model: Model): number | undefined {
-  let at: number | undefined = model.now();
-  let copy = modelAt(model, at);
-  while (at !== undefined && chooseNext(copy) === undefined) {
-    at = nextMoment(copy);
-    if (at !== undefined) copy = modelAt(copy, at);
+  let at = model.now();
+  const copy: Model = { ...modelAt(model, at), now: () => at };
+  while (chooseNext(copy) === undefined) {
+    const next = nextMoment(copy);
+    if (next === undefined) return undefined;
+    at = next;
     settle(copy);
   }
   return at;

@@ -1,19 +1,9 @@
 /**
- * Random programs for two frontiers side by side: commands and option sets as plain data, so that
- * a failure prints as a short list and shrinks. Few hosts and few URLs, so that everything meets.
+ * Random programs for two frontiers side by side: commands as plain data, so that a failure prints
+ * as a short list and shrinks.
  */
 import fc from "fast-check";
-import type { Clock } from "../../src/base/clock.ts";
-import type {
-  SyncOptions,
-  SyncOutcome,
-  SyncPoliteness,
-  SyncPolicy,
-  SyncRequest,
-  SyncRequestView,
-  SyncRetryOptions,
-  VisitState,
-} from "./frontier-surface.ts";
+import type { SyncOutcome, SyncRequest, SyncRetryOptions, VisitState } from "./frontier-surface.ts";
 
 export type Command =
   | { do: "push"; request: SyncRequest; dueInMs?: number }
@@ -28,7 +18,7 @@ export type Command =
   | { do: "redirect"; lease: number; url: string }
   | { do: "extend"; lease: number; ms: number }
   | { do: "record" | "explain"; url: string }
-  | { do: "records"; state: VisitState; host?: string }
+  | { do: "records"; state: VisitState }
   | { do: "nextDueAt" | "forget" | "clear" | "pause" | "resume" | "drain" }
   | { do: "hostDelay" | "hostLimit" | "hostBlock"; host: string; value: number }
   | { do: "hold" | "unhold"; host: string }
@@ -37,41 +27,28 @@ export type Command =
   | { do: "remove"; host?: string; pattern?: string }
   | { do: "advance"; ms: number };
 
-/** Options as data; `by: 'key'` and `accept` stand for functions that `buildOptions` puts in. */
-export interface OptionSpec {
-  policy: Omit<SyncPolicy, "politeness">;
-  politeness?: Omit<SyncPoliteness, "by"> & { by?: "host" | "domain" | "key" };
-  limits: Pick<SyncOptions, "capacity" | "leaseMs" | "maxLeases" | "maxDeliveries" | "breaker">;
-  accept?: boolean;
+/** Beyond 2³¹ milliseconds. */
+export const FAR_MS = 3_000_000_000;
+
+/** How much there is to meet: few hosts and pages for collisions, many for deep structures. */
+export interface ProgramSize {
+  /** Two-label names; each host is one of two under it, so that `by: 'domain'` joins them. */
+  domains: number;
+  pages: number;
+  /** Most URLs of one batch and most leases of one pollMany. */
+  batch: number;
 }
 
-export function buildOptions(spec: OptionSpec, clock: Clock): SyncOptions {
-  const { by, ...politeness } = spec.politeness ?? {};
-  const policy: SyncPolicy = { ...spec.policy };
-  if (spec.politeness !== undefined) {
-    policy.politeness = { ...politeness, by: by === "key" ? keyOfUrl : (by ?? "host") };
-  }
-  const options: SyncOptions = { clock, leaseMs: 1_000, ...spec.limits, defaults: policy };
-  return spec.accept ? { ...options, accept } : options;
-}
-
-/** Own politeness keys: two of them, whatever the host. */
-function keyOfUrl(url: string): string {
-  return `unit-${new URL(url).host.charCodeAt(0) % 2}`;
-}
-
-function accept(request: SyncRequestView): boolean | { priority?: number; data?: unknown } {
-  if (request.url.endsWith("/5")) return false;
-  return request.url.endsWith("/4") ? { priority: request.priority + 2, data: "hooked" } : true;
-}
-
-const HOSTS = ["a.one.test", "b.one.test", "two.test:8080", "three.test"];
-/** Host keys under every `by`. */
-const KEYS = [...HOSTS, "one.test", "unit-0", "unit-1"];
+export const SMALL: ProgramSize = { domains: 2, pages: 7, batch: 6 };
+export const LARGE: ProgramSize = { domains: 12, pages: 60, batch: 60 };
 
 const optional = { noNullPrototype: true } as const;
-const host = fc.constantFrom(...KEYS);
 const smallMs = fc.constantFrom(0, 1, 3, 5, 10, 20, 50);
+/** Rarely a time that does not fit into 32 bits of milliseconds. */
+const dueMs = fc.oneof(
+  { weight: 20, arbitrary: smallMs },
+  { weight: 1, arbitrary: fc.constant(FAR_MS) },
+);
 /** Far from the edge, where a sum of changes and a chain of clamped changes differ. */
 const priority = fc.oneof(
   { weight: 12, arbitrary: fc.integer({ min: -3, max: 3 }) },
@@ -80,37 +57,6 @@ const priority = fc.oneof(
     arbitrary: fc.constantFrom(Number.MAX_SAFE_INTEGER - 1_000, Number.MIN_SAFE_INTEGER + 1_000),
   },
 );
-
-const goodUrl = fc
-  .tuple(fc.constantFrom(...HOSTS), fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 9 }))
-  .map(([name, page, form]) => {
-    if (form === 0) return `HTTP://${name.toUpperCase()}/${page}`;
-    if (form === 1) return `http://${name}/${page}#part`;
-    if (form === 2) return `http://${name}/q?b=${page}&a=1`;
-    return form === 3 ? `http://${name}/q?a=1&b=${page}` : `http://${name}/${page}`;
-  });
-const badUrl = fc.constantFrom(
-  "not a url",
-  "http://",
-  "mailto:a@one.test",
-  `http://a.one.test/${"x".repeat(9_000)}`,
-);
-const url = fc.oneof({ weight: 40, arbitrary: goodUrl }, { weight: 1, arbitrary: badUrl });
-
-const request: fc.Arbitrary<SyncRequest> = fc.record(
-  {
-    url,
-    priority,
-    depth: fc.integer({ min: 0, max: 3 }),
-    method: fc.constantFrom("GET", "POST"),
-    dedup: fc.constantFrom("check" as const, "record" as const, "skip" as const),
-    start: fc.boolean(),
-    maxAttempts: fc.integer({ min: 1, max: 3 }),
-    data: fc.constantFrom("d1", 7),
-  },
-  { requiredKeys: ["url"], ...optional },
-);
-
 const outcome: fc.Arbitrary<SyncOutcome> = fc.record(
   {
     status: fc.constantFrom(200, 404, 429, 500, 503),
@@ -120,19 +66,78 @@ const outcome: fc.Arbitrary<SyncOutcome> = fc.record(
   },
   { requiredKeys: [], ...optional },
 );
-
 const retryOptions: fc.Arbitrary<SyncRetryOptions> = fc.record(
-  { delayMs: smallMs, priority, outcome },
+  { delayMs: dueMs, priority, outcome },
   { requiredKeys: [], ...optional },
 );
 
-/** Mostly leases that are still open (the driver resolves the number), at times any that was. */
-const lease = fc.integer({ min: 0, max: 63 });
-const found = fc.array(request, { maxLength: 4 });
+/** One command, drawn from all kinds with the weights of a busy frontier. */
+export function commandsOf(size: ProgramSize): fc.Arbitrary<Command> {
+  const url = urlsOf(size);
+  const good = goodUrlsOf(size);
+  const request = requestsOf(url);
+  const max = fc.integer({ min: 1, max: size.batch });
+  return fc.oneof(
+    { weight: 24, arbitrary: pushes(size, url, request) },
+    { weight: 14, arbitrary: when(["poll"]) },
+    { weight: 6, arbitrary: command<Of<"pollMany">>("pollMany", { max }) },
+    { weight: 6, arbitrary: command<Of<"peek">>("peek", { max }) },
+    { weight: 24, arbitrary: ends(size, url, request) },
+    { weight: 8, arbitrary: questions(good) },
+    { weight: 10, arbitrary: command<Of<"advance">>("advance", { ms: dueMs }) },
+    { weight: 6, arbitrary: steering(size) },
+    { weight: 4, arbitrary: updates(good) },
+    { weight: 2, arbitrary: life },
+  );
+}
+
+function hostsOf({ domains }: ProgramSize): string[] {
+  return Array.from({ length: domains }, (_, i) => [
+    `a.site${i}.test`,
+    `site${i}.test:8080`,
+  ]).flat();
+}
+
+/** Host keys under every `by`. */
+function keysOf(size: ProgramSize): string[] {
+  return [...hostsOf(size), "site0.test", "site1.test", "unit-0", "unit-1"];
+}
+
+function goodUrlsOf(size: ProgramSize): fc.Arbitrary<string> {
+  const name = fc.constantFrom(...hostsOf(size));
+  const page = fc.integer({ min: 0, max: size.pages - 1 });
+  return fc.tuple(name, page, fc.integer({ min: 0, max: 9 })).map(([host, number, form]) => {
+    if (form === 0) return `HTTP://${host.toUpperCase()}/${number}`;
+    if (form === 1) return `http://${host}/${number}#part`;
+    if (form === 2) return `http://${host}/q?b=${number}&a=1`;
+    return form === 3 ? `http://${host}/q?a=1&b=${number}` : `http://${host}/${number}`;
+  });
+}
+
+function urlsOf(size: ProgramSize): fc.Arbitrary<string> {
+  const long = `http://site0.test/${"x".repeat(9_000)}`;
+  const bad = fc.constantFrom("not a url", "http://", "mailto:a@site0.test", long);
+  return fc.oneof({ weight: 40, arbitrary: goodUrlsOf(size) }, { weight: 1, arbitrary: bad });
+}
+
+function requestsOf(url: fc.Arbitrary<string>): fc.Arbitrary<SyncRequest> {
+  const fields = {
+    url,
+    priority,
+    depth: fc.integer({ min: 0, max: 3 }),
+    method: fc.constantFrom("GET", "POST"),
+    dedup: fc.constantFrom("check" as const, "record" as const, "skip" as const),
+    start: fc.boolean(),
+    maxAttempts: fc.integer({ min: 1, max: 3 }),
+    data: fc.constantFrom("d1", 7),
+  };
+  return fc.record(fields, { requiredKeys: ["url"], ...optional });
+}
 
 function when<const T extends string>(kinds: T[]): fc.Arbitrary<{ do: T }> {
   return fc.record({ do: fc.constantFrom(...kinds) }, optional);
 }
+
 function command<T extends { do: string }>(
   kind: T["do"],
   fields: { [K in Exclude<keyof T, "do">]: fc.Arbitrary<T[K]> },
@@ -142,120 +147,79 @@ function command<T extends { do: string }>(
   };
   return fc.record(model, optional) as fc.Arbitrary<T>;
 }
+
 /** The command shape to which a kind belongs. */
 type Of<K, C = Command> = C extends { do: unknown } ? (K extends C["do"] ? C : never) : never;
+type Any = fc.Arbitrary<Command>;
+type Requests = fc.Arbitrary<SyncRequest>;
 
-const max = fc.integer({ min: 1, max: 6 });
-const pushes: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 5, arbitrary: command<{ do: "push"; request: SyncRequest }>("push", { request }) },
-  {
-    weight: 1,
-    arbitrary: command<{ do: "push"; request: SyncRequest; dueInMs: number }>("push", {
-      request,
-      dueInMs: smallMs,
+function pushes(size: ProgramSize, url: fc.Arbitrary<string>, request: Requests): Any {
+  const deferred = { request, dueInMs: dueMs };
+  const urls = fc.array(url, { maxLength: size.batch, size: "max" });
+  return fc.oneof(
+    { weight: 5, arbitrary: command<{ do: "push"; request: SyncRequest }>("push", { request }) },
+    {
+      weight: 1,
+      arbitrary: command<{ do: "push"; request: SyncRequest; dueInMs: number }>("push", deferred),
+    },
+    { weight: 1, arbitrary: command<Of<"pushMany">>("pushMany", { urls, priority }) },
+  );
+}
+
+function ends(size: ProgramSize, url: fc.Arbitrary<string>, request: Requests): Any {
+  /** Mostly leases that are still open (the driver resolves the number), at times any that was. */
+  const lease = fc.integer({ min: 0, max: 63 });
+  const found = fc.array(request, { maxLength: size.batch });
+  const leases = fc.array(lease, { maxLength: size.batch });
+  return fc.oneof(
+    command<Of<"done">>("done", { lease, found, outcome }),
+    command<Of<"doneMany">>("doneMany", { leases }),
+    command<Of<"retry">>("retry", { lease, options: retryOptions }),
+    command<Of<"fail">>("fail", { lease, outcome }),
+    command<Of<"release">>("release", { lease }),
+    command<Of<"redirect">>("redirect", { lease, url }),
+    command<Of<"extend">>("extend", { lease, ms: smallMs }),
+  );
+}
+
+function questions(url: fc.Arbitrary<string>): Any {
+  const state = fc.constantFrom<VisitState>("waiting", "pending", "leased", "failed");
+  return fc.oneof(
+    command<Of<"record" | "explain">>("record", { url }),
+    command<Of<"record" | "explain">>("explain", { url }),
+    command<Of<"records">>("records", { state }),
+    when(["nextDueAt"]),
+  );
+}
+
+function steering(size: ProgramSize): Any {
+  const host = fc.constantFrom(...keysOf(size));
+  return fc.oneof(
+    command<Of<"hostDelay">>("hostDelay", { host, value: smallMs }),
+    command<Of<"hostLimit">>("hostLimit", { host, value: fc.integer({ min: 1, max: 3 }) }),
+    command<Of<"hostBlock">>("hostBlock", { host, value: smallMs }),
+    command<Of<"hold">>("hold", { host }),
+    command<Of<"unhold">>("unhold", { host }),
+    command<Of<"unhold">>("unhold", { host }),
+    when(["requeue"]),
+    command<{ do: "requeue"; host: string }>("requeue", { host }),
+    command<{ do: "remove"; host: string }>("remove", { host }),
+    command<{ do: "remove"; pattern: string }>("remove", { pattern: fc.constant("/[23]$") }),
+  );
+}
+
+function updates(url: fc.Arbitrary<string>): Any {
+  return fc.oneof(
+    command<{ do: "update"; url: string; priority: number }>("update", {
+      url,
+      priority: fc.integer({ min: -1, max: 1 }),
     }),
-  },
-  {
-    weight: 1,
-    arbitrary: command<Of<"pushMany">>("pushMany", {
-      urls: fc.array(url, { maxLength: 6 }),
-      priority,
-    }),
-  },
-);
-const ends: fc.Arbitrary<Command> = fc.oneof(
-  command<Of<"done">>("done", { lease, found, outcome }),
-  command<Of<"doneMany">>("doneMany", { leases: fc.array(lease, { maxLength: 3 }) }),
-  command<Of<"retry">>("retry", { lease, options: retryOptions }),
-  command<Of<"fail">>("fail", { lease, outcome }),
-  command<Of<"release">>("release", { lease }),
-  command<Of<"redirect">>("redirect", { lease, url }),
-  command<Of<"extend">>("extend", { lease, ms: smallMs }),
-);
-const questions: fc.Arbitrary<Command> = fc.oneof(
-  command<Of<"record" | "explain">>("record", { url: goodUrl }),
-  command<Of<"record" | "explain">>("explain", { url: goodUrl }),
-  command<{ do: "records"; state: VisitState }>("records", {
-    state: fc.constantFrom("waiting", "pending", "leased", "failed"),
-  }),
-  when(["nextDueAt"]),
-);
-const steering: fc.Arbitrary<Command> = fc.oneof(
-  command<Of<"hostDelay">>("hostDelay", { host, value: smallMs }),
-  command<Of<"hostLimit">>("hostLimit", { host, value: fc.integer({ min: 1, max: 3 }) }),
-  command<Of<"hostBlock">>("hostBlock", { host, value: smallMs }),
-  command<Of<"hold">>("hold", { host }),
-  command<Of<"unhold">>("unhold", { host }),
-  command<Of<"unhold">>("unhold", { host }),
-  when(["requeue"]),
-  command<{ do: "requeue"; host: string }>("requeue", { host }),
-  command<{ do: "remove"; host: string }>("remove", { host }),
-  command<{ do: "remove"; pattern: string }>("remove", { pattern: fc.constant("/[23]$") }),
-);
-const updates: fc.Arbitrary<Command> = fc.oneof(
-  command<{ do: "update"; url: string; priority: number }>("update", { url: goodUrl, priority }),
-  command<{ do: "update"; url: string; dueInMs: number }>("update", {
-    url: goodUrl,
-    dueInMs: smallMs,
-  }),
-);
-const life: fc.Arbitrary<Command> = fc.oneof(
+    command<{ do: "update"; url: string; dueInMs: number }>("update", { url, dueInMs: dueMs }),
+  );
+}
+
+const life: Any = fc.oneof(
   { weight: 2, arbitrary: when(["pause", "drain", "forget"]) },
   { weight: 6, arbitrary: when(["resume"]) },
   { weight: 1, arbitrary: when(["clear"]) },
-);
-
-export const commandArbitrary: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 24, arbitrary: pushes },
-  { weight: 14, arbitrary: when(["poll"]) },
-  { weight: 6, arbitrary: command<Of<"pollMany">>("pollMany", { max }) },
-  { weight: 6, arbitrary: command<Of<"peek">>("peek", { max }) },
-  { weight: 24, arbitrary: ends },
-  { weight: 8, arbitrary: questions },
-  { weight: 10, arbitrary: command<Of<"advance">>("advance", { ms: smallMs }) },
-  { weight: 6, arbitrary: steering },
-  { weight: 4, arbitrary: updates },
-  { weight: 2, arbitrary: life },
-);
-
-const spread = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Partial<T>> =>
-  fc.record(fields, { requiredKeys: [], ...optional }) as fc.Arbitrary<Partial<T>>;
-
-const policy = spread<Required<OptionSpec["policy"]>>({
-  order: fc.constantFrom("fifo", "lifo"),
-  startLast: fc.boolean(),
-  priority: fc.integer({ min: -2, max: 2 }),
-  depthPriority: fc.constantFrom(0, 1, -2),
-  maxDepth: fc.integer({ min: 0, max: 3 }),
-  maxAttempts: fc.integer({ min: 1, max: 4 }),
-  backoff: fc.constantFrom(
-    { baseMs: 4, jitter: 0 },
-    { baseMs: 3, factor: 3, maxMs: 20, jitter: 0 },
-  ),
-  retryPriority: fc.constantFrom<number | { set: number }>(0, -1, -5, 2, { set: 0 }, { set: -3 }),
-});
-
-const politeness = spread<Required<NonNullable<OptionSpec["politeness"]>>>({
-  delayMs: fc.constantFrom(0, 5, 10),
-  perHost: fc.integer({ min: 1, max: 3 }),
-  by: fc.constantFrom("host", "domain", "key"),
-  adaptive: fc.constant({ factor: 2, minMs: 3, maxMs: 15 }),
-  hostBackoff: fc.constantFrom(
-    { after: 1, baseMs: 6, maxMs: 20 },
-    { after: 2, baseMs: 4, maxMs: 100, giveUpAfter: 3 },
-  ),
-  budget: fc.constantFrom({ urls: 5 }, { bytes: 100 }, { urls: 9, bytes: 200 }),
-});
-
-const limits = spread<Required<OptionSpec["limits"]>>({
-  capacity: fc.constantFrom(1, 3, 8),
-  leaseMs: fc.constantFrom(5, 12, 1_000),
-  maxLeases: fc.constantFrom(1, 2, 5),
-  maxDeliveries: fc.constantFrom(1, 2, 4),
-  breaker: fc.constant({ failures: 3, withinMs: 40, pauseMs: 25 }),
-});
-
-export const optionArbitrary: fc.Arbitrary<OptionSpec> = fc.record(
-  { policy, politeness, limits, accept: fc.boolean() },
-  { requiredKeys: ["policy", "limits"], ...optional },
 );
