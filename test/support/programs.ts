@@ -49,6 +49,11 @@ const dueMs = fc.oneof(
   { weight: 20, arbitrary: smallMs },
   { weight: 1, arbitrary: fc.constant(FAR_MS) },
 );
+/** A far step lets every lease expire, so it is rarer still. */
+const stepMs = fc.oneof(
+  { weight: 150, arbitrary: smallMs },
+  { weight: 1, arbitrary: fc.constant(FAR_MS) },
+);
 /** Far from the edge, where a sum of changes and a chain of clamped changes differ. */
 const priority = fc.oneof(
   { weight: 12, arbitrary: fc.integer({ min: -3, max: 3 }) },
@@ -84,7 +89,7 @@ export function commandsOf(size: ProgramSize): fc.Arbitrary<Command> {
     { weight: 6, arbitrary: command<Of<"peek">>("peek", { max }) },
     { weight: 24, arbitrary: ends(size, url, request) },
     { weight: 8, arbitrary: questions(good) },
-    { weight: 10, arbitrary: command<Of<"advance">>("advance", { ms: dueMs }) },
+    { weight: 10, arbitrary: command<Of<"advance">>("advance", { ms: stepMs }) },
     { weight: 6, arbitrary: steering(size) },
     { weight: 4, arbitrary: updates(good) },
     { weight: 2, arbitrary: life },
@@ -173,6 +178,7 @@ function ends(size: ProgramSize, url: fc.Arbitrary<string>, request: Requests): 
   const leases = fc.array(lease, { maxLength: size.batch });
   return fc.oneof(
     command<Of<"done">>("done", { lease, found, outcome }),
+    command<Of<"done">>("done", { lease, found, outcome }),
     command<Of<"doneMany">>("doneMany", { leases }),
     command<Of<"retry">>("retry", { lease, options: retryOptions }),
     command<Of<"fail">>("fail", { lease, outcome }),
@@ -199,8 +205,7 @@ function steering(size: ProgramSize): Any {
     command<Of<"hostLimit">>("hostLimit", { host, value: fc.integer({ min: 1, max: 3 }) }),
     command<Of<"hostBlock">>("hostBlock", { host, value: smallMs }),
     command<Of<"hold">>("hold", { host }),
-    command<Of<"unhold">>("unhold", { host }),
-    command<Of<"unhold">>("unhold", { host }),
+    { weight: 5, arbitrary: command<Of<"unhold">>("unhold", { host }) },
     when(["requeue"]),
     command<{ do: "requeue"; host: string }>("requeue", { host }),
     command<{ do: "remove"; host: string }>("remove", { host }),
@@ -219,7 +224,8 @@ function updates(url: fc.Arbitrary<string>): Any {
 }
 
 const life: Any = fc.oneof(
-  { weight: 2, arbitrary: when(["pause", "drain", "forget"]) },
-  { weight: 6, arbitrary: when(["resume"]) },
+  { weight: 3, arbitrary: when(["pause", "drain"]) },
+  { weight: 18, arbitrary: when(["resume"]) },
+  { weight: 3, arbitrary: when(["forget"]) },
   { weight: 1, arbitrary: when(["clear"]) },
 );
