@@ -53,6 +53,12 @@ export function misuse(
   });
 }
 
+/** The region is exhausted: every allocation that fails ends here. */
+export function memoryFull(): FrontierError {
+  const expected = "room in the region of 4 GiB; set `capacity` below what fits";
+  return new FrontierError("MEMORY_FULL", `memory: exhausted (expected: ${expected})`);
+}
+
 /** A value as text for a message: short, safe for every input, never a throw. */
 export function shown(value: unknown): string {
   let text: string;

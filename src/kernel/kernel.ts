@@ -7,13 +7,40 @@
  * Only i32 offsets, lengths and flags cross. 64-bit results are written to memory as two words.
  * Every export is listed in `KernelExports`, in the same order as `assembly/index.ts`.
  */
-import { createRegion, type Region } from "../memory/region.ts";
+import { createRegion, type Region, regionGive, regionTake } from "../memory/region.ts";
 import { assert } from "../base/assert.ts";
-import { InvariantError } from "../base/errors.ts";
+import { InvariantError, misuse } from "../base/errors.ts";
 import { KERNEL_VERSION } from "../layout/kernel.ts";
 
 export interface KernelExports {
+  /** Keys of all rows; rows left at BATCH_NEEDS_KEY. */
+  keyBatch(batch: number): number;
+  /** Key of one row; its status. */
+  keyOne(batch: number, index: number): number;
+  /** Raw bytes of all rows to hrefs; rows left at BATCH_NEEDS_PARSER. */
+  parseBatch(batch: number): number;
+  /** Raw bytes of one row to its href; its status. */
+  parseOne(batch: number, index: number): number;
   kernelVersion(): number;
+  fingerprint128(offset: number, length: number, outOffset: number): void;
+  hashBatch(batch: number): void;
+  hashOne(offset: number, length: number, secretOffset: number, outOffset: number): void;
+  tableDemand(table: number, hashes: number, count: number, values: number): number;
+  tableFindBatch(table: number, hashes: number, count: number, values: number): number;
+  tableFindOne(table: number, lo: number, hi: number): number;
+  tableInsertBatch(
+    table: number,
+    hashes: number,
+    count: number,
+    values: number,
+    slots: number,
+  ): number;
+  tableInsertOne(table: number, lo: number, hi: number): number;
+  tableEach(table: number, from: number, max: number, out: number): number;
+  tableGrow(table: number, segment: number, units: number, other: number): void;
+  tableOpen(table: number, segment: number, units: number): void;
+  tableRemove(table: number, lo: number, hi: number): number;
+  tableFindShared(table: number, hashes: number, count: number, values: number): number;
 }
 
 export interface Kernel {
@@ -45,6 +72,17 @@ export function createKernel(module: WebAssembly.Module, options: KernelOptions 
 /** A second kernel over the shared memory of another thread; it must not take or give pages. */
 export function attachKernel(module: WebAssembly.Module, memory: WebAssembly.Memory): Kernel {
   return instantiate(module, memory, undefined);
+}
+
+/** Zeroed pages of the kernel's region, for rooms that may not touch the region itself. */
+export function kernelTake(kernel: Kernel, pages: number): number {
+  const offset = regionTake(kernel.region, pages);
+  if (offset === 0) throw misuse("MEMORY_FULL", "region", pages, "so many free pages of 64 KiB");
+  return offset;
+}
+
+export function kernelGive(kernel: Kernel, offset: number, pages: number): void {
+  regionGive(kernel.region, offset, pages);
 }
 
 function instantiate(

@@ -9,7 +9,7 @@
  *    3  inputEndsOffset  in   u32 per row: end of its raw bytes, relative to inputOffset
  *    4  rowsOffset       in   BATCH_ROW_BYTES per row
  *    5  textOffset       in   room for bytes the kernel had to write (transformed hrefs and keys)
- *    6  textCapacity     in   its size
+ *    6  textCapacity     in   its size; the last BATCH_SCRATCH_BYTES of it are the kernel's scratch
  *    7  textUsed         both bytes used; reset to 0 by the owner before parse
  *    8  hashesOffset     in   u64 per row: keyed hash of the identity bytes
  *    9  hostHashesOffset in   u64 per row: keyed hash of the host bytes
@@ -91,3 +91,16 @@ export const BATCH_FLAG_HREF_WRITTEN = 4;
 export const BATCH_FLAG_KEY_WRITTEN = 8;
 /** The host is an IPv4 or IPv6 address. */
 export const BATCH_FLAG_ADDRESS = 16;
+/** Hints for the key: a `%` (or a `&`) may stand behind the host; clear = there is certainly none. */
+export const BATCH_FLAG_PERCENT = 32;
+export const BATCH_FLAG_AMPERSAND = 64;
+/** The key holds bytes over 0x7F (profile `url` only): it is UTF-8 text, not ASCII. */
+export const BATCH_FLAG_KEY_UTF8 = 128;
+
+/** Query parameters the kernel sorts; a query with more is BATCH_NEEDS_KEY. */
+export const BATCH_PARAMETER_COUNT_MAX = 64;
+/** Scratch: [start, nameEnd, end, rank] per parameter, words, absolute offsets. */
+export const BATCH_PARAMETER_BYTES = 16;
+export const BATCH_SCRATCH_BYTES = 1024;
+/** Bytes behind the input that the kernel may read (never uses): it looks at 16 bytes at a time. */
+export const BATCH_SLACK_BYTES = 16;

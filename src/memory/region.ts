@@ -19,6 +19,9 @@ import {
   REGION_PAGE_COUNT_MAX,
 } from "../layout/region.ts";
 
+/** 16 MiB: what a small frontier needs comes in one growth. */
+const GROWTH_PAGES_MIN = 256;
+
 /** What the region needs of a WebAssembly.Memory; the kernel room makes one. */
 export interface GrowableMemory {
   readonly buffer: ArrayBufferLike;
@@ -67,9 +70,15 @@ export function regionTake(region: Region, pages: number): number {
     region.pagesUsed += pages;
     return reused;
   }
-  const offset = region.end;
+  // The idle pages at the high end, if there are any, become the start of the run.
+  const offset = idleOffset(region);
   const end = offset + pages * REGION_PAGE_BYTES;
+  if (end > region.pageCountMax * REGION_PAGE_BYTES) return 0;
   if (end > region.views.u8.length && !grow(region, end)) return 0;
+  if (offset < region.end) {
+    region.free.length -= 2;
+    region.views.u8.fill(0, offset, region.end);
+  }
   region.end = end;
   region.pagesUsed += pages;
   return offset;
@@ -78,13 +87,17 @@ export function regionTake(region: Region, pages: number): number {
 /** Gives a run back. It may be part of a longer run that was taken at once. */
 export function regionGive(region: Region, offset: number, pages: number): void {
   const { free } = region;
+  assert(pages > 0, "regionGive: pages > 0");
   assert(
     offset >= REGION_FIRST_PAGE_OFFSET && offset % REGION_PAGE_BYTES === 0,
     "regionGive: offset",
   );
-  assert(offset + pages * REGION_PAGE_BYTES <= region.end, "regionGive: end");
-  region.pagesUsed -= pages;
+  const end = offset + pages * REGION_PAGE_BYTES;
+  assert(end <= region.end, "regionGive: end");
   let at = searchFree(free, offset);
+  assert(at === free.length || end <= (free[at] as number), "I1: the run's end is not free yet");
+  assert(at === 0 || runEnd(free, at - 2) <= offset, "I1: the run's start is not free yet");
+  region.pagesUsed -= pages;
   free.splice(at, 0, offset, pages);
   if (joins(free, at)) join(free, at);
   if (at > 0) {
@@ -105,7 +118,8 @@ export function verifyRegion(region: Region): void {
   let end = 0;
   for (let at = 0; at < free.length; at += 2) {
     assert((free[at] as number) > end || at === 0, "I1: free runs sorted and not adjacent");
-    end = (free[at] as number) + (free[at + 1] as number) * REGION_PAGE_BYTES;
+    assert((free[at + 1] as number) > 0, "I1: a free run has pages");
+    end = runEnd(free, at);
     pages += free[at + 1] as number;
   }
   assert(end <= region.end, "I1: free runs inside");
@@ -130,20 +144,43 @@ function takeFree(region: Region, pages: number): number {
   return 0;
 }
 
-/** Grows by an eighth at least: untouched pages cost address space only, and each growth remakes the views. */
+/**
+ * Grows to twice the size: untouched pages cost address space only, but each growth of a memory that
+ * is not shared makes V8 account for a new buffer of the whole size and collect garbage at once (5 to
+ * 20 ms on Node 20, whatever the step). A memory made with its full size to begin with never comes here.
+ */
 function grow(region: Region, end: number): boolean {
   const have = region.views.u8.length / REGION_PAGE_BYTES;
   const need = Math.ceil(end / REGION_PAGE_BYTES) - have;
   const room = region.pageCountMax - have;
-  if (need > room) return false;
-  const pages = Math.min(room, Math.max(need, have >> 3, 16));
-  try {
-    region.memory.grow(pages);
-  } catch {
-    return false; // the machine has no more address space: exhausted, as a full region is
+  let pages = Math.min(room, Math.max(need, have, GROWTH_PAGES_MIN));
+  // Where there is no address space for so much, there may still be some for less.
+  while (!tryGrow(region, pages)) {
+    if (pages === need) return false;
+    pages = Math.max(need, pages >> 1);
   }
   region.views = viewsOf(region.memory.buffer);
   return true;
+}
+
+function tryGrow(region: Region, pages: number): boolean {
+  try {
+    region.memory.grow(pages);
+    return true;
+  } catch {
+    return false; // exhausted, as a full region is
+  }
+}
+
+/** Where a run at the high end starts: at the last free run if that touches the end, else at the end. */
+function idleOffset(region: Region): number {
+  const { end, free } = region;
+  const at = free.length - 2;
+  return at >= 0 && runEnd(free, at) === end ? (free[at] as number) : end;
+}
+
+function runEnd(free: number[], at: number): number {
+  return (free[at] as number) + (free[at + 1] as number) * REGION_PAGE_BYTES;
 }
 
 function viewsOf(buffer: ArrayBufferLike): RegionViews {
@@ -171,7 +208,7 @@ function searchFree(free: number[], offset: number): number {
 
 function joins(free: number[], at: number): boolean {
   if (at + 2 >= free.length) return false;
-  return (free[at] as number) + (free[at + 1] as number) * REGION_PAGE_BYTES === free[at + 2];
+  return runEnd(free, at) === free[at + 2];
 }
 
 function join(free: number[], at: number): void {

@@ -1,6 +1,5 @@
 /**
- * The real frontier as the driver sees it: opened through the public entry, with the engine's own
- * complete check beside it.
+ * The real frontier as the driver sees it, with the engine's own complete check beside it.
  */
 import { existsSync } from "node:fs";
 import type { SyncFrontier, SyncOptions } from "./frontier-surface.ts";
@@ -10,14 +9,18 @@ export interface Engine {
   verify: (frontier: SyncFrontier) => void;
 }
 
-/** undefined while the public entry has no `openFrontier`: the suites are then skipped. */
+/** undefined while there is no `openFrontier`: the suites are then shown as skipped. */
 export async function loadEngine(): Promise<Engine | undefined> {
-  const entry: object = await import("../../src/index.ts");
+  const entry = await load("../../src/engine/open.ts");
   if (!("openFrontier" in entry)) return undefined;
-  const checker = new URL("../../src/engine/verify.ts", import.meta.url);
-  const check: object = existsSync(checker) ? await import(checker.href) : {};
+  const check = await load("../../src/engine/verify.ts");
   return {
     open: entry.openFrontier as Engine["open"],
     verify: "verifyFrontier" in check ? (check.verifyFrontier as Engine["verify"]) : () => {},
   };
+}
+
+async function load(path: string): Promise<object> {
+  const url = new URL(path, import.meta.url);
+  return existsSync(url) ? import(url.href) : {};
 }

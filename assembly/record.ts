@@ -1,0 +1,65 @@
+/**
+ * Moving record bytes for the frontier: copies in after admission, URLs out at hand-out.
+ * A visit URL is ASCII: the WHATWG serialisation writes everything else as percent-encoding or punycode.
+ */
+import {
+  RECORD_FLAG_BLOB,
+  RECORD_FLAG_HTTPS,
+  RECORD_FLAG_PARENT,
+  RECORD_FLAG_WHOLE,
+  RECORD_HEAD_BYTES,
+  RECORD_QUEUE_WORD,
+  RECORD_STATE_WORD,
+  RECORD_TEXT_BYTES_WORD,
+} from "../src/layout/record";
+import { HOST_NAME_BYTES_WORD, HOST_NAME_WORD, QUEUE_HOST_WORD } from "../src/layout/host";
+
+/** Makes `count` copies of three words each: to, from, bytes. */
+export function copyBatch(jobs: i32, count: i32): void {
+  const end = (<usize>jobs) + <usize>(count * 12);
+  for (let job = <usize>jobs; job < end; job += 12) {
+    memory.copy(load<u32>(job), load<u32>(job, 4), load<u32>(job, 8));
+  }
+}
+
+/**
+ * Writes the URLs of records one after the other to `text` and where each ends to `ends`; returns how many
+ * fitted into `capacity` bytes.
+ */
+export function gatherUrls(handles: i32, count: i32, text: i32, capacity: i32, ends: i32): i32 {
+  let to = <usize>(<u32>text);
+  const limit = to + <usize>capacity;
+  for (let index = 0; index < count; index++) {
+    const record = (<usize>load<u32>((<usize>handles) + (<usize>index << 2))) << 3;
+    const flags = load<u8>(record, RECORD_STATE_WORD * 4 + 1);
+    const bytes = <usize>load<u32>(record, RECORD_TEXT_BYTES_WORD * 4);
+    let from = record + RECORD_HEAD_BYTES;
+    if (flags & RECORD_FLAG_PARENT) from += 4;
+    if (flags & RECORD_FLAG_BLOB) from += 4;
+    if (flags & RECORD_FLAG_WHOLE) {
+      if (to + bytes > limit) return index;
+    } else {
+      const queue = (<usize>load<u32>(record, RECORD_QUEUE_WORD * 4)) << 3;
+      const host = (<usize>load<u32>(queue, QUEUE_HOST_WORD * 4)) << 3;
+      const nameBytes = <usize>load<u32>(host, HOST_NAME_BYTES_WORD * 4);
+      if (to + 8 + nameBytes + bytes > limit) return index;
+      to = writeScheme(to, (flags & RECORD_FLAG_HTTPS) != 0);
+      memory.copy(to, (<usize>load<u32>(host, HOST_NAME_WORD * 4)) << 3, nameBytes);
+      to += nameBytes;
+    }
+    memory.copy(to, from, bytes);
+    to += bytes;
+    store<u32>((<usize>ends) + (<usize>index << 2), <u32>(to - <usize>(<u32>text)));
+  }
+  return count;
+}
+
+/** Writes "http://" or "https://" as one word of eight bytes; the host overwrites what is too much. */
+function writeScheme(to: usize, isHttps: bool): usize {
+  if (isHttps) {
+    store<u64>(to, 0x2f2f3a7370747468); // "https://"
+    return to + 8;
+  }
+  store<u64>(to, 0x002f2f3a70747468); // "http://"
+  return to + 7;
+}

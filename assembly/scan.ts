@@ -1,0 +1,129 @@
+/**
+ * Sixteen bytes at a time: finds the first byte that a part of a URL does not keep as it is.
+ *
+ * A byte's class = low[byte & 15] & high[byte >> 4], two swizzles. Each bit of a class stands for one
+ * high nibble (or several with equal rows), so that any set of ASCII bytes can be told exactly:
+ *
+ *   bit 0       controls and everything over 0x7F (all low nibbles)
+ *   bits 1–5    the set's bytes with high nibble 2, 3, 4/5, 6, 7
+ *   bit 6, 7    `%` and `&`: not of the set, but gathered into the row's hints on the way
+ *
+ *   I1  Reads at most BATCH_SLACK_BYTES past `end`, and 1 byte before `at`; never returns more than `end`.
+ *   I2  A hint may be set without need (bytes past the end count), never missing.
+ */
+import { ROW_FLAGS_WORD } from "../src/layout/batch";
+import { BATCH_FLAG_AMPERSAND, BATCH_FLAG_PERCENT } from "../src/layout/batch";
+
+/** First byte of [at, end) that may not stand in a serialised host, or `end`. @hot */
+export function scanHost(at: usize, end: usize): usize {
+  const low = i8x16(27, 25, 25, 27, 25, 27, 25, 25, 25, 25, 29, 25, 61, 25, 29, 47);
+  const high = i8x16(1, 1, 2, 4, 8, 16, 0, 32, 1, 1, 1, 1, 1, 1, 1, 1);
+  for (; at < end; at += 16) {
+    const stops = i8x16.bitmask(i8x16.ne(nibbleClasses(v128.load(at), low, high), i8x16.splat(0)));
+    if (stops !== 0) return lowerOf(at + <usize>ctz(stops), end);
+  }
+  return end;
+}
+
+/**
+ * First byte of [at, end) that a serialised path does not keep, ends it, or stands behind a `/` and is
+ * `.` or `%` and so may begin a dot segment; `end` if there is none. @hot
+ */
+export function scanPath(at: usize, end: usize, row: usize): usize {
+  const low = i8x16(19, 1, 3, 3, 1, 65, -127, 1, 1, 1, 1, 33, 13, 33, 13, 37);
+  const high = i8x16(1, 1, -62, 4, 0, 8, 16, 32, 1, 1, 1, 1, 1, 1, 1, 1);
+  let seen = i8x16.splat(0);
+  for (; at < end; at += 16) {
+    const bytes = v128.load(at);
+    const classes = nibbleClasses(bytes, low, high);
+    seen = v128.or(seen, classes);
+    const special = i8x16.ne(v128.and(classes, i8x16.splat(63)), i8x16.splat(0));
+    const isDot = v128.or(i8x16.eq(bytes, i8x16.splat(0x2e)), i8x16.eq(bytes, i8x16.splat(0x25)));
+    const isBehindSlash = i8x16.eq(v128.load(at - 1), i8x16.splat(0x2f));
+    const stops = i8x16.bitmask(v128.or(special, v128.and(isDot, isBehindSlash)));
+    if (stops !== 0) {
+      at += <usize>ctz(stops);
+      break;
+    }
+  }
+  noteSeen(row, seen);
+  return lowerOf(at, end);
+}
+
+/** First byte of [at, end) that a serialised query does not keep, `#` included, or `end`. @hot */
+export function scanQuery(at: usize, end: usize, row: usize): usize {
+  const low = i8x16(3, 1, 3, 3, 1, 65, -127, 3, 1, 1, 1, 1, 5, 1, 5, 33);
+  const high = i8x16(1, 1, -62, 4, 0, 0, 0, 32, 1, 1, 1, 1, 1, 1, 1, 1);
+  return scanWith(at, end, row, low, high);
+}
+
+/** First byte of [at, end) that a serialised fragment does not keep, or `end`. @hot */
+export function scanFragment(at: usize, end: usize, row: usize): usize {
+  const low = i8x16(19, 1, 3, 1, 1, 65, -127, 1, 1, 1, 1, 1, 5, 1, 5, 33);
+  const high = i8x16(1, 1, -62, 4, 0, 0, 16, 32, 1, 1, 1, 1, 1, 1, 1, 1);
+  return scanWith(at, end, row, low, high);
+}
+
+/** First `byte` in [at, end), or `end`. @hot */
+export function scanByte(at: usize, end: usize, byte: u32): usize {
+  const wanted = i8x16.splat(<i8>byte);
+  for (; at < end; at += 16) {
+    const stops = i8x16.bitmask(i8x16.eq(v128.load(at), wanted));
+    if (stops !== 0) return lowerOf(at + <usize>ctz(stops), end);
+  }
+  return end;
+}
+
+/** True if [at, end) holds a byte over 0x7F. */
+export function hasHighByte(at: usize, end: usize): bool {
+  for (; at + 16 <= end; at += 16) {
+    if (i8x16.bitmask(v128.load(at)) !== 0) return true;
+  }
+  for (; at < end; at++) {
+    if (load<u8>(at) >= 0x80) return true;
+  }
+  return false;
+}
+
+/** Sets the row's hints for bytes that were written rather than scanned. */
+export function noteBytes(at: usize, end: usize, row: usize): void {
+  let flags = load<u32>(row, ROW_FLAGS_WORD << 2);
+  if (scanByte(at, end, 0x25) < end) flags |= BATCH_FLAG_PERCENT;
+  if (scanByte(at, end, 0x26) < end) flags |= BATCH_FLAG_AMPERSAND;
+  store<u32>(row, flags, ROW_FLAGS_WORD << 2);
+}
+
+function scanWith(at: usize, end: usize, row: usize, low: v128, high: v128): usize {
+  let seen = i8x16.splat(0);
+  for (; at < end; at += 16) {
+    const classes = nibbleClasses(v128.load(at), low, high);
+    seen = v128.or(seen, classes);
+    const special = i8x16.ne(v128.and(classes, i8x16.splat(63)), i8x16.splat(0));
+    const stops = i8x16.bitmask(special);
+    if (stops !== 0) {
+      at += <usize>ctz(stops);
+      break;
+    }
+  }
+  noteSeen(row, seen);
+  return lowerOf(at, end);
+}
+
+function nibbleClasses(bytes: v128, low: v128, high: v128): v128 {
+  const nibble = i8x16.splat(15);
+  return v128.and(
+    i8x16.swizzle(low, v128.and(bytes, nibble)),
+    i8x16.swizzle(high, v128.and(i16x8.shr_u(bytes, 4), nibble)),
+  );
+}
+
+function noteSeen(row: usize, seen: v128): void {
+  let flags = load<u32>(row, ROW_FLAGS_WORD << 2);
+  if (i8x16.bitmask(i16x8.shl(seen, 1)) !== 0) flags |= BATCH_FLAG_PERCENT;
+  if (i8x16.bitmask(seen) !== 0) flags |= BATCH_FLAG_AMPERSAND;
+  store<u32>(row, flags, ROW_FLAGS_WORD << 2);
+}
+
+function lowerOf(left: usize, right: usize): usize {
+  return left < right ? left : right;
+}

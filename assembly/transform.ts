@@ -1,0 +1,266 @@
+/**
+ * The serialisation of a URL that is not serialised yet, written into text: a scalar walk of the WHATWG
+ * basic URL parser for `http` and `https`, absolute or against a parsed base row.
+ *
+ *   trim, drop tab and newline ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
+ *
+ *   text: │ … used │ href being written (≤ 3 × raw + base + 32) │ raw without tabs (only if needed) │
+ *
+ * Each writer takes the place to write at and returns the place behind it, or 0 when the row has ended
+ * with another status (`stop`). Ranges go straight into the row, relative to the start of the href.
+ */
+import {
+  BATCH_FLAG_ADDRESS,
+  BATCH_FLAG_HREF_WRITTEN,
+  BATCH_FLAG_HTTPS,
+  BATCH_FLAG_USERINFO,
+  BATCH_INVALID,
+  BATCH_MAX_URL_BYTES_WORD,
+  BATCH_NEEDS_PARSER,
+  BATCH_OK,
+  BATCH_SCHEME,
+  BATCH_TOO_LONG,
+  ROW_FLAGS_WORD,
+  ROW_FRAGMENT_START_WORD,
+  ROW_HOST_LENGTH_WORD,
+  ROW_HOST_START_WORD,
+  ROW_HREF_LENGTH_WORD,
+  ROW_HREF_OFFSET_WORD,
+  ROW_PATH_START_WORD,
+  ROW_PORT_START_WORD,
+  ROW_QUERY_START_WORD,
+  ROW_STATUS_WORD,
+  ROW_VISIT_LENGTH_WORD,
+} from "../src/layout/batch";
+import {
+  ENCODE_FRAGMENT,
+  ENCODE_PATH,
+  ENCODE_QUERY,
+  HTTP_WORD,
+  SCHEME,
+  classesOf,
+  isLetter,
+  writeBytes,
+  writeEncoded,
+} from "./chars";
+import { writeAuthority } from "./authority";
+import { addFlags, clearRow, get, hasRoom, keepText, set, stop, textEnd } from "./row";
+import { hasHighByte, noteBytes } from "./scan";
+
+/** Writes the row's href from [at, end), or ends the row with another status. */
+export function transformRow(batch: usize, row: usize, at: usize, end: usize, base: usize): void {
+  if (hasHighByte(at, end)) {
+    stop(row, BATCH_NEEDS_PARSER);
+    return;
+  }
+  while (at < end && load<u8>(at) <= 0x20) at++;
+  while (at < end && load<u8>(end - 1) <= 0x20) end--;
+  const raw = <u64>(end - at);
+  const room = 3 * raw + (base === 0 ? 32 : <u64>get(base, ROW_HREF_LENGTH_WORD) + 32);
+  if (!hasRoom(batch, room + raw)) {
+    stop(row, BATCH_NEEDS_PARSER);
+    return;
+  }
+  const out = textEnd(batch);
+  if (hasTab(at, end)) {
+    const stripped = out + <usize>room;
+    end = strip(at, end, stripped);
+    at = stripped;
+  }
+  set(row, ROW_HREF_OFFSET_WORD, <u32>out);
+  const hrefEnd = writeHref(row, at, end, base);
+  if (hrefEnd === 0) {
+    clearRow(row);
+    return;
+  }
+  finish(batch, row, out, hrefEnd);
+}
+
+/** True if [at, end) begins with one or two dots (also as %2e) that fill a whole path segment. */
+export function isDotSegment(at: usize, end: usize): bool {
+  return dotsOfSegment(at, end) !== 0;
+}
+
+function finish(batch: usize, row: usize, href: usize, end: usize): void {
+  const length = <u32>(end - href);
+  if (length > get(batch, BATCH_MAX_URL_BYTES_WORD)) {
+    clearRow(row);
+    stop(row, BATCH_TOO_LONG);
+    return;
+  }
+  set(row, ROW_HREF_LENGTH_WORD, length);
+  set(row, ROW_VISIT_LENGTH_WORD, get(row, ROW_FRAGMENT_START_WORD));
+  addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_HREF_WRITTEN);
+  set(row, ROW_STATUS_WORD, BATCH_OK);
+  keepText(batch, end);
+  noteBytes(href, end, row);
+}
+
+function writeHref(row: usize, at: usize, end: usize, base: usize): usize {
+  const colon = schemeEnd(at, end);
+  if (colon === 0) return base === 0 ? stop(row, BATCH_INVALID) : writeRelative(row, at, end, base);
+  const length = colon - at;
+  const isHttps = length === 5 && (load<u8>(at + 4) | 0x20) === 0x73;
+  if ((length !== 4 && !isHttps) || (load<u32>(at) | 0x20202020) !== HTTP_WORD) {
+    return stop(row, BATCH_SCHEME);
+  }
+  const scheme: u32 = isHttps ? BATCH_FLAG_HTTPS : 0;
+  if (base !== 0 && (get(base, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) === scheme) {
+    return writeRelative(row, colon + 1, end, base); // "http:path" is relative to a base of its scheme
+  }
+  return writeAbsolute(row, colon + 1, end, scheme);
+}
+
+/** The colon behind a scheme, or 0. */
+function schemeEnd(at: usize, end: usize): usize {
+  if (at === end || !isLetter(load<u8>(at))) return 0;
+  while (at < end && (classesOf(load<u8>(at)) & SCHEME) !== 0) at++;
+  return at < end && load<u8>(at) === 0x3a ? at : 0;
+}
+
+/** What stands behind a scheme: any number of slashes, then the authority. */
+function writeAbsolute(row: usize, at: usize, end: usize, scheme: u32): usize {
+  while (at < end && isSlash(load<u8>(at))) at++;
+  let authorityEnd = at;
+  while (authorityEnd < end && !endsAuthority(load<u8>(authorityEnd))) authorityEnd++;
+  set(row, ROW_FLAGS_WORD, scheme);
+  const out = writeAuthority(row, at, authorityEnd);
+  return out === 0 ? 0 : writeRest(row, authorityEnd, end, out, true);
+}
+
+/** Against a base: each case keeps a longer piece of the base's href. */
+function writeRelative(row: usize, at: usize, end: usize, base: usize): usize {
+  const source = <usize>get(base, ROW_HREF_OFFSET_WORD);
+  const first: u32 = at < end ? load<u8>(at) : 0x23;
+  if (at < end && isSlash(first) && at + 1 < end && isSlash(load<u8>(at + 1))) {
+    return writeAbsolute(row, at + 2, end, get(base, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS);
+  }
+  const kept = get(base, ROW_FLAGS_WORD);
+  set(row, ROW_FLAGS_WORD, kept & (BATCH_FLAG_HTTPS | BATCH_FLAG_USERINFO | BATCH_FLAG_ADDRESS));
+  set(row, ROW_HOST_START_WORD, get(base, ROW_HOST_START_WORD));
+  set(row, ROW_HOST_LENGTH_WORD, get(base, ROW_HOST_LENGTH_WORD));
+  set(row, ROW_PORT_START_WORD, get(base, ROW_PORT_START_WORD));
+  set(row, ROW_PATH_START_WORD, get(base, ROW_PATH_START_WORD));
+  const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
+  const pathStart = <usize>get(base, ROW_PATH_START_WORD);
+  const query = get(base, ROW_QUERY_START_WORD);
+  let length = pathStart;
+  if (first === 0x23) {
+    length = <usize>get(base, ROW_FRAGMENT_START_WORD);
+    const out = writeBytes(source, source + length, href);
+    set(row, ROW_QUERY_START_WORD, query);
+    return writeFragment(row, at, end, out);
+  }
+  if (first === 0x3f) {
+    const out = writeBytes(source, source + <usize>query, href);
+    return writeQuery(row, at, end, out);
+  }
+  if (isSlash(first)) {
+    const out = writeBytes(source, source + length, href);
+    return writeRest(row, at, end, out, true);
+  }
+  length = <usize>query;
+  while (load<u8>(source + length - 1) !== 0x2f) length--; // the path begins with a slash
+  const out = writeBytes(source, source + length - 1, href);
+  return writeRest(row, at, end, out, false);
+}
+
+/** Path, query and fragment. `isRooted`: the first slash of [at, end) is the path's own. */
+function writeRest(row: usize, at: usize, end: usize, out: usize, isRooted: bool): usize {
+  let pathEnd = at;
+  while (pathEnd < end && load<u8>(pathEnd) !== 0x3f && load<u8>(pathEnd) !== 0x23) pathEnd++;
+  if (isRooted && at < pathEnd && isSlash(load<u8>(at))) at++;
+  const root = <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_PATH_START_WORD));
+  return writeQuery(row, pathEnd, end, writePath(at, pathEnd, out, root));
+}
+
+/** Segments of [at, end), each behind a slash; dots take away what stands between `root` and `out`. */
+function writePath(at: usize, end: usize, out: usize, root: usize): usize {
+  while (true) {
+    let segmentEnd = at;
+    while (segmentEnd < end && !isSlash(load<u8>(segmentEnd))) segmentEnd++;
+    const dots = dotsOfSegment(at, end);
+    if (dots === 0) {
+      store<u8>(out++, 0x2f);
+      out = writeEncoded(at, segmentEnd, out, ENCODE_PATH);
+    } else {
+      if (dots === 2) out = shorten(out, root);
+      if (segmentEnd === end) store<u8>(out++, 0x2f);
+    }
+    if (segmentEnd === end) return out;
+    at = segmentEnd + 1;
+  }
+}
+
+/** Takes the last segment and its slash away. */
+function shorten(out: usize, root: usize): usize {
+  while (out > root) {
+    out--;
+    if (load<u8>(out) === 0x2f) break;
+  }
+  return out;
+}
+
+/** 1 or 2 if the segment that begins at `at` is that many dots and nothing else, else 0. */
+function dotsOfSegment(at: usize, end: usize): u32 {
+  let dots: u32 = 0;
+  while (at < end && dots < 3) {
+    if (load<u8>(at) === 0x2e) at++;
+    else if (isEncodedDot(at, end)) at += 3;
+    else break;
+    dots++;
+  }
+  if (dots === 0 || dots > 2) return 0;
+  return at === end || endsAuthority(load<u8>(at)) ? dots : 0;
+}
+
+function isEncodedDot(at: usize, end: usize): bool {
+  if (end - at < 3 || load<u8>(at) !== 0x25) return false;
+  return load<u8>(at + 1) === 0x32 && (load<u8>(at + 2) | 0x20) === 0x65;
+}
+
+/** [at, end) is empty or begins with `?` or `#`. */
+function writeQuery(row: usize, at: usize, end: usize, out: usize): usize {
+  const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
+  set(row, ROW_QUERY_START_WORD, <u32>(out - href));
+  let queryEnd = at;
+  while (queryEnd < end && load<u8>(queryEnd) !== 0x23) queryEnd++;
+  return writeFragment(row, queryEnd, end, writeEncodedPart(at, queryEnd, out, ENCODE_QUERY));
+}
+
+/** [at, end) is empty or begins with `#`. */
+function writeFragment(row: usize, at: usize, end: usize, out: usize): usize {
+  const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
+  set(row, ROW_FRAGMENT_START_WORD, <u32>(out - href));
+  return writeEncodedPart(at, end, out, ENCODE_FRAGMENT);
+}
+
+/** A part with the byte that begins it, or nothing. */
+function writeEncodedPart(at: usize, end: usize, out: usize, encode: u32): usize {
+  if (at === end) return out;
+  store<u8>(out, load<u8>(at));
+  return writeEncoded(at + 1, end, out + 1, encode);
+}
+
+function isSlash(byte: u32): bool {
+  return byte === 0x2f || byte === 0x5c;
+}
+
+function endsAuthority(byte: u32): bool {
+  return isSlash(byte) || byte === 0x3f || byte === 0x23;
+}
+
+function hasTab(at: usize, end: usize): bool {
+  for (; at < end; at++) if (isTab(load<u8>(at))) return true;
+  return false;
+}
+
+/** Copies [at, end) without tab, line feed and carriage return; returns the end of the copy. */
+function strip(at: usize, end: usize, out: usize): usize {
+  for (; at < end; at++) if (!isTab(load<u8>(at))) store<u8>(out++, load<u8>(at));
+  return out;
+}
+
+function isTab(byte: u32): bool {
+  return byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}

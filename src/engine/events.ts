@@ -1,0 +1,154 @@
+/**
+ * Events: what listeners hear, built only where somebody listens, delivered after the call that caused it.
+ *
+ *   transition ─▶ batch per event ──(end of the public call)──▶ listeners
+ *   fault      ─▶ bounded list    ──(when somebody listens)───▶ error listeners
+ *
+ *   I1  A listener that throws is told as a fault; the others still hear.
+ *   I2  A listener may call the frontier: its events are delivered after the running ones.
+ *   I3  Faults that nobody hears are kept up to FAULTS_KEPT, the oldest dropped and counted.
+ */
+import type { TransitionKind } from "../frontier/core.ts";
+import type { FrontierEvents, FrontierFault, RequestView } from "./types.ts";
+
+export type EventName = keyof FrontierEvents;
+
+const BATCHED = new Set<EventName>([
+  "accepted",
+  "duplicate",
+  "rejected",
+  "leased",
+  "done",
+  "retried",
+  "failed",
+  "expired",
+  "released",
+]);
+
+const NAMES = new Set<EventName>([
+  ...BATCHED,
+  "empty",
+  "ready",
+  "idle",
+  "finished",
+  "resumed",
+  "rulesApplied",
+  "snapshot",
+  "error",
+  "status",
+]);
+
+const FAULTS_KEPT = 1000;
+
+type Listener = (payload: never) => void;
+
+export class EventHub {
+  /** Who listens, read by the hot path before anything is built. */
+  readonly wants: Record<TransitionKind | "duplicate" | "rejected", boolean> = {
+    accepted: false,
+    leased: false,
+    done: false,
+    retried: false,
+    failed: false,
+    expired: false,
+    released: false,
+    duplicate: false,
+    rejected: false,
+  };
+  dropped = 0;
+  readonly #listeners = new Map<EventName, Listener[]>();
+  readonly #queue: Array<{ name: EventName; payload: unknown }> = [];
+  #isDelivering = false;
+  #faults: FrontierFault[] = [];
+
+  static isEvent(name: unknown): name is EventName {
+    return NAMES.has(name as EventName);
+  }
+
+  on(name: EventName, listener: Listener): () => void {
+    const list = this.#listeners.get(name) ?? [];
+    this.#listeners.set(name, [...list, listener]);
+    this.#want(name);
+    if (name === "error") this.#tellKept();
+    return () => {
+      const left = (this.#listeners.get(name) ?? []).filter((one) => one !== listener);
+      this.#listeners.set(name, left);
+      this.#want(name);
+    };
+  }
+
+  has(name: EventName): boolean {
+    return (this.#listeners.get(name)?.length ?? 0) > 0;
+  }
+
+  /** One transition of a batched event. */
+  transition(kind: TransitionKind, view: RequestView): void {
+    this.#batch(kind, view);
+  }
+
+  duplicate(url: string): void {
+    if (this.wants.duplicate) this.#batch("duplicate", { url });
+  }
+
+  rejected(url: string, reason: string): void {
+    if (this.wants.rejected) this.#batch("rejected", { url, reason });
+  }
+
+  emit<E extends EventName>(name: E, payload: FrontierEvents[E]): void {
+    if (this.has(name)) this.#queue.push({ name, payload });
+  }
+
+  /** Something went wrong beside the crawl. */
+  fault(fault: FrontierFault): void {
+    if (this.has("error")) {
+      this.#queue.push({ name: "error", payload: fault });
+      return;
+    }
+    this.#faults.push(fault);
+    if (this.#faults.length <= FAULTS_KEPT) return;
+    this.#faults.shift();
+    this.dropped++;
+  }
+
+  /** Delivers what has gathered; called at the end of every public call. */
+  flush(): void {
+    if (this.#isDelivering || this.#queue.length === 0) return;
+    this.#isDelivering = true;
+    try {
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+        this.#deliver(next.name, next.payload);
+      }
+    } finally {
+      this.#isDelivering = false;
+    }
+  }
+
+  #batch(name: EventName, item: unknown): void {
+    const last = this.#queue.at(-1);
+    if (last !== undefined && last.name === name) (last.payload as unknown[]).push(item);
+    else this.#queue.push({ name, payload: [item] });
+  }
+
+  #deliver(name: EventName, payload: unknown): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        listener(payload as never);
+      } catch (cause) {
+        // A failing error listener is not told of itself: that would never end.
+        if (name === "error") this.dropped++;
+        else this.fault({ kind: "listener", stage: name, cause });
+      }
+    }
+  }
+
+  #tellKept(): void {
+    const kept = this.#faults;
+    this.#faults = [];
+    for (const payload of kept) this.#queue.push({ name: "error", payload });
+    queueMicrotask(() => this.flush());
+  }
+
+  #want(name: EventName): void {
+    if (name in this.wants) this.wants[name as keyof EventHub["wants"]] = this.has(name);
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * Intake: requests in, verdict codes out, in slices of one URL batch.
+ *
+ *   requests ─▶ load ─▶ parse ─▶ key ─▶ hash ─▶ (own identities) ─▶ admitRows ─▶ codes
+ *
+ * A slice of plain strings goes through as it is; a slice that holds a RequestInput, or meets a policy that looks at
+ * more than URLs, carries an Admission per row.
+ */
+import { type Admission, admitRows } from "../frontier/admit.ts";
+import type { Core } from "../frontier/core.ts";
+import { effectivePriority } from "../frontier/core.ts";
+import {
+  VERDICT_DUPLICATE,
+  VERDICT_HOOK,
+  VERDICT_MAX_FOUND,
+  verdictOf,
+} from "../frontier/verdict.ts";
+import { hashBytes } from "../structures/store.ts";
+import { batchKey, batchLoad, batchParse, type UrlBatch } from "../url/batch.ts";
+import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
+import type { NormalPolicy } from "../url/policy.ts";
+import {
+  BATCH_OK,
+  hashesOffset,
+  type Rows,
+  rowHostText,
+  rowIsRewritten,
+  rowKeyText,
+  rowStatus,
+  rowVisitText,
+} from "../url/rows.ts";
+import { packExtras, unpackExtras } from "./codec.ts";
+import type { EventHub } from "./events.ts";
+import { admissionOf } from "./request.ts";
+import type { FrontierOptions, RequestInput, RequestLike, RequestView } from "./types.ts";
+
+export interface Gate {
+  readonly core: Core;
+  readonly batch: UrlBatch;
+  readonly rows: Rows;
+  readonly policy: NormalPolicy;
+  readonly accept: FrontierOptions["accept"];
+  readonly events: EventHub;
+  /** Plain strings need an Admission too: keyOf, an exempt GET, or a profile whose key no URL gives back. */
+  readonly isSpecial: boolean;
+}
+
+export interface PushContext {
+  readonly nowMs: number;
+  readonly isOutside: boolean;
+  /** Depth that the engine sets; undefined: the request's own. */
+  readonly depth: number | undefined;
+  /** Handle of the parent's fingerprint, or 0. */
+  readonly parent: number;
+}
+
+export function needsAdmissions(policy: NormalPolicy): boolean {
+  const isPlainProfile = policy.profile === "canonical";
+  return policy.keyOf !== undefined || isExempt(undefined, policy) || !isPlainProfile;
+}
+
+/** Gives every checked request its verdict code. */
+export function pushList(
+  gate: Gate,
+  list: readonly RequestLike[],
+  context: PushContext,
+  most = list.length,
+): Uint8Array {
+  const codes = new Uint8Array(list.length);
+  const end = Math.min(most, list.length);
+  for (let start = 0; start < end; ) start += pushSlice(gate, list, { start, end, context, codes });
+  if (end < list.length) refuseRest(gate, codes, end);
+  return codes;
+}
+
+interface Slice {
+  start: number;
+  end: number;
+  context: PushContext;
+  codes: Uint8Array;
+}
+
+/** One batch from `start`; returns how many requests it took. */
+function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): number {
+  const { batch, core, policy, rows } = gate;
+  const { start, context, codes } = slice;
+  const end = Math.min(slice.end, start + batch.area.capacity);
+  const isPlain = !gate.isSpecial && areStrings(list, start, end);
+  const inputs = isPlain ? undefined : inputsOf(list, start, end);
+  const urls = inputs === undefined ? (list as readonly string[]) : inputs.map(({ url }) => url);
+  const loaded = batchLoad(batch, urls, inputs === undefined ? start : 0);
+  const count = Math.min(loaded, end - start);
+  batchParse(batch);
+  batchKey(batch, policy);
+  core.store.kernel.exports.hashBatch(rows.offset);
+  const admissions = inputs?.slice(0, count).map((input, row) => admit(gate, input, row, context));
+  admitRows(core, {
+    rows,
+    count,
+    nowMs: context.nowMs,
+    isOutside: context.isOutside,
+    depth: context.depth ?? 0,
+    parent: context.parent,
+    admissions,
+    hook: gate.accept === undefined ? undefined : (row) => askHook(gate, row, admissions, context),
+    codes,
+    codesStart: start,
+  });
+  if (gate.events.wants.duplicate || gate.events.wants.rejected) {
+    tellRefused(gate, urls, { start, count, codes, from: inputs === undefined ? start : 0 });
+  }
+  return count;
+}
+
+function areStrings(list: readonly RequestLike[], start: number, end: number): boolean {
+  for (let index = start; index < end; index++) {
+    if (typeof list[index] !== "string") return false;
+  }
+  return true;
+}
+
+function inputsOf(list: readonly RequestLike[], start: number, end: number): RequestInput[] {
+  return list.slice(start, end).map((one) => (typeof one === "string" ? { url: one } : one));
+}
+
+/** The Admission of a row; writes the hash of an identity that is more than the URL's key. */
+function admit(gate: Gate, input: RequestInput, row: number, context: PushContext): Admission {
+  const { policy, rows, core } = gate;
+  const admission = admissionOf(input, policy, context.depth);
+  if (rowStatus(rows, row) !== BATCH_OK) return admission;
+  const override = keyOverride(input, policy);
+  if (override === null) {
+    admission.verdict ??= VERDICT_HOOK;
+    return admission;
+  }
+  if (override !== undefined || !isKeyOnly(input, policy)) {
+    const bytes = identityBytes(override ?? rowKeyText(rows, row), input, policy);
+    hashBytes(core.store, bytes, hashesOffset(rows) + row * 8);
+  }
+  if (policy.profile !== "canonical" && input.key === undefined && rowIsRewritten(rows, row)) {
+    // The visit URL alone would give another key: keep the one it was admitted under.
+    const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
+    admission.blob = packExtras({ ...extras, k: rowKeyText(rows, row) });
+  }
+  return admission;
+}
+
+/** Asks the user's hook; undefined: refused. A hook that throws refuses and is told as an error. */
+function askHook(
+  gate: Gate,
+  row: number,
+  admissions: Array<Admission | undefined> | undefined,
+  context: PushContext,
+): Admission | undefined {
+  const given = admissions?.[row];
+  const admission = given ?? admissionOf({ url: "" }, gate.policy, context.depth);
+  const view = rowView(gate, row, admission);
+  try {
+    const answer = gate.accept?.(view);
+    if (answer === true) return admission;
+    if (typeof answer !== "object" || answer === null) return undefined;
+    if (Number.isSafeInteger(answer.priority)) admission.priority = answer.priority;
+    if (answer.data !== undefined) {
+      const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
+      admission.blob = packExtras({ ...extras, d: answer.data });
+    }
+    return admission;
+  } catch (cause) {
+    gate.events.fault({ kind: "hook", stage: "accept", cause, url: view.url });
+    return undefined;
+  }
+}
+
+function rowView(gate: Gate, row: number, admission: Admission): RequestView {
+  const { core, rows } = gate;
+  const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
+  return {
+    url: rowVisitText(rows, row),
+    method: extras.m ?? "GET",
+    host: rowHostText(rows, row),
+    rule: core.rule.id,
+    priority: effectivePriority(core, admission.priority, admission.depth),
+    depth: admission.depth,
+    attempt: 1,
+    deliveries: 0,
+    ...(extras.n === undefined ? {} : { handler: extras.n }),
+    data: admission.isVolatile ? (admission.volatileData ?? extras.d) : extras.d,
+  };
+}
+
+interface Told {
+  start: number;
+  count: number;
+  codes: Uint8Array;
+  /** Index of the first row's URL. */
+  from: number;
+}
+
+function tellRefused(gate: Gate, urls: readonly string[], told: Told): void {
+  const { events } = gate;
+  for (let row = 0; row < told.count; row++) {
+    const code = told.codes[told.start + row] as number;
+    const url = urls[told.from + row] as string;
+    if (code === VERDICT_DUPLICATE) events.duplicate(url);
+    else {
+      const { admitted, status, reason } = verdictOf(code);
+      if (!admitted) events.rejected(url, reason ?? status);
+    }
+  }
+}
+
+/** More children than one done() may bring. */
+function refuseRest(gate: Gate, codes: Uint8Array, from: number): void {
+  const { counters } = gate.core;
+  codes.fill(VERDICT_MAX_FOUND, from);
+  const count = codes.length - from;
+  const reason = verdictOf(VERDICT_MAX_FOUND).reason as string;
+  counters.pushed += count;
+  counters.rejected.set(reason, (counters.rejected.get(reason) ?? 0) + count);
+}

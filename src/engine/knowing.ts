@@ -1,0 +1,216 @@
+/** Knowing: what a frontier says of one request or of many, without changing anything. */
+import type { Core } from "../frontier/core.ts";
+
+import { hostClock, hostLimit } from "../frontier/schedule.ts";
+import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
+import {
+  VERDICT_ACCEPTED,
+  VERDICT_CLOSED,
+  VERDICT_DEFERRED,
+  VERDICT_DUPLICATE,
+  VERDICT_FULL,
+  VERDICT_HOOK,
+  VERDICT_TOO_DEEP,
+  verdictOf,
+} from "../frontier/verdict.ts";
+import { isStill, matches, noteRecords, type RecordState, recordHost } from "../frontier/walk.ts";
+import { heapKeyOf } from "../structures/heap.ts";
+import { HOST_BLOCK_UNTIL_WORD, HOST_HELD, HOST_LEASED_WORD, hostFlag } from "../structures/host-table.ts";
+import {
+  parentFingerprint,
+  RECORD_FAILED,
+  RECORD_LEASED,
+  RECORD_PENDING,
+  RECORD_WAITING,
+  recordAttempt,
+  recordDeliveries,
+  recordDepth,
+  recordParent,
+  recordPriority,
+  recordState,
+} from "../structures/record.ts";
+import { recordUrl } from "../structures/scratch.ts";
+import { seenFind } from "../structures/seen-set.ts";
+import { float, hashBytes, word, wordAt } from "../structures/store.ts";
+import { refusalOf } from "../frontier/admit.ts";
+import { batchKey, batchLoad, batchParse } from "../url/batch.ts";
+import { registrableDomain } from "../url/domain.ts";
+import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
+import { BATCH_OK, hashesOffset, rowHostText, rowKeyText, rowStatus } from "../url/rows.ts";
+import type { Gate } from "./intake.ts";
+import type { Explanation, FrontierStatus, RecordView, RequestInput, RequestLike } from "./types.ts";
+
+const STATES: Record<number, RecordState> = {
+  [RECORD_PENDING]: "pending",
+  [RECORD_WAITING]: "waiting",
+  [RECORD_LEASED]: "leased",
+  [RECORD_FAILED]: "failed",
+};
+const CODES: Record<string, number> = {
+  pending: RECORD_PENDING,
+  waiting: RECORD_WAITING,
+  leased: RECORD_LEASED,
+  failed: RECORD_FAILED,
+};
+
+/** A request's place in the identity space: its row in the batch, and its hash when it has an identity. */
+export interface Looked {
+  readonly status: number;
+  readonly lo: number;
+  readonly hi: number;
+  readonly hasIdentity: boolean;
+  readonly isRefused: boolean;
+}
+
+/** Parses, keys and hashes one checked request into row 0 of the gate's batch. */
+export function lookUp(gate: Gate, request: RequestLike): Looked {
+  const { batch, core, policy, rows } = gate;
+  const input: RequestInput = typeof request === "string" ? { url: request } : request;
+  batchLoad(batch, [input.url], 0);
+  batchParse(batch);
+  batchKey(batch, policy);
+  core.store.kernel.exports.hashBatch(rows.offset);
+  const status = rowStatus(rows, 0);
+  const nothing = { status, lo: 0, hi: 0, hasIdentity: false, isRefused: false };
+  if (status !== BATCH_OK) return nothing;
+  if (isExempt(input.method, policy) || input.dedup === "skip") return nothing;
+  const override = keyOverride(input, policy);
+  if (override === null) return { ...nothing, isRefused: true };
+  const at = hashesOffset(rows);
+  if (override !== undefined || !isKeyOnly(input, policy)) {
+    const key = override ?? rowKeyText(rows, 0);
+    hashBytes(core.store, identityBytes(key, input, policy), at);
+  }
+  const lo = wordAt(core.store, at >> 2);
+  const hi = wordAt(core.store, (at >> 2) + 1);
+  return { status, lo, hi, hasIdentity: true, isRefused: false };
+}
+
+/** What is known of a request's identity; undefined: nothing. */
+export function recordOf(gate: Gate, request: RequestLike): RecordView | undefined {
+  const { core } = gate;
+  const { hasIdentity, lo, hi } = lookUp(gate, request);
+  if (!hasIdentity) return undefined;
+  const value = seenFind(core.seen, lo, hi);
+  if (value === 0) return undefined;
+  if (!isFinishedValue(value)) return liveView(core, value);
+  const { isRemoved, attempts, depth } = finishedView(value);
+  return { state: isRemoved ? "removed" : "done", attempts, depth };
+}
+
+export function* recordsOf(
+  core: Core,
+  filter: { state?: RecordState; rule?: string; host?: string },
+): Generator<RecordView> {
+  const all: RecordState[] = ["pending", "waiting", "leased", "failed"];
+  for (const state of filter.state === undefined ? all : [filter.state]) {
+    const noted = noteRecords(core, new Set([state]));
+    for (let index = 0; index < noted.count; index++) {
+      if (!isStill(core, noted, index, CODES[state] as number)) continue;
+      const record = noted.handles[index] as number;
+      if (matches(core, record, { rule: filter.rule, host: filter.host })) {
+        yield liveView(core, record);
+      }
+    }
+  }
+}
+
+/** Canonical form, rule, verdict it would get, state, which clock holds it, when it can go. */
+export function explain(
+  gate: Gate,
+  request: RequestLike,
+  now: { status: FrontierStatus; nowMs: number; fingerprint: () => string },
+): Explanation {
+  const { core, rows } = gate;
+  const input: RequestInput = typeof request === "string" ? { url: request } : request;
+  const looked = lookUp(gate, request);
+  if (looked.status !== BATCH_OK) {
+    return { url: input.url, verdict: verdictOf(refusalOf(looked.status)) };
+  }
+  const host = rowHostText(rows, 0);
+  const canonical = rowKeyText(rows, 0);
+  const known = looked.hasIdentity ? seenFind(core.seen, looked.lo, looked.hi) : 0;
+  const base = {
+    url: input.url,
+    canonical,
+    fingerprint: now.fingerprint(),
+    host,
+    domain: registrableDomain(host),
+    rule: core.rule.id,
+    verdict: verdictOf(wouldBe(core, input, { looked, known, now })),
+  };
+  if (known === 0) return base;
+  if (isFinishedValue(known)) {
+    return { ...base, state: finishedView(known).isRemoved ? "removed" : "done" };
+  }
+  return { ...base, state: stateOf(core, known), ...holdOf(core, known, now) };
+}
+
+/** The verdict a push would get, short of asking the user's hook. */
+function wouldBe(
+  core: Core,
+  input: RequestInput,
+  { looked, known, now }: { looked: Looked; known: number; now: { status: string; nowMs: number } },
+): number {
+  if (now.status === "stopped") return VERDICT_CLOSED;
+  if (looked.isRefused) return VERDICT_HOOK;
+  if ((input.depth ?? 0) > core.rule.policy.maxDepth) return VERDICT_TOO_DEEP;
+  if (known !== 0 && (input.dedup ?? "check") === "check") return VERDICT_DUPLICATE;
+  const { pending, waiting } = core.counters;
+  if (pending + waiting >= core.limits.capacity) return VERDICT_FULL;
+  const dueMs = Number(input.notBefore ?? 0);
+  return dueMs > now.nowMs ? VERDICT_DEFERRED : VERDICT_ACCEPTED;
+}
+
+function stateOf(core: Core, record: number): RecordState {
+  return STATES[recordState(core.store, record)] as RecordState;
+}
+
+/** What keeps a live record from going, and until when where a clock does. */
+function holdOf(
+  core: Core,
+  record: number,
+  { status, nowMs }: { status: FrontierStatus; nowMs: number },
+): Pick<Explanation, "heldBy" | "dueAt"> {
+  const state = recordState(core.store, record);
+  if (state === RECORD_LEASED) return { heldBy: "lease", dueAt: heapKeyOf(core.deadlines, record) };
+  if (state === RECORD_FAILED) return {};
+  const host = hostOf(core, record);
+  const clockMs = hostClock(core, host);
+  if (state === RECORD_WAITING) {
+    return { heldBy: "notBefore", dueAt: Math.max(heapKeyOf(core.waiting, record), clockMs) };
+  }
+  if (hostFlag(core.store, host, HOST_HELD)) return { heldBy: "hold" };
+  if (clockMs > nowMs) {
+    const isBlock = float(core.store, host, HOST_BLOCK_UNTIL_WORD) === clockMs;
+    return { heldBy: isBlock ? "block" : "delay", dueAt: clockMs };
+  }
+  if (word(core.store, host, HOST_LEASED_WORD) >= hostLimit(core, host)) return { heldBy: "limit" };
+  if (status === "paused" || status === "draining") return { heldBy: "paused" };
+  if (core.counters.leased >= core.limits.maxLeases) return { heldBy: "maxLeases" };
+  return { dueAt: nowMs };
+}
+
+function liveView(core: Core, record: number): RecordView {
+  const { store } = core;
+  const state = stateOf(core, record);
+  const parent = recordParent(store, record);
+  return {
+    state,
+    attempts: recordAttempt(store, record),
+    depth: recordDepth(store, record),
+    url: recordUrl(core.scratch, record),
+    host: recordHost(core, record),
+    rule: core.rule.id,
+    priority: recordPriority(store, record),
+    deliveries: recordDeliveries(store, record),
+    ...untilOf(core, record, state),
+    ...(parent === 0 ? {} : { parent: parentFingerprint(store, parent) }),
+  };
+}
+
+function untilOf(core: Core, record: number, state: RecordState): { untilMs?: number } {
+  if (state === "waiting") return { untilMs: heapKeyOf(core.waiting, record) };
+  if (state === "leased") return { untilMs: heapKeyOf(core.deadlines, record) };
+  return {};
+}

@@ -1,0 +1,377 @@
+/**
+ * Life: status, waiters and timers of one frontier.
+ *
+ *   opening ─▶ running ⇄ paused      running ─▶ draining ─▶ running      any ─▶ stopping ─▶ stopped
+ *
+ * Every public call is `begin` … `end`. `end` serves those who wait, tells edges (empty, ready, idle, finished) and
+ * arms one timer, only while somebody waits for a clock.
+ *
+ *   I1  A waiter is served by the call, or the clock, that makes its lease possible: no wake-up is lost, because
+ *       whatever changes the core ends in `end`, and `end` polls for the waiters itself.
+ *   I2  At most one timer is armed; none while nobody waits or nothing waits for a clock.
+ */
+import type { Clock } from "../base/clock.ts";
+import { FrontierError } from "../base/errors.ts";
+import type { Core } from "../frontier/core.ts";
+import { step } from "../frontier/leases.ts";
+import { isReady, nextDueAt } from "../frontier/due.ts";
+import type { EventHub } from "./events.ts";
+import type { Gate } from "./intake.ts";
+import type { Settings } from "./options.ts";
+import type { Runtime } from "./runtime.ts";
+import type { FrontierStatus, Lease } from "./types.ts";
+
+interface Waiter {
+  readonly max: number;
+  readonly resolve: (leases: Lease[]) => void;
+  readonly reject: (cause: unknown) => void;
+  /** Takes its time-out and signal away. */
+  readonly release: () => void;
+}
+
+/** A vetoed end is asked about again after this, as long as somebody waits. */
+const IDLE_RECHECK_MS = 1_000;
+
+export class Life {
+  readonly settings: Settings;
+  readonly events: EventHub;
+  readonly clock: Clock;
+  readonly startedAt: number;
+  status: FrontierStatus = "opening";
+  /** Sources being pushed from: not finished while there are any. */
+  sources = 0;
+  /** Admissions before this opening: nothing is finished before something came. */
+  #runtime: Runtime | undefined;
+  #take: ((core: Core, max: number, nowMs: number) => Lease[]) | undefined;
+  readonly #waiters: Waiter[] = [];
+  readonly #rooms: Array<() => void> = [];
+  readonly #drains: Array<() => void> = [];
+  #cancelTimer: (() => void) | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #isEmpty = false;
+  #isIdle = false;
+  #isFinished = false;
+  #idleSince: number | undefined;
+  #vetoedAt: number | undefined;
+  #isSettling = false;
+  readonly #failures: number[] = [];
+  #brokenUntil: number | undefined;
+
+  constructor(settings: Settings, events: EventHub) {
+    this.settings = settings;
+    this.events = events;
+    this.clock = settings.clock;
+    this.startedAt = settings.clock.now();
+  }
+
+  start(runtime: Runtime, take: (core: Core, max: number, nowMs: number) => Lease[]): void {
+    this.#runtime = runtime;
+    this.#take = take;
+    this.#become("running");
+  }
+
+  /** A cleared frontier goes on with new memory. */
+  replace(runtime: Runtime): void {
+    this.#runtime = runtime;
+  }
+
+  get gate(): Gate {
+    return (this.#open() as Runtime).gate;
+  }
+
+  get isClosed(): boolean {
+    return this.#runtime === undefined;
+  }
+
+  /** Opens a call: the core, if there still is one, and the time of this call. */
+  begin(): { core: Core | undefined; nowMs: number } {
+    return { core: this.#runtime?.core, nowMs: this.clock.now() };
+  }
+
+  /** Opens a call that makes no sense on a closed frontier. */
+  need(): { core: Core; nowMs: number } {
+    return { core: this.#open().core, nowMs: this.clock.now() };
+  }
+
+  /** Leases for a caller who does not wait. @hot */
+  poll(max: number): Lease[] {
+    const { core, nowMs } = this.begin();
+    if (core === undefined) return [];
+    const leases = this.#pollAt(core, max, nowMs);
+    this.end(nowMs);
+    return leases;
+  }
+
+  /** Leases for a caller who waits; [] when finished, closed or timed out. */
+  take(max: number, timeoutMs: number | undefined, signal: AbortSignal | undefined): Promise<Lease[]> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const leases = this.poll(max);
+    if (leases.length > 0 || this.isClosed || this.#isFinished || timeoutMs === 0) {
+      return Promise.resolve(leases);
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        waiter.release();
+        const at = this.#waiters.indexOf(waiter);
+        if (at >= 0) this.#waiters.splice(at, 1);
+        if (this.#waiters.length === 0) this.#disarm();
+      };
+      const onTimeout = (): void => {
+        leave();
+        resolve([]);
+      };
+      const onAbort = (): void => {
+        leave();
+        reject(signal?.reason);
+      };
+      const untime =
+        timeoutMs === undefined
+          ? undefined
+          : this.clock.schedule(this.clock.now() + timeoutMs, onTimeout);
+      signal?.addEventListener("abort", onAbort);
+      const release = (): void => {
+        untime?.();
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const waiter: Waiter = { max, resolve, reject, release };
+      this.#waiters.push(waiter);
+      this.end(this.clock.now());
+    });
+  }
+
+  /** Resolves when capacity has room, or the frontier is closed. */
+  room(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#rooms.push(resolve);
+      this.end(this.clock.now());
+    });
+  }
+
+  /** Closes a call: serves waiters, tells edges, arms the timer, delivers events. @hot */
+  end(nowMs: number): void {
+    const core = this.#runtime?.core;
+    if (core !== undefined && !this.#isSettling) {
+      this.#isSettling = true;
+      try {
+        this.#settle(core, nowMs);
+      } finally {
+        this.#isSettling = false;
+      }
+    }
+    this.events.flush();
+  }
+
+  pause(reason?: string): void {
+    this.#open();
+    if (this.status === "running" || this.status === "draining") this.#become("paused", reason);
+    this.end(this.clock.now());
+  }
+
+  resume(): void {
+    this.#open();
+    this.#brokenUntil = undefined;
+    if (this.status === "paused" || this.status === "draining") this.#become("running");
+    for (const resolve of this.#drains.splice(0)) resolve();
+    this.end(this.clock.now());
+  }
+
+  drain(): Promise<void> {
+    const { counters } = this.#open().core;
+    if (this.status === "running" || this.status === "paused") this.#become("draining");
+    if (counters.leased === 0) {
+      this.events.flush();
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      this.#drains.push(resolve);
+      this.end(this.clock.now());
+    });
+  }
+
+  close(): void {
+    if (this.#runtime === undefined) return;
+    this.#become("stopping");
+    this.#runtime = undefined;
+    this.#disarm();
+    for (const waiter of this.#waiters.splice(0)) {
+      waiter.release();
+      waiter.resolve([]);
+    }
+    for (const resolve of [...this.#rooms.splice(0), ...this.#drains.splice(0)]) resolve();
+    this.#become("stopped");
+    this.events.flush();
+  }
+
+  /** One failure of a lease; enough of them in a short time pause the frontier. */
+  failure(nowMs: number): void {
+    const { breaker } = this.settings;
+    if (breaker === undefined) return;
+    this.#failures.push(nowMs);
+    if (this.#failures.length > breaker.failures) this.#failures.shift();
+    const isMany = this.#failures.length === breaker.failures;
+    if (!isMany || nowMs - (this.#failures[0] as number) > breaker.withinMs) return;
+    if (this.status !== "running") return;
+    this.#failures.length = 0;
+    this.#brokenUntil = nowMs + breaker.pauseMs;
+    this.#become("paused", "breaker");
+  }
+
+  #open(): Runtime {
+    if (this.#runtime !== undefined) return this.#runtime;
+    const expected = "an open frontier; open it again to go on";
+    throw new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
+  }
+
+  #become(to: FrontierStatus, reason?: string): void {
+    const from = this.status;
+    if (from === to) return;
+    this.status = to;
+    this.events.emit("status", { from, to, ...(reason === undefined ? {} : { reason }) });
+  }
+
+  #pollAt(core: Core, max: number, nowMs: number): Lease[] {
+    this.#mend(nowMs);
+    if (this.status !== "running") return [];
+    step(core, nowMs);
+    const leases = this.#take?.(core, max, nowMs) ?? [];
+    if (leases.length > 0 || max === 0) this.#isEmpty = false;
+    else if (!this.#isEmpty) {
+      this.#isEmpty = true;
+      this.events.emit("empty", { atMs: nowMs });
+    }
+    return leases;
+  }
+
+  /** The breaker's pause ends by the clock. */
+  #mend(nowMs: number): void {
+    if (this.#brokenUntil === undefined || nowMs < this.#brokenUntil) return;
+    this.#brokenUntil = undefined;
+    if (this.status === "paused") this.#become("running");
+  }
+
+  #settle(core: Core, nowMs: number): void {
+    if (this.#waiters.length > 0) this.#serve(core, nowMs);
+    const { counters } = core;
+    if (this.#rooms.length > 0 && counters.pending + counters.waiting < this.settings.capacity) {
+      for (const resolve of this.#rooms.splice(0)) resolve();
+    }
+    if (counters.leased === 0 && this.#drains.length > 0) {
+      for (const resolve of this.#drains.splice(0)) resolve();
+    }
+    if (this.#isEmpty && this.status === "running" && isReady(core, nowMs)) {
+      this.#isEmpty = false;
+      this.events.emit("ready", { atMs: nowMs });
+    }
+    this.#judgeEnd(core, nowMs);
+    this.#arm(core, nowMs);
+  }
+
+  #serve(core: Core, nowMs: number): void {
+    while (this.#waiters.length > 0) {
+      const waiter = this.#waiters[0] as Waiter;
+      const leases = this.#pollAt(core, waiter.max, nowMs);
+      if (leases.length === 0) return;
+      this.#waiters.shift();
+      waiter.release();
+      waiter.resolve(leases);
+    }
+  }
+
+  /** Tells idle and finished, once each, and lets those who wait go home. */
+  #judgeEnd(core: Core, nowMs: number): void {
+    const { accepted, deferred, pending, waiting, leased } = core.counters;
+    if (pending > 0 || leased > 0 || accepted + deferred === 0) {
+      this.#isIdle = false;
+      this.#isFinished = false;
+      this.#idleSince = undefined;
+      this.#vetoedAt = undefined;
+      return;
+    }
+    if (!this.#isIdle) {
+      this.#isIdle = true;
+      this.events.emit("idle", { atMs: nowMs });
+    }
+    if (waiting > 0 || this.sources > 0) {
+      this.#isFinished = false;
+      return;
+    }
+    this.#idleSince ??= nowMs;
+    if (!this.#isFinished && this.#mayFinish(nowMs)) {
+      this.#isFinished = true;
+      this.events.emit("finished", { atMs: nowMs });
+    }
+    if (!this.#isFinished) return;
+    for (const waiter of this.#waiters.splice(0)) {
+      waiter.release();
+      waiter.resolve([]);
+    }
+  }
+
+  #mayFinish(nowMs: number): boolean {
+    const { idleTimeoutMs, keepOpen, onIdle } = this.settings;
+    if (idleTimeoutMs !== undefined && nowMs - (this.#idleSince ?? nowMs) >= idleTimeoutMs) {
+      return true;
+    }
+    if (keepOpen) return false;
+    if (onIdle === undefined) return true;
+    if (this.#vetoedAt !== undefined && nowMs - this.#vetoedAt < IDLE_RECHECK_MS) return false;
+    this.#vetoedAt = nowMs;
+    try {
+      return onIdle() !== true && this.#isStillIdle();
+    } catch (cause) {
+      this.events.fault({ kind: "hook", stage: "onIdle", cause });
+      return this.#isStillIdle();
+    }
+  }
+
+  /** onIdle may have pushed or closed. */
+  #isStillIdle(): boolean {
+    const counters = this.#runtime?.core.counters;
+    return counters !== undefined && counters.pending + counters.waiting + counters.leased === 0;
+  }
+
+  /** One timer for the next moment at which somebody who waits can be served. */
+  #arm(core: Core, nowMs: number): void {
+    const atMs = this.#wakeAt(core, nowMs);
+    if (atMs === this.#timerAt) return;
+    this.#disarm();
+    if (atMs === Number.POSITIVE_INFINITY) return;
+    this.#timerAt = atMs;
+    this.#cancelTimer = this.clock.schedule(atMs, () => {
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.#cancelTimer = undefined;
+      const { core: open, nowMs: atNow } = this.begin();
+      if (open === undefined) return;
+      this.#mend(atNow);
+      step(open, atNow);
+      this.end(atNow);
+    });
+  }
+
+  #wakeAt(core: Core, nowMs: number): number {
+    const isWatched =
+      this.#waiters.length > 0 ||
+      this.#drains.length > 0 ||
+      (this.#isEmpty && this.events.has("ready")) ||
+      this.events.has("finished") ||
+      this.events.wants.expired;
+    if (!isWatched) return Number.POSITIVE_INFINITY;
+    if (this.status === "paused") return this.#brokenUntil ?? Number.POSITIVE_INFINITY;
+    let atMs = nextDueAt(core, nowMs) ?? Number.POSITIVE_INFINITY;
+    if (this.#isIdle && !this.#isFinished && core.counters.waiting === 0) {
+      const { idleTimeoutMs, onIdle } = this.settings;
+      if (onIdle !== undefined) atMs = Math.min(atMs, (this.#vetoedAt ?? nowMs) + IDLE_RECHECK_MS);
+      if (idleTimeoutMs !== undefined) {
+        atMs = Math.min(atMs, (this.#idleSince ?? nowMs) + idleTimeoutMs);
+      }
+    }
+    // What is due already was offered in this very settling; the next chance is a change, or the next clock.
+    return atMs <= nowMs ? Number.POSITIVE_INFINITY : atMs;
+  }
+
+  #disarm(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,123 @@
+/** Report: counters and gauges as plain data, derived from transitions alone; toString() for people. */
+import type { Core } from "../frontier/core.ts";
+import { nextDueAt } from "../frontier/due.ts";
+import { hostNextBusy, HOST_QUEUES_WORD, QUEUE_NEXT_WORD, QUEUE_RANKS_WORD, RULE_QUEUE_RANKS_WORD } from "../structures/host-table.ts";
+import { ranksBest, ranksNext } from "../structures/ranks.ts";
+import { seenStats } from "../structures/seen-set.ts";
+import { usedBytes, word } from "../structures/store.ts";
+import type { FrontierStatus, Report } from "./types.ts";
+
+export interface ReportContext {
+  readonly status: FrontierStatus;
+  readonly droppedEvents: number;
+  readonly startedAt: number;
+  readonly nowMs: number;
+}
+
+export function reportOf(core: Core, context: ReportContext): Report {
+  const { counters, rule } = core;
+  const seen = seenStats(core.seen);
+  const due = counters.pending === 0 ? nextDueAt(core, context.nowMs) : undefined;
+  const isWaiting = counters.waiting > 0 && counters.pending === 0 && counters.leased === 0;
+  const offHeapBytes = usedBytes(core.store);
+  const live = counters.pending + counters.waiting + counters.leased;
+  const seconds = Math.max((context.nowMs - context.startedAt) / 1000, 0.001);
+  const report = {
+    status: context.status,
+    ...(isWaiting && due !== undefined ? { waitingUntil: due } : {}),
+    pushed: counters.pushed,
+    accepted: counters.accepted,
+    deferred: counters.deferred,
+    duplicate: counters.duplicate,
+    rejected: Object.fromEntries(counters.rejected),
+    full: counters.full,
+    retried: counters.retried,
+    expired: counters.expired,
+    lateResults: counters.lateResults,
+    droppedEvents: context.droppedEvents,
+    pending: counters.pending,
+    waiting: counters.waiting,
+    leased: counters.leased,
+    done: counters.done,
+    failed: counters.failed,
+    forgotten: counters.forgotten,
+    removed: counters.removed,
+    hosts: core.hosts.count,
+    lanes: countLanes(core),
+    seen: counters.seen,
+    depths: Array.from(counters.depths, (count) => count ?? 0),
+    rules: {
+      [rule.id]: {
+        pending: rule.pending,
+        leased: rule.leased,
+        done: rule.done,
+        failed: rule.failed,
+        served: rule.served,
+      },
+    },
+    seenSet: {
+      mode: seen.mode,
+      bytes: seen.bytes,
+      load: seen.load,
+      bitsPerUrl: seen.bitsPerUrl,
+      falsePositiveRate: seen.falsePositiveRate,
+      expectedLost: seen.expectedLost,
+      maybeButNew: seen.maybeButNew,
+      coldReads: seen.coldReads,
+    },
+    memory: {
+      heapBytes: process.memoryUsage().heapUsed,
+      offHeapBytes,
+      spilledBytes: 0,
+      bytesPerUrl: live === 0 ? 0 : offHeapBytes / live,
+    },
+    durability: { journalBytes: 0 },
+    rates: {
+      pushed: counters.pushed / seconds,
+      leased: counters.leases / seconds,
+      done: counters.done / seconds,
+    },
+    startedAt: context.startedAt,
+  };
+  Object.defineProperty(report, "toString", { value: () => describe(report) });
+  return report;
+}
+
+/** Lanes of distinct priorities in use. */
+function countLanes(core: Core): number {
+  const { store, hosts } = core;
+  let lanes = countRanks(core, word(store, core.rule.handle, RULE_QUEUE_RANKS_WORD));
+  if (!core.rule.policy.isPolite) return lanes;
+  lanes = 0;
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    let queue = word(store, host, HOST_QUEUES_WORD);
+    for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+      lanes += countRanks(core, word(store, queue, QUEUE_RANKS_WORD));
+    }
+  }
+  return lanes;
+}
+
+function countRanks(core: Core, root: number): number {
+  const { arena } = core.store;
+  let count = 0;
+  for (let lane = ranksBest(arena, root); lane !== 0; lane = ranksNext(arena, root, lane)) count++;
+  return count;
+}
+
+function describe(report: Omit<Report, "toString">): string {
+  const number = (value: number): string => Math.round(value).toLocaleString("en-US");
+  const rejected = Object.entries(report.rejected).map(([reason, count]) => `${reason} ${number(count)}`);
+  const mebibytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
+  const until =
+    report.waitingUntil === undefined ? "" : `, waiting until ${new Date(report.waitingUntil).toISOString()}`;
+  return [
+    `status     ${report.status}${until}`,
+    `pushed     ${number(report.pushed)}: accepted ${number(report.accepted)}, deferred ${number(report.deferred)}, duplicate ${number(report.duplicate)}, full ${number(report.full)}${rejected.length > 0 ? `, rejected: ${rejected.join(", ")}` : ""}`,
+    `now        pending ${number(report.pending)}, waiting ${number(report.waiting)}, leased ${number(report.leased)}, done ${number(report.done)}, failed ${number(report.failed)}`,
+    `hosts      ${number(report.hosts)}, lanes ${number(report.lanes)}`,
+    `seen-set   ${report.seenSet.mode}, ${number(report.seen)} URLs, ${mebibytes(report.seenSet.bytes)}`,
+    `memory     off-heap ${mebibytes(report.memory.offHeapBytes)}, heap ${mebibytes(report.memory.heapBytes)}`,
+    `rates      pushed ${number(report.rates.pushed)}/s, leased ${number(report.rates.leased)}/s, done ${number(report.rates.done)}/s`,
+  ].join("\n");
+}

@@ -1,0 +1,101 @@
+/**
+ * Runtime: one open frontier put together: the core, its gate, its clock, its events, its life.
+ * The composition root: nothing below knows all of these.
+ */
+import { createRandom, entropyWords } from "../base/random.ts";
+import { memoryFull } from "../base/errors.ts";
+import { type Core, createCounters, type RuleState, type TransitionSink } from "../frontier/core.ts";
+import type { FrontierPolicy } from "../frontier/policy.ts";
+import { createHeap } from "../structures/heap.ts";
+import { createHostTable, ruleQueueCreate } from "../structures/host-table.ts";
+import { laneCreate } from "../structures/lane.ts";
+import { createKernel } from "../kernel/kernel.ts";
+import { createDraft } from "../structures/record.ts";
+import { createScratch } from "../structures/scratch.ts";
+import { createSeenSet } from "../structures/seen-set.ts";
+import { createStore } from "../structures/store.ts";
+import { createUrlBatch } from "../url/batch.ts";
+import { EventHub } from "./events.ts";
+import { type Gate, needsAdmissions } from "./intake.ts";
+import { loadKernelModule } from "./kernel-file.ts";
+import type { Settings } from "./options.ts";
+import { recordView } from "./view.ts";
+
+/** Everything that `clear` makes anew. */
+export interface Runtime {
+  readonly core: Core;
+  readonly gate: Gate;
+}
+
+export interface RuntimeHooks {
+  readonly events: EventHub;
+  /** A failure for the breaker. */
+  failure(nowMs: number): void;
+}
+
+export function createRuntime(settings: Settings, hooks: RuntimeHooks): Runtime {
+  const kernel = createKernel(loadKernelModule());
+  const store = createStore(kernel, entropyWords(4));
+  const { events } = hooks;
+  const failedLane = laneCreate(store.arena, 0);
+  const handle = ruleQueueCreate(store, 0);
+  if (failedLane === 0 || handle === 0) throw memoryFull();
+  const random = createRandom(settings.seed);
+  const sink: TransitionSink = {
+    wants: events.wants,
+    record: (kind, record, reason) => {
+      const view = recordView(core, record);
+      events.transition(kind, reason === undefined ? view : { ...view, reason });
+    },
+    failure: hooks.failure,
+  };
+  const core: Core = {
+    store,
+    seen: createSeenSet({ kernel, ...settings.seen }),
+    hosts: createHostTable(store),
+    waiting: createHeap(store.region),
+    deadlines: createHeap(store.region),
+    clocks: createHeap(store.region),
+    failedLane,
+    rule: createRule(handle, settings.policy),
+    limits: settings,
+    counters: createCounters(),
+    sink,
+    random: () => random.unit(),
+    sequence: 0,
+    leaseSequence: 0,
+    volatileData: new Map(),
+    draft: createDraft(),
+    scratch: createScratch(store),
+  };
+  const batch = createUrlBatch(kernel, {
+    maxUrlBytes: settings.maxUrlBytes,
+    secretOffset: store.secretOffset,
+  });
+  return {
+    core,
+    gate: {
+      core,
+      batch,
+      rows: { kernel, offset: batch.area.header },
+      policy: settings.key,
+      accept: settings.accept,
+      events,
+      isSpecial: needsAdmissions(settings.key),
+    },
+  };
+}
+
+function createRule(handle: number, policy: FrontierPolicy): RuleState {
+  return {
+    id: "default",
+    index: 0,
+    handle,
+    policy,
+    served: 0,
+    pending: 0,
+    leased: 0,
+    done: 0,
+    failed: 0,
+  };
+}

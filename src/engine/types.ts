@@ -1,0 +1,327 @@
+/**
+ * The public surface as types: what a user's editor shows. Meanings stand beside each member.
+ */
+import type { Clock } from "../base/clock.ts";
+import type { EpochPolicy, Outcome, Politeness, RulePolicy } from "../frontier/policy.ts";
+import type { RecordState } from "../frontier/walk.ts";
+import type { Verdict } from "../frontier/verdict.ts";
+import type { KeyPolicy } from "../url/policy.ts";
+
+export type {
+  Clock,
+  EpochPolicy,
+  KeyPolicy,
+  Outcome,
+  Politeness,
+  RecordState,
+  RulePolicy,
+  Verdict,
+};
+
+export type RequestLike = string | RequestInput;
+
+export interface RequestInput {
+  url: string;
+  /** Default GET. */
+  method?: string;
+  body?: string | Uint8Array;
+  headers?: Record<string, string>;
+  /** Any safe integer, larger first, default 0. */
+  priority?: number;
+  /** Seeds 0; set by the engine for children. */
+  depth?: number;
+  /** Deferred until then. */
+  notBefore?: number | Date;
+  /** Names the epoch of the identity directly. */
+  epoch?: string;
+  /** Takes the place of the URL in the dedup key. */
+  key?: string;
+  /** record: never refused but remembered; skip: neither. */
+  dedup?: "check" | "record" | "skip";
+  /** A start request: served after found ones of equal priority where the rule says so. */
+  start?: boolean;
+  /** Name of the handler that shall work on it. */
+  handler?: string;
+  maxAttempts?: number;
+  /** Never written to disk. */
+  volatile?: boolean;
+  /** Anything msgpack can carry; comes back equal. */
+  data?: unknown;
+}
+
+/** The result of a batch. */
+export interface PushResult {
+  readonly size: number;
+  readonly accepted: number;
+  readonly deferred: number;
+  readonly duplicate: number;
+  readonly rejected: number;
+  readonly full: number;
+  verdict(index: number): Verdict;
+}
+
+export interface DoneResult extends PushResult {
+  /** The lease had run out: nothing was changed. */
+  readonly late: boolean;
+}
+
+export interface Lease {
+  readonly url: string;
+  readonly method: string;
+  readonly body?: Uint8Array | undefined;
+  readonly headers?: Record<string, string> | undefined;
+  readonly priority: number;
+  readonly depth: number;
+  /** This attempt, from 1. */
+  readonly attempt: number;
+  /** Hand-outs of this record so far, this one included. */
+  readonly deliveries: number;
+  readonly host: string;
+  readonly rule: string;
+  /** Fingerprint of the page it was found on. */
+  readonly parent?: string | undefined;
+  readonly handler?: string | undefined;
+  readonly data: unknown;
+  readonly fingerprint: string;
+  readonly deadlineMs: number;
+  /** Finished and its children admitted, together. */
+  done(result?: { found?: Iterable<RequestLike>; errors?: unknown[]; outcome?: Outcome }): DoneResult;
+  retry(options?: {
+    delayMs?: number;
+    priority?: number;
+    reason?: string;
+    outcome?: Outcome;
+  }): "requeued" | "failed" | "late";
+  /** False: late. */
+  fail(reason?: string, outcome?: Outcome): boolean;
+  /** Back to its place, no attempt counted. */
+  release(): boolean;
+  /** A push with this lease as parent, at the same depth. */
+  redirect(url: string): Verdict;
+  extend(ms: number): boolean;
+}
+
+/** A request as it stands in the frontier, or would. */
+export interface RequestView {
+  readonly url: string;
+  readonly method: string;
+  readonly host: string;
+  readonly rule: string;
+  readonly priority: number;
+  readonly depth: number;
+  readonly attempt: number;
+  readonly deliveries: number;
+  readonly handler?: string;
+  readonly data?: unknown;
+  readonly parent?: string;
+}
+
+export interface RecordView {
+  readonly state: RecordState;
+  readonly attempts: number;
+  readonly depth: number;
+  readonly url?: string;
+  readonly host?: string;
+  readonly rule?: string;
+  readonly priority?: number;
+  readonly deliveries?: number;
+  /** Waiting: until then. Leased: its deadline. */
+  readonly untilMs?: number;
+  readonly parent?: string;
+}
+
+export interface Explanation {
+  readonly url: string;
+  readonly canonical?: string;
+  readonly fingerprint?: string;
+  readonly host?: string;
+  readonly domain?: string;
+  readonly rule?: string;
+  /** What a push would answer now. */
+  readonly verdict: Verdict;
+  readonly state?: RecordState;
+  /** What keeps it: its own time, the host's clock, limit or hold, the frontier's pause. */
+  readonly heldBy?: "lease" | "notBefore" | "delay" | "block" | "limit" | "hold" | "paused" | "maxLeases";
+  /** Earliest time it can go, where a clock holds it. */
+  readonly dueAt?: number;
+}
+
+export interface HostView {
+  readonly key: string;
+  delayMs: number;
+  limit: number;
+  address?: string;
+  readonly leased: number;
+  readonly readyAt: number;
+  readonly held: boolean;
+  readonly failures: number;
+  blockUntil(at: number | Date): void;
+  hold(): void;
+  unhold(): void;
+}
+
+export type FrontierStatus =
+  | "opening"
+  | "running"
+  | "paused"
+  | "draining"
+  | "stopping"
+  | "stopped";
+
+export interface FrontierEvents {
+  accepted: RequestView[];
+  duplicate: Array<{ url: string }>;
+  rejected: Array<{ url: string; reason: string }>;
+  leased: RequestView[];
+  done: RequestView[];
+  retried: Array<RequestView & { reason?: string }>;
+  failed: Array<RequestView & { reason?: string }>;
+  expired: RequestView[];
+  released: RequestView[];
+  empty: { atMs: number };
+  ready: { atMs: number };
+  idle: { atMs: number };
+  finished: { atMs: number };
+  resumed: { pending: number; leases: number };
+  rulesApplied: { unmatched: string[] };
+  snapshot: SnapshotInfo;
+  error: FrontierFault;
+  status: { from: FrontierStatus; to: FrontierStatus; reason?: string };
+}
+
+/** One thing that went wrong beside the crawl; it never stops it. */
+export interface FrontierFault {
+  readonly kind: "listener" | "hook" | "handler" | "request" | "disk" | "user";
+  readonly stage: string;
+  readonly cause: unknown;
+  readonly url?: string;
+}
+
+export interface SnapshotInfo {
+  readonly path: string;
+  readonly records: number;
+  readonly bytes: number;
+}
+
+export interface Report {
+  readonly status: FrontierStatus;
+  readonly waitingUntil?: number;
+  readonly pushed: number;
+  readonly accepted: number;
+  readonly deferred: number;
+  readonly duplicate: number;
+  readonly rejected: Record<string, number>;
+  readonly full: number;
+  readonly retried: number;
+  readonly expired: number;
+  readonly lateResults: number;
+  readonly droppedEvents: number;
+  readonly pending: number;
+  readonly waiting: number;
+  readonly leased: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly forgotten: number;
+  readonly removed: number;
+  readonly hosts: number;
+  readonly lanes: number;
+  readonly seen: number;
+  readonly depths: number[];
+  readonly rules: Record<
+    string,
+    { pending: number; leased: number; done: number; failed: number; served: number }
+  >;
+  readonly seenSet: {
+    mode: "exact" | "tiered" | "bloom";
+    bytes: number;
+    load: number;
+    bitsPerUrl: number;
+    falsePositiveRate: number;
+    expectedLost: number;
+    maybeButNew: number;
+    coldReads: number;
+  };
+  readonly memory: {
+    heapBytes: number;
+    offHeapBytes: number;
+    spilledBytes: number;
+    bytesPerUrl: number;
+  };
+  readonly durability: { flushedAt?: number; journalBytes: number; snapshotAt?: number };
+  readonly rates: { pushed: number; leased: number; done: number };
+  readonly startedAt: number;
+  toString(): string;
+}
+
+export interface FrontierOptions {
+  name?: string;
+  /** Not supported in this version: the frontier lives in memory. */
+  directory?: string;
+  clock?: Clock;
+  defaults?: RulePolicy;
+  seen?: {
+    mode?: "exact" | "tiered" | "bloom";
+    capacity?: number;
+    falsePositiveRate?: number;
+    memoryBytes?: number;
+  };
+  /** Most pending records from outside pushes; then the verdict is full. */
+  capacity?: number;
+  /** Most children of one done(); default 100,000. */
+  maxFound?: number;
+  memoryBytes?: number;
+  durability?: "sync" | { everyMs: number } | "none";
+  leaseMs?: number;
+  maxLeases?: number;
+  /** Hand-outs after which a record that comes back fails; default 10. */
+  maxDeliveries?: number;
+  maxUrlBytes?: number;
+  /** Never finished by itself. */
+  keepOpen?: boolean;
+  idleTimeoutMs?: number;
+  /** Asked when everything is done; true: not finished yet. */
+  onIdle?: () => boolean | undefined;
+  /** Synchronous hook for requests that would be admitted. */
+  accept?: (request: RequestView) => boolean | { priority?: number; data?: unknown };
+  breaker?: { failures: number; withinMs: number; pauseMs: number };
+  /** Seed of jitter and of everything random; default unpredictable. */
+  seed?: number;
+}
+
+export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
+  readonly name: string;
+  readonly status: FrontierStatus;
+  push(request: RequestLike): Verdict;
+  pushMany(requests: Iterable<RequestLike>, defaults?: Partial<RequestInput>): PushResult;
+  pushFrom(
+    source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
+    options?: { batch?: number; signal?: AbortSignal },
+  ): Promise<PushResult>;
+  poll(): Lease | undefined;
+  pollMany(max: number): Lease[];
+  take(options?: { max?: number; timeoutMs?: number; signal?: AbortSignal }): Promise<Lease[]>;
+  peek(max?: number): RequestView[];
+  [Symbol.asyncIterator](): AsyncIterator<Lease>;
+  done(leases: Iterable<Lease>): number;
+  record(request: RequestLike): RecordView | undefined;
+  records(filter?: { state?: RecordState; rule?: string; host?: string }): Iterable<RecordView>;
+  explain(request: RequestLike): Explanation;
+  nextDueAt(): number | undefined;
+  report(): Report;
+  on<E extends keyof FrontierEvents>(
+    event: E,
+    listener: (payload: FrontierEvents[E]) => void,
+  ): () => void;
+  host(key: string): HostView;
+  update(request: RequestLike, change: { priority?: number; notBefore?: number | Date }): boolean;
+  requeue(filter: { state?: "failed" | "done"; rule?: string; host?: string }): number;
+  remove(filter: { host?: string; rule?: string; pattern?: string }): number;
+  forget(filter?: { epoch?: string }): number;
+  clear(): void;
+  state: Record<string, unknown>;
+  pause(): void;
+  resume(): void;
+  drain(): Promise<void>;
+  flush(): Promise<void>;
+  close(options?: { discard?: boolean }): Promise<void>;
+}

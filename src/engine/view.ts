@@ -1,0 +1,51 @@
+/** Views: what a user sees of a record, as plain data that outlives it. */
+import type { Core } from "../frontier/core.ts";
+import { recordHost } from "../frontier/walk.ts";
+import {
+  blobBytes,
+  parentFingerprint,
+  recordAttempt,
+  recordBlob,
+  recordDeliveries,
+  recordDepth,
+  recordParent,
+  recordPriority,
+} from "../structures/record.ts";
+import { recordUrl } from "../structures/scratch.ts";
+import { type Extras, unpackExtras } from "./codec.ts";
+import type { RequestView } from "./types.ts";
+
+const NO_EXTRAS: Extras = Object.freeze({});
+
+/** The optional part of a record's request. */
+export function recordExtras(core: Core, record: number): Extras {
+  const blob = recordBlob(core.store, record);
+  if (blob === 0) return NO_EXTRAS;
+  const bytes = blobBytes(core.store, blob);
+  return bytes.length === 0 ? NO_EXTRAS : unpackExtras(bytes);
+}
+
+export function recordData(core: Core, record: number, extras: Extras): unknown {
+  return core.volatileData.get(record) ?? extras.d;
+}
+
+/** A record as a request view, as events and peek show it. */
+export function recordView(core: Core, record: number, url = recordUrl(core.scratch, record)): RequestView {
+  const { store } = core;
+  const extras = recordExtras(core, record);
+  const data = recordData(core, record, extras);
+  const parent = recordParent(store, record);
+  return {
+    url,
+    method: extras.m ?? "GET",
+    host: recordHost(core, record),
+    rule: core.rule.id,
+    priority: recordPriority(store, record),
+    depth: recordDepth(store, record),
+    attempt: recordAttempt(store, record),
+    deliveries: recordDeliveries(store, record),
+    ...(extras.n === undefined ? {} : { handler: extras.n }),
+    ...(data === undefined ? {} : { data }),
+    ...(parent === 0 ? {} : { parent: parentFingerprint(store, parent) }),
+  };
+}

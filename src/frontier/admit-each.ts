@@ -1,0 +1,181 @@
+/**
+ * Admission row by row: for requests that are more than a URL, and wherever a hook, a budget, a capacity or a
+ * politeness unit of the user's own decides. Asks first, marks only what is admitted.
+ */
+import { hostCreate, hostFind, hostOfName, queueOf } from "../structures/host-table.ts";
+import {
+  blobCreate,
+  blobFree,
+  RECORD_FLAG_HTTPS,
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_FLAG_START,
+  RECORD_FLAG_VOLATILE,
+  recordCreate,
+  recordTextOffset,
+} from "../structures/record.ts";
+import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
+import { seenFind, seenInsert, seenSet } from "../structures/seen-set.ts";
+import { wordAt } from "../structures/store.ts";
+import { registrableDomain } from "../url/domain.ts";
+import {
+  BATCH_OK,
+  hashesOffset,
+  hostHashesOffset,
+  type Rows,
+  rowHost,
+  rowHostText,
+  rowIsHttps,
+  rowStatus,
+  rowVisitText,
+} from "../url/rows.ts";
+import { type Admission, hasReserve, type Intake, refusalOf, setRowText } from "./admit.ts";
+import { type Core, effectivePriority } from "./core.ts";
+import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
+import { sightRecord } from "./sighting.ts";
+import { admitRecord, isFinishedValue, keepRecord } from "./transition.ts";
+import {
+  VERDICT_ACCEPTED,
+  VERDICT_BUDGET,
+  VERDICT_DEFERRED,
+  VERDICT_DUPLICATE,
+  VERDICT_FULL,
+  VERDICT_FULL_MEMORY,
+  VERDICT_HOOK,
+  VERDICT_TOO_DEEP,
+} from "./verdict.ts";
+
+/** What a plain URL says beyond itself. */
+function plainAdmission(depth: number): Admission {
+  return {
+    verdict: undefined,
+    priority: undefined,
+    depth,
+    dueMs: 0,
+    dedup: "check",
+    isStart: false,
+    maxAttempts: 0,
+    blob: undefined,
+    isVolatile: false,
+    volatileData: undefined,
+  };
+}
+
+export function admitEach(core: Core, intake: Intake): void {
+  const plain = plainAdmission(intake.depth);
+  for (let row = 0; row < intake.count; row++) {
+    const admission = intake.admissions?.[row] ?? plain;
+    intake.codes[intake.codesStart + row] = admitRow(core, intake, row, admission);
+  }
+}
+
+function admitRow(core: Core, intake: Intake, row: number, admission: Admission): number {
+  const { rows, nowMs } = intake;
+  if (admission.verdict !== undefined) return admission.verdict;
+  const status = rowStatus(rows, row);
+  if (status !== BATCH_OK) return refusalOf(status);
+  if (admission.depth > core.rule.policy.maxDepth) return VERDICT_TOO_DEEP;
+  const hash = (hashesOffset(rows) >> 2) + row * 2;
+  const lo = wordAt(core.store, hash);
+  const hi = wordAt(core.store, hash + 1);
+  const known = admission.dedup === "skip" ? 0 : seenFind(core.seen, lo, hi);
+  if (known !== 0) {
+    if (!isFinishedValue(known)) sightRecord(core, known, admission.depth, nowMs);
+    if (admission.dedup === "check") return VERDICT_DUPLICATE;
+  }
+  const asked = intake.hook === undefined ? admission : intake.hook(row);
+  if (asked === undefined) return VERDICT_HOOK;
+  const host = unitOfRow(core, rows, row);
+  if (host === 0) return VERDICT_FULL_MEMORY;
+  if (isBudgeted(core) && !hasBudget(core, host)) return VERDICT_BUDGET;
+  if (intake.isOutside && isAtCapacity(core)) return VERDICT_FULL;
+  if (!hasReserve(core)) return VERDICT_FULL_MEMORY;
+  return makeRecord(core, { intake, row, admission: asked, host, lo, hi, known });
+}
+
+interface Making {
+  intake: Intake;
+  row: number;
+  admission: Admission;
+  host: number;
+  lo: number;
+  hi: number;
+  /** What the seen-set held before. */
+  known: number;
+}
+
+function makeRecord(core: Core, making: Making): number {
+  const { admission, host, intake, row, lo, hi } = making;
+  const { draft, scratch, store } = core;
+  // A live identity keeps its record; a second one beside it has none (dedup: 'record').
+  const isOwner =
+    admission.dedup !== "skip" && (making.known === 0 || isFinishedValue(making.known));
+  draft.flags = flagsOf(admission, rowIsHttps(intake.rows, row), isOwner);
+  draft.priority = effectivePriority(core, admission.priority, admission.depth);
+  draft.queue = queueOf(core.hosts, host, core.rule.handle);
+  draft.lo = lo;
+  draft.hi = hi;
+  draft.depth = admission.depth;
+  draft.parent = intake.parent;
+  draft.blob = blobOf(core, admission);
+  setRowText(core, intake.rows, row);
+  const record = draft.queue === 0 || draft.blob < 0 ? 0 : recordCreate(store, draft);
+  if (record === 0 || (isOwner && !claim(core, making, record))) {
+    if (draft.blob > 0) blobFree(store, draft.blob);
+    return VERDICT_FULL_MEMORY;
+  }
+  scratchCopy(scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
+  scratchCopyAll(scratch);
+  if (admission.isVolatile) core.volatileData.set(record, admission.volatileData);
+  keepRecord(core, record, host);
+  if (isBudgeted(core)) spendBudget(core, host);
+  admitRecord(core, record, admission.dueMs, intake.nowMs);
+  return admission.dueMs > intake.nowMs ? VERDICT_DEFERRED : VERDICT_ACCEPTED;
+}
+
+function flagsOf(admission: Admission, isHttps: boolean, isOwner: boolean): number {
+  let flags = isHttps ? RECORD_FLAG_HTTPS : 0;
+  if (!isOwner) flags |= RECORD_FLAG_NO_IDENTITY;
+  if (admission.isStart) flags |= RECORD_FLAG_START;
+  if (admission.isVolatile) flags |= RECORD_FLAG_VOLATILE;
+  return flags;
+}
+
+/** Handle of the blob, 0 when there is nothing to keep, −1 when memory is exhausted. */
+function blobOf(core: Core, { blob, maxAttempts }: Admission): number {
+  if (blob === undefined && maxAttempts === 0) return 0;
+  return blobCreate(core.store, blob ?? new Uint8Array(0), maxAttempts) || -1;
+}
+
+/** Marks the identity as this record's. */
+function claim(core: Core, { lo, hi, known }: Making, record: number): boolean {
+  if (known === 0 && !seenInsert(core.seen, lo, hi)) return false;
+  seenSet(core.seen, lo, hi, record);
+  if (known === 0) core.counters.seen++;
+  return true;
+}
+
+function isAtCapacity(core: Core): boolean {
+  return core.counters.pending + core.counters.waiting >= core.limits.capacity;
+}
+
+/** The politeness unit of a row, made when missing; 0 when memory is exhausted. */
+function unitOfRow(core: Core, rows: Rows, row: number): number {
+  const { by } = core.rule.policy;
+  if (by === "domain") return hostOfName(core.hosts, registrableDomain(rowHostText(rows, row)));
+  if (typeof by === "function") return hostOfName(core.hosts, ownUnit(by, rows, row));
+  const hash = (hostHashesOffset(rows) >> 2) + row * 2;
+  const lo = wordAt(core.store, hash);
+  const hi = wordAt(core.store, hash + 1);
+  return hostFind(core.hosts, lo, hi) || hostCreate(core.hosts, rowHost(rows, row), lo, hi);
+}
+
+/** A user's function that throws or answers no text falls back to the host: no input stops the engine. */
+function ownUnit(by: (url: string) => string, rows: Rows, row: number): string {
+  try {
+    const unit: unknown = by(rowVisitText(rows, row));
+    if (typeof unit === "string" && unit !== "") return unit;
+  } catch {
+    // The fall-back below is the answer.
+  }
+  return rowHostText(rows, row);
+}

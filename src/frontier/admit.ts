@@ -1,0 +1,240 @@
+/**
+ * Admission: what becomes of a batch of parsed, keyed and hashed rows.
+ *
+ *   row ─▶ crawlable? ─▶ scope ──▶ seen? ──▶ hook ─▶ budget ─▶ capacity ─▶ record
+ *          invalid-url   too-deep  duplicate hook    budget    full
+ *
+ * Only an admitted row marks its identity seen. The common batch (plain URLs, no hook, no budget, room for all)
+ * asks and marks in one kernel call; any other is asked and marked row by row.
+ *
+ *   I1  Every row gets exactly one verdict and one counter step.
+ *   I2  Identities marked = records made with an identity.
+ *   I3  A shallower sighting lowers the depth of a pending record, whatever else becomes of the row.
+ */
+import {
+  TABLE_CLAIMED,
+  TABLE_NEW,
+  TABLE_SKIP,
+  tableInsertBatch,
+} from "../structures/fingerprint-table.ts";
+import { hostFind, hostMake, queueOf } from "../structures/host-table.ts";
+import { RECORD_FLAG_HTTPS, RECORD_FLAG_WHOLE, recordCreate, recordTextOffset } from "../structures/record.ts";
+import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
+import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
+import { setWordAt, wordAt } from "../structures/store.ts";
+import {
+  BATCH_OK,
+  BATCH_SCHEME,
+  BATCH_TOO_LONG,
+  hashesOffset,
+  hostHashesOffset,
+  type Rows,
+  rowHasUserinfo,
+  rowHost,
+  rowIsHttps,
+  rowPathStart,
+  rowStatus,
+  rowVisitLength,
+  rowVisitOffset,
+  slotsOffset,
+  valuesOffset,
+} from "../url/rows.ts";
+import { admitEach } from "./admit-each.ts";
+import { type Core, effectivePriority } from "./core.ts";
+import { evictHosts } from "./eviction.ts";
+import { isBudgeted } from "./politeness.ts";
+import { lowerDepth } from "./sighting.ts";
+import { admitRecord, keepRecord } from "./transition.ts";
+import {
+  VERDICT_ACCEPTED,
+  VERDICT_DUPLICATE,
+  VERDICT_FULL_MEMORY,
+  VERDICT_INVALID_URL,
+  VERDICT_SCHEME,
+  VERDICT_TOO_LONG,
+  verdictOf,
+} from "./verdict.ts";
+
+/** What a request says beyond its URL, checked and encoded by the engine. */
+export interface Admission {
+  /** A verdict already reached (a request that is none): nothing else is looked at. */
+  verdict: number | undefined;
+  priority: number | undefined;
+  depth: number;
+  /** Not before this time; 0: now. */
+  dueMs: number;
+  dedup: "check" | "record" | "skip";
+  isStart: boolean;
+  maxAttempts: number;
+  /** Everything optional, as msgpack; undefined when there is nothing. */
+  blob: Uint8Array | undefined;
+  isVolatile: boolean;
+  /** Data of a volatile request that msgpack can not carry. */
+  volatileData: unknown;
+}
+
+export interface Intake {
+  readonly rows: Rows;
+  readonly count: number;
+  readonly nowMs: number;
+  /** From outside: capacity binds. */
+  readonly isOutside: boolean;
+  /** Depth of plain rows. */
+  readonly depth: number;
+  /** Handle of the parent fingerprint, or 0. */
+  readonly parent: number;
+  /** One per row where the request was more than a URL. */
+  readonly admissions: ReadonlyArray<Admission | undefined> | undefined;
+  /** The user's hook, asked for rows that would be admitted; undefined: refused. */
+  readonly hook: ((row: number) => Admission | undefined) | undefined;
+  /** Out: the verdict code of row i goes to codes[codesStart + i]. */
+  readonly codes: Uint8Array;
+  readonly codesStart: number;
+}
+
+/** Most pages a batch and the structures it grows can ask for: 16 MiB kept free for transitions of what is in. */
+const RESERVE_PAGES = 256;
+
+/** Gives every row its verdict and makes the records of those admitted. */
+export function admitRows(core: Core, intake: Intake): void {
+  core.counters.pushed += intake.count;
+  if (isPlain(core, intake)) admitPlain(core, intake);
+  else admitEach(core, intake);
+  countVerdicts(core, intake);
+  evictHosts(core, intake.nowMs);
+}
+
+/** Whether all rows share one fate but for their being crawlable and new. */
+function isPlain(core: Core, intake: Intake): boolean {
+  if (intake.admissions !== undefined || intake.hook !== undefined) return false;
+  const { policy } = core.rule;
+  if (policy.by !== "host" || isBudgeted(core) || !hasReserve(core)) return false;
+  if (intake.depth > policy.maxDepth) return false;
+  const { pending, waiting } = core.counters;
+  return !intake.isOutside || pending + waiting + intake.count <= core.limits.capacity;
+}
+
+/** Whether the region has room beyond what the transitions of its records may need. */
+export function hasReserve(core: Core): boolean {
+  const { region } = core.store;
+  return region.pageCountMax - region.pagesUsed > RESERVE_PAGES;
+}
+
+/** The hot path: two kernel calls for the whole batch, then one round over the new rows. @hot */
+function admitPlain(core: Core, intake: Intake): void {
+  const { rows, count, codes, codesStart, nowMs, depth } = intake;
+  const values = valuesOffset(rows) >> 2;
+  for (let row = 0; row < count; row++) {
+    setWordAt(core.store, values + row, rowStatus(rows, row) === BATCH_OK ? 0 : TABLE_SKIP);
+  }
+  const hashes = hashesOffset(rows);
+  if (seenAdmitBatch(core.seen, hashes, count, values << 2, slotsOffset(rows)) < 0) {
+    admitEach(core, intake);
+    return;
+  }
+  findHosts(core, rows, count);
+  const { draft } = core;
+  draft.priority = effectivePriority(core, undefined, depth);
+  draft.depth = depth;
+  draft.parent = intake.parent;
+  draft.blob = 0;
+  for (let row = 0; row < count; row++) {
+    const value = wordAt(core.store, values + row);
+    if (value === TABLE_NEW) {
+      codes[codesStart + row] = makePlain(core, rows, row, nowMs);
+    } else if (value === TABLE_SKIP) {
+      codes[codesStart + row] = refusalOf(rowStatus(rows, row));
+    } else {
+      lowerDepth(core, rows, row, { value, depth, nowMs });
+      codes[codesStart + row] = VERDICT_DUPLICATE;
+    }
+  }
+  scratchCopyAll(core.scratch);
+}
+
+/** Makes the record of a new row whose identity the table has claimed. @hot */
+function makePlain(core: Core, rows: Rows, row: number, nowMs: number): number {
+  const { draft, store } = core;
+  const hash = (hashesOffset(rows) >> 2) + row * 2;
+  const slot = wordAt(store, (slotsOffset(rows) >> 2) + row);
+  draft.lo = wordAt(store, hash);
+  draft.hi = wordAt(store, hash + 1);
+  draft.flags = rowIsHttps(rows, row) ? RECORD_FLAG_HTTPS : 0;
+  const host = hostOfRow(core, rows, row);
+  draft.queue = host === 0 ? 0 : queueOf(core.hosts, host, core.rule.handle);
+  setRowText(core, rows, row);
+  const record = draft.queue === 0 ? 0 : recordCreate(store, draft);
+  if (record === 0) {
+    seenRemove(core.seen, draft.lo, draft.hi);
+    return VERDICT_FULL_MEMORY;
+  }
+  setWordAt(store, slot >> 2, record);
+  core.counters.seen++;
+  scratchCopy(core.scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
+  keepRecord(core, record, host);
+  if (core.sink.wants.accepted) scratchCopyAll(core.scratch); // the listener reads the URL
+  admitRecord(core, record, 0, nowMs);
+  return VERDICT_ACCEPTED;
+}
+
+/** Names the bytes of a row that its record keeps: what follows the host, or all where user info stands before it. */
+export function setRowText(core: Core, rows: Rows, row: number): void {
+  const { draft } = core;
+  const isWhole = rowHasUserinfo(rows, row) || core.rule.policy.by !== "host";
+  const start = isWhole ? 0 : rowPathStart(rows, row);
+  if (isWhole) draft.flags |= RECORD_FLAG_WHOLE;
+  draft.textOffset = rowVisitOffset(rows, row) + start;
+  draft.textLength = rowVisitLength(rows, row) - start;
+}
+
+/** Looks up, and claims where new, the hosts of all rows that are new; results go to the scratch. */
+function findHosts(core: Core, rows: Rows, count: number): void {
+  const { hosts, scratch, store } = core;
+  const values = valuesOffset(rows) >> 2;
+  const hostValues = scratch.hostValues >> 2;
+  for (let row = 0; row < count; row++) {
+    const isNew = wordAt(store, values + row) === TABLE_NEW;
+    setWordAt(store, hostValues + row, isNew ? 0 : TABLE_SKIP);
+  }
+  const hashes = hostHashesOffset(rows);
+  tableInsertBatch(hosts.index, hashes, count, scratch.hostValues, scratch.hostSlots);
+}
+
+/** The host that findHosts found for a new row, made now if it is new; 0 when memory is exhausted. */
+function hostOfRow(core: Core, rows: Rows, row: number): number {
+  const { hosts, scratch, store } = core;
+  const value = wordAt(store, (scratch.hostValues >> 2) + row);
+  if (value < TABLE_SKIP) return value;
+  const hash = (hostHashesOffset(rows) >> 2) + row * 2;
+  const lo = wordAt(store, hash);
+  const hi = wordAt(store, hash + 1);
+  if (value === TABLE_CLAIMED) return hostFind(hosts, lo, hi);
+  const slot = wordAt(store, (scratch.hostSlots >> 2) + row);
+  const host = hostMake(hosts, rowHost(rows, row), lo, hi);
+  setWordAt(store, slot >> 2, host); // 0 takes the claim back
+  return host;
+}
+
+/** The verdict of a row that the URL room refused. */
+export function refusalOf(status: number): number {
+  if (status === BATCH_SCHEME) return VERDICT_SCHEME;
+  return status === BATCH_TOO_LONG ? VERDICT_TOO_LONG : VERDICT_INVALID_URL;
+}
+
+/** One counter step per row; accepted and deferred were counted by their transition. */
+function countVerdicts(core: Core, intake: Intake): void {
+  const { counters } = core;
+  for (let row = 0; row < intake.count; row++) {
+    const code = intake.codes[intake.codesStart + row] as number;
+    if (code === VERDICT_ACCEPTED) continue;
+    if (code === VERDICT_DUPLICATE) {
+      counters.duplicate++;
+      continue;
+    }
+    const { status, reason = "" } = verdictOf(code);
+    if (status === "full") counters.full++;
+    else if (status === "rejected") {
+      counters.rejected.set(reason, (counters.rejected.get(reason) ?? 0) + 1);
+    }
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Core: the state of one frontier, and nothing else. Synchronous, deterministic, single writer:
+ * time comes in as an argument, transitions go out to the sink.
+ *
+ *   structures   what                                        kept in
+ *   seen         identity → record handle or finished word   region
+ *   hosts        name → host, host queues                    region
+ *   waiting      records by due time                         region (heap)
+ *   deadlines    leased records by deadline                  region (heap)
+ *   clocks       hosts by the time they may go again         region (heap)
+ *   rules        one ranks root per rule                     region
+ */
+import type { Heap } from "../structures/heap.ts";
+import type { HostTable } from "../structures/host-table.ts";
+import type { SeenSet } from "../structures/seen-set.ts";
+import type { RecordDraft } from "../structures/record.ts";
+import type { Scratch } from "../structures/scratch.ts";
+import type { Store } from "../structures/store.ts";
+import type { FrontierPolicy } from "./policy.ts";
+
+export interface Counters {
+  pushed: number;
+  accepted: number;
+  deferred: number;
+  duplicate: number;
+  rejected: Map<string, number>;
+  full: number;
+  retried: number;
+  expired: number;
+  released: number;
+  lateResults: number;
+  leases: number;
+  pending: number;
+  waiting: number;
+  leased: number;
+  done: number;
+  failed: number;
+  forgotten: number;
+  removed: number;
+  /** Identities admitted since the last forget: what the seen-set answers for. */
+  seen: number;
+  /** Records admitted at each depth; the last place counts all deeper ones. */
+  depths: number[];
+}
+
+/** Depths told apart in the report; a crawl deeper than this is counted in the last place. */
+export const DEPTH_COUNT_MAX = 1024;
+
+export type TransitionKind =
+  | "accepted"
+  | "leased"
+  | "done"
+  | "retried"
+  | "failed"
+  | "expired"
+  | "released";
+
+/** What the engine hears of transitions; null while nobody listens, so that nothing is built. */
+export interface TransitionSink {
+  /** Called while the record still exists. */
+  record(kind: TransitionKind, record: number, reason: string | undefined): void;
+  /** A failure for the breaker. */
+  failure(nowMs: number): void;
+  /** The listener asks for `record` calls of this kind. */
+  readonly wants: Record<TransitionKind, boolean>;
+}
+
+export interface RuleState {
+  readonly id: string;
+  readonly index: number;
+  /** Handle of its rule queue. */
+  readonly handle: number;
+  readonly policy: FrontierPolicy;
+  served: number;
+  pending: number;
+  leased: number;
+  done: number;
+  failed: number;
+}
+
+export interface CoreLimits {
+  readonly capacity: number;
+  readonly maxLeases: number;
+  readonly leaseMs: number;
+  readonly maxDeliveries: number;
+}
+
+export interface Core {
+  readonly store: Store;
+  readonly seen: SeenSet;
+  readonly hosts: HostTable;
+  readonly waiting: Heap;
+  readonly deadlines: Heap;
+  readonly clocks: Heap;
+  /** Lane of failed records, in the order of their failing. */
+  readonly failedLane: number;
+  readonly rule: RuleState;
+  readonly limits: CoreLimits;
+  readonly counters: Counters;
+  readonly sink: TransitionSink;
+  /** Uniform numbers for jitter, from the frontier's own seed. */
+  readonly random: () => number;
+  /** One counter for places; the next record takes ++sequence. */
+  sequence: number;
+  /** One counter for hand-outs: lease fences and host turns. */
+  leaseSequence: number;
+  /** Data of volatile requests that msgpack can not carry, by record; freed with the record. */
+  readonly volatileData: Map<number, unknown>;
+  /** Reused for every record made. */
+  readonly draft: RecordDraft;
+  readonly scratch: Scratch;
+}
+
+/** (request ?? rule) − depth × depthPriority, a safe integer. */
+export function effectivePriority(core: Core, asked: number | undefined, depth: number): number {
+  const { policy } = core.rule;
+  const base = asked ?? policy.priority;
+  return policy.depthPriority === 0 ? base : clampPriority(base - depth * policy.depthPriority);
+}
+
+/** Priorities stay safe integers, whatever is added to them. */
+export function clampPriority(priority: number): number {
+  if (priority > Number.MAX_SAFE_INTEGER) return Number.MAX_SAFE_INTEGER;
+  if (priority < Number.MIN_SAFE_INTEGER) return Number.MIN_SAFE_INTEGER;
+  return priority;
+}
+
+export function createCounters(): Counters {
+  return {
+    pushed: 0,
+    accepted: 0,
+    deferred: 0,
+    duplicate: 0,
+    rejected: new Map(),
+    full: 0,
+    retried: 0,
+    expired: 0,
+    released: 0,
+    lateResults: 0,
+    leases: 0,
+    pending: 0,
+    waiting: 0,
+    leased: 0,
+    done: 0,
+    failed: 0,
+    forgotten: 0,
+    removed: 0,
+    seen: 0,
+    depths: [],
+  };
+}

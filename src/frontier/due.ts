@@ -1,0 +1,30 @@
+/** Due: when something can go next. */
+import { heapCount, heapPeekKey } from "../structures/heap.ts";
+import { RULE_QUEUE_RANKS_WORD } from "../structures/host-table.ts";
+import { word } from "../structures/store.ts";
+import type { Core } from "./core.ts";
+
+/** Whether a poll at `nowMs` could give a lease; the core must have been brought to `nowMs`. */
+export function isReady(core: Core, nowMs: number): boolean {
+  if (core.counters.leased >= core.limits.maxLeases) return false;
+  if (word(core.store, core.rule.handle, RULE_QUEUE_RANKS_WORD) !== 0) return true;
+  return clockDueAt(core) <= nowMs;
+}
+
+/**
+ * The earliest time at which a poll may give a lease: now, or the first clock to pass (a record's own time, a
+ * host's clock, a lease's deadline). No poll before it gives one. undefined: nothing waits for a clock.
+ */
+export function nextDueAt(core: Core, nowMs: number): number | undefined {
+  if (isReady(core, nowMs)) return nowMs;
+  const atMs = core.counters.leased >= core.limits.maxLeases ? deadlineAt(core) : clockDueAt(core);
+  return atMs === Number.POSITIVE_INFINITY ? undefined : Math.max(atMs, nowMs);
+}
+
+function clockDueAt(core: Core): number {
+  return Math.min(heapPeekKey(core.waiting), heapPeekKey(core.clocks), deadlineAt(core));
+}
+
+function deadlineAt(core: Core): number {
+  return heapCount(core.deadlines) === 0 ? Number.POSITIVE_INFINITY : heapPeekKey(core.deadlines);
+}

@@ -1,0 +1,154 @@
+/**
+ * Politeness: what a host learns from outcomes (adaptive delay, back-off, Retry-After, budgets) and by hand.
+ * The clocks themselves stand in layout/host.ts; who may go is decided in schedule.ts.
+ */
+import {
+  HOST_ADAPTIVE_WORD,
+  HOST_ADMITTED_WORD,
+  HOST_BLOCK_UNTIL_WORD,
+  HOST_BYTES_WORD,
+  HOST_DELAY_WORD,
+  HOST_FAILURES_WORD,
+  HOST_FLAGS_WORD,
+  HOST_HELD,
+  HOST_KEPT,
+  HOST_LIMIT_WORD,
+  HOST_QUEUES_WORD,
+  HOST_STEERED,
+  QUEUE_NEXT_WORD,
+  QUEUE_RANKS_WORD,
+  setHostFlag,
+} from "../structures/host-table.ts";
+import { laneFirst } from "../structures/lane.ts";
+import { ranksBest } from "../structures/ranks.ts";
+import { float, setFloat, setWord, word } from "../structures/store.ts";
+import type { Core } from "./core.ts";
+import type { Outcome } from "./policy.ts";
+import { settleHost } from "./schedule.ts";
+import { failRecord } from "./transition.ts";
+
+/** Statuses that say "not now": counted as failures of the host, whatever the worker made of the page. */
+const TOO_MANY_REQUESTS = 429;
+const SERVER_ERRORS = 500;
+
+/** Takes in what one visit showed. `isFailure`: the worker retried or failed the page. */
+export function learn(
+  core: Core,
+  host: number,
+  outcome: Outcome | undefined,
+  visit: { isFailure: boolean; nowMs: number },
+): void {
+  const { store } = core;
+  const { policy } = core.rule;
+  if (outcome !== undefined) {
+    const { latencyMs, bytes, retryAfterMs } = outcome;
+    if (policy.adaptive !== undefined && isAmount(latencyMs)) {
+      const { factor, minMs, maxMs } = policy.adaptive;
+      const delayMs = Math.min(Math.max(factor * latencyMs, minMs), maxMs);
+      setFloat(store, host, HOST_ADAPTIVE_WORD, delayMs);
+    }
+    if (isAmount(bytes)) setFloat(store, host, HOST_BYTES_WORD, spent(core, host) + bytes);
+    if (isAmount(retryAfterMs)) blockHost(core, host, visit.nowMs + retryAfterMs);
+  }
+  if (policy.hostBackoff !== undefined) backOff(core, host, outcome, visit);
+}
+
+/** Counts failures in a row and blocks the host for longer and longer; gives up when told to. */
+function backOff(
+  core: Core,
+  host: number,
+  outcome: Outcome | undefined,
+  visit: { isFailure: boolean; nowMs: number },
+): void {
+  const { store } = core;
+  const backoff = core.rule.policy.hostBackoff;
+  if (backoff === undefined) return;
+  const status = outcome?.status ?? 0;
+  const isBad = visit.isFailure || status === TOO_MANY_REQUESTS || status >= SERVER_ERRORS;
+  const failures = isBad ? word(store, host, HOST_FAILURES_WORD) + 1 : 0;
+  setWord(store, host, HOST_FAILURES_WORD, failures);
+  if (failures < backoff.after) return;
+  // 2^40 ms is 34 years: the exponent is bounded before the multiplication, maxMs bounds the rest.
+  const doublings = Math.min(failures - backoff.after, 40);
+  const pauseMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** doublings);
+  blockHost(core, host, visit.nowMs + pauseMs);
+  if (failures >= backoff.giveUpAfter) giveUp(core, host, visit.nowMs);
+}
+
+/** Blocks a host until `untilMs`; never shortens an earlier block. */
+export function blockHost(core: Core, host: number, untilMs: number): void {
+  const { store } = core;
+  if (untilMs <= float(store, host, HOST_BLOCK_UNTIL_WORD)) return;
+  setFloat(store, host, HOST_BLOCK_UNTIL_WORD, untilMs);
+  setHostFlag(store, host, HOST_STEERED, true);
+}
+
+/** Sets a block by hand, also an earlier one. */
+export function blockHostByHand(core: Core, host: number, untilMs: number, nowMs: number): void {
+  setFloat(core.store, host, HOST_BLOCK_UNTIL_WORD, untilMs);
+  setHostFlag(core.store, host, HOST_STEERED, true);
+  settleHost(core, host, nowMs);
+}
+
+export function holdHost(core: Core, host: number, isHeld: boolean, nowMs: number): void {
+  setHostFlag(core.store, host, HOST_HELD, isHeld);
+  setHostFlag(core.store, host, HOST_STEERED | HOST_KEPT, true);
+  settleHost(core, host, nowMs);
+}
+
+export function setHostDelay(core: Core, host: number, delayMs: number, nowMs: number): void {
+  setFloat(core.store, host, HOST_DELAY_WORD, delayMs);
+  setHostFlag(core.store, host, HOST_STEERED | HOST_KEPT, true);
+  settleHost(core, host, nowMs);
+}
+
+/** 0 takes the setting back: the rule decides again. */
+export function setHostLimit(core: Core, host: number, limit: number, nowMs: number): void {
+  setWord(core.store, host, HOST_LIMIT_WORD, limit);
+  setHostFlag(core.store, host, HOST_STEERED | HOST_KEPT, true);
+  settleHost(core, host, nowMs);
+}
+
+export function isHeld(core: Core, host: number): boolean {
+  return (word(core.store, host, HOST_FLAGS_WORD) & HOST_HELD) !== 0;
+}
+
+/** Whether the host's budget lets one more record in. */
+export function hasBudget(core: Core, host: number): boolean {
+  const { policy } = core.rule;
+  if (word(core.store, host, HOST_ADMITTED_WORD) >= policy.budgetUrls) return false;
+  return spent(core, host) < policy.budgetBytes;
+}
+
+/** Counts an admission; a host with a budget is never forgotten, or it would start with a new one. */
+export function spendBudget(core: Core, host: number): void {
+  const { store } = core;
+  setWord(store, host, HOST_ADMITTED_WORD, word(store, host, HOST_ADMITTED_WORD) + 1);
+  setHostFlag(store, host, HOST_KEPT, true);
+}
+
+export function isBudgeted(core: Core): boolean {
+  const { budgetUrls, budgetBytes } = core.rule.policy;
+  return budgetUrls !== Number.POSITIVE_INFINITY || budgetBytes !== Number.POSITIVE_INFINITY;
+}
+
+function spent(core: Core, host: number): number {
+  return float(core.store, host, HOST_BYTES_WORD);
+}
+
+/** Everything pending in the host's queues fails: it has not answered for too long. */
+function giveUp(core: Core, host: number, nowMs: number): void {
+  const { store } = core;
+  let queue = word(store, host, HOST_QUEUES_WORD);
+  for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+    for (;;) {
+      const lane = ranksBest(store.arena, word(store, queue, QUEUE_RANKS_WORD));
+      if (lane === 0) break;
+      failRecord(core, laneFirst(store.region, lane), "host-gave-up", nowMs);
+    }
+  }
+}
+
+function isAmount(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value) && value >= 0;
+}

@@ -1,0 +1,94 @@
+/**
+ * Steering: what a user changes by hand about records already in. Every change of state is transition.ts's.
+ */
+import {
+  RECORD_PENDING,
+  RECORD_WAITING,
+  recordState,
+  setRecordAttempt,
+} from "../structures/record.ts";
+import { seenFind, seenForget } from "../structures/seen-set.ts";
+import type { Core } from "./core.ts";
+import { movePriority } from "./sighting.ts";
+import {
+  deferRecord,
+  forgetFailed,
+  isFinishedValue,
+  removeRecord,
+  requeueRecord,
+  wakeEarly,
+} from "./transition.ts";
+import { matches, noteRecords, type RecordFilter, type RecordState } from "./walk.ts";
+
+/** The live record of an identity, or 0. */
+export function liveRecord(core: Core, lo: number, hi: number): number {
+  const value = seenFind(core.seen, lo, hi);
+  return value === 0 || isFinishedValue(value) ? 0 : value;
+}
+
+export interface RecordChange {
+  priority: number | undefined;
+  dueMs: number | undefined;
+}
+
+/** Changes a pending or waiting record in place; false when it is neither. */
+export function updateRecord(
+  core: Core,
+  record: number,
+  change: RecordChange,
+  nowMs: number,
+): boolean {
+  const state = recordState(core.store, record);
+  if (state !== RECORD_PENDING && state !== RECORD_WAITING) return false;
+  if (change.priority !== undefined) movePriority(core, record, change.priority, nowMs);
+  const { dueMs } = change;
+  if (dueMs === undefined) return true;
+  if (dueMs > nowMs) deferRecord(core, record, dueMs, nowMs);
+  else if (state === RECORD_WAITING) wakeEarly(core, record, nowMs);
+  return true;
+}
+
+/** Failed records that match become pending, with all attempts before them; how many. */
+export function requeueFailed(core: Core, filter: RecordFilter, nowMs: number): number {
+  return eachMatching(core, filter, ["failed"], (record) => {
+    setRecordAttempt(core.store, record, 1);
+    requeueRecord(core, record, nowMs);
+  });
+}
+
+/** Pending and waiting records that match go; how many. */
+export function removeRecords(core: Core, filter: RecordFilter, nowMs: number): number {
+  return eachMatching(core, filter, ["pending", "waiting"], (record) => {
+    removeRecord(core, record, nowMs);
+  });
+}
+
+/** A new generation of the duplicate check: finished and failed ones are forgotten, others go on without identity. */
+export function forgetAll(core: Core): number {
+  const { counters, rule } = core;
+  const before = counters.forgotten;
+  eachMatching(core, {}, ["failed"], (record) => forgetFailed(core, record));
+  counters.forgotten += counters.done;
+  counters.done = 0;
+  rule.done = 0;
+  counters.seen = 0;
+  seenForget(core.seen);
+  return counters.forgotten - before;
+}
+
+function eachMatching(
+  core: Core,
+  filter: RecordFilter,
+  states: RecordState[],
+  act: (record: number) => void,
+): number {
+  const noted = noteRecords(core, new Set(states));
+  let count = 0;
+  for (let index = 0; index < noted.count; index++) {
+    const record = noted.handles[index] as number;
+    if (!matches(core, record, filter)) continue;
+    act(record);
+    count++;
+  }
+  return count;
+}

@@ -1,0 +1,276 @@
+/**
+ * Transitions: the one place where a record's state changes (DESIGN §2). Each is one counter step and one call of the
+ * sink, and is where the journal takes its entry; whoever wants a state changed calls one of these.
+ *
+ *   admit ──▶ waiting ──due──▶ pending ──lease──▶ leased ──▶ done          record freed
+ *     └──────────────────────────▲  ▲               ├──────▶ failed ──requeue──▶ pending
+ *                                │  └─release,expiry─┤
+ *                                └── waiting ◀─retry─┘        remove: pending, waiting ──▶ gone
+ *
+ *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
+ *   I2  A record stands in its ranks (pending), the waiting heap, the deadline heap (leased) or the failed lane.
+ */
+import { heapPush, heapRemove } from "../structures/heap.ts";
+import { HOST_TURN_WORD, hostRelease, hostRetain, QUEUE_HOST_WORD } from "../structures/host-table.ts";
+import { laneInsert, laneRemove } from "../structures/lane.ts";
+import {
+  parentRetain,
+  RECORD_FAILED,
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_FLAG_START,
+  RECORD_FLAG_VOLATILE,
+  RECORD_LEASED,
+  RECORD_PENDING,
+  RECORD_WAITING,
+  recordAttempt,
+  recordDeliveries,
+  recordDepth,
+  recordFlags,
+  recordFree,
+  recordHi,
+  recordLo,
+  recordParent,
+  recordQueue,
+  recordState,
+  setRecordDeliveries,
+  setRecordKey,
+  setRecordState,
+} from "../structures/record.ts";
+import { seenFind, seenSet } from "../structures/seen-set.ts";
+import { float, word } from "../structures/store.ts";
+import { type Core, DEPTH_COUNT_MAX } from "./core.ts";
+import { memoryFull } from "../base/errors.ts";
+import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
+
+/** Start requests that go last stand beyond every sequence there can be. */
+const START_LAST = 2 ** 52;
+const FINISHED_BIT = 0x8000_0000;
+const REMOVED_BIT = 0x4000_0000;
+
+/** A new record enters: pending, or waiting until `dueMs`. @hot */
+export function admitRecord(core: Core, record: number, dueMs: number, nowMs: number): void {
+  const { counters, store } = core;
+  const depth = Math.min(recordDepth(store, record), DEPTH_COUNT_MAX);
+  counters.depths[depth] = (counters.depths[depth] ?? 0) + 1;
+  if (dueMs > nowMs) {
+    counters.deferred++;
+    enterWaiting(core, record, dueMs);
+  } else {
+    counters.accepted++;
+    enterPending(core, record, nowMs);
+  }
+  if (core.sink.wants.accepted) core.sink.record("accepted", record, undefined);
+}
+
+/** A record made joins its host: the host lives while the record does. @hot */
+export function keepRecord(core: Core, record: number, host: number): void {
+  hostRetain(core.hosts, host);
+  const parent = recordParent(core.store, record);
+  if (parent !== 0) parentRetain(core.store, parent);
+}
+
+/** A waiting record's time has come; the caller has taken it off the heap. */
+export function wakeRecord(core: Core, record: number, nowMs: number): void {
+  core.counters.waiting--;
+  enterPending(core, record, nowMs);
+}
+
+/** A record handed out becomes a lease until `deadlineMs`, fenced by `sequence`. @hot */
+export function leaseRecord(
+  core: Core,
+  record: number,
+  deadlineMs: number,
+  sequence: number,
+): void {
+  const { counters, store } = core;
+  setRecordState(store, record, RECORD_LEASED);
+  setRecordDeliveries(store, record, recordDeliveries(store, record) + 1);
+  if (!heapPush(core.deadlines, record, deadlineMs, sequence)) throw memoryFull();
+  counters.pending--;
+  counters.leased++;
+  counters.leases++;
+  core.rule.pending--;
+  core.rule.leased++;
+  core.rule.served++;
+  if (core.sink.wants.leased) core.sink.record("leased", record, undefined);
+}
+
+/** Finished: the record goes, its identity stays with depth and attempts. @hot */
+export function finishRecord(core: Core, record: number): void {
+  endLease(core, record);
+  core.counters.done++;
+  core.rule.done++;
+  if (core.sink.wants.done) core.sink.record("done", record, undefined);
+  const attempts = Math.min(recordAttempt(core.store, record), 1023);
+  retire(core, record, FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record));
+}
+
+/** Back to its place, or failed when it was delivered too often. */
+export function returnRecord(
+  core: Core,
+  record: number,
+  kind: "released" | "expired",
+  nowMs: number,
+): boolean {
+  if (recordDeliveries(core.store, record) >= core.limits.maxDeliveries) {
+    failRecord(core, record, "deliveries");
+    return false;
+  }
+  endLease(core, record);
+  if (kind === "released") core.counters.released++;
+  setRecordState(core.store, record, RECORD_PENDING);
+  core.counters.pending++;
+  core.rule.pending++;
+  scheduleRecord(core, record, nowMs);
+  if (core.sink.wants[kind]) core.sink.record(kind, record, undefined);
+  return true;
+}
+
+/** Another attempt: now, at a new place, or waiting until `dueMs`. */
+export function retryRecord(
+  core: Core,
+  record: number,
+  dueMs: number,
+  { nowMs, reason }: { nowMs: number; reason: string | undefined },
+): void {
+  endLease(core, record);
+  core.counters.retried++;
+  if (dueMs > nowMs) enterWaiting(core, record, dueMs);
+  else enterPending(core, record, nowMs);
+  if (core.sink.wants.retried) core.sink.record("retried", record, reason);
+}
+
+/** No attempt is left, or somebody said so: the record stays until requeued or forgotten. */
+export function failRecord(core: Core, record: number, reason: string, nowMs?: number): void {
+  const { counters, store } = core;
+  const state = recordState(store, record);
+  if (state === RECORD_LEASED) endLease(core, record);
+  else leavePending(core, record, nowMs ?? 0);
+  setRecordState(store, record, RECORD_FAILED);
+  setRecordKey(store, record, ++core.sequence);
+  laneInsert(store.region, core.failedLane, record);
+  counters.failed++;
+  core.rule.failed++;
+  if (core.sink.wants.failed) core.sink.record("failed", record, reason);
+}
+
+/** A pending or waiting record waits until `dueMs`. */
+export function deferRecord(core: Core, record: number, dueMs: number, nowMs: number): void {
+  leavePending(core, record, nowMs);
+  enterWaiting(core, record, dueMs);
+}
+
+/** A waiting record need not wait any longer. */
+export function wakeEarly(core: Core, record: number, nowMs: number): void {
+  heapRemove(core.waiting, record);
+  wakeRecord(core, record, nowMs);
+}
+
+/** A failed record is asked for again. */
+export function requeueRecord(core: Core, record: number, nowMs: number): void {
+  laneRemove(core.store.region, core.failedLane, record);
+  core.counters.failed--;
+  core.rule.failed--;
+  enterPending(core, record, nowMs);
+}
+
+/** A pending or waiting record goes; its identity stays, so that a trap's links do not come back. */
+export function removeRecord(core: Core, record: number, nowMs: number): void {
+  leavePending(core, record, nowMs);
+  core.counters.removed++;
+  const depth = recordDepth(core.store, record);
+  retire(core, record, (FINISHED_BIT | REMOVED_BIT | depth) >>> 0);
+}
+
+/** A failed record is forgotten with its generation. */
+export function forgetFailed(core: Core, record: number): void {
+  laneRemove(core.store.region, core.failedLane, record);
+  core.counters.failed--;
+  core.rule.failed--;
+  core.counters.forgotten++;
+  freeRecord(core, record);
+}
+
+/** Meaning of a finished word of the seen-set. */
+export function finishedView(value: number): { isRemoved: boolean; attempts: number; depth: number } {
+  return {
+    isRemoved: (value & REMOVED_BIT) !== 0,
+    attempts: (value >>> 20) & 1023,
+    depth: value & 0xfffff,
+  };
+}
+
+export function isFinishedValue(value: number): boolean {
+  return (value & FINISHED_BIT) !== 0;
+}
+
+/** The handle of a record's host. */
+export function hostOf(core: Core, record: number): number {
+  return word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD);
+}
+
+/** The turn of a record's host. */
+export function turnOf(core: Core, record: number): number {
+  return float(core.store, hostOf(core, record), HOST_TURN_WORD);
+}
+
+function enterPending(core: Core, record: number, nowMs: number): void {
+  const { store } = core;
+  setRecordState(store, record, RECORD_PENDING);
+  setRecordKey(store, record, orderKey(core, record, ++core.sequence));
+  core.counters.pending++;
+  core.rule.pending++;
+  scheduleRecord(core, record, nowMs);
+}
+
+/** The old sequence stays as the tie among those that become due at once. */
+function enterWaiting(core: Core, record: number, dueMs: number): void {
+  const { store } = core;
+  setRecordState(store, record, RECORD_WAITING);
+  if (!heapPush(core.waiting, record, dueMs, ++core.sequence)) throw memoryFull();
+  core.counters.waiting++;
+}
+
+function leavePending(core: Core, record: number, nowMs: number): void {
+  if (recordState(core.store, record) === RECORD_WAITING) {
+    heapRemove(core.waiting, record);
+    core.counters.waiting--;
+    return;
+  }
+  unscheduleRecord(core, record, nowMs);
+  core.counters.pending--;
+  core.rule.pending--;
+}
+
+function endLease(core: Core, record: number): void {
+  heapRemove(core.deadlines, record);
+  core.counters.leased--;
+  core.rule.leased--;
+}
+
+/** Start requests keep their own order, first in first out, behind all others of their priority. */
+function orderKey(core: Core, record: number, sequence: number): number {
+  const { policy } = core.rule;
+  if (!policy.startLast) return sequence;
+  if ((recordFlags(core.store, record) & RECORD_FLAG_START) === 0) return sequence;
+  return policy.isLifo ? -START_LAST - sequence : START_LAST + sequence;
+}
+
+/** Writes the last word on an identity, if this record still owns it, and frees the record. */
+function retire(core: Core, record: number, value: number): void {
+  const { store } = core;
+  if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
+    const lo = recordLo(store, record);
+    const hi = recordHi(store, record);
+    if (seenFind(core.seen, lo, hi) === record) seenSet(core.seen, lo, hi, value >>> 0);
+  }
+  freeRecord(core, record);
+}
+
+function freeRecord(core: Core, record: number): void {
+  const { store } = core;
+  const host = hostOf(core, record);
+  if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) core.volatileData.delete(record);
+  recordFree(store, record);
+  hostRelease(core.hosts, host);
+}

@@ -1,0 +1,84 @@
+/**
+ * Host: one politeness unit. Rule queue: the root of one rule. Host queue: what one rule has pending on one host.
+ * All in arena memory, owner: the frontier's thread.
+ *
+ * Host, words:
+ *    0-4  item header        stands in the clock heap, or in the idle list
+ *      5  flags              HOST_*
+ *      6  leased             leases out
+ *      7  limit              set by hand; 0: the rule's
+ *    8-9  readyAt      f64   delay clock
+ *  10-11  blockUntil   f64   Retry-After, back-off, by hand
+ *  12-13  delayMs      f64   set by hand; negative: the rule's
+ *  14-15  adaptiveMs   f64   from latencies; negative: none
+ *  16-17  turn         f64   −2⁵² + join order before the first lease, then the sequence of its last lease
+ *     18  failures           in a row
+ *     19  admitted           records admitted, for budgets
+ *  20-21  bytes        f64   bytes fetched, for budgets
+ *     22  name               handle of its bytes
+ *     23  name bytes
+ *     24  queues             first host queue
+ *     25  live               records that name one of its queues
+ *  26-27  hash lo, hi
+ *     28  pending            records pending in its queues
+ *     29  reserved
+ *
+ * Host queue, words:
+ *    0-4  item header        stands in its rule's ranks; key: turn with politeness, best record's key without
+ *      5  QUEUE_MARK         tells it from a record (whose word 5 holds a state below it)
+ *      6  rule queue         handle
+ *      7  ranks              root of the lanes of its records
+ *      8  host               handle
+ *      9  next               next queue of the same host
+ *  10-11  rank         f64   the priority it stands under in its rule's ranks
+ *     12  pending            records in its own ranks
+ *     13  reserved
+ *
+ * Rule queue, words:
+ *      0  ranks              root: records, or host queues
+ *      1  rule               index of the rule
+ */
+export const HOST_FLAGS_WORD = 5;
+export const HOST_LEASED_WORD = 6;
+export const HOST_LIMIT_WORD = 7;
+export const HOST_READY_AT_WORD = 8;
+export const HOST_BLOCK_UNTIL_WORD = 10;
+export const HOST_DELAY_WORD = 12;
+export const HOST_ADAPTIVE_WORD = 14;
+export const HOST_TURN_WORD = 16;
+export const HOST_FAILURES_WORD = 18;
+export const HOST_ADMITTED_WORD = 19;
+export const HOST_BYTES_WORD = 20;
+export const HOST_NAME_WORD = 22;
+export const HOST_NAME_BYTES_WORD = 23;
+export const HOST_QUEUES_WORD = 24;
+export const HOST_LIVE_WORD = 25;
+export const HOST_HASH_LO_WORD = 26;
+export const HOST_HASH_HI_WORD = 27;
+export const HOST_PENDING_WORD = 28;
+export const HOST_SIZE_BYTES = 120;
+
+/** Held by hand: nothing goes out. */
+export const HOST_HELD = 1;
+/** Steered by hand or by an outcome: its settings are kept, and rules without politeness heed its clock. */
+export const HOST_STEERED = 2;
+/** In the idle list: nothing lives on it. */
+export const HOST_IDLE = 4;
+/** In the clock heap. */
+export const HOST_CLOCKED = 8;
+/** Its settings must outlive its work: never evicted. */
+export const HOST_KEPT = 16;
+
+export const QUEUE_MARK_WORD = 5;
+export const QUEUE_RULE_WORD = 6;
+export const QUEUE_RANKS_WORD = 7;
+export const QUEUE_HOST_WORD = 8;
+export const QUEUE_NEXT_WORD = 9;
+export const QUEUE_RANK_WORD = 10;
+export const QUEUE_PENDING_WORD = 12;
+export const QUEUE_SIZE_BYTES = 56;
+export const QUEUE_MARK = 255;
+
+export const RULE_QUEUE_RANKS_WORD = 0;
+export const RULE_QUEUE_INDEX_WORD = 1;
+export const RULE_QUEUE_SIZE_BYTES = 8;

@@ -1,0 +1,10 @@
+/** The byte methods of Buffer without the dispatch on encoding names; Node has them, its types do not. */
+declare global {
+  interface Buffer {
+    latin1Write(text: string, offset?: number, length?: number): number;
+    latin1Slice(start?: number, end?: number): string;
+    utf8Write(text: string, offset?: number, length?: number): number;
+    utf8Slice(start?: number, end?: number): string;
+  }
+}
+export {};

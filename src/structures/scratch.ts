@@ -1,0 +1,113 @@
+/**
+ * Scratch: room in the region for one batch of calls into the kernel. Owner: the frontier's thread.
+ *
+ *   hostValues u32 × rows   what the host index says of each row's host
+ *   hostSlots  u32 × rows   where the index keeps it
+ *   jobs       3 × u32      copies to make: to, from, bytes
+ *   handles    u32 × rows   records whose URLs are gathered
+ *   ends       u32 × rows   end of each gathered URL, relative to text
+ *   text       bytes        gathered URLs
+ *
+ * Nothing here outlives the call that filled it.
+ */
+import { assert } from "../base/assert.ts";
+import { REGION_PAGE_BYTES } from "../layout/region.ts";
+import { regionGive, regionTake } from "../memory/region.ts";
+import { recordTextLength } from "./record.ts";
+import type { Store } from "./store.ts";
+
+export interface Scratch {
+  readonly store: Store;
+  readonly hostValues: number;
+  readonly hostSlots: number;
+  readonly jobs: number;
+  readonly handles: number;
+  readonly ends: number;
+  readonly text: number;
+  readonly textBytes: number;
+  jobCount: number;
+}
+
+/** Rows of one batch; URL batches are no larger. */
+export const SCRATCH_ROWS = 1024;
+/** Text of one gather: a URL longer than this is read by itself. */
+const TEXT_PAGES = 8;
+
+export function createScratch(store: Store): Scratch {
+  const arrays = regionTake(store.region, 1);
+  const text = regionTake(store.region, TEXT_PAGES);
+  assert(arrays !== 0 && text !== 0, "a new region has room for its scratch");
+  const step = SCRATCH_ROWS * 4;
+  return {
+    store,
+    hostValues: arrays,
+    hostSlots: arrays + step,
+    handles: arrays + step * 2,
+    ends: arrays + step * 3,
+    jobs: arrays + step * 4,
+    text,
+    textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
+    jobCount: 0,
+  };
+}
+
+/** Notes a copy within the region; it is made by the next `scratchCopyAll`. @hot */
+export function scratchCopy(scratch: Scratch, to: number, from: number, bytes: number): void {
+  const { u32 } = scratch.store.region.views;
+  const job = (scratch.jobs >> 2) + scratch.jobCount * 3;
+  u32[job] = to;
+  u32[job + 1] = from;
+  u32[job + 2] = bytes;
+  scratch.jobCount++;
+}
+
+/** Makes all noted copies in one kernel call. @hot */
+export function scratchCopyAll(scratch: Scratch): void {
+  if (scratch.jobCount > 0) scratch.store.kernel.exports.copyBatch(scratch.jobs, scratch.jobCount);
+  scratch.jobCount = 0;
+}
+
+/**
+ * The URLs of records, as strings, from one gather in the kernel and one slice: `handles` were written
+ * to the scratch. A URL that does not fit the text is left out, the caller reads it by itself.
+ */
+export function scratchUrls(scratch: Scratch, count: number, urls: string[]): number {
+  const { region, kernel } = scratch.store;
+  const { text, textBytes } = scratch;
+  const made = kernel.exports.gatherUrls(scratch.handles, count, text, textBytes, scratch.ends);
+  const { u32, buffer } = region.views;
+  const ends = scratch.ends >> 2;
+  if (made === 0) return 0;
+  const all = buffer.latin1Slice(text, text + (u32[ends + made - 1] as number));
+  let start = 0;
+  for (let index = 0; index < made; index++) {
+    const end = u32[ends + index] as number;
+    urls.push(all.substring(start, end));
+    start = end;
+  }
+  return made;
+}
+
+/** The URL of one record. */
+export function recordUrl(scratch: Scratch, record: number): string {
+  const { region, kernel } = scratch.store;
+  const { text, textBytes, handles, ends } = scratch;
+  region.views.u32[handles >> 2] = record;
+  if (kernel.exports.gatherUrls(handles, 1, text, textBytes, ends) === 1) {
+    const { u32, buffer } = region.views;
+    return buffer.latin1Slice(text, text + (u32[ends >> 2] as number));
+  }
+  const pages = Math.ceil(recordTextLength(scratch.store, record) / REGION_PAGE_BYTES) + 1;
+  const room = regionTake(region, pages);
+  assert(room !== 0, "room for one URL");
+  kernel.exports.gatherUrls(handles, 1, room, pages * REGION_PAGE_BYTES, ends);
+  const { u32, buffer } = region.views;
+  const url = buffer.latin1Slice(room, room + (u32[ends >> 2] as number));
+  regionGive(region, room, pages);
+  return url;
+}
+
+/** Names the record at `index` of the next gather. @hot */
+export function scratchHandle(scratch: Scratch, index: number, record: number): void {
+  scratch.store.region.views.u32[(scratch.handles >> 2) + index] = record;
+}

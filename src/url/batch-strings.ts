@@ -1,0 +1,83 @@
+/**
+ * Strings out of a batch: one slice of text for all rows, then substrings.
+ *
+ *   href or key lies in the input ─▶ cut from the very string that was loaded, or that string itself
+ *                        in text  ─▶ cut from the one slice
+ *                     elsewhere  ─▶ sliced alone (overflow pages, UTF-8 keys)
+ */
+import {
+  BATCH_FLAG_KEY_UTF8,
+  BATCH_OK,
+  BATCH_ROW_WORDS,
+  BATCH_TEXT_USED_WORD,
+  ROW_FLAGS_WORD,
+  ROW_HOST_LENGTH_WORD,
+  ROW_HOST_START_WORD,
+  ROW_HREF_LENGTH_WORD,
+  ROW_HREF_OFFSET_WORD,
+  ROW_KEY_LENGTH_WORD,
+  ROW_KEY_OFFSET_WORD,
+  ROW_STATUS_WORD,
+  ROW_VISIT_LENGTH_WORD,
+} from "../layout/batch.ts";
+import type { BatchText, UrlBatch } from "./batch-area.ts";
+
+/**
+ * A text of every row, appended to `strings`; undefined where the row is not BATCH_OK. Unchanged URLs
+ * come back themselves. @hot
+ */
+export function batchStrings(
+  batch: UrlBatch,
+  which: BatchText,
+  strings: (string | undefined)[] = [],
+): (string | undefined)[] {
+  const { area, count } = batch;
+  const { u32, buffer } = area.kernel.region.views;
+  const used = u32[(area.header >>> 2) + BATCH_TEXT_USED_WORD] as number;
+  const written = used === 0 ? "" : buffer.latin1Slice(area.text, area.text + used);
+  for (let row = 0; row < count; row++) {
+    const isOk = u32[(area.rows >>> 2) + row * BATCH_ROW_WORDS + ROW_STATUS_WORD] === BATCH_OK;
+    strings.push(isOk ? rowText(batch, row, which, written) : undefined);
+  }
+  return strings;
+}
+
+/** One text of one row that is BATCH_OK. */
+export function batchString(batch: UrlBatch, row: number, which: BatchText): string {
+  return rowText(batch, row, which, undefined);
+}
+
+/** Bytes of a row that lie in the input are cut from the string they came from: nothing is copied. */
+export function rowText(
+  batch: UrlBatch,
+  row: number,
+  which: BatchText,
+  written: string | undefined,
+): string {
+  const { area } = batch;
+  const { u32, buffer } = area.kernel.region.views;
+  const at = (area.rows >>> 2) + row * BATCH_ROW_WORDS;
+  const isKey = which === "key";
+  let offset = u32[at + (isKey ? ROW_KEY_OFFSET_WORD : ROW_HREF_OFFSET_WORD)] as number;
+  const length = u32[at + lengthWord(which)] as number;
+  if (which === "host") offset += u32[at + ROW_HOST_START_WORD] as number;
+  const inText = offset - area.text;
+  if (inText < 0 && offset >= area.input) {
+    const rowStart = row === 0 ? 0 : (u32[(area.ends >>> 2) + row - 1] as number);
+    const start = offset - area.input - rowStart;
+    const url = batch.urls[batch.start + row] as string;
+    return start === 0 && length === url.length ? url : url.substring(start, start + length);
+  }
+  if (isKey && ((u32[at + ROW_FLAGS_WORD] as number) & BATCH_FLAG_KEY_UTF8) !== 0) {
+    return buffer.utf8Slice(offset, offset + length);
+  }
+  return written !== undefined && inText >= 0 && inText + length <= written.length
+    ? written.substring(inText, inText + length)
+    : buffer.latin1Slice(offset, offset + length);
+}
+
+function lengthWord(which: BatchText): number {
+  if (which === "key") return ROW_KEY_LENGTH_WORD;
+  if (which === "visit") return ROW_VISIT_LENGTH_WORD;
+  return which === "host" ? ROW_HOST_LENGTH_WORD : ROW_HREF_LENGTH_WORD;
+}

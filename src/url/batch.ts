@@ -1,0 +1,212 @@
+/**
+ * UrlBatch: strings in, parsed and keyed rows in kernel memory, strings out.
+ *
+ *   batchBase(base)? ─▶ batchLoad(urls, start) ─▶ batchParse ─▶ [rules] ─▶ batchKey(policy) ─▶ batchStrings
+ *                          one latin1Write         kernel + oracle for the rows it leaves
+ *
+ * A string with a character over U+00FF goes in as one byte 0x80: the kernel stands back from every byte
+ * over 0x7F, and the oracle reads the string itself. Rows that the oracle made look like the kernel's.
+ *
+ *   I1  kernel + oracle = oracle alone, for every string, base and policy.
+ *   I2  Between load and strings the caller leaves `urls` as it is.
+ *   I3  Offsets of rows hold until the next batchLoad (base row: the next batchBase).
+ */
+import { assert, VERIFY } from "../base/assert.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import {
+  BATCH_BASE_ROW_WORD,
+  BATCH_COUNT_WORD,
+  BATCH_NEEDS_KEY,
+  BATCH_NEEDS_PARSER,
+  BATCH_OK,
+  BATCH_POLICY_OFFSET_WORD,
+  BATCH_ROW_WORDS,
+  BATCH_TEXT_USED_WORD,
+  BATCH_TOO_LONG,
+  ROW_HREF_LENGTH_WORD,
+  ROW_HREF_OFFSET_WORD,
+  ROW_STATUS_WORD,
+} from "../layout/batch.ts";
+import { type BatchOptions, closeArea, createArea, type UrlBatch } from "./batch-area.ts";
+import { keyLeft, parseLeft } from "./batch-oracle.ts";
+import { fillRow, freeOverflow, freePolicy, placePolicy } from "./batch-rows.ts";
+import { parseUrl } from "./canonical.ts";
+import { type NormalPolicy, normalizePolicy } from "./policy.ts";
+
+/** Goes in for a string that is no latin1, or too long: the kernel leaves such a row to the oracle. */
+const ODD = "\x80";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: latin1 begins at NUL.
+const WIDE = /[^\x00-\xff]/;
+const DEFAULT_POLICY = normalizePolicy();
+
+export function createUrlBatch(kernel: Kernel, options: BatchOptions = {}): UrlBatch {
+  return {
+    area: createArea(kernel, options),
+    overflow: { runs: [], used: 0 },
+    policyPlace: { offset: 0, pages: 0, policy: undefined, packed: new WeakMap() },
+    urls: [],
+    start: 0,
+    count: 0,
+    base: undefined,
+    baseHref: undefined,
+    baseParsed: undefined,
+  };
+}
+
+/** Gives all pages back; the batch must not be used again. */
+export function closeUrlBatch(batch: UrlBatch): void {
+  const { kernel } = batch.area;
+  freeOverflow(kernel, batch.overflow);
+  freePolicy(kernel, batch.policyPlace);
+  closeArea(batch.area);
+}
+
+/** Loads urls[start] and on, as many as fit (one at least), and returns how many. @hot */
+export function batchLoad(batch: UrlBatch, urls: readonly string[], start: number): number {
+  const { area, overflow } = batch;
+  if (overflow.runs.length > 0) freeOverflow(area.kernel, overflow);
+  const { buffer, u32 } = area.kernel.region.views;
+  const { inputBytes, maxUrlBytes } = area;
+  const count = Math.min(area.capacity, urls.length - start);
+  const ends = area.ends >>> 2;
+  let status = (area.rows >>> 2) + ROW_STATUS_WORD;
+  let text = "";
+  let size = 0;
+  let row = 0;
+  let isOdd = false;
+  for (; row < count; row++) {
+    const url = urls[start + row] as string;
+    const length = url.length;
+    if (length > maxUrlBytes) isOdd = true;
+    if (isOdd || size + length > inputBytes) break;
+    text += url;
+    size += length;
+    u32[ends + row] = size;
+    u32[status] = BATCH_OK;
+    status += BATCH_ROW_WORDS;
+  }
+  batch.urls = urls;
+  batch.start = start;
+  if (isOdd || WIDE.test(text)) return loadOdd(batch, count);
+  if (VERIFY) assert(row > 0 || count <= 0, "I1 of batch-area: one URL fits");
+  buffer.latin1Write(text, area.input, size);
+  batch.count = row;
+  return row;
+}
+
+/**
+ * Sets the URL that links are resolved against; undefined: none. False: it can be no base, and links
+ * are read without one.
+ */
+export function batchBase(batch: UrlBatch, base: string | undefined): boolean {
+  if (base !== batch.base) {
+    batch.base = base;
+    batch.baseHref = base === undefined ? undefined : parseBase(batch, base);
+    batch.baseParsed = undefined;
+  }
+  return batch.baseHref !== undefined;
+}
+
+/** Parses the loaded rows: each is then BATCH_OK, a verdict, or still BATCH_SKIPPED. @hot */
+export function batchParse(batch: UrlBatch): void {
+  const { area } = batch;
+  prepare(batch);
+  if (area.kernel.exports.parseBatch(area.header) > 0) {
+    for (let row = 0; row < batch.count; row++) parseLeft(batch, row);
+  }
+}
+
+/** The key of every row that is BATCH_OK; a key that is too long ends its row. @hot */
+export function batchKey(batch: UrlBatch, policy: NormalPolicy = DEFAULT_POLICY): void {
+  const { kernel, header } = batch.area;
+  if (policy.profile === "w3lib") {
+    for (let row = 0; row < batch.count; row++) keyLeft(batch, row, BATCH_OK, policy);
+    return;
+  }
+  const offset = placePolicy(kernel, batch.policyPlace, policy);
+  kernel.region.views.u32[(header >>> 2) + BATCH_POLICY_OFFSET_WORD] = offset;
+  if (kernel.exports.keyBatch(header) > 0) {
+    for (let row = 0; row < batch.count; row++) keyLeft(batch, row, BATCH_NEEDS_KEY, policy);
+  }
+}
+
+/** Loads, parses and keys one URL as row 0, without the ways of a batch; its status. @hot */
+export function batchOne(batch: UrlBatch, urls: readonly [string], policy?: NormalPolicy): number {
+  const { area, overflow } = batch;
+  const { kernel, header } = area;
+  const url = urls[0];
+  if (url.length > area.maxUrlBytes) return BATCH_TOO_LONG;
+  if (overflow.runs.length > 0) freeOverflow(kernel, overflow);
+  const usual = policy === undefined || policy.profile !== "w3lib";
+  const { buffer, u32 } = kernel.region.views;
+  const isWide = WIDE.test(url);
+  buffer.latin1Write(isWide ? ODD : url, area.input);
+  u32[area.ends >>> 2] = isWide ? ODD.length : url.length;
+  u32[(area.rows >>> 2) + ROW_STATUS_WORD] = BATCH_OK;
+  batch.urls = urls;
+  batch.start = 0;
+  batch.count = 1;
+  prepare(batch);
+  let status = kernel.exports.parseOne(header, 0);
+  if (status === BATCH_NEEDS_PARSER) status = parseLeft(batch, 0);
+  if (status !== BATCH_OK) return status;
+  if (!usual) return keyLeft(batch, 0, BATCH_OK, policy as NormalPolicy);
+  const offset = policy === undefined ? 0 : placePolicy(kernel, batch.policyPlace, policy);
+  kernel.region.views.u32[(header >>> 2) + BATCH_POLICY_OFFSET_WORD] = offset;
+  status = kernel.exports.keyOne(header, 0);
+  return status === BATCH_NEEDS_KEY
+    ? keyLeft(batch, 0, BATCH_NEEDS_KEY, policy ?? DEFAULT_POLICY)
+    : status;
+}
+
+/** The same with ODD in place of what can not be written as latin1 or is too long anyway. */
+function loadOdd(batch: UrlBatch, count: number): number {
+  const { area, urls, start } = batch;
+  const { buffer, u32 } = area.kernel.region.views;
+  let text = "";
+  let row = 0;
+  for (; row < count; row++) {
+    const url = urls[start + row] as string;
+    const safe = url.length > area.maxUrlBytes || WIDE.test(url) ? ODD : url;
+    if (text.length + safe.length > area.inputBytes) break;
+    text += safe;
+    u32[(area.ends >>> 2) + row] = text.length;
+    u32[(area.rows >>> 2) + row * BATCH_ROW_WORDS + ROW_STATUS_WORD] = BATCH_OK;
+  }
+  buffer.latin1Write(text, area.input, text.length);
+  batch.count = row;
+  return row;
+}
+
+/** The header words that change from call to call. */
+function prepare(batch: UrlBatch): void {
+  const { area } = batch;
+  const { u32 } = area.kernel.region.views;
+  const header = area.header >>> 2;
+  u32[header + BATCH_COUNT_WORD] = batch.count;
+  u32[header + BATCH_TEXT_USED_WORD] = 0;
+  u32[header + BATCH_BASE_ROW_WORD] = batch.baseHref === undefined ? 0 : area.baseRow;
+}
+
+/** Puts the base into its row, as a batch of one; its href, or undefined. */
+function parseBase(batch: UrlBatch, base: string): string | undefined {
+  const { kernel, baseHeader, baseRow, baseInput, baseText, maxUrlBytes } = batch.area;
+  if (base.length > maxUrlBytes) return undefined;
+  const { u32, buffer } = kernel.region.views;
+  const raw = WIDE.test(base) ? ODD : base;
+  buffer.latin1Write(raw, baseInput);
+  u32[(batch.area.ends >>> 2) + batch.area.capacity] = raw.length;
+  u32[(baseHeader >>> 2) + BATCH_TEXT_USED_WORD] = 0;
+  const at = baseRow >>> 2;
+  u32[at + ROW_STATUS_WORD] = BATCH_OK;
+  const status = kernel.exports.parseOne(baseHeader, 0);
+  if (status === BATCH_OK) {
+    const href = u32[at + ROW_HREF_OFFSET_WORD] as number;
+    return buffer.latin1Slice(href, href + (u32[at + ROW_HREF_LENGTH_WORD] as number));
+  }
+  const parsed = status === BATCH_NEEDS_PARSER ? parseUrl(base, undefined, maxUrlBytes) : status;
+  if (typeof parsed === "number") return undefined;
+  buffer.latin1Write(parsed.href, baseText);
+  fillRow(u32, at, parsed, baseText);
+  return parsed.href;
+}

@@ -1,0 +1,241 @@
+/**
+ * Key policy: what makes two URLs one. A user's KeyPolicy is checked field by field and becomes a
+ * frozen NormalPolicy with every default filled in; nothing below looks at the user's object again.
+ *
+ *   field          default      profiles           in policyId
+ *   profile        canonical    –                  yes
+ *   userInfo       keep         canonical          yes
+ *   fragment       drop         all (url: keep)    yes
+ *   sortQuery      true         canonical          yes
+ *   keepParams     all          canonical          yes
+ *   dropParams     none         canonical          yes
+ *   methods        in-key       all                yes
+ *   headers        none         all                yes
+ *   keyOf          none         all                that there is one
+ *   exemptMethods  none         all                no: says which requests have an identity at all
+ *   visit          pushed       all                no: shapes the lease, not the key
+ *
+ * I1  Policies with the same effect on keys have the same policyId.
+ */
+import { misuse } from "../base/errors.ts";
+import { CANONICAL_VERSION } from "./canonical.ts";
+import type { IdentityRequest } from "./identity.ts";
+import { encodeParamName } from "./percent.ts";
+
+export interface KeyPolicy {
+  profile?: "canonical" | "url" | "w3lib";
+  visit?: "pushed" | "canonical";
+  userInfo?: "keep" | "drop";
+  fragment?: "drop" | "keep";
+  sortQuery?: boolean;
+  keepParams?: string[] | "none";
+  dropParams?: string[];
+  methods?: "in-key" | "ignore";
+  exemptMethods?: string[];
+  headers?: string[];
+  keyOf?: (request: IdentityRequest) => string;
+}
+
+export interface NormalPolicy {
+  readonly profile: "canonical" | "url" | "w3lib";
+  readonly visit: "pushed" | "canonical";
+  readonly userInfo: "keep" | "drop";
+  readonly fragment: "drop" | "keep";
+  readonly sortQuery: boolean;
+  /** Names in their order, as bytes of a serialised query; undefined: all stay; empty: none. */
+  readonly keepParams: readonly string[] | undefined;
+  /** Lower-case patterns, as bytes of a serialised query. */
+  readonly dropParams: readonly string[];
+  readonly methods: "in-key" | "ignore";
+  /** Upper-case. */
+  readonly exemptMethods: readonly string[];
+  /** Lower-case, sorted, each once. */
+  readonly headers: readonly string[];
+  readonly keyOf: ((request: IdentityRequest) => string) | undefined;
+}
+
+/** Most entries of one list of a policy, and the longest text of one entry. */
+export const POLICY_LIST_MAX = 1000;
+export const POLICY_NAME_MAX = 1000;
+
+/** Parameters that track visitors or hold sessions, for `dropParams`; names in query and path. */
+export const TRACKING_PARAMS: readonly string[] = Object.freeze([
+  "utm_*",
+  "gclid",
+  "gclsrc",
+  "dclid",
+  "gbraid",
+  "wbraid",
+  "fbclid",
+  "msclkid",
+  "yclid",
+  "ysclid",
+  "twclid",
+  "ttclid",
+  "igshid",
+  "mc_cid",
+  "mc_eid",
+  "_ga",
+  "_gl",
+  "_hsenc",
+  "_hsmi",
+  "mkt_tok",
+  "jsessionid",
+  "phpsessid",
+  "aspsessionid*",
+  "cfid",
+  "cftoken",
+  "sessionid",
+  "session_id",
+  "sid",
+]);
+
+/** A policy before its fields were looked at. */
+type Given = { readonly [field in keyof KeyPolicy]?: unknown };
+
+const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+
+const FIELDS = [
+  "profile",
+  "visit",
+  "userInfo",
+  "fragment",
+  "sortQuery",
+  "keepParams",
+  "dropParams",
+  "methods",
+  "exemptMethods",
+  "headers",
+  "keyOf",
+] as const;
+
+/** Checks a policy and fills in what it leaves open. Throws OPTION_INVALID; `name` leads messages. */
+export function normalizePolicy(policy: KeyPolicy = {}, name = "key"): NormalPolicy {
+  const given: unknown = policy;
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw misuse("OPTION_INVALID", name, given, "an object");
+  for (const field of Object.keys(given)) {
+    if (!(FIELDS as readonly string[]).includes(field))
+      throw misuse("OPTION_INVALID", `${name}.${field}`, "given", `one of ${FIELDS.join(", ")}`);
+  }
+  const fields = given as Given;
+  const choice = <T extends string>(field: keyof KeyPolicy, values: readonly T[]): T =>
+    choiceOf(`${name}.${field}`, fields[field], values);
+  const profile = choice("profile", ["canonical", "url", "w3lib"]);
+  const normal: NormalPolicy = {
+    profile,
+    visit: choice("visit", ["pushed", "canonical"]),
+    userInfo: choice("userInfo", ["keep", "drop"]),
+    fragment: choice("fragment", profile === "url" ? ["keep", "drop"] : ["drop", "keep"]),
+    sortQuery: booleanOf(`${name}.sortQuery`, fields.sortQuery, true),
+    keepParams: keepParamsOf(`${name}.keepParams`, fields.keepParams),
+    dropParams: namesOf(`${name}.dropParams`, fields.dropParams).map((pattern) =>
+      asciiLowerCase(encodeParamName(pattern)),
+    ),
+    methods: choice("methods", ["in-key", "ignore"]),
+    exemptMethods: tokensOf(`${name}.exemptMethods`, fields.exemptMethods, "upper"),
+    headers: tokensOf(`${name}.headers`, fields.headers, "lower"),
+    keyOf: keyOfOf(`${name}.keyOf`, fields.keyOf),
+  };
+  if (profile !== "canonical") refuseShaping(normal, fields, name);
+  return Object.freeze(normal);
+}
+
+/** A stable text of all that shapes keys under a policy; snapshots store it. */
+export function policyId(policy: NormalPolicy): string {
+  const { profile, userInfo, fragment, sortQuery, keepParams, dropParams } = policy;
+  const isCanonical = profile === "canonical";
+  const shape = isCanonical
+    ? [`userInfo=${userInfo}`, `sortQuery=${sortQuery}`, `keepParams=${listText(keepParams)}`]
+    : [];
+  if (isCanonical) shape.push(`dropParams=${listText([...new Set(dropParams)].sort())}`);
+  return [
+    `${profile}/${CANONICAL_VERSION}`,
+    `fragment=${fragment}`,
+    ...shape,
+    `methods=${profile === "url" ? "ignore" : policy.methods}`,
+    `headers=${listText(policy.headers)}`,
+    `keyOf=${policy.keyOf === undefined ? "none" : "given"}`,
+  ].join(";");
+}
+
+/** ASCII letters only: what `toLowerCase` does to other letters is the platform's Unicode. */
+export function asciiLowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** ASCII letters only. */
+export function asciiUpperCase(text: string): string {
+  return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+}
+
+/** The other profiles have no such steps; an option without effect would be a silent mistake. */
+function refuseShaping(normal: NormalPolicy, fields: Given, name: string): void {
+  const expected = `no such option with profile ${JSON.stringify(normal.profile)}`;
+  const refuse = (field: keyof KeyPolicy): never => {
+    throw misuse("OPTION_INVALID", `${name}.${field}`, fields[field], expected);
+  };
+  if (normal.userInfo === "drop") refuse("userInfo");
+  if (normal.keepParams !== undefined) refuse("keepParams");
+  if (normal.dropParams.length > 0) refuse("dropParams");
+  if (normal.profile === "url" && fields.sortQuery === true) refuse("sortQuery");
+  if (normal.profile === "w3lib" && !normal.sortQuery) refuse("sortQuery");
+}
+
+function listText(list: readonly string[] | undefined): string {
+  return list === undefined ? "all" : JSON.stringify(list);
+}
+
+function choiceOf<T extends string>(name: string, value: unknown, values: readonly T[]): T {
+  if (value === undefined) return values[0] as T;
+  if ((values as readonly unknown[]).includes(value)) return value as T;
+  const expected = values.map((each) => JSON.stringify(each)).join(" or ");
+  throw misuse("OPTION_INVALID", name, value, expected);
+}
+
+function booleanOf(name: string, value: unknown, otherwise: boolean): boolean {
+  if (value === undefined) return otherwise;
+  if (typeof value !== "boolean") throw misuse("OPTION_INVALID", name, value, "true or false");
+  return value;
+}
+
+function keepParamsOf(name: string, value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  if (value === "none") return [];
+  if (!Array.isArray(value))
+    throw misuse("OPTION_INVALID", name, value, 'a list of names or "none"');
+  return [...new Set(namesOf(name, value).map(encodeParamName))];
+}
+
+function namesOf(name: string, value: unknown): readonly string[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value) || value.length > POLICY_LIST_MAX)
+    throw misuse("OPTION_INVALID", name, value, `a list of at most ${POLICY_LIST_MAX} names`);
+  for (let i = 0; i < value.length; i++) {
+    const entry: unknown = value[i];
+    if (typeof entry !== "string" || entry.length === 0 || entry.length > POLICY_NAME_MAX)
+      throw misuse(
+        "OPTION_INVALID",
+        `${name}[${i}]`,
+        entry,
+        `a text of 1 to ${POLICY_NAME_MAX} characters`,
+      );
+  }
+  return value as string[];
+}
+
+function tokensOf(name: string, value: unknown, letters: "upper" | "lower"): readonly string[] {
+  const list = namesOf(name, value);
+  for (let i = 0; i < list.length; i++) {
+    if (!TOKEN.test(list[i] as string))
+      throw misuse("OPTION_INVALID", `${name}[${i}]`, list[i], "an HTTP token");
+  }
+  const changed = list.map(letters === "upper" ? asciiUpperCase : asciiLowerCase);
+  return [...new Set(changed)].sort();
+}
+
+function keyOfOf(name: string, value: unknown): NormalPolicy["keyOf"] {
+  if (value === undefined) return undefined;
+  if (typeof value !== "function") throw misuse("OPTION_INVALID", name, value, "a function");
+  return value as (request: IdentityRequest) => string;
+}
