@@ -1,7 +1,9 @@
 // The kernel ABI: an export list, nothing else. `src/kernel/kernel.ts` declares the same list.
 export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
+export { copyBatch, gatherUrls } from "./record";
 export { kernelVersion } from "./version";
+<<<<<<< HEAD
 export { fingerprint128, hashBatch, hashOne } from "./fingerprint";
 export {
   tableDemand,
@@ -12,3 +14,12 @@ export {
 } from "./table";
 export { tableEach, tableGrow, tableOpen, tableRemove } from "./table-grow";
 export { tableFindShared } from "./table-shared";
+=======
+export {
+  bloomProbeBatch,
+  bloomInsertBatch,
+  bloomProbe,
+  bloomInsert,
+  bloomCountBits,
+} from "./bloom";
+>>>>>>> cold

@@ -1,2 +1,31 @@
+/** The public API: re-exports only. */
+export { type Clock, createVirtualClock } from "./base/clock.ts";
 export { FrontierError } from "./base/errors.ts";
-export { createVirtualClock, type Clock } from "./base/clock.ts";
+export { openFrontier } from "./engine/open.ts";
+export type {
+  EpochPolicy,
+  Explanation,
+  Frontier,
+  FrontierEvents,
+  FrontierFault,
+  FrontierOptions,
+  FrontierStatus,
+  HostView,
+  KeyPolicy,
+  Lease,
+  Outcome,
+  Politeness,
+  PushResult,
+  RecordState,
+  RecordView,
+  Report,
+  RequestInput,
+  RequestLike,
+  RequestView,
+  RulePolicy,
+  SnapshotInfo,
+  Verdict,
+} from "./engine/types.ts";
+export { canonicalize, canonicalizeMany, fingerprint, resolveLinks } from "./engine/url-functions.ts";
+export { TRACKING_PARAMS } from "./url/policy.ts";
+export { expandSeed } from "./url/seed.ts";

@@ -25,7 +25,7 @@ import type { Settings } from "./options.ts";
 import { pushFrom } from "./push-from.ts";
 import { pushResult } from "./push-result.ts";
 import { reportOf } from "./report.ts";
-import { checkDefaults, checkRequest, timeMs } from "./request.ts";
+import { checkDefaults, checkRequest, requestOf, timeMs } from "./request.ts";
 import { createRuntime, type RuntimeHooks } from "./runtime.ts";
 import type {
   Explanation,
@@ -41,7 +41,7 @@ import type {
   RequestLike,
   RequestView,
 } from "./types.ts";
-import { fingerprint } from "./url-functions.ts";
+import { fingerprintOf } from "./url-functions.ts";
 
 /** Most leases peek tells. */
 const PEEK_MAX = 1_000;
@@ -61,18 +61,8 @@ export class MemoryFrontier implements Frontier {
     const life = new Life(settings, this.#events);
     this.#life = life;
     this.#hooks = { events: this.#events, failure: (nowMs) => life.failure(nowMs) };
-    const { policy } = settings;
-    this.#desk = new Desk(life, settings.maxFound, (url, { m, b, h, k }) =>
-      fingerprint(
-        {
-          url,
-          ...(m === undefined ? {} : { method: m }),
-          ...(b === undefined ? {} : { body: b }),
-          ...(h === undefined ? {} : { headers: h }),
-          ...(k === undefined ? {} : { key: k }),
-        },
-        policy.key,
-      ),
+    this.#desk = new Desk(life, settings.maxFound, (url, extras) =>
+      fingerprintOf(requestOf(url, extras), settings.key),
     );
     const runtime = createRuntime(settings, this.#hooks);
     life.start(runtime, (core, max, nowMs) => this.#desk.take(core, max, nowMs));
@@ -182,7 +172,7 @@ export class MemoryFrontier implements Frontier {
     const answer = explain(this.#life.gate, request, {
       status: this.status,
       nowMs,
-      fingerprint: () => fingerprint(request, this.#settings.policy.key),
+      fingerprint: () => fingerprintOf(request, this.#settings.key),
     });
     this.#life.end(nowMs);
     return answer;

@@ -16,7 +16,8 @@ import {
   verdictOf,
 } from "../frontier/verdict.ts";
 import { hashBytes } from "../structures/store.ts";
-import { batchKey, batchLoad, batchParse, type UrlBatch } from "../url/batch.ts";
+import { batchKey, batchLoad, batchParse } from "../url/batch.ts";
+import type { UrlBatch } from "../url/batch-area.ts";
 import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import {

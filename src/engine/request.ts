@@ -111,6 +111,16 @@ export function admissionOf(
   };
 }
 
+/** The request that a lease's URL and optional part came from, as far as its identity goes. */
+export function requestOf(url: string, { m, b, h, k }: Extras): RequestInput {
+  const request: RequestInput = { url };
+  if (m !== undefined) request.method = m;
+  if (b !== undefined) request.body = b;
+  if (h !== undefined) request.headers = h;
+  if (k !== undefined) request.key = k;
+  return request;
+}
+
 /** The optional part, or undefined when there is none. Also kept: the key that no URL gives back. */
 function extrasOf(input: RequestInput, isPackable: boolean): Extras | undefined {
   const { method, body, headers, handler, key, data } = input;

@@ -9,6 +9,7 @@ import type { FrontierPolicy } from "../frontier/policy.ts";
 import { createHeap } from "../structures/heap.ts";
 import { createHostTable, ruleQueueCreate } from "../structures/host-table.ts";
 import { laneCreate } from "../structures/lane.ts";
+import { REGION_PAGE_COUNT_MAX } from "../layout/region.ts";
 import { createKernel } from "../kernel/kernel.ts";
 import { createDraft } from "../structures/record.ts";
 import { createScratch } from "../structures/scratch.ts";
@@ -34,8 +35,9 @@ export interface RuntimeHooks {
 }
 
 export function createRuntime(settings: Settings, hooks: RuntimeHooks): Runtime {
-  const kernel = createKernel(loadKernelModule());
-  const store = createStore(kernel, entropyWords(4));
+  const kernel = createKernel(loadKernelModule(), { initialPages: REGION_PAGE_COUNT_MAX });
+  const secret = entropyWords(4);
+  const store = createStore(kernel, secret);
   const { events } = hooks;
   const failedLane = laneCreate(store.arena, 0);
   const handle = ruleQueueCreate(store, 0);
@@ -45,7 +47,7 @@ export function createRuntime(settings: Settings, hooks: RuntimeHooks): Runtime 
     wants: events.wants,
     record: (kind, record, reason) => {
       const view = recordView(core, record);
-      events.transition(kind, reason === undefined ? view : { ...view, reason });
+      events.transition(kind, reason === undefined ? view : Object.assign(view, { reason }));
     },
     failure: hooks.failure,
   };
@@ -68,10 +70,8 @@ export function createRuntime(settings: Settings, hooks: RuntimeHooks): Runtime 
     draft: createDraft(),
     scratch: createScratch(store),
   };
-  const batch = createUrlBatch(kernel, {
-    maxUrlBytes: settings.maxUrlBytes,
-    secretOffset: store.secretOffset,
-  });
+  const batch = createUrlBatch(kernel, { maxUrlBytes: settings.maxUrlBytes });
+  store.region.views.u32.set(secret, batch.area.secret >>> 2);
   return {
     core,
     gate: {

@@ -2,8 +2,9 @@
  * The public functions of URLs, over one small kernel of the process that is made at the first call:
  * canonical form of one or many, and the links of a page.
  */
-import { createKernel } from "../kernel/kernel.ts";
+import { createKernel, type Kernel, kernelGive, kernelTake } from "../kernel/kernel.ts";
 import { BATCH_OK } from "../layout/batch.ts";
+import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import {
   batchBase,
   batchKey,
@@ -15,10 +16,16 @@ import {
 import type { UrlBatch } from "../url/batch-area.ts";
 import { batchString, batchStrings } from "../url/batch-strings.ts";
 import { isDeadLink } from "../url/links.ts";
-import { type KeyPolicy, normalizePolicy } from "../url/policy.ts";
+import { identityBytes, keyOverride } from "../url/identity.ts";
+import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { loadKernelModule } from "./kernel-file.ts";
+import { checkRequest } from "./request.ts";
+import type { RequestInput, RequestLike } from "./types.ts";
 
 let processBatch: UrlBatch | undefined;
+let ownPage = 0;
+
+const PRINT_BYTES = 16;
 
 /** The dedup key's URL under a key policy; undefined: not a crawlable URL. */
 export function canonicalize(url: string, policy?: KeyPolicy): string | undefined {
@@ -46,6 +53,45 @@ export function canonicalizeMany(
     batchStrings(batch, "key", keys);
   }
   return keys;
+}
+
+/**
+ * The unkeyed 128-bit id of a request as 32 hex digits: equal on every machine and Node version of one profile.
+ * A URL that is not crawlable has one too, of the string itself, so that this never throws for a URL.
+ */
+export function fingerprint(request: RequestLike, policy?: KeyPolicy): string {
+  checkRequest(request);
+  return fingerprintOf(request, normalizePolicy(policy, "policy"));
+}
+
+/** The same under a checked policy. */
+export function fingerprintOf(request: RequestLike, policy: NormalPolicy): string {
+  const input: RequestInput = typeof request === "string" ? { url: request } : request;
+  const batch = ownBatch();
+  const override = keyOverride(input, policy);
+  batchBase(batch, undefined);
+  const isKeyed = typeof override !== "string" && batchOne(batch, [input.url], policy) === BATCH_OK;
+  const key = isKeyed ? batchString(batch, 0, "key") : (override ?? input.url.toWellFormed());
+  return printBytes(batch, identityBytes(key, input, policy));
+}
+
+/** BLAKE2b-128 of bytes, through pages of the process's own kernel. */
+function printBytes(batch: UrlBatch, bytes: Uint8Array): string {
+  const { kernel } = batch.area;
+  const pages = Math.ceil((bytes.length + PRINT_BYTES) / REGION_PAGE_BYTES);
+  const place = printPlace(kernel, pages);
+  kernel.region.views.u8.set(bytes, place + PRINT_BYTES);
+  kernel.exports.fingerprint128(place + PRINT_BYTES, bytes.length, place);
+  const print = kernel.region.views.buffer.hexSlice(place, place + PRINT_BYTES);
+  if (place !== ownPage) kernelGive(kernel, place, pages);
+  return print;
+}
+
+/** One page is kept for the usual request; a large body takes its own for the moment. */
+function printPlace(kernel: Kernel, pages: number): number {
+  if (pages > 1) return kernelTake(kernel, pages);
+  if (ownPage === 0) ownPage = kernelTake(kernel, 1);
+  return ownPage;
 }
 
 /** The links of a page, resolved; blank ones, `#`, `javascript:` and what is no http(s) URL go. */

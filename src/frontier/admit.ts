@@ -11,12 +11,8 @@
  *   I2  Identities marked = records made with an identity.
  *   I3  A shallower sighting lowers the depth of a pending record, whatever else becomes of the row.
  */
-import {
-  TABLE_CLAIMED,
-  TABLE_NEW,
-  TABLE_SKIP,
-  tableInsertBatch,
-} from "../structures/fingerprint-table.ts";
+import { tableInsertBatch } from "../structures/fingerprint-table.ts";
+import { FOUND_CLAIMED, FOUND_NEW, FOUND_SKIP } from "../structures/found.ts";
 import { hostFind, hostMake, queueOf } from "../structures/host-table.ts";
 import { RECORD_FLAG_HTTPS, RECORD_FLAG_WHOLE, recordCreate, recordTextOffset } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
@@ -125,7 +121,7 @@ function admitPlain(core: Core, intake: Intake): void {
   const { rows, count, codes, codesStart, nowMs, depth } = intake;
   const values = valuesOffset(rows) >> 2;
   for (let row = 0; row < count; row++) {
-    setWordAt(core.store, values + row, rowStatus(rows, row) === BATCH_OK ? 0 : TABLE_SKIP);
+    setWordAt(core.store, values + row, rowStatus(rows, row) === BATCH_OK ? 0 : FOUND_SKIP);
   }
   const hashes = hashesOffset(rows);
   if (seenAdmitBatch(core.seen, hashes, count, values << 2, slotsOffset(rows)) < 0) {
@@ -140,9 +136,9 @@ function admitPlain(core: Core, intake: Intake): void {
   draft.blob = 0;
   for (let row = 0; row < count; row++) {
     const value = wordAt(core.store, values + row);
-    if (value === TABLE_NEW) {
+    if (value === FOUND_NEW) {
       codes[codesStart + row] = makePlain(core, rows, row, nowMs);
-    } else if (value === TABLE_SKIP) {
+    } else if (value === FOUND_SKIP) {
       codes[codesStart + row] = refusalOf(rowStatus(rows, row));
     } else {
       lowerDepth(core, rows, row, { value, depth, nowMs });
@@ -193,8 +189,8 @@ function findHosts(core: Core, rows: Rows, count: number): void {
   const values = valuesOffset(rows) >> 2;
   const hostValues = scratch.hostValues >> 2;
   for (let row = 0; row < count; row++) {
-    const isNew = wordAt(store, values + row) === TABLE_NEW;
-    setWordAt(store, hostValues + row, isNew ? 0 : TABLE_SKIP);
+    const isNew = wordAt(store, values + row) === FOUND_NEW;
+    setWordAt(store, hostValues + row, isNew ? 0 : FOUND_SKIP);
   }
   const hashes = hostHashesOffset(rows);
   tableInsertBatch(hosts.index, hashes, count, scratch.hostValues, scratch.hostSlots);
@@ -204,11 +200,11 @@ function findHosts(core: Core, rows: Rows, count: number): void {
 function hostOfRow(core: Core, rows: Rows, row: number): number {
   const { hosts, scratch, store } = core;
   const value = wordAt(store, (scratch.hostValues >> 2) + row);
-  if (value < TABLE_SKIP) return value;
+  if (value < FOUND_SKIP) return value;
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(store, hash);
   const hi = wordAt(store, hash + 1);
-  if (value === TABLE_CLAIMED) return hostFind(hosts, lo, hi);
+  if (value === FOUND_CLAIMED) return hostFind(hosts, lo, hi);
   const slot = wordAt(store, (scratch.hostSlots >> 2) + row);
   const host = hostMake(hosts, rowHost(rows, row), lo, hi);
   setWordAt(store, slot >> 2, host); // 0 takes the claim back

@@ -11,7 +11,7 @@ import {
   setRecordDepth,
   setRecordPriority,
 } from "../structures/record.ts";
-import { TABLE_CLAIMED } from "../structures/fingerprint-table.ts";
+import { FOUND_CLAIMED } from "../structures/found.ts";
 import { seenFind } from "../structures/seen-set.ts";
 import { wordAt } from "../structures/store.ts";
 import { hashesOffset, type Rows } from "../url/rows.ts";
@@ -29,7 +29,7 @@ export interface Sighting {
 /** Lowers the depth of the pending or waiting record behind a sighting, if the sighting is shallower. @hot */
 export function lowerDepth(core: Core, rows: Rows, row: number, sighting: Sighting): void {
   let { value } = sighting;
-  if (value === TABLE_CLAIMED) {
+  if (value === FOUND_CLAIMED) {
     const hash = (hashesOffset(rows) >> 2) + row * 2; // an earlier row of this batch
     value = seenFind(core.seen, wordAt(core.store, hash), wordAt(core.store, hash + 1));
   }

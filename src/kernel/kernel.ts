@@ -40,7 +40,14 @@ export interface KernelExports {
   tableGrow(table: number, segment: number, units: number, other: number): void;
   tableOpen(table: number, segment: number, units: number): void;
   tableRemove(table: number, lo: number, hi: number): number;
+  copyBatch(jobs: number, count: number): void;
+  gatherUrls(handles: number, count: number, text: number, capacity: number, ends: number): number;
   tableFindShared(table: number, hashes: number, count: number, values: number): number;
+  bloomProbeBatch(bloom: number, hashes: number, count: number, results: number): number;
+  bloomInsertBatch(bloom: number, hashes: number, count: number, results: number): number;
+  bloomProbe(bloom: number, lo: number, hi: number): number;
+  bloomInsert(bloom: number, lo: number, hi: number): number;
+  bloomCountBits(offset: number, size: number): number;
 }
 
 export interface Kernel {
@@ -53,6 +60,8 @@ export interface Kernel {
 export interface KernelOptions {
   /** Most pages of 64 KiB the region may grow to. */
   readonly pageCountMax?: number;
+  /** Pages to have from the start; default 1. */
+  readonly initialPages?: number;
   /** True for `kernel.shared.wasm`: its memory is a SharedArrayBuffer. */
   readonly shared?: boolean;
 }
@@ -65,8 +74,22 @@ export function compileKernel(bytes: Uint8Array): WebAssembly.Module {
 /** Makes a new region with its kernel. The calling thread owns it. */
 export function createKernel(module: WebAssembly.Module, options: KernelOptions = {}): Kernel {
   const shared = options.shared ?? false;
-  const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared });
+  const memory = reserve(options.initialPages ?? 1, shared);
   return instantiate(module, memory, options.pageCountMax);
+}
+
+/**
+ * A memory of `pages`, or of as many as the machine lets us reserve. Untouched pages cost address space only, and
+ * a memory that need not grow spares the garbage collection that V8 makes of each growth (2–20 ms).
+ */
+function reserve(pages: number, shared: boolean): WebAssembly.Memory {
+  for (let initial = pages; ; initial >>= 1) {
+    try {
+      return new WebAssembly.Memory({ initial: Math.max(initial, 1), maximum: 65536, shared });
+    } catch (cause) {
+      if (initial <= 1) throw cause;
+    }
+  }
 }
 
 /** A second kernel over the shared memory of another thread; it must not take or give pages. */

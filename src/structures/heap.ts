@@ -77,6 +77,21 @@ export function heapKeyOf(heap: Heap, item: number): number {
   return heap.region.views.f64[keyField(heap, positionOf(heap, item))] as number;
 }
 
+/** The tie under which an item of this heap stands. */
+export function heapTieOf(heap: Heap, item: number): number {
+  return heap.region.views.f64[keyField(heap, positionOf(heap, item)) + 1] as number;
+}
+
+/**
+ * Whether this heap holds an item, also when the item's memory may have been freed and used anew: the place it
+ * seems to name is believed only if the heap has that very item there.
+ */
+export function heapHas(heap: Heap, item: number): boolean {
+  const place = heap.region.views.u32[item * 2 + ITEM_PLACE_WORD] as number;
+  if (place < PLACE_HEAP || place - PLACE_HEAP >= heap.count) return false;
+  return heapAt(heap, place - PLACE_HEAP) === item;
+}
+
 /** Puts an item that stands nowhere in; false when the region is exhausted. May remake the views. O(log n). @hot */
 export function heapPush(heap: Heap, item: number, key: number, tie: number): boolean {
   const position = heap.count + HEAP_ROOT;

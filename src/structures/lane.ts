@@ -30,6 +30,7 @@ import {
   LANE_SIDE_WORD,
   LANE_TAIL_WORD,
 } from "../layout/lane.ts";
+import { type Arena, arenaTake } from "../memory/arena.ts";
 import type { Region } from "../memory/region.ts";
 import {
   treapFirst,
@@ -48,6 +49,13 @@ export interface LaneCursor {
   root: number;
   list: number;
   side: number;
+}
+
+/** Makes an empty lane that stands nowhere; 0 when memory is exhausted. */
+export function laneCreate(arena: Arena, priority: number): number {
+  const lane = arenaTake(arena, LANE_BYTES);
+  if (lane !== 0) laneInit(arena.region, lane, priority);
+  return lane;
 }
 
 /** Makes LANE_BYTES of memory an empty lane. */

@@ -10,7 +10,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { Arena } from "../memory/arena.ts";
 import { createArena } from "../memory/arena.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
-import { type Region, regionGive, regionTake } from "../memory/region.ts";
+import { type Region, regionBytes, regionGive, regionTake } from "../memory/region.ts";
 
 /** The page of the secret also holds one hash and the text it was made of. */
 const HASH_OUT_OFFSET = 16;
@@ -55,6 +55,11 @@ export function hashText(store: Store, text: string, out: Uint32Array): Uint8Arr
 
 function pagesOf(bytes: number): number {
   return Math.ceil(bytes / REGION_PAGE_BYTES);
+}
+
+/** Bytes of the region handed out now. */
+export function usedBytes(store: Store): number {
+  return regionBytes(store.region);
 }
 
 /** The words and 8-byte fields of a thing. */

@@ -1,0 +1,249 @@
+/**
+ * Runs of the cold tier written and read from end to end: the writer of a new run, the cursor of a merge.
+ *
+ *   entries, ascending ─▶ block ─▶ 16 blocks at once ─▶ <name>.tmp ── header, sync, rename, sync directory ─▶ <name>
+ *
+ *   I1  Nothing carries the run's name before every byte of it is on the medium.
+ *   I2  An entry that breaks the order stops the engine; one read out of order is SNAPSHOT_CORRUPT.
+ */
+import { assert } from "../base/assert.ts";
+import {
+  COLD_BLOCK_BYTES,
+  COLD_BLOCK_ENTRIES_MAX,
+  COLD_BLOCK_ENTRIES_WORD,
+  COLD_BLOCK_HASHES_WORD,
+  COLD_BLOCK_INDEX_WORD,
+  COLD_BLOCK_SERIAL_WORD,
+  COLD_BLOCK_VALUES_WORD,
+  COLD_BLOCK_WORDS,
+} from "../layout/cold-run.ts";
+import { type Bloom, bloomGive, bloomInsertWords, createBloom } from "../structures/bloom.ts";
+import { bloomRateAt } from "../structures/bloom-rate.ts";
+import {
+  type ColdBlock,
+  type ColdPlace,
+  type ColdRun,
+  coldRunPath,
+  corrupt,
+  createColdBlock,
+  readColdBlock,
+  sealColdBlock,
+  writeColdHeader,
+} from "./cold-run.ts";
+import { writeAll } from "./files.ts";
+
+/** Blocks per write: 64 KiB. */
+const WRITE_BLOCKS = 16;
+/** Blocks between two syncs of a growing run: 4 MiB, so that the last sync has little left to do. */
+const SYNC_BLOCKS = 1024;
+
+export interface ColdWriter {
+  readonly place: ColdPlace;
+  readonly serial: number;
+  readonly level: number;
+  readonly path: string;
+  /** The .tmp file, then the finished one; −1 while neither is open. */
+  file: number;
+  /** True once a manifest on disk may list the run: its file stays, whatever happens. */
+  isListed: boolean;
+  readonly bloom: Bloom;
+  readonly fences: Uint32Array;
+  readonly words: Uint32Array;
+  /** Entries appended. */
+  count: number;
+  /** Blocks begun, and how many of them are written out. */
+  blocks: number;
+  written: number;
+  lastLo: number;
+  lastHi: number;
+}
+
+/** Begins a run of at most `capacity` entries. */
+export function beginColdRun(
+  place: ColdPlace,
+  serial: number,
+  level: number,
+  capacity: number,
+): ColdWriter {
+  const path = coldRunPath(place, serial);
+  const bloom = createColdBloom(place, capacity);
+  let file: number;
+  try {
+    file = place.files.open(`${path}.tmp`, "w");
+  } catch (error) {
+    bloomGive(bloom);
+    throw error;
+  }
+  return {
+    ...{ place, serial, level, path, file, isListed: false, bloom },
+    fences: new Uint32Array(Math.ceil(capacity / COLD_BLOCK_ENTRIES_MAX) * 2),
+    words: new Uint32Array(WRITE_BLOCKS * COLD_BLOCK_WORDS),
+    ...{ count: 0, blocks: 0, written: 0, lastLo: 0, lastHi: 0 },
+  };
+}
+
+/** The filter of a run: the halves swapped, so that it errs on other hashes than the filter in front of the tier. */
+export function createColdBloom(place: ColdPlace, capacity: number): Bloom {
+  const falsePositiveRate = bloomRateAt(256 / place.bitsPerEntry);
+  const options = { capacity, falsePositiveRate, isFixed: true, isRotated: true };
+  return createBloom(place.kernel, options);
+}
+
+/** Appends the next entry. May write out what is full. @hot */
+export function coldAppend(writer: ColdWriter, lo: number, hi: number, value: number): void {
+  const { words, count } = writer;
+  const isAfter = hi > writer.lastHi || (hi === writer.lastHi && lo > writer.lastLo);
+  assert(isAfter || count === 0, "I2: ascending");
+  assert(value !== 0, "value 0 is never stored");
+  const at = count % COLD_BLOCK_ENTRIES_MAX;
+  if (at === 0) {
+    if (writer.blocks - writer.written === WRITE_BLOCKS) writeBlocks(writer);
+    writer.fences[writer.blocks * 2] = lo;
+    writer.fences[writer.blocks * 2 + 1] = hi;
+    writer.blocks += 1;
+  }
+  const start = (writer.blocks - writer.written - 1) * COLD_BLOCK_WORDS;
+  words[start + COLD_BLOCK_HASHES_WORD + at * 2] = lo;
+  words[start + COLD_BLOCK_HASHES_WORD + at * 2 + 1] = hi;
+  words[start + COLD_BLOCK_VALUES_WORD + at] = value;
+  writer.count = count + 1;
+  writer.lastLo = lo;
+  writer.lastHi = hi;
+}
+
+/** Makes the run durable under its name (I1) and opens it for lookups. At least one entry. */
+export function finishColdRun(writer: ColdWriter): ColdRun {
+  const { place, serial, level, path, count, bloom, words } = writer;
+  const { files } = place;
+  assert(count > 0, "finishColdRun: entries");
+  writeBlocks(writer);
+  const header = words.subarray(0, COLD_BLOCK_WORDS);
+  writeColdHeader(header, place, { serial, level, count });
+  writeAll(files, writer.file, asBytes(header), 0);
+  files.sync(writer.file);
+  closeWriter(writer);
+  files.rename(`${path}.tmp`, path);
+  files.syncDirectory(place.directory);
+  const file = files.open(path, "r");
+  writer.file = file;
+  const fences = writer.fences.slice(0, writer.blocks * 2);
+  return {
+    serial,
+    level,
+    count,
+    path,
+    file,
+    blockCount: writer.blocks,
+    fences,
+    bloom,
+    block: createColdBlock(),
+  };
+}
+
+/** Takes back whatever a run that will not be used left. Never throws. */
+export function dropColdRun(writer: ColdWriter): void {
+  const { files } = writer.place;
+  bloomGive(writer.bloom);
+  attempt(() => closeWriter(writer));
+  if (writer.isListed) return; // the next start knows which manifest survived
+  attempt(() => files.remove(`${writer.path}.tmp`));
+  attempt(() => files.remove(writer.path));
+}
+
+/** Lets go of a run; with `isRemoved` its file goes too. A file that stays is removed on the next start. */
+export function releaseColdRun(place: ColdPlace, run: ColdRun, isRemoved: boolean): void {
+  bloomGive(run.bloom);
+  attempt(() => place.files.close(run.file));
+  if (isRemoved) attempt(() => place.files.remove(run.path));
+}
+
+/** Reads a run from its first entry to its last. */
+export interface ColdCursor {
+  readonly place: ColdPlace;
+  readonly run: { serial: number; path: string; file: number; blockCount: number };
+  readonly block: ColdBlock;
+  /** Entries in the block, and the one that stands now. */
+  entries: number;
+  at: number;
+  lo: number;
+  hi: number;
+  value: number;
+  isDone: boolean;
+}
+
+export function openColdCursor(place: ColdPlace, run: ColdCursor["run"]): ColdCursor {
+  const cursor: ColdCursor = {
+    ...{ place, run, block: createColdBlock(), entries: 0, at: -1 },
+    ...{ lo: 0, hi: 0, value: 0, isDone: false },
+  };
+  cursor.block.serial = run.serial;
+  coldAdvance(cursor);
+  return cursor;
+}
+
+/** Goes to the next entry, or sets isDone. @hot */
+export function coldAdvance(cursor: ColdCursor): void {
+  const { block, run } = cursor;
+  cursor.at += 1;
+  if (cursor.at >= cursor.entries) {
+    if (block.index === run.blockCount) {
+      cursor.isDone = true;
+      return;
+    }
+    readColdBlock(cursor.place, run, block.index + 1, block);
+    cursor.entries = block.words[COLD_BLOCK_ENTRIES_WORD] as number;
+    cursor.at = 0;
+  }
+  const { at } = cursor;
+  const lo = block.hashes[at * 2] as number;
+  const hi = block.hashes[at * 2 + 1] as number;
+  const isAfter = hi > cursor.hi || (hi === cursor.hi && lo > cursor.lo);
+  const isFirst = block.index === 1 && at === 0;
+  if (!isAfter && !isFirst) throw corrupt(run.path, block.index, "entries out of order");
+  cursor.lo = lo;
+  cursor.hi = hi;
+  cursor.value = block.values[at] as number;
+  if (cursor.value === 0) throw corrupt(run.path, block.index, "an entry without a value");
+}
+
+/** Seals the blocks in the buffer, tells the filter of them and writes them at their place. */
+function writeBlocks(writer: ColdWriter): void {
+  const { words, blocks, written, serial, place } = writer;
+  const pending = blocks - written;
+  for (let i = 0; i < pending; i++) {
+    const block = words.subarray(i * COLD_BLOCK_WORDS, (i + 1) * COLD_BLOCK_WORDS);
+    const index = written + i + 1;
+    const before = (index - 1) * COLD_BLOCK_ENTRIES_MAX;
+    const entries = Math.min(writer.count - before, COLD_BLOCK_ENTRIES_MAX);
+    block[COLD_BLOCK_SERIAL_WORD] = serial;
+    block[COLD_BLOCK_INDEX_WORD] = index;
+    block[COLD_BLOCK_ENTRIES_WORD] = entries;
+    sealColdBlock(block);
+    bloomInsertWords(writer.bloom, block.subarray(COLD_BLOCK_HASHES_WORD), entries);
+  }
+  const bytes = asBytes(words.subarray(0, pending * COLD_BLOCK_WORDS));
+  writeAll(place.files, writer.file, bytes, (written + 1) * COLD_BLOCK_BYTES);
+  words.fill(0);
+  writer.written = blocks;
+  if (Math.floor(blocks / SYNC_BLOCKS) > Math.floor(written / SYNC_BLOCKS))
+    place.files.sync(writer.file);
+}
+
+function closeWriter(writer: ColdWriter): void {
+  const { file } = writer;
+  writer.file = -1;
+  if (file >= 0) writer.place.files.close(file);
+}
+
+function asBytes(words: Uint32Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
+
+/** Cleaning up after a failure must not hide the failure. */
+function attempt(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // The file is an orphan now; the next start removes it.
+  }
+}

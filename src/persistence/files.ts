@@ -1,0 +1,139 @@
+/**
+ * Files: the only door to node:fs, as an interface small enough that tests hand in files that tear, refuse and lie.
+ *
+ * All calls are synchronous. A full disk comes out as FrontierError DISK_FULL, whatever call met it; other errors of the
+ * platform pass through as they are.
+ *
+ *   I1  writeAll and readAll move all bytes or throw: a short write or read is never success.
+ *   I2  replaceFile: after a crash at any point the name holds the old bytes or the new ones, whole.
+ */
+import * as fs from "node:fs";
+import { dirname } from "node:path";
+import { FrontierError } from "../base/errors.ts";
+
+export interface Files {
+  /** "r": read; "w": write, made anew; "a": append; "r+": read and write what is there. */
+  open(path: string, flags: "r" | "w" | "a" | "r+"): number;
+  close(file: number): void;
+  /** Bytes read, 0 at the end. */
+  read(file: number, bytes: Uint8Array, start: number, length: number, position: number): number;
+  /** Bytes written; `position` null: at the end of what was written so far. */
+  write(
+    file: number,
+    bytes: Uint8Array,
+    start: number,
+    length: number,
+    position: number | null,
+  ): number;
+  size(file: number): number;
+  truncate(file: number, size: number): void;
+  /** The file's bytes are on the medium when it returns. */
+  sync(file: number): void;
+  rename(from: string, to: string): void;
+  remove(path: string): void;
+  list(directory: string): string[];
+  makeDirectory(path: string): void;
+  /** Names made, renamed and removed in it are on the medium when it returns. */
+  syncDirectory(path: string): void;
+}
+
+/** The platform's files. */
+export const nodeFiles: Files = {
+  open: (path, flags) => fs.openSync(path, flags),
+  close: (file) => fs.closeSync(file),
+  read: (file, bytes, start, length, position) => fs.readSync(file, bytes, start, length, position),
+  write: (file, bytes, start, length, position) =>
+    fs.writeSync(file, bytes, start, length, position),
+  size: (file) => fs.fstatSync(file).size,
+  truncate: (file, size) => fs.ftruncateSync(file, size),
+  sync: (file) => fs.fdatasyncSync(file),
+  rename: (from, to) => fs.renameSync(from, to),
+  remove: (path) => fs.unlinkSync(path),
+  list: (directory) => fs.readdirSync(directory),
+  makeDirectory: (path) => {
+    fs.mkdirSync(path, { recursive: true });
+  },
+  syncDirectory: (path) => {
+    const file = fs.openSync(path, "r");
+    try {
+      fs.fsyncSync(file);
+    } finally {
+      fs.closeSync(file);
+    }
+  },
+};
+
+/** Writes all of `bytes` (I1). */
+export function writeAll(
+  files: Files,
+  file: number,
+  bytes: Uint8Array,
+  position: number | null,
+): void {
+  for (let start = 0; start < bytes.length; ) {
+    const at = position === null ? null : position + start;
+    const wrote = files.write(file, bytes, start, bytes.length - start, at);
+    // The platform may report a full disk as a write of nothing.
+    if (wrote <= 0) throw new FrontierError("DISK_FULL", "write: 0 bytes (expected: room on disk)");
+    start += wrote;
+  }
+}
+
+/** Fills `bytes` from `position`; false when the file ends before. */
+export function readAll(files: Files, file: number, bytes: Uint8Array, position: number): boolean {
+  for (let start = 0; start < bytes.length; ) {
+    const got = files.read(file, bytes, start, bytes.length - start, position + start);
+    if (got <= 0) return false;
+    start += got;
+  }
+  return true;
+}
+
+/** The whole file, or undefined when there is none. */
+export function readFile(files: Files, path: string): Uint8Array | undefined {
+  let file: number;
+  try {
+    file = files.open(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    const bytes = new Uint8Array(files.size(file));
+    if (!readAll(files, file, bytes, 0)) throw new Error(`${path}: became shorter while read`);
+    return bytes;
+  } finally {
+    files.close(file);
+  }
+}
+
+/**
+ * New file → sync → rename → sync directory (I2). `onRenamed` is told when the name stands for the new bytes: an error
+ * after that leaves open which of the two a crash would bring back.
+ */
+export function replaceFile(
+  files: Files,
+  path: string,
+  bytes: Uint8Array,
+  onRenamed?: () => void,
+): void {
+  const file = files.open(`${path}.tmp`, "w");
+  try {
+    writeAll(files, file, bytes, 0);
+    files.sync(file);
+  } finally {
+    files.close(file);
+  }
+  files.rename(`${path}.tmp`, path);
+  onRenamed?.();
+  files.syncDirectory(dirname(path));
+}
+
+/** What a caller of a failed write sees: DISK_FULL by name, anything else as it came. */
+export function diskError(error: unknown, path: string): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== "ENOSPC" && code !== "EDQUOT" && code !== "DISK_FULL") return error;
+  return new FrontierError("DISK_FULL", `${path}: no space left (expected: room on disk)`, {
+    path,
+  });
+}

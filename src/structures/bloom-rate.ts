@@ -1,0 +1,90 @@
+/**
+ * The arithmetic of split-block Bloom filters: rates from loads, sizes from rates. Pure functions.
+ *
+ * A block of 256 bits holds j members with Poisson probability (mean λ = members / blocks). Each member sets one bit in each
+ * of 8 lanes of 32 bits, so that a foreign hash finds its 8 bits set with probability (1 − (31/32)^j)⁸. The rate of the
+ * filter is the mixture of these over j; the formula for an unblocked filter would be too low by half at 16 bits.
+ */
+import {
+  BLOOM_BLOCK_BITS,
+  BLOOM_BLOCK_BYTES,
+  BLOOM_FIRST_BLOCKS_OFFSET,
+  BLOOM_LANES,
+} from "../layout/bloom.ts";
+import { REGION_PAGE_BYTES } from "../layout/region.ts";
+
+/** A bit of a lane stays clear through one insert with this probability. */
+const LANE_CLEAR = 31 / 32;
+/** Σ 1/(i + 1)² over all layers: shares of the configured rate that sum to 1 without vanishing fast. */
+const LAYER_SHARE_SUM = Math.PI ** 2 / 6;
+/** Simpson intervals: the rate is a smooth function of the load, 64 are exact to seven digits. */
+const INTERVALS = 64;
+
+/** The false-positive rate of blocks that hold `load` members each on average. */
+export function bloomRateAt(load: number): number {
+  if (load <= 0) return 0;
+  const mode = Math.floor(load);
+  // Probabilities relative to the mode's, in both directions until they no longer count, then normalised.
+  let weight = 1;
+  let sum = 1;
+  let rate = blockRate(mode);
+  for (let j = mode + 1; weight > 1e-18; j++) {
+    weight *= load / j;
+    sum += weight;
+    rate += weight * blockRate(j);
+  }
+  weight = 1;
+  for (let j = mode; j > 0 && weight > 1e-18; j--) {
+    weight *= j / load;
+    sum += weight;
+    rate += weight * blockRate(j - 1);
+  }
+  return rate / sum;
+}
+
+/** The largest load (members per block) whose rate is at most `rate`. */
+export function bloomLoadFor(rate: number): number {
+  let low = 0;
+  let high = 4096;
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (bloomRateAt(middle) <= rate) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Blocks for `capacity` members at `rate`. */
+export function bloomBlocksFor(capacity: number, rate: number): number {
+  return Math.max(1, Math.ceil(capacity / bloomLoadFor(rate)));
+}
+
+/** The load of a layer from its set bits: E(bits set) = 256 · (1 − e^(−λ/32)) a block. */
+export function bloomLoadOf(bitsSet: number, blockCount: number): number {
+  const clear = 1 - Math.min(bitsSet / (blockCount * BLOOM_BLOCK_BITS), 1 - 1e-9);
+  return -32 * Math.log(clear);
+}
+
+/** Of hashes offered to an empty filter until its load is `load`: how many per block found their bits set already. */
+export function bloomLostAt(load: number): number {
+  if (load <= 0) return 0;
+  const width = load / INTERVALS;
+  let sum = bloomRateAt(0) + bloomRateAt(load);
+  for (let i = 1; i < INTERVALS; i++) sum += bloomRateAt(i * width) * (i % 2 === 0 ? 2 : 4);
+  return (sum * width) / 3;
+}
+
+/** Layer `index`'s part of the total rate; all parts together stay below it. */
+export function bloomLayerRate(totalRate: number, index: number): number {
+  return totalRate / LAYER_SHARE_SUM / (index + 1) ** 2;
+}
+
+/** Pages of the run that holds `blockCount` blocks; the first layer's begins with the header. */
+export function bloomPages(blockCount: number, isFirst: boolean): number {
+  const head = isFirst ? BLOOM_FIRST_BLOCKS_OFFSET : 0;
+  return Math.ceil((head + blockCount * BLOOM_BLOCK_BYTES) / REGION_PAGE_BYTES);
+}
+
+function blockRate(members: number): number {
+  return (1 - LANE_CLEAR ** members) ** BLOOM_LANES;
+}

@@ -1,0 +1,348 @@
+/**
+ * Bloom: "surely new" or "maybe seen" for keyed 64-bit hashes, in layers that hold a configured total rate at any count.
+ *
+ *   page run 0 ┌────────┬─────────┬──────────────────┐   run 1 ┌──────────────────────────┐   …
+ *              │ header │ scratch │ blocks, layer 0  │         │ blocks, layer 1: 2 ×     │
+ *              └────────┴─────────┴──────────────────┘         └──────────────────────────┘
+ *
+ * Layer i has twice the capacity of layer i − 1 and the share 6 / (π² · (i + 1)²) of the configured rate; all shares sum to
+ * less than 1, so that the union bound keeps the total. layout/bloom.ts draws the bytes, assembly/bloom.ts the search.
+ *
+ * Owner: the thread that created it inserts, grows, clears. Other threads probe (`attachBloom` on a shared kernel).
+ * Ordering: assembly/bloom.ts. The header's layerCount is stored last and loaded first.
+ *
+ * Approximation: no false negatives. A hash never inserted is "maybe" with `falsePositiveRate` at most while layers can be
+ * added; when `bytesMax` or the region forbids one, the newest layer fills on and `bloomStats` tells the rate it has now.
+ * Where no exact tier stands behind it, each false maybe is a page never crawled: `expectedLost` counts them.
+ *
+ *   I1  Every layer but the newest holds `capacity` members; the newest may hold more only when it is the last possible.
+ *   I2  bitsSet of a layer = the one bits in its blocks; inserted ≤ bitsSet.
+ *   I3  The layers' rates at capacity sum to at most falsePositiveRate.
+ */
+import { assert } from "../base/assert.ts";
+import { FrontierError, misuse } from "../base/errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import {
+  BLOOM_BLOCK_BITS,
+  BLOOM_BLOCK_BYTES,
+  BLOOM_FIRST_BLOCKS_OFFSET,
+  BLOOM_LAYERS_WORD,
+  BLOOM_LAYER_BITS_SET_WORD,
+  BLOOM_LAYER_BLOCKS_OFFSET_WORD,
+  BLOOM_LAYER_BLOCK_COUNT_WORD,
+  BLOOM_LAYER_CAPACITY_WORD,
+  BLOOM_LAYER_COUNT_MAX,
+  BLOOM_LAYER_COUNT_WORD,
+  BLOOM_LAYER_INSERTED_WORD,
+  BLOOM_LAYER_PAGES_WORD,
+  BLOOM_LAYER_WORDS,
+  BLOOM_MAGIC,
+  BLOOM_MAGIC_WORD,
+  BLOOM_ROTATION_WORD,
+  BLOOM_SCRATCH_HASHES_OFFSET,
+  BLOOM_SCRATCH_RESULTS_OFFSET,
+  BLOOM_SCRATCH_ROWS,
+} from "../layout/bloom.ts";
+import { REGION_PAGE_BYTES } from "../layout/region.ts";
+import { regionGive, regionTake } from "../memory/region.ts";
+import {
+  bloomBlocksFor,
+  bloomLayerRate,
+  bloomLoadFor,
+  bloomLoadOf,
+  bloomLostAt,
+  bloomPages,
+  bloomRateAt,
+} from "./bloom-rate.ts";
+
+/** What a bloom lives in. Rooms that may not see the kernel name it by this. */
+export type BloomKernel = Kernel;
+
+/** A last layer cut by `bytesMax` is added only when it is at least this part of what there is. */
+const LAYER_WORTH = 8;
+
+export interface BloomOptions {
+  /** Members the first layer takes. */
+  readonly capacity: number;
+  /** Most false positives among foreign hashes, over all layers. */
+  readonly falsePositiveRate: number;
+  /** No layer is added beyond this many bytes. */
+  readonly bytesMax?: number;
+  /** True: one layer sized for exactly `capacity` members and the whole rate. */
+  readonly isFixed?: boolean;
+  /** True: takes its bits from the other halves of the hash, independent of a filter that does not. */
+  readonly isRotated?: boolean;
+}
+
+/** What probing needs; other threads have this alone. */
+export interface BloomReader {
+  readonly kernel: Kernel;
+  /** Offset of the header. */
+  readonly offset: number;
+}
+
+export interface Bloom extends BloomReader {
+  readonly falsePositiveRate: number;
+  readonly capacity: number;
+  readonly bytesMax: number;
+  readonly isFixed: boolean;
+  layerCount: number;
+  bytes: number;
+  /** Inserts the newest layer still takes before the next one is due; Infinity when there will be none. */
+  room: number;
+}
+
+export interface BloomStats {
+  readonly bytes: number;
+  readonly layers: number;
+  /** Hashes that set a bit. */
+  readonly count: number;
+  readonly bits: number;
+  readonly bitsSet: number;
+  /** bitsSet / bits. */
+  readonly load: number;
+  readonly bitsPerUrl: number;
+  /** Of a foreign hash, now. */
+  readonly falsePositiveRate: number;
+  /** Foreign hashes that met a false maybe so far, expected: URLs lost where no exact tier stands behind. */
+  readonly expectedLost: number;
+}
+
+/** Makes an empty filter. Throws MEMORY_FULL when the region has no room for its first layer. */
+export function createBloom(kernel: Kernel, options: BloomOptions): Bloom {
+  const { capacity, falsePositiveRate } = options;
+  if (!(Number.isSafeInteger(capacity) && capacity > 0))
+    throw misuse("OPTION_INVALID", "capacity", capacity, "an integer of at least 1");
+  if (!(falsePositiveRate > 0 && falsePositiveRate < 1))
+    throw misuse("OPTION_INVALID", "falsePositiveRate", falsePositiveRate, "0 < rate < 1");
+  const isFixed = options.isFixed ?? false;
+  const bytesMax = options.bytesMax ?? Number.POSITIVE_INFINITY;
+  const rate = isFixed ? falsePositiveRate : bloomLayerRate(falsePositiveRate, 0);
+  const layer = planLayer(capacity, rate, bytesMax, true);
+  const offset = regionTake(kernel.region, layer.pages);
+  if (offset === 0) throw memoryFull(layer.pages);
+  const { u32 } = kernel.region.views;
+  u32[offset / 4 + BLOOM_MAGIC_WORD] = BLOOM_MAGIC;
+  u32[offset / 4 + BLOOM_ROTATION_WORD] = options.isRotated ? 32 : 0;
+  const bytes = layer.pages * REGION_PAGE_BYTES;
+  const bloom: Bloom = {
+    ...{ kernel, offset, falsePositiveRate, capacity, bytesMax, isFixed },
+    ...{ layerCount: 0, bytes, room: 0 },
+  };
+  publishLayer(bloom, offset + BLOOM_FIRST_BLOCKS_OFFSET, layer);
+  return bloom;
+}
+
+/** Another thread's view of a bloom: `offset` is the owner's `bloom.offset`. Probes only. */
+export function attachBloom(kernel: Kernel, offset: number): BloomReader {
+  const word = new Uint32Array(kernel.memory.buffer)[offset / 4 + BLOOM_MAGIC_WORD];
+  assert(word === BLOOM_MAGIC, "attachBloom: a bloom is at this offset");
+  return { kernel, offset };
+}
+
+/** Result words: 1 maybe, 0 surely new. Returns the number of maybes. Any thread. @hot */
+export function bloomProbeBatch(
+  bloom: BloomReader,
+  hashesOffset: number,
+  count: number,
+  resultsOffset: number,
+): number {
+  return bloom.kernel.exports.bloomProbeBatch(bloom.offset, hashesOffset, count, resultsOffset);
+}
+
+/** Inserts what is not held; result words: 1 was maybe there, 0 new now. Returns the number of new ones. Owner. @hot */
+export function bloomInsertBatch(
+  bloom: Bloom,
+  hashesOffset: number,
+  count: number,
+  resultsOffset: number,
+): number {
+  const { exports } = bloom.kernel;
+  let inserted = 0;
+  for (let start = 0; start < count; ) {
+    if (bloom.room < 1) addLayer(bloom);
+    const rows = Math.min(count - start, bloom.room);
+    const fresh = exports.bloomInsertBatch(
+      bloom.offset,
+      hashesOffset + start * 8,
+      rows,
+      resultsOffset + start * 4,
+    );
+    bloom.room -= fresh;
+    inserted += fresh;
+    start += rows;
+  }
+  return inserted;
+}
+
+/** True: maybe a member. Any thread. @hot */
+export function bloomHas(bloom: BloomReader, lo: number, hi: number): boolean {
+  return bloom.kernel.exports.bloomProbe(bloom.offset, lo, hi) !== 0;
+}
+
+/** Inserts one hash; true when it was maybe a member before. Owner. @hot */
+export function bloomAdd(bloom: Bloom, lo: number, hi: number): boolean {
+  if (bloom.room < 1) addLayer(bloom);
+  if (bloom.kernel.exports.bloomInsert(bloom.offset, lo, hi) !== 0) return true;
+  bloom.room -= 1;
+  return false;
+}
+
+/** Inserts `count` hashes (words lo, hi) from an array outside the region. Owner. */
+export function bloomInsertWords(bloom: Bloom, words: Uint32Array, count: number): void {
+  const hashesOffset = bloom.offset + BLOOM_SCRATCH_HASHES_OFFSET;
+  const resultsOffset = bloom.offset + BLOOM_SCRATCH_RESULTS_OFFSET;
+  for (let start = 0; start < count; start += BLOOM_SCRATCH_ROWS) {
+    const rows = Math.min(count - start, BLOOM_SCRATCH_ROWS);
+    const { u32 } = bloom.kernel.region.views;
+    u32.set(words.subarray(start * 2, (start + rows) * 2), hashesOffset / 4);
+    bloomInsertBatch(bloom, hashesOffset, rows, resultsOffset);
+  }
+}
+
+/** Empties the filter: layer 0 stays, zeroed; the others' pages go back. Other threads see a new, empty filter. */
+export function bloomClear(bloom: Bloom): void {
+  const { region } = bloom.kernel;
+  const { u8, i32 } = region.views;
+  const first = layerWords(bloom, 0);
+  const blocks = first[BLOOM_LAYER_BLOCK_COUNT_WORD] as number;
+  const plan: LayerPlan = {
+    blocks,
+    capacity: first[BLOOM_LAYER_CAPACITY_WORD] as number,
+    pages: first[BLOOM_LAYER_PAGES_WORD] as number,
+  };
+  const start = bloom.offset + BLOOM_FIRST_BLOCKS_OFFSET;
+  giveLaterLayers(bloom);
+  Atomics.store(i32, bloom.offset / 4 + BLOOM_LAYER_COUNT_WORD, 0); // pairs with layerCountOf in assembly
+  u8.fill(0, start, start + blocks * BLOOM_BLOCK_BYTES);
+  bloom.layerCount = 0;
+  bloom.bytes = plan.pages * REGION_PAGE_BYTES;
+  publishLayer(bloom, start, plan);
+}
+
+/** Gives all pages back. No thread may use the bloom any more. */
+export function bloomGive(bloom: Bloom): void {
+  giveLaterLayers(bloom);
+  const pages = layerWords(bloom, 0)[BLOOM_LAYER_PAGES_WORD] as number;
+  regionGive(bloom.kernel.region, bloom.offset, pages);
+  bloom.bytes = 0;
+}
+
+/** What the filter holds and what it costs. Not for the hot path: some thousand multiplications. */
+export function bloomStats(bloom: Bloom): BloomStats {
+  let count = 0;
+  let bits = 0;
+  let bitsSet = 0;
+  let expectedLost = 0;
+  let surelyNew = 1;
+  for (let index = 0; index < bloom.layerCount; index++) {
+    const words = layerWords(bloom, index);
+    const blocks = words[BLOOM_LAYER_BLOCK_COUNT_WORD] as number;
+    const set = bitsSetOf(words);
+    const load = bloomLoadOf(set, blocks);
+    // Those that reached this layer were the ones the earlier, full layers did not take for members.
+    expectedLost += blocks * (bloomLostAt(load) + (load * (1 - surelyNew)) / surelyNew);
+    surelyNew *= 1 - bloomRateAt(load);
+    count += words[BLOOM_LAYER_INSERTED_WORD] as number;
+    bits += blocks * BLOOM_BLOCK_BITS;
+    bitsSet += set;
+  }
+  const { bytes, layerCount } = bloom;
+  return {
+    ...{ bytes, layers: layerCount, count, bits, bitsSet, load: bitsSet / bits },
+    bitsPerUrl: count === 0 ? 0 : (bytes * 8) / count,
+    falsePositiveRate: 1 - surelyNew,
+    expectedLost,
+  };
+}
+
+/** Checks I1 to I3; counts every bit. */
+export function verifyBloom(bloom: Bloom): void {
+  let rate = 0;
+  for (let index = 0; index < bloom.layerCount; index++) {
+    const words = layerWords(bloom, index);
+    const blocks = words[BLOOM_LAYER_BLOCK_COUNT_WORD] as number;
+    const inserted = words[BLOOM_LAYER_INSERTED_WORD] as number;
+    const capacity = words[BLOOM_LAYER_CAPACITY_WORD] as number;
+    const offset = words[BLOOM_LAYER_BLOCKS_OFFSET_WORD] as number;
+    const counted = bloom.kernel.exports.bloomCountBits(offset, blocks * BLOOM_BLOCK_BYTES) >>> 0;
+    assert(counted === bitsSetOf(words), "I2: bitsSet");
+    assert(inserted <= counted, "I2: inserted");
+    const isNewest = index === bloom.layerCount - 1;
+    assert(isNewest ? bloom.room > 0 || inserted >= capacity : inserted === capacity, "I1");
+    rate += bloom.isFixed
+      ? bloom.falsePositiveRate
+      : bloomLayerRate(bloom.falsePositiveRate, index);
+  }
+  assert(rate <= bloom.falsePositiveRate, "I3");
+}
+
+interface LayerPlan {
+  readonly blocks: number;
+  readonly capacity: number;
+  readonly pages: number;
+}
+
+/** Blocks for `offered` hashes at `rate`, cut to `bytesMax`. `capacity` is what will set bits of those offered. */
+function planLayer(offered: number, rate: number, bytesMax: number, isFirst: boolean): LayerPlan {
+  const head = isFirst ? BLOOM_FIRST_BLOCKS_OFFSET : 0;
+  const whole = Math.floor(bytesMax / REGION_PAGE_BYTES) * REGION_PAGE_BYTES;
+  const fits = Math.max(1, Math.floor((whole - head) / BLOOM_BLOCK_BYTES));
+  const blocks = Math.min(bloomBlocksFor(offered, rate), fits);
+  const load = Math.min(offered / blocks, bloomLoadFor(rate));
+  const taken = Math.floor(blocks * (load - bloomLostAt(load)));
+  return { blocks, capacity: Math.max(1, taken), pages: bloomPages(blocks, isFirst) };
+}
+
+/** The next layer, or none for ever: then the newest takes whatever comes. */
+function addLayer(bloom: Bloom): void {
+  const index = bloom.layerCount;
+  bloom.room = Number.POSITIVE_INFINITY;
+  if (bloom.isFixed || index === BLOOM_LAYER_COUNT_MAX) return;
+  const rate = bloomLayerRate(bloom.falsePositiveRate, index);
+  const room = bloom.bytesMax - bloom.bytes;
+  if (room < bloom.bytes / LAYER_WORTH) return;
+  const layer = planLayer(bloom.capacity * 2 ** index, rate, room, false);
+  const offset = regionTake(bloom.kernel.region, layer.pages);
+  if (offset === 0) return;
+  bloom.bytes += layer.pages * REGION_PAGE_BYTES;
+  publishLayer(bloom, offset, layer);
+}
+
+function publishLayer(bloom: Bloom, blocksOffset: number, layer: LayerPlan): void {
+  const words = layerWords(bloom, bloom.layerCount);
+  words.fill(0);
+  words[BLOOM_LAYER_BLOCKS_OFFSET_WORD] = blocksOffset;
+  words[BLOOM_LAYER_BLOCK_COUNT_WORD] = layer.blocks;
+  words[BLOOM_LAYER_CAPACITY_WORD] = layer.capacity;
+  words[BLOOM_LAYER_PAGES_WORD] = layer.pages;
+  bloom.layerCount += 1;
+  bloom.room = layer.capacity;
+  const { i32 } = bloom.kernel.region.views;
+  // Publish: pairs with layerCountOf in assembly/bloom.ts.
+  Atomics.store(i32, bloom.offset / 4 + BLOOM_LAYER_COUNT_WORD, bloom.layerCount);
+}
+
+function giveLaterLayers(bloom: Bloom): void {
+  const { region } = bloom.kernel;
+  for (let index = bloom.layerCount - 1; index > 0; index--) {
+    const words = layerWords(bloom, index);
+    const offset = words[BLOOM_LAYER_BLOCKS_OFFSET_WORD] as number;
+    regionGive(region, offset, words[BLOOM_LAYER_PAGES_WORD] as number);
+  }
+}
+
+function layerWords(bloom: Bloom, index: number): Uint32Array {
+  const start = bloom.offset / 4 + BLOOM_LAYERS_WORD + index * BLOOM_LAYER_WORDS;
+  return bloom.kernel.region.views.u32.subarray(start, start + BLOOM_LAYER_WORDS);
+}
+
+function bitsSetOf(words: Uint32Array): number {
+  const low = words[BLOOM_LAYER_BITS_SET_WORD] as number;
+  return low + (words[BLOOM_LAYER_BITS_SET_WORD + 1] as number) * 2 ** 32;
+}
+
+function memoryFull(pages: number): FrontierError {
+  const bytes = pages * REGION_PAGE_BYTES;
+  return new FrontierError("MEMORY_FULL", `bloom: ${bytes} bytes (expected: room in the region)`);
+}

@@ -1,0 +1,47 @@
+/**
+ * Tiers: what the structures need of the world below memory, as synchronous interfaces handed in from above.
+ *
+ *   seen-set: hot table ─▶ bloom "surely new" ─▶ ColdTier
+ *
+ * The owner thread alone calls a tier, and every call returns when it is done. Arrays passed in stay the caller's.
+ */
+
+export interface ColdStats {
+  /** Entries on disk; a hash that waits in two runs for their merge counts twice. */
+  readonly count: number;
+  readonly runs: number;
+  /** Memory for run filters and fence keys. */
+  readonly bytes: number;
+  readonly fileBytes: number;
+  /** Blocks of 4 KiB that lookups read so far. */
+  readonly reads: number;
+}
+
+/**
+ * Exact set of (64-bit hash, u32 value) pairs on a slower medium. Value 0 is never stored: it means absent.
+ * Hashes are two words each: lo, hi.
+ */
+export interface ColdTier {
+  /** Once, before everything else: checks what is there and shows every hash, in blocks. */
+  load(visit: (hashes: Uint32Array, count: number) => void): void;
+  /** values[i] = the value added last for hash i, or 0. One read of 4 KiB per run and hash at most. */
+  has(hashes: Uint32Array, count: number, values: Uint32Array): void;
+  /**
+   * Adds distinct hashes in any order; durable when it returns. Throws DISK_FULL and leaves the tier as it was.
+   * A crash keeps all of a batch or nothing.
+   */
+  add(hashes: Uint32Array, values: Uint32Array, count: number): void;
+  /** Merges for about `budget` entries; returns the entries handled, 0 when there is nothing to do. */
+  step(budget: number): number;
+  /** Drops everything. */
+  clear(): void;
+  stats(): ColdStats;
+  /** Lets go of the files. Merges under way are dropped; nothing added is lost. */
+  close(): void;
+}
+
+/**
+ * A value that stands for "removed" and outlives, in a newer place, the value an older place still holds.
+ * A merge that reaches the oldest run drops it. The three values above it are answers of the hot table (layout/table.ts).
+ */
+export const COLD_REMOVED = 0xffff_fffc;
