@@ -1,0 +1,188 @@
+/**
+ * Do the programs see faults? Each of these broken copies of the model must be told from the model
+ * itself, and the model must agree with itself.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Open, runDuel } from "../support/duel.ts";
+import { createModelFrontier } from "../support/model-frontier.ts";
+import { type Mutant, withMutant } from "../support/mutants.ts";
+import { optionArbitrary } from "../support/option-sets.ts";
+import { commandsOf, SMALL } from "../support/programs.ts";
+
+/** Fixed: that these faults are found must not depend on luck. */
+const SEED = 20_261_120;
+const PROGRAMS_MAX = 3_000;
+
+const MUTANTS: Mutant[] = [
+  change("release takes a new place", "model-leases.ts", [
+    "record.lease = undefined;\n  putBack(model, record);",
+    "record.lease = undefined;\n  record.sequence = model.nextSequence++;\n  putBack(model, record);",
+  ]),
+  change("an expired lease counts no attempt", "model-leases.ts", [
+    "record.lease = undefined;\n    record.attempts += 1;",
+    "record.lease = undefined;",
+  ]),
+  change("release does not restore readyAt", "model-leases.ts", [
+    "if (host.readyAt === lease.readyAtSet) host.readyAt = lease.readyAtBefore;",
+    "",
+  ]),
+  change("release restores readyAt over something later", "model-leases.ts", [
+    "if (host.readyAt === lease.readyAtSet) host",
+    "host",
+  ]),
+  change("release does not restore the host's turn", "model-leases.ts", [
+    "if (host.turn === lease.serial) host.turn = lease.turnBefore;",
+    "",
+  ]),
+  change("a lease ends one millisecond late", "model-leases.ts", [
+    "deadlineMs <= now",
+    "deadlineMs < now",
+  ]),
+  change("what is due keeps its place", "model-leases.ts", [
+    "for (const record of due) becomePending(model, record);",
+    'for (const record of due) record.state = "pending";',
+  ]),
+  change("what is due at once comes in the order of admission", "model-leases.ts", [
+    "a.dueAt - b.dueAt || a.sequence - b.sequence",
+    "a.sequence - b.sequence",
+  ]),
+  change("a retry keeps its priority", "model-leases.ts", ["?? -1", "?? 0"]),
+  change("back-off grows one step late", "model-leases.ts", ["(attempts - 1)", "(attempts - 2)"]),
+  change("one attempt too many", "model-leases.ts", [
+    "if (record.attempts >= record.maxAttempts) failRecord(model, record, options.reason);",
+    "if (record.attempts > record.maxAttempts) failRecord(model, record, options.reason);",
+  ]),
+  change("one delivery too many", "model-leases.ts", [
+    "record.deliveries >=",
+    "record.deliveries >",
+  ]),
+  change("the end of a visit starts no delay", "model-hosts.ts", [
+    "host.readyAt = model.now() + host.delayMs;",
+    "",
+  ]),
+  change("a block can be shortened", "model-hosts.ts", [
+    "Math.max(host.blockedUntil, untilMs)",
+    "untilMs",
+  ]),
+  change("a success forgives no failure", "model-hosts.ts", ["host.failuresInRow = 0;", ""]),
+  change("host back-off starts one failure late", "model-hosts.ts", [
+    "host.failuresInRow >= after",
+    "host.failuresInRow > after",
+  ]),
+  change("a host never gives up", "model-hosts.ts", ["giveUpAfter) return;", "0) return;"]),
+  change("the breaker forgets no failure", "model-hosts.ts", [
+    "at > now - breaker.withinMs",
+    "true",
+  ]),
+  change("adaptive delay has no upper bound", "model-hosts.ts", [
+    "Math.min(Math.max(wanted, adaptive.minMs), adaptive.maxMs)",
+    "Math.max(wanted, adaptive.minMs)",
+  ]),
+  change("hosts go by name", "model-order.ts", [
+    ".sort(byTurn)",
+    ".sort((a, b) => (a.key < b.key ? -1 : 1))",
+  ]),
+  change("new hosts go last", "model-order.ts", [
+    "(a.turn ?? Number.NEGATIVE_INFINITY) - (b.turn ?? Number.NEGATIVE_INFINITY)",
+    "(a.turn ?? 1e9) - (b.turn ?? 1e9)",
+  ]),
+  change("one lease per host too many", "model-order.ts", [
+    "host.leased >= host.limit",
+    "host.leased > host.limit",
+  ]),
+  change("a host goes one millisecond early", "model-order.ts", [
+    "now >= host.readyAt",
+    "now + 1 >= host.readyAt",
+  ]),
+  change("start requests are like others", "model-order.ts", ["if (policy.startLast", "if (false"]),
+  change("LIFO is FIFO", "model-order.ts", ['=== "lifo"', '=== "never"']),
+  change("the best priority is taken over hosts that may not go", "model-order.ts", [
+    "candidates.map((r) => effectivePriority(model, r))",
+    'model.records.filter((r) => r.state === "pending").map((r) => effectivePriority(model, r))',
+  ]),
+  change("a deeper sighting counts", "model-admit.ts", ["Math.min(known.depth, depth)", "depth"]),
+  change("a shallower sighting is ignored", "model-admit.ts", [
+    "if (isUpcoming(known)) known",
+    "if (false) known",
+  ]),
+  change("a full frontier calls duplicates full", "model-admit.ts", [
+    "if (known !== undefined && request",
+    "if (model.options.capacity !== 1 && known !== undefined && request",
+  ]),
+  change("capacity binds children", "model-admit.ts", ['source === "outside" && ', ""]),
+  change("capacity is one too high", "model-admit.ts", [
+    "held >= (options.capacity",
+    "held > (options.capacity",
+  ]),
+  change("the budget is one too high", "model-admit.ts", [
+    "(spent?.admitted ?? 0) >=",
+    "(spent?.admitted ?? 0) >",
+  ]),
+  change("the depth limit is one too low", "model-admit.ts", [
+    "depth > (policy",
+    "depth >= (policy",
+  ]),
+  change("a refused request is remembered as a host", "model-admit.ts", [
+    "const { urls, bytes } = policy.politeness?.budget ?? {};",
+    "const { urls, bytes } = policy.politeness?.budget ?? {};\n  hostOf(model, parsed.host).joined ??= model.nextSequence;",
+  ]),
+  change("skip remembers", "model-admit.ts", ['"skip" ? undefined', '"never" ? undefined']),
+  change("record is refused", "model-admit.ts", ['dedup !== "record"', 'dedup !== "never"']),
+  change("children keep the depth that they claim", "model-frontier.ts", [
+    "{ ...asRequest(child), depth: depth + 1 }",
+    "{ depth: depth + 1, ...asRequest(child) }",
+  ]),
+  change("a redirect goes deeper", "model-frontier.ts", [
+    "{ url: target, depth }",
+    "{ url: target, depth: depth + 1 }",
+  ]),
+  change("done twice works", "model-frontier.ts", [
+    "isOpen() && record.lease?.serial === serial",
+    "isOpen() && record.lease !== undefined",
+  ]),
+  change("update takes a new place", "model-frontier.ts", [
+    "record.asked = change.priority ?? record.asked;",
+    "record.asked = change.priority ?? record.asked;\n      record.sequence = at().nextSequence++;",
+  ]),
+  change("requeue counts on", "model-frontier.ts", ["record.attempts = 0;", ""]),
+  change("forget keeps what is on its way", "model-frontier.ts", [
+    "for (const record of at().records) record.identity = undefined;\n      return",
+    "for (const record of finished) record.identity = undefined;\n      return",
+  ]),
+  change("peek hands out", "model-views.ts", [
+    "modelAt(model, model.now());\n  const",
+    "model;\n  const",
+  ]),
+  change("a lost wake-up: expiries are not waited for", "model-views.ts", [
+    "if (record.lease !== undefined) clocks",
+    "if (record.url === undefined) clocks",
+  ]),
+];
+
+describe("random programs", () => {
+  it("find no difference between the model and itself", async () => {
+    expect(await firstDifference(createModelFrontier, 200)).toBeUndefined();
+  });
+
+  for (const mutant of MUTANTS) {
+    it(`tell the model from a copy in which ${mutant.fault}`, async () => {
+      const difference = await withMutant(mutant, (open) => firstDifference(open, PROGRAMS_MAX));
+      expect(difference).toMatch(/differs|I1/);
+    });
+  }
+});
+
+async function firstDifference(suspect: Open, numRuns: number): Promise<string | undefined> {
+  const programs = fc.asyncProperty(
+    optionArbitrary,
+    fc.array(commandsOf(SMALL), { maxLength: 150, size: "max" }),
+    (spec, commands) => runDuel({ spec, commands, trusted: createModelFrontier, suspect }),
+  );
+  const details = await fc.check(programs, { seed: SEED, numRuns, endOnFailure: true });
+  return details.failed ? String(details.errorInstance) : undefined;
+}
+
+function change(fault: string, file: string, [from, to]: [string, string]): Mutant {
+  return { fault, file, from, to };
+}

@@ -1,0 +1,170 @@
+/**
+ * The trace checker must pass a good trace and catch each kind of bad one; and a whole crawl on a
+ * frontier with one thing wrong must not pass.
+ */
+import { describe, expect, it } from "vitest";
+import { createVirtualClock } from "../../src/base/clock.ts";
+import {
+  type CrawlResult,
+  CRAWL_LIMITS,
+  crawlPolicy,
+  runCrawl,
+} from "../support/crawl-simulation.ts";
+import { createModelFrontier } from "../support/model-frontier.ts";
+import { type Mutant, withMutant } from "../support/mutants.ts";
+import type { Open } from "../support/duel.ts";
+import { createWeb } from "../support/synthetic-web.ts";
+import {
+  countItems,
+  createTraceChecker,
+  type TraceChecker,
+  traceAdmitted,
+  traceBlocked,
+  traceEnded,
+  traceHandedOut,
+  traceNothingDue,
+  type Violation,
+} from "../support/trace-checker.ts";
+
+type Step = (checker: TraceChecker) => void;
+
+/** Items 0–9 belong to host 0, items 10–19 to host 1, and so on. */
+const at = (item: number, nowMs: number): { host: number; item: number; nowMs: number } => ({
+  host: Math.floor(item / 10),
+  item,
+  nowMs,
+});
+const admit =
+  (item: number, nowMs = 0): Step =>
+  (checker) =>
+    traceAdmitted(checker, at(item, nowMs));
+const out = (item: number, nowMs: number, isFirst = true): Step => {
+  return (checker) => traceHandedOut(checker, at(item, nowMs), isFirst);
+};
+const end = (item: number, nowMs: number, how: "done" | "retry" | "release"): Step => {
+  return (checker) => traceEnded(checker, at(item, nowMs), how);
+};
+
+const GOOD: Step[] = [
+  ...[admit(0), admit(1), admit(10), admit(20)],
+  ...[out(0, 0), out(10, 0), out(20, 0)],
+  ...[end(10, 30, "retry"), end(0, 50, "release"), end(20, 60, "done")],
+  ...[out(0, 60, false), end(0, 90, "done"), out(10, 130, false), out(1, 190)],
+  (checker) => traceNothingDue(checker, 500),
+];
+
+const BAD: Array<[Violation, string, Step[]]> = [
+  ["parallel", "two visits at once", [admit(0), admit(1), out(0, 0), out(1, 200)]],
+  [
+    "gap",
+    "a hand-out 99 ms after the end of a visit",
+    [admit(0), admit(1), out(0, 0), end(0, 150, "done"), out(1, 249)],
+  ],
+  [
+    "gap",
+    "a hand-out 99 ms after the last one",
+    [admit(0), admit(1), out(0, 0), end(0, 0, "done"), out(1, 99)],
+  ],
+  ["blocked", "a blocked host", [admit(0), (c) => traceBlocked(c, 0, 900), out(0, 899)]],
+  [
+    "fairness",
+    "a host twice while another waits",
+    [admit(0), admit(1), admit(10), out(0, 0), end(0, 0, "done"), out(1, 100)],
+  ],
+  ["fairness", "hosts out of the order of joining", [admit(0), admit(10), out(10, 0)]],
+  [
+    "order",
+    "the younger item first",
+    [admit(0), admit(1), out(1, 0), end(1, 0, "done"), out(0, 100)],
+  ],
+  ["identity", "an item twice at once", [admit(0), out(0, 0), out(0, 200, false)]],
+  ["identity", "an item admitted again", [admit(0), admit(0)]],
+  ["identity", "an end of what was not out", [admit(0), end(0, 0, "done")]],
+  ["progress", "nothing given while a host is due", [admit(0), (c) => traceNothingDue(c, 0)]],
+];
+
+describe("the trace checker", () => {
+  it("passes a good trace and knows how long a due host waited", () => {
+    const checker = play(GOOD);
+    expect(checker.examples).toEqual([]);
+    expect(checker.longestWaitMs).toBe(10);
+    expect(countItems(checker)).toEqual({ pending: 0, leased: 2, over: 2 });
+  });
+
+  for (const [violation, what, steps] of BAD) {
+    it(`catches ${what} (${violation})`, () => {
+      expect([...play(steps).violations.keys()]).toContain(violation);
+    });
+  }
+});
+
+describe("a crawl of a small web on the model", () => {
+  it("passes without a violation and to its end", () => {
+    const result = crawlSmall(createModelFrontier);
+    expect(result.checker.examples).toEqual([]);
+    expect(result.isComplete).toBe(true);
+  });
+
+  for (const [violation, mutant] of brokenModels()) {
+    it(`is refused when ${mutant.fault} (${violation})`, async () => {
+      const result = await withMutant(mutant, async (open) => crawlSmall(open));
+      expect([...result.checker.violations.keys()]).toContain(violation);
+    });
+  }
+});
+
+function brokenModels(): Array<[Violation, Mutant]> {
+  const order = "model-order.ts";
+  const hosts = "model-hosts.ts";
+  const fault = (text: string, file: string, from: string, to: string): Mutant => {
+    return { fault: text, file, from, to };
+  };
+  return [
+    [
+      "gap",
+      fault("a host goes 1 ms early", order, "now >= host.readyAt", "now + 1 >= host.readyAt"),
+    ],
+    [
+      "gap",
+      fault("an end starts no delay", hosts, "host.readyAt = model.now() + host.delayMs;", ""),
+    ],
+    [
+      "blocked",
+      fault("Retry-After is ignored", hosts, "block(host, model.now() + outcome", "void (outcome"),
+    ],
+    [
+      "parallel",
+      fault(
+        "the limit is one too high",
+        order,
+        "host.leased >= host.limit",
+        "host.leased > host.limit",
+      ),
+    ],
+    [
+      "fairness",
+      fault(
+        "hosts go by name",
+        order,
+        ".sort(byTurn)",
+        ".sort((a, b) => (a.key < b.key ? -1 : 1))",
+      ),
+    ],
+    ["order", fault("FIFO is LIFO", order, '=== "lifo"', '!== "lifo"')],
+  ];
+}
+
+function crawlSmall(open: Open): CrawlResult {
+  const clock = createVirtualClock(1_000);
+  const shape = { delayMs: 400, perHost: 1, window: 8 };
+  const frontier = open({ clock, ...CRAWL_LIMITS, defaults: crawlPolicy(shape) });
+  if (frontier instanceof Promise) throw new Error("the model opens at once");
+  const web = createWeb({ seed: 7, hosts: 12, largest: 150, mishaps: 8 });
+  return runCrawl({ web, frontier, clock, ...shape, handOutsMax: 2_000 });
+}
+
+function play(steps: Step[]): TraceChecker {
+  const checker = createTraceChecker({ hosts: 3, items: 30, delayMs: 100, perHost: 1 });
+  for (const step of steps) step(checker);
+  return checker;
+}

@@ -1,0 +1,211 @@
+/**
+ * A whole crawl of a synthetic web on a virtual clock, watched by the trace checker.
+ *
+ *   fill      poll until nothing is given or `window` visits run; each visit gets its fate and end
+ *   wait      the clock goes to the next end of a visit or to nextDueAt, whichever comes first
+ *   finish    all visits that end now; a dead worker's lease just expires, a late one answers later
+ *
+ * The crawl ends when the web is exhausted or after `handOutsMax`.
+ */
+import type { createVirtualClock } from "../../src/base/clock.ts";
+import { checkConservation } from "./duel.ts";
+import type { SyncFrontier, SyncLease, SyncPolicy } from "./frontier-surface.ts";
+import { createHeap, firstKey, heapPop, heapPush, type MinHeap } from "./min-heap.ts";
+import type { Fate, Web } from "./synthetic-web.ts";
+import {
+  createTraceChecker,
+  type End,
+  type TraceChecker,
+  traceAdmitted,
+  traceBlocked,
+  traceEnded,
+  traceHandedOut,
+  traceNothingDue,
+} from "./trace-checker.ts";
+
+export interface Crawl {
+  web: Web;
+  frontier: SyncFrontier;
+  clock: ReturnType<typeof createVirtualClock>;
+  delayMs: number;
+  perHost: number;
+  /** Most visits at once. */
+  window: number;
+  handOutsMax?: number;
+}
+
+export interface CrawlResult {
+  checker: TraceChecker;
+  /** True when the web was exhausted. */
+  isComplete: boolean;
+  virtualMs: number;
+  /** Late results that the crawl handed in. */
+  late: number;
+}
+
+interface Visit {
+  lease: SyncLease;
+  host: number;
+  page: number;
+  fate: Fate;
+}
+
+interface Run {
+  crawl: Crawl;
+  checker: TraceChecker;
+  ends: MinHeap;
+  visits: Array<Visit | undefined>;
+  free: number[];
+  active: number;
+  late: number;
+}
+
+const RETRY_AFTER_MS = 30_000;
+const SEED_BATCH = 10_000;
+/** How often the slow conservation check is done, in rounds. */
+const ROUNDS_PER_CHECK = 1_000;
+
+/** What the simulated frontier must be opened with, for the checker's assumptions to hold. */
+export function crawlPolicy(crawl: { delayMs: number; perHost: number }): SyncPolicy {
+  const { delayMs, perHost } = crawl;
+  return { politeness: { delayMs, perHost }, retryPriority: 0, maxAttempts: 1_000 };
+}
+
+export const CRAWL_LIMITS = { leaseMs: 60_000, maxDeliveries: 1_000 } as const;
+
+export function runCrawl(crawl: Crawl): CrawlResult {
+  const { web, delayMs, perHost, clock, frontier } = crawl;
+  const checker = createTraceChecker({ hosts: web.hosts, items: web.items, delayMs, perHost });
+  const run: Run = { crawl, checker, ends: createHeap(), visits: [], free: [], active: 0, late: 0 };
+  const startMs = clock.now();
+  seed(run);
+  const handOutsMax = crawl.handOutsMax ?? Number.POSITIVE_INFINITY;
+  let isComplete = false;
+  for (let round = 0; checker.handOuts < handOutsMax; round++) {
+    fill(run);
+    const nextMs = nextMoment(run);
+    isComplete = nextMs === undefined;
+    if (nextMs === undefined) break;
+    clock.advance(nextMs - clock.now());
+    finishDue(run);
+    if (round % ROUNDS_PER_CHECK === 0) checkConservation(frontier.report());
+  }
+  checkConservation(frontier.report());
+  return { checker, isComplete, virtualMs: clock.now() - startMs, late: run.late };
+}
+
+function seed(run: Run): void {
+  const { web, frontier } = run.crawl;
+  for (let from = 0; from < web.hosts; from += SEED_BATCH) {
+    const count = Math.min(SEED_BATCH, web.hosts - from);
+    const roots = Array.from({ length: count }, (_, i) => web.urlOf(from + i, 0));
+    const result = frontier.pushMany(roots);
+    roots.forEach((url, index) => void admitted(run, url, result.verdict(index).status));
+  }
+}
+
+function admitted(run: Run, url: string, status: string): void {
+  if (status === "duplicate") return;
+  if (status !== "accepted") throw new Error(`${url}: ${status}`);
+  const { web, clock } = run.crawl;
+  const { host, page } = web.place(url);
+  traceAdmitted(run.checker, { host, item: itemOf(web, host, page), nowMs: clock.now() });
+}
+
+function fill(run: Run): void {
+  const { frontier, clock, web, window } = run.crawl;
+  while (run.active < window) {
+    const leases = frontier.pollMany(Math.min(window - run.active, 256));
+    if (leases.length === 0) return traceNothingDue(run.checker, clock.now());
+    for (const lease of leases) {
+      const { host, page } = web.place(lease.url);
+      const nowMs = clock.now();
+      const event = { host, item: itemOf(web, host, page), nowMs };
+      traceHandedOut(run.checker, event, lease.deliveries === 1);
+      start(run, { lease, host, page, fate: fateOf(run, lease, host, page) });
+    }
+  }
+}
+
+function fateOf(run: Run, lease: SyncLease, host: number, page: number): Fate {
+  const fate = run.crawl.web.fateOf(host, page, lease.deliveries);
+  // With several visits at once the checker can not tell what a release restores.
+  return fate === "release" && run.crawl.perHost > 1 ? "done" : fate;
+}
+
+function start(run: Run, visit: Visit): void {
+  const { web, clock } = run.crawl;
+  const slot = run.free.pop() ?? run.visits.length;
+  run.visits[slot] = visit;
+  run.active += 1;
+  const isLost = visit.fate === "die" || visit.fate === "late";
+  const endMs = isLost
+    ? visit.lease.deadlineMs
+    : clock.now() + web.latencyMs(visit.host, visit.page);
+  heapPush(run.ends, endMs, slot, slot);
+}
+
+/** The next moment at which something happens; undefined: never again. */
+function nextMoment(run: Run): number | undefined {
+  const { frontier, clock, window } = run.crawl;
+  const endMs = firstKey(run.ends);
+  if (run.active >= window) return endMs;
+  const dueMs = frontier.nextDueAt();
+  if (dueMs !== undefined && dueMs <= clock.now()) {
+    throw new Error(`nextDueAt is ${dueMs} at ${clock.now()}, but poll gave nothing`);
+  }
+  if (endMs === undefined || dueMs === undefined) return endMs ?? dueMs;
+  return Math.min(endMs, dueMs);
+}
+
+function finishDue(run: Run): void {
+  const nowMs = run.crawl.clock.now();
+  for (let key = firstKey(run.ends); key !== undefined && key <= nowMs; key = firstKey(run.ends)) {
+    const slot = run.ends.values[0] as number;
+    heapPop(run.ends);
+    const visit = run.visits[slot];
+    if (visit === undefined) throw new Error(`no visit in slot ${slot}`);
+    run.visits[slot] = undefined;
+    run.free.push(slot);
+    run.active -= 1;
+    const { host, page } = visit;
+    const event = { host, item: itemOf(run.crawl.web, host, page), nowMs };
+    traceEnded(run.checker, event, finish(run, visit));
+  }
+}
+
+function finish(run: Run, { lease, host, page, fate }: Visit): End {
+  const { web, clock } = run.crawl;
+  switch (fate) {
+    case "done": {
+      const found = web.linksOf(host, page);
+      const result = lease.done({ found });
+      if (result.late) throw new Error(`${lease.url} was late at ${clock.now()}`);
+      found.forEach((url, index) => void admitted(run, url, result.verdict(index).status));
+      return "done";
+    }
+    case "retry":
+      lease.retry();
+      return "retry";
+    case "busy":
+      traceBlocked(run.checker, host, clock.now() + RETRY_AFTER_MS);
+      lease.retry({ outcome: { status: 429, retryAfterMs: RETRY_AFTER_MS } });
+      return "retry";
+    case "fail":
+      lease.fail("gone");
+      return "fail";
+    case "release":
+      lease.release();
+      return "release";
+    case "late":
+      if (!lease.done({ found: web.linksOf(host, page) }).late) throw new Error("not late");
+      run.late += 1;
+      return "expire";
+    case "die":
+      return "expire";
+  }
+}
+
+function itemOf(web: Web, host: number, page: number): number {
+  return (web.offsets[host] as number) + page;
+}

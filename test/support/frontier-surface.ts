@@ -1,0 +1,179 @@
+/**
+ * SyncFrontier: the part of the public surface that the model, the programs and the simulation
+ * use, as plain shapes. The naive model and the engine both fit it, so that one driver can hold
+ * them side by side.
+ */
+import type { Clock } from "../../src/base/clock.ts";
+
+export type VisitState = "waiting" | "pending" | "leased" | "done" | "failed";
+export type Dedup = "check" | "record" | "skip";
+
+export interface SyncRequest {
+  url: string;
+  method?: string;
+  priority?: number;
+  depth?: number;
+  notBefore?: number;
+  dedup?: Dedup;
+  start?: boolean;
+  maxAttempts?: number;
+  data?: unknown;
+}
+
+export interface SyncVerdict {
+  readonly status: string;
+  readonly reason?: string;
+  readonly admitted: boolean;
+}
+
+export interface SyncPushResult {
+  readonly size: number;
+  readonly accepted: number;
+  readonly deferred: number;
+  readonly duplicate: number;
+  readonly rejected: number;
+  readonly full: number;
+  verdict(index: number): SyncVerdict;
+}
+
+export interface SyncOutcome {
+  status?: number;
+  latencyMs?: number;
+  retryAfterMs?: number;
+  bytes?: number;
+}
+
+export interface SyncDoneResult {
+  found?: Array<string | SyncRequest>;
+  outcome?: SyncOutcome;
+}
+
+export interface SyncRetryOptions {
+  delayMs?: number;
+  priority?: number;
+  reason?: string;
+  outcome?: SyncOutcome;
+}
+
+export interface SyncLease {
+  readonly url: string;
+  readonly method: string;
+  readonly priority: number;
+  readonly depth: number;
+  readonly attempt: number;
+  readonly deliveries: number;
+  readonly host: string;
+  readonly data: unknown;
+  readonly deadlineMs: number;
+  done(result?: SyncDoneResult): SyncPushResult & { late: boolean };
+  retry(options?: SyncRetryOptions): "requeued" | "failed" | "late";
+  fail(reason?: string, outcome?: SyncOutcome): boolean;
+  release(): boolean;
+  redirect(url: string): SyncVerdict;
+  extend(ms: number): boolean;
+}
+
+export interface SyncRequestView {
+  readonly url: string;
+  readonly priority: number;
+  readonly depth: number;
+}
+
+export interface SyncRecordView {
+  readonly url?: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly deliveries: number;
+  readonly depth: number;
+}
+
+export interface SyncHost {
+  delayMs: number;
+  limit: number;
+  blockUntil(at: number): void;
+  hold(): void;
+  unhold(): void;
+}
+
+/** What is compared of report(): totals and gauges. `rejected` may be a number or one per reason. */
+export interface SyncReport {
+  readonly status: string;
+  readonly pushed: number;
+  readonly accepted: number;
+  readonly deferred: number;
+  readonly duplicate: number;
+  readonly rejected: number | Readonly<Record<string, number>>;
+  readonly full: number;
+  readonly retried: number;
+  readonly expired: number;
+  readonly lateResults: number;
+  readonly pending: number;
+  readonly waiting: number;
+  readonly leased: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly forgotten: number;
+  readonly removed: number;
+  readonly seen: number;
+}
+
+export interface SyncFrontier {
+  readonly status: string;
+  push(request: string | SyncRequest): SyncVerdict;
+  pushMany(
+    requests: Iterable<string | SyncRequest>,
+    defaults?: Partial<SyncRequest>,
+  ): SyncPushResult;
+  poll(): SyncLease | undefined;
+  pollMany(max: number): SyncLease[];
+  peek(max?: number): SyncRequestView[];
+  done(leases: Iterable<SyncLease>): number;
+  record(request: string | SyncRequest): SyncRecordView | undefined;
+  records(filter: { state?: VisitState; host?: string }): Iterable<SyncRecordView>;
+  explain(request: string | SyncRequest): { readonly state?: string | undefined };
+  nextDueAt(): number | undefined;
+  report(): SyncReport;
+  host(key: string): SyncHost;
+  update(request: string | SyncRequest, change: { priority?: number; notBefore?: number }): boolean;
+  requeue(filter: { state?: "failed"; host?: string }): number;
+  remove(filter: { host?: string; pattern?: string }): number;
+  forget(): number;
+  clear(): void;
+  pause(): void;
+  resume(): void;
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SyncPoliteness {
+  delayMs?: number;
+  perHost?: number;
+  by?: "host" | "domain" | ((url: string) => string);
+  adaptive?: { factor: number; minMs: number; maxMs: number };
+  hostBackoff?: { after: number; baseMs: number; maxMs: number; giveUpAfter?: number };
+  budget?: { urls?: number; bytes?: number };
+}
+
+export interface SyncPolicy {
+  order?: "fifo" | "lifo";
+  startLast?: boolean;
+  priority?: number;
+  depthPriority?: number;
+  maxDepth?: number;
+  maxAttempts?: number;
+  backoff?: { baseMs: number; factor?: number; maxMs?: number; jitter?: number };
+  retryPriority?: number | { set: number };
+  politeness?: SyncPoliteness;
+}
+
+export interface SyncOptions {
+  clock: Clock;
+  defaults?: SyncPolicy;
+  capacity?: number;
+  leaseMs?: number;
+  maxLeases?: number;
+  maxDeliveries?: number;
+  maxUrlBytes?: number;
+  accept?: (request: SyncRequestView) => boolean | { priority?: number; data?: unknown };
+  breaker?: { failures: number; withinMs: number; pauseMs: number };
+}

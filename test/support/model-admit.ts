@@ -1,0 +1,153 @@
+/**
+ * Admission in the naive model: one request in, one verdict out.
+ *
+ *   parse → depth → duplicate? → budget → capacity (outside pushes only) → accept hook → record
+ *
+ * The first step that objects gives the verdict, and only an admitted request is remembered.
+ */
+import type { SyncRequest, SyncVerdict } from "./frontier-surface.ts";
+import { effectivePriority } from "./model-order.ts";
+import {
+  countState,
+  DEFAULT_MAX_ATTEMPTS,
+  DEFAULT_MAX_URL_BYTES,
+  hostOf,
+  type Model,
+  type ModelRecord,
+} from "./model-state.ts";
+
+/** Whether capacity binds the request: children and redirects of a lease come from inside. */
+export type Source = "outside" | "inside";
+
+export function admit(model: Model, request: SyncRequest, source: Source): SyncVerdict {
+  const verdict = decide(model, request, source);
+  model.counters.pushed += 1;
+  const total = verdict.status as "accepted" | "deferred" | "duplicate" | "rejected" | "full";
+  model.counters[total] += 1;
+  return verdict;
+}
+
+function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict {
+  const parsed = parse(model, request.url);
+  if (typeof parsed === "string") return rejected(parsed);
+  const { policy, options } = model;
+  const depth = request.depth ?? 0;
+  if (depth > (policy.maxDepth ?? Number.POSITIVE_INFINITY)) return rejected("too-deep");
+
+  let identity = request.dedup === "skip" ? undefined : identityOf(request);
+  const known = identity === undefined ? undefined : findRecord(model, identity);
+  if (known !== undefined && request.dedup !== "record") {
+    if (isUpcoming(known)) known.depth = Math.min(known.depth, depth);
+    return { status: "duplicate", admitted: false };
+  }
+  // A live record keeps its identity; the second one of the same request goes without.
+  if (known !== undefined && isLive(known)) identity = undefined;
+
+  const { urls, bytes } = policy.politeness?.budget ?? {};
+  const spent = model.hosts.get(parsed.host);
+  if ((spent?.admitted ?? 0) >= (urls ?? Number.POSITIVE_INFINITY)) return rejected("budget");
+  if ((spent?.bytes ?? 0) >= (bytes ?? Number.POSITIVE_INFINITY)) return rejected("budget");
+  const held = countState(model, "pending") + countState(model, "waiting");
+  if (source === "outside" && held >= (options.capacity ?? Number.POSITIVE_INFINITY)) {
+    return { status: "full", admitted: false };
+  }
+  return record(model, { ...request, url: parsed.url, depth }, { identity, host: parsed.host });
+}
+
+function record(
+  model: Model,
+  request: SyncRequest & { depth: number },
+  names: { identity: string | undefined; host: string },
+): SyncVerdict {
+  const created: ModelRecord = {
+    ...names,
+    url: request.url,
+    method: (request.method ?? "GET").toUpperCase(),
+    state: "pending",
+    asked: request.priority ?? model.policy.priority ?? 0,
+    shift: 0,
+    depth: request.depth,
+    sequence: model.nextSequence,
+    start: request.start ?? false,
+    dueAt: request.notBefore ?? 0,
+    attempts: 0,
+    maxAttempts: request.maxAttempts ?? model.policy.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+    deliveries: 0,
+    data: request.data,
+    reason: undefined,
+    failedOrder: 0,
+    lease: undefined,
+  };
+  if (!passesHook(model, created)) return rejected("hook");
+  model.nextSequence += 1;
+  model.records.push(created);
+  const host = hostOf(model, names.host);
+  host.joined ??= created.sequence;
+  host.admitted += 1;
+  if (created.dueAt <= model.now()) return { status: "accepted", admitted: true };
+  created.state = "waiting";
+  return { status: "deferred", admitted: true };
+}
+
+/** Asks the `accept` hook, which may also give another priority or other data. */
+function passesHook(model: Model, created: ModelRecord): boolean {
+  const { accept } = model.options;
+  if (accept === undefined) return true;
+  const priority = effectivePriority(model, created);
+  const answer = accept({ url: created.url, priority, depth: created.depth });
+  if (typeof answer === "boolean") return answer;
+  created.asked = answer.priority ?? created.asked;
+  created.data = answer.data ?? created.data;
+  return true;
+}
+
+/** The record that holds an identity: the youngest one that was given it. */
+export function findRecord(model: Model, identity: string): ModelRecord | undefined {
+  return model.records.findLast((r) => r.identity === identity);
+}
+
+/** Admitted and not yet out: what update, remove, a shallower sighting and giving up reach. */
+export function isUpcoming(record: ModelRecord): boolean {
+  return record.state === "pending" || record.state === "waiting";
+}
+
+function isLive(record: ModelRecord): boolean {
+  return isUpcoming(record) || record.state === "leased" || record.state === "failed";
+}
+
+/** Method and URL without its fragment, parameters sorted: enough for the URLs of our programs. */
+export function identityOf(request: SyncRequest): string | undefined {
+  try {
+    const url = new URL(request.url);
+    url.hash = "";
+    url.searchParams.sort();
+    return `${(request.method ?? "GET").toUpperCase()} ${url.href}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(model: Model, raw: string): { url: string; host: string } | string {
+  const bytesMax = model.options.maxUrlBytes ?? DEFAULT_MAX_URL_BYTES;
+  if (Buffer.byteLength(raw) > bytesMax) return "too-long";
+  let url: URL;
+  try {
+    url = new URL(raw);
+  } catch {
+    return "invalid-url";
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") return "scheme";
+  url.hash = "";
+  return { url: url.href, host: hostKeyOf(model, url) };
+}
+
+function hostKeyOf(model: Model, url: URL): string {
+  const by = model.policy.politeness?.by ?? "host";
+  if (typeof by === "function") return by(url.href);
+  // The hosts of our programs end in two-label registrable domains.
+  return by === "domain" ? url.hostname.split(".").slice(-2).join(".") : url.host;
+}
+
+function rejected(reason: string): SyncVerdict {
+  return { status: "rejected", reason, admitted: false };
+}

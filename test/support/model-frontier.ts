@@ -1,0 +1,261 @@
+/**
+ * The naive frontier: the synchronous surface of API.md over plain arrays, written to be read. It
+ * is the specification in executable form: one default rule, memory only, epochs for ever, no
+ * jitter. Every call first lets the clock do its part (`settle`), then does its own.
+ *
+ *   model-state    what there is            model-order   which record goes next
+ *   model-admit    request → verdict        model-leases  hand-out, ends of a lease, expiry, due
+ *   model-hosts    politeness, breaker      model-views   peek, nextDueAt, report, records
+ *
+ *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
+ *   I2  A record has a lease exactly while its state is leased.
+ *   I4  peek(n) is what pollMany(n) then gives.
+ */
+import { FrontierError } from "../../src/base/errors.ts";
+import type {
+  SyncDoneResult,
+  SyncFrontier,
+  SyncLease,
+  SyncOptions,
+  SyncPushResult,
+  SyncRequest,
+  SyncVerdict,
+} from "./frontier-surface.ts";
+import { admit, findRecord, identityOf, isUpcoming } from "./model-admit.ts";
+import { block } from "./model-hosts.ts";
+import {
+  finishDone,
+  finishFailed,
+  finishRelease,
+  finishRetry,
+  handOut,
+  leaseOf,
+  settle,
+} from "./model-leases.ts";
+import { chooseNext, effectivePriority } from "./model-order.ts";
+import { becomePending, createModel, hostOf, type Model, type ModelRecord } from "./model-state.ts";
+import { listRecords, nextDueModel, peekModel, reportModel, viewRecord } from "./model-views.ts";
+
+const CLOSED: SyncVerdict = { status: "closed", admitted: false };
+
+export function createModelFrontier(options: SyncOptions): SyncFrontier {
+  const model = createModel(options);
+  const at = (): Model => {
+    if (model.status === "stopped") throw new FrontierError("FRONTIER_CLOSED", "frontier: closed");
+    settle(model);
+    return model;
+  };
+  const isOpen = (): boolean => model.status !== "stopped" && at() === model;
+  const pollMany = (max: number): SyncLease[] => {
+    const leases: SyncLease[] = [];
+    while (isOpen() && leases.length < max) {
+      const next = chooseNext(model);
+      if (next === undefined) break;
+      handOut(model, next);
+      leases.push(createLease(model, next, isOpen));
+    }
+    return leases;
+  };
+  return {
+    get status() {
+      return statusOf(model);
+    },
+    push: (request) => (isOpen() ? admit(model, asRequest(request), "outside") : CLOSED),
+    pushMany(requests, defaults = {}) {
+      const verdicts = [...requests].map((request) =>
+        isOpen() ? admit(model, { ...defaults, ...asRequest(request) }, "outside") : CLOSED,
+      );
+      return pushResult(verdicts);
+    },
+    poll: () => pollMany(1)[0],
+    pollMany,
+    peek: (max = 1) => peekModel(at(), max),
+    done: (leases) => [...leases].filter((lease) => !lease.done().late).length,
+    record: (request) => viewRecord(lookUp(at(), request)),
+    explain: (request) => ({ state: viewRecord(lookUp(at(), request))?.state }),
+    records: (filter) => listRecords(at(), filter),
+    nextDueAt: () => nextDueModel(at()),
+    report: () => reportModel(at(), statusOf(model)),
+    ...steering(at),
+    pause() {
+      at().status = "paused";
+    },
+    resume() {
+      at().status = "running";
+      model.brokenUntil = 0;
+    },
+    async drain() {
+      at().status = "draining";
+    },
+    async close() {
+      for (const record of at().records) if (record.lease) finishRelease(model, record);
+      model.status = "stopped";
+    },
+  };
+}
+
+type Steering = Pick<SyncFrontier, "host" | "update" | "requeue" | "remove" | "forget" | "clear">;
+
+function steering(at: () => Model): Steering {
+  return {
+    host: (key) => createHost(at, key),
+    update(request, change) {
+      const record = lookUp(at(), request);
+      if (record === undefined || !isUpcoming(record)) return false;
+      record.asked = change.priority ?? record.asked;
+      if (change.notBefore === undefined) return true;
+      if (change.notBefore > at().now()) {
+        record.state = "waiting";
+        record.dueAt = change.notBefore;
+      } else if (record.state === "waiting") {
+        becomePending(at(), record);
+      }
+      return true;
+    },
+    requeue(filter) {
+      const failed = at().records.filter((r) => r.state === "failed" && isOf(r, filter.host));
+      for (const record of failed.sort((a, b) => a.failedOrder - b.failedOrder)) {
+        record.attempts = 0;
+        becomePending(at(), record);
+      }
+      return failed.length;
+    },
+    remove(filter) {
+      const pattern = new RegExp(filter.pattern ?? "", "u");
+      const found = at().records.filter(
+        (r) => isUpcoming(r) && isOf(r, filter.host) && pattern.test(r.url),
+      );
+      for (const record of found) record.state = "removed";
+      return found.length;
+    },
+    forget() {
+      const finished = at().records.filter((r) => r.state === "done" || r.state === "failed");
+      for (const record of finished) record.state = "forgotten";
+      // A new generation: what is still on its way finishes without identity.
+      for (const record of at().records) record.identity = undefined;
+      return finished.length;
+    },
+    clear() {
+      for (const record of at().records) {
+        if (record.lease !== undefined) hostOf(at(), record.host).leased -= 1;
+        record.lease = undefined;
+        record.identity = undefined;
+        const isFinished = record.state === "done" || record.state === "failed";
+        if (isFinished) record.state = "forgotten";
+        else if (record.state !== "forgotten") record.state = "removed";
+      }
+    },
+  };
+}
+
+function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): SyncLease {
+  const { serial } = leaseOf(record);
+  const isLive = (): boolean => isOpen() && record.lease?.serial === serial;
+  const isLate = (): boolean => {
+    if (isLive()) return false;
+    model.counters.lateResults += 1;
+    return true;
+  };
+  const { url, method, depth, host, data, deliveries } = record;
+  let { deadlineMs } = leaseOf(record);
+  return {
+    ...{ url, method, depth, host, data, deliveries },
+    priority: effectivePriority(model, record),
+    attempt: record.attempts + 1,
+    get deadlineMs() {
+      return deadlineMs;
+    },
+    done(result: SyncDoneResult = {}) {
+      if (isLate()) return { ...pushResult([]), late: true };
+      finishDone(model, record, result.outcome);
+      const verdicts = (result.found ?? []).map((child) =>
+        admit(model, { ...asRequest(child), depth: depth + 1 }, "inside"),
+      );
+      return { ...pushResult(verdicts), late: false };
+    },
+    retry(options = {}) {
+      if (isLate()) return "late";
+      return finishRetry(model, record, options) ? "requeued" : "failed";
+    },
+    fail(reason, outcome) {
+      if (isLate()) return false;
+      finishFailed(model, record, { reason, outcome });
+      return true;
+    },
+    release() {
+      if (!isLive()) return false;
+      finishRelease(model, record);
+      return true;
+    },
+    redirect(target) {
+      if (!isOpen()) return CLOSED;
+      if (!isLive()) return { status: "rejected", reason: "late", admitted: false };
+      return admit(model, { url: target, depth }, "inside");
+    },
+    extend(ms) {
+      if (!isLive()) return false;
+      leaseOf(record).deadlineMs += ms;
+      deadlineMs = leaseOf(record).deadlineMs;
+      return true;
+    },
+  };
+}
+
+function createHost(at: () => Model, key: string): ReturnType<SyncFrontier["host"]> {
+  const host = (): ReturnType<typeof hostOf> => hostOf(at(), key);
+  return {
+    get delayMs() {
+      return host().delayMs;
+    },
+    set delayMs(ms) {
+      host().delayMs = ms;
+    },
+    get limit() {
+      return host().limit;
+    },
+    set limit(count) {
+      host().limit = count;
+    },
+    blockUntil: (atMs) => block(host(), atMs),
+    hold() {
+      host().isHeld = true;
+    },
+    unhold() {
+      host().isHeld = false;
+    },
+  };
+}
+
+function pushResult(verdicts: SyncVerdict[]): SyncPushResult {
+  const count = (status: string): number => verdicts.filter((v) => v.status === status).length;
+  return {
+    size: verdicts.length,
+    accepted: count("accepted"),
+    deferred: count("deferred"),
+    duplicate: count("duplicate"),
+    rejected: count("rejected"),
+    full: count("full"),
+    verdict(index) {
+      const verdict = verdicts[index];
+      if (verdict === undefined) throw new FrontierError("ARGUMENT_INVALID", `index: ${index}`);
+      return verdict;
+    },
+  };
+}
+
+function lookUp(model: Model, request: string | SyncRequest): ModelRecord | undefined {
+  const identity = identityOf(asRequest(request));
+  return identity === undefined ? undefined : findRecord(model, identity);
+}
+
+function asRequest(request: string | SyncRequest): SyncRequest {
+  return typeof request === "string" ? { url: request } : request;
+}
+
+function isOf(record: ModelRecord, host: string | undefined): boolean {
+  return host === undefined || record.host === host;
+}
+
+function statusOf(model: Model): string {
+  return model.status === "running" && model.now() < model.brokenUntil ? "paused" : model.status;
+}

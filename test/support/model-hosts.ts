@@ -1,0 +1,67 @@
+/**
+ * Politeness of the naive model: what a visit and its outcome do to a host and to the breaker.
+ *
+ *   readyAt       hand-out and end of visit set it to now + delay; a release takes its own back
+ *   blockedUntil  Retry-After, blockUntil and host back-off raise it; nothing lowers it
+ *   failures      retry, fail, status ≥ 500 or 429; in a row per host, in a window for the breaker
+ */
+import type { SyncOutcome } from "./frontier-surface.ts";
+import { isUpcoming } from "./model-admit.ts";
+import { failRecord, hostOf, type Model, type ModelHost, type ModelRecord } from "./model-state.ts";
+
+export function endVisit(model: Model, host: ModelHost): void {
+  host.leased -= 1;
+  host.readyAt = model.now() + host.delayMs;
+}
+
+/** The last latency sets the delay, Retry-After blocks, bytes are spent. Comes before endVisit. */
+export function takeOutcome(model: Model, host: ModelHost, outcome: SyncOutcome): void {
+  const adaptive = model.policy.politeness?.adaptive;
+  if (adaptive !== undefined && outcome.latencyMs !== undefined) {
+    const wanted = adaptive.factor * outcome.latencyMs;
+    host.delayMs = Math.min(Math.max(wanted, adaptive.minMs), adaptive.maxMs);
+  }
+  if (outcome.retryAfterMs !== undefined) block(host, model.now() + outcome.retryAfterMs);
+  host.bytes += outcome.bytes ?? 0;
+}
+
+export function block(host: ModelHost, untilMs: number): void {
+  host.blockedUntil = Math.max(host.blockedUntil, untilMs);
+}
+
+/** Counts a visit for host back-off and breaker. Comes after the record has its new state. */
+export function countVisit(model: Model, record: ModelRecord, end: "success" | "failure"): void {
+  const host = hostOf(model, record.host);
+  if (end === "success") {
+    host.failuresInRow = 0;
+    return;
+  }
+  host.failuresInRow += 1;
+  backOff(model, host);
+  countForBreaker(model);
+}
+
+function backOff(model: Model, host: ModelHost): void {
+  const hostBackoff = model.policy.politeness?.hostBackoff;
+  if (hostBackoff === undefined) return;
+  const { after, baseMs, maxMs, giveUpAfter = Number.POSITIVE_INFINITY } = hostBackoff;
+  if (host.failuresInRow >= after) {
+    const grown = baseMs * 2 ** (host.failuresInRow - after);
+    block(host, model.now() + Math.min(grown, maxMs));
+  }
+  if (host.failuresInRow < giveUpAfter) return;
+  const left = model.records.filter((r) => r.host === host.key && isUpcoming(r));
+  left.sort((a, b) => a.sequence - b.sequence);
+  for (const record of left) failRecord(model, record, "host-gave-up");
+}
+
+function countForBreaker(model: Model): void {
+  const { breaker } = model.options;
+  if (breaker === undefined) return;
+  const now = model.now();
+  model.failureTimes.push(now);
+  model.failureTimes = model.failureTimes.filter((at) => at > now - breaker.withinMs);
+  if (model.failureTimes.length < breaker.failures) return;
+  model.brokenUntil = now + breaker.pauseMs;
+  model.failureTimes = [];
+}

@@ -1,0 +1,154 @@
+/**
+ * Transitions of the naive model: the clock's (settle), the hand-out and the five ends of a lease.
+ *
+ *   end        attempt  place            host
+ *   done       counts   –                end of visit
+ *   fail       counts   –                end of visit, a failure
+ *   retry      counts   new sequence     end of visit, a failure
+ *   expiry     counts   kept             end of visit
+ *   release    –        kept             readyAt and turn as before the hand-out
+ *
+ * Whatever goes back fails instead when its attempts (not for release) or deliveries are used up.
+ */
+import type { SyncOutcome, SyncRetryOptions } from "./frontier-surface.ts";
+import { countVisit, endVisit, takeOutcome } from "./model-hosts.ts";
+import { effectivePriority } from "./model-order.ts";
+import {
+  becomePending,
+  DEFAULT_LEASE_MS,
+  DEFAULT_MAX_DELIVERIES,
+  failRecord,
+  hostOf,
+  type Model,
+  type ModelLease,
+  type ModelRecord,
+} from "./model-state.ts";
+
+/** What the clock did since the last call: expiries first, then what became due. */
+export function settle(model: Model): void {
+  const now = model.now();
+  const expired = model.records
+    .filter((r) => r.lease !== undefined && r.lease.deadlineMs <= now)
+    .sort((a, b) => leaseOf(a).deadlineMs - leaseOf(b).deadlineMs || bySerial(a, b));
+  for (const record of expired) {
+    model.counters.expired += 1;
+    endVisit(model, hostOf(model, record.host));
+    record.lease = undefined;
+    record.attempts += 1;
+    if (record.attempts >= record.maxAttempts) failRecord(model, record, "expired");
+    else putBack(model, record);
+  }
+  const due = model.records
+    .filter((r) => r.state === "waiting" && r.dueAt <= now)
+    .sort((a, b) => a.dueAt - b.dueAt || a.sequence - b.sequence);
+  for (const record of due) becomePending(model, record);
+}
+
+export function handOut(model: Model, record: ModelRecord): void {
+  const now = model.now();
+  const host = hostOf(model, record.host);
+  record.state = "leased";
+  record.deliveries += 1;
+  record.lease = {
+    serial: model.nextLease,
+    deadlineMs: now + (model.options.leaseMs ?? DEFAULT_LEASE_MS),
+    readyAtBefore: host.readyAt,
+    readyAtSet: now + host.delayMs,
+    turnBefore: host.turn,
+  };
+  model.nextLease += 1;
+  host.leased += 1;
+  host.readyAt = record.lease.readyAtSet;
+  host.turn = record.lease.serial;
+}
+
+export function finishDone(model: Model, record: ModelRecord, outcome: SyncOutcome = {}): void {
+  endLease(model, record, outcome);
+  record.attempts += 1;
+  record.state = "done";
+  const { status = 0 } = outcome;
+  countVisit(model, record, status >= 500 || status === 429 ? "failure" : "success");
+}
+
+export function finishFailed(
+  model: Model,
+  record: ModelRecord,
+  end: { reason: string | undefined; outcome: SyncOutcome | undefined },
+): void {
+  endLease(model, record, end.outcome ?? {});
+  record.attempts += 1;
+  failRecord(model, record, end.reason);
+  countVisit(model, record, "failure");
+}
+
+/** Retry; true when the record goes on, false when it failed (also because its host gave up). */
+export function finishRetry(model: Model, record: ModelRecord, options: SyncRetryOptions): boolean {
+  endLease(model, record, options.outcome ?? {});
+  record.attempts += 1;
+  if (record.attempts >= record.maxAttempts) failRecord(model, record, options.reason);
+  else if (isWornOut(model, record)) failRecord(model, record, "deliveries");
+  else requeueLater(model, record, options);
+  countVisit(model, record, "failure");
+  return record.state !== "failed";
+}
+
+export function finishRelease(model: Model, record: ModelRecord): void {
+  const lease = leaseOf(record);
+  const host = hostOf(model, record.host);
+  host.leased -= 1;
+  // Only what this hand-out set is taken back; whatever came after it stays.
+  if (host.readyAt === lease.readyAtSet) host.readyAt = lease.readyAtBefore;
+  if (host.turn === lease.serial) host.turn = lease.turnBefore;
+  record.lease = undefined;
+  putBack(model, record);
+}
+
+export function leaseOf(record: ModelRecord): ModelLease {
+  if (record.lease === undefined) throw new Error(`${record.url} is not leased`);
+  return record.lease;
+}
+
+/** Back to its old place. */
+function putBack(model: Model, record: ModelRecord): void {
+  if (isWornOut(model, record)) failRecord(model, record, "deliveries");
+  else record.state = "pending";
+}
+
+function isWornOut(model: Model, record: ModelRecord): boolean {
+  return record.deliveries >= (model.options.maxDeliveries ?? DEFAULT_MAX_DELIVERIES);
+}
+
+function requeueLater(model: Model, record: ModelRecord, options: SyncRetryOptions): void {
+  model.counters.retried += 1;
+  const change = model.policy.retryPriority ?? -1;
+  const priority = effectivePriority(model, record);
+  if (options.priority !== undefined) record.shift += options.priority - priority;
+  else if (typeof change === "number") record.shift += change;
+  else record.shift += change.set - priority;
+  const delayMs = options.delayMs ?? backoffMs(model, record.attempts);
+  if (delayMs <= 0) {
+    becomePending(model, record);
+  } else {
+    record.state = "waiting";
+    record.dueAt = model.now() + delayMs;
+  }
+}
+
+/** baseMs × factor^(n − 1) after the n-th attempt, at most maxMs; without jitter. */
+function backoffMs(model: Model, attempts: number): number {
+  const { backoff } = model.policy;
+  if (backoff === undefined) return 0;
+  const grown = backoff.baseMs * (backoff.factor ?? 2) ** (attempts - 1);
+  return Math.min(grown, backoff.maxMs ?? Number.POSITIVE_INFINITY);
+}
+
+function endLease(model: Model, record: ModelRecord, outcome: SyncOutcome): void {
+  record.lease = undefined;
+  const host = hostOf(model, record.host);
+  takeOutcome(model, host, outcome);
+  endVisit(model, host);
+}
+
+function bySerial(a: ModelRecord, b: ModelRecord): number {
+  return leaseOf(a).serial - leaseOf(b).serial;
+}

@@ -1,0 +1,59 @@
+/**
+ * Which record goes next, said as plainly as possible: look at all of them.
+ *
+ *   1. Only pending records count and, under politeness, only those whose host may go now.
+ *   2. The best effective priority among those.
+ *   3. Under politeness: the host that was leased least recently; hosts that were never leased come
+ *      first, in order of joining.
+ *   4. startLast: start records behind all others. Then FIFO: lowest sequence, LIFO: highest.
+ */
+import type { SyncPolicy } from "./frontier-surface.ts";
+import { countState, hostOf, type Model, type ModelHost, type ModelRecord } from "./model-state.ts";
+
+export function chooseNext(model: Model): ModelRecord | undefined {
+  if (model.status !== "running" || model.now() < model.brokenUntil) return undefined;
+  if (countState(model, "leased") >= (model.options.maxLeases ?? Number.POSITIVE_INFINITY)) {
+    return undefined;
+  }
+  let candidates = model.records.filter((r) => r.state === "pending");
+  if (isPolite(model.policy)) {
+    candidates = candidates.filter((r) => hostMayGo(model, hostOf(model, r.host)));
+  }
+  const best = Math.max(...candidates.map((r) => effectivePriority(model, r)));
+  candidates = candidates.filter((r) => effectivePriority(model, r) === best);
+  if (isPolite(model.policy)) {
+    const hosts = candidates.map((r) => hostOf(model, r.host)).sort(byTurn);
+    candidates = candidates.filter((r) => r.host === hosts[0]?.key);
+  }
+  return candidates.sort((a, b) => byPlace(model.policy, a, b))[0];
+}
+
+/** (request ?? rule ?? 0) − depth × depthPriority, plus the retries' changes, clamped. */
+export function effectivePriority(model: Model, record: ModelRecord): number {
+  const raw = record.asked - record.depth * (model.policy.depthPriority ?? 0) + record.shift;
+  return Math.min(Math.max(raw, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+}
+
+/** `by` and `budget` alone, or a delay of 0, make no politeness: no rotation and no gate. */
+export function isPolite(policy: SyncPolicy): boolean {
+  const { delayMs = 0, perHost, adaptive, hostBackoff } = policy.politeness ?? {};
+  return (
+    delayMs > 0 || perHost !== undefined || adaptive !== undefined || hostBackoff !== undefined
+  );
+}
+
+export function hostMayGo(model: Model, host: ModelHost): boolean {
+  const now = model.now();
+  if (host.isHeld || host.leased >= host.limit) return false;
+  return now >= host.readyAt && now >= host.blockedUntil;
+}
+
+function byTurn(a: ModelHost, b: ModelHost): number {
+  if (a.turn === undefined && b.turn === undefined) return (a.joined ?? 0) - (b.joined ?? 0);
+  return (a.turn ?? Number.NEGATIVE_INFINITY) - (b.turn ?? Number.NEGATIVE_INFINITY);
+}
+
+function byPlace(policy: SyncPolicy, a: ModelRecord, b: ModelRecord): number {
+  if (policy.startLast && a.start !== b.start) return a.start ? 1 : -1;
+  return policy.order === "lifo" ? b.sequence - a.sequence : a.sequence - b.sequence;
+}

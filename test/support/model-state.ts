@@ -1,0 +1,187 @@
+/**
+ * The state of the naive model: two plain collections and a few counters. Nothing is indexed and
+ * nothing is cached; whatever a question needs is counted or sorted when it is asked.
+ *
+ *   record   one admitted request, for ever: its state changes, it never leaves the array
+ *   host     one politeness unit, for ever
+ *   place    (effective priority, sequence); the sequence is given out by ONE counter
+ *   lease    lives inside its record while the record is leased
+ *
+ *   waiting ─due─▶ pending ─poll─▶ leased ─▶ done | failed | waiting | pending
+ *                                  done, failed ─forget─▶ forgotten;  waiting, pending ─remove─▶ removed
+ */
+import type { SyncOptions, SyncPolicy } from "./frontier-surface.ts";
+
+export type ModelState =
+  | "waiting"
+  | "pending"
+  | "leased"
+  | "done"
+  | "failed"
+  | "forgotten"
+  | "removed";
+
+export interface ModelLease {
+  serial: number;
+  deadlineMs: number;
+  /** What the hand-out changed at the host, so that release can take it back. */
+  readyAtBefore: number;
+  readyAtSet: number;
+  turnBefore: number | undefined;
+}
+
+export interface ModelRecord {
+  /** What the duplicate check compares; undefined: a record without identity. */
+  identity: string | undefined;
+  url: string;
+  method: string;
+  host: string;
+  state: ModelState;
+  /** Effective priority = asked − depth × depthPriority + shift; shift sums the retries' changes. */
+  asked: number;
+  shift: number;
+  depth: number;
+  sequence: number;
+  start: boolean;
+  dueAt: number;
+  /** Attempts that ended: retry, expiry, done and fail count one, release none. */
+  attempts: number;
+  maxAttempts: number;
+  deliveries: number;
+  data: unknown;
+  reason: string | undefined;
+  /** The order in which records failed; requeue takes them in that order. */
+  failedOrder: number;
+  lease: ModelLease | undefined;
+}
+
+export interface ModelHost {
+  key: string;
+  /** Order of the first admitted record; undefined: settings only so far. */
+  joined: number | undefined;
+  /** Serial of the last lease; undefined: never leased. */
+  turn: number | undefined;
+  leased: number;
+  readyAt: number;
+  blockedUntil: number;
+  isHeld: boolean;
+  delayMs: number;
+  limit: number;
+  failuresInRow: number;
+  admitted: number;
+  bytes: number;
+}
+
+export interface ModelCounters {
+  pushed: number;
+  accepted: number;
+  deferred: number;
+  duplicate: number;
+  rejected: number;
+  full: number;
+  retried: number;
+  expired: number;
+  lateResults: number;
+}
+
+export interface Model {
+  options: SyncOptions;
+  policy: SyncPolicy;
+  now: () => number;
+  status: "running" | "paused" | "draining" | "stopped";
+  /** The breaker's pause ends here by itself. */
+  brokenUntil: number;
+  failureTimes: number[];
+  records: ModelRecord[];
+  hosts: Map<string, ModelHost>;
+  counters: ModelCounters;
+  nextSequence: number;
+  nextLease: number;
+  nextFailure: number;
+}
+
+export const DEFAULT_LEASE_MS = 60_000;
+export const DEFAULT_MAX_ATTEMPTS = 3;
+export const DEFAULT_MAX_DELIVERIES = 10;
+export const DEFAULT_MAX_URL_BYTES = 8_192;
+
+export function createModel(options: SyncOptions): Model {
+  return {
+    options,
+    policy: options.defaults ?? {},
+    now: () => options.clock.now(),
+    status: "running",
+    brokenUntil: 0,
+    failureTimes: [],
+    records: [],
+    hosts: new Map(),
+    counters: {
+      pushed: 0,
+      accepted: 0,
+      deferred: 0,
+      duplicate: 0,
+      rejected: 0,
+      full: 0,
+      retried: 0,
+      expired: 0,
+      lateResults: 0,
+    },
+    nextSequence: 0,
+    nextLease: 0,
+    nextFailure: 0,
+  };
+}
+
+/** An independent copy that stands at `nowMs`: peek and nextDueAt try things out on it. */
+export function modelAt(model: Model, nowMs: number): Model {
+  return {
+    ...model,
+    now: () => nowMs,
+    failureTimes: [...model.failureTimes],
+    records: model.records.map((r) => ({ ...r, lease: r.lease && { ...r.lease } })),
+    hosts: new Map([...model.hosts].map(([key, host]) => [key, { ...host }])),
+    counters: { ...model.counters },
+  };
+}
+
+export function countState(model: Model, state: ModelState): number {
+  return model.records.filter((r) => r.state === state).length;
+}
+
+export function failRecord(model: Model, record: ModelRecord, reason: string | undefined): void {
+  record.state = "failed";
+  record.reason = reason;
+  record.failedOrder = model.nextFailure;
+  model.nextFailure += 1;
+}
+
+/** Into the lanes with a new sequence: retries, requeued records and what became due. */
+export function becomePending(model: Model, record: ModelRecord): void {
+  record.state = "pending";
+  record.dueAt = 0;
+  record.sequence = model.nextSequence;
+  model.nextSequence += 1;
+}
+
+export function hostOf(model: Model, key: string): ModelHost {
+  let host = model.hosts.get(key);
+  if (host === undefined) {
+    const { delayMs, perHost, adaptive } = model.policy.politeness ?? {};
+    host = {
+      key,
+      joined: undefined,
+      turn: undefined,
+      leased: 0,
+      readyAt: 0,
+      blockedUntil: 0,
+      isHeld: false,
+      delayMs: delayMs ?? adaptive?.minMs ?? 0,
+      limit: perHost ?? 1,
+      failuresInRow: 0,
+      admitted: 0,
+      bytes: 0,
+    };
+    model.hosts.set(key, host);
+  }
+  return host;
+}

@@ -1,0 +1,90 @@
+/**
+ * What the naive model answers about itself. peek and nextDueAt have no logic of their own: they
+ * let an independent copy run and look what it does.
+ */
+import type {
+  SyncFrontier,
+  SyncRecordView,
+  SyncReport,
+  SyncRequestView,
+  VisitState,
+} from "./frontier-surface.ts";
+import { handOut, settle } from "./model-leases.ts";
+import { chooseNext, effectivePriority } from "./model-order.ts";
+import { countState, type Model, type ModelRecord, modelAt } from "./model-state.ts";
+
+/** Exactly what pollMany(max) would hand out now. */
+export function peekModel(model: Model, max: number): SyncRequestView[] {
+  const copy = modelAt(model, model.now());
+  const views: SyncRequestView[] = [];
+  while (views.length < max) {
+    const next = chooseNext(copy);
+    if (next === undefined) break;
+    handOut(copy, next);
+    views.push({ url: next.url, priority: effectivePriority(copy, next), depth: next.depth });
+  }
+  return views;
+}
+
+/**
+ * The first moment at which a poll succeeds, now or later, if nothing but the clock moves on: a
+ * copy is woken at each moment that any clock names until it can hand something out.
+ */
+export function nextDueModel(model: Model): number | undefined {
+  let at = model.now();
+  const copy: Model = { ...modelAt(model, at), now: () => at };
+  while (chooseNext(copy) === undefined) {
+    const next = nextMoment(copy);
+    if (next === undefined) return undefined;
+    at = next;
+    settle(copy);
+  }
+  return at;
+}
+
+function nextMoment(model: Model): number | undefined {
+  const clocks = [model.brokenUntil];
+  for (const record of model.records) {
+    if (record.state === "waiting") clocks.push(record.dueAt);
+    if (record.lease !== undefined) clocks.push(record.lease.deadlineMs);
+  }
+  for (const host of model.hosts.values()) clocks.push(host.readyAt, host.blockedUntil);
+  const later = clocks.filter((at) => at > model.now());
+  return later.length === 0 ? undefined : Math.min(...later);
+}
+
+export function reportModel(model: Model, status: SyncFrontier["status"]): SyncReport {
+  const identities = new Set(model.records.map((r) => r.identity));
+  identities.delete(undefined);
+  return {
+    status,
+    ...model.counters,
+    pending: countState(model, "pending"),
+    waiting: countState(model, "waiting"),
+    leased: countState(model, "leased"),
+    done: countState(model, "done"),
+    failed: countState(model, "failed"),
+    forgotten: countState(model, "forgotten"),
+    removed: countState(model, "removed"),
+    seen: identities.size,
+  };
+}
+
+/** undefined for what is not known any more: forgotten and removed records. */
+export function viewRecord(record: ModelRecord | undefined): SyncRecordView | undefined {
+  if (record === undefined || record.state === "forgotten" || record.state === "removed") {
+    return undefined;
+  }
+  const { url, state, attempts, deliveries, depth } = record;
+  return { url, state, attempts, deliveries, depth };
+}
+
+export function listRecords(
+  model: Model,
+  filter: { state?: VisitState; host?: string },
+): SyncRecordView[] {
+  return model.records
+    .filter((r) => filter.state === undefined || r.state === filter.state)
+    .filter((r) => filter.host === undefined || r.host === filter.host)
+    .flatMap((r) => viewRecord(r) ?? []);
+}

@@ -1,0 +1,91 @@
+/**
+ * Random option sets for two frontiers side by side, as plain data; functions are put in by
+ * `buildOptions`.
+ */
+import fc from "fast-check";
+import type { Clock } from "../../src/base/clock.ts";
+import type {
+  SyncOptions,
+  SyncPoliteness,
+  SyncPolicy,
+  SyncRequestView,
+} from "./frontier-surface.ts";
+
+/** Options as data; `by: 'key'` and `accept` stand for functions that `buildOptions` puts in. */
+export interface OptionSpec {
+  policy: Omit<SyncPolicy, "politeness">;
+  politeness?: Omit<SyncPoliteness, "by"> & { by?: "host" | "domain" | "key" };
+  limits: Pick<SyncOptions, "capacity" | "leaseMs" | "maxLeases" | "maxDeliveries" | "breaker">;
+  accept?: boolean;
+}
+
+export function buildOptions(spec: OptionSpec, clock: Clock): SyncOptions {
+  const { by, ...politeness } = spec.politeness ?? {};
+  const policy: SyncPolicy = { ...spec.policy };
+  if (spec.politeness !== undefined) {
+    policy.politeness = { ...politeness, by: by === "key" ? keyOfUrl : (by ?? "host") };
+  }
+  const options: SyncOptions = { clock, leaseMs: 1_000, ...spec.limits, defaults: policy };
+  return spec.accept ? { ...options, accept } : options;
+}
+
+/** Own politeness keys: two of them, whatever the host. */
+function keyOfUrl(url: string): string {
+  return `unit-${new URL(url).host.charCodeAt(0) % 2}`;
+}
+
+function accept(request: SyncRequestView): boolean | { priority?: number; data?: unknown } {
+  if (request.url.endsWith("/5")) return false;
+  return request.url.endsWith("/4") ? { priority: request.priority + 2, data: "hooked" } : true;
+}
+
+const optional = { noNullPrototype: true } as const;
+/** Each field is there in one of three cases: too many limits at once leave nothing to order. */
+function spread<T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Partial<T>> {
+  const entries = Object.entries<fc.Arbitrary<unknown>>(fields).map(([name, arbitrary]) =>
+    fc.oneof(
+      { weight: 2, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: arbitrary.map((value) => [[name, value]]) },
+    ),
+  );
+  return fc.tuple(...entries).map((present) => Object.fromEntries(present.flat()));
+}
+
+const policy = spread<Required<OptionSpec["policy"]>>({
+  order: fc.constantFrom("fifo", "lifo"),
+  startLast: fc.boolean(),
+  priority: fc.integer({ min: -2, max: 2 }),
+  depthPriority: fc.constantFrom(0, 1, -2),
+  maxDepth: fc.integer({ min: 0, max: 3 }),
+  maxAttempts: fc.integer({ min: 1, max: 4 }),
+  backoff: fc.constantFrom(
+    { baseMs: 4, jitter: 0 },
+    { baseMs: 3, factor: 3, maxMs: 20, jitter: 0 },
+  ),
+  retryPriority: fc.constantFrom<number | { set: number }>(0, -1, -5, 2, { set: 0 }, { set: -3 }),
+});
+
+const politeness = spread<Required<NonNullable<OptionSpec["politeness"]>>>({
+  delayMs: fc.constantFrom(0, 5, 10),
+  perHost: fc.integer({ min: 1, max: 3 }),
+  by: fc.constantFrom("host", "domain", "key"),
+  adaptive: fc.constant({ factor: 2, minMs: 3, maxMs: 15 }),
+  hostBackoff: fc.constantFrom(
+    { after: 1, baseMs: 6, maxMs: 20 },
+    { after: 2, baseMs: 4, maxMs: 100, giveUpAfter: 3 },
+  ),
+  budget: fc.constantFrom({ urls: 5 }, { bytes: 100 }, { urls: 9, bytes: 200 }),
+});
+
+const limits = spread<Required<OptionSpec["limits"]>>({
+  capacity: fc.constantFrom(1, 3, 8),
+  leaseMs: fc.constantFrom(5, 12, 1_000),
+  maxLeases: fc.constantFrom(1, 2, 5),
+  maxDeliveries: fc.constantFrom(1, 2, 4),
+  breaker: fc.constant({ failures: 3, withinMs: 40, pauseMs: 25 }),
+});
+
+export const optionArbitrary: fc.Arbitrary<OptionSpec> = fc.record(
+  { policy, politeness, limits, accept: fc.boolean() },
+  { requiredKeys: ["policy", "limits"], ...optional },
+);
