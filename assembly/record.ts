@@ -43,7 +43,7 @@ export function gatherUrls(handles: i32, count: i32, text: i32, capacity: i32, e
       const host = (<usize>load<u32>(queue, QUEUE_HOST_WORD * 4)) << 3;
       const nameBytes = <usize>load<u32>(host, HOST_NAME_BYTES_WORD * 4);
       if (to + 8 + nameBytes + bytes > limit) return index;
-      to = writeScheme(to, (flags & RECORD_FLAG_HTTPS) != 0);
+      to = writeScheme(to, (flags & RECORD_FLAG_HTTPS) > 0);
       memory.copy(to, (<usize>load<u32>(host, HOST_NAME_WORD * 4)) << 3, nameBytes);
       to += nameBytes;
     }
@@ -54,12 +54,14 @@ export function gatherUrls(handles: i32, count: i32, text: i32, capacity: i32, e
   return count;
 }
 
-/** Writes "http://" or "https://" as one word of eight bytes; the host overwrites what is too much. */
+/** Writes "http://" or "https://" as two words; the host overwrites what is too much. */
 function writeScheme(to: usize, isHttps: bool): usize {
   if (isHttps) {
-    store<u64>(to, 0x2f2f3a7370747468); // "https://"
+    store<u32>(to, 0x70747468); // "http"
+    store<u32>(to, 0x2f2f3a73, 4); // "s://"
     return to + 8;
   }
-  store<u64>(to, 0x002f2f3a70747468); // "http://"
+  store<u32>(to, 0x70747468); // "http"
+  store<u32>(to, 0x002f2f3a, 4); // "://"
   return to + 7;
 }

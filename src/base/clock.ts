@@ -68,3 +68,9 @@ export function createVirtualClock(startMs = 0): Clock & { advance(ms: number): 
     },
   };
 }
+
+/** A time as people read it, in UTC; also for what no Date can hold. */
+export function timeText(atMs: number): string {
+  const date = new Date(atMs);
+  return Number.isNaN(date.getTime()) ? `${atMs} ms` : date.toISOString();
+}

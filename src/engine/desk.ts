@@ -61,7 +61,7 @@ export class Desk implements LeaseDesk {
     this.#maxFound = maxFound;
   }
 
-  /** At most `max` leases at `nowMs`, in order. @hot */
+  /** At most `max` leases at `nowMs`, in order. */
   take(core: Core, max: number, nowMs: number): RecordLease[] {
     const leases: RecordLease[] = [];
     while (leases.length < max) {
@@ -108,7 +108,7 @@ export class Desk implements LeaseDesk {
     return answer;
   }
 
-  /** Batch form without children; how many were not late. @hot */
+  /** Batch form without children; how many were not late. */
   doneMany(leases: Iterable<RecordLease>): number {
     const { core, nowMs } = this.#life.begin();
     let count = 0;

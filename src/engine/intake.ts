@@ -6,7 +6,8 @@
  * A slice of plain strings goes through as it is; a slice that holds a RequestInput, or meets a policy that looks at
  * more than URLs, carries an Admission per row.
  */
-import { type Admission, admitRows } from "../frontier/admit.ts";
+import type { Admission } from "../frontier/admission.ts";
+import { admitRows } from "../frontier/admit.ts";
 import type { Core } from "../frontier/core.ts";
 import { effectivePriority } from "../frontier/core.ts";
 import {

@@ -37,7 +37,7 @@ import {
 import { recordUrl } from "../structures/scratch.ts";
 import { seenFind } from "../structures/seen-set.ts";
 import { float, hashBytes, word, wordAt } from "../structures/store.ts";
-import { refusalOf } from "../frontier/admit.ts";
+import { refusalOf } from "../frontier/admission.ts";
 import { batchKey, batchLoad, batchParse } from "../url/batch.ts";
 import { registrableDomain } from "../url/domain.ts";
 import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";

@@ -93,7 +93,7 @@ export class Life {
     return { core: this.#open().core, nowMs: this.clock.now() };
   }
 
-  /** Leases for a caller who does not wait. @hot */
+  /** Leases for a caller who does not wait. */
   poll(max: number): Lease[] {
     const { core, nowMs } = this.begin();
     if (core === undefined) return [];
@@ -151,7 +151,7 @@ export class Life {
     });
   }
 
-  /** Closes a call: serves waiters, tells edges, arms the timer, delivers events. @hot */
+  /** Closes a call: serves waiters, tells edges, arms the timer, delivers events. */
   end(nowMs: number): void {
     const core = this.#runtime?.core;
     if (core !== undefined && !this.#isSettling) {

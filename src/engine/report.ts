@@ -1,4 +1,5 @@
 /** Report: counters and gauges as plain data, derived from transitions alone; toString() for people. */
+import { timeText } from "../base/clock.ts";
 import type { Core } from "../frontier/core.ts";
 import { nextDueAt } from "../frontier/due.ts";
 import {
@@ -112,22 +113,23 @@ function countRanks(core: Core, root: number): number {
 }
 
 function describe(report: Omit<Report, "toString">): string {
-  const number = (value: number): string => Math.round(value).toLocaleString("en-US");
-  const rejected = Object.entries(report.rejected).map(
-    ([reason, count]) => `${reason} ${number(count)}`,
-  );
+  const n = (value: number): string => Math.round(value).toLocaleString("en-US");
   const mebibytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
-  const until =
-    report.waitingUntil === undefined
-      ? ""
-      : `, waiting until ${new Date(report.waitingUntil).toISOString()}`;
+  const named = (names: Record<string, number>): string =>
+    Object.entries(names)
+      .map(([name, count]) => `${name} ${n(count)}`)
+      .join(", ");
+  const { accepted, deferred, duplicate, full, rejected, rates, memory } = report;
+  const { pending, waiting, leased, done, failed } = report;
+  const until = report.waitingUntil === undefined ? "" : `, until ${timeText(report.waitingUntil)}`;
+  const refused = Object.keys(rejected).length === 0 ? "" : `, rejected: ${named(rejected)}`;
   return [
     `status     ${report.status}${until}`,
-    `pushed     ${number(report.pushed)}: accepted ${number(report.accepted)}, deferred ${number(report.deferred)}, duplicate ${number(report.duplicate)}, full ${number(report.full)}${rejected.length > 0 ? `, rejected: ${rejected.join(", ")}` : ""}`,
-    `now        pending ${number(report.pending)}, waiting ${number(report.waiting)}, leased ${number(report.leased)}, done ${number(report.done)}, failed ${number(report.failed)}`,
-    `hosts      ${number(report.hosts)}, lanes ${number(report.lanes)}`,
-    `seen-set   ${report.seenSet.mode}, ${number(report.seen)} URLs, ${mebibytes(report.seenSet.bytes)}`,
-    `memory     off-heap ${mebibytes(report.memory.offHeapBytes)}, heap ${mebibytes(report.memory.heapBytes)}`,
-    `rates      pushed ${number(report.rates.pushed)}/s, leased ${number(report.rates.leased)}/s, done ${number(report.rates.done)}/s`,
+    `pushed     ${n(report.pushed)}: ${named({ accepted, deferred, duplicate, full })}${refused}`,
+    `now        ${named({ pending, waiting, leased, done, failed })}`,
+    `hosts      ${n(report.hosts)}, lanes ${n(report.lanes)}`,
+    `seen-set   ${report.seenSet.mode}, ${n(report.seen)} URLs, ${mebibytes(report.seenSet.bytes)}`,
+    `memory     off-heap ${mebibytes(memory.offHeapBytes)}, heap ${mebibytes(memory.heapBytes)}`,
+    `per second ${named({ pushed: rates.pushed, leased: rates.leased, done: rates.done })}`,
   ].join("\n");
 }

@@ -3,7 +3,7 @@
  * and throws REQUEST_INVALID naming it; a URL that can not be crawled is a verdict and never throws.
  */
 import { FrontierError, misuse } from "../base/errors.ts";
-import type { Admission } from "../frontier/admit.ts";
+import type { Admission } from "../frontier/admission.ts";
 import { VERDICT_UNSERIALIZABLE } from "../frontier/verdict.ts";
 import { isExempt } from "../url/identity.ts";
 import type { NormalPolicy } from "../url/policy.ts";

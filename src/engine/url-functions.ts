@@ -22,8 +22,8 @@ import { loadKernelModule } from "./kernel-file.ts";
 import { checkRequest } from "./request.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
 
-let processBatch: UrlBatch | undefined;
-let ownPage = 0;
+/** The process's own kernel, made at the first call. */
+const own: { batch: UrlBatch | undefined; page: number } = { batch: undefined, page: 0 };
 
 const PRINT_BYTES = 16;
 
@@ -83,15 +83,15 @@ function printBytes(batch: UrlBatch, bytes: Uint8Array): string {
   kernel.region.views.u8.set(bytes, place + PRINT_BYTES);
   kernel.exports.fingerprint128(place + PRINT_BYTES, bytes.length, place);
   const print = kernel.region.views.buffer.toString("hex", place, place + PRINT_BYTES);
-  if (place !== ownPage) kernelGive(kernel, place, pages);
+  if (place !== own.page) kernelGive(kernel, place, pages);
   return print;
 }
 
 /** One page is kept for the usual request; a large body takes its own for the moment. */
 function printPlace(kernel: Kernel, pages: number): number {
   if (pages > 1) return kernelTake(kernel, pages);
-  if (ownPage === 0) ownPage = kernelTake(kernel, 1);
-  return ownPage;
+  if (own.page === 0) own.page = kernelTake(kernel, 1);
+  return own.page;
 }
 
 /** The links of a page, resolved; blank ones, `#`, `javascript:` and what is no http(s) URL go. */
@@ -110,6 +110,6 @@ export function resolveLinks(baseUrl: string, hrefs: Iterable<string>): string[]
 }
 
 function ownBatch(): UrlBatch {
-  processBatch ??= createUrlBatch(createKernel(loadKernelModule()));
-  return processBatch;
+  own.batch ??= createUrlBatch(createKernel(loadKernelModule()));
+  return own.batch;
 }

@@ -28,7 +28,7 @@ import {
   rowStatus,
   rowVisitText,
 } from "../url/rows.ts";
-import { type Admission, hasReserve, type Intake, refusalOf, setRowText } from "./admit.ts";
+import { type Admission, hasReserve, type Intake, refusalOf, setRowText } from "./admission.ts";
 import { type Core, effectivePriority } from "./core.ts";
 import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
 import { sightRecord } from "./sighting.ts";

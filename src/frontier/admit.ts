@@ -14,87 +14,29 @@
 import { tableInsertBatch } from "../structures/fingerprint-table.ts";
 import { FOUND_CLAIMED, FOUND_NEW, FOUND_SKIP } from "../structures/found.ts";
 import { hostFind, hostMake, queueOf } from "../structures/host-table.ts";
-import {
-  RECORD_FLAG_HTTPS,
-  RECORD_FLAG_WHOLE,
-  recordCreate,
-  recordTextOffset,
-} from "../structures/record.ts";
+import { RECORD_FLAG_HTTPS, recordCreate, recordTextOffset } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
 import { setWordAt, wordAt } from "../structures/store.ts";
 import {
   BATCH_OK,
-  BATCH_SCHEME,
-  BATCH_TOO_LONG,
   hashesOffset,
   hostHashesOffset,
   type Rows,
-  rowHasUserinfo,
   rowHost,
   rowIsHttps,
-  rowPathStart,
   rowStatus,
-  rowVisitLength,
-  rowVisitOffset,
   slotsOffset,
   valuesOffset,
 } from "../url/rows.ts";
+import { hasReserve, type Intake, refusalOf, setRowText } from "./admission.ts";
 import { admitEach } from "./admit-each.ts";
 import { type Core, effectivePriority } from "./core.ts";
 import { evictHosts } from "./eviction.ts";
 import { isBudgeted } from "./politeness.ts";
 import { lowerDepth } from "./sighting.ts";
 import { admitRecord, keepRecord } from "./transition.ts";
-import {
-  VERDICT_ACCEPTED,
-  VERDICT_DUPLICATE,
-  VERDICT_FULL_MEMORY,
-  VERDICT_INVALID_URL,
-  VERDICT_SCHEME,
-  VERDICT_TOO_LONG,
-  verdictOf,
-} from "./verdict.ts";
-
-/** What a request says beyond its URL, checked and encoded by the engine. */
-export interface Admission {
-  /** A verdict already reached (a request that is none): nothing else is looked at. */
-  verdict: number | undefined;
-  priority: number | undefined;
-  depth: number;
-  /** Not before this time; 0: now. */
-  dueMs: number;
-  dedup: "check" | "record" | "skip";
-  isStart: boolean;
-  maxAttempts: number;
-  /** Everything optional, as msgpack; undefined when there is nothing. */
-  blob: Uint8Array | undefined;
-  isVolatile: boolean;
-  /** Data of a volatile request that msgpack can not carry. */
-  volatileData: unknown;
-}
-
-export interface Intake {
-  readonly rows: Rows;
-  readonly count: number;
-  readonly nowMs: number;
-  /** From outside: capacity binds. */
-  readonly isOutside: boolean;
-  /** Depth of plain rows. */
-  readonly depth: number;
-  /** Handle of the parent fingerprint, or 0. */
-  readonly parent: number;
-  /** One per row where the request was more than a URL. */
-  readonly admissions: ReadonlyArray<Admission | undefined> | undefined;
-  /** The user's hook, asked for rows that would be admitted; undefined: refused. */
-  readonly hook: ((row: number) => Admission | undefined) | undefined;
-  /** Out: the verdict code of row i goes to codes[codesStart + i]. */
-  readonly codes: Uint8Array;
-  readonly codesStart: number;
-}
-
-/** Most pages a batch and the structures it grows can ask for: 16 MiB kept free for transitions of what is in. */
-const RESERVE_PAGES = 256;
+import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY, verdictOf } from "./verdict.ts";
 
 /** Gives every row its verdict and makes the records of those admitted. */
 export function admitRows(core: Core, intake: Intake): void {
@@ -113,12 +55,6 @@ function isPlain(core: Core, intake: Intake): boolean {
   if (intake.depth > policy.maxDepth) return false;
   const { pending, waiting } = core.counters;
   return !intake.isOutside || pending + waiting + intake.count <= core.limits.capacity;
-}
-
-/** Whether the region has room beyond what the transitions of its records may need. */
-export function hasReserve(core: Core): boolean {
-  const { region } = core.store;
-  return region.pageCountMax - region.pagesUsed > RESERVE_PAGES;
 }
 
 /** The hot path: two kernel calls for the whole batch, then one round over the new rows. @hot */
@@ -146,7 +82,7 @@ function admitPlain(core: Core, intake: Intake): void {
     } else if (value === FOUND_SKIP) {
       codes[codesStart + row] = refusalOf(rowStatus(rows, row));
     } else {
-      lowerDepth(core, rows, row, { value, depth, nowMs });
+      lowerDepth(core, rows, row, value, depth, nowMs);
       codes[codesStart + row] = VERDICT_DUPLICATE;
     }
   }
@@ -178,16 +114,6 @@ function makePlain(core: Core, rows: Rows, row: number, nowMs: number): number {
   return VERDICT_ACCEPTED;
 }
 
-/** Names the bytes of a row that its record keeps: what follows the host, or all where user info stands before it. */
-export function setRowText(core: Core, rows: Rows, row: number): void {
-  const { draft } = core;
-  const isWhole = rowHasUserinfo(rows, row) || core.rule.policy.by !== "host";
-  const start = isWhole ? 0 : rowPathStart(rows, row);
-  if (isWhole) draft.flags |= RECORD_FLAG_WHOLE;
-  draft.textOffset = rowVisitOffset(rows, row) + start;
-  draft.textLength = rowVisitLength(rows, row) - start;
-}
-
 /** Looks up, and claims where new, the hosts of all rows that are new; results go to the scratch. */
 function findHosts(core: Core, rows: Rows, count: number): void {
   const { hosts, scratch, store } = core;
@@ -214,12 +140,6 @@ function hostOfRow(core: Core, rows: Rows, row: number): number {
   const host = hostMake(hosts, rowHost(rows, row), lo, hi);
   setWordAt(store, slot >> 2, host); // 0 takes the claim back
   return host;
-}
-
-/** The verdict of a row that the URL room refused. */
-export function refusalOf(status: number): number {
-  if (status === BATCH_SCHEME) return VERDICT_SCHEME;
-  return status === BATCH_TOO_LONG ? VERDICT_TOO_LONG : VERDICT_INVALID_URL;
 }
 
 /** One counter step per row; accepted and deferred were counted by their transition. */

@@ -19,22 +19,22 @@ import { clampPriority, type Core } from "./core.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
 import { isFinishedValue } from "./transition.ts";
 
-export interface Sighting {
-  /** What the seen-set holds for the identity. */
-  value: number;
-  depth: number;
-  nowMs: number;
-}
-
 /** Lowers the depth of the pending or waiting record behind a sighting, if the sighting is shallower. @hot */
-export function lowerDepth(core: Core, rows: Rows, row: number, sighting: Sighting): void {
-  let { value } = sighting;
-  if (value === FOUND_CLAIMED) {
+export function lowerDepth(
+  core: Core,
+  rows: Rows,
+  row: number,
+  value: number,
+  depth: number,
+  nowMs: number,
+): void {
+  let known = value;
+  if (known === FOUND_CLAIMED) {
     const hash = (hashesOffset(rows) >> 2) + row * 2; // an earlier row of this batch
-    value = seenFind(core.seen, wordAt(core.store, hash), wordAt(core.store, hash + 1));
+    known = seenFind(core.seen, wordAt(core.store, hash), wordAt(core.store, hash + 1));
   }
-  if (value === 0 || isFinishedValue(value)) return;
-  sightRecord(core, value, sighting.depth, sighting.nowMs);
+  if (known === 0 || isFinishedValue(known)) return;
+  sightRecord(core, known, depth, nowMs);
 }
 
 /** The same for a record that is known. */

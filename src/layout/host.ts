@@ -36,7 +36,7 @@
  *
  * Rule queue, words:
  *      0  ranks              root: records, or host queues
- *      1  rule               index of the rule
+ *      1  index              of the rule among the rules
  */
 export const HOST_FLAGS_WORD = 5;
 export const HOST_LEASED_WORD = 6;

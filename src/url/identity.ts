@@ -7,17 +7,12 @@
  * FF never occurs in UTF-8 and the body's length is written before it, so two different requests
  * never give the same bytes (I1). Names and methods are HTTP tokens and hold no ':' nor FF.
  */
-import { asciiLowerCase, asciiUpperCase, type NormalPolicy } from "./policy.ts";
-
-/** The part of a request that its identity is made of. */
-export interface IdentityRequest {
-  url: string;
-  method?: string;
-  body?: string | Uint8Array;
-  headers?: Record<string, string>;
-  /** The request's own key, in place of the URL's. */
-  key?: string;
-}
+import {
+  asciiLowerCase,
+  asciiUpperCase,
+  type IdentityRequest,
+  type NormalPolicy,
+} from "./policy.ts";
 
 const SEPARATOR = Uint8Array.of(0xff);
 

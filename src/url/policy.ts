@@ -19,8 +19,17 @@
  */
 import { misuse } from "../base/errors.ts";
 import { CANONICAL_VERSION } from "./canonical.ts";
-import type { IdentityRequest } from "./identity.ts";
 import { encodeParamName } from "./percent.ts";
+
+/** The part of a request that its identity is made of. */
+export interface IdentityRequest {
+  url: string;
+  method?: string;
+  body?: string | Uint8Array;
+  headers?: Record<string, string>;
+  /** The request's own key, in place of the URL's. */
+  key?: string;
+}
 
 export interface KeyPolicy {
   profile?: "canonical" | "url" | "w3lib";

@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createRandom, type Random } from "../../../src/base/random.ts";
 import {
-  type IdentityRequest,
   identityBytes,
   isExempt,
   isKeyOnly,
   keyOverride,
 } from "../../../src/url/identity.ts";
-import { type KeyPolicy, normalizePolicy } from "../../../src/url/policy.ts";
+import { type IdentityRequest, type KeyPolicy, normalizePolicy } from "../../../src/url/policy.ts";
 import { testSeed } from "../../support/seed.ts";
 
 type Parts = Omit<IdentityRequest, "url">;
