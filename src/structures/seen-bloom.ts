@@ -1,0 +1,121 @@
+/**
+ * Seen-set, mode bloom: the hot table holds live records alone, the bloom everything ever admitted.
+ *
+ *   rows ─▶ bloom ── maybe ─▶ hot table ── live ─▶ its value
+ *             │                   └─ not ─▶ SEEN_UNKNOWN (seen; with the filter's rate it never was)
+ *             └─ surely new ─▶ hot table and bloom
+ *
+ * The bloom is asked first, so that finished duplicates never touch the table.
+ *
+ *   I1  Every live entry's hash is in the bloom.
+ *   I2  A row that memory refused is in neither.
+ */
+import {
+  BLOOM_SCRATCH_HASHES_OFFSET,
+  BLOOM_SCRATCH_RESULTS_OFFSET,
+  BLOOM_SCRATCH_ROWS,
+} from "../layout/bloom.ts";
+import { TABLE_NEW, TABLE_SKIP } from "../layout/table.ts";
+import { type Bloom, bloomInsertBatch, bloomProbeBatch } from "./bloom.ts";
+import { type FingerprintTable, tableFind, tableInsertBatch } from "./fingerprint-table.ts";
+
+/** The same as SEEN_UNKNOWN of seen-set.ts, which this file may not import. */
+const UNKNOWN = 0x8000_0000;
+
+/** One batch of the seen-set, all offsets in bytes. */
+export interface SeenRows {
+  readonly hashesOffset: number;
+  readonly count: number;
+  readonly valuesOffset: number;
+  readonly slotsOffset: number;
+}
+
+/** seenAdmitBatch of mode bloom. @hot */
+export function bloomAdmitBatch(table: FingerprintTable, bloom: Bloom, rows: SeenRows): number {
+  const { hashesOffset, count, valuesOffset, slotsOffset } = rows;
+  const known: number[] = [];
+  for (let start = 0; start < count; start += BLOOM_SCRATCH_ROWS)
+    setKnownAside(bloom, rows, start, known);
+  const fresh = tableInsertBatch(table, hashesOffset, count, valuesOffset, slotsOffset);
+  const { u32 } = bloom.kernel.region.views;
+  for (const row of known) {
+    const lo = u32[hashesOffset / 4 + row * 2] as number;
+    const hi = u32[hashesOffset / 4 + row * 2 + 1] as number;
+    const slot = tableFind(table, lo, hi);
+    u32[slotsOffset / 4 + row] = slot;
+    u32[valuesOffset / 4 + row] = slot === 0 ? UNKNOWN : (u32[slot >>> 2] as number);
+  }
+  if (fresh > 0) insertNew(bloom, rows);
+  return fresh;
+}
+
+/** Rows that the hot table did not know: SEEN_UNKNOWN where the bloom says maybe. @hot */
+export function bloomProbeMissing(bloom: Bloom, rows: SeenRows): void {
+  forMaybes(bloom, rows, 0, (row) => {
+    bloom.kernel.region.views.u32[rows.valuesOffset / 4 + row] = UNKNOWN;
+  });
+}
+
+/**
+ * Hands every row whose value is `wanted` and whose hash the bloom may hold to `visit`. Returns how many rows were
+ * asked about. Uses the bloom's scratch.
+ */
+export function forMaybes(
+  bloom: Bloom,
+  rows: SeenRows,
+  wanted: number,
+  visit: (row: number) => void,
+): number {
+  const { hashesOffset, count, valuesOffset } = rows;
+  const scratch = bloom.offset + BLOOM_SCRATCH_HASHES_OFFSET;
+  const results = bloom.offset + BLOOM_SCRATCH_RESULTS_OFFSET;
+  const { u32 } = bloom.kernel.region.views;
+  const picked: number[] = [];
+  let asked = 0;
+  for (let row = 0; row < count; ) {
+    picked.length = 0;
+    for (; row < count && picked.length < BLOOM_SCRATCH_ROWS; row++) {
+      if (u32[valuesOffset / 4 + row] !== wanted) continue;
+      u32[scratch / 4 + picked.length * 2] = u32[hashesOffset / 4 + row * 2] as number;
+      u32[scratch / 4 + picked.length * 2 + 1] = u32[hashesOffset / 4 + row * 2 + 1] as number;
+      picked.push(row);
+    }
+    asked += picked.length;
+    if (bloomProbeBatch(bloom, scratch, picked.length, results) === 0) continue;
+    for (let i = 0; i < picked.length; i++)
+      if (u32[results / 4 + i] === 1) visit(picked[i] as number);
+  }
+  return asked;
+}
+
+/** Marks rows that the bloom may hold TABLE_SKIP and lists them, for the insert to pass over. */
+function setKnownAside(bloom: Bloom, rows: SeenRows, start: number, known: number[]): void {
+  const count = Math.min(rows.count - start, BLOOM_SCRATCH_ROWS);
+  const results = bloom.offset + BLOOM_SCRATCH_RESULTS_OFFSET;
+  if (bloomProbeBatch(bloom, rows.hashesOffset + start * 8, count, results) === 0) return;
+  const { u32 } = bloom.kernel.region.views;
+  for (let i = 0; i < count; i++) {
+    const value = rows.valuesOffset / 4 + start + i;
+    if (u32[results / 4 + i] !== 1 || u32[value] === TABLE_SKIP >>> 0) continue;
+    u32[value] = TABLE_SKIP;
+    known.push(start + i);
+  }
+}
+
+/** Tells the bloom of the rows that the table took. */
+function insertNew(bloom: Bloom, rows: SeenRows): void {
+  const { hashesOffset, count, valuesOffset } = rows;
+  const scratch = bloom.offset + BLOOM_SCRATCH_HASHES_OFFSET;
+  const results = bloom.offset + BLOOM_SCRATCH_RESULTS_OFFSET;
+  for (let row = 0; row < count; ) {
+    const { u32 } = bloom.kernel.region.views; // a layer may have been added
+    let picked = 0;
+    for (; row < count && picked < BLOOM_SCRATCH_ROWS; row++) {
+      if (u32[valuesOffset / 4 + row] !== TABLE_NEW >>> 0) continue;
+      u32[scratch / 4 + picked * 2] = u32[hashesOffset / 4 + row * 2] as number;
+      u32[scratch / 4 + picked * 2 + 1] = u32[hashesOffset / 4 + row * 2 + 1] as number;
+      picked += 1;
+    }
+    bloomInsertBatch(bloom, scratch, picked, results);
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * Seen-set: was this identity admitted before? One interface over three ways to remember.
+ *
+ *   mode     recent and live            the rest                          answer of the rest
+ *   exact    hot table                  hot table                         exact
+ *   tiered   hot table to memoryBytes   bloom "surely new" ▶ cold tier    exact
+ *   bloom    hot table (live alone)     bloom                             "maybe" counts as seen
+ *
+ *   admit ─▶ hot table ── there ─▶ its value
+ *               └─ new ─▶ bloom ── surely new ─▶ new
+ *                            └─ maybe ─▶ cold tier ── there ─▶ its value, kept hot from now on
+ *                                             └─ not there ─▶ new, maybeButNew + 1
+ *
+ * Values (ARCHITECTURE.md): 0 absent; high bit clear: handle of a live record, which never leaves the hot table; high bit set:
+ * finished. Values from SEEN_REMOVED up are reserved. The owner thread calls everything; other threads read the hot table
+ * and the bloom by `attachTable` and `attachBloom` on `seen.table.offset` and `seen.bloom.offset`.
+ *
+ * Approximation: `exact` and `tiered` have none beyond equal 64-bit hashes. In `bloom` a foreign hash is taken for seen
+ * with falsePositiveRate; `seenStats.expectedLost` counts the pages never crawled for it. No mode has false negatives.
+ *
+ *   I1  What was admitted and not removed is found: in the hot table, or in the bloom and (tiered) in the cold tier.
+ *   I2  Live entries are in the hot table.
+ *   I3  exact, tiered: what was never admitted is new, whatever the bloom says.
+ *   I4  A failed call leaves the set as it was.
+ *
+ * Crash: memory is gone; the cold tier keeps what `add` acknowledged. The owner replays the rest with `seenSet`, which wins over
+ * the cold tier. `beforeMove` must make durable what the entries stand for before they can come back from disk.
+ */
+import { FrontierError } from "../base/errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { TABLE_CLAIMED } from "../layout/table.ts";
+import { type Bloom, bloomAdd, bloomClear, bloomHas, bloomStats, createBloom } from "./bloom.ts";
+import {
+  type FingerprintTable,
+  createTable,
+  tableClear,
+  tableFind,
+  tableFindBatch,
+  tableInsert,
+  tableInsertBatch,
+  tableRemove,
+  tableStats,
+} from "./fingerprint-table.ts";
+import { bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
+import {
+  type Tiered,
+  createTiered,
+  tieredAdmit,
+  tieredBytes,
+  tieredClear,
+  tieredFind,
+  tieredMakeRoom,
+  tieredProbeMissing,
+  tieredStep,
+} from "./seen-tiered.ts";
+import { COLD_REMOVED, type ColdTier } from "./tier.ts";
+
+/** The hot table's word for an entry removed while the cold tier still holds it; as a row's answer it means absent. */
+export const SEEN_REMOVED = COLD_REMOVED;
+/** Mode bloom: seen, and nothing more is known: finished, depth 0, no attempts. */
+export const SEEN_UNKNOWN = 0x8000_0000;
+
+export type SeenMode = "exact" | "tiered" | "bloom";
+
+export interface SeenSetOptions {
+  readonly kernel: Kernel;
+  readonly mode: SeenMode;
+  /** Members that the bloom's first layer is sized for; default: what memoryBytes suggests. */
+  readonly capacity?: number;
+  /** Default 0.01. */
+  readonly falsePositiveRate?: number;
+  /** tiered: hot table, bloom and the cold tier's memory together; bloom: the bloom alone. Default 512 MiB. */
+  readonly memoryBytes?: number;
+  /** Mode tiered needs one, not loaded yet. */
+  readonly cold?: ColdTier;
+  /** Called before finished entries go to the cold tier: flush the journal here. */
+  readonly beforeMove?: () => void;
+}
+
+export interface SeenSet {
+  readonly mode: SeenMode;
+  readonly kernel: Kernel;
+  readonly table: FingerprintTable;
+  /** Mode bloom: everything ever seen. Mode tiered: see `tiered.bloom`. */
+  readonly bloom: Bloom | undefined;
+  readonly tiered: Tiered | undefined;
+  /** Identities admitted and not removed. */
+  count: number;
+}
+
+export interface SeenStats {
+  readonly mode: SeenMode;
+  readonly bytes: number;
+  readonly load: number;
+  readonly bitsPerUrl: number;
+  readonly falsePositiveRate: number;
+  readonly expectedLost: number;
+  readonly maybeButNew: number;
+  readonly coldReads: number;
+  readonly count: number;
+}
+
+/** Makes an empty set, or over a cold tier one that knows what the tier holds (reads all of it). */
+export function createSeenSet(options: SeenSetOptions): SeenSet {
+  const { kernel, mode, memoryBytes = 512 * 2 ** 20, falsePositiveRate = 0.01 } = options;
+  const table = createTable(kernel, { valued: true });
+  let bloom: Bloom | undefined;
+  let tiered: Tiered | undefined;
+  if (mode === "bloom") {
+    // Twelve bits an entry are about what the default rate takes.
+    const capacity = options.capacity ?? Math.max(1024, Math.floor((memoryBytes * 8) / 12));
+    bloom = createBloom(kernel, { capacity, falsePositiveRate, bytesMax: memoryBytes });
+  }
+  if (mode === "tiered") {
+    const { cold, capacity, beforeMove = () => {} } = options;
+    if (cold === undefined)
+      throw new FrontierError("OPTION_INVALID", "cold: undefined (expected: a cold tier)");
+    const sizes = { capacity, memoryBytes, falsePositiveRate };
+    tiered = createTiered({ kernel, table, cold, beforeMove, ...sizes });
+  }
+  return { mode, kernel, table, bloom, tiered, count: tiered?.loaded ?? 0 };
+}
+
+/**
+ * Admits `count` hashes; rows whose value is TABLE_SKIP are passed over. A row's value becomes TABLE_NEW (its entry holds
+ * TABLE_CLAIMED until the caller writes the handle at its slot), TABLE_CLAIMED (the same hash came earlier in the batch),
+ * or the value known of it. Its slot is the byte offset of the value word, valid until the next insert; in mode bloom
+ * 0 for what is not live. Returns how many are new, or −1 when memory is exhausted: nothing was admitted then. @hot
+ */
+export function seenAdmitBatch(
+  seen: SeenSet,
+  hashesOffset: number,
+  count: number,
+  valuesOffset: number,
+  slotsOffset: number,
+): number {
+  const rows = { hashesOffset, count, valuesOffset, slotsOffset };
+  let fresh: number;
+  if (seen.bloom !== undefined) fresh = bloomAdmitBatch(seen.table, seen.bloom, rows);
+  else if (seen.tiered !== undefined) fresh = tieredAdmit(seen.tiered, rows);
+  else fresh = tableInsertBatch(seen.table, hashesOffset, count, valuesOffset, slotsOffset);
+  if (fresh > 0) seen.count += fresh;
+  return fresh;
+}
+
+/** Looks `count` hashes up and admits none: a value, or 0 for new. TABLE_SKIP stays. @hot */
+export function seenProbeBatch(
+  seen: SeenSet,
+  hashesOffset: number,
+  count: number,
+  valuesOffset: number,
+): void {
+  tableFindBatch(seen.table, hashesOffset, count, valuesOffset);
+  const rows = { hashesOffset, count, valuesOffset, slotsOffset: 0 };
+  if (seen.bloom !== undefined) bloomProbeMissing(seen.bloom, rows);
+  else if (seen.tiered !== undefined) tieredProbeMissing(seen.tiered, rows);
+}
+
+/** The value known of a hash, or 0. */
+export function seenFind(seen: SeenSet, lo: number, hi: number): number {
+  const slot = tableFind(seen.table, lo, hi);
+  if (slot !== 0) {
+    const value = seen.kernel.region.views.u32[slot >>> 2] as number;
+    return value === SEEN_REMOVED ? 0 : value;
+  }
+  if (seen.bloom !== undefined) return bloomHas(seen.bloom, lo, hi) ? SEEN_UNKNOWN : 0;
+  return seen.tiered === undefined ? 0 : tieredFind(seen.tiered, lo, hi);
+}
+
+/**
+ * Admits one hash: the byte offset of its value word, which holds TABLE_CLAIMED when it is new and its value when not.
+ * 0: memory is exhausted, or (mode bloom) seen and not live; `seenFind` tells which. @hot
+ */
+export function seenInsert(seen: SeenSet, lo: number, hi: number): number {
+  const { bloom, table, tiered, kernel } = seen;
+  if (bloom !== undefined && bloomHas(bloom, lo, hi)) return tableFind(table, lo, hi);
+  if (tiered !== undefined) tieredMakeRoom(tiered, 1);
+  const slot = tableInsert(table, lo, hi);
+  if (slot === 0) return 0;
+  const { u32 } = kernel.region.views;
+  const value = u32[slot >>> 2] as number;
+  if (value === SEEN_REMOVED) u32[slot >>> 2] = TABLE_CLAIMED;
+  else if (value !== TABLE_CLAIMED >>> 0) return slot;
+  else if (bloom !== undefined) bloomAdd(bloom, lo, hi);
+  else if (tiered !== undefined) {
+    const known = foundOrUndone(seen, tiered, lo, hi);
+    if (known !== 0) {
+      u32[slot >>> 2] = known;
+      return slot;
+    }
+  }
+  seen.count += 1;
+  return slot;
+}
+
+/**
+ * Writes the value of a hash, admitted before or not: a record that was made, moved or finished, or one replayed after a restart.
+ * False when memory is exhausted. Mode bloom forgets finished values and remembers the hash. @hot
+ */
+export function seenSet(seen: SeenSet, lo: number, hi: number, value: number): boolean {
+  const { bloom, table, kernel, tiered } = seen;
+  const isFinished = value >= SEEN_UNKNOWN;
+  if (bloom !== undefined && !bloomAdd(bloom, lo, hi)) seen.count += 1;
+  if (bloom !== undefined && isFinished) {
+    tableRemove(table, lo, hi);
+    return true;
+  }
+  const slot = tableInsert(table, lo, hi);
+  if (slot === 0) return false;
+  const before = kernel.region.views.u32[slot >>> 2] as number;
+  if (bloom === undefined && before === TABLE_CLAIMED >>> 0) {
+    const isCold = tiered !== undefined && foundOrUndone(seen, tiered, lo, hi) !== 0;
+    if (!isCold) seen.count += 1;
+  } else if (before === SEEN_REMOVED) seen.count += 1;
+  kernel.region.views.u32[slot >>> 2] = value;
+  return true;
+}
+
+/**
+ * Takes one hash out: new again when it comes next. False: it was not there, or memory is exhausted.
+ * Mode bloom can forget live records' entries alone, their hashes stay seen.
+ */
+export function seenRemove(seen: SeenSet, lo: number, hi: number): boolean {
+  const { table, tiered, kernel } = seen;
+  const isThere = seenFind(seen, lo, hi) !== 0;
+  if (tiered === undefined || tieredFind(tiered, lo, hi) === 0) {
+    if (!tableRemove(table, lo, hi) || !isThere) return false;
+  } else {
+    // What the cold tier holds can only be outlived by a newer entry that says so.
+    const slot = isThere ? tableInsert(table, lo, hi) : 0;
+    if (slot === 0) return false;
+    kernel.region.views.u32[slot >>> 2] = SEEN_REMOVED;
+  }
+  if (seen.bloom === undefined) seen.count -= 1;
+  return true;
+}
+
+/** A new generation: everything is new again, cold files included. */
+export function seenForget(seen: SeenSet): void {
+  if (seen.tiered !== undefined) tieredClear(seen.tiered);
+  tableClear(seen.table);
+  if (seen.bloom !== undefined) bloomClear(seen.bloom);
+  seen.count = 0;
+}
+
+/**
+ * Background work for about `budget` entries: moves, merges. Returns the entries handled, 0 when there is nothing to do. Throws what
+ * a move inside an admission met and put aside (DISK_FULL): nothing was lost, the hot table holds it.
+ */
+export function seenStep(seen: SeenSet, budget: number): number {
+  return seen.tiered === undefined ? 0 : tieredStep(seen.tiered, budget);
+}
+
+/** What the set holds and costs. Not for the hot path. */
+export function seenStats(seen: SeenSet): SeenStats {
+  const { mode, count, bloom, tiered } = seen;
+  const hot = tableStats(seen.table);
+  const filter = bloom ?? tiered?.bloom;
+  const facts = filter === undefined ? undefined : bloomStats(filter);
+  const bytes = hot.bytes + (bloom?.bytes ?? 0) + (tiered === undefined ? 0 : tieredBytes(tiered));
+  return {
+    ...{ mode, bytes, count },
+    load: bloom === undefined ? hot.load : (facts?.load ?? 0),
+    bitsPerUrl: count === 0 ? 0 : (bytes * 8) / count,
+    falsePositiveRate: facts?.falsePositiveRate ?? 0,
+    expectedLost: bloom === undefined ? 0 : (facts?.expectedLost ?? 0),
+    maybeButNew: tiered?.maybeButNew ?? 0,
+    coldReads: tiered?.cold.stats().reads ?? 0,
+  };
+}
+
+/** The cold tier's value of a hash just claimed in the hot table; takes the claim back when the tier fails (I4). */
+function foundOrUndone(seen: SeenSet, tiered: Tiered, lo: number, hi: number): number {
+  try {
+    return tieredFind(tiered, lo, hi);
+  } catch (error) {
+    tableRemove(seen.table, lo, hi);
+    throw error;
+  }
+}
