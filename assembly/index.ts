@@ -7,3 +7,13 @@ export {
   bloomInsert,
   bloomCountBits,
 } from "./bloom";
+export { fingerprint128, hashBatch, hashOne } from "./fingerprint";
+export {
+  tableDemand,
+  tableFindBatch,
+  tableFindOne,
+  tableInsertBatch,
+  tableInsertOne,
+} from "./table";
+export { tableEach, tableGrow, tableOpen, tableRemove } from "./table-grow";
+export { tableFindShared } from "./table-shared";

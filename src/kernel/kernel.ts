@@ -19,6 +19,25 @@ export interface KernelExports {
   bloomProbe(bloom: number, lo: number, hi: number): number;
   bloomInsert(bloom: number, lo: number, hi: number): number;
   bloomCountBits(offset: number, size: number): number;
+  fingerprint128(offset: number, length: number, outOffset: number): void;
+  hashBatch(batch: number): void;
+  hashOne(offset: number, length: number, secretOffset: number, outOffset: number): void;
+  tableDemand(table: number, hashes: number, count: number, values: number): number;
+  tableFindBatch(table: number, hashes: number, count: number, values: number): number;
+  tableFindOne(table: number, lo: number, hi: number): number;
+  tableInsertBatch(
+    table: number,
+    hashes: number,
+    count: number,
+    values: number,
+    slots: number,
+  ): number;
+  tableInsertOne(table: number, lo: number, hi: number): number;
+  tableEach(table: number, from: number, max: number, out: number): number;
+  tableGrow(table: number, segment: number, units: number, other: number): void;
+  tableOpen(table: number, segment: number, units: number): void;
+  tableRemove(table: number, lo: number, hi: number): number;
+  tableFindShared(table: number, hashes: number, count: number, values: number): number;
 }
 
 export interface Kernel {

@@ -19,8 +19,8 @@ import { TABLE_NEW, TABLE_SKIP } from "../layout/table.ts";
 import { type Bloom, bloomInsertBatch, bloomProbeBatch } from "./bloom.ts";
 import { type FingerprintTable, tableFind, tableInsertBatch } from "./fingerprint-table.ts";
 
-/** The same as SEEN_UNKNOWN of seen-set.ts, which this file may not import. */
-const UNKNOWN = 0x8000_0000;
+/** SEEN_UNKNOWN of the seen-set. */
+export const BLOOM_SEEN = 0x8000_0000;
 
 /** One batch of the seen-set, all offsets in bytes. */
 export interface SeenRows {
@@ -43,7 +43,7 @@ export function bloomAdmitBatch(table: FingerprintTable, bloom: Bloom, rows: See
     const hi = u32[hashesOffset / 4 + row * 2 + 1] as number;
     const slot = tableFind(table, lo, hi);
     u32[slotsOffset / 4 + row] = slot;
-    u32[valuesOffset / 4 + row] = slot === 0 ? UNKNOWN : (u32[slot >>> 2] as number);
+    u32[valuesOffset / 4 + row] = slot === 0 ? BLOOM_SEEN : (u32[slot >>> 2] as number);
   }
   if (fresh > 0) insertNew(bloom, rows);
   return fresh;
@@ -51,27 +51,19 @@ export function bloomAdmitBatch(table: FingerprintTable, bloom: Bloom, rows: See
 
 /** Rows that the hot table did not know: SEEN_UNKNOWN where the bloom says maybe. @hot */
 export function bloomProbeMissing(bloom: Bloom, rows: SeenRows): void {
-  forMaybes(bloom, rows, 0, (row) => {
-    bloom.kernel.region.views.u32[rows.valuesOffset / 4 + row] = UNKNOWN;
-  });
+  const maybes: number[] = [];
+  listMaybes(bloom, rows, 0, maybes);
+  const { u32 } = bloom.kernel.region.views;
+  for (const row of maybes) u32[rows.valuesOffset / 4 + row] = BLOOM_SEEN;
 }
 
-/**
- * Hands every row whose value is `wanted` and whose hash the bloom may hold to `visit`. Returns how many rows were
- * asked about. Uses the bloom's scratch.
- */
-export function forMaybes(
-  bloom: Bloom,
-  rows: SeenRows,
-  wanted: number,
-  visit: (row: number) => void,
-): number {
+/** Lists the rows whose value is `wanted` and whose hash the bloom may hold. Uses the bloom's scratch. @hot */
+export function listMaybes(bloom: Bloom, rows: SeenRows, wanted: number, maybes: number[]): void {
   const { hashesOffset, count, valuesOffset } = rows;
   const scratch = bloom.offset + BLOOM_SCRATCH_HASHES_OFFSET;
   const results = bloom.offset + BLOOM_SCRATCH_RESULTS_OFFSET;
   const { u32 } = bloom.kernel.region.views;
   const picked: number[] = [];
-  let asked = 0;
   for (let row = 0; row < count; ) {
     picked.length = 0;
     for (; row < count && picked.length < BLOOM_SCRATCH_ROWS; row++) {
@@ -80,12 +72,10 @@ export function forMaybes(
       u32[scratch / 4 + picked.length * 2 + 1] = u32[hashesOffset / 4 + row * 2 + 1] as number;
       picked.push(row);
     }
-    asked += picked.length;
     if (bloomProbeBatch(bloom, scratch, picked.length, results) === 0) continue;
     for (let i = 0; i < picked.length; i++)
-      if (u32[results / 4 + i] === 1) visit(picked[i] as number);
+      if (u32[results / 4 + i] === 1) maybes.push(picked[i] as number);
   }
-  return asked;
 }
 
 /** Marks rows that the bloom may hold TABLE_SKIP and lists them, for the insert to pass over. */

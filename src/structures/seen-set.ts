@@ -41,7 +41,7 @@ import {
   tableRemove,
   tableStats,
 } from "./fingerprint-table.ts";
-import { bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
+import { BLOOM_SEEN, bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
 import {
   type Tiered,
   createTiered,
@@ -57,8 +57,9 @@ import { COLD_REMOVED, type ColdTier } from "./tier.ts";
 
 /** The hot table's word for an entry removed while the cold tier still holds it; as a row's answer it means absent. */
 export const SEEN_REMOVED = COLD_REMOVED;
-/** Mode bloom: seen, and nothing more is known: finished, depth 0, no attempts. */
-export const SEEN_UNKNOWN = 0x8000_0000;
+
+/** Mode bloom: seen, and nothing more is known: reads as finished, depth 0, no attempts. */
+export const SEEN_UNKNOWN = BLOOM_SEEN;
 
 export type SeenMode = "exact" | "tiered" | "bloom";
 
@@ -230,6 +231,7 @@ export function seenRemove(seen: SeenSet, lo: number, hi: number): boolean {
     const slot = isThere ? tableInsert(table, lo, hi) : 0;
     if (slot === 0) return false;
     kernel.region.views.u32[slot >>> 2] = SEEN_REMOVED;
+    tiered.hasRemoved = true;
   }
   if (seen.bloom === undefined) seen.count -= 1;
   return true;

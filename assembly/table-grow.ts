@@ -1,0 +1,302 @@
+/**
+ * What changes the shape of a table: building segments, removal, iteration.
+ *
+ *   grow     segment (u units) ──▶ the same segment (u + 1 units)
+ *   split    segment (7 units) ──▶ lower half (4 units) + upper half (4 units)
+ *   compact  segment (u units) ──▶ the same segment (u units) without its removed entries
+ *
+ * All three are one sweep: old lines are read in order, and since a higher hash never has a lower home
+ * line, new lines are written nearly in order. New pages come in zeroed through the header's page lists;
+ * the owner gives the old pages back afterwards. A sweep writes nothing but the new pages; the segment is
+ * exchanged at its end, under its sequence word, so that readers of a shared table see old or new.
+ */
+import {
+  SEGMENT_DEPTH_WORD,
+  SEGMENT_GROW_AT_WORD,
+  SEGMENT_LINES_WORD,
+  SEGMENT_PREFIX_WORD,
+  SEGMENT_REMOVED_WORD,
+  SEGMENT_SEQUENCE_WORD,
+  SEGMENT_SLOTS_WORD,
+  SEGMENT_UNITS_WORD,
+  SEGMENT_USED_WORD,
+  TABLE_COUNT_WORD,
+  TABLE_CURSOR_WORD,
+  TABLE_DIRECTORY_BITS,
+  TABLE_DIRECTORY_COUNT,
+  TABLE_DIRECTORY_OFFSET,
+  TABLE_EACH_END,
+  TABLE_GROW_HIGH,
+  TABLE_GROW_LOW,
+  TABLE_LINE_BYTES,
+  TABLE_LINE_SLOTS_BARE,
+  TABLE_LINE_SLOTS_VALUED,
+  TABLE_OTHER_PAGES_WORD,
+  TABLE_PAGES_WORD,
+  TABLE_REMOVED_WORD,
+  TABLE_SEGMENT_COUNT_WORD,
+  TABLE_UNIT_BYTES,
+  TABLE_UNIT_LINES,
+  TABLE_VALUED_WORD,
+  TABLE_ZERO_VALUE_WORD,
+} from "../src/layout/table";
+import { add, findAt, homeLine, nextLine, publish, segmentOf, valueAt, wide } from "./table";
+
+/** Type arguments, as in table.ts. */
+type Bare = u8;
+type Valued = u32;
+
+/** Puts an empty segment of depth 0 with `units` pages of the header's list under the whole directory. */
+export function tableOpen(table: usize, segment: usize, units: u32): void {
+  enter(segment);
+  store<u32>(segment, 0, SEGMENT_USED_WORD << 2);
+  store<u32>(segment, 0, SEGMENT_REMOVED_WORD << 2);
+  describe(table, segment, TABLE_PAGES_WORD, units, 0);
+  store<u32>(table, 1, TABLE_SEGMENT_COUNT_WORD << 2);
+  point(table, segment, 0, TABLE_DIRECTORY_COUNT);
+  leave(segment);
+}
+
+/**
+ * Rebuilds a segment into `units` pages of the header's list; with `other` not 0 into two halves of
+ * `units` pages each, the upper one under the descriptor `other`.
+ */
+export function tableGrow(table: usize, segment: usize, units: u32, other: usize): void {
+  const used = load<u32>(segment, SEGMENT_USED_WORD << 2);
+  const removed = load<u32>(segment, SEGMENT_REMOVED_WORD << 2);
+  const kept =
+    load<u32>(table, TABLE_VALUED_WORD << 2) !== 0
+      ? sweep<Valued>(table, segment, units, other)
+      : sweep<Bare>(table, segment, units, other);
+  add(table, TABLE_COUNT_WORD, kept - (used - removed));
+  add(table, TABLE_REMOVED_WORD, -(<i32>removed));
+}
+
+/** Places all live entries, exchanges the descriptors and returns how many entries there are. */
+function sweep<V>(table: usize, segment: usize, units: u32, other: usize): u32 {
+  const depth: u64 = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
+  const newDepth = depth + <u64>(other !== 0);
+  const oldUnits = load<u32>(segment, SEGMENT_LINES_WORD << 2) >> 10;
+  const lines: u64 = units << 10;
+  const lowerPages = table + (TABLE_PAGES_WORD << 2);
+  const upperPages = table + (TABLE_OTHER_PAGES_WORD << 2);
+  let lower: u32 = 0;
+  let upper: u32 = 0;
+  for (let unit: u32 = 0; unit < oldUnits; unit++) {
+    const start: usize = load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
+    for (let line = start; line !== start + TABLE_UNIT_BYTES; line += TABLE_LINE_BYTES) {
+      for (let slot = line; slot !== line + slotBytes<V>(); slot += 8) {
+        const hash = load<u64>(slot);
+        if (hash === 0) break;
+        const value: u32 = sizeof<V>() === 4 ? load<u32>(valueAt(slot)) : 0;
+        if (sizeof<V>() === 4 && value === 0) continue;
+        const home = <u32>((((hash << newDepth) >> 32) * lines) >> 32);
+        const isUpper = other !== 0 && (hash << depth) >> 63 !== 0;
+        const place = emptySlot<V>(isUpper ? upperPages : lowerPages, units, home);
+        store<u64>(place, hash);
+        if (sizeof<V>() === 4) store<u32>(valueAt(place), value);
+        if (isUpper) upper++;
+        else lower++;
+      }
+    }
+  }
+  exchange(table, segment, units, other);
+  store<u32>(segment, lower, SEGMENT_USED_WORD << 2);
+  if (other !== 0) store<u32>(other, upper, SEGMENT_USED_WORD << 2);
+  return lower + upper;
+}
+
+function slotBytes<V>(): usize {
+  return (sizeof<V>() === 1 ? TABLE_LINE_SLOTS_BARE : TABLE_LINE_SLOTS_VALUED) << 3;
+}
+
+/** The first empty slot from line `home` on, in the pages that a list names. */
+function emptySlot<V>(pages: usize, units: u32, home: u32): usize {
+  let index = home;
+  while (true) {
+    const page: usize = load<u32>(pages + ((index >> 10) << 2));
+    const line = page + ((index & (TABLE_UNIT_LINES - 1)) << 6);
+    if (load<u64>(line + slotBytes<V>() - 8) === 0) {
+      let slot = line;
+      while (load<u64>(slot) !== 0) slot += 8;
+      return slot;
+    }
+    if (++index === units << 10) index = 0;
+  }
+}
+
+/** Exchanges the descriptors: the moment at which readers pass from the old lines to the new ones. */
+function exchange(table: usize, segment: usize, units: u32, other: usize): void {
+  const depth = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
+  const prefix = load<u32>(segment, SEGMENT_PREFIX_WORD << 2);
+  enter(segment);
+  store<u32>(segment, 0, SEGMENT_REMOVED_WORD << 2);
+  if (other === 0) {
+    describe(table, segment, TABLE_PAGES_WORD, units, (depth << 16) | prefix);
+  } else {
+    const newDepth = depth + 1;
+    const upper = (prefix << 1) | 1;
+    const span: u32 = 1 << (TABLE_DIRECTORY_BITS - newDepth);
+    store<u32>(other, 0, SEGMENT_REMOVED_WORD << 2);
+    describe(table, other, TABLE_OTHER_PAGES_WORD, units, (newDepth << 16) | upper);
+    describe(table, segment, TABLE_PAGES_WORD, units, (newDepth << 16) | (prefix << 1));
+    point(table, other, upper * span, span);
+    add(table, TABLE_SEGMENT_COUNT_WORD, 1);
+  }
+  leave(segment);
+}
+
+/** Writes a descriptor's shape; `path` is its depth and, in the low 16 bits, its prefix. */
+function describe(table: usize, segment: usize, list: u32, units: u32, path: u32): void {
+  const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
+  const perLine: u32 = isValued ? TABLE_LINE_SLOTS_VALUED : TABLE_LINE_SLOTS_BARE;
+  const slots: u32 = units * TABLE_UNIT_LINES * perLine;
+  const prefix = path & 0xffff;
+  // Neighbours grow at different loads, so that a table never grows all its segments at once.
+  const share = (prefix * 0x9e3779b1) >> 22;
+  const load1024 = <u32>TABLE_GROW_LOW + ((<u32>(TABLE_GROW_HIGH - TABLE_GROW_LOW) * share) >> 10);
+  store<u32>(segment, (slots >> 10) * load1024, SEGMENT_GROW_AT_WORD << 2);
+  store<u32>(segment, slots, SEGMENT_SLOTS_WORD << 2);
+  store<u32>(segment, prefix, SEGMENT_PREFIX_WORD << 2);
+  storeShared(segment + (SEGMENT_DEPTH_WORD << 2), path >> 16);
+  storeShared(segment + (SEGMENT_LINES_WORD << 2), units * TABLE_UNIT_LINES);
+  for (let unit: u32 = 0; unit < units; unit++) {
+    const page = load<u32>(table + ((list + unit) << 2));
+    storeShared(segment + ((SEGMENT_UNITS_WORD + unit) << 2), page);
+  }
+}
+
+/** Lets `count` directory entries from `first` on name a segment. */
+function point(table: usize, segment: usize, first: u32, count: u32): void {
+  const start = table + TABLE_DIRECTORY_OFFSET + (first << 2);
+  for (let at = start; at !== start + (count << 2); at += 4) storeShared(at, <u32>segment);
+}
+
+/** A word that readers of a shared table load while it may change. */
+function storeShared(at: usize, value: u32): void {
+  if (ASC_FEATURE_THREADS) atomic.store<u32>(at, value);
+  else store<u32>(at, value);
+}
+
+/** Makes a segment's sequence odd: readers wait. */
+function enter(segment: usize): void {
+  const sequence = load<u32>(segment, SEGMENT_SEQUENCE_WORD << 2);
+  storeShared(segment + (SEGMENT_SEQUENCE_WORD << 2), sequence + 1);
+}
+
+/** Makes it even again; the fence keeps reuse of the old pages behind it. */
+function leave(segment: usize): void {
+  enter(segment);
+  if (ASC_FEATURE_THREADS) atomic.fence();
+}
+
+/** Takes one hash out; 1 if it was there. */
+export function tableRemove(table: usize, lo: u32, hi: u32): i32 {
+  const hash = wide(lo, hi);
+  const segment = segmentOf(table, hash);
+  const home = homeLine(segment, hash);
+  const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
+  const place = isValued ? findAt<Valued>(table, hash, home) : findAt<Bare>(table, hash, home);
+  if (place === 0) return 0;
+  if (isValued || hash === 0) {
+    if (load<u32>(place) === 0) return 0;
+    storeShared(place, 0);
+    if (hash !== 0) {
+      add(segment, SEGMENT_REMOVED_WORD, 1);
+      add(table, TABLE_REMOVED_WORD, 1);
+    }
+  } else {
+    enter(segment);
+    closeGap(table, segment, place);
+    leave(segment);
+    add(segment, SEGMENT_USED_WORD, -1);
+  }
+  add(table, TABLE_COUNT_WORD, -1);
+  return 1;
+}
+
+/** Takes a bare slot out and brings back what had overflowed past it, as I1 and I2 ask. */
+function closeGap(table: usize, segment: usize, gap: usize): void {
+  for (;;) {
+    const line = gap & ~(TABLE_LINE_BYTES - 1);
+    const wasFull = load<u64>(line, 56) !== 0;
+    let last = line + 56;
+    while (load<u64>(last) === 0) last -= 8;
+    const hash = load<u64>(line);
+    publish(gap, load<u64>(last));
+    publish(last, 0);
+    if (!wasFull) return;
+    gap = overflowed(table, segment, line, hash);
+    if (gap === 0) return;
+    publish(line + 56, load<u64>(gap));
+  }
+}
+
+/** The first slot behind `line`, in the run of full lines, that could stand in `line`; 0 if there is none. */
+function overflowed(table: usize, segment: usize, line: usize, hash: u64): usize {
+  // `hash` only leads nextLine to the segment.
+  for (let at = nextLine(table, hash, line); at !== line; at = nextLine(table, hash, at)) {
+    for (let slot = at; slot !== at + TABLE_LINE_BYTES; slot += 8) {
+      const candidate = load<u64>(slot);
+      if (candidate === 0) return 0;
+      if (reaches(table, segment, candidate, line, at)) return slot;
+    }
+  }
+  return 0;
+}
+
+/** True if a probe for `hash`, which stands in line `at`, comes past `line`. */
+function reaches(table: usize, segment: usize, hash: u64, line: usize, at: usize): bool {
+  for (let step = homeLine(segment, hash); step !== at; step = nextLine(table, hash, step)) {
+    if (step === line) return true;
+  }
+  return false;
+}
+
+/**
+ * Copies the live entries of whole segments out, from directory index `from` on: hashes to `out`, values
+ * (bare: 1) to out + 8 × max. Returns how many; the header's cursor then says where to go on.
+ */
+export function tableEach(table: usize, from: u32, max: u32, out: usize): u32 {
+  const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
+  const values = out + (max << 3);
+  let count: u32 = 0;
+  const zeroValue = load<u32>(table, TABLE_ZERO_VALUE_WORD << 2);
+  if (from === 0 && zeroValue !== 0) {
+    store<u64>(out, 0);
+    store<u32>(values, isValued ? zeroValue : 1);
+    count = 1;
+  }
+  while (from < <u32>TABLE_DIRECTORY_COUNT) {
+    const segment: usize = load<u32>(table + (from << 2), TABLE_DIRECTORY_OFFSET);
+    if (count + load<u32>(segment, SEGMENT_USED_WORD << 2) > max) break;
+    count = isValued
+      ? eachOf<Valued>(segment, count, out, values)
+      : eachOf<Bare>(segment, count, out, values);
+    const depth = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
+    from = (load<u32>(segment, SEGMENT_PREFIX_WORD << 2) + 1) << (TABLE_DIRECTORY_BITS - depth);
+  }
+  const cursor: i32 = from < <u32>TABLE_DIRECTORY_COUNT ? <i32>from : TABLE_EACH_END;
+  store<i32>(table, cursor, TABLE_CURSOR_WORD << 2);
+  return count;
+}
+
+function eachOf<V>(segment: usize, from: u32, out: usize, values: usize): u32 {
+  const units = load<u32>(segment, SEGMENT_LINES_WORD << 2) >> 10;
+  let count = from;
+  for (let unit: u32 = 0; unit < units; unit++) {
+    const start: usize = load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
+    for (let line = start; line !== start + TABLE_UNIT_BYTES; line += TABLE_LINE_BYTES) {
+      for (let slot = line; slot !== line + slotBytes<V>(); slot += 8) {
+        const hash = load<u64>(slot);
+        if (hash === 0) break;
+        const value: u32 = sizeof<V>() === 4 ? load<u32>(valueAt(slot)) : 1;
+        if (value === 0) continue;
+        store<u64>(out + (count << 3), hash);
+        store<u32>(values + (count << 2), value);
+        count++;
+      }
+    }
+  }
+  return count;
+}

@@ -1,0 +1,318 @@
+/**
+ * Exact fingerprint table: open addressing over 64-bit keyed hashes, grown segment by segment.
+ *
+ *   hash  ┌ 14 bits ─┐                      ┌ segment ─────────────┐      unit (one page)
+ *         directory ─┴─▶ descriptor ───────▶│ depth, lines, units ─┼─▶ ┌ line ┐┌ line ┐┌ line ┐ …
+ *                                           └──────────────────────┘   8 hashes, or 5 and 5 values
+ *
+ * A batch runs twice over its rows: the first pass finds each row's home line and touches it, so that the
+ * cache misses of many rows overlap; the second pass probes. Nothing is allocated here: the owner
+ * (src/structures/fingerprint-table.ts) hands pages in when an insert asks for growth.
+ *
+ *   I1  An entry stands in its home line or, where all lines from home on are full, in the next one.
+ *   I2  A line's empty slots (hash 0) come after its used ones; each segment keeps an empty slot.
+ *   I3  The home line never falls when the hash rises: a segment is rebuilt in one sweep, and a split
+ *       parts it in the middle.
+ *   I4  No hash stands twice. Hash 0 stands in the header.
+ *
+ * Shared tables: the order of stores is in table-shared.ts. Crash: nothing here survives the process.
+ */
+import {
+  SEGMENT_DEPTH_WORD,
+  SEGMENT_GROW_AT_WORD,
+  SEGMENT_LINES_WORD,
+  SEGMENT_REMOVED_WORD,
+  SEGMENT_SLOTS_WORD,
+  SEGMENT_UNITS_WORD,
+  SEGMENT_USED_WORD,
+  TABLE_CLAIMED,
+  TABLE_COUNT_WORD,
+  TABLE_DIRECTORY_BITS,
+  TABLE_DIRECTORY_OFFSET,
+  TABLE_GROW_FIRST,
+  TABLE_LINE_BYTES,
+  TABLE_LINE_VALUES_BYTES,
+  TABLE_LONGEST_PROBE_WORD,
+  TABLE_NEED_WORD,
+  TABLE_NEW,
+  TABLE_REMOVED_WORD,
+  TABLE_SKIP,
+  TABLE_SOFT_WORD,
+  TABLE_TOUCHED_WORD,
+  TABLE_UNIT_BYTES,
+  TABLE_VALUED_WORD,
+  TABLE_ZERO_VALUE_WORD,
+} from "../src/layout/table";
+
+/** A type argument in place of a flag, so that each kind of table has its own loops. */
+type Bare = u8;
+type Valued = u32;
+
+export function segmentOf(table: usize, hash: u64): usize {
+  const index = <usize>(hash >> (64 - TABLE_DIRECTORY_BITS));
+  return load<u32>(table + (index << 2), TABLE_DIRECTORY_OFFSET);
+}
+
+export function homeLine(segment: usize, hash: u64): usize {
+  const next = (hash << (<u64>load<u32>(segment, SEGMENT_DEPTH_WORD << 2))) >> 32;
+  const line = <usize>((next * <u64>load<u32>(segment, SEGMENT_LINES_WORD << 2)) >> 32);
+  const unit: usize = load<u32>(segment + ((line >> 10) << 2), SEGMENT_UNITS_WORD << 2);
+  return unit + ((line & 1023) << 6);
+}
+
+/** The line after the last of a unit: the first of the segment's next unit, at last of its first. */
+function crossUnit(table: usize, hash: u64, end: usize): usize {
+  const segment = segmentOf(table, hash);
+  const units = load<u32>(segment, SEGMENT_LINES_WORD << 2) >> 10;
+  let unit: usize = 0;
+  while (
+    <usize>load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2) !==
+    end - TABLE_UNIT_BYTES
+  ) {
+    assert(unit < units);
+    unit++;
+  }
+  unit = unit + 1 === units ? 0 : unit + 1;
+  return load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
+}
+
+/** The next line of a segment. */
+export function nextLine(table: usize, hash: u64, line: usize): usize {
+  const next = line + TABLE_LINE_BYTES;
+  return (next & (TABLE_UNIT_BYTES - 1)) === 0 ? crossUnit(table, hash, next) : next;
+}
+
+/** Byte offset of the slot that holds `hash`, or, with bit 0 set, of the empty slot where it belongs. @hot */
+function probe<V>(table: usize, hash: u64, home: usize): usize {
+  const key = i64x2.splat(hash);
+  const zero = i64x2.splat(0);
+  let steps: u32 = 0;
+  let line = home;
+  while (true) {
+    const a = v128.load(line);
+    const b = v128.load(line, 16);
+    const c = v128.load(line, 32);
+    const d = sizeof<V>() === 1 ? v128.load(line, 48) : zero;
+    let hits = v128.or(i64x2.eq(a, key), i64x2.eq(b, key));
+    hits = v128.or(hits, i64x2.eq(c, key));
+    if (sizeof<V>() === 1) hits = v128.or(hits, i64x2.eq(d, key));
+    if (v128.any_true(hits)) {
+      const mask = maskOf<V>(a, b, c, d, key);
+      if (mask !== 0) return line + ((<usize>ctz(mask)) << 3);
+    }
+    if (load<u64>(line, sizeof<V>() === 1 ? 56 : 32) === 0) {
+      return (line + ((<usize>ctz(maskOf<V>(a, b, c, d, zero))) << 3)) | 1;
+    }
+    line = nextLine(table, hash, line);
+    if (++steps > load<u32>(table, TABLE_LONGEST_PROBE_WORD << 2)) {
+      store<u32>(table, steps, TABLE_LONGEST_PROBE_WORD << 2);
+    }
+  }
+}
+
+/** One bit per slot of a line that equals `key`. In a valued line the sixth word is values, not a hash. */
+function maskOf<V>(a: v128, b: v128, c: v128, d: v128, key: v128): i32 {
+  const low = i64x2.bitmask(i64x2.eq(a, key)) | (i64x2.bitmask(i64x2.eq(b, key)) << 2);
+  const high = i64x2.bitmask(i64x2.eq(c, key)) << 4;
+  if (sizeof<V>() === 1) return low | high | (i64x2.bitmask(i64x2.eq(d, key)) << 6);
+  return low | (high & 16);
+}
+
+/** Where a valued table keeps the value of a slot. */
+export function valueAt(slot: usize): usize {
+  const line = slot & ~(TABLE_LINE_BYTES - 1);
+  return line + TABLE_LINE_VALUES_BYTES + ((slot & (TABLE_LINE_BYTES - 1)) >> 1);
+}
+
+export function add(block: usize, word: usize, by: i32): void {
+  const at = block + (word << 2);
+  store<i32>(at, load<i32>(at) + by);
+}
+
+/** Value first, hash last: a thread that reads the hash reads its value too. */
+export function publish(slot: usize, hash: u64): void {
+  if (ASC_FEATURE_THREADS) atomic.store<u64>(slot, hash);
+  else store<u64>(slot, hash);
+}
+
+/**
+ * First pass: the home line of every row into its value, touched; false if a segment has to grow first.
+ * Returns the row that asked for growth, or -1. @hot
+ */
+function touchRows(table: usize, hashes: usize, count: u32, values: usize): i32 {
+  const need = load<u32>(table, TABLE_NEED_WORD << 2);
+  const soft = load<u32>(table, TABLE_SOFT_WORD << 2) - 1; // all ones when growth may not be asked for
+  let sum: u64 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
+    const hash = load<u64>(hashes + (i << 3));
+    const segment = segmentOf(table, hash);
+    const line = homeLine(segment, hash);
+    sum += load<u64>(line);
+    store<u32>(values + (i << 2), <u32>line);
+    const used = load<u32>(segment, SEGMENT_USED_WORD << 2);
+    const isFull = used + need >= load<u32>(segment, SEGMENT_SLOTS_WORD << 2);
+    if (isFull || used >= (load<u32>(segment, SEGMENT_GROW_AT_WORD << 2) | soft)) return i;
+  }
+  store<u64>(table, sum, TABLE_TOUCHED_WORD << 2);
+  return -1;
+}
+
+/**
+ * Puts a hash in if it is absent. Returns the offset of its value word (bare: of its slot), with
+ * bit 0 set when it was put in now; a valued entry then holds TABLE_CLAIMED. @hot
+ */
+function insertAt<V>(table: usize, hash: u64, home: usize): usize {
+  if (hash === 0) return claimValue(table, table + (TABLE_ZERO_VALUE_WORD << 2), 0);
+  const at = probe<V>(table, hash, home);
+  if ((at & 1) !== 0) {
+    const slot = at ^ 1;
+    add(segmentOf(table, hash), SEGMENT_USED_WORD, 1);
+    add(table, TABLE_COUNT_WORD, 1);
+    if (sizeof<V>() === 1) {
+      publish(slot, hash);
+      return at;
+    }
+    const value = valueAt(slot);
+    store<i32>(value, TABLE_CLAIMED);
+    publish(slot, hash);
+    return value | 1;
+  }
+  if (sizeof<V>() === 1) return at;
+  return claimValue(table, valueAt(at), segmentOf(table, hash));
+}
+
+/** The entry whose value stands at `value`: claimed now if it had been removed. */
+function claimValue(table: usize, value: usize, segment: usize): usize {
+  if (load<u32>(value) !== 0) return value;
+  store<i32>(value, TABLE_CLAIMED);
+  add(table, TABLE_COUNT_WORD, 1);
+  if (segment !== 0) {
+    add(segment, SEGMENT_REMOVED_WORD, -1);
+    add(table, TABLE_REMOVED_WORD, -1);
+  }
+  return value | 1;
+}
+
+function insertRows<V>(table: usize, hashes: usize, count: u32, values: usize, slots: usize): i32 {
+  const before = load<i32>(table, TABLE_COUNT_WORD << 2);
+  for (let i: u32 = 0; i < count; i++) {
+    const value = values + (i << 2);
+    if (load<i32>(value) === TABLE_SKIP) continue;
+    const place = insertAt<V>(table, load<u64>(hashes + (i << 3)), load<u32>(value));
+    const entry = place & ~1;
+    const found = sizeof<V>() === 4 ? load<i32>(entry) : 1;
+    store<i32>(value, (place & 1) !== 0 ? TABLE_NEW : found);
+    if (sizeof<V>() === 4) store<u32>(slots + (i << 2), <u32>entry);
+  }
+  return load<i32>(table, TABLE_COUNT_WORD << 2) - before;
+}
+
+/**
+ * Inserts the rows of a batch: values and slots as src/structures/fingerprint-table.ts tells. Returns how
+ * many are new, or -2 - row when that row's segment has to grow first; then nothing was inserted. @hot
+ */
+export function tableInsertBatch(
+  table: usize,
+  hashes: usize,
+  count: u32,
+  values: usize,
+  slots: usize,
+): i32 {
+  const row = touchRows(table, hashes, count, values);
+  if (row >= 0) return -2 - row;
+  if (load<u32>(table, TABLE_VALUED_WORD << 2) !== 0) {
+    return insertRows<Valued>(table, hashes, count, values, slots);
+  }
+  return insertRows<Bare>(table, hashes, count, values, slots);
+}
+
+/** Counts the rows that fall into each segment, so that a large batch grows what it needs and no more. */
+export function tableDemand(table: usize, hashes: usize, count: u32, values: usize): i32 {
+  let row: i32 = -1;
+  for (let i: u32 = 0; i < count; i++) {
+    if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
+    const segment = segmentOf(table, load<u64>(hashes + (i << 3)));
+    add(segment, SEGMENT_USED_WORD, 1);
+    const used = load<u32>(segment, SEGMENT_USED_WORD << 2);
+    if (row < 0 && used >= load<u32>(segment, SEGMENT_SLOTS_WORD << 2)) row = i;
+  }
+  for (let i: u32 = 0; i < count; i++) {
+    if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
+    add(segmentOf(table, load<u64>(hashes + (i << 3))), SEGMENT_USED_WORD, -1);
+  }
+  return row;
+}
+
+/** Looks the rows of a batch up: their values, 0 when absent. Returns how many are there. @hot */
+export function tableFindBatch(table: usize, hashes: usize, count: u32, values: usize): i32 {
+  let sum: u64 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
+    const hash = load<u64>(hashes + (i << 3));
+    const line = homeLine(segmentOf(table, hash), hash);
+    sum += load<u64>(line);
+    store<u32>(values + (i << 2), <u32>line);
+  }
+  store<u64>(table, sum, TABLE_TOUCHED_WORD << 2);
+  if (load<u32>(table, TABLE_VALUED_WORD << 2) !== 0) {
+    return findRows<Valued>(table, hashes, count, values);
+  }
+  return findRows<Bare>(table, hashes, count, values);
+}
+
+function findRows<V>(table: usize, hashes: usize, count: u32, values: usize): i32 {
+  let found: i32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const value = values + (i << 2);
+    if (load<i32>(value) === TABLE_SKIP) continue;
+    const place = findAt<V>(table, load<u64>(hashes + (i << 3)), load<u32>(value));
+    const result: u32 = place === 0 ? 0 : sizeof<V>() === 4 ? load<u32>(place) : 1;
+    store<u32>(value, result);
+    found += <i32>(result !== 0);
+  }
+  return found;
+}
+
+/** Offset of an entry's value word (bare: of its slot), or 0; a removed entry is still found. */
+export function findAt<V>(table: usize, hash: u64, home: usize): usize {
+  if (hash === 0) {
+    const value = table + (TABLE_ZERO_VALUE_WORD << 2);
+    return load<u32>(value) === 0 ? 0 : value;
+  }
+  const at = probe<V>(table, hash, home);
+  if ((at & 1) !== 0) return 0;
+  return sizeof<V>() === 1 ? at : valueAt(at);
+}
+
+export function wide(lo: u32, hi: u32): u64 {
+  return <u64>lo | ((<u64>hi) << 32);
+}
+
+/** Offset of the value word of one hash (bare: 1), or 0 when absent. */
+export function tableFindOne(table: usize, lo: u32, hi: u32): usize {
+  const hash = wide(lo, hi);
+  const home = homeLine(segmentOf(table, hash), hash);
+  if (load<u32>(table, TABLE_VALUED_WORD << 2) === 0) {
+    return <usize>(findAt<Bare>(table, hash, home) !== 0);
+  }
+  const value = findAt<Valued>(table, hash, home);
+  return value !== 0 && load<u32>(value) !== 0 ? value : 0;
+}
+
+/** Offset of the value word of one hash, inserted if absent (bare: 1 there, 2 new), or TABLE_GROW_FIRST. */
+export function tableInsertOne(table: usize, lo: u32, hi: u32): usize {
+  const hash = wide(lo, hi);
+  const segment = segmentOf(table, hash);
+  const used = load<u32>(segment, SEGMENT_USED_WORD << 2);
+  const soft = load<u32>(table, TABLE_SOFT_WORD << 2) - 1;
+  const isFull = used + 1 >= load<u32>(segment, SEGMENT_SLOTS_WORD << 2);
+  if (isFull || used >= (load<u32>(segment, SEGMENT_GROW_AT_WORD << 2) | soft)) {
+    return TABLE_GROW_FIRST;
+  }
+  const home = homeLine(segment, hash);
+  if (load<u32>(table, TABLE_VALUED_WORD << 2) === 0) {
+    return 1 + (insertAt<Bare>(table, hash, home) & 1);
+  }
+  return insertAt<Valued>(table, hash, home) & ~1;
+}

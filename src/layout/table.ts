@@ -1,0 +1,96 @@
+/**
+ * Exact fingerprint table in a region: two pages at first, then pages of lines as it grows.
+ * The owner thread alone writes it, through the kernel; of a shared table other threads may read.
+ *
+ *   offset in table   what
+ *        0            header, TABLE_HEADER_BYTES
+ *     4096            descriptors of the first segments, TABLE_SEGMENT_BYTES each
+ *    65536            directory: u32 per value of a hash's top TABLE_DIRECTORY_BITS bits,
+ *                     the byte offset of the segment's descriptor
+ *
+ * Header, words:
+ *    0  magic         TABLE_MAGIC
+ *    1  valued        1: a u32 beside each hash
+ *    2  count         live entries
+ *    3  removed       slots whose value is 0 (valued tables), reclaimed when their segment is rebuilt
+ *    4  soft          owner: 1 = an insert may ask for growth, 0 = only when it must
+ *    5  need          owner: rows that may all fall into one segment
+ *    6  zeroValue     the value of hash 0, which lives here since 0 marks an empty slot (bare: 1); 0 = absent
+ *    7  longestProbe  most lines that a probe went on from its home
+ *    8  segmentCount
+ *    9  cursor        where the last tableEach ended, TABLE_EACH_END when it has seen all
+ *   10  touched       two words: what a first pass has read, so that no compiler drops its loads
+ *   16–23             owner: pages for the next tableGrow
+ *   24–31             owner: pages for the second half of a split
+ *
+ * Segment descriptor, words (one 64-byte line):
+ *    0  sequence      odd while the segment moves
+ *    1  used          slots in use, removed ones included
+ *    2  growAt        from here on an insert asks for growth
+ *    3  slots         places in all
+ *    4  depth         top bits of the hash that all entries share
+ *    5  lines         units × TABLE_UNIT_LINES
+ *    6  removed       slots whose value is 0
+ *    7  prefix        those `depth` bits
+ *    8–15             byte offset of each unit (one page)
+ *
+ * Line, 64 bytes: bare: 8 hashes; valued: 5 hashes, 5 values, one word unused. Slots fill from the first.
+ * Home line of hash h: (next 32 bits of h after the depth × lines) >> 32; a full line overflows into the next.
+ */
+export const TABLE_MAGIC = 0x7462_6c31;
+export const TABLE_HEADER_BYTES = 4096;
+export const TABLE_MAGIC_WORD = 0;
+export const TABLE_VALUED_WORD = 1;
+export const TABLE_COUNT_WORD = 2;
+export const TABLE_REMOVED_WORD = 3;
+export const TABLE_SOFT_WORD = 4;
+export const TABLE_NEED_WORD = 5;
+export const TABLE_ZERO_VALUE_WORD = 6;
+export const TABLE_LONGEST_PROBE_WORD = 7;
+export const TABLE_SEGMENT_COUNT_WORD = 8;
+export const TABLE_CURSOR_WORD = 9;
+export const TABLE_TOUCHED_WORD = 10;
+export const TABLE_PAGES_WORD = 16;
+export const TABLE_OTHER_PAGES_WORD = 24;
+
+export const TABLE_DIRECTORY_BITS = 14;
+export const TABLE_DIRECTORY_COUNT = 16384;
+export const TABLE_DIRECTORY_OFFSET = 65536;
+/** Header and directory. */
+export const TABLE_FIRST_PAGES = 2;
+
+export const TABLE_SEGMENT_BYTES = 64;
+export const SEGMENT_SEQUENCE_WORD = 0;
+export const SEGMENT_USED_WORD = 1;
+export const SEGMENT_GROW_AT_WORD = 2;
+export const SEGMENT_SLOTS_WORD = 3;
+export const SEGMENT_DEPTH_WORD = 4;
+export const SEGMENT_LINES_WORD = 5;
+export const SEGMENT_REMOVED_WORD = 6;
+export const SEGMENT_PREFIX_WORD = 7;
+export const SEGMENT_UNITS_WORD = 8;
+/** A segment that would have twice these becomes two segments with these. */
+export const SEGMENT_UNITS_SPLIT = 4;
+export const SEGMENT_UNITS_MAX = 7;
+
+export const TABLE_UNIT_BYTES = 65536;
+export const TABLE_UNIT_LINES = 1024;
+export const TABLE_LINE_BYTES = 64;
+export const TABLE_LINE_SLOTS_BARE = 8;
+export const TABLE_LINE_SLOTS_VALUED = 5;
+/** Where a valued line's values start. */
+export const TABLE_LINE_VALUES_BYTES = 40;
+
+/** Results of a batch row, as signed words: TABLE_NEW reads as 0xFFFFFFFF, and so on. */
+export const TABLE_ABSENT = 0;
+export const TABLE_NEW = -1;
+export const TABLE_CLAIMED = -2;
+export const TABLE_SKIP = -3;
+/** What tableInsertOne gives instead of a slot: grow the segment first. */
+export const TABLE_GROW_FIRST = 3;
+export const TABLE_EACH_END = -1;
+/** tableEach needs room for one whole segment: 7 units × 1,024 lines × 8 slots, and hash 0. */
+export const TABLE_EACH_MIN = 57345;
+/** Load at which a segment asks for growth, in 1024ths: each segment has its own between the two. */
+export const TABLE_GROW_LOW = 850;
+export const TABLE_GROW_HIGH = 940;

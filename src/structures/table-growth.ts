@@ -1,0 +1,158 @@
+/**
+ * How a fingerprint table grows: one segment at a time, by whole pages.
+ *
+ *   1 → 2 → 3 → 4 → 5 → 6 → 7 pages → two segments of 4 pages
+ *
+ * Each step is a sweep in the kernel from the old pages into fresh ones, so a step that finds no pages
+ * has changed nothing. A segment with many removed entries is swept into as many pages instead.
+ *
+ *   I1  The table's pages are exactly: header and directory, descriptor pages, units of live segments.
+ *   I2  Old pages are given back after the kernel has exchanged the descriptor.
+ */
+import type { Kernel } from "../kernel/kernel.ts";
+import { REGION_PAGE_BYTES } from "../layout/region.ts";
+import {
+  SEGMENT_DEPTH_WORD,
+  SEGMENT_LINES_WORD,
+  SEGMENT_REMOVED_WORD,
+  SEGMENT_SLOTS_WORD,
+  SEGMENT_UNITS_MAX,
+  SEGMENT_UNITS_SPLIT,
+  SEGMENT_UNITS_WORD,
+  SEGMENT_USED_WORD,
+  TABLE_DIRECTORY_BITS,
+  TABLE_DIRECTORY_COUNT,
+  TABLE_DIRECTORY_OFFSET,
+  TABLE_HEADER_BYTES,
+  TABLE_OTHER_PAGES_WORD,
+  TABLE_PAGES_WORD,
+  TABLE_SEGMENT_BYTES,
+  TABLE_UNIT_LINES,
+} from "../layout/table.ts";
+import { regionGive, regionTake } from "../memory/region.ts";
+
+export interface FingerprintTable {
+  readonly kernel: Kernel;
+  /** Where the table stands: what another thread attaches to. */
+  readonly offset: number;
+  readonly isValued: boolean;
+  /** Pages of descriptors beyond those behind the header; kept until the table is gone. */
+  readonly descriptorPages: number[];
+  descriptorCount: number;
+  /** Pages now held. */
+  pageCount: number;
+}
+
+/** Offsets of the descriptors of all segments, in the order of their hashes. */
+export function segmentsOf(table: FingerprintTable): number[] {
+  const { u32 } = table.kernel.region.views;
+  const segments: number[] = [];
+  for (let index = 0; index < TABLE_DIRECTORY_COUNT; ) {
+    const segment = u32[(table.offset + TABLE_DIRECTORY_OFFSET) / 4 + index] as number;
+    segments.push(segment);
+    index += 1 << (TABLE_DIRECTORY_BITS - (u32[segment / 4 + SEGMENT_DEPTH_WORD] as number));
+  }
+  return segments;
+}
+
+/** Byte offsets of a segment's units. */
+export function unitsOf(table: FingerprintTable, segment: number): number[] {
+  const { u32 } = table.kernel.region.views;
+  const first = segment / 4 + SEGMENT_UNITS_WORD;
+  const count = (u32[segment / 4 + SEGMENT_LINES_WORD] as number) / TABLE_UNIT_LINES;
+  return [...u32.subarray(first, first + count)];
+}
+
+/** Offset of the descriptor of the segment that a hash belongs to. */
+export function segmentOf(table: FingerprintTable, hi: number): number {
+  const index = hi >>> (32 - TABLE_DIRECTORY_BITS);
+  const directory = (table.offset + TABLE_DIRECTORY_OFFSET) / 4;
+  return table.kernel.region.views.u32[directory + index] as number;
+}
+
+export function segmentOfRow(table: FingerprintTable, hashesOffset: number, row: number): number {
+  const hi = table.kernel.region.views.u32[hashesOffset / 4 + 2 * row + 1] as number;
+  return segmentOf(table, hi);
+}
+
+/** Slots of a segment that are not in use. */
+export function segmentRoom(table: FingerprintTable, segment: number): number {
+  const { u32 } = table.kernel.region.views;
+  const slots = u32[segment / 4 + SEGMENT_SLOTS_WORD] as number;
+  return slots - (u32[segment / 4 + SEGMENT_USED_WORD] as number);
+}
+
+/** Grows until every row of a batch has a place, counted exactly; false when the region is exhausted. */
+export function growForDemand(
+  table: FingerprintTable,
+  hashesOffset: number,
+  count: number,
+  valuesOffset: number,
+): boolean {
+  for (;;) {
+    const row = table.kernel.exports.tableDemand(table.offset, hashesOffset, count, valuesOffset);
+    if (row < 0) return true;
+    if (!tryGrow(table, segmentOfRow(table, hashesOffset, row))) return false;
+  }
+}
+
+/** Gives a segment more room; false when there is none to be had. */
+export function tryGrow(table: FingerprintTable, segment: number): boolean {
+  const { u32 } = table.kernel.region.views;
+  const word = segment / 4;
+  const units = (u32[word + SEGMENT_LINES_WORD] as number) / TABLE_UNIT_LINES;
+  const removed = u32[word + SEGMENT_REMOVED_WORD] as number;
+  if (removed > 0 && removed * 4 >= (u32[word + SEGMENT_USED_WORD] as number)) {
+    return tryRebuild(table, segment, units, 0);
+  }
+  if (units < SEGMENT_UNITS_MAX) return tryRebuild(table, segment, units + 1, 0);
+  if (u32[word + SEGMENT_DEPTH_WORD] === TABLE_DIRECTORY_BITS) return false;
+  const other = descriptorAt(table, table.descriptorCount);
+  if (other === 0 || !tryRebuild(table, segment, SEGMENT_UNITS_SPLIT, other)) return false;
+  table.descriptorCount++;
+  return true;
+}
+
+/** Takes pages, lets the kernel sweep the segment into them and gives the old ones back. */
+function tryRebuild(
+  table: FingerprintTable,
+  segment: number,
+  units: number,
+  other: number,
+): boolean {
+  const { exports, region } = table.kernel;
+  const wanted = other === 0 ? units : 2 * units;
+  const pages: number[] = [];
+  while (pages.length < wanted) {
+    const page = regionTake(region, 1);
+    if (page === 0) {
+      for (const taken of pages) regionGive(region, taken, 1);
+      return false;
+    }
+    pages.push(page);
+  }
+  const { u32 } = region.views;
+  u32.set(pages.slice(0, units), table.offset / 4 + TABLE_PAGES_WORD);
+  u32.set(pages.slice(units), table.offset / 4 + TABLE_OTHER_PAGES_WORD);
+  const before = unitsOf(table, segment);
+  exports.tableGrow(table.offset, segment, units, other);
+  for (const page of before) regionGive(region, page, 1);
+  table.pageCount += wanted - before.length;
+  return true;
+}
+
+/** Offset of descriptor `index`, its page taken if need be; 0 when the region is exhausted. */
+function descriptorAt(table: FingerprintTable, index: number): number {
+  const behindHeader = (REGION_PAGE_BYTES - TABLE_HEADER_BYTES) / TABLE_SEGMENT_BYTES;
+  if (index < behindHeader) return table.offset + TABLE_HEADER_BYTES + index * TABLE_SEGMENT_BYTES;
+  const perPage = REGION_PAGE_BYTES / TABLE_SEGMENT_BYTES;
+  const page = Math.floor((index - behindHeader) / perPage);
+  if (page === table.descriptorPages.length) {
+    const taken = regionTake(table.kernel.region, 1);
+    if (taken === 0) return 0;
+    table.descriptorPages.push(taken);
+    table.pageCount++;
+  }
+  const offset = table.descriptorPages[page] as number;
+  return offset + ((index - behindHeader) % perPage) * TABLE_SEGMENT_BYTES;
+}

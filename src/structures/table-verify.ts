@@ -1,0 +1,164 @@
+/**
+ * Checks every invariant of a fingerprint table over all of its bytes: for tests and for `verify` runs.
+ * It reads with its own arithmetic, not with the kernel's.
+ */
+import { assert } from "../base/assert.ts";
+import { REGION_PAGE_BYTES } from "../layout/region.ts";
+import {
+  SEGMENT_DEPTH_WORD,
+  SEGMENT_LINES_WORD,
+  SEGMENT_PREFIX_WORD,
+  SEGMENT_REMOVED_WORD,
+  SEGMENT_SEQUENCE_WORD,
+  SEGMENT_SLOTS_WORD,
+  SEGMENT_USED_WORD,
+  TABLE_COUNT_WORD,
+  TABLE_DIRECTORY_BITS,
+  TABLE_DIRECTORY_COUNT,
+  TABLE_DIRECTORY_OFFSET,
+  TABLE_FIRST_PAGES,
+  TABLE_LINE_SLOTS_BARE,
+  TABLE_LINE_SLOTS_VALUED,
+  TABLE_LINE_VALUES_BYTES,
+  TABLE_REMOVED_WORD,
+  TABLE_SEGMENT_COUNT_WORD,
+  TABLE_UNIT_LINES,
+  TABLE_ZERO_VALUE_WORD,
+} from "../layout/table.ts";
+import { type FingerprintTable, segmentsOf, unitsOf } from "./table-growth.ts";
+
+/** One segment with what the checks need at hand. */
+interface Segment {
+  readonly u32: Uint32Array;
+  readonly word: number;
+  readonly units: readonly number[];
+  readonly lines: number;
+  readonly depth: number;
+  readonly perLine: number;
+  readonly isValued: boolean;
+}
+
+interface Tally {
+  used: number;
+  removed: number;
+}
+
+/** Throws InvariantError when the table is not as assembly/table.ts says. */
+export function verifyTable(table: FingerprintTable): void {
+  const { u32 } = table.kernel.region.views;
+  const header = table.offset / 4;
+  const segments = segmentsOf(table);
+  const pages = new Set<number>();
+  let count = u32[header + TABLE_ZERO_VALUE_WORD] === 0 ? 0 : 1;
+  let removed = 0;
+  verifyDirectory(table, segments);
+  for (const offset of segments) {
+    const segment = segmentAt(table, offset);
+    for (const unit of segment.units) {
+      assert(unit !== 0 && unit % REGION_PAGE_BYTES === 0, "a unit is a page");
+      assert(!pages.has(unit), "no page belongs to two segments");
+      pages.add(unit);
+    }
+    const tally = verifySegment(segment);
+    count += tally.used - tally.removed;
+    removed += tally.removed;
+  }
+  assert(u32[header + TABLE_COUNT_WORD] === count, "count = live entries");
+  assert(u32[header + TABLE_REMOVED_WORD] === removed, "removed = entries without a value");
+  assert(u32[header + TABLE_SEGMENT_COUNT_WORD] === segments.length, "segmentCount");
+  assert(table.descriptorCount === segments.length, "one descriptor per segment");
+  const held = TABLE_FIRST_PAGES + table.descriptorPages.length + pages.size;
+  assert(table.pageCount === held, "pageCount = pages held");
+}
+
+/** Every directory entry names the segment whose prefix it has. */
+function verifyDirectory(table: FingerprintTable, segments: readonly number[]): void {
+  const { u32 } = table.kernel.region.views;
+  const directory = (table.offset + TABLE_DIRECTORY_OFFSET) / 4;
+  let index = 0;
+  for (const segment of segments) {
+    const depth = u32[segment / 4 + SEGMENT_DEPTH_WORD] as number;
+    const span = 1 << (TABLE_DIRECTORY_BITS - depth);
+    assert(
+      u32[segment / 4 + SEGMENT_PREFIX_WORD] === index / span,
+      "a segment's prefix is its place",
+    );
+    for (const end = index + span; index < end; index++) {
+      assert(u32[directory + index] === segment, "the directory names each segment all along");
+    }
+  }
+  assert(index === TABLE_DIRECTORY_COUNT, "segments cover the directory");
+}
+
+function segmentAt(table: FingerprintTable, offset: number): Segment {
+  const { u32 } = table.kernel.region.views;
+  const word = offset / 4;
+  return {
+    u32,
+    word,
+    units: unitsOf(table, offset),
+    lines: u32[word + SEGMENT_LINES_WORD] as number,
+    depth: u32[word + SEGMENT_DEPTH_WORD] as number,
+    perLine: table.isValued ? TABLE_LINE_SLOTS_VALUED : TABLE_LINE_SLOTS_BARE,
+    isValued: table.isValued,
+  };
+}
+
+function verifySegment(segment: Segment): Tally {
+  const { u32, word, lines, perLine } = segment;
+  const tally: Tally = { used: 0, removed: 0 };
+  assert(((u32[word + SEGMENT_SEQUENCE_WORD] as number) & 1) === 0, "no segment is in motion");
+  assert(u32[word + SEGMENT_SLOTS_WORD] === lines * perLine, "slots = lines × slots per line");
+  for (let line = 0; line < lines; line++) verifyLine(segment, line, tally);
+  assert(u32[word + SEGMENT_USED_WORD] === tally.used, "used = slots in use");
+  assert(u32[word + SEGMENT_REMOVED_WORD] === tally.removed, "removed = slots without a value");
+  assert(tally.used < lines * perLine, "I2: a segment keeps an empty slot");
+  return tally;
+}
+
+function verifyLine(segment: Segment, line: number, tally: Tally): void {
+  const { u32, perLine, depth, word } = segment;
+  const at = lineWord(segment, line);
+  let hasEnded = false;
+  for (let slot = 0; slot < perLine; slot++) {
+    const lo = u32[at + 2 * slot] as number;
+    const hi = u32[at + 2 * slot + 1] as number;
+    if (lo === 0 && hi === 0) {
+      hasEnded = true;
+      continue;
+    }
+    assert(!hasEnded, "I2: empty slots come last in a line");
+    const prefix = depth === 0 ? 0 : hi >>> (32 - depth);
+    assert(prefix === u32[word + SEGMENT_PREFIX_WORD], "an entry stands in its segment");
+    verifyReach(segment, line, slot, [lo, hi]);
+    tally.used++;
+    if (segment.isValued && u32[at + TABLE_LINE_VALUES_BYTES / 4 + slot] === 0) tally.removed++;
+  }
+}
+
+/** I1 and I4: from its home on, lines are full and hold no equal hash before this slot. */
+function verifyReach(
+  segment: Segment,
+  line: number,
+  slot: number,
+  [lo, hi]: readonly [number, number],
+): void {
+  const { u32, lines, perLine, depth } = segment;
+  const next = depth === 0 ? hi : ((hi << depth) | (lo >>> (32 - depth))) >>> 0;
+  for (let at = Math.floor((next * lines) / 2 ** 32); ; at = (at + 1) % lines) {
+    const word = lineWord(segment, at);
+    const end = at === line ? slot : perLine;
+    for (let other = 0; other < end; other++) {
+      const otherLo = u32[word + 2 * other] as number;
+      const otherHi = u32[word + 2 * other + 1] as number;
+      assert(otherLo !== 0 || otherHi !== 0, "I1: lines before an entry are full");
+      assert(otherLo !== lo || otherHi !== hi, "I4: no hash stands twice");
+    }
+    if (at === line) return;
+  }
+}
+
+function lineWord(segment: Segment, line: number): number {
+  const unit = segment.units[Math.floor(line / TABLE_UNIT_LINES)] as number;
+  return unit / 4 + (line % TABLE_UNIT_LINES) * 16;
+}

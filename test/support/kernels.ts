@@ -1,0 +1,25 @@
+/** Kernels for tests: each flavour over a region of its own. */
+import { readFileSync } from "node:fs";
+import { compileKernel, createKernel, type Kernel } from "../../src/kernel/kernel.ts";
+
+const FILES = {
+  release: "kernel.wasm",
+  debug: "kernel.debug.wasm",
+  shared: "kernel.shared.wasm",
+} as const;
+
+export type TestFlavour = keyof typeof FILES;
+
+export function openTestKernel(flavour: TestFlavour = "release", pageCountMax?: number): Kernel {
+  const path = new URL(`../../dist/${FILES[flavour]}`, import.meta.url);
+  const module = compileKernel(readFileSync(path));
+  const shared = flavour === "shared";
+  return createKernel(module, pageCountMax === undefined ? { shared } : { shared, pageCountMax });
+}
+
+/** The seed of this run: SEED=… repeats one; it is printed so that a failure can be repeated. */
+export function testSeed(): number {
+  const seed = Number(process.env.SEED ?? Date.now() & 0x7fffffff);
+  console.log(`SEED=${seed}`);
+  return seed;
+}
