@@ -26,21 +26,36 @@ import {
   TABLE_DIRECTORY_COUNT,
   TABLE_DIRECTORY_OFFSET,
   TABLE_EACH_END,
-  TABLE_GROW_HIGH,
-  TABLE_GROW_LOW,
+  TABLE_GROW_HIGH_BARE,
+  TABLE_GROW_HIGH_VALUED,
+  TABLE_GROW_LOW_BARE,
+  TABLE_GROW_LOW_VALUED,
+  TABLE_HEADER_HASHES,
+  TABLE_HEADER_VALUES_WORD,
   TABLE_LINE_BYTES,
   TABLE_LINE_SLOTS_BARE,
   TABLE_LINE_SLOTS_VALUED,
   TABLE_OTHER_PAGES_WORD,
   TABLE_PAGES_WORD,
+  TABLE_REMOVED_HASH,
   TABLE_REMOVED_WORD,
   TABLE_SEGMENT_COUNT_WORD,
   TABLE_UNIT_BYTES,
   TABLE_UNIT_LINES,
   TABLE_VALUED_WORD,
-  TABLE_ZERO_VALUE_WORD,
 } from "../src/layout/table";
-import { add, findAt, homeLine, nextLine, publish, segmentOf, valueAt, wide } from "./table";
+import {
+  add,
+  emptyMask,
+  findAt,
+  homeLine,
+  isHeaderHash,
+  publish,
+  segmentOf,
+  stepIndex,
+  valueAt,
+  wide,
+} from "./table";
 
 /** Type arguments, as in table.ts. */
 type Bare = u8;
@@ -89,10 +104,10 @@ function sweep<V>(table: usize, segment: usize, units: u32, other: usize): u32 {
         const hash = load<u64>(slot);
         if (hash === 0) break;
         const value: u32 = sizeof<V>() === 4 ? load<u32>(valueAt(slot)) : 0;
-        if (sizeof<V>() === 4 && value === 0) continue;
+        if (sizeof<V>() === 4 ? value === 0 : hash === TABLE_REMOVED_HASH) continue;
         const home = <u32>((((hash << newDepth) >> 32) * lines) >> 32);
         const isUpper = other !== 0 && (hash << depth) >> 63 !== 0;
-        const place = emptySlot<V>(isUpper ? upperPages : lowerPages, units, home);
+        const place = emptySlot<V>(isUpper ? upperPages : lowerPages, units << 10, home, hash);
         store<u64>(place, hash);
         if (sizeof<V>() === 4) store<u32>(valueAt(place), value);
         if (isUpper) upper++;
@@ -110,19 +125,18 @@ function slotBytes<V>(): usize {
   return (sizeof<V>() === 1 ? TABLE_LINE_SLOTS_BARE : TABLE_LINE_SLOTS_VALUED) << 3;
 }
 
-/** The first empty slot from line `home` on, in the pages that a list names. */
-function emptySlot<V>(pages: usize, units: u32, home: u32): usize {
+/** The empty slot where a hash with home line `home` belongs, in `lines` lines of the pages of a list. */
+function emptySlot<V>(pages: usize, lines: u32, home: u32, hash: u64): usize {
   let index = home;
-  while (true) {
+  for (let step: u32 = 1; ; step++) {
     const page: usize = load<u32>(pages + ((index >> 10) << 2));
     const line = page + ((index & (TABLE_UNIT_LINES - 1)) << 6);
-    if (load<u64>(line + slotBytes<V>() - 8) === 0) {
-      let slot = line;
-      while (load<u64>(slot) !== 0) slot += 8;
-      return slot;
-    }
-    if (++index === units << 10) index = 0;
+    const mask = emptyMask<V>(line);
+    if (mask !== 0) return line + ((<usize>ctz(mask)) << 3);
+    if (step === lines) break;
+    index = stepIndex(home, hash, step, lines);
   }
+  return unreachable();
 }
 
 /** Exchanges the descriptors: the moment at which readers pass from the old lines to the new ones. */
@@ -154,7 +168,9 @@ function describe(table: usize, segment: usize, list: u32, units: u32, path: u32
   const prefix = path & 0xffff;
   // Neighbours grow at different loads, so that a table never grows all its segments at once.
   const share = (prefix * 0x9e3779b1) >> 22;
-  const load1024 = <u32>TABLE_GROW_LOW + ((<u32>(TABLE_GROW_HIGH - TABLE_GROW_LOW) * share) >> 10);
+  const low: u32 = isValued ? TABLE_GROW_LOW_VALUED : TABLE_GROW_LOW_BARE;
+  const high: u32 = isValued ? TABLE_GROW_HIGH_VALUED : TABLE_GROW_HIGH_BARE;
+  const load1024 = low + (((high - low) * share) >> 10);
   store<u32>(segment, (slots >> 10) * load1024, SEGMENT_GROW_AT_WORD << 2);
   store<u32>(segment, slots, SEGMENT_SLOTS_WORD << 2);
   store<u32>(segment, prefix, SEGMENT_PREFIX_WORD << 2);
@@ -198,59 +214,17 @@ export function tableRemove(table: usize, lo: u32, hi: u32): i32 {
   const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
   const place = isValued ? findAt<Valued>(table, hash, home) : findAt<Bare>(table, hash, home);
   if (place === 0) return 0;
-  if (isValued || hash === 0) {
+  const isHeader = isHeaderHash(hash);
+  if (isValued || isHeader) {
     if (load<u32>(place) === 0) return 0;
     storeShared(place, 0);
-    if (hash !== 0) {
-      add(segment, SEGMENT_REMOVED_WORD, 1);
-      add(table, TABLE_REMOVED_WORD, 1);
-    }
-  } else {
-    enter(segment);
-    closeGap(table, segment, place);
-    leave(segment);
-    add(segment, SEGMENT_USED_WORD, -1);
+  } else publish(place, TABLE_REMOVED_HASH);
+  if (!isHeader) {
+    add(segment, SEGMENT_REMOVED_WORD, 1);
+    add(table, TABLE_REMOVED_WORD, 1);
   }
   add(table, TABLE_COUNT_WORD, -1);
   return 1;
-}
-
-/** Takes a bare slot out and brings back what had overflowed past it, as I1 and I2 ask. */
-function closeGap(table: usize, segment: usize, gap: usize): void {
-  for (;;) {
-    const line = gap & ~(TABLE_LINE_BYTES - 1);
-    const wasFull = load<u64>(line, 56) !== 0;
-    let last = line + 56;
-    while (load<u64>(last) === 0) last -= 8;
-    const hash = load<u64>(line);
-    publish(gap, load<u64>(last));
-    publish(last, 0);
-    if (!wasFull) return;
-    gap = overflowed(table, segment, line, hash);
-    if (gap === 0) return;
-    publish(line + 56, load<u64>(gap));
-  }
-}
-
-/** The first slot behind `line`, in the run of full lines, that could stand in `line`; 0 if there is none. */
-function overflowed(table: usize, segment: usize, line: usize, hash: u64): usize {
-  // `hash` only leads nextLine to the segment.
-  for (let at = nextLine(table, hash, line); at !== line; at = nextLine(table, hash, at)) {
-    for (let slot = at; slot !== at + TABLE_LINE_BYTES; slot += 8) {
-      const candidate = load<u64>(slot);
-      if (candidate === 0) return 0;
-      if (reaches(table, segment, candidate, line, at)) return slot;
-    }
-  }
-  return 0;
-}
-
-/** True if a probe for `hash`, which stands in line `at`, comes past `line`. */
-function reaches(table: usize, segment: usize, hash: u64, line: usize, at: usize): bool {
-  for (let step = homeLine(segment, hash); step !== at; step = nextLine(table, hash, step)) {
-    if (step === line) return true;
-  }
-  return false;
 }
 
 /**
@@ -261,11 +235,12 @@ export function tableEach(table: usize, from: u32, max: u32, out: usize): u32 {
   const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
   const values = out + (max << 3);
   let count: u32 = 0;
-  const zeroValue = load<u32>(table, TABLE_ZERO_VALUE_WORD << 2);
-  if (from === 0 && zeroValue !== 0) {
-    store<u64>(out, 0);
-    store<u32>(values, isValued ? zeroValue : 1);
-    count = 1;
+  for (let hash: u32 = 0; from === 0 && hash < <u32>TABLE_HEADER_HASHES; hash++) {
+    const value = load<u32>(table + (hash << 2), TABLE_HEADER_VALUES_WORD << 2);
+    if (value === 0) continue;
+    store<u64>(out + (count << 3), hash);
+    store<u32>(values + (count << 2), isValued ? value : 1);
+    count++;
   }
   while (from < <u32>TABLE_DIRECTORY_COUNT) {
     const segment: usize = load<u32>(table + (from << 2), TABLE_DIRECTORY_OFFSET);
@@ -291,7 +266,7 @@ function eachOf<V>(segment: usize, from: u32, out: usize, values: usize): u32 {
         const hash = load<u64>(slot);
         if (hash === 0) break;
         const value: u32 = sizeof<V>() === 4 ? load<u32>(valueAt(slot)) : 1;
-        if (value === 0) continue;
+        if (sizeof<V>() === 4 ? value === 0 : hash === TABLE_REMOVED_HASH) continue;
         store<u64>(out + (count << 3), hash);
         store<u32>(values + (count << 2), value);
         count++;

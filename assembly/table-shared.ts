@@ -28,9 +28,8 @@ import {
   TABLE_SKIP,
   TABLE_UNIT_LINES,
   TABLE_VALUED_WORD,
-  TABLE_ZERO_VALUE_WORD,
 } from "../src/layout/table";
-import { tableFindBatch, valueAt } from "./table";
+import { headerValue, isHeaderHash, stepIndex, tableFindBatch, valueAt } from "./table";
 
 /** tableFindBatch for other threads, which must bring their own hashes and values. @hot */
 export function tableFindShared(table: usize, hashes: usize, count: u32, values: usize): i32 {
@@ -48,7 +47,10 @@ export function tableFindShared(table: usize, hashes: usize, count: u32, values:
 }
 
 function findShared(table: usize, hash: u64, isValued: bool): u32 {
-  if (hash === 0) return readWord(table + (TABLE_ZERO_VALUE_WORD << 2));
+  if (isHeaderHash(hash)) {
+    const value = readWord(headerValue(table, hash));
+    return isValued ? value : <u32>(value !== 0);
+  }
   const index = <usize>(hash >> (64 - TABLE_DIRECTORY_BITS));
   const entry = table + TABLE_DIRECTORY_OFFSET + (index << 2);
   while (true) {
@@ -66,8 +68,9 @@ function findInSegment(segment: u32, hash: u64, isValued: bool): u32 {
   const lines = readWord(segment + (SEGMENT_LINES_WORD << 2));
   const depth: u64 = readWord(segment + (SEGMENT_DEPTH_WORD << 2));
   const slots: u32 = isValued ? TABLE_LINE_SLOTS_VALUED : TABLE_LINE_SLOTS_BARE;
-  let index = <u32>((((hash << depth) >> 32) * <u64>lines) >> 32);
+  const home = <u32>((((hash << depth) >> 32) * <u64>lines) >> 32);
   for (let step: u32 = 0; step < lines; step++) {
+    const index = stepIndex(home, hash, step, lines);
     const unit = readWord(segment + ((SEGMENT_UNITS_WORD + (index >> 10)) << 2));
     const line: usize = unit + (index & (TABLE_UNIT_LINES - 1)) * TABLE_LINE_BYTES;
     for (let slot = line; slot !== line + (slots << 3); slot += 8) {
@@ -75,7 +78,6 @@ function findInSegment(segment: u32, hash: u64, isValued: bool): u32 {
       if (word === 0) return 0;
       if (word === hash) return isValued ? readWord(valueAt(slot)) : 1;
     }
-    if (++index === lines) index = 0;
   }
   return 0;
 }
