@@ -26,6 +26,8 @@ import {
   TABLE_DIRECTORY_COUNT,
   TABLE_DIRECTORY_OFFSET,
   TABLE_EACH_END,
+  TABLE_FILLS_BYTES,
+  TABLE_FILLS_OFFSET,
   TABLE_GROW_HIGH_BARE,
   TABLE_GROW_HIGH_VALUED,
   TABLE_GROW_LOW_BARE,
@@ -46,7 +48,6 @@ import {
 } from "../src/layout/table";
 import {
   add,
-  emptyMask,
   findAt,
   homeLine,
   isHeaderHash,
@@ -92,49 +93,53 @@ function sweep<V>(table: usize, segment: usize, units: u32, other: usize): u32 {
   const depth: u64 = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
   const newDepth = depth + <u64>(other !== 0);
   const oldUnits = load<u32>(segment, SEGMENT_LINES_WORD << 2) >> 10;
-  const lines: u64 = units << 10;
-  const lowerPages = table + (TABLE_PAGES_WORD << 2);
-  const upperPages = table + (TABLE_OTHER_PAGES_WORD << 2);
-  let lower: u32 = 0;
+  const lines = units << 10;
+  const pages = table + (TABLE_PAGES_WORD << 2);
+  let kept: u32 = 0;
   let upper: u32 = 0;
+  memory.fill(table + TABLE_FILLS_OFFSET, 0, TABLE_FILLS_BYTES);
   for (let unit: u32 = 0; unit < oldUnits; unit++) {
     const start: usize = load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
     for (let line = start; line !== start + TABLE_UNIT_BYTES; line += TABLE_LINE_BYTES) {
-      for (let slot = line; slot !== line + slotBytes<V>(); slot += 8) {
+      for (let slot = line; slot !== line + (slotsPerLine<V>() << 3); slot += 8) {
         const hash = load<u64>(slot);
         if (hash === 0) break;
         const value: u32 = sizeof<V>() === 4 ? load<u32>(valueAt(slot)) : 0;
         if (sizeof<V>() === 4 ? value === 0 : hash === TABLE_REMOVED_HASH) continue;
-        const home = <u32>((((hash << newDepth) >> 32) * lines) >> 32);
-        const isUpper = other !== 0 && (hash << depth) >> 63 !== 0;
-        const place = emptySlot<V>(isUpper ? upperPages : lowerPages, units << 10, home, hash);
+        const home = <u32>((((hash << newDepth) >> 32) * <u64>lines) >> 32);
+        const isUpper = <u32>(other !== 0) & <u32>((hash << depth) >> 63);
+        const fills = table + TABLE_FILLS_OFFSET + isUpper * lines;
+        let index = home;
+        let fill: u32 = load<u8>(fills + index);
+        if (fill === slotsPerLine<V>()) {
+          index = roomyLine<V>(fills, lines, home, hash);
+          fill = load<u8>(fills + index);
+        }
+        store<u8>(fills + index, fill + 1);
+        const list = pages + (isUpper << 5) + ((index >> 10) << 2);
+        const place = load<u32>(list) + ((index & (TABLE_UNIT_LINES - 1)) << 6) + (fill << 3);
         store<u64>(place, hash);
         if (sizeof<V>() === 4) store<u32>(valueAt(place), value);
-        if (isUpper) upper++;
-        else lower++;
+        upper += isUpper;
+        kept++;
       }
     }
   }
   exchange(table, segment, units, other);
-  store<u32>(segment, lower, SEGMENT_USED_WORD << 2);
+  store<u32>(segment, kept - upper, SEGMENT_USED_WORD << 2);
   if (other !== 0) store<u32>(other, upper, SEGMENT_USED_WORD << 2);
-  return lower + upper;
+  return kept;
 }
 
-function slotBytes<V>(): usize {
-  return (sizeof<V>() === 1 ? TABLE_LINE_SLOTS_BARE : TABLE_LINE_SLOTS_VALUED) << 3;
+function slotsPerLine<V>(): u32 {
+  return sizeof<V>() === 1 ? TABLE_LINE_SLOTS_BARE : TABLE_LINE_SLOTS_VALUED;
 }
 
-/** The empty slot where a hash with home line `home` belongs, in `lines` lines of the pages of a list. */
-function emptySlot<V>(pages: usize, lines: u32, home: u32, hash: u64): usize {
-  let index = home;
-  for (let step: u32 = 1; ; step++) {
-    const page: usize = load<u32>(pages + ((index >> 10) << 2));
-    const line = page + ((index & (TABLE_UNIT_LINES - 1)) << 6);
-    const mask = emptyMask<V>(line);
-    if (mask !== 0) return line + ((<usize>ctz(mask)) << 3);
-    if (step === lines) break;
-    index = stepIndex(home, hash, step, lines);
+/** The first line of a probe from `home` that is not full, as `fills` counts them. */
+function roomyLine<V>(fills: usize, lines: u32, home: u32, hash: u64): u32 {
+  for (let step: u32 = 1; step < lines; step++) {
+    const index = stepIndex(home, hash, step, lines);
+    if (<u32>load<u8>(fills + index) < slotsPerLine<V>()) return index;
   }
   return unreachable();
 }
@@ -262,7 +267,7 @@ function eachOf<V>(segment: usize, from: u32, out: usize, values: usize): u32 {
   for (let unit: u32 = 0; unit < units; unit++) {
     const start: usize = load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
     for (let line = start; line !== start + TABLE_UNIT_BYTES; line += TABLE_LINE_BYTES) {
-      for (let slot = line; slot !== line + slotBytes<V>(); slot += 8) {
+      for (let slot = line; slot !== line + (slotsPerLine<V>() << 3); slot += 8) {
         const hash = load<u64>(slot);
         if (hash === 0) break;
         const value: u32 = sizeof<V>() === 4 ? load<u32>(valueAt(slot)) : 1;

@@ -139,13 +139,6 @@ function maskOf<V>(a: v128, b: v128, c: v128, d: v128, key: v128): i32 {
   return low | (high & 16);
 }
 
-/** One bit per empty slot of a line. */
-export function emptyMask<V>(line: usize): i32 {
-  const zero = i64x2.splat(0);
-  const d = sizeof<V>() === 1 ? v128.load(line, 48) : zero;
-  return maskOf<V>(v128.load(line), v128.load(line, 16), v128.load(line, 32), d, zero);
-}
-
 /** Where a valued table keeps the value of a slot. */
 export function valueAt(slot: usize): usize {
   const line = slot & ~(TABLE_LINE_BYTES - 1);

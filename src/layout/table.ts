@@ -3,8 +3,9 @@
  * The owner thread alone writes it, through the kernel; of a shared table other threads may read.
  *
  *   offset in table   what
- *        0            header, TABLE_HEADER_BYTES
- *     4096            descriptors of the first segments, TABLE_SEGMENT_BYTES each
+ *        0            header
+ *     4096            scratch of a sweep: how full each new line is, a byte per line
+ *    12288            descriptors of the first segments, TABLE_SEGMENT_BYTES each
  *    65536            directory: u32 per value of a hash's top TABLE_DIRECTORY_BITS bits,
  *                     the byte offset of the segment's descriptor
  *
@@ -40,7 +41,9 @@
  * neighbour, then to other pairs of its group of TABLE_GROUP_LINES, then to the next group (`lineAt`).
  */
 export const TABLE_MAGIC = 0x7462_6c31;
-export const TABLE_HEADER_BYTES = 4096;
+export const TABLE_FILLS_OFFSET = 4096;
+export const TABLE_FILLS_BYTES = 8192;
+export const TABLE_HEADER_BYTES = 12288;
 export const TABLE_MAGIC_WORD = 0;
 export const TABLE_VALUED_WORD = 1;
 export const TABLE_COUNT_WORD = 2;
@@ -100,7 +103,7 @@ export const TABLE_EACH_END = -1;
 /** tableEach needs room for one whole segment: 7 units × 1,024 lines × 8 slots, and hashes 0 and 1. */
 export const TABLE_EACH_MIN = 57346;
 /** Load at which a segment asks for growth, in 1024ths: each segment has its own between low and high. */
-export const TABLE_GROW_LOW_BARE = 750;
-export const TABLE_GROW_HIGH_BARE = 830;
-export const TABLE_GROW_LOW_VALUED = 880;
-export const TABLE_GROW_HIGH_VALUED = 940;
+export const TABLE_GROW_LOW_BARE = 780;
+export const TABLE_GROW_HIGH_BARE = 850;
+export const TABLE_GROW_LOW_VALUED = 885;
+export const TABLE_GROW_HIGH_VALUED = 945;

@@ -51,7 +51,7 @@ import {
 export type { FingerprintTable } from "./table-growth.ts";
 
 /** Segments that one call grows ahead of need: each costs a sweep of at most 7 pages. */
-const GROW_PER_CALL = 2;
+const GROW_PER_CALL = 1;
 /** Up to here a batch is taken as if all of its rows fell into one segment. */
 const NEED_ROWS_MAX = 1024;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createRandom, type Random } from "../../../src/base/random.ts";
-import { TABLE_COUNT_WORD, TABLE_EACH_MIN } from "../../../src/layout/table.ts";
+import { TABLE_COUNT_WORD, TABLE_EACH_MIN, TABLE_HEADER_BYTES } from "../../../src/layout/table.ts";
 import { regionTake, verifyRegion } from "../../../src/memory/region.ts";
 import {
   createTable,
@@ -235,10 +235,10 @@ describe("verifyTable catches a table that is", () => {
     },
     "pointing elsewhere": ({ kernel, table }) => {
       const { u32 } = kernel.region.views;
-      u32[(table.offset + 65536) / 4 + 5] = table.offset + 4096 + 64;
+      u32[(table.offset + 65536) / 4 + 5] = table.offset + TABLE_HEADER_BYTES + 64;
     },
     "in motion": ({ kernel, table }) => {
-      kernel.region.views.u32[(table.offset + 4096) / 4] = 1;
+      kernel.region.views.u32[(table.offset + TABLE_HEADER_BYTES) / 4] = 1;
     },
   };
 
@@ -246,7 +246,7 @@ describe("verifyTable catches a table that is", () => {
     const driver = openDriver(openTestKernel(), false);
     insertBoth(driver, hashesOf(createRandom(testSeed()), 2000));
     verifyTable(driver.table);
-    const unit = unitsOf(driver.table, driver.table.offset + 4096)[0] as number;
+    const unit = unitsOf(driver.table, driver.table.offset + TABLE_HEADER_BYTES)[0] as number;
     const { u32 } = driver.kernel.region.views;
     const words: number[] = [];
     for (let word = unit / 4; words.length < 2; word += 16)
