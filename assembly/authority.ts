@@ -88,7 +88,7 @@ function writeHost(row: usize, at: usize, end: usize, out: usize): usize {
   let isForbidden = false;
   for (; at < end; at++) {
     const byte = <u32>load<u8>(at);
-    if (byte === 0x25) return stop(row, BATCH_NEEDS_PARSER);
+    if (byte === 0x25 || byte >= 0x80) return stop(row, BATCH_NEEDS_PARSER);
     if ((classesOf(byte) & HOST_FORBIDDEN) !== 0) isForbidden = true;
     store<u8>(out++, lowerCase(byte));
   }

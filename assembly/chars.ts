@@ -1,6 +1,6 @@
 /**
- * Classes of ASCII bytes, one bit each, and the hexadecimal digits. Bytes over 0x7F never get here:
- * rows that hold one go to the full parser.
+ * Classes of bytes, one bit each, and the hexadecimal digits. A byte over 0x7F (a piece of UTF-8) is
+ * percent-encoded everywhere, forbidden in a host, and nothing else.
  *
  *   bit  class           bytes
  *     1  ENCODE_PATH     the path percent-encode set
@@ -20,6 +20,7 @@ export const HOST_FORBIDDEN: u32 = 16;
 export const UNRESERVED: u32 = 32;
 export const HEX: u32 = 64;
 export const SCHEME: u32 = 128;
+const NOT_ASCII: u32 = 0x1f;
 
 /** Four bytes, little-endian: "http", "s://" and "://". */
 export const HTTP_WORD: u32 = 0x70747468;
@@ -38,9 +39,8 @@ const CLASSES: usize = memory.data<u8>([
   0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0x09, 0x18, 0x09, 0x20, 0x1f,
 ]);
 
-/** The classes of a byte below 0x80. */
 export function classesOf(byte: u32): u32 {
-  return load<u8>(CLASSES + byte);
+  return byte < 0x80 ? load<u8>(CLASSES + byte) : NOT_ASCII;
 }
 
 export function isDigit(byte: u32): bool {

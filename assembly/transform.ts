@@ -2,9 +2,9 @@
  * The serialisation of a URL that is not serialised yet, written into text: a scalar walk of the WHATWG
  * basic URL parser for `http` and `https`, absolute or against a parsed base row.
  *
- *   trim, drop tab and newline ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
+ *   latin1 to UTF-8, drop tab and newline, trim ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
  *
- *   text: │ … used │ href being written (≤ 3 × raw + base + 32) │ raw without tabs (only if needed) │
+ *   text: │ … used │ href being written (≤ 3 × raw + base + 32) │ copy of raw (only if needed) │
  *
  * Each writer takes the place to write at and returns the place behind it, or 0 when the row has ended
  * with another status (`stop`). Ranges go straight into the row, relative to the start of the href.
@@ -14,6 +14,7 @@ import {
   BATCH_FLAG_HREF_WRITTEN,
   BATCH_FLAG_HTTPS,
   BATCH_FLAG_USERINFO,
+  BATCH_INPUT_IS_UTF8_WORD,
   BATCH_INVALID,
   BATCH_MAX_URL_BYTES_WORD,
   BATCH_NEEDS_PARSER,
@@ -49,24 +50,26 @@ import { hasHighByte, noteBytes } from "./scan";
 
 /** Writes the row's href from [at, end), or ends the row with another status. */
 export function transformRow(batch: usize, row: usize, at: usize, end: usize, base: usize): void {
-  if (hasHighByte(at, end)) {
-    stop(row, BATCH_NEEDS_PARSER);
-    return;
-  }
-  while (at < end && load<u8>(at) <= 0x20) at++;
-  while (at < end && load<u8>(end - 1) <= 0x20) end--;
-  const raw = <u64>(end - at);
+  const widens = get(batch, BATCH_INPUT_IS_UTF8_WORD) === 0 && hasHighByte(at, end);
+  const copied = widens || hasTab(at, end);
+  const raw = (<u64>(end - at)) << (widens ? 1 : 0);
   const room = 3 * raw + (base === 0 ? 32 : <u64>get(base, ROW_HREF_LENGTH_WORD) + 32);
-  if (!hasRoom(batch, room + raw)) {
+  if (!hasRoom(batch, room + (copied ? raw : 0))) {
     stop(row, BATCH_NEEDS_PARSER);
     return;
   }
   const out = textEnd(batch);
-  if (hasTab(at, end)) {
-    const stripped = out + <usize>room;
-    end = strip(at, end, stripped);
-    at = stripped;
+  if (copied) {
+    const copy = out + <usize>room;
+    if (widens && end - at + highCount(at, end) > <usize>get(batch, BATCH_MAX_URL_BYTES_WORD)) {
+      stop(row, BATCH_TOO_LONG);
+      return;
+    }
+    end = copyPlain(at, end, copy, widens);
+    at = copy;
   }
+  while (at < end && load<u8>(at) <= 0x20) at++;
+  while (at < end && load<u8>(end - 1) <= 0x20) end--;
   set(row, ROW_HREF_OFFSET_WORD, <u32>out);
   const hrefEnd = writeHref(row, at, end, base);
   if (hrefEnd === 0) {
@@ -255,10 +258,23 @@ function hasTab(at: usize, end: usize): bool {
   return false;
 }
 
-/** Copies [at, end) without tab, line feed and carriage return; returns the end of the copy. */
-function strip(at: usize, end: usize, out: usize): usize {
-  for (; at < end; at++) if (!isTab(load<u8>(at))) store<u8>(out++, load<u8>(at));
+/** Copies [at, end) without tab, line feed and carriage return, latin1 as UTF-8; the end of the copy. */
+function copyPlain(at: usize, end: usize, out: usize, widens: bool): usize {
+  for (; at < end; at++) {
+    const byte = <u32>load<u8>(at);
+    if (isTab(byte)) continue;
+    if (widens && byte >= 0x80) {
+      store<u8>(out++, 0xc0 | (byte >> 6));
+      store<u8>(out++, 0x80 | (byte & 0x3f));
+    } else store<u8>(out++, byte);
+  }
   return out;
+}
+
+function highCount(at: usize, end: usize): usize {
+  let count: usize = 0;
+  for (; at < end; at++) count += <usize>load<u8>(at) >> 7;
+  return count;
 }
 
 function isTab(byte: u32): bool {

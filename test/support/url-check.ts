@@ -120,7 +120,8 @@ export function kernelShare(batch: UrlBatch, urls: readonly string[], base?: str
   batchBase(batch, base);
   for (let start = 0; start < urls.length; start += batch.count) {
     batchLoad(batch, urls, start);
-    batchParse(batch); // writes the header; the next two calls count what the kernel leaves
+    batchParse(batch); // these two write the header; the next two count what the kernel leaves
+    batchKey(batch);
     left += exports.parseBatch(batch.area.header);
     left += exports.keyBatch(batch.area.header);
   }
