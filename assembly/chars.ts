@@ -47,6 +47,10 @@ export function isDigit(byte: u32): bool {
   return byte - 0x30 < 10;
 }
 
+export function isHexDigit(byte: u32): bool {
+  return (classesOf(byte) & HEX) !== 0;
+}
+
 export function isLetter(byte: u32): bool {
   return (byte | 0x20) - 0x61 < 26;
 }
