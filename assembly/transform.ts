@@ -4,7 +4,7 @@
  *
  *   latin1 to UTF-8, drop tab and newline, trim ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
  *
- *   text: │ … used │ href being written (≤ 3 × raw + base + 32) │ copy of raw (only if needed) │
+ *   text: │ … used │ href being written (≤ 3 × raw + base + 64) │ copy of raw (only if needed) │
  *
  * Each writer takes the place to write at and returns the place behind it, or 0 when the row has ended
  * with another status (`stop`). Ranges go straight into the row, relative to the start of the href.
@@ -33,27 +33,27 @@ import {
   ROW_STATUS_WORD,
   ROW_VISIT_LENGTH_WORD,
 } from "../src/layout/batch";
-import {
-  ENCODE_FRAGMENT,
-  ENCODE_PATH,
-  ENCODE_QUERY,
-  HTTP_WORD,
-  SCHEME,
-  classesOf,
-  isLetter,
-  writeBytes,
-  writeEncoded,
-} from "./chars";
+import { HTTP_WORD, SCHEME, classesOf, isLetter, writeBytes, writeTriple } from "./chars";
 import { writeAuthority } from "./authority";
 import { addFlags, clearRow, get, hasRoom, keepText, set, stop, textEnd } from "./row";
-import { hasHighByte, noteBytes } from "./scan";
+import {
+  hasHighByte,
+  noteBytes,
+  scanByte,
+  scanEither,
+  scanFragment,
+  scanOdd,
+  scanPath,
+  scanQuery,
+} from "./scan";
 
 /** Writes the row's href from [at, end), or ends the row with another status. */
 export function transformRow(batch: usize, row: usize, at: usize, end: usize, base: usize): void {
-  const widens = get(batch, BATCH_INPUT_IS_UTF8_WORD) === 0 && hasHighByte(at, end);
-  const copied = widens || hasTab(at, end);
+  const odd = scanOdd(at, end);
+  const widens = get(batch, BATCH_INPUT_IS_UTF8_WORD) === 0 && hasHighByte(odd, end);
+  const copied = widens || hasTab(odd, end);
   const raw = (<u64>(end - at)) << (widens ? 1 : 0);
-  const room = 3 * raw + (base === 0 ? 32 : <u64>get(base, ROW_HREF_LENGTH_WORD) + 32);
+  const room = 3 * raw + (base === 0 ? 64 : <u64>get(base, ROW_HREF_LENGTH_WORD) + 64);
   if (!hasRoom(batch, room + (copied ? raw : 0))) {
     stop(row, BATCH_NEEDS_PARSER);
     return;
@@ -124,10 +124,15 @@ function schemeEnd(at: usize, end: usize): usize {
 /** What stands behind a scheme: any number of slashes, then the authority. */
 function writeAbsolute(row: usize, at: usize, end: usize, scheme: u32): usize {
   while (at < end && isSlash(load<u8>(at))) at++;
+  let host = at;
   let authorityEnd = at;
-  while (authorityEnd < end && !endsAuthority(load<u8>(authorityEnd))) authorityEnd++;
+  for (; authorityEnd < end; authorityEnd++) {
+    const byte = <u32>load<u8>(authorityEnd);
+    if (byte === 0x40) host = authorityEnd + 1;
+    else if (endsAuthority(byte)) break;
+  }
   set(row, ROW_FLAGS_WORD, scheme);
-  const out = writeAuthority(row, at, authorityEnd);
+  const out = writeAuthority(row, at, host, authorityEnd);
   return out === 0 ? 0 : writeRest(row, authorityEnd, end, out, true);
 }
 
@@ -170,28 +175,42 @@ function writeRelative(row: usize, at: usize, end: usize, base: usize): usize {
 
 /** Path, query and fragment. `isRooted`: the first slash of [at, end) is the path's own. */
 function writeRest(row: usize, at: usize, end: usize, out: usize, isRooted: bool): usize {
-  let pathEnd = at;
-  while (pathEnd < end && load<u8>(pathEnd) !== 0x3f && load<u8>(pathEnd) !== 0x23) pathEnd++;
+  const pathEnd = scanEither(at, end, 0x3f, 0x23);
   if (isRooted && at < pathEnd && isSlash(load<u8>(at))) at++;
-  const root = <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_PATH_START_WORD));
-  return writeQuery(row, pathEnd, end, writePath(at, pathEnd, out, root));
+  return writeQuery(row, pathEnd, end, writePath(row, at, pathEnd, out));
 }
 
-/** Segments of [at, end), each behind a slash; dots take away what stands between `root` and `out`. */
-function writePath(at: usize, end: usize, out: usize, root: usize): usize {
+/**
+ * The segments of [at, end), each behind a slash, in runs as long as nothing changes; dots take away
+ * what stands between the start of the row's path and `out`.
+ */
+function writePath(row: usize, at: usize, end: usize, out: usize): usize {
+  const root = <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_PATH_START_WORD));
+  let isSegmentStart = true;
+  store<u8>(out++, 0x2f);
   while (true) {
-    let segmentEnd = at;
-    while (segmentEnd < end && !isSlash(load<u8>(segmentEnd))) segmentEnd++;
-    const dots = dotsOfSegment(at, end);
-    if (dots === 0) {
+    const dots = isSegmentStart ? dotsOfSegment(at, end) : 0;
+    if (dots !== 0) {
+      if (dots === 2) out = shorten(out - 1, root);
+      else out--;
       store<u8>(out++, 0x2f);
-      out = writeEncoded(at, segmentEnd, out, ENCODE_PATH);
-    } else {
-      if (dots === 2) out = shorten(out, root);
-      if (segmentEnd === end) store<u8>(out++, 0x2f);
+      while (at < end && !isSlash(load<u8>(at))) at++;
+      if (at++ === end) return out;
+      continue;
     }
-    if (segmentEnd === end) return out;
-    at = segmentEnd + 1;
+    const stop = scanPath(at, end, row);
+    out = writeBytes(at, stop, out);
+    if (stop === end) return out;
+    const byte = <u32>load<u8>(stop);
+    at = stop + 1;
+    isSegmentStart = byte === 0x5c;
+    if (isSegmentStart) store<u8>(out++, 0x2f);
+    else if (byte !== 0x2e && byte !== 0x25) out = writeTriple(out, byte);
+    else if (dotsOfSegment(stop, end) === 0) store<u8>(out++, byte);
+    else {
+      isSegmentStart = true; // the scan stops here only behind a slash
+      at = stop;
+    }
   }
 }
 
@@ -224,25 +243,29 @@ function isEncodedDot(at: usize, end: usize): bool {
 
 /** [at, end) is empty or begins with `?` or `#`. */
 function writeQuery(row: usize, at: usize, end: usize, out: usize): usize {
-  const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
-  set(row, ROW_QUERY_START_WORD, <u32>(out - href));
-  let queryEnd = at;
-  while (queryEnd < end && load<u8>(queryEnd) !== 0x23) queryEnd++;
-  return writeFragment(row, queryEnd, end, writeEncodedPart(at, queryEnd, out, ENCODE_QUERY));
+  set(row, ROW_QUERY_START_WORD, <u32>(out - <usize>get(row, ROW_HREF_OFFSET_WORD)));
+  const queryEnd = scanByte(at, end, 0x23);
+  if (at < queryEnd) store<u8>(out++, load<u8>(at++));
+  while (at < queryEnd) {
+    const stop = scanQuery(at, queryEnd, row);
+    out = writeBytes(at, stop, out);
+    if (stop < queryEnd) out = writeTriple(out, load<u8>(stop));
+    at = stop + 1;
+  }
+  return writeFragment(row, queryEnd, end, out);
 }
 
 /** [at, end) is empty or begins with `#`. */
 function writeFragment(row: usize, at: usize, end: usize, out: usize): usize {
-  const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
-  set(row, ROW_FRAGMENT_START_WORD, <u32>(out - href));
-  return writeEncodedPart(at, end, out, ENCODE_FRAGMENT);
-}
-
-/** A part with the byte that begins it, or nothing. */
-function writeEncodedPart(at: usize, end: usize, out: usize, encode: u32): usize {
-  if (at === end) return out;
-  store<u8>(out, load<u8>(at));
-  return writeEncoded(at + 1, end, out + 1, encode);
+  set(row, ROW_FRAGMENT_START_WORD, <u32>(out - <usize>get(row, ROW_HREF_OFFSET_WORD)));
+  if (at < end) store<u8>(out++, load<u8>(at++));
+  while (at < end) {
+    const stop = scanFragment(at, end, row);
+    out = writeBytes(at, stop, out);
+    if (stop < end) out = writeTriple(out, load<u8>(stop));
+    at = stop + 1;
+  }
+  return out;
 }
 
 function isSlash(byte: u32): bool {

@@ -21,7 +21,7 @@ import {
   ROW_QUERY_START_WORD,
   ROW_STATUS_WORD,
 } from "../../src/layout/batch.ts";
-import { type BatchOptions, type UrlBatch } from "../../src/url/batch-area.ts";
+import type { BatchOptions, UrlBatch } from "../../src/url/batch-area.ts";
 import {
   batchBase,
   batchKey,
@@ -148,7 +148,10 @@ function checkSingles(
 
 function checkParsed(batch: UrlBatch, row: number, parsed: ParsedUrl | number, url: string): void {
   const status = rowWord(batch, row, ROW_STATUS_WORD);
-  if (typeof parsed === "number") return same(status, parsed, "status", url);
+  if (typeof parsed === "number") {
+    same(status, parsed, "status", url);
+    return;
+  }
   same(status, BATCH_OK, "status", url);
   const flags = rowWord(batch, row, ROW_FLAGS_WORD);
   same(rowWord(batch, row, ROW_HOST_START_WORD), parsed.hostStart, "hostStart", url);
