@@ -17,6 +17,9 @@ export interface Extras {
   d?: unknown;
 }
 
+/** A request that is a URL and nothing more. */
+export const NO_EXTRAS: Extras = Object.freeze({});
+
 const packr = new Packr({
   useRecords: false,
   structuredClone: false,

@@ -27,6 +27,7 @@ import {
   parentCreate,
   parentFingerprint,
   parentRelease,
+  isPlainRecord,
   recordAttempt,
   recordDeliveries,
   recordDepth,
@@ -64,16 +65,16 @@ export class Desk implements LeaseDesk {
   /** At most `max` leases at `nowMs`, in order. */
   take(core: Core, max: number, nowMs: number): RecordLease[] {
     const leases: RecordLease[] = [];
+    let lease = new RecordLease(this);
     while (leases.length < max) {
-      const wanted = Math.min(max - leases.length, SCRATCH_ROWS);
-      const outs: HandOut[] = [];
-      while (outs.length < wanted) {
-        const out = emptyHandOut();
-        if (!leaseNext(core, nowMs, out)) break;
-        outs.push(out);
+      const from = leases.length;
+      const end = Math.min(max, from + SCRATCH_ROWS);
+      while (leases.length < end && leaseNext(core, nowMs, lease)) {
+        leases.push(lease);
+        lease = new RecordLease(this);
       }
-      if (outs.length === 0) break;
-      this.#dress(core, outs, nowMs, leases);
+      this.#dress(core, leases, from, nowMs);
+      if (leases.length < end) break;
     }
     return leases;
   }
@@ -235,38 +236,32 @@ export class Desk implements LeaseDesk {
     }
   }
 
-  /** Makes leases of hand-outs: their URLs in one gather. */
-  #dress(core: Core, outs: HandOut[], nowMs: number, leases: RecordLease[]): void {
+  /** Reads the records of leases from `from` on: their URLs in one gather. */
+  #dress(core: Core, leases: RecordLease[], from: number, nowMs: number): void {
     const { scratch, store } = core;
-    const urls: string[] = [];
-    while (urls.length < outs.length) {
-      const from = urls.length;
-      for (let at = from; at < outs.length; at++) {
-        scratchHandle(scratch, at - from, (outs[at] as HandOut).record);
+    const deadlineMs = nowMs + core.limits.leaseMs;
+    for (let start = from; start < leases.length; ) {
+      for (let at = start; at < leases.length; at++) {
+        scratchHandle(scratch, at - start, (leases[at] as RecordLease).record);
       }
-      if (scratchUrls(scratch, outs.length - from, urls) > 0) continue;
-      urls.push(recordUrl(scratch, (outs[from] as HandOut).record));
+      const urls = scratchUrls(scratch, leases.length - start);
+      if (urls.length === 0) urls.push(recordUrl(scratch, (leases[start] as RecordLease).record));
+      for (const url of urls) (leases[start++] as RecordLease).url = url;
     }
-    for (let at = 0; at < outs.length; at++) {
-      const out = outs[at] as HandOut;
-      const { record } = out;
-      const extras = recordExtras(core, record);
+    for (let at = from; at < leases.length; at++) {
+      const lease = leases[at] as RecordLease;
+      const { record } = lease;
+      lease.priority = recordPriority(store, record);
+      lease.depth = recordDepth(store, record);
+      lease.attempt = recordAttempt(store, record);
+      lease.deliveries = recordDeliveries(store, record);
+      lease.rule = core.rule.id;
+      lease.deadline = deadlineMs;
+      if (isPlainRecord(store, record)) continue;
       const parent = recordParent(store, record);
-      leases.push(
-        new RecordLease(this, {
-          handOut: out,
-          url: urls[at] as string,
-          priority: recordPriority(store, record),
-          depth: recordDepth(store, record),
-          attempt: recordAttempt(store, record),
-          deliveries: recordDeliveries(store, record),
-          rule: core.rule.id,
-          parent: parent === 0 ? undefined : parentFingerprint(store, parent),
-          extras,
-          data: recordData(core, record, extras),
-          deadlineMs: nowMs + core.limits.leaseMs,
-        }),
-      );
+      if (parent !== 0) lease.parentPrint = parentFingerprint(store, parent);
+      lease.extras = recordExtras(core, record);
+      lease.data = recordData(core, record, lease.extras);
     }
   }
 }

@@ -6,7 +6,7 @@ import type { HandOut } from "../frontier/schedule.ts";
 import { hostOfUrl } from "../frontier/walk.ts";
 import type { Outcome } from "../frontier/policy.ts";
 import type { Verdict } from "../frontier/verdict.ts";
-import type { Extras } from "./codec.ts";
+import { type Extras, NO_EXTRAS } from "./codec.ts";
 import type { DoneResult, Lease, RequestLike } from "./types.ts";
 
 /** What a lease asks its frontier to do. */
@@ -33,58 +33,29 @@ export interface RetryOptions {
   outcome?: Outcome;
 }
 
-/** What is read of a record at its hand-out. */
-export interface LeaseParts {
-  handOut: HandOut;
-  url: string;
-  priority: number;
-  depth: number;
-  attempt: number;
-  deliveries: number;
-  rule: string;
-  parent: string | undefined;
-  extras: Extras;
-  data: unknown;
-  deadlineMs: number;
-}
-
 const NO_RESULT: DoneRequest = Object.freeze({});
 const NO_OPTIONS: RetryOptions = Object.freeze({});
 
+/** Filled in two steps by the desk: the hand-out writes its fields, then the record's are read. */
 export class RecordLease implements Lease, HandOut {
-  readonly url: string;
-  readonly priority: number;
-  readonly depth: number;
-  readonly attempt: number;
-  readonly deliveries: number;
-  readonly rule: string;
-  readonly data: unknown;
-  /** @internal */ readonly record: number;
-  /** @internal */ readonly sequence: number;
-  /** @internal */ readonly turnBefore: number;
-  /** @internal */ readonly readyAtBefore: number;
-  /** @internal */ readonly readyAtSet: number;
-  /** @internal */ readonly extras: Extras;
-  /** @internal */ deadline: number;
-  /** @internal */ readonly parentPrint: string | undefined;
+  url = "";
+  priority = 0;
+  depth = 0;
+  attempt = 0;
+  deliveries = 0;
+  rule = "";
+  data: unknown = undefined;
+  /** @internal */ record = 0;
+  /** @internal */ sequence = 0;
+  /** @internal */ turnBefore = 0;
+  /** @internal */ readyAtBefore = 0;
+  /** @internal */ readyAtSet = 0;
+  /** @internal */ extras: Extras = NO_EXTRAS;
+  /** @internal */ deadline = 0;
+  /** @internal */ parentPrint: string | undefined = undefined;
   /** @internal */ readonly desk: LeaseDesk;
 
-  constructor(desk: LeaseDesk, parts: LeaseParts) {
-    this.url = parts.url;
-    this.priority = parts.priority;
-    this.depth = parts.depth;
-    this.attempt = parts.attempt;
-    this.deliveries = parts.deliveries;
-    this.rule = parts.rule;
-    this.data = parts.data;
-    this.record = parts.handOut.record;
-    this.sequence = parts.handOut.sequence;
-    this.turnBefore = parts.handOut.turnBefore;
-    this.readyAtBefore = parts.handOut.readyAtBefore;
-    this.readyAtSet = parts.handOut.readyAtSet;
-    this.extras = parts.extras;
-    this.deadline = parts.deadlineMs;
-    this.parentPrint = parts.parent;
+  constructor(desk: LeaseDesk) {
     this.desk = desk;
   }
 

@@ -12,10 +12,8 @@ import {
   recordPriority,
 } from "../structures/record.ts";
 import { recordUrl } from "../structures/scratch.ts";
-import { type Extras, unpackExtras } from "./codec.ts";
+import { type Extras, NO_EXTRAS, unpackExtras } from "./codec.ts";
 import type { RequestView } from "./types.ts";
-
-const NO_EXTRAS: Extras = Object.freeze({});
 
 /** The optional part of a record's request. */
 export function recordExtras(core: Core, record: number): Extras {

@@ -75,7 +75,7 @@ export function scheduleRecord(core: Core, record: number, nowMs: number): void 
   const { store } = core;
   const queue = recordQueue(store, record);
   const host = word(store, queue, QUEUE_HOST_WORD);
-  if (core.rule.policy.isPolite || hostFlag(store, host, HOST_STEERED)) {
+  if (isClockKept(core, host)) {
     queueInsert(core, queue, record);
     settleHost(core, host, nowMs);
     return;
@@ -134,9 +134,11 @@ export function undoHandOut(core: Core, out: HandOut, nowMs: number): void {
   const { store } = core;
   const host = word(store, recordQueue(store, out.record), QUEUE_HOST_WORD);
   core.leaseSequence--;
-  setFloat(store, host, HOST_TURN_WORD, out.turnBefore);
-  setFloat(store, host, HOST_READY_AT_WORD, out.readyAtBefore);
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) - 1);
+  if (isClockKept(core, host)) {
+    setFloat(store, host, HOST_TURN_WORD, out.turnBefore);
+    setFloat(store, host, HOST_READY_AT_WORD, out.readyAtBefore);
+  }
   scheduleRecord(core, out.record, nowMs);
   settleHost(core, host, nowMs);
 }
@@ -145,6 +147,7 @@ export function undoHandOut(core: Core, out: HandOut, nowMs: number): void {
 export function endVisit(core: Core, host: number, nowMs: number): void {
   const { store } = core;
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) - 1);
+  if (!isClockKept(core, host)) return;
   const delayMs = hostDelay(core, host);
   if (delayMs > 0) setFloat(store, host, HOST_READY_AT_WORD, nowMs + delayMs);
   settleHost(core, host, nowMs);
@@ -224,16 +227,20 @@ function isHostShut(core: Core, host: number): boolean {
 function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void {
   const { store } = core;
   out.sequence = ++core.leaseSequence;
+  setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) + 1);
+  if (!isClockKept(core, host)) return;
   out.turnBefore = float(store, host, HOST_TURN_WORD);
   out.readyAtBefore = float(store, host, HOST_READY_AT_WORD);
   setFloat(store, host, HOST_TURN_WORD, out.sequence);
-  setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) + 1);
   const delayMs = hostDelay(core, host);
   out.readyAtSet = delayMs > 0 ? nowMs + delayMs : out.readyAtBefore;
   setFloat(store, host, HOST_READY_AT_WORD, out.readyAtSet);
-  if (core.rule.policy.isPolite || hostFlag(store, host, HOST_STEERED)) {
-    settleHost(core, host, nowMs);
-  }
+  settleHost(core, host, nowMs);
+}
+
+/** Whether a host's turn and delay mean anything: without politeness they do once it is steered. */
+function isClockKept(core: Core, host: number): boolean {
+  return core.rule.policy.isPolite || hostFlag(core.store, host, HOST_STEERED);
 }
 
 /** Puts a queue where its best record and its host's turn say, or nowhere. */

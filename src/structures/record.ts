@@ -11,6 +11,7 @@ import {
   RECORD_DEPTH_WORD,
   RECORD_FLAG_BLOB,
   RECORD_FLAG_PARENT,
+  RECORD_FLAG_VOLATILE,
   RECORD_HASH_HI_WORD,
   RECORD_HASH_LO_WORD,
   RECORD_HEAD_BYTES,
@@ -202,6 +203,12 @@ export function recordTextOffset(store: Store, record: number): number {
   const flags = recordFlags(store, record);
   const words = ((flags & RECORD_FLAG_PARENT) >> 5) + ((flags & RECORD_FLAG_BLOB) >> 6);
   return record * 8 + RECORD_HEAD_BYTES + words * 4;
+}
+
+/** Whether a record is its URL and nothing more: no parent, no blob, no data kept elsewhere. */
+export function isPlainRecord(store: Store, record: number): boolean {
+  const more = RECORD_FLAG_PARENT | RECORD_FLAG_BLOB | RECORD_FLAG_VOLATILE;
+  return (recordFlags(store, record) & more) === 0;
 }
 
 export function recordParent(store: Store, record: number): number {

@@ -71,13 +71,14 @@ export function scratchCopyAll(scratch: Scratch): void {
  * The URLs of records, as strings, from one gather in the kernel and one slice: `handles` were written
  * to the scratch. A URL that does not fit the text is left out, the caller reads it by itself.
  */
-export function scratchUrls(scratch: Scratch, count: number, urls: string[]): number {
+export function scratchUrls(scratch: Scratch, count: number): string[] {
+  const urls: string[] = [];
   const { region, kernel } = scratch.store;
   const { text, textBytes } = scratch;
   const made = kernel.exports.gatherUrls(scratch.handles, count, text, textBytes, scratch.ends);
   const { u32, buffer } = region.views;
   const ends = scratch.ends >> 2;
-  if (made === 0) return 0;
+  if (made === 0) return urls;
   const all = buffer.latin1Slice(text, text + (u32[ends + made - 1] as number));
   let start = 0;
   for (let index = 0; index < made; index++) {
@@ -85,7 +86,7 @@ export function scratchUrls(scratch: Scratch, count: number, urls: string[]): nu
     urls.push(all.substring(start, end));
     start = end;
   }
-  return made;
+  return urls;
 }
 
 /** The URL of one record. */
