@@ -100,6 +100,10 @@ function keyRow(batch: usize, row: usize, index: u32): void {
   }
   const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
   const length = checkKey(batch, row, policy, flags);
+  if ((length & PIECES_CHANGED) !== 0) {
+    writeSorted(batch, row, length, policy);
+    return;
+  }
   if (length === 0) {
     writeKey(batch, row, policy, flags);
     return;
@@ -116,7 +120,10 @@ function visitLength(row: usize, flags: u32): u32 {
   return length > fragment + 1 ? length : fragment;
 }
 
-/** Length of the prefix of href that is the key already, or 0 if the key must be written. @hot */
+/**
+ * Length of the prefix of href that is the key already; with PIECES_CHANGED, the result of splitPieces
+ * where the query is all that changes; 0 if the key must be written from scratch. @hot
+ */
 function checkKey(batch: usize, row: usize, policy: usize, flags: u32): u32 {
   const hints = get(row, ROW_FLAGS_WORD);
   const query = get(row, ROW_QUERY_START_WORD);
@@ -152,13 +159,34 @@ function checkKey(batch: usize, row: usize, policy: usize, flags: u32): u32 {
   if (isPlain && (hints & BATCH_FLAG_AMPERSAND) === 0) return end;
   const queryEnd = href + <usize>get(row, ROW_FRAGMENT_START_WORD);
   const pieces = splitPieces(href + <usize>query + 1, queryEnd, scratchOf(batch), policy);
-  return (pieces & PIECES_CHANGED) !== 0 ? 0 : end; // PIECES_MANY has that bit too
+  return (pieces & PIECES_CHANGED) !== 0 ? pieces : end; // PIECES_MANY has that bit too
 }
 
 /** True if the policy looks at single parameters. */
 function isSplit(flags: u32): bool {
   const lists = POLICY_KEEP_PARAMS | POLICY_DROP_PARAMS;
   return (flags & (POLICY_UNSORTED | lists)) !== POLICY_UNSORTED;
+}
+
+/** The key whose pieces lie in scratch already; all the rest of it is a piece of href. */
+function writeSorted(batch: usize, row: usize, pieces: u32, policy: usize): void {
+  const length = get(row, ROW_HREF_LENGTH_WORD);
+  if (pieces === PIECES_MANY || !hasRoom(batch, <u64>length + BATCH_SLACK_BYTES)) {
+    stop(row, BATCH_NEEDS_KEY);
+    return;
+  }
+  const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
+  const key = textEnd(batch);
+  const scratch = scratchOf(batch);
+  const count = pieces & ~PIECES_CHANGED;
+  sortPieces(scratch, count, policy);
+  let out = writeBytes(href, href + <usize>get(row, ROW_QUERY_START_WORD), key);
+  out = writePieces(scratch, count, out);
+  const fragment = get(row, ROW_FRAGMENT_START_WORD);
+  if (get(row, ROW_VISIT_LENGTH_WORD) > fragment) {
+    out = writeBytes(href + <usize>fragment, href + <usize>length, out);
+  }
+  finishKey(batch, row, key, out);
 }
 
 function writeKey(batch: usize, row: usize, policy: usize, flags: u32): void {
@@ -196,14 +224,19 @@ function writeKey(batch: usize, row: usize, policy: usize, flags: u32): void {
   if ((flags & POLICY_KEEP_FRAGMENT) !== 0 && hrefEnd - queryEnd > 1) {
     out = writeNormal(queryEnd, hrefEnd, out);
   }
-  if (out - key > <usize>get(batch, BATCH_MAX_URL_BYTES_WORD)) {
+  finishKey(batch, row, key, out);
+}
+
+function finishKey(batch: usize, row: usize, key: usize, end: usize): void {
+  const length = <u32>(end - key);
+  if (length > get(batch, BATCH_MAX_URL_BYTES_WORD)) {
     stop(row, BATCH_TOO_LONG);
     return;
   }
   set(row, ROW_KEY_OFFSET_WORD, <u32>key);
-  set(row, ROW_KEY_LENGTH_WORD, <u32>(out - key));
+  set(row, ROW_KEY_LENGTH_WORD, length);
   addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_KEY_WRITTEN);
-  keepText(batch, out);
+  keepText(batch, end);
 }
 
 /** Scheme, user info and host. */

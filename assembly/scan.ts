@@ -103,14 +103,6 @@ export function hasHighByte(at: usize, end: usize): bool {
   return false;
 }
 
-/** Sets the row's hints for bytes that were written rather than scanned. */
-export function noteBytes(at: usize, end: usize, row: usize): void {
-  let flags = load<u32>(row, ROW_FLAGS_WORD << 2);
-  if (scanByte(at, end, 0x25) < end) flags |= BATCH_FLAG_PERCENT;
-  if (scanByte(at, end, 0x26) < end) flags |= BATCH_FLAG_AMPERSAND;
-  store<u32>(row, flags, ROW_FLAGS_WORD << 2);
-}
-
 function scanWith(at: usize, end: usize, row: usize, low: v128, high: v128): usize {
   let seen = i8x16.splat(0);
   for (; at < end; at += 16) {

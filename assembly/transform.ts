@@ -11,8 +11,10 @@
  */
 import {
   BATCH_FLAG_ADDRESS,
+  BATCH_FLAG_AMPERSAND,
   BATCH_FLAG_HREF_WRITTEN,
   BATCH_FLAG_HTTPS,
+  BATCH_FLAG_PERCENT,
   BATCH_FLAG_USERINFO,
   BATCH_INPUT_IS_UTF8_WORD,
   BATCH_INVALID,
@@ -38,7 +40,6 @@ import { writeAuthority } from "./authority";
 import { addFlags, clearRow, get, hasRoom, keepText, set, stop, textEnd } from "./row";
 import {
   hasHighByte,
-  noteBytes,
   scanByte,
   scanEither,
   scanFragment,
@@ -46,6 +47,14 @@ import {
   scanPath,
   scanQuery,
 } from "./scan";
+
+/** What a row has of its base; the hints may then be set without need. */
+const BASE_FLAGS: u32 =
+  BATCH_FLAG_HTTPS |
+  BATCH_FLAG_USERINFO |
+  BATCH_FLAG_ADDRESS |
+  BATCH_FLAG_PERCENT |
+  BATCH_FLAG_AMPERSAND;
 
 /** Writes the row's href from [at, end), or ends the row with another status. */
 export function transformRow(batch: usize, row: usize, at: usize, end: usize, base: usize): void {
@@ -96,7 +105,6 @@ function finish(batch: usize, row: usize, href: usize, end: usize): void {
   addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_HREF_WRITTEN);
   set(row, ROW_STATUS_WORD, BATCH_OK);
   keepText(batch, end);
-  noteBytes(href, end, row);
 }
 
 function writeHref(row: usize, at: usize, end: usize, base: usize): usize {
@@ -144,7 +152,7 @@ function writeRelative(row: usize, at: usize, end: usize, base: usize): usize {
     return writeAbsolute(row, at + 2, end, get(base, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS);
   }
   const kept = get(base, ROW_FLAGS_WORD);
-  set(row, ROW_FLAGS_WORD, kept & (BATCH_FLAG_HTTPS | BATCH_FLAG_USERINFO | BATCH_FLAG_ADDRESS));
+  set(row, ROW_FLAGS_WORD, kept & BASE_FLAGS);
   set(row, ROW_HOST_START_WORD, get(base, ROW_HOST_START_WORD));
   set(row, ROW_HOST_LENGTH_WORD, get(base, ROW_HOST_LENGTH_WORD));
   set(row, ROW_PORT_START_WORD, get(base, ROW_PORT_START_WORD));
@@ -205,7 +213,7 @@ function writePath(row: usize, at: usize, end: usize, out: usize): usize {
     at = stop + 1;
     isSegmentStart = byte === 0x5c;
     if (isSegmentStart) store<u8>(out++, 0x2f);
-    else if (byte !== 0x2e && byte !== 0x25) out = writeTriple(out, byte);
+    else if (byte !== 0x2e && byte !== 0x25) out = encodeByte(row, out, byte);
     else if (dotsOfSegment(stop, end) === 0) store<u8>(out++, byte);
     else {
       isSegmentStart = true; // the scan stops here only behind a slash
@@ -249,7 +257,7 @@ function writeQuery(row: usize, at: usize, end: usize, out: usize): usize {
   while (at < queryEnd) {
     const stop = scanQuery(at, queryEnd, row);
     out = writeBytes(at, stop, out);
-    if (stop < queryEnd) out = writeTriple(out, load<u8>(stop));
+    if (stop < queryEnd) out = encodeByte(row, out, load<u8>(stop));
     at = stop + 1;
   }
   return writeFragment(row, queryEnd, end, out);
@@ -262,10 +270,15 @@ function writeFragment(row: usize, at: usize, end: usize, out: usize): usize {
   while (at < end) {
     const stop = scanFragment(at, end, row);
     out = writeBytes(at, stop, out);
-    if (stop < end) out = writeTriple(out, load<u8>(stop));
+    if (stop < end) out = encodeByte(row, out, load<u8>(stop));
     at = stop + 1;
   }
   return out;
+}
+
+function encodeByte(row: usize, out: usize, byte: u32): usize {
+  addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_PERCENT);
+  return writeTriple(out, byte);
 }
 
 function isSlash(byte: u32): bool {
