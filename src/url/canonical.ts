@@ -8,8 +8,9 @@
  *                                  portStart   queryStart
  *
  * Only what the platforms agree on is left to `new URL()`: slashes, ports, user info, IPv4 and
- * IPv6, most percent-encoding. Hosts are made in host.ts; paths are repaired here where a platform's
- * parser is old or wrong. A digest over fuzzed text in the tests holds all versions together.
+ * IPv6, most percent-encoding. Hosts are made in host.ts; paths are repaired here where a
+ * platform's parser is old or wrong. A digest over fuzzed text in the tests holds the versions
+ * together.
  *
  * I1  href is ASCII and parses to itself.
  * I2  hostStart + hostLength = pathStart ≤ queryStart ≤ fragmentStart ≤ href.length.
@@ -32,7 +33,7 @@ export type RejectCode = typeof BATCH_INVALID | typeof BATCH_SCHEME | typeof BAT
 /** A parsed URL; the fields mean what the row words of layout/batch.ts mean. */
 export interface ParsedUrl {
   readonly href: string;
-  /** What the profiles `url` and `w3lib` start from: the pushed string, or href if there was a base. */
+  /** Where the profiles `url` and `w3lib` start: the pushed string, or href if there was a base. */
   readonly pushed: string;
   readonly hostStart: number;
   readonly hostLength: number;

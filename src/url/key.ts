@@ -32,7 +32,7 @@ export function canonicalizePlain(
   return typeof parsed === "number" ? undefined : keyOfHref(parsed, policy, maxUrlBytes);
 }
 
-/** The URL that a lease carries: the serialisation, with its fragment only where the policy keeps it. */
+/** The URL that a lease carries: with its fragment only where the policy keeps it. */
 export function visitUrl(parsed: ParsedUrl, policy: NormalPolicy): string {
   const { href, fragmentStart } = parsed;
   const keeps = policy.fragment === "keep" && href.length > fragmentStart + 1;

@@ -25,7 +25,7 @@ export function normalizePercent(text: string): string {
   });
 }
 
-/** A parameter's name as a user writes it, in the bytes it has in a serialised query after step 3. */
+/** A parameter's name as a user writes it, in the bytes of a serialised query after step 3. */
 export function encodeParamName(text: string): string {
   return normalizePercent(text.toWellFormed().replace(NOT_IN_NAME, encodeCharacter));
 }

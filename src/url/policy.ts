@@ -109,7 +109,7 @@ const FIELDS = [
   "keyOf",
 ] as const;
 
-/** Checks a policy and fills in what it leaves open. Throws OPTION_INVALID; `name` leads messages. */
+/** Checks a policy and fills in defaults. Throws OPTION_INVALID; `name` leads its messages. */
 export function normalizePolicy(policy: KeyPolicy = {}, name = "key"): NormalPolicy {
   const given: unknown = policy;
   if (typeof given !== "object" || given === null || Array.isArray(given))

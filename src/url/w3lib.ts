@@ -71,7 +71,7 @@ function cut(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The host in lower case and without colons at its end; a non-ASCII one as the visit URL has it. */
+/** The host in lower case, no colons at its end; a non-ASCII one as the visit URL has it. */
 function netlocKey(netloc: string, parsed: ParsedUrl): string {
   const at = netloc.lastIndexOf("@");
   const userInfo = quote(utf8(netloc.slice(0, at + 1)), isAscii);

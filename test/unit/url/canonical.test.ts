@@ -127,6 +127,8 @@ describe("parseUrl", () => {
   it("refuses hosts with marks younger than Unicode 15, on every platform", () => {
     expect(href("http://a\u0897/")).toBe(BATCH_INVALID);
     expect(href("http://\u{11382}\u{113c9}/")).toBe(BATCH_INVALID);
+    // Punycode of U+0061 U+0897 in a host that is judged because of its other label.
+    expect(href("http://xn--a-nnd.\u00e9/")).toBe(BATCH_INVALID);
     expect(href("http://a\u0301/")).toBe("http://xn--1ca/");
   });
 

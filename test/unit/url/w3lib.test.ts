@@ -48,6 +48,7 @@ const TABLE: ReadonlyArray<readonly [rule: string, pushed: string, key: string]>
   ["an empty query goes", "http://x/?", "http://x/"],
   ["blank values stay, with =", "http://x/?b=&a", "http://x/?a=&b="],
   ["spaces become +", "http://x/?a=b c&d=e+f&g=h%20i", "http://x/?a=b+c&d=e+f&g=h+i"],
+  ["a plus of a name is a space, too", "http://x/?a+b=1", "http://x/?a+b=1"],
   ["a plus in a triple stays one", "http://x/?a=%2b", "http://x/?a=%2B"],
   [
     "all but letters, digits and _.-~ is encoded in a query",
