@@ -39,8 +39,9 @@ export function canonicalizeMany(
   const batch = ownBatch();
   batchBase(batch, undefined);
   const keys: (string | undefined)[] = [];
-  for (let start = 0; start < urls.length; start += batch.count) {
-    batchLoad(batch, urls, start);
+  const list = urls.every(isString) ? urls : urls.map((url) => (isString(url) ? url : ""));
+  for (let start = 0; start < list.length; start += batch.count) {
+    batchLoad(batch, list, start);
     batchParse(batch);
     batchKey(batch, normal);
     batchStrings(batch, "key", keys);
@@ -61,6 +62,10 @@ export function resolveLinks(baseUrl: string, hrefs: Iterable<string>): string[]
     batchStrings(batch, "href", resolved);
   }
   return resolved.filter((url) => url !== undefined);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function ownBatch(): UrlBatch {
