@@ -4,12 +4,13 @@
  *   href:   scheme://  userinfo@  host   /path   ?query   #fragment
  *   key:    as it is   stays|goes as is  normal  sorted   goes|stays
  *
- *   checkKey: is a prefix of href the key already? ── yes ──▶ key points into href, nothing is copied
+ *   checkKey: is a prefix of href the key already? ── yes ──▶ key points into href, no copy
  *        └── no ──▶ writeKey: into text
  *                   text: │ … used │ key (≤ bound) │ normalised query (≤ bound) │ … │ scratch │
  *
  *   I1  A row that stays BATCH_OK holds exactly what the readable twin (src/url/key.ts) gives.
- *   I2  More than BATCH_PARAMETER_COUNT_MAX parameters or no room: BATCH_NEEDS_KEY, row otherwise untouched.
+ *   I2  More than BATCH_PARAMETER_COUNT_MAX parameters or no room: BATCH_NEEDS_KEY, row otherwise
+ *       untouched.
  */
 import {
   BATCH_BASE_ROW_WORD,
@@ -51,19 +52,12 @@ import {
   POLICY_RAW,
   POLICY_UNSORTED,
 } from "../src/layout/policy";
-import { moveBytes, writeBytes } from "./chars";
+import { writeBytes } from "./chars";
+import { dropPathParams } from "./path-params";
 import { isNormal, percentCount, writeNormal } from "./percent";
-import {
-  PIECES_CHANGED,
-  PIECES_MANY,
-  isDropped,
-  sortPieces,
-  splitPieces,
-  writePieces,
-} from "./query";
+import { PIECES_CHANGED, PIECES_MANY, sortPieces, splitPieces, writePieces } from "./query";
 import { addFlags, get, hasRoom, keepText, scratchOf, set, stop, textEnd } from "./row";
 import { hasHighByte, scanByte } from "./scan";
-import { isDotSegment } from "./transform";
 
 /** The key of every row that is BATCH_OK; returns how many only the JavaScript side can do. @hot */
 export function keyBatch(batch: usize): i32 {
@@ -121,7 +115,8 @@ function visitLength(row: usize, flags: u32): u32 {
 }
 
 /**
- * Length of the prefix of href that is the key already; with PIECES_CHANGED, the result of splitPieces
+ * Length of the prefix of href that is the key already; with PIECES_CHANGED, the result of
+ * splitPieces
  * where the query is all that changes; 0 if the key must be written from scratch. @hot
  */
 function checkKey(batch: usize, row: usize, policy: usize, flags: u32): u32 {
@@ -260,49 +255,6 @@ function writeSplit(batch: usize, at: usize, end: usize, out: usize, policy: usi
   const count = pieces & ~PIECES_CHANGED;
   sortPieces(scratch, count, policy);
   return writePieces(scratch, count, out);
-}
-
-/** Takes `;name` and `;name=value` with dropped names out of the segments of [at, end), in place. */
-function dropPathParams(at: usize, end: usize, policy: usize): usize {
-  let out = at;
-  while (at < end) {
-    store<u8>(out++, 0x2f);
-    const segmentEnd = scanByte(++at, end, 0x2f);
-    const head = scanByte(at, segmentEnd, 0x3b);
-    // A segment that would become a dot segment stays whole: the key must parse to itself.
-    if (isDotSegment(at, head) && allDropped(head, segmentEnd, policy)) {
-      out = moveBytes(at, segmentEnd, out);
-    } else {
-      out = moveBytes(at, head, out);
-      out = writeParams(head, segmentEnd, out, policy);
-    }
-    at = segmentEnd;
-  }
-  return out;
-}
-
-/** Writes the `;param`s of [at, end) that stay. */
-function writeParams(at: usize, end: usize, out: usize, policy: usize): usize {
-  while (at < end) {
-    const paramEnd = scanByte(at + 1, end, 0x3b);
-    if (!isDroppedParam(at, paramEnd, policy)) out = moveBytes(at, paramEnd, out);
-    at = paramEnd;
-  }
-  return out;
-}
-
-function allDropped(at: usize, end: usize, policy: usize): bool {
-  while (at < end) {
-    const paramEnd = scanByte(at + 1, end, 0x3b);
-    if (!isDroppedParam(at, paramEnd, policy)) return false;
-    at = paramEnd;
-  }
-  return true;
-}
-
-/** [at, end) is a semicolon and what follows it. */
-function isDroppedParam(at: usize, end: usize, policy: usize): bool {
-  return isDropped(at + 1, scanByte(at + 1, end, 0x3d), policy);
 }
 
 /** Profile `url`: the raw bytes, or the href where links were resolved against a base. */

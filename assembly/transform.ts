@@ -1,12 +1,14 @@
 /**
- * The serialisation of a URL that is not serialised yet, written into text: a scalar walk of the WHATWG
+ * The serialisation of a URL that is not serialised yet, written into text: a scalar walk of the
+ * WHATWG
  * basic URL parser for `http` and `https`, absolute or against a parsed base row.
  *
- *   latin1 to UTF-8, drop tab and newline, trim ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
+ *   latin1 to UTF-8, no tabs, trim ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
  *
  *   text: │ … used │ href being written (≤ 3 × raw + base + 64) │ copy of raw (only if needed) │
  *
- * Each writer takes the place to write at and returns the place behind it, or 0 when the row has ended
+ * Each writer takes the place to write at and returns the place behind it, or 0 when the row has
+ * ended
  * with another status (`stop`). Ranges go straight into the row, relative to the start of the href.
  */
 import {
@@ -35,18 +37,11 @@ import {
   ROW_STATUS_WORD,
   ROW_VISIT_LENGTH_WORD,
 } from "../src/layout/batch";
-import { HTTP_WORD, SCHEME, classesOf, isLetter, writeBytes, writeTriple } from "./chars";
+import { HTTP_WORD, SCHEME, classesOf, isLetter, writeBytes } from "./chars";
 import { writeAuthority } from "./authority";
+import { encodeByte, endsAuthority, isSlash, writePath } from "./path";
 import { addFlags, clearRow, get, hasRoom, keepText, set, stop, textEnd } from "./row";
-import {
-  hasHighByte,
-  scanByte,
-  scanEither,
-  scanFragment,
-  scanOdd,
-  scanPath,
-  scanQuery,
-} from "./scan";
+import { hasHighByte, scanByte, scanEither, scanFragment, scanOdd, scanQuery } from "./scan";
 
 /** What a row has of its base; the hints may then be set without need. */
 const BASE_FLAGS: u32 =
@@ -88,11 +83,6 @@ export function transformRow(batch: usize, row: usize, at: usize, end: usize, ba
   finish(batch, row, out, hrefEnd);
 }
 
-/** True if [at, end) begins with one or two dots (also as %2e) that fill a whole path segment. */
-export function isDotSegment(at: usize, end: usize): bool {
-  return dotsOfSegment(at, end) !== 0;
-}
-
 function finish(batch: usize, row: usize, href: usize, end: usize): void {
   const length = <u32>(end - href);
   if (length > get(batch, BATCH_MAX_URL_BYTES_WORD)) {
@@ -117,7 +107,8 @@ function writeHref(row: usize, at: usize, end: usize, base: usize): usize {
   }
   const scheme: u32 = isHttps ? BATCH_FLAG_HTTPS : 0;
   if (base !== 0 && (get(base, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) === scheme) {
-    return writeRelative(row, colon + 1, end, base); // "http:path" is relative to a base of its scheme
+    // "http:path" is relative to a base of its scheme.
+    return writeRelative(row, colon + 1, end, base);
   }
   return writeAbsolute(row, colon + 1, end, scheme);
 }
@@ -188,67 +179,6 @@ function writeRest(row: usize, at: usize, end: usize, out: usize, isRooted: bool
   return writeQuery(row, pathEnd, end, writePath(row, at, pathEnd, out));
 }
 
-/**
- * The segments of [at, end), each behind a slash, in runs as long as nothing changes; dots take away
- * what stands between the start of the row's path and `out`.
- */
-function writePath(row: usize, at: usize, end: usize, out: usize): usize {
-  const root = <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_PATH_START_WORD));
-  let isSegmentStart = true;
-  store<u8>(out++, 0x2f);
-  while (true) {
-    const dots = isSegmentStart ? dotsOfSegment(at, end) : 0;
-    if (dots !== 0) {
-      if (dots === 2) out = shorten(out - 1, root);
-      else out--;
-      store<u8>(out++, 0x2f);
-      while (at < end && !isSlash(load<u8>(at))) at++;
-      if (at++ === end) return out;
-      continue;
-    }
-    const stop = scanPath(at, end, row);
-    out = writeBytes(at, stop, out);
-    if (stop === end) return out;
-    const byte = <u32>load<u8>(stop);
-    at = stop + 1;
-    isSegmentStart = byte === 0x5c;
-    if (isSegmentStart) store<u8>(out++, 0x2f);
-    else if (byte !== 0x2e && byte !== 0x25) out = encodeByte(row, out, byte);
-    else if (dotsOfSegment(stop, end) === 0) store<u8>(out++, byte);
-    else {
-      isSegmentStart = true; // the scan stops here only behind a slash
-      at = stop;
-    }
-  }
-}
-
-/** Takes the last segment and its slash away. */
-function shorten(out: usize, root: usize): usize {
-  while (out > root) {
-    out--;
-    if (load<u8>(out) === 0x2f) break;
-  }
-  return out;
-}
-
-/** 1 or 2 if the segment that begins at `at` is that many dots and nothing else, else 0. */
-function dotsOfSegment(at: usize, end: usize): u32 {
-  let dots: u32 = 0;
-  while (at < end && dots < 3) {
-    if (load<u8>(at) === 0x2e) at++;
-    else if (isEncodedDot(at, end)) at += 3;
-    else break;
-    dots++;
-  }
-  if (dots === 0 || dots > 2) return 0;
-  return at === end || endsAuthority(load<u8>(at)) ? dots : 0;
-}
-
-function isEncodedDot(at: usize, end: usize): bool {
-  if (end - at < 3 || load<u8>(at) !== 0x25) return false;
-  return load<u8>(at + 1) === 0x32 && (load<u8>(at + 2) | 0x20) === 0x65;
-}
-
 /** [at, end) is empty or begins with `?` or `#`. */
 function writeQuery(row: usize, at: usize, end: usize, out: usize): usize {
   set(row, ROW_QUERY_START_WORD, <u32>(out - <usize>get(row, ROW_HREF_OFFSET_WORD)));
@@ -276,25 +206,15 @@ function writeFragment(row: usize, at: usize, end: usize, out: usize): usize {
   return out;
 }
 
-function encodeByte(row: usize, out: usize, byte: u32): usize {
-  addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_PERCENT);
-  return writeTriple(out, byte);
-}
-
-function isSlash(byte: u32): bool {
-  return byte === 0x2f || byte === 0x5c;
-}
-
-function endsAuthority(byte: u32): bool {
-  return isSlash(byte) || byte === 0x3f || byte === 0x23;
-}
-
 function hasTab(at: usize, end: usize): bool {
   for (; at < end; at++) if (isTab(load<u8>(at))) return true;
   return false;
 }
 
-/** Copies [at, end) without tab, line feed and carriage return, latin1 as UTF-8; the end of the copy. */
+/**
+ * Copies [at, end) without tab, line feed and carriage return, latin1 as UTF-8; the end of the
+ * copy.
+ */
 function copyPlain(at: usize, end: usize, out: usize, widens: bool): usize {
   for (; at < end; at++) {
     const byte = <u32>load<u8>(at);

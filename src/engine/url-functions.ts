@@ -1,5 +1,6 @@
 /**
- * The public functions of URLs, over one small kernel of the process that is made at the first call:
+ * The public functions of URLs, over one small kernel of the process that is made at the first
+ * call:
  * canonical form of one or many, and the links of a page.
  */
 import { createKernel } from "../kernel/kernel.ts";
@@ -64,7 +65,7 @@ export function resolveLinks(baseUrl: string, hrefs: Iterable<string>): string[]
   return resolved.filter((url) => url !== undefined);
 }
 
-function isString(value: unknown): value is string {
+function isString(value: unknown): boolean {
   return typeof value === "string";
 }
 

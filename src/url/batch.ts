@@ -1,10 +1,11 @@
 /**
  * UrlBatch: strings in, parsed and keyed rows in kernel memory, strings out.
  *
- *   batchBase(base)? ─▶ batchLoad(urls, start) ─▶ batchParse ─▶ [rules] ─▶ batchKey(policy) ─▶ batchStrings
+ *   batchBase? ─▶ batchLoad(urls) ─▶ batchParse ─▶ [rules] ─▶ batchKey(policy) ─▶ batchStrings
  *                          one latin1Write         kernel + oracle for the rows it leaves
  *
- * A batch that holds a character over U+00FF goes in as UTF-8, row by row. Rows that the oracle made
+ * A batch that holds a character over U+00FF goes in as UTF-8, row by row. Rows that the oracle
+ * made
  * look like the kernel's.
  *
  *   I1  kernel + oracle = oracle alone, for every string, base and policy.
@@ -97,7 +98,8 @@ export function batchLoad(batch: UrlBatch, urls: readonly string[], start: numbe
 }
 
 /**
- * Sets the URL that links are resolved against; undefined: none. False: it can be no base, and links
+ * Sets the URL that links are resolved against; undefined: none. False: it can be no base, and
+ * links
  * are read without one.
  */
 export function batchBase(batch: UrlBatch, base: string | undefined): boolean {
@@ -156,7 +158,9 @@ export function batchOne(batch: UrlBatch, urls: readonly [string], policy?: Norm
     : status;
 }
 
-/** One short ASCII URL, character by character: quicker than a call. False: it is not ASCII. @hot */
+/**
+ * One short ASCII URL, character by character: quicker than a call. False: it is not ASCII. @hot
+ */
 function loadShort(batch: UrlBatch, url: string): boolean {
   const { input, ends, rows, header, kernel } = batch.area;
   const { u8, u32 } = kernel.region.views;
@@ -175,7 +179,8 @@ function loadShort(batch: UrlBatch, url: string): boolean {
 }
 
 /**
- * The same row by row and in UTF-8, lone surrogates as U+FFFD. A URL that is too long takes its room
+ * The same row by row and in UTF-8, lone surrogates as U+FFFD. A URL that is too long takes its
+ * room
  * and is not written: the kernel looks at its length only.
  */
 function loadUtf8(batch: UrlBatch, count: number): number {
