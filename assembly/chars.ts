@@ -1,7 +1,6 @@
 /**
  * Classes of bytes, one bit each, and the hexadecimal digits. A byte over 0x7F (a piece of UTF-8)
- * is
- * percent-encoded everywhere, forbidden in a host, and nothing else.
+ * is percent-encoded everywhere, forbidden in a host, and nothing else.
  *
  *   bit  class           bytes
  *     1  ENCODE_PATH     the path percent-encode set

@@ -116,8 +116,7 @@ function visitLength(row: usize, flags: u32): u32 {
 
 /**
  * Length of the prefix of href that is the key already; with PIECES_CHANGED, the result of
- * splitPieces
- * where the query is all that changes; 0 if the key must be written from scratch. @hot
+ * splitPieces where the query is all that changes; 0 if the key must be written from scratch. @hot
  */
 function checkKey(batch: usize, row: usize, policy: usize, flags: u32): u32 {
   const hints = get(row, ROW_FLAGS_WORD);

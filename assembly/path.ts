@@ -12,8 +12,7 @@ import { scanPath } from "./scan";
 
 /**
  * The segments of [at, end), each behind a slash, in runs as long as nothing changes; dots take
- * away
- * what stands between the start of the row's path and `out`.
+ * away what stands between the start of the row's path and `out`.
  */
 export function writePath(row: usize, at: usize, end: usize, out: usize): usize {
   const root = <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_PATH_START_WORD));

@@ -2,8 +2,7 @@
  * Sixteen bytes at a time: finds the first byte that a part of a URL does not keep as it is.
  *
  * A byte's class = low[byte & 15] & high[byte >> 4], two swizzles. Each bit of a class stands for
- * one
- * high nibble (or several with equal rows), so that any set of ASCII bytes can be told exactly:
+ * one high nibble (or several with equal rows), so that any set of ASCII bytes can be told exactly:
  *
  *   bit 0       controls and everything over 0x7F (all low nibbles)
  *   bits 1–5    the set's bytes with high nibble 2, 3, 4/5, 6, 7
@@ -30,8 +29,7 @@ export function scanHost(at: usize, end: usize): usize {
 
 /**
  * First byte of [at, end) that a serialised path does not keep, ends it, or stands behind a `/`
- * and is
- * `.` or `%` and so may begin a dot segment; `end` if there is none. @hot
+ * and is `.` or `%` and so may begin a dot segment; `end` if there is none. @hot
  */
 export function scanPath(at: usize, end: usize, row: usize): usize {
   const low = i8x16(19, 1, 3, 3, 1, 65, -127, 1, 1, 1, 1, 33, 13, 33, 13, 37);

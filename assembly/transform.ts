@@ -1,15 +1,14 @@
 /**
  * The serialisation of a URL that is not serialised yet, written into text: a scalar walk of the
- * WHATWG
- * basic URL parser for `http` and `https`, absolute or against a parsed base row.
+ * WHATWG basic URL parser for `http` and `https`, absolute or against a parsed base row.
  *
  *   latin1 to UTF-8, no tabs, trim ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
  *
  *   text: │ … used │ href being written (≤ 3 × raw + base + 64) │ copy of raw (only if needed) │
  *
  * Each writer takes the place to write at and returns the place behind it, or 0 when the row has
- * ended
- * with another status (`stop`). Ranges go straight into the row, relative to the start of the href.
+ * ended with another status (`stop`). Ranges go straight into the row, relative to the start of
+ * the href.
  */
 import {
   BATCH_FLAG_ADDRESS,

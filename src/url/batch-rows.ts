@@ -1,7 +1,7 @@
 /**
  * Rows written from JavaScript, so that they look as if the kernel had made them, and the pages
- * behind
- * them: text first, then overflow pages that go back with the next load; and the packed key policy.
+ * behind them: text first, then overflow pages that go back with the next load; and the packed key
+ * policy.
  */
 import { type Kernel, kernelGive, kernelTake } from "../kernel/kernel.ts";
 import {

@@ -24,8 +24,7 @@ import type { BatchText, UrlBatch } from "./batch-area.ts";
 
 /**
  * A text of every row, appended to `strings`; undefined where the row is not BATCH_OK. Unchanged
- * URLs
- * come back themselves. @hot
+ * URLs come back themselves. @hot
  */
 export function batchStrings(
   batch: UrlBatch,

@@ -5,8 +5,7 @@
  *                          one latin1Write         kernel + oracle for the rows it leaves
  *
  * A batch that holds a character over U+00FF goes in as UTF-8, row by row. Rows that the oracle
- * made
- * look like the kernel's.
+ * made look like the kernel's.
  *
  *   I1  kernel + oracle = oracle alone, for every string, base and policy.
  *   I2  Between load and strings the caller leaves `urls` as it is.
@@ -99,8 +98,7 @@ export function batchLoad(batch: UrlBatch, urls: readonly string[], start: numbe
 
 /**
  * Sets the URL that links are resolved against; undefined: none. False: it can be no base, and
- * links
- * are read without one.
+ * links are read without one.
  */
 export function batchBase(batch: UrlBatch, base: string | undefined): boolean {
   if (base !== batch.base) {
@@ -180,8 +178,7 @@ function loadShort(batch: UrlBatch, url: string): boolean {
 
 /**
  * The same row by row and in UTF-8, lone surrogates as U+FFFD. A URL that is too long takes its
- * room
- * and is not written: the kernel looks at its length only.
+ * room and is not written: the kernel looks at its length only.
  */
 function loadUtf8(batch: UrlBatch, count: number): number {
   const { area, urls, start } = batch;
