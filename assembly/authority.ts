@@ -32,8 +32,8 @@ import { HOST_ADDRESS, HOST_HARD, isPlainHost, judgeHost } from "./host";
 import { addFlags, get, set, stop } from "./row";
 
 /**
- * Writes scheme and authority at the row's href and sets their ranges; `host` stands behind the last
- * `@` or is `at`. Returns the end, or 0.
+ * Writes scheme and authority at the row's href and sets their ranges; `host` stands behind the
+ * last `@` or is `at`. Returns the end, or 0.
  */
 export function writeAuthority(row: usize, at: usize, host: usize, end: usize): usize {
   const href = <usize>get(row, ROW_HREF_OFFSET_WORD);

@@ -1,6 +1,6 @@
 /**
- * Classes of bytes, one bit each, and the hexadecimal digits. A byte over 0x7F (a piece of UTF-8) is
- * percent-encoded everywhere, forbidden in a host, and nothing else.
+ * Classes of bytes, one bit each, and the hexadecimal digits. A byte over 0x7F (a piece of UTF-8)
+ * is percent-encoded everywhere, forbidden in a host, and nothing else.
  *
  *   bit  class           bytes
  *     1  ENCODE_PATH     the path percent-encode set
@@ -77,7 +77,9 @@ export function writeTriple(out: usize, byte: u32): usize {
   return out + 3;
 }
 
-/** Copies [at, end) to `out`, percent-encoding the bytes of a class. Returns the place behind it. */
+/**
+ * Copies [at, end) to `out`, percent-encoding the bytes of a class. Returns the place behind it.
+ */
 export function writeEncoded(at: usize, end: usize, out: usize, encode: u32): usize {
   for (; at < end; at++) {
     const byte = <u32>load<u8>(at);

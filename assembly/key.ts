@@ -4,12 +4,13 @@
  *   href:   scheme://  userinfo@  host   /path   ?query   #fragment
  *   key:    as it is   stays|goes as is  normal  sorted   goes|stays
  *
- *   checkKey: is a prefix of href the key already? ── yes ──▶ key points into href, nothing is copied
+ *   checkKey: is a prefix of href the key already? ── yes ──▶ key points into href, no copy
  *        └── no ──▶ writeKey: into text
  *                   text: │ … used │ key (≤ bound) │ normalised query (≤ bound) │ … │ scratch │
  *
  *   I1  A row that stays BATCH_OK holds exactly what the readable twin (src/url/key.ts) gives.
- *   I2  More than BATCH_PARAMETER_COUNT_MAX parameters or no room: BATCH_NEEDS_KEY, row otherwise untouched.
+ *   I2  More than BATCH_PARAMETER_COUNT_MAX parameters or no room: BATCH_NEEDS_KEY, row otherwise
+ *       untouched.
  */
 import {
   BATCH_BASE_ROW_WORD,
@@ -51,19 +52,12 @@ import {
   POLICY_RAW,
   POLICY_UNSORTED,
 } from "../src/layout/policy";
-import { moveBytes, writeBytes } from "./chars";
+import { writeBytes } from "./chars";
+import { dropPathParams } from "./path-params";
 import { isNormal, percentCount, writeNormal } from "./percent";
-import {
-  PIECES_CHANGED,
-  PIECES_MANY,
-  isDropped,
-  sortPieces,
-  splitPieces,
-  writePieces,
-} from "./query";
+import { PIECES_CHANGED, PIECES_MANY, sortPieces, splitPieces, writePieces } from "./query";
 import { addFlags, get, hasRoom, keepText, scratchOf, set, stop, textEnd } from "./row";
 import { hasHighByte, scanByte } from "./scan";
-import { isDotSegment } from "./transform";
 
 /** The key of every row that is BATCH_OK; returns how many only the JavaScript side can do. @hot */
 export function keyBatch(batch: usize): i32 {
@@ -100,6 +94,10 @@ function keyRow(batch: usize, row: usize, index: u32): void {
   }
   const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
   const length = checkKey(batch, row, policy, flags);
+  if ((length & PIECES_CHANGED) !== 0) {
+    writeSorted(batch, row, length, policy);
+    return;
+  }
   if (length === 0) {
     writeKey(batch, row, policy, flags);
     return;
@@ -116,7 +114,10 @@ function visitLength(row: usize, flags: u32): u32 {
   return length > fragment + 1 ? length : fragment;
 }
 
-/** Length of the prefix of href that is the key already, or 0 if the key must be written. @hot */
+/**
+ * Length of the prefix of href that is the key already; with PIECES_CHANGED, the result of
+ * splitPieces where the query is all that changes; 0 if the key must be written from scratch. @hot
+ */
 function checkKey(batch: usize, row: usize, policy: usize, flags: u32): u32 {
   const hints = get(row, ROW_FLAGS_WORD);
   const query = get(row, ROW_QUERY_START_WORD);
@@ -152,13 +153,34 @@ function checkKey(batch: usize, row: usize, policy: usize, flags: u32): u32 {
   if (isPlain && (hints & BATCH_FLAG_AMPERSAND) === 0) return end;
   const queryEnd = href + <usize>get(row, ROW_FRAGMENT_START_WORD);
   const pieces = splitPieces(href + <usize>query + 1, queryEnd, scratchOf(batch), policy);
-  return (pieces & PIECES_CHANGED) !== 0 ? 0 : end; // PIECES_MANY has that bit too
+  return (pieces & PIECES_CHANGED) !== 0 ? pieces : end; // PIECES_MANY has that bit too
 }
 
 /** True if the policy looks at single parameters. */
 function isSplit(flags: u32): bool {
   const lists = POLICY_KEEP_PARAMS | POLICY_DROP_PARAMS;
   return (flags & (POLICY_UNSORTED | lists)) !== POLICY_UNSORTED;
+}
+
+/** The key whose pieces lie in scratch already; all the rest of it is a piece of href. */
+function writeSorted(batch: usize, row: usize, pieces: u32, policy: usize): void {
+  const length = get(row, ROW_HREF_LENGTH_WORD);
+  if (pieces === PIECES_MANY || !hasRoom(batch, <u64>length + BATCH_SLACK_BYTES)) {
+    stop(row, BATCH_NEEDS_KEY);
+    return;
+  }
+  const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
+  const key = textEnd(batch);
+  const scratch = scratchOf(batch);
+  const count = pieces & ~PIECES_CHANGED;
+  sortPieces(scratch, count, policy);
+  let out = writeBytes(href, href + <usize>get(row, ROW_QUERY_START_WORD), key);
+  out = writePieces(scratch, count, out);
+  const fragment = get(row, ROW_FRAGMENT_START_WORD);
+  if (get(row, ROW_VISIT_LENGTH_WORD) > fragment) {
+    out = writeBytes(href + <usize>fragment, href + <usize>length, out);
+  }
+  finishKey(batch, row, key, out);
 }
 
 function writeKey(batch: usize, row: usize, policy: usize, flags: u32): void {
@@ -196,14 +218,19 @@ function writeKey(batch: usize, row: usize, policy: usize, flags: u32): void {
   if ((flags & POLICY_KEEP_FRAGMENT) !== 0 && hrefEnd - queryEnd > 1) {
     out = writeNormal(queryEnd, hrefEnd, out);
   }
-  if (out - key > <usize>get(batch, BATCH_MAX_URL_BYTES_WORD)) {
+  finishKey(batch, row, key, out);
+}
+
+function finishKey(batch: usize, row: usize, key: usize, end: usize): void {
+  const length = <u32>(end - key);
+  if (length > get(batch, BATCH_MAX_URL_BYTES_WORD)) {
     stop(row, BATCH_TOO_LONG);
     return;
   }
   set(row, ROW_KEY_OFFSET_WORD, <u32>key);
-  set(row, ROW_KEY_LENGTH_WORD, <u32>(out - key));
+  set(row, ROW_KEY_LENGTH_WORD, length);
   addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_KEY_WRITTEN);
-  keepText(batch, out);
+  keepText(batch, end);
 }
 
 /** Scheme, user info and host. */
@@ -227,49 +254,6 @@ function writeSplit(batch: usize, at: usize, end: usize, out: usize, policy: usi
   const count = pieces & ~PIECES_CHANGED;
   sortPieces(scratch, count, policy);
   return writePieces(scratch, count, out);
-}
-
-/** Takes `;name` and `;name=value` with dropped names out of the segments of [at, end), in place. */
-function dropPathParams(at: usize, end: usize, policy: usize): usize {
-  let out = at;
-  while (at < end) {
-    store<u8>(out++, 0x2f);
-    const segmentEnd = scanByte(++at, end, 0x2f);
-    const head = scanByte(at, segmentEnd, 0x3b);
-    // A segment that would become a dot segment stays whole: the key must parse to itself.
-    if (isDotSegment(at, head) && allDropped(head, segmentEnd, policy)) {
-      out = moveBytes(at, segmentEnd, out);
-    } else {
-      out = moveBytes(at, head, out);
-      out = writeParams(head, segmentEnd, out, policy);
-    }
-    at = segmentEnd;
-  }
-  return out;
-}
-
-/** Writes the `;param`s of [at, end) that stay. */
-function writeParams(at: usize, end: usize, out: usize, policy: usize): usize {
-  while (at < end) {
-    const paramEnd = scanByte(at + 1, end, 0x3b);
-    if (!isDroppedParam(at, paramEnd, policy)) out = moveBytes(at, paramEnd, out);
-    at = paramEnd;
-  }
-  return out;
-}
-
-function allDropped(at: usize, end: usize, policy: usize): bool {
-  while (at < end) {
-    const paramEnd = scanByte(at + 1, end, 0x3b);
-    if (!isDroppedParam(at, paramEnd, policy)) return false;
-    at = paramEnd;
-  }
-  return true;
-}
-
-/** [at, end) is a semicolon and what follows it. */
-function isDroppedParam(at: usize, end: usize, policy: usize): bool {
-  return isDropped(at + 1, scanByte(at + 1, end, 0x3d), policy);
 }
 
 /** Profile `url`: the raw bytes, or the href where links were resolved against a base. */

@@ -1,10 +1,11 @@
 /**
- * Raw bytes of a batch to rows: the WHATWG serialisation and its ranges (docs/formats/canonical-url.md §1).
+ * Raw bytes of a batch to rows: the WHATWG serialisation and its ranges
+ * (docs/formats/canonical-url.md §1).
  *
  *   raw ──▶ already the serialisation? ── yes ──▶ href points into the input, nothing is copied
  *                │ no
  *                └──▶ transform.ts writes it into text ──▶ BATCH_OK | INVALID | SCHEME | TOO_LONG
- *                                                     └──▶ BATCH_NEEDS_PARSER: the JavaScript side goes on
+ *                                                     └──▶ BATCH_NEEDS_PARSER: the oracle goes on
  *
  * The check reads a URL once:  scheme │ host[:port] │ path │ ?query │ #fragment
  *
@@ -44,7 +45,8 @@ import { HTTPS_WORD, HTTP_WORD, SLASHES_WORD, isDigit } from "./chars";
 import { HOST_ADDRESS, HOST_HARD, isPlainHost, judgeHost } from "./host";
 import { addFlags, clearRow, get, set } from "./row";
 import { scanFragment, scanHost, scanPath, scanQuery } from "./scan";
-import { isDotSegment, transformRow } from "./transform";
+import { isDotSegment } from "./path";
+import { transformRow } from "./transform";
 
 /** Parses every row that is not skipped; returns how many only the full parser can tell. @hot */
 export function parseBatch(batch: usize): i32 {
@@ -87,7 +89,10 @@ function parseRow(batch: usize, row: usize, start: usize, end: usize): void {
   }
 }
 
-/** Fills the row in place if the raw bytes are the serialisation; false: they are not, or it is hard to say. */
+/**
+ * Fills the row in place if the raw bytes are the serialisation; false: they are not, or it is
+ * hard to say.
+ */
 function checkRow(row: usize, start: usize, end: usize): bool {
   if (end - start < 9) return false;
   if (load<u32>(start) !== HTTP_WORD) return false;

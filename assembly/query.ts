@@ -5,7 +5,8 @@
  *
  *   name = [start, nameEnd), value = what stands behind the '='; rank = place in keepParams, else 0
  *
- *   I1  Order: rank, then (unless POLICY_UNSORTED) name bytes, then value bytes, unsigned; ties keep their place.
+ *   I1  Order: rank, then (unless POLICY_UNSORTED) name bytes, then value bytes, unsigned; ties
+ *       keep their place.
  */
 import { BATCH_PARAMETER_BYTES, BATCH_PARAMETER_COUNT_MAX } from "../src/layout/batch";
 import {
@@ -26,7 +27,10 @@ export const PIECES_MANY: u32 = 0xffffffff;
 /** Set in the result of splitPieces when the bytes are not the pieces joined by `&`, in order. */
 export const PIECES_CHANGED: u32 = 0x40000000;
 
-/** Splits [at, end) into pieces that stay. Returns their count, PIECES_CHANGED in it, or PIECES_MANY. */
+/**
+ * Splits [at, end) into pieces that stay. Returns their count, PIECES_CHANGED in it, or
+ * PIECES_MANY.
+ */
 export function splitPieces(at: usize, end: usize, scratch: usize, policy: usize): u32 {
   const flags = policy === 0 ? 0 : get(policy, POLICY_FLAGS_WORD);
   let count: u32 = 0;

@@ -5,8 +5,11 @@ import {
   BATCH_TEXT_CAPACITY_WORD,
   BATCH_TEXT_OFFSET_WORD,
   BATCH_TEXT_USED_WORD,
+  ROW_HREF_LENGTH_WORD,
   ROW_HREF_OFFSET_WORD,
+  ROW_QUERY_START_WORD,
   ROW_STATUS_WORD,
+  ROW_VISIT_LENGTH_WORD,
 } from "../src/layout/batch";
 
 export function get(block: usize, word: u32): u32 {
@@ -29,8 +32,12 @@ export function stop(row: usize, status: u32): usize {
 
 /** A row without a result has no ranges either, whatever it held before. Its status stays. */
 export function clearRow(row: usize): void {
-  const kept = ROW_HREF_OFFSET_WORD << 2;
-  memory.fill(row + kept, 0, BATCH_ROW_BYTES - kept);
+  const zero = i32x4.splat(0);
+  set(row, ROW_HREF_OFFSET_WORD, 0);
+  v128.store(row + (ROW_HREF_LENGTH_WORD << 2), zero);
+  v128.store(row + (ROW_QUERY_START_WORD << 2), zero);
+  v128.store(row + (ROW_VISIT_LENGTH_WORD << 2), zero);
+  v128.store(row + BATCH_ROW_BYTES - 16, zero); // the last words, some of them twice
 }
 
 /** Where the next written bytes go. */

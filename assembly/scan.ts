@@ -1,15 +1,17 @@
 /**
  * Sixteen bytes at a time: finds the first byte that a part of a URL does not keep as it is.
  *
- * A byte's class = low[byte & 15] & high[byte >> 4], two swizzles. Each bit of a class stands for one
- * high nibble (or several with equal rows), so that any set of ASCII bytes can be told exactly:
+ * A byte's class = low[byte & 15] & high[byte >> 4], two swizzles. Each bit of a class stands for
+ * one high nibble (or several with equal rows), so that any set of ASCII bytes can be told exactly:
  *
  *   bit 0       controls and everything over 0x7F (all low nibbles)
  *   bits 1–5    the set's bytes with high nibble 2, 3, 4/5, 6, 7
  *   bit 6, 7    `%` and `&`: not of the set, but gathered into the row's hints on the way
  *
- *   I1  Reads at most BATCH_SLACK_BYTES past `end`, and 1 byte before `at`; never returns more than `end`.
- *   I2  A hint is set for every `%` or `&` up to the stop, the stop itself too, and for no byte behind it.
+ *   I1  Reads at most BATCH_SLACK_BYTES past `end`, and 1 byte before `at`; never returns more
+ *       than `end`.
+ *   I2  A hint is set for every `%` or `&` up to the stop, the stop itself too, and for no byte
+ *       behind it.
  */
 import { ROW_FLAGS_WORD } from "../src/layout/batch";
 import { BATCH_FLAG_AMPERSAND, BATCH_FLAG_PERCENT } from "../src/layout/batch";
@@ -26,8 +28,8 @@ export function scanHost(at: usize, end: usize): usize {
 }
 
 /**
- * First byte of [at, end) that a serialised path does not keep, ends it, or stands behind a `/` and is
- * `.` or `%` and so may begin a dot segment; `end` if there is none. @hot
+ * First byte of [at, end) that a serialised path does not keep, ends it, or stands behind a `/`
+ * and is `.` or `%` and so may begin a dot segment; `end` if there is none. @hot
  */
 export function scanPath(at: usize, end: usize, row: usize): usize {
   const low = i8x16(19, 1, 3, 3, 1, 65, -127, 1, 1, 1, 1, 33, 13, 33, 13, 37);
@@ -83,7 +85,9 @@ export function scanEither(at: usize, end: usize, left: u32, right: u32): usize 
   return end;
 }
 
-/** First byte of [at, end) that is below 0x0E (tabs and newlines are) or over 0x7F, or `end`. @hot */
+/**
+ * First byte of [at, end) that is below 0x0E (tabs and newlines are) or over 0x7F, or `end`. @hot
+ */
 export function scanOdd(at: usize, end: usize): usize {
   for (; at < end; at += 16) {
     const stops = i8x16.bitmask(i8x16.lt_s(v128.load(at), i8x16.splat(0x0e)));
@@ -103,14 +107,6 @@ export function hasHighByte(at: usize, end: usize): bool {
   return false;
 }
 
-/** Sets the row's hints for bytes that were written rather than scanned. */
-export function noteBytes(at: usize, end: usize, row: usize): void {
-  let flags = load<u32>(row, ROW_FLAGS_WORD << 2);
-  if (scanByte(at, end, 0x25) < end) flags |= BATCH_FLAG_PERCENT;
-  if (scanByte(at, end, 0x26) < end) flags |= BATCH_FLAG_AMPERSAND;
-  store<u32>(row, flags, ROW_FLAGS_WORD << 2);
-}
-
 function scanWith(at: usize, end: usize, row: usize, low: v128, high: v128): usize {
   let seen = i8x16.splat(0);
   for (; at < end; at += 16) {
@@ -123,7 +119,9 @@ function scanWith(at: usize, end: usize, row: usize, low: v128, high: v128): usi
   return end;
 }
 
-/** Ends a scan in the block at `at`: gathers the hints up to and with the stop, which it returns. */
+/**
+ * Ends a scan in the block at `at`: gathers the hints up to and with the stop, which it returns.
+ */
 function lastBlock(
   row: usize,
   at: usize,

@@ -1,18 +1,21 @@
 /**
- * The serialisation of a URL that is not serialised yet, written into text: a scalar walk of the WHATWG
- * basic URL parser for `http` and `https`, absolute or against a parsed base row.
+ * The serialisation of a URL that is not serialised yet, written into text: a scalar walk of the
+ * WHATWG basic URL parser for `http` and `https`, absolute or against a parsed base row.
  *
- *   latin1 to UTF-8, drop tab and newline, trim ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
+ *   latin1 to UTF-8, no tabs, trim ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
  *
  *   text: │ … used │ href being written (≤ 3 × raw + base + 64) │ copy of raw (only if needed) │
  *
- * Each writer takes the place to write at and returns the place behind it, or 0 when the row has ended
- * with another status (`stop`). Ranges go straight into the row, relative to the start of the href.
+ * Each writer takes the place to write at and returns the place behind it, or 0 when the row has
+ * ended with another status (`stop`). Ranges go straight into the row, relative to the start of
+ * the href.
  */
 import {
   BATCH_FLAG_ADDRESS,
+  BATCH_FLAG_AMPERSAND,
   BATCH_FLAG_HREF_WRITTEN,
   BATCH_FLAG_HTTPS,
+  BATCH_FLAG_PERCENT,
   BATCH_FLAG_USERINFO,
   BATCH_INPUT_IS_UTF8_WORD,
   BATCH_INVALID,
@@ -33,19 +36,19 @@ import {
   ROW_STATUS_WORD,
   ROW_VISIT_LENGTH_WORD,
 } from "../src/layout/batch";
-import { HTTP_WORD, SCHEME, classesOf, isLetter, writeBytes, writeTriple } from "./chars";
+import { HTTP_WORD, SCHEME, classesOf, isLetter, writeBytes } from "./chars";
 import { writeAuthority } from "./authority";
+import { encodeByte, endsAuthority, isSlash, writePath } from "./path";
 import { addFlags, clearRow, get, hasRoom, keepText, set, stop, textEnd } from "./row";
-import {
-  hasHighByte,
-  noteBytes,
-  scanByte,
-  scanEither,
-  scanFragment,
-  scanOdd,
-  scanPath,
-  scanQuery,
-} from "./scan";
+import { hasHighByte, scanByte, scanEither, scanFragment, scanOdd, scanQuery } from "./scan";
+
+/** What a row has of its base; the hints may then be set without need. */
+const BASE_FLAGS: u32 =
+  BATCH_FLAG_HTTPS |
+  BATCH_FLAG_USERINFO |
+  BATCH_FLAG_ADDRESS |
+  BATCH_FLAG_PERCENT |
+  BATCH_FLAG_AMPERSAND;
 
 /** Writes the row's href from [at, end), or ends the row with another status. */
 export function transformRow(batch: usize, row: usize, at: usize, end: usize, base: usize): void {
@@ -79,11 +82,6 @@ export function transformRow(batch: usize, row: usize, at: usize, end: usize, ba
   finish(batch, row, out, hrefEnd);
 }
 
-/** True if [at, end) begins with one or two dots (also as %2e) that fill a whole path segment. */
-export function isDotSegment(at: usize, end: usize): bool {
-  return dotsOfSegment(at, end) !== 0;
-}
-
 function finish(batch: usize, row: usize, href: usize, end: usize): void {
   const length = <u32>(end - href);
   if (length > get(batch, BATCH_MAX_URL_BYTES_WORD)) {
@@ -96,7 +94,6 @@ function finish(batch: usize, row: usize, href: usize, end: usize): void {
   addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_HREF_WRITTEN);
   set(row, ROW_STATUS_WORD, BATCH_OK);
   keepText(batch, end);
-  noteBytes(href, end, row);
 }
 
 function writeHref(row: usize, at: usize, end: usize, base: usize): usize {
@@ -109,7 +106,8 @@ function writeHref(row: usize, at: usize, end: usize, base: usize): usize {
   }
   const scheme: u32 = isHttps ? BATCH_FLAG_HTTPS : 0;
   if (base !== 0 && (get(base, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) === scheme) {
-    return writeRelative(row, colon + 1, end, base); // "http:path" is relative to a base of its scheme
+    // "http:path" is relative to a base of its scheme.
+    return writeRelative(row, colon + 1, end, base);
   }
   return writeAbsolute(row, colon + 1, end, scheme);
 }
@@ -144,7 +142,7 @@ function writeRelative(row: usize, at: usize, end: usize, base: usize): usize {
     return writeAbsolute(row, at + 2, end, get(base, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS);
   }
   const kept = get(base, ROW_FLAGS_WORD);
-  set(row, ROW_FLAGS_WORD, kept & (BATCH_FLAG_HTTPS | BATCH_FLAG_USERINFO | BATCH_FLAG_ADDRESS));
+  set(row, ROW_FLAGS_WORD, kept & BASE_FLAGS);
   set(row, ROW_HOST_START_WORD, get(base, ROW_HOST_START_WORD));
   set(row, ROW_HOST_LENGTH_WORD, get(base, ROW_HOST_LENGTH_WORD));
   set(row, ROW_PORT_START_WORD, get(base, ROW_PORT_START_WORD));
@@ -180,67 +178,6 @@ function writeRest(row: usize, at: usize, end: usize, out: usize, isRooted: bool
   return writeQuery(row, pathEnd, end, writePath(row, at, pathEnd, out));
 }
 
-/**
- * The segments of [at, end), each behind a slash, in runs as long as nothing changes; dots take away
- * what stands between the start of the row's path and `out`.
- */
-function writePath(row: usize, at: usize, end: usize, out: usize): usize {
-  const root = <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_PATH_START_WORD));
-  let isSegmentStart = true;
-  store<u8>(out++, 0x2f);
-  while (true) {
-    const dots = isSegmentStart ? dotsOfSegment(at, end) : 0;
-    if (dots !== 0) {
-      if (dots === 2) out = shorten(out - 1, root);
-      else out--;
-      store<u8>(out++, 0x2f);
-      while (at < end && !isSlash(load<u8>(at))) at++;
-      if (at++ === end) return out;
-      continue;
-    }
-    const stop = scanPath(at, end, row);
-    out = writeBytes(at, stop, out);
-    if (stop === end) return out;
-    const byte = <u32>load<u8>(stop);
-    at = stop + 1;
-    isSegmentStart = byte === 0x5c;
-    if (isSegmentStart) store<u8>(out++, 0x2f);
-    else if (byte !== 0x2e && byte !== 0x25) out = writeTriple(out, byte);
-    else if (dotsOfSegment(stop, end) === 0) store<u8>(out++, byte);
-    else {
-      isSegmentStart = true; // the scan stops here only behind a slash
-      at = stop;
-    }
-  }
-}
-
-/** Takes the last segment and its slash away. */
-function shorten(out: usize, root: usize): usize {
-  while (out > root) {
-    out--;
-    if (load<u8>(out) === 0x2f) break;
-  }
-  return out;
-}
-
-/** 1 or 2 if the segment that begins at `at` is that many dots and nothing else, else 0. */
-function dotsOfSegment(at: usize, end: usize): u32 {
-  let dots: u32 = 0;
-  while (at < end && dots < 3) {
-    if (load<u8>(at) === 0x2e) at++;
-    else if (isEncodedDot(at, end)) at += 3;
-    else break;
-    dots++;
-  }
-  if (dots === 0 || dots > 2) return 0;
-  return at === end || endsAuthority(load<u8>(at)) ? dots : 0;
-}
-
-function isEncodedDot(at: usize, end: usize): bool {
-  if (end - at < 3 || load<u8>(at) !== 0x25) return false;
-  return load<u8>(at + 1) === 0x32 && (load<u8>(at + 2) | 0x20) === 0x65;
-}
-
 /** [at, end) is empty or begins with `?` or `#`. */
 function writeQuery(row: usize, at: usize, end: usize, out: usize): usize {
   set(row, ROW_QUERY_START_WORD, <u32>(out - <usize>get(row, ROW_HREF_OFFSET_WORD)));
@@ -249,7 +186,7 @@ function writeQuery(row: usize, at: usize, end: usize, out: usize): usize {
   while (at < queryEnd) {
     const stop = scanQuery(at, queryEnd, row);
     out = writeBytes(at, stop, out);
-    if (stop < queryEnd) out = writeTriple(out, load<u8>(stop));
+    if (stop < queryEnd) out = encodeByte(row, out, load<u8>(stop));
     at = stop + 1;
   }
   return writeFragment(row, queryEnd, end, out);
@@ -262,18 +199,10 @@ function writeFragment(row: usize, at: usize, end: usize, out: usize): usize {
   while (at < end) {
     const stop = scanFragment(at, end, row);
     out = writeBytes(at, stop, out);
-    if (stop < end) out = writeTriple(out, load<u8>(stop));
+    if (stop < end) out = encodeByte(row, out, load<u8>(stop));
     at = stop + 1;
   }
   return out;
-}
-
-function isSlash(byte: u32): bool {
-  return byte === 0x2f || byte === 0x5c;
-}
-
-function endsAuthority(byte: u32): bool {
-  return isSlash(byte) || byte === 0x3f || byte === 0x23;
 }
 
 function hasTab(at: usize, end: usize): bool {
@@ -281,7 +210,10 @@ function hasTab(at: usize, end: usize): bool {
   return false;
 }
 
-/** Copies [at, end) without tab, line feed and carriage return, latin1 as UTF-8; the end of the copy. */
+/**
+ * Copies [at, end) without tab, line feed and carriage return, latin1 as UTF-8; the end of the
+ * copy.
+ */
 function copyPlain(at: usize, end: usize, out: usize, widens: bool): usize {
   for (; at < end; at++) {
     const byte = <u32>load<u8>(at);

@@ -1,5 +1,6 @@
 /**
- * The public functions of URLs, over one small kernel of the process that is made at the first call:
+ * The public functions of URLs, over one small kernel of the process that is made at the first
+ * call:
  * canonical form of one or many, and the links of a page.
  */
 import { createKernel, type Kernel, kernelGive, kernelTake } from "../kernel/kernel.ts";
@@ -46,8 +47,9 @@ export function canonicalizeMany(
   const batch = ownBatch();
   batchBase(batch, undefined);
   const keys: (string | undefined)[] = [];
-  for (let start = 0; start < urls.length; start += batch.count) {
-    batchLoad(batch, urls, start);
+  const list = urls.every(isString) ? urls : urls.map((url) => (isString(url) ? url : ""));
+  for (let start = 0; start < list.length; start += batch.count) {
+    batchLoad(batch, list, start);
     batchParse(batch);
     batchKey(batch, normal);
     batchStrings(batch, "key", keys);
@@ -107,6 +109,10 @@ export function resolveLinks(baseUrl: string, hrefs: Iterable<string>): string[]
     batchStrings(batch, "href", resolved);
   }
   return resolved.filter((url) => url !== undefined);
+}
+
+function isString(value: unknown): boolean {
+  return typeof value === "string";
 }
 
 function ownBatch(): UrlBatch {

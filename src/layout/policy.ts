@@ -6,8 +6,10 @@
  *    1  keepCount  names of keepParams
  *    2  dropCount  patterns of dropParams, ASCII lower-case
  *    3  reserved, zero
- *    4  ends       u32 per name, then per pattern: end of its bytes, relative to the first byte of text
- *    4 + keepCount + dropCount   text: names, then patterns, one after the other, percent-normalised
+ *    4  ends       u32 per name, then per pattern: end of its bytes, relative to the first byte of
+ *    text
+ *    4 + keepCount + dropCount   text: names, then patterns, one after the other,
+ *    percent-normalised
  *
  * Offset 0 instead of a policy means the default one: no flag set, no lists.
  */
@@ -28,5 +30,8 @@ export const POLICY_DROP_QUERY = 8;
 export const POLICY_KEEP_PARAMS = 16;
 /** There is a dropParams list. */
 export const POLICY_DROP_PARAMS = 32;
-/** Profile `url`: the key is the raw string, or the href where there was a base; cut at `#` unless it is kept. */
+/**
+ * Profile `url`: the key is the raw string, or the href where there was a base; cut at `#`
+ * unless it is kept.
+ */
 export const POLICY_RAW = 64;

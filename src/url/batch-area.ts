@@ -1,14 +1,17 @@
 /**
- * The pages of one UrlBatch, laid out once; every offset is absolute and stays for the batch's life.
+ * The pages of one UrlBatch, laid out once; every offset is absolute and stays for the batch's
+ * life.
  *
  *   ┌ header ┬ base header ┬ secret ┬ rows ┬ base row ┬ ends, hashes, values … ┐
  *   ├ input (inputBytes + slack) ┬ text (textBytes) ┬ base input ┬ base text ──┤
  *   └ policy, overflow: runs of pages of their own, taken when needed ─────────┘
  *
- * The base row is a batch of one row with its own header, so that the kernel parses it like any other.
+ * The base row is a batch of one row with its own header, so that the kernel parses it like any
+ * other.
  * Untouched pages cost address space only, so that areas are sized for the worst case.
  *
- *   I1  inputBytes > maxUrlBytes: one URL of the longest allowed kind always fits an empty input area.
+ *   I1  inputBytes > maxUrlBytes: one URL of the longest allowed kind always fits an empty input
+ *       area.
  *   I2  Bytes that do not fit text go to overflow pages; a row is never lost for want of room.
  */
 import { assert } from "../base/assert.ts";

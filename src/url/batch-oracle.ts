@@ -1,4 +1,6 @@
-/** Rows that the kernel leaves to the readable twin, and what it answers, put back into the batch. */
+/**
+ * Rows that the kernel leaves to the readable twin, and what it answers, put back into the batch.
+ */
 import {
   BATCH_NEEDS_PARSER,
   BATCH_OK,

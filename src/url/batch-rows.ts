@@ -1,6 +1,7 @@
 /**
- * Rows written from JavaScript, so that they look as if the kernel had made them, and the pages behind
- * them: text first, then overflow pages that go back with the next load; and the packed key policy.
+ * Rows written from JavaScript, so that they look as if the kernel had made them, and the pages
+ * behind them: text first, then overflow pages that go back with the next load; and the packed key
+ * policy.
  */
 import { type Kernel, kernelGive, kernelTake } from "../kernel/kernel.ts";
 import {
@@ -122,7 +123,9 @@ export function freePolicy(kernel: Kernel, place: PolicyPlace): void {
   place.policy = undefined;
 }
 
-/** Writes UTF-8 bytes into text, or into overflow pages where text is full. Returns their offset. */
+/**
+ * Writes UTF-8 bytes into text, or into overflow pages where text is full. Returns their offset.
+ */
 function writeText(area: BatchArea, overflow: Overflow, text: string, size: number): number {
   const { u32, buffer } = area.kernel.region.views;
   const usedWord = (area.header >>> 2) + BATCH_TEXT_USED_WORD;

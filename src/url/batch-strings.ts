@@ -1,7 +1,7 @@
 /**
  * Strings out of a batch: one slice of text for all rows, then substrings.
  *
- *   href or key lies in the input ─▶ cut from the very string that was loaded, or that string itself
+ *   href or key lies in the input ─▶ cut from the string that was loaded, or that string itself
  *                        in text  ─▶ cut from the one slice
  *                     elsewhere  ─▶ sliced alone (overflow pages, UTF-8 keys)
  */
@@ -23,8 +23,8 @@ import {
 import type { BatchText, UrlBatch } from "./batch-area.ts";
 
 /**
- * A text of every row, appended to `strings`; undefined where the row is not BATCH_OK. Unchanged URLs
- * come back themselves. @hot
+ * A text of every row, appended to `strings`; undefined where the row is not BATCH_OK. Unchanged
+ * URLs come back themselves. @hot
  */
 export function batchStrings(
   batch: UrlBatch,
@@ -47,7 +47,9 @@ export function batchString(batch: UrlBatch, row: number, which: BatchText): str
   return rowText(batch, row, which, undefined);
 }
 
-/** Bytes of a row that lie in the input are cut from the string they came from: nothing is copied. */
+/**
+ * Bytes of a row that lie in the input are cut from the string they came from: nothing is copied.
+ */
 export function rowText(
   batch: UrlBatch,
   row: number,

@@ -1,11 +1,11 @@
 /**
  * UrlBatch: strings in, parsed and keyed rows in kernel memory, strings out.
  *
- *   batchBase(base)? ─▶ batchLoad(urls, start) ─▶ batchParse ─▶ [rules] ─▶ batchKey(policy) ─▶ batchStrings
+ *   batchBase? ─▶ batchLoad(urls) ─▶ batchParse ─▶ [rules] ─▶ batchKey(policy) ─▶ batchStrings
  *                          one latin1Write         kernel + oracle for the rows it leaves
  *
- * A batch that holds a character over U+00FF goes in as UTF-8, row by row. Rows that the oracle made
- * look like the kernel's.
+ * A batch that holds a character over U+00FF goes in as UTF-8, row by row. Rows that the oracle
+ * made look like the kernel's.
  *
  *   I1  kernel + oracle = oracle alone, for every string, base and policy.
  *   I2  Between load and strings the caller leaves `urls` as it is.
@@ -36,6 +36,8 @@ import { type NormalPolicy, normalizePolicy } from "./policy.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: latin1 begins at NUL.
 const WIDE = /[^\x00-\xff]/;
+/** Up to here a loop over characters beats utf8Write, measured on Node 20. */
+const SHORT_LENGTH = 128;
 const DEFAULT_POLICY = normalizePolicy();
 
 export function createUrlBatch(kernel: Kernel, options: BatchOptions = {}): UrlBatch {
@@ -95,8 +97,8 @@ export function batchLoad(batch: UrlBatch, urls: readonly string[], start: numbe
 }
 
 /**
- * Sets the URL that links are resolved against; undefined: none. False: it can be no base, and links
- * are read without one.
+ * Sets the URL that links are resolved against; undefined: none. False: it can be no base, and
+ * links are read without one.
  */
 export function batchBase(batch: UrlBatch, base: string | undefined): boolean {
   if (base !== batch.base) {
@@ -138,17 +140,9 @@ export function batchOne(batch: UrlBatch, urls: readonly [string], policy?: Norm
   if (url.length > area.maxUrlBytes) return BATCH_TOO_LONG;
   if (overflow.runs.length > 0) freeOverflow(kernel, overflow);
   const usual = policy === undefined || policy.profile !== "w3lib";
-  const { buffer, u32 } = kernel.region.views;
   batch.urls = urls;
   batch.start = 0;
-  if (WIDE.test(url)) loadUtf8(batch, 1);
-  else {
-    buffer.latin1Write(url, area.input);
-    u32[area.ends >>> 2] = url.length;
-    u32[(area.rows >>> 2) + ROW_STATUS_WORD] = BATCH_OK;
-    u32[(header >>> 2) + BATCH_INPUT_IS_UTF8_WORD] = 0;
-    batch.count = 1;
-  }
+  if (url.length > SHORT_LENGTH || !loadShort(batch, url)) loadUtf8(batch, 1);
   prepare(batch);
   let status = kernel.exports.parseOne(header, 0);
   if (status === BATCH_NEEDS_PARSER) status = parseLeft(batch, 0);
@@ -163,8 +157,28 @@ export function batchOne(batch: UrlBatch, urls: readonly [string], policy?: Norm
 }
 
 /**
- * The same row by row and in UTF-8, lone surrogates as U+FFFD. A URL that is too long takes its room
- * and is not written: the kernel looks at its length only.
+ * One short ASCII URL, character by character: quicker than a call. False: it is not ASCII. @hot
+ */
+function loadShort(batch: UrlBatch, url: string): boolean {
+  const { input, ends, rows, header, kernel } = batch.area;
+  const { u8, u32 } = kernel.region.views;
+  let seen = 0;
+  for (let i = 0; i < url.length; i++) {
+    const code = url.charCodeAt(i);
+    u8[input + i] = code;
+    seen |= code;
+  }
+  if (seen > 0x7f) return false;
+  u32[ends >>> 2] = url.length;
+  u32[(rows >>> 2) + ROW_STATUS_WORD] = BATCH_OK;
+  u32[(header >>> 2) + BATCH_INPUT_IS_UTF8_WORD] = 0;
+  batch.count = 1;
+  return true;
+}
+
+/**
+ * The same row by row and in UTF-8, lone surrogates as U+FFFD. A URL that is too long takes its
+ * room and is not written: the kernel looks at its length only.
  */
 function loadUtf8(batch: UrlBatch, count: number): number {
   const { area, urls, start } = batch;

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { loadKernelModule } from "../../../src/engine/kernel-file.ts";
+import { createKernel } from "../../../src/kernel/kernel.ts";
+import {
+  BATCH_OK,
+  BATCH_ROW_WORDS,
+  BATCH_SKIPPED,
+  BATCH_TOO_LONG,
+  ROW_STATUS_WORD,
+} from "../../../src/layout/batch.ts";
+import {
+  batchBase,
+  batchKey,
+  batchLoad,
+  batchOne,
+  batchParse,
+  closeUrlBatch,
+  createUrlBatch,
+} from "../../../src/url/batch.ts";
+import type { UrlBatch } from "../../../src/url/batch-area.ts";
+import { batchString, batchStrings } from "../../../src/url/batch-strings.ts";
+import { normalizePolicy } from "../../../src/url/policy.ts";
+import { newBatch, rowWord } from "../../support/url-check.ts";
+
+function skip(batch: UrlBatch, row: number): void {
+  const at = (batch.area.rows >>> 2) + row * BATCH_ROW_WORDS + ROW_STATUS_WORD;
+  batch.area.kernel.region.views.u32[at] = BATCH_SKIPPED;
+}
+
+describe("UrlBatch", () => {
+  it("loads no more rows than its capacity and its input hold, and one at least", () => {
+    const batch = newBatch("release", { capacity: 4, maxUrlBytes: 200, inputBytes: 256 });
+    const long = `http://h/${"a".repeat(150)}`;
+    expect(batchLoad(batch, ["http://a", "b", "c", "d", "e"], 0)).toBe(4);
+    expect(batchLoad(batch, ["http://a", "b", "c", "d", "e"], 4)).toBe(1);
+    expect(batchLoad(batch, [long, long, long], 0)).toBe(1);
+    expect(batchLoad(batch, [`${long}\u4e2d`, long], 0)).toBe(1);
+    expect(batchLoad(batch, ["x".repeat(1_000_000), "y"], 0)).toBe(2);
+    expect(batchLoad(batch, [], 0)).toBe(0);
+  });
+
+  it("passes over skipped rows in every step", () => {
+    const batch = newBatch();
+    batchLoad(batch, ["http://a", "http://b/?b&a", "http://c\u00fc"], 0);
+    skip(batch, 1);
+    batchParse(batch);
+    skip(batch, 2);
+    batchKey(batch, normalizePolicy({ keepParams: ["a"] }));
+    batchKey(batch, normalizePolicy({ profile: "w3lib" }));
+    expect(batchStrings(batch, "key")).toEqual(["http://a/", undefined, undefined]);
+    expect(rowWord(batch, 1, ROW_STATUS_WORD)).toBe(BATCH_SKIPPED);
+    expect(rowWord(batch, 2, ROW_STATUS_WORD)).toBe(BATCH_SKIPPED);
+  });
+
+  it("can key the same rows again under another policy", () => {
+    const batch = newBatch();
+    batchLoad(batch, ["http://a/?b&a#f", "http://h/"], 0);
+    batchParse(batch);
+    batchKey(batch);
+    expect(batchStrings(batch, "key")).toEqual(["http://a/?a&b", "http://h/"]);
+    batchKey(batch, normalizePolicy({ fragment: "keep", sortQuery: false }));
+    expect(batchStrings(batch, "key")).toEqual(["http://a/?b&a#f", "http://h/"]);
+    expect(batchString(batch, 0, "visit")).toBe("http://a/?b&a#f");
+    batchKey(batch, normalizePolicy({ profile: "url", fragment: "drop" }));
+    expect(batchStrings(batch, "key")).toEqual(["http://a/?b&a", "http://h/"]);
+    expect(batchString(batch, 0, "visit")).toBe("http://a/?b&a");
+  });
+
+  it("keeps its base from batch to batch until another one is set", () => {
+    const batch = newBatch();
+    for (const base of ["http://b/x/y", "http://[::1]/x/y", "http://\u00fc.de/x/y"]) {
+      expect(batchBase(batch, base)).toBe(true);
+      const href = new URL("z", base).href;
+      for (let round = 0; round < 2; round++) {
+        batchLoad(batch, ["z", "http://\u00e4.de"], 0);
+        batchParse(batch);
+        expect(batchStrings(batch, "href")).toEqual([href, "http://xn--4ca.de/"]);
+      }
+    }
+    expect(batchBase(batch, "not a base")).toBe(false);
+    expect(batchOne(batch, ["http://x/"])).toBe(BATCH_OK);
+  });
+
+  it("answers one URL as it does a batch, at the edge of maxUrlBytes too", () => {
+    const batch = newBatch("release", { maxUrlBytes: 20 });
+    const cases = [
+      ["aaaaaaaaaaa", BATCH_OK], // 20 bytes
+      ["aaaaaaaaaaaa", BATCH_TOO_LONG],
+      ["aaaaaaaaa\u00fc", BATCH_TOO_LONG], // 20 bytes as pushed, 24 as serialised
+      ["aaaaaaaaaa\u00fc", BATCH_TOO_LONG],
+      ["aaaaa\u00fc", BATCH_OK],
+      ["a a a a", BATCH_TOO_LONG],
+    ] as const;
+    for (const [tail, status] of cases) {
+      const url = `http://h/${tail}`;
+      batchLoad(batch, [url], 0);
+      batchParse(batch);
+      batchKey(batch);
+      expect(rowWord(batch, 0, ROW_STATUS_WORD), tail).toBe(status);
+      expect(batchOne(batch, [url]), tail).toBe(status);
+    }
+  });
+
+  it("says MEMORY_FULL when the region has no page left, and gives all pages back when closed", () => {
+    const kernel = createKernel(loadKernelModule(), { pageCountMax: 20 });
+    const batch = createUrlBatch(kernel, { maxUrlBytes: 100, inputBytes: 4096 });
+    batchLoad(batch, ["http://\u00fc/"], 0);
+    batchParse(batch);
+    batchKey(batch, normalizePolicy({ dropParams: ["a"] }));
+    expect(kernel.region.pagesUsed).toBeGreaterThan(batch.area.pages);
+    closeUrlBatch(batch);
+    expect(kernel.region.pagesUsed).toBe(0);
+    expect(() => createUrlBatch(kernel, { maxUrlBytes: 10_000_000 })).toThrow("region");
+  });
+});
