@@ -95,7 +95,10 @@ const MUTANTS: Mutant[] = [
     "now >= host.readyAt",
     "now + 1 >= host.readyAt",
   ]),
-  change("start requests are like others", "model-order.ts", ["if (policy.startLast", "if (false"]),
+  change("start requests are like others", "model-order.ts", [
+    "if (policy.startLast && a.start !==",
+    "if (false && a.start !==",
+  ]),
   change("LIFO is FIFO", "model-order.ts", ['=== "lifo"', '=== "never"']),
   change("the best priority is taken over hosts that may not go", "model-order.ts", [
     "candidates.map((r) => effectivePriority(model, r))",
@@ -110,11 +113,8 @@ const MUTANTS: Mutant[] = [
     "if (known !== undefined && request",
     "if (model.options.capacity !== 1 && known !== undefined && request",
   ]),
-  change("capacity binds children", "model-admit.ts", ['source === "outside" && ', ""]),
-  change("capacity is one too high", "model-admit.ts", [
-    "held >= (options.capacity",
-    "held > (options.capacity",
-  ]),
+  change("capacity binds children", "model-admit.ts", ['from.source === "outside" && ', ""]),
+  change("capacity is one too high", "model-admit.ts", ["held >= capacity", "held > capacity"]),
   change("the budget is one too high", "model-admit.ts", [
     "(spent?.admitted ?? 0) >=",
     "(spent?.admitted ?? 0) >",

@@ -116,7 +116,10 @@ function fill(run: Run): void {
   const { frontier, clock, web, window } = run.crawl;
   while (run.active < window) {
     const leases = frontier.pollMany(Math.min(window - run.active, 256));
-    if (leases.length === 0) return traceNothingDue(run.checker, clock.now());
+    if (leases.length === 0) {
+      traceNothingDue(run.checker, clock.now());
+      return;
+    }
     for (const lease of leases) {
       const { host, page } = web.place(lease.url);
       const nowMs = clock.now();

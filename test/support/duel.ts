@@ -41,7 +41,9 @@ export async function runDuel(duel: Duel): Promise<void> {
       log.push(`${JSON.stringify(command)}${picked.length > 0 ? ` on leases ${picked}` : ""}`);
       const leasesBefore = trusted.leases.length;
       const said = performCommand(trusted, command, picked);
-      compare("answer", said, performCommand(suspect, command, picked));
+      const answer = performCommand(suspect, command, picked);
+      if (command.do === "nextDueAt") checkWakeUp(said, answer, trusted);
+      else compare("answer", said, answer);
       compare("report", comparable(trusted), comparable(suspect));
       checkConservation(suspect.frontier.report());
       if (log.length % (duel.checkEvery ?? 1) === 0) {
@@ -106,6 +108,17 @@ function comparable(side: Side): unknown {
     removed: report.removed,
     seen: report.seen,
   };
+}
+
+/**
+ * nextDueAt may name an earlier moment than the one at which a poll succeeds, but no later one
+ * (a lost wake-up) and, while a poll gives nothing, not the present one (a busy loop).
+ */
+function checkWakeUp(exact: unknown, given: unknown, { frontier, clock }: Side): void {
+  const isNow = frontier.peek(1).length > 0;
+  const isEarly = typeof given === "number" && (isNow || given > clock.now());
+  if (isEarly && (typeof exact !== "number" || given <= exact)) return;
+  compare("wake-up", exact, given);
 }
 
 /** What would be handed out next: so a wrong place shows at once and not only when it is polled. */

@@ -1,7 +1,7 @@
 /**
  * Admission in the naive model: one request in, one verdict out.
  *
- *   parse → depth → duplicate? → budget → capacity (outside pushes only) → accept hook → record
+ *   parse → depth → duplicate? → budget → accept hook → capacity (outside pushes only) → record
  *
  * The first step that objects gives the verdict, and only an admitted request is remembered.
  */
@@ -30,7 +30,7 @@ export function admit(model: Model, request: SyncRequest, source: Source): SyncV
 function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict {
   const parsed = parse(model, request.url);
   if (typeof parsed === "string") return rejected(parsed);
-  const { policy, options } = model;
+  const { policy } = model;
   const depth = request.depth ?? 0;
   if (depth > (policy.maxDepth ?? Number.POSITIVE_INFINITY)) return rejected("too-deep");
 
@@ -47,20 +47,17 @@ function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict
   const spent = model.hosts.get(parsed.host);
   if ((spent?.admitted ?? 0) >= (urls ?? Number.POSITIVE_INFINITY)) return rejected("budget");
   if ((spent?.bytes ?? 0) >= (bytes ?? Number.POSITIVE_INFINITY)) return rejected("budget");
-  const held = countState(model, "pending") + countState(model, "waiting");
-  if (source === "outside" && held >= (options.capacity ?? Number.POSITIVE_INFINITY)) {
-    return { status: "full", admitted: false };
-  }
-  return record(model, { ...request, url: parsed.url, depth }, { identity, host: parsed.host });
+  return record(model, { ...request, url: parsed.url, depth }, { identity, ...parsed, source });
 }
 
 function record(
   model: Model,
   request: SyncRequest & { depth: number },
-  names: { identity: string | undefined; host: string },
+  from: { identity: string | undefined; host: string; source: Source },
 ): SyncVerdict {
   const created: ModelRecord = {
-    ...names,
+    identity: from.identity,
+    host: from.host,
     url: request.url,
     method: (request.method ?? "GET").toUpperCase(),
     state: "pending",
@@ -79,9 +76,12 @@ function record(
     lease: undefined,
   };
   if (!passesHook(model, created)) return rejected("hook");
+  const held = countState(model, "pending") + countState(model, "waiting");
+  const capacity = model.options.capacity ?? Number.POSITIVE_INFINITY;
+  if (from.source === "outside" && held >= capacity) return { status: "full", admitted: false };
   model.nextSequence += 1;
   model.records.push(created);
-  const host = hostOf(model, names.host);
+  const host = hostOf(model, from.host);
   host.joined ??= created.sequence;
   host.admitted += 1;
   if (created.dueAt <= model.now()) return { status: "accepted", admitted: true };

@@ -33,7 +33,14 @@ import {
   settle,
 } from "./model-leases.ts";
 import { chooseNext, effectivePriority } from "./model-order.ts";
-import { becomePending, createModel, hostOf, type Model, type ModelRecord } from "./model-state.ts";
+import {
+  becomePending,
+  createCounters,
+  createModel,
+  hostOf,
+  type Model,
+  type ModelRecord,
+} from "./model-state.ts";
 import { listRecords, nextDueModel, peekModel, reportModel, viewRecord } from "./model-views.ts";
 
 const CLOSED: SyncVerdict = { status: "closed", admitted: false };
@@ -136,14 +143,10 @@ function steering(at: () => Model): Steering {
       return finished.length;
     },
     clear() {
-      for (const record of at().records) {
-        if (record.lease !== undefined) hostOf(at(), record.host).leased -= 1;
-        record.lease = undefined;
-        record.identity = undefined;
-        const isFinished = record.state === "done" || record.state === "failed";
-        if (isFinished) record.state = "forgotten";
-        else if (record.state !== "forgotten") record.state = "removed";
-      }
+      for (const record of at().records) record.lease = undefined;
+      at().records = [];
+      at().hosts = new Map();
+      at().counters = createCounters();
     },
   };
 }
@@ -156,7 +159,8 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
     model.counters.lateResults += 1;
     return true;
   };
-  const { url, method, depth, host, data, deliveries } = record;
+  const { url, method, depth, data, deliveries } = record;
+  const { host } = new URL(url);
   let { deadlineMs } = leaseOf(record);
   return {
     ...{ url, method, depth, host, data, deliveries },
@@ -183,17 +187,16 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
       return true;
     },
     release() {
-      if (!isLive()) return false;
+      if (isLate()) return false;
       finishRelease(model, record);
       return true;
     },
     redirect(target) {
-      if (!isOpen()) return CLOSED;
-      if (!isLive()) return { status: "rejected", reason: "late", admitted: false };
+      if (isLate()) return CLOSED;
       return admit(model, { url: target, depth }, "inside");
     },
     extend(ms) {
-      if (!isLive()) return false;
+      if (isLate()) return false;
       leaseOf(record).deadlineMs += ms;
       deadlineMs = leaseOf(record).deadlineMs;
       return true;
@@ -203,25 +206,30 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
 
 function createHost(at: () => Model, key: string): ReturnType<SyncFrontier["host"]> {
   const host = (): ReturnType<typeof hostOf> => hostOf(at(), key);
+  /** A host that is steered before its first record joins then. */
+  const joined = (): ReturnType<typeof hostOf> => {
+    host().joined ??= at().nextSequence++;
+    return host();
+  };
   return {
     get delayMs() {
       return host().delayMs;
     },
     set delayMs(ms) {
-      host().delayMs = ms;
+      joined().delayMs = ms;
     },
     get limit() {
       return host().limit;
     },
     set limit(count) {
-      host().limit = count;
+      joined().limit = count;
     },
-    blockUntil: (atMs) => block(host(), atMs),
+    blockUntil: (atMs) => block(joined(), atMs),
     hold() {
-      host().isHeld = true;
+      joined().isHeld = true;
     },
     unhold() {
-      host().isHeld = false;
+      joined().isHeld = false;
     },
   };
 }
@@ -253,7 +261,7 @@ function asRequest(request: string | SyncRequest): SyncRequest {
 }
 
 function isOf(record: ModelRecord, host: string | undefined): boolean {
-  return host === undefined || record.host === host;
+  return host === undefined || new URL(record.url).host === host;
 }
 
 function statusOf(model: Model): string {

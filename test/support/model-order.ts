@@ -1,14 +1,23 @@
 /**
  * Which record goes next, said as plainly as possible: look at all of them.
  *
- *   1. Only pending records count and, under politeness, only those whose host may go now.
+ *   1. Only pending records whose host may go now. Without politeness a host has no delay and no
+ *      limit of its own, but a block, a hold or a setting made by hand still counts.
  *   2. The best effective priority among those.
  *   3. Under politeness: the host that was leased least recently; hosts that were never leased come
  *      first, in order of joining.
- *   4. startLast: start records behind all others. Then FIFO: lowest sequence, LIFO: highest.
+ *   4. startLast: start records behind all others, FIFO among themselves (SEEDS S10). Then FIFO:
+ *      lowest sequence, LIFO: highest.
  */
 import type { SyncPolicy } from "./frontier-surface.ts";
-import { countState, hostOf, type Model, type ModelHost, type ModelRecord } from "./model-state.ts";
+import {
+  countState,
+  hostOf,
+  isPolite,
+  type Model,
+  type ModelHost,
+  type ModelRecord,
+} from "./model-state.ts";
 
 export function chooseNext(model: Model): ModelRecord | undefined {
   if (model.status !== "running" || model.now() < model.brokenUntil) return undefined;
@@ -16,9 +25,7 @@ export function chooseNext(model: Model): ModelRecord | undefined {
     return undefined;
   }
   let candidates = model.records.filter((r) => r.state === "pending");
-  if (isPolite(model.policy)) {
-    candidates = candidates.filter((r) => hostMayGo(model, hostOf(model, r.host)));
-  }
+  candidates = candidates.filter((r) => hostMayGo(model, hostOf(model, r.host)));
   const best = Math.max(...candidates.map((r) => effectivePriority(model, r)));
   candidates = candidates.filter((r) => effectivePriority(model, r) === best);
   if (isPolite(model.policy)) {
@@ -34,14 +41,6 @@ export function effectivePriority(model: Model, record: ModelRecord): number {
   return Math.min(Math.max(raw, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }
 
-/** `by` and `budget` alone, or a delay of 0, make no politeness: no rotation and no gate. */
-export function isPolite(policy: SyncPolicy): boolean {
-  const { delayMs = 0, perHost, adaptive, hostBackoff } = policy.politeness ?? {};
-  return (
-    delayMs > 0 || perHost !== undefined || adaptive !== undefined || hostBackoff !== undefined
-  );
-}
-
 export function hostMayGo(model: Model, host: ModelHost): boolean {
   const now = model.now();
   if (host.isHeld || host.leased >= host.limit) return false;
@@ -55,5 +54,6 @@ function byTurn(a: ModelHost, b: ModelHost): number {
 
 function byPlace(policy: SyncPolicy, a: ModelRecord, b: ModelRecord): number {
   if (policy.startLast && a.start !== b.start) return a.start ? 1 : -1;
+  if (policy.startLast && a.start) return a.sequence - b.sequence;
   return policy.order === "lifo" ? b.sequence - a.sequence : a.sequence - b.sequence;
 }

@@ -115,20 +115,24 @@ export function createModel(options: SyncOptions): Model {
     failureTimes: [],
     records: [],
     hosts: new Map(),
-    counters: {
-      pushed: 0,
-      accepted: 0,
-      deferred: 0,
-      duplicate: 0,
-      rejected: 0,
-      full: 0,
-      retried: 0,
-      expired: 0,
-      lateResults: 0,
-    },
+    counters: createCounters(),
     nextSequence: 0,
     nextLease: 0,
     nextFailure: 0,
+  };
+}
+
+export function createCounters(): ModelCounters {
+  return {
+    pushed: 0,
+    accepted: 0,
+    deferred: 0,
+    duplicate: 0,
+    rejected: 0,
+    full: 0,
+    retried: 0,
+    expired: 0,
+    lateResults: 0,
   };
 }
 
@@ -166,7 +170,7 @@ export function becomePending(model: Model, record: ModelRecord): void {
 export function hostOf(model: Model, key: string): ModelHost {
   let host = model.hosts.get(key);
   if (host === undefined) {
-    const { delayMs, perHost, adaptive } = model.policy.politeness ?? {};
+    const { delayMs, perHost } = model.policy.politeness ?? {};
     host = {
       key,
       joined: undefined,
@@ -175,8 +179,8 @@ export function hostOf(model: Model, key: string): ModelHost {
       readyAt: 0,
       blockedUntil: 0,
       isHeld: false,
-      delayMs: delayMs ?? adaptive?.minMs ?? 0,
-      limit: perHost ?? 1,
+      delayMs: delayMs ?? 0,
+      limit: perHost ?? (isPolite(model.policy) ? 1 : Number.POSITIVE_INFINITY),
       failuresInRow: 0,
       admitted: 0,
       bytes: 0,
@@ -184,4 +188,12 @@ export function hostOf(model: Model, key: string): ModelHost {
     model.hosts.set(key, host);
   }
   return host;
+}
+
+/** `by` and `budget` alone, or a delay of 0, make no politeness: hosts do not rotate. */
+export function isPolite(policy: SyncPolicy): boolean {
+  const { delayMs = 0, perHost, adaptive, hostBackoff } = policy.politeness ?? {};
+  return (
+    delayMs > 0 || perHost !== undefined || adaptive !== undefined || hostBackoff !== undefined
+  );
 }

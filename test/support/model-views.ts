@@ -75,7 +75,9 @@ export function viewRecord(record: ModelRecord | undefined): SyncRecordView | un
   if (record === undefined || record.state === "forgotten" || record.state === "removed") {
     return undefined;
   }
-  const { url, state, attempts, deliveries, depth } = record;
+  const { url, state, deliveries, depth } = record;
+  // The attempt that is under way counts here.
+  const attempts = record.attempts + (record.lease === undefined ? 0 : 1);
   return { url, state, attempts, deliveries, depth };
 }
 
@@ -85,6 +87,6 @@ export function listRecords(
 ): SyncRecordView[] {
   return model.records
     .filter((r) => filter.state === undefined || r.state === filter.state)
-    .filter((r) => filter.host === undefined || r.host === filter.host)
+    .filter((r) => filter.host === undefined || new URL(r.url).host === filter.host)
     .flatMap((r) => viewRecord(r) ?? []);
 }

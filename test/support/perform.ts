@@ -89,10 +89,8 @@ function performOnLease(
       return lease.fail("broken", command.outcome);
     case "release":
       return lease.release();
-    case "redirect": {
-      const answer = verdict(lease.redirect(command.url));
-      return answer.reason === "late" ? "late" : answer;
-    }
+    case "redirect":
+      return verdict(lease.redirect(command.url));
     case "extend":
       return [lease.extend(command.ms), lease.deadlineMs];
   }
@@ -166,11 +164,14 @@ function verdict({ status, reason, admitted }: SyncVerdict): SyncVerdict {
   return { status, ...(reason === undefined ? {} : { reason }), admitted };
 }
 
-/** Of a finished record only { state, attempts, depth } are kept. */
+/**
+ * Of a done record only { state, attempts, depth } are kept. How many attempts a record has that
+ * waits for its next one is a matter of words and is not compared.
+ */
 function recorded(view: SyncRecordView | undefined): unknown {
   if (view === undefined) return "unknown";
-  const { state, attempts, depth } = view;
-  return state === "done"
-    ? { state, attempts, depth }
-    : { state, attempts, depth, deliveries: view.deliveries };
+  const { state, attempts, depth, deliveries } = view;
+  if (state === "done") return { state, attempts, depth };
+  if (state === "pending" || state === "waiting") return { state, depth, deliveries };
+  return { state, attempts, depth, deliveries };
 }
