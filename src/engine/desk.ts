@@ -10,6 +10,7 @@ import {
   extend,
   fail,
   isLive,
+  learn,
   leaseNext,
   release,
   retry,
@@ -19,6 +20,7 @@ import { type HandOut, handOut, undoHandOut } from "../frontier/schedule.ts";
 import {
   VERDICT_CLOSED,
   VERDICT_INVALID_REQUEST,
+  VERDICT_LATE,
   VERDICT_NO_FOLLOW,
   type Verdict,
   verdictOf,
@@ -101,10 +103,11 @@ export class Desk implements LeaseDesk {
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
     checkOutcome(result.outcome);
     const list = result.found === undefined ? undefined : listOf(result.found);
+    learn(core, lease, result.outcome, nowMs);
     const answer =
       list === undefined || list.length === 0 ? DONE_PLAIN : this.#admit(core, lease, list, nowMs);
     this.#tellErrors(lease, result.errors);
-    done(core, lease, result.outcome, nowMs);
+    done(core, lease, nowMs);
     this.#life.end(nowMs);
     return answer;
   }
@@ -118,7 +121,8 @@ export class Desk implements LeaseDesk {
         if (core !== undefined) countLate(core);
         continue;
       }
-      done(core as Core, lease, undefined, nowMs);
+      learn(core as Core, lease, undefined, nowMs);
+      done(core as Core, lease, nowMs);
       count++;
     }
     this.#life.end(nowMs);
@@ -155,7 +159,8 @@ export class Desk implements LeaseDesk {
   redirect(lease: RecordLease, url: string): Verdict {
     const { core, nowMs } = this.#life.begin();
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
-    if (!this.#isLive(core, lease, nowMs)) return this.#late(core, verdictOf(VERDICT_CLOSED));
+    if (!this.#isLive(core, lease, nowMs))
+      return this.#late(core, verdictOf(core === undefined ? VERDICT_CLOSED : VERDICT_LATE));
     const parent = this.#parentOf(core, lease);
     const depth = recordDepth(core.store, lease.record);
     const { gate } = this.#life;

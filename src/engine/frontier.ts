@@ -11,7 +11,6 @@ import {
   updateRecord,
 } from "../frontier/steer.ts";
 import { step } from "../frontier/leases.ts";
-import { nextDueAt } from "../frontier/due.ts";
 import { VERDICT_CLOSED, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/walk.ts";
 import { Desk } from "./desk.ts";
@@ -184,7 +183,7 @@ export class MemoryFrontier implements Frontier {
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
     this.#life.end(nowMs);
-    return nextDueAt(core, nowMs);
+    return this.#life.dueAt(core, nowMs);
   }
 
   report(): Report {
@@ -265,8 +264,8 @@ export class MemoryFrontier implements Frontier {
   }
 
   clear(): void {
-    const { nowMs } = this.#life.need();
-    this.#life.replace(createRuntime(this.#settings, this.#hooks));
+    const { core, nowMs } = this.#life.need();
+    this.#life.replace(createRuntime(this.#settings, this.#hooks, { core, nowMs }));
     this.#life.end(nowMs);
   }
 

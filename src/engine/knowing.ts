@@ -208,7 +208,7 @@ function liveView(core: Core, record: number): RecordView {
   const parent = recordParent(store, record);
   return {
     state,
-    attempts: recordAttempt(store, record),
+    attempts: attemptsMade(core, record, state),
     depth: recordDepth(store, record),
     url: recordUrl(core.scratch, record),
     host: recordHost(core, record),
@@ -218,6 +218,12 @@ function liveView(core: Core, record: number): RecordView {
     ...untilOf(core, record, state),
     ...(parent === 0 ? {} : { parent: parentFingerprint(store, parent) }),
   };
+}
+
+/** Attempts begun: a record that is on its way has its next one before it. */
+function attemptsMade(core: Core, record: number, state: RecordState): number {
+  const attempt = recordAttempt(core.store, record);
+  return state === "pending" || state === "waiting" ? attempt - 1 : attempt;
 }
 
 function untilOf(core: Core, record: number, state: RecordState): { untilMs?: number } {

@@ -165,6 +165,12 @@ export class Life {
     this.events.flush();
   }
 
+  /** When a poll can next give a lease; undefined: no clock brings it about. */
+  dueAt(core: Core, nowMs: number): number | undefined {
+    if (this.status === "running") return nextDueAt(core, nowMs);
+    return this.status === "paused" ? this.#brokenUntil : undefined;
+  }
+
   pause(reason?: string): void {
     this.#open();
     if (this.status === "running" || this.status === "draining") this.#become("paused", reason);
@@ -213,7 +219,7 @@ export class Life {
     this.#failures.push(nowMs);
     if (this.#failures.length > breaker.failures) this.#failures.shift();
     const isMany = this.#failures.length === breaker.failures;
-    if (!isMany || nowMs - (this.#failures[0] as number) > breaker.withinMs) return;
+    if (!isMany || nowMs - (this.#failures[0] as number) >= breaker.withinMs) return;
     if (this.status !== "running") return;
     this.#failures.length = 0;
     this.#brokenUntil = nowMs + breaker.pauseMs;

@@ -21,6 +21,7 @@ import { createScratch } from "../structures/scratch.ts";
 import { createSeenSet } from "../structures/seen-set.ts";
 import { createStore } from "../structures/store.ts";
 import { createUrlBatch } from "../url/batch.ts";
+import { carryHosts } from "../frontier/carry.ts";
 import { EventHub } from "./events.ts";
 import { type Gate, needsAdmissions } from "./intake.ts";
 import { loadKernelModule } from "./kernel-file.ts";
@@ -39,7 +40,12 @@ export interface RuntimeHooks {
   failure(nowMs: number): void;
 }
 
-export function createRuntime(settings: Settings, hooks: RuntimeHooks): Runtime {
+/** `before`: the core that a clear replaces. Its fences stay spent, and hosts are owed the pauses they were promised. */
+export function createRuntime(
+  settings: Settings,
+  hooks: RuntimeHooks,
+  before?: { core: Core; nowMs: number },
+): Runtime {
   const kernel = createKernel(loadKernelModule(), { initialPages: REGION_PAGE_COUNT_MAX });
   const secret = entropyWords(4);
   const store = createStore(kernel, secret);
@@ -70,11 +76,12 @@ export function createRuntime(settings: Settings, hooks: RuntimeHooks): Runtime 
     sink,
     random: () => random.unit(),
     sequence: 0,
-    leaseSequence: 0,
+    leaseSequence: before?.core.leaseSequence ?? 0,
     volatileData: new Map(),
     draft: createDraft(),
     scratch: createScratch(store),
   };
+  if (before !== undefined) carryHosts(before.core, core, before.nowMs);
   const batch = createUrlBatch(kernel, { maxUrlBytes: settings.maxUrlBytes });
   store.region.views.u32.set(secret, batch.area.secret >>> 2);
   return {

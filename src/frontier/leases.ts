@@ -16,17 +16,19 @@ import {
   heapUpdate,
 } from "../structures/heap.ts";
 import {
+  RECORD_FAILED,
   recordAttempt,
   recordBlob,
   recordDeliveries,
   recordPriority,
+  recordState,
   setRecordAttempt,
   setRecordPriority,
   blobMaxAttempts,
 } from "../structures/record.ts";
 import { clampPriority, type Core } from "./core.ts";
 import type { Outcome } from "./policy.ts";
-import { learn } from "./politeness.ts";
+import { countVisit, isBadStatus, takeOutcome } from "./politeness.ts";
 import { cancelVisit, endVisit, type HandOut, handOut, wakeHosts } from "./schedule.ts";
 import {
   failRecord,
@@ -78,17 +80,22 @@ export function countLate(core: Core): void {
   core.counters.lateResults++;
 }
 
-export function done(
+/** What a finished visit showed; comes before its children are admitted. */
+export function learn(
   core: Core,
   lease: HandOut,
   outcome: Outcome | undefined,
   nowMs: number,
 ): void {
-  const { record } = lease;
-  const host = hostOf(core, record);
-  learn(core, host, outcome, { isFailure: false, nowMs });
-  endVisit(core, host, nowMs);
-  finishRecord(core, record);
+  const host = hostOf(core, lease.record);
+  if (outcome !== undefined) takeOutcome(core, host, outcome, nowMs);
+  countVisit(core, host, isBadStatus(outcome?.status), nowMs);
+}
+
+/** Finished; the visit has been learned of. @hot */
+export function done(core: Core, lease: HandOut, nowMs: number): void {
+  endVisit(core, hostOf(core, lease.record), nowMs);
+  finishRecord(core, lease.record);
 }
 
 export function retry(
@@ -99,21 +106,20 @@ export function retry(
 ): "requeued" | "failed" {
   const { record } = lease;
   const { store } = core;
-  endFailedVisit(core, record, request.outcome, nowMs);
+  const host = endOf(core, record, request.outcome, nowMs);
   const attempt = recordAttempt(store, record);
   if (attempt >= maxAttempts(core, record)) {
     failRecord(core, record, request.reason ?? "attempts");
-    return "failed";
-  }
-  if (isOverDelivered(core, record)) {
+  } else if (isOverDelivered(core, record)) {
     failRecord(core, record, "deliveries");
-    return "failed";
+  } else {
+    setRecordAttempt(store, record, attempt + 1);
+    setRecordPriority(store, record, retryPriority(core, record, request.priority));
+    const delayMs = request.delayMs ?? backoffDelay(core, attempt);
+    retryRecord(core, record, nowMs + delayMs, { nowMs, reason: request.reason });
   }
-  setRecordAttempt(store, record, attempt + 1);
-  setRecordPriority(store, record, retryPriority(core, record, request.priority));
-  const delayMs = request.delayMs ?? backoffDelay(core, attempt);
-  retryRecord(core, record, nowMs + delayMs, { nowMs, reason: request.reason });
-  return "requeued";
+  countVisit(core, host, true, nowMs); // may give the host up, and this record with it
+  return recordState(store, record) === RECORD_FAILED ? "failed" : "requeued";
 }
 
 export function fail(
@@ -122,14 +128,21 @@ export function fail(
   result: { reason: string | undefined; outcome: Outcome | undefined },
   nowMs: number,
 ): void {
-  endFailedVisit(core, lease.record, result.outcome, nowMs);
+  const host = endOf(core, lease.record, result.outcome, nowMs);
   failRecord(core, lease.record, result.reason ?? "failed");
+  countVisit(core, host, true, nowMs);
 }
 
-/** Back to its place: no visit happened. */
+/** Back to its place: no visit happened. A record handed out too often fails instead. */
 export function release(core: Core, lease: HandOut, nowMs: number): void {
-  const host = hostOf(core, lease.record);
-  returnRecord(core, lease.record, "released", nowMs);
+  const { record } = lease;
+  const host = hostOf(core, record);
+  if (isOverDelivered(core, record)) {
+    setRecordAttempt(core.store, record, recordAttempt(core.store, record) - 1); // not made
+    failRecord(core, record, "deliveries");
+  } else {
+    returnRecord(core, record, "released", nowMs);
+  }
   cancelVisit(core, host, lease, nowMs);
 }
 
@@ -150,32 +163,28 @@ export function maxAttempts(core: Core, record: number): number {
   return own > 0 ? own : core.rule.policy.maxAttempts;
 }
 
-/** A deadline passed: an attempt is gone, the place is kept. */
+/** A deadline passed: an attempt is gone, the place is kept. The host is not to blame. */
 function expire(core: Core, record: number, nowMs: number): void {
-  const host = hostOf(core, record);
+  const { store } = core;
   core.counters.expired++;
-  core.sink.failure(nowMs);
-  learn(core, host, undefined, { isFailure: true, nowMs });
-  endVisit(core, host, nowMs);
-  const attempt = recordAttempt(core.store, record);
+  endVisit(core, hostOf(core, record), nowMs);
+  const attempt = recordAttempt(store, record);
   if (attempt >= maxAttempts(core, record)) {
     failRecord(core, record, "expired");
-    return;
+  } else if (isOverDelivered(core, record)) {
+    failRecord(core, record, "deliveries");
+  } else {
+    setRecordAttempt(store, record, attempt + 1);
+    returnRecord(core, record, "expired", nowMs);
   }
-  setRecordAttempt(core.store, record, attempt + 1);
-  returnRecord(core, record, "expired", nowMs);
 }
 
-function endFailedVisit(
-  core: Core,
-  record: number,
-  outcome: Outcome | undefined,
-  nowMs: number,
-): void {
+/** Ends a visit that did not succeed; its host. */
+function endOf(core: Core, record: number, outcome: Outcome | undefined, nowMs: number): number {
   const host = hostOf(core, record);
-  core.sink.failure(nowMs);
-  learn(core, host, outcome, { isFailure: true, nowMs });
+  if (outcome !== undefined) takeOutcome(core, host, outcome, nowMs);
   endVisit(core, host, nowMs);
+  return host;
 }
 
 function isOverDelivered(core: Core, record: number): boolean {

@@ -13,66 +13,52 @@ import {
   HOST_HELD,
   HOST_KEPT,
   HOST_LIMIT_WORD,
-  HOST_QUEUES_WORD,
   HOST_STEERED,
-  QUEUE_NEXT_WORD,
-  QUEUE_RANKS_WORD,
   setHostFlag,
 } from "../structures/host-table.ts";
-import { laneFirst } from "../structures/lane.ts";
-import { ranksBest } from "../structures/ranks.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import type { Core } from "./core.ts";
 import type { Outcome } from "./policy.ts";
 import { settleHost } from "./schedule.ts";
-import { failRecord } from "./transition.ts";
+import { failRecord, hostOf, sequenceOf } from "./transition.ts";
+import { noteRecords } from "./walk.ts";
 
 /** Statuses that say "not now": counted as failures of the host, whatever the worker made of the page. */
 const TOO_MANY_REQUESTS = 429;
 const SERVER_ERRORS = 500;
 
-/** Takes in what one visit showed. `isFailure`: the worker retried or failed the page. */
-export function learn(
-  core: Core,
-  host: number,
-  outcome: Outcome | undefined,
-  visit: { isFailure: boolean; nowMs: number },
-): void {
+/** Takes in what one visit showed: delay, bytes, Retry-After. Comes before the end of the visit. */
+export function takeOutcome(core: Core, host: number, outcome: Outcome, nowMs: number): void {
   const { store } = core;
-  const { policy } = core.rule;
-  if (outcome !== undefined) {
-    const { latencyMs, bytes, retryAfterMs } = outcome;
-    if (policy.adaptive !== undefined && isAmount(latencyMs)) {
-      const { factor, minMs, maxMs } = policy.adaptive;
-      const delayMs = Math.min(Math.max(factor * latencyMs, minMs), maxMs);
-      setFloat(store, host, HOST_ADAPTIVE_WORD, delayMs);
-    }
-    if (isAmount(bytes)) setFloat(store, host, HOST_BYTES_WORD, spent(core, host) + bytes);
-    if (isAmount(retryAfterMs)) blockHost(core, host, visit.nowMs + retryAfterMs);
+  const { adaptive } = core.rule.policy;
+  const { latencyMs, bytes, retryAfterMs } = outcome;
+  if (adaptive !== undefined && isAmount(latencyMs)) {
+    const delayMs = Math.min(Math.max(adaptive.factor * latencyMs, adaptive.minMs), adaptive.maxMs);
+    setFloat(store, host, HOST_ADAPTIVE_WORD, delayMs);
   }
-  if (policy.hostBackoff !== undefined) backOff(core, host, outcome, visit);
+  if (isAmount(bytes)) setFloat(store, host, HOST_BYTES_WORD, spent(core, host) + bytes);
+  if (isAmount(retryAfterMs)) blockHost(core, host, nowMs + retryAfterMs);
 }
 
-/** Counts failures in a row and blocks the host for longer and longer; gives up when told to. */
-function backOff(
-  core: Core,
-  host: number,
-  outcome: Outcome | undefined,
-  visit: { isFailure: boolean; nowMs: number },
-): void {
+/** Whether a status is a failure of the host, whatever the worker made of the page. */
+export function isBadStatus(status: number | undefined): boolean {
+  return status !== undefined && (status === TOO_MANY_REQUESTS || status >= SERVER_ERRORS);
+}
+
+/** Counts a visit for the breaker and for back-off. Comes after the record has its new state. */
+export function countVisit(core: Core, host: number, isFailure: boolean, nowMs: number): void {
+  if (isFailure) core.sink.failure(nowMs);
   const { store } = core;
   const backoff = core.rule.policy.hostBackoff;
   if (backoff === undefined) return;
-  const status = outcome?.status ?? 0;
-  const isBad = visit.isFailure || status === TOO_MANY_REQUESTS || status >= SERVER_ERRORS;
-  const failures = isBad ? word(store, host, HOST_FAILURES_WORD) + 1 : 0;
+  const failures = isFailure ? word(store, host, HOST_FAILURES_WORD) + 1 : 0;
   setWord(store, host, HOST_FAILURES_WORD, failures);
   if (failures < backoff.after) return;
   // 2^40 ms is 34 years: the exponent is bounded before the multiplication, maxMs bounds the rest.
   const doublings = Math.min(failures - backoff.after, 40);
-  const pauseMs = Math.min(backoff.maxMs, backoff.baseMs * 2 ** doublings);
-  blockHost(core, host, visit.nowMs + pauseMs);
-  if (failures >= backoff.giveUpAfter) giveUp(core, host, visit.nowMs);
+  blockHost(core, host, nowMs + Math.min(backoff.maxMs, backoff.baseMs * 2 ** doublings));
+  settleHost(core, host, nowMs);
+  if (failures >= backoff.giveUpAfter) giveUp(core, host, nowMs);
 }
 
 /** Blocks a host until `untilMs`; never shortens an earlier block. */
@@ -136,17 +122,16 @@ function spent(core: Core, host: number): number {
   return float(core.store, host, HOST_BYTES_WORD);
 }
 
-/** Everything pending in the host's queues fails: it has not answered for too long. */
+/** Everything the host has pending or waiting fails, in the order of its coming: it has not answered for too long. */
 function giveUp(core: Core, host: number, nowMs: number): void {
-  const { store } = core;
-  let queue = word(store, host, HOST_QUEUES_WORD);
-  for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
-    for (;;) {
-      const lane = ranksBest(store.arena, word(store, queue, QUEUE_RANKS_WORD));
-      if (lane === 0) break;
-      failRecord(core, laneFirst(store.region, lane), "host-gave-up", nowMs);
-    }
+  const noted = noteRecords(core, new Set(["pending", "waiting"]));
+  const left: number[] = [];
+  for (let index = 0; index < noted.count; index++) {
+    const record = noted.handles[index] as number;
+    if (hostOf(core, record) === host) left.push(record);
   }
+  left.sort((a, b) => sequenceOf(core, a) - sequenceOf(core, b));
+  for (const record of left) failRecord(core, record, "host-gave-up", nowMs);
 }
 
 function isAmount(value: number | undefined): value is number {

@@ -209,7 +209,10 @@ export function hostDelay(core: Core, host: number): number {
   const byHand = float(core.store, host, HOST_DELAY_WORD);
   if (byHand >= 0) return byHand;
   const adaptive = float(core.store, host, HOST_ADAPTIVE_WORD);
-  return adaptive >= 0 ? adaptive : core.rule.policy.delayMs;
+  if (adaptive >= 0) return adaptive;
+  const { policy } = core.rule;
+  if (policy.adaptive === undefined) return policy.delayMs;
+  return Math.min(Math.max(policy.delayMs, policy.adaptive.minMs), policy.adaptive.maxMs);
 }
 
 /** Most leases of a host at once; Infinity without politeness. */

@@ -33,10 +33,12 @@ import {
   recordFlags,
   recordFree,
   recordHi,
+  recordKey,
   recordLo,
   recordParent,
   recordQueue,
   recordState,
+  setRecordAttempt,
   setRecordDeliveries,
   setRecordKey,
   setRecordState,
@@ -59,6 +61,7 @@ export function admitRecord(core: Core, record: number, dueMs: number, nowMs: nu
   counters.depths[depth] = (counters.depths[depth] ?? 0) + 1;
   if (dueMs > nowMs) {
     counters.deferred++;
+    setRecordKey(store, record, ++core.sequence);
     enterWaiting(core, record, dueMs);
   } else {
     counters.accepted++;
@@ -110,17 +113,13 @@ export function finishRecord(core: Core, record: number): void {
   retire(core, record, FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record));
 }
 
-/** Back to its place, or failed when it was delivered too often. */
+/** Back to its place. */
 export function returnRecord(
   core: Core,
   record: number,
   kind: "released" | "expired",
   nowMs: number,
-): boolean {
-  if (recordDeliveries(core.store, record) >= core.limits.maxDeliveries) {
-    failRecord(core, record, "deliveries");
-    return false;
-  }
+): void {
   endLease(core, record);
   if (kind === "released") core.counters.released++;
   setRecordState(core.store, record, RECORD_PENDING);
@@ -128,7 +127,6 @@ export function returnRecord(
   core.rule.pending++;
   scheduleRecord(core, record, nowMs);
   if (core.sink.wants[kind]) core.sink.record(kind, record, undefined);
-  return true;
 }
 
 /** Another attempt: now, at a new place, or waiting until `dueMs`. */
@@ -150,7 +148,10 @@ export function failRecord(core: Core, record: number, reason: string, nowMs?: n
   const { counters, store } = core;
   const state = recordState(store, record);
   if (state === RECORD_LEASED) endLease(core, record);
-  else leavePending(core, record, nowMs ?? 0);
+  else {
+    leavePending(core, record, nowMs ?? 0);
+    setRecordAttempt(store, record, recordAttempt(store, record) - 1); // that one is not made
+  }
   setRecordState(store, record, RECORD_FAILED);
   setRecordKey(store, record, ++core.sequence);
   laneInsert(store.region, core.failedLane, record);
@@ -232,11 +233,10 @@ function enterPending(core: Core, record: number, nowMs: number): void {
   scheduleRecord(core, record, nowMs);
 }
 
-/** The old sequence stays as the tie among those that become due at once. */
+/** The sequence it has stays, as the tie among those that become due at once. */
 function enterWaiting(core: Core, record: number, dueMs: number): void {
-  const { store } = core;
-  setRecordState(store, record, RECORD_WAITING);
-  if (!heapPush(core.waiting, record, dueMs, ++core.sequence)) throw memoryFull();
+  setRecordState(core.store, record, RECORD_WAITING);
+  if (!heapPush(core.waiting, record, dueMs, sequenceOf(core, record))) throw memoryFull();
   core.counters.waiting++;
 }
 
@@ -263,6 +263,13 @@ function orderKey(core: Core, record: number, sequence: number): number {
   if (!policy.startLast) return sequence;
   if ((recordFlags(core.store, record) & RECORD_FLAG_START) === 0) return sequence;
   return policy.isLifo ? -START_LAST - sequence : START_LAST + sequence;
+}
+
+/** The sequence behind an order key. */
+export function sequenceOf(core: Core, record: number): number {
+  const key = recordKey(core.store, record);
+  if (key >= START_LAST) return key - START_LAST;
+  return key <= -START_LAST ? -START_LAST - key : key;
 }
 
 /** Writes the last word on an identity, if this record still owns it, and frees the record. */

@@ -25,6 +25,7 @@ export const VERDICT_CLOSED = 12;
 export const VERDICT_NO_FOLLOW = 13;
 export const VERDICT_MAX_FOUND = 14;
 export const VERDICT_INVALID_REQUEST = 15;
+export const VERDICT_LATE = 16;
 
 export const VERDICTS: readonly Verdict[] = [
   freeze("accepted"),
@@ -43,6 +44,7 @@ export const VERDICTS: readonly Verdict[] = [
   freeze("rejected", "no-follow"),
   freeze("rejected", "max-found"),
   freeze("rejected", "invalid-request"),
+  freeze("rejected", "late"),
 ];
 
 /** The verdict of a code. */

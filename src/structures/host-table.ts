@@ -342,6 +342,11 @@ function busyRemove(table: HostTable, host: number): void {
   if (next !== 0) u32[next * 2 + 1] = previous;
 }
 
+/** The idle host after `host`, or the first one for 0; 0 at the end. */
+export function hostNextIdle(table: HostTable, host: number): number {
+  return host === 0 ? table.idleFirst : (table.store.region.views.u32[host * 2] as number);
+}
+
 /** The busy host after `host`, or the first one for 0; 0 at the end. */
 export function hostNextBusy(table: HostTable, host: number): number {
   return host === 0 ? table.busyFirst : (table.store.region.views.u32[host * 2] as number);

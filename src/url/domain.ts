@@ -4,10 +4,11 @@
  *
  *   a.b.example.co.uk:8443 ─▶ example.co.uk     ports are ignored
  *   127.0.0.1, [::1]       ─▶ itself            an address has no domain
- *   localhost, intra.corp  ─▶ itself            unknown suffixes have no owner to look for
+ *   a.intra.corp           ─▶ intra.corp        unknown suffixes: one label, the list's default rule
+ *   localhost              ─▶ itself            one label alone
  *   co.uk                  ─▶ itself            a suffix alone
  */
-import { parse } from "tldts";
+import { getDomain } from "tldts";
 import { endsInNumber } from "./host.ts";
 
 const TLDTS_OPTIONS = {
@@ -24,6 +25,5 @@ export function registrableDomain(host: string): string {
   const hostname = colon < 0 ? host : host.slice(0, colon);
   if (endsInNumber(hostname)) return hostname;
   const dotless = hostname.endsWith(".") ? hostname.slice(0, -1) : hostname;
-  const { domain, isIcann, isPrivate } = parse(dotless, TLDTS_OPTIONS);
-  return domain !== null && (isIcann === true || isPrivate === true) ? domain : hostname;
+  return getDomain(dotless, TLDTS_OPTIONS) ?? hostname;
 }

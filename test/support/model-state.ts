@@ -170,7 +170,7 @@ export function becomePending(model: Model, record: ModelRecord): void {
 export function hostOf(model: Model, key: string): ModelHost {
   let host = model.hosts.get(key);
   if (host === undefined) {
-    const { delayMs, perHost } = model.policy.politeness ?? {};
+    const { delayMs = 0, perHost, adaptive } = model.policy.politeness ?? {};
     host = {
       key,
       joined: undefined,
@@ -179,7 +179,10 @@ export function hostOf(model: Model, key: string): ModelHost {
       readyAt: 0,
       blockedUntil: 0,
       isHeld: false,
-      delayMs: delayMs ?? 0,
+      delayMs:
+        adaptive === undefined
+          ? delayMs
+          : Math.min(Math.max(delayMs, adaptive.minMs), adaptive.maxMs),
       limit: perHost ?? (isPolite(model.policy) ? 1 : Number.POSITIVE_INFINITY),
       failuresInRow: 0,
       admitted: 0,

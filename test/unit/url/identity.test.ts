@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createRandom, type Random } from "../../../src/base/random.ts";
-import {
-  identityBytes,
-  isExempt,
-  isKeyOnly,
-  keyOverride,
-} from "../../../src/url/identity.ts";
+import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../../../src/url/identity.ts";
 import { type IdentityRequest, type KeyPolicy, normalizePolicy } from "../../../src/url/policy.ts";
 import { testSeed } from "../../support/seed.ts";
 
