@@ -263,10 +263,9 @@ function move(tiered: Tiered): number {
     }
     tiered.cursor = next < 0 ? 0 : next;
     tiered.debt += picked * MERGE_WORK;
-    tiered.moveAt = hotMax(tiered);
     // Mostly live entries: looking again at once would cost a sweep per batch and gain little.
-    if (picked * 8 < count)
-      tiered.moveAt = Math.max(tiered.moveAt, hotCount(tiered)) + patience(tiered);
+    const floor = picked * 8 < count ? hotCount(tiered) + patience(tiered) : 0;
+    tiered.moveAt = Math.max(hotMax(tiered), floor);
     return picked;
   } finally {
     regionGive(kernel.region, buffer, EACH_PAGES);
