@@ -196,7 +196,7 @@ describe("seen-set, exact and tiered", () => {
     for (let round = 0; round < 3; round++) {
       play(bench, seen, model, random, 250);
       const stats = seenStats(seen);
-      expect(stats.falsePositiveRate).toBeGreaterThan(0.5);
+      expect(stats.falsePositiveRate).toBeGreaterThan(0.4); // the layers' shares of 0.98
       expect(stats.maybeButNew).toBeGreaterThan(100);
       expect(stats.coldReads).toBeGreaterThan(100);
       expect(stats.expectedLost).toBe(0);
