@@ -196,11 +196,11 @@ describe("seen-set, exact and tiered", () => {
     for (let round = 0; round < 3; round++) {
       play(bench, seen, model, random, 250);
       const stats = seenStats(seen);
-      expect(stats.falsePositiveRate).toBeGreaterThan(0.4); // the layers' shares of 0.98
+      expect(stats.falsePositiveRate).toBeGreaterThan(0.35); // the layers' shares of 0.98
       expect(stats.maybeButNew).toBeGreaterThan(100);
       expect(stats.coldReads).toBeGreaterThan(100);
       expect(stats.expectedLost).toBe(0);
-      expect(seen.tiered?.cold.stats().count).toBeGreaterThan(1000);
+      expect(seen.tiered?.cold.stats().count).toBeGreaterThan(400);
       for (let at = 0; at < POOL; at++)
         if (seenFind(seen, ...hashOf(at)) !== (model.get(at) ?? 0)) expect.fail(`hash ${at}`);
       if (seen.tiered?.bloom !== undefined) verifyBloom(seen.tiered.bloom);
