@@ -28,8 +28,11 @@ import {
 import { type SeenRows, listMaybes } from "./seen-bloom.ts";
 import { COLD_REMOVED, type ColdTier } from "./tier.ts";
 
-/** Entries of one move: large enough that a run is worth its syncs, small enough for a pause of milliseconds. */
-const MOVE_ENTRIES = 32_768;
+/**
+ * Entries of one move: all finished ones of the segments that one sweep gives. Part of a segment would be part of its hash
+ * range, and what stays would be too uneven to split (the table counts on uniform hashes).
+ */
+const MOVE_ENTRIES = TABLE_EACH_MIN;
 /** Hot table bytes per entry: 12.8 at a load of 1, about 15 between two growth steps, and removed slots. */
 const HOT_ENTRY_BYTES = 17;
 /** Merge work owed per moved entry: at most one rewrite per level of the tier, and a margin. */
@@ -261,12 +264,11 @@ function move(tiered: Tiered): number {
       for (let i = 0; i < picked; i++)
         tableRemove(table, hashes[i * 2] as number, hashes[i * 2 + 1] as number);
     }
-    tiered.cursor = next < 0 ? 0 : next;
+    tiered.cursor = Math.max(next, 0);
     tiered.debt += picked * MERGE_WORK;
-    tiered.moveAt = hotMax(tiered);
     // Mostly live entries: looking again at once would cost a sweep per batch and gain little.
-    if (picked * 8 < count)
-      tiered.moveAt = Math.max(tiered.moveAt, hotCount(tiered)) + patience(tiered);
+    const floor = picked * 8 < count ? hotCount(tiered) + patience(tiered) : 0;
+    tiered.moveAt = Math.max(hotMax(tiered), floor);
     return picked;
   } finally {
     regionGive(kernel.region, buffer, EACH_PAGES);

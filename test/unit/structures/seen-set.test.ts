@@ -43,9 +43,9 @@ function openBench(): Bench {
   return { kernel, hashes, values: hashes + ROWS * 8, slots: hashes + ROWS * 12 };
 }
 
-function openSeen(bench: Bench, mode: SeenMode, files?: MemoryFiles, rate = 0.9): SeenSet {
+function openSeen(bench: Bench, mode: SeenMode, files?: MemoryFiles, rate = 0.98): SeenSet {
   const { kernel } = bench;
-  const options = { kernel, mode, falsePositiveRate: rate, capacity: 500 };
+  const options = { kernel, mode, falsePositiveRate: rate, capacity: 300 };
   // A budget that the hot table is over at once: every finished entry goes to the cold tier sooner or later.
   const tight = { ...options, memoryBytes: 60_000 };
   if (files === undefined) return createSeenSet(mode === "bloom" ? tight : options);
@@ -196,11 +196,11 @@ describe("seen-set, exact and tiered", () => {
     for (let round = 0; round < 3; round++) {
       play(bench, seen, model, random, 250);
       const stats = seenStats(seen);
-      expect(stats.falsePositiveRate).toBeGreaterThan(0.4);
+      expect(stats.falsePositiveRate).toBeGreaterThan(0.35); // the layers' shares of 0.98
       expect(stats.maybeButNew).toBeGreaterThan(100);
       expect(stats.coldReads).toBeGreaterThan(100);
       expect(stats.expectedLost).toBe(0);
-      expect(seen.tiered?.cold.stats().count).toBeGreaterThan(1000);
+      expect(seen.tiered?.cold.stats().count).toBeGreaterThan(400);
       for (let at = 0; at < POOL; at++)
         if (seenFind(seen, ...hashOf(at)) !== (model.get(at) ?? 0)) expect.fail(`hash ${at}`);
       if (seen.tiered?.bloom !== undefined) verifyBloom(seen.tiered.bloom);
