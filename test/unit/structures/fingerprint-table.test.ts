@@ -216,6 +216,7 @@ test("values never pass for a hash", () => {
   kernel.region.views.u32[first / 4] = 0x0badcafe;
   kernel.region.views.u32[second / 4] = top;
   expect(tableFind(table, 0x0badcafe, top)).toBe(0);
+  expect(tableInsert(table, 0x0badcafe, top)).toBe(first + 8);
 });
 
 test("a new table costs at most 256 KiB, and none is made when there are no pages", () => {
