@@ -4,8 +4,8 @@
  *   key bytes ──SipHash-1-3(secret)──▶ u64 in hashes[i]       tables, records, host index
  *   identity bytes ──BLAKE2b-128────▶ 16 bytes               names a request between machines
  *
- * Nothing is written but the results: all state is in locals and in globals of the instance, so that
- * several threads may hash over one shared memory.
+ * Nothing is written but the results: all state is in locals and in globals of the instance, so
+ * that several threads may hash over one shared memory.
  *
  *   I1  Not one byte outside [offset, offset + length) is read.
  *   I2  Both equal their twins in src/kernel/js for every input.
@@ -70,7 +70,10 @@ export function sipHash(offset: usize, length: u32, k0: u64, k1: u64): u64 {
   return v0 ^ v1 ^ v2 ^ v3;
 }
 
-/** The last `length % 8` bytes as a little-endian word: one overlapping load where there are 8 bytes. */
+/**
+ * The last `length % 8` bytes as a little-endian word: one overlapping load where there are 8
+ * bytes.
+ */
 function lastWord(offset: usize, length: u32): u64 {
   const rest = length & 7;
   if (rest === 0) return 0;
@@ -96,7 +99,10 @@ export function hashOne(offset: usize, length: u32, secretOffset: usize, outOffs
   store<u64>(outOffset, sipHash(offset, length, k0, k1));
 }
 
-/** Hashes key and host of every row that is still BATCH_OK; the others' hashes stay as they are. @hot */
+/**
+ * Hashes key and host of every row that is still BATCH_OK; the others' hashes stay as they are.
+ * @hot
+ */
 export function hashBatch(batch: usize): void {
   const count = load<u32>(batch, BATCH_COUNT_WORD << 2);
   const hashes: usize = load<u32>(batch, BATCH_HASHES_OFFSET_WORD << 2);

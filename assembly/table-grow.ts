@@ -5,9 +5,12 @@
  *   split    segment (7 units) ──▶ lower half (4 units) + upper half (4 units)
  *   compact  segment (u units) ──▶ the same segment (u units) without its removed entries
  *
- * All three are one sweep: old lines are read in order, and since a higher hash never has a lower home
- * line, new lines are written nearly in order. New pages come in zeroed through the header's page lists;
- * the owner gives the old pages back afterwards. A sweep writes nothing but the new pages; the segment is
+ * All three are one sweep: old lines are read in order, and since a higher hash never has a lower
+ * home
+ * line, new lines are written nearly in order. New pages come in zeroed through the header's page
+ * lists;
+ * the owner gives the old pages back afterwards. A sweep writes nothing but the new pages; the
+ * segment is
  * exchanged at its end, under its sequence word, so that readers of a shared table see old or new.
  */
 import {
@@ -62,7 +65,10 @@ import {
 type Bare = u8;
 type Valued = u32;
 
-/** Puts an empty segment of depth 0 with `units` pages of the header's list under the whole directory. */
+/**
+ * Puts an empty segment of depth 0 with `units` pages of the header's list under the whole
+ * directory.
+ */
 export function tableOpen(table: usize, segment: usize, units: u32): void {
   enter(segment);
   store<u32>(segment, 0, SEGMENT_USED_WORD << 2);
@@ -144,7 +150,9 @@ function roomyLine<V>(fills: usize, lines: u32, home: u32, hash: u64): u32 {
   return unreachable();
 }
 
-/** Exchanges the descriptors: the moment at which readers pass from the old lines to the new ones. */
+/**
+ * Exchanges the descriptors: the moment at which readers pass from the old lines to the new ones.
+ */
 function exchange(table: usize, segment: usize, units: u32, other: usize): void {
   const depth = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
   const prefix = load<u32>(segment, SEGMENT_PREFIX_WORD << 2);
@@ -233,7 +241,8 @@ export function tableRemove(table: usize, lo: u32, hi: u32): i32 {
 }
 
 /**
- * Copies the live entries of whole segments out, from directory index `from` on: hashes to `out`, values
+ * Copies the live entries of whole segments out, from directory index `from` on: hashes to `out`,
+ * values
  * (bare: 1) to out + 8 × max. Returns how many; the header's cursor then says where to go on.
  */
 export function tableEach(table: usize, from: u32, max: u32, out: usize): u32 {

@@ -4,17 +4,19 @@
  *   owner: entry     value, then hash (release)                        reader: hash, then value
  *   owner: segment   new lines, sequence odd, descriptor and directory, sequence even, fence;
  *                    only then are old pages given back
- *   reader           directory → sequence (even) → descriptor, lines → sequence again → directory again
+ *   reader           directory → sequence (even) → descriptor, lines → sequence again → directory
+ *                    again
  *
- * A reader that finds the sequence odd or changed, or the directory pointing elsewhere, starts anew.
- * So does one that is led to a page which its own instance does not see yet.
- * Every load is atomic: a reader may see the pages of a segment that has moved on, never half a word.
+ * A reader that finds the sequence odd or changed, or the directory pointing elsewhere, starts
+ * anew. So does one that is led to a page which its own instance does not see yet.
+ * Every load is atomic: a reader may see the pages of a segment that has moved on, never half a
+ * word.
  *
- *   I1  "There" is never said of a hash that was never inserted: an answer counts only if the segment
- *       stood still while it was made.
+ *   I1  "There" is never said of a hash that was never inserted: an answer counts only if the
+ *       segment stood still while it was made.
  *   I2  "Absent" is never said of a hash whose insertion happened before the call.
- *   I3  A descriptor is never given back, and its sequence never runs back, so that an even and equal
- *       sequence with an equal directory entry means the same segment.
+ *   I3  A descriptor is never given back, and its sequence never runs back, so that an even and
+ *       equal sequence with an equal directory entry means the same segment.
  */
 import {
   SEGMENT_DEPTH_WORD,
@@ -69,7 +71,9 @@ function findShared(table: usize, hash: u64, isValued: bool): u32 {
   }
 }
 
-/** Probes at most once around; what it reads may be in motion, and the caller throws it away then. */
+/**
+ * Probes at most once around; what it reads may be in motion, and the caller throws it away then.
+ */
 function findInSegment(segment: u32, hash: u64, isValued: bool): u32 {
   const lines = readWord(segment + (SEGMENT_LINES_WORD << 2));
   const depth: u64 = readWord(segment + (SEGMENT_DEPTH_WORD << 2));
@@ -90,8 +94,8 @@ function findInSegment(segment: u32, hash: u64, isValued: bool): u32 {
 }
 
 /**
- * False while this thread does not know yet of a page that the owner has grown the memory by: the engine
- * tells it at a loop's head, so that trying again is enough.
+ * False while this thread does not know yet of a page that the owner has grown the memory by: the
+ * engine tells it at a loop's head, so that trying again is enough.
  */
 function isMapped(offset: u32): bool {
   return offset >> 16 < <u32>memory.size();

@@ -5,17 +5,21 @@
  *         directory ─┴─▶ descriptor ───────▶│ depth, lines, units ─┼─▶ ┌ line ┐┌ line ┐┌ line ┐ …
  *                                           └──────────────────────┘   8 hashes, or 5 and 5 values
  *
- * A batch runs twice over its rows: the first pass finds each row's home line and touches it, so that the
+ * A batch runs twice over its rows: the first pass finds each row's home line and touches it, so
+ * that the
  * cache misses of many rows overlap; the second pass probes. Nothing is allocated here: the owner
  * (src/structures/fingerprint-table.ts) hands pages in when an insert asks for growth.
  *
- *   I1  An entry stands in the first line of its probe sequence (`lineAt`) that was not full when it came.
+ *   I1  An entry stands in the first line of its probe sequence (`lineAt`) that was not full when
+ *       it came.
  *   I2  A line's empty slots (hash 0) come after its used ones; each segment keeps an empty slot.
  *   I3  The home line never falls when the hash rises: a segment is rebuilt in one sweep.
- *   I4  No hash stands twice. A removed slot keeps its hash and value 0, or, in a bare table, has hash 1.
+ *   I4  No hash stands twice. A removed slot keeps its hash and value 0, or, in a bare table, has
+ *       hash 1.
  *   I5  The hashes 0 and 1, which mark slots, have their values in the header.
  *
- * Shared tables: the order of stores is in table-shared.ts. Crash: nothing here survives the process.
+ * Shared tables: the order of stores is in table-shared.ts. Crash: nothing here survives the
+ * process.
  */
 import {
   SEGMENT_DEPTH_WORD,
@@ -72,8 +76,10 @@ function lineOf(segment: usize, index: u32): usize {
 }
 
 /**
- * The line to look at after `step` full ones. In the home's group of 256 lines: the home's neighbour, then
- * other pairs of neighbours at a stride that the hash gives; after the whole group, the next group. Strides
+ * The line to look at after `step` full ones. In the home's group of 256 lines: the home's
+ * neighbour, then
+ * other pairs of neighbours at a stride that the hash gives; after the whole group, the next
+ * group. Strides
  * that differ keep full lines from running together, which is what makes linear probing slow.
  */
 export function lineAt(table: usize, hash: u64, home: usize, step: u32): usize {
@@ -97,13 +103,18 @@ function farLine(table: usize, hash: u64, step: u32): usize {
   return lineOf(segment, stepIndex(home, hash, step, lines));
 }
 
-/** Number of the line, in a segment of `lines`, that a probe from line `home` looks at after `step`. */
+/**
+ * Number of the line, in a segment of `lines`, that a probe from line `home` looks at after `step`.
+ */
 export function stepIndex(home: u32, hash: u64, step: u32, lines: u32): u32 {
   const index = groupIndex(home & (GROUP_LINES - 1), hash, step & (GROUP_LINES - 1));
   return ((home & ~(GROUP_LINES - 1)) + (step & ~(GROUP_LINES - 1)) + index) % lines;
 }
 
-/** Byte offset of the slot that holds `hash`, or, with bit 0 set, of the empty slot where it belongs. @hot */
+/**
+ * Byte offset of the slot that holds `hash`, or, with bit 0 set, of the empty slot where it
+ * belongs. @hot
+ */
 function probe<V>(table: usize, hash: u64, home: usize): usize {
   const key = i64x2.splat(hash);
   const zero = i64x2.splat(0);
@@ -131,7 +142,10 @@ function probe<V>(table: usize, hash: u64, home: usize): usize {
   }
 }
 
-/** One bit per slot of a line that equals `key`. In a valued line the sixth word is values, not a hash. */
+/**
+ * One bit per slot of a line that equals `key`. In a valued line the sixth word is values, not a
+ * hash.
+ */
 function maskOf<V>(a: v128, b: v128, c: v128, d: v128, key: v128): i32 {
   const low = i64x2.bitmask(i64x2.eq(a, key)) | (i64x2.bitmask(i64x2.eq(b, key)) << 2);
   const high = i64x2.bitmask(i64x2.eq(c, key)) << 4;
@@ -167,12 +181,12 @@ export function publish(slot: usize, hash: u64): void {
 }
 
 /**
- * First pass: the home line of every row into its value, touched; false if a segment has to grow first.
- * Returns the row that asked for growth, or -1. @hot
+ * First pass: the home line of every row into its value, touched; false if a segment has to grow
+ * first. Returns the row that asked for growth, or -1. @hot
  */
 function touchRows(table: usize, hashes: usize, count: u32, values: usize): i32 {
   const need = load<u32>(table, TABLE_NEED_WORD << 2);
-  const soft = load<u32>(table, TABLE_SOFT_WORD << 2) - 1; // all ones when growth may not be asked for
+  const soft = load<u32>(table, TABLE_SOFT_WORD << 2) - 1; // all ones: may not ask
   let sum: u64 = 0;
   for (let i: u32 = 0; i < count; i++) {
     if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
@@ -240,8 +254,10 @@ function insertRows<V>(table: usize, hashes: usize, count: u32, values: usize, s
 }
 
 /**
- * Inserts the rows of a batch: values and slots as src/structures/fingerprint-table.ts tells. Returns how
- * many are new, or -2 - row when that row's segment has to grow first; then nothing was inserted. @hot
+ * Inserts the rows of a batch: values and slots as src/structures/fingerprint-table.ts tells.
+ * Returns how
+ * many are new, or -2 - row when that row's segment has to grow first; then nothing was inserted.
+ * @hot
  */
 export function tableInsertBatch(
   table: usize,
@@ -258,7 +274,10 @@ export function tableInsertBatch(
   return insertRows<Bare>(table, hashes, count, values, slots);
 }
 
-/** Counts the rows that fall into each segment, so that a large batch grows what it needs and no more. */
+/**
+ * Counts the rows that fall into each segment, so that a large batch grows what it needs and no
+ * more.
+ */
 export function tableDemand(table: usize, hashes: usize, count: u32, values: usize): i32 {
   let row: i32 = -1;
   for (let i: u32 = 0; i < count; i++) {
@@ -331,7 +350,10 @@ export function tableFindOne(table: usize, lo: u32, hi: u32): usize {
   return value !== 0 && load<u32>(value) !== 0 ? value : 0;
 }
 
-/** Offset of the value word of one hash, inserted if absent (bare: 1 there, 2 new), or TABLE_GROW_FIRST. */
+/**
+ * Offset of the value word of one hash, inserted if absent (bare: 1 there, 2 new), or
+ * TABLE_GROW_FIRST.
+ */
 export function tableInsertOne(table: usize, lo: u32, hi: u32): usize {
   const hash = wide(lo, hi);
   const segment = segmentOf(table, hash);

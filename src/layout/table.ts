@@ -13,11 +13,12 @@
  *    0  magic         TABLE_MAGIC
  *    1  valued        1: a u32 beside each hash
  *    2  count         live entries
- *    3  removed       slots whose value is 0 (valued tables), reclaimed when their segment is rebuilt
+ *    3  removed       slots whose value is 0 (valued tables), reclaimed when their segment is
+ *                     rebuilt
  *    4  soft          owner: 1 = an insert may ask for growth, 0 = only when it must
  *    5  need          owner: rows that may all fall into one segment
- *    6  headerValues  two words: the values of the hashes 0 and 1, which mark empty and removed slots and
- *                     so can not stand in one; 0 = absent
+ *    6  headerValues  two words: the values of the hashes 0 and 1, which mark empty and removed
+ *                     slots and so can not stand in one; 0 = absent
  *    8  segmentCount
  *    9  cursor        where the last tableEach ended, TABLE_EACH_END when it has seen all
  *   10  touched       two words: what a first pass has read, so that no compiler drops its loads
@@ -36,9 +37,11 @@
  *    7  prefix        those `depth` bits
  *    8–15             byte offset of each unit (one page)
  *
- * Line, 64 bytes: bare: 8 hashes; valued: 5 hashes, 5 values, one word unused. Slots fill from the first.
- * Home line of hash h: (next 32 bits of h after the depth × lines) >> 32. A full line overflows to its
- * neighbour, then to other pairs of its group of TABLE_GROUP_LINES, then to the next group (`lineAt`).
+ * Line, 64 bytes: bare: 8 hashes; valued: 5 hashes, 5 values, one word unused. Slots fill from the
+ * first.
+ * Home line of hash h: (next 32 bits of h after the depth × lines) >> 32. A full line overflows to
+ * its neighbour, then to other pairs of its group of TABLE_GROUP_LINES, then to the next group
+ * (`lineAt`).
  */
 export const TABLE_MAGIC = 0x7462_6c31;
 export const TABLE_FILLS_OFFSET = 4096;
@@ -100,9 +103,14 @@ export const TABLE_SKIP = -3;
 /** What tableInsertOne gives instead of a slot: grow the segment first. */
 export const TABLE_GROW_FIRST = 3;
 export const TABLE_EACH_END = -1;
-/** tableEach needs room for one whole segment: 7 units × 1,024 lines × 8 slots, and hashes 0 and 1. */
+/**
+ * tableEach needs room for one whole segment: 7 units × 1,024 lines × 8 slots, and hashes 0 and 1.
+ */
 export const TABLE_EACH_MIN = 57346;
-/** Load at which a segment asks for growth, in 1024ths: each segment has its own between low and high. */
+/**
+ * Load at which a segment asks for growth, in 1024ths: each segment has its own between low and
+ * high.
+ */
 export const TABLE_GROW_LOW_BARE = 780;
 export const TABLE_GROW_HIGH_BARE = 850;
 export const TABLE_GROW_LOW_VALUED = 885;

@@ -1,12 +1,13 @@
 /**
- * FingerprintTable: an exact set of 64-bit keyed hashes in a region, with or without a word beside each.
+ * FingerprintTable: an exact set of 64-bit keyed hashes in a region, with or without a word beside
+ * each.
  *
  *   this file          what users call
  *   table-growth.ts    pages: taken from the region and given back, one segment at a time
  *   kernel             bytes: probes, inserts, sweeps (assembly/table.ts, table-grow.ts)
  *
- * Growth happens before the insert that needs it. One call grows at most GROW_PER_CALL segments beyond
- * those that its own rows can not do without. The owner thread calls everything here but
+ * Growth happens before the insert that needs it. One call grows at most GROW_PER_CALL segments
+ * beyond those that its own rows can not do without. The owner thread calls everything here but
  * `sharedTableFindBatch`, which other threads call on what they attached to.
  *
  *   I1  A failed call has inserted nothing and leaves a valid table.
@@ -118,10 +119,13 @@ export function createTable(kernel: Kernel, options: TableOptions): FingerprintT
 }
 
 /**
- * Inserts `count` hashes. Rows whose value is TABLE_SKIP are passed over. Every other row's value becomes
- * TABLE_NEW if it was inserted now (the entry then holds TABLE_CLAIMED), else what the entry holds (bare: 1),
+ * Inserts `count` hashes. Rows whose value is TABLE_SKIP are passed over. Every other row's value
+ * becomes
+ * TABLE_NEW if it was inserted now (the entry then holds TABLE_CLAIMED), else what the entry holds
+ * (bare: 1),
  * and its slot the byte offset of the entry's value word. Returns how many are new, or -1 when the
- * region is exhausted: nothing was inserted then, and the values of the rows not skipped are void. @hot
+ * region is exhausted: nothing was inserted then, and the values of the rows not skipped are void.
+ * @hot
  */
 export function tableInsertBatch(
   table: FingerprintTable,
@@ -159,7 +163,10 @@ export function tableInsertBatch(
   }
 }
 
-/** Looks `count` hashes up: each value becomes what the entry holds (bare: 1), or 0; TABLE_SKIP stays. @hot */
+/**
+ * Looks `count` hashes up: each value becomes what the entry holds (bare: 1), or 0; TABLE_SKIP
+ * stays. @hot
+ */
 export function tableFindBatch(
   table: FingerprintTable,
   hashesOffset: number,
@@ -175,7 +182,8 @@ export function tableFind(table: FingerprintTable, lo: number, hi: number): numb
 }
 
 /**
- * Byte offset of the value word, which holds TABLE_CLAIMED when the entry is new (bare: 1 when it was there,
+ * Byte offset of the value word, which holds TABLE_CLAIMED when the entry is new (bare: 1 when it
+ * was there,
  * 2 when it is new); 0 when the region is exhausted.
  */
 export function tableInsert(table: FingerprintTable, lo: number, hi: number): number {
@@ -195,7 +203,10 @@ export function tableRemove(table: FingerprintTable, lo: number, hi: number): bo
   return table.kernel.exports.tableRemove(table.offset, lo, hi) !== 0;
 }
 
-/** Takes everything out and gives the pages back, but for those of a new table and of its descriptors. */
+/**
+ * Takes everything out and gives the pages back, but for those of a new table and of its
+ * descriptors.
+ */
 export function tableClear(table: FingerprintTable): void {
   const { exports, region } = table.kernel;
   const header = table.offset / 4;
@@ -228,10 +239,11 @@ export function tableDrop(table: FingerprintTable): void {
 }
 
 /**
- * Copies live entries out in slices: from directory index `from` (0 first) as many whole segments as fit
+ * Copies live entries out in slices: from directory index `from` (0 first) as many whole segments
+ * as fit
  * into `max` (at least TABLE_EACH_MIN) entries: hashes to outOffset, values to outOffset + 8 × max.
- * `next` is where the following call goes on, or -1. Inserts and growth between two calls are allowed: what
- * is there all the time comes exactly once.
+ * `next` is where the following call goes on, or -1. Inserts and growth between two calls are
+ * allowed: what is there all the time comes exactly once.
  */
 export function tableEach(
   table: FingerprintTable,

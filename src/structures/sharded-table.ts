@@ -4,10 +4,12 @@
  *   hash ── low bits of its low word ──▶ shard ──▶ FingerprintTable in that shard's region
  *           (a table itself uses the high bits of the high word)
  *
- * Rows of a batch stand in the first kernel's region. Each shard has a staging area of its own, where its
- * share of the rows is copied to and from. A slot is an offset in its own shard's region: `shardOf` says which.
+ * Rows of a batch stand in the first kernel's region. Each shard has a staging area of its own,
+ * where its share of the rows is copied to and from. A slot is an offset in its own shard's region:
+ * `shardOf` says which.
  *
- *   I1  A failed insert has inserted nothing in any shard: what earlier shards took is removed again.
+ *   I1  A failed insert has inserted nothing in any shard: what earlier shards took is removed
+ *       again.
  *   I2  Rows of one hash go to one shard, in their order.
  */
 import { assert } from "../base/assert.ts";

@@ -3,10 +3,12 @@
  *
  *   1 → 2 → 3 → 4 → 5 → 6 → 7 pages → two segments of 4 pages
  *
- * Each step is a sweep in the kernel from the old pages into fresh ones, so a step that finds no pages
+ * Each step is a sweep in the kernel from the old pages into fresh ones, so a step that finds no
+ * pages
  * has changed nothing. A segment with many removed entries is swept into as many pages instead.
  *
- *   I1  The table's pages are exactly: header and directory, descriptor pages, units of live segments.
+ *   I1  The table's pages are exactly: header and directory, descriptor pages, units of live
+ *       segments.
  *   I2  Old pages are given back after the kernel has exchanged the descriptor.
  */
 import type { Kernel } from "../kernel/kernel.ts";
@@ -82,7 +84,10 @@ export function segmentRoom(table: FingerprintTable, segment: number): number {
   return slots - (u32[segment / 4 + SEGMENT_USED_WORD] as number);
 }
 
-/** Grows until every row of a batch has a place, counted exactly; false when the region is exhausted. */
+/**
+ * Grows until every row of a batch has a place, counted exactly; false when the region is
+ * exhausted.
+ */
 export function growForDemand(
   table: FingerprintTable,
   hashesOffset: number,

@@ -1,6 +1,6 @@
 /**
- * Checks every invariant of a fingerprint table over all of its bytes: for tests and for `verify` runs.
- * It reads with its own arithmetic, not with the kernel's.
+ * Checks every invariant of a fingerprint table over all of its bytes: for tests and for `verify`
+ * runs. It reads with its own arithmetic, not with the kernel's.
  */
 import { assert } from "../base/assert.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
@@ -172,7 +172,9 @@ function verifyReach(
   }
 }
 
-/** The line that a probe looks at after `step` full ones: neighbour, pairs of the group, next group. */
+/**
+ * The line that a probe looks at after `step` full ones: neighbour, pairs of the group, next group.
+ */
 function probeLine(home: number, lo: number, step: number, lines: number): number {
   const group = Math.floor(home / TABLE_GROUP_LINES) + Math.floor(step / TABLE_GROUP_LINES);
   const pairs = TABLE_GROUP_LINES / 2;

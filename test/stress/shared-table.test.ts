@@ -1,6 +1,6 @@
 /**
- * Real threads read a table while its owner inserts, grows and removes. A kernel whose reader does not
- * check the segment's sequence must be caught by the same run.
+ * Real threads read a table while its owner inserts, grows and removes. A kernel whose reader does
+ * not check the segment's sequence must be caught by the same run.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

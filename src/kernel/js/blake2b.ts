@@ -24,7 +24,10 @@ const IV: readonly bigint[] = [
   0x5be0cd19137e2179n,
 ];
 
-/** The order of the message words, one hexadecimal digit per word; ten orders, then again from the first. */
+/**
+ * The order of the message words, one hexadecimal digit per word; ten orders, then again from the
+ * first.
+ */
 const SIGMA: readonly string[] = [
   "0123456789abcdef",
   "ea489fd61c02b753",

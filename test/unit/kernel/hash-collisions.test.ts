@@ -7,7 +7,10 @@ import { openTestKernel, testSeed } from "../../support/kernels.ts";
 const COUNT = Number(process.env.COLLISION_URLS ?? 1_000_000);
 const CHUNK_BYTES = 96;
 
-/** A URL as sites number them: few hosts, long common prefixes, counters and dates in path and query. */
+/**
+ * A URL as sites number them: few hosts, long common prefixes, counters and dates in path and
+ * query.
+ */
 function urlOf(index: number, random: Random): string {
   const host = `www${index % 7}.site-${index % 211}.example`;
   const kind = random.below(4);
@@ -29,7 +32,10 @@ interface Columns {
   readonly halves: readonly Uint32Array[];
 }
 
-/** Hashes COUNT URLs to `bytes` bytes each; columns of 64-bit words (the first) and of 32-bit halves. */
+/**
+ * Hashes COUNT URLs to `bytes` bytes each; columns of 64-bit words (the first) and of 32-bit
+ * halves.
+ */
 function columnsOf(bytes: 8 | 16): Columns {
   const kernel = openTestKernel();
   const random = createRandom(testSeed());

@@ -7,6 +7,7 @@ import {
   tableClear,
   tableDrop,
   tableEach,
+  tableFind,
   tableInsert,
   tableInsertBatch,
   tableStats,
@@ -141,7 +142,8 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
     verifyTable(table);
     expect(singles).toBeLessThan(600);
     for (const hash of [...driver.model.keys()].slice(0, 2000)) removeBoth(driver, hash);
-    // Removed slots are reclaimed by a sweep, which takes pages; what was removed may come back at once.
+    // Removed slots are reclaimed by a sweep, which takes pages; what was removed may come back at
+    // once.
   });
 
   test("gives its pages back when it is cleared or dropped, and works again", () => {
@@ -203,6 +205,18 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
     expect(bytes[1]?.equals(bytes[0] as Buffer)).toBe(true);
     expect(bytes[2]?.equals(bytes[0] as Buffer)).toBe(true);
   });
+});
+
+test("values never pass for a hash", () => {
+  const { kernel, table } = openDriver(openTestKernel(), true);
+  const top = 0x12345678;
+  const first = tableInsert(table, 77, top);
+  const second = tableInsert(table, 78, top);
+  expect(second).toBe(first + 4);
+  kernel.region.views.u32[first / 4] = 0x0badcafe;
+  kernel.region.views.u32[second / 4] = top;
+  expect(tableFind(table, 0x0badcafe, top)).toBe(0);
+  expect(tableInsert(table, 0x0badcafe, top)).toBe(first + 8);
 });
 
 test("a new table costs at most 256 KiB, and none is made when there are no pages", () => {
