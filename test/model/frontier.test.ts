@@ -53,10 +53,6 @@ async function playRound(round: {
     await runDuel({ spec, commands, ...sides, verify, checkEvery: isLarge ? 50 : 1 });
     count += commands.length;
   });
-  await fc.assert(programs, {
-    seed,
-    numRuns,
-    ...(process.env.DUEL_MS ? { interruptAfterTimeLimit: Number(process.env.DUEL_MS) } : {}),
-  });
+  await fc.assert(programs, { seed, numRuns });
   return count;
 }

@@ -109,7 +109,9 @@ function steering(at: () => Model): Steering {
     update(request, change) {
       const record = lookUp(at(), request);
       if (record === undefined || !isUpcoming(record)) return false;
-      record.asked = change.priority ?? record.asked;
+      if (change.priority !== undefined) {
+        record.shift += change.priority - effectivePriority(at(), record);
+      }
       if (change.notBefore === undefined) return true;
       if (change.notBefore > at().now()) {
         record.state = "waiting";
