@@ -26,21 +26,37 @@ import {
   TABLE_DIRECTORY_COUNT,
   TABLE_DIRECTORY_OFFSET,
   TABLE_EACH_END,
-  TABLE_GROW_HIGH,
-  TABLE_GROW_LOW,
+  TABLE_FILLS_BYTES,
+  TABLE_FILLS_OFFSET,
+  TABLE_GROW_HIGH_BARE,
+  TABLE_GROW_HIGH_VALUED,
+  TABLE_GROW_LOW_BARE,
+  TABLE_GROW_LOW_VALUED,
+  TABLE_HEADER_HASHES,
+  TABLE_HEADER_VALUES_WORD,
   TABLE_LINE_BYTES,
   TABLE_LINE_SLOTS_BARE,
   TABLE_LINE_SLOTS_VALUED,
   TABLE_OTHER_PAGES_WORD,
   TABLE_PAGES_WORD,
+  TABLE_REMOVED_HASH,
   TABLE_REMOVED_WORD,
   TABLE_SEGMENT_COUNT_WORD,
   TABLE_UNIT_BYTES,
   TABLE_UNIT_LINES,
   TABLE_VALUED_WORD,
-  TABLE_ZERO_VALUE_WORD,
 } from "../src/layout/table";
-import { add, findAt, homeLine, nextLine, publish, segmentOf, valueAt, wide } from "./table";
+import {
+  add,
+  findAt,
+  homeLine,
+  isHeaderHash,
+  publish,
+  segmentOf,
+  stepIndex,
+  valueAt,
+  wide,
+} from "./table";
 
 /** Type arguments, as in table.ts. */
 type Bare = u8;
@@ -77,52 +93,55 @@ function sweep<V>(table: usize, segment: usize, units: u32, other: usize): u32 {
   const depth: u64 = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
   const newDepth = depth + <u64>(other !== 0);
   const oldUnits = load<u32>(segment, SEGMENT_LINES_WORD << 2) >> 10;
-  const lines: u64 = units << 10;
-  const lowerPages = table + (TABLE_PAGES_WORD << 2);
-  const upperPages = table + (TABLE_OTHER_PAGES_WORD << 2);
-  let lower: u32 = 0;
+  const lines = units << 10;
+  const pages = table + (TABLE_PAGES_WORD << 2);
+  let kept: u32 = 0;
   let upper: u32 = 0;
+  memory.fill(table + TABLE_FILLS_OFFSET, 0, TABLE_FILLS_BYTES);
   for (let unit: u32 = 0; unit < oldUnits; unit++) {
     const start: usize = load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
     for (let line = start; line !== start + TABLE_UNIT_BYTES; line += TABLE_LINE_BYTES) {
-      for (let slot = line; slot !== line + slotBytes<V>(); slot += 8) {
+      for (let slot = line; slot !== line + (slotsPerLine<V>() << 3); slot += 8) {
         const hash = load<u64>(slot);
         if (hash === 0) break;
         const value: u32 = sizeof<V>() === 4 ? load<u32>(valueAt(slot)) : 0;
-        if (sizeof<V>() === 4 && value === 0) continue;
-        const home = <u32>((((hash << newDepth) >> 32) * lines) >> 32);
-        const isUpper = other !== 0 && (hash << depth) >> 63 !== 0;
-        const place = emptySlot<V>(isUpper ? upperPages : lowerPages, units, home);
+        if (sizeof<V>() === 4 ? value === 0 : hash === TABLE_REMOVED_HASH) continue;
+        const home = <u32>((((hash << newDepth) >> 32) * <u64>lines) >> 32);
+        const isUpper = <u32>(other !== 0) & <u32>((hash << depth) >> 63);
+        const fills = table + TABLE_FILLS_OFFSET + isUpper * lines;
+        let index = home;
+        let fill: u32 = load<u8>(fills + index);
+        if (fill === slotsPerLine<V>()) {
+          index = roomyLine<V>(fills, lines, home, hash);
+          fill = load<u8>(fills + index);
+        }
+        store<u8>(fills + index, fill + 1);
+        const list = pages + (isUpper << 5) + ((index >> 10) << 2);
+        const place = load<u32>(list) + ((index & (TABLE_UNIT_LINES - 1)) << 6) + (fill << 3);
         store<u64>(place, hash);
         if (sizeof<V>() === 4) store<u32>(valueAt(place), value);
-        if (isUpper) upper++;
-        else lower++;
+        upper += isUpper;
+        kept++;
       }
     }
   }
   exchange(table, segment, units, other);
-  store<u32>(segment, lower, SEGMENT_USED_WORD << 2);
+  store<u32>(segment, kept - upper, SEGMENT_USED_WORD << 2);
   if (other !== 0) store<u32>(other, upper, SEGMENT_USED_WORD << 2);
-  return lower + upper;
+  return kept;
 }
 
-function slotBytes<V>(): usize {
-  return (sizeof<V>() === 1 ? TABLE_LINE_SLOTS_BARE : TABLE_LINE_SLOTS_VALUED) << 3;
+function slotsPerLine<V>(): u32 {
+  return sizeof<V>() === 1 ? TABLE_LINE_SLOTS_BARE : TABLE_LINE_SLOTS_VALUED;
 }
 
-/** The first empty slot from line `home` on, in the pages that a list names. */
-function emptySlot<V>(pages: usize, units: u32, home: u32): usize {
-  let index = home;
-  while (true) {
-    const page: usize = load<u32>(pages + ((index >> 10) << 2));
-    const line = page + ((index & (TABLE_UNIT_LINES - 1)) << 6);
-    if (load<u64>(line + slotBytes<V>() - 8) === 0) {
-      let slot = line;
-      while (load<u64>(slot) !== 0) slot += 8;
-      return slot;
-    }
-    if (++index === units << 10) index = 0;
+/** The first line of a probe from `home` that is not full, as `fills` counts them. */
+function roomyLine<V>(fills: usize, lines: u32, home: u32, hash: u64): u32 {
+  for (let step: u32 = 1; step < lines; step++) {
+    const index = stepIndex(home, hash, step, lines);
+    if (<u32>load<u8>(fills + index) < slotsPerLine<V>()) return index;
   }
+  return unreachable();
 }
 
 /** Exchanges the descriptors: the moment at which readers pass from the old lines to the new ones. */
@@ -154,7 +173,9 @@ function describe(table: usize, segment: usize, list: u32, units: u32, path: u32
   const prefix = path & 0xffff;
   // Neighbours grow at different loads, so that a table never grows all its segments at once.
   const share = (prefix * 0x9e3779b1) >> 22;
-  const load1024 = <u32>TABLE_GROW_LOW + ((<u32>(TABLE_GROW_HIGH - TABLE_GROW_LOW) * share) >> 10);
+  const low: u32 = isValued ? TABLE_GROW_LOW_VALUED : TABLE_GROW_LOW_BARE;
+  const high: u32 = isValued ? TABLE_GROW_HIGH_VALUED : TABLE_GROW_HIGH_BARE;
+  const load1024 = low + (((high - low) * share) >> 10);
   store<u32>(segment, (slots >> 10) * load1024, SEGMENT_GROW_AT_WORD << 2);
   store<u32>(segment, slots, SEGMENT_SLOTS_WORD << 2);
   store<u32>(segment, prefix, SEGMENT_PREFIX_WORD << 2);
@@ -198,59 +219,17 @@ export function tableRemove(table: usize, lo: u32, hi: u32): i32 {
   const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
   const place = isValued ? findAt<Valued>(table, hash, home) : findAt<Bare>(table, hash, home);
   if (place === 0) return 0;
-  if (isValued || hash === 0) {
+  const isHeader = isHeaderHash(hash);
+  if (isValued || isHeader) {
     if (load<u32>(place) === 0) return 0;
     storeShared(place, 0);
-    if (hash !== 0) {
-      add(segment, SEGMENT_REMOVED_WORD, 1);
-      add(table, TABLE_REMOVED_WORD, 1);
-    }
-  } else {
-    enter(segment);
-    closeGap(table, segment, place);
-    leave(segment);
-    add(segment, SEGMENT_USED_WORD, -1);
+  } else publish(place, TABLE_REMOVED_HASH);
+  if (!isHeader) {
+    add(segment, SEGMENT_REMOVED_WORD, 1);
+    add(table, TABLE_REMOVED_WORD, 1);
   }
   add(table, TABLE_COUNT_WORD, -1);
   return 1;
-}
-
-/** Takes a bare slot out and brings back what had overflowed past it, as I1 and I2 ask. */
-function closeGap(table: usize, segment: usize, gap: usize): void {
-  for (;;) {
-    const line = gap & ~(TABLE_LINE_BYTES - 1);
-    const wasFull = load<u64>(line, 56) !== 0;
-    let last = line + 56;
-    while (load<u64>(last) === 0) last -= 8;
-    const hash = load<u64>(line);
-    publish(gap, load<u64>(last));
-    publish(last, 0);
-    if (!wasFull) return;
-    gap = overflowed(table, segment, line, hash);
-    if (gap === 0) return;
-    publish(line + 56, load<u64>(gap));
-  }
-}
-
-/** The first slot behind `line`, in the run of full lines, that could stand in `line`; 0 if there is none. */
-function overflowed(table: usize, segment: usize, line: usize, hash: u64): usize {
-  // `hash` only leads nextLine to the segment.
-  for (let at = nextLine(table, hash, line); at !== line; at = nextLine(table, hash, at)) {
-    for (let slot = at; slot !== at + TABLE_LINE_BYTES; slot += 8) {
-      const candidate = load<u64>(slot);
-      if (candidate === 0) return 0;
-      if (reaches(table, segment, candidate, line, at)) return slot;
-    }
-  }
-  return 0;
-}
-
-/** True if a probe for `hash`, which stands in line `at`, comes past `line`. */
-function reaches(table: usize, segment: usize, hash: u64, line: usize, at: usize): bool {
-  for (let step = homeLine(segment, hash); step !== at; step = nextLine(table, hash, step)) {
-    if (step === line) return true;
-  }
-  return false;
 }
 
 /**
@@ -261,11 +240,12 @@ export function tableEach(table: usize, from: u32, max: u32, out: usize): u32 {
   const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
   const values = out + (max << 3);
   let count: u32 = 0;
-  const zeroValue = load<u32>(table, TABLE_ZERO_VALUE_WORD << 2);
-  if (from === 0 && zeroValue !== 0) {
-    store<u64>(out, 0);
-    store<u32>(values, isValued ? zeroValue : 1);
-    count = 1;
+  for (let hash: u32 = 0; from === 0 && hash < <u32>TABLE_HEADER_HASHES; hash++) {
+    const value = load<u32>(table + (hash << 2), TABLE_HEADER_VALUES_WORD << 2);
+    if (value === 0) continue;
+    store<u64>(out + (count << 3), hash);
+    store<u32>(values + (count << 2), isValued ? value : 1);
+    count++;
   }
   while (from < <u32>TABLE_DIRECTORY_COUNT) {
     const segment: usize = load<u32>(table + (from << 2), TABLE_DIRECTORY_OFFSET);
@@ -287,11 +267,11 @@ function eachOf<V>(segment: usize, from: u32, out: usize, values: usize): u32 {
   for (let unit: u32 = 0; unit < units; unit++) {
     const start: usize = load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
     for (let line = start; line !== start + TABLE_UNIT_BYTES; line += TABLE_LINE_BYTES) {
-      for (let slot = line; slot !== line + slotBytes<V>(); slot += 8) {
+      for (let slot = line; slot !== line + (slotsPerLine<V>() << 3); slot += 8) {
         const hash = load<u64>(slot);
         if (hash === 0) break;
         const value: u32 = sizeof<V>() === 4 ? load<u32>(valueAt(slot)) : 1;
-        if (value === 0) continue;
+        if (sizeof<V>() === 4 ? value === 0 : hash === TABLE_REMOVED_HASH) continue;
         store<u64>(out + (count << 3), hash);
         store<u32>(values + (count << 2), value);
         count++;

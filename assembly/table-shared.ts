@@ -7,6 +7,7 @@
  *   reader           directory → sequence (even) → descriptor, lines → sequence again → directory again
  *
  * A reader that finds the sequence odd or changed, or the directory pointing elsewhere, starts anew.
+ * So does one that is led to a page which its own instance does not see yet.
  * Every load is atomic: a reader may see the pages of a segment that has moved on, never half a word.
  *
  *   I1  "There" is never said of a hash that was never inserted: an answer counts only if the segment
@@ -25,12 +26,15 @@ import {
   TABLE_LINE_BYTES,
   TABLE_LINE_SLOTS_BARE,
   TABLE_LINE_SLOTS_VALUED,
+  TABLE_NEW,
   TABLE_SKIP,
   TABLE_UNIT_LINES,
   TABLE_VALUED_WORD,
-  TABLE_ZERO_VALUE_WORD,
 } from "../src/layout/table";
-import { tableFindBatch, valueAt } from "./table";
+import { headerValue, isHeaderHash, stepIndex, tableFindBatch, valueAt } from "./table";
+
+/** No entry holds this value. */
+const MOVED: u32 = TABLE_NEW;
 
 /** tableFindBatch for other threads, which must bring their own hashes and values. @hot */
 export function tableFindShared(table: usize, hashes: usize, count: u32, values: usize): i32 {
@@ -48,16 +52,20 @@ export function tableFindShared(table: usize, hashes: usize, count: u32, values:
 }
 
 function findShared(table: usize, hash: u64, isValued: bool): u32 {
-  if (hash === 0) return readWord(table + (TABLE_ZERO_VALUE_WORD << 2));
+  if (isHeaderHash(hash)) {
+    const value = readWord(headerValue(table, hash));
+    return isValued ? value : <u32>(value !== 0);
+  }
   const index = <usize>(hash >> (64 - TABLE_DIRECTORY_BITS));
   const entry = table + TABLE_DIRECTORY_OFFSET + (index << 2);
   while (true) {
     const segment = readWord(entry);
+    if (!isMapped(segment)) continue;
     const sequence = readWord(segment + (SEGMENT_SEQUENCE_WORD << 2));
     if ((sequence & 1) !== 0) continue;
     const result = findInSegment(segment, hash, isValued);
     if (readWord(segment + (SEGMENT_SEQUENCE_WORD << 2)) !== sequence) continue;
-    if (readWord(entry) === segment) return result;
+    if (readWord(entry) === segment && result !== MOVED) return result;
   }
 }
 
@@ -66,18 +74,27 @@ function findInSegment(segment: u32, hash: u64, isValued: bool): u32 {
   const lines = readWord(segment + (SEGMENT_LINES_WORD << 2));
   const depth: u64 = readWord(segment + (SEGMENT_DEPTH_WORD << 2));
   const slots: u32 = isValued ? TABLE_LINE_SLOTS_VALUED : TABLE_LINE_SLOTS_BARE;
-  let index = <u32>((((hash << depth) >> 32) * <u64>lines) >> 32);
+  const home = <u32>((((hash << depth) >> 32) * <u64>lines) >> 32);
   for (let step: u32 = 0; step < lines; step++) {
+    const index = stepIndex(home, hash, step, lines);
     const unit = readWord(segment + ((SEGMENT_UNITS_WORD + (index >> 10)) << 2));
+    if (!isMapped(unit)) return MOVED;
     const line: usize = unit + (index & (TABLE_UNIT_LINES - 1)) * TABLE_LINE_BYTES;
     for (let slot = line; slot !== line + (slots << 3); slot += 8) {
       const word = readLong(slot);
       if (word === 0) return 0;
       if (word === hash) return isValued ? readWord(valueAt(slot)) : 1;
     }
-    if (++index === lines) index = 0;
   }
   return 0;
+}
+
+/**
+ * False while this thread does not know yet of a page that the owner has grown the memory by: the engine
+ * tells it at a loop's head, so that trying again is enough.
+ */
+function isMapped(offset: u32): bool {
+  return offset >> 16 < <u32>memory.size();
 }
 
 function readWord(at: usize): u32 {

@@ -9,11 +9,11 @@
  * cache misses of many rows overlap; the second pass probes. Nothing is allocated here: the owner
  * (src/structures/fingerprint-table.ts) hands pages in when an insert asks for growth.
  *
- *   I1  An entry stands in its home line or, where all lines from home on are full, in the next one.
+ *   I1  An entry stands in the first line of its probe sequence (`lineAt`) that was not full when it came.
  *   I2  A line's empty slots (hash 0) come after its used ones; each segment keeps an empty slot.
- *   I3  The home line never falls when the hash rises: a segment is rebuilt in one sweep, and a split
- *       parts it in the middle.
- *   I4  No hash stands twice. Hash 0 stands in the header.
+ *   I3  The home line never falls when the hash rises: a segment is rebuilt in one sweep.
+ *   I4  No hash stands twice. A removed slot keeps its hash and value 0, or, in a bare table, has hash 1.
+ *   I5  The hashes 0 and 1, which mark slots, have their values in the header.
  *
  * Shared tables: the order of stores is in table-shared.ts. Crash: nothing here survives the process.
  */
@@ -29,6 +29,7 @@ import {
   TABLE_COUNT_WORD,
   TABLE_DIRECTORY_BITS,
   TABLE_DIRECTORY_OFFSET,
+  TABLE_GROUP_LINES,
   TABLE_GROW_FIRST,
   TABLE_LINE_BYTES,
   TABLE_LINE_VALUES_BYTES,
@@ -39,14 +40,17 @@ import {
   TABLE_SKIP,
   TABLE_SOFT_WORD,
   TABLE_TOUCHED_WORD,
-  TABLE_UNIT_BYTES,
   TABLE_VALUED_WORD,
-  TABLE_ZERO_VALUE_WORD,
+  TABLE_HEADER_HASHES,
+  TABLE_HEADER_VALUES_WORD,
 } from "../src/layout/table";
 
 /** A type argument in place of a flag, so that each kind of table has its own loops. */
 type Bare = u8;
 type Valued = u32;
+
+const GROUP_LINES: u32 = TABLE_GROUP_LINES;
+const GROUP_BYTES: usize = TABLE_GROUP_LINES * TABLE_LINE_BYTES;
 
 export function segmentOf(table: usize, hash: u64): usize {
   const index = <usize>(hash >> (64 - TABLE_DIRECTORY_BITS));
@@ -54,32 +58,49 @@ export function segmentOf(table: usize, hash: u64): usize {
 }
 
 export function homeLine(segment: usize, hash: u64): usize {
+  return lineOf(segment, homeIndex(segment, hash));
+}
+
+function homeIndex(segment: usize, hash: u64): u32 {
   const next = (hash << (<u64>load<u32>(segment, SEGMENT_DEPTH_WORD << 2))) >> 32;
-  const line = <usize>((next * <u64>load<u32>(segment, SEGMENT_LINES_WORD << 2)) >> 32);
-  const unit: usize = load<u32>(segment + ((line >> 10) << 2), SEGMENT_UNITS_WORD << 2);
-  return unit + ((line & 1023) << 6);
+  return <u32>((next * <u64>load<u32>(segment, SEGMENT_LINES_WORD << 2)) >> 32);
 }
 
-/** The line after the last of a unit: the first of the segment's next unit, at last of its first. */
-function crossUnit(table: usize, hash: u64, end: usize): usize {
+function lineOf(segment: usize, index: u32): usize {
+  const unit: usize = load<u32>(segment + ((index >> 10) << 2), SEGMENT_UNITS_WORD << 2);
+  return unit + ((index & 1023) << 6);
+}
+
+/**
+ * The line to look at after `step` full ones. In the home's group of 256 lines: the home's neighbour, then
+ * other pairs of neighbours at a stride that the hash gives; after the whole group, the next group. Strides
+ * that differ keep full lines from running together, which is what makes linear probing slow.
+ */
+export function lineAt(table: usize, hash: u64, home: usize, step: u32): usize {
+  if (step >= GROUP_LINES) return farLine(table, hash, step);
+  const index = <u32>(home >> 6) & (GROUP_LINES - 1);
+  return (home & ~(GROUP_BYTES - 1)) + (groupIndex(index, hash, step) << 6);
+}
+
+/** The `step`-th line, in a group, of a hash whose home is line `index` of the group. */
+export function groupIndex(index: u32, hash: u64, step: u32): u32 {
+  const pair = ((index >> 1) + (step >> 1) * (<u32>hash | 1)) & (GROUP_LINES / 2 - 1);
+  return (pair << 1) | ((index ^ step) & 1);
+}
+
+/** `lineAt` beyond the home's group. */
+function farLine(table: usize, hash: u64, step: u32): usize {
   const segment = segmentOf(table, hash);
-  const units = load<u32>(segment, SEGMENT_LINES_WORD << 2) >> 10;
-  let unit: usize = 0;
-  while (
-    <usize>load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2) !==
-    end - TABLE_UNIT_BYTES
-  ) {
-    assert(unit < units);
-    unit++;
-  }
-  unit = unit + 1 === units ? 0 : unit + 1;
-  return load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
+  const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
+  assert(step < lines);
+  const home = homeIndex(segment, hash);
+  return lineOf(segment, stepIndex(home, hash, step, lines));
 }
 
-/** The next line of a segment. */
-export function nextLine(table: usize, hash: u64, line: usize): usize {
-  const next = line + TABLE_LINE_BYTES;
-  return (next & (TABLE_UNIT_BYTES - 1)) === 0 ? crossUnit(table, hash, next) : next;
+/** Number of the line, in a segment of `lines`, that a probe from line `home` looks at after `step`. */
+export function stepIndex(home: u32, hash: u64, step: u32, lines: u32): u32 {
+  const index = groupIndex(home & (GROUP_LINES - 1), hash, step & (GROUP_LINES - 1));
+  return ((home & ~(GROUP_LINES - 1)) + (step & ~(GROUP_LINES - 1)) + index) % lines;
 }
 
 /** Byte offset of the slot that holds `hash`, or, with bit 0 set, of the empty slot where it belongs. @hot */
@@ -103,8 +124,8 @@ function probe<V>(table: usize, hash: u64, home: usize): usize {
     if (load<u64>(line, sizeof<V>() === 1 ? 56 : 32) === 0) {
       return (line + ((<usize>ctz(maskOf<V>(a, b, c, d, zero))) << 3)) | 1;
     }
-    line = nextLine(table, hash, line);
-    if (++steps > load<u32>(table, TABLE_LONGEST_PROBE_WORD << 2)) {
+    line = lineAt(table, hash, home, ++steps);
+    if (steps > load<u32>(table, TABLE_LONGEST_PROBE_WORD << 2)) {
       store<u32>(table, steps, TABLE_LONGEST_PROBE_WORD << 2);
     }
   }
@@ -122,6 +143,16 @@ function maskOf<V>(a: v128, b: v128, c: v128, d: v128, key: v128): i32 {
 export function valueAt(slot: usize): usize {
   const line = slot & ~(TABLE_LINE_BYTES - 1);
   return line + TABLE_LINE_VALUES_BYTES + ((slot & (TABLE_LINE_BYTES - 1)) >> 1);
+}
+
+/** True for the hashes that mark slots. */
+export function isHeaderHash(hash: u64): bool {
+  return hash < <u64>TABLE_HEADER_HASHES;
+}
+
+/** Where the value of one of the hashes stands that mark empty and removed slots. */
+export function headerValue(table: usize, hash: u64): usize {
+  return table + ((<usize>TABLE_HEADER_VALUES_WORD + <usize>hash) << 2);
 }
 
 export function add(block: usize, word: usize, by: i32): void {
@@ -163,7 +194,7 @@ function touchRows(table: usize, hashes: usize, count: u32, values: usize): i32 
  * bit 0 set when it was put in now; a valued entry then holds TABLE_CLAIMED. @hot
  */
 function insertAt<V>(table: usize, hash: u64, home: usize): usize {
-  if (hash === 0) return claimValue(table, table + (TABLE_ZERO_VALUE_WORD << 2), 0);
+  if (isHeaderHash(hash)) return claimValue(table, headerValue(table, hash), 0);
   const at = probe<V>(table, hash, home);
   if ((at & 1) !== 0) {
     const slot = at ^ 1;
@@ -276,8 +307,8 @@ function findRows<V>(table: usize, hashes: usize, count: u32, values: usize): i3
 
 /** Offset of an entry's value word (bare: of its slot), or 0; a removed entry is still found. */
 export function findAt<V>(table: usize, hash: u64, home: usize): usize {
-  if (hash === 0) {
-    const value = table + (TABLE_ZERO_VALUE_WORD << 2);
+  if (isHeaderHash(hash)) {
+    const value = headerValue(table, hash);
     return load<u32>(value) === 0 ? 0 : value;
   }
   const at = probe<V>(table, hash, home);

@@ -3,8 +3,9 @@
  * The owner thread alone writes it, through the kernel; of a shared table other threads may read.
  *
  *   offset in table   what
- *        0            header, TABLE_HEADER_BYTES
- *     4096            descriptors of the first segments, TABLE_SEGMENT_BYTES each
+ *        0            header
+ *     4096            scratch of a sweep: how full each new line is, a byte per line
+ *    12288            descriptors of the first segments, TABLE_SEGMENT_BYTES each
  *    65536            directory: u32 per value of a hash's top TABLE_DIRECTORY_BITS bits,
  *                     the byte offset of the segment's descriptor
  *
@@ -15,11 +16,12 @@
  *    3  removed       slots whose value is 0 (valued tables), reclaimed when their segment is rebuilt
  *    4  soft          owner: 1 = an insert may ask for growth, 0 = only when it must
  *    5  need          owner: rows that may all fall into one segment
- *    6  zeroValue     the value of hash 0, which lives here since 0 marks an empty slot (bare: 1); 0 = absent
- *    7  longestProbe  most lines that a probe went on from its home
+ *    6  headerValues  two words: the values of the hashes 0 and 1, which mark empty and removed slots and
+ *                     so can not stand in one; 0 = absent
  *    8  segmentCount
  *    9  cursor        where the last tableEach ended, TABLE_EACH_END when it has seen all
  *   10  touched       two words: what a first pass has read, so that no compiler drops its loads
+ *   12  longestProbe  most lines that a probe went on from its home
  *   16–23             owner: pages for the next tableGrow
  *   24–31             owner: pages for the second half of a split
  *
@@ -35,18 +37,25 @@
  *    8–15             byte offset of each unit (one page)
  *
  * Line, 64 bytes: bare: 8 hashes; valued: 5 hashes, 5 values, one word unused. Slots fill from the first.
- * Home line of hash h: (next 32 bits of h after the depth × lines) >> 32; a full line overflows into the next.
+ * Home line of hash h: (next 32 bits of h after the depth × lines) >> 32. A full line overflows to its
+ * neighbour, then to other pairs of its group of TABLE_GROUP_LINES, then to the next group (`lineAt`).
  */
 export const TABLE_MAGIC = 0x7462_6c31;
-export const TABLE_HEADER_BYTES = 4096;
+export const TABLE_FILLS_OFFSET = 4096;
+export const TABLE_FILLS_BYTES = 8192;
+export const TABLE_HEADER_BYTES = 12288;
 export const TABLE_MAGIC_WORD = 0;
 export const TABLE_VALUED_WORD = 1;
 export const TABLE_COUNT_WORD = 2;
 export const TABLE_REMOVED_WORD = 3;
 export const TABLE_SOFT_WORD = 4;
 export const TABLE_NEED_WORD = 5;
-export const TABLE_ZERO_VALUE_WORD = 6;
-export const TABLE_LONGEST_PROBE_WORD = 7;
+export const TABLE_HEADER_VALUES_WORD = 6;
+/** Hashes below this have their value in the header. */
+export const TABLE_HEADER_HASHES = 2;
+/** The hash of a removed slot of a bare table. */
+export const TABLE_REMOVED_HASH = 1;
+export const TABLE_LONGEST_PROBE_WORD = 12;
 export const TABLE_SEGMENT_COUNT_WORD = 8;
 export const TABLE_CURSOR_WORD = 9;
 export const TABLE_TOUCHED_WORD = 10;
@@ -76,6 +85,8 @@ export const SEGMENT_UNITS_MAX = 7;
 export const TABLE_UNIT_BYTES = 65536;
 export const TABLE_UNIT_LINES = 1024;
 export const TABLE_LINE_BYTES = 64;
+/** A power of two that divides TABLE_UNIT_LINES; 16 KiB. */
+export const TABLE_GROUP_LINES = 256;
 export const TABLE_LINE_SLOTS_BARE = 8;
 export const TABLE_LINE_SLOTS_VALUED = 5;
 /** Where a valued line's values start. */
@@ -89,8 +100,10 @@ export const TABLE_SKIP = -3;
 /** What tableInsertOne gives instead of a slot: grow the segment first. */
 export const TABLE_GROW_FIRST = 3;
 export const TABLE_EACH_END = -1;
-/** tableEach needs room for one whole segment: 7 units × 1,024 lines × 8 slots, and hash 0. */
-export const TABLE_EACH_MIN = 57345;
-/** Load at which a segment asks for growth, in 1024ths: each segment has its own between the two. */
-export const TABLE_GROW_LOW = 850;
-export const TABLE_GROW_HIGH = 940;
+/** tableEach needs room for one whole segment: 7 units × 1,024 lines × 8 slots, and hashes 0 and 1. */
+export const TABLE_EACH_MIN = 57346;
+/** Load at which a segment asks for growth, in 1024ths: each segment has its own between low and high. */
+export const TABLE_GROW_LOW_BARE = 780;
+export const TABLE_GROW_HIGH_BARE = 850;
+export const TABLE_GROW_LOW_VALUED = 885;
+export const TABLE_GROW_HIGH_VALUED = 945;

@@ -24,6 +24,8 @@ import {
   TABLE_FIRST_PAGES,
   TABLE_GROW_FIRST,
   TABLE_HEADER_BYTES,
+  TABLE_HEADER_HASHES,
+  TABLE_HEADER_VALUES_WORD,
   TABLE_LONGEST_PROBE_WORD,
   TABLE_MAGIC,
   TABLE_MAGIC_WORD,
@@ -33,7 +35,6 @@ import {
   TABLE_SEGMENT_COUNT_WORD,
   TABLE_SOFT_WORD,
   TABLE_VALUED_WORD,
-  TABLE_ZERO_VALUE_WORD,
 } from "../layout/table.ts";
 import { regionGive, regionTake } from "../memory/region.ts";
 import {
@@ -50,7 +51,7 @@ import {
 export type { FingerprintTable } from "./table-growth.ts";
 
 /** Segments that one call grows ahead of need: each costs a sweep of at most 7 pages. */
-const GROW_PER_CALL = 2;
+const GROW_PER_CALL = 1;
 /** Up to here a batch is taken as if all of its rows fell into one segment. */
 const NEED_ROWS_MAX = 1024;
 
@@ -189,7 +190,7 @@ export function tableInsert(table: FingerprintTable, lo: number, hi: number): nu
   return place === TABLE_GROW_FIRST ? tableFind(table, lo, hi) : place >>> 0;
 }
 
-/** Takes a hash out; false if it was not there. A valued entry's slot is reclaimed later. */
+/** Takes a hash out; false if it was not there. Its slot is reclaimed when its segment is swept. */
 export function tableRemove(table: FingerprintTable, lo: number, hi: number): boolean {
   return table.kernel.exports.tableRemove(table.offset, lo, hi) !== 0;
 }
@@ -205,7 +206,11 @@ export function tableClear(table: FingerprintTable): void {
   for (const word of [TABLE_COUNT_WORD, TABLE_REMOVED_WORD, TABLE_LONGEST_PROBE_WORD]) {
     u32[header + word] = 0;
   }
-  u32[header + TABLE_ZERO_VALUE_WORD] = 0;
+  u32.fill(
+    0,
+    header + TABLE_HEADER_VALUES_WORD,
+    header + TABLE_HEADER_VALUES_WORD + TABLE_HEADER_HASHES,
+  );
   u32[header + TABLE_PAGES_WORD] = first;
   exports.tableOpen(table.offset, table.offset + TABLE_HEADER_BYTES, 1);
   for (const page of pages) regionGive(region, page, 1);

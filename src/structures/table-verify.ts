@@ -17,13 +17,16 @@ import {
   TABLE_DIRECTORY_COUNT,
   TABLE_DIRECTORY_OFFSET,
   TABLE_FIRST_PAGES,
+  TABLE_GROUP_LINES,
+  TABLE_HEADER_HASHES,
+  TABLE_HEADER_VALUES_WORD,
   TABLE_LINE_SLOTS_BARE,
   TABLE_LINE_SLOTS_VALUED,
   TABLE_LINE_VALUES_BYTES,
+  TABLE_REMOVED_HASH,
   TABLE_REMOVED_WORD,
   TABLE_SEGMENT_COUNT_WORD,
   TABLE_UNIT_LINES,
-  TABLE_ZERO_VALUE_WORD,
 } from "../layout/table.ts";
 import { type FingerprintTable, segmentsOf, unitsOf } from "./table-growth.ts";
 
@@ -49,7 +52,10 @@ export function verifyTable(table: FingerprintTable): void {
   const header = table.offset / 4;
   const segments = segmentsOf(table);
   const pages = new Set<number>();
-  let count = u32[header + TABLE_ZERO_VALUE_WORD] === 0 ? 0 : 1;
+  let count = 0;
+  for (let hash = 0; hash < TABLE_HEADER_HASHES; hash++) {
+    if (u32[header + TABLE_HEADER_VALUES_WORD + hash] !== 0) count++;
+  }
   let removed = 0;
   verifyDirectory(table, segments);
   for (const offset of segments) {
@@ -128,15 +134,20 @@ function verifyLine(segment: Segment, line: number, tally: Tally): void {
       continue;
     }
     assert(!hasEnded, "I2: empty slots come last in a line");
+    tally.used++;
+    if (!segment.isValued && hi === 0 && lo === TABLE_REMOVED_HASH) {
+      tally.removed++;
+      continue;
+    }
+    assert(hi !== 0 || lo >= TABLE_HEADER_HASHES, "I5: marks are no entries");
     const prefix = depth === 0 ? 0 : hi >>> (32 - depth);
     assert(prefix === u32[word + SEGMENT_PREFIX_WORD], "an entry stands in its segment");
     verifyReach(segment, line, slot, [lo, hi]);
-    tally.used++;
     if (segment.isValued && u32[at + TABLE_LINE_VALUES_BYTES / 4 + slot] === 0) tally.removed++;
   }
 }
 
-/** I1 and I4: from its home on, lines are full and hold no equal hash before this slot. */
+/** I1 and I4: the lines that a probe passes are full and hold no equal hash before this slot. */
 function verifyReach(
   segment: Segment,
   line: number,
@@ -145,7 +156,10 @@ function verifyReach(
 ): void {
   const { u32, lines, perLine, depth } = segment;
   const next = depth === 0 ? hi : ((hi << depth) | (lo >>> (32 - depth))) >>> 0;
-  for (let at = Math.floor((next * lines) / 2 ** 32); ; at = (at + 1) % lines) {
+  const home = Math.floor((next * lines) / 2 ** 32);
+  for (let step = 0; ; step++) {
+    assert(step < lines, "I1: an entry is within its probe sequence");
+    const at = probeLine(home, lo, step, lines);
     const word = lineWord(segment, at);
     const end = at === line ? slot : perLine;
     for (let other = 0; other < end; other++) {
@@ -156,6 +170,17 @@ function verifyReach(
     }
     if (at === line) return;
   }
+}
+
+/** The line that a probe looks at after `step` full ones: neighbour, pairs of the group, next group. */
+function probeLine(home: number, lo: number, step: number, lines: number): number {
+  const group = Math.floor(home / TABLE_GROUP_LINES) + Math.floor(step / TABLE_GROUP_LINES);
+  const pairs = TABLE_GROUP_LINES / 2;
+  const within = step % TABLE_GROUP_LINES;
+  const stride = (lo | 1) & (pairs - 1);
+  const first = Math.floor((home % TABLE_GROUP_LINES) / 2);
+  const pair = (first + Math.floor(within / 2) * stride) % pairs;
+  return (group * TABLE_GROUP_LINES + 2 * pair + ((home + within) % 2)) % lines;
 }
 
 function lineWord(segment: Segment, line: number): number {
