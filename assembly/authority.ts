@@ -28,29 +28,28 @@ import {
   lowerCase,
   writeEncoded,
 } from "./chars";
-import { HOST_ADDRESS, HOST_HARD, judgeHost } from "./host";
+import { HOST_ADDRESS, HOST_HARD, isPlainHost, judgeHost } from "./host";
 import { addFlags, get, set, stop } from "./row";
 
-/** Writes scheme and authority at the row's href and sets their ranges. Returns the end, or 0. */
-export function writeAuthority(row: usize, at: usize, end: usize): usize {
+/**
+ * Writes scheme and authority at the row's href and sets their ranges; `host` stands behind the last
+ * `@` or is `at`. Returns the end, or 0.
+ */
+export function writeAuthority(row: usize, at: usize, host: usize, end: usize): usize {
   const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
   const isHttps = (get(row, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) !== 0;
   let out = writeScheme(href, isHttps);
-  const host = behindUserinfo(at, end);
   if (host !== at) out = writeUserinfo(row, at, host - 1, out);
-  let colon = host;
-  for (; colon < end && load<u8>(colon) !== 0x3a; colon++) {
-    if (load<u8>(colon) === 0x5b) return stop(row, BATCH_NEEDS_PARSER); // IPv6, or nothing
-  }
-  if (colon === host) return stop(row, BATCH_INVALID);
-  set(row, ROW_HOST_START_WORD, <u32>(out - href));
-  out = writeHost(row, host, colon, out);
+  const hostStart = <u32>(out - href);
+  set(row, ROW_HOST_START_WORD, hostStart);
+  out = writeHost(row, host, end, out);
   if (out === 0) return 0;
+  const length = <usize>(<u32>(out - href) - hostStart); // a host is written byte for byte
   set(row, ROW_PORT_START_WORD, <u32>(out - href));
-  out = writePort(row, colon, end, out);
+  out = writePort(row, host + length, end, out);
   if (out === 0) return 0;
   set(row, ROW_PATH_START_WORD, <u32>(out - href));
-  set(row, ROW_HOST_LENGTH_WORD, <u32>(out - href) - get(row, ROW_HOST_START_WORD));
+  set(row, ROW_HOST_LENGTH_WORD, <u32>(out - href) - hostStart);
   return out;
 }
 
@@ -58,13 +57,6 @@ function writeScheme(out: usize, isHttps: bool): usize {
   store<u32>(out, HTTP_WORD);
   store<u32>(out + 4, isHttps ? HTTPS_WORD : SLASHES_WORD);
   return out + (isHttps ? 8 : 7);
-}
-
-/** The place behind the last `@`, or `at` if there is none. */
-function behindUserinfo(at: usize, end: usize): usize {
-  let i = end;
-  while (i > at && load<u8>(i - 1) !== 0x40) i--;
-  return i;
 }
 
 /** [at, end) stands before the `@`; nothing is written when both parts are empty. */
@@ -83,19 +75,25 @@ function writeUserinfo(row: usize, at: usize, end: usize, out: usize): usize {
   return out;
 }
 
+/** The host of [at, end), up to its colon if there is one. */
 function writeHost(row: usize, at: usize, end: usize, out: usize): usize {
   const start = out;
   let isForbidden = false;
   for (; at < end; at++) {
     const byte = <u32>load<u8>(at);
-    if (byte === 0x25) return stop(row, BATCH_NEEDS_PARSER);
-    if ((classesOf(byte) & HOST_FORBIDDEN) !== 0) isForbidden = true;
+    if ((classesOf(byte) & HOST_FORBIDDEN) !== 0) {
+      if (byte === 0x3a) break;
+      if (byte === 0x25 || byte === 0x5b || byte >= 0x80) return stop(row, BATCH_NEEDS_PARSER);
+      isForbidden = true;
+    }
     store<u8>(out++, lowerCase(byte));
   }
-  if (isForbidden) return stop(row, BATCH_INVALID);
-  const judged = judgeHost(start, out);
-  if (judged === HOST_HARD) return stop(row, BATCH_NEEDS_PARSER);
-  if (judged === HOST_ADDRESS) addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_ADDRESS);
+  if (isForbidden || out === start) return stop(row, BATCH_INVALID);
+  if (!isPlainHost(start, out)) {
+    const judged = judgeHost(start, out);
+    if (judged === HOST_HARD) return stop(row, BATCH_NEEDS_PARSER);
+    if (judged === HOST_ADDRESS) addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_ADDRESS);
+  }
   return out;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Classes of ASCII bytes, one bit each, and the hexadecimal digits. Bytes over 0x7F never get here:
- * rows that hold one go to the full parser.
+ * Classes of bytes, one bit each, and the hexadecimal digits. A byte over 0x7F (a piece of UTF-8) is
+ * percent-encoded everywhere, forbidden in a host, and nothing else.
  *
  *   bit  class           bytes
  *     1  ENCODE_PATH     the path percent-encode set
@@ -20,6 +20,7 @@ export const HOST_FORBIDDEN: u32 = 16;
 export const UNRESERVED: u32 = 32;
 export const HEX: u32 = 64;
 export const SCHEME: u32 = 128;
+const NOT_ASCII: u32 = 0x1f;
 
 /** Four bytes, little-endian: "http", "s://" and "://". */
 export const HTTP_WORD: u32 = 0x70747468;
@@ -38,13 +39,16 @@ const CLASSES: usize = memory.data<u8>([
   0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0, 0x09, 0x18, 0x09, 0x20, 0x1f,
 ]);
 
-/** The classes of a byte below 0x80. */
 export function classesOf(byte: u32): u32 {
-  return load<u8>(CLASSES + byte);
+  return byte < 0x80 ? load<u8>(CLASSES + byte) : NOT_ASCII;
 }
 
 export function isDigit(byte: u32): bool {
   return byte - 0x30 < 10;
+}
+
+export function isHexDigit(byte: u32): bool {
+  return (classesOf(byte) & HEX) !== 0;
 }
 
 export function isLetter(byte: u32): bool {
@@ -83,8 +87,17 @@ export function writeEncoded(at: usize, end: usize, out: usize, encode: u32): us
   return out;
 }
 
-/** Copies [at, end) to `out` as it is. Returns the place behind it. */
+/**
+ * Copies [at, end) to `out` and returns the place behind it. Reads and writes whole blocks of
+ * BATCH_SLACK_BYTES: what lies behind either end is touched, so the two must not overlap. @hot
+ */
 export function writeBytes(at: usize, end: usize, out: usize): usize {
+  for (; at < end; at += 16, out += 16) v128.store(out, v128.load(at));
+  return out - (at - end);
+}
+
+/** The same for pieces of one text that move towards its start, byte for byte. */
+export function moveBytes(at: usize, end: usize, out: usize): usize {
   memory.copy(out, at, end - at);
   return out + (end - at);
 }

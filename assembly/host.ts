@@ -5,7 +5,7 @@
  *   … label . label . last [.]
  *                     └ digits or 0x…: the whole is an address or invalid; we read 1.2.3.4 only
  */
-import { isDigit, lowerCase } from "./chars";
+import { isDigit, isHexDigit, lowerCase } from "./chars";
 
 export const HOST_PLAIN: u32 = 0;
 export const HOST_ADDRESS: u32 = 1;
@@ -21,13 +21,11 @@ export function judgeHost(at: usize, end: usize): u32 {
   return judgeNumber(at, last, end);
 }
 
-/** The last label begins with a digit. */
+/** The last label begins with a digit: all digits, or 0x and hex digits, make it a number. */
 function judgeNumber(at: usize, last: usize, end: usize): u32 {
-  if (load<u8>(last) === 0x30 && last + 1 < end && lowerCase(load<u8>(last + 1)) === 0x78) {
-    return HOST_HARD;
-  }
-  let i = last;
-  while (i < end && isDigit(load<u8>(i))) i++;
+  const isHex = load<u8>(last) === 0x30 && last + 1 < end && lowerCase(load<u8>(last + 1)) === 0x78;
+  let i = isHex ? last + 2 : last;
+  while (i < end && (isHex ? isHexDigit(load<u8>(i)) : isDigit(load<u8>(i)))) i++;
   if (i < end && load<u8>(i) !== 0x2e) return HOST_PLAIN;
   return isDottedQuad(at, end) ? HOST_ADDRESS : HOST_HARD;
 }

@@ -3,6 +3,13 @@ export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
 export { copyBatch, gatherUrls } from "./record";
 export { kernelVersion } from "./version";
+export {
+  bloomProbeBatch,
+  bloomInsertBatch,
+  bloomProbe,
+  bloomInsert,
+  bloomCountBits,
+} from "./bloom";
 export { fingerprint128, hashBatch, hashOne } from "./fingerprint";
 export {
   tableDemand,
@@ -13,10 +20,3 @@ export {
 } from "./table";
 export { tableEach, tableGrow, tableOpen, tableRemove } from "./table-grow";
 export { tableFindShared } from "./table-shared";
-export {
-  bloomProbeBatch,
-  bloomInsertBatch,
-  bloomProbe,
-  bloomInsert,
-  bloomCountBits,
-} from "./bloom";

@@ -27,6 +27,7 @@ import {
   BATCH_POLICY_OFFSET_WORD,
   BATCH_ROWS_OFFSET_WORD,
   BATCH_ROW_BYTES,
+  BATCH_SLACK_BYTES,
   BATCH_TOO_LONG,
   ROW_FLAGS_WORD,
   ROW_FRAGMENT_START_WORD,
@@ -50,7 +51,7 @@ import {
   POLICY_RAW,
   POLICY_UNSORTED,
 } from "../src/layout/policy";
-import { writeBytes } from "./chars";
+import { moveBytes, writeBytes } from "./chars";
 import { isNormal, percentCount, writeNormal } from "./percent";
 import {
   PIECES_CHANGED,
@@ -164,7 +165,7 @@ function writeKey(batch: usize, row: usize, policy: usize, flags: u32): void {
   const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
   const length = get(row, ROW_HREF_LENGTH_WORD);
   const bound = length + 2 * percentCount(href, href + <usize>length);
-  if (!hasRoom(batch, 2 * <u64>bound)) {
+  if (!hasRoom(batch, 2 * (<u64>bound + BATCH_SLACK_BYTES))) {
     stop(row, BATCH_NEEDS_KEY);
     return;
   }
@@ -177,9 +178,14 @@ function writeKey(batch: usize, row: usize, policy: usize, flags: u32): void {
   const queryEnd = href + <usize>get(row, ROW_FRAGMENT_START_WORD);
   if (queryEnd - query > 1 && (flags & POLICY_DROP_QUERY) === 0) {
     if (isSplit(flags)) {
-      const normal = key + <usize>bound;
-      const normalEnd = writeNormal(query + 1, queryEnd, normal);
-      out = writeSplit(batch, normal, normalEnd, out, policy);
+      let start = query + 1;
+      let end = queryEnd;
+      if (!isNormal(start, end)) {
+        const normal = key + <usize>bound + BATCH_SLACK_BYTES;
+        end = writeNormal(start, end, normal);
+        start = normal;
+      }
+      out = writeSplit(batch, start, end, out, policy);
       if (out === 0) {
         stop(row, BATCH_NEEDS_KEY);
         return;
@@ -232,9 +238,9 @@ function dropPathParams(at: usize, end: usize, policy: usize): usize {
     const head = scanByte(at, segmentEnd, 0x3b);
     // A segment that would become a dot segment stays whole: the key must parse to itself.
     if (isDotSegment(at, head) && allDropped(head, segmentEnd, policy)) {
-      out = writeBytes(at, segmentEnd, out);
+      out = moveBytes(at, segmentEnd, out);
     } else {
-      out = writeBytes(at, head, out);
+      out = moveBytes(at, head, out);
       out = writeParams(head, segmentEnd, out, policy);
     }
     at = segmentEnd;
@@ -246,7 +252,7 @@ function dropPathParams(at: usize, end: usize, policy: usize): usize {
 function writeParams(at: usize, end: usize, out: usize, policy: usize): usize {
   while (at < end) {
     const paramEnd = scanByte(at + 1, end, 0x3b);
-    if (!isDroppedParam(at, paramEnd, policy)) out = writeBytes(at, paramEnd, out);
+    if (!isDroppedParam(at, paramEnd, policy)) out = moveBytes(at, paramEnd, out);
     at = paramEnd;
   }
   return out;

@@ -19,7 +19,7 @@ export function isNormal(at: usize, end: usize): bool {
     const high = <u32>load<u8>(at + 1);
     const low = <u32>load<u8>(at + 2);
     if (high >= 0x61 || low >= 0x61) return false;
-    if ((classesOfByte((hexValue(high) << 4) | hexValue(low)) & UNRESERVED) !== 0) return false;
+    if ((classesOf((hexValue(high) << 4) | hexValue(low)) & UNRESERVED) !== 0) return false;
     at += 3;
   }
 }
@@ -32,7 +32,7 @@ export function writeNormal(at: usize, end: usize, out: usize): usize {
     if (percent === end) return out;
     if (isTriple(percent, end)) {
       const byte = (hexValue(load<u8>(percent + 1)) << 4) | hexValue(load<u8>(percent + 2));
-      if ((classesOfByte(byte) & UNRESERVED) !== 0) store<u8>(out++, byte);
+      if ((classesOf(byte) & UNRESERVED) !== 0) store<u8>(out++, byte);
       else out = writeTriple(out, byte);
       at = percent + 3;
     } else {
@@ -51,11 +51,6 @@ export function percentCount(at: usize, end: usize): u32 {
 
 function isTriple(at: usize, end: usize): bool {
   if (end - at < 3) return false;
-  const classes = classesOf(load<u8>(at + 1) & 0x7f) & classesOf(load<u8>(at + 2) & 0x7f);
+  const classes = classesOf(load<u8>(at + 1)) & classesOf(load<u8>(at + 2));
   return (classes & HEX) !== 0;
-}
-
-/** A decoded byte may be over 0x7F: that has no classes. */
-function classesOfByte(byte: u32): u32 {
-  return byte < 0x80 ? classesOf(byte) : 0;
 }

@@ -95,7 +95,7 @@ function rankOf(at: usize, end: usize, policy: usize, flags: u32): i32 {
   for (let i: u32 = 0; i < count; i++) {
     const start = textOf(policy, i);
     const length = textOf(policy, i + 1) - start;
-    if (length === end - at && memory.compare(start, at, length) === 0) return i;
+    if (length === end - at && compareBytes(start, start + length, at, end) === 0) return i;
   }
   return -1;
 }
@@ -119,12 +119,17 @@ function isBefore(left: usize, right: usize, flags: u32): bool {
   const leftEnd = <usize>get(left, 2);
   const rightEnd = <usize>get(right, 2);
   return (
-    compareBytes(valueOf(leftName, leftEnd), leftEnd, valueOf(rightName, rightEnd), rightEnd) < 0
+    compareBytes(
+      valueStart(leftName, leftEnd),
+      leftEnd,
+      valueStart(rightName, rightEnd),
+      rightEnd,
+    ) < 0
   );
 }
 
 /** Where a value begins: behind the `=`, or at the end where there is none. */
-function valueOf(nameEnd: usize, end: usize): usize {
+function valueStart(nameEnd: usize, end: usize): usize {
   return nameEnd < end ? nameEnd + 1 : end;
 }
 

@@ -9,7 +9,7 @@
  *   bit 6, 7    `%` and `&`: not of the set, but gathered into the row's hints on the way
  *
  *   I1  Reads at most BATCH_SLACK_BYTES past `end`, and 1 byte before `at`; never returns more than `end`.
- *   I2  A hint may be set without need (bytes past the end count), never missing.
+ *   I2  A hint is set for every `%` or `&` up to the stop, the stop itself too, and for no byte behind it.
  */
 import { ROW_FLAGS_WORD } from "../src/layout/batch";
 import { BATCH_FLAG_AMPERSAND, BATCH_FLAG_PERCENT } from "../src/layout/batch";
@@ -36,18 +36,14 @@ export function scanPath(at: usize, end: usize, row: usize): usize {
   for (; at < end; at += 16) {
     const bytes = v128.load(at);
     const classes = nibbleClasses(bytes, low, high);
-    seen = v128.or(seen, classes);
     const special = i8x16.ne(v128.and(classes, i8x16.splat(63)), i8x16.splat(0));
     const isDot = v128.or(i8x16.eq(bytes, i8x16.splat(0x2e)), i8x16.eq(bytes, i8x16.splat(0x25)));
     const isBehindSlash = i8x16.eq(v128.load(at - 1), i8x16.splat(0x2f));
     const stops = i8x16.bitmask(v128.or(special, v128.and(isDot, isBehindSlash)));
-    if (stops !== 0) {
-      at += <usize>ctz(stops);
-      break;
-    }
+    if (stops !== 0 || end - at <= 16) return lastBlock(row, at, end, stops, seen, classes);
+    seen = v128.or(seen, classes);
   }
-  noteSeen(row, seen);
-  return lowerOf(at, end);
+  return end;
 }
 
 /** First byte of [at, end) that a serialised query does not keep, `#` included, or `end`. @hot */
@@ -69,6 +65,28 @@ export function scanByte(at: usize, end: usize, byte: u32): usize {
   const wanted = i8x16.splat(<i8>byte);
   for (; at < end; at += 16) {
     const stops = i8x16.bitmask(i8x16.eq(v128.load(at), wanted));
+    if (stops !== 0) return lowerOf(at + <usize>ctz(stops), end);
+  }
+  return end;
+}
+
+/** First of two bytes in [at, end), or `end`. @hot */
+export function scanEither(at: usize, end: usize, left: u32, right: u32): usize {
+  const wantedLeft = i8x16.splat(<i8>left);
+  const wantedRight = i8x16.splat(<i8>right);
+  for (; at < end; at += 16) {
+    const bytes = v128.load(at);
+    const found = v128.or(i8x16.eq(bytes, wantedLeft), i8x16.eq(bytes, wantedRight));
+    const stops = i8x16.bitmask(found);
+    if (stops !== 0) return lowerOf(at + <usize>ctz(stops), end);
+  }
+  return end;
+}
+
+/** First byte of [at, end) that is below 0x0E (tabs and newlines are) or over 0x7F, or `end`. @hot */
+export function scanOdd(at: usize, end: usize): usize {
+  for (; at < end; at += 16) {
+    const stops = i8x16.bitmask(i8x16.lt_s(v128.load(at), i8x16.splat(0x0e)));
     if (stops !== 0) return lowerOf(at + <usize>ctz(stops), end);
   }
   return end;
@@ -97,16 +115,32 @@ function scanWith(at: usize, end: usize, row: usize, low: v128, high: v128): usi
   let seen = i8x16.splat(0);
   for (; at < end; at += 16) {
     const classes = nibbleClasses(v128.load(at), low, high);
-    seen = v128.or(seen, classes);
     const special = i8x16.ne(v128.and(classes, i8x16.splat(63)), i8x16.splat(0));
     const stops = i8x16.bitmask(special);
-    if (stops !== 0) {
-      at += <usize>ctz(stops);
-      break;
-    }
+    if (stops !== 0 || end - at <= 16) return lastBlock(row, at, end, stops, seen, classes);
+    seen = v128.or(seen, classes);
   }
-  noteSeen(row, seen);
-  return lowerOf(at, end);
+  return end;
+}
+
+/** Ends a scan in the block at `at`: gathers the hints up to and with the stop, which it returns. */
+function lastBlock(
+  row: usize,
+  at: usize,
+  end: usize,
+  stops: i32,
+  seen: v128,
+  classes: v128,
+): usize {
+  const stop = stops === 0 ? end : lowerOf(at + <usize>ctz(stops), end);
+  const counted = ((<u32>1) << (<u32>(stop - at) + <u32>(stop < end))) - 1;
+  const percents = <u32>i8x16.bitmask(i16x8.shl(classes, 1)) & counted;
+  const ampersands = <u32>i8x16.bitmask(classes) & counted;
+  let flags = load<u32>(row, ROW_FLAGS_WORD << 2);
+  if ((percents | i8x16.bitmask(i16x8.shl(seen, 1))) !== 0) flags |= BATCH_FLAG_PERCENT;
+  if ((ampersands | i8x16.bitmask(seen)) !== 0) flags |= BATCH_FLAG_AMPERSAND;
+  store<u32>(row, flags, ROW_FLAGS_WORD << 2);
+  return stop;
 }
 
 function nibbleClasses(bytes: v128, low: v128, high: v128): v128 {
@@ -115,13 +149,6 @@ function nibbleClasses(bytes: v128, low: v128, high: v128): v128 {
     i8x16.swizzle(low, v128.and(bytes, nibble)),
     i8x16.swizzle(high, v128.and(i16x8.shr_u(bytes, 4), nibble)),
   );
-}
-
-function noteSeen(row: usize, seen: v128): void {
-  let flags = load<u32>(row, ROW_FLAGS_WORD << 2);
-  if (i8x16.bitmask(i16x8.shl(seen, 1)) !== 0) flags |= BATCH_FLAG_PERCENT;
-  if (i8x16.bitmask(seen) !== 0) flags |= BATCH_FLAG_AMPERSAND;
-  store<u32>(row, flags, ROW_FLAGS_WORD << 2);
 }
 
 function lowerOf(left: usize, right: usize): usize {

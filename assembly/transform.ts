@@ -2,9 +2,9 @@
  * The serialisation of a URL that is not serialised yet, written into text: a scalar walk of the WHATWG
  * basic URL parser for `http` and `https`, absolute or against a parsed base row.
  *
- *   trim, drop tab and newline ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
+ *   latin1 to UTF-8, drop tab and newline, trim ─▶ scheme ─▶ [base] ─▶ authority ─▶ path ─▶ ?query ─▶ #fragment
  *
- *   text: │ … used │ href being written (≤ 3 × raw + base + 32) │ raw without tabs (only if needed) │
+ *   text: │ … used │ href being written (≤ 3 × raw + base + 64) │ copy of raw (only if needed) │
  *
  * Each writer takes the place to write at and returns the place behind it, or 0 when the row has ended
  * with another status (`stop`). Ranges go straight into the row, relative to the start of the href.
@@ -14,6 +14,7 @@ import {
   BATCH_FLAG_HREF_WRITTEN,
   BATCH_FLAG_HTTPS,
   BATCH_FLAG_USERINFO,
+  BATCH_INPUT_IS_UTF8_WORD,
   BATCH_INVALID,
   BATCH_MAX_URL_BYTES_WORD,
   BATCH_NEEDS_PARSER,
@@ -32,41 +33,43 @@ import {
   ROW_STATUS_WORD,
   ROW_VISIT_LENGTH_WORD,
 } from "../src/layout/batch";
-import {
-  ENCODE_FRAGMENT,
-  ENCODE_PATH,
-  ENCODE_QUERY,
-  HTTP_WORD,
-  SCHEME,
-  classesOf,
-  isLetter,
-  writeBytes,
-  writeEncoded,
-} from "./chars";
+import { HTTP_WORD, SCHEME, classesOf, isLetter, writeBytes, writeTriple } from "./chars";
 import { writeAuthority } from "./authority";
 import { addFlags, clearRow, get, hasRoom, keepText, set, stop, textEnd } from "./row";
-import { hasHighByte, noteBytes } from "./scan";
+import {
+  hasHighByte,
+  noteBytes,
+  scanByte,
+  scanEither,
+  scanFragment,
+  scanOdd,
+  scanPath,
+  scanQuery,
+} from "./scan";
 
 /** Writes the row's href from [at, end), or ends the row with another status. */
 export function transformRow(batch: usize, row: usize, at: usize, end: usize, base: usize): void {
-  if (hasHighByte(at, end)) {
-    stop(row, BATCH_NEEDS_PARSER);
-    return;
-  }
-  while (at < end && load<u8>(at) <= 0x20) at++;
-  while (at < end && load<u8>(end - 1) <= 0x20) end--;
-  const raw = <u64>(end - at);
-  const room = 3 * raw + (base === 0 ? 32 : <u64>get(base, ROW_HREF_LENGTH_WORD) + 32);
-  if (!hasRoom(batch, room + raw)) {
+  const odd = scanOdd(at, end);
+  const widens = get(batch, BATCH_INPUT_IS_UTF8_WORD) === 0 && hasHighByte(odd, end);
+  const copied = widens || hasTab(odd, end);
+  const raw = (<u64>(end - at)) << (widens ? 1 : 0);
+  const room = 3 * raw + (base === 0 ? 64 : <u64>get(base, ROW_HREF_LENGTH_WORD) + 64);
+  if (!hasRoom(batch, room + (copied ? raw : 0))) {
     stop(row, BATCH_NEEDS_PARSER);
     return;
   }
   const out = textEnd(batch);
-  if (hasTab(at, end)) {
-    const stripped = out + <usize>room;
-    end = strip(at, end, stripped);
-    at = stripped;
+  if (copied) {
+    const copy = out + <usize>room;
+    if (widens && end - at + highCount(at, end) > <usize>get(batch, BATCH_MAX_URL_BYTES_WORD)) {
+      stop(row, BATCH_TOO_LONG);
+      return;
+    }
+    end = copyPlain(at, end, copy, widens);
+    at = copy;
   }
+  while (at < end && load<u8>(at) <= 0x20) at++;
+  while (at < end && load<u8>(end - 1) <= 0x20) end--;
   set(row, ROW_HREF_OFFSET_WORD, <u32>out);
   const hrefEnd = writeHref(row, at, end, base);
   if (hrefEnd === 0) {
@@ -121,10 +124,15 @@ function schemeEnd(at: usize, end: usize): usize {
 /** What stands behind a scheme: any number of slashes, then the authority. */
 function writeAbsolute(row: usize, at: usize, end: usize, scheme: u32): usize {
   while (at < end && isSlash(load<u8>(at))) at++;
+  let host = at;
   let authorityEnd = at;
-  while (authorityEnd < end && !endsAuthority(load<u8>(authorityEnd))) authorityEnd++;
+  for (; authorityEnd < end; authorityEnd++) {
+    const byte = <u32>load<u8>(authorityEnd);
+    if (byte === 0x40) host = authorityEnd + 1;
+    else if (endsAuthority(byte)) break;
+  }
   set(row, ROW_FLAGS_WORD, scheme);
-  const out = writeAuthority(row, at, authorityEnd);
+  const out = writeAuthority(row, at, host, authorityEnd);
   return out === 0 ? 0 : writeRest(row, authorityEnd, end, out, true);
 }
 
@@ -167,28 +175,42 @@ function writeRelative(row: usize, at: usize, end: usize, base: usize): usize {
 
 /** Path, query and fragment. `isRooted`: the first slash of [at, end) is the path's own. */
 function writeRest(row: usize, at: usize, end: usize, out: usize, isRooted: bool): usize {
-  let pathEnd = at;
-  while (pathEnd < end && load<u8>(pathEnd) !== 0x3f && load<u8>(pathEnd) !== 0x23) pathEnd++;
+  const pathEnd = scanEither(at, end, 0x3f, 0x23);
   if (isRooted && at < pathEnd && isSlash(load<u8>(at))) at++;
-  const root = <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_PATH_START_WORD));
-  return writeQuery(row, pathEnd, end, writePath(at, pathEnd, out, root));
+  return writeQuery(row, pathEnd, end, writePath(row, at, pathEnd, out));
 }
 
-/** Segments of [at, end), each behind a slash; dots take away what stands between `root` and `out`. */
-function writePath(at: usize, end: usize, out: usize, root: usize): usize {
+/**
+ * The segments of [at, end), each behind a slash, in runs as long as nothing changes; dots take away
+ * what stands between the start of the row's path and `out`.
+ */
+function writePath(row: usize, at: usize, end: usize, out: usize): usize {
+  const root = <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_PATH_START_WORD));
+  let isSegmentStart = true;
+  store<u8>(out++, 0x2f);
   while (true) {
-    let segmentEnd = at;
-    while (segmentEnd < end && !isSlash(load<u8>(segmentEnd))) segmentEnd++;
-    const dots = dotsOfSegment(at, end);
-    if (dots === 0) {
+    const dots = isSegmentStart ? dotsOfSegment(at, end) : 0;
+    if (dots !== 0) {
+      if (dots === 2) out = shorten(out - 1, root);
+      else out--;
       store<u8>(out++, 0x2f);
-      out = writeEncoded(at, segmentEnd, out, ENCODE_PATH);
-    } else {
-      if (dots === 2) out = shorten(out, root);
-      if (segmentEnd === end) store<u8>(out++, 0x2f);
+      while (at < end && !isSlash(load<u8>(at))) at++;
+      if (at++ === end) return out;
+      continue;
     }
-    if (segmentEnd === end) return out;
-    at = segmentEnd + 1;
+    const stop = scanPath(at, end, row);
+    out = writeBytes(at, stop, out);
+    if (stop === end) return out;
+    const byte = <u32>load<u8>(stop);
+    at = stop + 1;
+    isSegmentStart = byte === 0x5c;
+    if (isSegmentStart) store<u8>(out++, 0x2f);
+    else if (byte !== 0x2e && byte !== 0x25) out = writeTriple(out, byte);
+    else if (dotsOfSegment(stop, end) === 0) store<u8>(out++, byte);
+    else {
+      isSegmentStart = true; // the scan stops here only behind a slash
+      at = stop;
+    }
   }
 }
 
@@ -221,25 +243,29 @@ function isEncodedDot(at: usize, end: usize): bool {
 
 /** [at, end) is empty or begins with `?` or `#`. */
 function writeQuery(row: usize, at: usize, end: usize, out: usize): usize {
-  const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
-  set(row, ROW_QUERY_START_WORD, <u32>(out - href));
-  let queryEnd = at;
-  while (queryEnd < end && load<u8>(queryEnd) !== 0x23) queryEnd++;
-  return writeFragment(row, queryEnd, end, writeEncodedPart(at, queryEnd, out, ENCODE_QUERY));
+  set(row, ROW_QUERY_START_WORD, <u32>(out - <usize>get(row, ROW_HREF_OFFSET_WORD)));
+  const queryEnd = scanByte(at, end, 0x23);
+  if (at < queryEnd) store<u8>(out++, load<u8>(at++));
+  while (at < queryEnd) {
+    const stop = scanQuery(at, queryEnd, row);
+    out = writeBytes(at, stop, out);
+    if (stop < queryEnd) out = writeTriple(out, load<u8>(stop));
+    at = stop + 1;
+  }
+  return writeFragment(row, queryEnd, end, out);
 }
 
 /** [at, end) is empty or begins with `#`. */
 function writeFragment(row: usize, at: usize, end: usize, out: usize): usize {
-  const href = <usize>get(row, ROW_HREF_OFFSET_WORD);
-  set(row, ROW_FRAGMENT_START_WORD, <u32>(out - href));
-  return writeEncodedPart(at, end, out, ENCODE_FRAGMENT);
-}
-
-/** A part with the byte that begins it, or nothing. */
-function writeEncodedPart(at: usize, end: usize, out: usize, encode: u32): usize {
-  if (at === end) return out;
-  store<u8>(out, load<u8>(at));
-  return writeEncoded(at + 1, end, out + 1, encode);
+  set(row, ROW_FRAGMENT_START_WORD, <u32>(out - <usize>get(row, ROW_HREF_OFFSET_WORD)));
+  if (at < end) store<u8>(out++, load<u8>(at++));
+  while (at < end) {
+    const stop = scanFragment(at, end, row);
+    out = writeBytes(at, stop, out);
+    if (stop < end) out = writeTriple(out, load<u8>(stop));
+    at = stop + 1;
+  }
+  return out;
 }
 
 function isSlash(byte: u32): bool {
@@ -255,10 +281,23 @@ function hasTab(at: usize, end: usize): bool {
   return false;
 }
 
-/** Copies [at, end) without tab, line feed and carriage return; returns the end of the copy. */
-function strip(at: usize, end: usize, out: usize): usize {
-  for (; at < end; at++) if (!isTab(load<u8>(at))) store<u8>(out++, load<u8>(at));
+/** Copies [at, end) without tab, line feed and carriage return, latin1 as UTF-8; the end of the copy. */
+function copyPlain(at: usize, end: usize, out: usize, widens: bool): usize {
+  for (; at < end; at++) {
+    const byte = <u32>load<u8>(at);
+    if (isTab(byte)) continue;
+    if (widens && byte >= 0x80) {
+      store<u8>(out++, 0xc0 | (byte >> 6));
+      store<u8>(out++, 0x80 | (byte & 0x3f));
+    } else store<u8>(out++, byte);
+  }
   return out;
+}
+
+function highCount(at: usize, end: usize): usize {
+  let count: usize = 0;
+  for (; at < end; at++) count += <usize>load<u8>(at) >> 7;
+  return count;
 }
 
 function isTab(byte: u32): bool {

@@ -22,6 +22,11 @@ export interface KernelExports {
   /** Raw bytes of one row to its href; its status. */
   parseOne(batch: number, index: number): number;
   kernelVersion(): number;
+  bloomProbeBatch(bloom: number, hashes: number, count: number, results: number): number;
+  bloomInsertBatch(bloom: number, hashes: number, count: number, results: number): number;
+  bloomProbe(bloom: number, lo: number, hi: number): number;
+  bloomInsert(bloom: number, lo: number, hi: number): number;
+  bloomCountBits(offset: number, size: number): number;
   fingerprint128(offset: number, length: number, outOffset: number): void;
   hashBatch(batch: number): void;
   hashOne(offset: number, length: number, secretOffset: number, outOffset: number): void;
@@ -43,11 +48,6 @@ export interface KernelExports {
   copyBatch(jobs: number, count: number): void;
   gatherUrls(handles: number, count: number, text: number, capacity: number, ends: number): number;
   tableFindShared(table: number, hashes: number, count: number, values: number): number;
-  bloomProbeBatch(bloom: number, hashes: number, count: number, results: number): number;
-  bloomInsertBatch(bloom: number, hashes: number, count: number, results: number): number;
-  bloomProbe(bloom: number, lo: number, hi: number): number;
-  bloomInsert(bloom: number, lo: number, hi: number): number;
-  bloomCountBits(offset: number, size: number): number;
 }
 
 export interface Kernel {

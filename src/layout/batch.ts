@@ -19,6 +19,8 @@
  *   13  maxUrlBytes      in   longer raw or canonical URLs are BATCH_TOO_LONG
  *   14  baseRow          in   absolute offset of a parsed row that relative links resolve against, or 0
  *   15  policyOffset     in   key policy (layout/policy.ts), or 0 for the default
+ *   16  inputIsUtf8      in   1: raw bytes are UTF-8; 0: they are latin1
+ *   17-31 reserved, zero
  *
  * Row, words (all out):
  *    0  status           BATCH_*: 0 = fine so far
@@ -36,7 +38,7 @@
  *   12  portStart        within href, of the ':' before the port; = pathStart when there is none
  *   13-15 reserved, zero
  */
-export const BATCH_HEADER_BYTES = 64;
+export const BATCH_HEADER_BYTES = 128;
 export const BATCH_COUNT_WORD = 0;
 export const BATCH_CAPACITY_WORD = 1;
 export const BATCH_INPUT_OFFSET_WORD = 2;
@@ -53,6 +55,7 @@ export const BATCH_SECRET_OFFSET_WORD = 12;
 export const BATCH_MAX_URL_BYTES_WORD = 13;
 export const BATCH_BASE_ROW_WORD = 14;
 export const BATCH_POLICY_OFFSET_WORD = 15;
+export const BATCH_INPUT_IS_UTF8_WORD = 16;
 
 export const BATCH_ROW_BYTES = 64;
 export const BATCH_ROW_WORDS = 16;

@@ -19,8 +19,8 @@ import { TABLE_NEW, TABLE_SKIP } from "../layout/table.ts";
 import { type Bloom, bloomInsertBatch, bloomProbeBatch } from "./bloom.ts";
 import { type FingerprintTable, tableFind, tableInsertBatch } from "./fingerprint-table.ts";
 
-/** Seen, and nothing more is known: reads as finished, depth 0, no attempts. */
-export const SEEN_UNKNOWN = 0x8000_0000;
+/** SEEN_UNKNOWN of the seen-set. */
+export const BLOOM_SEEN = 0x8000_0000;
 
 /** One batch of the seen-set, all offsets in bytes. */
 export interface SeenRows {
@@ -43,7 +43,7 @@ export function bloomAdmitBatch(table: FingerprintTable, bloom: Bloom, rows: See
     const hi = u32[hashesOffset / 4 + row * 2 + 1] as number;
     const slot = tableFind(table, lo, hi);
     u32[slotsOffset / 4 + row] = slot;
-    u32[valuesOffset / 4 + row] = slot === 0 ? SEEN_UNKNOWN : (u32[slot >>> 2] as number);
+    u32[valuesOffset / 4 + row] = slot === 0 ? BLOOM_SEEN : (u32[slot >>> 2] as number);
   }
   if (fresh > 0) insertNew(bloom, rows);
   return fresh;
@@ -54,7 +54,7 @@ export function bloomProbeMissing(bloom: Bloom, rows: SeenRows): void {
   const maybes: number[] = [];
   listMaybes(bloom, rows, 0, maybes);
   const { u32 } = bloom.kernel.region.views;
-  for (const row of maybes) u32[rows.valuesOffset / 4 + row] = SEEN_UNKNOWN;
+  for (const row of maybes) u32[rows.valuesOffset / 4 + row] = BLOOM_SEEN;
 }
 
 /** Lists the rows whose value is `wanted` and whose hash the bloom may hold. Uses the bloom's scratch. @hot */

@@ -41,7 +41,7 @@ import {
   tableRemove,
   tableStats,
 } from "./fingerprint-table.ts";
-import { SEEN_UNKNOWN, bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
+import { BLOOM_SEEN, bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
 import {
   type Tiered,
   createTiered,
@@ -57,6 +57,9 @@ import { COLD_REMOVED, type ColdTier } from "./tier.ts";
 
 /** The hot table's word for an entry removed while the cold tier still holds it; as a row's answer it means absent. */
 export const SEEN_REMOVED = COLD_REMOVED;
+
+/** Mode bloom: seen, and nothing more is known: reads as finished, depth 0, no attempts. */
+export const SEEN_UNKNOWN = BLOOM_SEEN;
 
 export type SeenMode = "exact" | "tiered" | "bloom";
 

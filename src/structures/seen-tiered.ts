@@ -145,7 +145,8 @@ export function tieredStep(tiered: Tiered, budget: number): number {
     tiered.moveAt = hotMax(tiered);
     throw failure.error;
   }
-  if (hotCount(tiered) > tiered.moveAt) return move(tiered);
+  const moved = hotCount(tiered) > tiered.moveAt ? move(tiered) : 0;
+  if (moved > 0) return moved;
   return tiered.cold.step(budget);
 }
 
@@ -262,13 +263,19 @@ function move(tiered: Tiered): number {
     }
     tiered.cursor = next < 0 ? 0 : next;
     tiered.debt += picked * MERGE_WORK;
-    const max = hotMax(tiered);
+    tiered.moveAt = hotMax(tiered);
     // Mostly live entries: looking again at once would cost a sweep per batch and gain little.
-    tiered.moveAt = picked < count / 8 ? Math.max(max, hotCount(tiered)) + (max >> 3) + 64 : max;
+    if (picked * 8 < count)
+      tiered.moveAt = Math.max(tiered.moveAt, hotCount(tiered)) + patience(tiered);
     return picked;
   } finally {
     regionGive(kernel.region, buffer, EACH_PAGES);
   }
+}
+
+/** Entries that come before the next sweep when there was little to move. */
+function patience(tiered: Tiered): number {
+  return (hotMax(tiered) >> 3) + 64;
 }
 
 function pickFinished(tiered: Tiered, buffer: number, count: number): number {

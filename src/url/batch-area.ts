@@ -8,7 +8,7 @@
  * The base row is a batch of one row with its own header, so that the kernel parses it like any other.
  * Untouched pages cost address space only, so that areas are sized for the worst case.
  *
- *   I1  inputBytes ≥ maxUrlBytes: one URL of the longest allowed kind always fits an empty input area.
+ *   I1  inputBytes > maxUrlBytes: one URL of the longest allowed kind always fits an empty input area.
  *   I2  Bytes that do not fit text go to overflow pages; a row is never lost for want of room.
  */
 import { assert } from "../base/assert.ts";
@@ -41,7 +41,7 @@ export interface BatchOptions {
   /** Most URLs in one batch. */
   readonly capacity?: number;
   readonly maxUrlBytes?: number;
-  /** Room for the raw bytes of a batch; at least maxUrlBytes. */
+  /** Room for the raw bytes of a batch; more than maxUrlBytes. */
   readonly inputBytes?: number;
   /** Room for hrefs and keys that the kernel writes; what does not fit costs time, nothing else. */
   readonly textBytes?: number;
@@ -104,8 +104,8 @@ export type BatchText = "href" | "key" | "visit" | "host";
 export function createArea(kernel: Kernel, options: BatchOptions): BatchArea {
   const capacity = options.capacity ?? 256;
   const maxUrlBytes = options.maxUrlBytes ?? URL_BYTES_MAX;
-  const inputBytes = align(Math.max(options.inputBytes ?? 65536, maxUrlBytes));
-  const baseTextBytes = align(4 * maxUrlBytes + 64 + BATCH_SCRATCH_BYTES);
+  const inputBytes = align(Math.max(options.inputBytes ?? 65536, maxUrlBytes + 1));
+  const baseTextBytes = align(8 * maxUrlBytes + 64 + BATCH_SCRATCH_BYTES);
   const textBytes = align(options.textBytes ?? 4 * inputBytes + baseTextBytes);
   assert(capacity > 0 && maxUrlBytes > 0, "createArea: capacity and maxUrlBytes > 0");
   assert(textBytes >= BATCH_SCRATCH_BYTES, "createArea: text holds the scratch");

@@ -4,8 +4,8 @@
  *   batchBase(base)? ─▶ batchLoad(urls, start) ─▶ batchParse ─▶ [rules] ─▶ batchKey(policy) ─▶ batchStrings
  *                          one latin1Write         kernel + oracle for the rows it leaves
  *
- * A string with a character over U+00FF goes in as one byte 0x80: the kernel stands back from every byte
- * over 0x7F, and the oracle reads the string itself. Rows that the oracle made look like the kernel's.
+ * A batch that holds a character over U+00FF goes in as UTF-8, row by row. Rows that the oracle made
+ * look like the kernel's.
  *
  *   I1  kernel + oracle = oracle alone, for every string, base and policy.
  *   I2  Between load and strings the caller leaves `urls` as it is.
@@ -16,6 +16,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import {
   BATCH_BASE_ROW_WORD,
   BATCH_COUNT_WORD,
+  BATCH_INPUT_IS_UTF8_WORD,
   BATCH_NEEDS_KEY,
   BATCH_NEEDS_PARSER,
   BATCH_OK,
@@ -33,8 +34,6 @@ import { fillRow, freeOverflow, freePolicy, placePolicy } from "./batch-rows.ts"
 import { parseUrl } from "./canonical.ts";
 import { type NormalPolicy, normalizePolicy } from "./policy.ts";
 
-/** Goes in for a string that is no latin1, or too long: the kernel leaves such a row to the oracle. */
-const ODD = "\x80";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: latin1 begins at NUL.
 const WIDE = /[^\x00-\xff]/;
 const DEFAULT_POLICY = normalizePolicy();
@@ -73,12 +72,12 @@ export function batchLoad(batch: UrlBatch, urls: readonly string[], start: numbe
   let text = "";
   let size = 0;
   let row = 0;
-  let isOdd = false;
+  let isLong = false;
   for (; row < count; row++) {
     const url = urls[start + row] as string;
     const length = url.length;
-    if (length > maxUrlBytes) isOdd = true;
-    if (isOdd || size + length > inputBytes) break;
+    if (length > maxUrlBytes) isLong = true;
+    if (isLong || size + length > inputBytes) break;
     text += url;
     size += length;
     u32[ends + row] = size;
@@ -87,9 +86,10 @@ export function batchLoad(batch: UrlBatch, urls: readonly string[], start: numbe
   }
   batch.urls = urls;
   batch.start = start;
-  if (isOdd || WIDE.test(text)) return loadOdd(batch, count);
+  if (isLong || WIDE.test(text)) return loadUtf8(batch, count);
   if (VERIFY) assert(row > 0 || count <= 0, "I1 of batch-area: one URL fits");
   buffer.latin1Write(text, area.input, size);
+  u32[(area.header >>> 2) + BATCH_INPUT_IS_UTF8_WORD] = 0;
   batch.count = row;
   return row;
 }
@@ -139,13 +139,16 @@ export function batchOne(batch: UrlBatch, urls: readonly [string], policy?: Norm
   if (overflow.runs.length > 0) freeOverflow(kernel, overflow);
   const usual = policy === undefined || policy.profile !== "w3lib";
   const { buffer, u32 } = kernel.region.views;
-  const isWide = WIDE.test(url);
-  buffer.latin1Write(isWide ? ODD : url, area.input);
-  u32[area.ends >>> 2] = isWide ? ODD.length : url.length;
-  u32[(area.rows >>> 2) + ROW_STATUS_WORD] = BATCH_OK;
   batch.urls = urls;
   batch.start = 0;
-  batch.count = 1;
+  if (WIDE.test(url)) loadUtf8(batch, 1);
+  else {
+    buffer.latin1Write(url, area.input);
+    u32[area.ends >>> 2] = url.length;
+    u32[(area.rows >>> 2) + ROW_STATUS_WORD] = BATCH_OK;
+    u32[(header >>> 2) + BATCH_INPUT_IS_UTF8_WORD] = 0;
+    batch.count = 1;
+  }
   prepare(batch);
   let status = kernel.exports.parseOne(header, 0);
   if (status === BATCH_NEEDS_PARSER) status = parseLeft(batch, 0);
@@ -159,23 +162,32 @@ export function batchOne(batch: UrlBatch, urls: readonly [string], policy?: Norm
     : status;
 }
 
-/** The same with ODD in place of what can not be written as latin1 or is too long anyway. */
-function loadOdd(batch: UrlBatch, count: number): number {
+/**
+ * The same row by row and in UTF-8, lone surrogates as U+FFFD. A URL that is too long takes its room
+ * and is not written: the kernel looks at its length only.
+ */
+function loadUtf8(batch: UrlBatch, count: number): number {
   const { area, urls, start } = batch;
   const { buffer, u32 } = area.kernel.region.views;
-  let text = "";
+  let end = 0;
   let row = 0;
   for (; row < count; row++) {
     const url = urls[start + row] as string;
-    const safe = url.length > area.maxUrlBytes || WIDE.test(url) ? ODD : url;
-    if (text.length + safe.length > area.inputBytes) break;
-    text += safe;
-    u32[(area.ends >>> 2) + row] = text.length;
+    const size = boundedSize(url, area.maxUrlBytes);
+    if (end + size > area.inputBytes) break;
+    if (size <= area.maxUrlBytes) buffer.utf8Write(url, area.input + end, size);
+    end += size;
+    u32[(area.ends >>> 2) + row] = end;
     u32[(area.rows >>> 2) + row * BATCH_ROW_WORDS + ROW_STATUS_WORD] = BATCH_OK;
   }
-  buffer.latin1Write(text, area.input, text.length);
+  u32[(area.header >>> 2) + BATCH_INPUT_IS_UTF8_WORD] = 1;
   batch.count = row;
   return row;
+}
+
+/** Bytes of UTF-8, or `max` + 1 for all that is longer than `max`. */
+function boundedSize(url: string, max: number): number {
+  return url.length > max ? max + 1 : Math.min(Buffer.byteLength(url), max + 1);
 }
 
 /** The header words that change from call to call. */
@@ -191,11 +203,12 @@ function prepare(batch: UrlBatch): void {
 /** Puts the base into its row, as a batch of one; its href, or undefined. */
 function parseBase(batch: UrlBatch, base: string): string | undefined {
   const { kernel, baseHeader, baseRow, baseInput, baseText, maxUrlBytes } = batch.area;
-  if (base.length > maxUrlBytes) return undefined;
+  const size = boundedSize(base, maxUrlBytes);
+  if (size > maxUrlBytes) return undefined;
   const { u32, buffer } = kernel.region.views;
-  const raw = WIDE.test(base) ? ODD : base;
-  buffer.latin1Write(raw, baseInput);
-  u32[(batch.area.ends >>> 2) + batch.area.capacity] = raw.length;
+  buffer.utf8Write(base, baseInput, size);
+  u32[(batch.area.ends >>> 2) + batch.area.capacity] = size;
+  u32[(baseHeader >>> 2) + BATCH_INPUT_IS_UTF8_WORD] = 1;
   u32[(baseHeader >>> 2) + BATCH_TEXT_USED_WORD] = 0;
   const at = baseRow >>> 2;
   u32[at + ROW_STATUS_WORD] = BATCH_OK;

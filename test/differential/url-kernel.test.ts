@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
-import { BATCH_ROW_WORDS } from "../../src/layout/batch.ts";
+import { BATCH_ROW_WORDS, ROW_HREF_OFFSET_WORD } from "../../src/layout/batch.ts";
 import { batchBase, batchKey, batchLoad, batchParse, closeUrlBatch } from "../../src/url/batch.ts";
 import type { UrlBatch } from "../../src/url/batch-area.ts";
 import { batchStrings } from "../../src/url/batch-strings.ts";
@@ -66,4 +66,108 @@ describe("the kernel's URL path", () => {
     const plain = [...asciiEverywhere("http://example.com/a/long/path.html?and=query&of=it#frag")];
     for (const policy of POLICIES) checkUrls(released, plain, { policy });
   });
+
+  it("equals the oracle on every http(s) case of the web-platform-tests", ({ skip }) => {
+    const path = sharedFile("data/wpt-urltestdata.json");
+    if (path === undefined) return skip();
+    const cases = wptCases(path);
+    expect(cases.length).toBeGreaterThan(500);
+    for (const { input, base } of cases) checkUrls(released, [input], { base, single: true });
+  });
+
+  it("loses no row when text is full, URLs are long, or the batch is small", () => {
+    const seed = testSeed("url-kernel narrow");
+    const narrow = [
+      newBatch("release", { capacity: 3, maxUrlBytes: 300, inputBytes: 300, textBytes: 1200 }),
+      newBatch("release", { capacity: 64, maxUrlBytes: 100, textBytes: 1024 }),
+      newBatch("release", { capacity: 1, maxUrlBytes: 200_000 }),
+    ];
+    fuzzed(8, seed, (urls, round) => {
+      const long = ["a", "%", "/../", "&b", "\u00fc", " ", "#"].map(
+        (piece) => `http://host/${round % 2 ? "?" : ""}${piece.repeat(65_536 / piece.length)}`,
+      );
+      for (const batch of narrow) {
+        const policy = POLICIES[(round * 2) % POLICIES.length] as NormalPolicy;
+        checkUrls(batch, urls.slice(0, 128).concat(long), { base: BASES[round % 4], policy });
+      }
+    });
+    for (const batch of narrow) {
+      closeUrlBatch(batch);
+      expect(batch.area.kernel.region.pagesUsed).toBe(0);
+    }
+  });
+
+  it("is the same in the debug kernel and in the release kernel, word for word", () => {
+    const seed = testSeed("url-kernel debug");
+    fuzzed(stressRounds(30, 4), seed, (urls, round) => {
+      const policy = POLICIES[round % POLICIES.length] as NormalPolicy;
+      for (let start = 0; start < urls.length; start += released.count) {
+        for (const batch of [debug, released]) {
+          batchBase(batch, BASES[round % BASES.length]);
+          batchLoad(batch, urls, start);
+          batchParse(batch);
+          batchKey(batch, policy);
+        }
+        expect(rowsOf(debug)).toEqual(rowsOf(released));
+        expect(batchStrings(debug, "key")).toEqual(batchStrings(released, "key"));
+      }
+    });
+  });
+
+  it("gives a key that is its own key, and an href that parses to itself in place", () => {
+    const seed = testSeed("url-kernel idempotence");
+    fuzzed(stressRounds(20, 4), seed, (urls, round) => {
+      const policy = POLICIES[round % 7] as NormalPolicy;
+      batchBase(released, undefined);
+      const keys = keysOf(urls, policy).filter((key) => key !== undefined);
+      expect(keysOf(keys, policy)).toEqual(keys);
+      for (let row = 0; row < released.count; row++) {
+        const key = keys[released.start + row] as string;
+        if (/^https?:..[^/]*[@[]/.test(key)) continue; // user info and IPv6 are always written
+        const offset = rowWord(released, row, ROW_HREF_OFFSET_WORD);
+        const inInput = offset >= released.area.input && offset < released.area.text;
+        expect(inInput, key).toBe(true);
+      }
+    });
+  });
+
+  it("finishes 97 % of URLs from the wild and 95 % of link text without the oracle", ({ skip }) => {
+    const links = linkCorpus(5_000, 1);
+    const share = links.map(({ base, href }) => kernelShare(released, [href], base));
+    const linkShare = share.reduce((sum, each) => sum + each, 0) / links.length;
+    console.log(`kernel share of link text: ${(100 * linkShare).toFixed(2)} %`);
+    expect(linkShare).toBeGreaterThanOrEqual(0.95);
+    const path = sharedFile("data/urls-kasztp.txt");
+    if (path === undefined) return skip();
+    const urls = readFileSync(path, "utf8")
+      .split("\n")
+      .filter((line) => line !== "");
+    const urlShare = kernelShare(released, urls);
+    console.log(`kernel share of URLs from the wild: ${(100 * urlShare).toFixed(2)} %`);
+    expect(urlShare).toBeGreaterThanOrEqual(0.97);
+    for (const policy of POLICIES) checkUrls(released, urls.slice(0, 5_000), { policy });
+    checkUrls(released, urls, {});
+  });
 });
+
+function keysOf(urls: readonly string[], policy: NormalPolicy): (string | undefined)[] {
+  const keys: (string | undefined)[] = [];
+  for (let start = 0; start < urls.length; start += released.count) {
+    batchLoad(released, urls, start);
+    batchParse(released);
+    batchKey(released, policy);
+    batchStrings(released, "key", keys);
+  }
+  return keys;
+}
+
+/** The cases whose base is none or http(s); the input may be anything. */
+function wptCases(path: string): { input: string; base: string | undefined }[] {
+  const list = JSON.parse(readFileSync(path, "utf8")) as unknown[];
+  return list.flatMap((entry) => {
+    if (typeof entry !== "object" || entry === null) return [];
+    const { input, base } = entry as { input: string; base: string | null };
+    if (base !== null && !/^https?:/.test(base)) return [{ input, base: undefined }];
+    return [{ input, base: base ?? undefined }];
+  });
+}

@@ -3,7 +3,7 @@ import { type Random, createRandom } from "../../src/base/random.ts";
 
 /** SEED= from outside, or a fresh one; printed, so that a failure can be repeated. */
 export function testSeed(name: string): number {
-  const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`${name}: SEED=${seed}`);
   return seed;
 }

@@ -21,7 +21,7 @@ import {
   ROW_QUERY_START_WORD,
   ROW_STATUS_WORD,
 } from "../../src/layout/batch.ts";
-import { type BatchOptions, type UrlBatch } from "../../src/url/batch-area.ts";
+import type { BatchOptions, UrlBatch } from "../../src/url/batch-area.ts";
 import {
   batchBase,
   batchKey,
@@ -120,7 +120,8 @@ export function kernelShare(batch: UrlBatch, urls: readonly string[], base?: str
   batchBase(batch, base);
   for (let start = 0; start < urls.length; start += batch.count) {
     batchLoad(batch, urls, start);
-    batchParse(batch); // writes the header; the next two calls count what the kernel leaves
+    batchParse(batch); // these two write the header; the next two count what the kernel leaves
+    batchKey(batch);
     left += exports.parseBatch(batch.area.header);
     left += exports.keyBatch(batch.area.header);
   }
@@ -147,7 +148,10 @@ function checkSingles(
 
 function checkParsed(batch: UrlBatch, row: number, parsed: ParsedUrl | number, url: string): void {
   const status = rowWord(batch, row, ROW_STATUS_WORD);
-  if (typeof parsed === "number") return same(status, parsed, "status", url);
+  if (typeof parsed === "number") {
+    same(status, parsed, "status", url);
+    return;
+  }
   same(status, BATCH_OK, "status", url);
   const flags = rowWord(batch, row, ROW_FLAGS_WORD);
   same(rowWord(batch, row, ROW_HOST_START_WORD), parsed.hostStart, "hostStart", url);

@@ -56,7 +56,9 @@ function expectModel(tier: ColdTier, model: Model, pool: number): void {
   }
   const order = sortedOrder(hashes, pool);
   const sorted = new Uint32Array(pool * 2);
-  order.forEach((row, at) => sorted.set(hashes.subarray(row * 2, row * 2 + 2), at * 2));
+  order.forEach((row, at) => {
+    sorted.set(hashes.subarray(row * 2, row * 2 + 2), at * 2);
+  });
   tier.has(sorted, pool, values); // ascending, so that neighbours find their block read
   for (let at = 0; at < pool; at++) {
     const value = model.get(`${sorted[at * 2 + 1]}:${sorted[at * 2]}`)?.value ?? 0;
@@ -69,7 +71,7 @@ function expectModel(tier: ColdTier, model: Model, pool: number): void {
 describe("cold tier", () => {
   it("agrees with a Map through adds, merges in slices, reopening and clearing", () => {
     const random = testRandom("cold model");
-    let files = createMemoryFiles();
+    const files = createMemoryFiles();
     let tier = openTier(files);
     const model: Model = new Map();
     const pool = 6000;
@@ -295,7 +297,7 @@ describe("cold tier, damaged files", () => {
 describe("cold tier, failing disk", () => {
   const POOL = 1500;
   /** Every change is cut once in this many runs of the suite; STRESS_SECONDS takes them all at once. */
-  const STRIDE = process.env["STRESS_SECONDS"] === undefined ? 3 : 1;
+  const STRIDE = process.env.STRESS_SECONDS === undefined ? 3 : 1;
 
   interface Told {
     before(batch: Model): void;

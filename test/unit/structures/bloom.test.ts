@@ -37,6 +37,10 @@ function rowsIn(kernel: Kernel) {
   };
 }
 
+function wordsAt(words: Uint32Array, row: number): [lo: number, hi: number] {
+  return [words[row * 2] as number, words[row * 2 + 1] as number];
+}
+
 function layersOf(bloom: Bloom) {
   const { u32, u8 } = bloom.kernel.region.views;
   return Array.from({ length: bloom.layerCount }, (_, index) => {
@@ -65,7 +69,7 @@ describe.each<KernelFlavour>(["debug", "release", "shared"])("bloom, %s kernel",
           rows.put(words);
           bloomInsertBatch(bloom, rows.hashes, count, rows.results);
           for (let i = 0; i < count; i++) {
-            const bits = twinBits(words[i * 2]!, words[i * 2 + 1]!, blocks, isRotated);
+            const bits = twinBits(...wordsAt(words, i), blocks, isRotated);
             expect(rows.result(i), `insert ${i}`).toBe(Number(twinInsert(twin, bits)));
           }
           const lo = random.word();
@@ -219,11 +223,10 @@ describe("bloom life", () => {
     const words = randomHashes(20_000, random);
     for (let round = 0; round < 2; round++) {
       bloomInsertWords(bloom, words, 20_000);
-      for (let i = 0; i < 20_000; i++)
-        expect(bloomHas(bloom, words[i * 2]!, words[i * 2 + 1]!)).toBe(true);
+      for (let i = 0; i < 20_000; i++) expect(bloomHas(bloom, ...wordsAt(words, i))).toBe(true);
       verifyBloom(bloom);
       bloomClear(bloom);
-      expect(bloomHas(bloom, words[0]!, words[1]!)).toBe(false);
+      expect(bloomHas(bloom, ...wordsAt(words, 0))).toBe(false);
       expect(bloomStats(bloom)).toMatchObject({ count: 0, bitsSet: 0, layers: 1, expectedLost: 0 });
       verifyBloom(bloom);
     }
