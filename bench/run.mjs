@@ -1,11 +1,13 @@
 /**
  * Makes the benchmarks runnable and starts them: types are stripped, nothing else is done to them.
+ * Builds the package first where its sources are newer than dist/; --no-build leaves it as it is.
  *
  *   bench/**.ts ──transpile──▶ build/bench/**.js      build/src ──link──▶ dist
  *
  * The benchmarks import `../../src/…`; in build/ those paths lead to dist/, so that what is measured is
  * the built package, with the kernel's files that it ships.
  */
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -24,13 +26,30 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const build = join(root, "build");
 
-if (!existsSync(join(root, "dist/index.js")) || !existsSync(join(root, "dist/kernel.wasm"))) {
-  console.error("dist/ is not built: run `npm run build` first");
-  process.exit(2);
-}
+const words = process.argv.slice(2);
+const mayBuild = !words.includes("--no-build");
+
+if (mayBuild && isOld()) buildPackage();
 await prepare();
 const { main } = await import(pathToFileURL(join(build, "bench/main.js")).href);
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main(words.filter((word) => word !== "--no-build"));
+
+/** Whether dist/ lacks something or is older than a source of it. */
+function isOld() {
+  const made = ["dist/index.js", "dist/kernel.wasm"].map((path) =>
+    statSync(join(root, path), { throwIfNoEntry: false }),
+  );
+  const madeAt = Math.min(...made.map((stat) => stat?.mtimeMs ?? 0));
+  const all = [...sources(join(root, "src")), ...sources(join(root, "assembly"))];
+  return all.some((source) => statSync(source).mtimeMs > madeAt);
+}
+
+function buildPackage() {
+  console.error("dist/ is missing or older than its sources: building");
+  const options = { cwd: root, stdio: /** @type {const} */ (["ignore", "ignore", "inherit"]) };
+  const { status } = spawnSync(process.execPath, [join(root, "tools/build.mjs")], options);
+  if (status !== 0) process.exit(status ?? 1);
+}
 
 /** Several runs may start at once: files appear whole, and only where they are missing or old. */
 async function prepare() {

@@ -5,13 +5,13 @@
  *   round 2   A′ C  B  A       fresh:  each letter is a child process of its own
  *   …
  *
- * A′ is the first side once more: A′ / A is the A/A row. A shared case warms every job with one run that
+ * A′ is the first side once more: A′ / A is the A/A row; runs too short to be judged go without. A shared case warms every job with one run that
  * does not count.
  *
  *   I1  The checksums of a pair's sides are equal in every round, or the case is at fault.
  */
 import { type BenchCase, type Measured, type Params, sidesOf } from "./case.ts";
-import { type Ratio, ratioOf } from "./statistics.ts";
+import { type Ratio, ratioOf, ROUNDS_MIN } from "./statistics.ts";
 
 /** One run of one side, wherever it ran. */
 export interface Observation {
@@ -64,7 +64,8 @@ export async function runCase(options: RunOptions): Promise<CaseResult> {
   const taken = new Map<string, Observation[]>();
   try {
     const first = sides[0];
-    const seats = first === undefined ? [] : [...sides, first + AGAIN];
+    const isJudged = rounds >= ROUNDS_MIN;
+    const seats = first !== undefined && isJudged ? [...sides, first + AGAIN] : sides;
     for (let round = 0; round < rounds; round++) {
       const order = round % 2 === 0 ? seats : [...seats].reverse();
       for (const seat of order) {
@@ -148,9 +149,8 @@ function checkSums(bench: BenchCase, [subject, ours]: Seat, [peer, others]: Seat
   ours.forEach(({ checksum }, round) => {
     const other = others[round]?.checksum;
     if (checksum === other) return;
-    throw new Error(
-      `${bench.name}: ${subject} answers ${checksum}, ${peer} answers ${other} (expected: the same)`,
-    );
+    const answers = `${subject} answers ${checksum}, ${peer} answers ${other}`;
+    throw new Error(`${bench.name}: ${answers} (expected: the same)`);
   });
 }
 

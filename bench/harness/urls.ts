@@ -129,7 +129,12 @@ function flat(text: string): string {
 }
 
 /** A running checksum over texts, the same for the same texts in the same order. */
-export function createTextSum(): { add(text: string | undefined): void; value(): string } {
+export interface TextSum {
+  add(text: string | undefined): void;
+  value(): string;
+}
+
+export function createTextSum(): TextSum {
   let count = 0;
   let sum = 0;
   return {

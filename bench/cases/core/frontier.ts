@@ -18,11 +18,11 @@ import { memoryNow, watchPauses } from "../../harness/machine.ts";
 import { createTextSum, urlChunk } from "../../harness/urls.ts";
 import { crawleeMissing } from "../../peers/crawlee.ts";
 import type { Queue } from "../../peers/queue.ts";
-import { drainAll, drainSingly, openQueue, pushAll, pushSingly } from "./rig.ts";
+import { drainAll, drainSingly, openQueue, pushAll, pushSingly, warmUp } from "./rig.ts";
 
 const CRAWLEE_MAX = 100_000;
 const POLLED_MAX = 1_000_000;
-const WARM = 3_000;
+const CRAWLEE_WARM = 1_000;
 
 export const frontierCase: BenchCase = {
   name: "frontier",
@@ -53,7 +53,7 @@ async function setup(side: string, params: Params): Promise<Job> {
   const pending = numberOf(params, "pending");
   const shape = { hosts: Math.max(100, Math.floor(pending / 50)) };
   const singles = Math.min(20_000, Math.floor(pending / 100));
-  await warmUp(side);
+  await warmUp(side, 0, side === "crawlee" ? CRAWLEE_WARM : pending);
   const queue = await openQueue(side, 0);
   const sum = createTextSum();
   let accepted = 0;
@@ -86,17 +86,6 @@ async function setup(side: string, params: Params): Promise<Job> {
     checksum: () => `${accepted} accepted, ${sum.value()}`,
     close: () => queue.close(),
   };
-}
-
-/** Lets compilers do their work on a queue that is thrown away. */
-async function warmUp(side: string): Promise<void> {
-  const queue = await openQueue(side, 0);
-  const drive = { start: 1_500_000_000, count: WARM, shape: { hosts: 100 } };
-  await pushAll(queue, drive);
-  await pushSingly(queue, { ...drive, start: drive.start + WARM });
-  await drainAll(queue, { count: WARM, isPolite: false });
-  await drainSingly(queue, { count: WARM, isPolite: false });
-  await queue.close();
 }
 
 function memoryFacts(

@@ -12,7 +12,7 @@
  */
 import { type BenchCase, type Job, numberOf, type Params } from "../../harness/case.ts";
 import { createTextSum } from "../../harness/urls.ts";
-import { delayFor, drainAll, openQueue, pushAll } from "./rig.ts";
+import { delayFor, drainAll, openQueue, pushAll, warmUp } from "./rig.ts";
 
 export const polite: BenchCase = {
   name: "polite",
@@ -42,7 +42,9 @@ async function setup(side: string, params: Params): Promise<Job> {
   const pending = numberOf(params, "pending");
   const polls = numberOf(params, "polls");
   const isPolite = !side.endsWith("-impolite");
-  const queue = await openQueue(side.replace("-impolite", ""), isPolite ? delayFor(hosts) : 0);
+  const delayMs = isPolite ? delayFor(hosts) : 0;
+  await warmUp(side.replace("-impolite", ""), delayMs, pending);
+  const queue = await openQueue(side.replace("-impolite", ""), delayMs);
   const sum = createTextSum();
   const drive = { start: 0, count: pending, shape: { hosts, isUniform: true } };
   return {

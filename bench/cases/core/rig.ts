@@ -7,7 +7,7 @@
 import type { Histogram } from "hdr-histogram-js";
 import { nowNs } from "../../harness/case.ts";
 import { recordNs } from "../../harness/histogram.ts";
-import { createTextSum, type UrlShape, urlChunk } from "../../harness/urls.ts";
+import { type TextSum, type UrlShape, urlChunk } from "../../harness/urls.ts";
 import { openCrawlee } from "../../peers/crawlee.ts";
 import { openOutrider } from "../../peers/outrider.ts";
 import { openPlain } from "../../peers/plain.ts";
@@ -28,6 +28,28 @@ export function delayFor(hosts: number): number {
 export async function openQueue(side: string, delayMs: number): Promise<Queue> {
   if (side === "crawlee") return openCrawlee();
   return side === "plain" ? openPlain({ delayMs }) : openOutrider({ delayMs });
+}
+
+/** Most URLs of a warm-up: what compilers want to see. */
+const WARM_MAX = 20_000;
+
+/** Lets compilers do their work on a queue that is thrown away; `size` is that of the run to come. */
+export async function warmUp(side: string, delayMs: number, size: number): Promise<void> {
+  const queue = await openQueue(side, delayMs);
+  const count = Math.min(WARM_MAX, Math.ceil(size / 2));
+  const isPolite = delayMs > 0;
+  const drive = {
+    start: 1_500_000_000,
+    count,
+    shape: { hosts: 64 * Math.max(1, delayMs), isUniform: true },
+  };
+  await pushAll(queue, drive);
+  await drainAll(queue, { count, isPolite });
+  if (!isPolite) {
+    await pushSingly(queue, { ...drive, start: drive.start + count });
+    await drainSingly(queue, { count, isPolite });
+  }
+  await queue.close();
 }
 
 export interface PushDrive {
@@ -76,7 +98,7 @@ export interface DrainDrive {
   /** How many to take; fewer come out only when the queue is empty. */
   readonly count: number;
   readonly isPolite: boolean;
-  readonly sum?: ReturnType<typeof createTextSum>;
+  readonly sum?: TextSum;
 }
 
 /** Drains `count` URLs; nanoseconds spent in calls and how many came. */
