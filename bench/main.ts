@@ -5,13 +5,13 @@
  *   npm run bench -- dedup bloom            some cases by name
  *   npm run bench -- core --smoke           seconds: shows that everything runs and every checksum agrees
  *   npm run bench -- --list                 names, sentences, targets
- *   --rounds N   --params text (only sizes whose text contains it)   --write   --no-write   --json
+ *   --rounds N   --params urls=1000000 (only such sizes)   --write   --no-write   --json   --no-build
  */
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { CASES } from "./cases/index.ts";
-import type { BenchCase } from "./harness/case.ts";
+import type { BenchCase, Params } from "./harness/case.ts";
 import { CHILD_FLAGS, observeInChild } from "./harness/child.ts";
 import { machineOf } from "./harness/machine.ts";
 import { resultOf, type ResultFile, writeResult } from "./harness/result-file.ts";
@@ -88,6 +88,15 @@ function listText(bench: BenchCase): string {
   return `${bench.suite} ${bench.name}: ${bench.about}\n    ${pairs}\n    ${sizes}${target}`;
 }
 
+/** Whether a size has every `name=value` of a list. */
+function matches(params: Params, wanted: string | undefined): boolean {
+  if (wanted === undefined) return true;
+  return wanted.split(",").every((each) => {
+    const [name, value] = each.split("=");
+    return name !== undefined && String(params[name]) === value;
+  });
+}
+
 /** True when all of its sizes ran and every checksum agreed. */
 async function runOne(bench: BenchCase, flags: Flags): Promise<boolean> {
   const size = flags.isSmoke ? "smoke" : "real";
@@ -96,9 +105,7 @@ async function runOne(bench: BenchCase, flags: Flags): Promise<boolean> {
   const rounds =
     flags.rounds ?? (flags.isSmoke ? ROUNDS.smoke : (bench.rounds ?? ROUNDS.real[bench.process]));
   const wanted = flags.params;
-  const sizes = bench.sizes[size].filter(
-    (params) => wanted === undefined || paramText(params).includes(wanted),
-  );
+  const sizes = bench.sizes[size].filter((params) => matches(params, wanted));
   if (!flags.json) console.log(headText(bench));
   const results: CaseResult[] = [];
   try {

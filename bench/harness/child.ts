@@ -39,8 +39,14 @@ export function observeInChild(order: Order): Promise<Observation> {
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       output += text;
     });
+    const stop = (): void => {
+      child.kill();
+      process.exit(130);
+    };
+    process.once("SIGINT", stop).once("SIGTERM", stop);
     child.on("error", reject);
     child.on("close", (code, signal) => {
+      process.off("SIGINT", stop).off("SIGTERM", stop);
       if (code !== 0) {
         reject(new Error(`${order.bench}, ${order.side}: the child ended with ${code ?? signal}`));
         return;

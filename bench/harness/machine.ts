@@ -65,18 +65,20 @@ function residentBytes(): number {
 }
 
 export interface Pauses {
-  readonly count: number;
-  readonly totalMs: number;
+  /** Begin, on the clock of performance.now(), and length. */
+  readonly list: readonly { readonly startMs: number; readonly lengthMs: number }[];
   readonly maxMs: number;
 }
 
 /** Watches garbage collections until `stop`, which waits for those still to be told. */
 export function watchPauses(): { stop(): Promise<Pauses> } {
-  const lengths: number[] = [];
+  const list: { startMs: number; lengthMs: number }[] = [];
   const collect = (entries: readonly PerformanceEntry[]): void => {
-    for (const { duration } of entries) lengths.push(duration);
+    for (const { startTime, duration } of entries) {
+      list.push({ startMs: startTime, lengthMs: duration });
+    }
   };
-  const observer = new PerformanceObserver((list) => collect(list.getEntries()));
+  const observer = new PerformanceObserver((entries) => collect(entries.getEntries()));
   observer.observe({ entryTypes: ["gc"] });
   return {
     async stop() {
@@ -85,9 +87,8 @@ export function watchPauses(): { stop(): Promise<Pauses> } {
       collect(observer.takeRecords());
       observer.disconnect();
       return {
-        count: lengths.length,
-        totalMs: lengths.reduce((sum, length) => sum + length, 0),
-        maxMs: lengths.reduce((longest, length) => Math.max(longest, length), 0),
+        list,
+        maxMs: list.reduce((longest, { lengthMs }) => Math.max(longest, lengthMs), 0),
       };
     },
   };

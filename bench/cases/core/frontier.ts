@@ -13,8 +13,8 @@
  * lease object and its URL's string: 500 ns, a fifth of plain's speed, which is a bare array.
  */
 import { type BenchCase, type Job, numberOf, type Params } from "../../harness/case.ts";
-import { createHistogram, percentilesOf } from "../../harness/histogram.ts";
-import { memoryNow, watchPauses } from "../../harness/machine.ts";
+import { createCallLog } from "../../harness/call-log.ts";
+import { memoryNow } from "../../harness/machine.ts";
 import { createTextSum, urlChunk } from "../../harness/urls.ts";
 import { crawleeMissing } from "../../peers/crawlee.ts";
 import type { Queue } from "../../peers/queue.ts";
@@ -60,14 +60,15 @@ async function setup(side: string, params: Params): Promise<Job> {
   return {
     async run() {
       const before = memoryNow();
-      const histogram = createHistogram();
-      const pauses = watchPauses();
-      const pushed = await pushAll(queue, { start: 0, count: pending, shape, histogram });
-      const { maxMs } = await pauses.stop();
+      const calls = createCallLog();
+      const pushed = await pushAll(queue, { start: 0, count: pending, shape, calls });
+      const { percentiles, facts: longest } = await calls.stop();
       accepted = pushed.accepted;
-      const facts = memoryFacts(before, pending, queue);
-      facts["URL bytes"] = bytesOf(urlChunk(0, 10_000, shape));
-      facts["longest GC ms in push"] = maxMs;
+      const facts = {
+        ...memoryFacts(before, pending, queue),
+        ...longest,
+        "URL bytes": bytesOf(urlChunk(0, 10_000, shape)),
+      };
       const pushOne = await pushSingly(queue, { start: pending, count: singles, shape });
       const drainOne = await drainSingly(queue, { count: singles, isPolite: false, sum });
       const count = Math.min(POLLED_MAX, pending);
@@ -80,7 +81,7 @@ async function setup(side: string, params: Params): Promise<Job> {
           "poll one": drainOne / singles,
         },
         facts,
-        latencies: { "pushMany(1000)": percentilesOf(histogram) },
+        latencies: { "pushMany(1000)": percentiles },
       };
     },
     checksum: () => `${accepted} accepted, ${sum.value()}`,

@@ -4,9 +4,8 @@
  *   URLs of 50,000 (made outside the clock) ─▶ calls of 1,000 ─▶ each call's latency
  *   drain: calls of DRAIN leases, finished at once; polite queues get a millisecond of virtual time between two calls
  */
-import type { Histogram } from "hdr-histogram-js";
 import { nowNs } from "../../harness/case.ts";
-import { recordNs } from "../../harness/histogram.ts";
+import type { CallLog } from "../../harness/call-log.ts";
 import { type TextSum, type UrlShape, urlChunk } from "../../harness/urls.ts";
 import { openCrawlee } from "../../peers/crawlee.ts";
 import { openOutrider } from "../../peers/outrider.ts";
@@ -57,7 +56,7 @@ export interface PushDrive {
   readonly count: number;
   readonly shape: UrlShape;
   /** Latency of each call of 1,000. */
-  readonly histogram?: Histogram;
+  readonly calls?: CallLog;
 }
 
 /** Pushes `count` URLs from an index on; nanoseconds spent and how many were accepted. */
@@ -65,7 +64,7 @@ export async function pushAll(
   queue: Queue,
   drive: PushDrive,
 ): Promise<{ spent: number; accepted: number }> {
-  const { start, count, shape, histogram } = drive;
+  const { start, count, shape, calls } = drive;
   let spent = 0;
   let accepted = 0;
   for (let done = 0; done < count; done += CHUNK) {
@@ -75,9 +74,7 @@ export async function pushAll(
       const at = nowNs();
       const answer = queue.push(list);
       accepted += typeof answer === "number" ? answer : await answer;
-      const took = nowNs() - at;
-      spent += took;
-      if (histogram !== undefined) recordNs(histogram, took);
+      spent += calls === undefined ? nowNs() - at : calls.end(at);
     }
   }
   return { spent, accepted };

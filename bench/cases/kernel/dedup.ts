@@ -16,8 +16,8 @@
  */
 import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { nowNs, numberOf } from "../../harness/case.ts";
-import { createHistogram, percentilesOf, recordNs } from "../../harness/histogram.ts";
-import { memoryNow, watchPauses } from "../../harness/machine.ts";
+import { createCallLog } from "../../harness/call-log.ts";
+import { memoryNow } from "../../harness/machine.ts";
 import { linkChunk, urlChunk } from "../../harness/urls.ts";
 import { tableStats } from "../../../src/structures/fingerprint-table.ts";
 import { admitBatch, admitOne, openPipeline, plainCanonical, printRows } from "./pipeline.ts";
@@ -30,8 +30,8 @@ const AGAIN_EACH = 10;
 
 /** One way of deduplication. `count` tells how many were new so far. */
 interface Way {
-  /** Takes a chunk and tells the latency of its calls. */
-  take(urls: readonly string[], tell: (ns: number) => void): void;
+  /** Takes a chunk and says when each of its calls ends. */
+  take(urls: readonly string[], end: (startNs: number) => void): void;
   count(): number;
   facts(): Record<string, number>;
 }
@@ -63,23 +63,22 @@ function setup(side: string, params: Params): Job {
   return {
     async run() {
       const memory = memoryNow();
-      const histogram = createHistogram();
-      const pauses = watchPauses();
+      const calls = createCallLog();
       let spent = 0;
       for (let start = 0; start < total; start += CHUNK) {
         const urls = urlChunk(start, Math.min(CHUNK, total - start), shape);
         repeatSome(urls, start, shape.hosts);
         const at = nowNs();
-        way.take(urls, (ns) => recordNs(histogram, ns));
+        way.take(urls, calls.end);
         spent += nowNs() - at;
       }
-      const { maxMs } = await pauses.stop();
+      const { percentiles, facts } = await calls.stop();
       const heap = memoryNow().heapBytes - memory.heapBytes;
       const kept = way.count() - before;
       return {
         times: { time: spent / total },
-        facts: { "JS heap bytes/URL": heap / kept, "longest GC ms": maxMs, ...way.facts() },
-        latencies: { call: percentilesOf(histogram) },
+        facts: { "JS heap bytes/URL": heap / kept, ...facts, ...way.facts() },
+        latencies: { call: percentiles },
       };
     },
     checksum: () => `${way.count() - before} new`,
@@ -106,12 +105,12 @@ function wayOf(side: string): Way {
   if (side === "outrider-one") {
     return {
       ...counts,
-      take(urls, tell) {
+      take(urls, end) {
         for (let i = 0; i < urls.length; i++) {
           const isTimed = i % TIMED_EACH === 0;
           const at = isTimed ? nowNs() : 0;
           admitOne(line, urls[i] as string);
-          if (isTimed) tell(nowNs() - at);
+          if (isTimed) end(at);
         }
       },
     };
@@ -119,12 +118,12 @@ function wayOf(side: string): Way {
   const isPrinted = side === "outrider-128";
   return {
     ...counts,
-    take(urls, tell) {
+    take(urls, end) {
       for (let start = 0; start < urls.length; ) {
         const at = nowNs();
         start += admitBatch(line, urls, start);
         if (isPrinted) printRows(line);
-        tell(nowNs() - at);
+        end(at);
       }
     },
   };
@@ -133,12 +132,12 @@ function wayOf(side: string): Way {
 function plainWay(): Way {
   const seen = new Set<string>();
   return {
-    take(urls, tell) {
+    take(urls, end) {
       for (let start = 0; start < urls.length; start += CALL) {
         const at = nowNs();
-        const end = Math.min(start + CALL, urls.length);
-        for (let i = start; i < end; i++) seen.add(plainCanonical(urls[i] as string));
-        tell(nowNs() - at);
+        const last = Math.min(start + CALL, urls.length);
+        for (let i = start; i < last; i++) seen.add(plainCanonical(urls[i] as string));
+        end(at);
       }
     },
     count: () => seen.size,

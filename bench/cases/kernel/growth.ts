@@ -12,8 +12,8 @@
  */
 import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { nowNs, numberOf } from "../../harness/case.ts";
-import { createHistogram, percentilesOf, recordNs } from "../../harness/histogram.ts";
-import { memoryNow, watchPauses } from "../../harness/machine.ts";
+import { createCallLog } from "../../harness/call-log.ts";
+import { memoryNow } from "../../harness/machine.ts";
 import { mix } from "../../harness/urls.ts";
 import { loadKernelModule } from "../../../src/engine/kernel-file.ts";
 import { createKernel } from "../../../src/kernel/kernel.ts";
@@ -58,25 +58,24 @@ function growthJob(side: string, params: Params): Job {
   const growing = side === "set" ? growingSet() : growingTable(side === "outrider");
   return {
     async run() {
-      const histogram = createHistogram();
-      const pauses = watchPauses();
+      const calls = createCallLog();
       let bytes = 0;
       let counts = 0;
       const start = nowNs();
       for (let serial = 0; serial < total; serial += CALL) {
         const at = nowNs();
         growing.insert(serial, Math.min(CALL, total - serial));
-        recordNs(histogram, nowNs() - at);
+        calls.end(at);
         if (serial % NOTE_EACH !== 0 || side === "set") continue;
         bytes += growing.bytes();
         counts += growing.count();
       }
       const spent = nowNs() - start;
-      const { maxMs } = await pauses.stop();
-      const facts: Record<string, number> = { "longest GC ms": maxMs };
+      const { percentiles, facts: longest } = await calls.stop();
+      const facts: Record<string, number> = { ...longest };
       facts["bytes/URL, end"] = growing.bytes() / growing.count();
       if (counts > 0) facts["bytes/URL, average"] = bytes / counts;
-      const latencies = { "call of 256": percentilesOf(histogram) };
+      const latencies = { "call of 256": percentiles };
       return { times: { insert: spent / total }, facts, latencies };
     },
     checksum: () => `${growing.count()} held`,
