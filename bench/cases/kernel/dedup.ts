@@ -1,7 +1,7 @@
 /**
  * dedup: canonical form, hash and exact dedup of URLs that arrive as JavaScript strings.
  *
- *   chunk of 50,000 strings (made outside the clock; every tenth a URL of before in another spelling)
+ *   chunk of 10,000 strings (made outside the clock; every tenth a URL of before in another spelling)
  *      ├─ outrider       256 a call: copy, parse, key, keyed hash, table           the hot path
  *      ├─ outrider-128   the same and the public 128-bit fingerprint of each
  *      ├─ outrider-one   one URL a call
@@ -22,7 +22,7 @@ import { linkChunk, urlChunk } from "../../harness/urls.ts";
 import { tableStats } from "../../../src/structures/fingerprint-table.ts";
 import { admitBatch, admitOne, openPipeline, plainCanonical, printRows } from "./pipeline.ts";
 
-const CHUNK = 50_000;
+const CHUNK = 10_000;
 const CALL = 256;
 /** One URL of so many is timed alone: the clock costs as much as half a URL. */
 const TIMED_EACH = 64;
