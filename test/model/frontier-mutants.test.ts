@@ -124,8 +124,8 @@ const MUTANTS: Mutant[] = [
     "depth >= (policy",
   ]),
   change("a refused request is remembered as a host", "model-admit.ts", [
-    "const { urls, bytes } = policy.politeness?.budget ?? {};",
-    "const { urls, bytes } = policy.politeness?.budget ?? {};\n  hostOf(model, parsed.host).joined ??= model.nextSequence;",
+    "const { urls, bytes } = model.policy.politeness?.budget ?? {};",
+    "const { urls, bytes } = model.policy.politeness?.budget ?? {};\n  hostOf(model, host).joined ??= model.nextSequence;",
   ]),
   change("skip remembers", "model-admit.ts", ['"skip" ? undefined', '"never" ? undefined']),
   change("record is refused", "model-admit.ts", ['dedup !== "record"', 'dedup !== "never"']),
