@@ -1,8 +1,9 @@
 /** The public API: re-exports only. */
 export { type Clock, createVirtualClock } from "./base/clock.ts";
-export { FrontierError } from "./base/errors.ts";
+export { FrontierError, type FrontierErrorCode } from "./base/errors.ts";
 export { openFrontier } from "./engine/open.ts";
 export type {
+  DoneResult,
   EpochPolicy,
   Explanation,
   Frontier,
@@ -32,5 +33,5 @@ export {
   fingerprint,
   resolveLinks,
 } from "./engine/url-functions.ts";
-export { TRACKING_PARAMS } from "./url/policy.ts";
+export { type IdentityRequest, TRACKING_PARAMS } from "./url/policy.ts";
 export { expandSeed } from "./url/seed.ts";

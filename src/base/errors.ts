@@ -3,6 +3,7 @@
  * A broken invariant: InvariantError, which no caller is expected to catch.
  */
 
+/** What a FrontierError's `code` can be; a code keeps its meaning, and more may be added. */
 export type FrontierErrorCode =
   | "FRONTIER_CLOSED"
   | "FRONTIER_LOCKED"
@@ -20,7 +21,9 @@ export type FrontierErrorCode =
 
 /** Misuse or the outside world, with a stable `code`; the message is `name: value (expected: …)`. */
 export class FrontierError extends Error {
+  /** One of FrontierErrorCode. */
   readonly code: string;
+  /** Of misuse: `{ name, value, expected }`. */
   readonly details?: unknown;
 
   constructor(code: FrontierErrorCode, message: string, details?: unknown) {

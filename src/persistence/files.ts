@@ -41,9 +41,8 @@ export interface Files {
 export const nodeFiles: Files = {
   open: (path, flags) => fs.openSync(path, flags),
   close: (file) => fs.closeSync(file),
-  read: (file, bytes, start, length, position) => fs.readSync(file, bytes, start, length, position),
-  write: (file, bytes, start, length, position) =>
-    fs.writeSync(file, bytes, start, length, position),
+  read: fs.readSync,
+  write: fs.writeSync,
   size: (file) => fs.fstatSync(file).size,
   truncate: (file, size) => fs.ftruncateSync(file, size),
   sync: (file) => fs.fdatasyncSync(file),

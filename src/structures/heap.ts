@@ -27,18 +27,17 @@ import {
 } from "../layout/heap.ts";
 import { ITEM_PLACE_WORD, PLACE_HEAP, PLACE_NOWHERE } from "../layout/item.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
-import { type Region, regionGive, regionTake } from "../memory/region.ts";
+import type { Region } from "../memory/region.ts";
+import {
+  givePages,
+  type Heap,
+  handleWord,
+  keyField,
+  reservePages,
+  trimPages,
+} from "./heap-pages.ts";
 
-export interface Heap {
-  readonly region: Region;
-  /** By page of keys: index of its first 8-byte field. */
-  keyPages: Uint32Array;
-  keyPageCount: number;
-  /** By page of handles: index of its first word. */
-  handlePages: Uint32Array;
-  handlePageCount: number;
-  count: number;
-}
+export type { Heap } from "./heap-pages.ts";
 
 export function createHeap(region: Region): Heap {
   return {
@@ -95,7 +94,7 @@ export function heapHas(heap: Heap, item: number): boolean {
 /** Puts an item that stands nowhere in; false when the region is exhausted. May remake the views. O(log n). @hot */
 export function heapPush(heap: Heap, item: number, key: number, tie: number): boolean {
   const position = heap.count + HEAP_ROOT;
-  if (!reserve(heap, position)) return false;
+  if (!reservePages(heap, position)) return false;
   const { f64, u32 } = heap.region.views;
   if (VERIFY) assert(u32[item * 2 + ITEM_PLACE_WORD] === PLACE_NOWHERE, "heapPush: stands nowhere");
   if (VERIFY) assert(!Number.isNaN(key) && !Number.isNaN(tie), "heapPush: key and tie are numbers");
@@ -148,8 +147,7 @@ export function heapClear(heap: Heap): void {
 /** Forgets everything and gives all pages back without touching the items: for items freed as a whole. */
 export function heapRelease(heap: Heap): void {
   heap.count = 0;
-  while (heap.keyPageCount > 0) giveKeyPage(heap);
-  while (heap.handlePageCount > 0) giveHandlePage(heap);
+  givePages(heap, 0, 0);
 }
 
 /** Bytes of the pages held. */
@@ -179,16 +177,6 @@ export function verifyHeap(heap: Heap): number {
   assert(keySpare === 0 || keySpare === 1, "I3: pages of keys");
   assert(handleSpare === 0 || handleSpare === 1, "I3: pages of handles");
   return heap.count;
-}
-
-function keyField(heap: Heap, position: number): number {
-  const page = heap.keyPages[position >>> HEAP_KEY_SHIFT] as number;
-  return page + (position & HEAP_KEY_MASK) * 2;
-}
-
-function handleWord(heap: Heap, position: number): number {
-  const page = heap.handlePages[position >>> HEAP_HANDLE_SHIFT] as number;
-  return page + (position & HEAP_HANDLE_MASK);
 }
 
 function positionOf(heap: Heap, item: number): number {
@@ -305,52 +293,5 @@ function removeAt(heap: Heap, position: number): void {
     if (lastKey < key || (lastKey === key && lastTie < tie)) siftUp(heap, position);
     else siftDown(heap, position);
   }
-  if ((last & HEAP_KEY_MASK) <= HEAP_ROOT) shrink(heap);
-}
-
-/** Makes sure that there are pages for a position; the heap stays as it was when there are none. */
-function reserve(heap: Heap, position: number): boolean {
-  if (position >>> HEAP_KEY_SHIFT >= heap.keyPageCount) {
-    const offset = regionTake(heap.region, 1);
-    if (offset === 0) return false;
-    heap.keyPages = withRoom(heap.keyPages, heap.keyPageCount);
-    heap.keyPages[heap.keyPageCount++] = offset / 8;
-  }
-  if (position >>> HEAP_HANDLE_SHIFT >= heap.handlePageCount) {
-    const offset = regionTake(heap.region, 1);
-    if (offset === 0) {
-      if (heap.count === 0) giveKeyPage(heap);
-      return false;
-    }
-    heap.handlePages = withRoom(heap.handlePages, heap.handlePageCount);
-    heap.handlePages[heap.handlePageCount++] = offset / 4;
-  }
-  return true;
-}
-
-/** Gives back pages beyond those needed and one more of each sort; an empty heap keeps one of each. */
-function shrink(heap: Heap): void {
-  const last = heap.count - 1 + HEAP_ROOT;
-  const keyPages = heap.count === 0 ? 0 : (last >>> HEAP_KEY_SHIFT) + 1;
-  const handlePages = heap.count === 0 ? 0 : (last >>> HEAP_HANDLE_SHIFT) + 1;
-  while (heap.keyPageCount > keyPages + 1) giveKeyPage(heap);
-  while (heap.handlePageCount > handlePages + 1) giveHandlePage(heap);
-}
-
-function giveKeyPage(heap: Heap): void {
-  heap.keyPageCount--;
-  regionGive(heap.region, (heap.keyPages[heap.keyPageCount] as number) * 8, 1);
-}
-
-function giveHandlePage(heap: Heap): void {
-  heap.handlePageCount--;
-  regionGive(heap.region, (heap.handlePages[heap.handlePageCount] as number) * 4, 1);
-}
-
-/** The directory, twice as long when it is full: at 10⁷ entries it has some 2,500 words. */
-function withRoom(pages: Uint32Array, count: number): Uint32Array {
-  if (count < pages.length) return pages;
-  const longer = new Uint32Array(pages.length * 2);
-  longer.set(pages);
-  return longer;
+  if ((last & HEAP_KEY_MASK) <= HEAP_ROOT) trimPages(heap);
 }

@@ -99,7 +99,7 @@ export function recordCreate(store: Store, draft: RecordDraft): number {
   u32[at + RECORD_QUEUE_WORD] = draft.queue;
   u32[at + RECORD_HASH_LO_WORD] = draft.lo;
   u32[at + RECORD_HASH_HI_WORD] = draft.hi;
-  u32[at + RECORD_DEPTH_WORD] = draft.depth > CLAMP_16 ? CLAMP_16 : draft.depth;
+  u32[at + RECORD_DEPTH_WORD] = Math.min(draft.depth, CLAMP_16);
   u32[at + RECORD_TEXT_BYTES_WORD] = draft.textLength;
   let next = at + (RECORD_HEAD_BYTES >> 2);
   if (draft.parent !== 0) u32[next++] = draft.parent;

@@ -86,7 +86,7 @@ function shardOf(table: ShardedTable, lo: number): Shard {
   return table.shards[shardIndexOf(table, lo)] as Shard;
 }
 
-/** As tableInsertBatch, for at most 4,096 rows; slots are offsets in each row's own shard. */
+/** As tableInsertBatch, for at most 4,096 rows; slots are offsets in each row's own shard. @hot */
 export function shardedInsertBatch(
   table: ShardedTable,
   hashesOffset: number,
@@ -96,17 +96,19 @@ export function shardedInsertBatch(
 ): number {
   stage(table, hashesOffset, count, valuesOffset);
   let inserted = 0;
-  for (const [index, shard] of table.shards.entries()) {
+  for (let index = 0; index < table.shards.length; index++) {
+    const shard = table.shards[index] as Shard;
     if (shard.staged === 0) continue;
     const { hashes, staged, values, slots } = shard;
     const result = tableInsertBatch(shard.table, hashes, staged, values, slots);
     if (result < 0) {
-      for (const earlier of table.shards.slice(0, index)) undo(earlier);
+      for (let earlier = 0; earlier < index; earlier++) undo(table.shards[earlier] as Shard);
       return -1;
     }
     inserted += result;
   }
-  for (const shard of table.shards) {
+  for (let index = 0; index < table.shards.length; index++) {
+    const shard = table.shards[index] as Shard;
     gather(table, shard, shard.values, valuesOffset);
     gather(table, shard, shard.slots, slotsOffset);
   }

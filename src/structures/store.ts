@@ -8,7 +8,8 @@ import { assert } from "../base/assert.ts";
 import { memoryFull } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Arena } from "../memory/arena.ts";
-import { createArena, verifyArena } from "../memory/arena.ts";
+import { createArena } from "../memory/arena.ts";
+import { verifyArena } from "../memory/arena-verify.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import {
   type Region,

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import asc from "assemblyscript/asc";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 const layoutUrl = new URL("../../src/layout/", import.meta.url);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -11,15 +11,18 @@ const names = readdirSync(layoutUrl)
 
 type Constants = Record<string, number>;
 
-/** The constants of one layout file as asc reads them: exported globals of a module of their own. */
-async function constantsOfAsc(name: string): Promise<Constants> {
+/** The constants of each layout file. */
+type Layouts = Map<string, Constants>;
+
+/** As asc reads them: exported globals of one module that has all files for entries. */
+async function layoutsOfAsc(): Promise<Constants> {
   const files = new Map<string, string | Uint8Array>();
   // No asconfig.json: it would add the kernel's own entries to this module.
   const options = ["--runtime", "stub", "--baseDir", root, "--config", "no-asconfig.json"];
-  const { error, stderr } = await asc.main(
-    [`src/layout/${name}.ts`, "--outFile", "out.wasm", ...options],
-    { writeFile: (path, contents) => void files.set(path, contents) },
-  );
+  const entries = names.map((name) => `src/layout/${name}.ts`);
+  const { error, stderr } = await asc.main([...entries, "--outFile", "out.wasm", ...options], {
+    writeFile: (path, contents) => void files.set(path, contents),
+  });
   const bytes = files.get("out.wasm");
   if (error !== null || !(bytes instanceof Uint8Array))
     throw new Error(`asc: ${stderr.toString()}`);
@@ -30,11 +33,32 @@ async function constantsOfAsc(name: string): Promise<Constants> {
   );
 }
 
-describe("layout", () => {
-  it.each(names)("asc and tsc read the same integers out of %s", async (name) => {
+async function layoutsOfTsc(): Promise<Layouts> {
+  const layouts: Layouts = new Map();
+  for (const name of names) {
     const seen: Constants = await import(new URL(`${name}.ts`, layoutUrl).href);
-    const own = { ...seen };
+    layouts.set(name, { ...seen });
+  }
+  return layouts;
+}
+
+describe("layout", () => {
+  let byAsc: Constants;
+  let byTsc: Layouts;
+  beforeAll(async () => {
+    byAsc = await layoutsOfAsc();
+    byTsc = await layoutsOfTsc();
+  });
+
+  it.each(names)("asc and tsc read the same integers out of %s", (name) => {
+    const own = byTsc.get(name) ?? {};
     expect(Object.keys(own).length).toBeGreaterThan(0);
-    expect(await constantsOfAsc(name)).toEqual(own);
+    const seen = Object.keys(own).map((key) => [key, byAsc[key]]);
+    expect(Object.fromEntries(seen)).toEqual(own);
+  });
+
+  it("asc sees no constant that tsc does not, and no name stands in two files", () => {
+    const all = [...byTsc.values()].flatMap((own) => Object.keys(own));
+    expect(Object.keys(byAsc).sort()).toEqual(all.sort());
   });
 });

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import * as arena from "../../src/memory/arena.ts";
+import * as arenaVerify from "../../src/memory/arena-verify.ts";
 import * as region from "../../src/memory/region.ts";
 import * as heap from "../../src/structures/heap.ts";
 import * as lane from "../../src/structures/lane.ts";
@@ -16,7 +17,15 @@ import {
 } from "../support/structures-api.ts";
 import * as programs from "../support/structures-programs.ts";
 
-const api: StructuresApi = { ...arena, ...region, ...heap, ...lane, ...ranks, ...treap };
+const api: StructuresApi = {
+  ...arena,
+  ...arenaVerify,
+  ...region,
+  ...heap,
+  ...lane,
+  ...ranks,
+  ...treap,
+};
 
 type Program = (api: StructuresApi, random: Random, commands: number) => void;
 

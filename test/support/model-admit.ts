@@ -36,17 +36,14 @@ function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict
 
   let identity = request.dedup === "skip" ? undefined : identityOf(request);
   const known = identity === undefined ? undefined : findRecord(model, identity);
-  if (known !== undefined && request.dedup !== "record") {
+  if (known !== undefined) {
     if (isUpcoming(known)) known.depth = Math.min(known.depth, depth);
-    return { status: "duplicate", admitted: false };
   }
+  if (known !== undefined && request.dedup !== "record")
+    return { status: "duplicate", admitted: false };
   // A live record keeps its identity; the second one of the same request goes without.
   if (known !== undefined && isLive(known)) identity = undefined;
 
-  const { urls, bytes } = policy.politeness?.budget ?? {};
-  const spent = model.hosts.get(parsed.host);
-  if ((spent?.admitted ?? 0) >= (urls ?? Number.POSITIVE_INFINITY)) return rejected("budget");
-  if ((spent?.bytes ?? 0) >= (bytes ?? Number.POSITIVE_INFINITY)) return rejected("budget");
   return record(model, { ...request, url: parsed.url, depth }, { identity, ...parsed, source });
 }
 
@@ -76,6 +73,7 @@ function record(
     lease: undefined,
   };
   if (!passesHook(model, created)) return rejected("hook");
+  if (!hasBudget(model, from.host)) return rejected("budget");
   const held = countState(model, "pending") + countState(model, "waiting");
   const capacity = model.options.capacity ?? Number.POSITIVE_INFINITY;
   if (from.source === "outside" && held >= capacity) return { status: "full", admitted: false };
@@ -87,6 +85,14 @@ function record(
   if (created.dueAt <= model.now()) return { status: "accepted", admitted: true };
   created.state = "waiting";
   return { status: "deferred", admitted: true };
+}
+
+/** What a host may still take. */
+function hasBudget(model: Model, host: string): boolean {
+  const { urls, bytes } = model.policy.politeness?.budget ?? {};
+  const spent = model.hosts.get(host);
+  if ((spent?.admitted ?? 0) >= (urls ?? Number.POSITIVE_INFINITY)) return false;
+  return (spent?.bytes ?? 0) < (bytes ?? Number.POSITIVE_INFINITY);
 }
 
 /** Asks the `accept` hook, which may also give another priority or other data. */

@@ -17,6 +17,5 @@ export function stressRounds(base: number, perSecond: number): number {
 
 /** Seconds that a long test may take beyond its CI size; 0: the CI size alone. */
 export function stressSeconds(): number {
-  const given = Number(process.env.STRESS_SECONDS);
-  return given > 0 ? given : 0;
+  return Math.max(Number(process.env.STRESS_SECONDS ?? 0), 0);
 }

@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
 import type * as arena from "../../src/memory/arena.ts";
+import type * as arenaVerify from "../../src/memory/arena-verify.ts";
 import type * as region from "../../src/memory/region.ts";
 import type * as heap from "../../src/structures/heap.ts";
 import type * as lane from "../../src/structures/lane.ts";
@@ -23,6 +24,7 @@ import type * as ranks from "../../src/structures/ranks.ts";
 import type * as treap from "../../src/structures/treap.ts";
 
 export type StructuresApi = typeof arena &
+  typeof arenaVerify &
   typeof region &
   typeof heap &
   typeof lane &
@@ -34,6 +36,7 @@ const SOURCE = fileURLToPath(new URL("../../src/", import.meta.url));
 export const MODULES = [
   "memory/region",
   "memory/arena",
+  "memory/arena-verify",
   "structures/treap",
   "structures/lane",
   "structures/ranks",

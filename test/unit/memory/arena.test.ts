@@ -7,8 +7,8 @@ import {
   arenaTrim,
   arenaUsedBytes,
   createArena,
-  verifyArena,
 } from "../../../src/memory/arena.ts";
+import { verifyArena } from "../../../src/memory/arena-verify.ts";
 import { createRegion, regionBytes, regionTake } from "../../../src/memory/region.ts";
 import { createFakeMemory } from "../../support/fake-memory.ts";
 

@@ -25,10 +25,13 @@ describe("registrableDomain", () => {
     expect(registrableDomain("1.2.3.4.evil.com")).toBe("evil.com");
   });
 
-  it("is the host itself where there is no known suffix or nothing before it", () => {
+  it("is the last two labels where no suffix is known", () => {
+    expect(registrableDomain("db.intra.corp-x")).toBe("intra.corp-x");
+  });
+
+  it("is the host itself where it is one label or a suffix", () => {
     expect(registrableDomain("localhost")).toBe("localhost");
     expect(registrableDomain("localhost:3000")).toBe("localhost");
-    expect(registrableDomain("db.intra.corp-x")).toBe("db.intra.corp-x");
     expect(registrableDomain("co.uk")).toBe("co.uk");
     expect(registrableDomain("com")).toBe("com");
   });
