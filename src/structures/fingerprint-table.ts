@@ -35,6 +35,7 @@ import {
   TABLE_REMOVED_WORD,
   TABLE_SEGMENT_COUNT_WORD,
   TABLE_SOFT_WORD,
+  TABLE_UNITS_WORD,
   TABLE_VALUED_WORD,
 } from "../layout/table.ts";
 import { regionGive, regionTake } from "../memory/region.ts";
@@ -98,7 +99,8 @@ export function tryCreateTable(
   u32[header + TABLE_MAGIC_WORD] = TABLE_MAGIC;
   u32[header + TABLE_VALUED_WORD] = options.valued ? 1 : 0;
   u32[header + TABLE_PAGES_WORD] = page;
-  kernel.exports.tableOpen(offset, offset + TABLE_HEADER_BYTES, 1);
+  u32[header + TABLE_UNITS_WORD] = 1;
+  kernel.exports.tableOpen(offset, offset + TABLE_HEADER_BYTES);
   return {
     kernel,
     offset,
@@ -155,7 +157,11 @@ export function tableInsertBatch(
     if (result >= 0) return result;
     const segment = segmentOfRow(table, hashesOffset, -2 - result);
     const isFull = segmentRoom(table, segment) <= need;
-    if (tryGrow(table, segment)) continue;
+    if (tryGrow(table, segment)) {
+      // A split may have left less room where these rows go than the whole segment had.
+      if (need > 0 || growForDemand(table, hashesOffset, count, valuesOffset)) continue;
+      return -1;
+    }
     soft = 0;
     if (!isFull) continue;
     if (need === 0 || !growForDemand(table, hashesOffset, count, valuesOffset)) return -1;
@@ -192,9 +198,11 @@ export function tableInsert(table: FingerprintTable, lo: number, hi: number): nu
   region.views.u32[softWord] = 1;
   let place = exports.tableInsertOne(table.offset, lo, hi);
   if (place !== TABLE_GROW_FIRST) return place >>> 0;
-  tryGrow(table, segmentOf(table, hi));
-  region.views.u32[softWord] = 0;
-  place = exports.tableInsertOne(table.offset, lo, hi);
+  for (let hasGrown = true; hasGrown && place === TABLE_GROW_FIRST; ) {
+    hasGrown = tryGrow(table, segmentOf(table, hi));
+    region.views.u32[softWord] = 0;
+    place = exports.tableInsertOne(table.offset, lo, hi);
+  }
   return place === TABLE_GROW_FIRST ? tableFind(table, lo, hi) : place >>> 0;
 }
 
@@ -223,7 +231,8 @@ export function tableClear(table: FingerprintTable): void {
     header + TABLE_HEADER_VALUES_WORD + TABLE_HEADER_HASHES,
   );
   u32[header + TABLE_PAGES_WORD] = first;
-  exports.tableOpen(table.offset, table.offset + TABLE_HEADER_BYTES, 1);
+  u32[header + TABLE_UNITS_WORD] = 1;
+  exports.tableOpen(table.offset, table.offset + TABLE_HEADER_BYTES);
   for (const page of pages) regionGive(region, page, 1);
   table.descriptorCount = 1;
   table.pageCount -= pages.length;
