@@ -108,14 +108,28 @@ export const TABLE_LINE_SLOTS_VALUED = 5;
 /** Where a valued line's values start. */
 export const TABLE_LINE_VALUES_BYTES = 40;
 
-/** Results of a batch row, as signed words: TABLE_NEW reads as 0xFFFFFFFF, and so on. */
+/**
+ * Words that a row's value, or an entry's, may read as:
+ *
+ *   0                    absent
+ *   1 … 0x1FFFFFFF       of the owner: handles
+ *   0x7FFFFFFC           TABLE_RESERVED_MIN: the removals of the seen-set and of its cold tier
+ *   0x7FFFFFFD           TABLE_SKIP: a row that the call passes over
+ *   0x7FFFFFFE           TABLE_CLAIMED: inserted, and no value written yet
+ *   0x7FFFFFFF           TABLE_NEW: a row that was inserted by this call; never in an entry
+ *   0x80000000 …         of the owner: what is finished
+ *
+ * Whoever writes values of their own keeps out of TABLE_RESERVED_MIN … TABLE_NEW.
+ */
 export const TABLE_ABSENT = 0;
-export const TABLE_NEW = -1;
-export const TABLE_CLAIMED = -2;
-export const TABLE_SKIP = -3;
+export const TABLE_NEW = 0x7fff_ffff;
+export const TABLE_CLAIMED = 0x7fff_fffe;
+export const TABLE_SKIP = 0x7fff_fffd;
+export const TABLE_RESERVED_MIN = 0x7fff_fffc;
 /** What tableInsertOne gives instead of a slot: grow the segment first. */
 export const TABLE_GROW_FIRST = 3;
-export const TABLE_EACH_END = -1;
+/** A directory index behind the last one. */
+export const TABLE_EACH_END = 16384;
 /**
  * tableEach needs room for one whole segment: 7 units × 1,024 lines × 8 slots, and hashes 0 and 1.
  */

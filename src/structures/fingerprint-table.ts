@@ -22,6 +22,7 @@ import {
   SEGMENT_USED_WORD,
   TABLE_COUNT_WORD,
   TABLE_CURSOR_WORD,
+  TABLE_EACH_END,
   TABLE_FIRST_PAGES,
   TABLE_GROW_FIRST,
   TABLE_HEADER_BYTES,
@@ -50,6 +51,7 @@ import {
   unitsOf,
 } from "./table-growth.ts";
 
+export { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../layout/table.ts";
 export type { FingerprintTable } from "./table-growth.ts";
 
 /** Segments that one call grows ahead of need: each costs a sweep of at most 7 pages. */
@@ -262,7 +264,8 @@ export function tableEach(
 ): { count: number; next: number } {
   const { exports, region } = table.kernel;
   const count = exports.tableEach(table.offset, from, max, outOffset);
-  return { count, next: region.views.i32[table.offset / 4 + TABLE_CURSOR_WORD] as number };
+  const cursor = region.views.u32[table.offset / 4 + TABLE_CURSOR_WORD] as number;
+  return { count, next: cursor === TABLE_EACH_END ? -1 : cursor };
 }
 
 export function tableStats(table: FingerprintTable): TableStats {
