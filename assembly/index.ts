@@ -18,5 +18,5 @@ export {
   tableInsertBatch,
   tableInsertOne,
 } from "./table";
-export { tableEach, tableGrow, tableOpen, tableRemove } from "./table-grow";
+export { tableEach, tableGrow, tableOpen, tableRemove, tableUpper } from "./table-grow";
 export { tableFindShared } from "./table-shared";

@@ -2,7 +2,8 @@
  * What changes the shape of a table: building segments, removal, iteration.
  *
  *   grow     segment (u units) ──▶ the same segment (u + 1 units)
- *   split    segment (7 units) ──▶ lower half (4 units) + upper half (4 units)
+ *   split    segment (7 units) ──▶ lower half (4 units) + upper half (4 units); where hashes are
+ *                                  uneven, as many units each as the owner says
  *   compact  segment (u units) ──▶ the same segment (u units) without its removed entries
  *
  * All three are one sweep: old lines are read in order, and since a higher hash never has a lower
@@ -12,6 +13,7 @@
  * the owner gives the old pages back afterwards. A sweep writes nothing but the new pages; the
  * segment is
  * exchanged at its end, under its sequence word, so that readers of a shared table see old or new.
+ * A sweep that finds no room in the new pages has changed nothing and says so.
  */
 import {
   SEGMENT_DEPTH_WORD,
@@ -30,7 +32,10 @@ import {
   TABLE_DIRECTORY_OFFSET,
   TABLE_EACH_END,
   TABLE_FILLS_BYTES,
+  TABLE_FILLS_GROUPS,
+  TABLE_FILLS_HALF_BYTES,
   TABLE_FILLS_OFFSET,
+  TABLE_GROUP_LINES,
   TABLE_GROW_HIGH_BARE,
   TABLE_GROW_HIGH_VALUED,
   TABLE_GROW_LOW_BARE,
@@ -41,12 +46,14 @@ import {
   TABLE_LINE_SLOTS_BARE,
   TABLE_LINE_SLOTS_VALUED,
   TABLE_OTHER_PAGES_WORD,
+  TABLE_OTHER_UNITS_WORD,
   TABLE_PAGES_WORD,
   TABLE_REMOVED_HASH,
   TABLE_REMOVED_WORD,
   TABLE_SEGMENT_COUNT_WORD,
   TABLE_UNIT_BYTES,
   TABLE_UNIT_LINES,
+  TABLE_UNITS_WORD,
   TABLE_VALUED_WORD,
 } from "../src/layout/table";
 import {
@@ -65,41 +72,45 @@ import {
 type Bare = u8;
 type Valued = u32;
 
-/**
- * Puts an empty segment of depth 0 with `units` pages of the header's list under the whole
- * directory.
- */
-export function tableOpen(table: usize, segment: usize, units: u32): void {
+/** Puts an empty segment of depth 0 with the pages of the header's list under the whole directory. */
+export function tableOpen(table: usize, segment: usize): void {
   enter(segment);
   store<u32>(segment, 0, SEGMENT_USED_WORD << 2);
   store<u32>(segment, 0, SEGMENT_REMOVED_WORD << 2);
-  describe(table, segment, TABLE_PAGES_WORD, units, 0);
+  describe(table, segment, TABLE_PAGES_WORD, load<u32>(table, TABLE_UNITS_WORD << 2), 0);
   store<u32>(table, 1, TABLE_SEGMENT_COUNT_WORD << 2);
   point(table, segment, 0, TABLE_DIRECTORY_COUNT);
   leave(segment);
 }
 
 /**
- * Rebuilds a segment into `units` pages of the header's list; with `other` not 0 into two halves of
- * `units` pages each, the upper one under the descriptor `other`.
+ * Rebuilds a segment into the pages of the header's first list; with `other` not 0 into two halves,
+ * the upper one in the pages of the second list under the descriptor `other`. 1, or 0 when a half
+ * has more entries than its pages hold; then nothing has changed.
  */
-export function tableGrow(table: usize, segment: usize, units: u32, other: usize): void {
+export function tableGrow(table: usize, segment: usize, other: usize): i32 {
   const used = load<u32>(segment, SEGMENT_USED_WORD << 2);
   const removed = load<u32>(segment, SEGMENT_REMOVED_WORD << 2);
   const kept =
     load<u32>(table, TABLE_VALUED_WORD << 2) !== 0
-      ? sweep<Valued>(table, segment, units, other)
-      : sweep<Bare>(table, segment, units, other);
+      ? sweep<Valued>(table, segment, other)
+      : sweep<Bare>(table, segment, other);
+  if (kept < 0) return 0;
   add(table, TABLE_COUNT_WORD, kept - (used - removed));
   add(table, TABLE_REMOVED_WORD, -(<i32>removed));
+  return 1;
 }
 
-/** Places all live entries, exchanges the descriptors and returns how many entries there are. */
-function sweep<V>(table: usize, segment: usize, units: u32, other: usize): u32 {
+/**
+ * Places all live entries, exchanges the descriptors and returns how many entries there are, or -1
+ * when they do not fit.
+ */
+function sweep<V>(table: usize, segment: usize, other: usize): i32 {
   const depth: u64 = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
   const newDepth = depth + <u64>(other !== 0);
   const oldUnits = load<u32>(segment, SEGMENT_LINES_WORD << 2) >> 10;
-  const lines = units << 10;
+  const lines = load<u32>(table, TABLE_UNITS_WORD << 2) << 10;
+  const otherLines = load<u32>(table, TABLE_OTHER_UNITS_WORD << 2) << 10;
   const pages = table + (TABLE_PAGES_WORD << 2);
   let kept: u32 = 0;
   let upper: u32 = 0;
@@ -112,13 +123,15 @@ function sweep<V>(table: usize, segment: usize, units: u32, other: usize): u32 {
         if (hash === 0) break;
         const value: u32 = sizeof<V>() === 4 ? load<u32>(valueAt(slot)) : 0;
         if (sizeof<V>() === 4 ? value === 0 : hash === TABLE_REMOVED_HASH) continue;
-        const home = <u32>((((hash << newDepth) >> 32) * <u64>lines) >> 32);
         const isUpper = <u32>(other !== 0) & <u32>((hash << depth) >> 63);
-        const fills = table + TABLE_FILLS_OFFSET + isUpper * lines;
+        const newLines = isUpper !== 0 ? otherLines : lines;
+        const home = <u32>((((hash << newDepth) >> 32) * <u64>newLines) >> 32);
+        const fills = table + TABLE_FILLS_OFFSET + isUpper * TABLE_FILLS_HALF_BYTES;
         let index = home;
         let fill: u32 = load<u8>(fills + index);
         if (fill === slotsPerLine<V>()) {
-          index = roomyLine<V>(fills, lines, home, hash);
+          index = roomyLine<V>(fills, newLines, home, hash);
+          if (index === newLines) return -1;
           fill = load<u8>(fills + index);
         }
         store<u8>(fills + index, fill + 1);
@@ -131,7 +144,7 @@ function sweep<V>(table: usize, segment: usize, units: u32, other: usize): u32 {
       }
     }
   }
-  exchange(table, segment, units, other);
+  exchange(table, segment, other);
   store<u32>(segment, kept - upper, SEGMENT_USED_WORD << 2);
   if (other !== 0) store<u32>(other, upper, SEGMENT_USED_WORD << 2);
   return kept;
@@ -141,21 +154,57 @@ function slotsPerLine<V>(): u32 {
   return sizeof<V>() === 1 ? TABLE_LINE_SLOTS_BARE : TABLE_LINE_SLOTS_VALUED;
 }
 
-/** The first line of a probe from `home` that is not full, as `fills` counts them. */
+/**
+ * The first line of a probe from `home` that is not full, as `fills` counts them; `lines` when all
+ * are. Full groups are marked and passed over, so that uneven hashes do not make a sweep quadratic.
+ */
 function roomyLine<V>(fills: usize, lines: u32, home: u32, hash: u64): u32 {
-  for (let step: u32 = 1; step < lines; step++) {
-    const index = stepIndex(home, hash, step, lines);
-    if (<u32>load<u8>(fills + index) < slotsPerLine<V>()) return index;
+  for (let start: u32 = 0; start < lines; start += TABLE_GROUP_LINES) {
+    const first = stepIndex(home, hash, start, lines);
+    const isFull = fills + TABLE_FILLS_GROUPS + first / TABLE_GROUP_LINES;
+    if (load<u8>(isFull) !== 0) continue;
+    for (let step = start; step < start + TABLE_GROUP_LINES; step++) {
+      const index = stepIndex(home, hash, step, lines);
+      if (<u32>load<u8>(fills + index) < slotsPerLine<V>()) return index;
+    }
+    store<u8>(isFull, 1);
   }
-  return unreachable();
+  return lines;
+}
+
+/** Live entries of a segment that a split would put into its upper half. */
+export function tableUpper(table: usize, segment: usize): u32 {
+  const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
+  return isValued ? countUpper<Valued>(segment) : countUpper<Bare>(segment);
+}
+
+function countUpper<V>(segment: usize): u32 {
+  const depth: u64 = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
+  const units = load<u32>(segment, SEGMENT_LINES_WORD << 2) >> 10;
+  let upper: u32 = 0;
+  for (let unit: u32 = 0; unit < units; unit++) {
+    const start: usize = load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
+    for (let line = start; line !== start + TABLE_UNIT_BYTES; line += TABLE_LINE_BYTES) {
+      for (let slot = line; slot !== line + (slotsPerLine<V>() << 3); slot += 8) {
+        const hash = load<u64>(slot);
+        if (hash === 0) break;
+        if (sizeof<V>() === 4 ? load<u32>(valueAt(slot)) === 0 : hash === TABLE_REMOVED_HASH) {
+          continue;
+        }
+        upper += <u32>((hash << depth) >> 63);
+      }
+    }
+  }
+  return upper;
 }
 
 /**
  * Exchanges the descriptors: the moment at which readers pass from the old lines to the new ones.
  */
-function exchange(table: usize, segment: usize, units: u32, other: usize): void {
+function exchange(table: usize, segment: usize, other: usize): void {
   const depth = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
   const prefix = load<u32>(segment, SEGMENT_PREFIX_WORD << 2);
+  const units = load<u32>(table, TABLE_UNITS_WORD << 2);
   enter(segment);
   store<u32>(segment, 0, SEGMENT_REMOVED_WORD << 2);
   if (other === 0) {
@@ -165,7 +214,8 @@ function exchange(table: usize, segment: usize, units: u32, other: usize): void 
     const upper = (prefix << 1) | 1;
     const span: u32 = 1 << (TABLE_DIRECTORY_BITS - newDepth);
     store<u32>(other, 0, SEGMENT_REMOVED_WORD << 2);
-    describe(table, other, TABLE_OTHER_PAGES_WORD, units, (newDepth << 16) | upper);
+    const otherUnits = load<u32>(table, TABLE_OTHER_UNITS_WORD << 2);
+    describe(table, other, TABLE_OTHER_PAGES_WORD, otherUnits, (newDepth << 16) | upper);
     describe(table, segment, TABLE_PAGES_WORD, units, (newDepth << 16) | (prefix << 1));
     point(table, other, upper * span, span);
     add(table, TABLE_SEGMENT_COUNT_WORD, 1);
@@ -263,7 +313,10 @@ export function tableEach(table: usize, from: u32, max: u32, out: usize): u32 {
       ? eachOf<Valued>(segment, count, out, values)
       : eachOf<Bare>(segment, count, out, values);
     const depth = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
-    from = (load<u32>(segment, SEGMENT_PREFIX_WORD << 2) + 1) << (TABLE_DIRECTORY_BITS - depth);
+    const next =
+      (load<u32>(segment, SEGMENT_PREFIX_WORD << 2) + 1) << (TABLE_DIRECTORY_BITS - depth);
+    if (next <= from) unreachable(); // a broken descriptor must not lead round for ever
+    from = next;
   }
   const cursor: i32 = from < <u32>TABLE_DIRECTORY_COUNT ? <i32>from : TABLE_EACH_END;
   store<i32>(table, cursor, TABLE_CURSOR_WORD << 2);

@@ -14,7 +14,8 @@
  *
  *   I1  "There" is never said of a hash that was never inserted: an answer counts only if the
  *       segment stood still while it was made.
- *   I2  "Absent" is never said of a hash whose insertion happened before the call.
+ *   I2  "Absent" is never said of a hash whose insertion happened before the call, unless the owner
+ *       died or stood still while it moved the segment: readers do not wait for ever.
  *   I3  A descriptor is never given back, and its sequence never runs back, so that an even and
  *       equal sequence with an equal directory entry means the same segment.
  */
@@ -23,6 +24,7 @@ import {
   SEGMENT_LINES_WORD,
   SEGMENT_SEQUENCE_WORD,
   SEGMENT_UNITS_WORD,
+  TABLE_ABSENT,
   TABLE_DIRECTORY_BITS,
   TABLE_DIRECTORY_OFFSET,
   TABLE_LINE_BYTES,
@@ -34,6 +36,9 @@ import {
   TABLE_VALUED_WORD,
 } from "../src/layout/table";
 import { headerValue, isHeaderHash, stepIndex, tableFindBatch, valueAt } from "./table";
+
+/** Some tenths of a second: no owner that lives keeps a segment in motion for so long. */
+const TRIES_MAX: u32 = 1 << 26;
 
 /** No entry holds this value. */
 const MOVED: u32 = TABLE_NEW;
@@ -60,7 +65,7 @@ function findShared(table: usize, hash: u64, isValued: bool): u32 {
   }
   const index = <usize>(hash >> (64 - TABLE_DIRECTORY_BITS));
   const entry = table + TABLE_DIRECTORY_OFFSET + (index << 2);
-  while (true) {
+  for (let tries: u32 = 0; tries < TRIES_MAX; tries++) {
     const segment = readWord(entry);
     if (!isMapped(segment)) continue;
     const sequence = readWord(segment + (SEGMENT_SEQUENCE_WORD << 2));
@@ -69,6 +74,7 @@ function findShared(table: usize, hash: u64, isValued: bool): u32 {
     if (readWord(segment + (SEGMENT_SEQUENCE_WORD << 2)) !== sequence) continue;
     if (readWord(entry) === segment && result !== MOVED) return result;
   }
+  return TABLE_ABSENT;
 }
 
 /**

@@ -33,6 +33,7 @@ import {
   TABLE_COUNT_WORD,
   TABLE_DIRECTORY_BITS,
   TABLE_DIRECTORY_OFFSET,
+  TABLE_FAR_LINES,
   TABLE_GROUP_LINES,
   TABLE_GROW_FIRST,
   TABLE_LINE_BYTES,
@@ -94,11 +95,12 @@ export function groupIndex(index: u32, hash: u64, step: u32): u32 {
   return (pair << 1) | ((index ^ step) & 1);
 }
 
-/** `lineAt` beyond the home's group. */
+/** `lineAt` beyond the home's group; a segment whose probes go far shall grow. */
 function farLine(table: usize, hash: u64, step: u32): usize {
   const segment = segmentOf(table, hash);
   const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
-  assert(step < lines);
+  if (step >= lines) unreachable(); // I2 is broken: a probe must not go round for ever
+  if (step === TABLE_FAR_LINES) store<u32>(segment, 0, SEGMENT_GROW_AT_WORD << 2);
   const home = homeIndex(segment, hash);
   return lineOf(segment, stepIndex(home, hash, step, lines));
 }

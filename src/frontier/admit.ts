@@ -11,8 +11,12 @@
  *   I2  Identities marked = records made with an identity.
  *   I3  A shallower duplicate lowers the depth of a record that still has its visit before it.
  */
-import { tableInsertBatch } from "../structures/fingerprint-table.ts";
-import { FOUND_CLAIMED, FOUND_NEW, FOUND_SKIP } from "../structures/found.ts";
+import {
+  TABLE_CLAIMED,
+  TABLE_NEW,
+  TABLE_SKIP,
+  tableInsertBatch,
+} from "../structures/fingerprint-table.ts";
 import { hostFind, hostMake, queueOf } from "../structures/host-table.ts";
 import { RECORD_FLAG_HTTPS, recordCreate, recordTextOffset } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
@@ -62,7 +66,7 @@ function admitPlain(core: Core, intake: Intake): void {
   const { rows, count, codes, codesStart, nowMs, depth } = intake;
   const values = valuesOffset(rows) >> 2;
   for (let row = 0; row < count; row++) {
-    setWordAt(core.store, values + row, rowStatus(rows, row) === BATCH_OK ? 0 : FOUND_SKIP);
+    setWordAt(core.store, values + row, rowStatus(rows, row) === BATCH_OK ? 0 : TABLE_SKIP);
   }
   const hashes = hashesOffset(rows);
   if (seenAdmitBatch(core.seen, hashes, count, values << 2, slotsOffset(rows)) < 0) {
@@ -77,9 +81,9 @@ function admitPlain(core: Core, intake: Intake): void {
   draft.blob = 0;
   for (let row = 0; row < count; row++) {
     const value = wordAt(core.store, values + row);
-    if (value === FOUND_NEW) {
+    if (value === TABLE_NEW) {
       codes[codesStart + row] = makePlain(core, rows, row, nowMs);
-    } else if (value === FOUND_SKIP) {
+    } else if (value === TABLE_SKIP) {
       codes[codesStart + row] = refusalOf(rowStatus(rows, row));
     } else {
       lowerDepth(core, rows, row, value, depth, nowMs);
@@ -120,22 +124,25 @@ function findHosts(core: Core, rows: Rows, count: number): void {
   const values = valuesOffset(rows) >> 2;
   const hostValues = scratch.hostValues >> 2;
   for (let row = 0; row < count; row++) {
-    const isNew = wordAt(store, values + row) === FOUND_NEW;
-    setWordAt(store, hostValues + row, isNew ? 0 : FOUND_SKIP);
+    const isNew = wordAt(store, values + row) === TABLE_NEW;
+    setWordAt(store, hostValues + row, isNew ? 0 : TABLE_SKIP);
   }
   const hashes = hostHashesOffset(rows);
-  tableInsertBatch(hosts.index, hashes, count, scratch.hostValues, scratch.hostSlots);
+  const { hostSlots } = scratch;
+  if (tableInsertBatch(hosts.index, hashes, count, scratch.hostValues, hostSlots) >= 0) return;
+  for (let row = 0; row < count; row++) setWordAt(store, hostValues + row, TABLE_SKIP);
 }
 
 /** The host that findHosts found for a new row, made now if it is new; 0 when memory is exhausted. */
 function hostOfRow(core: Core, rows: Rows, row: number): number {
   const { hosts, scratch, store } = core;
   const value = wordAt(store, (scratch.hostValues >> 2) + row);
-  if (value < FOUND_SKIP) return value;
+  if (value < TABLE_SKIP) return value;
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(store, hash);
   const hi = wordAt(store, hash + 1);
-  if (value === FOUND_CLAIMED) return hostFind(hosts, lo, hi);
+  // An earlier row made it, or there is no memory for the new hosts of this batch.
+  if (value !== TABLE_NEW) return hostFind(hosts, lo, hi);
   const slot = wordAt(store, (scratch.hostSlots >> 2) + row);
   const host = hostMake(hosts, rowHost(rows, row), lo, hi);
   setWordAt(store, slot >> 2, host); // 0 takes the claim back

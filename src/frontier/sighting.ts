@@ -11,7 +11,7 @@ import {
   setRecordDepth,
   setRecordPriority,
 } from "../structures/record.ts";
-import { FOUND_CLAIMED } from "../structures/found.ts";
+import { TABLE_CLAIMED } from "../structures/fingerprint-table.ts";
 import { seenFind } from "../structures/seen-set.ts";
 import { wordAt } from "../structures/store.ts";
 import { hashesOffset, type Rows } from "../url/rows.ts";
@@ -29,7 +29,7 @@ export function lowerDepth(
   nowMs: number,
 ): void {
   let known = value;
-  if (known === FOUND_CLAIMED) {
+  if (known === TABLE_CLAIMED) {
     const hash = (hashesOffset(rows) >> 2) + row * 2; // an earlier row of this batch
     known = seenFind(core.seen, wordAt(core.store, hash), wordAt(core.store, hash + 1));
   }

@@ -42,9 +42,10 @@ export interface KernelExports {
   ): number;
   tableInsertOne(table: number, lo: number, hi: number): number;
   tableEach(table: number, from: number, max: number, out: number): number;
-  tableGrow(table: number, segment: number, units: number, other: number): void;
-  tableOpen(table: number, segment: number, units: number): void;
+  tableGrow(table: number, segment: number, other: number): number;
+  tableOpen(table: number, segment: number): void;
   tableRemove(table: number, lo: number, hi: number): number;
+  tableUpper(table: number, segment: number): number;
   copyBatch(jobs: number, count: number): void;
   gatherUrls(handles: number, count: number, text: number, capacity: number, ends: number): number;
   tableFindShared(table: number, hashes: number, count: number, values: number): number;

@@ -4,8 +4,9 @@
  *
  *   offset in table   what
  *        0            header
- *     4096            scratch of a sweep: how full each new line is, a byte per line
- *    12288            descriptors of the first segments, TABLE_SEGMENT_BYTES each
+ *     4096            scratch of a sweep, TABLE_FILLS_HALF_BYTES for each half: how full each new
+ *                     line is, a byte per line; then which groups of lines are full, a byte each
+ *    20480            descriptors of the first segments, TABLE_SEGMENT_BYTES each
  *    65536            directory: u32 per value of a hash's top TABLE_DIRECTORY_BITS bits,
  *                     the byte offset of the segment's descriptor
  *
@@ -23,6 +24,8 @@
  *    9  cursor        where the last tableEach ended, TABLE_EACH_END when it has seen all
  *   10  touched       two words: what a first pass has read, so that no compiler drops its loads
  *   12  longestProbe  most lines that a probe went on from its home
+ *   13  units         owner: how many pages stand in the first list for the next tableGrow
+ *   14  otherUnits    owner: and in the second one
  *   16–23             owner: pages for the next tableGrow
  *   24–31             owner: pages for the second half of a split
  *
@@ -45,8 +48,11 @@
  */
 export const TABLE_MAGIC = 0x7462_6c31;
 export const TABLE_FILLS_OFFSET = 4096;
-export const TABLE_FILLS_BYTES = 8192;
-export const TABLE_HEADER_BYTES = 12288;
+export const TABLE_FILLS_BYTES = 16384;
+export const TABLE_FILLS_HALF_BYTES = 8192;
+/** Where in a half's scratch the bytes of its groups start: behind the most lines there may be. */
+export const TABLE_FILLS_GROUPS = 7168;
+export const TABLE_HEADER_BYTES = 20480;
 export const TABLE_MAGIC_WORD = 0;
 export const TABLE_VALUED_WORD = 1;
 export const TABLE_COUNT_WORD = 2;
@@ -62,6 +68,8 @@ export const TABLE_LONGEST_PROBE_WORD = 12;
 export const TABLE_SEGMENT_COUNT_WORD = 8;
 export const TABLE_CURSOR_WORD = 9;
 export const TABLE_TOUCHED_WORD = 10;
+export const TABLE_UNITS_WORD = 13;
+export const TABLE_OTHER_UNITS_WORD = 14;
 export const TABLE_PAGES_WORD = 16;
 export const TABLE_OTHER_PAGES_WORD = 24;
 
@@ -81,7 +89,10 @@ export const SEGMENT_LINES_WORD = 5;
 export const SEGMENT_REMOVED_WORD = 6;
 export const SEGMENT_PREFIX_WORD = 7;
 export const SEGMENT_UNITS_WORD = 8;
-/** A segment that would have twice these becomes two segments with these. */
+/**
+ * A segment that would have twice these becomes two segments with these, unless its hashes are so
+ * uneven that one half needs more.
+ */
 export const SEGMENT_UNITS_SPLIT = 4;
 export const SEGMENT_UNITS_MAX = 7;
 
@@ -90,19 +101,35 @@ export const TABLE_UNIT_LINES = 1024;
 export const TABLE_LINE_BYTES = 64;
 /** A power of two that divides TABLE_UNIT_LINES; 16 KiB. */
 export const TABLE_GROUP_LINES = 256;
+/** A probe that goes on for so many lines makes its segment ask for growth: its hashes are uneven. */
+export const TABLE_FAR_LINES = 1024;
 export const TABLE_LINE_SLOTS_BARE = 8;
 export const TABLE_LINE_SLOTS_VALUED = 5;
 /** Where a valued line's values start. */
 export const TABLE_LINE_VALUES_BYTES = 40;
 
-/** Results of a batch row, as signed words: TABLE_NEW reads as 0xFFFFFFFF, and so on. */
+/**
+ * Words that a row's value, or an entry's, may read as:
+ *
+ *   0                    absent
+ *   1 … 0x1FFFFFFF       of the owner: handles
+ *   0x7FFFFFFC           TABLE_RESERVED_MIN: the removals of the seen-set and of its cold tier
+ *   0x7FFFFFFD           TABLE_SKIP: a row that the call passes over
+ *   0x7FFFFFFE           TABLE_CLAIMED: inserted, and no value written yet
+ *   0x7FFFFFFF           TABLE_NEW: a row that was inserted by this call; never in an entry
+ *   0x80000000 …         of the owner: what is finished
+ *
+ * Whoever writes values of their own keeps out of TABLE_RESERVED_MIN … TABLE_NEW.
+ */
 export const TABLE_ABSENT = 0;
-export const TABLE_NEW = -1;
-export const TABLE_CLAIMED = -2;
-export const TABLE_SKIP = -3;
+export const TABLE_NEW = 0x7fff_ffff;
+export const TABLE_CLAIMED = 0x7fff_fffe;
+export const TABLE_SKIP = 0x7fff_fffd;
+export const TABLE_RESERVED_MIN = 0x7fff_fffc;
 /** What tableInsertOne gives instead of a slot: grow the segment first. */
 export const TABLE_GROW_FIRST = 3;
-export const TABLE_EACH_END = -1;
+/** A directory index behind the last one. */
+export const TABLE_EACH_END = 16384;
 /**
  * tableEach needs room for one whole segment: 7 units × 1,024 lines × 8 slots, and hashes 0 and 1.
  */

@@ -22,6 +22,7 @@ import {
   SEGMENT_USED_WORD,
   TABLE_COUNT_WORD,
   TABLE_CURSOR_WORD,
+  TABLE_EACH_END,
   TABLE_FIRST_PAGES,
   TABLE_GROW_FIRST,
   TABLE_HEADER_BYTES,
@@ -35,6 +36,7 @@ import {
   TABLE_REMOVED_WORD,
   TABLE_SEGMENT_COUNT_WORD,
   TABLE_SOFT_WORD,
+  TABLE_UNITS_WORD,
   TABLE_VALUED_WORD,
 } from "../layout/table.ts";
 import { regionGive, regionTake } from "../memory/region.ts";
@@ -49,6 +51,7 @@ import {
   unitsOf,
 } from "./table-growth.ts";
 
+export { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../layout/table.ts";
 export type { FingerprintTable } from "./table-growth.ts";
 
 /** Segments that one call grows ahead of need: each costs a sweep of at most 7 pages. */
@@ -98,7 +101,8 @@ export function tryCreateTable(
   u32[header + TABLE_MAGIC_WORD] = TABLE_MAGIC;
   u32[header + TABLE_VALUED_WORD] = options.valued ? 1 : 0;
   u32[header + TABLE_PAGES_WORD] = page;
-  kernel.exports.tableOpen(offset, offset + TABLE_HEADER_BYTES, 1);
+  u32[header + TABLE_UNITS_WORD] = 1;
+  kernel.exports.tableOpen(offset, offset + TABLE_HEADER_BYTES);
   return {
     kernel,
     offset,
@@ -155,7 +159,11 @@ export function tableInsertBatch(
     if (result >= 0) return result;
     const segment = segmentOfRow(table, hashesOffset, -2 - result);
     const isFull = segmentRoom(table, segment) <= need;
-    if (tryGrow(table, segment)) continue;
+    if (tryGrow(table, segment)) {
+      // A split may have left less room where these rows go than the whole segment had.
+      if (need > 0 || growForDemand(table, hashesOffset, count, valuesOffset)) continue;
+      return -1;
+    }
     soft = 0;
     if (!isFull) continue;
     if (need === 0 || !growForDemand(table, hashesOffset, count, valuesOffset)) return -1;
@@ -192,9 +200,11 @@ export function tableInsert(table: FingerprintTable, lo: number, hi: number): nu
   region.views.u32[softWord] = 1;
   let place = exports.tableInsertOne(table.offset, lo, hi);
   if (place !== TABLE_GROW_FIRST) return place >>> 0;
-  tryGrow(table, segmentOf(table, hi));
-  region.views.u32[softWord] = 0;
-  place = exports.tableInsertOne(table.offset, lo, hi);
+  for (let hasGrown = true; hasGrown && place === TABLE_GROW_FIRST; ) {
+    hasGrown = tryGrow(table, segmentOf(table, hi));
+    region.views.u32[softWord] = 0;
+    place = exports.tableInsertOne(table.offset, lo, hi);
+  }
   return place === TABLE_GROW_FIRST ? tableFind(table, lo, hi) : place >>> 0;
 }
 
@@ -223,7 +233,8 @@ export function tableClear(table: FingerprintTable): void {
     header + TABLE_HEADER_VALUES_WORD + TABLE_HEADER_HASHES,
   );
   u32[header + TABLE_PAGES_WORD] = first;
-  exports.tableOpen(table.offset, table.offset + TABLE_HEADER_BYTES, 1);
+  u32[header + TABLE_UNITS_WORD] = 1;
+  exports.tableOpen(table.offset, table.offset + TABLE_HEADER_BYTES);
   for (const page of pages) regionGive(region, page, 1);
   table.descriptorCount = 1;
   table.pageCount -= pages.length;
@@ -253,7 +264,8 @@ export function tableEach(
 ): { count: number; next: number } {
   const { exports, region } = table.kernel;
   const count = exports.tableEach(table.offset, from, max, outOffset);
-  return { count, next: region.views.i32[table.offset / 4 + TABLE_CURSOR_WORD] as number };
+  const cursor = region.views.u32[table.offset / 4 + TABLE_CURSOR_WORD] as number;
+  return { count, next: cursor === TABLE_EACH_END ? -1 : cursor };
 }
 
 export function tableStats(table: FingerprintTable): TableStats {

@@ -86,7 +86,7 @@ function setKnownAside(bloom: Bloom, rows: SeenRows, start: number, known: numbe
   const { u32 } = bloom.kernel.region.views;
   for (let i = 0; i < count; i++) {
     const value = rows.valuesOffset / 4 + start + i;
-    if (u32[results / 4 + i] !== 1 || u32[value] === TABLE_SKIP >>> 0) continue;
+    if (u32[results / 4 + i] !== 1 || u32[value] === TABLE_SKIP) continue;
     u32[value] = TABLE_SKIP;
     known.push(start + i);
   }
@@ -101,7 +101,7 @@ function insertNew(bloom: Bloom, rows: SeenRows): void {
     const { u32 } = bloom.kernel.region.views; // a layer may have been added
     let picked = 0;
     for (; row < count && picked < BLOOM_SCRATCH_ROWS; row++) {
-      if (u32[valuesOffset / 4 + row] !== TABLE_NEW >>> 0) continue;
+      if (u32[valuesOffset / 4 + row] !== TABLE_NEW) continue;
       u32[scratch / 4 + picked * 2] = u32[hashesOffset / 4 + row * 2] as number;
       u32[scratch / 4 + picked * 2 + 1] = u32[hashesOffset / 4 + row * 2 + 1] as number;
       picked += 1;

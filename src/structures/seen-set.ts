@@ -12,7 +12,7 @@
  *                                             └─ not there ─▶ new, maybeButNew + 1
  *
  * Values (ARCHITECTURE.md): 0 absent; high bit clear: handle of a live record, which never leaves the hot table; high bit set:
- * finished. Values from SEEN_REMOVED up are reserved. The owner thread calls everything; other threads read the hot table
+ * finished. SEEN_REMOVED and the three words above it are reserved (layout/table.ts). The owner thread calls everything; other threads read the hot table
  * and the bloom by `attachTable` and `attachBloom` on `seen.table.offset` and `seen.bloom.offset`.
  *
  * Approximation: `exact` and `tiered` have none beyond equal 64-bit hashes. In `bloom` a foreign hash is taken for seen
@@ -181,7 +181,7 @@ export function seenInsert(seen: SeenSet, lo: number, hi: number): number {
   const { u32 } = kernel.region.views;
   const value = u32[slot >>> 2] as number;
   if (value === SEEN_REMOVED) u32[slot >>> 2] = TABLE_CLAIMED;
-  else if (value !== TABLE_CLAIMED >>> 0) return slot;
+  else if (value !== TABLE_CLAIMED) return slot;
   else if (bloom !== undefined) bloomAdd(bloom, lo, hi);
   else if (tiered !== undefined) {
     const known = foundOrUndone(seen, tiered, lo, hi);
@@ -209,7 +209,7 @@ export function seenSet(seen: SeenSet, lo: number, hi: number, value: number): b
   const slot = tableInsert(table, lo, hi);
   if (slot === 0) return false;
   const before = kernel.region.views.u32[slot >>> 2] as number;
-  if (bloom === undefined && before === TABLE_CLAIMED >>> 0) {
+  if (bloom === undefined && before === TABLE_CLAIMED) {
     const isCold = tiered !== undefined && foundOrUndone(seen, tiered, lo, hi) !== 0;
     if (!isCold) seen.count += 1;
   } else if (before === SEEN_REMOVED) seen.count += 1;

@@ -172,7 +172,7 @@ export function tieredBytes(tiered: Tiered): number {
 /** New rows that the cold tier knows get its value, in the hot table too. Returns how many. */
 function admitKnown(tiered: Tiered, bloom: Bloom, rows: SeenRows): number {
   const maybes: number[] = [];
-  listMaybes(bloom, rows, TABLE_NEW >>> 0, maybes);
+  listMaybes(bloom, rows, TABLE_NEW, maybes);
   if (maybes.length === 0) return 0;
   const { u32 } = tiered.kernel.region.views;
   const values = rows.valuesOffset / 4;
@@ -189,11 +189,11 @@ function admitKnown(tiered: Tiered, bloom: Bloom, rows: SeenRows): number {
   }
   if (known === 0) return 0;
   for (const row of maybes)
-    if (u32[values + row] !== TABLE_NEW >>> 0)
+    if (u32[values + row] !== TABLE_NEW)
       u32[(u32[slots + row] as number) >>> 2] = u32[values + row] as number;
   // The same hash again in this batch was told that the first one claimed it.
   for (let row = 0; row < rows.count; row++)
-    if (u32[values + row] === TABLE_CLAIMED >>> 0)
+    if (u32[values + row] === TABLE_CLAIMED)
       u32[values + row] = u32[(u32[slots + row] as number) >>> 2] as number;
   return known;
 }
@@ -242,7 +242,7 @@ function takeBack(tiered: Tiered, rows: SeenRows, maybes: readonly number[]): vo
   const { u32 } = tiered.kernel.region.views;
   const asked = new Set(maybes);
   for (let row = 0; row < rows.count; row++) {
-    if (u32[rows.valuesOffset / 4 + row] !== TABLE_NEW >>> 0 && !asked.has(row)) continue;
+    if (u32[rows.valuesOffset / 4 + row] !== TABLE_NEW && !asked.has(row)) continue;
     const at = rows.hashesOffset / 4 + row * 2;
     tableRemove(tiered.table, u32[at] as number, u32[at + 1] as number);
   }
@@ -287,7 +287,7 @@ function pickFinished(tiered: Tiered, buffer: number, count: number): number {
   let picked = 0;
   for (let i = 0; i < count && picked < MOVE_ENTRIES; i++) {
     const value = u32[valuesAt + i] as number;
-    if (value < FINISHED || value > COLD_REMOVED) continue; // I2; above: claimed by a caller under way
+    if (value < FINISHED && value !== COLD_REMOVED) continue; // I2
     hashes[picked * 2] = u32[buffer / 4 + i * 2] as number;
     hashes[picked * 2 + 1] = u32[buffer / 4 + i * 2 + 1] as number;
     values[picked] = value;

@@ -2,6 +2,8 @@
  * How a fingerprint table grows: one segment at a time, by whole pages.
  *
  *   1 → 2 → 3 → 4 → 5 → 6 → 7 pages → two segments of 4 pages
+ *                                     → 1 to 7 pages each, where hashes are so uneven that 4 will
+ *                                       not do for one half
  *
  * Each step is a sweep in the kernel from the old pages into fresh ones, so a step that finds no
  * pages
@@ -10,7 +12,10 @@
  *   I1  The table's pages are exactly: header and directory, descriptor pages, units of live
  *       segments.
  *   I2  Old pages are given back after the kernel has exchanged the descriptor.
+ *   I3  Any hashes at all: a segment that is split as often as the directory has bits and is full
+ *       refuses more; nothing else does but a region without pages.
  */
+import { assert } from "../base/assert.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import {
@@ -25,11 +30,17 @@ import {
   TABLE_DIRECTORY_BITS,
   TABLE_DIRECTORY_COUNT,
   TABLE_DIRECTORY_OFFSET,
+  TABLE_GROW_LOW_BARE,
+  TABLE_GROW_LOW_VALUED,
   TABLE_HEADER_BYTES,
+  TABLE_LINE_SLOTS_BARE,
+  TABLE_LINE_SLOTS_VALUED,
   TABLE_OTHER_PAGES_WORD,
+  TABLE_OTHER_UNITS_WORD,
   TABLE_PAGES_WORD,
   TABLE_SEGMENT_BYTES,
   TABLE_UNIT_LINES,
+  TABLE_UNITS_WORD,
 } from "../layout/table.ts";
 import { regionGive, regionTake } from "../memory/region.ts";
 
@@ -52,7 +63,9 @@ export function segmentsOf(table: FingerprintTable): number[] {
   for (let index = 0; index < TABLE_DIRECTORY_COUNT; ) {
     const segment = u32[(table.offset + TABLE_DIRECTORY_OFFSET) / 4 + index] as number;
     segments.push(segment);
-    index += 1 << (TABLE_DIRECTORY_BITS - (u32[segment / 4 + SEGMENT_DEPTH_WORD] as number));
+    const depth = u32[segment / 4 + SEGMENT_DEPTH_WORD] as number;
+    assert(depth <= TABLE_DIRECTORY_BITS, "a segment's depth is within the directory");
+    index += 1 << (TABLE_DIRECTORY_BITS - depth);
   }
   return segments;
 }
@@ -108,42 +121,84 @@ export function tryGrow(table: FingerprintTable, segment: number): boolean {
   const units = (u32[word + SEGMENT_LINES_WORD] as number) / TABLE_UNIT_LINES;
   const removed = u32[word + SEGMENT_REMOVED_WORD] as number;
   if (removed > 0 && removed * 4 >= (u32[word + SEGMENT_USED_WORD] as number)) {
-    return tryRebuild(table, segment, units, 0);
+    return rebuild(table, segment, units) === "done";
   }
-  if (units < SEGMENT_UNITS_MAX) return tryRebuild(table, segment, units + 1, 0);
+  if (units < SEGMENT_UNITS_MAX) return rebuild(table, segment, units + 1) === "done";
   if (u32[word + SEGMENT_DEPTH_WORD] === TABLE_DIRECTORY_BITS) return false;
+  return trySplit(table, segment);
+}
+
+/** Two segments for one: of equal size, or, where hashes are uneven, as large as each half needs. */
+function trySplit(table: FingerprintTable, segment: number): boolean {
+  const { exports, region } = table.kernel;
   const other = descriptorAt(table, table.descriptorCount);
-  if (other === 0 || !tryRebuild(table, segment, SEGMENT_UNITS_SPLIT, other)) return false;
+  if (other === 0) return false;
+  let result = rebuild(table, segment, SEGMENT_UNITS_SPLIT, { other, units: SEGMENT_UNITS_SPLIT });
+  if (result === "unfit") {
+    const { u32 } = region.views;
+    const used = u32[segment / 4 + SEGMENT_USED_WORD] as number;
+    const live = used - (u32[segment / 4 + SEGMENT_REMOVED_WORD] as number);
+    const upper = exports.tableUpper(table.offset, segment);
+    const upperHalf = { other, units: unitsFor(table, upper) };
+    result = rebuild(table, segment, unitsFor(table, live - upper), upperHalf);
+    assert(result !== "unfit", "a half has room for what one segment held");
+  }
+  if (result !== "done") return false;
   table.descriptorCount++;
   return true;
 }
 
-/** Takes pages, lets the kernel sweep the segment into them and gives the old ones back. */
-function tryRebuild(
+/** The fewest units in which so many entries do not ask for growth at once, or all there may be. */
+function unitsFor(table: FingerprintTable, entries: number): number {
+  const perLine = table.isValued ? TABLE_LINE_SLOTS_VALUED : TABLE_LINE_SLOTS_BARE;
+  const load1024 = table.isValued ? TABLE_GROW_LOW_VALUED : TABLE_GROW_LOW_BARE;
+  const perUnit = (TABLE_UNIT_LINES * perLine * load1024) / 1024;
+  return Math.min(Math.floor(entries / perUnit) + 1, SEGMENT_UNITS_MAX);
+}
+
+/** The descriptor of a split's upper half, and its units. */
+interface UpperHalf {
+  readonly other: number;
+  readonly units: number;
+}
+
+const NO_UPPER_HALF: UpperHalf = { other: 0, units: 0 };
+
+/**
+ * Takes pages, lets the kernel sweep the segment into them and gives the old ones back. When there
+ * are no pages, or too few for a half, nothing has changed.
+ */
+function rebuild(
   table: FingerprintTable,
   segment: number,
   units: number,
-  other: number,
-): boolean {
+  upper: UpperHalf = NO_UPPER_HALF,
+): "done" | "exhausted" | "unfit" {
   const { exports, region } = table.kernel;
-  const wanted = other === 0 ? units : 2 * units;
+  const wanted = units + upper.units;
   const pages: number[] = [];
   while (pages.length < wanted) {
     const page = regionTake(region, 1);
     if (page === 0) {
       for (const taken of pages) regionGive(region, taken, 1);
-      return false;
+      return "exhausted";
     }
     pages.push(page);
   }
   const { u32 } = region.views;
-  u32.set(pages.slice(0, units), table.offset / 4 + TABLE_PAGES_WORD);
-  u32.set(pages.slice(units), table.offset / 4 + TABLE_OTHER_PAGES_WORD);
+  const header = table.offset / 4;
+  u32[header + TABLE_UNITS_WORD] = units;
+  u32[header + TABLE_OTHER_UNITS_WORD] = upper.units;
+  u32.set(pages.slice(0, units), header + TABLE_PAGES_WORD);
+  u32.set(pages.slice(units), header + TABLE_OTHER_PAGES_WORD);
   const before = unitsOf(table, segment);
-  exports.tableGrow(table.offset, segment, units, other);
+  if (exports.tableGrow(table.offset, segment, upper.other) === 0) {
+    for (const page of pages) regionGive(region, page, 1);
+    return "unfit";
+  }
   for (const page of before) regionGive(region, page, 1);
   table.pageCount += wanted - before.length;
-  return true;
+  return "done";
 }
 
 /** Offset of descriptor `index`, its page taken if need be; 0 when the region is exhausted. */

@@ -39,11 +39,14 @@ interface Segment {
   readonly depth: number;
   readonly perLine: number;
   readonly isValued: boolean;
+  /** Groups already known to have no empty slot. */
+  readonly fullGroups: Set<number>;
 }
 
 interface Tally {
   used: number;
   removed: number;
+  readonly hashes: bigint[];
 }
 
 /** Throws InvariantError when the table is not as assembly/table.ts says. */
@@ -107,15 +110,17 @@ function segmentAt(table: FingerprintTable, offset: number): Segment {
     depth: u32[word + SEGMENT_DEPTH_WORD] as number,
     perLine: table.isValued ? TABLE_LINE_SLOTS_VALUED : TABLE_LINE_SLOTS_BARE,
     isValued: table.isValued,
+    fullGroups: new Set(),
   };
 }
 
 function verifySegment(segment: Segment): Tally {
   const { u32, word, lines, perLine } = segment;
-  const tally: Tally = { used: 0, removed: 0 };
+  const tally: Tally = { used: 0, removed: 0, hashes: [] };
   assert(((u32[word + SEGMENT_SEQUENCE_WORD] as number) & 1) === 0, "no segment is in motion");
   assert(u32[word + SEGMENT_SLOTS_WORD] === lines * perLine, "slots = lines × slots per line");
   for (let line = 0; line < lines; line++) verifyLine(segment, line, tally);
+  verifyDistinct(BigUint64Array.from(tally.hashes));
   assert(u32[word + SEGMENT_USED_WORD] === tally.used, "used = slots in use");
   assert(u32[word + SEGMENT_REMOVED_WORD] === tally.removed, "removed = slots without a value");
   assert(tally.used < lines * perLine, "I2: a segment keeps an empty slot");
@@ -142,33 +147,57 @@ function verifyLine(segment: Segment, line: number, tally: Tally): void {
     assert(hi !== 0 || lo >= TABLE_HEADER_HASHES, "I5: marks are no entries");
     const prefix = depth === 0 ? 0 : hi >>> (32 - depth);
     assert(prefix === u32[word + SEGMENT_PREFIX_WORD], "an entry stands in its segment");
-    verifyReach(segment, line, slot, [lo, hi]);
+    verifyReach(segment, line, [lo, hi]);
+    tally.hashes.push((BigInt(hi) << 32n) | BigInt(lo));
     if (segment.isValued && u32[at + TABLE_LINE_VALUES_BYTES / 4 + slot] === 0) tally.removed++;
   }
 }
 
-/** I1 and I4: the lines that a probe passes are full and hold no equal hash before this slot. */
-function verifyReach(
-  segment: Segment,
-  line: number,
-  slot: number,
-  [lo, hi]: readonly [number, number],
-): void {
-  const { u32, lines, perLine, depth } = segment;
+/**
+ * I1: the lines that a probe passes before it comes to this one are full. Whole groups that are full
+ * are looked at once: uneven hashes make long probes.
+ */
+function verifyReach(segment: Segment, line: number, [lo, hi]: readonly [number, number]): void {
+  const { lines, depth } = segment;
   const next = depth === 0 ? hi : ((hi << depth) | (lo >>> (32 - depth))) >>> 0;
   const home = Math.floor((next * lines) / 2 ** 32);
-  for (let step = 0; ; step++) {
+  const target = Math.floor(line / TABLE_GROUP_LINES);
+  for (let step = 0; ; ) {
     assert(step < lines, "I1: an entry is within its probe sequence");
     const at = probeLine(home, lo, step, lines);
-    const word = lineWord(segment, at);
-    const end = at === line ? slot : perLine;
-    for (let other = 0; other < end; other++) {
-      const otherLo = u32[word + 2 * other] as number;
-      const otherHi = u32[word + 2 * other + 1] as number;
-      assert(otherLo !== 0 || otherHi !== 0, "I1: lines before an entry are full");
-      assert(otherLo !== lo || otherHi !== hi, "I4: no hash stands twice");
-    }
     if (at === line) return;
+    if (step % TABLE_GROUP_LINES === 0 && Math.floor(at / TABLE_GROUP_LINES) !== target) {
+      assert(isGroupFull(segment, at), "I1: lines before an entry are full");
+      step += TABLE_GROUP_LINES;
+      continue;
+    }
+    assert(isLineFull(segment, at), "I1: lines before an entry are full");
+    step++;
+  }
+}
+
+function isGroupFull(segment: Segment, line: number): boolean {
+  const group = Math.floor(line / TABLE_GROUP_LINES);
+  if (segment.fullGroups.has(group)) return true;
+  const first = group * TABLE_GROUP_LINES;
+  for (let at = first; at < first + TABLE_GROUP_LINES; at++) {
+    if (!isLineFull(segment, at)) return false;
+  }
+  segment.fullGroups.add(group);
+  return true;
+}
+
+/** Slots fill from the first (I2, which is checked by itself), so that the last one tells. */
+function isLineFull(segment: Segment, line: number): boolean {
+  const last = lineWord(segment, line) + 2 * (segment.perLine - 1);
+  return segment.u32[last] !== 0 || segment.u32[last + 1] !== 0;
+}
+
+/** I4, over all hashes of one segment. */
+function verifyDistinct(hashes: BigUint64Array): void {
+  hashes.sort();
+  for (let i = 1; i < hashes.length; i++) {
+    assert(hashes[i] !== hashes[i - 1], "I4: no hash stands twice");
   }
 }
 

@@ -5,6 +5,7 @@
  *
  * The owner thread alone calls a tier, and every call returns when it is done. Arrays passed in stay the caller's.
  */
+import { TABLE_RESERVED_MIN } from "../layout/table.ts";
 
 export interface ColdStats {
   /** Entries on disk; a hash that waits in two runs for their merge counts twice. */
@@ -42,6 +43,7 @@ export interface ColdTier {
 
 /**
  * A value that stands for "removed" and outlives, in a newer place, the value an older place still holds.
- * A merge that reaches the oldest run drops it. The three values above it are answers of the hot table (layout/table.ts).
+ * A merge that reaches the oldest run drops it. The three values above it are answers of the hot table (layout/table.ts),
+ * and what is finished lies above those.
  */
-export const COLD_REMOVED = 0xffff_fffc;
+export const COLD_REMOVED = TABLE_RESERVED_MIN;

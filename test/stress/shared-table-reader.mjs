@@ -7,6 +7,9 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 
+/** TABLE_CLAIMED: inserted, and no value written yet. */
+const CLAIMED = 0x7ffffffe;
+
 const { module, memory, table, scratch, control, seed, hashMask } = workerData;
 const env = {
   memory,
@@ -51,7 +54,7 @@ while (Atomics.load(words, 1) === 0) {
     if (number >= 0x80000000) {
       if (value !== 0) counters.falseSeen++;
     } else if (value === 0) counters.missed++;
-    else if (value !== 0xfffffffe && value !== number + 1) counters.wrongValue++;
+    else if (value !== CLAIMED && value !== number + 1) counters.wrongValue++;
   }
   counters.rounds++;
   counters.asked += BATCH;

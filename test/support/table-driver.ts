@@ -2,6 +2,7 @@
 import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
+import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../../src/layout/table.ts";
 import { regionTake } from "../../src/memory/region.ts";
 import {
   createTable,
@@ -13,9 +14,9 @@ import {
   tableRemove,
 } from "../../src/structures/fingerprint-table.ts";
 
-export const SKIP = 0xfffffffd;
-export const CLAIMED = 0xfffffffe;
-export const NEW = 0xffffffff;
+export const SKIP = TABLE_SKIP;
+export const CLAIMED = TABLE_CLAIMED;
+export const NEW = TABLE_NEW;
 
 export interface Driver {
   readonly kernel: Kernel;

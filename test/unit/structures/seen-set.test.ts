@@ -88,7 +88,7 @@ function play(bench: Bench, seen: SeenSet, model: Model, random: Random, operati
       case 5: {
         const slot = seenInsert(seen, lo, hi);
         const held = bench.kernel.region.views.u32[slot >>> 2] as number;
-        expect(held, `insert ${at}`).toBe(value === 0 ? TABLE_CLAIMED >>> 0 : value);
+        expect(held, `insert ${at}`).toBe(value === 0 ? TABLE_CLAIMED : value);
         if (value !== 0) break;
         bench.kernel.region.views.u32[slot >>> 2] = at + 1;
         model.set(at, at + 1);
@@ -143,7 +143,7 @@ function admit(bench: Bench, seen: SeenSet, model: Model, random: Random): void 
     const value = u32[values / 4 + row];
     const slot = (u32[slots / 4 + row] as number) >>> 2;
     if (skipped[row]) {
-      expect(value).toBe(TABLE_SKIP >>> 0);
+      expect(value).toBe(TABLE_SKIP);
       return;
     }
     const known = before.get(at);
@@ -153,8 +153,8 @@ function admit(bench: Bench, seen: SeenSet, model: Model, random: Random): void 
       return;
     }
     const isFirst = !model.has(at);
-    expect(value, `row of ${at}`).toBe((isFirst ? TABLE_NEW : TABLE_CLAIMED) >>> 0);
-    expect(u32[slot]).toBe(isFirst ? TABLE_CLAIMED >>> 0 : at + 1);
+    expect(value, `row of ${at}`).toBe(isFirst ? TABLE_NEW : TABLE_CLAIMED);
+    expect(u32[slot]).toBe(isFirst ? TABLE_CLAIMED : at + 1);
     if (isFirst) expectedFresh += 1;
     model.set(at, at + 1);
     u32[slot] = at + 1;
@@ -169,7 +169,7 @@ function probe(bench: Bench, seen: SeenSet, model: Model, random: Random): void 
   seenProbeBatch(seen, hashes, rows.length, values);
   rows.forEach((at, row) => {
     const value = kernel.region.views.u32[values / 4 + row];
-    const expected = skipped[row] ? TABLE_SKIP >>> 0 : (model.get(at) ?? 0);
+    const expected = skipped[row] ? TABLE_SKIP : (model.get(at) ?? 0);
     if (value !== expected) expect.fail(`probe of ${at}: ${value}, not ${expected}`);
   });
 }
@@ -318,7 +318,7 @@ function seenInsertFinished(bench: Bench, seen: SeenSet, at: number): boolean {
   const slot = seenInsert(seen, ...hashOf(at)) >>> 2;
   if (slot === 0) return false;
   const { u32 } = bench.kernel.region.views;
-  const isNew = u32[slot] === TABLE_CLAIMED >>> 0;
+  const isNew = u32[slot] === TABLE_CLAIMED;
   u32[slot] = FINISHED + at;
   return isNew;
 }
@@ -348,8 +348,8 @@ describe("seen-set, bloom", () => {
       let expected = 0;
       rows.forEach((at, row) => {
         const value = u32[values / 4 + row] as number;
-        if (value === TABLE_CLAIMED >>> 0) expect(rows.indexOf(at)).toBeLessThan(row);
-        else if (value === TABLE_NEW >>> 0) {
+        if (value === TABLE_CLAIMED) expect(rows.indexOf(at)).toBeLessThan(row);
+        else if (value === TABLE_NEW) {
           expect(known.has(at), `hash ${at} new twice`).toBe(false);
           u32[(u32[slots / 4 + row] as number) >>> 2] = at + 1;
           known.set(at, at + 1);

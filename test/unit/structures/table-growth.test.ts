@@ -1,0 +1,187 @@
+/** Growth of a fingerprint table under hashes that are anything but uniform. */
+import { describe, expect, test } from "vitest";
+import { createRandom, type Random } from "../../../src/base/random.ts";
+import {
+  SEGMENT_DEPTH_WORD,
+  SEGMENT_SEQUENCE_WORD,
+  TABLE_EACH_MIN,
+} from "../../../src/layout/table.ts";
+import { regionTake, verifyRegion } from "../../../src/memory/region.ts";
+import {
+  attachTable,
+  createTable,
+  sharedTableFindBatch,
+  tableEach,
+  tableFind,
+  tableInsert,
+  tableInsertBatch,
+  tableStats,
+} from "../../../src/structures/fingerprint-table.ts";
+import { segmentsOf, unitsOf } from "../../../src/structures/table-growth.ts";
+import { verifyTable } from "../../../src/structures/table-verify.ts";
+import { openTestKernel, testSeed } from "../../support/kernels.ts";
+import {
+  BATCH_MAX,
+  CLAIMED,
+  type Driver,
+  findBoth,
+  insertBoth,
+  openDriver,
+  putHashes,
+  randomHash,
+  removeBoth,
+} from "../../support/table-driver.ts";
+
+const ALL_BITS = (1n << 64n) - 1n;
+
+function hashesOf(count: number, make: (i: number) => bigint): bigint[] {
+  return Array.from({ length: count }, (_, i) => make(i));
+}
+
+/** Inserts batches until the table refuses one, which must then have changed nothing. */
+function fillUp(driver: Driver, rows: number, make: () => bigint): number {
+  const { table, model, kernel } = driver;
+  for (;;) {
+    const hashes = hashesOf(rows, make);
+    putHashes(driver, hashes);
+    kernel.region.views.u32.fill(0, driver.values / 4, driver.values / 4 + rows);
+    const { count } = tableStats(table);
+    if (tableInsertBatch(table, driver.hashes, rows, driver.values, driver.slots) < 0) {
+      expect(tableStats(table).count).toBe(count);
+      return count;
+    }
+    for (const hash of hashes) if (!model.has(hash)) model.set(hash, table.isValued ? CLAIMED : 1);
+  }
+}
+
+function findAll(driver: Driver): void {
+  const known = [...driver.model.keys()];
+  for (let at = 0; at < known.length; at += BATCH_MAX) {
+    findBoth(driver, known.slice(at, at + BATCH_MAX));
+  }
+}
+
+/** Random hashes within one range: those that share the given top bits. */
+function within(random: Random, prefix: bigint, bits: bigint): bigint {
+  return (prefix << (64n - bits)) | (randomHash(random) >> bits);
+}
+
+describe.each([true, false])("a table (valued: %s)", (valued) => {
+  test.each([200, 1000, 8000])(
+    "splits a segment of which half was removed and refilled, %s rows a batch",
+    (rows) => {
+      const random = createRandom(testSeed());
+      const driver = openDriver(openTestKernel(), valued);
+      // To just before the first split; then the lower half goes and the upper half comes again.
+      const most = valued ? 30_000 : 42_000;
+      const uniform = hashesOf(most, () => randomHash(random));
+      for (let at = 0; at < most; at += 1000) insertBoth(driver, uniform.slice(at, at + 1000));
+      for (const hash of uniform) if (hash >> 63n === 0n) removeBoth(driver, hash);
+      for (let done = 0; done < most; done += rows) {
+        insertBoth(
+          driver,
+          hashesOf(rows, () => within(random, 1n, 1n)),
+        );
+      }
+      verifyTable(driver.table);
+      verifyRegion(driver.kernel.region);
+      findAll(driver);
+    },
+  );
+
+  test("grows under ranges of every width, in batches of every size", () => {
+    const random = createRandom(testSeed());
+    const driver = openDriver(openTestKernel(), valued);
+    for (let i = 0; i < 24; i++) {
+      const bits = BigInt(1 + random.below(17));
+      const prefix = randomHash(random) >> (64n - bits);
+      const rows = 1 + random.below(BATCH_MAX);
+      insertBoth(
+        driver,
+        hashesOf(rows, () => within(random, prefix, bits)),
+      );
+      if (random.below(4) > 0) continue;
+      const start = randomHash(random);
+      for (const hash of driver.model.keys()) if (hash >= start) removeBoth(driver, hash);
+    }
+    verifyTable(driver.table);
+    verifyRegion(driver.kernel.region);
+    findAll(driver);
+  });
+
+  test("takes a rising and a falling sequence of hashes", () => {
+    const driver = openDriver(openTestKernel(), valued);
+    for (const start of [1n << 33n, ALL_BITS - (1n << 33n)]) {
+      const sign = start < 1n << 63n ? 1n : -1n;
+      for (let i = 0; i < 7; i++) {
+        insertBoth(
+          driver,
+          hashesOf(4000, (at) => start + sign * BigInt(i * 4000 + at) * (1n << 44n)),
+        );
+      }
+    }
+    verifyTable(driver.table);
+    findAll(driver);
+  });
+
+  test.each([1000, 8000])(
+    "refuses as exhausted more hashes of equal top bits than one segment holds, %s a batch",
+    (rows) => {
+      const driver = openDriver(openTestKernel(), valued);
+      let next = 0xdeadbeefn << 32n;
+      const count = fillUp(driver, rows, () => next++);
+      expect(count).toBeGreaterThan(7 * 1024 * (valued ? 5 : 8) - 2 * rows);
+      // One by one the last places go too, and then it says so.
+      let singles = 0;
+      for (; singles <= 2 * rows; singles++) {
+        const hash = next++;
+        if (tableInsert(driver.table, Number(hash & 0xffffffffn), Number(hash >> 32n)) === 0) break;
+        driver.model.set(hash, valued ? CLAIMED : 1);
+      }
+      expect(tableStats(driver.table).count).toBe(7 * 1024 * (valued ? 5 : 8) - 1);
+      findBoth(driver, [...driver.model.keys()].slice(-2000));
+      // Others still come in.
+      const random = createRandom(testSeed());
+      insertBoth(
+        driver,
+        hashesOf(3000, () => randomHash(random) & (ALL_BITS >> 1n)),
+      );
+      verifyRegion(driver.kernel.region);
+    },
+  );
+});
+
+describe("a broken table leads nobody round for ever:", () => {
+  test.each([true, false])("a segment without an empty slot (valued: %s)", (valued) => {
+    const { kernel, table } = openDriver(openTestKernel(), valued);
+    const [segment] = segmentsOf(table);
+    const [page] = unitsOf(table, segment as number);
+    kernel.region.views.u8.fill(7, page as number, (page as number) + 65536);
+    expect(() => tableFind(table, 1, 1)).toThrow(/unreachable/);
+    expect(() => tableInsert(table, 1, 1)).toThrow(/unreachable/);
+  });
+
+  test("a descriptor of a depth that there is not", () => {
+    const { kernel, table } = openDriver(openTestKernel(), true);
+    const [segment] = segmentsOf(table);
+    kernel.region.views.u32[(segment as number) / 4 + SEGMENT_DEPTH_WORD] = 46;
+    const out = regionTake(kernel.region, 16);
+    expect(() => tableEach(table, 0, TABLE_EACH_MIN, out)).toThrow(/unreachable/);
+    expect(() => segmentsOf(table)).toThrow(/depth/);
+  });
+
+  test("a segment whose owner died while it moved is read as without the hash", () => {
+    const kernel = openTestKernel("shared");
+    const table = createTable(kernel, { valued: true, shared: true });
+    const rows = regionTake(kernel.region, 1);
+    const { u32 } = kernel.region.views;
+    u32[tableInsert(table, 5, 5) / 4] = 9;
+    u32.set([5, 5, 0], rows / 4);
+    const reader = attachTable(kernel, table.offset);
+    expect(sharedTableFindBatch(reader, rows, 1, rows + 8)).toBe(1);
+    const word = (segmentsOf(table)[0] as number) / 4 + SEGMENT_SEQUENCE_WORD;
+    u32[word] = (u32[word] as number) + 1;
+    u32[rows / 4 + 2] = 0;
+    expect(sharedTableFindBatch(reader, rows, 1, rows + 8)).toBe(0);
+  });
+});
