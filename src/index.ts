@@ -3,11 +3,13 @@ export { type Clock, createVirtualClock } from "./base/clock.ts";
 export { FrontierError } from "./base/errors.ts";
 export { openFrontier } from "./engine/open.ts";
 export type {
+  DoneResult,
   EpochPolicy,
   Explanation,
   Frontier,
   FrontierEvents,
   FrontierFault,
+  FrontierHandle,
   FrontierOptions,
   FrontierStatus,
   HostView,
@@ -22,6 +24,7 @@ export type {
   RequestInput,
   RequestLike,
   RequestView,
+  Rule,
   RulePolicy,
   SnapshotInfo,
   Verdict,

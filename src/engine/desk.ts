@@ -37,12 +37,19 @@ import {
   recordPriority,
 } from "../structures/record.ts";
 import { recordUrl, SCRATCH_ROWS, scratchHandle, scratchUrls } from "../structures/scratch.ts";
+import { checkAmount, checkText, readFields, readList, readOutcome } from "./arguments.ts";
 import type { Extras } from "./codec.ts";
-import { pushList } from "./intake.ts";
-import { type DoneRequest, type LeaseDesk, RecordLease, type RetryOptions } from "./lease.ts";
+import { pushList, refuse } from "./intake.ts";
+import {
+  type DoneRequest,
+  type LeaseDesk,
+  NO_RESULT,
+  RecordLease,
+  type RetryOptions,
+} from "./lease.ts";
 import type { Life } from "./life.ts";
 import { DONE_LATE, DONE_PLAIN, doneResult } from "./push-result.ts";
-import { checkRequest } from "./request.ts";
+import { readRequest } from "./request.ts";
 import type { DoneResult, RequestLike, RequestView } from "./types.ts";
 import { recordData, recordExtras, recordView } from "./view.ts";
 
@@ -98,25 +105,33 @@ export class Desk implements LeaseDesk {
     return views;
   }
 
+  /** Whatever of the arguments may run the caller's code is read before the call opens. */
   done(lease: RecordLease, result: DoneRequest): DoneResult {
+    const { outcome, errors, sifted } = readResult(result);
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
-    checkOutcome(result.outcome);
-    const list = result.found === undefined ? undefined : listOf(result.found);
-    learn(core, lease, result.outcome, nowMs);
-    const answer =
-      list === undefined || list.length === 0 ? DONE_PLAIN : this.#admit(core, lease, list, nowMs);
-    this.#tellErrors(lease, result.errors);
+    const hasFound = sifted !== undefined && sifted.size > 0;
+    const parent = hasFound && core.rule.policy.follow ? this.#parentOf(core, lease) : 0;
+    learn(core, lease, outcome, nowMs);
+    const answer = hasFound ? this.#admit(core, lease, { sifted, parent, nowMs }) : DONE_PLAIN;
+    for (const cause of errors) {
+      this.#life.events.fault({ kind: "user", stage: "done", cause, url: lease.url });
+    }
     done(core, lease, nowMs);
     this.#life.end(nowMs);
     return answer;
   }
 
   /** Batch form without children; how many were not late. */
-  doneMany(leases: Iterable<RecordLease>): number {
+  doneMany(leases: unknown): number {
+    const list = readList(leases, "leases", "a list of leases");
+    for (let index = 0; index < list.length; index++) {
+      if (list[index] instanceof RecordLease) continue;
+      throw misuse("ARGUMENT_INVALID", `leases[${index}]`, list[index], "a lease");
+    }
     const { core, nowMs } = this.#life.begin();
     let count = 0;
-    for (const lease of leases) {
+    for (const lease of list as readonly RecordLease[]) {
       if (!this.#isLive(core, lease, nowMs)) {
         if (core !== undefined) countLate(core);
         continue;
@@ -130,18 +145,18 @@ export class Desk implements LeaseDesk {
   }
 
   retry(lease: RecordLease, options: RetryOptions): "requeued" | "failed" | "late" {
+    const { delayMs, priority, reason, outcome } = readRetry(options);
     const { core, nowMs } = this.#life.begin();
-    checkRetry(options);
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, "late");
-    const { delayMs, priority, reason, outcome } = options;
     const answer = retry(core, lease, { delayMs, priority, reason, outcome }, nowMs);
     this.#life.end(nowMs);
     return answer;
   }
 
-  fail(lease: RecordLease, reason: string | undefined, outcome: Outcome | undefined): boolean {
+  fail(lease: RecordLease, reason: string | undefined, given: Outcome | undefined): boolean {
+    checkText(reason, "reason");
+    const outcome = readOutcome(given);
     const { core, nowMs } = this.#life.begin();
-    checkOutcome(outcome);
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
     fail(core, lease, { reason, outcome }, nowMs);
     this.#life.end(nowMs);
@@ -157,8 +172,8 @@ export class Desk implements LeaseDesk {
   }
 
   redirect(lease: RecordLease, url: string): Verdict {
-    const { core, nowMs } = this.#life.begin();
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
+    const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs))
       return this.#late(core, verdictOf(core === undefined ? VERDICT_CLOSED : VERDICT_LATE));
     const parent = this.#parentOf(core, lease);
@@ -171,7 +186,7 @@ export class Desk implements LeaseDesk {
   }
 
   extend(lease: RecordLease, ms: number): boolean {
-    if (!(ms > 0 && ms <= EXTEND_MS_MAX)) {
+    if (!(typeof ms === "number" && ms > 0 && ms <= EXTEND_MS_MAX)) {
       throw misuse("ARGUMENT_INVALID", "ms", ms, `more than 0, at most ${EXTEND_MS_MAX}`);
     }
     const { core, nowMs } = this.#life.begin();
@@ -195,50 +210,31 @@ export class Desk implements LeaseDesk {
   }
 
   /** Children of a page: depth and parent are the engine's to say. */
-  #admit(core: Core, lease: RecordLease, list: readonly unknown[], nowMs: number): DoneResult {
-    const { policy } = core.rule;
-    if (!policy.follow) {
-      return doneResult(new Uint8Array(list.length).fill(VERDICT_NO_FOLLOW));
+  #admit(core: Core, lease: RecordLease, admitting: Admitting): DoneResult {
+    const { sifted, parent, nowMs } = admitting;
+    const { gate, events } = this.#life;
+    const { good, bad } = sifted;
+    for (const { cause } of bad) {
+      events.fault({ kind: "request", stage: "found", cause, url: lease.url });
     }
-    const { good, bad } = this.#sift(lease, list);
-    const parent = this.#parentOf(core, lease);
-    const depth = recordDepth(core.store, lease.record) + 1;
-    const context = { nowMs, isOutside: false, depth, parent };
-    const codes = pushList(this.#life.gate, good, context, this.#maxFound);
-    parentRelease(core.store, parent);
+    refuse(gate, VERDICT_INVALID_REQUEST, bad.length);
+    let codes: Uint8Array;
+    if (core.rule.policy.follow) {
+      const depth = recordDepth(core.store, lease.record) + 1;
+      const context = { nowMs, isOutside: false, depth, parent };
+      codes = pushList(gate, good, context, this.#maxFound);
+      parentRelease(core.store, parent);
+    } else {
+      codes = new Uint8Array(good.length).fill(VERDICT_NO_FOLLOW);
+      refuse(gate, VERDICT_NO_FOLLOW, good.length, good);
+    }
     return doneResult(bad.length === 0 ? codes : withBad(codes, bad));
-  }
-
-  /** Found things that are no requests are told as errors; the others are processed. */
-  #sift(lease: RecordLease, list: readonly unknown[]): { good: RequestLike[]; bad: number[] } {
-    const bad: number[] = [];
-    const good: RequestLike[] = [];
-    for (let index = 0; index < list.length; index++) {
-      const one = list[index];
-      if (typeof one !== "string") {
-        try {
-          checkRequest(one, `found[${index}]`);
-        } catch (cause) {
-          this.#life.events.fault({ kind: "request", stage: "found", cause, url: lease.url });
-          bad.push(index);
-          continue;
-        }
-      }
-      good.push(one as RequestLike);
-    }
-    return { good, bad };
   }
 
   #parentOf(core: Core, lease: RecordLease): number {
     const parent = parentCreate(core.store, lease.fingerprint);
     if (parent !== 0) return parent;
     throw new FrontierError("MEMORY_FULL", "memory: exhausted (expected: room for a parent)");
-  }
-
-  #tellErrors(lease: RecordLease, errors: unknown[] | undefined): void {
-    for (const cause of errors ?? []) {
-      this.#life.events.fault({ kind: "user", stage: "done", cause, url: lease.url });
-    }
   }
 
   /** Reads the records of leases from `from` on: their URLs in one gather. */
@@ -271,16 +267,61 @@ export class Desk implements LeaseDesk {
   }
 }
 
-function listOf(found: Iterable<RequestLike>): readonly unknown[] {
-  if (Array.isArray(found)) return found;
-  if (typeof found === "object" && found !== null && Symbol.iterator in found) return [...found];
-  throw misuse("ARGUMENT_INVALID", "found", found, "a list of URLs or requests");
+/** Found things, those that are no requests apart: they are told as errors, the others go on. */
+interface Sifted {
+  readonly size: number;
+  readonly good: RequestLike[];
+  readonly bad: Array<{ index: number; cause: unknown }>;
+}
+
+interface Admitting {
+  readonly sifted: Sifted;
+  readonly parent: number;
+  readonly nowMs: number;
+}
+
+interface Result {
+  readonly outcome: Outcome | undefined;
+  readonly errors: readonly unknown[];
+  readonly sifted: Sifted | undefined;
+}
+
+const NOTHING: Result = Object.freeze({ outcome: undefined, errors: [], sifted: undefined });
+
+function readResult(given: DoneRequest): Result {
+  if (given === NO_RESULT) return NOTHING;
+  const { found, errors, outcome } = readFields(given, "result", ["found", "errors", "outcome"]);
+  if (errors !== undefined && !Array.isArray(errors)) {
+    throw misuse("ARGUMENT_INVALID", "result.errors", errors, "a list");
+  }
+  return {
+    outcome: readOutcome(outcome),
+    errors: errors ?? [],
+    sifted: found === undefined ? undefined : sift(found),
+  };
+}
+
+function sift(found: unknown): Sifted {
+  const list = readList(found, "result.found", "a list of URLs or requests");
+  const bad: Sifted["bad"] = [];
+  if (list.every((one) => typeof one === "string")) {
+    return { size: list.length, good: list as RequestLike[], bad };
+  }
+  const good: RequestLike[] = [];
+  for (let index = 0; index < list.length; index++) {
+    try {
+      good.push(readRequest(list[index], `found[${index}]`));
+    } catch (cause) {
+      bad.push({ index, cause });
+    }
+  }
+  return { size: list.length, good, bad };
 }
 
 /** Puts the verdicts of things that were no requests back where they stood. */
-function withBad(codes: Uint8Array, bad: readonly number[]): Uint8Array {
+function withBad(codes: Uint8Array, bad: Sifted["bad"]): Uint8Array {
   const all = new Uint8Array(codes.length + bad.length);
-  const isBad = new Set(bad);
+  const isBad = new Set(bad.map(({ index }) => index));
   let next = 0;
   for (let index = 0; index < all.length; index++) {
     all[index] = isBad.has(index) ? VERDICT_INVALID_REQUEST : (codes[next++] as number);
@@ -288,22 +329,14 @@ function withBad(codes: Uint8Array, bad: readonly number[]): Uint8Array {
   return all;
 }
 
-function checkRetry({ delayMs, priority, reason, outcome }: RetryOptions): void {
-  if (delayMs !== undefined && !(Number.isFinite(delayMs) && delayMs >= 0)) {
-    throw misuse("ARGUMENT_INVALID", "delayMs", delayMs, "a finite number of at least 0");
-  }
+function readRetry(given: RetryOptions): RetryOptions {
+  const options = readFields(given, "options", ["delayMs", "priority", "reason", "outcome"]);
+  const { delayMs, priority, reason } = options;
+  checkAmount(delayMs, "delayMs");
   if (priority !== undefined && !Number.isSafeInteger(priority)) {
     throw misuse("ARGUMENT_INVALID", "priority", priority, "a safe integer");
   }
-  if (reason !== undefined && typeof reason !== "string") {
-    throw misuse("ARGUMENT_INVALID", "reason", reason, "a string");
-  }
-  checkOutcome(outcome);
-}
-
-function checkOutcome(outcome: unknown): void {
-  if (outcome === undefined) return;
-  if (typeof outcome !== "object" || outcome === null) {
-    throw misuse("ARGUMENT_INVALID", "outcome", outcome, "an object");
-  }
+  checkText(reason, "reason");
+  const outcome = readOutcome(options.outcome);
+  return outcome === undefined ? options : { ...options, outcome };
 }

@@ -26,9 +26,15 @@ import {
   rowHostText,
   rowIsHttps,
   rowStatus,
-  rowVisitText,
 } from "../url/rows.ts";
-import { type Admission, hasReserve, type Intake, refusalOf, setRowText } from "./admission.ts";
+import {
+  type Admission,
+  hasReserve,
+  type Intake,
+  refusalOf,
+  rowLeaseText,
+  setRowText,
+} from "./admission.ts";
 import { type Core, effectivePriority } from "./core.ts";
 import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
 import { sightRecord } from "./sighting.ts";
@@ -162,7 +168,7 @@ function isAtCapacity(core: Core): boolean {
 function unitOfRow(core: Core, rows: Rows, row: number): number {
   const { by } = core.rule.policy;
   if (by === "domain") return hostOfName(core.hosts, registrableDomain(rowHostText(rows, row)));
-  if (typeof by === "function") return hostOfName(core.hosts, ownUnit(by, rows, row));
+  if (typeof by === "function") return hostOfName(core.hosts, ownUnit(core, rows, row, by));
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(core.store, hash);
   const hi = wordAt(core.store, hash + 1);
@@ -170,9 +176,9 @@ function unitOfRow(core: Core, rows: Rows, row: number): number {
 }
 
 /** A user's function that throws or answers no text falls back to the host: no input stops the engine. */
-function ownUnit(by: (url: string) => string, rows: Rows, row: number): string {
+function ownUnit(core: Core, rows: Rows, row: number, by: (url: string) => string): string {
   try {
-    const unit: unknown = by(rowVisitText(rows, row));
+    const unit: unknown = by(rowLeaseText(core, rows, row));
     if (typeof unit === "string" && unit !== "") return unit;
   } catch {
     // The fall-back below is the answer.

@@ -87,7 +87,10 @@ export function unitName(core: Core, record: number): string {
 }
 
 function isOfHost(core: Core, record: number, host: string): boolean {
-  return unitName(core, record) === host || recordHost(core, record) === host;
+  const lower = host.toLowerCase();
+  if (recordHost(core, record) === lower) return true;
+  const unit = unitName(core, record); // the user's own may have letters of either case
+  return unit === host || unit === lower;
 }
 
 /** Records stand in the rule's ranks, or in the queues of busy hosts. */
