@@ -174,7 +174,7 @@ export class MemoryFrontier implements Frontier {
     const answer = explain(this.#life.gate, input, {
       status: this.#life.status,
       nowMs,
-      fingerprint: () => fingerprintOf(input, this.#settings.key),
+      fingerprint: (key) => fingerprintOf(withKey(input, key), this.#settings.key),
     });
     this.#life.end(nowMs);
     return answer;
@@ -349,6 +349,12 @@ function readRequests(given: unknown, defaults: unknown): readonly RequestLike[]
     if (standIn === undefined) return request;
     return { ...standIn, ...(typeof request === "string" ? { url: request } : request) };
   });
+}
+
+/** A request under the key that keyOf gave it: asking again might give another. */
+function withKey(request: RequestLike, key: string | undefined): RequestLike {
+  if (key === undefined) return request;
+  return typeof request === "string" ? { url: request, key } : { ...request, key };
 }
 
 interface Filter {

@@ -73,6 +73,8 @@ export interface Looked {
   readonly hi: number;
   readonly hasIdentity: boolean;
   readonly isRefused: boolean;
+  /** The key that stands in for the URL's. */
+  readonly override: string | undefined;
 }
 
 /** Parses, keys and hashes one checked request into row 0 of the gate's batch. */
@@ -84,13 +86,20 @@ export function lookUp(gate: Gate, request: RequestLike): Looked {
   batchKey(batch, policy);
   core.store.kernel.exports.hashBatch(rows.offset);
   const status = rowStatus(rows, 0);
-  const nothing = { status, lo: 0, hi: 0, hasIdentity: false, isRefused: false };
+  const nothing = {
+    status,
+    lo: 0,
+    hi: 0,
+    hasIdentity: false,
+    isRefused: false,
+    override: undefined,
+  };
   if (status !== BATCH_OK) return nothing;
-  if (isExempt(input.method, policy) || input.dedup === "skip") return nothing;
   gate.isBusy = true; // keyOf must not come back in: the batch is in use
   const override = keyOverride(input, policy);
   gate.isBusy = false;
   if (override === null) return { ...nothing, isRefused: true };
+  if (isExempt(input.method, policy) || input.dedup === "skip") return { ...nothing, override };
   const at = hashesOffset(rows);
   if (override !== undefined || !isKeyOnly(input, policy)) {
     const key = override ?? rowKeyText(rows, 0);
@@ -98,7 +107,7 @@ export function lookUp(gate: Gate, request: RequestLike): Looked {
   }
   const lo = wordAt(core.store, at >> 2);
   const hi = wordAt(core.store, (at >> 2) + 1);
-  return { status, lo, hi, hasIdentity: true, isRefused: false };
+  return { status, lo, hi, hasIdentity: true, isRefused: false, override };
 }
 
 /** What is known of a request's identity; undefined: nothing. */
@@ -136,7 +145,7 @@ export function* recordsOf(
 export function explain(
   gate: Gate,
   request: RequestLike,
-  now: { status: FrontierStatus; nowMs: number; fingerprint: () => string },
+  now: { status: FrontierStatus; nowMs: number; fingerprint: (key: string | undefined) => string },
 ): Explanation {
   const { core, rows } = gate;
   const input: RequestInput = typeof request === "string" ? { url: request } : request;
@@ -150,7 +159,7 @@ export function explain(
   const base = {
     url: input.url,
     canonical,
-    fingerprint: now.fingerprint(),
+    ...(looked.isRefused ? {} : { fingerprint: now.fingerprint(looked.override) }),
     host,
     domain: registrableDomain(host),
     rule: core.rule.id,

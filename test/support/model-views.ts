@@ -70,11 +70,9 @@ export function reportModel(model: Model, status: SyncFrontier["status"]): SyncR
   };
 }
 
-/** undefined for what is not known any more: forgotten and removed records. */
+/** undefined for what is not known any more; of a removed record only its depth is. */
 export function viewRecord(record: ModelRecord | undefined): SyncRecordView | undefined {
-  if (record === undefined || record.state === "forgotten" || record.state === "removed") {
-    return undefined;
-  }
+  if (record === undefined || record.state === "forgotten") return undefined;
   const { url, state, deliveries, depth } = record;
   // The attempt that is under way counts here.
   const attempts = record.attempts + (record.lease === undefined ? 0 : 1);

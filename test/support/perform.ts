@@ -165,13 +165,14 @@ function verdict({ status, reason, admitted }: SyncVerdict): SyncVerdict {
 }
 
 /**
- * Of a done record only { state, attempts, depth } are kept. How many attempts a record has that
+ * Of a done record only { state, attempts, depth } are kept, of a removed one its depth. How many attempts a record has that
  * waits for its next one is a matter of words and is not compared.
  */
 function recorded(view: SyncRecordView | undefined): unknown {
   if (view === undefined) return "unknown";
   const { state, attempts, depth, deliveries } = view;
   if (state === "done") return { state, attempts, depth };
+  if (state === "removed") return { state, depth };
   if (state === "pending" || state === "waiting") return { state, depth, deliveries };
   return { state, attempts, depth, deliveries };
 }
