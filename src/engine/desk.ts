@@ -37,12 +37,19 @@ import {
   recordPriority,
 } from "../structures/record.ts";
 import { recordUrl, SCRATCH_ROWS, scratchHandle, scratchUrls } from "../structures/scratch.ts";
+import { checkAmount, checkText, readFields, readList, readOutcome } from "./arguments.ts";
 import type { Extras } from "./codec.ts";
-import { pushList } from "./intake.ts";
-import { type DoneRequest, type LeaseDesk, RecordLease, type RetryOptions } from "./lease.ts";
+import { pushList, refuse } from "./intake.ts";
+import {
+  type DoneRequest,
+  type LeaseDesk,
+  NO_RESULT,
+  RecordLease,
+  type RetryOptions,
+} from "./lease.ts";
 import type { Life } from "./life.ts";
 import { DONE_LATE, DONE_PLAIN, doneResult } from "./push-result.ts";
-import { checkRequest } from "./request.ts";
+import { readRequest } from "./request.ts";
 import type { DoneResult, RequestLike, RequestView } from "./types.ts";
 import { recordData, recordExtras, recordView } from "./view.ts";
 
@@ -98,26 +105,36 @@ export class Desk implements LeaseDesk {
     return views;
   }
 
+  /** Whatever of the arguments may run the caller's code is read before the call opens. */
   done(lease: RecordLease, result: DoneRequest): DoneResult {
+    const { outcome, errors, sifted } = readResult(result);
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
-    checkOutcome(result.outcome);
-    const list = result.found === undefined ? undefined : listOf(result.found);
     const family =
-      list === undefined || list.length === 0 ? undefined : this.#family(core, lease, nowMs);
-    learn(core, lease, result.outcome, nowMs);
+      sifted === undefined || sifted.size === 0 ? undefined : this.#family(core, lease);
+    learn(core, lease, outcome, nowMs);
     done(core, lease, nowMs);
-    const answer = family === undefined ? DONE_PLAIN : this.#admit(core, lease, list ?? [], family);
-    this.#tellErrors(lease, result.errors);
+    const answer =
+      family === undefined || sifted === undefined
+        ? DONE_PLAIN
+        : this.#admit(core, lease, { sifted, family, nowMs });
+    for (const cause of errors) {
+      this.#life.events.fault({ kind: "user", stage: "done", cause, url: lease.url });
+    }
     this.#life.end(nowMs);
     return answer;
   }
 
   /** Batch form without children; how many were not late. */
-  doneMany(leases: Iterable<RecordLease>): number {
+  doneMany(leases: unknown): number {
+    const list = readList(leases, "leases", "a list of leases");
+    for (let index = 0; index < list.length; index++) {
+      if (list[index] instanceof RecordLease) continue;
+      throw misuse("ARGUMENT_INVALID", `leases[${index}]`, list[index], "a lease");
+    }
     const { core, nowMs } = this.#life.begin();
     let count = 0;
-    for (const lease of leases) {
+    for (const lease of list as readonly RecordLease[]) {
       if (!this.#isLive(core, lease, nowMs)) {
         if (core !== undefined) countLate(core);
         continue;
@@ -131,18 +148,18 @@ export class Desk implements LeaseDesk {
   }
 
   retry(lease: RecordLease, options: RetryOptions): "requeued" | "failed" | "late" {
+    const { delayMs, priority, reason, outcome } = readRetry(options);
     const { core, nowMs } = this.#life.begin();
-    checkRetry(options);
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, "late");
-    const { delayMs, priority, reason, outcome } = options;
     const answer = retry(core, lease, { delayMs, priority, reason, outcome }, nowMs);
     this.#life.end(nowMs);
     return answer;
   }
 
-  fail(lease: RecordLease, reason: string | undefined, outcome: Outcome | undefined): boolean {
+  fail(lease: RecordLease, reason: string | undefined, given: Outcome | undefined): boolean {
+    checkText(reason, "reason");
+    const outcome = readOutcome(given);
     const { core, nowMs } = this.#life.begin();
-    checkOutcome(outcome);
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
     fail(core, lease, { reason, outcome }, nowMs);
     this.#life.end(nowMs);
@@ -158,8 +175,8 @@ export class Desk implements LeaseDesk {
   }
 
   redirect(lease: RecordLease, url: string): Verdict {
-    const { core, nowMs } = this.#life.begin();
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
+    const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs))
       return this.#late(core, verdictOf(core === undefined ? VERDICT_CLOSED : VERDICT_LATE));
     const parent = this.#parentOf(core, lease);
@@ -172,7 +189,7 @@ export class Desk implements LeaseDesk {
   }
 
   extend(lease: RecordLease, ms: number): boolean {
-    if (!(ms > 0 && ms <= EXTEND_MS_MAX)) {
+    if (!(typeof ms === "number" && ms > 0 && ms <= EXTEND_MS_MAX)) {
       throw misuse("ARGUMENT_INVALID", "ms", ms, `more than 0, at most ${EXTEND_MS_MAX}`);
     }
     const { core, nowMs } = this.#life.begin();
@@ -196,52 +213,35 @@ export class Desk implements LeaseDesk {
   }
 
   /** What children inherit, read while the page's record exists; the parent is held for them. */
-  #family(core: Core, lease: RecordLease, nowMs: number): Family {
-    const depth = recordDepth(core.store, lease.record) + 1;
-    return { depth, parent: this.#parentOf(core, lease), nowMs };
+  #family(core: Core, lease: RecordLease): Family {
+    const parent = core.rule.policy.follow ? this.#parentOf(core, lease) : 0;
+    return { depth: recordDepth(core.store, lease.record) + 1, parent };
   }
 
   /** Children of a page: depth and parent are the engine's to say. */
-  #admit(core: Core, lease: RecordLease, list: readonly unknown[], family: Family): DoneResult {
-    const { good, bad } = this.#sift(lease, list);
-    const { follow } = core.rule.policy;
-    const codes = follow
-      ? pushList(this.#life.gate, good, { ...family, isOutside: false }, this.#maxFound)
-      : new Uint8Array(good.length).fill(VERDICT_NO_FOLLOW);
-    parentRelease(core.store, family.parent);
-    return doneResult(bad.length === 0 ? codes : withBad(codes, bad));
-  }
-
-  /** Found things that are no requests are told as errors; the others are processed. */
-  #sift(lease: RecordLease, list: readonly unknown[]): { good: RequestLike[]; bad: number[] } {
-    const bad: number[] = [];
-    const good: RequestLike[] = [];
-    for (let index = 0; index < list.length; index++) {
-      const one = list[index];
-      if (typeof one !== "string") {
-        try {
-          checkRequest(one, `found[${index}]`);
-        } catch (cause) {
-          this.#life.events.fault({ kind: "request", stage: "found", cause, url: lease.url });
-          bad.push(index);
-          continue;
-        }
-      }
-      good.push(one as RequestLike);
+  #admit(core: Core, lease: RecordLease, admitting: Admitting): DoneResult {
+    const { sifted, family, nowMs } = admitting;
+    const { gate, events } = this.#life;
+    const { good, bad } = sifted;
+    for (const { cause } of bad) {
+      events.fault({ kind: "request", stage: "found", cause, url: lease.url });
     }
-    return { good, bad };
+    refuse(gate, VERDICT_INVALID_REQUEST, bad.length);
+    let codes: Uint8Array;
+    if (core.rule.policy.follow) {
+      codes = pushList(gate, good, { ...family, nowMs, isOutside: false }, this.#maxFound);
+      parentRelease(core.store, family.parent);
+    } else {
+      codes = new Uint8Array(good.length).fill(VERDICT_NO_FOLLOW);
+      refuse(gate, VERDICT_NO_FOLLOW, good.length, good);
+    }
+    return doneResult(bad.length === 0 ? codes : withBad(codes, bad));
   }
 
   #parentOf(core: Core, lease: RecordLease): number {
     const parent = parentCreate(core.store, lease.fingerprint);
     if (parent !== 0) return parent;
     throw new FrontierError("MEMORY_FULL", "memory: exhausted (expected: room for a parent)");
-  }
-
-  #tellErrors(lease: RecordLease, errors: unknown[] | undefined): void {
-    for (const cause of errors ?? []) {
-      this.#life.events.fault({ kind: "user", stage: "done", cause, url: lease.url });
-    }
   }
 
   /** Reads the records of leases from `from` on: their URLs in one gather. */
@@ -274,22 +274,68 @@ export class Desk implements LeaseDesk {
   }
 }
 
+/** Found things, those that are no requests apart: they are told as errors, the others go on. */
+interface Sifted {
+  readonly size: number;
+  readonly good: RequestLike[];
+  readonly bad: Array<{ index: number; cause: unknown }>;
+}
+
+/** What children have from their page. */
 interface Family {
   readonly depth: number;
+  /** Handle of the page's fingerprint, or 0. */
   readonly parent: number;
+}
+
+interface Admitting {
+  readonly sifted: Sifted;
+  readonly family: Family;
   readonly nowMs: number;
 }
 
-function listOf(found: Iterable<RequestLike>): readonly unknown[] {
-  if (Array.isArray(found)) return found;
-  if (typeof found === "object" && found !== null && Symbol.iterator in found) return [...found];
-  throw misuse("ARGUMENT_INVALID", "found", found, "a list of URLs or requests");
+interface Result {
+  readonly outcome: Outcome | undefined;
+  readonly errors: readonly unknown[];
+  readonly sifted: Sifted | undefined;
+}
+
+const NOTHING: Result = Object.freeze({ outcome: undefined, errors: [], sifted: undefined });
+
+function readResult(given: DoneRequest): Result {
+  if (given === NO_RESULT) return NOTHING;
+  const { found, errors, outcome } = readFields(given, "result", ["found", "errors", "outcome"]);
+  if (errors !== undefined && !Array.isArray(errors)) {
+    throw misuse("ARGUMENT_INVALID", "result.errors", errors, "a list");
+  }
+  return {
+    outcome: readOutcome(outcome),
+    errors: errors ?? [],
+    sifted: found === undefined ? undefined : sift(found),
+  };
+}
+
+function sift(found: unknown): Sifted {
+  const list = readList(found, "result.found", "a list of URLs or requests");
+  const bad: Sifted["bad"] = [];
+  if (list.every((one) => typeof one === "string")) {
+    return { size: list.length, good: list as RequestLike[], bad };
+  }
+  const good: RequestLike[] = [];
+  for (let index = 0; index < list.length; index++) {
+    try {
+      good.push(readRequest(list[index], `found[${index}]`));
+    } catch (cause) {
+      bad.push({ index, cause });
+    }
+  }
+  return { size: list.length, good, bad };
 }
 
 /** Puts the verdicts of things that were no requests back where they stood. */
-function withBad(codes: Uint8Array, bad: readonly number[]): Uint8Array {
+function withBad(codes: Uint8Array, bad: Sifted["bad"]): Uint8Array {
   const all = new Uint8Array(codes.length + bad.length);
-  const isBad = new Set(bad);
+  const isBad = new Set(bad.map(({ index }) => index));
   let next = 0;
   for (let index = 0; index < all.length; index++) {
     all[index] = isBad.has(index) ? VERDICT_INVALID_REQUEST : (codes[next++] as number);
@@ -297,22 +343,14 @@ function withBad(codes: Uint8Array, bad: readonly number[]): Uint8Array {
   return all;
 }
 
-function checkRetry({ delayMs, priority, reason, outcome }: RetryOptions): void {
-  if (delayMs !== undefined && !(Number.isFinite(delayMs) && delayMs >= 0)) {
-    throw misuse("ARGUMENT_INVALID", "delayMs", delayMs, "a finite number of at least 0");
-  }
+function readRetry(given: RetryOptions): RetryOptions {
+  const options = readFields(given, "options", ["delayMs", "priority", "reason", "outcome"]);
+  const { delayMs, priority, reason } = options;
+  checkAmount(delayMs, "delayMs");
   if (priority !== undefined && !Number.isSafeInteger(priority)) {
     throw misuse("ARGUMENT_INVALID", "priority", priority, "a safe integer");
   }
-  if (reason !== undefined && typeof reason !== "string") {
-    throw misuse("ARGUMENT_INVALID", "reason", reason, "a string");
-  }
-  checkOutcome(outcome);
-}
-
-function checkOutcome(outcome: unknown): void {
-  if (outcome === undefined) return;
-  if (typeof outcome !== "object" || outcome === null) {
-    throw misuse("ARGUMENT_INVALID", "outcome", outcome, "an object");
-  }
+  checkText(reason, "reason");
+  const outcome = readOutcome(options.outcome);
+  return outcome === undefined ? options : { ...options, outcome };
 }

@@ -40,7 +40,13 @@ const NAMES = new Set<EventName>([
 
 const FAULTS_KEPT = 1000;
 
-type Listener = (payload: never) => void;
+/** Its answer is nothing, or the promise of an async function. */
+type Listener = (payload: never) => unknown;
+
+/** One call of `on`: the same function may listen twice, and each leaves by itself. */
+interface Listening {
+  readonly listener: Listener;
+}
 
 export class EventHub {
   /** Who listens, read by the hot path before anything is built. */
@@ -56,8 +62,8 @@ export class EventHub {
     rejected: false,
   };
   dropped = 0;
-  readonly #listeners = new Map<EventName, Listener[]>();
-  readonly #queue: Array<{ name: EventName; payload: unknown }> = [];
+  readonly #listeners = new Map<EventName, Listening[]>();
+  #queue: Array<{ name: EventName; payload: unknown }> = [];
   #isDelivering = false;
   #faults: FrontierFault[] = [];
 
@@ -67,11 +73,12 @@ export class EventHub {
 
   on(name: EventName, listener: Listener): () => void {
     const list = this.#listeners.get(name) ?? [];
-    this.#listeners.set(name, [...list, listener]);
+    const own: Listening = { listener };
+    this.#listeners.set(name, [...list, own]);
     this.#want(name);
     if (name === "error") this.#tellKept();
     return () => {
-      const left = (this.#listeners.get(name) ?? []).filter((one) => one !== listener);
+      const left = (this.#listeners.get(name) ?? []).filter((one) => one !== own);
       this.#listeners.set(name, left);
       this.#want(name);
     };
@@ -115,8 +122,10 @@ export class EventHub {
     if (this.#isDelivering || this.#queue.length === 0) return;
     this.#isDelivering = true;
     try {
-      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-        this.#deliver(next.name, next.payload);
+      while (this.#queue.length > 0) {
+        const queue = this.#queue;
+        this.#queue = [];
+        for (const { name, payload } of queue) this.#deliver(name, payload);
       }
     } finally {
       this.#isDelivering = false;
@@ -130,15 +139,26 @@ export class EventHub {
   }
 
   #deliver(name: EventName, payload: unknown): void {
-    for (const listener of this.#listeners.get(name) ?? []) {
+    for (const { listener } of this.#listeners.get(name) ?? []) {
       try {
-        listener(payload as never);
+        const answer = listener(payload as never);
+        if (answer instanceof Promise) answer.catch((cause) => this.#failLate(name, cause));
       } catch (cause) {
-        // A failing error listener is not told of itself: that would never end.
-        if (name === "error") this.dropped++;
-        else this.fault({ kind: "listener", stage: name, cause });
+        this.#fail(name, cause);
       }
     }
+  }
+
+  /** A failing error listener is not told of itself: that would never end. */
+  #fail(name: EventName, cause: unknown): void {
+    if (name === "error") this.dropped++;
+    else this.fault({ kind: "listener", stage: name, cause });
+  }
+
+  /** An async listener fails after the call that it heard. */
+  #failLate(name: EventName, cause: unknown): void {
+    this.#fail(name, cause);
+    this.flush();
   }
 
   #tellKept(): void {

@@ -13,23 +13,24 @@ import {
 import { step } from "../frontier/leases.ts";
 import { VERDICT_CLOSED, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/walk.ts";
+import { checkSignal, checkText, readFields, readList } from "./arguments.ts";
 import { Desk } from "./desk.ts";
 import { EventHub } from "./events.ts";
 import { hostView } from "./host-view.ts";
 import { pushList } from "./intake.ts";
 import { explain, lookUp, recordOf, recordsOf } from "./knowing.ts";
-import type { RecordLease } from "./lease.ts";
 import { Life } from "./life.ts";
 import type { Settings } from "./options.ts";
 import { pushFrom } from "./push-from.ts";
 import { pushResult } from "./push-result.ts";
 import { reportOf } from "./report.ts";
-import { checkDefaults, checkRequest, requestOf, timeMs } from "./request.ts";
+import { readDefaults, readRequest, requestOf, timeMs } from "./request.ts";
 import { createRuntime, type RuntimeHooks } from "./runtime.ts";
 import type {
   Explanation,
   Frontier,
   FrontierEvents,
+  FrontierHandle,
   FrontierStatus,
   HostView,
   Lease,
@@ -39,10 +40,13 @@ import type {
   RequestInput,
   RequestLike,
   RequestView,
+  Rule,
+  SnapshotInfo,
 } from "./types.ts";
 import { nameCore } from "./verify.ts";
 import { fingerprintOf } from "./url-functions.ts";
 
+const TAKE_FIELDS = ["max", "timeoutMs", "signal"];
 /** Most leases peek tells. */
 const PEEK_MAX = 1_000;
 
@@ -70,30 +74,25 @@ export class MemoryFrontier implements Frontier {
   }
 
   get status(): FrontierStatus {
-    return this.#life.statusNow();
+    return this.#life.statusNow;
   }
 
   push(request: RequestLike): Verdict {
-    checkRequest(request);
+    const input = readRequest(request);
     const { core, nowMs } = this.#life.begin();
     if (core === undefined) return verdictOf(VERDICT_CLOSED);
-    const codes = this.#admit([request], nowMs);
+    const codes = this.#admit([input], nowMs);
     this.#life.end(nowMs);
     return verdictOf(codes[0] as number);
   }
 
   pushMany(requests: Iterable<RequestLike>, defaults?: Partial<RequestInput>): PushResult {
-    const list = listOf(requests);
-    if (defaults !== undefined) checkDefaults(defaults, "defaults");
-    for (let index = 0; index < list.length; index++) {
-      if (typeof list[index] !== "string") checkRequest(list[index], `requests[${index}]`);
-    }
+    const list = readRequests(requests, defaults);
     const { core, nowMs } = this.#life.begin();
     if (core === undefined) {
       return pushResult(new Uint8Array(list.length).fill(VERDICT_CLOSED));
     }
-    const given = defaults === undefined ? list : list.map((one) => withDefaults(one, defaults));
-    const codes = this.#admit(given, nowMs);
+    const codes = this.#admit(list, nowMs);
     this.#life.end(nowMs);
     return pushResult(codes);
   }
@@ -114,10 +113,11 @@ export class MemoryFrontier implements Frontier {
   }
 
   take(options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Lease[]> {
-    const { max = 1, timeoutMs, signal } = options;
-    if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
+    const { max = 1, timeoutMs, signal } = readFields(options, "options", TAKE_FIELDS);
+    if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
       throw misuse("ARGUMENT_INVALID", "timeoutMs", timeoutMs, "a number of at least 0");
     }
+    checkSignal(signal);
     const wait = timeoutMs === Number.POSITIVE_INFINITY ? undefined : timeoutMs;
     return this.#life.take(positiveOf(max, "max"), wait, signal);
   }
@@ -126,7 +126,7 @@ export class MemoryFrontier implements Frontier {
     const { core, nowMs } = this.#life.need();
     const most = Math.min(countOf(max, "max"), PEEK_MAX);
     step(core, nowMs);
-    const views = this.status === "running" ? this.#desk.peek(core, most, nowMs) : [];
+    const views = this.#life.status === "running" ? this.#desk.peek(core, most, nowMs) : [];
     this.#life.end(nowMs);
     return views;
   }
@@ -140,14 +140,14 @@ export class MemoryFrontier implements Frontier {
   }
 
   done(leases: Iterable<Lease>): number {
-    return this.#desk.doneMany(leases as Iterable<RecordLease>);
+    return this.#desk.doneMany(leases);
   }
 
   record(request: RequestLike): RecordView | undefined {
-    checkRequest(request);
+    const input = readRequest(request);
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
-    const view = recordOf(this.#life.gate, request);
+    const view = recordOf(this.#life.gate, input);
     this.#life.end(nowMs);
     return view;
   }
@@ -155,25 +155,26 @@ export class MemoryFrontier implements Frontier {
   records(
     filter: { state?: RecordState; rule?: string; host?: string } = {},
   ): Iterable<RecordView> {
+    const { state, ...where } = readFilter(filter, ["state", "rule", "host"]);
     const { core, nowMs } = this.#life.need();
-    const { state } = filter;
     const known = ["pending", "waiting", "leased", "failed"];
     if (state !== undefined && !known.includes(state)) {
       throw misuse("ARGUMENT_INVALID", "filter.state", state, `one of ${known.join(", ")}`);
     }
     step(core, nowMs);
     this.#life.end(nowMs);
-    return recordsOf(core, filter);
+    const isCurrent = (): boolean => !this.#life.isClosed && this.#life.need().core === core;
+    return recordsOf(core, state === undefined ? where : { ...where, state }, isCurrent);
   }
 
   explain(request: RequestLike): Explanation {
-    checkRequest(request);
+    const input = readRequest(request);
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
-    const answer = explain(this.#life.gate, request, {
-      status: this.status,
+    const answer = explain(this.#life.gate, input, {
+      status: this.#life.status,
       nowMs,
-      fingerprint: () => fingerprintOf(request, this.#settings.key),
+      fingerprint: (key) => fingerprintOf(withKey(input, key), this.#settings.key),
     });
     this.#life.end(nowMs);
     return answer;
@@ -204,8 +205,8 @@ export class MemoryFrontier implements Frontier {
     if (typeof listener !== "function") {
       throw misuse("ARGUMENT_INVALID", "listener", listener, "a function");
     }
+    const { nowMs } = this.#life.need();
     const off = this.#events.on(event, listener as (payload: never) => void);
-    const { nowMs } = this.#life.begin();
     this.#life.end(nowMs);
     return off;
   }
@@ -215,36 +216,40 @@ export class MemoryFrontier implements Frontier {
       throw misuse("ARGUMENT_INVALID", "key", key, "a host such as 'example.com'");
     }
     this.#life.need();
-    return hostView(this.#life, key.toLowerCase());
+    return hostView(this.#life, this.#unitKey(key));
   }
 
   update(request: RequestLike, change: { priority?: number; notBefore?: number | Date }): boolean {
-    checkRequest(request);
-    checkDefaults(change, "change");
+    const input = readRequest(request);
+    const { priority, notBefore } = readFields(change, "change", ["priority", "notBefore"]);
+    if (priority !== undefined && !Number.isSafeInteger(priority)) {
+      throw misuse("ARGUMENT_INVALID", "change.priority", priority, "a safe integer");
+    }
+    const dueMs = notBefore === undefined ? undefined : timeMs(notBefore, "change.notBefore");
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
-    const { hasIdentity, lo, hi } = lookUp(this.#life.gate, request);
+    const { hasIdentity, lo, hi } = lookUp(this.#life.gate, input);
     const record = hasIdentity ? liveRecord(core, lo, hi) : 0;
-    const { priority, notBefore } = change;
-    const dueMs = notBefore === undefined ? undefined : timeMs(notBefore, "change.notBefore");
     const isChanged = record !== 0 && updateRecord(core, record, { priority, dueMs }, nowMs);
     this.#life.end(nowMs);
     return isChanged;
   }
 
   requeue(filter: { state?: "failed" | "done"; rule?: string; host?: string } = {}): number {
-    if (filter.state !== undefined && filter.state !== "failed") {
-      throw misuse("UNSUPPORTED", "filter.state", filter.state, "'failed' in this version");
+    const { state, rule, host } = readFilter(filter, ["state", "rule", "host"]);
+    if (state !== undefined && state !== "failed") {
+      const code = state === "done" ? "UNSUPPORTED" : "ARGUMENT_INVALID";
+      throw misuse(code, "filter.state", state, "'failed' in this version");
     }
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
-    const count = requeueFailed(core, { rule: filter.rule, host: filter.host }, nowMs);
+    const count = requeueFailed(core, { rule, host }, nowMs);
     this.#life.end(nowMs);
     return count;
   }
 
   remove(filter: { host?: string; rule?: string; pattern?: string } = {}): number {
-    const { host, rule, pattern } = filter;
+    const { host, rule, pattern } = readFilter(filter, ["host", "rule", "pattern"]);
     const { core, nowMs } = this.#life.need();
     const expression = pattern === undefined ? undefined : expressionOf(pattern);
     step(core, nowMs);
@@ -254,8 +259,9 @@ export class MemoryFrontier implements Frontier {
   }
 
   forget(filter: { epoch?: string } = {}): number {
-    if (filter.epoch !== undefined) {
-      throw misuse("UNSUPPORTED", "filter.epoch", filter.epoch, "none in this version");
+    const { epoch } = readFilter(filter, ["epoch"]);
+    if (epoch !== undefined) {
+      throw misuse("UNSUPPORTED", "filter.epoch", epoch, "none in this version");
     }
     const { core, nowMs } = this.#life.need();
     const count = forgetAll(core);
@@ -286,12 +292,37 @@ export class MemoryFrontier implements Frontier {
     this.#life.need();
   }
 
-  async close(_options: { discard?: boolean } = {}): Promise<void> {
+  /** Rules come with their own part of the engine. */
+  setRules(rules: Rule[], _version?: number | string): void {
+    this.#life.need();
+    throw misuse("UNSUPPORTED", "rules", rules, "none in this version: `defaults` is the one rule");
+  }
+
+  async snapshot(): Promise<SnapshotInfo> {
+    this.#life.need();
+    throw misuse("UNSUPPORTED", "snapshot", "asked for", "none in this version");
+  }
+
+  share(): FrontierHandle {
+    this.#life.need();
+    throw misuse("UNSUPPORTED", "share", "asked for", "one thread in this version");
+  }
+
+  async close(options: { discard?: boolean } = {}): Promise<void> {
+    const { discard } = readFields(options, "options", ["discard"]);
+    if (discard !== undefined && typeof discard !== "boolean") {
+      throw misuse("ARGUMENT_INVALID", "options.discard", discard, "true or false");
+    }
     this.#life.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** Names of hosts and domains are lower-case; units of the user's own are as they are. */
+  #unitKey(key: string): string {
+    return typeof this.#settings.policy.by === "function" ? key : key.toLowerCase();
   }
 
   #admit(list: readonly RequestLike[], nowMs: number): Uint8Array {
@@ -304,17 +335,41 @@ export class MemoryFrontier implements Frontier {
   }
 }
 
-function listOf(requests: unknown): readonly RequestLike[] {
-  if (Array.isArray(requests)) return requests;
-  const isIterable =
-    typeof requests === "object" && requests !== null && Symbol.iterator in requests;
-  if (isIterable) return [...(requests as Iterable<RequestLike>)];
-  throw misuse("ARGUMENT_INVALID", "requests", requests, "a list of URLs or requests");
+/** The requests of a batch as they are to be pushed; plain strings stay the list they came in. */
+function readRequests(given: unknown, defaults: unknown): readonly RequestLike[] {
+  const list = readList(given, "requests", "a list of URLs or requests");
+  const standIn = defaults === undefined ? undefined : readDefaults(defaults, "defaults");
+  let isPlain = standIn === undefined;
+  for (let index = 0; isPlain && index < list.length; index++) {
+    isPlain = typeof list[index] === "string";
+  }
+  if (isPlain) return list as readonly string[];
+  return Array.from(list, (one, index) => {
+    const request = readRequest(one, `requests[${index}]`);
+    if (standIn === undefined) return request;
+    return { ...standIn, ...(typeof request === "string" ? { url: request } : request) };
+  });
 }
 
-function withDefaults(request: RequestLike, defaults: Partial<RequestInput>): RequestInput {
-  const input = typeof request === "string" ? { url: request } : request;
-  return { ...defaults, ...input };
+/** A request under the key that keyOf gave it: asking again might give another. */
+function withKey(request: RequestLike, key: string | undefined): RequestLike {
+  if (key === undefined) return request;
+  return typeof request === "string" ? { url: request, key } : { ...request, key };
+}
+
+interface Filter {
+  state?: RecordState;
+  rule?: string;
+  host?: string;
+  pattern?: string;
+  epoch?: string;
+}
+
+/** A filter that says nothing takes all, so that a misspelt field must never pass. */
+function readFilter(given: Filter, fields: ReadonlyArray<keyof Filter>): Filter {
+  const filter = readFields(given, "filter", fields);
+  for (const field of fields) checkText(filter[field], `filter.${field}`);
+  return filter;
 }
 
 function countOf(value: unknown, name: string): number {

@@ -66,6 +66,12 @@ export function hostView(life: Life, key: string): HostView {
     get failures() {
       return read((core, host) => word(core.store, host, HOST_FAILURES_WORD), 0);
     },
+    get address(): string {
+      return undefined as unknown as string;
+    },
+    set address(address: string) {
+      throw misuse("UNSUPPORTED", "address", address, "none in this version: no group looks at it");
+    },
     blockUntil(at) {
       const untilMs = timeMs(at, "at");
       change((core, host, nowMs) => blockHostByHand(core, host, untilMs, nowMs));

@@ -6,7 +6,7 @@
  * A slice of plain strings goes through as it is; a slice that holds a RequestInput, or meets a policy that looks at
  * more than URLs, carries an Admission per row.
  */
-import type { Admission } from "../frontier/admission.ts";
+import { type Admission, rowLeaseText } from "../frontier/admission.ts";
 import { admitRows } from "../frontier/admit.ts";
 import type { Core } from "../frontier/core.ts";
 import { effectivePriority } from "../frontier/core.ts";
@@ -29,9 +29,10 @@ import {
   rowIsRewritten,
   rowKeyText,
   rowStatus,
-  rowVisitText,
 } from "../url/rows.ts";
-import { packExtras, unpackExtras } from "./codec.ts";
+import { misuse } from "../base/errors.ts";
+import { readFields } from "./arguments.ts";
+import { isSerializable, packExtras, unpackExtras } from "./codec.ts";
 import type { EventHub } from "./events.ts";
 import { admissionOf } from "./request.ts";
 import type { FrontierOptions, RequestInput, RequestLike, RequestView } from "./types.ts";
@@ -45,6 +46,8 @@ export interface Gate {
   readonly events: EventHub;
   /** Plain strings need an Admission too: keyOf, an exempt GET, or a profile whose key no URL gives back. */
   readonly isSpecial: boolean;
+  /** A batch is being admitted: the user's functions that it asks must not come back in. */
+  isBusy: boolean;
 }
 
 export interface PushContext {
@@ -70,9 +73,24 @@ export function pushList(
 ): Uint8Array {
   const codes = new Uint8Array(list.length);
   const end = Math.min(most, list.length);
-  for (let start = 0; start < end; ) start += pushSlice(gate, list, { start, end, context, codes });
-  if (end < list.length) refuseRest(gate, codes, end);
+  gate.isBusy = true;
+  try {
+    for (let start = 0; start < end; ) {
+      start += pushSlice(gate, list, { start, end, context, codes });
+    }
+  } finally {
+    gate.isBusy = false;
+  }
+  if (end < list.length) {
+    codes.fill(VERDICT_MAX_FOUND, end);
+    refuse(gate, VERDICT_MAX_FOUND, list.length - end, list.slice(end));
+  }
   return codes;
+}
+
+interface Answer {
+  priority?: number;
+  data?: unknown;
 }
 
 interface Slice {
@@ -139,12 +157,26 @@ function admit(gate: Gate, input: RequestInput, row: number, context: PushContex
     const bytes = identityBytes(override ?? rowKeyText(rows, row), input, policy);
     hashBytes(core.store, bytes, hashesOffset(rows) + row * 8);
   }
-  if (policy.profile !== "canonical" && input.key === undefined && rowIsRewritten(rows, row)) {
-    // The visit URL alone would give another key: keep the one it was admitted under.
+  const key = keyToKeep(gate, input, row, override);
+  if (key !== undefined) {
     const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
-    admission.blob = packExtras({ ...extras, k: rowKeyText(rows, row) });
+    admission.blob = packExtras({ ...extras, k: key });
   }
   return admission;
+}
+
+/** The key a request was admitted under, where what a lease carries would not give it back. */
+function keyToKeep(
+  { policy, rows }: Gate,
+  input: RequestInput,
+  row: number,
+  override: string | undefined,
+): string | undefined {
+  if (input.key !== undefined) return undefined; // kept already
+  if (override !== undefined) return override; // keyOf may look at what no lease shows
+  if (policy.profile === "canonical") return undefined;
+  const isOther = policy.visit === "canonical" || rowIsRewritten(rows, row);
+  return isOther ? rowKeyText(rows, row) : undefined;
 }
 
 /** Asks the user's hook; undefined: refused. A hook that throws refuses and is told as an error. */
@@ -158,14 +190,24 @@ function askHook(
   const admission = given ?? admissionOf({ url: "" }, gate.policy, context.depth);
   const view = rowView(gate, row, admission);
   try {
-    const answer = gate.accept?.(view);
+    const answer: unknown = gate.accept?.(view);
     if (answer === true) return admission;
-    if (typeof answer !== "object" || answer === null) return undefined;
-    if (Number.isSafeInteger(answer.priority)) admission.priority = answer.priority;
-    if (answer.data !== undefined) {
-      const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
-      admission.blob = packExtras({ ...extras, d: answer.data });
+    if (answer === false) return undefined;
+    if (answer === undefined || answer instanceof Promise) {
+      throw misuse("ARGUMENT_INVALID", "answer", answer, "true, false or an object, at once");
     }
+    const { priority, data } = readFields(answer as Answer, "answer", ["priority", "data"]);
+    if (priority !== undefined && !Number.isSafeInteger(priority)) {
+      throw misuse("ARGUMENT_INVALID", "answer.priority", priority, "a safe integer");
+    }
+    admission.priority = priority ?? admission.priority;
+    if (data === undefined) return admission;
+    if (!isSerializable(data)) {
+      throw misuse("ARGUMENT_INVALID", "answer.data", data, "what msgpack can carry");
+    }
+    const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
+    admission.blob = packExtras({ ...extras, d: data });
+    admission.volatileData = undefined;
     return admission;
   } catch (cause) {
     gate.events.fault({ kind: "hook", stage: "accept", cause, url: view.url });
@@ -177,7 +219,7 @@ function rowView(gate: Gate, row: number, admission: Admission): RequestView {
   const { core, rows } = gate;
   const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
   return {
-    url: rowVisitText(rows, row),
+    url: rowLeaseText(core, rows, row),
     method: extras.m ?? "GET",
     host: rowHostText(rows, row),
     rule: core.rule.id,
@@ -211,12 +253,18 @@ function tellRefused(gate: Gate, urls: readonly string[], told: Told): void {
   }
 }
 
-/** More children than one done() may bring. */
-function refuseRest(gate: Gate, codes: Uint8Array, from: number): void {
+/** Counts requests that no batch has seen, and tells of those that have a URL. */
+export function refuse(
+  gate: Gate,
+  code: number,
+  count: number,
+  list: readonly RequestLike[] = [],
+): void {
+  if (count === 0) return;
   const { counters } = gate.core;
-  codes.fill(VERDICT_MAX_FOUND, from);
-  const count = codes.length - from;
-  const reason = verdictOf(VERDICT_MAX_FOUND).reason as string;
+  const reason = verdictOf(code).reason as string;
   counters.pushed += count;
   counters.rejected.set(reason, (counters.rejected.get(reason) ?? 0) + count);
+  if (!gate.events.wants.rejected) return;
+  for (const one of list) gate.events.rejected(typeof one === "string" ? one : one.url, reason);
 }

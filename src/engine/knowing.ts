@@ -11,6 +11,7 @@ import {
   VERDICT_FULL,
   VERDICT_HOOK,
   VERDICT_TOO_DEEP,
+  VERDICT_UNSERIALIZABLE,
   verdictOf,
 } from "../frontier/verdict.ts";
 import { isStill, matches, noteRecords, type RecordState, recordHost } from "../frontier/walk.ts";
@@ -42,6 +43,7 @@ import { batchKey, batchLoad, batchParse } from "../url/batch.ts";
 import { registrableDomain } from "../url/domain.ts";
 import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
 import { BATCH_OK, hashesOffset, rowHostText, rowKeyText, rowStatus } from "../url/rows.ts";
+import { isSerializable } from "./codec.ts";
 import type { Gate } from "./intake.ts";
 import type {
   Explanation,
@@ -71,6 +73,8 @@ export interface Looked {
   readonly hi: number;
   readonly hasIdentity: boolean;
   readonly isRefused: boolean;
+  /** The key that stands in for the URL's. */
+  readonly override: string | undefined;
 }
 
 /** Parses, keys and hashes one checked request into row 0 of the gate's batch. */
@@ -82,11 +86,20 @@ export function lookUp(gate: Gate, request: RequestLike): Looked {
   batchKey(batch, policy);
   core.store.kernel.exports.hashBatch(rows.offset);
   const status = rowStatus(rows, 0);
-  const nothing = { status, lo: 0, hi: 0, hasIdentity: false, isRefused: false };
+  const nothing = {
+    status,
+    lo: 0,
+    hi: 0,
+    hasIdentity: false,
+    isRefused: false,
+    override: undefined,
+  };
   if (status !== BATCH_OK) return nothing;
-  if (isExempt(input.method, policy) || input.dedup === "skip") return nothing;
+  gate.isBusy = true; // keyOf must not come back in: the batch is in use
   const override = keyOverride(input, policy);
+  gate.isBusy = false;
   if (override === null) return { ...nothing, isRefused: true };
+  if (isExempt(input.method, policy) || input.dedup === "skip") return { ...nothing, override };
   const at = hashesOffset(rows);
   if (override !== undefined || !isKeyOnly(input, policy)) {
     const key = override ?? rowKeyText(rows, 0);
@@ -94,7 +107,7 @@ export function lookUp(gate: Gate, request: RequestLike): Looked {
   }
   const lo = wordAt(core.store, at >> 2);
   const hi = wordAt(core.store, (at >> 2) + 1);
-  return { status, lo, hi, hasIdentity: true, isRefused: false };
+  return { status, lo, hi, hasIdentity: true, isRefused: false, override };
 }
 
 /** What is known of a request's identity; undefined: nothing. */
@@ -112,11 +125,13 @@ export function recordOf(gate: Gate, request: RequestLike): RecordView | undefin
 export function* recordsOf(
   core: Core,
   filter: { state?: RecordState; rule?: string; host?: string },
+  isCurrent: () => boolean,
 ): Generator<RecordView> {
   const all: RecordState[] = ["pending", "waiting", "leased", "failed"];
   for (const state of filter.state === undefined ? all : [filter.state]) {
     const noted = noteRecords(core, new Set([state]));
     for (let index = 0; index < noted.count; index++) {
+      if (!isCurrent()) return; // cleared or closed meanwhile: nothing of it is left
       if (!isStill(core, noted, index, CODES[state] as number)) continue;
       const record = noted.handles[index] as number;
       if (matches(core, record, { rule: filter.rule, host: filter.host })) {
@@ -130,7 +145,7 @@ export function* recordsOf(
 export function explain(
   gate: Gate,
   request: RequestLike,
-  now: { status: FrontierStatus; nowMs: number; fingerprint: () => string },
+  now: { status: FrontierStatus; nowMs: number; fingerprint: (key: string | undefined) => string },
 ): Explanation {
   const { core, rows } = gate;
   const input: RequestInput = typeof request === "string" ? { url: request } : request;
@@ -144,7 +159,7 @@ export function explain(
   const base = {
     url: input.url,
     canonical,
-    fingerprint: now.fingerprint(),
+    ...(looked.isRefused ? {} : { fingerprint: now.fingerprint(looked.override) }),
     host,
     domain: registrableDomain(host),
     rule: core.rule.id,
@@ -164,6 +179,9 @@ function wouldBe(
   { looked, known, now }: { looked: Looked; known: number; now: { status: string; nowMs: number } },
 ): number {
   if (now.status === "stopped") return VERDICT_CLOSED;
+  if (input.data !== undefined && !(input.volatile ?? false) && !isSerializable(input.data)) {
+    return VERDICT_UNSERIALIZABLE;
+  }
   if (looked.isRefused) return VERDICT_HOOK;
   if ((input.depth ?? 0) > core.rule.policy.maxDepth) return VERDICT_TOO_DEEP;
   if (known !== 0 && (input.dedup ?? "check") === "check") return VERDICT_DUPLICATE;

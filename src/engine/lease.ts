@@ -33,7 +33,8 @@ export interface RetryOptions {
   outcome?: Outcome;
 }
 
-const NO_RESULT: DoneRequest = Object.freeze({});
+/** What `done()` without an argument says. */
+export const NO_RESULT: DoneRequest = Object.freeze({});
 const NO_OPTIONS: RetryOptions = Object.freeze({});
 
 /** Filled in two steps by the desk: the hand-out writes its fields, then the record's are read. */

@@ -14,7 +14,7 @@ import type { Clock } from "../base/clock.ts";
 import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { step } from "../frontier/leases.ts";
-import { isReady, nextDueAt } from "../frontier/due.ts";
+import { deadlineAt, isReady, nextDueAt } from "../frontier/due.ts";
 import type { EventHub } from "./events.ts";
 import type { Gate } from "./intake.ts";
 import type { Settings } from "./options.ts";
@@ -29,6 +29,19 @@ interface Waiter {
   readonly release: () => void;
 }
 
+/** Somebody with more to push than fits. */
+interface Room {
+  readonly resolve: () => void;
+  /** Whether trying again makes sense. */
+  readonly isMet: (core: Core) => boolean;
+}
+
+/** What a waiter asked for. */
+interface Asked extends Pick<Waiter, "max" | "resolve" | "reject"> {
+  readonly timeoutMs: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** A vetoed end is asked about again after this, as long as somebody waits. */
 const IDLE_RECHECK_MS = 1_000;
 
@@ -40,11 +53,10 @@ export class Life {
   status: FrontierStatus = "opening";
   /** Sources being pushed from: not finished while there are any. */
   sources = 0;
-  /** Admissions before this opening: nothing is finished before something came. */
   #runtime: Runtime | undefined;
   #take: ((core: Core, max: number, nowMs: number) => Lease[]) | undefined;
   readonly #waiters: Waiter[] = [];
-  readonly #rooms: Array<() => void> = [];
+  readonly #rooms: Room[] = [];
   readonly #drains: Array<() => void> = [];
   #cancelTimer: (() => void) | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -54,6 +66,8 @@ export class Life {
   #idleSince: number | undefined;
   #vetoedAt: number | undefined;
   #isSettling = false;
+  /** Something changed while settling: once more. */
+  #isUnsettled = false;
   readonly #failures: number[] = [];
   #brokenUntil: number | undefined;
 
@@ -79,6 +93,12 @@ export class Life {
     return (this.#open() as Runtime).gate;
   }
 
+  /** The status as the clock has it: the breaker's pause ends by itself. */
+  get statusNow(): FrontierStatus {
+    const isMended = this.#brokenUntil !== undefined && this.clock.now() >= this.#brokenUntil;
+    return this.status === "paused" && isMended ? "running" : this.status;
+  }
+
   get isClosed(): boolean {
     return this.#runtime === undefined;
   }
@@ -86,16 +106,17 @@ export class Life {
   /** Opens a call: the core, if there still is one, and the time of this call. */
   begin(): { core: Core | undefined; nowMs: number } {
     const nowMs = this.clock.now();
+    const runtime = this.#runtime;
+    if (runtime === undefined) return { core: undefined, nowMs };
+    if (runtime.gate.isBusy) throw reentered();
     this.#mend(nowMs);
-    return { core: this.#runtime?.core, nowMs };
+    return { core: runtime.core, nowMs };
   }
 
   /** Opens a call that makes no sense on a closed frontier. */
   need(): { core: Core; nowMs: number } {
-    const { core } = this.#open();
-    const nowMs = this.clock.now();
-    this.#mend(nowMs);
-    return { core, nowMs };
+    this.#open();
+    return this.begin() as { core: Core; nowMs: number };
   }
 
   /** Leases for a caller who does not wait. */
@@ -118,55 +139,45 @@ export class Life {
     if (leases.length > 0 || this.isClosed || this.#isFinished || timeoutMs === 0) {
       return Promise.resolve(leases);
     }
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        waiter.release();
-        const at = this.#waiters.indexOf(waiter);
-        if (at >= 0) this.#waiters.splice(at, 1);
-        if (this.#waiters.length === 0) this.#disarm();
-      };
-      const onTimeout = (): void => {
-        leave();
-        resolve([]);
-      };
-      const onAbort = (): void => {
-        leave();
-        reject(signal?.reason);
-      };
-      const untime =
-        timeoutMs === undefined
-          ? undefined
-          : this.clock.schedule(this.clock.now() + timeoutMs, onTimeout);
-      signal?.addEventListener("abort", onAbort);
-      const release = (): void => {
-        untime?.();
-        signal?.removeEventListener("abort", onAbort);
-      };
-      const waiter: Waiter = { max, resolve, reject, release };
-      this.#waiters.push(waiter);
-      this.end(this.clock.now());
-    });
+    return new Promise((resolve, reject) =>
+      this.#wait({ max, timeoutMs, signal, resolve, reject }),
+    );
   }
 
-  /** Resolves when capacity has room, or the frontier is closed. */
-  room(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#rooms.push(resolve);
+  /** How many more records may come from outside. */
+  get roomCount(): number {
+    const counters = this.#runtime?.core.counters;
+    if (counters === undefined) return 0;
+    return Math.max(this.settings.capacity - counters.pending - counters.waiting, 0);
+  }
+
+  /** Resolves when pushing again makes sense, or the frontier is closed; `leave` stops the waiting. */
+  room(isMemory: boolean): { promise: Promise<void>; leave: () => void } {
+    const { core } = this.need();
+    const freed = freedOf(core);
+    const { capacity } = this.settings;
+    const isMet = (open: Core): boolean => {
+      if (isMemory) return open !== core || freedOf(open) !== freed;
+      return open.counters.pending + open.counters.waiting < capacity;
+    };
+    let room: Room | undefined;
+    const promise = new Promise<void>((resolve) => {
+      room = { resolve, isMet };
+      this.#rooms.push(room);
       this.end(this.clock.now());
     });
+    const leave = (): void => {
+      const at = this.#rooms.indexOf(room as Room);
+      if (at >= 0) this.#rooms.splice(at, 1);
+    };
+    return { promise, leave };
   }
 
   /** Closes a call: serves waiters, tells edges, arms the timer, delivers events. */
   end(nowMs: number): void {
-    const core = this.#runtime?.core;
-    if (core !== undefined && !this.#isSettling) {
-      this.#isSettling = true;
-      try {
-        this.#settle(core, nowMs);
-      } finally {
-        this.#isSettling = false;
-      }
-    }
+    if (this.#runtime?.gate.isBusy) return; // the call that asks the user's function ends it
+    if (this.#isSettling) this.#isUnsettled = true;
+    else this.#settleAll(nowMs);
     this.events.flush();
   }
 
@@ -178,7 +189,7 @@ export class Life {
 
   pause(): void {
     this.#open();
-    this.#brokenUntil = undefined;
+    this.#brokenUntil = undefined; // who pauses by hand resumes by hand
     if (this.status === "running" || this.status === "draining") this.#become("paused");
     this.end(this.clock.now());
   }
@@ -192,23 +203,13 @@ export class Life {
   }
 
   drain(): Promise<void> {
-    const { counters } = this.#open().core;
+    this.#open();
     this.#brokenUntil = undefined;
     if (this.status === "running" || this.status === "paused") this.#become("draining");
-    if (counters.leased === 0) {
-      this.events.flush();
-      return Promise.resolve();
-    }
     return new Promise((resolve) => {
       this.#drains.push(resolve);
       this.end(this.clock.now());
     });
-  }
-
-  /** The status as the clock has it now: a breaker's pause ends by itself. */
-  statusNow(): FrontierStatus {
-    this.begin();
-    return this.status;
   }
 
   close(): void {
@@ -220,7 +221,8 @@ export class Life {
       waiter.release();
       waiter.resolve([]);
     }
-    for (const resolve of [...this.#rooms.splice(0), ...this.#drains.splice(0)]) resolve();
+    for (const { resolve } of this.#rooms.splice(0)) resolve();
+    for (const resolve of this.#drains.splice(0)) resolve();
     this.#become("stopped");
     this.events.flush();
   }
@@ -272,11 +274,62 @@ export class Life {
     if (this.status === "paused") this.#become("running");
   }
 
+  #wait(asked: Asked): void {
+    const { max, timeoutMs, signal, resolve, reject } = asked;
+    const leave = (): boolean => {
+      const at = this.#waiters.indexOf(waiter);
+      if (at < 0) return false;
+      this.#waiters.splice(at, 1);
+      waiter.release();
+      return true;
+    };
+    const onTimeout = (): void => {
+      this.end(this.clock.now()); // what is due at this very moment still counts
+      if (!leave()) return;
+      resolve([]);
+      this.end(this.clock.now());
+    };
+    const onAbort = (): void => {
+      leave();
+      reject(signal?.reason);
+      this.end(this.clock.now());
+    };
+    const untime =
+      timeoutMs === undefined
+        ? undefined
+        : this.clock.schedule(this.clock.now() + timeoutMs, onTimeout);
+    signal?.addEventListener("abort", onAbort);
+    const release = (): void => {
+      untime?.();
+      signal?.removeEventListener("abort", onAbort);
+    };
+    const waiter: Waiter = { max, resolve, reject, release };
+    this.#waiters.push(waiter);
+    this.end(this.clock.now());
+  }
+
+  /** Settles until nothing changes any more: onIdle may have pushed, paused or closed meanwhile. */
+  #settleAll(nowMs: number): void {
+    this.#isSettling = true;
+    try {
+      do {
+        this.#isUnsettled = false;
+        const core = this.#runtime?.core;
+        if (core !== undefined) this.#settle(core, nowMs);
+      } while (this.#isUnsettled);
+    } finally {
+      this.#isSettling = false;
+    }
+  }
+
   #settle(core: Core, nowMs: number): void {
+    if (this.#isWatched()) step(core, nowMs);
     if (this.#waiters.length > 0) this.#serve(core, nowMs);
     const { counters } = core;
-    if (this.#rooms.length > 0 && counters.pending + counters.waiting < this.settings.capacity) {
-      for (const resolve of this.#rooms.splice(0)) resolve();
+    for (const room of this.#rooms.length > 0 ? [...this.#rooms] : []) {
+      if (!room.isMet(core)) continue;
+      this.#rooms.splice(this.#rooms.indexOf(room), 1);
+      room.resolve();
     }
     if (counters.leased === 0 && this.#drains.length > 0) {
       for (const resolve of this.#drains.splice(0)) resolve();
@@ -286,7 +339,7 @@ export class Life {
       this.events.emit("ready", { atMs: nowMs });
     }
     this.#judgeEnd(core, nowMs);
-    this.#arm(core, nowMs);
+    if (this.#runtime?.core === core) this.#arm(core, nowMs);
   }
 
   #serve(core: Core, nowMs: number): void {
@@ -316,6 +369,7 @@ export class Life {
     }
     if (waiting > 0 || this.sources > 0) {
       this.#isFinished = false;
+      this.#idleSince = undefined;
       return;
     }
     this.#idleSince ??= nowMs;
@@ -370,21 +424,34 @@ export class Life {
     });
   }
 
+  /** Whether somebody wants to know of what the clock alone brings about. */
+  #isWatched(): boolean {
+    const { events } = this;
+    const { wants } = events;
+    if (this.#waiters.length > 0 || this.#drains.length > 0) return true;
+    if (wants.expired || wants.failed || this.#hearsReady()) return true;
+    return events.has("finished") || events.has("idle");
+  }
+
+  #hearsReady(): boolean {
+    return this.#isEmpty && this.events.has("ready");
+  }
+
   #wakeAt(core: Core, nowMs: number): number {
-    const isWatched =
-      this.#waiters.length > 0 ||
-      this.#drains.length > 0 ||
-      (this.#isEmpty && this.events.has("ready")) ||
-      this.events.has("finished") ||
-      this.events.wants.expired;
-    if (!isWatched) return Number.POSITIVE_INFINITY;
-    if (this.status === "paused") return this.#brokenUntil ?? Number.POSITIVE_INFINITY;
-    let atMs = nextDueAt(core, nowMs) ?? Number.POSITIVE_INFINITY;
-    if (this.#isIdle && !this.#isFinished && core.counters.waiting === 0) {
-      const { idleTimeoutMs, onIdle } = this.settings;
-      if (onIdle !== undefined) atMs = Math.min(atMs, (this.#vetoedAt ?? nowMs) + IDLE_RECHECK_MS);
-      if (idleTimeoutMs !== undefined) {
-        atMs = Math.min(atMs, (this.#idleSince ?? nowMs) + idleTimeoutMs);
+    const { events, status } = this;
+    const wantsLease = this.#waiters.length > 0 || this.#hearsReady();
+    let atMs = Number.POSITIVE_INFINITY;
+    if (status === "running" && wantsLease) atMs = nextDueAt(core, nowMs) ?? atMs;
+    if (status === "paused" && (wantsLease || events.has("status"))) {
+      atMs = this.#brokenUntil ?? atMs;
+    }
+    if (this.#isWatched()) atMs = Math.min(atMs, deadlineAt(core));
+    const awaitsEnd = this.#waiters.length > 0 || events.has("finished");
+    if (awaitsEnd && this.#idleSince !== undefined && !this.#isFinished) {
+      const { idleTimeoutMs, keepOpen, onIdle } = this.settings;
+      if (idleTimeoutMs !== undefined) atMs = Math.min(atMs, this.#idleSince + idleTimeoutMs);
+      if (onIdle !== undefined && !keepOpen) {
+        atMs = Math.min(atMs, (this.#vetoedAt ?? nowMs) + IDLE_RECHECK_MS);
       }
     }
     // What is due already was offered in this very settling; the next chance is a change, or the next clock.
@@ -396,4 +463,14 @@ export class Life {
     this.#cancelTimer = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
   }
+}
+
+/** Records that have gone: what gives memory back. */
+function freedOf({ counters }: Core): number {
+  return counters.done + counters.removed + counters.forgotten;
+}
+
+function reentered(): FrontierError {
+  const expected = "no call from within accept, keyOf or by: they answer, and the push goes on";
+  return new FrontierError("STATE_INVALID", `frontier: admitting (expected: ${expected})`);
 }

@@ -39,6 +39,9 @@ export interface Settings {
   readonly accept: FrontierOptions["accept"];
   readonly breaker: FrontierOptions["breaker"];
   readonly seed: number;
+  /** For tests: most pages of the region, and most idle hosts remembered. */
+  readonly pageCountMax?: number;
+  readonly hostIdleCountMax?: number;
 }
 
 const FIELDS = [
@@ -126,7 +129,7 @@ function seenOf(seen: NonNullable<FrontierOptions["seen"]>): Settings["seen"] {
     throw misuse("OPTION_INVALID", "options.seen.mode", mode, expected);
   }
   const rate = seen.falsePositiveRate ?? 0.001;
-  if (!(rate > 0 && rate < 1)) {
+  if (!(typeof rate === "number" && rate > 0 && rate < 1)) {
     throw misuse("OPTION_INVALID", "options.seen.falsePositiveRate", rate, "between 0 and 1");
   }
   const memoryBytes = seen.memoryBytes ?? SEEN_MEMORY_BYTES;

@@ -6,6 +6,7 @@ import {
   VERDICT_FULL_MEMORY,
   VERDICTS,
 } from "../frontier/verdict.ts";
+import { checkSignal, readFields } from "./arguments.ts";
 import type { Life } from "./life.ts";
 import { pushResult } from "./push-result.ts";
 import type { Frontier, PushResult, RequestLike } from "./types.ts";
@@ -25,72 +26,123 @@ export async function pushFrom(
   source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
   options: { batch?: number; signal?: AbortSignal },
 ): Promise<PushResult> {
-  const { batch = BATCH, signal } = options;
+  const { batch = BATCH, signal } = readFields(options, "options", ["batch", "signal"]);
   if (!(Number.isSafeInteger(batch) && batch > 0)) {
     throw misuse("ARGUMENT_INVALID", "batch", batch, "a whole number of at least 1");
   }
+  checkSignal(signal);
   if (!isSource(source)) {
     throw misuse("ARGUMENT_INVALID", "source", source, "an iterable or async iterable of requests");
   }
-  const codes: Codes = { bytes: new Uint8Array(batch), count: 0 };
+  life.need();
+  const codes: Codes = { bytes: new Uint8Array(BATCH), count: 0 };
+  const abort = abortOf(signal);
   life.sources++;
   try {
-    let slice: RequestLike[] = [];
-    for await (const request of source) {
-      slice.push(request);
-      if (slice.length < batch) continue;
-      await pushSlice(frontier, life, { slice, codes, signal });
-      slice = [];
+    const work = { codes, abort, signal };
+    for await (const slice of slicesOf(source, batch, abort.promise)) {
+      await pushSlice(frontier, life, { ...work, slice });
+      if (life.isClosed) break;
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
-    await pushSlice(frontier, life, { slice, codes, signal });
   } finally {
+    abort.leave();
     life.sources--;
     life.end(life.clock.now());
   }
   return pushResult(codes.bytes.subarray(0, codes.count));
 }
 
-interface Work {
-  slice: RequestLike[];
-  codes: Codes;
-  signal: AbortSignal | undefined;
-}
-
-/** Pushes a slice; what did not fit is pushed again when there is room, in its order. */
-async function pushSlice(frontier: Frontier, life: Life, work: Work): Promise<void> {
-  let { slice } = work;
-  const places = keep(work.codes, slice.length);
-  let at = slice.map((_, index) => places + index);
-  while (slice.length > 0) {
-    work.signal?.throwIfAborted();
-    const result = frontier.pushMany(slice);
-    const left: number[] = [];
-    for (let index = 0; index < slice.length; index++) {
-      const code = VERDICTS.indexOf(result.verdict(index));
-      work.codes.bytes[at[index] as number] = code;
-      if (code === VERDICT_FULL || code === VERDICT_FULL_MEMORY) left.push(index);
+/**
+ * Slices of a source: full ones while it gives, and what there is as soon as it makes us wait, so that
+ * a source that never ends (a queue, a socket) is not held back by the size of a slice.
+ */
+async function* slicesOf(
+  source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
+  batch: number,
+  aborted: Promise<never> | undefined,
+): AsyncGenerator<RequestLike[], void, undefined> {
+  const iterator =
+    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  let isOver = false;
+  try {
+    while (!isOver) {
+      const slice: RequestLike[] = [];
+      let next = await race(iterator.next(), aborted);
+      const turn = new Promise<undefined>((resolve) => setImmediate(resolve, undefined));
+      for (;;) {
+        if (next.done) isOver = true;
+        else slice.push(next.value);
+        if (isOver || slice.length === batch) break;
+        const asked = iterator.next();
+        const answer = asked instanceof Promise ? await Promise.race([asked, turn]) : asked;
+        if (answer === undefined) {
+          if (slice.length > 0) yield slice.splice(0);
+          next = await race(asked, aborted);
+        } else next = answer;
+      }
+      if (slice.length > 0) yield slice;
     }
-    if (left.length === 0 || life.isClosed) return;
-    slice = left.map((index) => slice[index] as RequestLike);
-    at = left.map((index) => at[index] as number);
-    await waitForRoom(life, work.signal);
+    isOver = true;
+  } finally {
+    if (!isOver) void Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
 }
 
-async function waitForRoom(life: Life, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  const room = life.room();
-  if (signal === undefined) return room;
+function race<T>(step: T | Promise<T>, aborted: Promise<never> | undefined): T | Promise<T> {
+  return aborted === undefined ? step : Promise.race([step, aborted]);
+}
+
+interface Abort {
+  readonly promise: Promise<never> | undefined;
+  readonly leave: () => void;
+}
+
+/** A promise that rejects when the signal does; nobody need await it. */
+function abortOf(signal: AbortSignal | undefined): Abort {
+  if (signal === undefined) return { promise: undefined, leave: () => undefined };
+  signal.throwIfAborted();
   let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
+  const promise = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason);
     signal.addEventListener("abort", onAbort);
   });
-  try {
-    await Promise.race([room, aborted]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  promise.catch(() => undefined);
+  return { promise, leave: () => onAbort && signal.removeEventListener("abort", onAbort) };
+}
+
+interface Work {
+  slice: RequestLike[];
+  codes: Codes;
+  abort: Abort;
+  signal: AbortSignal | undefined;
+}
+
+/** Pushes a slice as far as there is room, one more to learn that there is none, and waits for more. */
+async function pushSlice(frontier: Frontier, life: Life, work: Work): Promise<void> {
+  const { slice, codes, abort, signal } = work;
+  const places = keep(codes, slice.length);
+  let left = slice.map((_, index) => index);
+  while (left.length > 0 && !life.isClosed) {
+    signal?.throwIfAborted();
+    const some = left.splice(0, Math.max(life.roomCount, 1));
+    const result = frontier.pushMany(some.map((index) => slice[index] as RequestLike));
+    let full = 0;
+    const again = some.filter((index, at) => {
+      const code = VERDICTS.indexOf(result.verdict(at));
+      codes.bytes[places + index] = code;
+      const isFull = code === VERDICT_FULL || code === VERDICT_FULL_MEMORY;
+      if (isFull) full = code;
+      return isFull;
+    });
+    if (again.length === 0 || life.isClosed) continue;
+    left = [...again, ...left];
+    const { promise, leave } = life.room(full === VERDICT_FULL_MEMORY);
+    try {
+      await race(promise, abort.promise);
+    } finally {
+      leave();
+    }
   }
 }
 

@@ -31,33 +31,63 @@ const FIELDS = new Set([
 /** HTTP tokens, as a method or a header name must be. */
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what would end a header line, or a text.
+const CONTROL = /[\0\r\n]/;
+
 /** Latest and earliest time a Date can hold. */
 const TIME_MS_MAX = 8.64e15;
 
-/** Throws REQUEST_INVALID unless the request is a string or a well-formed RequestInput. */
-export function checkRequest(request: unknown, name = "request"): asserts request is RequestLike {
-  if (typeof request === "string") return;
-  if (typeof request !== "object" || request === null || Array.isArray(request)) {
-    throw wrong(name, request, "a URL string or a request object");
-  }
-  for (const field of Object.keys(request)) {
-    if (!FIELDS.has(field)) throw wrong(`${name}.${field}`, "given", "no such field");
-  }
-  const input = request as RequestInput;
+/**
+ * The request as plain data, every field read once: what is checked is what is used, whatever getters
+ * and proxies would say a second time. Throws REQUEST_INVALID for what is no well-formed request.
+ */
+export function readRequest(request: unknown, name = "request"): RequestLike {
+  if (typeof request === "string") return request;
+  const input = readFields(request, name) as RequestInput;
   if (typeof input.url !== "string") throw wrong(`${name}.url`, input.url, "a string");
-  checkDefaults(input, name);
+  return input;
+}
+
+/** The same for fields that stand in where requests do not say: no URL is needed. */
+export function readDefaults(defaults: unknown, name: string): Partial<RequestInput> {
+  const input = readFields(defaults, name);
+  if (input.url !== undefined) throw wrong(`${name}.url`, input.url, "none: each has its own");
+  return input;
+}
+
+function readFields(given: unknown, name: string): Partial<RequestInput> {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw wrong(name, given, "a URL string or a request object");
+  }
+  const input: Record<string, unknown> = {};
+  try {
+    for (const field of Object.keys(given)) {
+      if (!FIELDS.has(field)) throw wrong(`${name}.${field}`, "given", "no such field");
+    }
+    for (const field of FIELDS) {
+      const value: unknown = (given as Record<string, unknown>)[field];
+      if (value !== undefined)
+        input[field] = field === "headers" ? readHeaders(value, name) : value;
+    }
+    checkFields(input, name);
+  } catch (cause) {
+    if (cause instanceof FrontierError) throw cause;
+    throw new FrontierError("REQUEST_INVALID", `${name}: unreadable (expected: plain data)`, {
+      cause,
+    });
+  }
+  return input;
 }
 
 /** Checks every field but the URL. */
-export function checkDefaults(input: Partial<RequestInput>, name: string): void {
-  const { method, body, headers, priority, depth, maxAttempts } = input;
+function checkFields(input: Partial<RequestInput>, name: string): void {
+  const { method, body, priority, depth, maxAttempts } = input;
   if (method !== undefined && (typeof method !== "string" || !TOKEN.test(method))) {
     throw wrong(`${name}.method`, method, "an HTTP method such as 'GET'");
   }
   if (body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)) {
     throw wrong(`${name}.body`, body, "a string or a Uint8Array");
   }
-  if (headers !== undefined) checkHeaders(headers, `${name}.headers`);
   if (priority !== undefined && !Number.isSafeInteger(priority)) {
     throw wrong(`${name}.priority`, priority, "a safe integer");
   }
@@ -67,9 +97,14 @@ export function checkDefaults(input: Partial<RequestInput>, name: string): void 
   if (maxAttempts !== undefined && !(Number.isSafeInteger(maxAttempts) && maxAttempts >= 1)) {
     throw wrong(`${name}.maxAttempts`, maxAttempts, "a whole number of at least 1");
   }
-  if (input.notBefore !== undefined) timeMs(input.notBefore, `${name}.notBefore`);
+  if (input.notBefore !== undefined) {
+    input.notBefore = timeMs(input.notBefore, `${name}.notBefore`);
+  }
   checkText(input.key, `${name}.key`);
   checkText(input.handler, `${name}.handler`);
+  if (input.handler?.isWellFormed() === false) {
+    throw wrong(`${name}.handler`, input.handler, "a well-formed string");
+  }
   checkFlag(input.start, `${name}.start`);
   checkFlag(input.volatile, `${name}.volatile`);
   if (input.epoch !== undefined) {
@@ -94,9 +129,9 @@ export function admissionOf(
   depth: number | undefined,
 ): Admission {
   const isVolatile = input.volatile ?? false;
-  const isPackable = input.data === undefined || isSerializable(input.data);
+  const packed = packInput(input);
+  const isPackable = packed !== null;
   const exempt = isExempt(input.method, policy);
-  const extras = extrasOf(input, isPackable);
   return {
     verdict: isPackable || isVolatile ? undefined : VERDICT_UNSERIALIZABLE,
     priority: input.priority,
@@ -105,10 +140,24 @@ export function admissionOf(
     dedup: exempt ? "skip" : (input.dedup ?? "check"),
     isStart: input.start ?? false,
     maxAttempts: Math.min(input.maxAttempts ?? 0, 0xffff_ffff),
-    blob: extras === undefined ? undefined : packExtras(extras),
+    blob: packed === null ? packOf(extrasOf(input, false)) : packed,
     isVolatile,
     volatileData: isPackable ? undefined : input.data,
   };
+}
+
+/** The optional part with its data; null: the data can not be packed. */
+function packInput(input: RequestInput): Uint8Array | undefined | null {
+  if (input.data !== undefined && !isSerializable(input.data)) return null;
+  try {
+    return packOf(extrasOf(input, true));
+  } catch {
+    return null; // data that changes while it is looked at, or grows beyond what can be packed
+  }
+}
+
+function packOf(extras: Extras | undefined): Uint8Array | undefined {
+  return extras === undefined ? undefined : packExtras(extras);
 }
 
 /** The request that a lease's URL and optional part came from, as far as its identity goes. */
@@ -140,14 +189,23 @@ function extrasOf(input: RequestInput, isPackable: boolean): Extras | undefined 
   return isEmpty ? undefined : extras;
 }
 
-function checkHeaders(headers: unknown, name: string): void {
+function readHeaders(headers: unknown, request: string): Record<string, string> {
+  const name = `${request}.headers`;
   if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
     throw wrong(name, headers, "an object of strings");
   }
+  const read: Record<string, string> = {};
   for (const [header, value] of Object.entries(headers)) {
-    if (!TOKEN.test(header)) throw wrong(`${name}.${header}`, header, "an HTTP header name");
-    if (typeof value !== "string") throw wrong(`${name}.${header}`, value, "a string");
+    // `__proto__` is a token too, but no object carries it faithfully.
+    if (!TOKEN.test(header) || header === "__proto__") {
+      throw wrong(`${name}.${header}`, header, "an HTTP header name");
+    }
+    if (typeof value !== "string" || !value.isWellFormed() || CONTROL.test(value)) {
+      throw wrong(`${name}.${header}`, value, "a string, well-formed and of one line");
+    }
+    read[header] = value;
   }
+  return read;
 }
 
 function checkText(value: unknown, name: string): void {

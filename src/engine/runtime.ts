@@ -46,7 +46,8 @@ export function createRuntime(
   hooks: RuntimeHooks,
   before?: { core: Core; nowMs: number },
 ): Runtime {
-  const kernel = createKernel(loadKernelModule(), { initialPages: REGION_PAGE_COUNT_MAX });
+  const { pageCountMax = REGION_PAGE_COUNT_MAX } = settings;
+  const kernel = createKernel(loadKernelModule(), { initialPages: pageCountMax, pageCountMax });
   const secret = entropyWords(4);
   const store = createStore(kernel, secret);
   const { events } = hooks;
@@ -65,7 +66,7 @@ export function createRuntime(
   const core: Core = {
     store,
     seen: createSeenSet({ kernel, ...settings.seen }),
-    hosts: createHostTable(store),
+    hosts: createHostTable(store, settings.hostIdleCountMax),
     waiting: createHeap(store.region),
     deadlines: createHeap(store.region),
     clocks: createHeap(store.region),
@@ -94,6 +95,7 @@ export function createRuntime(
       accept: settings.accept,
       events,
       isSpecial: needsAdmissions(settings.key),
+      isBusy: false,
     },
   };
 }

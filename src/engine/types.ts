@@ -2,7 +2,7 @@
  * The public surface as types: what a user's editor shows. Meanings stand beside each member.
  */
 import type { Clock } from "../base/clock.ts";
-import type { EpochPolicy, Outcome, Politeness, RulePolicy } from "../frontier/policy.ts";
+import type { EpochPolicy, Outcome, Politeness, Rule, RulePolicy } from "../frontier/policy.ts";
 import type { RecordState } from "../frontier/walk.ts";
 import type { Verdict } from "../frontier/verdict.ts";
 import type { KeyPolicy } from "../url/policy.ts";
@@ -14,6 +14,7 @@ export type {
   Outcome,
   Politeness,
   RecordState,
+  Rule,
   RulePolicy,
   Verdict,
 };
@@ -203,6 +204,11 @@ export interface FrontierFault {
   readonly url?: string;
 }
 
+/** What another thread attaches to: plain data that can be sent to it. */
+export interface FrontierHandle {
+  readonly name: string;
+}
+
 export interface SnapshotInfo {
   readonly path: string;
   readonly records: number;
@@ -264,6 +270,8 @@ export interface FrontierOptions {
   /** Not supported in this version: the frontier lives in memory. */
   directory?: string;
   clock?: Clock;
+  /** Not supported in this version: `defaults` is the one rule. */
+  rules?: Rule[];
   defaults?: RulePolicy;
   seen?: {
     mode?: "exact" | "tiered" | "bloom";
@@ -276,6 +284,10 @@ export interface FrontierOptions {
   /** Most children of one done(); default 100,000. */
   maxFound?: number;
   memoryBytes?: number;
+  /** Not supported in this version: the frontier lives in memory. */
+  snapshots?: { everyMs?: number; everyBytes?: number; keep?: number };
+  /** Not supported in this version: the frontier lives in memory. */
+  records?: "state" | "full";
   durability?: "sync" | { everyMs: number } | "none";
   leaseMs?: number;
   maxLeases?: number;
@@ -286,7 +298,8 @@ export interface FrontierOptions {
   keepOpen?: boolean;
   idleTimeoutMs?: number;
   /** Asked when everything is done; true: not finished yet. */
-  onIdle?: () => boolean | undefined;
+  // biome-ignore lint/suspicious/noConfusingVoidType: most hooks answer nothing.
+  onIdle?: () => boolean | void;
   /** Synchronous hook for requests that would be admitted. */
   accept?: (request: RequestView) => boolean | { priority?: number; data?: unknown };
   breaker?: { failures: number; withinMs: number; pauseMs: number };
@@ -329,5 +342,11 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   resume(): void;
   drain(): Promise<void>;
   flush(): Promise<void>;
+  /** Not supported in this version. */
+  setRules(rules: Rule[], version?: number | string): void;
+  /** Not supported in this version. */
+  snapshot(): Promise<SnapshotInfo>;
+  /** Not supported in this version. */
+  share(): FrontierHandle;
   close(options?: { discard?: boolean }): Promise<void>;
 }

@@ -19,8 +19,10 @@ import { batchString, batchStrings } from "../url/batch-strings.ts";
 import { isDeadLink } from "../url/links.ts";
 import { identityBytes, keyOverride } from "../url/identity.ts";
 import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../url/policy.ts";
+import { misuse } from "../base/errors.ts";
+import { readList } from "./arguments.ts";
 import { loadKernelModule } from "./kernel-file.ts";
-import { checkRequest } from "./request.ts";
+import { readRequest } from "./request.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
 
 /** The process's own kernel, made at the first call. */
@@ -46,6 +48,7 @@ export function canonicalizeMany(
   const normal = policy === undefined ? undefined : normalizePolicy(policy, "policy");
   const batch = ownBatch();
   batchBase(batch, undefined);
+  if (!Array.isArray(urls)) throw misuse("ARGUMENT_INVALID", "urls", urls, "a list of URLs");
   const keys: (string | undefined)[] = [];
   const list = urls.every(isString) ? urls : urls.map((url) => (isString(url) ? url : ""));
   for (let start = 0; start < list.length; start += batch.count) {
@@ -62,8 +65,7 @@ export function canonicalizeMany(
  * A URL that is not crawlable has one too, of the string itself, so that this never throws for a URL.
  */
 export function fingerprint(request: RequestLike, policy?: KeyPolicy): string {
-  checkRequest(request);
-  return fingerprintOf(request, normalizePolicy(policy, "policy"));
+  return fingerprintOf(readRequest(request), normalizePolicy(policy, "policy"));
 }
 
 /** The same under a checked policy. */
@@ -98,10 +100,14 @@ function printPlace(kernel: Kernel, pages: number): number {
 
 /** The links of a page, resolved; blank ones, `#`, `javascript:` and what is no http(s) URL go. */
 export function resolveLinks(baseUrl: string, hrefs: Iterable<string>): string[] {
+  if (typeof baseUrl !== "string") {
+    throw misuse("ARGUMENT_INVALID", "baseUrl", baseUrl, "a URL string");
+  }
   const links: string[] = [];
-  for (const href of hrefs) if (typeof href === "string" && !isDeadLink(href)) links.push(href);
+  for (const href of readList(hrefs, "hrefs", "a list of links"))
+    if (typeof href === "string" && !isDeadLink(href)) links.push(href);
   const batch = ownBatch();
-  batchBase(batch, String(baseUrl));
+  batchBase(batch, baseUrl);
   const resolved: (string | undefined)[] = [];
   for (let start = 0; start < links.length; start += batch.count) {
     batchLoad(batch, links, start);

@@ -5,9 +5,14 @@ import {
   BATCH_TOO_LONG,
   type Rows,
   rowHasUserinfo,
+  rowKeyLength,
+  rowKeyOffset,
+  rowKeyStartsLikeVisit,
+  rowKeyText,
   rowPathStart,
   rowVisitLength,
   rowVisitOffset,
+  rowVisitText,
 } from "../url/rows.ts";
 import type { Core } from "./core.ts";
 import { VERDICT_INVALID_URL, VERDICT_SCHEME, VERDICT_TOO_LONG } from "./verdict.ts";
@@ -58,14 +63,31 @@ export function hasReserve(core: Core): boolean {
   return region.pageCountMax - region.pagesUsed > RESERVE_PAGES;
 }
 
-/** Names the bytes of a row that its record keeps: what follows the host, or all where user info stands before it. */
+/**
+ * Names the bytes of a row that its record keeps: what follows the host, or all where user info stands before it.
+ * They are those of the visit URL, or of the key where the policy wants that one visited.
+ */
 export function setRowText(core: Core, rows: Rows, row: number): void {
   const { draft } = core;
-  const isWhole = rowHasUserinfo(rows, row) || core.rule.policy.by !== "host";
+  const { policy } = core.rule;
+  const isKey = visitsKey(core);
+  let isWhole = rowHasUserinfo(rows, row) || policy.by !== "host";
+  if (isKey && !isWhole) isWhole = !rowKeyStartsLikeVisit(rows, row, rowPathStart(rows, row));
   const start = isWhole ? 0 : rowPathStart(rows, row);
   if (isWhole) draft.flags |= RECORD_FLAG_WHOLE;
-  draft.textOffset = rowVisitOffset(rows, row) + start;
-  draft.textLength = rowVisitLength(rows, row) - start;
+  draft.textOffset = (isKey ? rowKeyOffset(rows, row) : rowVisitOffset(rows, row)) + start;
+  draft.textLength = (isKey ? rowKeyLength(rows, row) : rowVisitLength(rows, row)) - start;
+}
+
+/** The URL that a lease of this row would carry. */
+export function rowLeaseText(core: Core, rows: Rows, row: number): string {
+  return visitsKey(core) ? rowKeyText(rows, row) : rowVisitText(rows, row);
+}
+
+/** The key of profile `url` is the pushed string, which need not be a URL that can be visited. */
+function visitsKey(core: Core): boolean {
+  const { key } = core.rule.policy;
+  return key?.visit === "canonical" && key.profile !== "url";
 }
 
 /** The verdict of a row that the URL room refused. */

@@ -26,9 +26,15 @@ import {
   rowHostText,
   rowIsHttps,
   rowStatus,
-  rowVisitText,
 } from "../url/rows.ts";
-import { type Admission, hasReserve, type Intake, refusalOf, setRowText } from "./admission.ts";
+import {
+  type Admission,
+  hasReserve,
+  type Intake,
+  refusalOf,
+  rowLeaseText,
+  setRowText,
+} from "./admission.ts";
 import { type Core, effectivePriority } from "./core.ts";
 import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
 import { sightRecord } from "./sighting.ts";
@@ -169,7 +175,9 @@ function unitOfRow(core: Core, rows: Rows, row: number): Unit {
   const { by } = core.rule.policy;
   if (by !== "host") {
     const isDomain = by === "domain";
-    const name = isDomain ? registrableDomain(rowHostText(rows, row)) : ownUnit(by, rows, row);
+    const name = isDomain
+      ? registrableDomain(rowHostText(rows, row))
+      : ownUnit(core, rows, row, by);
     return { host: hostNamed(core.hosts, name), name };
   }
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
@@ -186,9 +194,9 @@ function joinUnit(core: Core, rows: Rows, row: number, name: string | undefined)
 }
 
 /** A user's function that throws or answers no text falls back to the host: no input stops the engine. */
-function ownUnit(by: (url: string) => string, rows: Rows, row: number): string {
+function ownUnit(core: Core, rows: Rows, row: number, by: (url: string) => string): string {
   try {
-    const unit: unknown = by(rowVisitText(rows, row));
+    const unit: unknown = by(rowLeaseText(core, rows, row));
     if (typeof unit === "string" && unit !== "") return unit;
   } catch {
     // The fall-back below is the answer.

@@ -25,6 +25,7 @@ function clockDueAt(core: Core): number {
   return Math.min(heapPeekKey(core.waiting), heapPeekKey(core.clocks), deadlineAt(core));
 }
 
-function deadlineAt(core: Core): number {
+/** The first deadline of a lease that is out. */
+export function deadlineAt(core: Core): number {
   return heapCount(core.deadlines) === 0 ? Number.POSITIVE_INFINITY : heapPeekKey(core.deadlines);
 }

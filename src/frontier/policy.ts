@@ -41,6 +41,16 @@ export interface RulePolicy {
   politeness?: Politeness;
 }
 
+/** A rule of a set; in this version `defaults` is the one rule there is. */
+export interface Rule extends RulePolicy {
+  id: string;
+  active?: boolean;
+  match?: { hosts?: string[]; domains?: string[]; pattern?: string; schemes?: string[] };
+  share?: { priority?: number; weight?: number };
+  seeds?: string[];
+  every?: string | number;
+}
+
 /** What the worker of a lease learned; feeds back-off, adaptive delay and budgets. */
 export interface Outcome {
   status?: number;
@@ -108,7 +118,8 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
   checkObject(polite, at, POLITENESS_FIELDS);
   checkLater(policy, path);
   const retry = policy.retryPriority ?? -1;
-  const retrySet = typeof retry === "object" && retry !== null ? retry.set : undefined;
+  if (typeof retry === "object") checkObject(retry, `${path}.retryPriority`, ["set"]);
+  const retrySet = typeof retry === "object" ? retry.set : undefined;
   const { adaptive, hostBackoff, budget } = polite;
   if (adaptive !== undefined) checkAdaptive(adaptive, `${at}.adaptive`);
   if (hostBackoff !== undefined) checkHostBackoff(hostBackoff, `${at}.hostBackoff`);
@@ -154,7 +165,7 @@ function checkLater(policy: RulePolicy, path: string): void {
     throw misuse("UNSUPPORTED", `${path}.epoch`, policy.epoch, "'forever' in this version");
   }
   const groups = policy.politeness?.groups;
-  if (groups !== undefined && groups.length > 0) {
+  if (groups !== undefined && !(Array.isArray(groups) && groups.length === 0)) {
     throw misuse("UNSUPPORTED", `${path}.politeness.groups`, groups, "none in this version");
   }
 }
@@ -170,7 +181,7 @@ function backoffOf(backoff: RulePolicy["backoff"], path: string): FrontierPolicy
   // A day: longer waits between attempts of one page are a recrawl policy, not a back-off.
   const maxMs = milliseconds(backoff.maxMs ?? Math.max(baseMs, 86_400_000), `${path}.maxMs`);
   const jitter = backoff.jitter ?? 0;
-  if (!(jitter >= 0 && jitter <= 1)) {
+  if (!(typeof jitter === "number" && jitter >= 0 && jitter <= 1)) {
     throw misuse("OPTION_INVALID", `${path}.jitter`, jitter, "a number from 0 to 1");
   }
   return { baseMs, factor, maxMs, jitter };
@@ -202,9 +213,11 @@ export function checkObject(value: unknown, path: string, fields: readonly strin
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw misuse("OPTION_INVALID", path, value, "an object");
   }
-  for (const field of Object.keys(value)) {
-    if (fields.includes(field)) continue;
-    throw misuse("OPTION_INVALID", `${path}.${field}`, "unknown", `one of ${fields.join(", ")}`);
+  for (const [field, given] of Object.entries(value)) {
+    if (!fields.includes(field)) {
+      throw misuse("OPTION_INVALID", `${path}.${field}`, "unknown", `one of ${fields.join(", ")}`);
+    }
+    if (given === null) throw misuse("OPTION_INVALID", `${path}.${field}`, null, "a value or none");
   }
 }
 

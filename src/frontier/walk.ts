@@ -73,12 +73,17 @@ export function recordHost(core: Core, record: number): string {
   return hostOfUrl(recordUrl(core.scratch, record));
 }
 
-/** Host with port of a serialised URL: behind the scheme and any user info, before path, query or fragment. */
+/**
+ * Host with port of a URL that a lease carries: behind the scheme and any user info, before path, query or
+ * fragment. A key of profile w3lib may still name the port that its scheme has anyway.
+ */
 export function hostOfUrl(url: string): string {
   const start = url.indexOf("//") + 2;
   const rest = url.slice(start).search(/[/?#]/);
   const authority = rest < 0 ? url.slice(start) : url.slice(start, start + rest);
-  return authority.slice(authority.lastIndexOf("@") + 1);
+  const host = authority.slice(authority.lastIndexOf("@") + 1);
+  const port = url.startsWith("https:") ? ":443" : ":80";
+  return host.endsWith(port) ? host.slice(0, -port.length) : host;
 }
 
 /** Name of the politeness unit of a record. */
@@ -87,7 +92,10 @@ export function unitName(core: Core, record: number): string {
 }
 
 function isOfHost(core: Core, record: number, host: string): boolean {
-  return unitName(core, record) === host || recordHost(core, record) === host;
+  const lower = host.toLowerCase();
+  if (recordHost(core, record) === lower) return true;
+  const unit = unitName(core, record); // the user's own may have letters of either case
+  return unit === host || unit === lower;
 }
 
 /** Records stand in the rule's ranks, or in the queues of busy hosts. */

@@ -82,6 +82,8 @@ export interface HostTable {
   idleCount: number;
   /** Busy list: hosts with records, in no order that matters. */
   busyFirst: number;
+  /** Idle hosts remembered beyond need. */
+  readonly idleCountMax: number;
   /** Hosts joined so far: the order of joining. */
   joined: number;
 }
@@ -92,7 +94,7 @@ export const HOST_IDLE_COUNT_MAX = 65_536;
 /** Before its first lease a host's turn lies below every lease's sequence, in order of joining. */
 const TURN_NEVER = -(2 ** 52);
 
-export function createHostTable(store: Store): HostTable {
+export function createHostTable(store: Store, idleCountMax = HOST_IDLE_COUNT_MAX): HostTable {
   return {
     store,
     index: createTable(store.kernel, { valued: true }),
@@ -101,6 +103,7 @@ export function createHostTable(store: Store): HostTable {
     idleLast: 0,
     idleCount: 0,
     busyFirst: 0,
+    idleCountMax,
     joined: 0,
   };
 }
@@ -112,7 +115,8 @@ export function hostFind(table: HostTable, lo: number, hi: number): number {
 }
 
 /** Makes the host of this hash, which must not be known; returns 0 when memory is exhausted. */
-export function hostCreate(table: HostTable, name: Uint8Array, lo: number, hi: number): number {
+export function hostCreate(table: HostTable, view: Uint8Array, lo: number, hi: number): number {
+  const name = view.slice(); // as in hostMake: the index may grow first
   const slot = tableInsert(table.index, lo, hi);
   if (slot === 0) return 0;
   const host = hostMake(table, name, lo, hi);
@@ -141,8 +145,9 @@ export function hostNamed(table: HostTable, name: string): number {
 }
 
 /** Makes a host whose index entry the caller fills (a batch insert left it claimed). */
-export function hostMake(table: HostTable, name: Uint8Array, lo: number, hi: number): number {
+export function hostMake(table: HostTable, view: Uint8Array, lo: number, hi: number): number {
   const { store } = table;
+  const name = view.slice(); // a view of the region is gone once that grows
   const nameHandle = arenaTake(store.arena, Math.max(name.length, 1));
   if (nameHandle === 0) return 0;
   const host = arenaTake(store.arena, HOST_SIZE_BYTES);
@@ -242,7 +247,7 @@ export function hostRelease(table: HostTable, host: number): void {
  * One that must stay goes to the end of the list, so that a call looks at one host only.
  */
 export function hostEvictable(table: HostTable, isFree: (host: number) => boolean): number {
-  if (table.idleCount <= HOST_IDLE_COUNT_MAX) return 0;
+  if (table.idleCount <= table.idleCountMax) return 0;
   const host = table.idleFirst;
   if (!hostFlag(table.store, host, HOST_KEPT | HOST_CLOCKED) && isFree(host)) return host;
   idleRemove(table, host);

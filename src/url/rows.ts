@@ -106,6 +106,23 @@ export function rowKeyText(rows: Rows, row: number): string {
   );
 }
 
+export function rowKeyOffset(rows: Rows, row: number): number {
+  return rowWord(rows, row, ROW_KEY_OFFSET_WORD);
+}
+
+export function rowKeyLength(rows: Rows, row: number): number {
+  return rowWord(rows, row, ROW_KEY_LENGTH_WORD);
+}
+
+/** Whether the key begins with the first `length` bytes of the visit URL. */
+export function rowKeyStartsLikeVisit(rows: Rows, row: number, length: number): boolean {
+  const { buffer } = rows.kernel.region.views;
+  const visit = rowVisitOffset(rows, row);
+  const key = rowKeyOffset(rows, row);
+  if (rowKeyLength(rows, row) < length) return false;
+  return buffer.compare(buffer, key, key + length, visit, visit + length) === 0;
+}
+
 /** Whether the visit URL differs from the pushed string, by rewriting or by a fragment cut off. */
 export function rowIsRewritten(rows: Rows, row: number): boolean {
   if ((rowWord(rows, row, ROW_FLAGS_WORD) & BATCH_FLAG_HREF_WRITTEN) !== 0) return true;

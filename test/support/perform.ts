@@ -165,7 +165,7 @@ function verdict({ status, reason, admitted }: SyncVerdict): SyncVerdict {
 }
 
 /**
- * Of a done record only { state, attempts, depth } are kept. How many attempts a record has that
+ * Of a done record only { state, attempts, depth } are kept, of a removed one its depth. How many attempts a record has that
  * waits for its next one is a matter of words and is not compared.
  */
 function recorded(view: SyncRecordView | undefined): unknown {

@@ -1,0 +1,78 @@
+/** Arguments: what comes in beside requests, read once and checked by name before anything changes. */
+import { FrontierError, misuse } from "../base/errors.ts";
+import type { Outcome } from "../frontier/policy.ts";
+
+const OUTCOME_FIELDS = ["status", "latencyMs", "retryAfterMs", "bytes", "address", "changed"];
+
+/** The fields of an object argument, each read once; an unknown one is a mistake, never ignored. */
+export function readFields<T extends object>(
+  given: T | undefined,
+  name: string,
+  fields: readonly string[],
+): T {
+  const read: Record<string, unknown> = {};
+  if (given === undefined) return read as T;
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw misuse("ARGUMENT_INVALID", name, given, "an object");
+  }
+  try {
+    for (const field of Object.keys(given)) {
+      if (!fields.includes(field)) {
+        const expected = `one of ${fields.join(", ")}`;
+        throw misuse("ARGUMENT_INVALID", `${name}.${field}`, "unknown", expected);
+      }
+    }
+    for (const field of fields) {
+      const value: unknown = (given as Record<string, unknown>)[field];
+      if (value !== undefined) read[field] = value;
+    }
+  } catch (cause) {
+    if (cause instanceof FrontierError) throw cause;
+    throw new FrontierError("ARGUMENT_INVALID", `${name}: unreadable (expected: plain data)`, {
+      cause,
+    });
+  }
+  return read as T;
+}
+
+/** The members of an iterable argument; whatever its iterator throws comes out as misuse. */
+export function readList(given: unknown, name: string, expected: string): readonly unknown[] {
+  if (Array.isArray(given)) return given;
+  const isIterable = typeof given === "object" && given !== null && Symbol.iterator in given;
+  if (!isIterable) throw misuse("ARGUMENT_INVALID", name, given, expected);
+  return [...(given as Iterable<unknown>)];
+}
+
+export function readOutcome(given: unknown): Outcome | undefined {
+  if (given === undefined) return undefined;
+  const outcome = readFields(given as Outcome, "outcome", OUTCOME_FIELDS);
+  for (const field of ["latencyMs", "retryAfterMs", "bytes"] as const) {
+    checkAmount(outcome[field], `outcome.${field}`);
+  }
+  const { address, changed, status } = outcome;
+  if (status !== undefined && !Number.isSafeInteger(status)) {
+    throw misuse("ARGUMENT_INVALID", "outcome.status", status, "a whole number");
+  }
+  checkText(address, "outcome.address");
+  if (changed !== undefined && typeof changed !== "boolean") {
+    throw misuse("ARGUMENT_INVALID", "outcome.changed", changed, "true or false");
+  }
+  return outcome;
+}
+
+export function checkAmount(value: unknown, name: string): void {
+  if (value === undefined) return;
+  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return;
+  throw misuse("ARGUMENT_INVALID", name, value, "a finite number of at least 0");
+}
+
+export function checkText(value: unknown, name: string): void {
+  if (value === undefined || typeof value === "string") return;
+  throw misuse("ARGUMENT_INVALID", name, value, "a string");
+}
+
+/** A signal that can be listened to, or none. */
+export function checkSignal(signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal) return;
+  throw misuse("ARGUMENT_INVALID", "signal", signal, "an AbortSignal");
+}
