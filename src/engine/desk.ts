@@ -103,11 +103,12 @@ export class Desk implements LeaseDesk {
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
     checkOutcome(result.outcome);
     const list = result.found === undefined ? undefined : listOf(result.found);
+    const family =
+      list === undefined || list.length === 0 ? undefined : this.#family(core, lease, nowMs);
     learn(core, lease, result.outcome, nowMs);
-    const answer =
-      list === undefined || list.length === 0 ? DONE_PLAIN : this.#admit(core, lease, list, nowMs);
-    this.#tellErrors(lease, result.errors);
     done(core, lease, nowMs);
+    const answer = family === undefined ? DONE_PLAIN : this.#admit(core, lease, list ?? [], family);
+    this.#tellErrors(lease, result.errors);
     this.#life.end(nowMs);
     return answer;
   }
@@ -194,18 +195,20 @@ export class Desk implements LeaseDesk {
     return answer;
   }
 
-  /** Children of a page: depth and parent are the engine's to say. */
-  #admit(core: Core, lease: RecordLease, list: readonly unknown[], nowMs: number): DoneResult {
-    const { policy } = core.rule;
-    if (!policy.follow) {
-      return doneResult(new Uint8Array(list.length).fill(VERDICT_NO_FOLLOW));
-    }
-    const { good, bad } = this.#sift(lease, list);
-    const parent = this.#parentOf(core, lease);
+  /** What children inherit, read while the page's record exists; the parent is held for them. */
+  #family(core: Core, lease: RecordLease, nowMs: number): Family {
     const depth = recordDepth(core.store, lease.record) + 1;
-    const context = { nowMs, isOutside: false, depth, parent };
-    const codes = pushList(this.#life.gate, good, context, this.#maxFound);
-    parentRelease(core.store, parent);
+    return { depth, parent: this.#parentOf(core, lease), nowMs };
+  }
+
+  /** Children of a page: depth and parent are the engine's to say. */
+  #admit(core: Core, lease: RecordLease, list: readonly unknown[], family: Family): DoneResult {
+    const { good, bad } = this.#sift(lease, list);
+    const { follow } = core.rule.policy;
+    const codes = follow
+      ? pushList(this.#life.gate, good, { ...family, isOutside: false }, this.#maxFound)
+      : new Uint8Array(good.length).fill(VERDICT_NO_FOLLOW);
+    parentRelease(core.store, family.parent);
     return doneResult(bad.length === 0 ? codes : withBad(codes, bad));
   }
 
@@ -269,6 +272,12 @@ export class Desk implements LeaseDesk {
       lease.data = recordData(core, record, lease.extras);
     }
   }
+}
+
+interface Family {
+  readonly depth: number;
+  readonly parent: number;
+  readonly nowMs: number;
 }
 
 function listOf(found: Iterable<RequestLike>): readonly unknown[] {

@@ -70,7 +70,7 @@ export class MemoryFrontier implements Frontier {
   }
 
   get status(): FrontierStatus {
-    return this.#life.status;
+    return this.#life.statusNow();
   }
 
   push(request: RequestLike): Verdict {

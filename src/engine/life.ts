@@ -85,12 +85,17 @@ export class Life {
 
   /** Opens a call: the core, if there still is one, and the time of this call. */
   begin(): { core: Core | undefined; nowMs: number } {
-    return { core: this.#runtime?.core, nowMs: this.clock.now() };
+    const nowMs = this.clock.now();
+    this.#mend(nowMs);
+    return { core: this.#runtime?.core, nowMs };
   }
 
   /** Opens a call that makes no sense on a closed frontier. */
   need(): { core: Core; nowMs: number } {
-    return { core: this.#open().core, nowMs: this.clock.now() };
+    const { core } = this.#open();
+    const nowMs = this.clock.now();
+    this.#mend(nowMs);
+    return { core, nowMs };
   }
 
   /** Leases for a caller who does not wait. */
@@ -171,9 +176,10 @@ export class Life {
     return this.status === "paused" ? this.#brokenUntil : undefined;
   }
 
-  pause(reason?: string): void {
+  pause(): void {
     this.#open();
-    if (this.status === "running" || this.status === "draining") this.#become("paused", reason);
+    this.#brokenUntil = undefined;
+    if (this.status === "running" || this.status === "draining") this.#become("paused");
     this.end(this.clock.now());
   }
 
@@ -187,6 +193,7 @@ export class Life {
 
   drain(): Promise<void> {
     const { counters } = this.#open().core;
+    this.#brokenUntil = undefined;
     if (this.status === "running" || this.status === "paused") this.#become("draining");
     if (counters.leased === 0) {
       this.events.flush();
@@ -196,6 +203,12 @@ export class Life {
       this.#drains.push(resolve);
       this.end(this.clock.now());
     });
+  }
+
+  /** The status as the clock has it now: a breaker's pause ends by itself. */
+  statusNow(): FrontierStatus {
+    this.begin();
+    return this.status;
   }
 
   close(): void {
@@ -220,8 +233,9 @@ export class Life {
     if (this.#failures.length > breaker.failures) this.#failures.shift();
     const isMany = this.#failures.length === breaker.failures;
     if (!isMany || nowMs - (this.#failures[0] as number) >= breaker.withinMs) return;
-    if (this.status !== "running") return;
     this.#failures.length = 0;
+    // A pause by hand is the user's to end; the breaker's own is made longer.
+    if (this.status !== "running" && this.#brokenUntil === undefined) return;
     this.#brokenUntil = nowMs + breaker.pauseMs;
     this.#become("paused", "breaker");
   }
@@ -240,7 +254,6 @@ export class Life {
   }
 
   #pollAt(core: Core, max: number, nowMs: number): Lease[] {
-    this.#mend(nowMs);
     if (this.status !== "running") return [];
     step(core, nowMs);
     const leases = this.#take?.(core, max, nowMs) ?? [];
@@ -352,7 +365,6 @@ export class Life {
       this.#cancelTimer = undefined;
       const { core: open, nowMs: atNow } = this.begin();
       if (open === undefined) return;
-      this.#mend(atNow);
       step(open, atNow);
       this.end(atNow);
     });

@@ -2,7 +2,7 @@
  * Admission row by row: for requests that are more than a URL, and wherever a hook, a budget, a capacity or a
  * politeness unit of the user's own decides. Asks first, marks only what is admitted.
  */
-import { hostCreate, hostFind, hostOfName, queueOf } from "../structures/host-table.ts";
+import { hostCreate, hostFind, hostNamed, hostOfName, queueOf } from "../structures/host-table.ts";
 import {
   blobCreate,
   blobFree,
@@ -78,17 +78,18 @@ function admitRow(core: Core, intake: Intake, row: number, admission: Admission)
   const lo = wordAt(core.store, hash);
   const hi = wordAt(core.store, hash + 1);
   const known = admission.dedup === "skip" ? 0 : seenFind(core.seen, lo, hi);
-  if (known !== 0) {
+  if (known !== 0 && admission.dedup === "check") {
     if (!isFinishedValue(known)) sightRecord(core, known, admission.depth, nowMs);
-    if (admission.dedup === "check") return VERDICT_DUPLICATE;
+    return VERDICT_DUPLICATE;
   }
+  const unit = unitOfRow(core, rows, row);
+  if (isBudgeted(core) && !hasBudget(core, unit.host)) return VERDICT_BUDGET;
   const asked = intake.hook === undefined ? admission : intake.hook(row);
   if (asked === undefined) return VERDICT_HOOK;
-  const host = unitOfRow(core, rows, row);
-  if (host === 0) return VERDICT_FULL_MEMORY;
-  if (isBudgeted(core) && !hasBudget(core, host)) return VERDICT_BUDGET;
   if (intake.isOutside && isAtCapacity(core)) return VERDICT_FULL;
   if (!hasReserve(core)) return VERDICT_FULL_MEMORY;
+  const host = unit.host || joinUnit(core, rows, row, unit.name);
+  if (host === 0) return VERDICT_FULL_MEMORY;
   return makeRecord(core, { intake, row, admission: asked, host, lo, hi, known });
 }
 
@@ -158,15 +159,30 @@ function isAtCapacity(core: Core): boolean {
   return core.counters.pending + core.counters.waiting >= core.limits.capacity;
 }
 
-/** The politeness unit of a row, made when missing; 0 when memory is exhausted. */
-function unitOfRow(core: Core, rows: Rows, row: number): number {
+/** The politeness unit of a row: its host where that is known, and its name where it is not the URL's host. */
+interface Unit {
+  readonly host: number;
+  readonly name: string | undefined;
+}
+
+function unitOfRow(core: Core, rows: Rows, row: number): Unit {
   const { by } = core.rule.policy;
-  if (by === "domain") return hostOfName(core.hosts, registrableDomain(rowHostText(rows, row)));
-  if (typeof by === "function") return hostOfName(core.hosts, ownUnit(by, rows, row));
+  if (by !== "host") {
+    const isDomain = by === "domain";
+    const name = isDomain ? registrableDomain(rowHostText(rows, row)) : ownUnit(by, rows, row);
+    return { host: hostNamed(core.hosts, name), name };
+  }
+  const hash = (hostHashesOffset(rows) >> 2) + row * 2;
+  const host = hostFind(core.hosts, wordAt(core.store, hash), wordAt(core.store, hash + 1));
+  return { host, name: undefined };
+}
+
+/** Makes a unit that is not known yet; 0 when memory is exhausted. */
+function joinUnit(core: Core, rows: Rows, row: number, name: string | undefined): number {
+  if (name !== undefined) return hostOfName(core.hosts, name);
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(core.store, hash);
-  const hi = wordAt(core.store, hash + 1);
-  return hostFind(core.hosts, lo, hi) || hostCreate(core.hosts, rowHost(rows, row), lo, hi);
+  return hostCreate(core.hosts, rowHost(rows, row), lo, wordAt(core.store, hash + 1));
 }
 
 /** A user's function that throws or answers no text falls back to the host: no input stops the engine. */

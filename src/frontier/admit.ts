@@ -9,7 +9,7 @@
  *
  *   I1  Every row gets exactly one verdict and one counter step.
  *   I2  Identities marked = records made with an identity.
- *   I3  A shallower sighting lowers the depth of a pending record, whatever else becomes of the row.
+ *   I3  A shallower duplicate lowers the depth of a record that still has its visit before it.
  */
 import { tableInsertBatch } from "../structures/fingerprint-table.ts";
 import { FOUND_CLAIMED, FOUND_NEW, FOUND_SKIP } from "../structures/found.ts";

@@ -4,12 +4,12 @@ import {
   HOST_BLOCK_UNTIL_WORD,
   HOST_DELAY_WORD,
   HOST_FAILURES_WORD,
-  HOST_FLAGS_WORD,
   HOST_HELD,
   HOST_KEPT,
   HOST_LIMIT_WORD,
   HOST_READY_AT_WORD,
   HOST_STEERED,
+  HOST_TURN_WORD,
   hostFlag,
   hostName,
   hostNextBusy,
@@ -23,17 +23,25 @@ import { hostClock } from "./schedule.ts";
 
 const FLOATS = [HOST_READY_AT_WORD, HOST_BLOCK_UNTIL_WORD, HOST_DELAY_WORD, HOST_ADAPTIVE_WORD];
 const WORDS = [HOST_LIMIT_WORD, HOST_FAILURES_WORD];
-const FLAGS = HOST_HELD | HOST_STEERED | HOST_KEPT;
+const FLAGS = [HOST_HELD, HOST_STEERED, HOST_KEPT];
 
+/** Hosts go over in the order of their turns, and join the new core in it. */
 export function carryHosts(from: Core, to: Core, nowMs: number): void {
-  const carry = (host: number): void => {
-    if (hostClock(from, host) > nowMs || hostFlag(from.store, host, FLAGS)) {
-      carryHost(from, to, host);
-    }
+  const { hosts, store } = from;
+  const owed: number[] = [];
+  const look = (host: number): void => {
+    if (isOwed(from, host, nowMs)) owed.push(host);
   };
-  const { hosts } = from;
-  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) carry(host);
-  for (let host = hostNextIdle(hosts, 0); host !== 0; host = hostNextIdle(hosts, host)) carry(host);
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) look(host);
+  for (let host = hostNextIdle(hosts, 0); host !== 0; host = hostNextIdle(hosts, host)) look(host);
+  owed.sort((a, b) => float(store, a, HOST_TURN_WORD) - float(store, b, HOST_TURN_WORD));
+  for (const host of owed) carryHost(from, to, host);
+}
+
+function isOwed(core: Core, host: number, nowMs: number): boolean {
+  const { store } = core;
+  const isSet = float(store, host, HOST_DELAY_WORD) >= 0 || word(store, host, HOST_LIMIT_WORD) > 0;
+  return isSet || hostFlag(store, host, HOST_HELD) || hostClock(core, host) > nowMs;
 }
 
 function carryHost(from: Core, to: Core, host: number): void {
@@ -41,5 +49,5 @@ function carryHost(from: Core, to: Core, host: number): void {
   if (copy === 0) return;
   for (const at of FLOATS) setFloat(to.store, copy, at, float(from.store, host, at));
   for (const at of WORDS) setWord(to.store, copy, at, word(from.store, host, at));
-  setHostFlag(to.store, copy, word(from.store, host, HOST_FLAGS_WORD) & FLAGS, true);
+  for (const flag of FLAGS) setHostFlag(to.store, copy, flag, hostFlag(from.store, host, flag));
 }

@@ -99,9 +99,10 @@ export function isHeld(core: Core, host: number): boolean {
   return (word(core.store, host, HOST_FLAGS_WORD) & HOST_HELD) !== 0;
 }
 
-/** Whether the host's budget lets one more record in. */
+/** Whether the budget of a host (0: one not known yet) lets one more record in. */
 export function hasBudget(core: Core, host: number): boolean {
   const { policy } = core.rule;
+  if (host === 0) return policy.budgetUrls > 0 && policy.budgetBytes > 0;
   if (word(core.store, host, HOST_ADMITTED_WORD) >= policy.budgetUrls) return false;
   return spent(core, host) < policy.budgetBytes;
 }

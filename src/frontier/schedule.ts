@@ -148,8 +148,7 @@ export function endVisit(core: Core, host: number, nowMs: number): void {
   const { store } = core;
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) - 1);
   if (!isClockKept(core, host)) return;
-  const delayMs = hostDelay(core, host);
-  if (delayMs > 0) setFloat(store, host, HOST_READY_AT_WORD, nowMs + delayMs);
+  setFloat(store, host, HOST_READY_AT_WORD, nowMs + hostDelay(core, host));
   settleHost(core, host, nowMs);
 }
 
@@ -235,8 +234,7 @@ function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void
   out.turnBefore = float(store, host, HOST_TURN_WORD);
   out.readyAtBefore = float(store, host, HOST_READY_AT_WORD);
   setFloat(store, host, HOST_TURN_WORD, out.sequence);
-  const delayMs = hostDelay(core, host);
-  out.readyAtSet = delayMs > 0 ? nowMs + delayMs : out.readyAtBefore;
+  out.readyAtSet = nowMs + hostDelay(core, host);
   setFloat(store, host, HOST_READY_AT_WORD, out.readyAtSet);
   settleHost(core, host, nowMs);
 }

@@ -184,8 +184,9 @@ export function requeueRecord(core: Core, record: number, nowMs: number): void {
 export function removeRecord(core: Core, record: number, nowMs: number): void {
   leavePending(core, record, nowMs);
   core.counters.removed++;
+  const attempts = Math.min(recordAttempt(core.store, record) - 1, 1023);
   const depth = recordDepth(core.store, record);
-  retire(core, record, (FINISHED_BIT | REMOVED_BIT | depth) >>> 0);
+  retire(core, record, FINISHED_BIT | REMOVED_BIT | (attempts << 20) | depth);
 }
 
 /** A failed record is forgotten with its generation. */

@@ -22,7 +22,6 @@ import type {
   SyncVerdict,
 } from "./frontier-surface.ts";
 import { admit, findRecord, identityOf, isUpcoming } from "./model-admit.ts";
-import { block } from "./model-hosts.ts";
 import {
   finishDone,
   finishFailed,
@@ -110,7 +109,9 @@ function steering(at: () => Model): Steering {
     update(request, change) {
       const record = lookUp(at(), request);
       if (record === undefined || !isUpcoming(record)) return false;
-      record.asked = change.priority ?? record.asked;
+      if (change.priority !== undefined) {
+        record.shift += change.priority - effectivePriority(at(), record);
+      }
       if (change.notBefore === undefined) return true;
       if (change.notBefore > at().now()) {
         record.state = "waiting";
@@ -146,7 +147,7 @@ function steering(at: () => Model): Steering {
     clear() {
       for (const record of at().records) record.lease = undefined;
       at().records = [];
-      at().hosts = new Map();
+      at().hosts = owedHosts(at());
       at().counters = createCounters();
     },
   };
@@ -205,6 +206,22 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
   };
 }
 
+/** What a cleared frontier still owes: clocks that run, holds and settings, in the order of turns. */
+function owedHosts(model: Model): Model["hosts"] {
+  const owed = [...model.hosts.values()].filter((host) => {
+    const clockMs = Math.max(host.readyAt, host.blockedUntil);
+    return host.joined !== undefined && (host.isSet || host.isHeld || clockMs > model.now());
+  });
+  const turnOf = (host: (typeof owed)[number]): number =>
+    host.turn ?? (host.joined ?? 0) - Number.MAX_SAFE_INTEGER;
+  owed.sort((a, b) => turnOf(a) - turnOf(b));
+  for (const host of owed) {
+    Object.assign(host, { leased: 0, turn: undefined, admitted: 0, bytes: 0 });
+    host.joined = model.nextSequence++;
+  }
+  return new Map(owed.map((host) => [host.key, host]));
+}
+
 function createHost(at: () => Model, key: string): ReturnType<SyncFrontier["host"]> {
   const host = (): ReturnType<typeof hostOf> => hostOf(at(), key);
   /** A host that is steered before its first record joins then. */
@@ -218,14 +235,18 @@ function createHost(at: () => Model, key: string): ReturnType<SyncFrontier["host
     },
     set delayMs(ms) {
       joined().delayMs = ms;
+      Object.assign(host(), { isSet: true, isDelaySet: true });
     },
     get limit() {
       return host().limit;
     },
     set limit(count) {
       joined().limit = count;
+      host().isSet = true;
     },
-    blockUntil: (atMs) => block(joined(), atMs),
+    blockUntil(atMs) {
+      joined().blockedUntil = atMs; // by hand: also an earlier time
+    },
     hold() {
       joined().isHeld = true;
     },
@@ -262,7 +283,7 @@ function asRequest(request: string | SyncRequest): SyncRequest {
 }
 
 function isOf(record: ModelRecord, host: string | undefined): boolean {
-  return host === undefined || new URL(record.url).host === host;
+  return host === undefined || new URL(record.url).host === host || record.host === host;
 }
 
 function statusOf(model: Model): string {

@@ -18,7 +18,7 @@ export function endVisit(model: Model, host: ModelHost): void {
 /** The last latency sets the delay, Retry-After blocks, bytes are spent. Comes before endVisit. */
 export function takeOutcome(model: Model, host: ModelHost, outcome: SyncOutcome): void {
   const adaptive = model.policy.politeness?.adaptive;
-  if (adaptive !== undefined && outcome.latencyMs !== undefined) {
+  if (adaptive !== undefined && outcome.latencyMs !== undefined && !host.isDelaySet) {
     const wanted = adaptive.factor * outcome.latencyMs;
     host.delayMs = Math.min(Math.max(wanted, adaptive.minMs), adaptive.maxMs);
   }

@@ -65,6 +65,9 @@ export interface ModelHost {
   readyAt: number;
   blockedUntil: number;
   isHeld: boolean;
+  /** Its delay or limit was set by hand; a delay by hand outranks what latencies say. */
+  isSet: boolean;
+  isDelaySet: boolean;
   delayMs: number;
   limit: number;
   failuresInRow: number;
@@ -179,6 +182,8 @@ export function hostOf(model: Model, key: string): ModelHost {
       readyAt: 0,
       blockedUntil: 0,
       isHeld: false,
+      isSet: false,
+      isDelaySet: false,
       delayMs:
         adaptive === undefined
           ? delayMs

@@ -70,11 +70,9 @@ export function reportModel(model: Model, status: SyncFrontier["status"]): SyncR
   };
 }
 
-/** undefined for what is not known any more: forgotten and removed records. */
+/** undefined for what is not known any more: forgotten records. */
 export function viewRecord(record: ModelRecord | undefined): SyncRecordView | undefined {
-  if (record === undefined || record.state === "forgotten" || record.state === "removed") {
-    return undefined;
-  }
+  if (record === undefined || record.state === "forgotten") return undefined;
   const { url, state, deliveries, depth } = record;
   // The attempt that is under way counts here.
   const attempts = record.attempts + (record.lease === undefined ? 0 : 1);
@@ -86,7 +84,8 @@ export function listRecords(
   filter: { state?: VisitState; host?: string },
 ): SyncRecordView[] {
   return model.records
+    .filter((r) => r.state !== "removed")
     .filter((r) => filter.state === undefined || r.state === filter.state)
-    .filter((r) => filter.host === undefined || new URL(r.url).host === filter.host)
+    .filter((r) => filter.host === undefined || [r.host, new URL(r.url).host].includes(filter.host))
     .flatMap((r) => viewRecord(r) ?? []);
 }

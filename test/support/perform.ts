@@ -171,7 +171,7 @@ function verdict({ status, reason, admitted }: SyncVerdict): SyncVerdict {
 function recorded(view: SyncRecordView | undefined): unknown {
   if (view === undefined) return "unknown";
   const { state, attempts, depth, deliveries } = view;
-  if (state === "done") return { state, attempts, depth };
+  if (state === "done" || state === "removed") return { state, attempts, depth };
   if (state === "pending" || state === "waiting") return { state, depth, deliveries };
   return { state, attempts, depth, deliveries };
 }

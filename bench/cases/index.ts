@@ -1,0 +1,6 @@
+/** All cases, in the order in which they run. */
+import type { BenchCase } from "../harness/case.ts";
+import { CORE_CASES } from "./core/index.ts";
+import { KERNEL_CASES } from "./kernel/index.ts";
+
+export const CASES: readonly BenchCase[] = [...KERNEL_CASES, ...CORE_CASES];

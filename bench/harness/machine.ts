@@ -1,0 +1,95 @@
+/** What a number was measured on, and what the process held while it was: the conditions of a result. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { cpus, loadavg, totalmem } from "node:os";
+import { PerformanceObserver, type PerformanceEntry } from "node:perf_hooks";
+import { setTimeout as wait } from "node:timers/promises";
+
+export interface Machine {
+  readonly commit: string;
+  readonly dirty: boolean;
+  readonly node: string;
+  readonly v8: string;
+  readonly flags: readonly string[];
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly load: readonly number[];
+}
+
+export function machineOf(root: string, flags: readonly string[]): Machine {
+  const { node, v8 } = process.versions;
+  return {
+    commit: git(root, ["rev-parse", "--short=12", "HEAD"]) || "unknown",
+    dirty: git(root, ["status", "--porcelain", "--untracked-files=no"]) !== "",
+    node,
+    v8,
+    flags: [...process.execArgv, ...flags],
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    load: loadavg().map((value) => Math.round(value * 100) / 100),
+  };
+}
+
+function git(root: string, words: readonly string[]): string {
+  try {
+    const stdio: ["ignore", "pipe", "ignore"] = ["ignore", "pipe", "ignore"];
+    return execFileSync("git", words, { cwd: root, encoding: "utf8", stdio }).trim();
+  } catch {
+    return ""; // a package without its repository
+  }
+}
+
+export interface Memory {
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+}
+
+/** Memory after a full collection, where the process was started with --expose-gc. */
+export function memoryNow(): Memory {
+  globalThis.gc?.();
+  const { heapUsed } = process.memoryUsage();
+  return { residentBytes: residentBytes(), heapBytes: heapUsed };
+}
+
+/** Resident bytes as the system counts them now: node's own figure where there is no /proc. */
+function residentBytes(): number {
+  try {
+    const line = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"));
+    if (line !== null) return Number(line[1]) * 1024;
+  } catch {
+    // Not Linux.
+  }
+  return process.memoryUsage.rss();
+}
+
+export interface Pauses {
+  /** Begin, on the clock of performance.now(), and length. */
+  readonly list: readonly { readonly startMs: number; readonly lengthMs: number }[];
+  readonly maxMs: number;
+}
+
+/** Watches garbage collections until `stop`, which waits for those still to be told. */
+export function watchPauses(): { stop(): Promise<Pauses> } {
+  const list: { startMs: number; lengthMs: number }[] = [];
+  const collect = (entries: readonly PerformanceEntry[]): void => {
+    for (const { startTime, duration } of entries) {
+      list.push({ startMs: startTime, lengthMs: duration });
+    }
+  };
+  const observer = new PerformanceObserver((entries) => collect(entries.getEntries()));
+  observer.observe({ entryTypes: ["gc"] });
+  return {
+    async stop() {
+      // Entries are queued as tasks of the event loop.
+      await wait(1);
+      collect(observer.takeRecords());
+      observer.disconnect();
+      return {
+        list,
+        maxMs: list.reduce((longest, { lengthMs }) => Math.max(longest, lengthMs), 0),
+      };
+    },
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * Runs a case at one size: rounds of observations in alternating order, then ratios.
+ *
+ *   round 1   A  B  C  A′      shared: one job per side, run again and again in this process
+ *   round 2   A′ C  B  A       fresh:  each letter is a child process of its own
+ *   …
+ *
+ * A′ is the first side once more: A′ / A is the A/A row; runs too short to be judged go without. A shared case warms every job with one run that
+ * does not count.
+ *
+ *   I1  The checksums of a pair's sides are equal in every round, or the case is at fault.
+ */
+import { type BenchCase, type Measured, type Params, sidesOf } from "./case.ts";
+import { type Ratio, ratioOf, ROUNDS_MIN } from "./statistics.ts";
+
+/** One run of one side, wherever it ran. */
+export interface Observation {
+  readonly measured: Measured;
+  readonly checksum: string;
+}
+
+export type Observe = (side: string) => Promise<Observation>;
+
+export interface Comparison {
+  readonly subject: string;
+  readonly peer: string;
+  readonly phase: string;
+  readonly ratio: Ratio;
+}
+
+export interface CaseResult {
+  readonly params: Params;
+  readonly rounds: number;
+  /** By side. */
+  readonly observations: Readonly<Record<string, readonly Observation[]>>;
+  readonly comparisons: readonly Comparison[];
+  /** The first side against itself, by phase. */
+  readonly same: readonly Comparison[];
+  /** Sides that did not run, with the reason. */
+  readonly missing: Readonly<Record<string, string>>;
+}
+
+/** The name of the A/A row's second side. */
+const AGAIN = "′";
+
+export interface RunOptions {
+  readonly bench: BenchCase;
+  readonly params: Params;
+  readonly rounds: number;
+  /** Makes an observation in a child process. */
+  readonly observeFresh: (side: string, params: Params) => Promise<Observation>;
+  readonly progress: (text: string) => void;
+}
+
+export async function runCase(options: RunOptions): Promise<CaseResult> {
+  const { bench, params, rounds } = options;
+  const missing: Record<string, string> = {};
+  for (const side of sidesOf(bench)) {
+    const reason = bench.missing?.(side, params);
+    if (reason !== undefined) missing[side] = reason;
+  }
+  const sides = sidesOf(bench).filter((side) => missing[side] === undefined);
+  const stage = bench.process === "shared" ? await shared(options, sides) : fresh(options);
+  const taken = new Map<string, Observation[]>();
+  try {
+    const first = sides[0];
+    const isJudged = rounds >= ROUNDS_MIN;
+    const seats = first !== undefined && isJudged ? [...sides, first + AGAIN] : sides;
+    for (let round = 0; round < rounds; round++) {
+      const order = round % 2 === 0 ? seats : [...seats].reverse();
+      for (const seat of order) {
+        const side = seat.endsWith(AGAIN) ? seat.slice(0, -AGAIN.length) : seat;
+        options.progress(
+          `${bench.name} ${paramText(params)} round ${round + 1}/${rounds}: ${side}`,
+        );
+        const list = taken.get(seat) ?? [];
+        list.push(await stage.observe(side));
+        taken.set(seat, list);
+      }
+    }
+  } finally {
+    await stage.close();
+  }
+  return { ...resultOf(bench, taken), params, rounds, missing };
+}
+
+export function paramText(params: Params): string {
+  const text = (value: number | string): string =>
+    typeof value === "number" ? value.toLocaleString("en-US") : value;
+  return Object.entries(params)
+    .map(([name, value]) => `${name} ${text(value)}`)
+    .join(", ");
+}
+
+interface Stage {
+  readonly observe: Observe;
+  close(): Promise<void>;
+}
+
+function fresh({ params, observeFresh }: RunOptions): Stage {
+  return { observe: (side) => observeFresh(side, params), close: async () => {} };
+}
+
+async function shared({ bench, params }: RunOptions, sides: readonly string[]): Promise<Stage> {
+  const jobs = new Map<string, Awaited<ReturnType<BenchCase["setup"]>>>();
+  for (const side of sides) jobs.set(side, await bench.setup(side, params));
+  const observe: Observe = async (side) => {
+    const job = jobs.get(side);
+    if (job === undefined) throw new Error(`side: ${side} (expected: one of ${sides.join(", ")})`);
+    const measured = await job.run();
+    return { measured, checksum: job.checksum() };
+  };
+  for (const side of sides) await observe(side);
+  return {
+    observe,
+    async close() {
+      for (const job of jobs.values()) await job.close?.();
+    },
+  };
+}
+
+type Ratios = Pick<CaseResult, "observations" | "comparisons" | "same">;
+
+function resultOf(bench: BenchCase, taken: Map<string, Observation[]>): Ratios {
+  const observations: Record<string, Observation[]> = {};
+  for (const [seat, list] of taken) if (!seat.endsWith(AGAIN)) observations[seat] = list;
+  const comparisons: Comparison[] = [];
+  for (const [subject, peer] of bench.pairs) {
+    const ours = taken.get(subject);
+    const others = taken.get(peer);
+    if (ours === undefined || others === undefined) continue;
+    if (bench.isSameWork !== false) checkSums(bench, [subject, ours], [peer, others]);
+    comparisons.push(...compare([subject, ours], [peer, others]));
+  }
+  const same: Comparison[] = [];
+  for (const [seat, list] of taken) {
+    if (!seat.endsWith(AGAIN)) continue;
+    const side = seat.slice(0, -AGAIN.length);
+    const ours = taken.get(side) as Observation[];
+    checkSums(bench, [side, ours], [seat, list]);
+    same.push(...compare([side, ours], [side, list]));
+  }
+  return { observations, comparisons, same };
+}
+
+type Seat = readonly [side: string, observations: readonly Observation[]];
+
+function checkSums(bench: BenchCase, [subject, ours]: Seat, [peer, others]: Seat): void {
+  ours.forEach(({ checksum }, round) => {
+    const other = others[round]?.checksum;
+    if (checksum === other) return;
+    const answers = `${subject} answers ${checksum}, ${peer} answers ${other}`;
+    throw new Error(`${bench.name}: ${answers} (expected: the same)`);
+  });
+}
+
+/** A ratio for every phase that both have. */
+function compare([subject, ours]: Seat, [peer, others]: Seat): Comparison[] {
+  const phases = Object.keys(ours[0]?.measured.times ?? {});
+  const both = phases.filter((phase) => others[0]?.measured.times[phase] !== undefined);
+  const timesOf = (list: readonly Observation[], phase: string): number[] =>
+    list.map(({ measured }) => measured.times[phase] as number);
+  return both.map((phase) => {
+    const ratio = ratioOf(timesOf(ours, phase), timesOf(others, phase));
+    return { subject, peer, phase, ratio };
+  });
+}

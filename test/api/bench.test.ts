@@ -1,0 +1,139 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { plainCanonical } from "../../bench/cases/kernel/pipeline.ts";
+import { sidesOf, type BenchCase } from "../../bench/harness/case.ts";
+import { type Observation, runCase } from "../../bench/harness/run-case.ts";
+import { isQuiet, ratioOf, verdictOf } from "../../bench/harness/statistics.ts";
+import { linkChunk, urlChunk } from "../../bench/harness/urls.ts";
+import { CASES } from "../../bench/cases/index.ts";
+import { canonicalizeMany } from "../../src/engine/url-functions.ts";
+
+const RUN = fileURLToPath(new URL("../../bench/run.mjs", import.meta.url));
+
+interface Written {
+  readonly schema: string;
+  readonly case: string;
+  readonly runs: { ratio: { subject: string; peer: string }[]; missing: Record<string, string> }[];
+}
+
+/** What a run printed and how it ended. */
+async function bench(...words: string[]): Promise<{ output: string; code: number }> {
+  const call = promisify(execFile)(process.execPath, [RUN, "--no-build", ...words], {
+    maxBuffer: 64 * 2 ** 20,
+  });
+  try {
+    return { output: (await call).stdout, code: 0 };
+  } catch (error) {
+    const { stderr, code } = error as { stderr: string; code: number };
+    return { output: stderr, code };
+  }
+}
+
+/** Observes from a list of checksums by side; every time is the length of the side's name. */
+function runFake(checksums: Record<string, string>, rounds: number): ReturnType<typeof runCase> {
+  const fake: BenchCase = {
+    name: "fake",
+    suite: "kernel",
+    about: "nothing",
+    unit: "URL",
+    process: "fresh",
+    pairs: [["four", "sixteen letters!"]],
+    sizes: { smoke: [], real: [] },
+    setup: () => ({ run: () => ({ times: {} }), checksum: () => "" }),
+  };
+  const observeFresh = async (side: string): Promise<Observation> => ({
+    measured: { times: { time: side.length } },
+    checksum: checksums[side] as string,
+  });
+  return runCase({ bench: fake, params: {}, rounds, observeFresh, progress: () => {} });
+}
+
+describe("benchmarks", () => {
+  it("run every case at its smoke size, and the sides of each pair answer the same", async () => {
+    const { output, code } = await bench("--smoke", "--json");
+    expect(code, output).toBe(0);
+    const files = output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Written);
+    expect(files.map((file) => file.case)).toEqual(CASES.map(({ name }) => name));
+    for (const [index, { schema, runs }] of files.entries()) {
+      expect(schema).toBe("outrider-bench-1");
+      expect(runs).toHaveLength(CASES[index]?.sizes.smoke.length as number);
+      for (const { ratio, missing } of runs) {
+        const measured = new Set([
+          ...ratio.flatMap(({ subject, peer }) => [subject, peer]),
+          ...Object.keys(missing),
+        ]);
+        expect(measured).toEqual(new Set(sidesOf(CASES[index] as BenchCase)));
+      }
+    }
+  });
+
+  it("name what is wrong with a word they do not know", async () => {
+    expect(await bench("kernal")).toMatchObject({ code: 2 });
+    expect((await bench("kernal")).output).toContain("kernal (expected: kernel, core or a name");
+    expect(await bench("canonical", "--rounds", "0")).toMatchObject({ code: 2 });
+  });
+
+  it("refuse a pair whose checksums differ: no side can win by doing less", async () => {
+    await expect(runFake({ four: "10 new", "sixteen letters!": "9 new" }, 3)).rejects.toThrow(
+      "four answers 10 new, sixteen letters! answers 9 new",
+    );
+  });
+
+  it("show the peer's time over the subject's, and the subject against itself", async () => {
+    const result = await runFake({ four: "x", "sixteen letters!": "x" }, 4);
+    expect(result.comparisons).toHaveLength(1);
+    expect(result.comparisons[0]?.ratio.median).toBeCloseTo(4);
+    expect(result.same[0]?.ratio).toMatchObject({ median: 1, low: 1, high: 1, rounds: 4 });
+  });
+});
+
+describe("paired ratios", () => {
+  it("are medians of log-ratios whose interval is the same each time", () => {
+    const ours = [10, 20, 40, 80, 160];
+    const others = [20, 41, 78, 160, 3_000];
+    const ratio = ratioOf(ours, others);
+    expect(ratio.median).toBeCloseTo(2);
+    expect(ratio.low).toBeLessThanOrEqual(2);
+    expect(ratio.high).toBeGreaterThanOrEqual(2);
+    expect(ratioOf(ours, others)).toEqual(ratio);
+    expect(verdictOf(ratio)).toBe("faster");
+    expect(verdictOf(ratioOf(others, ours))).toBe("slower");
+  });
+
+  it("have no verdict across 1, nor from two rounds", () => {
+    expect(verdictOf(ratioOf([1, 1, 1, 1], [0.9, 1.1, 0.9, 1.1]))).toBe("inconclusive");
+    expect(verdictOf(ratioOf([1, 1], [2, 2]))).toBe("inconclusive");
+  });
+
+  it("call a machine noisy when a side differs from itself, or could differ by anything", () => {
+    expect(isQuiet(ratioOf([1, 1, 1], [1.01, 0.99, 1]))).toBe(true);
+    expect(isQuiet(ratioOf([1, 1, 1], [1.2, 1.2, 1.2]))).toBe(false);
+    expect(isQuiet(ratioOf([1, 1, 1], [0.2, 1, 5]))).toBe(false);
+  });
+});
+
+describe("URLs of benchmarks", () => {
+  const count = 20_000;
+  const shape = { hosts: 500 };
+
+  it("are distinct and canonical (I1)", () => {
+    const urls = urlChunk(0, count, shape);
+    expect(new Set(urls).size).toBe(count);
+    expect(canonicalizeMany(urls)).toEqual(urls);
+    expect(urls.map(plainCanonical)).toEqual(urls);
+  });
+
+  it("come back from every other spelling, by the kernel and by the plain way (I2)", () => {
+    const urls = urlChunk(0, count, shape);
+    const links = linkChunk(0, count, shape);
+    const changed = links.filter((link, i) => link !== urls[i]).length;
+    expect(changed / count).toBeGreaterThan(0.8);
+    expect(canonicalizeMany(links)).toEqual(urls);
+    expect(links.map(plainCanonical)).toEqual(urls);
+  });
+});
