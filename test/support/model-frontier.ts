@@ -44,6 +44,7 @@ import {
 import { listRecords, nextDueModel, peekModel, reportModel, viewRecord } from "./model-views.ts";
 
 const CLOSED: SyncVerdict = { status: "closed", admitted: false };
+const LATE: SyncVerdict = { status: "rejected", reason: "late", admitted: false };
 
 export function createModelFrontier(options: SyncOptions): SyncFrontier {
   const model = createModel(options);
@@ -192,7 +193,7 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
       return true;
     },
     redirect(target) {
-      if (isLate()) return CLOSED;
+      if (isLate()) return isOpen() ? LATE : CLOSED;
       return admit(model, { url: target, depth }, "inside");
     },
     extend(ms) {
