@@ -24,14 +24,15 @@ export interface ReportContext {
 export function reportOf(core: Core, context: ReportContext): Report {
   const { counters, rule } = core;
   const seen = seenStats(core.seen);
-  const due = counters.pending === 0 ? nextDueAt(core, context.nowMs) : undefined;
-  const isWaiting = counters.waiting > 0 && counters.pending === 0 && counters.leased === 0;
+  // Pending records wait for a clock too, where it is that of their host.
+  const due = counters.leased === 0 ? nextDueAt(core, context.nowMs) : undefined;
+  const isWaiting = due !== undefined && due > context.nowMs;
   const offHeapBytes = usedBytes(core.store);
   const live = counters.pending + counters.waiting + counters.leased;
   const seconds = Math.max((context.nowMs - context.startedAt) / 1000, 0.001);
   const report = {
     status: context.status,
-    ...(isWaiting && due !== undefined ? { waitingUntil: due } : {}),
+    ...(isWaiting ? { waitingUntil: due } : {}),
     pushed: counters.pushed,
     accepted: counters.accepted,
     deferred: counters.deferred,
