@@ -12,7 +12,7 @@ import {
 } from "../frontier/steer.ts";
 import { step } from "../frontier/leases.ts";
 import { VERDICT_CLOSED, type Verdict, verdictOf } from "../frontier/verdict.ts";
-import type { RecordState } from "../frontier/walk.ts";
+import type { RecordState } from "../frontier/record-state.ts";
 import { checkSignal, checkText, readFields, readList } from "./arguments.ts";
 import { Desk } from "./desk.ts";
 import { EventHub } from "./events.ts";

@@ -14,7 +14,8 @@ import {
   VERDICT_UNSERIALIZABLE,
   verdictOf,
 } from "../frontier/verdict.ts";
-import { isStill, matches, noteRecords, type RecordState, recordHost } from "../frontier/walk.ts";
+import type { RecordState } from "../frontier/record-state.ts";
+import { isStill, matches, noteRecords, recordHost } from "../frontier/walk.ts";
 import { heapKeyOf } from "../structures/heap.ts";
 import {
   HOST_BLOCK_UNTIL_WORD,

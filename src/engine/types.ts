@@ -3,7 +3,7 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { EpochPolicy, Outcome, Politeness, Rule, RulePolicy } from "../frontier/policy.ts";
-import type { RecordState } from "../frontier/walk.ts";
+import type { RecordState } from "../frontier/record-state.ts";
 import type { Verdict } from "../frontier/verdict.ts";
 import type { KeyPolicy } from "../url/policy.ts";
 

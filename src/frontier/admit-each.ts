@@ -84,14 +84,14 @@ function admitRow(core: Core, intake: Intake, row: number, admission: Admission)
   const lo = wordAt(core.store, hash);
   const hi = wordAt(core.store, hash + 1);
   const known = admission.dedup === "skip" ? 0 : seenFind(core.seen, lo, hi);
-  if (known !== 0 && admission.dedup === "check") {
+  if (known !== 0) {
     if (!isFinishedValue(known)) sightRecord(core, known, admission.depth, nowMs);
-    return VERDICT_DUPLICATE;
+    if (admission.dedup === "check") return VERDICT_DUPLICATE;
   }
-  const unit = unitOfRow(core, rows, row);
-  if (isBudgeted(core) && !hasBudget(core, unit.host)) return VERDICT_BUDGET;
   const asked = intake.hook === undefined ? admission : intake.hook(row);
   if (asked === undefined) return VERDICT_HOOK;
+  const unit = unitOfRow(core, rows, row);
+  if (isBudgeted(core) && !hasBudget(core, unit.host)) return VERDICT_BUDGET;
   if (intake.isOutside && isAtCapacity(core)) return VERDICT_FULL;
   if (!hasReserve(core)) return VERDICT_FULL_MEMORY;
   const host = unit.host || joinUnit(core, rows, row, unit.name);

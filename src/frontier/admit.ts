@@ -9,7 +9,7 @@
  *
  *   I1  Every row gets exactly one verdict and one counter step.
  *   I2  Identities marked = records made with an identity.
- *   I3  A shallower duplicate lowers the depth of a record that still has its visit before it.
+ *   I3  A shallower sighting lowers the depth of a record that still has its visit before it.
  */
 import {
   TABLE_CLAIMED,

@@ -18,7 +18,8 @@ import {
   requeueRecord,
   wakeEarly,
 } from "./transition.ts";
-import { matches, noteRecords, type RecordFilter, type RecordState } from "./walk.ts";
+import type { RecordState } from "./record-state.ts";
+import { matches, noteRecords, type RecordFilter } from "./walk.ts";
 
 /** The live record of an identity, or 0. */
 export function liveRecord(core: Core, lo: number, hi: number): number {

@@ -29,7 +29,8 @@ import { verifyStore, word } from "../structures/store.ts";
 import type { Core } from "./core.ts";
 import { hostClock, hostLimit } from "./schedule.ts";
 import { hostOf } from "./transition.ts";
-import { noteRecords, type RecordState } from "./walk.ts";
+import type { RecordState } from "./record-state.ts";
+import { noteRecords } from "./walk.ts";
 
 /** Throws InvariantError at the first thing that is not as it must be. */
 export function verifyCore(core: Core): void {

@@ -25,8 +25,7 @@ import {
 import { recordUrl } from "../structures/scratch.ts";
 import { word } from "../structures/store.ts";
 import type { Core } from "./core.ts";
-
-export type RecordState = "waiting" | "pending" | "leased" | "failed" | "done" | "removed";
+import type { RecordState } from "./record-state.ts";
 
 export interface RecordFilter {
   readonly state?: RecordState | undefined;

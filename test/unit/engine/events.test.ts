@@ -36,8 +36,8 @@ describe("events", () => {
     expect(next()).toEqual([["leased", [A, B]]]);
     first.done({ found: [B] });
     expect(next()).toEqual([
-      ["duplicate", [B]],
       ["done", [A]],
+      ["duplicate", [B]],
     ]);
     second.retry({ reason: "slow" });
     expect(next()).toEqual([["retried", [[B, "slow"]]]]);
