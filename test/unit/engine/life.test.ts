@@ -90,6 +90,16 @@ describe("take", () => {
     expect(urls).toEqual([A, "http://a.com/idle/1", "http://a.com/idle/0"]);
   });
 
+  it("that waits already is served by a push from within onIdle", async () => {
+    const bench = openBench({ onIdle: () => void bench.frontier.push(B) });
+    bench.frontier.push(A);
+    const lease = bench.frontier.poll() as Lease;
+    const taken = bench.frontier.take();
+    lease.done();
+    expect((await taken).map(({ url }) => url)).toEqual([B]);
+    bench.check();
+  });
+
   it("ends when onIdle closes the frontier, with no timer left", async () => {
     const bench = openBench({ onIdle: () => void bench.frontier.close() });
     const { frontier, clock } = bench;
