@@ -1,4 +1,5 @@
 // The kernel ABI: an export list, nothing else. `src/kernel/kernel.ts` declares the same list.
+export { admitBatch, settleBatch } from "./batch";
 export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
 export { copyBatch, gatherUrls } from "./record";

@@ -7,7 +7,8 @@
  * more than URLs, carries an Admission per row.
  */
 import { type Admission, rowLeaseText } from "../frontier/admission.ts";
-import { admitRows } from "../frontier/admit.ts";
+import { admitRows, isPlain } from "../frontier/admit.ts";
+import { seenCount, seenTable } from "../structures/seen-set.ts";
 import type { Core } from "../frontier/core.ts";
 import { effectivePriority } from "../frontier/core.ts";
 import {
@@ -17,7 +18,7 @@ import {
   verdictOf,
 } from "../frontier/verdict.ts";
 import { hashBytes } from "../structures/store.ts";
-import { batchKey, batchLoad, batchParse } from "../url/batch.ts";
+import { batchAdmit, batchLoad, NOT_INSERTED } from "../url/batch.ts";
 import type { UrlBatch } from "../url/batch-area.ts";
 import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
 import type { NormalPolicy } from "../url/policy.ts";
@@ -110,13 +111,13 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
   const urls = inputs === undefined ? (list as readonly string[]) : inputs.map(({ url }) => url);
   const loaded = batchLoad(batch, urls, inputs === undefined ? start : 0);
   const count = Math.min(loaded, end - start);
-  batchParse(batch);
-  batchKey(batch, policy);
-  core.store.kernel.exports.hashBatch(rows.offset);
+  const fresh = batchAdmit(batch, policy, tableFor(gate, inputs, { loaded, count, context }));
+  if (fresh > 0) seenCount(core.seen, fresh);
   const admissions = inputs?.slice(0, count).map((input, row) => admit(gate, input, row, context));
   admitRows(core, {
     rows,
     count,
+    isMarked: fresh !== NOT_INSERTED,
     nowMs: context.nowMs,
     isOutside: context.isOutside,
     depth: context.depth ?? 0,
@@ -130,6 +131,19 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
     tellRefused(gate, urls, { start, count, codes, from: inputs === undefined ? start : 0 });
   }
   return count;
+}
+
+/** The table that the kernel may insert a whole slice into, or 0: where a row may yet be refused for another reason. */
+function tableFor(
+  gate: Gate,
+  inputs: readonly RequestInput[] | undefined,
+  slice: { loaded: number; count: number; context: PushContext },
+): number {
+  const { core, accept } = gate;
+  if (inputs !== undefined || accept !== undefined || slice.loaded !== slice.count) return 0;
+  const { isOutside, depth = 0 } = slice.context;
+  const outline = { admissions: undefined, hook: undefined, depth, isOutside, count: slice.count };
+  return isPlain(core, outline) ? seenTable(core.seen) : 0;
 }
 
 function areStrings(list: readonly RequestLike[], start: number, end: number): boolean {

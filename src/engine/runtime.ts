@@ -22,7 +22,7 @@ import { createSeenSet } from "../structures/seen-set.ts";
 import { createStore } from "../structures/store.ts";
 import { createUrlBatch } from "../url/batch.ts";
 import { carryHosts } from "../frontier/carry.ts";
-import { EventHub } from "./events.ts";
+import type { EventHub } from "./events.ts";
 import { type Gate, needsAdmissions } from "./intake.ts";
 import { loadKernelModule } from "./kernel-file.ts";
 import type { Settings } from "./options.ts";

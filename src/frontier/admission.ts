@@ -38,6 +38,8 @@ export interface Admission {
 export interface Intake {
   readonly rows: Rows;
   readonly count: number;
+  /** The kernel has asked and marked the seen-set already: rows hold its answers. */
+  readonly isMarked: boolean;
   readonly nowMs: number;
   /** From outside: capacity binds. */
   readonly isOutside: boolean;

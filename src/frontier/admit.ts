@@ -11,12 +11,7 @@
  *   I2  Identities marked = records made with an identity.
  *   I3  A shallower sighting lowers the depth of a record that still has its visit before it.
  */
-import {
-  TABLE_CLAIMED,
-  TABLE_NEW,
-  TABLE_SKIP,
-  tableInsertBatch,
-} from "../structures/fingerprint-table.ts";
+import { TABLE_NEW, TABLE_SKIP, tableInsertBatch } from "../structures/fingerprint-table.ts";
 import { hostFind, hostMake, queueOf } from "../structures/host-table.ts";
 import { RECORD_FLAG_HTTPS, recordCreate, recordTextOffset } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
@@ -45,14 +40,17 @@ import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY, verdictOf } f
 /** Gives every row its verdict and makes the records of those admitted. */
 export function admitRows(core: Core, intake: Intake): void {
   core.counters.pushed += intake.count;
-  if (isPlain(core, intake)) admitPlain(core, intake);
+  if (intake.isMarked || isPlain(core, intake)) admitPlain(core, intake);
   else admitEach(core, intake);
   countVerdicts(core, intake);
   evictHosts(core, intake.nowMs);
 }
 
+/** What is known of a batch before its rows are. */
+export type Outline = Pick<Intake, "admissions" | "hook" | "depth" | "isOutside" | "count">;
+
 /** Whether all rows share one fate but for their being crawlable and new. */
-function isPlain(core: Core, intake: Intake): boolean {
+export function isPlain(core: Core, intake: Outline): boolean {
   if (intake.admissions !== undefined || intake.hook !== undefined) return false;
   const { policy } = core.rule;
   if (policy.by !== "host" || isBudgeted(core) || !hasReserve(core)) return false;
@@ -65,11 +63,7 @@ function isPlain(core: Core, intake: Intake): boolean {
 function admitPlain(core: Core, intake: Intake): void {
   const { rows, count, codes, codesStart, nowMs, depth } = intake;
   const values = valuesOffset(rows) >> 2;
-  for (let row = 0; row < count; row++) {
-    setWordAt(core.store, values + row, rowStatus(rows, row) === BATCH_OK ? 0 : TABLE_SKIP);
-  }
-  const hashes = hashesOffset(rows);
-  if (seenAdmitBatch(core.seen, hashes, count, values << 2, slotsOffset(rows)) < 0) {
+  if (!intake.isMarked && !markRows(core, rows, count)) {
     admitEach(core, intake);
     return;
   }
@@ -91,6 +85,16 @@ function admitPlain(core: Core, intake: Intake): void {
     }
   }
   scratchCopyAll(core.scratch);
+}
+
+/** Asks and marks the seen-set for a whole batch; false: memory is exhausted, nothing was marked. */
+function markRows(core: Core, rows: Rows, count: number): boolean {
+  const values = valuesOffset(rows) >> 2;
+  for (let row = 0; row < count; row++) {
+    setWordAt(core.store, values + row, rowStatus(rows, row) === BATCH_OK ? 0 : TABLE_SKIP);
+  }
+  const hashes = hashesOffset(rows);
+  return seenAdmitBatch(core.seen, hashes, count, values << 2, slotsOffset(rows)) >= 0;
 }
 
 /** Makes the record of a new row whose identity the table has claimed. @hot */

@@ -13,6 +13,10 @@ import { InvariantError, misuse } from "../base/errors.ts";
 import { KERNEL_VERSION } from "../layout/kernel.ts";
 
 export interface KernelExports {
+  /** Parse, key, hash and insert in one crossing (assembly/batch.ts); 0 as table: no insert. */
+  admitBatch(batch: number, table: number): number;
+  /** Key, hash and insert of parsed rows in one crossing. */
+  settleBatch(batch: number, table: number): number;
   /** Keys of all rows; rows left at BATCH_NEEDS_KEY. */
   keyBatch(batch: number): number;
   /** Key of one row; its status. */

@@ -144,6 +144,19 @@ export function seenAdmitBatch(
   return fresh;
 }
 
+/**
+ * Offset of the one table that alone answers and takes admissions (mode exact), or 0: a kernel call may then insert
+ * into it directly, and `seenCount` tells the set how many were new.
+ */
+export function seenTable(seen: SeenSet): number {
+  return seen.mode === "exact" ? seen.table.offset : 0;
+}
+
+/** So many identities were admitted straight into `seenTable`. */
+export function seenCount(seen: SeenSet, fresh: number): void {
+  seen.count += fresh;
+}
+
 /** Looks `count` hashes up and admits none: a value, or 0 for new. TABLE_SKIP stays. @hot */
 export function seenProbeBatch(
   seen: SeenSet,

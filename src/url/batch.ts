@@ -40,6 +40,9 @@ const WIDE = /[^\x00-\xff]/;
 const SHORT_LENGTH = 128;
 const DEFAULT_POLICY = normalizePolicy();
 
+/** The kernel's word for rows left to JavaScript (assembly/batch.ts). */
+const IN_STEPS = -1;
+
 export function createUrlBatch(kernel: Kernel, options: BatchOptions = {}): UrlBatch {
   return {
     area: createArea(kernel, options),
@@ -130,6 +133,35 @@ export function batchKey(batch: UrlBatch, policy: NormalPolicy = DEFAULT_POLICY)
   if (kernel.exports.keyBatch(header) > 0) {
     for (let row = 0; row < batch.count; row++) keyLeft(batch, row, BATCH_NEEDS_KEY, policy);
   }
+}
+
+/** What batchAdmit says when the rows are ready and nothing was inserted. */
+export const NOT_INSERTED = -1;
+
+/**
+ * Parses, keys and hashes the loaded rows and inserts the hashes of those that are BATCH_OK into the
+ * fingerprint table at `table` (0: none), in one crossing where no row needs JavaScript. Returns how
+ * many are new, or NOT_INSERTED: rows were left to the oracle, or the table has to grow first. @hot
+ */
+export function batchAdmit(batch: UrlBatch, policy: NormalPolicy, table: number): number {
+  const { kernel, header } = batch.area;
+  if (policy.profile === "w3lib") {
+    batchParse(batch);
+    batchKey(batch, policy);
+    kernel.exports.hashBatch(header);
+    return NOT_INSERTED;
+  }
+  prepare(batch);
+  const offset = placePolicy(kernel, batch.policyPlace, policy);
+  kernel.region.views.u32[(header >>> 2) + BATCH_POLICY_OFFSET_WORD] = offset;
+  const result = kernel.exports.admitBatch(header, table);
+  if (result === IN_STEPS) {
+    for (let row = 0; row < batch.count; row++) parseLeft(batch, row);
+    kernel.exports.keyBatch(header);
+    for (let row = 0; row < batch.count; row++) keyLeft(batch, row, BATCH_NEEDS_KEY, policy);
+    kernel.exports.hashBatch(header);
+  }
+  return result >= 0 && table !== 0 ? result : NOT_INSERTED;
 }
 
 /** Loads, parses and keys one URL as row 0, without the ways of a batch; its status. @hot */

@@ -1,0 +1,64 @@
+/**
+ * The calls that do a whole batch (layout/batch.ts), so that a URL crosses from JavaScript once:
+ *
+ *   several rules    parseBatch ─▶ (rules are matched) ─▶ settleBatch
+ *   one rule         admitBatch = parseBatch + settleBatch
+ *
+ * settleBatch keys and hashes the rows that are BATCH_OK and, with a table, inserts their hashes. It
+ * stops before anything that needs JavaScript:
+ *
+ *   result                what is done
+ *   0 …                   everything; so many hashes are new
+ *   BATCH_IN_STEPS (−1)   parsed and keyed but for the rows flagged so; nothing is hashed
+ *   −2 …                  hashed; the table must grow first, nothing is inserted
+ */
+import {
+  BATCH_COUNT_WORD,
+  BATCH_HASHES_OFFSET_WORD,
+  BATCH_OK,
+  BATCH_ROW_BYTES,
+  BATCH_ROWS_OFFSET_WORD,
+  BATCH_SLOTS_OFFSET_WORD,
+  BATCH_VALUES_OFFSET_WORD,
+  ROW_STATUS_WORD,
+} from "../src/layout/batch";
+import { TABLE_NEED_WORD, TABLE_SKIP, TABLE_SOFT_WORD } from "../src/layout/table";
+import { hashBatch } from "./fingerprint";
+import { keyBatch } from "./key";
+import { parseBatch } from "./parse";
+import { tableInsertBatch } from "./table";
+
+const BATCH_IN_STEPS: i32 = -1;
+
+/** Raw bytes to table in one crossing; `table` 0: parsed, keyed and hashed alone. */
+export function admitBatch(batch: i32, table: i32): i32 {
+  const isLeft = parseBatch(batch) > 0;
+  const settled = settleBatch(batch, isLeft ? 0 : table);
+  return isLeft ? BATCH_IN_STEPS : settled;
+}
+
+/** Keys, hashes and (with a table) inserts the rows that are BATCH_OK. */
+export function settleBatch(batch: i32, table: i32): i32 {
+  if (keyBatch(batch) > 0) return BATCH_IN_STEPS;
+  hashBatch(batch);
+  if (table === 0) return 0;
+  const header = <usize>(<u32>batch);
+  const count = load<u32>(header, BATCH_COUNT_WORD << 2);
+  const values = <usize>load<u32>(header, BATCH_VALUES_OFFSET_WORD << 2);
+  let row = <usize>load<u32>(header, BATCH_ROWS_OFFSET_WORD << 2);
+  for (let i: u32 = 0; i < count; i++) {
+    const isOk = load<u32>(row, ROW_STATUS_WORD << 2) === BATCH_OK;
+    store<u32>(values + (i << 2), isOk ? 0 : TABLE_SKIP);
+    row += BATCH_ROW_BYTES;
+  }
+  const into = <usize>(<u32>table);
+  store<u32>(into, count, TABLE_NEED_WORD << 2);
+  store<u32>(into, 1, TABLE_SOFT_WORD << 2);
+  return tableInsertBatch(
+    into,
+    <usize>load<u32>(header, BATCH_HASHES_OFFSET_WORD << 2),
+    count,
+    values,
+    <usize>load<u32>(header, BATCH_SLOTS_OFFSET_WORD << 2),
+  );
+}
