@@ -55,6 +55,8 @@ export interface ColdPlace {
   readonly directory: string;
   readonly identity: ColdIdentity;
   readonly bitsPerEntry: number;
+  /** Bytes of all runs' filters, and how many they shall be at most. */
+  readonly filters: { bytes: number; bytesMax: number };
 }
 
 /** What the manifest tells of a run. */

@@ -160,7 +160,7 @@ describe("cold tier", () => {
     const tier = openTier(files);
     for (let i = 0; i < 100; i++) {
       tier.add(new Uint32Array([random.word(), random.word()]), new Uint32Array([9]), 1);
-      expect(tier.stats().runs).toBeLessThanOrEqual(32);
+      expect(tier.stats().runs).toBeLessThanOrEqual(12);
     }
     tier.close();
   });
