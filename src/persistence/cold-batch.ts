@@ -92,7 +92,8 @@ function readColdEntries(live: ColdRuns, run: ColdRun, from: number, target: Tar
   for (let done = 0; done < count; ) {
     const index = Math.floor((from + done) / COLD_BLOCK_ENTRIES_MAX) + 1;
     const at = (from + done) % COLD_BLOCK_ENTRIES_MAX;
-    if (block.serial !== run.serial || block.index !== index) readColdBlock(live, run, index, block);
+    if (block.serial !== run.serial || block.index !== index)
+      readColdBlock(live, run, index, block);
     const size = Math.min(count - done, COLD_BLOCK_ENTRIES_MAX - at);
     hashes.set(block.hashes.subarray(at * 2, (at + size) * 2), done * 2);
     values.set(block.values.subarray(at, at + size), done);

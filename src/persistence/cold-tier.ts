@@ -256,8 +256,7 @@ function statsOf(state: State): ColdStats {
     fileBytes += (run.blockCount + 1) * COLD_BLOCK_BYTES;
   }
   for (const { writer, inputs } of state.merges)
-    bytes +=
-      writer.fences.byteLength + writer.words.byteLength + inputs.length * COLD_BLOCK_BYTES;
+    bytes += writer.fences.byteLength + writer.words.byteLength + inputs.length * COLD_BLOCK_BYTES;
   bytes += state.batch?.bytes ?? 0;
   return { count, runs: state.runs.length, bytes, fileBytes, reads: state.reads.count };
 }

@@ -28,6 +28,7 @@
  */
 import { FrontierError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { TABLE_CLAIMED } from "../layout/table.ts";
 import { type Bloom, bloomAdd, bloomClear, bloomHas, bloomStats, createBloom } from "./bloom.ts";
 import {
@@ -41,7 +42,7 @@ import {
   tableRemove,
   tableStats,
 } from "./fingerprint-table.ts";
-import { BLOOM_SEEN, bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
+import { BLOOM_SEEN, type SeenRows, bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
 import {
   type Tiered,
   createTiered,
@@ -50,6 +51,7 @@ import {
   tieredClear,
   tieredFind,
   tieredMakeRoom,
+  tieredMayHold,
   tieredProbeMissing,
   tieredStep,
 } from "./seen-tiered.ts";
@@ -61,6 +63,9 @@ export const SEEN_REMOVED = COLD_REMOVED;
 /** Mode bloom: seen, and nothing more is known: reads as finished, depth 0, no attempts. */
 export const SEEN_UNKNOWN = BLOOM_SEEN;
 
+/** Mode bloom: one part in so many of memoryBytes is left for live records' entries. */
+const BLOOM_HOT_PART = 8;
+
 export type SeenMode = "exact" | "tiered" | "bloom";
 
 export interface SeenSetOptions {
@@ -70,10 +75,15 @@ export interface SeenSetOptions {
   readonly capacity?: number;
   /** Default 0.01. */
   readonly falsePositiveRate?: number;
-  /** tiered: hot table, bloom and the cold tier's memory together; bloom: the bloom alone. Default 512 MiB. */
+  /**
+   * tiered: hot table, bloom and the cold tier's memory together; bloom: seven eighths are the
+   * bloom's. Live entries are never given up for it. Default 512 MiB.
+   */
   readonly memoryBytes?: number;
   /** Mode tiered needs one, not loaded yet. */
   readonly cold?: ColdTier;
+  /** Tests force a rate by it: the bloom is one layer that reaches the whole rate at `capacity` hashes. */
+  readonly isBloomFixed?: boolean;
   /** Called before finished entries go to the cold tier: flush the journal here. */
   readonly beforeMove?: () => void;
 }
@@ -85,6 +95,8 @@ export interface SeenSet {
   /** Mode bloom: everything ever seen. Mode tiered: see `tiered.bloom`. */
   readonly bloom: Bloom | undefined;
   readonly tiered: Tiered | undefined;
+  /** The batch under way. */
+  readonly rows: SeenRows;
   /** Identities admitted and not removed. */
   count: number;
 }
@@ -108,18 +120,21 @@ export function createSeenSet(options: SeenSetOptions): SeenSet {
   let bloom: Bloom | undefined;
   let tiered: Tiered | undefined;
   if (mode === "bloom") {
+    const hotBytes = Math.max(table.pageCount * REGION_PAGE_BYTES, memoryBytes / BLOOM_HOT_PART);
+    const bytesMax = Math.max(2 * REGION_PAGE_BYTES, memoryBytes - hotBytes);
     // Twelve bits an entry are about what the default rate takes.
-    const capacity = options.capacity ?? Math.max(1024, Math.floor((memoryBytes * 8) / 12));
-    bloom = createBloom(kernel, { capacity, falsePositiveRate, bytesMax: memoryBytes });
+    const capacity = options.capacity ?? Math.max(1024, Math.floor((bytesMax * 8) / 12));
+    bloom = createBloom(kernel, { capacity, falsePositiveRate, bytesMax });
   }
   if (mode === "tiered") {
-    const { cold, capacity, beforeMove = () => {} } = options;
+    const { cold, capacity, beforeMove = () => {}, isBloomFixed = false } = options;
     if (cold === undefined)
       throw new FrontierError("OPTION_INVALID", "cold: undefined (expected: a cold tier)");
-    const sizes = { capacity, memoryBytes, falsePositiveRate };
+    const sizes = { capacity, memoryBytes, falsePositiveRate, isBloomFixed };
     tiered = createTiered({ kernel, table, cold, beforeMove, ...sizes });
   }
-  return { mode, kernel, table, bloom, tiered, count: tiered?.loaded ?? 0 };
+  const rows: SeenRows = { hashesOffset: 0, count: 0, valuesOffset: 0, slotsOffset: 0, listed: [] };
+  return { mode, kernel, table, bloom, tiered, rows, count: tiered?.loaded ?? 0 };
 }
 
 /**
@@ -135,7 +150,9 @@ export function seenAdmitBatch(
   valuesOffset: number,
   slotsOffset: number,
 ): number {
-  const rows = { hashesOffset, count, valuesOffset, slotsOffset };
+  setRows(seen.rows, hashesOffset, count, valuesOffset);
+  const { rows } = seen;
+  rows.slotsOffset = slotsOffset;
   let fresh: number;
   if (seen.bloom !== undefined) fresh = bloomAdmitBatch(seen.table, seen.bloom, rows);
   else if (seen.tiered !== undefined) fresh = tieredAdmit(seen.tiered, rows);
@@ -152,7 +169,8 @@ export function seenProbeBatch(
   valuesOffset: number,
 ): void {
   tableFindBatch(seen.table, hashesOffset, count, valuesOffset);
-  const rows = { hashesOffset, count, valuesOffset, slotsOffset: 0 };
+  const { rows } = seen;
+  setRows(rows, hashesOffset, count, valuesOffset);
   if (seen.bloom !== undefined) bloomProbeMissing(seen.bloom, rows);
   else if (seen.tiered !== undefined) tieredProbeMissing(seen.tiered, rows);
 }
@@ -224,7 +242,7 @@ export function seenSet(seen: SeenSet, lo: number, hi: number, value: number): b
 export function seenRemove(seen: SeenSet, lo: number, hi: number): boolean {
   const { table, tiered, kernel } = seen;
   const isThere = seenFind(seen, lo, hi) !== 0;
-  if (tiered === undefined || tieredFind(tiered, lo, hi) === 0) {
+  if (tiered === undefined || !tieredMayHold(tiered, lo, hi)) {
     if (!tableRemove(table, lo, hi) || !isThere) return false;
   } else {
     // What the cold tier holds can only be outlived by a newer entry that says so.
@@ -269,6 +287,12 @@ export function seenStats(seen: SeenSet): SeenStats {
     maybeButNew: tiered?.maybeButNew ?? 0,
     coldReads: tiered?.cold.stats().reads ?? 0,
   };
+}
+
+function setRows(rows: SeenRows, hashesOffset: number, count: number, valuesOffset: number): void {
+  rows.hashesOffset = hashesOffset;
+  rows.count = count;
+  rows.valuesOffset = valuesOffset;
 }
 
 /** The cold tier's value of a hash just claimed in the hot table; takes the claim back when the tier fails (I4). */
