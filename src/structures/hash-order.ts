@@ -7,11 +7,29 @@
 
 const PER_BUCKET = 4;
 
-/** Indices of all hashes (words lo, hi) in ascending order. */
-export function hashOrder(hashes: Uint32Array): Uint32Array {
-  const count = hashes.length / 2;
-  const order = new Uint32Array(count);
-  if (count === 0) return order;
+/** Room for orders of up to `max` hashes. */
+export interface HashOrder {
+  /** Indices of the hashes sorted last, in ascending order of the hashes. */
+  readonly order: Uint32Array;
+  /** Scratch: where each bucket goes on. */
+  readonly ends: Uint32Array;
+}
+
+export function createHashOrder(max: number): HashOrder {
+  const ends = new Uint32Array(Math.ceil(max / PER_BUCKET) + 1);
+  return { order: new Uint32Array(max), ends };
+}
+
+/** Sorts the indices of `count` hashes (words lo, hi, from word `start` on) into `target.order`. */
+export function hashOrder(
+  words: Uint32Array,
+  start: number,
+  count: number,
+  target: HashOrder,
+): void {
+  if (count === 0) return;
+  const hashes = words.subarray(start, start + count * 2);
+  const { order, ends } = target;
   let low = 0xffff_ffff;
   let high = 0;
   for (let i = 1; i < hashes.length; i += 2) {
@@ -21,7 +39,7 @@ export function hashOrder(hashes: Uint32Array): Uint32Array {
   }
   const buckets = Math.ceil(count / PER_BUCKET);
   const scale = buckets / (high - low + 1);
-  const ends = new Uint32Array(buckets + 1);
+  ends.fill(0, 0, buckets + 1);
   for (let i = 1; i < hashes.length; i += 2) {
     const bucket = Math.trunc(((hashes[i] as number) - low) * scale) + 1;
     ends[bucket] = (ends[bucket] as number) + 1;
@@ -33,12 +51,11 @@ export function hashOrder(hashes: Uint32Array): Uint32Array {
     order[place] = i;
     ends[bucket] = place + 1;
   }
-  insertInOrder(hashes, order);
-  return order;
+  insertInOrder(hashes, order, count);
 }
 
-function insertInOrder(hashes: Uint32Array, order: Uint32Array): void {
-  for (let i = 1; i < order.length; i++) {
+function insertInOrder(hashes: Uint32Array, order: Uint32Array, count: number): void {
+  for (let i = 1; i < count; i++) {
     const index = order[i] as number;
     const lo = hashes[index * 2] as number;
     const hi = hashes[index * 2 + 1] as number;

@@ -25,7 +25,7 @@ import { TABLE_COUNT_WORD, TABLE_EACH_END, TABLE_EACH_MIN } from "../layout/tabl
 import { regionGive, regionTake } from "../memory/region.ts";
 import { type Bloom, bloomInsertWords, createBloom } from "./bloom.ts";
 import { type FingerprintTable, tableEach, tableFind, tableRemove } from "./fingerprint-table.ts";
-import { hashOrder } from "./hash-order.ts";
+import { type HashOrder, createHashOrder, hashOrder } from "./hash-order.ts";
 import { COLD_REMOVED, type ColdBatch, type ColdTier } from "./tier.ts";
 
 /** Part of memoryBytes that the hot table may take; the rest is for bloom, cold filters and buffers. */
@@ -85,9 +85,10 @@ export interface Mover extends MoverOptions {
   counted: number;
   /** Region buffer of one segment's entries during a pass; 0 between. */
   buffer: number;
-  /** The buffer's entries in order, and how many of them are written. */
-  order: Uint32Array;
-  ordered: number;
+  /** The buffer's entries in order, from the first pass on; how many they are and how many of them are written. */
+  order: HashOrder | undefined;
+  picked: number;
+  written: number;
   batch: ColdBatch | undefined;
   /** Entries of the batch that were let go of. */
   removed: number;
@@ -100,7 +101,7 @@ export function createMover(options: MoverOptions): Mover {
     ...options,
     ...{ bloom: undefined, phase: "idle", moveAt: hotMax(options.memoryBytes), hardAt: 0 },
     ...{ credit: 0, debt: 0, cursor: 0, finished: 0, counted: 0, buffer: 0 },
-    ...{ order: new Uint32Array(0), ordered: 0, batch: undefined, removed: 0 },
+    ...{ order: undefined, picked: 0, written: 0, batch: undefined, removed: 0 },
     hashes: new Uint32Array(MOVE_SLICE * 2),
     values: new Uint32Array(MOVE_SLICE),
   };
@@ -134,7 +135,6 @@ export function endPass(mover: Mover): void {
   mover.batch = undefined;
   if (mover.buffer !== 0) regionGive(mover.kernel.region, mover.buffer, EACH_PAGES);
   mover.buffer = 0;
-  mover.order = new Uint32Array(0);
   mover.phase = "idle";
   mover.credit = 0;
 }
@@ -166,7 +166,9 @@ export function hotMax(memoryBytes: number): number {
 
 /** Memory beside table, bloom and the tier's own. */
 export function moverBytes(mover: Mover): number {
-  const scratch = mover.hashes.byteLength + mover.values.byteLength + mover.order.byteLength;
+  const { order, hashes, values } = mover;
+  const orders = order === undefined ? 0 : order.order.byteLength + order.ends.byteLength;
+  const scratch = hashes.byteLength + values.byteLength + orders;
   return scratch + (mover.buffer === 0 ? 0 : EACH_PAGES * REGION_PAGE_BYTES);
 }
 
@@ -192,7 +194,7 @@ function work(mover: Mover, maySync: boolean): void {
         countSegments(mover);
         break;
       case "write":
-        if (mover.ordered < mover.order.length) writeSlice(mover);
+        if (mover.written < mover.picked) writeSlice(mover);
         else sortSegments(mover);
         break;
       case "flush":
@@ -221,8 +223,8 @@ function countSegments(mover: Mover): void {
   }
   mover.batch = mover.cold.begin(mover.finished);
   mover.cursor = 0;
-  mover.order = new Uint32Array(0);
-  mover.ordered = 0;
+  mover.picked = 0;
+  mover.written = 0;
   mover.phase = "write";
 }
 
@@ -231,33 +233,32 @@ function sortSegments(mover: Mover): void {
   if (mover.cursor === TABLE_EACH_END) {
     regionGive(mover.kernel.region, mover.buffer, EACH_PAGES);
     mover.buffer = 0;
-    mover.order = new Uint32Array(0);
-    mover.ordered = 0;
     mover.phase = "flush";
     return;
   }
   const count = sweep(mover);
-  const picked = pickFinished(mover, count);
-  const start = mover.buffer / 4;
-  mover.order = hashOrder(mover.kernel.region.views.u32.subarray(start, start + picked * 2));
-  mover.ordered = 0;
+  mover.picked = pickFinished(mover, count);
+  mover.written = 0;
+  mover.order ??= createHashOrder(TABLE_EACH_MIN);
+  hashOrder(mover.kernel.region.views.u32, mover.buffer / 4, mover.picked, mover.order);
   mover.credit -= count / SORTED_PER_MOVED + 1;
 }
 
 function writeSlice(mover: Mover): void {
-  const { order, ordered, hashes, values, buffer } = mover;
-  const count = Math.min(MOVE_SLICE, order.length - ordered);
+  const { written, hashes, values, buffer } = mover;
+  const { order } = mover.order as HashOrder;
+  const count = Math.min(MOVE_SLICE, mover.picked - written);
   const { u32 } = mover.kernel.region.views;
   const valuesAt = buffer / 4 + TABLE_EACH_MIN * 2;
   for (let i = 0; i < count; i++) {
-    const row = order[ordered + i] as number;
+    const row = order[written + i] as number;
     hashes[i * 2] = u32[buffer / 4 + row * 2] as number;
     hashes[i * 2 + 1] = u32[buffer / 4 + row * 2 + 1] as number;
     values[i] = u32[valuesAt + row] as number;
   }
   bloomInsertWords(bloomOf(mover), hashes, count); // I3: before the tier can answer for them
   mover.batch?.append(hashes, values, count);
-  mover.ordered = ordered + count;
+  mover.written = written + count;
   mover.credit -= count;
 }
 
