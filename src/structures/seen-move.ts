@@ -7,9 +7,8 @@
  *             │        └ segments in order of their hashes, sorted: one run of all finished entries
  *             └ too few finished: not worth a pass, idle
  *
- * Until the last entry of a pass is durable all of them stay in the hot table; other entries come meanwhile, so that the
- * table peaks at HOT_PEAK times what it holds when a pass begins. Segments are emptied whole and all within some calls:
- * the table counts on hashes that are even over a segment, and it never shrinks, so that its peak is its size.
+ * Until the last entry of a pass is durable all of them stay in the hot table; others come meanwhile, hence HOT_PEAK. Segments
+ * are emptied whole, within some calls: the table counts on even hashes, and it never shrinks: its peak is its size.
  *
  *   I1  An entry leaves the hot table only after the bloom and the cold tier hold it, durably.
  *   I2  Only finished entries (high bit set) and removals move.
@@ -26,19 +25,9 @@ import { regionGive, regionTake } from "../memory/region.ts";
 import { type Bloom, bloomInsertWords, createBloom } from "./bloom.ts";
 import { type FingerprintTable, tableEach, tableFind, tableRemove } from "./fingerprint-table.ts";
 import { type HashOrder, createHashOrder, hashOrder } from "./hash-order.ts";
+import { bloomBytesMax, hotMax } from "./seen-sizes.ts";
 import { COLD_REMOVED, type ColdBatch, type ColdTier } from "./tier.ts";
 
-/** Part of memoryBytes that the hot table may take; the rest is for bloom, cold filters and buffers. */
-const HOT_PART = 1 / 2;
-/** Parts of memoryBytes for the bloom and for the cold tier's filters. */
-const BLOOM_PART = 1 / 5;
-export const FILTERS_PART = 1 / 5;
-/** A bloom of less than two pages has no room behind its header. */
-const BLOOM_BYTES_MIN = 2 * REGION_PAGE_BYTES;
-/** Hot table bytes per entry: 12.8 at a load of 1, about 15 between two growth steps, and removed slots. */
-const HOT_ENTRY_BYTES = 17;
-/** Most entries during a pass, as a multiple of those at its beginning; two eighths are paid by PAY_PER_ROW. */
-const HOT_PEAK = 1.4;
 /** From this multiple on admissions wait for the medium themselves. */
 const HOT_HARD = 1.15;
 /** Entries moved per admitted row: a pass is over when an eighth of its entries came new, its removals after another. */
@@ -110,20 +99,14 @@ export function createMover(options: MoverOptions): Mover {
 /** Does what `rows` admissions pay for; begins a pass when the hot table is over its share. @hot */
 export function moveFor(mover: Mover, rows: number): void {
   const count = hotCount(mover) + rows;
-  if (mover.phase === "idle") {
-    if (count <= mover.moveAt) return;
-    beginPass(mover);
-  }
+  if (mover.phase === "idle" && !tryBeginPass(mover, rows)) return;
   mover.credit += rows * PAY_PER_ROW;
   work(mover, count > mover.hardAt);
 }
 
 /** Goes on with a pass in the background, for `budget` entries; 0 when there is nothing to do. */
 export function moveStep(mover: Mover, budget: number): number {
-  if (mover.phase === "idle") {
-    if (hotCount(mover) <= mover.moveAt) return 0;
-    beginPass(mover);
-  }
+  if (mover.phase === "idle" && !tryBeginPass(mover, 0)) return 0; // steps alone are no traffic
   mover.credit = Math.max(1, budget);
   work(mover, true);
   return Math.max(1, budget);
@@ -147,9 +130,7 @@ export function isWriting(mover: Mover): boolean {
 export function bloomOf(mover: Mover): Bloom {
   const { kernel, falsePositiveRate, memoryBytes, isBloomFixed: isFixed } = mover;
   const capacity = mover.capacity ?? Math.max(1024, hotMax(memoryBytes));
-  const bytesMax = isFixed
-    ? Number.POSITIVE_INFINITY
-    : Math.max(BLOOM_BYTES_MIN, memoryBytes * BLOOM_PART);
+  const bytesMax = isFixed ? Number.POSITIVE_INFINITY : bloomBytesMax(memoryBytes);
   mover.bloom ??= createBloom(kernel, { capacity, falsePositiveRate, bytesMax, isFixed });
   return mover.bloom;
 }
@@ -157,11 +138,6 @@ export function bloomOf(mover: Mover): Bloom {
 export function hotCount(mover: Mover): number {
   const word = mover.table.offset / 4 + TABLE_COUNT_WORD;
   return mover.kernel.region.views.u32[word] as number;
-}
-
-/** Entries in the hot table at which a pass begins. */
-export function hotMax(memoryBytes: number): number {
-  return Math.floor((memoryBytes * HOT_PART) / HOT_ENTRY_BYTES / HOT_PEAK);
 }
 
 /** Memory beside table, bloom and the tier's own. */
@@ -172,7 +148,10 @@ export function moverBytes(mover: Mover): number {
   return scratch + (mover.buffer === 0 ? 0 : EACH_PAGES * REGION_PAGE_BYTES);
 }
 
-function beginPass(mover: Mover): void {
+/** Patience ends with traffic too, not by growth alone: records finish while none come. */
+function tryBeginPass(mover: Mover, traffic: number): boolean {
+  mover.moveAt = Math.max(hotMax(mover.memoryBytes), mover.moveAt - traffic / 8);
+  if (hotCount(mover) <= mover.moveAt) return false;
   const { region } = mover.kernel;
   mover.buffer = regionTake(region, EACH_PAGES);
   if (mover.buffer === 0)
@@ -182,6 +161,7 @@ function beginPass(mover: Mover): void {
   mover.finished = 0;
   mover.counted = 0;
   mover.phase = "count";
+  return true;
 }
 
 /** Slices until the credit is used up, or until the next one would have to wait for the medium and must not. */
@@ -310,7 +290,7 @@ function pickFinished(mover: Mover, count: number): number {
   let picked = 0;
   for (let i = 0; i < count; i++) {
     const value = u32[valuesAt + i] as number;
-    if (value < FINISHED || value > COLD_REMOVED) continue; // I2; above: claimed by a caller under way
+    if (value < FINISHED || value > COLD_REMOVED) continue; // I2; above: just claimed
     u32[hashesAt + picked * 2] = u32[hashesAt + i * 2] as number;
     u32[hashesAt + picked * 2 + 1] = u32[hashesAt + i * 2 + 1] as number;
     u32[valuesAt + picked] = value;

@@ -15,8 +15,7 @@
  * finished. Values from SEEN_REMOVED up are reserved. The owner thread calls everything; other threads read the hot table
  * and the bloom by `attachTable` and `attachBloom` on `seen.table.offset` and `seen.bloom.offset`.
  *
- * Approximation: `exact` and `tiered` have none beyond equal 64-bit hashes. In `bloom` a foreign hash is taken for seen
- * with falsePositiveRate; `seenStats.expectedLost` counts the pages never crawled for it. No mode has false negatives.
+ * Approximation: `exact` and `tiered` have none beyond equal 64-bit hashes. In `bloom` a foreign hash counts as seen with falsePositiveRate; `seenStats.expectedLost` counts the pages never crawled for it. No mode has false negatives.
  *
  *   I1  What was admitted and not removed is found: in the hot table, or in the bloom and (tiered) in the cold tier.
  *   I2  Live entries are in the hot table.
@@ -30,7 +29,8 @@ import { FrontierError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { TABLE_CLAIMED } from "../layout/table.ts";
-import { type Bloom, bloomAdd, bloomClear, bloomHas, bloomStats, createBloom } from "./bloom.ts";
+import { type Bloom, bloomAdd, bloomClear, bloomHas, createBloom } from "./bloom.ts";
+import { bloomStats } from "./bloom-stats.ts";
 import {
   type FingerprintTable,
   createTable,
@@ -62,9 +62,6 @@ export const SEEN_REMOVED = COLD_REMOVED;
 
 /** Mode bloom: seen, and nothing more is known: reads as finished, depth 0, no attempts. */
 export const SEEN_UNKNOWN = BLOOM_SEEN;
-
-/** Mode bloom: one part in so many of memoryBytes is left for live records' entries. */
-const BLOOM_HOT_PART = 8;
 
 export type SeenMode = "exact" | "tiered" | "bloom";
 
@@ -120,7 +117,7 @@ export function createSeenSet(options: SeenSetOptions): SeenSet {
   let bloom: Bloom | undefined;
   let tiered: Tiered | undefined;
   if (mode === "bloom") {
-    const hotBytes = Math.max(table.pageCount * REGION_PAGE_BYTES, memoryBytes / BLOOM_HOT_PART);
+    const hotBytes = Math.max(table.pageCount * REGION_PAGE_BYTES, memoryBytes / 8);
     const bytesMax = Math.max(2 * REGION_PAGE_BYTES, memoryBytes - hotBytes);
     // Twelve bits an entry are about what the default rate takes.
     const capacity = options.capacity ?? Math.max(1024, Math.floor((bytesMax * 8) / 12));
@@ -150,8 +147,10 @@ export function seenAdmitBatch(
   valuesOffset: number,
   slotsOffset: number,
 ): number {
-  setRows(seen.rows, hashesOffset, count, valuesOffset);
   const { rows } = seen;
+  rows.hashesOffset = hashesOffset;
+  rows.count = count;
+  rows.valuesOffset = valuesOffset;
   rows.slotsOffset = slotsOffset;
   let fresh: number;
   if (seen.bloom !== undefined) fresh = bloomAdmitBatch(seen.table, seen.bloom, rows);
@@ -170,7 +169,9 @@ export function seenProbeBatch(
 ): void {
   tableFindBatch(seen.table, hashesOffset, count, valuesOffset);
   const { rows } = seen;
-  setRows(rows, hashesOffset, count, valuesOffset);
+  rows.hashesOffset = hashesOffset;
+  rows.count = count;
+  rows.valuesOffset = valuesOffset;
   if (seen.bloom !== undefined) bloomProbeMissing(seen.bloom, rows);
   else if (seen.tiered !== undefined) tieredProbeMissing(seen.tiered, rows);
 }

@@ -21,7 +21,6 @@ import { type Bloom, bloomClear, bloomHas, bloomInsertWords } from "./bloom.ts";
 import { tableInsertBatch, tableRemove } from "./fingerprint-table.ts";
 import { type SeenRows, listMaybes } from "./seen-bloom.ts";
 import {
-  FILTERS_PART,
   MOVE_SLICE,
   type Mover,
   type MoverOptions,
@@ -29,12 +28,12 @@ import {
   createMover,
   endPass,
   hotCount,
-  hotMax,
   isWriting,
   moveFor,
   moveStep,
   moverBytes,
 } from "./seen-move.ts";
+import { FILTERS_PART, hotMax } from "./seen-sizes.ts";
 import { COLD_REMOVED } from "./tier.ts";
 
 /** Merge work per admitted row: more than what steady moving needs, so that the debt is always paid in time. */

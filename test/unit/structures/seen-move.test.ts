@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../src/base/random.ts";
+import { TABLE_NEW } from "../../../src/layout/table.ts";
 import { createColdTier } from "../../../src/persistence/cold-tier.ts";
 import { tableFind } from "../../../src/structures/fingerprint-table.ts";
 import type { MovePhase } from "../../../src/structures/seen-move.ts";
@@ -81,9 +82,20 @@ describe("moves of the seen-set", () => {
     for (let at = 0; at < 5000; at += 2) seenRemove(seen, ...hashOf(at));
     settle(seen);
     seen.tiered?.cold.close();
-    const again = restart(files);
+    const bench = openBench();
+    const again = openTiered(bench, files);
+    const { kernel, hashes, values, slots } = bench;
+    const { u32 } = kernel.region.views;
     for (let at = 0; at < 5000; at += 2)
       if (seenFind(again, ...hashOf(at)) !== 0) expect.fail(`hash ${at} came back`);
+    // In a batch too: even ones were removed, odd ones are known.
+    for (let at = 0; at < 500; at++) u32.set(hashOf(at), hashes / 4 + at * 2);
+    u32.fill(0, values / 4, values / 4 + 500);
+    expect(seenAdmitBatch(again, hashes, 500, values, slots)).toBe(250);
+    for (let at = 0; at < 500; at++) {
+      const expected = at % 2 === 0 ? TABLE_NEW >>> 0 : FINISHED + at;
+      if (kernel.region.views.u32[values / 4 + at] !== expected) expect.fail(`row ${at}`);
+    }
   });
 
   it("let go of nothing that a power cut could take (I1)", () => {

@@ -6,7 +6,7 @@ import { type Random, createRandom } from "../../../src/base/random.ts";
 import { TABLE_NEW } from "../../../src/layout/table.ts";
 import { verifyRegion } from "../../../src/memory/region.ts";
 import { createColdTier } from "../../../src/persistence/cold-tier.ts";
-import { verifyBloom } from "../../../src/structures/bloom.ts";
+import { verifyBloom } from "../../../src/structures/bloom-stats.ts";
 import { tableFind } from "../../../src/structures/fingerprint-table.ts";
 import {
   type SeenSet,
