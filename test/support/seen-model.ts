@@ -64,7 +64,7 @@ export function playSeen({ bench, seen, model, random }: SeenPlay, operations: n
         break;
       default:
         // Mostly records finish, so that there is something to move.
-        for (let n = random.below(60); n > 0; n--) finish(seen, model, random);
+        for (let n = random.below(240); n > 0; n--) finish(seen, model, random);
     }
     expect(seen.count).toBe(model.size);
   }

@@ -63,8 +63,8 @@ describe("cold commits, failing disk", () => {
       } catch (error) {
         expect(error).toBeInstanceOf(PowerCut);
       }
-      for (let variant = 0; variant < 2; variant++) {
-        const after = files.afterCut(createRandom(seed + cut * 3 + variant));
+      for (let variant = 0; variant < 5; variant++) {
+        const after = files.afterCut(createRandom(seed + cut * 7 + variant));
         const tier = openColdTier(after);
         // The batch under way is there whole, or not at all.
         const isThere = [...underWay.values()].some(
