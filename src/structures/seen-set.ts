@@ -290,12 +290,6 @@ export function seenStats(seen: SeenSet): SeenStats {
   };
 }
 
-function setRows(rows: SeenRows, hashesOffset: number, count: number, valuesOffset: number): void {
-  rows.hashesOffset = hashesOffset;
-  rows.count = count;
-  rows.valuesOffset = valuesOffset;
-}
-
 /** The cold tier's value of a hash just claimed in the hot table; takes the claim back when the tier fails (I4). */
 function foundOrUndone(seen: SeenSet, tiered: Tiered, lo: number, hi: number): number {
   try {
