@@ -65,7 +65,7 @@ export function readColdManifest(place: ColdPlace): ColdManifest | undefined {
   if (bytes.length < COLD_MANIFEST_WORDS * 4 || bytes.length % 4 !== 0)
     throw corrupt(path, 0, "impossible size");
   const words = new Uint32Array(bytes.buffer);
-  checkColdFile(place.identity, path, words, bytes, COLD_MANIFEST_MAGIC);
+  checkColdFile(place.identity, path, words, COLD_MANIFEST_MAGIC);
   const count = words[COLD_MANIFEST_RUNS_WORD] as number;
   if (words.length !== COLD_MANIFEST_WORDS + count * COLD_MANIFEST_RUN_WORDS)
     throw corrupt(path, 0, "size and number of runs differ");

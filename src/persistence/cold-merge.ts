@@ -9,6 +9,7 @@
  *   I2  Of equal hashes the newest input's value is kept; COLD_REMOVED is dropped only where nothing older lies below.
  */
 import { COLD_REMOVED } from "../structures/tier.ts";
+import { type ColdCommit, beginColdCommit } from "./cold-commit.ts";
 import type { ColdRun } from "./cold-run.ts";
 import {
   type ColdCursor,
@@ -20,8 +21,6 @@ import {
 } from "./cold-stream.ts";
 
 export interface ColdMerge {
-  /** Level of the inputs. */
-  readonly level: number;
   /** Oldest first. */
   readonly inputs: readonly ColdRun[];
   readonly writer: ColdWriter;
@@ -29,8 +28,8 @@ export interface ColdMerge {
   cursors: ColdCursor[];
   /** The oldest input is the oldest run of all: removals need not be remembered. */
   readonly isBottom: boolean;
-  /** All inputs are read; the writer can be finished. */
-  isRead: boolean;
+  /** From when all inputs are read. */
+  commit: ColdCommit | undefined;
 }
 
 export function beginColdMerge(
@@ -38,7 +37,6 @@ export function beginColdMerge(
   inputs: readonly ColdRun[],
   isBottom: boolean,
 ): ColdMerge {
-  const level = (inputs[0] as ColdRun).level;
   let cursors: ColdCursor[];
   try {
     cursors = inputs.map((run) => openColdCursor(writer.place, run));
@@ -46,7 +44,7 @@ export function beginColdMerge(
     dropColdRun(writer);
     throw error;
   }
-  return { level, inputs, writer, cursors, isBottom, isRead: false };
+  return { inputs, writer, cursors, isBottom, commit: undefined };
 }
 
 /** Merges until about `budget` input entries are handled or all are; returns how many. */
@@ -65,7 +63,7 @@ export function coldMergeStep(merge: ColdMerge, budget: number): number {
     if (value !== COLD_REMOVED || !isBottom) coldAppend(writer, lo, hi, value);
     handled += advancePast(merge, lo, hi);
   }
-  merge.isRead = merge.cursors.length === 0;
+  if (merge.cursors.length === 0) merge.commit = beginColdCommit(writer, merge.inputs);
   return handled;
 }
 

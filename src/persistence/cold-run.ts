@@ -55,6 +55,8 @@ export interface ColdPlace {
   readonly directory: string;
   readonly identity: ColdIdentity;
   readonly bitsPerEntry: number;
+  /** Bytes of all runs' filters, and how many they shall be at most. */
+  readonly filters: { bytes: number; bytesMax: number };
 }
 
 /** What the manifest tells of a run. */
@@ -174,7 +176,7 @@ export function checkColdHeader(
   block.serial = 0;
   const { words, bytes } = block;
   if (!readAll(place.files, run.file, bytes, 0)) throw corrupt(run.path, 0, "no whole header");
-  checkColdFile(place.identity, run.path, words, bytes, COLD_RUN_MAGIC);
+  checkColdFile(place.identity, run.path, words, COLD_RUN_MAGIC);
   const have = words.slice(0, COLD_HEADER_WORDS);
   const isBlank = words.subarray(COLD_HEADER_WORDS).every((word) => word === 0);
   writeColdHeader(words, place, run);
@@ -190,9 +192,9 @@ export function checkColdFile(
   identity: ColdIdentity,
   path: string,
   words: Uint32Array,
-  bytes: Uint8Array,
   magic: number,
 ): void {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   if (!isSealed(words, bytes)) throw corrupt(path, 0, "wrong checksum");
   if (words[COLD_MAGIC_WORD] !== magic) throw corrupt(path, 0, "wrong magic");
   const version = words[COLD_VERSION_WORD];

@@ -17,6 +17,7 @@ import {
   COLD_BLOCK_VALUES_WORD,
   COLD_BLOCK_WORDS,
 } from "../layout/cold-run.ts";
+import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { type Bloom, bloomGive, bloomInsertWords, createBloom } from "../structures/bloom.ts";
 import { bloomRateAt } from "../structures/bloom-rate.ts";
 import {
@@ -34,8 +35,8 @@ import { writeAll } from "./files.ts";
 
 /** Blocks per write: 64 KiB. */
 const WRITE_BLOCKS = 16;
-/** Blocks between two syncs of a growing run: 4 MiB, so that the last sync has little left to do. */
-const SYNC_BLOCKS = 1024;
+/** Of what is left for filters one takes so much at most: merges under way and the next batch need some too. */
+const FILTER_PART = 3 / 4;
 
 export interface ColdWriter {
   readonly place: ColdPlace;
@@ -47,7 +48,7 @@ export interface ColdWriter {
   /** True once a manifest on disk may list the run: its file stays, whatever happens. */
   isListed: boolean;
   readonly bloom: Bloom;
-  readonly fences: Uint32Array;
+  fences: Uint32Array;
   readonly words: Uint32Array;
   /** Entries appended. */
   count: number;
@@ -58,7 +59,7 @@ export interface ColdWriter {
   lastHi: number;
 }
 
-/** Begins a run of at most `capacity` entries. */
+/** Begins a run of about `capacity` entries; more fill its filter beyond its rate. */
 export function beginColdRun(
   place: ColdPlace,
   serial: number,
@@ -71,22 +72,37 @@ export function beginColdRun(
   try {
     file = place.files.open(`${path}.tmp`, "w");
   } catch (error) {
-    bloomGive(bloom);
+    giveColdBloom(place, bloom);
     throw error;
   }
   return {
     ...{ place, serial, level, path, file, isListed: false, bloom },
-    fences: new Uint32Array(Math.ceil(capacity / COLD_BLOCK_ENTRIES_MAX) * 2),
+    fences: new Uint32Array(Math.ceil(capacity / COLD_BLOCK_ENTRIES_MAX) * 2 + 2),
     words: new Uint32Array(WRITE_BLOCKS * COLD_BLOCK_WORDS),
     ...{ count: 0, blocks: 0, written: 0, lastLo: 0, lastHi: 0 },
   };
 }
 
-/** The filter of a run: the halves swapped, so that it errs on other hashes than the filter in front of the tier. */
+/**
+ * The filter of a run: the halves swapped, so that it errs on other hashes than the filter in front of the tier.
+ * It takes bitsPerEntry, and less where the tier's share of memory leaves less: then lookups read more.
+ */
 export function createColdBloom(place: ColdPlace, capacity: number): Bloom {
-  const falsePositiveRate = bloomRateAt(256 / place.bitsPerEntry);
-  const options = { capacity, falsePositiveRate, isFixed: true, isRotated: true };
-  return createBloom(place.kernel, options);
+  const { filters, kernel } = place;
+  const left = (filters.bytesMax - filters.bytes) * FILTER_PART;
+  const bloom = createBloom(kernel, {
+    capacity,
+    falsePositiveRate: bloomRateAt(256 / place.bitsPerEntry),
+    bytesMax: Math.max(REGION_PAGE_BYTES, left),
+    ...{ isFixed: true, isRotated: true },
+  });
+  filters.bytes += bloom.bytes;
+  return bloom;
+}
+
+export function giveColdBloom(place: ColdPlace, bloom: Bloom): void {
+  place.filters.bytes -= bloom.bytes;
+  bloomGive(bloom);
 }
 
 /** Appends the next entry. May write out what is full. @hot */
@@ -98,6 +114,7 @@ export function coldAppend(writer: ColdWriter, lo: number, hi: number, value: nu
   const at = count % COLD_BLOCK_ENTRIES_MAX;
   if (at === 0) {
     if (writer.blocks - writer.written === WRITE_BLOCKS) writeBlocks(writer);
+    if (writer.blocks * 2 === writer.fences.length) growFences(writer);
     writer.fences[writer.blocks * 2] = lo;
     writer.fences[writer.blocks * 2 + 1] = hi;
     writer.blocks += 1;
@@ -111,39 +128,35 @@ export function coldAppend(writer: ColdWriter, lo: number, hi: number, value: nu
   writer.lastHi = hi;
 }
 
-/** Makes the run durable under its name (I1) and opens it for lookups. At least one entry. */
-export function finishColdRun(writer: ColdWriter): ColdRun {
-  const { place, serial, level, path, count, bloom, words } = writer;
-  const { files } = place;
-  assert(count > 0, "finishColdRun: entries");
+/** Writes what is left and waits until the medium has all of it. At least one entry. */
+export function syncColdRun(writer: ColdWriter): void {
+  const { place, serial, level, count, words } = writer;
+  assert(count > 0, "syncColdRun: entries");
   writeBlocks(writer);
   const header = words.subarray(0, COLD_BLOCK_WORDS);
   writeColdHeader(header, place, { serial, level, count });
-  writeAll(files, writer.file, asBytes(header), 0);
-  files.sync(writer.file);
+  writeAll(place.files, writer.file, asBytes(header), 0);
+  place.files.sync(writer.file);
+}
+
+/** Gives the synced run its name (I1) and opens it for lookups. */
+export function nameColdRun(writer: ColdWriter): ColdRun {
+  const { place, serial, level, path, count, bloom, blocks } = writer;
+  const { files } = place;
   closeWriter(writer);
   files.rename(`${path}.tmp`, path);
   files.syncDirectory(place.directory);
   const file = files.open(path, "r");
   writer.file = file;
-  const fences = writer.fences.slice(0, writer.blocks * 2);
-  return {
-    serial,
-    level,
-    count,
-    path,
-    file,
-    blockCount: writer.blocks,
-    fences,
-    bloom,
-    block: createColdBlock(),
-  };
+  const fences = writer.fences.slice(0, blocks * 2);
+  const block = createColdBlock();
+  return { serial, level, count, path, file, blockCount: blocks, fences, bloom, block };
 }
 
 /** Takes back whatever a run that will not be used left. Never throws. */
 export function dropColdRun(writer: ColdWriter): void {
   const { files } = writer.place;
-  bloomGive(writer.bloom);
+  giveColdBloom(writer.place, writer.bloom);
   attempt(() => closeWriter(writer));
   if (writer.isListed) return; // the next start knows which manifest survived
   attempt(() => files.remove(`${writer.path}.tmp`));
@@ -152,7 +165,7 @@ export function dropColdRun(writer: ColdWriter): void {
 
 /** Lets go of a run; with `isRemoved` its file goes too. A file that stays is removed on the next start. */
 export function releaseColdRun(place: ColdPlace, run: ColdRun, isRemoved: boolean): void {
-  bloomGive(run.bloom);
+  giveColdBloom(place, run.bloom);
   attempt(() => place.files.close(run.file));
   if (isRemoved) attempt(() => place.files.remove(run.path));
 }
@@ -225,8 +238,13 @@ function writeBlocks(writer: ColdWriter): void {
   writeAll(place.files, writer.file, bytes, (written + 1) * COLD_BLOCK_BYTES);
   words.fill(0);
   writer.written = blocks;
-  if (Math.floor(blocks / SYNC_BLOCKS) > Math.floor(written / SYNC_BLOCKS))
-    place.files.sync(writer.file);
+}
+
+/** More entries came than were announced. */
+function growFences(writer: ColdWriter): void {
+  const fences = new Uint32Array(writer.fences.length * 2);
+  fences.set(writer.fences);
+  writer.fences = fences;
 }
 
 function closeWriter(writer: ColdWriter): void {

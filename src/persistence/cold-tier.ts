@@ -6,11 +6,12 @@
  *   oldest [ L2 ][ L2 ][ L1 ][ L0 ]×4 newest  ── step ─▶  [ L2 ][ L2 ][ L1 ][ L1 ]
  *
  * A lookup asks the runs from the newest to the oldest: the newest value of a hash wins. Levels never rise from the oldest
- * to the newest, so that the runs of a level are neighbours and their merge takes their place. One merge per level
- * may be under way, the lowest level's work goes first: small merges never wait for great ones.
+ * to the newest, so that the runs of a level are neighbours and their merge takes their place. The newest merge's work goes
+ * first: small merges never wait for great ones.
  *
- * Cost: with n entries added b at a time a lookup meets about 2 · log₄(n / b) runs, nearly always reading from one; an entry
- * is rewritten log₄(n / b) times. Memory: bitsPerEntry bits and 8 bytes per 340 entries.
+ * Cost: a lookup reads one block per run at most, and there are never more than 12 runs; filters make it nearly always one
+ * read. With n entries added b at a time an entry is rewritten about log₄(n / b) times. Memory: bitsPerEntry bits (fewer
+ * when `bound` leaves fewer) and 8 bytes per 340 entries.
  *
  *   I1  The manifest lists exactly the live runs, oldest first; what it does not list does not exist.
  *   I2  A run is durable before the manifest lists it, and is removed only after no manifest lists it.
@@ -19,45 +20,31 @@
  *
  * Crash: the manifest is the old or the new one, whole. Files it does not list are removed on the next start.
  */
-import { join } from "node:path";
 import { assert } from "../base/assert.ts";
 import { FrontierError } from "../base/errors.ts";
-import { COLD_BLOCK_BYTES, COLD_BLOCK_ENTRIES_MAX } from "../layout/cold-run.ts";
-import { type BloomKernel, bloomGive, bloomInsertWords } from "../structures/bloom.ts";
-import type { ColdStats, ColdTier } from "../structures/tier.ts";
-import { readColdManifest, writeColdManifest } from "./cold-manifest.ts";
+import { COLD_BLOCK_BYTES } from "../layout/cold-run.ts";
+import type { BloomKernel } from "../structures/bloom.ts";
+import type { ColdBatch, ColdStats, ColdTier } from "../structures/tier.ts";
+import { beginColdBatch } from "./cold-batch.ts";
+import { type ColdRuns, coldCommitStep } from "./cold-commit.ts";
+import { loadColdRun, sweepColdDirectory } from "./cold-load.ts";
+import { writeColdManifest } from "./cold-manifest.ts";
 import { type ColdMerge, beginColdMerge, coldMergeStep, endColdMerge } from "./cold-merge.ts";
-import {
-  type ColdIdentity,
-  type ColdPlace,
-  type ColdRun,
-  type ColdRunFacts,
-  checkColdHeader,
-  coldRunFind,
-  coldRunName,
-  coldRunPath,
-  corrupt,
-  createColdBlock,
-} from "./cold-run.ts";
+import { type ColdIdentity, type ColdRun, type ColdRunFacts, coldRunFind } from "./cold-run.ts";
 import { sortedOrder } from "./cold-sort.ts";
-import {
-  beginColdRun,
-  coldAppend,
-  createColdBloom,
-  dropColdRun,
-  finishColdRun,
-  openColdCursor,
-  coldAdvance,
-  releaseColdRun,
-} from "./cold-stream.ts";
+import { beginColdRun, releaseColdRun } from "./cold-stream.ts";
 import { type Files, diskError, nodeFiles } from "./files.ts";
 
 /** Runs of one level that make a merge. */
 const FAN_IN = 4;
 /** A merge of one level takes so many runs at most: it must end while few new ones come. */
 const MERGE_RUNS_MAX = 8;
-/** More runs than these are merged at once, whatever it takes: the caller did not call `step`. */
-const RUNS_MAX = 32;
+/** Never more runs than these: a batch waits with its commit until merges made room. */
+const RUNS_MAX = 12;
+/** From here on runs are merged though no level has enough of them. */
+const RUNS_MANY = 9;
+/** Merge work that a waiting commit does per call. */
+const WAIT_ENTRIES = 8192;
 /** A run must have this many entries times 4^level to rise above `level`: tiny batches stay on the ground floor. */
 const LEVEL_ENTRIES = 8192;
 
@@ -70,11 +57,10 @@ export interface ColdTierOptions {
   readonly bitsPerEntry?: number;
 }
 
-interface State extends ColdPlace {
-  /** Oldest first. */
-  runs: ColdRun[];
+interface State extends ColdRuns {
   readonly merges: ColdMerge[];
-  nextSerial: number;
+  /** The one under way; its run, once listed, is the newest. */
+  batch: ColdBatch | undefined;
   /** Listed by the manifest and not loaded yet. */
   listed: readonly ColdRunFacts[] | undefined;
   readonly reads: { count: number };
@@ -86,175 +72,156 @@ interface State extends ColdPlace {
  */
 export function createColdTier(options: ColdTierOptions): ColdTier {
   const { kernel, directory, identity, files = nodeFiles, bitsPerEntry = 10 } = options;
+  const filters = { bytes: 0, bytesMax: Number.POSITIVE_INFINITY };
   const state: State = {
-    ...{ kernel, directory, identity, files, bitsPerEntry },
+    ...{ kernel, directory, identity, files, bitsPerEntry, filters, batch: undefined },
     ...{ runs: [], merges: [], nextSerial: 1, listed: [], reads: { count: 0 } },
   };
-  openManifest(state);
-  const hash = { lo: 0, hi: 0 };
+  const manifest = sweepColdDirectory(state);
+  if (manifest === undefined) guarded(state, () => writeColdManifest(state, [], state.nextSerial));
+  else Object.assign(state, { listed: manifest.runs, nextSerial: manifest.nextSerial });
   return {
     load: (visit) => load(state, visit),
-    has(hashes, count, values) {
-      assert(state.listed === undefined, "ColdTier: load comes first");
-      for (let row = 0; row < count; row++) {
-        hash.lo = hashes[row * 2] as number;
-        hash.hi = hashes[row * 2 + 1] as number;
-        let value = 0;
-        for (let at = state.runs.length - 1; at >= 0 && value === 0; at--)
-          value = coldRunFind(state, state.runs[at] as ColdRun, state.reads, hash);
-        values[row] = value;
-      }
-    },
+    has: (hashes, count, values) => has(state, hashes, count, values),
     add: (hashes, values, count) => add(state, hashes, values, count),
-    step: (budget) => step(state, budget),
+    begin: (capacity) => begin(state, capacity),
+    step: (budget, maySync = true) => step(state, budget, maySync),
+    bound(bytes) {
+      filters.bytesMax = bytes;
+    },
     clear: () => clear(state),
     stats: () => statsOf(state),
     close() {
-      dropMerges(state);
+      dropUnderWay(state);
       for (const run of state.runs) releaseColdRun(state, run, false);
       state.runs = [];
     },
   };
 }
 
-function openManifest(state: State): void {
-  const { files, directory } = state;
-  files.makeDirectory(directory);
-  const manifest = readColdManifest(state);
-  const names = files.list(directory).filter((name) => /^(run-|cold\.manifest)/.test(name));
-  if (manifest === undefined) {
-    const run = names.find((name) => name.endsWith(".cold"));
-    if (run !== undefined) throw corrupt(join(directory, run), 0, "a run without a manifest");
-    guarded(state, () => writeColdManifest(state, [], state.nextSerial));
-    return;
-  }
-  state.listed = manifest.runs;
-  state.nextSerial = manifest.nextSerial;
-  const kept = new Set(manifest.runs.map((run) => coldRunName(run.serial)));
-  for (const name of names) {
-    // I1: left by a crash, or by a removal that failed.
-    const isOrphan = name.endsWith(".tmp") || (name.endsWith(".cold") && !kept.has(name));
-    if (isOrphan) files.remove(join(directory, name));
-  }
-}
-
-/** Reads every listed run: checks all of it, builds filter and fences, shows its hashes. */
+/** Reads every listed run. */
 function load(state: State, visit: (hashes: Uint32Array, count: number) => void): void {
   const { listed } = state;
   assert(listed !== undefined, "ColdTier: load comes once");
-  for (const facts of listed) state.runs.push(loadRun(state, facts, visit));
+  for (const facts of listed) state.runs.push(loadColdRun(state, facts, visit));
   state.listed = undefined;
 }
 
-function loadRun(
-  state: State,
-  facts: ColdRunFacts,
-  visit: (hashes: Uint32Array, count: number) => void,
-): ColdRun {
-  const { files } = state;
-  const path = coldRunPath(state, facts.serial);
-  const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
-  const file = openRun(files, path);
-  const bloom = createColdBloom(state, facts.count);
-  const fences = new Uint32Array(blockCount * 2);
-  try {
-    checkColdHeader(state, { ...facts, path, file }, createColdBlock());
-    const cursor = openColdCursor(state, { serial: facts.serial, path, file, blockCount });
-    for (let index = 0, left = facts.count; index < blockCount; index++) {
-      const { hashes } = cursor.block;
-      const entries = Math.min(left, COLD_BLOCK_ENTRIES_MAX);
-      if (cursor.entries !== entries) throw corrupt(path, index + 1, "entries are missing");
-      fences.set(hashes.subarray(0, 2), index * 2);
-      bloomInsertWords(bloom, hashes, entries);
-      visit(hashes, entries);
-      left -= entries;
-      for (let i = 0; i < entries; i++) coldAdvance(cursor);
-    }
-  } catch (error) {
-    files.close(file);
-    bloomGive(bloom);
-    throw error;
+function has(state: State, hashes: Uint32Array, count: number, values: Uint32Array): void {
+  assert(state.listed === undefined, "ColdTier: load comes first");
+  const { runs, reads } = state;
+  const hash = { lo: 0, hi: 0 };
+  for (let row = 0; row < count; row++) {
+    hash.lo = hashes[row * 2] as number;
+    hash.hi = hashes[row * 2 + 1] as number;
+    let value = 0;
+    // The newest run that holds the hash has its value.
+    for (let at = runs.length - 1; at >= 0 && value === 0; at--)
+      value = coldRunFind(state, runs[at] as ColdRun, reads, hash);
+    values[row] = value;
   }
-  return { ...facts, path, file, blockCount, fences, bloom, block: createColdBlock() };
 }
 
-function openRun(files: Files, path: string): number {
-  try {
-    return files.open(path, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw corrupt(path, 0, "the manifest lists it, the file is missing");
-  }
+function begin(state: State, capacity: number): ColdBatch {
+  assert(state.listed === undefined, "ColdTier: load comes first");
+  assert(state.batch === undefined, "ColdTier: one batch at a time");
+  const host = {
+    live: state,
+    guarded: (action: () => void) => guarded(state, action),
+    hasRoom() {
+      if (state.runs.length >= RUNS_MAX) step(state, WAIT_ENTRIES, true);
+      return state.runs.length < RUNS_MAX;
+    },
+    onEnd() {
+      state.batch = undefined;
+    },
+  };
+  const batch = beginColdBatch(host, capacity);
+  state.batch = batch;
+  return batch;
 }
 
 function add(state: State, hashes: Uint32Array, values: Uint32Array, count: number): void {
-  assert(state.listed === undefined, "ColdTier: load comes first");
-  if (count === 0) return;
-  while (state.runs.length >= RUNS_MAX && step(state, Number.POSITIVE_INFINITY) > 0);
   const order = sortedOrder(hashes, count);
-  guarded(state, () => {
-    const writer = beginColdRun(state, state.nextSerial, 0, count);
-    state.nextSerial += 1;
-    try {
-      for (let i = 0; i < count; i++) {
-        const row = order[i] as number;
-        const lo = hashes[row * 2] as number;
-        coldAppend(writer, lo, hashes[row * 2 + 1] as number, values[row] as number);
-      }
-      const run = finishColdRun(writer);
-      writeColdManifest(state, [...state.runs, run], state.nextSerial, () => {
-        writer.isListed = true;
-      });
-      state.runs.push(run);
-    } catch (error) {
-      dropColdRun(writer);
-      throw error;
-    }
-  });
+  const sorted = new Uint32Array(count * 2);
+  for (let i = 0; i < count; i++) {
+    const row = order[i] as number;
+    sorted[i * 2] = hashes[row * 2] as number;
+    sorted[i * 2 + 1] = hashes[row * 2 + 1] as number;
+  }
+  const batch = begin(state, count);
+  batch.append(
+    sorted,
+    order.map((row) => values[row] as number),
+    count,
+  );
+  while (!batch.commit());
+  batch.end();
 }
 
-/** Goes on with the merge of the lowest level, beginning one where a level has enough runs. */
-function step(state: State, budget: number): number {
+/** Goes on with the merge of the newest runs that has something to do, beginning one where it is due. */
+function step(state: State, budget: number, maySync: boolean): number {
   assert(state.listed === undefined, "ColdTier: load comes first");
   let left = budget;
   while (left > 0) {
-    const merge = lowestMerge(state);
+    const merge = nextMerge(state, maySync);
     if (merge === undefined) break;
     guarded(state, () => {
       try {
-        left -= coldMergeStep(merge, left);
-        if (merge.isRead) finishMerge(state, merge);
+        const { commit } = merge;
+        if (commit === undefined) left -= coldMergeStep(merge, left);
+        else if (coldCommitStep(state, commit)) state.merges.splice(state.merges.indexOf(merge), 1);
       } catch (error) {
         state.merges.splice(state.merges.indexOf(merge), 1);
         endColdMerge(merge);
         throw error;
       }
     });
-    if (budget === Number.POSITIVE_INFINITY) return 1; // one whole merge
+    if (merge.commit !== undefined && maySync) return Math.max(1, budget - left); // one wait a call
   }
   return budget - left;
 }
 
-function lowestMerge(state: State): ColdMerge | undefined {
+/** From the newest run to the oldest: the first merge under way, or the first level with enough runs for one. */
+function nextMerge(state: State, maySync: boolean): ColdMerge | undefined {
   const { runs, merges } = state;
-  for (let end = runs.length; end > 0; ) {
-    const level = (runs[end - 1] as ColdRun).level;
+  const newest = newestFree(state);
+  for (let end = newest; end > 0; ) {
+    const run = runs[end - 1] as ColdRun;
+    const merge = merges.find(({ inputs }) => inputs.includes(run));
+    if (merge !== undefined) {
+      if (merge.commit === undefined || maySync) return merge;
+      end -= merge.inputs.length;
+      continue;
+    }
     let start = end;
-    while (start > 0 && (runs[start - 1] as ColdRun).level === level) start -= 1;
-    const merge = merges.find((one) => one.level === level);
-    if (merge !== undefined) return merge;
+    while (start > 0 && isFreeAt(state, start - 1, run.level)) start -= 1;
     if (end - start >= FAN_IN)
       return beginMerge(state, start, Math.min(end - start, MERGE_RUNS_MAX));
     end = start;
   }
-  return undefined;
+  if (runs.length < RUNS_MANY || merges.length > 0) return undefined;
+  return beginMerge(state, newest - FAN_IN, FAN_IN);
+}
+
+/** Runs before the one that a batch still reads back. */
+function newestFree(state: State): number {
+  const { batch, runs } = state;
+  return runs.length - Number(batch !== undefined && batch.bytes === 0);
+}
+
+function isFreeAt(state: State, at: number, level: number): boolean {
+  const run = state.runs[at] as ColdRun;
+  return run.level === level && !state.merges.some(({ inputs }) => inputs.includes(run));
 }
 
 function beginMerge(state: State, start: number, size: number): ColdMerge {
   const inputs = state.runs.slice(start, start + size);
   const count = inputs.reduce((sum, run) => sum + run.count, 0);
-  const level = (inputs[0] as ColdRun).level;
-  const rises = count >= LEVEL_ENTRIES * FAN_IN ** level;
+  const { level } = inputs[0] as ColdRun;
+  // I3: nothing rises above the run before it.
+  const before = state.runs[start - 1]?.level ?? Number.POSITIVE_INFINITY;
+  const rises = before > level && count >= LEVEL_ENTRIES * FAN_IN ** level;
   const serial = state.nextSerial;
   state.nextSerial += 1;
   let merge: ColdMerge | undefined;
@@ -266,46 +233,31 @@ function beginMerge(state: State, start: number, size: number): ColdMerge {
   return merge as ColdMerge;
 }
 
-/** The merged run takes the place of its inputs, in the manifest first (I2). */
-function finishMerge(state: State, merge: ColdMerge): void {
-  const { inputs, writer } = merge;
-  const start = state.runs.indexOf(inputs[0] as ColdRun);
-  const made = writer.count === 0 ? [] : [finishColdRun(writer)];
-  const runs = [...state.runs];
-  runs.splice(start, inputs.length, ...made);
-  writeColdManifest(state, runs, state.nextSerial, () => {
-    writer.isListed = true;
-  });
-  state.runs = runs;
-  state.merges.splice(state.merges.indexOf(merge), 1);
-  if (made.length === 0) {
-    writer.isListed = false; // an empty result is in no manifest
-    dropColdRun(writer);
-  }
-  for (const run of inputs) releaseColdRun(state, run, true);
-}
-
 function clear(state: State): void {
-  dropMerges(state);
+  dropUnderWay(state);
   guarded(state, () => writeColdManifest(state, [], state.nextSerial));
   for (const run of state.runs) releaseColdRun(state, run, true);
   state.runs = [];
 }
 
-function dropMerges(state: State): void {
+function dropUnderWay(state: State): void {
+  state.batch?.end();
   for (const merge of state.merges) endColdMerge(merge);
   state.merges.length = 0;
 }
 
 function statsOf(state: State): ColdStats {
   let count = 0;
-  let bytes = 0;
   let fileBytes = 0;
+  let bytes = state.filters.bytes;
   for (const run of state.runs) {
     count += run.count;
-    bytes += run.bloom.bytes + run.fences.byteLength;
+    bytes += run.fences.byteLength + COLD_BLOCK_BYTES;
     fileBytes += (run.blockCount + 1) * COLD_BLOCK_BYTES;
   }
+  for (const { writer, inputs } of state.merges)
+    bytes += writer.fences.byteLength + writer.words.byteLength + inputs.length * COLD_BLOCK_BYTES;
+  bytes += state.batch?.bytes ?? 0;
   return { count, runs: state.runs.length, bytes, fileBytes, reads: state.reads.count };
 }
 

@@ -5,18 +5,15 @@
  * of 8 lanes of 32 bits, so that a foreign hash finds its 8 bits set with probability (1 − (31/32)^j)⁸. The rate of the
  * filter is the mixture of these over j; the formula for an unblocked filter would be too low by half at 16 bits.
  */
-import {
-  BLOOM_BLOCK_BITS,
-  BLOOM_BLOCK_BYTES,
-  BLOOM_FIRST_BLOCKS_OFFSET,
-  BLOOM_LANES,
-} from "../layout/bloom.ts";
+import { BLOOM_BLOCK_BITS, BLOOM_BLOCK_BYTES, BLOOM_FIRST_BLOCKS_OFFSET } from "../layout/bloom.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 
 /** A bit of a lane stays clear through one insert with this probability. */
 const LANE_CLEAR = 31 / 32;
 /** Σ 1/(i + 1)² over all layers: shares of the configured rate that sum to 1 without vanishing fast. */
 const LAYER_SHARE_SUM = Math.PI ** 2 / 6;
+/** Blocks fuller than this say maybe to everything. */
+const LOAD_MAX = 4096;
 /** Simpson intervals: the rate is a smooth function of the load, 64 are exact to seven digits. */
 const INTERVALS = 64;
 
@@ -25,19 +22,24 @@ export function bloomRateAt(load: number): number {
   if (load <= 0) return 0;
   const mode = Math.floor(load);
   // Probabilities relative to the mode's, in both directions until they no longer count, then normalised.
+  const clearAtMode = LANE_CLEAR ** mode;
+  let clear = clearAtMode;
   let weight = 1;
   let sum = 1;
-  let rate = blockRate(mode);
+  let rate = blockRate(clear);
   for (let j = mode + 1; weight > 1e-18; j++) {
     weight *= load / j;
+    clear *= LANE_CLEAR;
     sum += weight;
-    rate += weight * blockRate(j);
+    rate += weight * blockRate(clear);
   }
   weight = 1;
+  clear = clearAtMode;
   for (let j = mode; j > 0 && weight > 1e-18; j--) {
     weight *= j / load;
+    clear /= LANE_CLEAR;
     sum += weight;
-    rate += weight * blockRate(j - 1);
+    rate += weight * blockRate(clear);
   }
   return rate / sum;
 }
@@ -45,8 +47,9 @@ export function bloomRateAt(load: number): number {
 /** The largest load (members per block) whose rate is at most `rate`. */
 export function bloomLoadFor(rate: number): number {
   let low = 0;
-  let high = 4096;
-  for (let i = 0; i < 60; i++) {
+  let high = 1;
+  while (high < LOAD_MAX && bloomRateAt(high) <= rate) high *= 2;
+  for (let i = 0; i < 50; i++) {
     const middle = (low + high) / 2;
     if (bloomRateAt(middle) <= rate) low = middle;
     else high = middle;
@@ -85,6 +88,9 @@ export function bloomPages(blockCount: number, isFirst: boolean): number {
   return Math.ceil((head + blockCount * BLOOM_BLOCK_BYTES) / REGION_PAGE_BYTES);
 }
 
-function blockRate(members: number): number {
-  return (1 - LANE_CLEAR ** members) ** BLOOM_LANES;
+/** Of a block whose lanes have each of their bits clear with probability `clear`. */
+function blockRate(clear: number): number {
+  const lane = 1 - clear;
+  const two = lane * lane;
+  return two * two * two * two;
 }

@@ -23,17 +23,14 @@ import { assert } from "../base/assert.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import {
-  BLOOM_BLOCK_BITS,
   BLOOM_BLOCK_BYTES,
   BLOOM_FIRST_BLOCKS_OFFSET,
   BLOOM_LAYERS_WORD,
-  BLOOM_LAYER_BITS_SET_WORD,
   BLOOM_LAYER_BLOCKS_OFFSET_WORD,
   BLOOM_LAYER_BLOCK_COUNT_WORD,
   BLOOM_LAYER_CAPACITY_WORD,
   BLOOM_LAYER_COUNT_MAX,
   BLOOM_LAYER_COUNT_WORD,
-  BLOOM_LAYER_INSERTED_WORD,
   BLOOM_LAYER_PAGES_WORD,
   BLOOM_LAYER_WORDS,
   BLOOM_MAGIC,
@@ -49,10 +46,8 @@ import {
   bloomBlocksFor,
   bloomLayerRate,
   bloomLoadFor,
-  bloomLoadOf,
   bloomLostAt,
   bloomPages,
-  bloomRateAt,
 } from "./bloom-rate.ts";
 
 /** What a bloom lives in. Rooms that may not see the kernel name it by this. */
@@ -90,22 +85,6 @@ export interface Bloom extends BloomReader {
   bytes: number;
   /** Inserts the newest layer still takes before the next one is due; Infinity when there will be none. */
   room: number;
-}
-
-export interface BloomStats {
-  readonly bytes: number;
-  readonly layers: number;
-  /** Hashes that set a bit. */
-  readonly count: number;
-  readonly bits: number;
-  readonly bitsSet: number;
-  /** bitsSet / bits. */
-  readonly load: number;
-  readonly bitsPerUrl: number;
-  /** Of a foreign hash, now. */
-  readonly falsePositiveRate: number;
-  /** Foreign hashes that met a false maybe so far, expected: URLs lost where no exact tier stands behind. */
-  readonly expectedLost: number;
 }
 
 /** Makes an empty filter. Throws MEMORY_FULL when the region has no room for its first layer. */
@@ -213,7 +192,7 @@ export function bloomClear(bloom: Bloom): void {
   };
   const start = bloom.offset + BLOOM_FIRST_BLOCKS_OFFSET;
   giveLaterLayers(bloom);
-  Atomics.store(i32, bloom.offset / 4 + BLOOM_LAYER_COUNT_WORD, 0); // pairs with layerCountOf in assembly
+  Atomics.store(i32, bloom.offset / 4 + BLOOM_LAYER_COUNT_WORD, 0); // pairs with layerCountOf
   u8.fill(0, start, start + blocks * BLOOM_BLOCK_BYTES);
   bloom.layerCount = 0;
   bloom.bytes = plan.pages * REGION_PAGE_BYTES;
@@ -226,55 +205,6 @@ export function bloomGive(bloom: Bloom): void {
   const pages = layerWords(bloom, 0)[BLOOM_LAYER_PAGES_WORD] as number;
   regionGive(bloom.kernel.region, bloom.offset, pages);
   bloom.bytes = 0;
-}
-
-/** What the filter holds and what it costs. Not for the hot path: some thousand multiplications. */
-export function bloomStats(bloom: Bloom): BloomStats {
-  let count = 0;
-  let bits = 0;
-  let bitsSet = 0;
-  let expectedLost = 0;
-  let surelyNew = 1;
-  for (let index = 0; index < bloom.layerCount; index++) {
-    const words = layerWords(bloom, index);
-    const blocks = words[BLOOM_LAYER_BLOCK_COUNT_WORD] as number;
-    const set = bitsSetOf(words);
-    const load = bloomLoadOf(set, blocks);
-    // Those that reached this layer were the ones the earlier, full layers did not take for members.
-    expectedLost += blocks * (bloomLostAt(load) + (load * (1 - surelyNew)) / surelyNew);
-    surelyNew *= 1 - bloomRateAt(load);
-    count += words[BLOOM_LAYER_INSERTED_WORD] as number;
-    bits += blocks * BLOOM_BLOCK_BITS;
-    bitsSet += set;
-  }
-  const { bytes, layerCount } = bloom;
-  return {
-    ...{ bytes, layers: layerCount, count, bits, bitsSet, load: bitsSet / bits },
-    bitsPerUrl: count === 0 ? 0 : (bytes * 8) / count,
-    falsePositiveRate: 1 - surelyNew,
-    expectedLost,
-  };
-}
-
-/** Checks I1 to I3; counts every bit. */
-export function verifyBloom(bloom: Bloom): void {
-  let rate = 0;
-  for (let index = 0; index < bloom.layerCount; index++) {
-    const words = layerWords(bloom, index);
-    const blocks = words[BLOOM_LAYER_BLOCK_COUNT_WORD] as number;
-    const inserted = words[BLOOM_LAYER_INSERTED_WORD] as number;
-    const capacity = words[BLOOM_LAYER_CAPACITY_WORD] as number;
-    const offset = words[BLOOM_LAYER_BLOCKS_OFFSET_WORD] as number;
-    const counted = bloom.kernel.exports.bloomCountBits(offset, blocks * BLOOM_BLOCK_BYTES) >>> 0;
-    assert(counted === bitsSetOf(words), "I2: bitsSet");
-    assert(inserted <= counted, "I2: inserted");
-    const isNewest = index === bloom.layerCount - 1;
-    assert(isNewest ? bloom.room > 0 || inserted >= capacity : inserted === capacity, "I1");
-    rate += bloom.isFixed
-      ? bloom.falsePositiveRate
-      : bloomLayerRate(bloom.falsePositiveRate, index);
-  }
-  assert(rate <= bloom.falsePositiveRate, "I3");
 }
 
 interface LayerPlan {
@@ -332,14 +262,10 @@ function giveLaterLayers(bloom: Bloom): void {
   }
 }
 
-function layerWords(bloom: Bloom, index: number): Uint32Array {
+/** The header words of layer `index`. */
+export function layerWords(bloom: Bloom, index: number): Uint32Array {
   const start = bloom.offset / 4 + BLOOM_LAYERS_WORD + index * BLOOM_LAYER_WORDS;
   return bloom.kernel.region.views.u32.subarray(start, start + BLOOM_LAYER_WORDS);
-}
-
-function bitsSetOf(words: Uint32Array): number {
-  const low = words[BLOOM_LAYER_BITS_SET_WORD] as number;
-  return low + (words[BLOOM_LAYER_BITS_SET_WORD + 1] as number) * 2 ** 32;
 }
 
 function memoryFull(pages: number): FrontierError {

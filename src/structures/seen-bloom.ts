@@ -22,23 +22,26 @@ import { type FingerprintTable, tableFind, tableInsertBatch } from "./fingerprin
 /** SEEN_UNKNOWN of the seen-set. */
 export const BLOOM_SEEN = 0x8000_0000;
 
-/** One batch of the seen-set, all offsets in bytes. */
+/** One batch of the seen-set, all offsets in bytes. A set has one of these, filled for each batch. */
 export interface SeenRows {
-  readonly hashesOffset: number;
-  readonly count: number;
-  readonly valuesOffset: number;
-  readonly slotsOffset: number;
+  hashesOffset: number;
+  count: number;
+  valuesOffset: number;
+  slotsOffset: number;
+  /** Rows that want a second look. */
+  readonly listed: number[];
 }
 
 /** seenAdmitBatch of mode bloom. @hot */
 export function bloomAdmitBatch(table: FingerprintTable, bloom: Bloom, rows: SeenRows): number {
   const { hashesOffset, count, valuesOffset, slotsOffset } = rows;
-  const known: number[] = [];
-  for (let start = 0; start < count; start += BLOOM_SCRATCH_ROWS)
-    setKnownAside(bloom, rows, start, known);
+  const { listed } = rows;
+  listed.length = 0;
+  for (let start = 0; start < count; start += BLOOM_SCRATCH_ROWS) setKnownAside(bloom, rows, start);
   const fresh = tableInsertBatch(table, hashesOffset, count, valuesOffset, slotsOffset);
   const { u32 } = bloom.kernel.region.views;
-  for (const row of known) {
+  for (let i = 0; i < listed.length; i++) {
+    const row = listed[i] as number;
     const lo = u32[hashesOffset / 4 + row * 2] as number;
     const hi = u32[hashesOffset / 4 + row * 2 + 1] as number;
     const slot = tableFind(table, lo, hi);
@@ -51,35 +54,44 @@ export function bloomAdmitBatch(table: FingerprintTable, bloom: Bloom, rows: See
 
 /** Rows that the hot table did not know: SEEN_UNKNOWN where the bloom says maybe. @hot */
 export function bloomProbeMissing(bloom: Bloom, rows: SeenRows): void {
-  const maybes: number[] = [];
-  listMaybes(bloom, rows, 0, maybes);
+  listMaybes(bloom, rows, 0);
   const { u32 } = bloom.kernel.region.views;
-  for (const row of maybes) u32[rows.valuesOffset / 4 + row] = BLOOM_SEEN;
+  const { listed } = rows;
+  for (let i = 0; i < listed.length; i++)
+    u32[rows.valuesOffset / 4 + (listed[i] as number)] = BLOOM_SEEN;
 }
 
 /** Lists the rows whose value is `wanted` and whose hash the bloom may hold. Uses the bloom's scratch. @hot */
-export function listMaybes(bloom: Bloom, rows: SeenRows, wanted: number, maybes: number[]): void {
-  const { hashesOffset, count, valuesOffset } = rows;
+export function listMaybes(bloom: Bloom, rows: SeenRows, wanted: number): void {
+  const { hashesOffset, count, valuesOffset, listed } = rows;
   const scratch = bloom.offset + BLOOM_SCRATCH_HASHES_OFFSET;
   const results = bloom.offset + BLOOM_SCRATCH_RESULTS_OFFSET;
   const { u32 } = bloom.kernel.region.views;
-  const picked: number[] = [];
+  listed.length = 0;
+  let kept = 0;
   for (let row = 0; row < count; ) {
-    picked.length = 0;
-    for (; row < count && picked.length < BLOOM_SCRATCH_ROWS; row++) {
+    // Candidates go behind what is kept of the list, and stay where the bloom says maybe.
+    let picked = 0;
+    for (; row < count && picked < BLOOM_SCRATCH_ROWS; row++) {
       if (u32[valuesOffset / 4 + row] !== wanted) continue;
-      u32[scratch / 4 + picked.length * 2] = u32[hashesOffset / 4 + row * 2] as number;
-      u32[scratch / 4 + picked.length * 2 + 1] = u32[hashesOffset / 4 + row * 2 + 1] as number;
-      picked.push(row);
+      u32[scratch / 4 + picked * 2] = u32[hashesOffset / 4 + row * 2] as number;
+      u32[scratch / 4 + picked * 2 + 1] = u32[hashesOffset / 4 + row * 2 + 1] as number;
+      listed[kept + picked] = row;
+      picked += 1;
     }
-    if (bloomProbeBatch(bloom, scratch, picked.length, results) === 0) continue;
-    for (let i = 0; i < picked.length; i++)
-      if (u32[results / 4 + i] === 1) maybes.push(picked[i] as number);
+    bloomProbeBatch(bloom, scratch, picked, results);
+    const start = kept;
+    for (let i = 0; i < picked; i++) {
+      if (u32[results / 4 + i] !== 1) continue;
+      listed[kept] = listed[start + i] as number;
+      kept += 1;
+    }
   }
+  listed.length = kept;
 }
 
 /** Marks rows that the bloom may hold TABLE_SKIP and lists them, for the insert to pass over. */
-function setKnownAside(bloom: Bloom, rows: SeenRows, start: number, known: number[]): void {
+function setKnownAside(bloom: Bloom, rows: SeenRows, start: number): void {
   const count = Math.min(rows.count - start, BLOOM_SCRATCH_ROWS);
   const results = bloom.offset + BLOOM_SCRATCH_RESULTS_OFFSET;
   if (bloomProbeBatch(bloom, rows.hashesOffset + start * 8, count, results) === 0) return;
@@ -88,7 +100,7 @@ function setKnownAside(bloom: Bloom, rows: SeenRows, start: number, known: numbe
     const value = rows.valuesOffset / 4 + start + i;
     if (u32[results / 4 + i] !== 1 || u32[value] === TABLE_SKIP) continue;
     u32[value] = TABLE_SKIP;
-    known.push(start + i);
+    rows.listed.push(start + i);
   }
 }
 

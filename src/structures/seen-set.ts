@@ -15,8 +15,7 @@
  * finished. SEEN_REMOVED and the three words above it are reserved (layout/table.ts). The owner thread calls everything; other threads read the hot table
  * and the bloom by `attachTable` and `attachBloom` on `seen.table.offset` and `seen.bloom.offset`.
  *
- * Approximation: `exact` and `tiered` have none beyond equal 64-bit hashes. In `bloom` a foreign hash is taken for seen
- * with falsePositiveRate; `seenStats.expectedLost` counts the pages never crawled for it. No mode has false negatives.
+ * Approximation: `exact` and `tiered` have none beyond equal 64-bit hashes. In `bloom` a foreign hash counts as seen with falsePositiveRate; `seenStats.expectedLost` counts the pages never crawled for it. No mode has false negatives.
  *
  *   I1  What was admitted and not removed is found: in the hot table, or in the bloom and (tiered) in the cold tier.
  *   I2  Live entries are in the hot table.
@@ -28,8 +27,10 @@
  */
 import { FrontierError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { TABLE_CLAIMED } from "../layout/table.ts";
-import { type Bloom, bloomAdd, bloomClear, bloomHas, bloomStats, createBloom } from "./bloom.ts";
+import { type Bloom, bloomAdd, bloomClear, bloomHas, createBloom } from "./bloom.ts";
+import { bloomStats } from "./bloom-stats.ts";
 import {
   type FingerprintTable,
   createTable,
@@ -41,7 +42,7 @@ import {
   tableRemove,
   tableStats,
 } from "./fingerprint-table.ts";
-import { BLOOM_SEEN, bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
+import { BLOOM_SEEN, type SeenRows, bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
 import {
   type Tiered,
   createTiered,
@@ -50,6 +51,7 @@ import {
   tieredClear,
   tieredFind,
   tieredMakeRoom,
+  tieredMayHold,
   tieredProbeMissing,
   tieredStep,
 } from "./seen-tiered.ts";
@@ -70,10 +72,15 @@ export interface SeenSetOptions {
   readonly capacity?: number;
   /** Default 0.01. */
   readonly falsePositiveRate?: number;
-  /** tiered: hot table, bloom and the cold tier's memory together; bloom: the bloom alone. Default 512 MiB. */
+  /**
+   * tiered: hot table, bloom and the cold tier's memory together; bloom: seven eighths are the
+   * bloom's. Live entries are never given up for it. Default 512 MiB.
+   */
   readonly memoryBytes?: number;
   /** Mode tiered needs one, not loaded yet. */
   readonly cold?: ColdTier;
+  /** Tests force a rate by it: the bloom is one layer that reaches the whole rate at `capacity` hashes. */
+  readonly isBloomFixed?: boolean;
   /** Called before finished entries go to the cold tier: flush the journal here. */
   readonly beforeMove?: () => void;
 }
@@ -85,6 +92,8 @@ export interface SeenSet {
   /** Mode bloom: everything ever seen. Mode tiered: see `tiered.bloom`. */
   readonly bloom: Bloom | undefined;
   readonly tiered: Tiered | undefined;
+  /** The batch under way. */
+  readonly rows: SeenRows;
   /** Identities admitted and not removed. */
   count: number;
 }
@@ -108,18 +117,21 @@ export function createSeenSet(options: SeenSetOptions): SeenSet {
   let bloom: Bloom | undefined;
   let tiered: Tiered | undefined;
   if (mode === "bloom") {
+    const hotBytes = Math.max(table.pageCount * REGION_PAGE_BYTES, memoryBytes / 8);
+    const bytesMax = Math.max(2 * REGION_PAGE_BYTES, memoryBytes - hotBytes);
     // Twelve bits an entry are about what the default rate takes.
-    const capacity = options.capacity ?? Math.max(1024, Math.floor((memoryBytes * 8) / 12));
-    bloom = createBloom(kernel, { capacity, falsePositiveRate, bytesMax: memoryBytes });
+    const capacity = options.capacity ?? Math.max(1024, Math.floor((bytesMax * 8) / 12));
+    bloom = createBloom(kernel, { capacity, falsePositiveRate, bytesMax });
   }
   if (mode === "tiered") {
-    const { cold, capacity, beforeMove = () => {} } = options;
+    const { cold, capacity, beforeMove = () => {}, isBloomFixed = false } = options;
     if (cold === undefined)
       throw new FrontierError("OPTION_INVALID", "cold: undefined (expected: a cold tier)");
-    const sizes = { capacity, memoryBytes, falsePositiveRate };
+    const sizes = { capacity, memoryBytes, falsePositiveRate, isBloomFixed };
     tiered = createTiered({ kernel, table, cold, beforeMove, ...sizes });
   }
-  return { mode, kernel, table, bloom, tiered, count: tiered?.loaded ?? 0 };
+  const rows: SeenRows = { hashesOffset: 0, count: 0, valuesOffset: 0, slotsOffset: 0, listed: [] };
+  return { mode, kernel, table, bloom, tiered, rows, count: tiered?.loaded ?? 0 };
 }
 
 /**
@@ -135,7 +147,11 @@ export function seenAdmitBatch(
   valuesOffset: number,
   slotsOffset: number,
 ): number {
-  const rows = { hashesOffset, count, valuesOffset, slotsOffset };
+  const { rows } = seen;
+  rows.hashesOffset = hashesOffset;
+  rows.count = count;
+  rows.valuesOffset = valuesOffset;
+  rows.slotsOffset = slotsOffset;
   let fresh: number;
   if (seen.bloom !== undefined) fresh = bloomAdmitBatch(seen.table, seen.bloom, rows);
   else if (seen.tiered !== undefined) fresh = tieredAdmit(seen.tiered, rows);
@@ -165,7 +181,10 @@ export function seenProbeBatch(
   valuesOffset: number,
 ): void {
   tableFindBatch(seen.table, hashesOffset, count, valuesOffset);
-  const rows = { hashesOffset, count, valuesOffset, slotsOffset: 0 };
+  const { rows } = seen;
+  rows.hashesOffset = hashesOffset;
+  rows.count = count;
+  rows.valuesOffset = valuesOffset;
   if (seen.bloom !== undefined) bloomProbeMissing(seen.bloom, rows);
   else if (seen.tiered !== undefined) tieredProbeMissing(seen.tiered, rows);
 }
@@ -237,7 +256,7 @@ export function seenSet(seen: SeenSet, lo: number, hi: number, value: number): b
 export function seenRemove(seen: SeenSet, lo: number, hi: number): boolean {
   const { table, tiered, kernel } = seen;
   const isThere = seenFind(seen, lo, hi) !== 0;
-  if (tiered === undefined || tieredFind(tiered, lo, hi) === 0) {
+  if (tiered === undefined || !tieredMayHold(tiered, lo, hi)) {
     if (!tableRemove(table, lo, hi) || !isThere) return false;
   } else {
     // What the cold tier holds can only be outlived by a newer entry that says so.

@@ -32,13 +32,34 @@ export interface ColdTier {
    * A crash keeps all of a batch or nothing.
    */
   add(hashes: Uint32Array, values: Uint32Array, count: number): void;
-  /** Merges for about `budget` entries; returns the entries handled, 0 when there is nothing to do. */
-  step(budget: number): number;
+  /** Begins a batch that comes in slices; one at a time. `capacity`: about how many entries. */
+  begin(capacity: number): ColdBatch;
+  /**
+   * Merges for about `budget` entries; returns the entries handled, 0 when there is nothing to do. Waits for the medium
+   * only where `maySync`, once or twice then.
+   */
+  step(budget: number, maySync?: boolean): number;
+  /** Memory that filters shall take at most from now on; with less of it lookups read more. */
+  bound(bytes: number): void;
   /** Drops everything. */
   clear(): void;
   stats(): ColdStats;
   /** Lets go of the files. Merges under way are dropped; nothing added is lost. */
   close(): void;
+}
+
+/** Entries on their way into a tier. A call that throws has ended the batch and left the tier as it was. */
+export interface ColdBatch {
+  /** Memory it takes beside what the tier's stats tell; 0 when committed. */
+  readonly bytes: number;
+  /** The next entries, ascending by (hi, lo) through the whole batch. Never waits for the medium. */
+  append(hashes: Uint32Array, values: Uint32Array, count: number): void;
+  /** The next step of making it durable, one wait at a time. True: the tier holds all of it and a crash does not undo it. */
+  commit(): boolean;
+  /** After commit: copies entries in their order from number `from` on, as many as `values` has; returns how many. */
+  read(from: number, hashes: Uint32Array, values: Uint32Array): number;
+  /** Lets go of the batch; one not committed is given up, and nothing of it is there. */
+  end(): void;
 }
 
 /**

@@ -12,12 +12,8 @@ import { expect, it } from "vitest";
 import { loadKernelModule } from "../../src/engine/kernel-file.ts";
 import { createKernel } from "../../src/kernel/kernel.ts";
 import { regionTake } from "../../src/memory/region.ts";
-import {
-  bloomInsertBatch,
-  bloomStats,
-  createBloom,
-  verifyBloom,
-} from "../../src/structures/bloom.ts";
+import { bloomInsertBatch, createBloom } from "../../src/structures/bloom.ts";
+import { bloomStats, verifyBloom } from "../../src/structures/bloom-stats.ts";
 
 const ROWS = 512;
 const READERS = 2;

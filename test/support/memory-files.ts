@@ -5,11 +5,6 @@
 import type { Random } from "../../src/base/random.ts";
 import type { Files } from "../../src/persistence/files.ts";
 
-interface Node {
-  bytes: Uint8Array;
-  durable: Uint8Array;
-}
-
 export interface MemoryFiles extends Files {
   /** Calls so far that change something. */
   changes: number;
@@ -19,6 +14,8 @@ export interface MemoryFiles extends Files {
   capacity: number;
   /** The call of this number throws EIO once. */
   failAt: number;
+  /** Waits for the medium so far, of files and directories. */
+  syncs: number;
   /** Reads so far: [bytes asked for, position] of each. */
   readonly reads: Array<[length: number, position: number]>;
   /** The disk after power comes back; unsynced bytes are there, gone or torn as `random` says. */
@@ -32,93 +29,110 @@ export interface MemoryFiles extends Files {
 
 export class PowerCut extends Error {}
 
-function failure(code: string): Error {
-  return Object.assign(new Error(code), { code });
+interface Node {
+  /** Visible bytes; a view of a larger buffer while the file grows. */
+  bytes: Uint8Array;
+  /** Visible bytes when the file was synced last. */
+  durable: Uint8Array;
+}
+
+interface Disk {
+  readonly files: Pick<
+    MemoryFiles,
+    "changes" | "cutAt" | "capacity" | "failAt" | "syncs" | "reads"
+  >;
+  readonly names: Map<string, Node>;
+  readonly durableNames: Map<string, Node>;
+  readonly open: Map<number, Node>;
+  nextFile: number;
 }
 
 export function createMemoryFiles(
   names = new Map<string, Node>(),
   durableNames = new Map<string, Node>(),
 ): MemoryFiles {
-  const open = new Map<number, Node>();
-  let nextFile = 3;
-  const nodeOf = (file: number): Node => {
-    const node = open.get(file);
-    if (node === undefined) throw failure("EBADF");
-    return node;
-  };
-  const named = (path: string): Node => {
-    const node = names.get(path);
-    if (node === undefined) throw failure("ENOENT");
-    return node;
-  };
-  const change = (): void => {
-    files.changes += 1;
-    if (files.changes >= files.cutAt) throw new PowerCut();
-    if (files.changes === files.failAt) throw failure("EIO");
-  };
-  const used = (): number => [...names.values()].reduce((sum, node) => sum + node.bytes.length, 0);
-  const files: MemoryFiles = {
-    changes: 0,
+  const counts = { changes: 0, failAt: 0, syncs: 0, reads: [] };
+  const files = {
+    ...counts,
     cutAt: Number.POSITIVE_INFINITY,
     capacity: Number.POSITIVE_INFINITY,
-    failAt: 0,
-    reads: [],
+  };
+  const disk: Disk = { files, names, durableNames, open: new Map(), nextFile: 3 };
+  return Object.assign(files, contentCalls(disk), nameCalls(disk), {
+    afterCut: (random: Random) => afterCut(disk, random),
+    bytesOf: (path: string) => named(disk, path).bytes,
+    setBytes(path: string, bytes: Uint8Array) {
+      named(disk, path).bytes = bytes;
+    },
+    names: () => [...names.keys()],
+    openCount: () => disk.open.size,
+  });
+}
+
+type ContentCall = "open" | "close" | "read" | "write" | "size" | "truncate" | "sync";
+
+function contentCalls(disk: Disk): Pick<Files, ContentCall> {
+  const { files, names, open } = disk;
+  return {
     open(path, flags) {
-      if (flags === "r" || flags === "r+") named(path);
+      if (flags === "r" || flags === "r+") named(disk, path);
       else {
-        change();
+        change(disk);
         if (flags === "w" || !names.has(path))
           names.set(path, { bytes: new Uint8Array(0), durable: new Uint8Array(0) });
       }
-      open.set(nextFile, named(path));
-      return nextFile++;
+      open.set(disk.nextFile, named(disk, path));
+      return disk.nextFile++;
     },
     close(file) {
-      nodeOf(file);
+      nodeOf(disk, file);
       open.delete(file);
     },
-    read(file, bytes, start, length, position) {
+    read(...[file, bytes, start, length, position]) {
       files.reads.push([length, position]);
-      const part = nodeOf(file).bytes.subarray(position, position + length);
+      const part = nodeOf(disk, file).bytes.subarray(position, position + length);
       bytes.set(part, start);
       return part.length;
     },
-    write(file, bytes, start, length, position) {
-      change();
-      const node = nodeOf(file);
+    write(...[file, bytes, start, length, position]) {
+      change(disk);
+      const node = nodeOf(disk, file);
       const at = position ?? node.bytes.length;
       // Every other write is short, as the platform may make it.
       const size = files.changes % 2 === 0 && length > 1 ? length >> 1 : length;
-      const end = at + size;
-      const grows = Math.max(0, end - node.bytes.length);
-      if (used() + grows > files.capacity) throw failure("ENOSPC");
-      const whole = new Uint8Array(Math.max(node.bytes.length, end));
-      whole.set(node.bytes);
-      whole.set(bytes.subarray(start, start + size), at);
-      node.bytes = whole;
+      const grows = Math.max(0, at + size - node.bytes.length);
+      if (usedOf(disk) + grows > files.capacity) throw failure("ENOSPC");
+      node.bytes = roomFor(node.bytes, at + size);
+      node.bytes.set(bytes.subarray(start, start + size), at);
       return size;
     },
-    size: (file) => nodeOf(file).bytes.length,
+    size: (file) => nodeOf(disk, file).bytes.length,
     truncate(file, size) {
-      change();
-      const node = nodeOf(file);
+      change(disk);
+      const node = nodeOf(disk, file);
       node.bytes = node.bytes.slice(0, size);
     },
     sync(file) {
-      change();
-      const node = nodeOf(file);
+      change(disk);
+      files.syncs += 1;
+      const node = nodeOf(disk, file);
       node.durable = node.bytes.slice();
     },
+  };
+}
+
+function nameCalls(disk: Disk): Omit<Files, ContentCall> {
+  const { files, names, durableNames } = disk;
+  return {
     rename(from, to) {
-      change();
-      const node = named(from);
+      change(disk);
+      const node = named(disk, from);
       names.delete(from);
       names.set(to, node);
     },
     remove(path) {
-      change();
-      named(path);
+      change(disk);
+      named(disk, path);
       names.delete(path);
     },
     list: (directory) =>
@@ -127,29 +141,62 @@ export function createMemoryFiles(
         .map((path) => path.slice(directory.length + 1)),
     makeDirectory() {},
     syncDirectory() {
-      change();
+      change(disk);
+      files.syncs += 1;
       durableNames.clear();
       for (const [path, node] of names) durableNames.set(path, node);
     },
-    afterCut(random) {
-      // Each name is as the last sync of the directory left it, or as it was seen: the platform may do either.
-      const kept = new Map<string, Node>();
-      for (const path of new Set([...names.keys(), ...durableNames.keys()])) {
-        const node = (random.below(2) === 0 ? names : durableNames).get(path);
-        if (node !== undefined)
-          kept.set(path, { bytes: torn(node, random), durable: node.durable });
-      }
-      for (const node of kept.values()) node.durable = node.bytes;
-      return createMemoryFiles(kept, new Map(kept));
-    },
-    bytesOf: (path) => named(path).bytes,
-    setBytes(path, bytes) {
-      named(path).bytes = bytes;
-    },
-    names: () => [...names.keys()],
-    openCount: () => open.size,
   };
-  return files;
+}
+
+/** Each name is as the last sync of the directory left it, or as it was seen: the platform may do either. */
+function afterCut(disk: Disk, random: Random): MemoryFiles {
+  const { names, durableNames } = disk;
+  const kept = new Map<string, Node>();
+  for (const path of new Set([...names.keys(), ...durableNames.keys()])) {
+    const node = (random.below(2) === 0 ? names : durableNames).get(path);
+    if (node !== undefined) kept.set(path, { bytes: torn(node, random), durable: node.durable });
+  }
+  for (const node of kept.values()) node.durable = node.bytes;
+  return createMemoryFiles(kept, new Map(kept));
+}
+
+function change({ files }: Disk): void {
+  files.changes += 1;
+  if (files.changes >= files.cutAt) throw new PowerCut();
+  if (files.changes === files.failAt) throw failure("EIO");
+}
+
+function nodeOf(disk: Disk, file: number): Node {
+  const node = disk.open.get(file);
+  if (node === undefined) throw failure("EBADF");
+  return node;
+}
+
+function named(disk: Disk, path: string): Node {
+  const node = disk.names.get(path);
+  if (node === undefined) throw failure("ENOENT");
+  return node;
+}
+
+function usedOf(disk: Disk): number {
+  let used = 0;
+  for (const node of disk.names.values()) used += node.bytes.length;
+  return used;
+}
+
+/** The bytes with room up to `end`: buffers double, so that a file written block by block is copied seldom. */
+function roomFor(bytes: Uint8Array, end: number): Uint8Array {
+  if (end <= bytes.length) return bytes;
+  if (bytes.byteOffset === 0 && end <= bytes.buffer.byteLength)
+    return new Uint8Array(bytes.buffer, 0, end);
+  const whole = new Uint8Array(Math.max(end, bytes.length * 2));
+  whole.set(bytes);
+  return whole.subarray(0, end);
+}
+
+function failure(code: string): Error {
+  return Object.assign(new Error(code), { code });
 }
 
 /** Durable bytes, with any prefix of the rest and noise in place of what was not synced. */

@@ -13,10 +13,9 @@ import {
   bloomInsertBatch,
   bloomInsertWords,
   bloomProbeBatch,
-  bloomStats,
   createBloom,
-  verifyBloom,
 } from "../../../src/structures/bloom.ts";
+import { bloomStats, verifyBloom } from "../../../src/structures/bloom-stats.ts";
 import { twinBits, twinHas, twinInsert } from "../../support/bloom-twin.ts";
 import { fillWords, randomHashes, testRandom } from "../../support/hashes.ts";
 
