@@ -20,7 +20,7 @@
 import { FrontierError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
-import { TABLE_COUNT_WORD, TABLE_EACH_END, TABLE_EACH_MIN } from "../layout/table.ts";
+import { TABLE_COUNT_WORD, TABLE_EACH_MIN } from "../layout/table.ts";
 import { regionGive, regionTake } from "../memory/region.ts";
 import { type Bloom, bloomInsertWords, createBloom } from "./bloom.ts";
 import { type FingerprintTable, tableEach, tableFind, tableRemove } from "./fingerprint-table.ts";
@@ -68,7 +68,7 @@ export interface Mover extends MoverOptions {
   credit: number;
   /** Merge work owed to the cold tier. */
   debt: number;
-  /** Directory index of the next segment, or TABLE_EACH_END. */
+  /** Directory index of the next segment, or −1 behind the last. */
   cursor: number;
   finished: number;
   counted: number;
@@ -194,7 +194,7 @@ function countSegments(mover: Mover): void {
   mover.counted += count;
   mover.finished += pickFinished(mover, count);
   mover.credit -= count / COUNTED_PER_MOVED + 1;
-  if (mover.cursor !== TABLE_EACH_END) return;
+  if (mover.cursor >= 0) return;
   if (mover.finished === 0 || mover.finished * 8 < mover.counted) {
     // Mostly live entries: looking again at once would cost a sweep per batch and gain little.
     endPass(mover);
@@ -210,7 +210,7 @@ function countSegments(mover: Mover): void {
 
 /** Brings the finished entries of the next segments into order, or ends the writing after the last ones. */
 function sortSegments(mover: Mover): void {
-  if (mover.cursor === TABLE_EACH_END) {
+  if (mover.cursor < 0) {
     regionGive(mover.kernel.region, mover.buffer, EACH_PAGES);
     mover.buffer = 0;
     mover.phase = "flush";
@@ -290,7 +290,7 @@ function pickFinished(mover: Mover, count: number): number {
   let picked = 0;
   for (let i = 0; i < count; i++) {
     const value = u32[valuesAt + i] as number;
-    if (value < FINISHED || value > COLD_REMOVED) continue; // I2; above: just claimed
+    if (value < FINISHED && value !== COLD_REMOVED) continue; // I2, or just claimed
     u32[hashesAt + picked * 2] = u32[hashesAt + i * 2] as number;
     u32[hashesAt + picked * 2 + 1] = u32[hashesAt + i * 2 + 1] as number;
     u32[valuesAt + picked] = value;
