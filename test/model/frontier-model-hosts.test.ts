@@ -47,13 +47,16 @@ describe("hosts", () => {
     expect(urls(frontier.pollMany(9))).toEqual([A1, B1]);
   });
 
-  it("are blocked by Retry-After, never for a shorter time than before", () => {
+  it("are blocked by Retry-After, never for a shorter time than before, and by hand as told", () => {
     const { frontier } = openModel({ defaults: { politeness: { perHost: 1 } } });
     frontier.pushMany([A1, A2]);
-    frontier.host("a.test").blockUntil(1_050);
+    take(frontier).done({ outcome: { retryAfterMs: 50 } });
     expect(frontier.poll()).toBeUndefined();
-    frontier.host("a.test").blockUntil(1_020);
+    frontier.push({ url: A1, dedup: "skip" });
+    frontier.host("a.test").blockUntil(1_050);
     expect(frontier.nextDueAt()).toBe(1_050);
+    frontier.host("a.test").blockUntil(1_020);
+    expect(frontier.nextDueAt()).toBe(1_020);
   });
 
   it("back off after failures in a row and give up", () => {

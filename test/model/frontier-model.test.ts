@@ -63,7 +63,7 @@ describe("place", () => {
     expect(frontier.push({ url: A1, depth: 1 }).status).toBe("duplicate");
     expect(urls(frontier.peek(9))).toEqual([A1, A2]);
     expect(frontier.update(A2, { priority: 5 })).toBe(true);
-    expect(take(frontier)).toMatchObject({ url: A2, priority: 4, depth: 1 });
+    expect(take(frontier)).toMatchObject({ url: A2, priority: 5, depth: 1 });
   });
 });
 

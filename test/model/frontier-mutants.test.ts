@@ -142,8 +142,8 @@ const MUTANTS: Mutant[] = [
     "isOpen() && record.lease !== undefined",
   ]),
   change("update takes a new place", "model-frontier.ts", [
-    "record.asked = change.priority ?? record.asked;",
-    "record.asked = change.priority ?? record.asked;\n      record.sequence = at().nextSequence++;",
+    "if (change.priority !== undefined) {",
+    "record.sequence = at().nextSequence++;\n      if (change.priority !== undefined) {",
   ]),
   change("requeue counts on", "model-frontier.ts", ["record.attempts = 0;", ""]),
   change("forget keeps what is on its way", "model-frontier.ts", [
