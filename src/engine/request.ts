@@ -31,7 +31,6 @@ const FIELDS = new Set([
 /** HTTP tokens, as a method or a header name must be. */
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what would end a header line, or a text.
 const CONTROL = /[\0\r\n]/;
 
 /** Latest and earliest time a Date can hold. */
