@@ -1,0 +1,36 @@
+/**
+ * Duration: how people write a span of time, as milliseconds.
+ *
+ *   86400000      milliseconds, a finite number of at least 0
+ *   '15m' '1d'    a number and a unit: ms s m h d w (a day has 24 hours, a week 7 days)
+ *   '1d 12h'      several of them, each added
+ */
+
+/** What a message about a duration expects. */
+export const DURATION_EXPECTED = "milliseconds, or a text such as '15m', '1d' or '1d 12h'";
+
+const UNITS: Readonly<Record<string, number>> = Object.freeze({
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+});
+
+/** Longer texts are no durations; also keeps the patterns below from looking at hostile ones. */
+const TEXT_LENGTH_MAX = 64;
+const WHOLE = /^(\s*\d+(\.\d+)?\s*(ms|s|m|h|d|w))+\s*$/;
+const PART = /(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g;
+
+/** The milliseconds of a duration; undefined: it is none. */
+export function durationMs(value: unknown): number | undefined {
+  if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value : undefined;
+  if (typeof value !== "string" || value.length > TEXT_LENGTH_MAX) return undefined;
+  if (!WHOLE.test(value)) return undefined;
+  let sum = 0;
+  for (const [, amount, unit] of value.matchAll(PART)) {
+    sum += Number(amount) * (UNITS[unit as string] as number);
+  }
+  return Number.isFinite(sum) ? sum : undefined;
+}
