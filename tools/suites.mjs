@@ -1,6 +1,7 @@
 /** The folders of test/ that hold tests (STYLE.md §5), in the order in which they answer fastest. */
 export const QUICK_SUITES = [
   "unit",
+  "ancestors",
   "model",
   "differential",
   "conformance",
