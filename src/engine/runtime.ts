@@ -75,6 +75,7 @@ export function createRuntime(
     limits: settings,
     counters: createCounters(),
     sink,
+    log: undefined,
     random: () => random.unit(),
     sequence: 0,
     leaseSequence: before?.core.leaseSequence ?? 0,

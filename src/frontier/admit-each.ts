@@ -38,7 +38,7 @@ import {
 import { type Core, effectivePriority } from "./core.ts";
 import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
 import { sightRecord } from "./sighting.ts";
-import { admitRecord, isFinishedValue, keepRecord } from "./transition.ts";
+import { admitRecord, isFinishedValue, keepRecord, logAdmitted } from "./transition.ts";
 import {
   VERDICT_ACCEPTED,
   VERDICT_BUDGET,
@@ -136,6 +136,7 @@ function makeRecord(core: Core, making: Making): number {
   keepRecord(core, record, host);
   if (isBudgeted(core)) spendBudget(core, host);
   admitRecord(core, record, admission.dueMs, intake.nowMs);
+  logAdmitted(core, record);
   return admission.dueMs > intake.nowMs ? VERDICT_DEFERRED : VERDICT_ACCEPTED;
 }
 

@@ -34,7 +34,7 @@ import { type Core, effectivePriority } from "./core.ts";
 import { evictHosts } from "./eviction.ts";
 import { isBudgeted } from "./politeness.ts";
 import { lowerDepth } from "./sighting.ts";
-import { admitRecord, keepRecord } from "./transition.ts";
+import { admitRecord, keepRecord, logAdmitted } from "./transition.ts";
 import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY, verdictOf } from "./verdict.ts";
 
 /** Gives every row its verdict and makes the records of those admitted. */
@@ -85,6 +85,16 @@ function admitPlain(core: Core, intake: Intake): void {
     }
   }
   scratchCopyAll(core.scratch);
+  if (core.log !== undefined) logRows(core, intake);
+}
+
+/** Tells the log of the rows admitted, now that their records hold their text. */
+function logRows(core: Core, { rows, count, codes, codesStart }: Intake): void {
+  const slots = slotsOffset(rows) >> 2;
+  for (let row = 0; row < count; row++) {
+    if (codes[codesStart + row] !== VERDICT_ACCEPTED) continue;
+    logAdmitted(core, wordAt(core.store, wordAt(core.store, slots + row) >> 2));
+  }
 }
 
 /** Asks and marks the seen-set for a whole batch; false: memory is exhausted, nothing was marked. */

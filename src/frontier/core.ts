@@ -16,6 +16,7 @@ import type { SeenSet } from "../structures/seen-set.ts";
 import type { RecordDraft } from "../structures/record.ts";
 import type { Scratch } from "../structures/scratch.ts";
 import type { Store } from "../structures/store.ts";
+import type { TransitionLog } from "./log.ts";
 import type { FrontierPolicy } from "./policy.ts";
 
 export interface Counters {
@@ -98,6 +99,8 @@ export interface Core {
   readonly limits: CoreLimits;
   readonly counters: Counters;
   readonly sink: TransitionSink;
+  /** What survives the process is said here; undefined: nothing does. */
+  log: TransitionLog | undefined;
   /** Uniform numbers for jitter, from the frontier's own seed. */
   readonly random: () => number;
   /** One counter for places; the next record takes ++sequence. */

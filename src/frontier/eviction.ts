@@ -14,6 +14,7 @@ export function evictHosts(core: Core, nowMs: number): void {
   for (let looked = 0; looked < EVICTIONS_PER_BATCH; looked++) {
     const host = hostEvictable(core.hosts, isFree);
     if (host === 0) return;
+    core.log?.hostForgotten(host);
     hostForget(core.hosts, host);
   }
 }

@@ -29,7 +29,7 @@ import {
 import { clampPriority, type Core } from "./core.ts";
 import type { Outcome } from "./policy.ts";
 import { countVisit, isBadStatus, takeOutcome } from "./politeness.ts";
-import { cancelVisit, endVisit, type HandOut, handOut, wakeHosts } from "./schedule.ts";
+import { cancelVisit, endVisit, type HandOut, handOut, logClock, wakeHosts } from "./schedule.ts";
 import {
   failRecord,
   finishRecord,
@@ -65,6 +65,7 @@ export function leaseNext(core: Core, nowMs: number, out: HandOut): boolean {
   if (core.counters.leased >= core.limits.maxLeases) return false;
   if (!handOut(core, nowMs, out)) return false;
   leaseRecord(core, out.record, nowMs + core.limits.leaseMs, out.sequence);
+  if (core.log !== undefined) logClock(core, hostOf(core, out.record));
   return true;
 }
 

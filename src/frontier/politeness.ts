@@ -18,6 +18,7 @@ import {
 } from "../structures/host-table.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import type { Core } from "./core.ts";
+import { LOG_HOST_ALL } from "./log.ts";
 import type { Outcome } from "./policy.ts";
 import { settleHost } from "./schedule.ts";
 import { failRecord, hostOf, sequenceOf } from "./transition.ts";
@@ -38,6 +39,7 @@ export function takeOutcome(core: Core, host: number, outcome: Outcome, nowMs: n
   }
   if (isAmount(bytes)) setFloat(store, host, HOST_BYTES_WORD, spent(core, host) + bytes);
   if (isAmount(retryAfterMs)) blockHost(core, host, nowMs + retryAfterMs);
+  core.log?.host(host, LOG_HOST_ALL);
 }
 
 /** Whether a status is a failure of the host, whatever the worker made of the page. */
@@ -52,12 +54,17 @@ export function countVisit(core: Core, host: number, isFailure: boolean, nowMs: 
   const backoff = core.rule.policy.hostBackoff;
   if (backoff === undefined) return;
   const failures = isFailure ? word(store, host, HOST_FAILURES_WORD) + 1 : 0;
+  const hadFailures = word(store, host, HOST_FAILURES_WORD) !== failures;
   setWord(store, host, HOST_FAILURES_WORD, failures);
-  if (failures < backoff.after) return;
+  if (failures < backoff.after) {
+    if (hadFailures) core.log?.host(host, LOG_HOST_ALL);
+    return;
+  }
   // 2^40 ms is 34 years: the exponent is bounded before the multiplication, maxMs bounds the rest.
   const doublings = Math.min(failures - backoff.after, 40);
   blockHost(core, host, nowMs + Math.min(backoff.maxMs, backoff.baseMs * 2 ** doublings));
   settleHost(core, host, nowMs);
+  core.log?.host(host, LOG_HOST_ALL);
   if (failures >= backoff.giveUpAfter) giveUp(core, host, nowMs);
 }
 
@@ -74,18 +81,21 @@ export function blockHostByHand(core: Core, host: number, untilMs: number, nowMs
   setFloat(core.store, host, HOST_BLOCK_UNTIL_WORD, untilMs);
   setHostFlag(core.store, host, HOST_STEERED, true);
   settleHost(core, host, nowMs);
+  core.log?.host(host, LOG_HOST_ALL);
 }
 
 export function holdHost(core: Core, host: number, isHeld: boolean, nowMs: number): void {
   setHostFlag(core.store, host, HOST_HELD, isHeld);
   setHostFlag(core.store, host, HOST_STEERED | HOST_KEPT, true);
   settleHost(core, host, nowMs);
+  core.log?.host(host, LOG_HOST_ALL);
 }
 
 export function setHostDelay(core: Core, host: number, delayMs: number, nowMs: number): void {
   setFloat(core.store, host, HOST_DELAY_WORD, delayMs);
   setHostFlag(core.store, host, HOST_STEERED | HOST_KEPT, true);
   settleHost(core, host, nowMs);
+  core.log?.host(host, LOG_HOST_ALL);
 }
 
 /** 0 takes the setting back: the rule decides again. */
@@ -93,6 +103,7 @@ export function setHostLimit(core: Core, host: number, limit: number, nowMs: num
   setWord(core.store, host, HOST_LIMIT_WORD, limit);
   setHostFlag(core.store, host, HOST_STEERED | HOST_KEPT, true);
   settleHost(core, host, nowMs);
+  core.log?.host(host, LOG_HOST_ALL);
 }
 
 export function isHeld(core: Core, host: number): boolean {

@@ -59,6 +59,7 @@ import {
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import { memoryFull } from "../base/errors.ts";
 import type { Core } from "./core.ts";
+import { LOG_HOST_CLOCK } from "./log.ts";
 
 /** The state of a host before a hand-out, for release and peek to put back. */
 export interface HandOut {
@@ -150,6 +151,12 @@ export function endVisit(core: Core, host: number, nowMs: number): void {
   if (!isClockKept(core, host)) return;
   setFloat(store, host, HOST_READY_AT_WORD, nowMs + hostDelay(core, host));
   settleHost(core, host, nowMs);
+  logClock(core, host);
+}
+
+/** Tells the log where a host's clock now stands, if it has one. A peek says nothing: it is undone. @hot */
+export function logClock(core: Core, host: number): void {
+  if (core.log !== undefined && isClockKept(core, host)) core.log.host(host, LOG_HOST_CLOCK);
 }
 
 /** A lease ended without a visit: the host is as before it, unless something changed it since. */
@@ -163,6 +170,7 @@ export function cancelVisit(core: Core, host: number, out: HandOut, nowMs: numbe
     }
   }
   settleHost(core, host, nowMs);
+  logClock(core, host);
 }
 
 /** Brings I1 and I2 about for one host after anything that concerns it changed. @hot */

@@ -16,6 +16,7 @@ import { seenFind } from "../structures/seen-set.ts";
 import { wordAt } from "../structures/store.ts";
 import { hashesOffset, type Rows } from "../url/rows.ts";
 import { clampPriority, type Core } from "./core.ts";
+import { LOG_CHANGED } from "./log.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
 import { isFinishedValue } from "./transition.ts";
 
@@ -46,9 +47,9 @@ export function sightRecord(core: Core, record: number, depth: number, nowMs: nu
   if (state !== RECORD_PENDING && state !== RECORD_WAITING) return;
   setRecordDepth(store, record, depth);
   const { depthPriority } = core.rule.policy;
-  if (depthPriority === 0) return;
   const gained = (depthBefore - depth) * depthPriority;
-  movePriority(core, record, clampPriority(recordPriority(store, record) + gained), nowMs);
+  if (gained === 0) core.log?.record(LOG_CHANGED, record, 0);
+  else movePriority(core, record, clampPriority(recordPriority(store, record) + gained), nowMs);
 }
 
 /** Changes the priority of a pending or waiting record; its sequence, and so its place, stays. */
@@ -56,9 +57,10 @@ export function movePriority(core: Core, record: number, priority: number, nowMs
   const { store } = core;
   if (recordState(store, record) === RECORD_WAITING) {
     setRecordPriority(store, record, priority);
-    return;
+  } else {
+    unscheduleRecord(core, record, nowMs);
+    setRecordPriority(store, record, priority);
+    scheduleRecord(core, record, nowMs);
   }
-  unscheduleRecord(core, record, nowMs);
-  setRecordPriority(store, record, priority);
-  scheduleRecord(core, record, nowMs);
+  core.log?.record(LOG_CHANGED, record, 0);
 }

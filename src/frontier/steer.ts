@@ -68,6 +68,7 @@ export function removeRecords(core: Core, filter: RecordFilter, nowMs: number): 
 export function forgetAll(core: Core): number {
   const { counters, rule } = core;
   const before = counters.forgotten;
+  core.log?.forgotten();
   eachMatching(core, {}, ["failed"], (record) => forgetFailed(core, record));
   counters.forgotten += counters.done;
   counters.done = 0;

@@ -1,6 +1,6 @@
 /**
- * Transitions: the one place where a record's state changes (DESIGN §2). Each is one counter step and one call of the
- * sink, and is where the journal takes its entry; whoever wants a state changed calls one of these.
+ * Transitions: the one place where a record's state changes (DESIGN §2). Each is one counter step, one call of the
+ * sink and one of the log (log.ts); whoever wants a state changed calls one of these.
  *
  *   admit ──▶ waiting ──due──▶ pending ──lease──▶ leased ──▶ done          record freed
  *     └──────────────────────────▲  ▲               ├──────▶ failed ──requeue──▶ pending
@@ -47,6 +47,19 @@ import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { float, word } from "../structures/store.ts";
 import { type Core, DEPTH_COUNT_MAX } from "./core.ts";
 import { memoryFull } from "../base/errors.ts";
+import {
+  LOG_ADMITTED,
+  LOG_CHANGED,
+  LOG_DONE,
+  LOG_EXPIRED,
+  LOG_FAILED,
+  LOG_LEASED,
+  LOG_RELEASED,
+  LOG_REMOVED,
+  LOG_REQUEUED,
+  LOG_RETRIED,
+  LOG_WOKEN,
+} from "./log.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
 
 /** Start requests that go last stand beyond every sequence there can be. */
@@ -70,6 +83,11 @@ export function admitRecord(core: Core, record: number, dueMs: number, nowMs: nu
   if (core.sink.wants.accepted) core.sink.record("accepted", record, undefined);
 }
 
+/** Tells the log of a record that was admitted, once its text is in its place. @hot */
+export function logAdmitted(core: Core, record: number): void {
+  core.log?.record(LOG_ADMITTED, record, 0);
+}
+
 /** A record made joins its host: the host lives while the record does. @hot */
 export function keepRecord(core: Core, record: number, host: number): void {
   hostRetain(core.hosts, host);
@@ -81,6 +99,7 @@ export function keepRecord(core: Core, record: number, host: number): void {
 export function wakeRecord(core: Core, record: number, nowMs: number): void {
   core.counters.waiting--;
   enterPending(core, record, nowMs);
+  core.log?.record(LOG_WOKEN, record, 0);
 }
 
 /** A record handed out becomes a lease until `deadlineMs`, fenced by `sequence`. @hot */
@@ -100,6 +119,7 @@ export function leaseRecord(
   core.rule.pending--;
   core.rule.leased++;
   core.rule.served++;
+  core.log?.record(LOG_LEASED, record, 0);
   if (core.sink.wants.leased) core.sink.record("leased", record, undefined);
 }
 
@@ -110,7 +130,9 @@ export function finishRecord(core: Core, record: number): void {
   core.rule.done++;
   if (core.sink.wants.done) core.sink.record("done", record, undefined);
   const attempts = Math.min(recordAttempt(core.store, record), 1023);
-  retire(core, record, FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record));
+  const value = FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record);
+  core.log?.record(LOG_DONE, record, value >>> 0);
+  retire(core, record, value);
 }
 
 /** Back to its place. */
@@ -126,6 +148,7 @@ export function returnRecord(
   core.counters.pending++;
   core.rule.pending++;
   scheduleRecord(core, record, nowMs);
+  core.log?.record(kind === "released" ? LOG_RELEASED : LOG_EXPIRED, record, 0);
   if (core.sink.wants[kind]) core.sink.record(kind, record, undefined);
 }
 
@@ -140,6 +163,7 @@ export function retryRecord(
   core.counters.retried++;
   if (dueMs > nowMs) enterWaiting(core, record, dueMs);
   else enterPending(core, record, nowMs);
+  core.log?.record(LOG_RETRIED, record, 0);
   if (core.sink.wants.retried) core.sink.record("retried", record, reason);
 }
 
@@ -157,6 +181,7 @@ export function failRecord(core: Core, record: number, reason: string, nowMs?: n
   laneInsert(store.region, core.failedLane, record);
   counters.failed++;
   core.rule.failed++;
+  core.log?.record(LOG_FAILED, record, 0);
   if (core.sink.wants.failed) core.sink.record("failed", record, reason);
 }
 
@@ -164,6 +189,7 @@ export function failRecord(core: Core, record: number, reason: string, nowMs?: n
 export function deferRecord(core: Core, record: number, dueMs: number, nowMs: number): void {
   leavePending(core, record, nowMs);
   enterWaiting(core, record, dueMs);
+  core.log?.record(LOG_CHANGED, record, 0);
 }
 
 /** A waiting record need not wait any longer. */
@@ -178,6 +204,7 @@ export function requeueRecord(core: Core, record: number, nowMs: number): void {
   core.counters.failed--;
   core.rule.failed--;
   enterPending(core, record, nowMs);
+  core.log?.record(LOG_REQUEUED, record, 0);
 }
 
 /** A pending or waiting record goes; its identity stays, so that a trap's links do not come back. */
@@ -186,7 +213,9 @@ export function removeRecord(core: Core, record: number, nowMs: number): void {
   core.counters.removed++;
   const attempts = Math.min(recordAttempt(core.store, record) - 1, 1023);
   const depth = recordDepth(core.store, record);
-  retire(core, record, FINISHED_BIT | REMOVED_BIT | (attempts << 20) | depth);
+  const value = FINISHED_BIT | REMOVED_BIT | (attempts << 20) | depth;
+  core.log?.record(LOG_REMOVED, record, value >>> 0);
+  retire(core, record, value);
 }
 
 /** A failed record is forgotten with its generation. */
