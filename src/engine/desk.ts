@@ -3,7 +3,7 @@
  * the deadline, twice, or after close changes nothing, says so and is counted.
  */
 import { FrontierError, misuse } from "../base/errors.ts";
-import type { Core } from "../frontier/core.ts";
+import { type Core, ruleOf } from "../frontier/core.ts";
 import {
   countLate,
   done,
@@ -60,6 +60,12 @@ function emptyHandOut(): HandOut {
   return { record: 0, sequence: 0, turnBefore: 0, readyAtBefore: 0, readyAtSet: 0 };
 }
 
+/** A hand-out to be undone, with what it cost its rule. */
+interface Peeked extends HandOut {
+  readonly passBefore: number;
+  readonly currentBefore: number;
+}
+
 export class Desk implements LeaseDesk {
   readonly #life: Life;
   readonly #print: (url: string, extras: Extras) => string;
@@ -90,12 +96,13 @@ export class Desk implements LeaseDesk {
 
   /** What `take` would give: hands out and undoes, in reverse, as if nothing had been. */
   peek(core: Core, max: number, nowMs: number): RequestView[] {
-    const outs: HandOut[] = [];
+    const outs: Peeked[] = [];
     const room = core.limits.maxLeases - core.counters.leased;
     while (outs.length < Math.min(max, room)) {
       const out = emptyHandOut();
       if (!handOut(core, nowMs, out)) break;
-      outs.push(out);
+      const { passBefore, currentBefore } = core.shares;
+      outs.push({ ...out, passBefore, currentBefore });
     }
     const views = outs.map(({ record }) => {
       const view = recordView(core, record);
@@ -214,8 +221,9 @@ export class Desk implements LeaseDesk {
 
   /** What children inherit, read while the page's record exists; the parent is held for them. */
   #family(core: Core, lease: RecordLease): Family {
-    const parent = core.rule.policy.follow ? this.#parentOf(core, lease) : 0;
-    return { depth: recordDepth(core.store, lease.record) + 1, parent };
+    const { follow } = ruleOf(core, lease.record).policy;
+    const parent = follow ? this.#parentOf(core, lease) : 0;
+    return { depth: recordDepth(core.store, lease.record) + 1, parent, follow };
   }
 
   /** Children of a page: depth and parent are the engine's to say. */
@@ -228,9 +236,10 @@ export class Desk implements LeaseDesk {
     }
     refuse(gate, VERDICT_INVALID_REQUEST, bad.length);
     let codes: Uint8Array;
-    if (core.rule.policy.follow) {
-      codes = pushList(gate, good, { ...family, nowMs, isOutside: false }, this.#maxFound);
-      parentRelease(core.store, family.parent);
+    const { depth, parent, follow } = family;
+    if (follow) {
+      codes = pushList(gate, good, { depth, parent, nowMs, isOutside: false }, this.#maxFound);
+      parentRelease(core.store, parent);
     } else {
       codes = new Uint8Array(good.length).fill(VERDICT_NO_FOLLOW);
       refuse(gate, VERDICT_NO_FOLLOW, good.length, good);
@@ -263,7 +272,7 @@ export class Desk implements LeaseDesk {
       lease.depth = recordDepth(store, record);
       lease.attempt = recordAttempt(store, record);
       lease.deliveries = recordDeliveries(store, record);
-      lease.rule = core.rule.id;
+      lease.rule = ruleOf(core, record).id;
       lease.deadline = deadlineMs;
       if (isPlainRecord(store, record)) continue;
       const parent = recordParent(store, record);
@@ -286,6 +295,8 @@ interface Family {
   readonly depth: number;
   /** Handle of the page's fingerprint, or 0. */
   readonly parent: number;
+  /** Its rule takes what is found. */
+  readonly follow: boolean;
 }
 
 interface Admitting {

@@ -8,7 +8,7 @@ import {
   setHostDelay,
   setHostLimit,
 } from "../frontier/politeness.ts";
-import { hostClock, hostDelay, hostLimit } from "../frontier/schedule.ts";
+import { hostClock, strictestDelay, strictestLimit } from "../frontier/host-clock.ts";
 import {
   HOST_FAILURES_WORD,
   HOST_LEASED_WORD,
@@ -37,7 +37,7 @@ export function hostView(life: Life, key: string): HostView {
   return {
     key,
     get delayMs() {
-      return read(hostDelay, policy.delayMs);
+      return read(strictestDelay, policy.delayMs);
     },
     set delayMs(ms: number) {
       if (!(Number.isFinite(ms) && ms >= 0)) {
@@ -46,7 +46,7 @@ export function hostView(life: Life, key: string): HostView {
       change((core, host, nowMs) => setHostDelay(core, host, ms, nowMs));
     },
     get limit() {
-      return read(hostLimit, policy.isPolite ? policy.perHost : Number.POSITIVE_INFINITY);
+      return read(strictestLimit, policy.isPolite ? policy.perHost : Number.POSITIVE_INFINITY);
     },
     set limit(limit: number) {
       if (!(Number.isSafeInteger(limit) && limit >= 1 && limit < 2 ** 32)) {

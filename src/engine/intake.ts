@@ -6,7 +6,7 @@
  * A slice of plain strings goes through as it is; a slice that holds a RequestInput, or meets a policy that looks at
  * more than URLs, carries an Admission per row.
  */
-import { type Admission, rowLeaseText } from "../frontier/admission.ts";
+import { type Admission, rowLeaseText, ruleOfRow } from "../frontier/admission.ts";
 import { admitRows, isPlain } from "../frontier/admit.ts";
 import { seenCount, seenTable } from "../structures/seen-set.ts";
 import type { Core } from "../frontier/core.ts";
@@ -123,6 +123,7 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
     depth: context.depth ?? 0,
     parent: context.parent,
     admissions,
+    ruleIndexes: undefined,
     hook: gate.accept === undefined ? undefined : (row) => askHook(gate, row, admissions, context),
     codes,
     codesStart: start,
@@ -231,13 +232,14 @@ function askHook(
 
 function rowView(gate: Gate, row: number, admission: Admission): RequestView {
   const { core, rows } = gate;
+  const rule = ruleOfRow(core, undefined, row);
   const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
   return {
-    url: rowLeaseText(core, rows, row),
+    url: rowLeaseText(rule.policy, rows, row),
     method: extras.m ?? "GET",
     host: rowHostText(rows, row),
-    rule: core.rule.id,
-    priority: effectivePriority(core, admission.priority, admission.depth),
+    rule: rule.id,
+    priority: effectivePriority(rule.policy, admission.priority, admission.depth),
     depth: admission.depth,
     attempt: 1,
     deliveries: 0,

@@ -1,7 +1,7 @@
 /** Knowing: what a frontier says of one request or of many, without changing anything. */
-import type { Core } from "../frontier/core.ts";
+import { type Core, ruleOf, type RuleState } from "../frontier/core.ts";
 
-import { hostClock, hostLimit } from "../frontier/schedule.ts";
+import { hostClock, hostLimit } from "../frontier/host-clock.ts";
 import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
 import {
   VERDICT_ACCEPTED,
@@ -154,6 +154,7 @@ export function explain(
   if (looked.status !== BATCH_OK) {
     return { url: input.url, verdict: verdictOf(refusalOf(looked.status)) };
   }
+  const rule = core.sole as RuleState;
   const host = rowHostText(rows, 0);
   const canonical = rowKeyText(rows, 0);
   const known = looked.hasIdentity ? seenFind(core.seen, looked.lo, looked.hi) : 0;
@@ -163,8 +164,8 @@ export function explain(
     ...(looked.isRefused ? {} : { fingerprint: now.fingerprint(looked.override) }),
     host,
     domain: registrableDomain(host),
-    rule: core.rule.id,
-    verdict: verdictOf(wouldBe(core, input, { looked, known, now })),
+    rule: rule.id,
+    verdict: verdictOf(wouldBe(core, input, { rule, looked, known, now })),
   };
   if (known === 0) return base;
   if (isFinishedValue(known)) {
@@ -177,14 +178,20 @@ export function explain(
 function wouldBe(
   core: Core,
   input: RequestInput,
-  { looked, known, now }: { looked: Looked; known: number; now: { status: string; nowMs: number } },
+  asked: {
+    rule: RuleState;
+    looked: Looked;
+    known: number;
+    now: { status: string; nowMs: number };
+  },
 ): number {
+  const { rule, looked, known, now } = asked;
   if (now.status === "stopped") return VERDICT_CLOSED;
   if (input.data !== undefined && !(input.volatile ?? false) && !isSerializable(input.data)) {
     return VERDICT_UNSERIALIZABLE;
   }
   if (looked.isRefused) return VERDICT_HOOK;
-  if ((input.depth ?? 0) > core.rule.policy.maxDepth) return VERDICT_TOO_DEEP;
+  if ((input.depth ?? 0) > rule.policy.maxDepth) return VERDICT_TOO_DEEP;
   if (known !== 0 && (input.dedup ?? "check") === "check") return VERDICT_DUPLICATE;
   const { pending, waiting } = core.counters;
   if (pending + waiting >= core.limits.capacity) return VERDICT_FULL;
@@ -215,7 +222,8 @@ function holdOf(
     const isBlock = float(core.store, host, HOST_BLOCK_UNTIL_WORD) === clockMs;
     return { heldBy: isBlock ? "block" : "delay", dueAt: clockMs };
   }
-  if (word(core.store, host, HOST_LEASED_WORD) >= hostLimit(core, host)) return { heldBy: "limit" };
+  const limit = hostLimit(core, host, ruleOf(core, record));
+  if (word(core.store, host, HOST_LEASED_WORD) >= limit) return { heldBy: "limit" };
   if (status === "paused" || status === "draining") return { heldBy: "paused" };
   if (core.counters.leased >= core.limits.maxLeases) return { heldBy: "maxLeases" };
   return { dueAt: nowMs };
@@ -231,7 +239,7 @@ function liveView(core: Core, record: number): RecordView {
     depth: recordDepth(store, record),
     url: recordUrl(core.scratch, record),
     host: recordHost(core, record),
-    rule: core.rule.id,
+    rule: ruleOf(core, record).id,
     priority: recordPriority(store, record),
     deliveries: recordDeliveries(store, record),
     ...untilOf(core, record, state),

@@ -1,6 +1,6 @@
 /** Report: counters and gauges as plain data, derived from transitions alone; toString() for people. */
 import { timeText } from "../base/clock.ts";
-import type { Core } from "../frontier/core.ts";
+import type { Core, RuleState } from "../frontier/core.ts";
 import { nextDueAt } from "../frontier/due.ts";
 import {
   hostNextBusy,
@@ -22,7 +22,7 @@ export interface ReportContext {
 }
 
 export function reportOf(core: Core, context: ReportContext): Report {
-  const { counters, rule } = core;
+  const { counters } = core;
   const seen = seenStats(core.seen);
   // Pending records wait for a clock too, where it is that of their host.
   const due = counters.leased === 0 ? nextDueAt(core, context.nowMs) : undefined;
@@ -54,15 +54,7 @@ export function reportOf(core: Core, context: ReportContext): Report {
     lanes: countLanes(core),
     seen: counters.seen,
     depths: Array.from(counters.depths, (count) => count ?? 0),
-    rules: {
-      [rule.id]: {
-        pending: rule.pending,
-        leased: rule.leased,
-        done: rule.done,
-        failed: rule.failed,
-        served: rule.served,
-      },
-    },
+    rules: Object.fromEntries(core.rules.map((rule) => [rule.id, countsOf(rule)])),
     seenSet: {
       mode: seen.mode,
       bytes: seen.bytes,
@@ -94,9 +86,12 @@ export function reportOf(core: Core, context: ReportContext): Report {
 /** Lanes of distinct priorities in use. */
 function countLanes(core: Core): number {
   const { store, hosts } = core;
-  let lanes = countRanks(core, word(store, core.rule.handle, RULE_QUEUE_RANKS_WORD));
-  if (!core.rule.policy.isPolite) return lanes;
-  lanes = 0;
+  let lanes = 0;
+  for (const { handle, policy } of core.rules) {
+    if (policy.isPolite) continue;
+    lanes += countRanks(core, word(store, handle, RULE_QUEUE_RANKS_WORD));
+  }
+  if (core.rules.every(({ policy }) => !policy.isPolite)) return lanes;
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
     let queue = word(store, host, HOST_QUEUES_WORD);
     for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
@@ -104,6 +99,11 @@ function countLanes(core: Core): number {
     }
   }
   return lanes;
+}
+
+function countsOf(rule: RuleState): Report["rules"][string] {
+  const { pending, leased, done, failed, served } = rule;
+  return { pending, leased, done, failed, served };
 }
 
 function countRanks(core: Core, root: number): number {

@@ -4,13 +4,8 @@
  */
 import { createRandom, entropyWords } from "../base/random.ts";
 import { memoryFull } from "../base/errors.ts";
-import {
-  type Core,
-  createCounters,
-  type RuleState,
-  type TransitionSink,
-} from "../frontier/core.ts";
-import type { FrontierPolicy } from "../frontier/policy.ts";
+import { type Core, createCounters, createRule, type TransitionSink } from "../frontier/core.ts";
+import { createShares } from "../frontier/shares.ts";
 import { createHeap } from "../structures/heap.ts";
 import { createHostTable, ruleQueueCreate } from "../structures/host-table.ts";
 import { laneCreate } from "../structures/lane.ts";
@@ -54,6 +49,8 @@ export function createRuntime(
   const failedLane = laneCreate(store.arena, 0);
   const handle = ruleQueueCreate(store, 0);
   if (failedLane === 0 || handle === 0) throw memoryFull();
+  const { policy } = settings;
+  const rule = createRule({ id: "default", index: 0, handle, policy, order: 0, rate: 100 });
   const random = createRandom(settings.seed);
   const sink: TransitionSink = {
     wants: events.wants,
@@ -71,7 +68,9 @@ export function createRuntime(
     deadlines: createHeap(store.region),
     clocks: createHeap(store.region),
     failedLane,
-    rule: createRule(handle, settings.policy),
+    rules: [rule],
+    sole: rule,
+    shares: createShares(),
     limits: settings,
     counters: createCounters(),
     sink,
@@ -98,19 +97,5 @@ export function createRuntime(
       isSpecial: needsAdmissions(settings.key),
       isBusy: false,
     },
-  };
-}
-
-function createRule(handle: number, policy: FrontierPolicy): RuleState {
-  return {
-    id: "default",
-    index: 0,
-    handle,
-    policy,
-    served: 0,
-    pending: 0,
-    leased: 0,
-    done: 0,
-    failed: 0,
   };
 }

@@ -1,5 +1,5 @@
 /** Views: what a user sees of a record, as plain data that outlives it. */
-import type { Core } from "../frontier/core.ts";
+import { type Core, ruleOf } from "../frontier/core.ts";
 import { recordHost } from "../frontier/walk.ts";
 import {
   blobBytes,
@@ -41,7 +41,7 @@ export function recordView(
     url,
     method: extras.m ?? "GET",
     host: recordHost(core, record),
-    rule: core.rule.id,
+    rule: ruleOf(core, record).id,
     priority: recordPriority(store, record),
     depth: recordDepth(store, record),
     attempt: recordAttempt(store, record),

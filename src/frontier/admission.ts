@@ -14,7 +14,8 @@ import {
   rowVisitOffset,
   rowVisitText,
 } from "../url/rows.ts";
-import type { Core } from "./core.ts";
+import type { Core, RuleState } from "./core.ts";
+import type { FrontierPolicy } from "./policy.ts";
 import { VERDICT_INVALID_URL, VERDICT_SCHEME, VERDICT_TOO_LONG } from "./verdict.ts";
 
 /** What a request says beyond its URL, checked and encoded by the engine. */
@@ -49,6 +50,8 @@ export interface Intake {
   readonly parent: number;
   /** One per row where the request was more than a URL. */
   readonly admissions: ReadonlyArray<Admission | undefined> | undefined;
+  /** Index of the rule of each row; undefined: the sole rule's. */
+  readonly ruleIndexes: Uint32Array | undefined;
   /** The user's hook, asked for rows that would be admitted; undefined: refused. */
   readonly hook: ((row: number) => Admission | undefined) | undefined;
   /** Out: the verdict code of row i goes to codes[codesStart + i]. */
@@ -69,10 +72,9 @@ export function hasReserve(core: Core): boolean {
  * Names the bytes of a row that its record keeps: what follows the host, or all where user info stands before it.
  * They are those of the visit URL, or of the key where the policy wants that one visited.
  */
-export function setRowText(core: Core, rows: Rows, row: number): void {
+export function setRowText(core: Core, policy: FrontierPolicy, rows: Rows, row: number): void {
   const { draft } = core;
-  const { policy } = core.rule;
-  const isKey = visitsKey(core);
+  const isKey = visitsKey(policy);
   let isWhole = rowHasUserinfo(rows, row) || policy.by !== "host";
   if (isKey && !isWhole) isWhole = !rowKeyStartsLikeVisit(rows, row, rowPathStart(rows, row));
   const start = isWhole ? 0 : rowPathStart(rows, row);
@@ -82,14 +84,23 @@ export function setRowText(core: Core, rows: Rows, row: number): void {
 }
 
 /** The URL that a lease of this row would carry. */
-export function rowLeaseText(core: Core, rows: Rows, row: number): string {
-  return visitsKey(core) ? rowKeyText(rows, row) : rowVisitText(rows, row);
+export function rowLeaseText(policy: FrontierPolicy, rows: Rows, row: number): string {
+  return visitsKey(policy) ? rowKeyText(rows, row) : rowVisitText(rows, row);
 }
 
 /** The key of profile `url` is the pushed string, which need not be a URL that can be visited. */
-function visitsKey(core: Core): boolean {
-  const { key } = core.rule.policy;
+function visitsKey({ key }: FrontierPolicy): boolean {
   return key?.visit === "canonical" && key.profile !== "url";
+}
+
+/** The rule that a row was matched to. @hot */
+export function ruleOfRow(
+  core: Core,
+  ruleIndexes: Uint32Array | undefined,
+  row: number,
+): RuleState {
+  if (ruleIndexes === undefined) return core.sole as RuleState;
+  return core.rules[ruleIndexes[row] as number] as RuleState;
 }
 
 /** The verdict of a row that the URL room refused. */

@@ -33,9 +33,11 @@ import {
   type Intake,
   refusalOf,
   rowLeaseText,
+  ruleOfRow,
   setRowText,
 } from "./admission.ts";
-import { type Core, effectivePriority } from "./core.ts";
+import { type Core, effectivePriority, type RuleState } from "./core.ts";
+import type { FrontierPolicy } from "./policy.ts";
 import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
 import { sightRecord } from "./sighting.ts";
 import { admitRecord, isFinishedValue, keepRecord, logAdmitted } from "./transition.ts";
@@ -79,7 +81,9 @@ function admitRow(core: Core, intake: Intake, row: number, admission: Admission)
   if (admission.verdict !== undefined) return admission.verdict;
   const status = rowStatus(rows, row);
   if (status !== BATCH_OK) return refusalOf(status);
-  if (admission.depth > core.rule.policy.maxDepth) return VERDICT_TOO_DEEP;
+  const rule = ruleOfRow(core, intake.ruleIndexes, row);
+  const { policy } = rule;
+  if (admission.depth > policy.maxDepth) return VERDICT_TOO_DEEP;
   const hash = (hashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(core.store, hash);
   const hi = wordAt(core.store, hash + 1);
@@ -90,18 +94,19 @@ function admitRow(core: Core, intake: Intake, row: number, admission: Admission)
   }
   const asked = intake.hook === undefined ? admission : intake.hook(row);
   if (asked === undefined) return VERDICT_HOOK;
-  const unit = unitOfRow(core, rows, row);
-  if (isBudgeted(core) && !hasBudget(core, unit.host)) return VERDICT_BUDGET;
+  const unit = unitOfRow(core, policy, rows, row);
+  if (isBudgeted(policy) && !hasBudget(core, policy, unit.host)) return VERDICT_BUDGET;
   if (intake.isOutside && isAtCapacity(core)) return VERDICT_FULL;
   if (!hasReserve(core)) return VERDICT_FULL_MEMORY;
   const host = unit.host || joinUnit(core, rows, row, unit.name);
   if (host === 0) return VERDICT_FULL_MEMORY;
-  return makeRecord(core, { intake, row, admission: asked, host, lo, hi, known });
+  return makeRecord(core, { intake, row, rule, admission: asked, host, lo, hi, known });
 }
 
 interface Making {
   intake: Intake;
   row: number;
+  rule: RuleState;
   admission: Admission;
   host: number;
   lo: number;
@@ -111,20 +116,21 @@ interface Making {
 }
 
 function makeRecord(core: Core, making: Making): number {
-  const { admission, host, intake, row, lo, hi } = making;
+  const { admission, host, intake, row, rule, lo, hi } = making;
+  const { policy } = rule;
   const { draft, scratch, store } = core;
   // A live identity keeps its record; a second one beside it has none (dedup: 'record').
   const isOwner =
     admission.dedup !== "skip" && (making.known === 0 || isFinishedValue(making.known));
   draft.flags = flagsOf(admission, rowIsHttps(intake.rows, row), isOwner);
-  draft.priority = effectivePriority(core, admission.priority, admission.depth);
-  draft.queue = queueOf(core.hosts, host, core.rule.handle);
+  draft.priority = effectivePriority(policy, admission.priority, admission.depth);
+  draft.queue = queueOf(core.hosts, host, rule.handle);
   draft.lo = lo;
   draft.hi = hi;
   draft.depth = admission.depth;
   draft.parent = intake.parent;
   draft.blob = blobOf(core, admission);
-  setRowText(core, intake.rows, row);
+  setRowText(core, policy, intake.rows, row);
   const record = draft.queue === 0 || draft.blob < 0 ? 0 : recordCreate(store, draft);
   if (record === 0 || (isOwner && !claim(core, making, record))) {
     if (draft.blob > 0) blobFree(store, draft.blob);
@@ -134,7 +140,7 @@ function makeRecord(core: Core, making: Making): number {
   scratchCopyAll(scratch);
   if (admission.isVolatile) core.volatileData.set(record, admission.volatileData);
   keepRecord(core, record, host);
-  if (isBudgeted(core)) spendBudget(core, host);
+  if (isBudgeted(policy)) spendBudget(core, host);
   admitRecord(core, record, admission.dueMs, intake.nowMs);
   logAdmitted(core, record);
   return admission.dueMs > intake.nowMs ? VERDICT_DEFERRED : VERDICT_ACCEPTED;
@@ -172,13 +178,13 @@ interface Unit {
   readonly name: string | undefined;
 }
 
-function unitOfRow(core: Core, rows: Rows, row: number): Unit {
-  const { by } = core.rule.policy;
+function unitOfRow(core: Core, policy: FrontierPolicy, rows: Rows, row: number): Unit {
+  const { by } = policy;
   if (by !== "host") {
     const isDomain = by === "domain";
     const name = isDomain
       ? registrableDomain(rowHostText(rows, row))
-      : ownUnit(core, rows, row, by);
+      : ownUnit(by, rowLeaseText(policy, rows, row), rowHostText(rows, row));
     return { host: hostNamed(core.hosts, name), name };
   }
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
@@ -195,12 +201,12 @@ function joinUnit(core: Core, rows: Rows, row: number, name: string | undefined)
 }
 
 /** A user's function that throws or answers no text falls back to the host: no input stops the engine. */
-function ownUnit(core: Core, rows: Rows, row: number, by: (url: string) => string): string {
+function ownUnit(by: (url: string) => string, url: string, host: string): string {
   try {
-    const unit: unknown = by(rowLeaseText(core, rows, row));
+    const unit: unknown = by(url);
     if (typeof unit === "string" && unit !== "") return unit;
   } catch {
     // The fall-back below is the answer.
   }
-  return rowHostText(rows, row);
+  return host;
 }

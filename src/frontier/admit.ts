@@ -28,9 +28,9 @@ import {
   slotsOffset,
   valuesOffset,
 } from "../url/rows.ts";
-import { hasReserve, type Intake, refusalOf, setRowText } from "./admission.ts";
+import { hasReserve, type Intake, refusalOf, ruleOfRow, setRowText } from "./admission.ts";
 import { admitEach } from "./admit-each.ts";
-import { type Core, effectivePriority } from "./core.ts";
+import { type Core, effectivePriority, type RuleState } from "./core.ts";
 import { evictHosts } from "./eviction.ts";
 import { isBudgeted } from "./politeness.ts";
 import { lowerDepth } from "./sighting.ts";
@@ -52,8 +52,10 @@ export type Outline = Pick<Intake, "admissions" | "hook" | "depth" | "isOutside"
 /** Whether all rows share one fate but for their being crawlable and new. */
 export function isPlain(core: Core, intake: Outline): boolean {
   if (intake.admissions !== undefined || intake.hook !== undefined) return false;
-  const { policy } = core.rule;
-  if (policy.by !== "host" || isBudgeted(core) || !hasReserve(core)) return false;
+  if (!hasReserve(core)) return false;
+  if (core.sole === undefined) return false;
+  const { policy } = core.sole;
+  if (policy.by !== "host" || isBudgeted(policy)) return false;
   if (intake.depth > policy.maxDepth) return false;
   const { pending, waiting } = core.counters;
   return !intake.isOutside || pending + waiting + intake.count <= core.limits.capacity;
@@ -69,14 +71,15 @@ function admitPlain(core: Core, intake: Intake): void {
   }
   findHosts(core, rows, count);
   const { draft } = core;
-  draft.priority = effectivePriority(core, undefined, depth);
   draft.depth = depth;
   draft.parent = intake.parent;
   draft.blob = 0;
   for (let row = 0; row < count; row++) {
     const value = wordAt(core.store, values + row);
     if (value === TABLE_NEW) {
-      codes[codesStart + row] = makePlain(core, rows, row, nowMs);
+      const rule = ruleOfRow(core, intake.ruleIndexes, row);
+      draft.priority = effectivePriority(rule.policy, undefined, depth);
+      codes[codesStart + row] = makePlain(core, rule, rows, row, nowMs);
     } else if (value === TABLE_SKIP) {
       codes[codesStart + row] = refusalOf(rowStatus(rows, row));
     } else {
@@ -108,7 +111,7 @@ function markRows(core: Core, rows: Rows, count: number): boolean {
 }
 
 /** Makes the record of a new row whose identity the table has claimed. @hot */
-function makePlain(core: Core, rows: Rows, row: number, nowMs: number): number {
+function makePlain(core: Core, rule: RuleState, rows: Rows, row: number, nowMs: number): number {
   const { draft, store } = core;
   const hash = (hashesOffset(rows) >> 2) + row * 2;
   const slot = wordAt(store, (slotsOffset(rows) >> 2) + row);
@@ -116,8 +119,8 @@ function makePlain(core: Core, rows: Rows, row: number, nowMs: number): number {
   draft.hi = wordAt(store, hash + 1);
   draft.flags = rowIsHttps(rows, row) ? RECORD_FLAG_HTTPS : 0;
   const host = hostOfRow(core, rows, row);
-  draft.queue = host === 0 ? 0 : queueOf(core.hosts, host, core.rule.handle);
-  setRowText(core, rows, row);
+  draft.queue = host === 0 ? 0 : queueOf(core.hosts, host, rule.handle);
+  setRowText(core, rule.policy, rows, row);
   const record = draft.queue === 0 ? 0 : recordCreate(store, draft);
   if (record === 0) {
     seenRemove(core.seen, draft.lo, draft.hi);

@@ -19,7 +19,7 @@ import {
 } from "../structures/host-table.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import type { Core } from "./core.ts";
-import { hostClock } from "./schedule.ts";
+import { hostClock } from "./host-clock.ts";
 
 const FLOATS = [HOST_READY_AT_WORD, HOST_BLOCK_UNTIL_WORD, HOST_DELAY_WORD, HOST_ADAPTIVE_WORD];
 const WORDS = [HOST_LIMIT_WORD, HOST_FAILURES_WORD];

@@ -8,16 +8,25 @@
  *   waiting      records by due time                         region (heap)
  *   deadlines    leased records by deadline                  region (heap)
  *   clocks       hosts by the time they may go again         region (heap)
- *   rules        one ranks root per rule                     region
+ *   rules        one ranks root per rule                     region; state and shares: objects, one per rule
+ *
+ *   I1  A rule keeps its index while a record names it; the record finds it by way of its host queue.
+ *   I2  sole is the one rule there is, or undefined where there are several.
  */
 import type { Heap } from "../structures/heap.ts";
 import type { HostTable } from "../structures/host-table.ts";
 import type { SeenSet } from "../structures/seen-set.ts";
 import type { RecordDraft } from "../structures/record.ts";
 import type { Scratch } from "../structures/scratch.ts";
-import type { Store } from "../structures/store.ts";
 import type { TransitionLog } from "./log.ts";
+import { QUEUE_RULE_WORD, RULE_QUEUE_INDEX_WORD } from "../structures/host-table.ts";
+import { recordQueue } from "../structures/record.ts";
+import { type Store, word } from "../structures/store.ts";
 import type { FrontierPolicy } from "./policy.ts";
+import type { RuleState } from "./rule-state.ts";
+import type { Shares } from "./shares.ts";
+
+export { createRule, type RuleState } from "./rule-state.ts";
 
 export interface Counters {
   pushed: number;
@@ -66,19 +75,6 @@ export interface TransitionSink {
   readonly wants: Record<TransitionKind, boolean>;
 }
 
-export interface RuleState {
-  readonly id: string;
-  readonly index: number;
-  /** Handle of its rule queue. */
-  readonly handle: number;
-  readonly policy: FrontierPolicy;
-  served: number;
-  pending: number;
-  leased: number;
-  done: number;
-  failed: number;
-}
-
 export interface CoreLimits {
   readonly capacity: number;
   readonly maxLeases: number;
@@ -95,7 +91,10 @@ export interface Core {
   readonly clocks: Heap;
   /** Lane of failed records, in the order of their failing. */
   readonly failedLane: number;
-  readonly rule: RuleState;
+  /** By index. */
+  readonly rules: RuleState[];
+  sole: RuleState | undefined;
+  readonly shares: Shares;
   readonly limits: CoreLimits;
   readonly counters: Counters;
   readonly sink: TransitionSink;
@@ -115,10 +114,28 @@ export interface Core {
 }
 
 /** (request ?? rule) − depth × depthPriority, a safe integer. */
-export function effectivePriority(core: Core, asked: number | undefined, depth: number): number {
-  const { policy } = core.rule;
+export function effectivePriority(
+  policy: FrontierPolicy,
+  asked: number | undefined,
+  depth: number,
+): number {
   const base = asked ?? policy.priority;
   return policy.depthPriority === 0 ? base : clampPriority(base - depth * policy.depthPriority);
+}
+
+/** The rule of a record. @hot */
+export function ruleOf(core: Core, record: number): RuleState {
+  return core.sole ?? ruleOfQueue(core, recordQueue(core.store, record));
+}
+
+/** The rule of a host queue. @hot */
+export function ruleOfQueue(core: Core, queue: number): RuleState {
+  return core.sole ?? ruleAt(core, word(core.store, queue, QUEUE_RULE_WORD));
+}
+
+/** The rule of a rule queue. @hot */
+export function ruleAt(core: Core, ruleQueue: number): RuleState {
+  return core.rules[word(core.store, ruleQueue, RULE_QUEUE_INDEX_WORD)] as RuleState;
 }
 
 /** Priorities stay safe integers, whatever is added to them. */

@@ -1,13 +1,12 @@
 /** Due: when something can go next. */
 import { heapCount, heapPeekKey } from "../structures/heap.ts";
-import { RULE_QUEUE_RANKS_WORD } from "../structures/host-table.ts";
-import { word } from "../structures/store.ts";
 import type { Core } from "./core.ts";
+import { hasStanding } from "./schedule.ts";
 
 /** Whether a poll at `nowMs` could give a lease; the core must have been brought to `nowMs`. */
 export function isReady(core: Core, nowMs: number): boolean {
   if (core.counters.leased >= core.limits.maxLeases) return false;
-  if (word(core.store, core.rule.handle, RULE_QUEUE_RANKS_WORD) !== 0) return true;
+  if (hasStanding(core)) return true;
   return clockDueAt(core) <= nowMs;
 }
 

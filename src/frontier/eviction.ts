@@ -4,7 +4,7 @@
  */
 import { hostEvictable, hostForget } from "../structures/host-table.ts";
 import type { Core } from "./core.ts";
-import { hostClock } from "./schedule.ts";
+import { hostClock } from "./host-clock.ts";
 
 /** Hosts looked at after each batch: a batch of 256 rows joins fewer new hosts than this, or catches up later. */
 const EVICTIONS_PER_BATCH = 256;

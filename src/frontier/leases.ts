@@ -26,8 +26,8 @@ import {
   setRecordPriority,
   blobMaxAttempts,
 } from "../structures/record.ts";
-import { clampPriority, type Core } from "./core.ts";
-import type { Outcome } from "./policy.ts";
+import { clampPriority, type Core, ruleOf } from "./core.ts";
+import type { FrontierPolicy, Outcome } from "./policy.ts";
 import { countVisit, isBadStatus, takeOutcome } from "./politeness.ts";
 import { cancelVisit, endVisit, type HandOut, handOut, logClock, wakeHosts } from "./schedule.ts";
 import {
@@ -65,7 +65,7 @@ export function leaseNext(core: Core, nowMs: number, out: HandOut): boolean {
   if (core.counters.leased >= core.limits.maxLeases) return false;
   if (!handOut(core, nowMs, out)) return false;
   leaseRecord(core, out.record, nowMs + core.limits.leaseMs, out.sequence);
-  if (core.log !== undefined) logClock(core, hostOf(core, out.record));
+  if (core.log !== undefined) logClock(core, out.record);
   return true;
 }
 
@@ -89,13 +89,14 @@ export function learn(
   nowMs: number,
 ): void {
   const host = hostOf(core, lease.record);
-  if (outcome !== undefined) takeOutcome(core, host, outcome, nowMs);
-  countVisit(core, host, isBadStatus(outcome?.status), nowMs);
+  const { policy } = ruleOf(core, lease.record);
+  if (outcome !== undefined) takeOutcome(core, host, { policy, outcome }, nowMs);
+  countVisit(core, host, { policy, isFailure: isBadStatus(outcome?.status) }, nowMs);
 }
 
 /** Finished; the visit has been learned of. @hot */
 export function done(core: Core, lease: HandOut, nowMs: number): void {
-  endVisit(core, hostOf(core, lease.record), nowMs);
+  endVisit(core, lease.record, nowMs);
   finishRecord(core, lease.record);
 }
 
@@ -107,6 +108,7 @@ export function retry(
 ): "requeued" | "failed" {
   const { record } = lease;
   const { store } = core;
+  const { policy } = ruleOf(core, record);
   const host = endOf(core, record, request.outcome, nowMs);
   const attempt = recordAttempt(store, record);
   if (attempt >= maxAttempts(core, record)) {
@@ -116,10 +118,11 @@ export function retry(
   } else {
     setRecordAttempt(store, record, attempt + 1);
     setRecordPriority(store, record, retryPriority(core, record, request.priority));
-    const delayMs = request.delayMs ?? backoffDelay(core, attempt);
+    const delayMs = request.delayMs ?? backoffDelay(core, policy, attempt);
     retryRecord(core, record, nowMs + delayMs, { nowMs, reason: request.reason });
   }
-  countVisit(core, host, true, nowMs); // may give the host up, and this record with it
+  // This may give the host up, and this record with it.
+  countVisit(core, host, { policy, isFailure: true }, nowMs);
   return recordState(store, record) === RECORD_FAILED ? "failed" : "requeued";
 }
 
@@ -129,9 +132,10 @@ export function fail(
   result: { reason: string | undefined; outcome: Outcome | undefined },
   nowMs: number,
 ): void {
+  const { policy } = ruleOf(core, lease.record);
   const host = endOf(core, lease.record, result.outcome, nowMs);
   failRecord(core, lease.record, result.reason ?? "failed");
-  countVisit(core, host, true, nowMs);
+  countVisit(core, host, { policy, isFailure: true }, nowMs);
 }
 
 /** Back to its place: no visit happened. A record handed out too often fails instead. */
@@ -161,14 +165,14 @@ export function deadlineOf(core: Core, lease: HandOut): number {
 export function maxAttempts(core: Core, record: number): number {
   const blob = recordBlob(core.store, record);
   const own = blob === 0 ? 0 : blobMaxAttempts(core.store, blob);
-  return own > 0 ? own : core.rule.policy.maxAttempts;
+  return own > 0 ? own : ruleOf(core, record).policy.maxAttempts;
 }
 
 /** A deadline passed: an attempt is gone, the place is kept. The host is not to blame. */
 function expire(core: Core, record: number, nowMs: number): void {
   const { store } = core;
   core.counters.expired++;
-  endVisit(core, hostOf(core, record), nowMs);
+  endVisit(core, record, nowMs);
   const attempt = recordAttempt(store, record);
   if (attempt >= maxAttempts(core, record)) {
     failRecord(core, record, "expired");
@@ -183,8 +187,10 @@ function expire(core: Core, record: number, nowMs: number): void {
 /** Ends a visit that did not succeed; its host. */
 function endOf(core: Core, record: number, outcome: Outcome | undefined, nowMs: number): number {
   const host = hostOf(core, record);
-  if (outcome !== undefined) takeOutcome(core, host, outcome, nowMs);
-  endVisit(core, host, nowMs);
+  if (outcome !== undefined) {
+    takeOutcome(core, host, { policy: ruleOf(core, record).policy, outcome }, nowMs);
+  }
+  endVisit(core, record, nowMs);
   return host;
 }
 
@@ -193,15 +199,15 @@ function isOverDelivered(core: Core, record: number): boolean {
 }
 
 function retryPriority(core: Core, record: number, asked: number | undefined): number {
-  const { policy } = core.rule;
+  const { policy } = ruleOf(core, record);
   if (asked !== undefined) return clampPriority(asked);
   if (policy.retrySet !== undefined) return policy.retrySet;
   return clampPriority(recordPriority(core.store, record) + policy.retryAdd);
 }
 
 /** Exponential back-off with jitter: baseMs × factor^(attempt − 1), at most maxMs, spread by ±jitter. */
-function backoffDelay(core: Core, attempt: number): number {
-  const { baseMs, factor, maxMs, jitter } = core.rule.policy.backoff;
+function backoffDelay(core: Core, policy: FrontierPolicy, attempt: number): number {
+  const { baseMs, factor, maxMs, jitter } = policy.backoff;
   if (baseMs === 0) return 0;
   const delayMs = Math.min(maxMs, baseMs * factor ** Math.min(attempt - 1, 64));
   if (jitter === 0) return delayMs;

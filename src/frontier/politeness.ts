@@ -19,7 +19,7 @@ import {
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import type { Core } from "./core.ts";
 import { LOG_HOST_ALL } from "./log.ts";
-import type { Outcome } from "./policy.ts";
+import type { FrontierPolicy, Outcome } from "./policy.ts";
 import { settleHost } from "./schedule.ts";
 import { failRecord, hostOf, sequenceOf } from "./transition.ts";
 import { noteRecords } from "./walk.ts";
@@ -29,9 +29,14 @@ const TOO_MANY_REQUESTS = 429;
 const SERVER_ERRORS = 500;
 
 /** Takes in what one visit showed: delay, bytes, Retry-After. Comes before the end of the visit. */
-export function takeOutcome(core: Core, host: number, outcome: Outcome, nowMs: number): void {
+export function takeOutcome(
+  core: Core,
+  host: number,
+  { policy, outcome }: { policy: FrontierPolicy; outcome: Outcome },
+  nowMs: number,
+): void {
   const { store } = core;
-  const { adaptive } = core.rule.policy;
+  const { adaptive } = policy;
   const { latencyMs, bytes, retryAfterMs } = outcome;
   if (adaptive !== undefined && isAmount(latencyMs)) {
     const delayMs = Math.min(Math.max(adaptive.factor * latencyMs, adaptive.minMs), adaptive.maxMs);
@@ -48,10 +53,15 @@ export function isBadStatus(status: number | undefined): boolean {
 }
 
 /** Counts a visit for the breaker and for back-off. Comes after the record has its new state. */
-export function countVisit(core: Core, host: number, isFailure: boolean, nowMs: number): void {
+export function countVisit(
+  core: Core,
+  host: number,
+  { policy, isFailure }: { policy: FrontierPolicy; isFailure: boolean },
+  nowMs: number,
+): void {
   if (isFailure) core.sink.failure(nowMs);
   const { store } = core;
-  const backoff = core.rule.policy.hostBackoff;
+  const backoff = policy.hostBackoff;
   if (backoff === undefined) return;
   const failures = isFailure ? word(store, host, HOST_FAILURES_WORD) + 1 : 0;
   const hadFailures = word(store, host, HOST_FAILURES_WORD) !== failures;
@@ -111,8 +121,7 @@ export function isHeld(core: Core, host: number): boolean {
 }
 
 /** Whether the budget of a host (0: one not known yet) lets one more record in. */
-export function hasBudget(core: Core, host: number): boolean {
-  const { policy } = core.rule;
+export function hasBudget(core: Core, policy: FrontierPolicy, host: number): boolean {
   if (host === 0) return policy.budgetUrls > 0 && policy.budgetBytes > 0;
   if (word(core.store, host, HOST_ADMITTED_WORD) >= policy.budgetUrls) return false;
   return spent(core, host) < policy.budgetBytes;
@@ -125,8 +134,7 @@ export function spendBudget(core: Core, host: number): void {
   setHostFlag(store, host, HOST_KEPT, true);
 }
 
-export function isBudgeted(core: Core): boolean {
-  const { budgetUrls, budgetBytes } = core.rule.policy;
+export function isBudgeted({ budgetUrls, budgetBytes }: FrontierPolicy): boolean {
   return budgetUrls !== Number.POSITIVE_INFINITY || budgetBytes !== Number.POSITIVE_INFINITY;
 }
 

@@ -12,13 +12,9 @@
  *       as one of them comes up; until then they stand in the rule's ranks under the same order.
  */
 import {
-  HOST_ADAPTIVE_WORD,
-  HOST_BLOCK_UNTIL_WORD,
   HOST_CLOCKED,
-  HOST_DELAY_WORD,
   HOST_HELD,
   HOST_LEASED_WORD,
-  HOST_LIMIT_WORD,
   HOST_PENDING_WORD,
   HOST_QUEUES_WORD,
   HOST_READY_AT_WORD,
@@ -58,7 +54,9 @@ import {
 } from "../structures/record.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import { memoryFull } from "../base/errors.ts";
-import type { Core } from "./core.ts";
+import { type Core, type RuleState, ruleAt, ruleOf, ruleOfQueue } from "./core.ts";
+import { hostClock, hostDelay, hostLimit, isClockKept } from "./host-clock.ts";
+import { sharesCharge, sharesJoin, sharesLeave, sharesRefund } from "./shares.ts";
 import { LOG_HOST_CLOCK } from "./log.ts";
 
 /** The state of a host before a hand-out, for release and peek to put back. */
@@ -76,7 +74,7 @@ export function scheduleRecord(core: Core, record: number, nowMs: number): void 
   const { store } = core;
   const queue = recordQueue(store, record);
   const host = word(store, queue, QUEUE_HOST_WORD);
-  if (isClockKept(core, host)) {
+  if (isClockKept(core, host, ruleOfQueue(core, queue).policy)) {
     queueInsert(core, queue, record);
     settleHost(core, host, nowMs);
     return;
@@ -86,6 +84,7 @@ export function scheduleRecord(core: Core, record: number, nowMs: number): void 
   if (!ranksInsert(arena, rule, RULE_QUEUE_RANKS_WORD, recordPriority(store, record), record)) {
     throw memoryFull();
   }
+  if (core.sole === undefined) sharesJoin(core.shares, ruleAt(core, rule));
 }
 
 /** Takes a pending record out of its ranks. */
@@ -103,7 +102,38 @@ export function unscheduleRecord(core: Core, record: number, nowMs: number): voi
 
 /** The record that goes next at `nowMs`, handed out of its ranks and its host; undefined: none may. @hot */
 export function handOut(core: Core, nowMs: number, out: HandOut): boolean {
-  const { store, rule } = core;
+  if (core.sole !== undefined) return handOutOf(core, core.sole, nowMs, out);
+  for (let rule = nextRule(core); rule !== undefined; rule = nextRule(core)) {
+    if (!handOutOf(core, rule, nowMs, out)) continue; // what stood there waits for its hosts
+    sharesCharge(core.shares, rule);
+    return true;
+  }
+  return false;
+}
+
+/** Whether anything stands in any rule's ranks. */
+export function hasStanding(core: Core): boolean {
+  if (core.sole !== undefined) return stands(core, core.sole);
+  return nextRule(core) !== undefined;
+}
+
+/** The rule whose turn it is, of those that have something standing. */
+function nextRule(core: Core): RuleState | undefined {
+  const { shares } = core;
+  for (let rule = shares.heap[0]; rule !== undefined; rule = shares.heap[0]) {
+    if (stands(core, rule)) return rule;
+    sharesLeave(shares, rule);
+  }
+  return undefined;
+}
+
+function stands(core: Core, { handle }: RuleState): boolean {
+  return word(core.store, handle, RULE_QUEUE_RANKS_WORD) !== 0;
+}
+
+/** The same within one rule. @hot */
+function handOutOf(core: Core, rule: RuleState, nowMs: number, out: HandOut): boolean {
+  const { store } = core;
   const takeLast = rule.policy.isLifo && !rule.policy.isPolite;
   for (;;) {
     const lane = ranksBest(store.arena, word(store, rule.handle, RULE_QUEUE_RANKS_WORD));
@@ -112,7 +142,7 @@ export function handOut(core: Core, nowMs: number, out: HandOut): boolean {
     const isRecord = !isQueue(store, item);
     const queue = isRecord ? recordQueue(store, item) : item;
     const host = word(store, queue, QUEUE_HOST_WORD);
-    const record = isRecord ? item : queueBest(core, queue);
+    const record = isRecord ? item : queueBest(core, queue, rule.policy.isLifo);
     if (isRecord) {
       const priority = recordPriority(store, record);
       ranksRemove(store.arena, rule.handle, RULE_QUEUE_RANKS_WORD, priority, record);
@@ -124,39 +154,56 @@ export function handOut(core: Core, nowMs: number, out: HandOut): boolean {
     } else {
       queueRemove(core, queue, record);
     }
-    beginVisit(core, host, nowMs, out);
     out.record = record;
+    beginVisit(core, host, nowMs, out);
     return true;
   }
 }
 
 /** Undoes the latest hand-out as if it had never been. Hand-outs are undone in reverse order. */
-export function undoHandOut(core: Core, out: HandOut, nowMs: number): void {
+export function undoHandOut(
+  core: Core,
+  out: HandOut & { passBefore: number; currentBefore: number },
+  nowMs: number,
+): void {
   const { store } = core;
+  const rule = ruleOf(core, out.record);
   const host = word(store, recordQueue(store, out.record), QUEUE_HOST_WORD);
   core.leaseSequence--;
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) - 1);
-  if (isClockKept(core, host)) {
+  if (isClockKept(core, host, rule.policy)) {
     setFloat(store, host, HOST_TURN_WORD, out.turnBefore);
     setFloat(store, host, HOST_READY_AT_WORD, out.readyAtBefore);
   }
   scheduleRecord(core, out.record, nowMs);
   settleHost(core, host, nowMs);
+  if (core.sole === undefined) {
+    sharesRefund(core.shares, rule, out.passBefore, out.currentBefore);
+  }
 }
 
-/** A lease of this host ended: its delay starts anew. */
-export function endVisit(core: Core, host: number, nowMs: number): void {
+/** The lease of this record ended: its host's delay starts anew. */
+export function endVisit(core: Core, record: number, nowMs: number): void {
   const { store } = core;
+  const queue = recordQueue(store, record);
+  const host = word(store, queue, QUEUE_HOST_WORD);
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) - 1);
-  if (!isClockKept(core, host)) return;
-  setFloat(store, host, HOST_READY_AT_WORD, nowMs + hostDelay(core, host));
+  const { policy } = ruleOfQueue(core, queue);
+  if (!isClockKept(core, host, policy)) {
+    settleOthers(core, host, nowMs);
+    return;
+  }
+  setFloat(store, host, HOST_READY_AT_WORD, nowMs + hostDelay(core, host, policy));
   settleHost(core, host, nowMs);
-  logClock(core, host);
+  core.log?.host(host, LOG_HOST_CLOCK);
 }
 
-/** Tells the log where a host's clock now stands, if it has one. A peek says nothing: it is undone. @hot */
-export function logClock(core: Core, host: number): void {
-  if (core.log !== undefined && isClockKept(core, host)) core.log.host(host, LOG_HOST_CLOCK);
+/** Tells the log of the clock that a hand-out has set, if it has. A peek says nothing: it is undone. @hot */
+export function logClock(core: Core, record: number): void {
+  if (core.log === undefined) return;
+  const host = word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD);
+  const { policy } = ruleOf(core, record);
+  if (isClockKept(core, host, policy)) core.log.host(host, LOG_HOST_CLOCK);
 }
 
 /** A lease ended without a visit: the host is as before it, unless something changed it since. */
@@ -168,9 +215,9 @@ export function cancelVisit(core: Core, host: number, out: HandOut, nowMs: numbe
     if (float(store, host, HOST_READY_AT_WORD) === out.readyAtSet) {
       setFloat(store, host, HOST_READY_AT_WORD, out.readyAtBefore);
     }
+    core.log?.host(host, LOG_HOST_CLOCK);
   }
   settleHost(core, host, nowMs);
-  logClock(core, host);
 }
 
 /** Brings I1 and I2 about for one host after anything that concerns it changed. @hot */
@@ -179,9 +226,16 @@ export function settleHost(core: Core, host: number, nowMs: number): void {
   let queue = word(store, host, HOST_QUEUES_WORD);
   const pending = word(store, host, HOST_PENDING_WORD);
   const clockMs = hostClock(core, host);
-  const hasRoom = pending > 0 && !isHostShut(core, host);
-  const mayGo = hasRoom && clockMs <= nowMs;
-  for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) settleQueue(core, queue, mayGo);
+  const isFree = pending > 0 && !hostFlag(store, host, HOST_HELD);
+  const mayGo = isFree && clockMs <= nowMs;
+  const leased = word(store, host, HOST_LEASED_WORD);
+  let hasRoom = false;
+  for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+    const rule = ruleOfQueue(core, queue);
+    const isOpen = isFree && leased < hostLimit(core, host, rule);
+    settleQueue(core, queue, rule, isOpen && mayGo);
+    if (isOpen && word(store, queue, QUEUE_PENDING_WORD) > 0) hasRoom = true;
+  }
   const isClocked = hostFlag(store, host, HOST_CLOCKED);
   if (hasRoom && !mayGo) {
     if (isClocked) heapUpdate(core.clocks, host, clockMs, 0);
@@ -195,6 +249,12 @@ export function settleHost(core: Core, host: number, nowMs: number): void {
   }
 }
 
+/** A lease of a rule without politeness counts among its host's: rules with politeness look again. */
+function settleOthers(core: Core, host: number, nowMs: number): void {
+  if (core.sole !== undefined || word(core.store, host, HOST_PENDING_WORD) === 0) return;
+  settleHost(core, host, nowMs);
+}
+
 /** Lets go every host whose clock has passed. */
 export function wakeHosts(core: Core, nowMs: number): void {
   while (heapCount(core.clocks) > 0 && heapPeekKey(core.clocks) <= nowMs) {
@@ -205,55 +265,25 @@ export function wakeHosts(core: Core, nowMs: number): void {
   }
 }
 
-/** The time before which a host may not go. */
-export function hostClock(core: Core, host: number): number {
-  const readyAt = float(core.store, host, HOST_READY_AT_WORD);
-  return Math.max(readyAt, float(core.store, host, HOST_BLOCK_UNTIL_WORD));
-}
-
-/** The gap between visits of a host: by hand, else from its latencies, else the rule's. */
-export function hostDelay(core: Core, host: number): number {
-  const byHand = float(core.store, host, HOST_DELAY_WORD);
-  if (byHand >= 0) return byHand;
-  const adaptive = float(core.store, host, HOST_ADAPTIVE_WORD);
-  if (adaptive >= 0) return adaptive;
-  const { policy } = core.rule;
-  if (policy.adaptive === undefined) return policy.delayMs;
-  return Math.min(Math.max(policy.delayMs, policy.adaptive.minMs), policy.adaptive.maxMs);
-}
-
-/** Most leases of a host at once; Infinity without politeness. */
-export function hostLimit(core: Core, host: number): number {
-  const byHand = word(core.store, host, HOST_LIMIT_WORD);
-  if (byHand > 0) return byHand;
-  return core.rule.policy.isPolite ? core.rule.policy.perHost : Number.POSITIVE_INFINITY;
-}
-
-function isHostShut(core: Core, host: number): boolean {
-  if (hostFlag(core.store, host, HOST_HELD)) return true;
-  return word(core.store, host, HOST_LEASED_WORD) >= hostLimit(core, host);
-}
-
 function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void {
   const { store } = core;
   out.sequence = ++core.leaseSequence;
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) + 1);
-  if (!isClockKept(core, host)) return;
+  const { policy } = ruleOf(core, out.record);
+  if (!isClockKept(core, host, policy)) {
+    settleOthers(core, host, nowMs);
+    return;
+  }
   out.turnBefore = float(store, host, HOST_TURN_WORD);
   out.readyAtBefore = float(store, host, HOST_READY_AT_WORD);
   setFloat(store, host, HOST_TURN_WORD, out.sequence);
-  out.readyAtSet = nowMs + hostDelay(core, host);
+  out.readyAtSet = nowMs + hostDelay(core, host, policy);
   setFloat(store, host, HOST_READY_AT_WORD, out.readyAtSet);
   settleHost(core, host, nowMs);
 }
 
-/** Whether a host's turn and delay mean anything: without politeness they do once it is steered. */
-function isClockKept(core: Core, host: number): boolean {
-  return core.rule.policy.isPolite || hostFlag(core.store, host, HOST_STEERED);
-}
-
 /** Puts a queue where its best record and its host's turn say, or nowhere. */
-function settleQueue(core: Core, queue: number, mayGo: boolean): void {
+function settleQueue(core: Core, queue: number, rule: RuleState, mayGo: boolean): void {
   const { store } = core;
   const ruleQueue = word(store, queue, QUEUE_RULE_WORD);
   const stands = recordPlace(store, queue) !== 0;
@@ -267,9 +297,10 @@ function settleQueue(core: Core, queue: number, mayGo: boolean): void {
   }
   const lane = ranksBest(store.arena, word(store, queue, QUEUE_RANKS_WORD));
   const rank = lanePriority(store.region, lane);
-  const key = core.rule.policy.isPolite
+  const { isLifo, isPolite } = rule.policy;
+  const key = isPolite
     ? float(store, word(store, queue, QUEUE_HOST_WORD), HOST_TURN_WORD)
-    : recordKey(store, laneBest(core, lane));
+    : recordKey(store, laneBest(core, lane, isLifo));
   if (stands) {
     const rankBefore = float(store, queue, QUEUE_RANK_WORD);
     if (rankBefore === rank && recordKey(store, queue) === key) return;
@@ -278,6 +309,7 @@ function settleQueue(core: Core, queue: number, mayGo: boolean): void {
   setFloat(store, queue, QUEUE_RANK_WORD, rank);
   setRecordKey(store, queue, key);
   if (!ranksInsert(store.arena, ruleQueue, RULE_QUEUE_RANKS_WORD, rank, queue)) throw memoryFull();
+  if (core.sole === undefined) sharesJoin(core.shares, rule);
 }
 
 function queueInsert(core: Core, queue: number, record: number): void {
@@ -302,12 +334,12 @@ function countQueue(core: Core, queue: number, by: number): void {
   setWord(store, host, HOST_PENDING_WORD, word(store, host, HOST_PENDING_WORD) + by);
 }
 
-function queueBest(core: Core, queue: number): number {
+function queueBest(core: Core, queue: number, isLifo: boolean): number {
   const { store } = core;
-  return laneBest(core, ranksBest(store.arena, word(store, queue, QUEUE_RANKS_WORD)));
+  return laneBest(core, ranksBest(store.arena, word(store, queue, QUEUE_RANKS_WORD)), isLifo);
 }
 
-function laneBest(core: Core, lane: number): number {
+function laneBest(core: Core, lane: number, isLifo: boolean): number {
   const { region } = core.store;
-  return core.rule.policy.isLifo ? laneLast(region, lane) : laneFirst(region, lane);
+  return isLifo ? laneLast(region, lane) : laneFirst(region, lane);
 }

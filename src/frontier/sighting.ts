@@ -15,7 +15,7 @@ import { TABLE_CLAIMED } from "../structures/fingerprint-table.ts";
 import { seenFind } from "../structures/seen-set.ts";
 import { wordAt } from "../structures/store.ts";
 import { hashesOffset, type Rows } from "../url/rows.ts";
-import { clampPriority, type Core } from "./core.ts";
+import { clampPriority, type Core, ruleOf } from "./core.ts";
 import { LOG_CHANGED } from "./log.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
 import { isFinishedValue } from "./transition.ts";
@@ -46,7 +46,7 @@ export function sightRecord(core: Core, record: number, depth: number, nowMs: nu
   const state = recordState(store, record);
   if (state !== RECORD_PENDING && state !== RECORD_WAITING) return;
   setRecordDepth(store, record, depth);
-  const { depthPriority } = core.rule.policy;
+  const { depthPriority } = ruleOf(core, record).policy;
   const gained = (depthBefore - depth) * depthPriority;
   if (gained === 0) core.log?.record(LOG_CHANGED, record, 0);
   else movePriority(core, record, clampPriority(recordPriority(store, record) + gained), nowMs);

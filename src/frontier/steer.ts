@@ -66,13 +66,13 @@ export function removeRecords(core: Core, filter: RecordFilter, nowMs: number): 
 
 /** A new generation of the duplicate check: finished and failed ones are forgotten, others go on without identity. */
 export function forgetAll(core: Core): number {
-  const { counters, rule } = core;
+  const { counters } = core;
   const before = counters.forgotten;
   core.log?.forgotten();
   eachMatching(core, {}, ["failed"], (record) => forgetFailed(core, record));
   counters.forgotten += counters.done;
   counters.done = 0;
-  rule.done = 0;
+  for (const rule of core.rules) rule.done = 0;
   counters.seen = 0;
   seenForget(core.seen);
   return counters.forgotten - before;

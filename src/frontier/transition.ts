@@ -45,7 +45,7 @@ import {
 } from "../structures/record.ts";
 import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { float, word } from "../structures/store.ts";
-import { type Core, DEPTH_COUNT_MAX } from "./core.ts";
+import { type Core, DEPTH_COUNT_MAX, ruleOf } from "./core.ts";
 import { memoryFull } from "../base/errors.ts";
 import {
   LOG_ADMITTED,
@@ -98,6 +98,7 @@ export function keepRecord(core: Core, record: number, host: number): void {
 /** A waiting record's time has come; the caller has taken it off the heap. */
 export function wakeRecord(core: Core, record: number, nowMs: number): void {
   core.counters.waiting--;
+  ruleOf(core, record).waiting--;
   enterPending(core, record, nowMs);
   core.log?.record(LOG_WOKEN, record, 0);
 }
@@ -116,9 +117,10 @@ export function leaseRecord(
   counters.pending--;
   counters.leased++;
   counters.leases++;
-  core.rule.pending--;
-  core.rule.leased++;
-  core.rule.served++;
+  const rule = ruleOf(core, record);
+  rule.pending--;
+  rule.leased++;
+  rule.served++;
   core.log?.record(LOG_LEASED, record, 0);
   if (core.sink.wants.leased) core.sink.record("leased", record, undefined);
 }
@@ -127,7 +129,7 @@ export function leaseRecord(
 export function finishRecord(core: Core, record: number): void {
   endLease(core, record);
   core.counters.done++;
-  core.rule.done++;
+  ruleOf(core, record).done++;
   if (core.sink.wants.done) core.sink.record("done", record, undefined);
   const attempts = Math.min(recordAttempt(core.store, record), 1023);
   const value = FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record);
@@ -146,7 +148,7 @@ export function returnRecord(
   if (kind === "released") core.counters.released++;
   setRecordState(core.store, record, RECORD_PENDING);
   core.counters.pending++;
-  core.rule.pending++;
+  ruleOf(core, record).pending++;
   scheduleRecord(core, record, nowMs);
   core.log?.record(kind === "released" ? LOG_RELEASED : LOG_EXPIRED, record, 0);
   if (core.sink.wants[kind]) core.sink.record(kind, record, undefined);
@@ -180,7 +182,7 @@ export function failRecord(core: Core, record: number, reason: string, nowMs?: n
   setRecordKey(store, record, ++core.sequence);
   laneInsert(store.region, core.failedLane, record);
   counters.failed++;
-  core.rule.failed++;
+  ruleOf(core, record).failed++;
   core.log?.record(LOG_FAILED, record, 0);
   if (core.sink.wants.failed) core.sink.record("failed", record, reason);
 }
@@ -202,7 +204,7 @@ export function wakeEarly(core: Core, record: number, nowMs: number): void {
 export function requeueRecord(core: Core, record: number, nowMs: number): void {
   laneRemove(core.store.region, core.failedLane, record);
   core.counters.failed--;
-  core.rule.failed--;
+  ruleOf(core, record).failed--;
   enterPending(core, record, nowMs);
   core.log?.record(LOG_REQUEUED, record, 0);
 }
@@ -222,7 +224,7 @@ export function removeRecord(core: Core, record: number, nowMs: number): void {
 export function forgetFailed(core: Core, record: number): void {
   laneRemove(core.store.region, core.failedLane, record);
   core.counters.failed--;
-  core.rule.failed--;
+  ruleOf(core, record).failed--;
   core.counters.forgotten++;
   freeRecord(core, record);
 }
@@ -259,7 +261,7 @@ function enterPending(core: Core, record: number, nowMs: number): void {
   setRecordState(store, record, RECORD_PENDING);
   setRecordKey(store, record, orderKey(core, record, ++core.sequence));
   core.counters.pending++;
-  core.rule.pending++;
+  ruleOf(core, record).pending++;
   scheduleRecord(core, record, nowMs);
 }
 
@@ -268,28 +270,30 @@ function enterWaiting(core: Core, record: number, dueMs: number): void {
   setRecordState(core.store, record, RECORD_WAITING);
   if (!heapPush(core.waiting, record, dueMs, sequenceOf(core, record))) throw memoryFull();
   core.counters.waiting++;
+  ruleOf(core, record).waiting++;
 }
 
 function leavePending(core: Core, record: number, nowMs: number): void {
   if (recordState(core.store, record) === RECORD_WAITING) {
     heapRemove(core.waiting, record);
     core.counters.waiting--;
+    ruleOf(core, record).waiting--;
     return;
   }
   unscheduleRecord(core, record, nowMs);
   core.counters.pending--;
-  core.rule.pending--;
+  ruleOf(core, record).pending--;
 }
 
 function endLease(core: Core, record: number): void {
   heapRemove(core.deadlines, record);
   core.counters.leased--;
-  core.rule.leased--;
+  ruleOf(core, record).leased--;
 }
 
 /** Start requests keep their own order, first in first out, behind all others of their priority. */
 function orderKey(core: Core, record: number, sequence: number): number {
-  const { policy } = core.rule;
+  const { policy } = ruleOf(core, record);
   if (!policy.startLast) return sequence;
   if ((recordFlags(core.store, record) & RECORD_FLAG_START) === 0) return sequence;
   return policy.isLifo ? -START_LAST - sequence : START_LAST + sequence;

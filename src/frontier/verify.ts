@@ -26,10 +26,11 @@ import {
   recordState,
 } from "../structures/record.ts";
 import { verifyStore, word } from "../structures/store.ts";
-import type { Core } from "./core.ts";
-import { hostClock, hostLimit } from "./schedule.ts";
+import { type Core, type RuleState, ruleOf, ruleOfQueue } from "./core.ts";
+import { hostClock, hostLimit } from "./host-clock.ts";
 import { hostOf } from "./transition.ts";
 import type { RecordState } from "./record-state.ts";
+import { verifyShares } from "./shares.ts";
 import { noteRecords } from "./walk.ts";
 
 /** Throws InvariantError at the first thing that is not as it must be. */
@@ -52,9 +53,34 @@ export function verifyCore(core: Core): void {
   verifyHosts(core.hosts);
   verifyLive(core);
   const { hosts, store } = core;
-  verifyRanks(store.arena, word(store, core.rule.handle, RULE_QUEUE_RANKS_WORD));
+  for (const rule of core.rules) {
+    verifyRanks(store.arena, word(store, rule.handle, RULE_QUEUE_RANKS_WORD));
+  }
+  verifyRules(core);
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
     verifyHost(core, host);
+  }
+}
+
+/** Rules count their records; the shares list every rule that has something standing. */
+function verifyRules(core: Core): void {
+  assert(core.sole === undefined || core.rules.length === 1, "a sole rule is the only one");
+  for (const state of ["pending", "waiting", "leased", "failed"] as const) {
+    const counts = new Map<RuleState, number>();
+    const noted = noteRecords(core, new Set([state]));
+    for (let index = 0; index < noted.count; index++) {
+      const rule = ruleOf(core, noted.handles[index] as number);
+      counts.set(rule, (counts.get(rule) ?? 0) + 1);
+    }
+    for (const rule of core.rules) {
+      assert(rule[state] === (counts.get(rule) ?? 0), `a rule counts its ${state} records`);
+    }
+  }
+  verifyShares(core.shares);
+  if (core.sole !== undefined) return;
+  for (const { handle, place } of core.rules) {
+    const stands = word(core.store, handle, RULE_QUEUE_RANKS_WORD) !== 0;
+    assert(!stands || place >= 0, "a rule with something standing is listed");
   }
 }
 
@@ -96,8 +122,8 @@ function verifyHost(core: Core, host: number): void {
   const isClocked = hostFlag(store, host, HOST_CLOCKED);
   assert(isClocked === heapHas(core.clocks, host), "a clocked host is in the clock heap");
   const pending = word(store, host, HOST_PENDING_WORD);
-  const isFull = word(store, host, HOST_LEASED_WORD) >= hostLimit(core, host);
-  if (isClocked) assert(pending > 0 && !isFull, "only time keeps a clocked host");
+  if (isClocked) assert(pending > 0, "only time keeps a clocked host");
+  let hasRoom = false;
   let sum = 0;
   let queue = word(store, host, HOST_QUEUES_WORD);
   for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
@@ -106,9 +132,13 @@ function verifyHost(core: Core, host: number): void {
     assert(word(store, queue, QUEUE_PENDING_WORD) === held, "a queue counts its records");
     sum += held;
     const stands = recordPlace(store, queue) !== 0;
+    const limit = hostLimit(core, host, ruleOfQueue(core, queue));
+    const isFull = word(store, host, HOST_LEASED_WORD) >= limit;
+    if (held > 0 && !isFull) hasRoom = true;
     if (stands) assert(held > 0 && !isClocked && !isFull, "a standing queue may go");
     if (stands) assert(ranksBest(store.arena, root) !== 0, "a standing queue has a best record");
     if (isClocked) assert(hostClock(core, host) > 0, "a clocked host has a clock");
   }
+  if (isClocked) assert(hasRoom, "a clocked host has room");
   assert(pending === sum, "a host counts its pending records");
 }

@@ -24,7 +24,7 @@ import {
 } from "../structures/record.ts";
 import { recordUrl } from "../structures/scratch.ts";
 import { word } from "../structures/store.ts";
-import type { Core } from "./core.ts";
+import { type Core, ruleOf } from "./core.ts";
 import type { RecordState } from "./record-state.ts";
 
 export interface RecordFilter {
@@ -59,7 +59,7 @@ export function isStill(core: Core, noted: Noted, index: number, state: number):
 }
 
 export function matches(core: Core, record: number, filter: RecordFilter): boolean {
-  if (filter.rule !== undefined && filter.rule !== core.rule.id) return false;
+  if (filter.rule !== undefined && filter.rule !== ruleOf(core, record).id) return false;
   if (filter.host !== undefined && !isOfHost(core, record, filter.host)) return false;
   if (filter.pattern === undefined) return true;
   filter.pattern.lastIndex = 0;
@@ -97,10 +97,12 @@ function isOfHost(core: Core, record: number, host: string): boolean {
   return unit === host || unit === lower;
 }
 
-/** Records stand in the rule's ranks, or in the queues of busy hosts. */
+/** Records stand in a rule's ranks, or in the queues of busy hosts. */
 function notePending(core: Core, noted: Noted): void {
   const { store, hosts } = core;
-  noteRanks(core, noted, word(store, core.rule.handle, RULE_QUEUE_RANKS_WORD));
+  for (const { handle } of core.rules) {
+    noteRanks(core, noted, word(store, handle, RULE_QUEUE_RANKS_WORD));
+  }
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
     let queue = word(store, host, HOST_QUEUES_WORD);
     for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {

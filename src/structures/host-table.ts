@@ -68,6 +68,7 @@ export {
   QUEUE_RANK_WORD,
   QUEUE_RANKS_WORD,
   QUEUE_RULE_WORD,
+  RULE_QUEUE_INDEX_WORD,
   RULE_QUEUE_RANKS_WORD,
 } from "../layout/host.ts";
 

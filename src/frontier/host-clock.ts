@@ -1,0 +1,76 @@
+/**
+ * Host clock: when a host may go again and how many leases it may have, as its own settings and a rule say.
+ *
+ *   delay   set by hand, else from latencies where the rule adapts, else the rule's
+ *   limit   set by hand, else the rule's perHost
+ *
+ * Where several rules work on one host, the rule of the record that is handed out, or whose visit ends, sets the delay that
+ * follows, and each rule heeds its own limit against all leases of the host.
+ */
+import {
+  HOST_ADAPTIVE_WORD,
+  HOST_BLOCK_UNTIL_WORD,
+  HOST_DELAY_WORD,
+  HOST_LIMIT_WORD,
+  HOST_QUEUES_WORD,
+  HOST_READY_AT_WORD,
+  HOST_STEERED,
+  hostFlag,
+  QUEUE_NEXT_WORD,
+} from "../structures/host-table.ts";
+import { float, word } from "../structures/store.ts";
+import { type Core, type RuleState, ruleOfQueue } from "./core.ts";
+import type { FrontierPolicy } from "./policy.ts";
+
+/** The time before which a host may not go. */
+export function hostClock(core: Core, host: number): number {
+  const readyAt = float(core.store, host, HOST_READY_AT_WORD);
+  return Math.max(readyAt, float(core.store, host, HOST_BLOCK_UNTIL_WORD));
+}
+
+/** The gap between visits of a host: by hand, else from its latencies, else the rule's. */
+export function hostDelay(core: Core, host: number, policy: FrontierPolicy): number {
+  const byHand = float(core.store, host, HOST_DELAY_WORD);
+  if (byHand >= 0) return byHand;
+  if (policy.adaptive === undefined) return policy.delayMs;
+  const adaptive = float(core.store, host, HOST_ADAPTIVE_WORD);
+  if (adaptive >= 0) return adaptive;
+  return Math.min(Math.max(policy.delayMs, policy.adaptive.minMs), policy.adaptive.maxMs);
+}
+
+/** Most leases of a host at once; Infinity without politeness. */
+export function hostLimit(core: Core, host: number, { policy }: RuleState): number {
+  const byHand = word(core.store, host, HOST_LIMIT_WORD);
+  if (byHand > 0) return byHand;
+  return policy.isPolite ? policy.perHost : Number.POSITIVE_INFINITY;
+}
+
+/** Whether a host's turn and delay mean anything: without politeness they do once it is steered. */
+export function isClockKept(core: Core, host: number, policy: FrontierPolicy): boolean {
+  return policy.isPolite || hostFlag(core.store, host, HOST_STEERED);
+}
+
+/** The longest gap that a rule with work on this host keeps. */
+export function strictestDelay(core: Core, host: number): number {
+  return strictest(core, host, (rule) => hostDelay(core, host, rule.policy), Math.max);
+}
+
+/** The fewest leases at once that a rule with work on this host allows. */
+export function strictestLimit(core: Core, host: number): number {
+  return strictest(core, host, (rule) => hostLimit(core, host, rule), Math.min);
+}
+
+function strictest(
+  core: Core,
+  host: number,
+  of: (rule: RuleState) => number,
+  stricter: (a: number, b: number) => number,
+): number {
+  const { store } = core;
+  const first = word(store, host, HOST_QUEUES_WORD);
+  let worst = of(first === 0 ? (core.rules[0] as RuleState) : ruleOfQueue(core, first));
+  for (let queue = first; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+    worst = stricter(worst, of(ruleOfQueue(core, queue)));
+  }
+  return worst;
+}
