@@ -32,7 +32,7 @@ import { type BatchOptions, closeArea, createArea, type UrlBatch } from "./batch
 import { keyLeft, parseLeft } from "./batch-oracle.ts";
 import { fillRow, freeOverflow, freePolicy, placePolicy } from "./batch-rows.ts";
 import { parseUrl } from "./canonical.ts";
-import { type NormalPolicy, normalizePolicy } from "./policy.ts";
+import { isScriptKey, type NormalPolicy, normalizePolicy } from "./policy.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: latin1 begins at NUL.
 const WIDE = /[^\x00-\xff]/;
@@ -124,7 +124,7 @@ export function batchParse(batch: UrlBatch): void {
 /** The key of every row that is BATCH_OK; a key that is too long ends its row. @hot */
 export function batchKey(batch: UrlBatch, policy: NormalPolicy = DEFAULT_POLICY): void {
   const { kernel, header } = batch.area;
-  if (policy.profile === "w3lib") {
+  if (isScriptKey(policy)) {
     for (let row = 0; row < batch.count; row++) keyLeft(batch, row, BATCH_OK, policy);
     return;
   }
@@ -145,7 +145,7 @@ export const NOT_INSERTED = -1;
  */
 export function batchAdmit(batch: UrlBatch, policy: NormalPolicy, table: number): number {
   const { kernel, header } = batch.area;
-  if (policy.profile === "w3lib") {
+  if (isScriptKey(policy)) {
     batchParse(batch);
     batchKey(batch, policy);
     kernel.exports.hashBatch(header);
@@ -171,7 +171,7 @@ export function batchOne(batch: UrlBatch, urls: readonly [string], policy?: Norm
   const url = urls[0];
   if (url.length > area.maxUrlBytes) return BATCH_TOO_LONG;
   if (overflow.runs.length > 0) freeOverflow(kernel, overflow);
-  const usual = policy === undefined || policy.profile !== "w3lib";
+  const usual = policy === undefined || !isScriptKey(policy);
   batch.urls = urls;
   batch.start = 0;
   if (url.length > SHORT_LENGTH || !loadShort(batch, url)) loadUtf8(batch, 1);

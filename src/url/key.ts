@@ -8,7 +8,7 @@
  * I2  Keys of profile `canonical` are ASCII and parse to themselves.
  */
 import { type ParsedUrl, parseUrl, URL_BYTES_MAX } from "./canonical.ts";
-import { normalizePercent } from "./percent.ts";
+import { encodeParamName, normalizePercent } from "./percent.ts";
 import { asciiLowerCase, type NormalPolicy } from "./policy.ts";
 import { w3libKey } from "./w3lib.ts";
 
@@ -47,7 +47,7 @@ export function matchesAny(name: string, patterns: readonly string[]): boolean {
 
 function keyText(parsed: ParsedUrl, policy: NormalPolicy): string {
   if (policy.profile === "w3lib") return w3libKey(parsed, policy.fragment === "keep");
-  if (policy.profile === "url") return pushedKey(parsed.pushed, policy.fragment === "keep");
+  if (policy.profile === "url") return pushedKey(parsed.pushed, policy);
   const { href, hostStart, pathStart, queryStart, fragmentStart } = parsed;
   const authorityStart = parsed.https ? 8 : 7;
   const userInfo =
@@ -68,9 +68,21 @@ function keyText(parsed: ParsedUrl, policy: NormalPolicy): string {
   );
 }
 
-function pushedKey(pushed: string, keepsFragment: boolean): string {
-  const hash = keepsFragment ? -1 : pushed.indexOf("#");
-  return hash < 0 ? pushed : pushed.slice(0, hash);
+/** The string as it is; with `keepParams`, of its query those pieces alone, in the list's order. */
+function pushedKey(pushed: string, { fragment, keepParams }: NormalPolicy): string {
+  const hash = pushed.indexOf("#");
+  const end = hash < 0 ? pushed.length : hash;
+  const rest = fragment === "keep" ? pushed.slice(end) : "";
+  const mark = keepParams === undefined ? -1 : pushed.slice(0, end).indexOf("?");
+  if (keepParams === undefined || mark < 0) return pushed.slice(0, end) + rest;
+  const pieces = pushed
+    .slice(mark + 1, end)
+    .split("&")
+    .map((piece) => ({ piece, place: keepParams.indexOf(encodeParamName(paramName(piece))) }))
+    .filter(({ place }) => place >= 0)
+    .sort((a, b) => a.place - b.place);
+  const query = pieces.map(({ piece }) => piece).join("&");
+  return pushed.slice(0, mark) + (query === "" ? "" : `?${query}`) + rest;
 }
 
 function pathKey(path: string, dropParams: readonly string[]): string {

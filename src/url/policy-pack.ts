@@ -1,6 +1,7 @@
 /**
  * A NormalPolicy as the bytes the kernel reads (layout/policy.ts): flags, counts, ends, names.
- * Only the profiles `canonical` and `url` have such bytes; `w3lib` keys are made in JavaScript.
+ * Only the profiles `canonical` and `url` have such bytes; the keys of `w3lib`, and of `url` with `keepParams`,
+ * are made in JavaScript.
  */
 import {
   POLICY_DROP_COUNT_WORD,

@@ -7,7 +7,7 @@
  *   userInfo       keep         canonical          yes
  *   fragment       drop         all (url: keep)    yes
  *   sortQuery      true         canonical          yes
- *   keepParams     all          canonical          yes
+ *   keepParams     all          canonical, url     yes
  *   dropParams     none         canonical          yes
  *   methods        in-key       all                yes
  *   headers        none         all                yes
@@ -157,6 +157,9 @@ export function policyId(policy: NormalPolicy): string {
   const shape = isCanonical
     ? [`userInfo=${userInfo}`, `sortQuery=${sortQuery}`, `keepParams=${listText(keepParams)}`]
     : [];
+  if (profile === "url" && keepParams !== undefined) {
+    shape.push(`keepParams=${listText(keepParams)}`);
+  }
   if (isCanonical) shape.push(`dropParams=${listText([...new Set(dropParams)].sort())}`);
   return [
     `${profile}/${CANONICAL_VERSION}`,
@@ -166,6 +169,11 @@ export function policyId(policy: NormalPolicy): string {
     `headers=${listText(policy.headers)}`,
     `keyOf=${policy.keyOf === undefined ? "none" : "given"}`,
   ].join(";");
+}
+
+/** Whether keys under a policy are made in JavaScript: the kernel knows nothing of it. */
+export function isScriptKey({ profile, keepParams }: NormalPolicy): boolean {
+  return profile === "w3lib" || (profile === "url" && keepParams !== undefined);
 }
 
 /** ASCII letters only: what `toLowerCase` does to other letters is the platform's Unicode. */
@@ -185,7 +193,7 @@ function refuseShaping(normal: NormalPolicy, fields: Given, name: string): void 
     throw misuse("OPTION_INVALID", `${name}.${field}`, fields[field], expected);
   };
   if (normal.userInfo === "drop") refuse("userInfo");
-  if (normal.keepParams !== undefined) refuse("keepParams");
+  if (normal.profile === "w3lib" && normal.keepParams !== undefined) refuse("keepParams");
   if (normal.dropParams.length > 0) refuse("dropParams");
   if (normal.profile === "url" && fields.sortQuery === true) refuse("sortQuery");
   if (normal.profile === "w3lib" && !normal.sortQuery) refuse("sortQuery");

@@ -50,6 +50,7 @@ export const POLICIES: readonly NormalPolicy[] = (
     { keepParams: "none" },
     { keepParams: ["b", "a", "\u00fc"] },
     { keepParams: ["a"], sortQuery: false },
+    { profile: "url", keepParams: ["b", "a", "\u00fc"] },
     { dropParams: ["utm_*", "*sid*", "\u00fc", "a*b*"] },
     { dropParams: ["*"], fragment: "keep" },
     { dropParams: ["a", ""].slice(0, 1), keepParams: ["b", "a"], sortQuery: false },

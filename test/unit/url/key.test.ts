@@ -61,6 +61,17 @@ describe("keyOfHref, profile canonical", () => {
     expect(key(url, { keepParams: ["a", "b"], dropParams: ["A"] })).toBe("http://x/?b=1&b=2");
   });
 
+  it("of profile url keeps the listed parameters as they were pushed, in the list's order", () => {
+    const pushed = "http://X/%7ea?c=3&b=2&%61=+&b=1&B=0#f?a=9";
+    const keep = (keepParams: string[] | "none", more: KeyPolicy = {}) =>
+      key(pushed, { profile: "url", keepParams, ...more });
+    expect(keep(["b", "a"])).toBe("http://X/%7ea?b=2&b=1&%61=+#f?a=9");
+    expect(keep(["b", "a"], { fragment: "drop" })).toBe("http://X/%7ea?b=2&b=1&%61=+");
+    expect(keep("none")).toBe("http://X/%7ea#f?a=9");
+    expect(keep(["z"])).toBe("http://X/%7ea#f?a=9");
+    expect(key("http://x/#?a=1", { profile: "url", keepParams: ["b"] })).toBe("http://x/#?a=1");
+  });
+
   it("drops parameters by pattern, in query and path, whatever their case", () => {
     const dropParams = ["utm_*", "\u00fc", "SID", "*_x_*"];
     expect(key("http://x/?UTM_source=1&utm=2&%c3%bc=3&sid&a_x_=4&id=5", { dropParams })).toBe(

@@ -81,7 +81,7 @@ describe("normalizePolicy", () => {
     [{ keyOf: "url" }, "key.keyOf"],
     [{ profile: "url", userInfo: "drop" }, "key.userInfo"],
     [{ profile: "url", sortQuery: true }, "key.sortQuery"],
-    [{ profile: "url", keepParams: ["a"] }, "key.keepParams"],
+    [{ profile: "url", dropParams: ["a"] }, "key.dropParams"],
     [{ profile: "url", dropParams: ["a"] }, "key.dropParams"],
     [{ profile: "w3lib", userInfo: "drop" }, "key.userInfo"],
     [{ profile: "w3lib", sortQuery: false }, "key.sortQuery"],
