@@ -8,7 +8,7 @@
  *      6  tail    list: item with the highest key, 0 = empty
  *      7  side    root of the treap of items that came back between head and tail
  *      8  count   items in list and side
- *      9  spare   the owner's to use; 0 after laneInit
+ *      9  spare   where the lane goes on: its chain of spilled blocks (layout/spill.ts), 0 = nowhere
  */
 export const LANE_HEAD_WORD = 5;
 export const LANE_TAIL_WORD = 6;

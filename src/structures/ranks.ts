@@ -7,12 +7,14 @@
  * With one lane, which is the common case, everything is one comparison with the root. A lane is
  * made with its first item and freed with its last one.
  *
- *   I1  Priorities differ; every lane has an item.
+ * A lane whose spare word is set goes on elsewhere (spill.ts) and stays, with or without items here.
+ *
+ *   I1  Priorities differ; every lane has an item, here or elsewhere.
  *   I2  A lane's place is PLACE_TREE.
  */
 import { assert } from "../base/assert.ts";
 import { ITEM_KEY_FIELD, ITEM_PLACE_WORD, PLACE_TREE } from "../layout/item.ts";
-import { LANE_BYTES, LANE_COUNT_WORD } from "../layout/lane.ts";
+import { LANE_BYTES, LANE_COUNT_WORD, LANE_SPARE_WORD } from "../layout/lane.ts";
 import { type Arena, arenaGive, arenaTake } from "../memory/arena.ts";
 import { laneInit, laneInsert, laneRemove, verifyLane } from "./lane.ts";
 import {
@@ -66,7 +68,7 @@ export function ranksRemove(
   const lane = treapFind(region, root, priority);
   assert(lane !== 0, "ranksRemove: there is a lane of this priority");
   laneRemove(region, lane, item);
-  if (u32[lane * 2 + LANE_COUNT_WORD] !== 0) return;
+  if (u32[lane * 2 + LANE_COUNT_WORD] !== 0 || u32[lane * 2 + LANE_SPARE_WORD] !== 0) return;
   u32[ownerHandle * 2 + ownerWord] = treapRemove(region, root, lane);
   arenaGive(arena, lane, LANE_BYTES);
 }
@@ -91,7 +93,12 @@ export function ranksFind(arena: Arena, root: number, priority: number): number 
   return treapFind(arena.region, root, priority);
 }
 
-/** Checks I1, I2 and every lane, and returns the number of items. */
+/** The lane of the next higher priority, or 0. */
+export function ranksHigher(arena: Arena, root: number, lane: number): number {
+  return treapNext(arena.region, root, lane);
+}
+
+/** Checks I1, I2 and every lane, and returns the number of items in memory. */
 export function verifyRanks(arena: Arena, root: number): number {
   const region = arena.region;
   const { f64, u32 } = region.views;
@@ -103,7 +110,8 @@ export function verifyRanks(arena: Arena, root: number): number {
     const priority = f64[lane + ITEM_KEY_FIELD] as number;
     assert(priority > last, "I1: priorities rise");
     const count = verifyLane(region, lane);
-    assert(count > 0, "I1: a lane has an item");
+    const goesOn = u32[lane * 2 + LANE_SPARE_WORD] !== 0;
+    assert(count > 0 || goesOn, "I1: a lane has an item");
     items += count;
     lanes++;
     last = priority;

@@ -120,6 +120,11 @@ export function recordFree(store: Store, record: number): void {
   arenaGive(store.arena, record, bytes);
 }
 
+/** Bytes that a record takes, its parent and blob apart. */
+export function recordSize(store: Store, record: number): number {
+  return recordBytes(recordFlags(store, record), recordTextLength(store, record));
+}
+
 export function recordState(store: Store, record: number): number {
   return (store.region.views.u32[record * 2 + RECORD_STATE_WORD] as number) & 255;
 }

@@ -200,6 +200,11 @@ export function seenFind(seen: SeenSet, lo: number, hi: number): number {
   return seen.tiered === undefined ? 0 : tieredFind(seen.tiered, lo, hi);
 }
 
+/** Byte offset of the value word that the hot table holds for a hash, or 0; all live records have one (I2). @hot */
+export function seenSlot(seen: SeenSet, lo: number, hi: number): number {
+  return tableFind(seen.table, lo, hi);
+}
+
 /**
  * Admits one hash: the byte offset of its value word, which holds TABLE_CLAIMED when it is new and its value when not.
  * 0: memory is exhausted, or (mode bloom) seen and not live; `seenFind` tells which. @hot

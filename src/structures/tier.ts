@@ -2,6 +2,7 @@
  * Tiers: what the structures need of the world below memory, as synchronous interfaces handed in from above.
  *
  *   seen-set: hot table ─▶ bloom "surely new" ─▶ ColdTier
+ *   lanes: cold end of a lane ─▶ SpillTier ─▶ back before it is needed
  *
  * The owner thread alone calls a tier, and every call returns when it is done. Arrays passed in stay the caller's.
  */
@@ -68,3 +69,29 @@ export interface ColdBatch {
  * and what is finished lies above those.
  */
 export const COLD_REMOVED = TABLE_RESERVED_MIN;
+
+export interface SpillStats {
+  readonly blocks: number;
+  /** Bytes of blocks that are there, and of the files that hold them. */
+  readonly liveBytes: number;
+  readonly fileBytes: number;
+}
+
+/**
+ * Blocks of bytes on a slower medium, each written once, read any number of times and then freed. Nothing of it is
+ * meant to outlive the process: what is durable is somebody else's.
+ */
+export interface SpillTier {
+  /** Keeps the block and returns its place, 0 … SPILL_PLACES_MAX − 1. Throws DISK_FULL: nothing is kept then. */
+  write(bytes: Uint8Array): number;
+  /** Copies the block at `place` into the front of `bytes`; throws SNAPSHOT_CORRUPT where it is not what was written. */
+  read(place: number, bytes: Uint8Array): void;
+  free(place: number): void;
+  /** Moves blocks together for about `budget` bytes, so that files shrink; bytes handled, 0 when there is nothing to do. */
+  step(budget: number): number;
+  /** Drops everything. */
+  clear(): void;
+  stats(): SpillStats;
+  /** Lets go of the files and removes them. */
+  close(): void;
+}
