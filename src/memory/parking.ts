@@ -1,0 +1,49 @@
+/**
+ * Parking: a thread that has nothing to do sleeps on one word, and whoever gives it something wakes it.
+ *
+ *   waiter                                      waker
+ *     parkBegin: word = PARKED                    publish what there is to do
+ *     looks once more at what there is to do      unpark: word = PARKED?
+ *       something ─▶ parkEnd: word = AWAKE          yes ─▶ word = AWAKE by exchange, one notify
+ *       nothing   ─▶ parkWait, while PARKED         no  ─▶ nothing: no call into the system
+ *
+ *   word       written by                   meaning
+ *   park       waiter (store)               PARK_PARKED before it looks for the last time, PARK_AWAKE after
+ *              any waker (atomic exchange)  PARK_AWAKE: taken note of; exactly one waker notifies
+ *
+ *   I1  No wake-up is lost: waiter stores, then looks; waker publishes, then looks. Both are sequentially consistent, so
+ *       at least one sees the other; and a waiter sleeps only while the word is still PARKED.
+ *   I2  A thread that is awake costs its wakers one load.
+ *
+ * The owner's thread must not sleep: it waits on the same word with Atomics.waitAsync (workers/waiting.ts).
+ */
+
+export const PARK_AWAKE = 0;
+export const PARK_PARKED = 1;
+
+/** Rounds that a waiter looks before it parks: about two microseconds, less than a wake-up costs. */
+export const PARK_SPINS = 200;
+
+/** Says that this thread is about to sleep; it must look once more before parkWait. Waiter only. */
+export function parkBegin(words: Int32Array, at: number): void {
+  Atomics.store(words, at, PARK_PARKED); // pairs with the load in unpark
+}
+
+/** Awake again, or not asleep at all. Waiter only. */
+export function parkEnd(words: Int32Array, at: number): void {
+  Atomics.store(words, at, PARK_AWAKE);
+}
+
+/** Sleeps until somebody unparks or the time is over; returns at once where that has happened. Waiter only. */
+export function parkWait(words: Int32Array, at: number, timeoutMs: number): void {
+  Atomics.wait(words, at, PARK_PARKED, timeoutMs); // pairs with the notify in unpark
+  Atomics.store(words, at, PARK_AWAKE);
+}
+
+/** Wakes the waiter if it is parked; what it shall find must have been published before. True: it was. @hot */
+export function unpark(words: Int32Array, at: number): boolean {
+  if (Atomics.load(words, at) !== PARK_PARKED) return false; // pairs with parkBegin
+  if (Atomics.exchange(words, at, PARK_AWAKE) !== PARK_PARKED) return false;
+  Atomics.notify(words, at, 1); // pairs with the wait in parkWait
+  return true;
+}

@@ -1,0 +1,199 @@
+/**
+ * Every order of the atomic steps of real code: a source file is read as it is, each function in it becomes a
+ * generator, and each access to shared memory a step. The explorer then runs the threads in every order there is.
+ *
+ *   Atomics.x(…), reads and writes of slots ─▶ one step each        Atomics.wait ─▶ sleeps until notified
+ *   two schedules that lead to equal memory and equal histories of all threads are one
+ *
+ * Memory is sequentially consistent here, as Atomics are; a plain access is a step of its own, so that a publish that
+ * comes before what it publishes is seen by some order.
+ */
+import { readFileSync } from "node:fs";
+import ts from "typescript";
+import { packageRoot } from "./package.ts";
+
+export type Thread = Generator<undefined, void, unknown>;
+export type StepFunction = (...given: unknown[]) => Generator<undefined, unknown, unknown>;
+export type StepApi = Record<string, StepFunction>;
+
+export interface World {
+  readonly threads: readonly Thread[];
+  /** Everything shared, as text. */
+  key(): string;
+  /** Called when all threads have ended; throws at what must not be. */
+  check(): void;
+}
+
+interface Machine {
+  /** The thread whose step is being made. */
+  current: number;
+  /** What each thread has seen so far. */
+  readonly logs: string[];
+  /** [words, index] that a thread sleeps on; undefined: awake. */
+  readonly sleeps: Array<{ words: Int32Array; at: number } | undefined>;
+}
+
+/** Shared accesses that are no Atomics: the receiver's name. */
+const SHARED_ARRAYS = /^(slotWords|slots)$/;
+
+/** The functions of a source file as generators, one step per shared access. `edit` breaks it first. */
+export function loadSteps(path: string, edits: ReadonlyArray<readonly [string, string]> = []) {
+  let text = readFileSync(`${packageRoot}${path}`, "utf8");
+  for (const [from, to] of edits) {
+    if (text.split(from).length !== 2) throw new Error(`edit: ${from} (expected: once in ${path})`);
+    text = text.replace(from, () => to);
+  }
+  const js = ts.transpileModule(text, {
+    compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ES2022 },
+  }).outputText;
+  const tree = ts.createSourceFile("steps.js", js, ts.ScriptTarget.ES2023, true);
+  const names = new Set<string>();
+  for (const statement of tree.statements) {
+    if (ts.isFunctionDeclaration(statement) && statement.name) names.add(statement.name.text);
+  }
+  return { code: transform(tree, names), names: [...names] };
+}
+
+export type Steps = ReturnType<typeof loadSteps>;
+
+/** Instantiates loaded code for one run of the explorer. */
+export function bindSteps({ code, names }: Steps, machine: Machine, free: object): StepApi {
+  const scope = { ...free, Atomics: atomicsOf(machine), __shared: sharedOf(machine) };
+  const body = `${code}\nreturn { ${names.join(", ")} };`;
+  const make = new Function(...Object.keys(scope), body);
+  return make(...Object.values(scope)) as StepApi;
+}
+
+/** Runs every order; returns how many states there were. Throws with the order that breaks `check`. */
+export function explore(make: (machine: Machine) => World, statesMax = 100_000): number {
+  const seen = new Set<string>();
+  const stack: number[][] = [[]];
+  for (let order = stack.pop(); order !== undefined; order = stack.pop()) {
+    const machine: Machine = { current: -1, logs: [], sleeps: [] };
+    const world = make(machine);
+    const ended = world.threads.map(() => false);
+    machine.logs.push(...world.threads.map(() => ""));
+    try {
+      for (const thread of order) ended[thread] = step(world, machine, thread);
+      const awake = ended.flatMap((isOver, at) => (isOver || machine.sleeps[at] ? [] : [at]));
+      if (awake.length === 0) {
+        if (ended.includes(false)) throw new Error("a thread sleeps and nobody will wake it");
+        world.check();
+        continue;
+      }
+      const asleep = machine.sleeps.map(Boolean).join();
+      const key = [world.key(), ...machine.logs, ended.join(), asleep].join("|");
+      if (seen.has(key)) continue;
+      seen.add(key);
+      if (seen.size > statesMax) throw new Error(`more than ${statesMax} states`);
+      for (const thread of awake) stack.push([...order, thread]);
+    } catch (cause) {
+      throw new Error(`order ${order.join(" ")}: ${(cause as Error).message}`, { cause });
+    }
+  }
+  return seen.size;
+}
+
+function step(world: World, machine: Machine, thread: number): boolean {
+  machine.current = thread;
+  machine.logs[thread] += "."; // where it stands is part of the state
+  return (world.threads[thread] as Thread).next().done === true;
+}
+
+function sharedOf(machine: Machine) {
+  return function* shared(access: () => unknown): Generator<undefined, unknown, unknown> {
+    yield;
+    const value = access();
+    machine.logs[machine.current] += `,${typeof value === "object" ? "" : String(value)}`;
+    return value;
+  };
+}
+
+/** Atomics over one thread at a time: the real ones, but for sleeping and waking. */
+function atomicsOf(machine: Machine) {
+  return {
+    load: (words: Int32Array, at: number) => words[at],
+    store: (words: Int32Array, at: number, value: number) => {
+      words[at] = value;
+      return value;
+    },
+    exchange: (words: Int32Array, at: number, value: number) => {
+      const before = words[at];
+      words[at] = value;
+      return before;
+    },
+    wait: (words: Int32Array, at: number, value: number) => {
+      if (words[at] !== value) return "not-equal";
+      machine.sleeps[machine.current] = { words, at };
+      return "ok";
+    },
+    notify: (words: Int32Array, at: number) => {
+      const sleeper = machine.sleeps.findIndex((one) => one?.words === words && one.at === at);
+      if (sleeper >= 0) machine.sleeps[sleeper] = undefined;
+      return sleeper >= 0 ? 1 : 0;
+    },
+  };
+}
+
+function transform(tree: ts.SourceFile, names: ReadonlySet<string>): string {
+  const { factory } = ts;
+  const isShared = (node: ts.Node): boolean =>
+    ts.isPropertyAccessExpression(node) && SHARED_ARRAYS.test(node.name.text);
+  const shared = (expression: ts.Expression): ts.Expression =>
+    factory.createParenthesizedExpression(
+      factory.createYieldExpression(
+        factory.createToken(ts.SyntaxKind.AsteriskToken),
+        factory.createCallExpression(factory.createIdentifier("__shared"), undefined, [
+          factory.createArrowFunction(
+            undefined,
+            undefined,
+            [],
+            undefined,
+            factory.createToken(ts.SyntaxKind.EqualsGreaterThanToken),
+            expression,
+          ),
+        ]),
+      ),
+    );
+  const result = ts.transform(tree, [
+    (context) => (root) => {
+      const visit = (node: ts.Node): ts.Node => {
+        if (ts.isImportDeclaration(node)) return factory.createEmptyStatement();
+        if (ts.isFunctionDeclaration(node)) {
+          const body = ts.visitEachChild(node, visit, context).body;
+          const star = factory.createToken(ts.SyntaxKind.AsteriskToken);
+          const { name, parameters } = node;
+          return factory.createFunctionDeclaration([], star, name, [], parameters, undefined, body);
+        }
+        if (ts.isCallExpression(node)) {
+          const target = node.expression;
+          if (ts.isIdentifier(target) && names.has(target.text)) {
+            const call = ts.visitEachChild(node, visit, context) as ts.CallExpression;
+            const star = factory.createToken(ts.SyntaxKind.AsteriskToken);
+            return factory.createParenthesizedExpression(factory.createYieldExpression(star, call));
+          }
+          if (ts.isPropertyAccessExpression(target)) {
+            const isAtomics =
+              ts.isIdentifier(target.expression) && target.expression.text === "Atomics";
+            if (isAtomics || (isShared(target.expression) && target.name.text === "set")) {
+              return shared(node);
+            }
+          }
+        }
+        const isWrite =
+          ts.isBinaryExpression(node) &&
+          node.operatorToken.kind === ts.SyntaxKind.EqualsToken &&
+          ts.isElementAccessExpression(node.left) &&
+          isShared(node.left.expression);
+        if (isWrite) return shared(node);
+        if (ts.isElementAccessExpression(node) && isShared(node.expression)) return shared(node);
+        return ts.visitEachChild(node, visit, context);
+      };
+      return ts.visitNode(root, visit) as ts.SourceFile;
+    },
+  ]);
+  return ts
+    .createPrinter()
+    .printFile(result.transformed[0] as ts.SourceFile)
+    .replace(/^export /gm, "");
+}
