@@ -74,3 +74,8 @@ export function timeText(atMs: number): string {
   const date = new Date(atMs);
   return Number.isNaN(date.getTime()) ? `${atMs} ms` : date.toISOString();
 }
+
+/** A date as HTTP or RFC 3339 write it, in milliseconds since 1970; NaN for anything else. */
+export function dateMs(text: string): number {
+  return Date.parse(text);
+}

@@ -36,7 +36,13 @@ const MEMBERS = new Map([
 ]);
 /** platform module: [rule, paths that may import it] */
 const MODULES = new Map([
-  ["fs", ["fence-files", /^src\/(persistence\/files\.ts|engine\/kernel-file\.ts|cli\/)/]],
+  [
+    "fs",
+    [
+      "fence-files",
+      /^src\/(persistence\/files\.ts|engine\/kernel-file\.ts|crawl\/files\.ts|cli\/)/,
+    ],
+  ],
   ["fs/promises", ["fence-files", /^src\/(persistence\/files\.ts|cli\/)/]],
   ["perf_hooks", ["fence-clock", /^src\/base\//]],
   ["timers", ["fence-clock", /^src\/base\//]],

@@ -1,0 +1,33 @@
+/** The crawler on top: re-exports only. */
+export { isPublicAddress } from "./crawl/address.ts";
+export type { Lookup } from "./crawl/connect.ts";
+export { type Crawl, type CrawlEvents, crawl } from "./crawl/crawl.ts";
+export { createDownloader, type DownloaderOptions } from "./crawl/download.ts";
+export { DownloadError, type DownloadFault } from "./crawl/download-error.ts";
+export { type ExtractOptions, extractPage } from "./crawl/extract.ts";
+export type { CrawlFault, CrawlStage, FaultStream } from "./crawl/faults.ts";
+export { createItemFile, type ItemFileOptions } from "./crawl/files.ts";
+export type {
+  Analysis,
+  Analyzer,
+  Download,
+  Downloader,
+  DownloadRequest,
+  Extract,
+  ItemSource,
+  ModuleCounts,
+  ModuleKind,
+  ModuleRegistry,
+  Page,
+  Pipeline,
+} from "./crawl/modules.ts";
+export type { CrawlOptions } from "./crawl/options.ts";
+export type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./crawl/summary.ts";
+export type { VisitedPage } from "./crawl/visit-context.ts";
+export type { WebLog, WebLogEntry } from "./crawl/web-log.ts";
+export type { WebLink, WebPlan, WebShape } from "./crawl/web-plan.ts";
+export {
+  openSyntheticWeb,
+  type SyntheticWeb,
+  type SyntheticWebOptions,
+} from "./crawl/web-server.ts";

@@ -1,0 +1,50 @@
+/**
+ * Which characters the bytes of a page are: byte order mark, then the Content-Type header, then a meta element in the
+ * first kilobyte, then UTF-8 where the bytes are that, else windows-1252, as browsers have it.
+ */
+
+const PRESCAN_BYTES = 1024;
+const SNIFF_BYTES = 16 * 1024;
+const META = /<meta[^>]+charset\s*=\s*["']?\s*([a-z0-9_.:-]+)/i;
+
+/** The label of an encoding that this platform decodes. Total. */
+export function detectCharset(body: Uint8Array, contentType: string): string {
+  const marked = markOf(body);
+  if (marked !== undefined) return marked;
+  const told = known(/charset\s*=\s*["']?\s*([^"';\s]+)/i.exec(contentType)?.[1]);
+  if (told !== undefined) return told;
+  const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, PRESCAN_BYTES));
+  const meta = known(META.exec(head.toString("latin1"))?.[1]);
+  // A page that says UTF-16 in letters of one byte each does not mean it.
+  if (meta !== undefined) return meta.startsWith("utf-16") ? "utf-8" : meta;
+  return isUtf8(body) ? "utf-8" : "windows-1252";
+}
+
+function markOf(body: Uint8Array): string | undefined {
+  const [a, b, c] = body;
+  if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8";
+  if (a === 0xff && b === 0xfe) return "utf-16le";
+  return a === 0xfe && b === 0xff ? "utf-16be" : undefined;
+}
+
+/** The platform's name for a label, if it knows one. */
+function known(label: string | undefined): string | undefined {
+  if (label === undefined) return undefined;
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
+function isUtf8(body: Uint8Array): boolean {
+  try {
+    // The beginning decides; a character that the cut went through is no fault.
+    new TextDecoder("utf-8", { fatal: true }).decode(body.subarray(0, SNIFF_BYTES), {
+      stream: true,
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,426 @@
+/**
+ * crawl(): a complete crawler over one frontier. Takes leases as long as there is room for visits, and ends when the
+ * frontier is finished, the page budget is used up, or somebody stops it.
+ *
+ *   opening ─▶ running ⇄ paused      running ─▶ draining ─▶ stopping ─▶ stopped
+ *
+ *   frontier.take(free places) ─▶ visit × concurrency ─▶ done, retry, fail, release
+ *
+ *   I1  Visits under way + pages done never exceed maxPages: the budget is reserved when a lease is taken.
+ *   I2  stop() lets visits end, flushes and closes; stop({ now: true }) aborts them, and their leases go back.
+ *   I3  Whatever happens, the frontier is closed (if it is ours), modules are closed, streams end: once.
+ */
+import { setMaxListeners } from "node:events";
+import { misuse } from "../base/errors.ts";
+import { type Frontier, type Lease, openFrontier, type Rule } from "../index.ts";
+import { createDownloader } from "./download.ts";
+import { createEmitter, type Emitter } from "./emitter.ts";
+import { createFaultHub, type CrawlFault, type FaultHub, type FaultStream } from "./faults.ts";
+import { createGate } from "./gate.ts";
+import { registerModules } from "./load-modules.ts";
+import { createModuleRegistry, downloadBy, type ModuleRegistry } from "./modules.ts";
+import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./options.ts";
+import { createRobots, type Robots } from "./robots.ts";
+import { createScope, type Scope } from "./scope.ts";
+import {
+  createCounters,
+  createSampler,
+  type CrawlReason,
+  type CrawlSample,
+  type CrawlStatus,
+  type CrawlSummary,
+  summarize,
+} from "./summary.ts";
+import { createValidators } from "./validators.ts";
+import { visit } from "./visit.ts";
+import type { Hops, VisitContext, VisitedPage } from "./visit-context.ts";
+
+export interface CrawlEvents {
+  page: VisitedPage;
+  item: { item: unknown; url: string };
+  error: CrawlFault;
+  progress: CrawlSample;
+  status: { from: CrawlStatus; to: CrawlStatus };
+  finished: CrawlSummary;
+}
+
+/** A crawl under way; awaited, it is its summary. */
+export interface Crawl extends PromiseLike<CrawlSummary> {
+  readonly status: CrawlStatus;
+  readonly modules: ModuleRegistry;
+  /** There from status `running` on. */
+  readonly frontier: Frontier | undefined;
+  on<E extends keyof CrawlEvents>(
+    event: E,
+    listener: (payload: CrawlEvents[E]) => void,
+  ): () => void;
+  /** A stream of faults of one's own, from now on; it ends with the crawl. */
+  errors(): FaultStream;
+  /** As it stands; plain data, toString() for people. */
+  report(): CrawlSummary;
+  /** For plots: at most some hundred, over the whole time. */
+  samples(): readonly CrawlSample[];
+  setRules(rules: Rule[], version?: number | string): void;
+  pause(): void;
+  resume(): void;
+  /** Ends it: visits under way are finished, or with `now` given back. Resolves when all is closed. */
+  stop(options?: { now?: boolean }): Promise<CrawlSummary>;
+}
+
+/**
+ * Starts a crawl, polite by default: one visit per host at a time, a second between two of them, robots.txt kept,
+ * only the seeds' own domains, no private addresses.
+ *
+ * Options that are wrong throw OPTION_INVALID at once; what goes wrong later is told by `error` and does not stop the crawl.
+ * A frontier that cannot be opened, or breaks, rejects the promise.
+ *
+ * @example
+ * const summary = await crawl({ seeds: "https://example.org/", maxPages: 100 });
+ * console.log(summary.pages);
+ */
+export function crawl(options: CrawlOptions): Crawl {
+  return new CrawlRun(normalizeCrawl(options));
+}
+
+/** Redirect chains that are remembered; the oldest is forgotten first. */
+const HOP_COUNT_MAX = 10_000;
+
+class CrawlRun implements Crawl {
+  readonly modules: ModuleRegistry = createModuleRegistry();
+  readonly #settings: CrawlSettings;
+  readonly #events: Emitter<CrawlEvents>;
+  readonly #faults: FaultHub;
+  readonly #counters = createCounters();
+  readonly #sampler = createSampler();
+  readonly #startMs: number;
+  readonly #taking = new AbortController();
+  readonly #working = new AbortController();
+  readonly #ended: Promise<CrawlSummary>;
+  #frontier: Frontier | undefined;
+  #robots: Robots | undefined;
+  #scope: Scope | undefined;
+  #status: CrawlStatus = "opening";
+  #reason: CrawlReason | undefined;
+  #last: CrawlSummary | undefined;
+  #active = 0;
+  #wake: (() => void) | undefined;
+  #cancelProgress: (() => void) | undefined;
+  #isWaitingForModule = false;
+
+  constructor(settings: CrawlSettings) {
+    this.#settings = settings;
+    this.#startMs = settings.clock.monotonic();
+    this.#events = createEmitter((cause) =>
+      this.#faults.tell({ type: "scheduler", what: `listener: ${String(cause)}`, cause }),
+    );
+    this.#faults = createFaultHub((fault) => this.#events.emit("error", fault));
+    setMaxListeners(0, this.#working.signal); // every visit listens
+    const { signal } = settings.given;
+    if (signal?.aborted) this.#stopTaking("stopped");
+    signal?.addEventListener("abort", () => void this.stop(), { once: true });
+    this.#ended = this.#run();
+    this.#ended.catch(() => {}); // told to whoever awaits; nobody has to
+  }
+
+  get status(): CrawlStatus {
+    return this.#status;
+  }
+
+  get frontier(): Frontier | undefined {
+    return this.#frontier;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a crawl is awaited for its summary.
+  then<A = CrawlSummary, B = never>(
+    onSummary?: ((summary: CrawlSummary) => A | PromiseLike<A>) | null,
+    onFault?: ((cause: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#ended.then(onSummary, onFault);
+  }
+
+  on<E extends keyof CrawlEvents>(
+    event: E,
+    listener: (payload: CrawlEvents[E]) => void,
+  ): () => void {
+    return this.#events.on(event, listener);
+  }
+
+  errors(): FaultStream {
+    return this.#faults.open();
+  }
+
+  samples(): readonly CrawlSample[] {
+    return this.#sampler.samples;
+  }
+
+  report(): CrawlSummary {
+    if (this.#last !== undefined) return this.#last;
+    const frontier = this.#frontier;
+    if (frontier === undefined) {
+      throw misuse("STATE_INVALID", "status", this.#status, "a crawl that is running");
+    }
+    return summarize({
+      frontier,
+      counters: this.#counters,
+      faults: this.#faults,
+      modules: this.modules,
+      status: this.#status,
+      reason: this.#reason,
+      elapsedMs: this.#elapsedMs,
+      robotsFetched: this.#robots?.fetched ?? 0,
+      directory: this.#settings.given.directory,
+    });
+  }
+
+  setRules(rules: Rule[], version?: number | string): void {
+    const frontier = this.#frontier;
+    if (frontier === undefined)
+      throw misuse("STATE_INVALID", "status", this.#status, "a running crawl");
+    frontier.setRules(rules, version);
+  }
+
+  pause(): void {
+    if (this.#status !== "running") return;
+    this.#frontier?.pause();
+    this.#become("paused");
+  }
+
+  resume(): void {
+    if (this.#status !== "paused") return;
+    this.#isWaitingForModule = false;
+    this.#frontier?.resume();
+    this.#become("running");
+  }
+
+  async stop({ now = false }: { now?: boolean } = {}): Promise<CrawlSummary> {
+    this.#stopTaking("stopped");
+    if (now) this.#working.abort();
+    return this.#ended;
+  }
+
+  get #elapsedMs(): number {
+    return this.#settings.clock.monotonic() - this.#startMs;
+  }
+
+  async #run(): Promise<CrawlSummary> {
+    const { given } = this.#settings;
+    try {
+      this.#scope = createScope(this.#settings.scope);
+      const own = { ...this.#settings.frontier };
+      if (this.#settings.scope !== "any" && own.accept === undefined)
+        own.accept = this.#scope.accept;
+      const frontier = given.frontier ?? (await openFrontier(own));
+      this.#frontier = frontier;
+      const context = await this.#prepare(frontier);
+      if (!this.#taking.signal.aborted) this.#become("running");
+      this.#sampleOn();
+      await this.#work(frontier, context);
+      this.#reason ??= "finished";
+    } catch (cause) {
+      this.#reason = "fault";
+      throw cause;
+    } finally {
+      await this.#close();
+    }
+    return this.report();
+  }
+
+  async #prepare(frontier: Frontier): Promise<VisitContext> {
+    const settings = this.#settings;
+    const { given } = settings;
+    await registerModules(this.modules, given, () =>
+      createDownloader({
+        userAgent: settings.userAgent,
+        connections: settings.perHost,
+        clock: settings.clock,
+        ...pick(given, ["allowPrivate", "lookup", "dial", "proxy", "maxBytes", "headers"]),
+        ...given.timeouts,
+      }),
+    );
+    this.modules.onRegister((kind) => {
+      if (kind === "downloader" && this.#isWaitingForModule) this.resume();
+    });
+    this.#scope?.learn(frontier, settings.seeds);
+    frontier.on("error", ({ stage, cause, url }) => {
+      if (stage === "done") return; // an analyzer's own errors, already told
+      const what = `${stage}: ${String(cause)}`;
+      this.#faults.tell({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
+    });
+    const gate =
+      settings.robots === undefined ? undefined : this.#gateOf(frontier, settings.robots);
+    frontier.pushMany(settings.seeds);
+    return {
+      modules: this.modules,
+      faults: this.#faults,
+      counters: this.#counters,
+      gate,
+      validators: createValidators(true),
+      hops: createHops(),
+      limits: {
+        ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
+        types: settings.types,
+        sampleItems: given.items !== undefined || given.pipelines !== undefined,
+      },
+      signal: this.#working.signal,
+      onNoDownloader: () => {
+        this.#isWaitingForModule = true;
+        this.pause();
+      },
+      onPage: (page) => this.#events.emit("page", page),
+      onItem: (item, url) => this.#events.emit("item", { item, url }),
+    };
+  }
+
+  #gateOf(frontier: Frontier, wanted: NonNullable<CrawlSettings["robots"]>): VisitContext["gate"] {
+    const { clock, userAgent, delayMs, sitemaps, given } = this.#settings;
+    const by = given.defaults?.politeness?.by ?? "host";
+    const { signal } = this.#working;
+    this.#robots = createRobots({
+      ...wanted,
+      userAgent,
+      clock,
+      fetch: (request) => downloadBy(this.modules, { ...request, signal }),
+    });
+    return createGate({
+      frontier,
+      robots: this.#robots,
+      clock,
+      delayMs,
+      withSitemaps: sitemaps,
+      hostKeyOf: (url) => {
+        if (typeof by === "function") return by(url);
+        const { host } = new URL(url);
+        return by === "host" ? host : (frontier.explain(url).domain ?? host);
+      },
+    });
+  }
+
+  async #work(frontier: Frontier, context: VisitContext): Promise<void> {
+    const { concurrency, maxPages } = this.#settings;
+    const { signal } = this.#taking;
+    while (!signal.aborted) {
+      const left = maxPages - this.#counters.pages;
+      if (left <= 0) {
+        this.#stopTaking("max-pages");
+        break;
+      }
+      const free = Math.min(concurrency, left) - this.#active;
+      if (free <= 0) {
+        await this.#place();
+        continue;
+      }
+      let leases: Lease[];
+      try {
+        leases = await frontier.take({ max: free, signal });
+      } catch (cause) {
+        if (signal.aborted) break;
+        throw cause;
+      }
+      if (leases.length === 0 && this.#active === 0) break; // finished, or closed under us
+      if (leases.length === 0) await this.#place();
+      for (const lease of leases) this.#begin(lease, context);
+    }
+    while (this.#active > 0) await this.#place();
+  }
+
+  #begin(lease: Lease, context: VisitContext): void {
+    if (this.#taking.signal.aborted) {
+      lease.release();
+      return;
+    }
+    this.#active++;
+    visit(lease, context).finally(() => {
+      this.#active--;
+      this.#wake?.();
+    });
+  }
+
+  /** Resolves when a visit has ended. */
+  #place(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #stopTaking(reason: CrawlReason): void {
+    if (this.#reason !== undefined || this.#status === "stopped") return;
+    this.#reason = reason;
+    this.#become("draining");
+    this.#taking.abort();
+  }
+
+  async #close(): Promise<void> {
+    this.#become("stopping");
+    this.#cancelProgress?.();
+    const frontier = this.#frontier;
+    if (frontier !== undefined) {
+      this.#sample(frontier);
+      if (this.#settings.given.frontier === undefined) await frontier.flush();
+      const summary = this.report();
+      this.#last = Object.assign(summary, { status: "stopped" as const });
+      if (this.#settings.given.frontier === undefined) await frontier.close();
+    }
+    await this.modules.close();
+    this.#become("stopped");
+    if (this.#last !== undefined) this.#events.emit("finished", this.#last);
+    this.#faults.close();
+  }
+
+  #become(to: CrawlStatus): void {
+    const from = this.#status;
+    if (from === to) return;
+    this.#status = to;
+    this.#events.emit("status", { from, to });
+  }
+
+  #sampleOn(): void {
+    const { clock, progressMs } = this.#settings;
+    if (progressMs === 0) return;
+    const turn = (): void => {
+      if (this.#frontier === undefined || this.#status === "stopping") return;
+      this.#sample(this.#frontier);
+      this.#cancelProgress = clock.schedule(clock.now() + progressMs, turn);
+    };
+    turn();
+  }
+
+  #sample(frontier: Frontier): void {
+    const { pending, waiting, leased, failed, duplicate, accepted } = frontier.report();
+    const { pages, bytes } = this.#counters;
+    const { downloader, analyzer, pipeline, scheduler } = this.#faults.counts;
+    const sample: CrawlSample = {
+      elapsedMs: Math.round(this.#elapsedMs),
+      pages,
+      bytes,
+      pending: pending + waiting,
+      leased,
+      failed,
+      errors: downloader + analyzer + pipeline + scheduler,
+      duplicate,
+      accepted,
+    };
+    this.#sampler.add(sample);
+    this.#events.emit("progress", sample);
+  }
+}
+
+function createHops(): Hops {
+  const hops = new Map<string, number>();
+  return {
+    get(url) {
+      const count = hops.get(url) ?? 0;
+      hops.delete(url);
+      return count;
+    },
+    set(url, count) {
+      if (hops.size >= HOP_COUNT_MAX) hops.delete(hops.keys().next().value as string);
+      hops.set(url, count);
+    },
+  };
+}
+
+/** Those fields of an object that are there. */
+function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> {
+  const some = names.filter((name) => from[name] !== undefined);
+  return Object.fromEntries(some.map((name) => [name, from[name]])) as Pick<T, K>;
+}

@@ -1,0 +1,76 @@
+/**
+ * What can go wrong between a URL and its bytes, in classes that a retry policy can tell apart.
+ *
+ *   transient   dns (the server did not answer), connect, timeout, reset: the same request may work later
+ *   permanent   address (the guard), too-large, encoding, protocol, and names that do not exist: asking again shows the same
+ */
+
+export type DownloadFault =
+  | "address"
+  | "dns"
+  | "no-host"
+  | "connect"
+  | "timeout"
+  | "reset"
+  | "tls"
+  | "protocol"
+  | "encoding"
+  | "too-large"
+  | "aborted";
+
+const TRANSIENT: readonly DownloadFault[] = ["dns", "connect", "timeout", "reset", "aborted"];
+
+export class DownloadError extends Error {
+  readonly fault: DownloadFault;
+  readonly isTransient: boolean;
+
+  constructor(fault: DownloadFault, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "DownloadError";
+    this.fault = fault;
+    this.isTransient = TRANSIENT.includes(fault);
+  }
+}
+
+const BY_CODE: Record<string, DownloadFault> = {
+  ENOTFOUND: "no-host",
+  EAI_NONAME: "no-host",
+  EAI_AGAIN: "dns",
+  ECONNREFUSED: "connect",
+  EHOSTUNREACH: "connect",
+  ENETUNREACH: "connect",
+  ETIMEDOUT: "timeout",
+  ECONNRESET: "reset",
+  EPIPE: "reset",
+  UND_ERR_CONNECT_TIMEOUT: "timeout",
+  UND_ERR_HEADERS_TIMEOUT: "timeout",
+  UND_ERR_BODY_TIMEOUT: "timeout",
+  UND_ERR_SOCKET: "reset",
+  UND_ERR_HEADERS_OVERFLOW: "protocol",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "reset",
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: "too-large",
+  UND_ERR_ABORTED: "aborted",
+  UND_ERR_DESTROYED: "aborted",
+  UND_ERR_CLOSED: "aborted",
+  ERR_BUFFER_TOO_LARGE: "too-large",
+};
+
+/** Whatever a socket, a parser or a decoder threw, as one of our classes. */
+export function downloadError(cause: unknown): DownloadError {
+  if (cause instanceof DownloadError) return cause;
+  const inner = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
+  if (inner instanceof DownloadError) return inner;
+  const { code, message } = (inner ?? {}) as { code?: unknown; message?: unknown };
+  const text = typeof message === "string" && message !== "" ? message : String(inner);
+  const name = typeof code === "string" ? code : "";
+  const known = BY_CODE[name];
+  if (known !== undefined) return new DownloadError(known, text, cause);
+  if (name.startsWith("HPE_")) return new DownloadError("protocol", text, cause);
+  if (/^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ERR_PADDING)/.test(name)) {
+    return new DownloadError("encoding", text, cause);
+  }
+  if (/^(CERT_|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|ERR_TLS|ERR_SSL)/.test(name)) {
+    return new DownloadError("tls", text, cause);
+  }
+  return new DownloadError("protocol", text, cause);
+}

@@ -1,0 +1,168 @@
+/**
+ * One request on the wire: headers and a bounded body as they come, ended by whichever is first of the answer's end, enough
+ * bytes, an unwanted type, the time limit, the caller's signal and a fault.
+ *
+ *   I1  Settled once: what the connection tells after that changes nothing.
+ *   I2  Whatever ends it early also ends the connection, so that nobody reads on.
+ */
+import type { Dispatcher } from "undici";
+import type { Clock } from "../base/clock.ts";
+import { DownloadError, downloadError } from "./download-error.ts";
+import type { Download, DownloadRequest } from "./modules.ts";
+
+export interface RawDownload {
+  readonly status: number;
+  readonly headers: Download["headers"];
+  readonly body: Buffer;
+  readonly bytes: number;
+  readonly isTruncated: boolean;
+  readonly isSkipped: boolean;
+  readonly latencyMs: number;
+}
+
+export interface Fetching {
+  readonly agent: Dispatcher;
+  readonly clock: Clock;
+  readonly url: URL;
+  readonly request: DownloadRequest;
+  /** Headers of every request. */
+  readonly fixed: Record<string, string>;
+  readonly limits: { headersMs: number; bodyMs: number; totalMs: number; maxBytes: number };
+}
+
+export function fetchRaw(fetching: Fetching): Promise<RawDownload> {
+  return new Promise((resolve, reject) => {
+    const exchange = new Exchange(fetching, { resolve, reject });
+    exchange.start();
+  });
+}
+
+export function lowerCase(headers: Record<string, string> | undefined): Record<string, string> {
+  const lower: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers ?? {})) lower[name.toLowerCase()] = value;
+  return lower;
+}
+
+/** Told to a connection whose answer is not wanted to its end. */
+const CUT: DownloadError = new DownloadError("aborted", "enough was read");
+
+interface Caller {
+  readonly resolve: (raw: RawDownload) => void;
+  readonly reject: (cause: DownloadError) => void;
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #fetching: Fetching;
+  readonly #caller: Caller;
+  readonly #startMs: number;
+  readonly #chunks: Buffer[] = [];
+  readonly #onAbort: () => void;
+  #cancelTimer: (() => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #headers: Download["headers"] = {};
+  #status = 0;
+  #bytes = 0;
+  #latencyMs = 0;
+  #isSettled = false;
+
+  constructor(fetching: Fetching, caller: Caller) {
+    this.#fetching = fetching;
+    this.#caller = caller;
+    this.#startMs = fetching.clock.monotonic();
+    const { url } = fetching.request;
+    this.#onAbort = () => this.#abort(new DownloadError("aborted", `${url}: aborted`));
+  }
+
+  start(): void {
+    const { agent, clock, url, request, fixed, limits } = this.#fetching;
+    if (request.signal?.aborted) {
+      this.#onAbort();
+      return;
+    }
+    request.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    const { totalMs } = limits;
+    this.#cancelTimer = clock.schedule(clock.now() + totalMs, () =>
+      this.#abort(new DownloadError("timeout", `${request.url}: not whole after ${totalMs} ms`)),
+    );
+    const asked = {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: request.method ?? "GET",
+      headers: { ...fixed, ...lowerCase(request.headers) },
+      body: request.body ?? null,
+      headersTimeout: limits.headersMs,
+      bodyTimeout: limits.bodyMs,
+    };
+    try {
+      agent.dispatch(asked as Dispatcher.DispatchOptions, this);
+    } catch (cause) {
+      this.#reject(downloadError(cause));
+    }
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isSettled) controller.abort(CUT);
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200 || this.#isSettled) return; // an early hint is not the answer
+    const { clock, request } = this.#fetching;
+    this.#status = status;
+    this.#headers = headers;
+    this.#latencyMs = clock.monotonic() - this.#startMs;
+    if (request.accepts?.(status, headers) === false) this.#finish({ isSkipped: true });
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isSettled) return;
+    const room = this.#fetching.limits.maxBytes - this.#bytes;
+    this.#bytes += Math.min(chunk.length, room);
+    this.#chunks.push(chunk.length <= room ? chunk : chunk.subarray(0, room));
+    if (chunk.length > room) this.#finish({ isTruncated: true });
+  }
+
+  onResponseEnd(): void {
+    this.#finish({});
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
+    this.#reject(downloadError(cause));
+  }
+
+  /** Whether this call is the one that settles. */
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    this.#cancelTimer?.();
+    this.#fetching.request.signal?.removeEventListener("abort", this.#onAbort);
+    return true;
+  }
+
+  #finish({ isTruncated = false, isSkipped = false }): void {
+    if (!this.#settle()) return;
+    this.#caller.resolve({
+      status: this.#status,
+      headers: this.#headers,
+      body: this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks),
+      bytes: this.#bytes,
+      isTruncated,
+      isSkipped,
+      latencyMs: this.#latencyMs,
+    });
+    if (isTruncated || isSkipped) this.#controller?.abort(CUT);
+  }
+
+  #abort(cause: DownloadError): void {
+    this.#reject(cause);
+    this.#controller?.abort(cause);
+  }
+
+  #reject(cause: DownloadError): void {
+    if (this.#settle()) this.#caller.reject(cause);
+  }
+}

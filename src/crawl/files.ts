@@ -1,0 +1,88 @@
+/**
+ * The one place of this room that touches files: items as JSON lines, in files of a bounded size, and modules by path.
+ *
+ *   items.jsonl ─ full ─▶ items-0001.jsonl, items-0002.jsonl, …: the plain name is the one being written
+ *
+ *   I1  A line is handed to the system before the page it comes from is done: a killed process loses none of them, though
+ *       a page that is visited again writes its items again.
+ *   I2  A line that a crash left half-written is cut at the next opening.
+ */
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { dirname, extname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { misuse } from "../base/errors.ts";
+import type { Pipeline } from "./modules.ts";
+
+export interface ItemFileOptions {
+  readonly path: string;
+  /** A file longer than this is put aside; default 256 MiB. */
+  readonly rotateBytes?: number;
+}
+
+const ROTATE_BYTES = 256 * 1024 * 1024;
+const TAIL_BYTES = 64 * 1024;
+const NEWLINE = 10;
+
+/** A pipeline that appends each item as one line of JSON. */
+export function createItemFile({ path, rotateBytes = ROTATE_BYTES }: ItemFileOptions): Pipeline {
+  mkdirSync(dirname(resolve(path)), { recursive: true });
+  let { file, bytes } = openWhole(path);
+  const write = (item: unknown): undefined => {
+    const line = Buffer.from(`${JSON.stringify(item)}\n`);
+    if (bytes > 0 && bytes + line.length > rotateBytes) {
+      closeSync(file);
+      renameSync(path, freeName(path));
+      ({ file, bytes } = openWhole(path));
+    }
+    for (let at = 0; at < line.length; ) at += writeSync(file, line, at);
+    bytes += line.length;
+    return undefined;
+  };
+  return { processors: [write], failFast: true, close: () => closeSync(file) };
+}
+
+/** Opens for appending, behind the last whole line. */
+function openWhole(path: string): { file: number; bytes: number } {
+  const file = openSync(path, "a+");
+  let end = fstatSync(file).size;
+  const tail = Buffer.alloc(TAIL_BYTES);
+  while (end > 0) {
+    const from = Math.max(end - TAIL_BYTES, 0);
+    const count = readSync(file, tail, 0, end - from, from);
+    const newline = tail.lastIndexOf(NEWLINE, count - 1);
+    end = newline < 0 ? from : from + newline + 1;
+    if (newline >= 0) break;
+  }
+  if (end < fstatSync(file).size) ftruncateSync(file, end);
+  return { file, bytes: end };
+}
+
+function freeName(path: string): string {
+  const ending = extname(path);
+  const stem = ending === "" ? path : path.slice(0, -ending.length);
+  for (let serial = 1; ; serial++) {
+    const name = `${stem}-${String(serial).padStart(4, "0")}${ending}`;
+    if (!existsSync(name)) return name;
+  }
+}
+
+/** Loads an ES module of the user by its path or URL; its exports. */
+export async function loadModule(path: string | URL): Promise<Record<string, unknown>> {
+  const isUrl = path instanceof URL || /^[a-z][a-z+.-]+:/i.test(path);
+  const url = isUrl ? String(path) : pathToFileURL(resolve(path)).href;
+  try {
+    return (await import(url)) as Record<string, unknown>;
+  } catch (cause) {
+    throw misuse("OPTION_INVALID", "module", String(path), `an ES module: ${String(cause)}`);
+  }
+}

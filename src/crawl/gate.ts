@@ -1,0 +1,63 @@
+/**
+ * The robots gate: whether a lease may be visited now. It stands on the side that owns the frontier, so that robots.txt
+ * is asked for once per origin, and a host's clock also counts that request.
+ *
+ *   lease ─▶ rules known? ─ yes ─▶ allowed | disallowed
+ *                 └─ no ─▶ fetch ─▶ crawl-delay to the host's clock ─▶ later: the lease goes back to its place
+ *
+ *   I1  After a fetch the host is left alone for its delay: robots.txt is a visit like any other.
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Frontier, RequestInput } from "../index.ts";
+import type { Robots, RobotsRules } from "./robots.ts";
+import { SITEMAP_HANDLER } from "./sitemap.ts";
+
+export type GateAnswer = "allowed" | "disallowed" | "later";
+
+export interface Gate {
+  ask(url: string): Promise<GateAnswer>;
+}
+
+export interface GateOptions {
+  readonly frontier: Frontier;
+  readonly robots: Robots;
+  readonly clock: Clock;
+  readonly delayMs: number;
+  readonly withSitemaps: boolean;
+  /** The politeness unit of a URL. */
+  readonly hostKeyOf: (url: string) => string;
+  readonly onRules?: (origin: string, rules: RobotsRules) => void;
+}
+
+export function createGate(options: GateOptions): Gate {
+  const { frontier, robots, clock } = options;
+  const learn = (url: string, origin: string, rules: RobotsRules): number => {
+    const host = frontier.host(options.hostKeyOf(url));
+    const delayMs = Math.max(options.delayMs, rules.crawlDelayMs ?? 0);
+    if (rules.crawlDelayMs !== undefined && delayMs > host.delayMs) host.delayMs = delayMs;
+    const retryMs = rules.state === "unreachable" ? rules.untilMs - clock.now() : 0;
+    const waitMs = Math.max(delayMs, retryMs);
+    if (waitMs > 0) host.blockUntil(clock.now() + waitMs);
+    if (options.withSitemaps && rules.sitemaps.length > 0) {
+      frontier.pushMany(rules.sitemaps.map(sitemapRequest));
+    }
+    options.onRules?.(origin, rules);
+    return waitMs;
+  };
+  return {
+    async ask(url) {
+      const origin = new URL(url).origin;
+      let rules = robots.known(origin);
+      if (rules === undefined) {
+        rules = await robots.fetch(origin);
+        if (learn(url, origin, rules) > 0) return "later";
+      }
+      if (rules.state === "unreachable") return "later";
+      return rules.isAllowed(url) ? "allowed" : "disallowed";
+    },
+  };
+}
+
+function sitemapRequest(url: string): RequestInput {
+  return { url, handler: SITEMAP_HANDLER };
+}

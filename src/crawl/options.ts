@@ -1,0 +1,256 @@
+/** Options of a crawl: what can be said, and the checked form with every default filled in. */
+import type { Clock } from "../base/clock.ts";
+import { createSystemClock } from "../base/clock.ts";
+import { misuse } from "../base/errors.ts";
+import type { Frontier, FrontierOptions, RequestLike, Rule, RulePolicy } from "../index.ts";
+import type { Lookup } from "./connect.ts";
+import { USER_AGENT } from "./download.ts";
+import type { Analyzer, Downloader, Pipeline } from "./modules.ts";
+
+export interface CrawlOptions {
+  /** Where to begin. Not needed where a directory or a frontier already holds work. */
+  seeds?: string | Iterable<RequestLike>;
+  /** Where the frontier lives on disk; left out: in memory. */
+  directory?: string;
+  name?: string;
+  /** A frontier of yours: it is used as it is, and left open. */
+  frontier?: Frontier;
+  rules?: Rule[];
+  /** Policy of pages that no rule says otherwise; on top of the polite defaults. */
+  defaults?: RulePolicy;
+  /** Anything else of `openFrontier`. */
+  frontierOptions?: FrontierOptions;
+  /** Visits at once; default 32. */
+  concurrency?: number;
+  /** Least time between two visits of a host; default 1,000. */
+  delayMs?: number;
+  /** Visits of one host at once; default 1. */
+  perHost?: number;
+  /** Links further away than this are not followed; default 100, which only a trap reaches. */
+  maxDepth?: number;
+  /** Ends after so many pages. */
+  maxPages?: number;
+  /** Most URLs of one host; default 100,000. */
+  maxHostUrls?: number;
+  /** Most bytes of one host. */
+  maxHostBytes?: number;
+  /** Domains that belong to the crawl; default the registrable domains of the seeds; "any": the whole web. */
+  scope?: readonly string[] | "any";
+  /** Permit loopback, private and link-local addresses. */
+  allowPrivate?: boolean;
+  /** Product name of robots.txt and User-Agent. */
+  userAgent?: string;
+  /** An address or URL where you can be reached; becomes part of the User-Agent. */
+  contact?: string;
+  headers?: Record<string, string>;
+  proxy?: string;
+  lookup?: Lookup;
+  dial?: { address: string; port: number };
+  /** Keep to robots.txt; default true. */
+  robots?:
+    | boolean
+    | { expiryMs?: number; retryMs?: number; attempts?: number; maxCrawlDelayMs?: number };
+  /** Visit the sitemaps that robots.txt names; default true. */
+  sitemaps?: boolean;
+  maxRedirects?: number;
+  maxBytes?: number;
+  maxLinks?: number;
+  /** Longest Retry-After that is kept; default an hour. */
+  maxRetryAfterMs?: number;
+  timeouts?: { connectMs?: number; headersMs?: number; bodyMs?: number; totalMs?: number };
+  /** Content types that are read; others are counted and left. Default HTML and XHTML. */
+  types?: readonly string[] | "any";
+  /** Leave links that look like a trap; default true. */
+  trapFilter?: boolean;
+  /** A file that items are appended to as JSON lines. */
+  items?: string | { path: string; rotateBytes?: number };
+  downloaders?: ReadonlyArray<Downloader | string | URL>;
+  /** Modules of your own, or paths of ES modules that export `analyze`. */
+  analyzers?: ReadonlyArray<Analyzer | string | URL>;
+  pipelines?: ReadonlyArray<Pipeline | string | URL>;
+  /** How often `progress` is told; default every second. */
+  progressMs?: number;
+  signal?: AbortSignal;
+  clock?: Clock;
+}
+
+export interface CrawlSettings {
+  readonly given: CrawlOptions;
+  readonly clock: Clock;
+  readonly seeds: RequestLike[];
+  readonly concurrency: number;
+  readonly delayMs: number;
+  readonly perHost: number;
+  readonly maxPages: number;
+  readonly scope: readonly string[] | "any" | undefined;
+  readonly userAgent: string;
+  readonly robots:
+    | { expiryMs: number; retryMs: number; attempts: number; maxCrawlDelayMs: number }
+    | undefined;
+  readonly sitemaps: boolean;
+  readonly maxRedirects: number;
+  readonly maxLinks: number;
+  readonly maxRetryAfterMs: number;
+  readonly types: readonly string[] | undefined;
+  readonly trapFilter: boolean;
+  readonly progressMs: number;
+  readonly frontier: FrontierOptions;
+}
+
+const DAY_MS = 86_400_000;
+const HTML = ["text/html", "application/xhtml+xml", ""];
+const FIELDS: ReadonlySet<string> = new Set<keyof CrawlOptions>([
+  "seeds",
+  "directory",
+  "name",
+  "frontier",
+  "rules",
+  "defaults",
+  "frontierOptions",
+  "concurrency",
+  "delayMs",
+  "perHost",
+  "maxDepth",
+  "maxPages",
+  "maxHostUrls",
+  "maxHostBytes",
+  "scope",
+  "allowPrivate",
+  "userAgent",
+  "contact",
+  "headers",
+  "proxy",
+  "lookup",
+  "dial",
+  "robots",
+  "sitemaps",
+  "maxRedirects",
+  "maxBytes",
+  "maxLinks",
+  "maxRetryAfterMs",
+  "timeouts",
+  "types",
+  "trapFilter",
+  "items",
+  "downloaders",
+  "analyzers",
+  "pipelines",
+  "progressMs",
+  "signal",
+  "clock",
+]);
+
+/** Checks every option by name and fills in the polite defaults; throws OPTION_INVALID. */
+export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
+  if (typeof options !== "object" || options === null) {
+    throw misuse("OPTION_INVALID", "options", options, "an object");
+  }
+  for (const name of Object.keys(options)) {
+    if (name === "threads")
+      throw misuse("UNSUPPORTED", "options.threads", options, "none in this version");
+    if (!FIELDS.has(name))
+      throw misuse("OPTION_INVALID", `options.${name}`, name, "an option of crawl()");
+  }
+  const delayMs = amount(options.delayMs ?? 1_000, "delayMs");
+  const perHost = whole(options.perHost ?? 1, "perHost", 1);
+  const robots = options.robots ?? true;
+  const wanted = robots === true ? {} : robots;
+  return {
+    given: options,
+    clock: options.clock ?? createSystemClock(),
+    seeds: seedsOf(options.seeds),
+    concurrency: whole(options.concurrency ?? 32, "concurrency", 1),
+    delayMs,
+    perHost,
+    maxPages:
+      options.maxPages === undefined
+        ? Number.POSITIVE_INFINITY
+        : whole(options.maxPages, "maxPages", 1),
+    scope: scopeOf(options.scope),
+    userAgent: agentOf(options),
+    robots:
+      wanted === false
+        ? undefined
+        : {
+            expiryMs: amount(wanted.expiryMs ?? DAY_MS, "robots.expiryMs"),
+            retryMs: amount(wanted.retryMs ?? 5_000, "robots.retryMs"),
+            attempts: whole(wanted.attempts ?? 3, "robots.attempts", 1),
+            maxCrawlDelayMs: amount(wanted.maxCrawlDelayMs ?? 300_000, "robots.maxCrawlDelayMs"),
+          },
+    sitemaps: options.sitemaps ?? true,
+    maxRedirects: whole(options.maxRedirects ?? 10, "maxRedirects", 0),
+    maxLinks: whole(options.maxLinks ?? 100_000, "maxLinks", 0),
+    maxRetryAfterMs: amount(options.maxRetryAfterMs ?? 3_600_000, "maxRetryAfterMs"),
+    types: options.types === "any" ? undefined : (options.types ?? HTML),
+    trapFilter: options.trapFilter ?? true,
+    progressMs: amount(options.progressMs ?? 1_000, "progressMs"),
+    frontier: frontierOptions(options, { delayMs, perHost }),
+  };
+}
+
+function frontierOptions(
+  options: CrawlOptions,
+  { delayMs, perHost }: { delayMs: number; perHost: number },
+): FrontierOptions {
+  const { maxHostBytes } = options;
+  const politeness = {
+    delayMs,
+    perHost,
+    hostBackoff: { after: 10, baseMs: Math.max(2 * delayMs, 1), maxMs: 600_000 },
+    budget: {
+      urls: whole(options.maxHostUrls ?? 100_000, "maxHostUrls", 1),
+      ...(maxHostBytes === undefined ? {} : { bytes: amount(maxHostBytes, "maxHostBytes") }),
+    },
+    ...options.defaults?.politeness,
+  };
+  const defaults: RulePolicy = {
+    maxDepth: whole(options.maxDepth ?? 100, "maxDepth", 0),
+    backoff: { baseMs: delayMs, factor: 2, maxMs: 600_000, jitter: 0.1 },
+    ...options.defaults,
+    politeness,
+  };
+  return {
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...options.frontierOptions,
+    ...(options.name === undefined ? {} : { name: options.name }),
+    ...(options.directory === undefined ? {} : { directory: options.directory }),
+    ...(options.rules === undefined ? {} : { rules: options.rules }),
+    defaults,
+  };
+}
+
+function seedsOf(seeds: CrawlOptions["seeds"]): RequestLike[] {
+  if (seeds === undefined) return [];
+  if (typeof seeds === "string") return [seeds];
+  if (typeof seeds === "object" && seeds !== null && Symbol.iterator in seeds) return [...seeds];
+  throw misuse("OPTION_INVALID", "options.seeds", seeds, "a URL or a list of requests");
+}
+
+function scopeOf(scope: CrawlOptions["scope"]): CrawlSettings["scope"] {
+  if (scope === undefined || scope === "any") return scope;
+  const isList =
+    Array.isArray(scope) && scope.every((each) => typeof each === "string" && each !== "");
+  if (!isList) throw misuse("OPTION_INVALID", "options.scope", scope, "'any' or a list of domains");
+  return scope.map((each: string) => each.toLowerCase().replace(/^\*?\./, ""));
+}
+
+function agentOf({ userAgent = USER_AGENT, contact }: CrawlOptions): string {
+  const isBad = (text: unknown): boolean =>
+    typeof text !== "string" || !/^[\x20-\x7e\x80-\xff]*$/.test(text);
+  if (isBad(userAgent))
+    throw misuse("OPTION_INVALID", "options.userAgent", userAgent, "a header's text");
+  if (contact === undefined) return userAgent;
+  if (isBad(contact)) throw misuse("OPTION_INVALID", "options.contact", contact, "a header's text");
+  const product = userAgent.replace(/\s*\(.*\)$/, "");
+  return `${product} (+${contact})`;
+}
+
+function whole(value: unknown, name: string, least: number): number {
+  if (Number.isSafeInteger(value) && (value as number) >= least) return value as number;
+  throw misuse("OPTION_INVALID", `options.${name}`, value, `a whole number of at least ${least}`);
+}
+
+function amount(value: unknown, name: string): number {
+  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
+  throw misuse("OPTION_INVALID", `options.${name}`, value, "a number of at least 0");
+}

@@ -1,0 +1,153 @@
+/**
+ * robots.txt, by RFC 9309: fetched once per origin, kept until it expires.
+ *
+ *   answer                          what holds until it expires
+ *   2xx                             its rules, of the first ROBOTS_BYTES_MAX bytes
+ *   3xx                             followed up to five times, also to other hosts; then as 4xx
+ *   4xx                             all is allowed
+ *   5xx, 429, no connection         nothing is allowed; asked again after `retryMs`, `attempts` times in all
+ *
+ *   I1  One fetch per origin at a time, whoever asks.
+ *   I2  At most ROBOTS_COUNT_MAX origins are remembered; the longest known is forgotten first.
+ */
+import robotsParser from "robots-parser";
+import type { Clock } from "../base/clock.ts";
+import type { Download, DownloadRequest } from "./modules.ts";
+
+export interface RobotsOptions {
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly expiryMs: number;
+  /** After a server's fault. */
+  readonly retryMs: number;
+  readonly attempts: number;
+  readonly maxCrawlDelayMs: number;
+  readonly fetch: (request: DownloadRequest) => Promise<Download>;
+}
+
+/** What is known of an origin. */
+export interface RobotsRules {
+  readonly state: "rules" | "allow-all" | "disallow-all" | "unreachable";
+  readonly crawlDelayMs: number | undefined;
+  readonly sitemaps: readonly string[];
+  readonly untilMs: number;
+  isAllowed(url: string): boolean;
+}
+
+export interface Robots {
+  /** What is known now; undefined: it must be fetched. */
+  known(origin: string): RobotsRules | undefined;
+  fetch(origin: string): Promise<RobotsRules>;
+  readonly fetched: number;
+}
+
+/** What robots-parser gives; its types describe another module form than the one that Node loads. */
+interface ParsedRobots {
+  isAllowed(url: string, userAgent: string): boolean | undefined;
+  getCrawlDelay(userAgent: string): number | undefined;
+  getSitemaps(): string[];
+}
+const parseRobots = robotsParser as unknown as (url: string, text: string) => ParsedRobots;
+
+/** RFC 9309 asks for at least 500 KiB. */
+export const ROBOTS_BYTES_MAX = 512 * 1024;
+const ROBOTS_COUNT_MAX = 20_000;
+const REDIRECTS_MAX = 5;
+const TOO_MANY_REQUESTS = 429;
+
+interface Entry {
+  readonly rules: RobotsRules;
+  readonly failures: number;
+}
+
+export function createRobots(options: RobotsOptions): Robots {
+  const { clock } = options;
+  const entries = new Map<string, Entry>();
+  const running = new Map<string, Promise<RobotsRules>>();
+  let fetched = 0;
+  const remember = (origin: string, entry: Entry): RobotsRules => {
+    entries.delete(origin);
+    if (entries.size >= ROBOTS_COUNT_MAX) entries.delete(entries.keys().next().value as string);
+    entries.set(origin, entry);
+    return entry.rules;
+  };
+  const ask = async (origin: string): Promise<RobotsRules> => {
+    fetched++;
+    const rules = await askFor(options, origin);
+    const failures = rules.state === "unreachable" ? (entries.get(origin)?.failures ?? 0) + 1 : 0;
+    if (rules.state !== "unreachable") return remember(origin, { rules, failures });
+    const isGivenUp = failures >= options.attempts;
+    const untilMs = clock.now() + (isGivenUp ? options.expiryMs : options.retryMs);
+    const state = isGivenUp ? "disallow-all" : "unreachable";
+    return remember(origin, { rules: { ...rules, state, untilMs }, failures });
+  };
+  return {
+    get fetched() {
+      return fetched;
+    },
+    known(origin) {
+      const entry = entries.get(origin);
+      return entry !== undefined && clock.now() < entry.rules.untilMs ? entry.rules : undefined;
+    },
+    fetch(origin) {
+      let answer = running.get(origin);
+      if (answer === undefined) {
+        answer = ask(origin).finally(() => running.delete(origin));
+        running.set(origin, answer);
+      }
+      return answer;
+    },
+  };
+}
+
+async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRules> {
+  const untilMs = options.clock.now() + options.expiryMs;
+  let url = `${origin}/robots.txt`;
+  for (let hop = 0; hop <= REDIRECTS_MAX; hop++) {
+    let answer: Download;
+    try {
+      answer = await options.fetch({ url, maxBytes: ROBOTS_BYTES_MAX });
+    } catch {
+      return allOrNothing("unreachable", untilMs);
+    }
+    const { status } = answer;
+    if (status >= 500 || status === TOO_MANY_REQUESTS) return allOrNothing("unreachable", untilMs);
+    if (status >= 200 && status < 300)
+      return parsed(options, origin, { body: answer.body, untilMs });
+    const location = answer.headers.location;
+    if (status < 300 || status >= 400 || typeof location !== "string") break;
+    const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
+    if (next === undefined || !/^https?:$/.test(next.protocol)) break;
+    url = next.href;
+  }
+  return allOrNothing("allow-all", untilMs);
+}
+
+function allOrNothing(state: "allow-all" | "unreachable", untilMs: number): RobotsRules {
+  const isAllowed = (): boolean => state === "allow-all";
+  return { state, crawlDelayMs: undefined, sitemaps: [], untilMs, isAllowed };
+}
+
+function parsed(
+  options: RobotsOptions,
+  origin: string,
+  { body, untilMs }: { body: Buffer; untilMs: number },
+): RobotsRules {
+  const text = body.toString("utf8").replace(/^\ufeff/, "");
+  let robots: ParsedRobots;
+  try {
+    robots = parseRobots(`${origin}/robots.txt`, text);
+  } catch {
+    return allOrNothing("allow-all", untilMs); // unreadable is as if there were none
+  }
+  const { userAgent } = options;
+  const delay = robots.getCrawlDelay(userAgent);
+  const isDelay = typeof delay === "number" && delay > 0;
+  return {
+    state: "rules",
+    crawlDelayMs: isDelay ? Math.min(delay * 1000, options.maxCrawlDelayMs) : undefined,
+    sitemaps: robots.getSitemaps().filter((url) => URL.canParse(url)),
+    untilMs,
+    isAllowed: (url) => robots.isAllowed(url, userAgent) !== false,
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * What a crawl tells of itself: counters, percentiles, and samples over time for plots.
+ *
+ *   I1  Samples are bounded: when SAMPLE_COUNT_MAX are there, every other one goes and the step doubles.
+ */
+import type { Frontier, Report } from "../index.ts";
+import type { FaultHub } from "./faults.ts";
+import { createHistogram, type Histogram } from "./histogram.ts";
+import type { ModuleCounts, ModuleKind, ModuleRegistry } from "./modules.ts";
+
+export type CrawlStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
+export type CrawlReason = "finished" | "max-pages" | "stopped" | "fault";
+
+/** One moment of a crawl. */
+export interface CrawlSample {
+  readonly elapsedMs: number;
+  readonly pages: number;
+  readonly bytes: number;
+  readonly pending: number;
+  readonly leased: number;
+  readonly failed: number;
+  readonly errors: number;
+  readonly duplicate: number;
+  readonly accepted: number;
+}
+
+export interface CrawlSummary {
+  readonly status: CrawlStatus;
+  /** Why it ended; undefined: it has not. */
+  readonly reason?: CrawlReason;
+  /** Answers of the 2xx kind that were worked on. */
+  readonly pages: number;
+  /** Of the bodies, as they came. */
+  readonly bytes: number;
+  readonly items: number;
+  readonly redirects: number;
+  readonly notModified: number;
+  readonly sitemaps: number;
+  /** Refused by robots.txt. */
+  readonly disallowed: number;
+  readonly failed: number;
+  readonly retried: number;
+  readonly truncated: number;
+  /** Links that looked like a trap and were not followed. */
+  readonly trapped: number;
+  readonly duplicate: number;
+  readonly rejected: Record<string, number>;
+  readonly pending: number;
+  readonly hosts: number;
+  readonly robotsFetched: number;
+  /** Answers by status. */
+  readonly statuses: Record<string, number>;
+  readonly errors: Record<"downloader" | "analyzer" | "pipeline" | "scheduler" | "dropped", number>;
+  readonly elapsedMs: number;
+  readonly pagesPerSecond: number;
+  readonly latencyMs: { p50: number; p90: number; p99: number; p999: number; max: number };
+  readonly depths: number[];
+  readonly modules: Record<ModuleKind, ModuleCounts[]>;
+  readonly memory: { heapBytes: number; offHeapBytes: number; residentBytes: number };
+  readonly directory?: string;
+  toString(): string;
+}
+
+/** What visits step. */
+export interface CrawlCounters {
+  pages: number;
+  bytes: number;
+  items: number;
+  redirects: number;
+  notModified: number;
+  sitemaps: number;
+  disallowed: number;
+  truncated: number;
+  trapped: number;
+  readonly statuses: Record<string, number>;
+  readonly latency: Histogram;
+}
+
+export function createCounters(): CrawlCounters {
+  return {
+    pages: 0,
+    bytes: 0,
+    items: 0,
+    redirects: 0,
+    notModified: 0,
+    sitemaps: 0,
+    disallowed: 0,
+    truncated: 0,
+    trapped: 0,
+    statuses: {},
+    latency: createHistogram(),
+  };
+}
+
+export interface Telling {
+  readonly frontier: Frontier;
+  readonly counters: CrawlCounters;
+  readonly faults: FaultHub;
+  readonly modules: ModuleRegistry;
+  readonly status: CrawlStatus;
+  readonly reason: CrawlReason | undefined;
+  readonly elapsedMs: number;
+  readonly robotsFetched: number;
+  readonly directory: string | undefined;
+}
+
+export function summarize(telling: Telling): CrawlSummary {
+  const { counters, faults } = telling;
+  const report = telling.frontier.report();
+  const { latency, statuses, ...counts } = counters;
+  const at = (share: number): number => Math.round(latency.percentile(share) * 10) / 10;
+  const seconds = Math.max(telling.elapsedMs, 1) / 1000;
+  const summary = {
+    status: telling.status,
+    ...(telling.reason === undefined ? {} : { reason: telling.reason }),
+    ...counts,
+    failed: report.failed,
+    retried: report.retried,
+    duplicate: report.duplicate,
+    rejected: { ...report.rejected },
+    pending: report.pending + report.waiting + report.leased,
+    hosts: report.hosts,
+    robotsFetched: telling.robotsFetched,
+    statuses: { ...statuses },
+    errors: { ...faults.counts, dropped: faults.dropped },
+    elapsedMs: Math.round(telling.elapsedMs),
+    pagesPerSecond: Math.round((counters.pages / seconds) * 10) / 10,
+    latencyMs: { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(1) },
+    depths: [...report.depths],
+    modules: telling.modules.counts(),
+    memory: memoryOf(report),
+    ...(telling.directory === undefined ? {} : { directory: telling.directory }),
+  };
+  const hidden = { enumerable: false, value: () => JSON.stringify(summary, null, 2) };
+  return Object.defineProperty(summary, "toString", hidden) as CrawlSummary;
+}
+
+function memoryOf(report: Report): CrawlSummary["memory"] {
+  const { heapBytes, offHeapBytes } = report.memory;
+  return { heapBytes, offHeapBytes, residentBytes: process.memoryUsage.rss() };
+}
+
+const SAMPLE_COUNT_MAX = 512;
+
+export interface Sampler {
+  readonly samples: readonly CrawlSample[];
+  add(sample: CrawlSample): void;
+}
+
+/** Samples at a step that grows with the crawl, so that their number does not. */
+export function createSampler(): Sampler {
+  const samples: CrawlSample[] = [];
+  let stepMs = 0;
+  return {
+    samples,
+    add(sample) {
+      const last = samples.at(-1);
+      if (last !== undefined && sample.elapsedMs - last.elapsedMs < stepMs) return;
+      samples.push(sample);
+      if (samples.length < SAMPLE_COUNT_MAX) return;
+      const kept = samples.filter((_, index) => index % 2 === 0);
+      samples.splice(0, samples.length, ...kept);
+      stepMs = (2 * sample.elapsedMs) / SAMPLE_COUNT_MAX;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** What a visit is handed: the parts of a crawl that it may touch, its limits, and how it tells its end. */
+import type { Outcome } from "../index.ts";
+import type { FaultHub } from "./faults.ts";
+import type { Gate } from "./gate.ts";
+import type { Download, ModuleRegistry } from "./modules.ts";
+import type { CrawlCounters } from "./summary.ts";
+import type { Validators } from "./validators.ts";
+
+export interface VisitContext {
+  readonly modules: ModuleRegistry;
+  readonly faults: FaultHub;
+  readonly counters: CrawlCounters;
+  /** undefined: robots.txt is not asked. */
+  readonly gate: Gate | undefined;
+  readonly validators: Validators;
+  /** Redirects behind a URL so far. */
+  readonly hops: Hops;
+  readonly limits: VisitLimits;
+  readonly signal: AbortSignal;
+  /** There is no downloader: nothing can go on until one is registered. */
+  readonly onNoDownloader: () => void;
+  readonly onPage: (page: VisitedPage) => void;
+  readonly onItem: (item: unknown, url: string) => void;
+}
+
+export interface VisitLimits {
+  readonly maxRedirects: number;
+  readonly maxLinks: number;
+  readonly maxRetryAfterMs: number;
+  readonly types: readonly string[] | undefined;
+  readonly trapFilter: boolean;
+  readonly sampleItems: boolean;
+}
+
+/** What listeners are told of a page. */
+export interface VisitedPage {
+  readonly url: string;
+  readonly status: number;
+  readonly depth: number;
+  readonly bytes: number;
+  readonly latencyMs: number;
+  readonly contentType: string;
+  readonly title: string;
+  readonly found: number;
+  readonly accepted: number;
+}
+
+export interface Hops {
+  get(url: string): number;
+  set(url: string, hops: number): void;
+}
+
+/** How a visit ended; only `page` uses up the crawl's page budget. */
+export type VisitEnd = "page" | "other" | "back";
+
+/** An answer and what the frontier shall learn of it. */
+export interface Answered {
+  readonly answer: Download;
+  readonly outcome: Outcome;
+}
+
+/** The content type alone, in lower case. */
+export function typeOf(headers: Download["headers"]): string {
+  const [type = ""] = String(headers["content-type"] ?? "").split(";");
+  return type.trim().toLowerCase();
+}
+
+/** What was thrown, as text. Total. */
+export function textOf(cause: unknown): string {
+  if (cause instanceof Error) return cause.message;
+  try {
+    return String(cause);
+  } catch {
+    return `a ${typeof cause}`;
+  }
+}

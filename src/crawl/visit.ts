@@ -1,0 +1,212 @@
+/**
+ * One visit: a lease goes through gate, downloader, analyzer and pipeline, and ends in exactly one of done, retry, fail
+ * and release. Shaped like a handler of a worker pool: `visit(lease, context)`.
+ *
+ *   gate: later ───────────▶ release        no downloader ─▶ release, and the crawl waits for one
+ *   gate: disallowed ──────▶ fail           transient fault, 408 425 429 5xx ─▶ retry, Retry-After kept
+ *   3xx ─▶ redirect, done                   other faults and statuses ─▶ fail
+ *   2xx ─▶ analyze ─▶ items ─▶ done({ found })      304 ─▶ done, unchanged
+ *
+ *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
+ *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
+ */
+import { dateMs } from "../base/clock.ts";
+import type { Lease, Outcome } from "../index.ts";
+import { DownloadError, downloadError } from "./download-error.ts";
+import type { Chosen, Download } from "./modules.ts";
+import { readSitemap, SITEMAP_BYTES_MAX, SITEMAP_HANDLER } from "./sitemap.ts";
+import {
+  type Answered,
+  textOf,
+  typeOf,
+  type VisitContext,
+  type VisitEnd,
+} from "./visit-context.ts";
+import { work } from "./work.ts";
+
+const RETRY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
+const NOT_MODIFIED = 304;
+
+/** Works on one lease to its end. Never throws. */
+export async function visit(lease: Lease, context: VisitContext): Promise<VisitEnd> {
+  const isSitemap = lease.handler === SITEMAP_HANDLER;
+  try {
+    if (context.gate !== undefined && !isSitemap) {
+      const answer = await context.gate.ask(lease.url);
+      if (answer === "later") return back(lease);
+      if (answer === "disallowed") {
+        context.counters.disallowed++;
+        lease.fail("robots");
+        return "other";
+      }
+    }
+    const chosen = context.modules.choose("downloader");
+    if (chosen === undefined) {
+      context.faults.tell({
+        type: "scheduler",
+        what: "no downloader is registered",
+        url: lease.url,
+      });
+      lease.release();
+      context.onNoDownloader();
+      return "back";
+    }
+    const answer = await download(lease, context, chosen);
+    if (answer === undefined) return context.signal.aborted ? "back" : "other";
+    return await judge(lease, context, answer);
+  } catch (cause) {
+    // A broken invariant of ours or a frontier that was closed meanwhile: told, and the lease is let go.
+    context.faults.tell({ type: "scheduler", what: textOf(cause), url: lease.url, cause });
+    lease.retry({ reason: "scheduler" });
+    return "other";
+  }
+}
+
+function back(lease: Lease): VisitEnd {
+  lease.release();
+  return "back";
+}
+
+/** The answer, or undefined when the lease has already had its end. */
+async function download(
+  lease: Lease,
+  context: VisitContext,
+  chosen: Chosen<"downloader">,
+): Promise<Download | undefined> {
+  const isSitemap = lease.handler === SITEMAP_HANDLER;
+  const { types } = context.limits;
+  let isCompleted = false;
+  chosen.accepted();
+  try {
+    const answer = await chosen.module.download({
+      url: lease.url,
+      method: lease.method,
+      headers: { ...context.validators.headersFor(lease.url), ...lease.headers },
+      ...(lease.body === undefined ? {} : { body: lease.body }),
+      ...(isSitemap ? { maxBytes: SITEMAP_BYTES_MAX } : {}),
+      signal: context.signal,
+      accepts: (status, headers) =>
+        isSitemap || types === undefined || status >= 300 || types.includes(typeOf(headers)),
+    });
+    checkDownload(answer);
+    isCompleted = true;
+    return answer;
+  } catch (cause) {
+    if (context.signal.aborted) {
+      lease.release();
+      return undefined;
+    }
+    const fault =
+      cause instanceof TypeError
+        ? new DownloadError("protocol", cause.message, cause)
+        : downloadError(cause);
+    const { url } = lease;
+    context.faults.tell({
+      type: "downloader",
+      what: fault.message,
+      url,
+      module: chosen.id,
+      cause: fault,
+    });
+    if (fault.isTransient) lease.retry({ reason: fault.fault });
+    else lease.fail(fault.fault);
+    return undefined;
+  } finally {
+    chosen.ended(isCompleted);
+  }
+}
+
+/** A downloader of the user may answer anything. */
+function checkDownload(answer: Download): void {
+  if (Number.isInteger(answer?.status) && Buffer.isBuffer(answer.body) && answer.headers) return;
+  throw new DownloadError("protocol", "the downloader's answer is no Download");
+}
+
+async function judge(lease: Lease, context: VisitContext, answer: Download): Promise<VisitEnd> {
+  const { counters } = context;
+  const { status } = answer;
+  counters.statuses[status] = (counters.statuses[status] ?? 0) + 1;
+  counters.bytes += answer.bytes;
+  counters.latency.record(answer.latencyMs);
+  const outcome = outcomeOf(answer, context);
+  if (status === NOT_MODIFIED) {
+    counters.notModified++;
+    lease.done({ outcome: { ...outcome, changed: false } });
+    return "other";
+  }
+  if (status >= 200 && status < 300) {
+    if (answer.isTruncated) counters.truncated++;
+    if (lease.handler === SITEMAP_HANDLER) return sitemap(lease, context, { answer, outcome });
+    return work(lease, context, { answer, outcome });
+  }
+  const location = answer.headers.location;
+  if (status >= 300 && status < 400 && typeof location === "string") {
+    return redirect(lease, context, { location, outcome });
+  }
+  if (RETRY_STATUSES.includes(status)) lease.retry({ reason: `status ${status}`, outcome });
+  else lease.fail(`status ${status}`, outcome);
+  return "other";
+}
+
+function redirect(
+  lease: Lease,
+  context: VisitContext,
+  { location, outcome }: { location: string; outcome: Outcome },
+): VisitEnd {
+  const { counters, hops, limits } = context;
+  counters.redirects++;
+  const hop = hops.get(lease.url) + 1;
+  const target = URL.canParse(location, lease.url) ? new URL(location, lease.url) : undefined;
+  if (target === undefined || hop > limits.maxRedirects) {
+    lease.fail(target === undefined ? "bad-location" : "redirects", outcome);
+    return "other";
+  }
+  target.hash = "";
+  if (lease.redirect(target.href).admitted) hops.set(target.href, hop);
+  lease.done({ outcome });
+  return "other";
+}
+
+async function sitemap(
+  lease: Lease,
+  context: VisitContext,
+  { answer, outcome }: Answered,
+): Promise<VisitEnd> {
+  try {
+    const found = await readSitemap(answer.body);
+    context.counters.sitemaps++;
+    lease.done({ found, outcome });
+  } catch (cause) {
+    context.faults.tell({
+      type: "analyzer",
+      what: textOf(cause),
+      url: lease.url,
+      module: "sitemap",
+      cause,
+    });
+    lease.fail("sitemap", outcome);
+  }
+  return "other";
+}
+
+function outcomeOf(answer: Download, context: VisitContext): Outcome {
+  const retryAfterMs = retryAfter(answer.headers["retry-after"], answer.headers.date);
+  return {
+    status: answer.status,
+    latencyMs: answer.latencyMs,
+    bytes: answer.bytes,
+    changed: true,
+    ...(answer.address === undefined ? {} : { address: answer.address }),
+    ...(retryAfterMs === undefined || answer.status < 400
+      ? {}
+      : { retryAfterMs: Math.min(retryAfterMs, context.limits.maxRetryAfterMs) }),
+  };
+}
+
+/** Seconds, or a date told against the server's own clock. */
+function retryAfter(value: unknown, date: unknown): number | undefined {
+  if (typeof value !== "string") return undefined;
+  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
+  const gap = dateMs(value) - dateMs(typeof date === "string" ? date : "");
+  return Number.isFinite(gap) && gap >= 0 ? gap : undefined;
+}

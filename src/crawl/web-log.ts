@@ -1,0 +1,62 @@
+/**
+ * What the synthetic web was asked: one entry a request, and what they show of a crawler's manners.
+ *
+ *   gap of a host      least time between two requests of it, from begin to begin
+ *   parallel of a host most requests of it at once
+ */
+
+export interface WebLogEntry {
+  readonly host: string;
+  readonly path: string;
+  readonly agent: string;
+  readonly beginMs: number;
+  /** 0: cut off. */
+  status: number;
+  endMs: number | undefined;
+}
+
+export interface WebLog {
+  readonly entries: readonly WebLogEntry[];
+  begin(asked: { host: string; path: string; agent: string }): WebLogEntry;
+  end(entry: WebLogEntry): void;
+  /** Pairs of requests to one host that begin less than `delayMs` apart. */
+  violations(delayMs: number): WebLogEntry[];
+  /** The most requests that one host had at once. */
+  parallelMax(): number;
+}
+
+/** Timers may fire, and clocks be read, a millisecond early on either side. */
+const TOLERANCE_MS = 2;
+
+export function createWebLog(now: () => number): WebLog {
+  const entries: WebLogEntry[] = [];
+  const open = new Map<string, number>();
+  let parallelMax = 0;
+  return {
+    entries,
+    begin(asked) {
+      const entry: WebLogEntry = { ...asked, beginMs: now(), status: 0, endMs: undefined };
+      entries.push(entry);
+      const count = (open.get(asked.host) ?? 0) + 1;
+      open.set(asked.host, count);
+      parallelMax = Math.max(parallelMax, count);
+      return entry;
+    },
+    end(entry) {
+      if (entry.endMs !== undefined) return;
+      entry.endMs = now();
+      const count = (open.get(entry.host) ?? 1) - 1;
+      if (count === 0) open.delete(entry.host);
+      else open.set(entry.host, count);
+    },
+    violations(delayMs) {
+      const last = new Map<string, number>();
+      return entries.filter((entry) => {
+        const before = last.get(entry.host);
+        last.set(entry.host, entry.beginMs);
+        return before !== undefined && entry.beginMs - before < delayMs - TOLERANCE_MS;
+      });
+    },
+    parallelMax: () => parallelMax,
+  };
+}

@@ -1,0 +1,215 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Lookup } from "../../../src/crawl/connect.ts";
+import { createDownloader, type DownloaderOptions } from "../../../src/crawl/download.ts";
+import { DownloadError } from "../../../src/crawl/download-error.ts";
+import type { Download } from "../../../src/crawl/modules.ts";
+import { openSyntheticWeb } from "../../../src/crawl/web-server.ts";
+
+const closers: Array<() => unknown> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Downloads one path of a server that answers as told. */
+async function ask(
+  answer: RequestListener,
+  options: DownloaderOptions = {},
+  path = "/",
+): Promise<Download> {
+  const server = await listen(createServer(answer));
+  const downloader = createDownloader({ allowPrivate: true, ...options });
+  closers.push(() => downloader.close());
+  const { port } = server.address() as AddressInfo;
+  return downloader.download({ url: `http://127.0.0.1:${port}${path}` });
+}
+
+async function listen(server: Server): Promise<Server> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return server;
+}
+
+async function faultOf(answer: Promise<unknown>): Promise<string> {
+  const cause = await answer.then(
+    () => "answered",
+    (each: unknown) => each,
+  );
+  return cause instanceof DownloadError ? cause.fault : String(cause);
+}
+
+describe("the downloader", () => {
+  it.each([
+    ["gzip", gzipSync],
+    ["br", brotliCompressSync],
+    ["deflate", deflateSync],
+    ["deflate", deflateRawSync],
+  ] as const)("undoes the content coding %s", async (coding, pack) => {
+    const text = "café ".repeat(1_000);
+    const answer = await ask((_, response) => {
+      response.writeHead(200, { "content-encoding": coding }).end(pack(Buffer.from(text)));
+    });
+    expect(answer.body.toString()).toBe(text);
+    expect(answer.bytes).toBeLessThan(text.length);
+  });
+
+  it.each(["gzip", "br"])("refuses a bomb of %s before it is inflated", async (coding) => {
+    await using web = await openSyntheticWeb({ hosts: 1, pages: 1 });
+    const downloader = createDownloader({
+      allowPrivate: true,
+      dial: web.dial,
+      maxBytes: 1024 * 1024,
+    });
+    closers.push(() => downloader.close());
+    const before = process.memoryUsage().arrayBuffers;
+    const url = `http://traps.outrider.test/bomb/${coding}`;
+    expect(await faultOf(downloader.download({ url }))).toBe("too-large");
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40 * 1024 * 1024);
+  });
+
+  it("cuts a body at maxBytes and says so", async () => {
+    const answer = await ask((_, response) => void response.end("x".repeat(5_000)), {
+      maxBytes: 1_000,
+    });
+    expect(answer).toMatchObject({ isTruncated: true, bytes: 1_000 });
+    expect(answer.body).toHaveLength(1_000);
+    const exact = await ask((_, response) => void response.end("x".repeat(1_000)), {
+      maxBytes: 1_000,
+    });
+    expect(exact.isTruncated).toBe(false);
+  });
+
+  it("ends at the limit of each phase", async () => {
+    const hangs: RequestListener = () => {};
+    expect(await faultOf(ask(hangs, { headersMs: 50 }))).toBe("timeout");
+    const stalls: RequestListener = (_, response) => void response.write("begin");
+    expect(await faultOf(ask(stalls, { bodyMs: 50 }))).toBe("timeout");
+    expect(await faultOf(ask(stalls, { totalMs: 50 }))).toBe("timeout");
+  });
+
+  it("tells a connection that breaks off, a header that is too long and a port where nobody is", async () => {
+    const cut: RequestListener = (request, response) => {
+      response.writeHead(200, { "content-length": 100 });
+      response.write("half", () => request.socket.destroy());
+    };
+    expect(await faultOf(ask(cut))).toBe("reset");
+    const wide: RequestListener = (_, response) => void response.end("x");
+    const long: RequestListener = (_, response) => {
+      response.setHeader("x-wide", "w".repeat(100_000));
+      response.end();
+    };
+    expect(await faultOf(ask(long))).toBe("protocol");
+    const server = await listen(createServer(wide));
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    server.closeAllConnections();
+    const downloader = createDownloader({ allowPrivate: true });
+    closers.push(() => downloader.close());
+    expect(await faultOf(downloader.download({ url: `http://127.0.0.1:${port}/` }))).toBe(
+      "connect",
+    );
+  });
+
+  it("does not read the body of an answer that is not wanted", async () => {
+    const server = await listen(
+      createServer((_, response) => {
+        response.writeHead(200, { "content-type": "image/png" });
+        response.write("p".repeat(100_000)); // and never ends
+      }),
+    );
+    const downloader = createDownloader({ allowPrivate: true });
+    closers.push(() => downloader.close());
+    const { port } = server.address() as AddressInfo;
+    const answer = await downloader.download({
+      url: `http://127.0.0.1:${port}/`,
+      accepts: (_, headers) => headers["content-type"] === "text/html",
+    });
+    expect(answer).toMatchObject({ status: 200, isSkipped: true });
+    expect(answer.body).toHaveLength(0);
+  });
+});
+
+describe("the address guard of the downloader", () => {
+  /** A name server that lies: public to whoever asks first, private to whoever asks again. */
+  const lying = (addresses: string[]): { lookup: Lookup; asked: () => number } => {
+    let asked = 0;
+    const lookup: Lookup = (_, __, callback) => {
+      const address = addresses[Math.min(asked++, addresses.length - 1)] as string;
+      const family = address.includes(":") ? 6 : 4;
+      queueMicrotask(() => callback(null, [{ address, family }]));
+    };
+    return { lookup, asked: () => asked };
+  };
+
+  it.each([
+    "127.0.0.1",
+    "::1",
+    "::ffff:127.0.0.1",
+    "::ffff:7f00:1",
+    "169.254.169.254",
+    "10.0.0.1",
+    "fd00:ec2::254",
+    "64:ff9b::7f00:1",
+  ])("a name that leads to %s is not dialled", async (address) => {
+    const server = await listen(createServer((_, response) => void response.end("secret")));
+    const { port } = server.address() as AddressInfo;
+    const downloader = createDownloader({ lookup: lying([address]).lookup });
+    closers.push(() => downloader.close());
+    const url = `http://innocent.example:${port}/`;
+    expect(await faultOf(downloader.download({ url }))).toBe("address");
+  });
+
+  it("judges the very answer that is dialled: one question, so nothing can be rebound", async () => {
+    const seen: string[] = [];
+    const server = await listen(
+      createServer((request, response) => {
+        seen.push(request.url ?? "");
+        response.end("secret");
+      }),
+    );
+    const { port } = server.address() as AddressInfo;
+    // Public to a guard that would ask for itself, loopback to the socket that asks after it.
+    const { lookup, asked } = lying(["127.0.0.1", "93.184.216.34"]);
+    const downloader = createDownloader({ lookup });
+    closers.push(() => downloader.close());
+    const url = `http://rebinding.example:${port}/`;
+    expect(await faultOf(downloader.download({ url }))).toBe("address");
+    expect(asked()).toBe(1);
+    expect(seen).toEqual([]);
+  });
+
+  it("judges the socket's own address too, whatever led to it", async () => {
+    const server = await listen(createServer((_, response) => void response.end("secret")));
+    const { port } = server.address() as AddressInfo;
+    const downloader = createDownloader({ dial: { address: "127.0.0.1", port } });
+    closers.push(() => downloader.close());
+    expect(await faultOf(downloader.download({ url: "http://innocent.example/" }))).toBe("address");
+  });
+
+  it("among several answers dials the public ones alone", async () => {
+    const server = await listen(createServer((_, response) => void response.end("secret")));
+    const { port } = server.address() as AddressInfo;
+    const lookup: Lookup = (_, __, callback) =>
+      callback(null, [
+        { address: "127.0.0.1", family: 4 },
+        { address: "10.1.1.1", family: 4 },
+      ]);
+    const downloader = createDownloader({ lookup });
+    closers.push(() => downloader.close());
+    expect(await faultOf(downloader.download({ url: `http://two.example:${port}/` }))).toBe(
+      "address",
+    );
+  });
+
+  it("judges literal addresses, in brackets too", async () => {
+    const downloader = createDownloader();
+    closers.push(() => downloader.close());
+    for (const url of ["http://127.0.0.1:9/", "http://[::1]:9/", "http://[::ffff:127.0.0.1]:9/"])
+      expect(await faultOf(downloader.download({ url }))).toBe("address");
+  });
+});

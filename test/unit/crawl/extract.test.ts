@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { detectCharset } from "../../../src/crawl/charset.ts";
+import { extractPage } from "../../../src/crawl/extract.ts";
+import { isTrapUrl } from "../../../src/crawl/trap-filter.ts";
+import { trapAnswer } from "../../../src/crawl/web-traps.ts";
+
+const url = "http://x.example/dir/page";
+const read = (html: string | Buffer, contentType = "text/html", robotsTag = "") =>
+  extractPage({ url, body: Buffer.from(html as string), contentType, robotsTag });
+
+describe("extractPage", () => {
+  it("finds every form of link, resolved, each once, in the order of the page", async () => {
+    const { links } = await read(`
+      <a href="a">1</a><AREA HREF='/b?x=1&amp;y=2'><iframe src=//y.example/c></iframe>
+      <link rel="stylesheet next" href="d"><link rel=stylesheet href=never.css>
+      <meta http-equiv=Refresh content="3; URL='e'"><a href="a#top">again</a><a href=" f ">
+      <a href="mailto:x@y">m</a><a href="javascript:go()">j</a><a href="data:text/html,x">d</a>
+      <a href="#">h</a><a href="">e</a><a>none</a><a href="http://[bad">bad</a>`);
+    expect(links).toEqual([
+      "http://x.example/dir/a",
+      "http://x.example/b?x=1&y=2",
+      "http://y.example/c",
+      "http://x.example/dir/d",
+      "http://x.example/dir/e",
+      "http://x.example/dir/f",
+    ]);
+  });
+
+  it("takes the first base, wherever it stands, relative to the page", async () => {
+    const html = `<a href=early><base href="/other/"><base href="/late/"><a href=x>`;
+    expect((await read(html)).links).toEqual([
+      "http://x.example/other/early",
+      "http://x.example/other/x",
+    ]);
+  });
+
+  it("keeps to nofollow on a link, on a page and in a header", async () => {
+    const links = `<a rel="ugc NOFOLLOW" href=no><a rel=nofollowing href=yes>`;
+    expect((await read(links)).links).toEqual(["http://x.example/dir/yes"]);
+    expect((await read(`<meta name=ROBOTS content="noindex,nofollow">${links}`)).links).toEqual([]);
+    expect(await read(links, "text/html", "none")).toMatchObject({ links: [], isNoIndex: true });
+  });
+
+  it("reads title, text and canonical form", async () => {
+    const html = `<title> A
+      &amp; B </title><link rel=canonical href=/c><script>var x = "<a href=no>"</script>four`;
+    expect(await read(html)).toMatchObject({
+      title: "A & B",
+      textLength: 4,
+      canonical: "http://x.example/c",
+      links: ["http://x.example/c"],
+    });
+  });
+
+  it.each([
+    [
+      "a byte order mark",
+      Buffer.from("\ufeff<title>é</title>", "utf16le"),
+      "text/html",
+      "utf-16le",
+    ],
+    [
+      "the header",
+      Buffer.from("<title>é</title>", "latin1"),
+      "text/html; charset=ISO-8859-1",
+      "windows-1252",
+    ],
+    [
+      "a meta element",
+      Buffer.from("<meta charset=windows-1252><title>é</title>", "latin1"),
+      "text/html",
+      "windows-1252",
+    ],
+    ["its bytes", Buffer.from("<title>é</title>", "latin1"), "text/html", "windows-1252"],
+    ["nothing at all", Buffer.from("<title>é</title>"), "text/html; charset=no-such", "utf-8"],
+  ])("knows the charset by %s", async (_, body, contentType, charset) => {
+    expect(await extractPage({ url, body, contentType })).toMatchObject({ charset, title: "é" });
+  });
+
+  it("decodes Shift_JIS in title and links", async () => {
+    const body = trapAnswer("/charset")?.body as Buffer;
+    const { title, links } = await extractPage({ url, body, contentType: "text/html" });
+    expect(title).toBe("日本");
+    expect(links).toEqual([`http://x.example/named/${encodeURIComponent("日本")}`]);
+  });
+
+  it("reads a page of 10 MB to its end and 100,000 links up to its bound", async () => {
+    const huge = trapAnswer("/huge")?.body as string;
+    expect((await read(huge)).links).toEqual([
+      "http://x.example/end-of-start",
+      "http://x.example/far",
+    ]);
+    const many = trapAnswer("/links")?.body as string;
+    expect((await read(many)).links).toHaveLength(100_000);
+    const some = await extractPage({ url, body: Buffer.from(many), contentType: "", maxLinks: 10 });
+    expect(some.links).toHaveLength(10);
+  });
+
+  it("a character cut by a slice is put together again", async () => {
+    const { title } = await read(`<!--${"é".repeat(40_000)}x--><title>é日</title>`);
+    expect(title).toBe("é日");
+  });
+});
+
+describe("detectCharset", () => {
+  it("does not believe a page of plain bytes that says UTF-16, nor a label that nobody knows", () => {
+    expect(detectCharset(Buffer.from("<meta charset=utf-16>"), "")).toBe("utf-8");
+    expect(detectCharset(Buffer.from("<meta charset=klingon>"), "text/html; charset=x")).toBe(
+      "utf-8",
+    );
+    expect(detectCharset(Buffer.alloc(0), "")).toBe("utf-8");
+  });
+});
+
+describe("isTrapUrl", () => {
+  it.each([
+    ["http://x/a/b/c/d/e/f", false],
+    ["http://x/", false],
+    ["http://x", false],
+    ["http://x/a/a/a/a", false],
+    ["http://x/a/a/a/a/a", true],
+    ["http://x/a/b/a/b/a/b/a/b/a/b", true],
+    ["http://x/?q=/a/a/a/a/a/a/a", false],
+    [`http://x/${Array.from({ length: 50 }, (_, n) => n).join("/")}`, true],
+  ])("%s: %s", (link, isTrap) => expect(isTrapUrl(link)).toBe(isTrap));
+});
