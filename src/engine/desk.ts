@@ -120,7 +120,7 @@ export class Desk implements LeaseDesk {
     const family =
       sifted === undefined || sifted.size === 0 ? undefined : this.#family(core, lease);
     learn(core, lease, outcome, nowMs);
-    done(core, lease, nowMs);
+    done(core, lease, outcome?.changed, nowMs);
     const answer =
       family === undefined || sifted === undefined
         ? DONE_PLAIN
@@ -147,7 +147,7 @@ export class Desk implements LeaseDesk {
         continue;
       }
       learn(core as Core, lease, undefined, nowMs);
-      done(core as Core, lease, nowMs);
+      done(core as Core, lease, undefined, nowMs);
       count++;
     }
     this.#life.end(nowMs);

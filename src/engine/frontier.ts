@@ -3,13 +3,8 @@
  * lets the rooms below decide, and closes the call. Owner: the thread that opened it.
  */
 import { misuse } from "../base/errors.ts";
-import {
-  forgetAll,
-  liveRecord,
-  removeRecords,
-  requeueFailed,
-  updateRecord,
-} from "../frontier/steer.ts";
+import { liveRecord, removeRecords, requeueFailed, updateRecord } from "../frontier/steer.ts";
+import { forgetAll, forgetEpoch } from "../frontier/epochs.ts";
 import { step } from "../frontier/leases.ts";
 import { VERDICT_CLOSED, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
@@ -147,7 +142,7 @@ export class MemoryFrontier implements Frontier {
     const input = readRequest(request);
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
-    const view = recordOf(this.#life.gate, input);
+    const view = recordOf(this.#life.gate, input, nowMs);
     this.#life.end(nowMs);
     return view;
   }
@@ -228,7 +223,7 @@ export class MemoryFrontier implements Frontier {
     const dueMs = notBefore === undefined ? undefined : timeMs(notBefore, "change.notBefore");
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
-    const { hasIdentity, lo, hi } = lookUp(this.#life.gate, input);
+    const { hasIdentity, lo, hi } = lookUp(this.#life.gate, input, nowMs);
     const record = hasIdentity ? liveRecord(core, lo, hi) : 0;
     const isChanged = record !== 0 && updateRecord(core, record, { priority, dueMs }, nowMs);
     this.#life.end(nowMs);
@@ -260,11 +255,13 @@ export class MemoryFrontier implements Frontier {
 
   forget(filter: { epoch?: string } = {}): number {
     const { epoch } = readFilter(filter, ["epoch"]);
-    if (epoch !== undefined) {
-      throw misuse("UNSUPPORTED", "filter.epoch", epoch, "none in this version");
-    }
     const { core, nowMs } = this.#life.need();
-    const count = forgetAll(core);
+    if (epoch !== undefined && core.seen.mode === "bloom") {
+      const expected = "none: mode 'bloom' can forget all or nothing";
+      throw misuse("OPTION_INVALID", "filter.epoch", epoch, expected);
+    }
+    step(core, nowMs);
+    const count = epoch === undefined ? forgetAll(core) : forgetEpoch(core, epoch);
     this.#life.end(nowMs);
     return count;
   }

@@ -141,6 +141,7 @@ function tableFor(
   slice: { loaded: number; count: number; context: PushContext },
 ): number {
   const { core, accept } = gate;
+  if (core.isSegmented) return 0; // their hashes are salted first
   if (inputs !== undefined || accept !== undefined || slice.loaded !== slice.count) return 0;
   const { isOutside, depth = 0 } = slice.context;
   const outline = { admissions: undefined, hook: undefined, depth, isOutside, count: slice.count };

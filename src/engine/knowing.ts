@@ -1,8 +1,11 @@
 /** Knowing: what a frontier says of one request or of many, without changing anything. */
 import { type Core, ruleOf, type RuleState } from "../frontier/core.ts";
 
+import { epochNameOf, FOREVER, isRecrawled } from "../frontier/epoch-policy.ts";
+import { saltRow } from "../frontier/epochs.ts";
 import { hostClock, hostLimit } from "../frontier/host-clock.ts";
 import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
+import { mayComeAgain } from "../frontier/recrawl.ts";
 import {
   VERDICT_ACCEPTED,
   VERDICT_CLOSED,
@@ -28,6 +31,7 @@ import {
   RECORD_FAILED,
   RECORD_LEASED,
   RECORD_PENDING,
+  RECORD_RESTING,
   RECORD_WAITING,
   recordAttempt,
   recordDeliveries,
@@ -59,6 +63,7 @@ const STATES: Record<number, RecordState> = {
   [RECORD_WAITING]: "waiting",
   [RECORD_LEASED]: "leased",
   [RECORD_FAILED]: "failed",
+  [RECORD_RESTING]: "done",
 };
 const CODES: Record<string, number> = {
   pending: RECORD_PENDING,
@@ -76,10 +81,12 @@ export interface Looked {
   readonly isRefused: boolean;
   /** The key that stands in for the URL's. */
   readonly override: string | undefined;
+  /** Name of its epoch. */
+  readonly epoch: string;
 }
 
 /** Parses, keys and hashes one checked request into row 0 of the gate's batch. */
-export function lookUp(gate: Gate, request: RequestLike): Looked {
+export function lookUp(gate: Gate, request: RequestLike, nowMs: number): Looked {
   const { batch, core, policy, rows } = gate;
   const input: RequestInput = typeof request === "string" ? { url: request } : request;
   batchLoad(batch, [input.url], 0);
@@ -94,27 +101,39 @@ export function lookUp(gate: Gate, request: RequestLike): Looked {
     hasIdentity: false,
     isRefused: false,
     override: undefined,
+    epoch: FOREVER,
   };
   if (status !== BATCH_OK) return nothing;
   gate.isBusy = true; // keyOf must not come back in: the batch is in use
   const override = keyOverride(input, policy);
+  const epoch = epochOf(core, input, nowMs);
   gate.isBusy = false;
-  if (override === null) return { ...nothing, isRefused: true };
-  if (isExempt(input.method, policy) || input.dedup === "skip") return { ...nothing, override };
+  if (override === null || epoch === null) return { ...nothing, isRefused: true };
+  if (isExempt(input.method, policy) || input.dedup === "skip") {
+    return { ...nothing, override, epoch };
+  }
   const at = hashesOffset(rows);
   if (override !== undefined || !isKeyOnly(input, policy)) {
     const key = override ?? rowKeyText(rows, 0);
     hashBytes(core.store, identityBytes(key, input, policy), at);
   }
+  saltRow(core, rows, 0, epoch);
   const lo = wordAt(core.store, at >> 2);
   const hi = wordAt(core.store, (at >> 2) + 1);
-  return { status, lo, hi, hasIdentity: true, isRefused: false, override };
+  return { status, lo, hi, hasIdentity: true, isRefused: false, override, epoch };
+}
+
+/** The epoch that a push would put a request into; null: the user's function gives none. */
+function epochOf(core: Core, input: RequestInput, nowMs: number): string | null {
+  if (input.epoch !== undefined) return input.epoch;
+  const rule = core.sole ?? (core.rules[0] as RuleState);
+  return epochNameOf(rule.policy.epoch, Number(input.notBefore ?? 0), nowMs);
 }
 
 /** What is known of a request's identity; undefined: nothing. */
-export function recordOf(gate: Gate, request: RequestLike): RecordView | undefined {
+export function recordOf(gate: Gate, request: RequestLike, nowMs: number): RecordView | undefined {
   const { core } = gate;
-  const { hasIdentity, lo, hi } = lookUp(gate, request);
+  const { hasIdentity, lo, hi } = lookUp(gate, request, nowMs);
   if (!hasIdentity) return undefined;
   const value = seenFind(core.seen, lo, hi);
   if (value === 0) return undefined;
@@ -150,7 +169,7 @@ export function explain(
 ): Explanation {
   const { core, rows } = gate;
   const input: RequestInput = typeof request === "string" ? { url: request } : request;
-  const looked = lookUp(gate, request);
+  const looked = lookUp(gate, request, now.nowMs);
   if (looked.status !== BATCH_OK) {
     return { url: input.url, verdict: verdictOf(refusalOf(looked.status)) };
   }
@@ -165,6 +184,7 @@ export function explain(
     host,
     domain: registrableDomain(host),
     rule: rule.id,
+    epoch: looked.epoch,
     verdict: verdictOf(wouldBe(core, input, { rule, looked, known, now })),
   };
   if (known === 0) return base;
@@ -192,7 +212,12 @@ function wouldBe(
   }
   if (looked.isRefused) return VERDICT_HOOK;
   if ((input.depth ?? 0) > rule.policy.maxDepth) return VERDICT_TOO_DEEP;
-  if (known !== 0 && (input.dedup ?? "check") === "check") return VERDICT_DUPLICATE;
+  const isAgain =
+    known !== 0 && isRecrawled(rule.policy.epoch) && mayComeAgain(core, known, now.nowMs);
+  const isNamed = input.epoch !== undefined;
+  if (known !== 0 && (isNamed || !isAgain) && (input.dedup ?? "check") === "check") {
+    return VERDICT_DUPLICATE;
+  }
   const { pending, waiting } = core.counters;
   if (pending + waiting >= core.limits.capacity) return VERDICT_FULL;
   const dueMs = Number(input.notBefore ?? 0);
@@ -212,6 +237,7 @@ function holdOf(
   const state = recordState(core.store, record);
   if (state === RECORD_LEASED) return { heldBy: "lease", dueAt: heapKeyOf(core.deadlines, record) };
   if (state === RECORD_FAILED) return {};
+  if (state === RECORD_RESTING) return { heldBy: "every", dueAt: heapKeyOf(core.resting, record) };
   const host = hostOf(core, record);
   const clockMs = hostClock(core, host);
   if (state === RECORD_WAITING) {
@@ -255,6 +281,7 @@ function attemptsMade(core: Core, record: number, state: RecordState): number {
 
 function untilOf(core: Core, record: number, state: RecordState): { untilMs?: number } {
   if (state === "waiting") return { untilMs: heapKeyOf(core.waiting, record) };
+  if (state === "done") return { untilMs: heapKeyOf(core.resting, record) };
   if (state === "leased") return { untilMs: heapKeyOf(core.deadlines, record) };
   return {};
 }

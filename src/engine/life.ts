@@ -15,6 +15,7 @@ import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { step } from "../frontier/leases.ts";
 import { deadlineAt, isReady, nextDueAt } from "../frontier/due.ts";
+import { heapCount } from "../structures/heap.ts";
 import type { EventHub } from "./events.ts";
 import type { Gate } from "./intake.ts";
 import type { Settings } from "./options.ts";
@@ -367,7 +368,7 @@ export class Life {
       this.#isIdle = true;
       this.events.emit("idle", { atMs: nowMs });
     }
-    if (waiting > 0 || this.sources > 0) {
+    if (waiting > 0 || heapCount(core.resting) > 0 || this.sources > 0) {
       this.#isFinished = false;
       this.#idleSince = undefined;
       return;

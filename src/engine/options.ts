@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { createSystemClock } from "../base/clock.ts";
 import { misuse } from "../base/errors.ts";
 import { entropyWords } from "../base/random.ts";
+import { checkEpochMode } from "../frontier/epoch-policy.ts";
 import {
   checkObject,
   count,
@@ -93,13 +94,15 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
   }
   checkDurability(options.durability);
   const policy = normalizeRulePolicy(options.defaults ?? {}, "options.defaults");
+  const seen = seenOf(options.seen ?? {});
+  checkEpochMode(policy.epoch, seen.mode, "options.defaults.epoch");
   if (options.memoryBytes !== undefined) count(options.memoryBytes, "options.memoryBytes", 1);
   return {
     name: nameOf(options.name ?? "default"),
     clock: clockOf(options.clock),
     policy,
     key: normalizePolicy(policy.key ?? {}, "options.defaults.key"),
-    seen: seenOf(options.seen ?? {}),
+    seen,
     capacity: count(options.capacity ?? Number.POSITIVE_INFINITY, "options.capacity", 0),
     maxFound: count(options.maxFound ?? MAX_FOUND, "options.maxFound", 0),
     leaseMs: positive(options.leaseMs ?? LEASE_MS, "options.leaseMs"),

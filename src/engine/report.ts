@@ -9,6 +9,7 @@ import {
   QUEUE_RANKS_WORD,
   RULE_QUEUE_RANKS_WORD,
 } from "../structures/host-table.ts";
+import { heapCount } from "../structures/heap.ts";
 import { ranksBest, ranksNext } from "../structures/ranks.ts";
 import { seenStats } from "../structures/seen-set.ts";
 import { usedBytes, word } from "../structures/store.ts";
@@ -65,6 +66,8 @@ export function reportOf(core: Core, context: ReportContext): Report {
       maybeButNew: seen.maybeButNew,
       coldReads: seen.coldReads,
     },
+    epochs: { open: core.epochs.count, identities: core.epochs.members },
+    resting: heapCount(core.resting),
     memory: {
       heapBytes: process.memoryUsage().heapUsed,
       offHeapBytes,

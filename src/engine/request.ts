@@ -4,6 +4,7 @@
  */
 import { FrontierError, misuse } from "../base/errors.ts";
 import type { Admission } from "../frontier/admission.ts";
+import { isEpochName } from "../frontier/epoch-policy.ts";
 import { VERDICT_UNSERIALIZABLE } from "../frontier/verdict.ts";
 import { isExempt } from "../url/identity.ts";
 import type { NormalPolicy } from "../url/policy.ts";
@@ -106,8 +107,8 @@ function checkFields(input: Partial<RequestInput>, name: string): void {
   }
   checkFlag(input.start, `${name}.start`);
   checkFlag(input.volatile, `${name}.volatile`);
-  if (input.epoch !== undefined) {
-    throw new FrontierError("UNSUPPORTED", `${name}.epoch: given (expected: none in this version)`);
+  if (input.epoch !== undefined && !isEpochName(input.epoch)) {
+    throw wrong(`${name}.epoch`, input.epoch, "a text of 1 to 1,000 characters");
   }
   if (input.dedup !== undefined && !["check", "record", "skip"].includes(input.dedup)) {
     throw wrong(`${name}.dedup`, input.dedup, "'check', 'record' or 'skip'");
@@ -138,9 +139,10 @@ export function admissionOf(
     dueMs: input.notBefore === undefined ? 0 : timeMs(input.notBefore, "notBefore"),
     dedup: exempt ? "skip" : (input.dedup ?? "check"),
     isStart: input.start ?? false,
-    maxAttempts: Math.min(input.maxAttempts ?? 0, 0xffff_ffff),
+    maxAttempts: Math.min(input.maxAttempts ?? 0, 0xffff),
     blob: packed === null ? packOf(extrasOf(input, false)) : packed,
     isVolatile,
+    epoch: input.epoch,
     volatileData: isPackable ? undefined : input.data,
   };
 }

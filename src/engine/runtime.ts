@@ -6,6 +6,8 @@ import { createRandom, entropyWords } from "../base/random.ts";
 import { memoryFull } from "../base/errors.ts";
 import { type Core, createCounters, createRule, type TransitionSink } from "../frontier/core.ts";
 import { createShares } from "../frontier/shares.ts";
+import { isSegmented } from "../frontier/epochs.ts";
+import { createEpochTable } from "../structures/epoch-table.ts";
 import { createHeap } from "../structures/heap.ts";
 import { createHostTable, ruleQueueCreate } from "../structures/host-table.ts";
 import { laneCreate } from "../structures/lane.ts";
@@ -65,6 +67,9 @@ export function createRuntime(
     seen: createSeenSet({ kernel, ...settings.seen }),
     hosts: createHostTable(store, settings.hostIdleCountMax),
     waiting: createHeap(store.region),
+    resting: createHeap(store.region),
+    epochs: createEpochTable(store),
+    isSegmented: isSegmented(policy),
     deadlines: createHeap(store.region),
     clocks: createHeap(store.region),
     failedLane,

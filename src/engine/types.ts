@@ -2,7 +2,8 @@
  * The public surface as types: what a user's editor shows. Meanings stand beside each member.
  */
 import type { Clock } from "../base/clock.ts";
-import type { EpochPolicy, Outcome, Politeness, Rule, RulePolicy } from "../frontier/policy.ts";
+import type { EpochPolicy } from "../frontier/epoch-policy.ts";
+import type { Outcome, Politeness, Rule, RulePolicy } from "../frontier/policy.ts";
 import type { RecordState } from "../frontier/record-state.ts";
 import type { Verdict } from "../frontier/verdict.ts";
 import type { KeyPolicy } from "../url/policy.ts";
@@ -130,7 +131,7 @@ export interface RecordView {
   readonly rule?: string;
   readonly priority?: number;
   readonly deliveries?: number;
-  /** Waiting: until then. Leased: its deadline. */
+  /** Waiting: until then. Leased: its deadline. Done under a rule that re-crawls: when it comes again. */
   readonly untilMs?: number;
   readonly parent?: string;
 }
@@ -145,10 +146,13 @@ export interface Explanation {
   /** What a push would answer now. */
   readonly verdict: Verdict;
   readonly state?: RecordState;
-  /** What keeps it: its own time, the host's clock, limit or hold, the frontier's pause. */
+  /** The epoch that a push would put it into. */
+  readonly epoch?: string;
+  /** What keeps it: its own time, its rule's period, the host's clock, limit or hold, the frontier's pause. */
   readonly heldBy?:
     | "lease"
     | "notBefore"
+    | "every"
     | "delay"
     | "block"
     | "limit"
@@ -253,6 +257,10 @@ export interface Report {
     maybeButNew: number;
     coldReads: number;
   };
+  /** Epochs other than `forever`: how many are open, and the identities that they hold. */
+  readonly epochs: { open: number; identities: number };
+  /** Done records that come again by themselves. */
+  readonly resting: number;
   readonly memory: {
     heapBytes: number;
     offHeapBytes: number;

@@ -32,6 +32,8 @@ export interface Admission {
   /** Everything optional, as msgpack; undefined when there is nothing. */
   blob: Uint8Array | undefined;
   isVolatile: boolean;
+  /** The epoch that the request names itself. */
+  epoch: string | undefined;
   /** Data of a volatile request that msgpack can not carry. */
   volatileData: unknown;
 }

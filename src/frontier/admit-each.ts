@@ -10,8 +10,11 @@ import {
   RECORD_FLAG_NO_IDENTITY,
   RECORD_FLAG_START,
   RECORD_FLAG_VOLATILE,
+  RECORD_RESTING,
   recordCreate,
+  recordState,
   recordTextOffset,
+  setBlobPeriod,
 } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenFind, seenInsert, seenSet } from "../structures/seen-set.ts";
@@ -36,6 +39,10 @@ import {
   ruleOfRow,
   setRowText,
 } from "./admission.ts";
+import { PERIOD_NEVER } from "./change-rate.ts";
+import { FOREVER, isRecrawled } from "./epoch-policy.ts";
+import { joinEpoch, type RowEpochs } from "./epochs.ts";
+import { keepsPeriod, makeWay, mayComeAgain } from "./recrawl.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
@@ -64,19 +71,29 @@ function plainAdmission(depth: number): Admission {
     maxAttempts: 0,
     blob: undefined,
     isVolatile: false,
+    epoch: undefined,
     volatileData: undefined,
   };
 }
 
-export function admitEach(core: Core, intake: Intake): void {
+export function admitEach(core: Core, intake: Intake, epochs: RowEpochs): void {
   const plain = plainAdmission(intake.depth);
   for (let row = 0; row < intake.count; row++) {
     const admission = intake.admissions?.[row] ?? plain;
-    intake.codes[intake.codesStart + row] = admitRow(core, intake, row, admission);
+    const epoch = epochs === undefined ? FOREVER : (epochs[row] as string | null);
+    intake.codes[intake.codesStart + row] = admitRow(core, { intake, row, admission, epoch });
   }
 }
 
-function admitRow(core: Core, intake: Intake, row: number, admission: Admission): number {
+interface Row {
+  intake: Intake;
+  row: number;
+  admission: Admission;
+  /** Name of its epoch; null: the user's function gave none. */
+  epoch: string | null;
+}
+
+function admitRow(core: Core, { intake, row, admission, epoch }: Row): number {
   const { rows, nowMs } = intake;
   if (admission.verdict !== undefined) return admission.verdict;
   const status = rowStatus(rows, row);
@@ -84,11 +101,13 @@ function admitRow(core: Core, intake: Intake, row: number, admission: Admission)
   const rule = ruleOfRow(core, intake.ruleIndexes, row);
   const { policy } = rule;
   if (admission.depth > policy.maxDepth) return VERDICT_TOO_DEEP;
+  if (epoch === null) return VERDICT_HOOK;
   const hash = (hashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(core.store, hash);
   const hi = wordAt(core.store, hash + 1);
   const known = admission.dedup === "skip" ? 0 : seenFind(core.seen, lo, hi);
-  if (known !== 0) {
+  const isAgain = known !== 0 && mayReplace(core, { known, admission, epoch, policy }, nowMs);
+  if (known !== 0 && !isAgain) {
     if (!isFinishedValue(known)) sightRecord(core, known, admission.depth, nowMs);
     if (admission.dedup === "check") return VERDICT_DUPLICATE;
   }
@@ -100,7 +119,24 @@ function admitRow(core: Core, intake: Intake, row: number, admission: Admission)
   if (!hasReserve(core)) return VERDICT_FULL_MEMORY;
   const host = unit.host || joinUnit(core, rows, row, unit.name);
   if (host === 0) return VERDICT_FULL_MEMORY;
-  return makeRecord(core, { intake, row, rule, admission: asked, host, lo, hi, known });
+  const identity = { lo, hi, known, isAgain, epoch };
+  return makeRecord(core, { intake, row, rule, admission: asked, host, ...identity });
+}
+
+/** Whether the row stands in for what is known of its identity: its rule crawls again, and its time has come. */
+function mayReplace(
+  core: Core,
+  sighting: { known: number; admission: Admission; epoch: string; policy: FrontierPolicy },
+  nowMs: number,
+): boolean {
+  const { known, admission, epoch, policy } = sighting;
+  if (!isFinishedValue(known) && recordState(core.store, known) === RECORD_RESTING) {
+    // One that is never refused comes at any time.
+    if (admission.dedup === "record") return true;
+  }
+  if (!isRecrawled(policy.epoch) || epoch !== FOREVER || admission.epoch !== undefined)
+    return false;
+  return admission.dedup === "check" && mayComeAgain(core, known, nowMs);
 }
 
 interface Making {
@@ -113,6 +149,9 @@ interface Making {
   hi: number;
   /** What the seen-set held before. */
   known: number;
+  /** It stands in for what is known. */
+  isAgain: boolean;
+  epoch: string;
 }
 
 function makeRecord(core: Core, making: Making): number {
@@ -121,7 +160,8 @@ function makeRecord(core: Core, making: Making): number {
   const { draft, scratch, store } = core;
   // A live identity keeps its record; a second one beside it has none (dedup: 'record').
   const isOwner =
-    admission.dedup !== "skip" && (making.known === 0 || isFinishedValue(making.known));
+    admission.dedup !== "skip" &&
+    (making.isAgain || making.known === 0 || isFinishedValue(making.known));
   draft.flags = flagsOf(admission, rowIsHttps(intake.rows, row), isOwner);
   draft.priority = effectivePriority(policy, admission.priority, admission.depth);
   draft.queue = queueOf(core.hosts, host, rule.handle);
@@ -129,7 +169,7 @@ function makeRecord(core: Core, making: Making): number {
   draft.hi = hi;
   draft.depth = admission.depth;
   draft.parent = intake.parent;
-  draft.blob = blobOf(core, admission);
+  draft.blob = blobOf(core, making);
   setRowText(core, policy, intake.rows, row);
   const record = draft.queue === 0 || draft.blob < 0 ? 0 : recordCreate(store, draft);
   if (record === 0 || (isOwner && !claim(core, making, record))) {
@@ -155,14 +195,23 @@ function flagsOf(admission: Admission, isHttps: boolean, isOwner: boolean): numb
 }
 
 /** Handle of the blob, 0 when there is nothing to keep, −1 when memory is exhausted. */
-function blobOf(core: Core, { blob, maxAttempts }: Admission): number {
-  if (blob === undefined && maxAttempts === 0) return 0;
-  return blobCreate(core.store, blob ?? new Uint8Array(0), maxAttempts) || -1;
+function blobOf(core: Core, { admission, epoch, rule }: Making): number {
+  const { blob: bytes, maxAttempts } = admission;
+  const isNever = epoch !== FOREVER && isRecrawled(rule.policy.epoch);
+  if (bytes === undefined && maxAttempts === 0 && !isNever && !keepsPeriod(rule.policy)) return 0;
+  const blob = blobCreate(core.store, bytes ?? new Uint8Array(0), maxAttempts);
+  if (blob !== 0 && isNever) setBlobPeriod(core.store, blob, PERIOD_NEVER);
+  return blob || -1;
 }
 
 /** Marks the identity as this record's. */
-function claim(core: Core, { lo, hi, known }: Making, record: number): boolean {
-  if (known === 0 && !seenInsert(core.seen, lo, hi)) return false;
+function claim(core: Core, making: Making, record: number): boolean {
+  const { lo, hi, known, isAgain, epoch, intake } = making;
+  if (known === 0) {
+    if (!joinEpoch(core, epoch, lo, hi)) return false;
+    if (!seenInsert(core.seen, lo, hi)) return false;
+  }
+  if (isAgain && !isFinishedValue(known)) makeWay(core, known, intake.nowMs);
   seenSet(core.seen, lo, hi, record);
   if (known === 0) core.counters.seen++;
   return true;

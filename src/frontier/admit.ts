@@ -31,6 +31,7 @@ import {
 import { hasReserve, type Intake, refusalOf, ruleOfRow, setRowText } from "./admission.ts";
 import { admitEach } from "./admit-each.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
+import { enterEpochs, isEpochPlain, joinEpoch, type RowEpochs } from "./epochs.ts";
 import { evictHosts } from "./eviction.ts";
 import { isBudgeted } from "./politeness.ts";
 import { lowerDepth } from "./sighting.ts";
@@ -40,8 +41,9 @@ import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY, verdictOf } f
 /** Gives every row its verdict and makes the records of those admitted. */
 export function admitRows(core: Core, intake: Intake): void {
   core.counters.pushed += intake.count;
-  if (intake.isMarked || isPlain(core, intake)) admitPlain(core, intake);
-  else admitEach(core, intake);
+  const epochs = intake.isMarked ? undefined : enterEpochs(core, intake);
+  if (intake.isMarked || isPlain(core, intake)) admitPlain(core, intake, epochs);
+  else admitEach(core, intake, epochs);
   countVerdicts(core, intake);
   evictHosts(core, intake.nowMs);
 }
@@ -55,18 +57,18 @@ export function isPlain(core: Core, intake: Outline): boolean {
   if (!hasReserve(core)) return false;
   if (core.sole === undefined) return false;
   const { policy } = core.sole;
-  if (policy.by !== "host" || isBudgeted(policy)) return false;
+  if (policy.by !== "host" || isBudgeted(policy) || !isEpochPlain(policy)) return false;
   if (intake.depth > policy.maxDepth) return false;
   const { pending, waiting } = core.counters;
   return !intake.isOutside || pending + waiting + intake.count <= core.limits.capacity;
 }
 
 /** The hot path: two kernel calls for the whole batch, then one round over the new rows. @hot */
-function admitPlain(core: Core, intake: Intake): void {
+function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   const { rows, count, codes, codesStart, nowMs, depth } = intake;
   const values = valuesOffset(rows) >> 2;
   if (!intake.isMarked && !markRows(core, rows, count)) {
-    admitEach(core, intake);
+    admitEach(core, intake, epochs);
     return;
   }
   findHosts(core, rows, count);
@@ -79,6 +81,10 @@ function admitPlain(core: Core, intake: Intake): void {
     if (value === TABLE_NEW) {
       const rule = ruleOfRow(core, intake.ruleIndexes, row);
       draft.priority = effectivePriority(rule.policy, undefined, depth);
+      if (epochs !== undefined && !joinRow(core, rows, row, epochs[row] as string)) {
+        codes[codesStart + row] = VERDICT_FULL_MEMORY;
+        continue;
+      }
       codes[codesStart + row] = makePlain(core, rule, rows, row, nowMs);
     } else if (value === TABLE_SKIP) {
       codes[codesStart + row] = refusalOf(rowStatus(rows, row));
@@ -89,6 +95,16 @@ function admitPlain(core: Core, intake: Intake): void {
   }
   scratchCopyAll(core.scratch);
   if (core.log !== undefined) logRows(core, intake);
+}
+
+/** Notes a row that the seen-set has claimed among its epoch's members; without memory for that it is new still. */
+function joinRow(core: Core, rows: Rows, row: number, epoch: string): boolean {
+  const hash = (hashesOffset(rows) >> 2) + row * 2;
+  const lo = wordAt(core.store, hash);
+  const hi = wordAt(core.store, hash + 1);
+  if (joinEpoch(core, epoch, lo, hi)) return true;
+  seenRemove(core.seen, lo, hi);
+  return false;
 }
 
 /** Tells the log of the rows admitted, now that their records hold their text. */

@@ -6,6 +6,8 @@
  *   seen         identity → record handle or finished word   region
  *   hosts        name → host, host queues                    region
  *   waiting      records by due time                         region (heap)
+ *   resting      done records that come again, by that time  region (heap)
+ *   epochs       name → identities                           region
  *   deadlines    leased records by deadline                  region (heap)
  *   clocks       hosts by the time they may go again         region (heap)
  *   rules        one ranks root per rule                     region; state and shares: objects, one per rule
@@ -13,6 +15,7 @@
  *   I1  A rule keeps its index while a record names it; the record finds it by way of its host queue.
  *   I2  sole is the one rule there is, or undefined where there are several.
  */
+import type { EpochTable } from "../structures/epoch-table.ts";
 import type { Heap } from "../structures/heap.ts";
 import type { HostTable } from "../structures/host-table.ts";
 import type { SeenSet } from "../structures/seen-set.ts";
@@ -87,6 +90,11 @@ export interface Core {
   readonly seen: SeenSet;
   readonly hosts: HostTable;
   readonly waiting: Heap;
+  /** Done records of rules that re-crawl, by the time at which they come again. */
+  readonly resting: Heap;
+  readonly epochs: EpochTable;
+  /** Some rule puts plain URLs into epochs other than forever. */
+  isSegmented: boolean;
   readonly deadlines: Heap;
   readonly clocks: Heap;
   /** Lane of failed records, in the order of their failing. */

@@ -21,7 +21,8 @@ export function nextDueAt(core: Core, nowMs: number): number | undefined {
 }
 
 function clockDueAt(core: Core): number {
-  return Math.min(heapPeekKey(core.waiting), heapPeekKey(core.clocks), deadlineAt(core));
+  const recordAt = Math.min(heapPeekKey(core.waiting), heapPeekKey(core.resting));
+  return Math.min(recordAt, heapPeekKey(core.clocks), deadlineAt(core));
 }
 
 /** The first deadline of a lease that is out. */

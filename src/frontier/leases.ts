@@ -30,6 +30,7 @@ import { clampPriority, type Core, ruleOf } from "./core.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
 import { countVisit, isBadStatus, takeOutcome } from "./politeness.ts";
 import { cancelVisit, endVisit, type HandOut, handOut, logClock, wakeHosts } from "./schedule.ts";
+import { againAt, wakeResting } from "./recrawl.ts";
 import {
   failRecord,
   finishRecord,
@@ -57,6 +58,7 @@ export function step(core: Core, nowMs: number): void {
     heapPop(core.waiting);
     wakeRecord(core, record, nowMs);
   }
+  if (heapCount(core.resting) > 0) wakeResting(core, nowMs);
   wakeHosts(core, nowMs);
 }
 
@@ -94,10 +96,15 @@ export function learn(
   countVisit(core, host, { policy, isFailure: isBadStatus(outcome?.status) }, nowMs);
 }
 
-/** Finished; the visit has been learned of. @hot */
-export function done(core: Core, lease: HandOut, nowMs: number): void {
+/** Finished; the visit has been learned of. `changed`: what it showed of the page, for rules that re-crawl. @hot */
+export function done(
+  core: Core,
+  lease: HandOut,
+  changed: boolean | undefined,
+  nowMs: number,
+): void {
   endVisit(core, lease.record, nowMs);
-  finishRecord(core, lease.record);
+  finishRecord(core, lease.record, againAt(core, lease.record, changed, nowMs));
 }
 
 export function retry(

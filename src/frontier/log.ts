@@ -26,13 +26,15 @@ export const LOG_WOKEN = 9;
 /** Depth, priority, due time or rule changed in place. */
 export const LOG_CHANGED = 10;
 export const LOG_REQUEUED = 11;
+/** Done and comes again by itself: it rests until its key in the resting heap. `value`: its last word until then. */
+export const LOG_RESTED = 12;
 
 /** Which of a host's fields changed. */
 export const LOG_HOST_CLOCK = 1;
 export const LOG_HOST_ALL = 2;
 
 export interface TransitionLog {
-  /** A record's transition: one of LOG_ADMITTED … LOG_REQUEUED. `value`: of an end, the identity's last word. @hot */
+  /** A record's transition: one of LOG_ADMITTED … LOG_RESTED. `value`: of an end, the identity's last word. @hot */
   record(kind: number, record: number, value: number): void;
   /** A host's turn and delay clock (LOG_HOST_CLOCK), or everything of it (LOG_HOST_ALL), changed. @hot */
   host(host: number, fields: number): void;

@@ -3,14 +3,7 @@
  */
 import { misuse } from "../base/errors.ts";
 import type { KeyPolicy } from "../url/policy.ts";
-
-export type EpochPolicy =
-  | "forever"
-  | { calendar: "hour" | "day" | "week" | "month"; zone?: string; undated?: "forever" }
-  | { every: string | number }
-  | { version: string | number }
-  | { of: (timeMs: number) => string }
-  | { adaptive: { min: string | number; max: string | number } };
+import { type EpochPolicy, type EpochRule, normalizeEpoch } from "./epoch-policy.ts";
 
 export interface Politeness {
   delayMs?: number;
@@ -63,6 +56,7 @@ export interface Outcome {
 
 export interface FrontierPolicy {
   readonly key: KeyPolicy | undefined;
+  readonly epoch: EpochRule;
   readonly isLifo: boolean;
   readonly startLast: boolean;
   readonly priority: number;
@@ -131,6 +125,7 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
   }
   return {
     key: policy.key,
+    epoch: normalizeEpoch(policy.epoch, `${path}.epoch`),
     isLifo: oneOf(policy.order ?? "fifo", `${path}.order`, ["fifo", "lifo"]) === "lifo",
     startLast: flag(policy.startLast ?? false, `${path}.startLast`),
     priority: integer(policy.priority ?? 0, `${path}.priority`),
@@ -159,11 +154,8 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
   };
 }
 
-/** What stands in API.md but belongs to rules, epochs and groups, which are not built yet, is refused by name. */
+/** What stands in API.md but belongs to groups, which are not built yet, is refused by name. */
 function checkLater(policy: RulePolicy, path: string): void {
-  if (policy.epoch !== undefined && policy.epoch !== "forever") {
-    throw misuse("UNSUPPORTED", `${path}.epoch`, policy.epoch, "'forever' in this version");
-  }
   const groups = policy.politeness?.groups;
   if (groups !== undefined && !(Array.isArray(groups) && groups.length === 0)) {
     throw misuse("UNSUPPORTED", `${path}.politeness.groups`, groups, "none in this version");

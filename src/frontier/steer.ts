@@ -7,12 +7,11 @@ import {
   recordState,
   setRecordAttempt,
 } from "../structures/record.ts";
-import { seenFind, seenForget } from "../structures/seen-set.ts";
+import { seenFind } from "../structures/seen-set.ts";
 import type { Core } from "./core.ts";
 import { movePriority } from "./sighting.ts";
 import {
   deferRecord,
-  forgetFailed,
   isFinishedValue,
   removeRecord,
   requeueRecord,
@@ -57,25 +56,11 @@ export function requeueFailed(core: Core, filter: RecordFilter, nowMs: number): 
   });
 }
 
-/** Pending and waiting records that match go; how many. */
+/** Pending and waiting records that match go, and those that would come again; how many. */
 export function removeRecords(core: Core, filter: RecordFilter, nowMs: number): number {
-  return eachMatching(core, filter, ["pending", "waiting"], (record) => {
+  return eachMatching(core, filter, ["pending", "waiting", "done"], (record) => {
     removeRecord(core, record, nowMs);
   });
-}
-
-/** A new generation of the duplicate check: finished and failed ones are forgotten, others go on without identity. */
-export function forgetAll(core: Core): number {
-  const { counters } = core;
-  const before = counters.forgotten;
-  core.log?.forgotten();
-  eachMatching(core, {}, ["failed"], (record) => forgetFailed(core, record));
-  counters.forgotten += counters.done;
-  counters.done = 0;
-  for (const rule of core.rules) rule.done = 0;
-  counters.seen = 0;
-  seenForget(core.seen);
-  return counters.forgotten - before;
 }
 
 function eachMatching(

@@ -7,8 +7,10 @@
  *                                │  └─release,expiry─┤
  *                                └── waiting ◀─retry─┘        remove: pending, waiting ──▶ gone
  *
+ *   Under a rule that re-crawls: leased ──▶ resting (counted as done) ──its time──▶ pending, done no more
+ *
  *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
- *   I2  A record stands in its ranks (pending), the waiting heap, the deadline heap (leased) or the failed lane.
+ *   I2  A record stands in its ranks (pending), the waiting heap, the deadline heap (leased), the failed lane or the resting heap.
  */
 import { heapPush, heapRemove } from "../structures/heap.ts";
 import {
@@ -26,6 +28,7 @@ import {
   RECORD_FLAG_VOLATILE,
   RECORD_LEASED,
   RECORD_PENDING,
+  RECORD_RESTING,
   RECORD_WAITING,
   recordAttempt,
   recordDeliveries,
@@ -38,6 +41,7 @@ import {
   recordParent,
   recordQueue,
   recordState,
+  setRecordAgain,
   setRecordAttempt,
   setRecordDeliveries,
   setRecordKey,
@@ -57,6 +61,7 @@ import {
   LOG_RELEASED,
   LOG_REMOVED,
   LOG_REQUEUED,
+  LOG_RESTED,
   LOG_RETRIED,
   LOG_WOKEN,
 } from "./log.ts";
@@ -125,16 +130,63 @@ export function leaseRecord(
   if (core.sink.wants.leased) core.sink.record("leased", record, undefined);
 }
 
-/** Finished: the record goes, its identity stays with depth and attempts. @hot */
-export function finishRecord(core: Core, record: number): void {
+/**
+ * Finished: the record goes, its identity stays with depth and attempts. One that comes again by itself at `againMs`
+ * (0: it does not) rests until then. @hot
+ */
+export function finishRecord(core: Core, record: number, againMs: number): void {
   endLease(core, record);
   core.counters.done++;
   ruleOf(core, record).done++;
   if (core.sink.wants.done) core.sink.record("done", record, undefined);
-  const attempts = Math.min(recordAttempt(core.store, record), 1023);
-  const value = FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record);
-  core.log?.record(LOG_DONE, record, value >>> 0);
+  const value = finishedWord(core, record);
+  if (againMs > 0 && ownsIdentity(core, record)) {
+    setRecordState(core.store, record, RECORD_RESTING);
+    if (!heapPush(core.resting, record, againMs, sequenceOf(core, record))) throw memoryFull();
+    core.log?.record(LOG_RESTED, record, value);
+    return;
+  }
+  core.log?.record(LOG_DONE, record, value);
   retire(core, record, value);
+}
+
+/** A resting record's time has come; the caller has taken it off the heap. All attempts and deliveries are before it. */
+export function returnResting(core: Core, record: number, nowMs: number): void {
+  const { store } = core;
+  core.counters.done--;
+  ruleOf(core, record).done--;
+  setRecordAttempt(store, record, 1);
+  setRecordDeliveries(store, record, 0);
+  enterPending(core, record, nowMs);
+  setRecordAgain(store, record);
+  core.log?.record(LOG_REQUEUED, record, 0);
+}
+
+/** A resting record does not come again by itself: the last word on its identity is what stays. */
+export function endResting(core: Core, record: number): void {
+  heapRemove(core.resting, record);
+  retireResting(core, record);
+}
+
+/** The same for one that the caller has taken off the heap. */
+export function retireResting(core: Core, record: number): void {
+  const value = finishedWord(core, record);
+  core.log?.record(LOG_DONE, record, value);
+  retire(core, record, value);
+}
+
+/** A record that came again by itself makes way for one that was pushed: it is done, as before. */
+export function yieldAgain(core: Core, record: number, nowMs: number): void {
+  leavePending(core, record, nowMs);
+  core.counters.done++;
+  ruleOf(core, record).done++;
+  retireResting(core, record);
+}
+
+/** A resting record is forgotten with its generation; the caller counts. */
+export function forgetResting(core: Core, record: number): void {
+  heapRemove(core.resting, record);
+  freeRecord(core, record);
 }
 
 /** Back to its place. */
@@ -211,9 +263,15 @@ export function requeueRecord(core: Core, record: number, nowMs: number): void {
 
 /** A pending or waiting record goes; its identity stays, so that a trap's links do not come back. */
 export function removeRecord(core: Core, record: number, nowMs: number): void {
-  leavePending(core, record, nowMs);
+  const isResting = recordState(core.store, record) === RECORD_RESTING;
+  if (isResting) {
+    heapRemove(core.resting, record);
+    core.counters.done--;
+    ruleOf(core, record).done--;
+  } else leavePending(core, record, nowMs);
   core.counters.removed++;
-  const attempts = Math.min(recordAttempt(core.store, record) - 1, 1023);
+  const made = recordAttempt(core.store, record) - (isResting ? 0 : 1);
+  const attempts = Math.min(made, 1023);
   const depth = recordDepth(core.store, record);
   const value = FINISHED_BIT | REMOVED_BIT | (attempts << 20) | depth;
   core.log?.record(LOG_REMOVED, record, value >>> 0);
@@ -227,6 +285,19 @@ export function forgetFailed(core: Core, record: number): void {
   ruleOf(core, record).failed--;
   core.counters.forgotten++;
   freeRecord(core, record);
+}
+
+/** The last word on the identity of a record that is done. @hot */
+function finishedWord(core: Core, record: number): number {
+  const attempts = Math.min(recordAttempt(core.store, record), 1023);
+  return (FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record)) >>> 0;
+}
+
+/** Whether the identity of a record is still its own: not exempt, not forgotten meanwhile. */
+function ownsIdentity(core: Core, record: number): boolean {
+  const { store } = core;
+  if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) return false;
+  return seenFind(core.seen, recordLo(store, record), recordHi(store, record)) === record;
 }
 
 /** Meaning of a finished word of the seen-set. */
@@ -309,10 +380,8 @@ export function sequenceOf(core: Core, record: number): number {
 /** Writes the last word on an identity, if this record still owns it, and frees the record. */
 function retire(core: Core, record: number, value: number): void {
   const { store } = core;
-  if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
-    const lo = recordLo(store, record);
-    const hi = recordHi(store, record);
-    if (seenFind(core.seen, lo, hi) === record) seenSet(core.seen, lo, hi, value >>> 0);
+  if (ownsIdentity(core, record)) {
+    seenSet(core.seen, recordLo(store, record), recordHi(store, record), value >>> 0);
   }
   freeRecord(core, record);
 }

@@ -1,5 +1,6 @@
 /** The slow, complete check of a core: every invariant of the structures and of how they hold together. */
 import { assert } from "../base/assert.ts";
+import { verifyEpochs } from "../structures/epoch-table.ts";
 import { heapAt, heapCount, heapHas, verifyHeap } from "../structures/heap.ts";
 import {
   HOST_CLOCKED,
@@ -21,6 +22,7 @@ import {
   RECORD_FAILED,
   RECORD_LEASED,
   RECORD_PENDING,
+  RECORD_RESTING,
   RECORD_WAITING,
   recordPlace,
   recordState,
@@ -42,6 +44,8 @@ export function verifyCore(core: Core): void {
   verifyStore(core.store);
   verifyHeap(core.waiting);
   verifyHeap(core.deadlines);
+  verifyHeap(core.resting);
+  verifyEpochs(core.epochs);
   verifyHeap(core.clocks);
   assert(heapCount(core.waiting) === waiting, "I1: the waiting heap holds the waiting");
   assert(heapCount(core.deadlines) === leased, "I1: the deadline heap holds the leased");
@@ -50,6 +54,8 @@ export function verifyCore(core: Core): void {
   verifyStates(core, "waiting", RECORD_WAITING, waiting);
   verifyStates(core, "leased", RECORD_LEASED, leased);
   verifyStates(core, "failed", RECORD_FAILED, failed);
+  verifyStates(core, "done", RECORD_RESTING, heapCount(core.resting));
+  assert(heapCount(core.resting) <= done, "I1: what rests is done");
   verifyHosts(core.hosts);
   verifyLive(core);
   const { hosts, store } = core;
@@ -96,7 +102,7 @@ function verifyStates(core: Core, name: RecordState, state: number, count: numbe
 /** Records and leases per host are what the hosts say. */
 function verifyLive(core: Core): void {
   const live = new Map<number, number>();
-  const noted = noteRecords(core, new Set(["pending", "waiting", "leased", "failed"]));
+  const noted = noteRecords(core, new Set(["pending", "waiting", "leased", "failed", "done"]));
   for (let index = 0; index < noted.count; index++) {
     const host = hostOf(core, noted.handles[index] as number);
     live.set(host, (live.get(host) ?? 0) + 1);

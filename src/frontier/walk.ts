@@ -48,6 +48,7 @@ export function noteRecords(core: Core, states: ReadonlySet<RecordState>): Noted
   if (states.has("waiting")) noteHeap(core, noted, core.waiting);
   if (states.has("leased")) noteHeap(core, noted, core.deadlines);
   if (states.has("failed")) noteLane(core, noted, core.failedLane);
+  if (states.has("done")) noteHeap(core, noted, core.resting);
   return noted;
 }
 

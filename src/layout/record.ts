@@ -5,7 +5,7 @@
  *    0-1  left, right                links of the lane or treap it stands in (layout/item.ts)
  *    2-3  key         f64            its sequence: the place within its lane
  *      4  place                      where it stands (layout/item.ts)
- *      5  state u8 · flags u8 · attempt u16 (of the next or current hand-out, from 1)
+ *      5  state u8 (RECORD_AGAIN in its high bit) · flags u8 · attempt u16 (of the next or current hand-out, from 1)
  *    6-7  priority    f64            effective priority
  *      8  queue                      handle of its host queue (layout/host.ts)
  *   9-10  hash lo, hi                keyed hash of its identity
@@ -15,8 +15,8 @@
  *         blob                       handle of a blob, only with RECORD_FLAG_BLOB
  *         text                       what follows the host in the URL, or the whole URL with RECORD_FLAG_WHOLE
  *
- * Blob: everything optional. word 0: bytes that follow; 1: maxAttempts of the request, 0 for the rule's;
- * then msgpack written by the engine.
+ * Blob: everything optional. word 0: bytes that follow; 1: u16 maxAttempts of the request, 0 for the rule's · u16 period code of
+ * its recrawl, 0 for none; then msgpack written by the engine.
  *
  * Parent: word 0: references; 1: zero; 2-5: the 128-bit fingerprint of the page it was found on.
  */
@@ -33,6 +33,13 @@ export const RECORD_PENDING = 1;
 export const RECORD_WAITING = 2;
 export const RECORD_LEASED = 3;
 export const RECORD_FAILED = 4;
+/** Done, and comes again by itself: what a rule that re-crawls keeps of it (docs/decisions/0007). */
+export const RECORD_RESTING = 5;
+
+/** Bits of the state byte that are the state. */
+export const RECORD_STATE_MASK = 15;
+/** Came again by itself and nobody has pushed it since; gone with the next change of state. */
+export const RECORD_AGAIN = 128;
 
 export const RECORD_FLAG_HTTPS = 1;
 /** The text is the whole URL: user info, or a politeness unit that is not the URL's host. */

@@ -15,8 +15,10 @@ import {
   RECORD_HASH_HI_WORD,
   RECORD_HASH_LO_WORD,
   RECORD_HEAD_BYTES,
+  RECORD_AGAIN,
   RECORD_PRIORITY_WORD,
   RECORD_QUEUE_WORD,
+  RECORD_STATE_MASK,
   RECORD_STATE_WORD,
   RECORD_TEXT_BYTES_WORD,
 } from "../layout/record.ts";
@@ -35,6 +37,7 @@ export {
   RECORD_FLAG_WHOLE,
   RECORD_LEASED,
   RECORD_PENDING,
+  RECORD_RESTING,
   RECORD_WAITING,
 } from "../layout/record.ts";
 
@@ -126,11 +129,22 @@ export function recordSize(store: Store, record: number): number {
 }
 
 export function recordState(store: Store, record: number): number {
-  return (store.region.views.u32[record * 2 + RECORD_STATE_WORD] as number) & 255;
+  return (store.region.views.u32[record * 2 + RECORD_STATE_WORD] as number) & RECORD_STATE_MASK;
 }
 
 export function setRecordState(store: Store, record: number, state: number): void {
   store.region.views.u8[record * 8 + RECORD_STATE_WORD * 4] = state;
+}
+
+/** Whether it came again by itself and nobody has pushed it since. */
+export function isRecordAgain(store: Store, record: number): boolean {
+  const word = store.region.views.u32[record * 2 + RECORD_STATE_WORD] as number;
+  return (word & RECORD_AGAIN) !== 0;
+}
+
+export function setRecordAgain(store: Store, record: number): void {
+  const at = record * 8 + RECORD_STATE_WORD * 4;
+  store.region.views.u8[at] = (store.region.views.u8[at] as number) | RECORD_AGAIN;
 }
 
 export function recordFlags(store: Store, record: number): number {
@@ -234,7 +248,7 @@ export function blobCreate(store: Store, bytes: Uint8Array, maxAttempts: number)
   if (blob === 0) return 0;
   const { u32, u8 } = store.region.views;
   u32[blob * 2] = bytes.length;
-  u32[blob * 2 + 1] = maxAttempts;
+  u32[blob * 2 + 1] = Math.min(maxAttempts, CLAMP_16);
   u8.set(bytes, blob * 8 + BLOB_HEAD_BYTES);
   return blob;
 }
@@ -245,7 +259,16 @@ export function blobFree(store: Store, blob: number): void {
 }
 
 export function blobMaxAttempts(store: Store, blob: number): number {
-  return store.region.views.u32[blob * 2 + 1] as number;
+  return store.region.views.u16[blob * 4 + 2] as number;
+}
+
+/** The 16 bits that its rule keeps of when it shall come again; 0: none yet. */
+export function blobPeriod(store: Store, blob: number): number {
+  return store.region.views.u16[blob * 4 + 3] as number;
+}
+
+export function setBlobPeriod(store: Store, blob: number, code: number): void {
+  store.region.views.u16[blob * 4 + 3] = code;
 }
 
 /** A copy of the bytes: they outlive the record. */

@@ -72,7 +72,6 @@ const later: Array<[path: string, options: unknown]> = [
   ["snapshots", { snapshots: {} }],
   ["records", { records: "full" }],
   ["durability", { durability: "sync" }],
-  ["defaults.epoch", { defaults: { epoch: { every: "1d" } } }],
   ["defaults.politeness.groups", { defaults: polite({ groups: [{ by: "domain" }] }) }],
 ];
 

@@ -1,0 +1,182 @@
+/**
+ * Epochs at work: which epoch each row of a batch is in, its salt on the row's hash, and the end of an epoch.
+ *
+ *   row's hash ⊕ salt of its epoch = the identity that the seen-set knows       (structures/epoch-table.ts)
+ *
+ * A frontier whose rules all say `forever` never comes here: one look at a batch's outline tells.
+ *
+ *   I1  A row's hash is salted once, after its key is known and before the seen-set is asked.
+ *   I2  Every identity of a named epoch that was admitted and not forgotten is among the epoch's members.
+ */
+import {
+  epochAdd,
+  epochClear,
+  epochDrop,
+  epochEach,
+  epochFind,
+  epochNext,
+  epochOpen,
+  epochSalt,
+} from "../structures/epoch-table.ts";
+import { RECORD_FAILED, recordState } from "../structures/record.ts";
+import { seenFind, seenForget, seenRemove, seenSet } from "../structures/seen-set.ts";
+import { setWordAt, wordAt } from "../structures/store.ts";
+import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../url/rows.ts";
+import { type Intake, ruleOfRow } from "./admission.ts";
+import type { Core } from "./core.ts";
+import { misuse } from "../base/errors.ts";
+import { epochNameOf, FOREVER } from "./epoch-policy.ts";
+import type { FrontierPolicy } from "./policy.ts";
+import { finishedView, forgetFailed, forgetResting, isFinishedValue } from "./transition.ts";
+import { noteRecords } from "./walk.ts";
+
+/** The epoch of each row: a name; FOREVER; null where the user's function gave none. undefined: all are forever. */
+export type RowEpochs = ReadonlyArray<string | null> | undefined;
+
+/** Whether plain rows of a rule can be in another epoch than forever. */
+export function isSegmented({ epoch }: FrontierPolicy): boolean {
+  return epoch.kind !== "forever" && epoch.kind !== "again";
+}
+
+/** Whether a plain row's fate is sealed by its hash: no user's function names its epoch, and nothing comes again. */
+export function isEpochPlain({ epoch }: FrontierPolicy): boolean {
+  return epoch.kind !== "of" && epoch.kind !== "again";
+}
+
+/** Finds the epoch of every row and salts its hash (I1). */
+export function enterEpochs(core: Core, intake: Intake): RowEpochs {
+  if (!hasEpochs(core, intake)) return undefined;
+  const { rows, count, admissions, ruleIndexes, nowMs } = intake;
+  const names: Array<string | null> = [];
+  for (let row = 0; row < count; row++) {
+    let name: string | null = FOREVER;
+    if (rowStatus(rows, row) === BATCH_OK) {
+      const admission = admissions?.[row];
+      const { policy } = ruleOfRow(core, ruleIndexes, row);
+      name = admission?.epoch ?? epochNameOf(policy.epoch, admission?.dueMs ?? 0, nowMs);
+      saltRow(core, rows, row, name);
+    }
+    names.push(name);
+  }
+  return names;
+}
+
+/** Salts one row's hash for the epoch of this name. */
+export function saltRow(core: Core, rows: Rows, row: number, name: string | null): void {
+  if (name === FOREVER || name === null) return;
+  const { store } = core;
+  const [lo = 0, hi = 0] = epochSalt(core.epochs, name);
+  const hash = (hashesOffset(rows) >> 2) + row * 2;
+  setWordAt(store, hash, wordAt(store, hash) ^ lo);
+  setWordAt(store, hash + 1, wordAt(store, hash + 1) ^ hi);
+}
+
+/** Notes an identity among its epoch's members; false when memory is exhausted. */
+export function joinEpoch(core: Core, name: string | null, lo: number, hi: number): boolean {
+  if (name === FOREVER || name === null) return true;
+  const epoch = epochOpen(core.epochs, name);
+  return epoch !== 0 && epochAdd(core.epochs, epoch, lo, hi);
+}
+
+/** Makes the identities of one epoch new again: finished and failed ones go, others finish without identity; how many went. */
+export function forgetEpoch(core: Core, name: string): number {
+  if (name === FOREVER) return forgetForever(core);
+  const { counters, epochs, seen, sole } = core;
+  const epoch = epochFind(epochs, name);
+  if (epoch === 0) return 0;
+  let count = 0;
+  epochEach(epochs, epoch, (lo, hi) => {
+    const value = seenFind(seen, lo, hi);
+    if (value === 0) return;
+    if (isFinishedValue(value)) {
+      core.log?.identityForgotten(lo, hi);
+      if (!finishedView(value).isRemoved) {
+        count++;
+        counters.done--;
+        counters.forgotten++;
+        if (sole !== undefined) sole.done--;
+      }
+    } else if (recordState(core.store, value) === RECORD_FAILED) {
+      core.log?.identityForgotten(lo, hi);
+      count++;
+      forgetFailed(core, value);
+    } else core.log?.disowned(value);
+    seenRemove(seen, lo, hi);
+    counters.seen--;
+  });
+  epochDrop(epochs, epoch);
+  return count;
+}
+
+/** Call it whenever the rules have changed. */
+export function noteEpochs(core: Core): void {
+  core.isSegmented = core.rules.some((rule) => isSegmented(rule.policy));
+}
+
+/**
+ * The same for the epoch without end, whose members nobody notes: all is forgotten but what the other epochs hold.
+ */
+function forgetForever(core: Core): number {
+  const { counters, epochs, log, seen } = core;
+  if (log !== undefined && epochs.members > 0) {
+    const expected = "a frontier in memory, or no other epoch beside it";
+    throw misuse("UNSUPPORTED", "filter.epoch", FOREVER, expected);
+  }
+  const words = new Uint32Array(epochs.members * 3);
+  const live = new Set<number>();
+  let size = 0;
+  let done = 0;
+  for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
+    epochEach(epochs, epoch, (lo, hi) => {
+      const value = seenFind(seen, lo, hi);
+      if (value === 0) return;
+      words.set([lo, hi, value], size);
+      size += 3;
+      if (!isFinishedValue(value)) live.add(value);
+      else if (!finishedView(value).isRemoved) done++;
+    });
+  }
+  const before = counters.forgotten;
+  log?.forgotten();
+  forgetRecords(core, live);
+  counters.forgotten += counters.done - done;
+  counters.done = done;
+  for (const rule of core.rules) rule.done = Math.min(rule.done, done);
+  seenForget(seen);
+  for (let at = 0; at < size; at += 3) {
+    seenSet(seen, words[at] as number, words[at + 1] as number, words[at + 2] as number);
+  }
+  counters.seen = size / 3;
+  return counters.forgotten - before;
+}
+
+/** A new generation of all epochs. */
+export function forgetAll(core: Core): number {
+  const { counters } = core;
+  const before = counters.forgotten;
+  core.log?.forgotten();
+  forgetRecords(core, undefined);
+  counters.forgotten += counters.done;
+  counters.done = 0;
+  for (const rule of core.rules) rule.done = 0;
+  counters.seen = 0;
+  epochClear(core.epochs);
+  seenForget(core.seen);
+  return counters.forgotten - before;
+}
+
+/** Failed and resting records go, but for those to be kept. */
+function forgetRecords(core: Core, kept: ReadonlySet<number> | undefined): void {
+  const { handles, count } = noteRecords(core, new Set(["failed", "done"]));
+  for (let index = 0; index < count; index++) {
+    const record = handles[index] as number;
+    if (kept?.has(record)) continue;
+    if (recordState(core.store, record) === RECORD_FAILED) forgetFailed(core, record);
+    else forgetResting(core, record);
+  }
+}
+
+function hasEpochs(core: Core, { admissions }: Intake): boolean {
+  if (core.isSegmented) return true;
+  return admissions?.some((admission) => admission?.epoch !== undefined) ?? false;
+}

@@ -1,0 +1,103 @@
+/**
+ * Recrawl: records that come again by themselves, under a rule whose epoch is `every` or `adaptive` (docs/decisions/0007).
+ *
+ *   done ──▶ resting ──its time──▶ pending (again) ──lease──▶ …       nobody has to push it
+ *               │                    │
+ *               └── a push after its time, or before its next hand-out, takes its place: accepted
+ *   failed ── a push requeues it at once: accepted
+ *
+ *   sighted while      the push is                                row N13 of the ancestors
+ *   pending, waiting   duplicate                                  it stands in line already
+ *   leased             duplicate, until its deadline              one timeout, the lease's
+ *   done, resting      duplicate before its time, then accepted   after the interval
+ *   failed             accepted                                   at once
+ *   removed            duplicate                                  a trap stays shut
+ *
+ *   I1  What a push is told depends on the time and on what was handed out, never on who looked meanwhile.
+ */
+import { heapCount, heapKeyOf, heapPeekHandle, heapPeekKey, heapPop } from "../structures/heap.ts";
+import {
+  blobPeriod,
+  isRecordAgain,
+  RECORD_FAILED,
+  RECORD_PENDING,
+  RECORD_RESTING,
+  recordBlob,
+  recordState,
+  setBlobPeriod,
+} from "../structures/record.ts";
+import { nextPeriod, PERIOD_NEVER, periodCode, periodOf } from "./change-rate.ts";
+import { type Core, ruleOf } from "./core.ts";
+import type { FrontierPolicy } from "./policy.ts";
+import {
+  endResting,
+  finishedView,
+  forgetFailed,
+  isFinishedValue,
+  retireResting,
+  returnResting,
+  yieldAgain,
+} from "./transition.ts";
+
+/** Whether records under a policy keep a period of their own, for which they need a blob. */
+export function keepsPeriod({ epoch }: FrontierPolicy): boolean {
+  return epoch.kind === "again" && epoch.minMs < epoch.maxMs;
+}
+
+/** When a record that is done now comes again; 0: not by itself. */
+export function againAt(
+  core: Core,
+  record: number,
+  changed: boolean | undefined,
+  nowMs: number,
+): number {
+  const { policy } = ruleOf(core, record);
+  const { epoch } = policy;
+  if (epoch.kind !== "again") return 0;
+  const blob = recordBlob(core.store, record);
+  const code = blob === 0 ? 0 : blobPeriod(core.store, blob);
+  if (code === PERIOD_NEVER) return 0;
+  if (!keepsPeriod(policy)) return nowMs + epoch.minMs;
+  const beforeMs = periodOf(code);
+  const periodMs = Math.round(nextPeriod(beforeMs, changed, epoch));
+  if (blob !== 0) setBlobPeriod(core.store, blob, periodCode(periodMs));
+  return nowMs + periodMs;
+}
+
+/** Every resting record whose time has come stands in line again, if its rule still wants it. */
+export function wakeResting(core: Core, nowMs: number): void {
+  while (heapCount(core.resting) > 0 && heapPeekKey(core.resting) <= nowMs) {
+    const record = heapPeekHandle(core.resting);
+    heapPop(core.resting);
+    if (ruleOf(core, record).policy.epoch.kind === "again") returnResting(core, record, nowMs);
+    else retireResting(core, record);
+  }
+}
+
+/** Whether a push of a known identity may be admitted anew under a rule that re-crawls. */
+export function mayComeAgain(core: Core, known: number, nowMs: number): boolean {
+  // Finished before its rule re-crawled: nobody knows when, so that its time is over.
+  if (isFinishedValue(known)) return !finishedView(known).isRemoved;
+  switch (recordState(core.store, known)) {
+    case RECORD_RESTING:
+      return heapKeyOf(core.resting, known) <= nowMs;
+    case RECORD_PENDING:
+      return isRecordAgain(core.store, known);
+    default:
+      return recordState(core.store, known) === RECORD_FAILED;
+  }
+}
+
+/** The record that a push takes the place of goes; what it was is counted as it was. */
+export function makeWay(core: Core, known: number, nowMs: number): void {
+  switch (recordState(core.store, known)) {
+    case RECORD_RESTING:
+      endResting(core, known);
+      return;
+    case RECORD_PENDING:
+      yieldAgain(core, known, nowMs);
+      return;
+    default:
+      forgetFailed(core, known);
+  }
+}
