@@ -91,7 +91,7 @@ export function rowLeaseText(policy: FrontierPolicy, rows: Rows, row: number): s
 }
 
 /** The key of profile `url` is the pushed string, which need not be a URL that can be visited. */
-function visitsKey({ key }: FrontierPolicy): boolean {
+export function visitsKey({ key }: FrontierPolicy): boolean {
   return key?.visit === "canonical" && key.profile !== "url";
 }
 

@@ -12,11 +12,19 @@
  *   I3  A shallower sighting lowers the depth of a record that still has its visit before it.
  */
 import { TABLE_NEW, TABLE_SKIP, tableInsertBatch } from "../structures/fingerprint-table.ts";
-import { hostFind, hostMake, queueOf } from "../structures/host-table.ts";
+import { hostFind, hostMake, queueOf, RULE_QUEUE_RANKS_WORD } from "../structures/host-table.ts";
+import { ranksFind } from "../structures/ranks.ts";
+import {
+  lastSequence,
+  leaveRecord,
+  makeRecords,
+  openRecords,
+  takeRecords,
+} from "../structures/record-batch.ts";
 import { RECORD_FLAG_HTTPS, recordCreate, recordTextOffset } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
-import { setWordAt, wordAt } from "../structures/store.ts";
+import { setWordAt, word, wordAt } from "../structures/store.ts";
 import {
   BATCH_OK,
   hashesOffset,
@@ -28,14 +36,21 @@ import {
   slotsOffset,
   valuesOffset,
 } from "../url/rows.ts";
-import { hasReserve, type Intake, refusalOf, ruleOfRow, setRowText } from "./admission.ts";
+import {
+  hasReserve,
+  type Intake,
+  refusalOf,
+  ruleOfRow,
+  setRowText,
+  visitsKey,
+} from "./admission.ts";
 import { admitEach } from "./admit-each.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
 import { enterEpochs, isEpochPlain, joinEpoch, type RowEpochs } from "./epochs.ts";
 import { evictHosts } from "./eviction.ts";
 import { isBudgeted } from "./politeness.ts";
 import { lowerDepth } from "./sighting.ts";
-import { admitRecord, keepRecord, logAdmitted } from "./transition.ts";
+import { admitMade, admitRecord, keepRecord, logAdmitted } from "./transition.ts";
 import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY, verdictOf } from "./verdict.ts";
 
 /** Gives every row its verdict and makes the records of those admitted. */
@@ -71,14 +86,20 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
     admitEach(core, intake, epochs);
     return;
   }
-  findHosts(core, rows, count);
   const { draft } = core;
   draft.depth = depth;
   draft.parent = intake.parent;
   draft.blob = 0;
-  for (let row = 0; row < count; row++) {
-    const value = wordAt(core.store, values + row);
-    if (value === TABLE_NEW) {
+  if (core.sole !== undefined) {
+    draft.priority = effectivePriority(core.sole.policy, undefined, depth);
+  }
+  openRecords(core.scratch, rows.offset, draft);
+  findHosts(core, rows, count);
+  const bulk = bulkRule(core);
+  if (bulk !== undefined) takeRecords(core.scratch, count);
+  for (let row = bulk === undefined ? 0 : makeBulk(core, bulk, 0); row < count; ) {
+    if (wordAt(core.store, values + row) === TABLE_NEW) {
+      if (bulk !== undefined) leaveRecord(core.scratch, row);
       const rule = ruleOfRow(core, intake.ruleIndexes, row);
       draft.priority = effectivePriority(rule.policy, undefined, depth);
       if (epochs !== undefined && !joinRow(core, rows, row, epochs[row] as string)) {
@@ -86,14 +107,19 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
         continue;
       }
       codes[codesStart + row] = makePlain(core, rule, rows, row, nowMs);
-    } else if (value === TABLE_SKIP) {
-      codes[codesStart + row] = refusalOf(rowStatus(rows, row));
-    } else {
+    }
+    row = bulk === undefined ? row + 1 : makeBulk(core, bulk, row + 1);
+  }
+  scratchCopyAll(core.scratch);
+  for (let row = 0; row < count; row++) {
+    const value = wordAt(core.store, values + row);
+    if (value === TABLE_NEW) continue;
+    if (value === TABLE_SKIP) codes[codesStart + row] = refusalOf(rowStatus(rows, row));
+    else {
       lowerDepth(core, rows, row, value, depth, nowMs);
       codes[codesStart + row] = VERDICT_DUPLICATE;
     }
   }
-  scratchCopyAll(core.scratch);
   if (core.log !== undefined) logRows(core, intake);
 }
 
@@ -114,6 +140,30 @@ function logRows(core: Core, { rows, count, codes, codesStart }: Intake): void {
     if (codes[codesStart + row] !== VERDICT_ACCEPTED) continue;
     logAdmitted(core, wordAt(core.store, wordAt(core.store, slots + row) >> 2));
   }
+}
+
+/** The rule whose records the kernel may make: nobody hears of each, and they carry the URL as it is visited. */
+function bulkRule(core: Core): RuleState | undefined {
+  const { sole } = core;
+  if (sole === undefined || core.sink.wants.accepted || visitsKey(sole.policy)) return undefined;
+  return sole;
+}
+
+/**
+ * Lets the kernel make the records of plain rows from `from` on; the row that is left to makePlain, or the count. A rule
+ * without politeness whose lane does not stand yet leaves them all. @hot
+ */
+function makeBulk(core: Core, rule: RuleState, from: number): number {
+  const { draft, scratch, store } = core;
+  let lane = 0;
+  if (!rule.policy.isPolite) {
+    const root = word(store, rule.handle, RULE_QUEUE_RANKS_WORD);
+    lane = ranksFind(store.arena, root, draft.priority);
+    if (lane === 0) return from;
+  }
+  const row = makeRecords(scratch, from, rule.handle, lane, core.sequence);
+  admitMade(core, rule, lastSequence(scratch), draft.depth);
+  return row;
 }
 
 /** Asks and marks the seen-set for a whole batch; false: memory is exhausted, nothing was marked. */
@@ -154,12 +204,7 @@ function makePlain(core: Core, rule: RuleState, rows: Rows, row: number, nowMs: 
 /** Looks up, and claims where new, the hosts of all rows that are new; results go to the scratch. */
 function findHosts(core: Core, rows: Rows, count: number): void {
   const { hosts, scratch, store } = core;
-  const values = valuesOffset(rows) >> 2;
   const hostValues = scratch.hostValues >> 2;
-  for (let row = 0; row < count; row++) {
-    const isNew = wordAt(store, values + row) === TABLE_NEW;
-    setWordAt(store, hostValues + row, isNew ? 0 : TABLE_SKIP);
-  }
   const hashes = hostHashesOffset(rows);
   const { hostSlots } = scratch;
   if (tableInsertBatch(hosts.index, hashes, count, scratch.hostValues, hostSlots) >= 0) return;

@@ -49,7 +49,7 @@ import {
 } from "../structures/record.ts";
 import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { float, word } from "../structures/store.ts";
-import { type Core, DEPTH_COUNT_MAX, ruleOf } from "./core.ts";
+import { type Core, DEPTH_COUNT_MAX, type RuleState, ruleOf } from "./core.ts";
 import { memoryFull } from "../base/errors.ts";
 import {
   LOG_ADMITTED,
@@ -91,6 +91,20 @@ export function admitRecord(core: Core, record: number, dueMs: number, nowMs: nu
 /** Tells the log of a record that was admitted, once its text is in its place. @hot */
 export function logAdmitted(core: Core, record: number): void {
   core.log?.record(LOG_ADMITTED, record, 0);
+}
+
+/** Records made in bulk, pending in their places up to `sequence`: the steps of admitRecord for all of them. @hot */
+export function admitMade(core: Core, rule: RuleState, sequence: number, depth: number): void {
+  const { counters } = core;
+  const made = sequence - core.sequence;
+  if (made === 0) return;
+  const level = Math.min(depth, DEPTH_COUNT_MAX);
+  core.sequence = sequence;
+  counters.depths[level] = (counters.depths[level] ?? 0) + made;
+  counters.accepted += made;
+  counters.pending += made;
+  counters.seen += made;
+  rule.pending += made;
 }
 
 /** A record made joins its host: the host lives while the record does. @hot */

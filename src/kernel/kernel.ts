@@ -50,6 +50,10 @@ export interface KernelExports {
   tableOpen(table: number, segment: number): void;
   tableRemove(table: number, lo: number, hi: number): number;
   tableUpper(table: number, segment: number): number;
+  /** Sizes of the records that a job will make (assembly/make.ts). */
+  sizeRecords(job: number): void;
+  /** Makes them from a row on; the row that is the owner's to make, or the count of rows. */
+  makeRecords(job: number, from: number): number;
   copyBatch(jobs: number, count: number): void;
   gatherUrls(handles: number, count: number, text: number, capacity: number, ends: number): number;
   tableFindShared(table: number, hashes: number, count: number, values: number): number;

@@ -104,6 +104,19 @@ export function arenaTake(arena: Arena, bytes: number): number {
   return handle;
 }
 
+/**
+ * Takes an object for each of `count` sizes, words from index `sizes` on; handles go to as many words from
+ * `handles` on: 0 for the size 0, and where the region is exhausted. May remake the views. @hot
+ */
+export function arenaTakeEach(arena: Arena, sizes: number, handles: number, count: number): void {
+  const { region } = arena;
+  for (let index = 0; index < count; index++) {
+    const bytes = region.views.u32[sizes + index] as number;
+    const handle = bytes === 0 ? 0 : arenaTake(arena, bytes);
+    region.views.u32[handles + index] = handle;
+  }
+}
+
 /** Gives an object back; `bytes` as it was taken. @hot */
 export function arenaGive(arena: Arena, handle: number, bytes: number): void {
   if (bytes > ARENA_SLAB_BYTES_MAX) {

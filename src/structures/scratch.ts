@@ -7,6 +7,9 @@
  *   handles    u32 × rows   records whose URLs are gathered
  *   ends       u32 × rows   end of each gathered URL, relative to text
  *   text       bytes        gathered URLs
+ *   sizes      u32 × rows   bytes of the records to be made (layout/make.ts)
+ *   objects    u32 × rows   the memory taken for them
+ *   make       MAKE_BYTES   the job that makes them
  *
  * Nothing here outlives the call that filled it.
  */
@@ -23,6 +26,9 @@ export interface Scratch {
   readonly jobs: number;
   readonly handles: number;
   readonly ends: number;
+  readonly sizes: number;
+  readonly objects: number;
+  readonly make: number;
   readonly text: number;
   readonly textBytes: number;
   jobCount: number;
@@ -45,6 +51,9 @@ export function createScratch(store: Store): Scratch {
     handles: arrays + step * 2,
     ends: arrays + step * 3,
     jobs: arrays + step * 4,
+    sizes: arrays + step * 7,
+    objects: arrays + step * 8,
+    make: arrays + step * 9,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
     jobCount: 0,

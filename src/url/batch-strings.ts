@@ -31,13 +31,22 @@ export function batchStrings(
   which: BatchText,
   strings: (string | undefined)[] = [],
 ): (string | undefined)[] {
-  const { area, count } = batch;
+  const { area, count, urls, start } = batch;
   const { u32, buffer } = area.kernel.region.views;
   const used = u32[(area.header >>> 2) + BATCH_TEXT_USED_WORD] as number;
   const written = used === 0 ? "" : buffer.latin1Slice(area.text, area.text + used);
-  for (let row = 0; row < count; row++) {
-    const isOk = u32[(area.rows >>> 2) + row * BATCH_ROW_WORDS + ROW_STATUS_WORD] === BATCH_OK;
-    strings.push(isOk ? rowText(batch, row, which, written) : undefined);
+  const offsetWord = which === "key" ? ROW_KEY_OFFSET_WORD : ROW_HREF_OFFSET_WORD;
+  const lengthAt = lengthWord(which);
+  const ends = area.ends >>> 2;
+  let at = area.rows >>> 2;
+  let from = area.input;
+  for (let row = 0; row < count; row++, at += BATCH_ROW_WORDS) {
+    const url = urls[start + row] as string;
+    if (u32[at + ROW_STATUS_WORD] !== BATCH_OK) strings.push(undefined);
+    else if (which !== "host" && u32[at + offsetWord] === from && u32[at + lengthAt] === url.length)
+      strings.push(url); // the most common row by far: all of its raw bytes
+    else strings.push(rowText(batch, row, which, written));
+    from = area.input + (u32[ends + row] as number);
   }
   return strings;
 }

@@ -76,6 +76,19 @@ function atOnce(side: Side, policy: NormalPolicy): { fresh: number; wasFused: bo
   return { fresh: insert(side), wasFused: false };
 }
 
+/** Parsed by one call, settled by another: what happens where rules are matched between the two. */
+function inTwo(side: Side, policy: NormalPolicy): { fresh: number; wasSettled: boolean } {
+  const { batch, table } = side;
+  const { exports } = batch.area.kernel;
+  batchParse(batch);
+  batchKey(batch, policy); // places the policy; settleBatch keys again
+  const fresh =
+    policy.profile === "w3lib" ? -1 : exports.settleBatch(batch.area.header, table.offset);
+  if (fresh >= 0) return { fresh, wasSettled: true };
+  batchLoad(batch, batch.urls, batch.start);
+  return { fresh: inSteps(side, policy), wasSettled: false };
+}
+
 describe("a batch in one crossing", () => {
   it("gives what its steps give, for plain and hostile URLs under every sort of policy", () => {
     const random = createRandom(testSeed("batch-admit"));
@@ -88,8 +101,9 @@ describe("a batch in one crossing", () => {
     ];
     const plain = urlCorpus(20_000, random.word());
     let fused = 0;
+    let settled = 0;
     for (const policy of policies) {
-      const [one, steps] = [createSide(), createSide()];
+      const [one, two, steps] = [createSide(), createSide(), createSide()];
       for (let round = 0; round < ROUNDS; round++) {
         const isHostile = round % 2 === 1;
         const urls = Array.from({ length: 1 + random.below(300) }, () =>
@@ -101,12 +115,18 @@ describe("a batch in one crossing", () => {
           const { fresh, wasFused } = atOnce(one, policy);
           expect(fresh).toBe(inSteps(steps, policy));
           expect(outcome(one)).toEqual(outcome(steps));
+          batchLoad(two.batch, urls, start);
+          const apart = inTwo(two, policy);
+          expect(apart.fresh).toBe(fresh);
+          expect(outcome(two)).toEqual(outcome(steps));
           if (wasFused) fused++;
+          if (apart.wasSettled) settled++;
           start += loaded;
         }
       }
     }
     // Both ways through batchAdmit must have been taken, or this test compares nothing.
     expect(fused).toBeGreaterThan(ROUNDS);
+    expect(settled).toBeGreaterThan(ROUNDS);
   });
 });

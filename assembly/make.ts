@@ -1,0 +1,244 @@
+/**
+ * Makes the records of a batch's new rows and puts them into their lanes, so that the common push is done in a few
+ * crossings (layout/make.ts):
+ *
+ *   marked rows ── sizeRecords ──▶ sizes ── owner takes objects ──▶ handles ── makeRecords ──▶ records in lanes
+ *                                                              owner makes the row it stopped at ◀──┘ and calls again
+ *
+ * What is made here is the plain case: a known host with work under this rule, a lane with a tail before the new place.
+ * Anything else is left to the owner, row by row and in order, so that there is one way to do what is rare.
+ *
+ *   I1  Rows are made in their order; each takes the next sequence.
+ *   I2  A row that stops the call has changed nothing.
+ *   I3  Nothing but the objects handed in, their neighbours in the lane, and the counts of host, queue and lane is
+ *       written.
+ */
+import {
+  BATCH_COUNT_WORD,
+  BATCH_FLAG_HTTPS,
+  BATCH_FLAG_USERINFO,
+  BATCH_HASHES_OFFSET_WORD,
+  BATCH_ROWS_OFFSET_WORD,
+  BATCH_ROW_BYTES,
+  BATCH_SLOTS_OFFSET_WORD,
+  BATCH_VALUES_OFFSET_WORD,
+  ROW_FLAGS_WORD,
+  ROW_HREF_OFFSET_WORD,
+  ROW_PATH_START_WORD,
+  ROW_VISIT_LENGTH_WORD,
+} from "../src/layout/batch";
+import {
+  HOST_FLAGS_WORD,
+  HOST_LIVE_WORD,
+  HOST_PENDING_WORD,
+  HOST_QUEUES_WORD,
+  HOST_STEERED,
+  QUEUE_NEXT_WORD,
+  QUEUE_PENDING_WORD,
+  QUEUE_RANKS_WORD,
+  QUEUE_RULE_WORD,
+} from "../src/layout/host";
+import {
+  ITEM_KEY_WORD,
+  ITEM_LEFT_WORD,
+  ITEM_PLACE_WORD,
+  ITEM_RIGHT_WORD,
+  PLACE_LIST,
+} from "../src/layout/item";
+import { LANE_COUNT_WORD, LANE_SPARE_WORD, LANE_TAIL_WORD } from "../src/layout/lane";
+import {
+  MAKE_BATCH_WORD,
+  MAKE_DEPTH_WORD,
+  MAKE_HANDLES_WORD,
+  MAKE_HOSTS_WORD,
+  MAKE_HOST_SLOTS_WORD,
+  MAKE_LANE_WORD,
+  MAKE_PARENT_WORD,
+  MAKE_PRIORITY_WORD,
+  MAKE_RECORD_BYTES_MAX,
+  MAKE_RULE_WORD,
+  MAKE_SEQUENCE_WORD,
+  MAKE_SIZES_WORD,
+  MAKE_TOUCHED_WORD,
+} from "../src/layout/make";
+import {
+  RECORD_DEPTH_WORD,
+  RECORD_FLAG_HTTPS,
+  RECORD_FLAG_PARENT,
+  RECORD_FLAG_QUEUED,
+  RECORD_HASH_LO_WORD,
+  RECORD_HEAD_BYTES,
+  RECORD_PENDING,
+  RECORD_PRIORITY_WORD,
+  RECORD_QUEUE_WORD,
+  RECORD_STATE_WORD,
+  RECORD_TEXT_BYTES_WORD,
+} from "../src/layout/record";
+import { TABLE_NEW, TABLE_RESERVED_MIN, TABLE_SKIP } from "../src/layout/table";
+import { get, set } from "./row";
+
+/** Bytes of every new row's record; its host is asked for (0), that of any other row is not (TABLE_SKIP). @hot */
+export function sizeRecords(job: usize): void {
+  const batch = <usize>get(job, MAKE_BATCH_WORD);
+  const count = get(batch, BATCH_COUNT_WORD);
+  const values = <usize>get(batch, BATCH_VALUES_OFFSET_WORD);
+  const hosts = <usize>get(job, MAKE_HOSTS_WORD);
+  const sizes = <usize>get(job, MAKE_SIZES_WORD);
+  const head = RECORD_HEAD_BYTES + (get(job, MAKE_PARENT_WORD) === 0 ? 0 : 4);
+  let row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD);
+  for (let i: u32 = 0; i < count; i++, row += BATCH_ROW_BYTES) {
+    const isNew = get(values, i) === TABLE_NEW;
+    const isWhole = (get(row, ROW_FLAGS_WORD) & BATCH_FLAG_USERINFO) !== 0;
+    const bytes = head + get(row, ROW_VISIT_LENGTH_WORD) - get(row, ROW_PATH_START_WORD);
+    set(sizes, i, isNew && !isWhole && bytes <= MAKE_RECORD_BYTES_MAX ? bytes : 0);
+    set(hosts, i, isNew ? 0 : TABLE_SKIP);
+  }
+}
+
+/**
+ * Touches what makeRecords will need, so that the cache misses of many rows overlap: each known host, its first queue, and
+ * where queues hold the records, their lane and its tail.
+ */
+function touchHosts(job: usize, count: u32): void {
+  const hosts = <usize>get(job, MAKE_HOSTS_WORD);
+  let touched: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const host = get(hosts, i);
+    if (host < <u32>TABLE_RESERVED_MIN) touched += get((<usize>host) << 3, HOST_QUEUES_WORD);
+  }
+  for (let i: u32 = 0; i < count; i++) touched += get(queueOf(hosts, i), QUEUE_RANKS_WORD);
+  if (get(job, MAKE_LANE_WORD) === 0) {
+    for (let i: u32 = 0; i < count; i++) touched += get(laneOf(hosts, i), LANE_TAIL_WORD);
+    for (let i: u32 = 0; i < count; i++) {
+      touched += get((<usize>get(laneOf(hosts, i), LANE_TAIL_WORD)) << 3, ITEM_LEFT_WORD);
+    }
+  }
+  set(job, MAKE_TOUCHED_WORD, touched);
+}
+
+/** Address of the first queue of a row's host, 0 (readable, and empty) where there is none. */
+function queueOf(hosts: usize, i: u32): usize {
+  const host = get(hosts, i);
+  if (host >= <u32>TABLE_RESERVED_MIN) return 0;
+  return (<usize>get((<usize>host) << 3, HOST_QUEUES_WORD)) << 3;
+}
+
+function laneOf(hosts: usize, i: u32): usize {
+  return (<usize>get(queueOf(hosts, i), QUEUE_RANKS_WORD)) << 3;
+}
+
+/** Makes records from row `from` on; returns the row that is the owner's to make, or the count. @hot */
+export function makeRecords(job: usize, from: u32): u32 {
+  const batch = <usize>get(job, MAKE_BATCH_WORD);
+  const count = get(batch, BATCH_COUNT_WORD);
+  const values = <usize>get(batch, BATCH_VALUES_OFFSET_WORD);
+  const handles = <usize>get(job, MAKE_HANDLES_WORD);
+  if (from === 0) touchHosts(job, count);
+  let i = from;
+  for (; i < count; i++) {
+    if (get(values, i) !== TABLE_NEW) continue;
+    const handle = get(handles, i);
+    if (handle === 0 || !makeRow(job, batch, i, handle)) break;
+  }
+  return i;
+}
+
+/** Makes one row's record; false: it is no plain case. */
+function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
+  const host = hostOf(job, i);
+  if (host === 0 || get(host, HOST_LIVE_WORD) === 0) return false;
+  const rule = get(job, MAKE_RULE_WORD);
+  let queue = get(host, HOST_QUEUES_WORD);
+  while (queue !== 0 && get((<usize>queue) << 3, QUEUE_RULE_WORD) !== rule) {
+    queue = get((<usize>queue) << 3, QUEUE_NEXT_WORD);
+  }
+  if (queue === 0) return false;
+  const own = get(job, MAKE_LANE_WORD);
+  const lane = own === 0 ? queueLane(job, (<usize>queue) << 3) : (<usize>own) << 3;
+  if (lane === 0 || (own !== 0 && (get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0)) return false;
+  if (get(lane, LANE_SPARE_WORD) !== 0) return false; // it goes on where the kernel does not see
+  const tail = get(lane, LANE_TAIL_WORD);
+  const sequence = load<f64>(job, MAKE_SEQUENCE_WORD << 2) + 1;
+  if (tail === 0 || load<f64>((<usize>tail) << 3, ITEM_KEY_WORD << 2) >= sequence) return false;
+  store<f64>(job, sequence, MAKE_SEQUENCE_WORD << 2);
+  append(lane, tail, handle, sequence);
+  bump(host, HOST_LIVE_WORD);
+  if (own === 0) {
+    bump(host, HOST_PENDING_WORD);
+    bump((<usize>queue) << 3, QUEUE_PENDING_WORD);
+  }
+  fill(job, batch, i, handle, queue, own === 0 ? RECORD_FLAG_QUEUED : 0);
+  store<u32>(<usize>get(<usize>get(batch, BATCH_SLOTS_OFFSET_WORD), i), handle);
+  return true;
+}
+
+/** Address of a row's host, 0 where it is not made yet. An earlier row of the batch may have made it since. */
+function hostOf(job: usize, i: u32): usize {
+  let host = get(<usize>get(job, MAKE_HOSTS_WORD), i);
+  if (host >= <u32>TABLE_RESERVED_MIN) {
+    if (host === TABLE_SKIP) return 0;
+    host = load<u32>(<usize>get(<usize>get(job, MAKE_HOST_SLOTS_WORD), i));
+    if (host >= <u32>TABLE_RESERVED_MIN) return 0;
+  }
+  return (<usize>host) << 3;
+}
+
+/** Address of a queue's only lane if it is one of the job's priority; else 0. */
+function queueLane(job: usize, queue: usize): usize {
+  const lane = (<usize>get(queue, QUEUE_RANKS_WORD)) << 3;
+  if (lane === 0 || (get(lane, ITEM_LEFT_WORD) | get(lane, ITEM_RIGHT_WORD)) !== 0) return 0;
+  const priority = load<f64>(job, MAKE_PRIORITY_WORD << 2);
+  return load<f64>(lane, ITEM_KEY_WORD << 2) === priority ? lane : 0;
+}
+
+/** Behind the tail of the lane's list (src/structures/lane.ts). */
+function append(lane: usize, tail: u32, handle: u32, sequence: f64): void {
+  const record = (<usize>handle) << 3;
+  set((<usize>tail) << 3, ITEM_LEFT_WORD, handle);
+  set(record, ITEM_LEFT_WORD, 0);
+  set(record, ITEM_RIGHT_WORD, tail);
+  store<f64>(record, sequence, ITEM_KEY_WORD << 2);
+  set(record, ITEM_PLACE_WORD, PLACE_LIST);
+  set(lane, LANE_TAIL_WORD, handle);
+  bump(lane, LANE_COUNT_WORD);
+}
+
+/** All fields behind the item's, and the text. */
+function fill(job: usize, batch: usize, i: u32, handle: u32, queue: u32, state: u32): void {
+  const record = (<usize>handle) << 3;
+  const row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD) + <usize>i * BATCH_ROW_BYTES;
+  const parent = get(job, MAKE_PARENT_WORD);
+  let flags = state | ((get(row, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) !== 0 ? RECORD_FLAG_HTTPS : 0);
+  let text = record + RECORD_HEAD_BYTES;
+  if (parent !== 0) {
+    flags |= RECORD_FLAG_PARENT;
+    store<u32>(text, parent);
+    bump((<usize>parent) << 3, 0);
+    text += 4;
+  }
+  set(record, RECORD_STATE_WORD, RECORD_PENDING | (flags << 8) | (1 << 16));
+  store<f64>(record, load<f64>(job, MAKE_PRIORITY_WORD << 2), RECORD_PRIORITY_WORD << 2);
+  set(record, RECORD_QUEUE_WORD, queue);
+  const hash = <usize>get(batch, BATCH_HASHES_OFFSET_WORD) + ((<usize>i) << 3);
+  store<u64>(record, load<u64>(hash), RECORD_HASH_LO_WORD << 2);
+  set(record, RECORD_DEPTH_WORD, get(job, MAKE_DEPTH_WORD));
+  const start = get(row, ROW_PATH_START_WORD);
+  const bytes = get(row, ROW_VISIT_LENGTH_WORD) - start;
+  set(record, RECORD_TEXT_BYTES_WORD, bytes);
+  copyText(<usize>(get(row, ROW_HREF_OFFSET_WORD) + start), text, bytes);
+}
+
+function bump(block: usize, word: u32): void {
+  set(block, word, get(block, word) + 1);
+}
+
+/** Blocks of 16, and a last one that overlaps: no byte behind the end is written. */
+function copyText(from: usize, to: usize, bytes: u32): void {
+  if (bytes < 16) {
+    for (let at: u32 = 0; at < bytes; at++) store<u8>(to + at, load<u8>(from + at));
+    return;
+  }
+  const last = bytes - 16;
+  for (let at: u32 = 0; at < last; at += 16) v128.store(to + at, v128.load(from + at));
+  v128.store(to + last, v128.load(from + last));
+}

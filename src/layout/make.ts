@@ -1,0 +1,33 @@
+/**
+ * One job of making records: the new rows of a parsed and marked batch (layout/batch.ts) become records that stand in
+ * their lanes. The owner writes `in` fields. All offsets are absolute, all arrays hold a word per row.
+ *
+ * Words:
+ *    0  batch            in   header of the batch; values and slots hold the table's answers
+ *    1  hosts            in   what the host index says of each row's host (layout/table.ts)
+ *    2  hostSlots        in   where the index keeps it
+ *    3  sizes            out  bytes of each row's record, 0: no new row, or one that the owner makes
+ *    4  handles          in   an object of so many bytes, 0: none
+ *    5  rule             in   handle of the rule queue under which the records stand
+ *    6  lane             in   handle of the lane that takes them all, 0: their host queues do
+ *    7  parent           in   handle of the parent fingerprint, 0: none
+ *  8-9  priority         in   f64, of every record
+ * 10-11 sequence         both f64: place of the last record made
+ *   12  depth            in   of every record
+ *   13  touched          out  nothing of meaning: keeps the touching loads alive
+ */
+export const MAKE_BATCH_WORD = 0;
+export const MAKE_HOSTS_WORD = 1;
+export const MAKE_HOST_SLOTS_WORD = 2;
+export const MAKE_SIZES_WORD = 3;
+export const MAKE_HANDLES_WORD = 4;
+export const MAKE_RULE_WORD = 5;
+export const MAKE_LANE_WORD = 6;
+export const MAKE_PARENT_WORD = 7;
+export const MAKE_PRIORITY_WORD = 8;
+export const MAKE_SEQUENCE_WORD = 10;
+export const MAKE_DEPTH_WORD = 12;
+export const MAKE_TOUCHED_WORD = 13;
+export const MAKE_BYTES = 56;
+/** Larger records are the owner's to make. */
+export const MAKE_RECORD_BYTES_MAX = 512;

@@ -1,0 +1,78 @@
+/**
+ * Records of a whole batch, made by the kernel (assembly/make.ts) as far as rows are plain ones.
+ *
+ *   openRecords ─▶ sizes ─▶ hosts asked ─▶ takeRecords ─▶ makeRecords(0) ─▶ row that is the caller's ─▶ makeRecords(row + 1) …
+ *
+ *   I1  An object taken for a row becomes its record, or goes back by `leaveRecord`.
+ */
+import {
+  MAKE_BATCH_WORD,
+  MAKE_DEPTH_WORD,
+  MAKE_HANDLES_WORD,
+  MAKE_HOST_SLOTS_WORD,
+  MAKE_HOSTS_WORD,
+  MAKE_LANE_WORD,
+  MAKE_PARENT_WORD,
+  MAKE_PRIORITY_WORD,
+  MAKE_RULE_WORD,
+  MAKE_SEQUENCE_WORD,
+  MAKE_SIZES_WORD,
+} from "../layout/make.ts";
+import { arenaGive, arenaTakeEach } from "../memory/arena.ts";
+import type { RecordDraft } from "./record.ts";
+import type { Scratch } from "./scratch.ts";
+
+/** Opens the job for the batch whose header is at `batch`: priority, depth and parent are the draft's. @hot */
+export function openRecords(scratch: Scratch, batch: number, draft: RecordDraft): void {
+  const { kernel, region } = scratch.store;
+  const { u32, f64 } = region.views;
+  const job = scratch.make >> 2;
+  u32[job + MAKE_BATCH_WORD] = batch;
+  u32[job + MAKE_HOSTS_WORD] = scratch.hostValues;
+  u32[job + MAKE_HOST_SLOTS_WORD] = scratch.hostSlots;
+  u32[job + MAKE_SIZES_WORD] = scratch.sizes;
+  u32[job + MAKE_HANDLES_WORD] = scratch.objects;
+  u32[job + MAKE_PARENT_WORD] = draft.parent;
+  u32[job + MAKE_DEPTH_WORD] = Math.min(draft.depth, 65_535);
+  f64[(job + MAKE_PRIORITY_WORD) >> 1] = draft.priority;
+  kernel.exports.sizeRecords(scratch.make);
+}
+
+/** Takes the memory of all records that the kernel may make. @hot */
+export function takeRecords(scratch: Scratch, count: number): void {
+  arenaTakeEach(scratch.store.arena, scratch.sizes >> 2, scratch.objects >> 2, count);
+}
+
+/** Gives back what was taken for a row that the caller makes. */
+export function leaveRecord(scratch: Scratch, row: number): void {
+  const { region, arena } = scratch.store;
+  const { u32 } = region.views;
+  const object = u32[(scratch.objects >> 2) + row] as number;
+  if (object !== 0) arenaGive(arena, object, u32[(scratch.sizes >> 2) + row] as number);
+  u32[(scratch.objects >> 2) + row] = 0;
+}
+
+/**
+ * Makes records from row `from` on, in `lane`, or (0) in the lanes of their host queues; the first takes the place behind
+ * `sequence`. Returns the row that is the caller's to make, or the count of rows. @hot
+ */
+export function makeRecords(
+  scratch: Scratch,
+  from: number,
+  rule: number,
+  lane: number,
+  sequence: number,
+): number {
+  const { kernel, region } = scratch.store;
+  const { u32, f64 } = region.views;
+  const job = scratch.make >> 2;
+  u32[job + MAKE_RULE_WORD] = rule;
+  u32[job + MAKE_LANE_WORD] = lane;
+  f64[(job + MAKE_SEQUENCE_WORD) >> 1] = sequence;
+  return kernel.exports.makeRecords(scratch.make, from);
+}
+
+/** The place of the last record made. @hot */
+export function lastSequence(scratch: Scratch): number {
+  return scratch.store.region.views.f64[((scratch.make >> 2) + MAKE_SEQUENCE_WORD) >> 1] as number;
+}
