@@ -50,6 +50,7 @@ import {
 import type { Life } from "./life.ts";
 import { DONE_LATE, DONE_PLAIN, doneResult } from "./push-result.ts";
 import { readRequest } from "./request.ts";
+import type { NormalPolicy } from "../url/policy.ts";
 import type { DoneResult, RequestLike, RequestView } from "./types.ts";
 import { recordData, recordExtras, recordView } from "./view.ts";
 
@@ -68,10 +69,14 @@ interface Peeked extends HandOut {
 
 export class Desk implements LeaseDesk {
   readonly #life: Life;
-  readonly #print: (url: string, extras: Extras) => string;
+  readonly #print: (url: string, extras: Extras, key: NormalPolicy | undefined) => string;
   readonly #maxFound: number;
 
-  constructor(life: Life, maxFound: number, print: (url: string, extras: Extras) => string) {
+  constructor(
+    life: Life,
+    maxFound: number,
+    print: (url: string, extras: Extras, key: NormalPolicy | undefined) => string,
+  ) {
     this.#life = life;
     this.#print = print;
     this.#maxFound = maxFound;
@@ -206,8 +211,8 @@ export class Desk implements LeaseDesk {
     return true;
   }
 
-  fingerprint(url: string, extras: Extras): string {
-    return this.#print(url, extras);
+  fingerprint(lease: RecordLease): string {
+    return this.#print(lease.url, lease.extras, lease.key);
   }
 
   #isLive(core: Core | undefined, lease: RecordLease, nowMs: number): core is Core {
@@ -272,7 +277,9 @@ export class Desk implements LeaseDesk {
       lease.depth = recordDepth(store, record);
       lease.attempt = recordAttempt(store, record);
       lease.deliveries = recordDeliveries(store, record);
-      lease.rule = ruleOf(core, record).id;
+      const rule = ruleOf(core, record);
+      lease.rule = rule.id;
+      lease.key = rule.key;
       lease.deadline = deadlineMs;
       if (isPlainRecord(store, record)) continue;
       const parent = recordParent(store, record);

@@ -5,6 +5,8 @@
 import { misuse } from "../base/errors.ts";
 import { liveRecord, removeRecords, requeueFailed, updateRecord } from "../frontier/steer.ts";
 import { forgetAll, forgetEpoch } from "../frontier/epochs.ts";
+import { installRules } from "../frontier/rule-set.ts";
+import { normalizeRules } from "../frontier/rules.ts";
 import { step } from "../frontier/leases.ts";
 import { VERDICT_CLOSED, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
@@ -60,8 +62,8 @@ export class MemoryFrontier implements Frontier {
     const life = new Life(settings, this.#events);
     this.#life = life;
     this.#hooks = { events: this.#events, failure: (nowMs) => life.failure(nowMs) };
-    this.#desk = new Desk(life, settings.maxFound, (url, extras) =>
-      fingerprintOf(requestOf(url, extras), settings.key),
+    this.#desk = new Desk(life, settings.maxFound, (url, extras, key = settings.key) =>
+      fingerprintOf(requestOf(url, extras), key),
     );
     const runtime = createRuntime(settings, this.#hooks);
     nameCore(this, () => life.need().core);
@@ -169,7 +171,7 @@ export class MemoryFrontier implements Frontier {
     const answer = explain(this.#life.gate, input, {
       status: this.#life.status,
       nowMs,
-      fingerprint: (key) => fingerprintOf(withKey(input, key), this.#settings.key),
+      fingerprint: (key, policy) => fingerprintOf(withKey(input, key), policy),
     });
     this.#life.end(nowMs);
     return answer;
@@ -268,7 +270,9 @@ export class MemoryFrontier implements Frontier {
 
   clear(): void {
     const { core, nowMs } = this.#life.need();
-    this.#life.replace(createRuntime(this.#settings, this.#hooks, { core, nowMs }));
+    const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs });
+    this.#life.replace(runtime);
+    this.#life.chores.begin(runtime.core, nowMs);
     this.#life.end(nowMs);
   }
 
@@ -289,10 +293,16 @@ export class MemoryFrontier implements Frontier {
     this.#life.need();
   }
 
-  /** Rules come with their own part of the engine. */
-  setRules(rules: Rule[], _version?: number | string): void {
-    this.#life.need();
-    throw misuse("UNSUPPORTED", "rules", rules, "none in this version: `defaults` is the one rule");
+  setRules(rules: Rule[], version?: number | string): void {
+    const specs = normalizeRules(rules, this.#settings.defaults, this.#settings.seen.mode);
+    if (version !== undefined && typeof version !== "string" && !Number.isFinite(version)) {
+      throw misuse("ARGUMENT_INVALID", "version", version, "a number or a text");
+    }
+    const { core, nowMs } = this.#life.need();
+    step(core, nowMs);
+    installRules(core, specs, version ?? nextVersion(core.version), nowMs);
+    this.#life.chores.rulesChanged(core, nowMs);
+    this.#life.end(nowMs);
   }
 
   async snapshot(): Promise<SnapshotInfo> {
@@ -319,7 +329,8 @@ export class MemoryFrontier implements Frontier {
 
   /** Names of hosts and domains are lower-case; units of the user's own are as they are. */
   #unitKey(key: string): string {
-    return typeof this.#settings.policy.by === "function" ? key : key.toLowerCase();
+    const { active } = this.#life.need().core;
+    return active.some(({ policy }) => typeof policy.by === "function") ? key : key.toLowerCase();
   }
 
   #admit(list: readonly RequestLike[], nowMs: number): Uint8Array {
@@ -330,6 +341,11 @@ export class MemoryFrontier implements Frontier {
       parent: 0,
     });
   }
+}
+
+/** Sets that come without a version are counted. */
+function nextVersion(version: number | string): number {
+  return typeof version === "number" ? version + 1 : 1;
 }
 
 /** The requests of a batch as they are to be pushed; plain strings stay the list they came in. */

@@ -16,6 +16,7 @@ import type { Core } from "../frontier/core.ts";
 import { step } from "../frontier/leases.ts";
 import { deadlineAt, isReady, nextDueAt } from "../frontier/due.ts";
 import { heapCount } from "../structures/heap.ts";
+import { Chores } from "./chores.ts";
 import type { EventHub } from "./events.ts";
 import type { Gate } from "./intake.ts";
 import type { Settings } from "./options.ts";
@@ -52,6 +53,7 @@ export class Life {
   readonly clock: Clock;
   readonly startedAt: number;
   status: FrontierStatus = "opening";
+  readonly chores: Chores;
   /** Sources being pushed from: not finished while there are any. */
   sources = 0;
   #runtime: Runtime | undefined;
@@ -77,12 +79,15 @@ export class Life {
     this.events = events;
     this.clock = settings.clock;
     this.startedAt = settings.clock.now();
+    this.chores = new Chores(() => this.gate, events);
   }
 
   start(runtime: Runtime, take: (core: Core, max: number, nowMs: number) => Lease[]): void {
     this.#runtime = runtime;
     this.#take = take;
     this.#become("running");
+    this.chores.begin(runtime.core, this.startedAt);
+    this.end(this.startedAt);
   }
 
   /** A cleared frontier goes on with new memory. */
@@ -368,7 +373,8 @@ export class Life {
       this.#isIdle = true;
       this.events.emit("idle", { atMs: nowMs });
     }
-    if (waiting > 0 || heapCount(core.resting) > 0 || this.sources > 0) {
+    const isResting = heapCount(core.resting) > 0;
+    if (waiting > 0 || isResting || this.sources > 0 || this.chores.isSeeding) {
       this.#isFinished = false;
       this.#idleSince = undefined;
       return;
@@ -390,7 +396,7 @@ export class Life {
     if (idleTimeoutMs !== undefined && nowMs - (this.#idleSince ?? nowMs) >= idleTimeoutMs) {
       return true;
     }
-    if (keepOpen) return false;
+    if (keepOpen || this.chores.hasEvery) return false;
     if (onIdle === undefined) return true;
     if (this.#vetoedAt !== undefined && nowMs - this.#vetoedAt < IDLE_RECHECK_MS) return false;
     this.#vetoedAt = nowMs;
@@ -410,7 +416,8 @@ export class Life {
 
   /** One timer for the next moment at which somebody who waits can be served. */
   #arm(core: Core, nowMs: number): void {
-    const atMs = this.#wakeAt(core, nowMs);
+    const choreAt = Math.max(this.chores.dueAt(core, nowMs), nowMs);
+    const atMs = Math.min(this.#wakeAt(core, nowMs), choreAt);
     if (atMs === this.#timerAt) return;
     this.#disarm();
     if (atMs === Number.POSITIVE_INFINITY) return;
@@ -421,6 +428,7 @@ export class Life {
       const { core: open, nowMs: atNow } = this.begin();
       if (open === undefined) return;
       step(open, atNow);
+      this.chores.run(open, atNow);
       this.end(atNow);
     });
   }
@@ -451,7 +459,7 @@ export class Life {
     if (awaitsEnd && this.#idleSince !== undefined && !this.#isFinished) {
       const { idleTimeoutMs, keepOpen, onIdle } = this.settings;
       if (idleTimeoutMs !== undefined) atMs = Math.min(atMs, this.#idleSince + idleTimeoutMs);
-      if (onIdle !== undefined && !keepOpen) {
+      if (onIdle !== undefined && !keepOpen && !this.chores.hasEvery) {
         atMs = Math.min(atMs, (this.#vetoedAt ?? nowMs) + IDLE_RECHECK_MS);
       }
     }

@@ -12,7 +12,9 @@ import {
   integer,
   milliseconds,
   normalizeRulePolicy,
+  type RulePolicy,
 } from "../frontier/policy.ts";
+import { defaultRule, normalizeRules, type RuleSpec } from "../frontier/rules.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { URL_BYTES_MAX } from "../url/canonical.ts";
 import type { FrontierOptions } from "./types.ts";
@@ -21,7 +23,11 @@ export interface Settings {
   readonly name: string;
   readonly clock: Clock;
   readonly policy: FrontierPolicy;
+  /** The key of requests that no rule takes. */
   readonly key: NormalPolicy;
+  /** The rules to begin with, and what stands in for fields that later ones do not give. */
+  readonly rules: readonly RuleSpec[];
+  readonly defaults: RulePolicy;
   readonly seen: {
     readonly mode: "exact" | "tiered" | "bloom";
     readonly capacity: number;
@@ -73,7 +79,6 @@ const FIELDS = [
 /** Options of API.md that belong to parts not built yet: refused by name, never silently ignored. */
 const LATER: Record<string, string> = {
   directory: "none in this version: a frontier lives in memory",
-  rules: "none in this version: `defaults` is the one rule",
   snapshots: "none in this version: a frontier lives in memory",
   records: "none in this version: a frontier lives in memory",
 };
@@ -93,7 +98,9 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
     if (value !== undefined) throw misuse("UNSUPPORTED", `options.${field}`, value, expected);
   }
   checkDurability(options.durability);
-  const policy = normalizeRulePolicy(options.defaults ?? {}, "options.defaults");
+  const defaults = options.defaults ?? {};
+  const policy = normalizeRulePolicy(defaults, "options.defaults");
+  const key = normalizePolicy(policy.key ?? {}, "options.defaults.key");
   const seen = seenOf(options.seen ?? {});
   checkEpochMode(policy.epoch, seen.mode, "options.defaults.epoch");
   if (options.memoryBytes !== undefined) count(options.memoryBytes, "options.memoryBytes", 1);
@@ -101,7 +108,12 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
     name: nameOf(options.name ?? "default"),
     clock: clockOf(options.clock),
     policy,
-    key: normalizePolicy(policy.key ?? {}, "options.defaults.key"),
+    key,
+    rules:
+      options.rules === undefined
+        ? [defaultRule(policy, key)]
+        : normalizeRules(options.rules, defaults, seen.mode),
+    defaults,
     seen,
     capacity: count(options.capacity ?? Number.POSITIVE_INFINITY, "options.capacity", 0),
     maxFound: count(options.maxFound ?? MAX_FOUND, "options.maxFound", 0),

@@ -194,7 +194,15 @@ export interface FrontierEvents {
   idle: { atMs: number };
   finished: { atMs: number };
   resumed: { pending: number; leases: number };
-  rulesApplied: { unmatched: string[] };
+  /** A change of rules has reached every record. */
+  rulesApplied: {
+    version: number | string;
+    /** URLs that no rule took, which have failed; at most 1,000 of them by name. */
+    unmatched: string[];
+    unmatchedCount: number;
+    /** Records that went on under another rule, or failed. */
+    moved: number;
+  };
   snapshot: SnapshotInfo;
   error: FrontierFault;
   status: { from: FrontierStatus; to: FrontierStatus; reason?: string };
@@ -278,7 +286,7 @@ export interface FrontierOptions {
   /** Not supported in this version: the frontier lives in memory. */
   directory?: string;
   clock?: Clock;
-  /** Not supported in this version: `defaults` is the one rule. */
+  /** None: one rule, `default`, that takes everything. An empty list takes nothing. */
   rules?: Rule[];
   defaults?: RulePolicy;
   seen?: {
@@ -350,7 +358,10 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   resume(): void;
   drain(): Promise<void>;
   flush(): Promise<void>;
-  /** Not supported in this version. */
+  /**
+   * Another set of rules, checked whole before anything changes (RULE_INVALID). Admissions follow it at once; what is
+   * pending under a rule that has gone finds a new one in slices, which end with `rulesApplied`.
+   */
   setRules(rules: Rule[], version?: number | string): void;
   /** Not supported in this version. */
   snapshot(): Promise<SnapshotInfo>;

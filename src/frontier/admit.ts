@@ -12,7 +12,7 @@
  *   I3  A shallower sighting lowers the depth of a record that still has its visit before it.
  */
 import { TABLE_NEW, TABLE_SKIP, tableInsertBatch } from "../structures/fingerprint-table.ts";
-import { hostFind, hostMake, queueOf, RULE_QUEUE_RANKS_WORD } from "../structures/host-table.ts";
+import { hostFind, hostMake, RULE_QUEUE_RANKS_WORD } from "../structures/host-table.ts";
 import { ranksFind } from "../structures/ranks.ts";
 import {
   lastSequence,
@@ -21,6 +21,7 @@ import {
   openRecords,
   takeRecords,
 } from "../structures/record-batch.ts";
+import { queueOf } from "../structures/host-queue.ts";
 import { RECORD_FLAG_HTTPS, recordCreate, recordTextOffset } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
@@ -46,9 +47,8 @@ import {
 } from "./admission.ts";
 import { admitEach } from "./admit-each.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
-import { enterEpochs, isEpochPlain, joinEpoch, type RowEpochs } from "./epochs.ts";
+import { enterEpochs, joinEpoch, type RowEpochs } from "./epochs.ts";
 import { evictHosts } from "./eviction.ts";
-import { isBudgeted } from "./politeness.ts";
 import { lowerDepth } from "./sighting.ts";
 import { admitMade, admitRecord, keepRecord, logAdmitted } from "./transition.ts";
 import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY, verdictOf } from "./verdict.ts";
@@ -70,10 +70,9 @@ export type Outline = Pick<Intake, "admissions" | "hook" | "depth" | "isOutside"
 export function isPlain(core: Core, intake: Outline): boolean {
   if (intake.admissions !== undefined || intake.hook !== undefined) return false;
   if (!hasReserve(core)) return false;
-  if (core.sole === undefined) return false;
-  const { policy } = core.sole;
-  if (policy.by !== "host" || isBudgeted(policy) || !isEpochPlain(policy)) return false;
-  if (intake.depth > policy.maxDepth) return false;
+  if (core.isEach) return false;
+  // Where rules are matched, a row that is too deep for its own has been told so already.
+  if (core.plain !== undefined && intake.depth > core.plain.policy.maxDepth) return false;
   const { pending, waiting } = core.counters;
   return !intake.isOutside || pending + waiting + intake.count <= core.limits.capacity;
 }
@@ -95,7 +94,7 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   }
   openRecords(core.scratch, rows.offset, draft);
   findHosts(core, rows, count);
-  const bulk = bulkRule(core);
+  const bulk = epochs === undefined ? bulkRule(core) : undefined;
   if (bulk !== undefined) takeRecords(core.scratch, count);
   for (let row = bulk === undefined ? 0 : makeBulk(core, bulk, 0); row < count; ) {
     if (wordAt(core.store, values + row) === TABLE_NEW) {

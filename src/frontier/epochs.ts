@@ -110,7 +110,7 @@ export function forgetEpoch(core: Core, name: string): number {
 
 /** Call it whenever the rules have changed. */
 export function noteEpochs(core: Core): void {
-  core.isSegmented = core.rules.some((rule) => isSegmented(rule.policy));
+  core.isSegmented = core.active.some((rule) => isSegmented(rule.policy));
 }
 
 /**

@@ -68,7 +68,6 @@ const nested: Array<[path: string, options: unknown]> = [
 /** What API.md has and this version has not. */
 const later: Array<[path: string, options: unknown]> = [
   ["directory", { directory: "crawl" }],
-  ["rules", { rules: [] }],
   ["snapshots", { snapshots: {} }],
   ["records", { records: "full" }],
   ["durability", { durability: "sync" }],
