@@ -92,8 +92,10 @@ export function learn(
   outcome: Outcome | undefined,
   nowMs: number,
 ): void {
-  const host = hostOf(core, lease.record);
   const { policy } = ruleOf(core, lease.record);
+  // Nothing was seen, and nothing is counted.
+  if (outcome === undefined && policy.hostBackoff === undefined) return;
+  const host = hostOf(core, lease.record);
   if (outcome !== undefined) takeOutcome(core, host, { policy, outcome }, nowMs);
   countVisit(core, host, { policy, isFailure: isBadStatus(outcome?.status) }, nowMs);
 }

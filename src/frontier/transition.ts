@@ -47,7 +47,7 @@ import {
   setRecordKey,
   setRecordState,
 } from "../structures/record.ts";
-import { seenFind, seenSet } from "../structures/seen-set.ts";
+import { seenFind, seenReplace } from "../structures/seen-set.ts";
 import { float, word } from "../structures/store.ts";
 import { type Core, DEPTH_COUNT_MAX, type RuleState, ruleOf } from "./core.ts";
 import { memoryFull } from "../base/errors.ts";
@@ -407,8 +407,9 @@ export function sequenceOf(core: Core, record: number): number {
 /** Writes the last word on an identity, if this record still owns it, and frees the record. */
 function retire(core: Core, record: number, value: number): void {
   const { store } = core;
-  if (ownsIdentity(core, record)) {
-    seenSet(core.seen, recordLo(store, record), recordHi(store, record), value >>> 0);
+  if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
+    const lo = recordLo(store, record);
+    seenReplace(core.seen, lo, recordHi(store, record), record, value >>> 0);
   }
   freeRecord(core, record);
 }
