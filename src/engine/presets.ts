@@ -72,13 +72,16 @@ export const presets: Presets = Object.freeze({
       retryPriority: { set: 0 },
     }),
   vscrawler: (options: FrontierOptions = {}) =>
-    over({ idleTimeoutMs: 60_000, ...options }, {
-      key: { profile: "url" },
-      epoch: { calendar: "day", zone: "UTC", undated: "forever" },
-      order: "fifo",
-      maxAttempts: 3,
-      retryPriority: 0,
-    }),
+    over(
+      { idleTimeoutMs: 60_000, ...options },
+      {
+        key: { profile: "url" },
+        epoch: { calendar: "day", zone: "UTC", undated: "forever" },
+        order: "fifo",
+        maxAttempts: 3,
+        retryPriority: 0,
+      },
+    ),
   scrapy: (options: FrontierOptions = {}) =>
     over(options, {
       key: { profile: "w3lib" },

@@ -46,6 +46,7 @@ import {
   visitsKey,
 } from "./admission.ts";
 import { admitEach } from "./admit-each.ts";
+import { memoryFull } from "../base/errors.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
 import { enterEpochs, joinEpoch, type RowEpochs } from "./epochs.ts";
 import { evictHosts } from "./eviction.ts";
@@ -85,6 +86,7 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
     admitEach(core, intake, epochs);
     return;
   }
+  if (epochs !== undefined) joinRows(core, rows, epochs);
   const { draft } = core;
   draft.depth = depth;
   draft.parent = intake.parent;
@@ -101,10 +103,6 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
       if (bulk !== undefined) leaveRecord(core.scratch, row);
       const rule = ruleOfRow(core, intake.ruleIndexes, row);
       draft.priority = effectivePriority(rule.policy, undefined, depth);
-      if (epochs !== undefined && !joinRow(core, rows, row, epochs[row] as string)) {
-        codes[codesStart + row] = VERDICT_FULL_MEMORY;
-        continue;
-      }
       codes[codesStart + row] = makePlain(core, rule, rows, row, nowMs);
     }
     row = bulk === undefined ? row + 1 : makeBulk(core, bulk, row + 1);
@@ -122,14 +120,16 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   if (core.log !== undefined) logRows(core, intake);
 }
 
-/** Notes a row that the seen-set has claimed among its epoch's members; without memory for that it is new still. */
-function joinRow(core: Core, rows: Rows, row: number, epoch: string): boolean {
-  const hash = (hashesOffset(rows) >> 2) + row * 2;
-  const lo = wordAt(core.store, hash);
-  const hi = wordAt(core.store, hash + 1);
-  if (joinEpoch(core, epoch, lo, hi)) return true;
-  seenRemove(core.seen, lo, hi);
-  return false;
+/** Notes the rows that the seen-set has claimed among their epochs' members; a plain batch has room for that. */
+function joinRows(core: Core, rows: Rows, epochs: ReadonlyArray<string | null>): void {
+  const values = valuesOffset(rows) >> 2;
+  for (let row = 0; row < epochs.length; row++) {
+    if (wordAt(core.store, values + row) !== TABLE_NEW) continue;
+    const hash = (hashesOffset(rows) >> 2) + row * 2;
+    const lo = wordAt(core.store, hash);
+    const hi = wordAt(core.store, hash + 1);
+    if (!joinEpoch(core, epochs[row] as string, lo, hi)) throw memoryFull();
+  }
 }
 
 /** Tells the log of the rows admitted, now that their records hold their text. */

@@ -6,14 +6,17 @@ import { thrownBy } from "../../support/bench-frontier.ts";
 const NAMES = ["webmagic", "vscrawler", "scrapy", "gopcp", "neocrawler"] as const;
 
 describe("presets", () => {
-  it.each(NAMES)("%s gives options that a frontier takes, in memory, new with each call", (name) => {
-    const options = presets[name]();
-    normalizeOptions(options);
-    expect(options).not.toHaveProperty("directory");
-    expect(presets[name]()).toEqual(options);
-    expect(presets[name]()).not.toBe(options);
-    expect(presets[name]().defaults).not.toBe(options.defaults);
-  });
+  it.each(NAMES)(
+    "%s gives options that a frontier takes, in memory, new with each call",
+    (name) => {
+      const options = presets[name]();
+      normalizeOptions(options);
+      expect(options).not.toHaveProperty("directory");
+      expect(presets[name]()).toEqual(options);
+      expect(presets[name]()).not.toBe(options);
+      expect(presets[name]().defaults).not.toBe(options.defaults);
+    },
+  );
 
   it.each(NAMES)("%s lets what is passed in stand over it, field by field", (name) => {
     const base = presets[name]();
