@@ -3,7 +3,6 @@
  * whatever is rarely read (host, fingerprint, parent) is made when asked for.
  */
 import type { HandOut } from "../frontier/schedule.ts";
-import type { NormalPolicy } from "../url/policy.ts";
 import { hostOfUrl } from "../frontier/walk.ts";
 import type { Outcome } from "../frontier/policy.ts";
 import type { Verdict } from "../frontier/verdict.ts";
@@ -18,7 +17,7 @@ export interface LeaseDesk {
   release(lease: RecordLease): boolean;
   redirect(lease: RecordLease, url: string): Verdict;
   extend(lease: RecordLease, ms: number): boolean;
-  fingerprint(lease: RecordLease): string;
+  fingerprint(url: string, extras: Extras): string;
 }
 
 export interface DoneRequest {
@@ -54,7 +53,6 @@ export class RecordLease implements Lease, HandOut {
   /** @internal */ readyAtSet = 0;
   /** @internal */ extras: Extras = NO_EXTRAS;
   /** @internal */ deadline = 0;
-  /** The key policy of its rule. @internal */ key: NormalPolicy | undefined = undefined;
   /** @internal */ parentPrint: string | undefined = undefined;
   /** @internal */ readonly desk: LeaseDesk;
 
@@ -87,7 +85,7 @@ export class RecordLease implements Lease, HandOut {
   }
 
   get fingerprint(): string {
-    return this.desk.fingerprint(this);
+    return this.desk.fingerprint(this.url, this.extras);
   }
 
   get deadlineMs(): number {
