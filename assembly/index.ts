@@ -3,7 +3,7 @@ export { admitBatch, settleBatch } from "./batch";
 export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
 export { makeRecords, sizeRecords } from "./make";
-export { copyBatch, gatherUrls } from "./record";
+export { copyBatch, gatherUrls, touchRecords } from "./record";
 export { kernelVersion } from "./version";
 export {
   bloomProbeBatch,

@@ -7,12 +7,21 @@ import {
   RECORD_FLAG_HTTPS,
   RECORD_FLAG_PARENT,
   RECORD_FLAG_WHOLE,
+  RECORD_HASH_LO_WORD,
   RECORD_HEAD_BYTES,
   RECORD_QUEUE_WORD,
   RECORD_STATE_WORD,
   RECORD_TEXT_BYTES_WORD,
 } from "../src/layout/record";
-import { HOST_NAME_BYTES_WORD, HOST_NAME_WORD, QUEUE_HOST_WORD } from "../src/layout/host";
+import {
+  HOST_LEASED_WORD,
+  HOST_LIVE_WORD,
+  HOST_NAME_BYTES_WORD,
+  HOST_NAME_WORD,
+  QUEUE_HOST_WORD,
+} from "../src/layout/host";
+import { get } from "./row";
+import { homeLine, segmentOf } from "./table";
 
 /** Makes `count` copies of three words each: to, from, bytes. */
 export function copyBatch(jobs: i32, count: i32): void {
@@ -52,6 +61,35 @@ export function gatherUrls(handles: i32, count: i32, text: i32, capacity: i32, e
     store<u32>(<usize>ends + ((<usize>index) << 2), <u32>(to - <usize>(<u32>text)));
   }
   return count;
+}
+
+/**
+ * Touches what the ends of these records will need, so that the cache misses of many overlap: their headers, their hosts, and
+ * the lines of the fingerprint table where their hashes stand. Changes nothing. A handle whose record is gone may lead to any
+ * word: what lies outside of memory is not followed.
+ */
+export function touchRecords(table: usize, handles: usize, count: u32): u32 {
+  const limit = (<u32>memory.size()) << 13;
+  let touched: u32 = 0;
+  for (let i: u32 = 0; i < count; i++)
+    touched += get(within(get(handles, i), limit), RECORD_HASH_LO_WORD);
+  for (let i: u32 = 0; i < count; i++) {
+    const record = within(get(handles, i), limit);
+    const hash = load<u64>(record, RECORD_HASH_LO_WORD << 2);
+    touched += load<u32>(homeLine(segmentOf(table, hash), hash));
+    touched += get(within(get(record, RECORD_QUEUE_WORD), limit), QUEUE_HOST_WORD);
+  }
+  for (let i: u32 = 0; i < count; i++) {
+    const queue = within(get(within(get(handles, i), limit), RECORD_QUEUE_WORD), limit);
+    const host = within(get(queue, QUEUE_HOST_WORD), limit);
+    touched += get(host, HOST_LEASED_WORD) + get(host, HOST_LIVE_WORD);
+  }
+  return touched;
+}
+
+/** Address of a handle, 0 (readable) if it lies outside of memory. */
+function within(handle: u32, limit: u32): usize {
+  return handle < limit ? (<usize>handle) << 3 : 0;
 }
 
 /** Writes "http://" or "https://" as two words; the host overwrites what is too much. */

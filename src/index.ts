@@ -2,6 +2,12 @@
 export { type Clock, createVirtualClock } from "./base/clock.ts";
 export { FrontierError, type FrontierErrorCode } from "./base/errors.ts";
 export { openFrontier } from "./engine/open.ts";
+export {
+  type GopcpOptions,
+  type NeocrawlerOptions,
+  type Presets,
+  presets,
+} from "./engine/presets.ts";
 export type {
   DoneResult,
   EpochPolicy,

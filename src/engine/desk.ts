@@ -36,10 +36,16 @@ import {
   recordParent,
   recordPriority,
 } from "../structures/record.ts";
-import { recordUrl, SCRATCH_ROWS, scratchHandle, scratchUrls } from "../structures/scratch.ts";
+import {
+  recordUrl,
+  SCRATCH_ROWS,
+  scratchHandle,
+  scratchTouch,
+  scratchUrls,
+} from "../structures/scratch.ts";
 import { checkAmount, checkText, readFields, readList, readOutcome } from "./arguments.ts";
 import type { Extras } from "./codec.ts";
-import { bytesToSay, pushList, refuse } from "./intake.ts";
+import { pushList, refuse } from "./intake.ts";
 import {
   type DoneRequest,
   type LeaseDesk,
@@ -50,14 +56,16 @@ import {
 import type { Life } from "./life.ts";
 import { DONE_LATE, DONE_PLAIN, doneResult } from "./push-result.ts";
 import { readRequest } from "./request.ts";
+import type { NormalPolicy } from "../url/policy.ts";
 import type { DoneResult, RequestLike, RequestView } from "./types.ts";
 import { recordData, recordExtras, recordView } from "./view.ts";
 
+/** Leases whose memory is touched at once before they end: more would push one another out of the nearest cache. */
+const TOUCHED = 128;
+const TOUCHED_MIN = 8;
+
 /** Longest extension: a year; a lease is no way to keep a record for ever. */
 const EXTEND_MS_MAX = 31_536_000_000;
-
-/** Room that one result wants in the journal beside its children. */
-const RESULT_BYTES = 512;
 
 function emptyHandOut(): HandOut {
   return { record: 0, sequence: 0, turnBefore: 0, readyAtBefore: 0, readyAtSet: 0 };
@@ -71,10 +79,14 @@ interface Peeked extends HandOut {
 
 export class Desk implements LeaseDesk {
   readonly #life: Life;
-  readonly #print: (url: string, extras: Extras) => string;
+  readonly #print: (url: string, extras: Extras, key: NormalPolicy | undefined) => string;
   readonly #maxFound: number;
 
-  constructor(life: Life, maxFound: number, print: (url: string, extras: Extras) => string) {
+  constructor(
+    life: Life,
+    maxFound: number,
+    print: (url: string, extras: Extras, key: NormalPolicy | undefined) => string,
+  ) {
     this.#life = life;
     this.#print = print;
     this.#maxFound = maxFound;
@@ -120,9 +132,6 @@ export class Desk implements LeaseDesk {
     const { outcome, errors, sifted } = readResult(result);
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
-    this.#life.needDisk(
-      sifted === undefined ? RESULT_BYTES : RESULT_BYTES + bytesToSay(sifted.good),
-    );
     const family =
       sifted === undefined || sifted.size === 0 ? undefined : this.#family(core, lease);
     learn(core, lease, outcome, nowMs);
@@ -147,14 +156,15 @@ export class Desk implements LeaseDesk {
     }
     const { core, nowMs } = this.#life.begin();
     let count = 0;
-    this.#life.needDisk(RESULT_BYTES * (list.length + 1));
-    for (const lease of list as readonly RecordLease[]) {
+    for (let index = 0; core !== undefined && index < list.length; index++) {
+      if (index % TOUCHED === 0) touchLeases(core, list as readonly RecordLease[], index);
+      const lease = list[index] as RecordLease;
       if (!this.#isLive(core, lease, nowMs)) {
-        if (core !== undefined) countLate(core);
+        countLate(core);
         continue;
       }
-      learn(core as Core, lease, undefined, nowMs);
-      done(core as Core, lease, undefined, nowMs);
+      learn(core, lease, undefined, nowMs);
+      done(core, lease, undefined, nowMs);
       count++;
     }
     this.#life.end(nowMs);
@@ -165,7 +175,6 @@ export class Desk implements LeaseDesk {
     const { delayMs, priority, reason, outcome } = readRetry(options);
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, "late");
-    this.#life.needDisk(RESULT_BYTES);
     const answer = retry(core, lease, { delayMs, priority, reason, outcome }, nowMs);
     this.#life.end(nowMs);
     return answer;
@@ -176,7 +185,6 @@ export class Desk implements LeaseDesk {
     const outcome = readOutcome(given);
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
-    this.#life.needDisk(RESULT_BYTES);
     fail(core, lease, { reason, outcome }, nowMs);
     this.#life.end(nowMs);
     return true;
@@ -185,7 +193,6 @@ export class Desk implements LeaseDesk {
   release(lease: RecordLease): boolean {
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
-    this.#life.needDisk(RESULT_BYTES);
     release(core, lease, nowMs);
     this.#life.end(nowMs);
     return true;
@@ -196,7 +203,6 @@ export class Desk implements LeaseDesk {
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs))
       return this.#late(core, verdictOf(core === undefined ? VERDICT_CLOSED : VERDICT_LATE));
-    this.#life.needDisk(bytesToSay([url]));
     const parent = this.#parentOf(core, lease);
     const depth = recordDepth(core.store, lease.record);
     const { gate } = this.#life;
@@ -217,8 +223,8 @@ export class Desk implements LeaseDesk {
     return true;
   }
 
-  fingerprint(url: string, extras: Extras): string {
-    return this.#print(url, extras);
+  fingerprint(lease: RecordLease): string {
+    return this.#print(lease.url, lease.extras, lease.key);
   }
 
   #isLive(core: Core | undefined, lease: RecordLease, nowMs: number): core is Core {
@@ -283,7 +289,9 @@ export class Desk implements LeaseDesk {
       lease.depth = recordDepth(store, record);
       lease.attempt = recordAttempt(store, record);
       lease.deliveries = recordDeliveries(store, record);
-      lease.rule = ruleOf(core, record).id;
+      const rule = ruleOf(core, record);
+      lease.rule = rule.id;
+      lease.key = rule.key;
       lease.deadline = deadlineMs;
       if (isPlainRecord(store, record)) continue;
       const parent = recordParent(store, record);
@@ -292,6 +300,16 @@ export class Desk implements LeaseDesk {
       lease.data = recordData(core, record, lease.extras);
     }
   }
+}
+
+/** Warms the caches for the next TOUCHED leases that end, if they are many. */
+function touchLeases(core: Core, leases: readonly RecordLease[], from: number): void {
+  const count = Math.min(leases.length - from, TOUCHED);
+  if (count < TOUCHED_MIN) return;
+  for (let at = 0; at < count; at++) {
+    scratchHandle(core.scratch, at, (leases[from + at] as RecordLease).record);
+  }
+  scratchTouch(core.scratch, core.seen.table.offset, count);
 }
 
 /** Found things, those that are no requests apart: they are told as errors, the others go on. */

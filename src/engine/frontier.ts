@@ -5,23 +5,24 @@
 import { misuse } from "../base/errors.ts";
 import { liveRecord, removeRecords, requeueFailed, updateRecord } from "../frontier/steer.ts";
 import { forgetAll, forgetEpoch } from "../frontier/epochs.ts";
+import { installRules } from "../frontier/rule-set.ts";
+import { normalizeRules } from "../frontier/rules.ts";
 import { step } from "../frontier/leases.ts";
-import { VERDICT_CLOSED, VERDICT_FULL_DISK, type Verdict, verdictOf } from "../frontier/verdict.ts";
+import { VERDICT_CLOSED, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
 import { checkSignal, checkText, readFields, readList } from "./arguments.ts";
 import { Desk } from "./desk.ts";
 import { EventHub } from "./events.ts";
 import { hostView } from "./host-view.ts";
-import { bytesToSay, pushList, refuseAll } from "./intake.ts";
+import { pushList } from "./intake.ts";
 import { explain, lookUp, recordOf, recordsOf } from "./knowing.ts";
 import { Life } from "./life.ts";
 import type { Settings } from "./options.ts";
-import { openDurable } from "./open-durable.ts";
 import { pushFrom } from "./push-from.ts";
 import { pushResult } from "./push-result.ts";
 import { reportOf } from "./report.ts";
 import { readDefaults, readRequest, requestOf, timeMs } from "./request.ts";
-import { createRuntime, type Runtime, type RuntimeHooks } from "./runtime.ts";
+import { createRuntime, type RuntimeHooks } from "./runtime.ts";
 import type {
   Explanation,
   Frontier,
@@ -43,8 +44,6 @@ import { nameCore } from "./verify.ts";
 import { fingerprintOf } from "./url-functions.ts";
 
 const TAKE_FIELDS = ["max", "timeoutMs", "signal"];
-/** Room that a steering call wants in the journal, whatever it says in the end. */
-const STEERING_BYTES = 65_536;
 /** Most leases peek tells. */
 const PEEK_MAX = 1_000;
 
@@ -57,48 +56,18 @@ export class MemoryFrontier implements Frontier {
   readonly #desk: Desk;
   readonly #hooks: RuntimeHooks;
 
-  /** Secret of the keyed hash, where files name identities by it. */
-  #secret: Uint32Array | undefined;
-
-  /** Opens a frontier; with a directory, what that holds goes on. */
-  static async open(settings: Settings): Promise<MemoryFrontier> {
-    const frontier = new MemoryFrontier(settings);
-    if (settings.directory !== undefined) frontier.#start(await frontier.#openDirectory());
-    return frontier;
-  }
-
-  /** A frontier in memory runs at once; one with a directory is made by `open`. */
   constructor(settings: Settings) {
     this.name = settings.name;
     this.#settings = settings;
     const life = new Life(settings, this.#events);
     this.#life = life;
     this.#hooks = { events: this.#events, failure: (nowMs) => life.failure(nowMs) };
-    this.#desk = new Desk(life, settings.maxFound, (url, extras) =>
-      fingerprintOf(requestOf(url, extras), settings.key),
+    this.#desk = new Desk(life, settings.maxFound, (url, extras, key = settings.key) =>
+      fingerprintOf(requestOf(url, extras), key),
     );
+    const runtime = createRuntime(settings, this.#hooks);
     nameCore(this, () => life.need().core);
-    if (settings.directory === undefined) this.#start(createRuntime(settings, this.#hooks));
-  }
-
-  #start(runtime: Runtime): void {
-    this.#life.start(runtime, (core, max, nowMs) => this.#desk.take(core, max, nowMs));
-  }
-
-  async #openDirectory(): Promise<Runtime> {
-    const settings = this.#settings;
-    const events = this.#events;
-    const { durable, resumed, runtime, secret } = await openDurable({
-      ...{ settings, events, state: () => this.state },
-      make: (own) => createRuntime(settings, this.#hooks, undefined, own),
-      setState: (state) => {
-        this.state = state;
-      },
-    });
-    this.#life.durable = durable;
-    this.#secret = secret;
-    if (resumed !== undefined) events.emitEarly("resumed", resumed);
-    return runtime;
+    life.start(runtime, (core, max, nowMs) => this.#desk.take(core, max, nowMs));
   }
 
   get status(): FrontierStatus {
@@ -202,7 +171,7 @@ export class MemoryFrontier implements Frontier {
     const answer = explain(this.#life.gate, input, {
       status: this.#life.status,
       nowMs,
-      fingerprint: (key) => fingerprintOf(withKey(input, key), this.#settings.key),
+      fingerprint: (key, policy) => fingerprintOf(withKey(input, key), policy),
     });
     this.#life.end(nowMs);
     return answer;
@@ -220,9 +189,7 @@ export class MemoryFrontier implements Frontier {
     step(core, nowMs);
     this.#life.end(nowMs);
     const { status, startedAt } = this.#life;
-    const durability = this.#life.durable?.facts() ?? { journalBytes: 0 };
-    const droppedEvents = this.#events.dropped;
-    return reportOf(core, { status, startedAt, nowMs, droppedEvents, durability });
+    return reportOf(core, { status, startedAt, nowMs, droppedEvents: this.#events.dropped });
   }
 
   on<E extends keyof FrontierEvents>(
@@ -257,7 +224,6 @@ export class MemoryFrontier implements Frontier {
     }
     const dueMs = notBefore === undefined ? undefined : timeMs(notBefore, "change.notBefore");
     const { core, nowMs } = this.#life.need();
-    this.#life.needDisk(STEERING_BYTES);
     step(core, nowMs);
     const { hasIdentity, lo, hi } = lookUp(this.#life.gate, input, nowMs);
     const record = hasIdentity ? liveRecord(core, lo, hi) : 0;
@@ -273,7 +239,6 @@ export class MemoryFrontier implements Frontier {
       throw misuse(code, "filter.state", state, "'failed' in this version");
     }
     const { core, nowMs } = this.#life.need();
-    this.#life.needDisk(STEERING_BYTES);
     step(core, nowMs);
     const count = requeueFailed(core, { rule, host }, nowMs);
     this.#life.end(nowMs);
@@ -284,7 +249,6 @@ export class MemoryFrontier implements Frontier {
     const { host, rule, pattern } = readFilter(filter, ["host", "rule", "pattern"]);
     const { core, nowMs } = this.#life.need();
     const expression = pattern === undefined ? undefined : expressionOf(pattern);
-    this.#life.needDisk(STEERING_BYTES);
     step(core, nowMs);
     const count = removeRecords(core, { host, rule, pattern: expression }, nowMs);
     this.#life.end(nowMs);
@@ -298,7 +262,6 @@ export class MemoryFrontier implements Frontier {
       const expected = "none: mode 'bloom' can forget all or nothing";
       throw misuse("OPTION_INVALID", "filter.epoch", epoch, expected);
     }
-    this.#life.needDisk(STEERING_BYTES);
     step(core, nowMs);
     const count = epoch === undefined ? forgetAll(core) : forgetEpoch(core, epoch);
     this.#life.end(nowMs);
@@ -307,10 +270,9 @@ export class MemoryFrontier implements Frontier {
 
   clear(): void {
     const { core, nowMs } = this.#life.need();
-    this.#life.needDisk(STEERING_BYTES);
-    const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs }, this.#secret);
+    const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs });
     this.#life.replace(runtime);
-    this.#life.durable?.cleared(runtime.core);
+    this.#life.chores.begin(runtime.core, nowMs);
     this.#life.end(nowMs);
   }
 
@@ -329,20 +291,23 @@ export class MemoryFrontier implements Frontier {
   /** In memory nothing can be made durable; what was said is already as safe as it gets. */
   async flush(): Promise<void> {
     this.#life.need();
-    await this.#life.durable?.flush();
   }
 
-  /** Rules come with their own part of the engine. */
-  setRules(rules: Rule[], _version?: number | string): void {
-    this.#life.need();
-    throw misuse("UNSUPPORTED", "rules", rules, "none in this version: `defaults` is the one rule");
+  setRules(rules: Rule[], version?: number | string): void {
+    const specs = normalizeRules(rules, this.#settings.defaults, this.#settings.seen.mode);
+    if (version !== undefined && typeof version !== "string" && !Number.isFinite(version)) {
+      throw misuse("ARGUMENT_INVALID", "version", version, "a number or a text");
+    }
+    const { core, nowMs } = this.#life.need();
+    step(core, nowMs);
+    installRules(core, specs, version ?? nextVersion(core.version), nowMs);
+    this.#life.chores.rulesChanged(core, nowMs);
+    this.#life.end(nowMs);
   }
 
   async snapshot(): Promise<SnapshotInfo> {
     this.#life.need();
-    const { durable } = this.#life;
-    if (durable !== undefined) return durable.snapshot();
-    throw misuse("UNSUPPORTED", "snapshot", "asked for", "a frontier with a directory");
+    throw misuse("UNSUPPORTED", "snapshot", "asked for", "none in this version");
   }
 
   share(): FrontierHandle {
@@ -355,8 +320,6 @@ export class MemoryFrontier implements Frontier {
     if (discard !== undefined && typeof discard !== "boolean") {
       throw misuse("ARGUMENT_INVALID", "options.discard", discard, "true or false");
     }
-    const { durable, isClosed } = this.#life;
-    if (durable !== undefined && !isClosed) await durable.close(discard ?? false);
     this.#life.close();
   }
 
@@ -366,14 +329,11 @@ export class MemoryFrontier implements Frontier {
 
   /** Names of hosts and domains are lower-case; units of the user's own are as they are. */
   #unitKey(key: string): string {
-    return typeof this.#settings.policy.by === "function" ? key : key.toLowerCase();
+    const { active } = this.#life.need().core;
+    return active.some(({ policy }) => typeof policy.by === "function") ? key : key.toLowerCase();
   }
 
   #admit(list: readonly RequestLike[], nowMs: number): Uint8Array {
-    const { durable, gate } = this.#life;
-    if (durable?.refuses(bytesToSay(list)) === true) {
-      return refuseAll(gate, VERDICT_FULL_DISK, list);
-    }
     return pushList(this.#life.gate, list, {
       nowMs,
       isOutside: true,
@@ -381,6 +341,11 @@ export class MemoryFrontier implements Frontier {
       parent: 0,
     });
   }
+}
+
+/** Sets that come without a version are counted. */
+function nextVersion(version: number | string): number {
+  return typeof version === "number" ? version + 1 : 1;
 }
 
 /** The requests of a batch as they are to be pushed; plain strings stay the list they came in. */

@@ -20,28 +20,28 @@ import type { Life } from "./life.ts";
 import { timeMs } from "./request.ts";
 import type { HostView } from "./types.ts";
 
-/** Room that a change of one host wants in the journal. */
-const HOST_BYTES = 1024;
-
 export function hostView(life: Life, key: string): HostView {
   const read = (get: (core: Core, host: number) => number, otherwise: number): number => {
     const { core } = life.need();
     const host = hostNamed(core.hosts, key);
     return host === 0 ? otherwise : get(core, host);
   };
+  /** Of a host that is not known yet, what the rules say. */
+  const settingOf = (get: (core: Core, host: number) => number): number => {
+    const { core } = life.need();
+    return get(core, hostNamed(core.hosts, key));
+  };
   const change = (act: (core: Core, host: number, nowMs: number) => void): void => {
     const { core, nowMs } = life.need();
-    life.needDisk(HOST_BYTES);
     const host = hostOfName(core.hosts, key);
     if (host === 0) throw memoryFull();
     act(core, host, nowMs);
     life.end(nowMs);
   };
-  const { policy } = life.settings;
   return {
     key,
     get delayMs() {
-      return read(strictestDelay, policy.delayMs);
+      return settingOf(strictestDelay);
     },
     set delayMs(ms: number) {
       if (!(Number.isFinite(ms) && ms >= 0)) {
@@ -50,7 +50,7 @@ export function hostView(life: Life, key: string): HostView {
       change((core, host, nowMs) => setHostDelay(core, host, ms, nowMs));
     },
     get limit() {
-      return read(strictestLimit, policy.isPolite ? policy.perHost : Number.POSITIVE_INFINITY);
+      return settingOf(strictestLimit);
     },
     set limit(limit: number) {
       if (!(Number.isSafeInteger(limit) && limit >= 1 && limit < 2 ** 32)) {

@@ -9,8 +9,8 @@
 import { type Admission, rowLeaseText, ruleOfRow } from "../frontier/admission.ts";
 import { admitRows, isPlain } from "../frontier/admit.ts";
 import { seenCount, seenTable } from "../structures/seen-set.ts";
-import type { Core } from "../frontier/core.ts";
-import { effectivePriority } from "../frontier/core.ts";
+import { type Core, effectivePriority, type RuleState } from "../frontier/core.ts";
+import { matchRow } from "../frontier/matcher.ts";
 import {
   VERDICT_DUPLICATE,
   VERDICT_HOOK,
@@ -18,18 +18,22 @@ import {
   verdictOf,
 } from "../frontier/verdict.ts";
 import { hashBytes } from "../structures/store.ts";
-import { batchAdmit, batchLoad, NOT_INSERTED } from "../url/batch.ts";
+import { batchAdmit, batchLoad, batchParse, NOT_INSERTED } from "../url/batch.ts";
+import { batchSettle } from "../url/batch-settle.ts";
 import type { UrlBatch } from "../url/batch-area.ts";
-import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
+import { identityBytes, isKeyOnly, keyOverride } from "../url/identity.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import {
+  BATCH_NO_RULE,
   BATCH_OK,
+  BATCH_TOO_DEEP,
   hashesOffset,
   type Rows,
   rowHostText,
   rowIsRewritten,
   rowKeyText,
   rowStatus,
+  setRowStatus,
 } from "../url/rows.ts";
 import { misuse } from "../base/errors.ts";
 import { readFields } from "./arguments.ts";
@@ -42,11 +46,12 @@ export interface Gate {
   readonly core: Core;
   readonly batch: UrlBatch;
   readonly rows: Rows;
-  readonly policy: NormalPolicy;
+  /** The key of requests that no rule takes. */
+  readonly key: NormalPolicy;
   readonly accept: FrontierOptions["accept"];
   readonly events: EventHub;
-  /** Plain strings need an Admission too: keyOf, an exempt GET, or a profile whose key no URL gives back. */
-  readonly isSpecial: boolean;
+  /** Index of the rule of each row of the batch in hand, where rules are matched. */
+  readonly ruleIndexes: Uint32Array;
   /** A batch is being admitted: the user's functions that it asks must not come back in. */
   isBusy: boolean;
 }
@@ -54,15 +59,12 @@ export interface Gate {
 export interface PushContext {
   readonly nowMs: number;
   readonly isOutside: boolean;
+  /** Seeds that come again: what is over starts anew, what is on its way is a duplicate. */
+  readonly isAgain?: boolean;
   /** Depth that the engine sets; undefined: the request's own. */
   readonly depth: number | undefined;
   /** Handle of the parent's fingerprint, or 0. */
   readonly parent: number;
-}
-
-export function needsAdmissions(policy: NormalPolicy): boolean {
-  const isPlainProfile = policy.profile === "canonical";
-  return policy.keyOf !== undefined || isExempt(undefined, policy) || !isPlainProfile;
 }
 
 /** Gives every checked request its verdict code. */
@@ -103,17 +105,22 @@ interface Slice {
 
 /** One batch from `start`; returns how many requests it took. */
 function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): number {
-  const { batch, core, policy, rows } = gate;
+  const { batch, core, rows } = gate;
   const { start, context, codes } = slice;
   const end = Math.min(slice.end, start + batch.area.capacity);
-  const isPlain = !gate.isSpecial && areStrings(list, start, end);
+  const isPlain = !core.isSpecial && areStrings(list, start, end);
   const inputs = isPlain ? undefined : inputsOf(list, start, end);
   const urls = inputs === undefined ? (list as readonly string[]) : inputs.map(({ url }) => url);
   const loaded = batchLoad(batch, urls, inputs === undefined ? start : 0);
   const count = Math.min(loaded, end - start);
-  const fresh = batchAdmit(batch, policy, tableFor(gate, inputs, { loaded, count, context }));
+  const table = tableFor(gate, inputs, { loaded, count, context });
+  const depth = inputs === undefined ? (context.depth ?? 0) : 0;
+  const ruleIndexes = core.plain === undefined ? matchRows(gate, depth) : undefined;
+  const fresh = settle(gate, ruleIndexes, table);
   if (fresh > 0) seenCount(core.seen, fresh);
-  const admissions = inputs?.slice(0, count).map((input, row) => admit(gate, input, row, context));
+  const admissions = inputs
+    ?.slice(0, count)
+    .map((input, row) => admit(gate, input, { row, context, ruleIndexes }));
   admitRows(core, {
     rows,
     count,
@@ -123,13 +130,14 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
     depth: context.depth ?? 0,
     parent: context.parent,
     admissions,
-    ruleIndexes: undefined,
-    hook: gate.accept === undefined ? undefined : (row) => askHook(gate, row, admissions, context),
+    ruleIndexes,
+    hook:
+      gate.accept === undefined
+        ? undefined
+        : (row) => askHook(gate, { row, context, ruleIndexes }, admissions?.[row]),
     codes,
     codesStart: start,
   });
-  // From outside each slice is an entry of its own; children belong to their page's.
-  if (context.isOutside) core.log?.end();
   if (gate.events.wants.duplicate || gate.events.wants.rejected) {
     tellRefused(gate, urls, { start, count, codes, from: inputs === undefined ? start : 0 });
   }
@@ -150,6 +158,43 @@ function tableFor(
   return isPlain(core, outline) ? seenTable(core.seen) : 0;
 }
 
+/**
+ * Parses the loaded rows and finds each its rule; a row without one, or deeper than its rule reaches, is told so
+ * in its status. The indexes hold until the next batch.
+ */
+function matchRows({ batch, core, rows, ruleIndexes }: Gate, depth: number): Uint32Array {
+  batchParse(batch);
+  const { active, matcher } = core;
+  for (let row = 0; row < batch.count; row++) {
+    if (rowStatus(rows, row) !== BATCH_OK) continue;
+    const order = matchRow(matcher, rows, row);
+    const rule = active[order];
+    if (rule === undefined) setRowStatus(rows, row, BATCH_NO_RULE);
+    else if (depth > rule.policy.maxDepth) setRowStatus(rows, row, BATCH_TOO_DEEP);
+    else ruleIndexes[row] = rule.index;
+  }
+  return ruleIndexes;
+}
+
+/** Keys and hashes the rows under the policies of their rules; how many the kernel found new, or NOT_INSERTED. */
+function settle(gate: Gate, ruleIndexes: Uint32Array | undefined, table: number): number {
+  const { batch, core } = gate;
+  if (ruleIndexes === undefined) return batchAdmit(batch, keyOf(core.plain as RuleState), table);
+  const policyOf = (row: number): NormalPolicy => keyOf(ruleOfRow(core, ruleIndexes, row));
+  let sole: NormalPolicy | undefined;
+  for (let row = 0; row < batch.count; row++) {
+    if (rowStatus(gate.rows, row) !== BATCH_OK) continue;
+    const policy = policyOf(row);
+    if (sole !== undefined && policy !== sole) return batchSettle(batch, undefined, policyOf, 0);
+    sole = policy;
+  }
+  return batchSettle(batch, sole ?? gate.key, policyOf, table);
+}
+
+function keyOf({ key }: RuleState): NormalPolicy {
+  return key;
+}
+
 function areStrings(list: readonly RequestLike[], start: number, end: number): boolean {
   for (let index = start; index < end; index++) {
     if (typeof list[index] !== "string") return false;
@@ -161,11 +206,21 @@ function inputsOf(list: readonly RequestLike[], start: number, end: number): Req
   return list.slice(start, end).map((one) => (typeof one === "string" ? { url: one } : one));
 }
 
+/** A row of the batch in hand. */
+interface RowContext {
+  readonly row: number;
+  readonly context: PushContext;
+  readonly ruleIndexes: Uint32Array | undefined;
+}
+
 /** The Admission of a row; writes the hash of an identity that is more than the URL's key. */
-function admit(gate: Gate, input: RequestInput, row: number, context: PushContext): Admission {
-  const { policy, rows, core } = gate;
+function admit(gate: Gate, input: RequestInput, asked: RowContext): Admission {
+  const { rows, core } = gate;
+  const { row, context, ruleIndexes } = asked;
+  if (rowStatus(rows, row) !== BATCH_OK) return admissionOf(input, gate.key, context.depth);
+  const policy = ruleOfRow(core, ruleIndexes, row).key;
   const admission = admissionOf(input, policy, context.depth);
-  if (rowStatus(rows, row) !== BATCH_OK) return admission;
+  if (context.isAgain === true) admission.dedup = "again";
   const override = keyOverride(input, policy);
   if (override === null) {
     admission.verdict ??= VERDICT_HOOK;
@@ -175,7 +230,7 @@ function admit(gate: Gate, input: RequestInput, row: number, context: PushContex
     const bytes = identityBytes(override ?? rowKeyText(rows, row), input, policy);
     hashBytes(core.store, bytes, hashesOffset(rows) + row * 8);
   }
-  const key = keyToKeep(gate, input, row, override);
+  const key = keyToKeep({ policy, rows }, input, row, override);
   if (key !== undefined) {
     const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
     admission.blob = packExtras({ ...extras, k: key });
@@ -185,7 +240,7 @@ function admit(gate: Gate, input: RequestInput, row: number, context: PushContex
 
 /** The key a request was admitted under, where what a lease carries would not give it back. */
 function keyToKeep(
-  { policy, rows }: Gate,
+  { policy, rows }: { policy: NormalPolicy; rows: Rows },
   input: RequestInput,
   row: number,
   override: string | undefined,
@@ -200,13 +255,12 @@ function keyToKeep(
 /** Asks the user's hook; undefined: refused. A hook that throws refuses and is told as an error. */
 function askHook(
   gate: Gate,
-  row: number,
-  admissions: Array<Admission | undefined> | undefined,
-  context: PushContext,
+  { row, context, ruleIndexes }: RowContext,
+  given: Admission | undefined,
 ): Admission | undefined {
-  const given = admissions?.[row];
-  const admission = given ?? admissionOf({ url: "" }, gate.policy, context.depth);
-  const view = rowView(gate, row, admission);
+  const rule = ruleOfRow(gate.core, ruleIndexes, row);
+  const admission = given ?? admissionOf({ url: "" }, rule.key, context.depth);
+  const view = rowView(gate, rule, row, admission);
   try {
     const answer: unknown = gate.accept?.(view);
     if (answer === true) return admission;
@@ -233,9 +287,8 @@ function askHook(
   }
 }
 
-function rowView(gate: Gate, row: number, admission: Admission): RequestView {
-  const { core, rows } = gate;
-  const rule = ruleOfRow(core, undefined, row);
+function rowView(gate: Gate, rule: RuleState, row: number, admission: Admission): RequestView {
+  const { rows } = gate;
   const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
   return {
     url: rowLeaseText(rule.policy, rows, row),
@@ -270,24 +323,6 @@ function tellRefused(gate: Gate, urls: readonly string[], told: Told): void {
       if (!admitted) events.rejected(url, reason ?? status);
     }
   }
-}
-
-/** About how many bytes the journal will hold of these, should all be admitted: a bound for plain text. */
-export function bytesToSay(list: readonly RequestLike[]): number {
-  let bytes = 0;
-  for (const one of list) bytes += 3 * (typeof one === "string" ? one : one.url).length + 256;
-  return bytes;
-}
-
-/** Gives every request the same refusal that is no rejection. */
-export function refuseAll(gate: Gate, code: number, list: readonly RequestLike[]): Uint8Array {
-  gate.core.counters.pushed += list.length;
-  gate.core.counters.full += list.length;
-  if (gate.events.wants.rejected) {
-    const reason = verdictOf(code).reason as string;
-    for (const one of list) gate.events.rejected(typeof one === "string" ? one : one.url, reason);
-  }
-  return new Uint8Array(list.length).fill(code);
 }
 
 /** Counts requests that no batch has seen, and tells of those that have a URL. */

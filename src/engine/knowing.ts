@@ -13,6 +13,7 @@ import {
   VERDICT_DUPLICATE,
   VERDICT_FULL,
   VERDICT_HOOK,
+  VERDICT_NO_RULE,
   VERDICT_TOO_DEEP,
   VERDICT_UNSERIALIZABLE,
   verdictOf,
@@ -47,8 +48,17 @@ import { refusalOf } from "../frontier/admission.ts";
 import { batchKey, batchLoad, batchParse } from "../url/batch.ts";
 import { registrableDomain } from "../url/domain.ts";
 import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
-import { BATCH_OK, hashesOffset, rowHostText, rowKeyText, rowStatus } from "../url/rows.ts";
+import { matchRow } from "../frontier/matcher.ts";
+import {
+  BATCH_OK,
+  hashesOffset,
+  type Rows,
+  rowHostText,
+  rowKeyText,
+  rowStatus,
+} from "../url/rows.ts";
 import { isSerializable } from "./codec.ts";
+import type { NormalPolicy } from "../url/policy.ts";
 import type { Gate } from "./intake.ts";
 import type {
   Explanation,
@@ -75,6 +85,8 @@ const CODES: Record<string, number> = {
 /** A request's place in the identity space: its row in the batch, and its hash when it has an identity. */
 export interface Looked {
   readonly status: number;
+  /** The rule that takes it. */
+  readonly rule: RuleState | undefined;
   readonly lo: number;
   readonly hi: number;
   readonly hasIdentity: boolean;
@@ -87,15 +99,18 @@ export interface Looked {
 
 /** Parses, keys and hashes one checked request into row 0 of the gate's batch. */
 export function lookUp(gate: Gate, request: RequestLike, nowMs: number): Looked {
-  const { batch, core, policy, rows } = gate;
+  const { batch, core, rows } = gate;
   const input: RequestInput = typeof request === "string" ? { url: request } : request;
   batchLoad(batch, [input.url], 0);
   batchParse(batch);
+  const rule = rowStatus(rows, 0) === BATCH_OK ? ruleOfFirst(core, rows) : undefined;
+  const policy = rule?.key ?? gate.key;
   batchKey(batch, policy);
   core.store.kernel.exports.hashBatch(rows.offset);
   const status = rowStatus(rows, 0);
   const nothing = {
     status,
+    rule,
     lo: 0,
     hi: 0,
     hasIdentity: false,
@@ -106,7 +121,7 @@ export function lookUp(gate: Gate, request: RequestLike, nowMs: number): Looked 
   if (status !== BATCH_OK) return nothing;
   gate.isBusy = true; // keyOf must not come back in: the batch is in use
   const override = keyOverride(input, policy);
-  const epoch = epochOf(core, input, nowMs);
+  const epoch = epochOf(rule, input, nowMs);
   gate.isBusy = false;
   if (override === null || epoch === null) return { ...nothing, isRefused: true };
   if (isExempt(input.method, policy) || input.dedup === "skip") {
@@ -120,13 +135,17 @@ export function lookUp(gate: Gate, request: RequestLike, nowMs: number): Looked 
   saltRow(core, rows, 0, epoch);
   const lo = wordAt(core.store, at >> 2);
   const hi = wordAt(core.store, (at >> 2) + 1);
-  return { status, lo, hi, hasIdentity: true, isRefused: false, override, epoch };
+  return { status, rule, lo, hi, hasIdentity: true, isRefused: false, override, epoch };
+}
+
+function ruleOfFirst(core: Core, rows: Rows): RuleState | undefined {
+  return core.plain ?? core.active[matchRow(core.matcher, rows, 0)];
 }
 
 /** The epoch that a push would put a request into; null: the user's function gives none. */
-function epochOf(core: Core, input: RequestInput, nowMs: number): string | null {
+function epochOf(rule: RuleState | undefined, input: RequestInput, nowMs: number): string | null {
   if (input.epoch !== undefined) return input.epoch;
-  const rule = core.sole ?? (core.rules[0] as RuleState);
+  if (rule === undefined) return FOREVER;
   return epochNameOf(rule.policy.epoch, Number(input.notBefore ?? 0), nowMs);
 }
 
@@ -161,11 +180,14 @@ export function* recordsOf(
   }
 }
 
+/** The fingerprint of the request in hand, under a key that stands in for its URL's. */
+type Printer = (key: string | undefined, policy: NormalPolicy) => string;
+
 /** Canonical form, rule, verdict it would get, state, which clock holds it, when it can go. */
 export function explain(
   gate: Gate,
   request: RequestLike,
-  now: { status: FrontierStatus; nowMs: number; fingerprint: (key: string | undefined) => string },
+  now: { status: FrontierStatus; nowMs: number; fingerprint: Printer },
 ): Explanation {
   const { core, rows } = gate;
   const input: RequestInput = typeof request === "string" ? { url: request } : request;
@@ -173,17 +195,18 @@ export function explain(
   if (looked.status !== BATCH_OK) {
     return { url: input.url, verdict: verdictOf(refusalOf(looked.status)) };
   }
-  const rule = core.sole as RuleState;
   const host = rowHostText(rows, 0);
+  const { rule } = looked;
+  const policy = rule?.key ?? gate.key;
   const canonical = rowKeyText(rows, 0);
   const known = looked.hasIdentity ? seenFind(core.seen, looked.lo, looked.hi) : 0;
   const base = {
     url: input.url,
     canonical,
-    ...(looked.isRefused ? {} : { fingerprint: now.fingerprint(looked.override) }),
+    ...(looked.isRefused ? {} : { fingerprint: now.fingerprint(looked.override, policy) }),
     host,
     domain: registrableDomain(host),
-    rule: rule.id,
+    ...(rule === undefined ? {} : { rule: rule.id }),
     epoch: looked.epoch,
     verdict: verdictOf(wouldBe(core, input, { rule, looked, known, now })),
   };
@@ -199,7 +222,7 @@ function wouldBe(
   core: Core,
   input: RequestInput,
   asked: {
-    rule: RuleState;
+    rule: RuleState | undefined;
     looked: Looked;
     known: number;
     now: { status: string; nowMs: number };
@@ -211,6 +234,7 @@ function wouldBe(
     return VERDICT_UNSERIALIZABLE;
   }
   if (looked.isRefused) return VERDICT_HOOK;
+  if (rule === undefined) return VERDICT_NO_RULE;
   if ((input.depth ?? 0) > rule.policy.maxDepth) return VERDICT_TOO_DEEP;
   const isAgain =
     known !== 0 && isRecrawled(rule.policy.epoch) && mayComeAgain(core, known, now.nowMs);

@@ -3,6 +3,7 @@
  * whatever is rarely read (host, fingerprint, parent) is made when asked for.
  */
 import type { HandOut } from "../frontier/schedule.ts";
+import type { NormalPolicy } from "../url/policy.ts";
 import { hostOfUrl } from "../frontier/walk.ts";
 import type { Outcome } from "../frontier/policy.ts";
 import type { Verdict } from "../frontier/verdict.ts";
@@ -17,7 +18,7 @@ export interface LeaseDesk {
   release(lease: RecordLease): boolean;
   redirect(lease: RecordLease, url: string): Verdict;
   extend(lease: RecordLease, ms: number): boolean;
-  fingerprint(url: string, extras: Extras): string;
+  fingerprint(lease: RecordLease): string;
 }
 
 export interface DoneRequest {
@@ -53,6 +54,7 @@ export class RecordLease implements Lease, HandOut {
   /** @internal */ readyAtSet = 0;
   /** @internal */ extras: Extras = NO_EXTRAS;
   /** @internal */ deadline = 0;
+  /** The key policy of its rule. @internal */ key: NormalPolicy | undefined = undefined;
   /** @internal */ parentPrint: string | undefined = undefined;
   /** @internal */ readonly desk: LeaseDesk;
 
@@ -85,7 +87,7 @@ export class RecordLease implements Lease, HandOut {
   }
 
   get fingerprint(): string {
-    return this.desk.fingerprint(this.url, this.extras);
+    return this.desk.fingerprint(this);
   }
 
   get deadlineMs(): number {

@@ -16,7 +16,7 @@ import type { Core } from "../frontier/core.ts";
 import { step } from "../frontier/leases.ts";
 import { deadlineAt, isReady, nextDueAt } from "../frontier/due.ts";
 import { heapCount } from "../structures/heap.ts";
-import type { Durable } from "./durable.ts";
+import { Chores } from "./chores.ts";
 import type { EventHub } from "./events.ts";
 import type { Gate } from "./intake.ts";
 import type { Settings } from "./options.ts";
@@ -52,9 +52,8 @@ export class Life {
   readonly events: EventHub;
   readonly clock: Clock;
   readonly startedAt: number;
-  /** Of a frontier with a directory. */
-  durable: Durable | undefined;
   status: FrontierStatus = "opening";
+  readonly chores: Chores;
   /** Sources being pushed from: not finished while there are any. */
   sources = 0;
   #runtime: Runtime | undefined;
@@ -80,12 +79,15 @@ export class Life {
     this.events = events;
     this.clock = settings.clock;
     this.startedAt = settings.clock.now();
+    this.chores = new Chores(() => this.gate, events);
   }
 
   start(runtime: Runtime, take: (core: Core, max: number, nowMs: number) => Lease[]): void {
     this.#runtime = runtime;
     this.#take = take;
     this.#become("running");
+    this.chores.begin(runtime.core, this.startedAt);
+    this.end(this.startedAt);
   }
 
   /** A cleared frontier goes on with new memory. */
@@ -182,13 +184,7 @@ export class Life {
     if (this.#runtime?.gate.isBusy) return; // the call that asks the user's function ends it
     if (this.#isSettling) this.#isUnsettled = true;
     else this.#settleAll(nowMs);
-    if (this.durable !== undefined) this.#commit(nowMs);
     this.events.flush();
-  }
-
-  /** Throws what the disk says, before anything has changed: about so many bytes are to be said. */
-  needDisk(bytes: number): void {
-    this.durable?.need(bytes);
   }
 
   /** When a poll can next give a lease; undefined: no clock brings it about. */
@@ -250,15 +246,6 @@ export class Life {
     if (this.status !== "running" && this.#brokenUntil === undefined) return;
     this.#brokenUntil = nowMs + breaker.pauseMs;
     this.#become("paused", "breaker");
-  }
-
-  /** Whoever waits for the disk hears of it after the others have heard of the rest. */
-  #commit(nowMs: number): void {
-    try {
-      if (this.#runtime !== undefined) this.durable?.commit(nowMs);
-    } finally {
-      this.events.flush();
-    }
   }
 
   #open(): Runtime {
@@ -386,7 +373,8 @@ export class Life {
       this.#isIdle = true;
       this.events.emit("idle", { atMs: nowMs });
     }
-    if (waiting > 0 || heapCount(core.resting) > 0 || this.sources > 0) {
+    const isResting = heapCount(core.resting) > 0;
+    if (waiting > 0 || isResting || this.sources > 0 || this.chores.isSeeding) {
       this.#isFinished = false;
       this.#idleSince = undefined;
       return;
@@ -408,7 +396,7 @@ export class Life {
     if (idleTimeoutMs !== undefined && nowMs - (this.#idleSince ?? nowMs) >= idleTimeoutMs) {
       return true;
     }
-    if (keepOpen) return false;
+    if (keepOpen || this.chores.hasEvery) return false;
     if (onIdle === undefined) return true;
     if (this.#vetoedAt !== undefined && nowMs - this.#vetoedAt < IDLE_RECHECK_MS) return false;
     this.#vetoedAt = nowMs;
@@ -428,7 +416,8 @@ export class Life {
 
   /** One timer for the next moment at which somebody who waits can be served. */
   #arm(core: Core, nowMs: number): void {
-    const atMs = this.#wakeAt(core, nowMs);
+    const choreAt = Math.max(this.chores.dueAt(core, nowMs), nowMs);
+    const atMs = Math.min(this.#wakeAt(core, nowMs), choreAt);
     if (atMs === this.#timerAt) return;
     this.#disarm();
     if (atMs === Number.POSITIVE_INFINITY) return;
@@ -439,6 +428,7 @@ export class Life {
       const { core: open, nowMs: atNow } = this.begin();
       if (open === undefined) return;
       step(open, atNow);
+      this.chores.run(open, atNow);
       this.end(atNow);
     });
   }
@@ -469,7 +459,7 @@ export class Life {
     if (awaitsEnd && this.#idleSince !== undefined && !this.#isFinished) {
       const { idleTimeoutMs, keepOpen, onIdle } = this.settings;
       if (idleTimeoutMs !== undefined) atMs = Math.min(atMs, this.#idleSince + idleTimeoutMs);
-      if (onIdle !== undefined && !keepOpen) {
+      if (onIdle !== undefined && !keepOpen && !this.chores.hasEvery) {
         atMs = Math.min(atMs, (this.#vetoedAt ?? nowMs) + IDLE_RECHECK_MS);
       }
     }

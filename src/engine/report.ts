@@ -20,7 +20,6 @@ export interface ReportContext {
   readonly droppedEvents: number;
   readonly startedAt: number;
   readonly nowMs: number;
-  readonly durability: Report["durability"];
 }
 
 export function reportOf(core: Core, context: ReportContext): Report {
@@ -56,7 +55,7 @@ export function reportOf(core: Core, context: ReportContext): Report {
     lanes: countLanes(core),
     seen: counters.seen,
     depths: Array.from(counters.depths, (count) => count ?? 0),
-    rules: Object.fromEntries(core.rules.map((rule) => [rule.id, countsOf(rule)])),
+    rules: rulesOf(core),
     seenSet: {
       mode: seen.mode,
       bytes: seen.bytes,
@@ -75,7 +74,7 @@ export function reportOf(core: Core, context: ReportContext): Report {
       spilledBytes: 0,
       bytesPerUrl: live === 0 ? 0 : offHeapBytes / live,
     },
-    durability: context.durability,
+    durability: { journalBytes: 0 },
     rates: {
       pushed: counters.pushed / seconds,
       leased: counters.leases / seconds,
@@ -103,6 +102,23 @@ function countLanes(core: Core): number {
     }
   }
   return lanes;
+}
+
+/** The rules of the set in their order, then what is left of rules that have gone; "": failed for want of a rule. */
+function rulesOf(core: Core): Report["rules"] {
+  const rules = new Map(core.active.map((rule) => [rule.id, countsOf(rule)]));
+  for (const rule of core.rules) {
+    const { id, isGone, pending, leased, failed } = rule;
+    if (!isGone || pending + leased + failed === 0) continue;
+    const known = rules.get(id);
+    if (known === undefined) rules.set(id, countsOf(rule));
+    else {
+      known.pending += pending;
+      known.leased += leased;
+      known.failed += failed;
+    }
+  }
+  return Object.fromEntries(rules);
 }
 
 function countsOf(rule: RuleState): Report["rules"][string] {

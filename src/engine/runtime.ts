@@ -4,12 +4,11 @@
  */
 import { createRandom, entropyWords } from "../base/random.ts";
 import { memoryFull } from "../base/errors.ts";
-import { type Core, createCounters, createRule, type TransitionSink } from "../frontier/core.ts";
-import { createShares } from "../frontier/shares.ts";
-import { isSegmented } from "../frontier/epochs.ts";
+import { type Core, createCounters, type TransitionSink } from "../frontier/core.ts";
+import { createRules, installRules } from "../frontier/rule-set.ts";
 import { createEpochTable } from "../structures/epoch-table.ts";
 import { createHeap } from "../structures/heap.ts";
-import { createHostTable, ruleQueueCreate } from "../structures/host-table.ts";
+import { createHostTable } from "../structures/host-table.ts";
 import { laneCreate } from "../structures/lane.ts";
 import { REGION_PAGE_COUNT_MAX } from "../layout/region.ts";
 import { createKernel } from "../kernel/kernel.ts";
@@ -20,7 +19,7 @@ import { createStore } from "../structures/store.ts";
 import { createUrlBatch } from "../url/batch.ts";
 import { carryHosts } from "../frontier/carry.ts";
 import type { EventHub } from "./events.ts";
-import { type Gate, needsAdmissions } from "./intake.ts";
+import type { Gate } from "./intake.ts";
 import { loadKernelModule } from "./kernel-file.ts";
 import type { Settings } from "./options.ts";
 import { recordView } from "./view.ts";
@@ -42,17 +41,14 @@ export function createRuntime(
   settings: Settings,
   hooks: RuntimeHooks,
   before?: { core: Core; nowMs: number },
-  secret = entropyWords(4),
 ): Runtime {
   const { pageCountMax = REGION_PAGE_COUNT_MAX } = settings;
   const kernel = createKernel(loadKernelModule(), { initialPages: pageCountMax, pageCountMax });
+  const secret = entropyWords(4);
   const store = createStore(kernel, secret);
   const { events } = hooks;
   const failedLane = laneCreate(store.arena, 0);
-  const handle = ruleQueueCreate(store, 0);
-  if (failedLane === 0 || handle === 0) throw memoryFull();
-  const { policy } = settings;
-  const rule = createRule({ id: "default", index: 0, handle, policy, order: 0, rate: 100 });
+  if (failedLane === 0) throw memoryFull();
   const random = createRandom(settings.seed);
   const sink: TransitionSink = {
     wants: events.wants,
@@ -69,13 +65,11 @@ export function createRuntime(
     waiting: createHeap(store.region),
     resting: createHeap(store.region),
     epochs: createEpochTable(store),
-    isSegmented: isSegmented(policy),
+    isSegmented: false,
     deadlines: createHeap(store.region),
     clocks: createHeap(store.region),
     failedLane,
-    rules: [rule],
-    sole: rule,
-    shares: createShares(),
+    ...createRules(store),
     limits: settings,
     counters: createCounters(),
     sink,
@@ -87,6 +81,8 @@ export function createRuntime(
     draft: createDraft(),
     scratch: createScratch(store),
   };
+  const { specs, version } = before?.core ?? { specs: settings.rules, version: 0 };
+  installRules(core, specs, version, before?.nowMs ?? 0);
   if (before !== undefined) carryHosts(before.core, core, before.nowMs);
   const batch = createUrlBatch(kernel, { maxUrlBytes: settings.maxUrlBytes });
   store.region.views.u32.set(secret, batch.area.secret >>> 2);
@@ -96,10 +92,10 @@ export function createRuntime(
       core,
       batch,
       rows: { kernel, offset: batch.area.header },
-      policy: settings.key,
+      key: settings.key,
       accept: settings.accept,
       events,
-      isSpecial: needsAdmissions(settings.key),
+      ruleIndexes: new Uint32Array(batch.area.capacity),
       isBusy: false,
     },
   };

@@ -193,35 +193,19 @@ export interface FrontierEvents {
   ready: { atMs: number };
   idle: { atMs: number };
   finished: { atMs: number };
-  resumed: Resumed;
-  rulesApplied: { unmatched: string[] };
+  resumed: { pending: number; leases: number };
+  /** A change of rules has reached every record. */
+  rulesApplied: {
+    version: number | string;
+    /** URLs that no rule took, which have failed; at most 1,000 of them by name. */
+    unmatched: string[];
+    unmatchedCount: number;
+    /** Records that went on under another rule, or failed. */
+    moved: number;
+  };
   snapshot: SnapshotInfo;
   error: FrontierFault;
   status: { from: FrontierStatus; to: FrontierStatus; reason?: string };
-}
-
-/** What an opening found in its directory. */
-export interface Resumed {
-  /** Leases that were out included: they are pending again, at their place. */
-  readonly pending: number;
-  readonly waiting: number;
-  readonly failed: number;
-  /** Leases that were out. */
-  readonly leases: number;
-  /** Volatile records that went with the process. */
-  readonly lost: number;
-  /** Files that were not as they had been written; what was good was used. */
-  readonly damage: readonly string[];
-}
-
-/** How far the reading of a directory has come. */
-export interface RecoveryProgress {
-  readonly phase: "snapshot" | "journal";
-  /** Records and journal entries read so far. */
-  readonly records: number;
-  readonly bytes: number;
-  /** Bytes of the file being read. */
-  readonly size: number;
 }
 
 /** One thing that went wrong beside the crawl; it never stops it. */
@@ -299,10 +283,10 @@ export interface Report {
 
 export interface FrontierOptions {
   name?: string;
-  /** Where the frontier's files live; one process at a time per directory and name. None: memory alone. */
+  /** Not supported in this version: the frontier lives in memory. */
   directory?: string;
   clock?: Clock;
-  /** Not supported in this version: `defaults` is the one rule. */
+  /** None: one rule, `default`, that takes everything. An empty list takes nothing. */
   rules?: Rule[];
   defaults?: RulePolicy;
   seen?: {
@@ -316,11 +300,10 @@ export interface FrontierOptions {
   /** Most children of one done(); default 100,000. */
   maxFound?: number;
   memoryBytes?: number;
-  /** When the journal is replaced by a snapshot, and how many generations stay; default 64 MiB, 2. */
+  /** Not supported in this version: the frontier lives in memory. */
   snapshots?: { everyMs?: number; everyBytes?: number; keep?: number };
   /** Not supported in this version: the frontier lives in memory. */
   records?: "state" | "full";
-  /** When what was said is on the disk; default { everyMs: 100 } with a directory. */
   durability?: "sync" | { everyMs: number } | "none";
   leaseMs?: number;
   maxLeases?: number;
@@ -336,8 +319,6 @@ export interface FrontierOptions {
   /** Synchronous hook for requests that would be admitted. */
   accept?: (request: RequestView) => boolean | { priority?: number; data?: unknown };
   breaker?: { failures: number; withinMs: number; pauseMs: number };
-  /** Told while a directory is read at opening. */
-  onProgress?: (progress: RecoveryProgress) => void;
   /** Seed of jitter and of everything random; default unpredictable. */
   seed?: number;
 }
@@ -377,8 +358,12 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   resume(): void;
   drain(): Promise<void>;
   flush(): Promise<void>;
-  /** Not supported in this version. */
+  /**
+   * Another set of rules, checked whole before anything changes (RULE_INVALID). Admissions follow it at once; what is
+   * pending under a rule that has gone finds a new one in slices, which end with `rulesApplied`.
+   */
   setRules(rules: Rule[], version?: number | string): void;
+  /** Not supported in this version. */
   snapshot(): Promise<SnapshotInfo>;
   /** Not supported in this version. */
   share(): FrontierHandle;

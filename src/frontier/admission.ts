@@ -1,7 +1,9 @@
 /** Admission: what stands at its beginning, for both of its ways (admit.ts, admit-each.ts). */
 import { RECORD_FLAG_WHOLE } from "../structures/record.ts";
 import {
+  BATCH_NO_RULE,
   BATCH_SCHEME,
+  BATCH_TOO_DEEP,
   BATCH_TOO_LONG,
   type Rows,
   rowHasUserinfo,
@@ -16,7 +18,13 @@ import {
 } from "../url/rows.ts";
 import type { Core, RuleState } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
-import { VERDICT_INVALID_URL, VERDICT_SCHEME, VERDICT_TOO_LONG } from "./verdict.ts";
+import {
+  VERDICT_INVALID_URL,
+  VERDICT_NO_RULE,
+  VERDICT_SCHEME,
+  VERDICT_TOO_DEEP,
+  VERDICT_TOO_LONG,
+} from "./verdict.ts";
 
 /** What a request says beyond its URL, checked and encoded by the engine. */
 export interface Admission {
@@ -26,7 +34,8 @@ export interface Admission {
   depth: number;
   /** Not before this time; 0: now. */
   dueMs: number;
-  dedup: "check" | "record" | "skip";
+  /** again: admitted unless it is on its way; a failed one is asked for again. */
+  dedup: "check" | "record" | "skip" | "again";
   isStart: boolean;
   maxAttempts: number;
   /** Everything optional, as msgpack; undefined when there is nothing. */
@@ -52,7 +61,7 @@ export interface Intake {
   readonly parent: number;
   /** One per row where the request was more than a URL. */
   readonly admissions: ReadonlyArray<Admission | undefined> | undefined;
-  /** Index of the rule of each row; undefined: the sole rule's. */
+  /** Index of the rule of each row; undefined: the rule that takes every URL. */
   readonly ruleIndexes: Uint32Array | undefined;
   /** The user's hook, asked for rows that would be admitted; undefined: refused. */
   readonly hook: ((row: number) => Admission | undefined) | undefined;
@@ -101,12 +110,14 @@ export function ruleOfRow(
   ruleIndexes: Uint32Array | undefined,
   row: number,
 ): RuleState {
-  if (ruleIndexes === undefined) return core.sole as RuleState;
+  if (ruleIndexes === undefined) return core.plain as RuleState;
   return core.rules[ruleIndexes[row] as number] as RuleState;
 }
 
-/** The verdict of a row that the URL room refused. */
+/** The verdict of a row that the URL room or the rules refused. */
 export function refusalOf(status: number): number {
   if (status === BATCH_SCHEME) return VERDICT_SCHEME;
+  if (status === BATCH_NO_RULE) return VERDICT_NO_RULE;
+  if (status === BATCH_TOO_DEEP) return VERDICT_TOO_DEEP;
   return status === BATCH_TOO_LONG ? VERDICT_TOO_LONG : VERDICT_INVALID_URL;
 }

@@ -2,7 +2,8 @@
  * Admission row by row: for requests that are more than a URL, and wherever a hook, a budget, a capacity or a
  * politeness unit of the user's own decides. Asks first, marks only what is admitted.
  */
-import { hostCreate, hostFind, hostNamed, hostOfName, queueOf } from "../structures/host-table.ts";
+import { hostCreate, hostFind, hostNamed, hostOfName } from "../structures/host-table.ts";
+import { queueOf } from "../structures/host-queue.ts";
 import {
   blobCreate,
   blobFree,
@@ -10,16 +11,17 @@ import {
   RECORD_FLAG_NO_IDENTITY,
   RECORD_FLAG_START,
   RECORD_FLAG_VOLATILE,
+  RECORD_FAILED,
   RECORD_RESTING,
   recordCreate,
   recordState,
   recordTextOffset,
   setBlobPeriod,
+  setRecordAttempt,
 } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenFind, seenInsert, seenSet } from "../structures/seen-set.ts";
 import { wordAt } from "../structures/store.ts";
-import { registrableDomain } from "../url/domain.ts";
 import {
   BATCH_OK,
   hashesOffset,
@@ -47,7 +49,14 @@ import { type Core, effectivePriority, type RuleState } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
 import { sightRecord } from "./sighting.ts";
-import { admitRecord, isFinishedValue, keepRecord, logAdmitted } from "./transition.ts";
+import {
+  admitRecord,
+  isFinishedValue,
+  keepRecord,
+  requeueRecord,
+  logAdmitted,
+} from "./transition.ts";
+import { unitOf } from "./unit.ts";
 import {
   VERDICT_ACCEPTED,
   VERDICT_BUDGET,
@@ -110,6 +119,10 @@ function admitRow(core: Core, { intake, row, admission, epoch }: Row): number {
   if (known !== 0 && !isAgain) {
     if (!isFinishedValue(known)) sightRecord(core, known, admission.depth, nowMs);
     if (admission.dedup === "check") return VERDICT_DUPLICATE;
+    if (admission.dedup === "again" && !isFinishedValue(known)) {
+      askAgain(core, known, nowMs);
+      return VERDICT_DUPLICATE;
+    }
   }
   const asked = intake.hook === undefined ? admission : intake.hook(row);
   if (asked === undefined) return VERDICT_HOOK;
@@ -131,12 +144,19 @@ function mayReplace(
 ): boolean {
   const { known, admission, epoch, policy } = sighting;
   if (!isFinishedValue(known) && recordState(core.store, known) === RECORD_RESTING) {
-    // One that is never refused comes at any time.
-    if (admission.dedup === "record") return true;
+    // One that is never refused comes at any time, and so do seeds.
+    if (admission.dedup === "record" || admission.dedup === "again") return true;
   }
   if (!isRecrawled(policy.epoch) || epoch !== FOREVER || admission.epoch !== undefined)
     return false;
   return admission.dedup === "check" && mayComeAgain(core, known, nowMs);
+}
+
+/** A failed record of a seed that comes again has all attempts before it. */
+function askAgain(core: Core, record: number, nowMs: number): void {
+  if (recordState(core.store, record) !== RECORD_FAILED) return;
+  setRecordAttempt(core.store, record, 1);
+  requeueRecord(core, record, nowMs);
 }
 
 interface Making {
@@ -228,12 +248,8 @@ interface Unit {
 }
 
 function unitOfRow(core: Core, policy: FrontierPolicy, rows: Rows, row: number): Unit {
-  const { by } = policy;
-  if (by !== "host") {
-    const isDomain = by === "domain";
-    const name = isDomain
-      ? registrableDomain(rowHostText(rows, row))
-      : ownUnit(by, rowLeaseText(policy, rows, row), rowHostText(rows, row));
+  if (policy.by !== "host") {
+    const name = unitOf(policy, rowLeaseText(policy, rows, row), rowHostText(rows, row));
     return { host: hostNamed(core.hosts, name), name };
   }
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
@@ -247,15 +263,4 @@ function joinUnit(core: Core, rows: Rows, row: number, name: string | undefined)
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(core.store, hash);
   return hostCreate(core.hosts, rowHost(rows, row), lo, wordAt(core.store, hash + 1));
-}
-
-/** A user's function that throws or answers no text falls back to the host: no input stops the engine. */
-function ownUnit(by: (url: string) => string, url: string, host: string): string {
-  try {
-    const unit: unknown = by(url);
-    if (typeof unit === "string" && unit !== "") return unit;
-  } catch {
-    // The fall-back below is the answer.
-  }
-  return host;
 }

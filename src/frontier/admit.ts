@@ -12,7 +12,7 @@
  *   I3  A shallower sighting lowers the depth of a record that still has its visit before it.
  */
 import { TABLE_NEW, TABLE_SKIP, tableInsertBatch } from "../structures/fingerprint-table.ts";
-import { hostFind, hostMake, queueOf, RULE_QUEUE_RANKS_WORD } from "../structures/host-table.ts";
+import { hostFind, hostMake, RULE_QUEUE_RANKS_WORD } from "../structures/host-table.ts";
 import { ranksFind } from "../structures/ranks.ts";
 import {
   lastSequence,
@@ -21,6 +21,7 @@ import {
   openRecords,
   takeRecords,
 } from "../structures/record-batch.ts";
+import { queueOf } from "../structures/host-queue.ts";
 import { RECORD_FLAG_HTTPS, recordCreate, recordTextOffset } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
@@ -45,10 +46,10 @@ import {
   visitsKey,
 } from "./admission.ts";
 import { admitEach } from "./admit-each.ts";
+import { memoryFull } from "../base/errors.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
-import { enterEpochs, isEpochPlain, joinEpoch, type RowEpochs } from "./epochs.ts";
+import { enterEpochs, joinEpoch, type RowEpochs } from "./epochs.ts";
 import { evictHosts } from "./eviction.ts";
-import { isBudgeted } from "./politeness.ts";
 import { lowerDepth } from "./sighting.ts";
 import { admitMade, admitRecord, keepRecord, logAdmitted } from "./transition.ts";
 import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY, verdictOf } from "./verdict.ts";
@@ -70,10 +71,9 @@ export type Outline = Pick<Intake, "admissions" | "hook" | "depth" | "isOutside"
 export function isPlain(core: Core, intake: Outline): boolean {
   if (intake.admissions !== undefined || intake.hook !== undefined) return false;
   if (!hasReserve(core)) return false;
-  if (core.sole === undefined) return false;
-  const { policy } = core.sole;
-  if (policy.by !== "host" || isBudgeted(policy) || !isEpochPlain(policy)) return false;
-  if (intake.depth > policy.maxDepth) return false;
+  if (core.isEach) return false;
+  // Where rules are matched, a row that is too deep for its own has been told so already.
+  if (core.plain !== undefined && intake.depth > core.plain.policy.maxDepth) return false;
   const { pending, waiting } = core.counters;
   return !intake.isOutside || pending + waiting + intake.count <= core.limits.capacity;
 }
@@ -86,6 +86,7 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
     admitEach(core, intake, epochs);
     return;
   }
+  if (epochs !== undefined) joinRows(core, rows, epochs);
   const { draft } = core;
   draft.depth = depth;
   draft.parent = intake.parent;
@@ -95,17 +96,13 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   }
   openRecords(core.scratch, rows.offset, draft);
   findHosts(core, rows, count);
-  const bulk = bulkRule(core);
+  const bulk = epochs === undefined ? bulkRule(core) : undefined;
   if (bulk !== undefined) takeRecords(core.scratch, count);
   for (let row = bulk === undefined ? 0 : makeBulk(core, bulk, 0); row < count; ) {
     if (wordAt(core.store, values + row) === TABLE_NEW) {
       if (bulk !== undefined) leaveRecord(core.scratch, row);
       const rule = ruleOfRow(core, intake.ruleIndexes, row);
       draft.priority = effectivePriority(rule.policy, undefined, depth);
-      if (epochs !== undefined && !joinRow(core, rows, row, epochs[row] as string)) {
-        codes[codesStart + row] = VERDICT_FULL_MEMORY;
-        continue;
-      }
       codes[codesStart + row] = makePlain(core, rule, rows, row, nowMs);
     }
     row = bulk === undefined ? row + 1 : makeBulk(core, bulk, row + 1);
@@ -123,14 +120,16 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   if (core.log !== undefined) logRows(core, intake);
 }
 
-/** Notes a row that the seen-set has claimed among its epoch's members; without memory for that it is new still. */
-function joinRow(core: Core, rows: Rows, row: number, epoch: string): boolean {
-  const hash = (hashesOffset(rows) >> 2) + row * 2;
-  const lo = wordAt(core.store, hash);
-  const hi = wordAt(core.store, hash + 1);
-  if (joinEpoch(core, epoch, lo, hi)) return true;
-  seenRemove(core.seen, lo, hi);
-  return false;
+/** Notes the rows that the seen-set has claimed among their epochs' members; a plain batch has room for that. */
+function joinRows(core: Core, rows: Rows, epochs: ReadonlyArray<string | null>): void {
+  const values = valuesOffset(rows) >> 2;
+  for (let row = 0; row < epochs.length; row++) {
+    if (wordAt(core.store, values + row) !== TABLE_NEW) continue;
+    const hash = (hashesOffset(rows) >> 2) + row * 2;
+    const lo = wordAt(core.store, hash);
+    const hi = wordAt(core.store, hash + 1);
+    if (!joinEpoch(core, epochs[row] as string, lo, hi)) throw memoryFull();
+  }
 }
 
 /** Tells the log of the rows admitted, now that their records hold their text. */

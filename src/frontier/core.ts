@@ -26,7 +26,10 @@ import { QUEUE_RULE_WORD, RULE_QUEUE_INDEX_WORD } from "../structures/host-table
 import { recordQueue } from "../structures/record.ts";
 import { type Store, word } from "../structures/store.ts";
 import type { FrontierPolicy } from "./policy.ts";
+import type { Matcher } from "./matcher.ts";
+import type { RuleSpec } from "./rules.ts";
 import type { RuleState } from "./rule-state.ts";
+import type { Sweep } from "./sweep.ts";
 import type { Shares } from "./shares.ts";
 
 export { createRule, type RuleState } from "./rule-state.ts";
@@ -99,9 +102,30 @@ export interface Core {
   readonly clocks: Heap;
   /** Lane of failed records, in the order of their failing. */
   readonly failedLane: number;
-  /** By index. */
+  /** By index; those that have gone stand among them while a record names them. */
   readonly rules: RuleState[];
+  /** Indexes of `rules` that nothing names. */
+  readonly spare: number[];
+  /** The set: its specifications, its rules in their order and by id, its version. */
+  specs: readonly RuleSpec[];
+  active: RuleState[];
+  ruleById: Map<string, RuleState>;
+  version: number | string;
+  matcher: Matcher;
+  /** The rule of the set that takes every URL unasked. */
+  plain: RuleState | undefined;
+  /** Some rule of the set can be admitted to row by row only. */
+  isEach: boolean;
+  /** Some rule of the set asks more of a plain string than its key. */
+  isSpecial: boolean;
   sole: RuleState | undefined;
+  /** Stands for "no rule": what failed for want of one. */
+  readonly none: RuleState;
+  sweep: Sweep | undefined;
+  /** Records that came back to a rule that has gone; adopted before the call ends. */
+  readonly orphans: number[];
+  /** adopt.ts, which stands above the schedule that calls it. */
+  readonly adopt: (core: Core, record: number, nowMs: number) => void;
   readonly shares: Shares;
   readonly limits: CoreLimits;
   readonly counters: Counters;

@@ -75,9 +75,7 @@ export function saltRow(core: Core, rows: Rows, row: number, name: string | null
 export function joinEpoch(core: Core, name: string | null, lo: number, hi: number): boolean {
   if (name === FOREVER || name === null) return true;
   const epoch = epochOpen(core.epochs, name);
-  if (epoch === 0 || !epochAdd(core.epochs, epoch, lo, hi)) return false;
-  core.log?.joined(name, lo, hi);
-  return true;
+  return epoch !== 0 && epochAdd(core.epochs, epoch, lo, hi);
 }
 
 /** Makes the identities of one epoch new again: finished and failed ones go, others finish without identity; how many went. */
@@ -112,7 +110,7 @@ export function forgetEpoch(core: Core, name: string): number {
 
 /** Call it whenever the rules have changed. */
 export function noteEpochs(core: Core): void {
-  core.isSegmented = core.rules.some((rule) => isSegmented(rule.policy));
+  core.isSegmented = core.active.some((rule) => isSegmented(rule.policy));
 }
 
 /**

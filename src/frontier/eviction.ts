@@ -10,6 +10,7 @@ import { hostClock } from "./host-clock.ts";
 const EVICTIONS_PER_BATCH = 256;
 
 export function evictHosts(core: Core, nowMs: number): void {
+  if (core.sweep?.isDone === false) return; // it stands on a queue of one of them
   const isFree = (host: number): boolean => hostClock(core, host) <= nowMs;
   for (let looked = 0; looked < EVICTIONS_PER_BATCH; looked++) {
     const host = hostEvictable(core.hosts, isFree);

@@ -39,9 +39,12 @@ export function hostDelay(core: Core, host: number, policy: FrontierPolicy): num
 }
 
 /** Most leases of a host at once; Infinity without politeness. */
-export function hostLimit(core: Core, host: number, { policy }: RuleState): number {
+export function hostLimit(core: Core, host: number, rule: RuleState): number {
   const byHand = word(core.store, host, HOST_LIMIT_WORD);
-  if (byHand > 0) return byHand;
+  return byHand > 0 ? byHand : ruleLimit(rule);
+}
+
+function ruleLimit({ policy }: RuleState): number {
   return policy.isPolite ? policy.perHost : Number.POSITIVE_INFINITY;
 }
 
@@ -50,27 +53,30 @@ export function isClockKept(core: Core, host: number, policy: FrontierPolicy): b
   return policy.isPolite || hostFlag(core.store, host, HOST_STEERED);
 }
 
-/** The longest gap that a rule with work on this host keeps. */
+/** The longest gap that a rule with work on this host keeps; of host 0: that any rule keeps. */
 export function strictestDelay(core: Core, host: number): number {
-  return strictest(core, host, (rule) => hostDelay(core, host, rule.policy), Math.max);
+  const delays = rulesOn(core, host).map(({ policy }) =>
+    host === 0 ? policy.delayMs : hostDelay(core, host, policy),
+  );
+  return delays.reduce((a, b) => Math.max(a, b), 0);
 }
 
-/** The fewest leases at once that a rule with work on this host allows. */
+/** The fewest leases at once that a rule with work on this host allows; of host 0: that any rule allows. */
 export function strictestLimit(core: Core, host: number): number {
-  return strictest(core, host, (rule) => hostLimit(core, host, rule), Math.min);
+  const limits = rulesOn(core, host).map((rule) =>
+    host === 0 ? ruleLimit(rule) : hostLimit(core, host, rule),
+  );
+  return limits.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
 }
 
-function strictest(
-  core: Core,
-  host: number,
-  of: (rule: RuleState) => number,
-  stricter: (a: number, b: number) => number,
-): number {
+/** Rules that have, or had, work on a host; all of the set where there are none. */
+function rulesOn(core: Core, host: number): readonly RuleState[] {
   const { store } = core;
-  const first = word(store, host, HOST_QUEUES_WORD);
-  let worst = of(first === 0 ? (core.rules[0] as RuleState) : ruleOfQueue(core, first));
-  for (let queue = first; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
-    worst = stricter(worst, of(ruleOfQueue(core, queue)));
+  const rules: RuleState[] = [];
+  let queue = host === 0 ? 0 : word(store, host, HOST_QUEUES_WORD);
+  for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+    rules.push(ruleOfQueue(core, queue));
   }
-  return worst;
+  if (rules.length > 0) return rules;
+  return core.active.length > 0 ? core.active : [core.none];
 }

@@ -26,6 +26,7 @@ import {
   setRecordPriority,
   blobMaxAttempts,
 } from "../structures/record.ts";
+import { adoptOrphans } from "./adopt.ts";
 import { clampPriority, type Core, ruleOf } from "./core.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
 import { countVisit, isBadStatus, takeOutcome } from "./politeness.ts";
@@ -60,6 +61,7 @@ export function step(core: Core, nowMs: number): void {
   }
   if (heapCount(core.resting) > 0) wakeResting(core, nowMs);
   wakeHosts(core, nowMs);
+  if (core.orphans.length > 0) adoptOrphans(core, nowMs);
 }
 
 /** Leases the next record; the core must have been brought to `nowMs`. @hot */
@@ -90,8 +92,10 @@ export function learn(
   outcome: Outcome | undefined,
   nowMs: number,
 ): void {
-  const host = hostOf(core, lease.record);
   const { policy } = ruleOf(core, lease.record);
+  // Nothing was seen, and nothing is counted.
+  if (outcome === undefined && policy.hostBackoff === undefined) return;
+  const host = hostOf(core, lease.record);
   if (outcome !== undefined) takeOutcome(core, host, { policy, outcome }, nowMs);
   countVisit(core, host, { policy, isFailure: isBadStatus(outcome?.status) }, nowMs);
 }
@@ -130,7 +134,9 @@ export function retry(
   }
   // This may give the host up, and this record with it.
   countVisit(core, host, { policy, isFailure: true }, nowMs);
-  return recordState(store, record) === RECORD_FAILED ? "failed" : "requeued";
+  const answer = recordState(store, record) === RECORD_FAILED ? "failed" : "requeued";
+  if (core.orphans.length > 0) adoptOrphans(core, nowMs);
+  return answer;
 }
 
 export function fail(
@@ -156,6 +162,7 @@ export function release(core: Core, lease: HandOut, nowMs: number): void {
     returnRecord(core, record, "released", nowMs);
   }
   cancelVisit(core, host, lease, nowMs);
+  if (core.orphans.length > 0) adoptOrphans(core, nowMs);
 }
 
 export function extend(core: Core, lease: HandOut, ms: number): number {

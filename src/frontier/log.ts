@@ -42,9 +42,7 @@ export interface TransitionLog {
   hostForgotten(host: number): void;
   /** A new generation: finished and failed identities are gone. Said before the seen-set is emptied. */
   forgotten(): void;
-  /** An identity is a member of a named epoch. */
-  joined(epoch: string, lo: number, hi: number): void;
-  /** One finished or failed identity is new again, as an epoch that was forgotten leaves it; said before it is. */
+  /** One finished identity is new again, as an epoch that was forgotten leaves it. */
   identityForgotten(lo: number, hi: number): void;
   /** A live record goes on without identity; said before anything of it changes. */
   disowned(record: number): void;

@@ -80,7 +80,7 @@ export interface FrontierPolicy {
   readonly budgetBytes: number;
 }
 
-const FIELDS = [
+export const POLICY_FIELDS = [
   "key",
   "epoch",
   "order",
@@ -106,7 +106,7 @@ const POLITENESS_FIELDS = [
 
 /** Checks a policy and fills in the defaults; throws OPTION_INVALID naming the field. */
 export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierPolicy {
-  checkObject(policy, path, FIELDS);
+  checkObject(policy, path, POLICY_FIELDS);
   const polite = policy.politeness ?? {};
   const at = `${path}.politeness`;
   checkObject(polite, at, POLITENESS_FIELDS);

@@ -59,6 +59,9 @@ import { hostClock, hostDelay, hostLimit, isClockKept } from "./host-clock.ts";
 import { sharesCharge, sharesJoin, sharesLeave, sharesRefund } from "./shares.ts";
 import { LOG_HOST_CLOCK } from "./log.ts";
 
+/** Records of gone rules that one hand-out finds a new rule for, before it says that nothing is due yet. */
+const ADOPTED_MAX = 1_000;
+
 /** The state of a host before a hand-out, for release and peek to put back. */
 export interface HandOut {
   record: number;
@@ -103,12 +106,28 @@ export function unscheduleRecord(core: Core, record: number, nowMs: number): voi
 /** The record that goes next at `nowMs`, handed out of its ranks and its host; undefined: none may. @hot */
 export function handOut(core: Core, nowMs: number, out: HandOut): boolean {
   if (core.sole !== undefined) return handOutOf(core, core.sole, nowMs, out);
+  let adopted = 0;
   for (let rule = nextRule(core); rule !== undefined; rule = nextRule(core)) {
+    if (rule.isGone) {
+      if (++adopted > ADOPTED_MAX) return false;
+      core.adopt(core, standingOf(core, rule), nowMs); // the sweep has not come so far
+      sharesCharge(core.shares, rule);
+      continue;
+    }
     if (!handOutOf(core, rule, nowMs, out)) continue; // what stood there waits for its hosts
     sharesCharge(core.shares, rule);
     return true;
   }
   return false;
+}
+
+/** The first record that stands in a rule's ranks, or in the host queue that stands there first; 0: none. */
+export function standingOf(core: Core, { handle, policy }: RuleState): number {
+  const { arena, region } = core.store;
+  const lane = ranksBest(arena, word(core.store, handle, RULE_QUEUE_RANKS_WORD));
+  if (lane === 0) return 0;
+  const item = laneFirst(region, lane);
+  return isQueue(core.store, item) ? queueBest(core, item, policy.isLifo) : item;
 }
 
 /** Whether anything stands in any rule's ranks. */

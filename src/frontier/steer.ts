@@ -8,6 +8,7 @@ import {
   setRecordAttempt,
 } from "../structures/record.ts";
 import { seenFind } from "../structures/seen-set.ts";
+import { adoptOrphans } from "./adopt.ts";
 import type { Core } from "./core.ts";
 import { movePriority } from "./sighting.ts";
 import {
@@ -50,10 +51,12 @@ export function updateRecord(
 
 /** Failed records that match become pending, with all attempts before them; how many. */
 export function requeueFailed(core: Core, filter: RecordFilter, nowMs: number): number {
-  return eachMatching(core, filter, ["failed"], (record) => {
+  const count = eachMatching(core, filter, ["failed"], (record) => {
     setRecordAttempt(core.store, record, 1);
     requeueRecord(core, record, nowMs);
   });
+  adoptOrphans(core, nowMs);
+  return count;
 }
 
 /** Pending and waiting records that match go, and those that would come again; how many. */

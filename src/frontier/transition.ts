@@ -47,7 +47,7 @@ import {
   setRecordKey,
   setRecordState,
 } from "../structures/record.ts";
-import { seenFind, seenSet } from "../structures/seen-set.ts";
+import { seenFind, seenReplace } from "../structures/seen-set.ts";
 import { float, word } from "../structures/store.ts";
 import { type Core, DEPTH_COUNT_MAX, type RuleState, ruleOf } from "./core.ts";
 import { memoryFull } from "../base/errors.ts";
@@ -156,6 +156,7 @@ export function finishRecord(core: Core, record: number, againMs: number): void 
   const value = finishedWord(core, record);
   if (againMs > 0 && ownsIdentity(core, record)) {
     setRecordState(core.store, record, RECORD_RESTING);
+    ruleOf(core, record).resting++;
     if (!heapPush(core.resting, record, againMs, sequenceOf(core, record))) throw memoryFull();
     core.log?.record(LOG_RESTED, record, value);
     return;
@@ -168,7 +169,9 @@ export function finishRecord(core: Core, record: number, againMs: number): void 
 export function returnResting(core: Core, record: number, nowMs: number): void {
   const { store } = core;
   core.counters.done--;
-  ruleOf(core, record).done--;
+  const rule = ruleOf(core, record);
+  rule.done--;
+  rule.resting--;
   setRecordAttempt(store, record, 1);
   setRecordDeliveries(store, record, 0);
   enterPending(core, record, nowMs);
@@ -184,6 +187,7 @@ export function endResting(core: Core, record: number): void {
 
 /** The same for one that the caller has taken off the heap. */
 export function retireResting(core: Core, record: number): void {
+  if (recordState(core.store, record) === RECORD_RESTING) ruleOf(core, record).resting--;
   const value = finishedWord(core, record);
   core.log?.record(LOG_DONE, record, value);
   retire(core, record, value);
@@ -200,6 +204,7 @@ export function yieldAgain(core: Core, record: number, nowMs: number): void {
 /** A resting record is forgotten with its generation; the caller counts. */
 export function forgetResting(core: Core, record: number): void {
   heapRemove(core.resting, record);
+  ruleOf(core, record).resting--;
   freeRecord(core, record);
 }
 
@@ -214,7 +219,9 @@ export function returnRecord(
   if (kind === "released") core.counters.released++;
   setRecordState(core.store, record, RECORD_PENDING);
   core.counters.pending++;
-  ruleOf(core, record).pending++;
+  const rule = ruleOf(core, record);
+  rule.pending++;
+  if (rule.isGone) core.orphans.push(record);
   scheduleRecord(core, record, nowMs);
   core.log?.record(kind === "released" ? LOG_RELEASED : LOG_EXPIRED, record, 0);
   if (core.sink.wants[kind]) core.sink.record(kind, record, undefined);
@@ -281,7 +288,9 @@ export function removeRecord(core: Core, record: number, nowMs: number): void {
   if (isResting) {
     heapRemove(core.resting, record);
     core.counters.done--;
-    ruleOf(core, record).done--;
+    const rule = ruleOf(core, record);
+    rule.done--;
+    rule.resting--;
   } else leavePending(core, record, nowMs);
   core.counters.removed++;
   const made = recordAttempt(core.store, record) - (isResting ? 0 : 1);
@@ -346,7 +355,9 @@ function enterPending(core: Core, record: number, nowMs: number): void {
   setRecordState(store, record, RECORD_PENDING);
   setRecordKey(store, record, orderKey(core, record, ++core.sequence));
   core.counters.pending++;
-  ruleOf(core, record).pending++;
+  const rule = ruleOf(core, record);
+  rule.pending++;
+  if (rule.isGone) core.orphans.push(record);
   scheduleRecord(core, record, nowMs);
 }
 
@@ -355,7 +366,9 @@ function enterWaiting(core: Core, record: number, dueMs: number): void {
   setRecordState(core.store, record, RECORD_WAITING);
   if (!heapPush(core.waiting, record, dueMs, sequenceOf(core, record))) throw memoryFull();
   core.counters.waiting++;
-  ruleOf(core, record).waiting++;
+  const rule = ruleOf(core, record);
+  rule.waiting++;
+  if (rule.isGone) core.orphans.push(record);
 }
 
 function leavePending(core: Core, record: number, nowMs: number): void {
@@ -394,14 +407,14 @@ export function sequenceOf(core: Core, record: number): number {
 /** Writes the last word on an identity, if this record still owns it, and frees the record. */
 function retire(core: Core, record: number, value: number): void {
   const { store } = core;
-  if (ownsIdentity(core, record)) {
-    seenSet(core.seen, recordLo(store, record), recordHi(store, record), value >>> 0);
+  if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
+    const lo = recordLo(store, record);
+    seenReplace(core.seen, lo, recordHi(store, record), record, value >>> 0);
   }
   freeRecord(core, record);
 }
 
-/** Gives a record back with all that hangs on it; it stands nowhere. */
-export function freeRecord(core: Core, record: number): void {
+function freeRecord(core: Core, record: number): void {
   const { store } = core;
   const host = hostOf(core, record);
   if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) core.volatileData.delete(record);

@@ -26,7 +26,7 @@ export const VERDICT_NO_FOLLOW = 13;
 export const VERDICT_MAX_FOUND = 14;
 export const VERDICT_INVALID_REQUEST = 15;
 export const VERDICT_LATE = 16;
-export const VERDICT_FULL_DISK = 17;
+export const VERDICT_NO_RULE = 17;
 
 export const VERDICTS: readonly Verdict[] = [
   freeze("accepted"),
@@ -46,7 +46,7 @@ export const VERDICTS: readonly Verdict[] = [
   freeze("rejected", "max-found"),
   freeze("rejected", "invalid-request"),
   freeze("rejected", "late"),
-  freeze("full", "disk"),
+  freeze("rejected", "no-rule"),
 ];
 
 /** The verdict of a code. */

@@ -70,7 +70,8 @@ export function verifyCore(core: Core): void {
 
 /** Rules count their records; the shares list every rule that has something standing. */
 function verifyRules(core: Core): void {
-  assert(core.sole === undefined || core.rules.length === 1, "a sole rule is the only one");
+  const inUse = core.rules.length - core.spare.length;
+  assert(core.sole === undefined || inUse === 2, "a sole rule is the only one beside none");
   for (const state of ["pending", "waiting", "leased", "failed"] as const) {
     const counts = new Map<RuleState, number>();
     const noted = noteRecords(core, new Set([state]));

@@ -55,6 +55,8 @@ export interface KernelExports {
   /** Makes them from a row on; the row that is the owner's to make, or the count of rows. */
   makeRecords(job: number, from: number): number;
   copyBatch(jobs: number, count: number): void;
+  /** Reads what the ends of records will need, all at once; a number of no meaning. */
+  touchRecords(table: number, handles: number, count: number): number;
   gatherUrls(handles: number, count: number, text: number, capacity: number, ends: number): number;
   tableFindShared(table: number, hashes: number, count: number, values: number): number;
 }

@@ -84,6 +84,10 @@ export const BATCH_SCHEME = 4;
 export const BATCH_TOO_LONG = 5;
 /** The owner took this row out; every kernel call passes over it. */
 export const BATCH_SKIPPED = 6;
+/** The owner found no rule for this row. */
+export const BATCH_NO_RULE = 7;
+/** The owner found the rule of this row not to reach so deep. */
+export const BATCH_TOO_DEEP = 8;
 
 /** Row flags. */
 export const BATCH_FLAG_HTTPS = 1;

@@ -32,11 +32,15 @@
  *      9  next               next queue of the same host
  *  10-11  rank         f64   the priority it stands under in its rule's ranks
  *     12  pending            records in its own ranks
- *     13  reserved
+ *     13  rule next          next queue of the same rule
+ *     14  rule previous
+ *     15  reserved
  *
  * Rule queue, words:
  *      0  ranks              root: records, or host queues
  *      1  index              of the rule among the rules
+ *      2  first              first host queue of the rule
+ *      3  reserved
  */
 export const HOST_FLAGS_WORD = 5;
 export const HOST_LEASED_WORD = 6;
@@ -68,8 +72,6 @@ export const HOST_IDLE = 4;
 export const HOST_CLOCKED = 8;
 /** Its settings must outlive its work: never evicted. */
 export const HOST_KEPT = 16;
-/** The journal, or the snapshot before it, holds its name. */
-export const HOST_JOURNALED = 32;
 
 export const QUEUE_MARK_WORD = 5;
 export const QUEUE_RULE_WORD = 6;
@@ -78,9 +80,12 @@ export const QUEUE_HOST_WORD = 8;
 export const QUEUE_NEXT_WORD = 9;
 export const QUEUE_RANK_WORD = 10;
 export const QUEUE_PENDING_WORD = 12;
-export const QUEUE_SIZE_BYTES = 56;
+export const QUEUE_RULE_NEXT_WORD = 13;
+export const QUEUE_RULE_PREVIOUS_WORD = 14;
+export const QUEUE_SIZE_BYTES = 64;
 export const QUEUE_MARK = 255;
 
 export const RULE_QUEUE_RANKS_WORD = 0;
 export const RULE_QUEUE_INDEX_WORD = 1;
-export const RULE_QUEUE_SIZE_BYTES = 8;
+export const RULE_QUEUE_FIRST_WORD = 2;
+export const RULE_QUEUE_SIZE_BYTES = 16;

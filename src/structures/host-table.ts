@@ -24,12 +24,9 @@ import {
   HOST_QUEUES_WORD,
   HOST_SIZE_BYTES,
   HOST_TURN_WORD,
-  QUEUE_HOST_WORD,
   QUEUE_MARK,
   QUEUE_MARK_WORD,
-  QUEUE_NEXT_WORD,
-  QUEUE_RULE_WORD,
-  QUEUE_SIZE_BYTES,
+  RULE_QUEUE_FIRST_WORD,
   RULE_QUEUE_INDEX_WORD,
   RULE_QUEUE_RANKS_WORD,
   RULE_QUEUE_SIZE_BYTES,
@@ -41,6 +38,7 @@ import {
   tableInsert,
   tableRemove,
 } from "./fingerprint-table.ts";
+import { queueFree } from "./host-queue.ts";
 import { float, hashText, setFloat, setWord, type Store, word } from "./store.ts";
 
 export {
@@ -52,16 +50,11 @@ export {
   HOST_DELAY_WORD,
   HOST_FAILURES_WORD,
   HOST_FLAGS_WORD,
-  HOST_HASH_HI_WORD,
-  HOST_HASH_LO_WORD,
   HOST_HELD,
-  HOST_JOURNALED,
   HOST_KEPT,
   HOST_LEASED_WORD,
   HOST_LIMIT_WORD,
   HOST_LIVE_WORD,
-  HOST_NAME_BYTES_WORD,
-  HOST_NAME_WORD,
   HOST_PENDING_WORD,
   HOST_QUEUES_WORD,
   HOST_READY_AT_WORD,
@@ -177,25 +170,6 @@ export function hostMake(table: HostTable, view: Uint8Array, lo: number, hi: num
   return host;
 }
 
-/** The host's queue under a rule, made when missing; 0 when memory is exhausted. */
-export function queueOf(table: HostTable, host: number, ruleQueue: number): number {
-  const { store } = table;
-  const first = word(store, host, HOST_QUEUES_WORD);
-  for (let queue = first; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
-    if (word(store, queue, QUEUE_RULE_WORD) === ruleQueue) return queue;
-  }
-  const queue = arenaTake(store.arena, QUEUE_SIZE_BYTES);
-  if (queue === 0) return 0;
-  const { u32 } = store.region.views;
-  u32.fill(0, queue * 2, queue * 2 + QUEUE_SIZE_BYTES / 4);
-  setWord(store, queue, QUEUE_MARK_WORD, QUEUE_MARK);
-  setWord(store, queue, QUEUE_RULE_WORD, ruleQueue);
-  setWord(store, queue, QUEUE_HOST_WORD, host);
-  setWord(store, queue, QUEUE_NEXT_WORD, first);
-  setWord(store, host, HOST_QUEUES_WORD, queue);
-  return queue;
-}
-
 export function hostName(store: Store, host: number): string {
   const start = word(store, host, HOST_NAME_WORD) * 8;
   return store.region.views.buffer.utf8Slice(
@@ -214,6 +188,7 @@ export function ruleQueueCreate(store: Store, index: number): number {
   const handle = arenaTake(store.arena, RULE_QUEUE_SIZE_BYTES);
   if (handle === 0) return 0;
   setWord(store, handle, RULE_QUEUE_RANKS_WORD, 0);
+  setWord(store, handle, RULE_QUEUE_FIRST_WORD, 0);
   setWord(store, handle, RULE_QUEUE_INDEX_WORD, index);
   return handle;
 }
@@ -270,11 +245,10 @@ export function hostForget(table: HostTable, host: number): void {
     word(store, host, HOST_HASH_LO_WORD),
     word(store, host, HOST_HASH_HI_WORD),
   );
-  let queue = word(store, host, HOST_QUEUES_WORD);
-  while (queue !== 0) {
-    const next = word(store, queue, QUEUE_NEXT_WORD);
-    arenaGive(store.arena, queue, QUEUE_SIZE_BYTES);
-    queue = next;
+  for (;;) {
+    const queue = word(store, host, HOST_QUEUES_WORD);
+    if (queue === 0) break;
+    queueFree(store, queue);
   }
   const nameBytes = Math.max(word(store, host, HOST_NAME_BYTES_WORD), 1);
   arenaGive(store.arena, word(store, host, HOST_NAME_WORD), nameBytes);

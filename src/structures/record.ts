@@ -12,6 +12,7 @@ import {
   RECORD_FLAG_BLOB,
   RECORD_FLAG_PARENT,
   RECORD_FLAG_VOLATILE,
+  RECORD_FLAG_WHOLE,
   RECORD_HASH_HI_WORD,
   RECORD_HASH_LO_WORD,
   RECORD_HEAD_BYTES,
@@ -110,6 +111,22 @@ export function recordCreate(store: Store, draft: RecordDraft): number {
   return record;
 }
 
+/** The same record with its whole URL as text, under a new handle; 0 when memory is exhausted. The old one is freed. */
+export function recordRemake(store: Store, record: number, url: string): number {
+  const flags = recordFlags(store, record);
+  const before = recordBytes(flags, recordTextLength(store, record));
+  const head = recordTextOffset(store, record) - record * 8;
+  const made = arenaTake(store.arena, recordBytes(flags, url.length));
+  if (made === 0) return 0;
+  const { buffer, u8 } = store.region.views;
+  u8.copyWithin(made * 8, record * 8, record * 8 + head);
+  buffer.latin1Write(url, made * 8 + head, url.length);
+  setRecordFlags(store, made, flags | RECORD_FLAG_WHOLE);
+  store.region.views.u32[made * 2 + RECORD_TEXT_BYTES_WORD] = url.length;
+  arenaGive(store.arena, record, before);
+  return made;
+}
+
 /** Frees a record with its blob and its share of the parent. @hot */
 export function recordFree(store: Store, record: number): void {
   const flags = recordFlags(store, record);
@@ -188,19 +205,16 @@ export function recordQueue(store: Store, record: number): number {
   return store.region.views.u32[record * 2 + RECORD_QUEUE_WORD] as number;
 }
 
+export function setRecordQueue(store: Store, record: number, queue: number): void {
+  store.region.views.u32[record * 2 + RECORD_QUEUE_WORD] = queue;
+}
+
 export function recordLo(store: Store, record: number): number {
   return store.region.views.u32[record * 2 + RECORD_HASH_LO_WORD] as number;
 }
 
 export function recordHi(store: Store, record: number): number {
   return store.region.views.u32[record * 2 + RECORD_HASH_HI_WORD] as number;
-}
-
-/** Gives a record without identity a name of its own, where others keep their hash. */
-export function setRecordName(store: Store, record: number, lo: number, hi: number): void {
-  const { u32 } = store.region.views;
-  u32[record * 2 + RECORD_HASH_LO_WORD] = lo;
-  u32[record * 2 + RECORD_HASH_HI_WORD] = hi;
 }
 
 export function recordDepth(store: Store, record: number): number {

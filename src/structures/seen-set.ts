@@ -255,6 +255,25 @@ export function seenSet(seen: SeenSet, lo: number, hi: number, value: number): b
 }
 
 /**
+ * Writes the value of a live record's hash if it still holds `before`; false, with nothing changed, if not. One probe: what
+ * is live stands in the hot table (I2). @hot
+ */
+export function seenReplace(
+  seen: SeenSet,
+  lo: number,
+  hi: number,
+  before: number,
+  value: number,
+): boolean {
+  const slot = tableFind(seen.table, lo, hi);
+  const { u32 } = seen.kernel.region.views;
+  if (slot === 0 || u32[slot >>> 2] !== before) return false;
+  if (seen.bloom !== undefined) return seenSet(seen, lo, hi, value);
+  u32[slot >>> 2] = value;
+  return true;
+}
+
+/**
  * Takes one hash out: new again when it comes next. False: it was not there, or memory is exhausted.
  * Mode bloom can forget live records' entries alone, their hashes stay seen.
  */

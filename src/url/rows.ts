@@ -13,6 +13,7 @@ import {
   BATCH_SLOTS_OFFSET_WORD,
   BATCH_VALUES_OFFSET_WORD,
   ROW_FLAGS_WORD,
+  ROW_FRAGMENT_START_WORD,
   ROW_HOST_LENGTH_WORD,
   ROW_HOST_START_WORD,
   ROW_HREF_LENGTH_WORD,
@@ -27,9 +28,11 @@ import type { Kernel } from "../kernel/kernel.ts";
 
 export {
   BATCH_INVALID,
+  BATCH_NO_RULE,
   BATCH_OK,
   BATCH_SCHEME,
   BATCH_SKIPPED,
+  BATCH_TOO_DEEP,
   BATCH_TOO_LONG,
 } from "../layout/batch.ts";
 
@@ -76,6 +79,24 @@ export function rowVisitLength(rows: Rows, row: number): number {
 /** Where the path starts within the visit URL. */
 export function rowPathStart(rows: Rows, row: number): number {
   return rowWord(rows, row, ROW_PATH_START_WORD);
+}
+
+/** Absolute offset of the host's bytes. */
+export function rowHostOffset(rows: Rows, row: number): number {
+  return rowVisitOffset(rows, row) + rowWord(rows, row, ROW_HOST_START_WORD);
+}
+
+export function rowHostLength(rows: Rows, row: number): number {
+  return rowWord(rows, row, ROW_HOST_LENGTH_WORD);
+}
+
+/** The parsed URL without its fragment, known before the key policy is: what patterns of rules look at. */
+export function rowPageText(rows: Rows, row: number): string {
+  const start = rowVisitOffset(rows, row);
+  return rows.kernel.region.views.buffer.latin1Slice(
+    start,
+    start + rowWord(rows, row, ROW_FRAGMENT_START_WORD),
+  );
 }
 
 /** A view of the host's bytes, valid until the region grows. */

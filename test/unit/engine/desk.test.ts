@@ -64,7 +64,7 @@ describe("a wrong argument", () => {
       ["limit", () => Object.assign(host, { limit: 0 })],
       ["address", () => Object.assign(host, { address: "1.2.3.4" })],
       ["at", () => host.blockUntil?.("later")],
-      ["rules", () => any.setRules?.([])],
+      ["rules", () => any.setRules?.(5)],
       ["share", () => any.share?.()],
     ];
     const state = (): string => JSON.stringify({ ...frontier.report(), memory: 0, rates: 0 });

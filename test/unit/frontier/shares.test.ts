@@ -11,6 +11,7 @@ import {
   verifyShares,
 } from "../../../src/frontier/shares.ts";
 import { createRandom } from "../../../src/base/random.ts";
+import { normalizePolicy } from "../../../src/url/policy.ts";
 import { testSeed } from "../../support/seed.ts";
 
 describe("shares", () => {
@@ -76,8 +77,9 @@ describe("shares", () => {
 function listed(rates: readonly number[]): { shares: Shares; rules: RuleState[] } {
   const shares = createShares();
   const policy = normalizeRulePolicy({}, "policy");
+  const key = normalizePolicy();
   const rules = rates.map((rate, index) =>
-    createRule({ id: `r${index}`, index, handle: 0, policy, order: index, rate }),
+    createRule({ id: `r${index}`, index, handle: 0, policy, key, order: index, rate }),
   );
   for (const rule of rules) sharesJoin(shares, rule);
   return { shares, rules };

@@ -1,0 +1,176 @@
+/**
+ * Chores: what a frontier does by itself, in slices between the user's calls: the sweep after a change of rules, and seeds.
+ *
+ *   rule appears ─▶ its seeds, once        every T ─▶ its seeds again: what is finished or failed starts anew,
+ *                                                     what is still on its way stays as it is
+ *
+ *   I1  One timer serves all (life.ts), however often rules are swapped, and only while there is something to do.
+ *   I2  Seeds are admitted like anything pushed from outside: rules, scope, duplicates, capacity. Where there is no room
+ *       they wait for it; none is dropped.
+ *   I3  Seeds of templates are made when they are pushed, never as one list.
+ */
+import type { Core } from "../frontier/core.ts";
+import { isSweeping, sweepSlice } from "../frontier/rule-set.ts";
+import type { RuleSpec } from "../frontier/rules.ts";
+import type { Sweep } from "../frontier/sweep.ts";
+import { VERDICT_FULL, VERDICT_FULL_MEMORY } from "../frontier/verdict.ts";
+import { expandSeed } from "../url/seed.ts";
+import type { EventHub } from "./events.ts";
+import { type Gate, pushList } from "./intake.ts";
+
+/** Seeds pushed in one slice: about a millisecond. */
+const SLICE_SEEDS = 500;
+
+/** Seeds of one rule on their way in. */
+interface Seeding {
+  readonly id: string;
+  readonly isAgain: boolean;
+  readonly urls: Iterator<string>;
+  /** Taken from `urls`, and refused for want of room. */
+  left: string[];
+}
+
+export class Chores {
+  readonly #gate: () => Gate;
+  readonly #events: EventHub;
+  readonly #seedings: Seeding[] = [];
+  /** When each rule was seeded last. */
+  #seededAt = new Map<string, number>();
+  #toldSweep: Sweep | undefined;
+  #nextAt = Number.POSITIVE_INFINITY;
+  #hasEvery = false;
+
+  constructor(gate: () => Gate, events: EventHub) {
+    this.#gate = gate;
+    this.#events = events;
+  }
+
+  /** Seeds are on their way in. */
+  get isSeeding(): boolean {
+    return this.#seedings.length > 0;
+  }
+
+  /** Some seeds will come again: a frontier is not finished by itself. */
+  get hasEvery(): boolean {
+    return this.#hasEvery;
+  }
+
+  /** When each rule was seeded last, for the journal; `restore` takes it back. */
+  get seededAt(): Record<string, number> {
+    return Object.fromEntries(this.#seededAt);
+  }
+
+  /** Seed times of an earlier process: rules that were seeded then are not new. */
+  restore(seededAt: Record<string, number>): void {
+    this.#seededAt = new Map(Object.entries(seededAt));
+  }
+
+  /** A core begins with the rules that it has: no sweep of its own is told of. */
+  begin(core: Core, nowMs: number): void {
+    this.#toldSweep = core.sweep;
+    this.rulesChanged(core, nowMs);
+  }
+
+  /** New rules are seeded; the times of others stay. */
+  rulesChanged(core: Core, nowMs: number): void {
+    for (const spec of core.specs) {
+      if (spec.seeds.length > 0 && !this.#seededAt.has(spec.id)) {
+        this.#seed(core, spec, nowMs, false);
+      }
+    }
+    this.#hasEvery = core.specs.some(hasEvery);
+    this.#findNext(core);
+    this.run(core, nowMs);
+  }
+
+  /** When there is something to do; at `nowMs`: at once. */
+  dueAt(core: Core, nowMs: number): number {
+    if (isSweeping(core)) return nowMs;
+    if (this.#seedings.length > 0 && roomOf(core) > 0) return nowMs;
+    return this.#nextAt;
+  }
+
+  /** One slice of each. */
+  run(core: Core, nowMs: number): void {
+    sweepSlice(core, nowMs);
+    this.#tell(core);
+    if (nowMs >= this.#nextAt) this.#seedAgain(core, nowMs);
+    this.#push(core, nowMs);
+  }
+
+  #tell(core: Core): void {
+    const { sweep } = core;
+    if (sweep === undefined || !sweep.isDone || sweep === this.#toldSweep) return;
+    this.#toldSweep = sweep;
+    const { version, unmatched, unmatchedCount, moved } = sweep;
+    this.#events.emit("rulesApplied", { version, unmatched, unmatchedCount, moved });
+  }
+
+  #seedAgain(core: Core, nowMs: number): void {
+    for (const spec of core.specs) {
+      if (dueOf(spec, this.#seededAt) <= nowMs) this.#seed(core, spec, nowMs, true);
+    }
+    this.#findNext(core);
+  }
+
+  #seed(core: Core, spec: RuleSpec, nowMs: number, isAgain: boolean): void {
+    this.#seededAt.set(spec.id, nowMs);
+    core.log?.note("seeded", this.seededAt);
+    if (this.#seedings.some(({ id }) => id === spec.id)) return; // the last round is not in yet
+    this.#seedings.push({ id: spec.id, isAgain, urls: each(spec.seeds), left: [] });
+  }
+
+  #findNext(core: Core): void {
+    let nextAt = Number.POSITIVE_INFINITY;
+    for (const spec of core.specs) nextAt = Math.min(nextAt, dueOf(spec, this.#seededAt));
+    this.#nextAt = nextAt;
+  }
+
+  #push(core: Core, nowMs: number): void {
+    const seeding = this.#seedings[0];
+    const most = Math.min(SLICE_SEEDS, roomOf(core));
+    if (seeding === undefined || most === 0) return;
+    if (!core.ruleById.has(seeding.id)) {
+      this.#seedings.shift(); // its rule has gone
+      return;
+    }
+    const urls = seeding.left.splice(0, most);
+    let isOver = false;
+    while (urls.length < most && !isOver) {
+      const next = seeding.urls.next();
+      if (next.done) isOver = true;
+      else urls.push(next.value);
+    }
+    const list = urls.map((url) => ({ url, start: true }));
+    const { isAgain } = seeding;
+    const codes = pushList(this.#gate(), list, {
+      nowMs,
+      isOutside: true,
+      isAgain,
+      depth: 0,
+      parent: 0,
+    });
+    const isRefused = (_: string, at: number): boolean =>
+      codes[at] === VERDICT_FULL || codes[at] === VERDICT_FULL_MEMORY;
+    seeding.left.push(...urls.filter(isRefused));
+    if (isOver && seeding.left.length === 0) this.#seedings.shift();
+  }
+}
+
+function* each(templates: readonly string[]): Generator<string, void, undefined> {
+  for (const template of templates) yield* expandSeed(template);
+}
+
+function hasEvery({ seeds, everyMs }: RuleSpec): boolean {
+  return everyMs !== undefined && seeds.length > 0;
+}
+
+function dueOf(spec: RuleSpec, seededAt: ReadonlyMap<string, number>): number {
+  if (spec.everyMs === undefined || !hasEvery(spec)) return Number.POSITIVE_INFINITY;
+  return (seededAt.get(spec.id) ?? Number.NEGATIVE_INFINITY) + spec.everyMs;
+}
+
+/** How many more records may come from outside. */
+function roomOf({ counters, limits }: Core): number {
+  return Math.max(limits.capacity - counters.pending - counters.waiting, 0);
+}

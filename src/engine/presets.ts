@@ -1,0 +1,141 @@
+/**
+ * Presets: the five schedulers that this one descends from, each as options of the one engine. A preset gives plain
+ * options and nothing else; what is passed in stands over it, `defaults` field by field.
+ *
+ *   preset       key                          epoch                        order              attempts
+ *   webmagic     the URL as it is, POST free  forever                      priority, fifo     1, retries at priority 0
+ *   vscrawler    the URL as it is             forever, dated ones by day   fifo               3, priority kept
+ *   scrapy       w3lib, method and body       forever                      priority, lifo     3, priority −1
+ *   gopcp        the URL as it is             forever                      fifo               1
+ *   neocrawler   the URL without fragment     every interval               shares, fifo       4, priority kept
+ */
+import type { FrontierOptions, Rule, RulePolicy } from "./types.ts";
+
+/** Options of `presets.gopcp`: those of a frontier, and the scheduler's own scope. */
+export interface GopcpOptions extends FrontierOptions {
+  /** Accepted registrable domains; all when left out. */
+  domains?: string[];
+  /** Deepest page that is taken; no limit when left out. */
+  maxDepth?: number;
+}
+
+/** Options of `presets.neocrawler`: those of a frontier, and the interval of rules that have none. */
+export interface NeocrawlerOptions extends FrontierOptions {
+  /** Time after its last visit at which a page is due again; default a day. */
+  interval?: string | number;
+}
+
+/** The ancestors' option sets: see `presets`. */
+export interface Presets {
+  /** WebMagic's schedulers. */
+  webmagic(options?: FrontierOptions): FrontierOptions;
+  /** VSCrawler's SeedManager. */
+  vscrawler(options?: FrontierOptions): FrontierOptions;
+  /** Scrapy's scheduler with queuelib. */
+  scrapy(options?: FrontierOptions): FrontierOptions;
+  /** The scheduler of gopcp.v2's web crawler. */
+  gopcp(options?: GopcpOptions): FrontierOptions;
+  /** NEOCrawler's central scheduler. */
+  neocrawler(options?: NeocrawlerOptions): FrontierOptions;
+}
+
+/** Requests that gopcp.v2's request pool holds: 1,000 buffers of 50. */
+const GOPCP_CAPACITY = 50_000;
+/** What Scrapy has under way for one host at once. */
+const SCRAPY_PER_HOST = 8;
+/** What NEOCrawler keeps scheduled at once. */
+const NEOCRAWLER_LIMIT = 200;
+
+/**
+ * Option sets for people who come from one of the five ancestors: `openFrontier(presets.scrapy())` starts with the behaviour that they know. Plain data,
+ * made anew by each call; nothing is checked here, `openFrontier` refuses what is wrong. A preset keeps a frontier in memory unless a
+ * `directory` is passed.
+ *
+ * @example
+ * ```ts
+ * import { openFrontier, presets } from "outrider";
+ *
+ * const frontier = await openFrontier(presets.scrapy({ capacity: 100_000 }));
+ * frontier.pushMany(["https://example.org/a", "https://example.org/b"]);
+ * console.log(frontier.poll()?.url); // https://example.org/b: last in, first out
+ * await frontier.close();
+ * ```
+ */
+export const presets: Presets = Object.freeze({
+  webmagic: (options: FrontierOptions = {}) =>
+    over(options, {
+      key: { profile: "url", exemptMethods: ["POST"] },
+      epoch: "forever",
+      order: "fifo",
+      maxAttempts: 1,
+      backoff: { baseMs: 1_000, factor: 1 },
+      retryPriority: { set: 0 },
+    }),
+  vscrawler: (options: FrontierOptions = {}) =>
+    over(
+      { idleTimeoutMs: 60_000, ...options },
+      {
+        key: { profile: "url" },
+        epoch: { calendar: "day", zone: "UTC", undated: "forever" },
+        order: "fifo",
+        maxAttempts: 3,
+        retryPriority: 0,
+      },
+    ),
+  scrapy: (options: FrontierOptions = {}) =>
+    over(options, {
+      key: { profile: "w3lib" },
+      epoch: "forever",
+      order: "lifo",
+      startLast: true,
+      maxAttempts: 3,
+      retryPriority: -1,
+      politeness: { perHost: SCRAPY_PER_HOST },
+    }),
+  gopcp: ({ domains, maxDepth, ...options }: GopcpOptions = {}) => {
+    const scope: Rule[] =
+      domains === undefined ? [] : [{ id: "accepted", match: { domains: [...domains] } }];
+    const rules = options.rules ?? scope;
+    return over(
+      {
+        capacity: GOPCP_CAPACITY,
+        ...options,
+        ...(rules.length === 0 ? {} : { rules }),
+      },
+      {
+        key: { profile: "url" },
+        epoch: "forever",
+        order: "fifo",
+        maxAttempts: 1,
+        ...(maxDepth === undefined ? {} : { maxDepth }),
+      },
+    );
+  },
+  neocrawler: ({ interval = "1d", ...options }: NeocrawlerOptions = {}) =>
+    over(
+      { maxLeases: NEOCRAWLER_LIMIT, ...options },
+      {
+        key: { profile: "url", fragment: "drop" },
+        epoch: { every: interval },
+        order: "fifo",
+        maxAttempts: 4,
+        retryPriority: 0,
+      },
+    ),
+});
+
+/** The caller's options over a preset's policy. */
+function over(options: FrontierOptions, policy: RulePolicy): FrontierOptions {
+  const { defaults = {} } = options;
+  const key = { ...policy.key, ...defaults.key };
+  const politeness = { ...policy.politeness, ...defaults.politeness };
+  return {
+    ...options,
+    defaults: {
+      ...policy,
+      ...defaults,
+      key,
+      ...(Object.keys(politeness).length === 0 ? {} : { politeness }),
+    },
+  };
+}

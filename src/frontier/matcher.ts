@@ -1,0 +1,183 @@
+/**
+ * Matcher: the rule of a URL, by host, domain, pattern and scheme, without a look at rules of other hosts.
+ *
+ *   host ─▶ hosts with port, hosts ─▶ domains, longest first ─▶ rules without either     = the plan of this host:
+ *           within each: longest pattern first, then array order                           rules to try, in order
+ *
+ *   cost    a known host: one look at the memo; a new one: one look per label and one for its plan
+ *   pattern only where a plan names one, on the URL without its fragment, compiled once. A pattern that shows the one host
+ *           it can match (`^https?://www\.example\.com/…`) stands in the plans of that host alone; any other without
+ *           hosts and domains is tried in order for every URL that nothing before it took: one test each.
+ *
+ *   I1  The plan of a host lists every rule that can match on it, most specific first; the first that fits is the answer.
+ *   I2  Plans are shared between hosts that meet the same entries, so that their number is bounded by the rules.
+ */
+import { hostOfPattern } from "../url/host-pattern.ts";
+import {
+  clearHostMemo,
+  createHostMemo,
+  type HostMemo,
+  hostMemo,
+  keepHostMemo,
+} from "../url/host-memo.ts";
+import { type Rows, rowHostText, rowIsHttps, rowPageText } from "../url/rows.ts";
+import { type RuleMatch, SCHEME_HTTP, SCHEME_HTTPS } from "./rules.ts";
+
+const SCHEMES_ALL = SCHEME_HTTP | SCHEME_HTTPS;
+
+/** Names of a rule's place: no rule fits. */
+export const NO_RULE = -1;
+
+interface Candidate {
+  /** Place in the set. */
+  readonly order: number;
+  readonly pattern: RegExp | undefined;
+  readonly patternLength: number;
+  readonly schemes: number;
+}
+
+type Plan = readonly Candidate[];
+
+export interface Matcher {
+  /** The place of a rule that takes every URL before any other is asked, or NO_RULE. */
+  readonly all: number;
+  readonly hosts: Map<string, Candidate[]>;
+  readonly domains: Map<string, Candidate[]>;
+  /** Rules without hosts and domains whose pattern names its host. */
+  readonly anchored: Map<string, Candidate[]>;
+  readonly others: Plan;
+  readonly plans: Plan[];
+  /** Entries met → index of the plan. */
+  readonly planIndexes: Map<string, number>;
+  readonly memo: HostMemo;
+}
+
+/** `memo`: one that an earlier matcher no longer needs. */
+export function createMatcher(
+  matches: readonly RuleMatch[],
+  memo: HostMemo = createHostMemo(),
+): Matcher {
+  clearHostMemo(memo);
+  const hosts = new Map<string, Candidate[]>();
+  const domains = new Map<string, Candidate[]>();
+  const anchored = new Map<string, Candidate[]>();
+  const others: Candidate[] = [];
+  for (const [order, match] of matches.entries()) {
+    const { pattern, schemes } = match;
+    const candidate = { order, pattern, patternLength: pattern?.source.length ?? 0, schemes };
+    for (const host of match.hosts) listIn(hosts, host, candidate);
+    for (const domain of match.domains) listIn(domains, domain, candidate);
+    if (match.hosts.length + match.domains.length > 0) continue;
+    const host = pattern === undefined ? undefined : hostOfPattern(pattern.source);
+    if (host === undefined) others.push(candidate);
+    else listIn(anchored, host, candidate);
+  }
+  for (const lists of [hosts, domains, anchored]) {
+    for (const list of lists.values()) list.sort(bySpecificity);
+  }
+  others.sort(bySpecificity);
+  const first = others[0];
+  const isAll =
+    first !== undefined && isFree(first) && hosts.size + domains.size + anchored.size === 0;
+  return {
+    all: isAll ? first.order : NO_RULE,
+    hosts,
+    domains,
+    anchored,
+    others: untilFree(others),
+    plans: [],
+    planIndexes: new Map(),
+    memo,
+  };
+}
+
+/** The place of the rule that takes a parsed row, or NO_RULE. @hot */
+export function matchRow(matcher: Matcher, rows: Rows, row: number): number {
+  let index = hostMemo(matcher.memo, rows, row);
+  if (index < 0) {
+    index = planOf(matcher, rowHostText(rows, row));
+    keepHostMemo(matcher.memo, rows, row, index);
+  }
+  const plan = matcher.plans[index] as Plan;
+  const scheme = rowIsHttps(rows, row) ? SCHEME_HTTPS : SCHEME_HTTP;
+  let text: string | undefined;
+  for (let at = 0; at < plan.length; at++) {
+    const { order, pattern, schemes } = plan[at] as Candidate;
+    if ((schemes & scheme) === 0) continue;
+    if (pattern === undefined) return order;
+    text ??= rowPageText(rows, row);
+    if (pattern.test(text)) return order;
+  }
+  return NO_RULE;
+}
+
+/** The same for a serialised URL and its host. */
+export function matchUrl(matcher: Matcher, url: string, host: string): number {
+  const plan = matcher.plans[planOf(matcher, host)] as Plan;
+  const scheme = url.startsWith("https:") ? SCHEME_HTTPS : SCHEME_HTTP;
+  const hash = url.indexOf("#");
+  const page = hash < 0 ? url : url.slice(0, hash);
+  for (const { order, pattern, schemes } of plan) {
+    if ((schemes & scheme) !== 0 && (pattern === undefined || pattern.test(page))) return order;
+  }
+  return NO_RULE;
+}
+
+function planOf(matcher: Matcher, host: string): number {
+  const { hosts, domains, anchored, planIndexes, plans } = matcher;
+  const lists: Plan[] = [];
+  let name = "";
+  const meet = (from: Map<string, Candidate[]>, kind: string, entry: string): void => {
+    const list = from.get(entry);
+    if (list === undefined) return;
+    lists.push(list);
+    name += `${kind}${entry} `;
+  };
+  const bare = bareName(host);
+  if (bare !== host) meet(hosts, "h", host);
+  meet(hosts, "h", bare);
+  if (domains.size > 0) {
+    meet(domains, "d", bare);
+    // An address has no domains above it.
+    const isName = !bare.startsWith("[") && !/\.[0-9]+$/.test(bare);
+    for (let dot = bare.indexOf("."); isName && dot >= 0; dot = bare.indexOf(".", dot + 1)) {
+      meet(domains, "d", bare.slice(dot + 1));
+    }
+  }
+  const own = bare === host ? anchored.get(bare) : undefined;
+  if (own !== undefined) name += `a${bare}`;
+  const known = planIndexes.get(name);
+  if (known !== undefined) return known;
+  const rest = own === undefined ? matcher.others : [...own, ...matcher.others].sort(bySpecificity);
+  const index = plans.length;
+  plans.push(lists.length === 0 ? rest : untilFree([...lists.flat(), ...rest]));
+  planIndexes.set(name, index);
+  return index;
+}
+
+/** A host without its port, and without the dot that a rooted name ends in. */
+function bareName(host: string): string {
+  const colon = host.indexOf(":", host.startsWith("[") ? host.indexOf("]") : 0);
+  const name = colon < 0 ? host : host.slice(0, colon);
+  return name.endsWith(".") ? name.slice(0, -1) : name;
+}
+
+/** What stands behind a rule that takes everything is never asked. */
+function untilFree(plan: readonly Candidate[]): Plan {
+  const free = plan.findIndex(isFree);
+  return free < 0 ? plan : plan.slice(0, free + 1);
+}
+
+function isFree({ pattern, schemes }: Candidate): boolean {
+  return pattern === undefined && schemes === SCHEMES_ALL;
+}
+
+function bySpecificity(a: Candidate, b: Candidate): number {
+  return b.patternLength - a.patternLength || a.order - b.order;
+}
+
+function listIn(lists: Map<string, Candidate[]>, entry: string, candidate: Candidate): void {
+  const list = lists.get(entry);
+  if (list === undefined) lists.set(entry, [candidate]);
+  else list.push(candidate);
+}

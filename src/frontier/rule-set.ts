@@ -1,0 +1,310 @@
+/**
+ * RuleSet: one set of rules taken in place of another while the frontier runs, and the sweep that follows.
+ *
+ *   setRules ─▶ admissions follow the new set ─▶ slices of the sweep: 1 pending of rules that went   ─▶ adopted
+ *                                                                     2 waiting of rules that went   ─▶ adopted
+ *                                                                     3 hosts of rules that changed  ─▶ settled
+ *                                                                     4 queues of empty gone rules   ─▶ freed
+ *
+ *   same id, same politeness unit    takes the new policy where it stands
+ *   same id, politeness comes, goes  a new rule of that id; what is pending moves over, in the sweep or when its turn comes
+ *   id gone                          matched again, in the sweep or when its turn comes; leases keep what they have
+ *
+ *   I1  There is one sweep at most, however often rules are swapped: a new set restarts it with what is left.
+ *   I2  A slice does a bounded amount of work, whatever is pending.
+ *   I3  A gone rule keeps its index until nothing names it; then the index is used again.
+ */
+import { memoryFull } from "../base/errors.ts";
+import { heapAt, heapCount } from "../structures/heap.ts";
+import {
+  QUEUE_HOST_WORD,
+  QUEUE_RANKS_WORD,
+  RULE_QUEUE_RANKS_WORD,
+  ruleQueueCreate,
+} from "../structures/host-table.ts";
+import { queueFree, queueNextOfRule } from "../structures/host-queue.ts";
+import { laneFirst } from "../structures/lane.ts";
+import { ranksBest } from "../structures/ranks.ts";
+import { word } from "../structures/store.ts";
+import { isExempt } from "../url/identity.ts";
+import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
+import { adoptRecord } from "./adopt.ts";
+import { type Core, createRule, ruleOf, type RuleState } from "./core.ts";
+import { isEpochPlain, noteEpochs } from "./epochs.ts";
+import { createMatcher, NO_RULE } from "./matcher.ts";
+import { type FrontierPolicy, normalizeRulePolicy } from "./policy.ts";
+import { isBudgeted } from "./politeness.ts";
+import type { RuleSpec } from "./rules.ts";
+import { settleHost, standingOf } from "./schedule.ts";
+import type { Sweep } from "./sweep.ts";
+import { createShares, sharesJoin, sharesLeave, sharesReorder } from "./shares.ts";
+
+/** What one slice may do: some 2 µs a record, so that a slice stays below 5 ms on a slow machine. */
+const SLICE_COST = 1_000;
+/** Looking at a thing and passing on, against moving a record. */
+const LOOK_COST = 0.05;
+
+/** What a core knows of its rules. */
+type RuleFields = Pick<
+  Core,
+  | "rules"
+  | "active"
+  | "ruleById"
+  | "matcher"
+  | "plain"
+  | "sole"
+  | "none"
+  | "spare"
+  | "specs"
+  | "version"
+  | "isEach"
+  | "isSpecial"
+  | "sweep"
+  | "orphans"
+  | "adopt"
+  | "shares"
+>;
+
+/** The state of rules that a new core begins with: none, and a place for records that no rule takes. */
+export function createRules(store: Core["store"]): RuleFields {
+  const handle = ruleQueueCreate(store, 0);
+  if (handle === 0) throw memoryFull();
+  const policy = normalizeRulePolicy({}, "none");
+  const key = normalizePolicy();
+  const none = createRule({ id: "", index: 0, handle, policy, key, order: -1, rate: 1 });
+  none.isGone = true;
+  return {
+    rules: [none],
+    none,
+    active: [],
+    ruleById: new Map(),
+    matcher: createMatcher([]),
+    plain: undefined,
+    sole: undefined,
+    spare: [],
+    specs: [],
+    version: 0,
+    isEach: false,
+    isSpecial: false,
+    sweep: undefined,
+    orphans: [],
+    adopt: adoptRecord,
+    shares: createShares(),
+  };
+}
+
+/** Takes a checked set; the sweep is begun, and its first slice done. */
+export function installRules(
+  core: Core,
+  specs: readonly RuleSpec[],
+  version: number | string,
+  nowMs: number,
+): void {
+  const before = core.ruleById;
+  const changed: RuleState[] = [];
+  const active: RuleState[] = [];
+  const ruleById = new Map<string, RuleState>();
+  for (const [order, spec] of specs.entries()) {
+    const old = before.get(spec.id);
+    const isKept = old !== undefined && standsAlike(old.policy, spec.policy);
+    const rule = isKept ? old : makeRule(core, spec, order);
+    if (isKept && !goesAlike(old.policy, spec.policy)) changed.push(old);
+    if (!isKept && old !== undefined) inherit(rule, old);
+    Object.assign(rule, { policy: spec.policy, key: spec.key, rate: spec.rate, order });
+    active.push(rule);
+    ruleById.set(spec.id, rule);
+  }
+  for (const old of before.values()) if (ruleById.get(old.id) !== old) old.isGone = true;
+  const state = { active, ruleById, specs, version };
+  const memo = core.matcher.memo;
+  Object.assign(core, state, {
+    matcher: createMatcher(
+      specs.map(({ match }) => match),
+      memo,
+    ),
+  });
+  core.isEach = active.some(({ policy }) => !isPlainPolicy(policy));
+  noteEpochs(core);
+  core.isSpecial = active.some(({ key }) => needsMore(key));
+  core.plain = core.matcher.all === NO_RULE ? undefined : active[core.matcher.all];
+  startSweep(core, changed);
+  settleSole(core);
+  sweepSlice(core, nowMs);
+}
+
+/** One slice of the sweep; true: nothing is left to do. */
+export function sweepSlice(core: Core, nowMs: number): boolean {
+  const { sweep } = core;
+  if (sweep === undefined || sweep.isDone) return true;
+  let left = SLICE_COST;
+  for (const phase of [sweepPending, sweepWaiting, sweepChanged, sweepGone]) {
+    left = phase(core, left, nowMs);
+    if (left <= 0) return false;
+  }
+  settleSole(core);
+  sweep.isDone = true;
+  return true;
+}
+
+/** Whether a sweep has work left for another slice. */
+export function isSweeping(core: Core): boolean {
+  return core.sweep !== undefined && !core.sweep.isDone;
+}
+
+/** Whether plain rows of a rule may be admitted as a batch. */
+function isPlainPolicy(policy: FrontierPolicy): boolean {
+  return policy.by === "host" && !isBudgeted(policy) && isEpochPlain(policy);
+}
+
+/** Plain strings need looking at: keyOf, an exempt GET, or a profile whose key no URL gives back. */
+function needsMore(key: NormalPolicy): boolean {
+  return key.keyOf !== undefined || isExempt(undefined, key) || key.profile !== "canonical";
+}
+
+/** Same unit, and politeness there or not there as before: records stand where they would stand. */
+function standsAlike(a: FrontierPolicy, b: FrontierPolicy): boolean {
+  return a.by === b.by && a.isPolite === b.isPolite;
+}
+
+/** Whether hosts that may go now are those that might before, in the same order. */
+function goesAlike(a: FrontierPolicy, b: FrontierPolicy): boolean {
+  return a.perHost === b.perHost && a.isLifo === b.isLifo;
+}
+
+function makeRule(core: Core, spec: RuleSpec, order: number): RuleState {
+  const index = core.spare.pop() ?? core.rules.length;
+  const handle = core.rules[index]?.handle ?? ruleQueueCreate(core.store, index);
+  if (handle === 0) throw memoryFull();
+  const { id, policy, key, rate } = spec;
+  const rule = createRule({ id, index, handle, policy, key, order, rate });
+  core.rules[index] = rule;
+  return rule;
+}
+
+/** A rule of the same id goes on with the same share and the same counts of what is over. */
+function inherit(rule: RuleState, old: RuleState): void {
+  rule.pass = old.pass;
+  rule.served = old.served;
+  rule.done = old.done;
+}
+
+function startSweep(core: Core, changed: RuleState[]): void {
+  const left = isSweeping(core) ? core.sweep : undefined;
+  for (const rule of core.rules) rule.cursor = 0;
+  core.sweep = {
+    version: core.version,
+    changed: [...new Set([...(left?.changed ?? []), ...changed])].filter((rule) => !rule.isGone),
+    queue: 0,
+    waitingAt: -1,
+    moved: left?.moved ?? 0,
+    unmatched: left?.unmatched ?? [],
+    unmatchedCount: left?.unmatchedCount ?? 0,
+    isDone: false,
+  };
+}
+
+/** Finds out whether one rule is all there is; shares are kept only where it is not. */
+function settleSole(core: Core): void {
+  const { rules, shares, spare, none } = core;
+  const isOne = core.active.length === 1 && rules.length - spare.length === 2 && none.failed === 0;
+  core.sole = isOne ? core.active[0] : undefined;
+  for (const rule of rules) {
+    const stands = word(core.store, rule.handle, RULE_QUEUE_RANKS_WORD) !== 0;
+    if (isOne || !stands) sharesLeave(shares, rule);
+    else sharesJoin(shares, rule);
+  }
+  sharesReorder(shares);
+}
+
+function sweepPending(core: Core, cost: number, nowMs: number): number {
+  let left = cost;
+  for (const rule of core.rules) {
+    if (!rule.isGone) continue;
+    while (rule.pending > 0) {
+      if (left <= 0) return left;
+      const record = standingOf(core, rule) || nextQueued(core, rule);
+      if (record === 0) left -= 1;
+      else adoptRecord(core, record, nowMs);
+      left -= 1;
+    }
+  }
+  return left;
+}
+
+/** The first record of the next host queue that holds one; 0: some were looked at in vain. */
+function nextQueued(core: Core, rule: RuleState): number {
+  const { store } = core;
+  let queue = rule.cursor || queueNextOfRule(store, rule.handle, 0);
+  for (let looks = 0; queue !== 0 && looks < 1 / LOOK_COST; looks++) {
+    rule.cursor = queue;
+    if (word(store, queue, QUEUE_RANKS_WORD) !== 0) return firstOf(core, queue);
+    queue = queueNextOfRule(store, rule.handle, queue);
+  }
+  rule.cursor = queue;
+  return 0;
+}
+
+function firstOf(core: Core, queue: number): number {
+  const { arena, region } = core.store;
+  return laneFirst(region, ranksBest(arena, word(core.store, queue, QUEUE_RANKS_WORD)));
+}
+
+/** Passes over the waiting heap from its end until no gone rule has a record there: adopting may change its order. */
+function sweepWaiting(core: Core, cost: number, nowMs: number): number {
+  let left = cost;
+  const sweep = core.sweep as Sweep;
+  while (core.rules.some(({ isGone, waiting }) => isGone && waiting > 0)) {
+    if (sweep.waitingAt < 0) sweep.waitingAt = heapCount(core.waiting) - 1;
+    sweep.waitingAt = Math.min(sweep.waitingAt, heapCount(core.waiting) - 1);
+    for (; sweep.waitingAt >= 0; sweep.waitingAt--) {
+      if (left <= 0) return left;
+      left -= LOOK_COST;
+      const record = heapAt(core.waiting, sweep.waitingAt);
+      if (!ruleOf(core, record).isGone) continue;
+      adoptRecord(core, record, nowMs);
+      left -= 1;
+      sweep.waitingAt = Math.min(sweep.waitingAt, heapCount(core.waiting));
+    }
+  }
+  return left;
+}
+
+function sweepChanged(core: Core, cost: number, nowMs: number): number {
+  let left = cost;
+  const sweep = core.sweep as Sweep;
+  for (let rule = sweep.changed[0]; rule !== undefined; rule = sweep.changed[0]) {
+    sweep.queue ||= queueNextOfRule(core.store, rule.handle, 0);
+    while (sweep.queue !== 0) {
+      if (left <= 0) return left;
+      settleHost(core, word(core.store, sweep.queue, QUEUE_HOST_WORD), nowMs);
+      sweep.queue = queueNextOfRule(core.store, rule.handle, sweep.queue);
+      left -= LOOK_COST * 4;
+    }
+    sweep.changed.shift();
+  }
+  return left;
+}
+
+/** Gone rules that no record names give their queues and their index back. */
+function sweepGone(core: Core, cost: number): number {
+  let left = cost;
+  const { rules, spare, store } = core;
+  const isSpare = new Set(spare);
+  for (const rule of rules) {
+    if (!rule.isGone || rule === core.none || isSpare.has(rule.index) || isNamed(rule)) continue;
+    for (;;) {
+      if (left <= 0) return left;
+      const queue = queueNextOfRule(store, rule.handle, 0);
+      if (queue === 0) break;
+      queueFree(store, queue);
+      left -= LOOK_COST * 4;
+    }
+    sharesLeave(core.shares, rule);
+    spare.push(rule.index);
+  }
+  return left;
+}
+
+function isNamed({ pending, waiting, leased, resting, failed }: RuleState): boolean {
+  return pending + waiting + leased + resting + failed > 0;
+}
