@@ -21,6 +21,7 @@ import {
 import type { RecordState } from "../frontier/record-state.ts";
 import { isStill, matches, noteRecords, recordHost } from "../frontier/walk.ts";
 import { heapKeyOf } from "../structures/heap.ts";
+import { timelineKeyOf } from "../structures/timeline.ts";
 import {
   HOST_BLOCK_UNTIL_WORD,
   HOST_HELD,
@@ -259,7 +260,8 @@ function holdOf(
   { status, nowMs }: { status: FrontierStatus; nowMs: number },
 ): Pick<Explanation, "heldBy" | "dueAt"> {
   const state = recordState(core.store, record);
-  if (state === RECORD_LEASED) return { heldBy: "lease", dueAt: heapKeyOf(core.deadlines, record) };
+  if (state === RECORD_LEASED)
+    return { heldBy: "lease", dueAt: timelineKeyOf(core.deadlines, record) };
   if (state === RECORD_FAILED) return {};
   if (state === RECORD_RESTING) return { heldBy: "every", dueAt: heapKeyOf(core.resting, record) };
   const host = hostOf(core, record);
@@ -306,6 +308,6 @@ function attemptsMade(core: Core, record: number, state: RecordState): number {
 function untilOf(core: Core, record: number, state: RecordState): { untilMs?: number } {
   if (state === "waiting") return { untilMs: heapKeyOf(core.waiting, record) };
   if (state === "done") return { untilMs: heapKeyOf(core.resting, record) };
-  if (state === "leased") return { untilMs: heapKeyOf(core.deadlines, record) };
+  if (state === "leased") return { untilMs: timelineKeyOf(core.deadlines, record) };
   return {};
 }

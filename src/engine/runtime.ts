@@ -8,6 +8,7 @@ import { type Core, createCounters, type TransitionSink } from "../frontier/core
 import { createRules, installRules } from "../frontier/rule-set.ts";
 import { createEpochTable } from "../structures/epoch-table.ts";
 import { createHeap } from "../structures/heap.ts";
+import { createTimeline } from "../structures/timeline.ts";
 import { createHostTable } from "../structures/host-table.ts";
 import { laneCreate } from "../structures/lane.ts";
 import { REGION_PAGE_COUNT_MAX } from "../layout/region.ts";
@@ -66,8 +67,8 @@ export function createRuntime(
     resting: createHeap(store.region),
     epochs: createEpochTable(store),
     isSegmented: false,
-    deadlines: createHeap(store.region),
-    clocks: createHeap(store.region),
+    deadlines: createTimeline(store.region),
+    clocks: createTimeline(store.region),
     failedLane,
     ...createRules(store),
     limits: settings,

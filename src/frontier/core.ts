@@ -8,8 +8,8 @@
  *   waiting      records by due time                         region (heap)
  *   resting      done records that come again, by that time  region (heap)
  *   epochs       name → identities                           region
- *   deadlines    leased records by deadline                  region (heap)
- *   clocks       hosts by the time they may go again         region (heap)
+ *   deadlines    leased records by deadline                  region (timeline)
+ *   clocks       hosts by the time they may go again         region (timeline)
  *   rules        one ranks root per rule                     region; state and shares: objects, one per rule
  *
  *   I1  A rule keeps its index while a record names it; the record finds it by way of its host queue.
@@ -17,6 +17,7 @@
  */
 import type { EpochTable } from "../structures/epoch-table.ts";
 import type { Heap } from "../structures/heap.ts";
+import type { Timeline } from "../structures/timeline.ts";
 import type { HostTable } from "../structures/host-table.ts";
 import type { SeenSet } from "../structures/seen-set.ts";
 import type { RecordDraft } from "../structures/record.ts";
@@ -98,8 +99,8 @@ export interface Core {
   readonly epochs: EpochTable;
   /** Some rule puts plain URLs into epochs other than forever. */
   isSegmented: boolean;
-  readonly deadlines: Heap;
-  readonly clocks: Heap;
+  readonly deadlines: Timeline;
+  readonly clocks: Timeline;
   /** Lane of failed records, in the order of their failing. */
   readonly failedLane: number;
   /** By index; those that have gone stand among them while a record names them. */

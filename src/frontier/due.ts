@@ -1,5 +1,6 @@
 /** Due: when something can go next. */
-import { heapCount, heapPeekKey } from "../structures/heap.ts";
+import { heapPeekKey } from "../structures/heap.ts";
+import { timelinePeekKey } from "../structures/timeline.ts";
 import type { Core } from "./core.ts";
 import { hasStanding } from "./schedule.ts";
 
@@ -22,10 +23,10 @@ export function nextDueAt(core: Core, nowMs: number): number | undefined {
 
 function clockDueAt(core: Core): number {
   const recordAt = Math.min(heapPeekKey(core.waiting), heapPeekKey(core.resting));
-  return Math.min(recordAt, heapPeekKey(core.clocks), deadlineAt(core));
+  return Math.min(recordAt, timelinePeekKey(core.clocks), deadlineAt(core));
 }
 
 /** The first deadline of a lease that is out. */
 export function deadlineAt(core: Core): number {
-  return heapCount(core.deadlines) === 0 ? Number.POSITIVE_INFINITY : heapPeekKey(core.deadlines);
+  return timelinePeekKey(core.deadlines);
 }

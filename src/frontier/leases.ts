@@ -5,16 +5,15 @@
  *   I1  At most one live lease per record.
  *   I2  A result after the deadline changes nothing and is counted.
  */
+import { heapCount, heapPeekHandle, heapPeekKey, heapPop } from "../structures/heap.ts";
 import {
-  heapCount,
-  heapHas,
-  heapKeyOf,
-  heapPeekHandle,
-  heapPeekKey,
-  heapPop,
-  heapTieOf,
-  heapUpdate,
-} from "../structures/heap.ts";
+  timelineHas,
+  timelineKeyOf,
+  timelinePeekHandle,
+  timelinePeekKey,
+  timelineTieOf,
+  timelineUpdate,
+} from "../structures/timeline.ts";
 import {
   RECORD_FAILED,
   recordAttempt,
@@ -51,8 +50,8 @@ export interface RetryRequest {
 
 /** Brings the core to `nowMs`: leases that ran out, records that became due, hosts that may go again. */
 export function step(core: Core, nowMs: number): void {
-  while (heapCount(core.deadlines) > 0 && heapPeekKey(core.deadlines) <= nowMs) {
-    expire(core, heapPeekHandle(core.deadlines), nowMs);
+  while (timelinePeekKey(core.deadlines) <= nowMs) {
+    expire(core, timelinePeekHandle(core.deadlines), nowMs);
   }
   while (heapCount(core.waiting) > 0 && heapPeekKey(core.waiting) <= nowMs) {
     const record = heapPeekHandle(core.waiting);
@@ -76,9 +75,9 @@ export function leaseNext(core: Core, nowMs: number, out: HandOut): boolean {
 /** Whether this very hand-out still stands at `nowMs`. A lease that is late is counted by `countLate`. @hot */
 export function isLive(core: Core, lease: HandOut, nowMs: number): boolean {
   const { deadlines } = core;
-  if (!heapHas(deadlines, lease.record)) return false;
-  if (heapTieOf(deadlines, lease.record) !== lease.sequence) return false;
-  return nowMs < heapKeyOf(deadlines, lease.record);
+  if (!timelineHas(deadlines, lease.record)) return false;
+  if (timelineTieOf(deadlines, lease.record) !== lease.sequence) return false;
+  return nowMs < timelineKeyOf(deadlines, lease.record);
 }
 
 export function countLate(core: Core): void {
@@ -166,13 +165,13 @@ export function release(core: Core, lease: HandOut, nowMs: number): void {
 }
 
 export function extend(core: Core, lease: HandOut, ms: number): number {
-  const deadlineMs = heapKeyOf(core.deadlines, lease.record) + ms;
-  heapUpdate(core.deadlines, lease.record, deadlineMs, lease.sequence);
+  const deadlineMs = timelineKeyOf(core.deadlines, lease.record) + ms;
+  timelineUpdate(core.deadlines, lease.record, deadlineMs, lease.sequence);
   return deadlineMs;
 }
 
 export function deadlineOf(core: Core, lease: HandOut): number {
-  return heapKeyOf(core.deadlines, lease.record);
+  return timelineKeyOf(core.deadlines, lease.record);
 }
 
 /** Attempts a record may have: its own number, else the rule's. */

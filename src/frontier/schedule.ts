@@ -32,14 +32,13 @@ import {
   setHostFlag,
 } from "../structures/host-table.ts";
 import {
-  heapCount,
-  heapPeekHandle,
-  heapPeekKey,
-  heapPop,
-  heapPush,
-  heapRemove,
-  heapUpdate,
-} from "../structures/heap.ts";
+  timelinePeekHandle,
+  timelinePeekKey,
+  timelinePop,
+  timelinePush,
+  timelineRemove,
+  timelineUpdate,
+} from "../structures/timeline.ts";
 import { laneFirst, laneLast, lanePriority } from "../structures/lane.ts";
 import { ranksBest, ranksInsert, ranksRemove } from "../structures/ranks.ts";
 import {
@@ -257,13 +256,13 @@ export function settleHost(core: Core, host: number, nowMs: number): void {
   }
   const isClocked = hostFlag(store, host, HOST_CLOCKED);
   if (hasRoom && !mayGo) {
-    if (isClocked) heapUpdate(core.clocks, host, clockMs, 0);
+    if (isClocked) timelineUpdate(core.clocks, host, clockMs, 0);
     else {
-      if (!heapPush(core.clocks, host, clockMs, 0)) throw memoryFull();
+      if (!timelinePush(core.clocks, host, clockMs, 0)) throw memoryFull();
       setHostFlag(store, host, HOST_CLOCKED, true);
     }
   } else if (isClocked) {
-    heapRemove(core.clocks, host);
+    timelineRemove(core.clocks, host);
     setHostFlag(store, host, HOST_CLOCKED, false);
   }
 }
@@ -276,9 +275,9 @@ function settleOthers(core: Core, host: number, nowMs: number): void {
 
 /** Lets go every host whose clock has passed. */
 export function wakeHosts(core: Core, nowMs: number): void {
-  while (heapCount(core.clocks) > 0 && heapPeekKey(core.clocks) <= nowMs) {
-    const host = heapPeekHandle(core.clocks);
-    heapPop(core.clocks);
+  while (timelinePeekKey(core.clocks) <= nowMs) {
+    const host = timelinePeekHandle(core.clocks);
+    timelinePop(core.clocks);
     setHostFlag(core.store, host, HOST_CLOCKED, false);
     settleHost(core, host, nowMs);
   }

@@ -13,6 +13,7 @@
  *   I2  A record stands in its ranks (pending), the waiting heap, the deadline heap (leased), the failed lane or the resting heap.
  */
 import { heapPush, heapRemove } from "../structures/heap.ts";
+import { timelinePush, timelineRemove } from "../structures/timeline.ts";
 import {
   HOST_TURN_WORD,
   hostRelease,
@@ -132,7 +133,7 @@ export function leaseRecord(
   const { counters, store } = core;
   setRecordState(store, record, RECORD_LEASED);
   setRecordDeliveries(store, record, recordDeliveries(store, record) + 1);
-  if (!heapPush(core.deadlines, record, deadlineMs, sequence)) throw memoryFull();
+  if (!timelinePush(core.deadlines, record, deadlineMs, sequence)) throw memoryFull();
   counters.pending--;
   counters.leased++;
   counters.leases++;
@@ -384,7 +385,7 @@ function leavePending(core: Core, record: number, nowMs: number): void {
 }
 
 function endLease(core: Core, record: number): void {
-  heapRemove(core.deadlines, record);
+  timelineRemove(core.deadlines, record);
   core.counters.leased--;
   ruleOf(core, record).leased--;
 }

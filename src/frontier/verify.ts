@@ -1,7 +1,13 @@
 /** The slow, complete check of a core: every invariant of the structures and of how they hold together. */
 import { assert } from "../base/assert.ts";
 import { verifyEpochs } from "../structures/epoch-table.ts";
-import { heapAt, heapCount, heapHas, verifyHeap } from "../structures/heap.ts";
+import { heapCount, verifyHeap } from "../structures/heap.ts";
+import {
+  timelineCount,
+  timelineHas,
+  timelineItems,
+  verifyTimeline,
+} from "../structures/timeline.ts";
 import {
   HOST_CLOCKED,
   HOST_LEASED_WORD,
@@ -43,12 +49,12 @@ export function verifyCore(core: Core): void {
   assert(counters.accepted + counters.deferred === sum, "I1: every admission is accounted for");
   verifyStore(core.store);
   verifyHeap(core.waiting);
-  verifyHeap(core.deadlines);
+  verifyTimeline(core.deadlines);
   verifyHeap(core.resting);
   verifyEpochs(core.epochs);
-  verifyHeap(core.clocks);
+  verifyTimeline(core.clocks);
   assert(heapCount(core.waiting) === waiting, "I1: the waiting heap holds the waiting");
-  assert(heapCount(core.deadlines) === leased, "I1: the deadline heap holds the leased");
+  assert(timelineCount(core.deadlines) === leased, "I1: the deadline heap holds the leased");
   assert(verifyLane(core.store.region, core.failedLane) === failed, "I1: the failed lane");
   verifyStates(core, "pending", RECORD_PENDING, pending);
   verifyStates(core, "waiting", RECORD_WAITING, waiting);
@@ -109,8 +115,8 @@ function verifyLive(core: Core): void {
     live.set(host, (live.get(host) ?? 0) + 1);
   }
   const leased = new Map<number, number>();
-  for (let index = 0; index < heapCount(core.deadlines); index++) {
-    const host = hostOf(core, heapAt(core.deadlines, index));
+  for (const record of timelineItems(core.deadlines)) {
+    const host = hostOf(core, record);
     leased.set(host, (leased.get(host) ?? 0) + 1);
   }
   const { hosts, store } = core;
@@ -127,7 +133,7 @@ function verifyLive(core: Core): void {
 function verifyHost(core: Core, host: number): void {
   const { store } = core;
   const isClocked = hostFlag(store, host, HOST_CLOCKED);
-  assert(isClocked === heapHas(core.clocks, host), "a clocked host is in the clock heap");
+  assert(isClocked === timelineHas(core.clocks, host), "a clocked host is in the clock heap");
   const pending = word(store, host, HOST_PENDING_WORD);
   if (isClocked) assert(pending > 0, "only time keeps a clocked host");
   let hasRoom = false;

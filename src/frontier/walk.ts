@@ -3,6 +3,7 @@
  * whoever walks may change the frontier meanwhile: a record that is gone or moved on is passed over.
  */
 import { heapAt, heapCount } from "../structures/heap.ts";
+import { timelineItems } from "../structures/timeline.ts";
 import {
   hostName,
   hostNextBusy,
@@ -46,7 +47,9 @@ export function noteRecords(core: Core, states: ReadonlySet<RecordState>): Noted
   const noted: Noted = { handles: new Uint32Array(64), keys: new Float64Array(64), count: 0 };
   if (states.has("pending")) notePending(core, noted);
   if (states.has("waiting")) noteHeap(core, noted, core.waiting);
-  if (states.has("leased")) noteHeap(core, noted, core.deadlines);
+  if (states.has("leased")) {
+    for (const record of timelineItems(core.deadlines)) note(core, noted, record);
+  }
   if (states.has("failed")) noteLane(core, noted, core.failedLane);
   if (states.has("done")) noteHeap(core, noted, core.resting);
   return noted;
