@@ -4,6 +4,7 @@ import { type Core, ruleOf, type RuleState } from "../frontier/core.ts";
 import { epochNameOf, FOREVER, isRecrawled } from "../frontier/epoch-policy.ts";
 import { saltRow } from "../frontier/epochs.ts";
 import { hostClock, hostLimit } from "../frontier/host-clock.ts";
+import { lookSpilled, placesSpilled, recordBehind } from "../frontier/spilling.ts";
 import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
 import { mayComeAgain } from "../frontier/recrawl.ts";
 import {
@@ -157,11 +158,12 @@ export function recordOf(gate: Gate, request: RequestLike, nowMs: number): Recor
   if (!hasIdentity) return undefined;
   const value = seenFind(core.seen, lo, hi);
   if (value === 0) return undefined;
-  if (!isFinishedValue(value)) return liveView(core, value);
+  if (!isFinishedValue(value)) return liveView(core, recordBehind(core, value, lo, hi));
   const { isRemoved, attempts, depth } = finishedView(value);
   return { state: isRemoved ? "removed" : "done", attempts, depth };
 }
 
+/** Records in memory first, then those that are spilled, a block at a time. */
 export function* recordsOf(
   core: Core,
   filter: { state?: RecordState; rule?: string; host?: string },
@@ -170,6 +172,7 @@ export function* recordsOf(
   const all: RecordState[] = ["pending", "waiting", "leased", "failed"];
   for (const state of filter.state === undefined ? all : [filter.state]) {
     const noted = noteRecords(core, new Set([state]));
+    const places = state === "pending" ? placesSpilled(core) : [];
     for (let index = 0; index < noted.count; index++) {
       if (!isCurrent()) return; // cleared or closed meanwhile: nothing of it is left
       if (!isStill(core, noted, index, CODES[state] as number)) continue;
@@ -177,6 +180,14 @@ export function* recordsOf(
       if (matches(core, record, { rule: filter.rule, host: filter.host })) {
         yield liveView(core, record);
       }
+    }
+    for (const place of places) {
+      if (!isCurrent()) return;
+      const views: RecordView[] = [];
+      lookSpilled(core, place, (record) => {
+        if (matches(core, record, filter)) views.push(liveView(core, record));
+      });
+      yield* views;
     }
   }
 }
@@ -200,7 +211,7 @@ export function explain(
   const { rule } = looked;
   const policy = rule?.key ?? gate.key;
   const canonical = rowKeyText(rows, 0);
-  const known = looked.hasIdentity ? seenFind(core.seen, looked.lo, looked.hi) : 0;
+  const known = looked.hasIdentity ? knownOf(core, looked) : 0;
   const base = {
     url: input.url,
     canonical,
@@ -216,6 +227,12 @@ export function explain(
     return { ...base, state: finishedView(known).isRemoved ? "removed" : "done" };
   }
   return { ...base, state: stateOf(core, known), ...holdOf(core, known, now) };
+}
+
+/** What the seen-set says of an identity; a record's handle where it lives. */
+function knownOf(core: Core, { lo, hi }: Looked): number {
+  const value = seenFind(core.seen, lo, hi);
+  return value === 0 || isFinishedValue(value) ? value : recordBehind(core, value, lo, hi);
 }
 
 /** The verdict a push would get, short of asking the user's hook. */

@@ -17,6 +17,7 @@ import {
 import { defaultRule, normalizeRules, type RuleSpec } from "../frontier/rules.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { URL_BYTES_MAX } from "../url/canonical.ts";
+import type { SpillTier } from "../structures/tier.ts";
 import type { FrontierOptions } from "./types.ts";
 
 export interface Settings {
@@ -34,6 +35,8 @@ export interface Settings {
     readonly falsePositiveRate: number;
     readonly memoryBytes: number;
   };
+  /** Memory for pending records; more go to the spill tier. */
+  readonly memoryBytes: number;
   readonly capacity: number;
   readonly maxFound: number;
   readonly leaseMs: number;
@@ -49,6 +52,8 @@ export interface Settings {
   /** For tests: most pages of the region, and most idle hosts remembered. */
   readonly pageCountMax?: number;
   readonly hostIdleCountMax?: number;
+  /** Where pending records beyond memoryBytes go; a directory brings it. */
+  readonly spill?: { readonly tier: SpillTier; readonly blockLeast?: number };
 }
 
 const FIELDS = [
@@ -85,6 +90,7 @@ const LATER: Record<string, string> = {
 
 /** A lease that nobody answers is given out again after this: longer than any sane download. */
 const LEASE_MS = 300_000;
+const MEMORY_BYTES = 1024 * 1024 * 1024;
 const MAX_FOUND = 100_000;
 const MAX_DELIVERIES = 10;
 const SEEN_MEMORY_BYTES = 512 * 1024 * 1024;
@@ -103,7 +109,6 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
   const key = normalizePolicy(policy.key ?? {}, "options.defaults.key");
   const seen = seenOf(options.seen ?? {});
   checkEpochMode(policy.epoch, seen.mode, "options.defaults.epoch");
-  if (options.memoryBytes !== undefined) count(options.memoryBytes, "options.memoryBytes", 1);
   return {
     name: nameOf(options.name ?? "default"),
     clock: clockOf(options.clock),
@@ -115,6 +120,7 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
         : normalizeRules(options.rules, defaults, seen.mode),
     defaults,
     seen,
+    memoryBytes: count(options.memoryBytes ?? MEMORY_BYTES, "options.memoryBytes", 1),
     capacity: count(options.capacity ?? Number.POSITIVE_INFINITY, "options.capacity", 0),
     maxFound: count(options.maxFound ?? MAX_FOUND, "options.maxFound", 0),
     leaseMs: positive(options.leaseMs ?? LEASE_MS, "options.leaseMs"),

@@ -71,7 +71,7 @@ export function reportOf(core: Core, context: ReportContext): Report {
     memory: {
       heapBytes: process.memoryUsage().heapUsed,
       offHeapBytes,
-      spilledBytes: 0,
+      spilledBytes: core.spilling?.spill.tier.stats().liveBytes ?? 0,
       bytesPerUrl: live === 0 ? 0 : offHeapBytes / live,
     },
     durability: { journalBytes: 0 },

@@ -7,6 +7,7 @@ import { memoryFull } from "../base/errors.ts";
 import { type Core, createCounters, type TransitionSink } from "../frontier/core.ts";
 import { createRules, installRules } from "../frontier/rule-set.ts";
 import { createEpochTable } from "../structures/epoch-table.ts";
+import { createSpilling } from "../frontier/spill-state.ts";
 import { createHeap } from "../structures/heap.ts";
 import { createTimeline } from "../structures/timeline.ts";
 import { createHostTable } from "../structures/host-table.ts";
@@ -15,8 +16,8 @@ import { REGION_PAGE_COUNT_MAX } from "../layout/region.ts";
 import { createKernel } from "../kernel/kernel.ts";
 import { createDraft } from "../structures/record.ts";
 import { createScratch } from "../structures/scratch.ts";
-import { createSeenSet } from "../structures/seen-set.ts";
-import { createStore } from "../structures/store.ts";
+import { createSeenSet, type SeenSet } from "../structures/seen-set.ts";
+import { createStore, type Store } from "../structures/store.ts";
 import { createUrlBatch } from "../url/batch.ts";
 import { carryHosts } from "../frontier/carry.ts";
 import type { EventHub } from "./events.ts";
@@ -50,6 +51,8 @@ export function createRuntime(
   const { events } = hooks;
   const failedLane = laneCreate(store.arena, 0);
   if (failedLane === 0) throw memoryFull();
+  const seen = createSeenSet({ kernel, ...settings.seen });
+  if (before !== undefined) settings.spill?.tier.clear();
   const random = createRandom(settings.seed);
   const sink: TransitionSink = {
     wants: events.wants,
@@ -61,7 +64,7 @@ export function createRuntime(
   };
   const core: Core = {
     store,
-    seen: createSeenSet({ kernel, ...settings.seen }),
+    seen,
     hosts: createHostTable(store, settings.hostIdleCountMax),
     waiting: createHeap(store.region),
     resting: createHeap(store.region),
@@ -81,6 +84,7 @@ export function createRuntime(
     volatileData: new Map(),
     draft: createDraft(),
     scratch: createScratch(store),
+    spilling: spillingOf(settings, store, seen),
   };
   const { specs, version } = before?.core ?? { specs: settings.rules, version: 0 };
   installRules(core, specs, version, before?.nowMs ?? 0);
@@ -100,4 +104,9 @@ export function createRuntime(
       isBusy: false,
     },
   };
+}
+
+function spillingOf(settings: Settings, store: Store, seen: SeenSet): Core["spilling"] {
+  const { spill, memoryBytes: budgetBytes } = settings;
+  return spill === undefined ? undefined : createSpilling(store, seen, { ...spill, budgetBytes });
 }

@@ -48,7 +48,9 @@ import { keepsPeriod, makeWay, mayComeAgain } from "./recrawl.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
-import { sightRecord } from "./sighting.ts";
+import { sightIdentity } from "./sighting.ts";
+import { isSpilledValue } from "../structures/spill-identity.ts";
+import { isDiskFull, recordBehind } from "./spilling.ts";
 import {
   admitRecord,
   isFinishedValue,
@@ -63,6 +65,7 @@ import {
   VERDICT_DEFERRED,
   VERDICT_DUPLICATE,
   VERDICT_FULL,
+  VERDICT_FULL_DISK,
   VERDICT_FULL_MEMORY,
   VERDICT_HOOK,
   VERDICT_TOO_DEEP,
@@ -114,10 +117,16 @@ function admitRow(core: Core, { intake, row, admission, epoch }: Row): number {
   const hash = (hashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(core.store, hash);
   const hi = wordAt(core.store, hash + 1);
-  const known = admission.dedup === "skip" ? 0 : seenFind(core.seen, lo, hi);
+  let known = admission.dedup === "skip" ? 0 : seenFind(core.seen, lo, hi);
+  // Who may come again, or beside itself, is looked at in memory.
+  if (isSpilledValue(known) && (isRecrawled(policy.epoch) || admission.dedup !== "check")) {
+    known = recordBehind(core, known, lo, hi);
+  }
   const isAgain = known !== 0 && mayReplace(core, { known, admission, epoch, policy }, nowMs);
   if (known !== 0 && !isAgain) {
-    if (!isFinishedValue(known)) sightRecord(core, known, admission.depth, nowMs);
+    if (!isFinishedValue(known)) {
+      sightIdentity(core, { value: known, lo, hi }, admission.depth, nowMs);
+    }
     if (admission.dedup === "check") return VERDICT_DUPLICATE;
     if (admission.dedup === "again" && !isFinishedValue(known)) {
       askAgain(core, known, nowMs);
@@ -129,6 +138,7 @@ function admitRow(core: Core, { intake, row, admission, epoch }: Row): number {
   const unit = unitOfRow(core, policy, rows, row);
   if (isBudgeted(policy) && !hasBudget(core, policy, unit.host)) return VERDICT_BUDGET;
   if (intake.isOutside && isAtCapacity(core)) return VERDICT_FULL;
+  if (intake.isOutside && isDiskFull(core)) return VERDICT_FULL_DISK;
   if (!hasReserve(core)) return VERDICT_FULL_MEMORY;
   const host = unit.host || joinUnit(core, rows, row, unit.name);
   if (host === 0) return VERDICT_FULL_MEMORY;

@@ -51,6 +51,7 @@ import { type Core, effectivePriority, type RuleState } from "./core.ts";
 import { enterEpochs, joinEpoch, type RowEpochs } from "./epochs.ts";
 import { evictHosts } from "./eviction.ts";
 import { lowerDepth } from "./sighting.ts";
+import { isDiskFull, relieve } from "./spilling.ts";
 import { admitMade, admitRecord, keepRecord, logAdmitted } from "./transition.ts";
 import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY, verdictOf } from "./verdict.ts";
 
@@ -62,6 +63,7 @@ export function admitRows(core: Core, intake: Intake): void {
   else admitEach(core, intake, epochs);
   countVerdicts(core, intake);
   evictHosts(core, intake.nowMs);
+  if (core.spilling !== undefined) relieve(core, intake.nowMs);
 }
 
 /** What is known of a batch before its rows are. */
@@ -74,6 +76,7 @@ export function isPlain(core: Core, intake: Outline): boolean {
   if (core.isEach) return false;
   // Where rules are matched, a row that is too deep for its own has been told so already.
   if (core.plain !== undefined && intake.depth > core.plain.policy.maxDepth) return false;
+  if (core.spilling !== undefined && isDiskFull(core)) return false;
   const { pending, waiting } = core.counters;
   return !intake.isOutside || pending + waiting + intake.count <= core.limits.capacity;
 }

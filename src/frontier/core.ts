@@ -32,6 +32,7 @@ import type { RuleSpec } from "./rules.ts";
 import type { RuleState } from "./rule-state.ts";
 import type { Sweep } from "./sweep.ts";
 import type { Shares } from "./shares.ts";
+import type { Spilling } from "./spill-state.ts";
 
 export { createRule, type RuleState } from "./rule-state.ts";
 
@@ -144,6 +145,8 @@ export interface Core {
   /** Reused for every record made. */
   readonly draft: RecordDraft;
   readonly scratch: Scratch;
+  /** Pending records beyond the memory they may take; undefined: all stay in memory. */
+  readonly spilling: Spilling | undefined;
 }
 
 /** (request ?? rule) − depth × depthPriority, a safe integer. */

@@ -19,6 +19,7 @@ import {
   epochSalt,
 } from "../structures/epoch-table.ts";
 import { RECORD_FAILED, recordState } from "../structures/record.ts";
+import { isSpilledValue } from "../structures/spill-identity.ts";
 import { seenFind, seenForget, seenRemove, seenSet } from "../structures/seen-set.ts";
 import { setWordAt, wordAt } from "../structures/store.ts";
 import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../url/rows.ts";
@@ -27,6 +28,7 @@ import type { Core } from "./core.ts";
 import { misuse } from "../base/errors.ts";
 import { epochNameOf, FOREVER } from "./epoch-policy.ts";
 import type { FrontierPolicy } from "./policy.ts";
+import { recordBehind, settleSpilled } from "./spilling.ts";
 import { finishedView, forgetFailed, forgetResting, isFinishedValue } from "./transition.ts";
 import { noteRecords } from "./walk.ts";
 
@@ -84,10 +86,13 @@ export function forgetEpoch(core: Core, name: string): number {
   const { counters, epochs, seen, sole } = core;
   const epoch = epochFind(epochs, name);
   if (epoch === 0) return 0;
+  if (core.log === undefined) settleSpilled(core);
   let count = 0;
   epochEach(epochs, epoch, (lo, hi) => {
-    const value = seenFind(seen, lo, hi);
+    let value = seenFind(seen, lo, hi);
     if (value === 0) return;
+    if (core.log !== undefined && !isFinishedValue(value))
+      value = recordBehind(core, value, lo, hi);
     if (isFinishedValue(value)) {
       core.log?.identityForgotten(lo, hi);
       if (!finishedView(value).isRemoved) {
@@ -96,7 +101,7 @@ export function forgetEpoch(core: Core, name: string): number {
         counters.forgotten++;
         if (sole !== undefined) sole.done--;
       }
-    } else if (recordState(core.store, value) === RECORD_FAILED) {
+    } else if (!isSpilledValue(value) && recordState(core.store, value) === RECORD_FAILED) {
       core.log?.identityForgotten(lo, hi);
       count++;
       forgetFailed(core, value);
@@ -122,6 +127,7 @@ function forgetForever(core: Core): number {
     const expected = "a frontier in memory, or no other epoch beside it";
     throw misuse("UNSUPPORTED", "filter.epoch", FOREVER, expected);
   }
+  settleSpilled(core);
   const words = new Uint32Array(epochs.members * 3);
   const live = new Set<number>();
   let size = 0;
@@ -154,6 +160,7 @@ function forgetForever(core: Core): number {
 export function forgetAll(core: Core): number {
   const { counters } = core;
   const before = counters.forgotten;
+  settleSpilled(core);
   core.log?.forgotten();
   forgetRecords(core, undefined);
   counters.forgotten += counters.done;

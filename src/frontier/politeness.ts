@@ -21,6 +21,7 @@ import type { Core } from "./core.ts";
 import { LOG_HOST_ALL } from "./log.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
 import { settleHost } from "./schedule.ts";
+import { takeSpilled } from "./spilling.ts";
 import { failRecord, hostOf, sequenceOf } from "./transition.ts";
 import { noteRecords } from "./walk.ts";
 
@@ -146,9 +147,11 @@ function spent(core: Core, host: number): number {
 function giveUp(core: Core, host: number, nowMs: number): void {
   const noted = noteRecords(core, new Set(["pending", "waiting"]));
   const left: number[] = [];
+  const isOfHost = (record: number): boolean => hostOf(core, record) === host;
+  takeSpilled(core, isOfHost, (record) => left.push(record), host);
   for (let index = 0; index < noted.count; index++) {
     const record = noted.handles[index] as number;
-    if (hostOf(core, record) === host) left.push(record);
+    if (isOfHost(record)) left.push(record);
   }
   left.sort((a, b) => sequenceOf(core, a) - sequenceOf(core, b));
   for (const record of left) failRecord(core, record, "host-gave-up", nowMs);

@@ -25,6 +25,7 @@ import {
 import { queueFree, queueNextOfRule } from "../structures/host-queue.ts";
 import { laneFirst } from "../structures/lane.ts";
 import { ranksBest } from "../structures/ranks.ts";
+import { laneIsSpilled } from "../structures/spill-chain.ts";
 import { word } from "../structures/store.ts";
 import { isExempt } from "../url/identity.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
@@ -36,6 +37,7 @@ import { type FrontierPolicy, normalizeRulePolicy } from "./policy.ts";
 import { isBudgeted } from "./politeness.ts";
 import type { RuleSpec } from "./rules.ts";
 import { settleHost, standingOf } from "./schedule.ts";
+import { readyLane, relieve } from "./spilling.ts";
 import type { Sweep } from "./sweep.ts";
 import { createShares, sharesJoin, sharesLeave, sharesReorder } from "./shares.ts";
 
@@ -139,8 +141,10 @@ export function sweepSlice(core: Core, nowMs: number): boolean {
   let left = SLICE_COST;
   for (const phase of [sweepPending, sweepWaiting, sweepChanged, sweepGone]) {
     left = phase(core, left, nowMs);
-    if (left <= 0) return false;
+    if (left <= 0) break;
   }
+  relieve(core, nowMs);
+  if (left <= 0) return false;
   settleSole(core);
   sweep.isDone = true;
   return true;
@@ -237,16 +241,18 @@ function nextQueued(core: Core, rule: RuleState): number {
   let queue = rule.cursor || queueNextOfRule(store, rule.handle, 0);
   for (let looks = 0; queue !== 0 && looks < 1 / LOOK_COST; looks++) {
     rule.cursor = queue;
-    if (word(store, queue, QUEUE_RANKS_WORD) !== 0) return firstOf(core, queue);
+    if (word(store, queue, QUEUE_RANKS_WORD) !== 0) return firstOf(core, rule, queue);
     queue = queueNextOfRule(store, rule.handle, queue);
   }
   rule.cursor = queue;
   return 0;
 }
 
-function firstOf(core: Core, queue: number): number {
+function firstOf(core: Core, rule: RuleState, queue: number): number {
   const { arena, region } = core.store;
-  return laneFirst(region, ranksBest(arena, word(core.store, queue, QUEUE_RANKS_WORD)));
+  const lane = ranksBest(arena, word(core.store, queue, QUEUE_RANKS_WORD));
+  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, rule.policy.isLifo);
+  return laneFirst(region, lane);
 }
 
 /** Passes over the waiting heap from its end until no gone rule has a record there: adopting may change its order. */

@@ -52,9 +52,11 @@ import {
   setRecordKey,
 } from "../structures/record.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
+import { laneIsSpilled } from "../structures/spill-chain.ts";
 import { memoryFull } from "../base/errors.ts";
 import { type Core, type RuleState, ruleAt, ruleOf, ruleOfQueue } from "./core.ts";
 import { hostClock, hostDelay, hostLimit, isClockKept } from "./host-clock.ts";
+import { readyLane } from "./spilling.ts";
 import { sharesCharge, sharesJoin, sharesLeave, sharesRefund } from "./shares.ts";
 import { LOG_HOST_CLOCK } from "./log.ts";
 
@@ -125,6 +127,7 @@ export function standingOf(core: Core, { handle, policy }: RuleState): number {
   const { arena, region } = core.store;
   const lane = ranksBest(arena, word(core.store, handle, RULE_QUEUE_RANKS_WORD));
   if (lane === 0) return 0;
+  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, policy.isLifo);
   const item = laneFirst(region, lane);
   return isQueue(core.store, item) ? queueBest(core, item, policy.isLifo) : item;
 }
@@ -156,7 +159,7 @@ function handOutOf(core: Core, rule: RuleState, nowMs: number, out: HandOut): bo
   for (;;) {
     const lane = ranksBest(store.arena, word(store, rule.handle, RULE_QUEUE_RANKS_WORD));
     if (lane === 0) return false;
-    const item = takeLast ? laneLast(store.region, lane) : laneFirst(store.region, lane);
+    const item = laneBest(core, lane, takeLast);
     const isRecord = !isQueue(store, item);
     const queue = isRecord ? recordQueue(store, item) : item;
     const host = word(store, queue, QUEUE_HOST_WORD);
@@ -357,7 +360,9 @@ function queueBest(core: Core, queue: number, isLifo: boolean): number {
   return laneBest(core, ranksBest(store.arena, word(store, queue, QUEUE_RANKS_WORD)), isLifo);
 }
 
+/** The record that a lane's order puts first; it may come back from disk for that. @hot */
 function laneBest(core: Core, lane: number, isLifo: boolean): number {
   const { region } = core.store;
+  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, isLifo);
   return isLifo ? laneLast(region, lane) : laneFirst(region, lane);
 }

@@ -12,11 +12,20 @@ import {
   setRecordPriority,
 } from "../structures/record.ts";
 import { TABLE_CLAIMED } from "../structures/fingerprint-table.ts";
-import { seenFind } from "../structures/seen-set.ts";
+import { seenFind, seenSet } from "../structures/seen-set.ts";
+import { spillLower } from "../structures/spill.ts";
+import {
+  isSpilledValue,
+  SPILL_DEPTH_MAX,
+  SPILL_VALUE,
+  spilledDepth,
+} from "../structures/spill-identity.ts";
 import { wordAt } from "../structures/store.ts";
 import { hashesOffset, type Rows } from "../url/rows.ts";
 import { clampPriority, type Core, ruleOf } from "./core.ts";
 import { LOG_CHANGED } from "./log.ts";
+import type { Spilling } from "./spill-state.ts";
+import { recordBehind } from "./spilling.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
 import { isFinishedValue } from "./transition.ts";
 
@@ -35,7 +44,23 @@ export function lowerDepth(
     known = seenFind(core.seen, wordAt(core.store, hash), wordAt(core.store, hash + 1));
   }
   if (known === 0 || isFinishedValue(known)) return;
-  sightRecord(core, known, depth, nowMs);
+  if (known < SPILL_VALUE) {
+    sightRecord(core, known, depth, nowMs);
+    return;
+  }
+  const at = (hashesOffset(rows) >> 2) + row * 2;
+  sightSpilled(core, wordAt(core.store, at), wordAt(core.store, at + 1), depth, nowMs);
+}
+
+/** The live record behind an identity was sighted, wherever it is. */
+export function sightIdentity(
+  core: Core,
+  { value, lo, hi }: { value: number; lo: number; hi: number },
+  depth: number,
+  nowMs: number,
+): void {
+  if (isSpilledValue(value)) sightSpilled(core, lo, hi, depth, nowMs);
+  else sightRecord(core, value, depth, nowMs);
 }
 
 /** The same for a record that is known. */
@@ -50,6 +75,29 @@ export function sightRecord(core: Core, record: number, depth: number, nowMs: nu
   const gained = (depthBefore - depth) * depthPriority;
   if (gained === 0) core.log?.record(LOG_CHANGED, record, 0);
   else movePriority(core, record, clampPriority(recordPriority(store, record) + gained), nowMs);
+}
+
+/**
+ * A shallower sighting of a spilled record: its depth is noted beside its place. Where its priority hangs on the depth, or a
+ * log must hear of it, the record comes back into memory first. @hot
+ */
+function sightSpilled(core: Core, lo: number, hi: number, depth: number, nowMs: number): void {
+  const value = seenFind(core.seen, lo, hi);
+  if (!isSpilledValue(value)) return;
+  const held = spilledDepth(value);
+  const isKnown = held < SPILL_DEPTH_MAX;
+  if (isKnown && depth >= held) return;
+  if (depth < SPILL_DEPTH_MAX && core.log === undefined && !hangsOnDepth(core)) {
+    seenSet(core.seen, lo, hi, spillLower((core.spilling as Spilling).spill, value, depth));
+    return;
+  }
+  const record = recordBehind(core, value, lo, hi);
+  if (record !== 0) sightRecord(core, record, depth, nowMs);
+}
+
+/** Whether any rule's priorities hang on depth. */
+function hangsOnDepth(core: Core): boolean {
+  return core.rules.some(({ policy }) => policy.depthPriority !== 0);
 }
 
 /** Changes the priority of a pending or waiting record; its sequence, and so its place, stays. */

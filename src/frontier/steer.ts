@@ -7,10 +7,12 @@ import {
   recordState,
   setRecordAttempt,
 } from "../structures/record.ts";
+import { hostNamed } from "../structures/host-table.ts";
 import { seenFind } from "../structures/seen-set.ts";
 import { adoptOrphans } from "./adopt.ts";
 import type { Core } from "./core.ts";
 import { movePriority } from "./sighting.ts";
+import { recordBehind, takeSpilled } from "./spilling.ts";
 import {
   deferRecord,
   isFinishedValue,
@@ -21,10 +23,10 @@ import {
 import type { RecordState } from "./record-state.ts";
 import { matches, noteRecords, type RecordFilter } from "./walk.ts";
 
-/** The live record of an identity, or 0. */
+/** The live record of an identity, in memory, or 0. */
 export function liveRecord(core: Core, lo: number, hi: number): number {
   const value = seenFind(core.seen, lo, hi);
-  return value === 0 || isFinishedValue(value) ? 0 : value;
+  return value === 0 || isFinishedValue(value) ? 0 : recordBehind(core, value, lo, hi);
 }
 
 export interface RecordChange {
@@ -61,9 +63,22 @@ export function requeueFailed(core: Core, filter: RecordFilter, nowMs: number): 
 
 /** Pending and waiting records that match go, and those that would come again; how many. */
 export function removeRecords(core: Core, filter: RecordFilter, nowMs: number): number {
-  return eachMatching(core, filter, ["pending", "waiting", "done"], (record) => {
+  let spilled = 0;
+  const remove = (record: number): void => {
+    removeRecord(core, record, nowMs);
+    spilled++;
+  };
+  takeSpilled(core, (record) => matches(core, record, filter), remove, unitOf(core, filter));
+  const count = eachMatching(core, filter, ["pending", "waiting", "done"], (record) => {
     removeRecord(core, record, nowMs);
   });
+  return spilled + count;
+}
+
+/** The one host that a filter can be about, where units are hosts; 0: there may be several. */
+function unitOf(core: Core, { host }: RecordFilter): number {
+  if (host === undefined || core.rules.some(({ policy }) => policy.by !== "host")) return 0;
+  return hostNamed(core.hosts, host.toLowerCase());
 }
 
 function eachMatching(

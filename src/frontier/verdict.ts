@@ -27,6 +27,7 @@ export const VERDICT_MAX_FOUND = 14;
 export const VERDICT_INVALID_REQUEST = 15;
 export const VERDICT_LATE = 16;
 export const VERDICT_NO_RULE = 17;
+export const VERDICT_FULL_DISK = 18;
 
 export const VERDICTS: readonly Verdict[] = [
   freeze("accepted"),
@@ -47,6 +48,7 @@ export const VERDICTS: readonly Verdict[] = [
   freeze("rejected", "invalid-request"),
   freeze("rejected", "late"),
   freeze("rejected", "no-rule"),
+  freeze("full", "disk"),
 ];
 
 /** The verdict of a code. */

@@ -33,12 +33,14 @@ import {
   recordPlace,
   recordState,
 } from "../structures/record.ts";
+import { spilledOfRanks } from "../structures/spill-chain.ts";
 import { verifyStore, word } from "../structures/store.ts";
 import { type Core, type RuleState, ruleOf, ruleOfQueue } from "./core.ts";
 import { hostClock, hostLimit } from "./host-clock.ts";
 import { hostOf } from "./transition.ts";
 import type { RecordState } from "./record-state.ts";
 import { verifyShares } from "./shares.ts";
+import { lookSpilled, placesSpilled } from "./spilling.ts";
 import { noteRecords } from "./walk.ts";
 
 /** Throws InvariantError at the first thing that is not as it must be. */
@@ -56,7 +58,8 @@ export function verifyCore(core: Core): void {
   assert(heapCount(core.waiting) === waiting, "I1: the waiting heap holds the waiting");
   assert(timelineCount(core.deadlines) === leased, "I1: the deadline heap holds the leased");
   assert(verifyLane(core.store.region, core.failedLane) === failed, "I1: the failed lane");
-  verifyStates(core, "pending", RECORD_PENDING, pending);
+  const spilled = core.spilling?.spill.count ?? 0;
+  verifyStates(core, "pending", RECORD_PENDING, pending - spilled);
   verifyStates(core, "waiting", RECORD_WAITING, waiting);
   verifyStates(core, "leased", RECORD_LEASED, leased);
   verifyStates(core, "failed", RECORD_FAILED, failed);
@@ -85,6 +88,7 @@ function verifyRules(core: Core): void {
       const rule = ruleOf(core, noted.handles[index] as number);
       counts.set(rule, (counts.get(rule) ?? 0) + 1);
     }
+    if (state === "pending") countSpilled(core, counts, (record) => ruleOf(core, record));
     for (const rule of core.rules) {
       assert(rule[state] === (counts.get(rule) ?? 0), `a rule counts its ${state} records`);
     }
@@ -94,6 +98,16 @@ function verifyRules(core: Core): void {
   for (const { handle, place } of core.rules) {
     const stands = word(core.store, handle, RULE_QUEUE_RANKS_WORD) !== 0;
     assert(!stands || place >= 0, "a rule with something standing is listed");
+  }
+}
+
+/** Adds every spilled record to the count of what `of` says it belongs to. */
+function countSpilled<T>(core: Core, counts: Map<T, number>, of: (record: number) => T): void {
+  for (const place of placesSpilled(core)) {
+    lookSpilled(core, place, (record) => {
+      assert(recordState(core.store, record) === RECORD_PENDING, "I2: spilled records are pending");
+      counts.set(of(record), (counts.get(of(record)) ?? 0) + 1);
+    });
   }
 }
 
@@ -114,6 +128,7 @@ function verifyLive(core: Core): void {
     const host = hostOf(core, noted.handles[index] as number);
     live.set(host, (live.get(host) ?? 0) + 1);
   }
+  countSpilled(core, live, (record) => hostOf(core, record));
   const leased = new Map<number, number>();
   for (const record of timelineItems(core.deadlines)) {
     const host = hostOf(core, record);
@@ -141,7 +156,7 @@ function verifyHost(core: Core, host: number): void {
   let queue = word(store, host, HOST_QUEUES_WORD);
   for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
     const root = word(store, queue, QUEUE_RANKS_WORD);
-    const held = verifyRanks(store.arena, root);
+    const held = verifyRanks(store.arena, root) + spilledOfRanks(store, root);
     assert(word(store, queue, QUEUE_PENDING_WORD) === held, "a queue counts its records");
     sum += held;
     const stands = recordPlace(store, queue) !== 0;

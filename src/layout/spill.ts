@@ -11,6 +11,8 @@
  *  10-11  other    f64  the key at its other end
  *     12  bytes         of the block in the tier
  *     13  lowered       1: the seen-set knows lesser depths than the entries
+ *     14  queue         the host queue that the lane belongs to; 0: a rule's own lane
+ *     15  reserved
  *
  * Chain: a lane (layout/lane.ts) whose items are blocks, named by the spare word of the lane it continues. Its own
  * spare word holds SPILL_FIFO or SPILL_LIFO: which bound its keys are.
@@ -33,7 +35,8 @@ export const SPILL_GONE_WORD = 9;
 export const SPILL_OTHER_WORD = 10;
 export const SPILL_BYTES_WORD = 12;
 export const SPILL_LOWERED_WORD = 13;
-export const SPILL_BLOCK_BYTES = 56;
+export const SPILL_QUEUE_WORD = 14;
+export const SPILL_BLOCK_BYTES = 64;
 
 export const SPILL_FIFO = 1;
 export const SPILL_LIFO = 2;

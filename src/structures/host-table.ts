@@ -81,6 +81,8 @@ export interface HostTable {
   idleCount: number;
   /** Busy list: hosts with records, in no order that matters. */
   busyFirst: number;
+  /** A busy host, or 0: where somebody who goes round the busy list goes on; moved on when that host falls idle. */
+  hand: number;
   /** Idle hosts remembered beyond need. */
   readonly idleCountMax: number;
   /** Hosts joined so far: the order of joining. */
@@ -102,6 +104,7 @@ export function createHostTable(store: Store, idleCountMax = HOST_IDLE_COUNT_MAX
     idleLast: 0,
     idleCount: 0,
     busyFirst: 0,
+    hand: 0,
     idleCountMax,
     joined: 0,
   };
@@ -322,6 +325,7 @@ function busyRemove(table: HostTable, host: number): void {
   const { u32 } = table.store.region.views;
   const next = u32[host * 2] as number;
   const previous = u32[host * 2 + 1] as number;
+  if (table.hand === host) table.hand = next;
   if (previous === 0) table.busyFirst = next;
   else u32[previous * 2] = next;
   if (next !== 0) u32[next * 2 + 1] = previous;

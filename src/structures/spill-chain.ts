@@ -28,6 +28,7 @@ import {
   laneRemove,
   laneStep,
 } from "./lane.ts";
+import { ranksBest, ranksNext } from "./ranks.ts";
 import { recordKey } from "./record.ts";
 import { float, setFloat, setWord, type Store, word } from "./store.ts";
 
@@ -52,6 +53,14 @@ export function spilledOfLane(store: Store, lane: number): number {
     count += word(store, block, SPILL_LIVE_WORD);
     block = laneStep(store.region, cursor);
   }
+  return count;
+}
+
+/** Records in blocks of all lanes of one owner. */
+export function spilledOfRanks(store: Store, root: number): number {
+  let count = 0;
+  let lane = ranksBest(store.arena, root);
+  for (; lane !== 0; lane = ranksNext(store.arena, root, lane)) count += spilledOfLane(store, lane);
   return count;
 }
 

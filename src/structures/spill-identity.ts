@@ -24,6 +24,8 @@ import { type SeenSet, seenSlot } from "./seen-set.ts";
 import { entryFlags, entryHi, entryLo, setEntryDepth } from "./spill-pack.ts";
 import type { Store } from "./store.ts";
 
+export { SPILL_DEPTH_MAX, SPILL_VALUE } from "../layout/spill.ts";
+
 /** Whether a value of the seen-set is that of a spilled record. @hot */
 export function isSpilledValue(value: number): boolean {
   return value >= SPILL_VALUE && value < SPILL_VALUE + SPILL_PLACES_MAX * SPILL_DEPTH_STEP;

@@ -22,6 +22,7 @@
  */
 import { memoryFull } from "../base/errors.ts";
 import { ITEM_KEY_FIELD } from "../layout/item.ts";
+import { QUEUE_HOST_WORD } from "../layout/host.ts";
 import { LANE_SPARE_WORD } from "../layout/lane.ts";
 import {
   SPILL_BLOCK_BYTES,
@@ -34,6 +35,7 @@ import {
   SPILL_OTHER_WORD,
   SPILL_PLACES_MAX,
   SPILL_PLACE_WORD,
+  SPILL_QUEUE_WORD,
 } from "../layout/spill.ts";
 import { arenaGive, arenaTake, arenaUsedBytes } from "../memory/arena.ts";
 import {
@@ -47,10 +49,14 @@ import {
 } from "./lane.ts";
 import {
   RECORD_FLAG_NO_IDENTITY,
+  RECORD_FLAG_QUEUED,
   RECORD_FLAG_VOLATILE,
   recordFlags,
+  RECORD_PENDING,
   recordFree,
   recordKey,
+  recordQueue,
+  recordState,
 } from "./record.ts";
 import type { SeenSet } from "./seen-set.ts";
 import { chainOf, dropChain, farEnd, goneBytes, isGone, turnChain } from "./spill-chain.ts";
@@ -109,6 +115,8 @@ export interface SpillRequest {
   readonly least: number;
   /** Also what stands before the blocks that are out already, and would be needed before them. */
   readonly isDeep: boolean;
+  /** Records without identity stay: somebody knows them by their handles. */
+  readonly keepNameless: boolean;
 }
 
 export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill {
@@ -124,6 +132,12 @@ export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill
 /** Bytes that records, hosts and queues take in memory: what a budget is held against. */
 export function spillUsedBytes(spill: Spill): number {
   return arenaUsedBytes(spill.store.arena);
+}
+
+/** Whether a block may hold records of a host: its lane is a rule's, or that host's own. */
+export function spillMayHold(spill: Spill, block: number, host: number): boolean {
+  const queue = word(spill.store, block, SPILL_QUEUE_WORD);
+  return queue === 0 || word(spill.store, queue, QUEUE_HOST_WORD) === host;
 }
 
 /** Writes a block of the lane's coldest records; returns how many went. Throws what the tier throws (I5). */
@@ -159,6 +173,8 @@ export function spillLane(spill: Spill, lane: number, request: SpillRequest): nu
   setWord(store, block, SPILL_LIVE_WORD, count);
   setWord(store, block, SPILL_ENTRIES_WORD, count);
   setWord(store, block, SPILL_BYTES_WORD, words * 4);
+  const isQueued = (recordFlags(store, handles[0] as number) & RECORD_FLAG_QUEUED) !== 0;
+  if (isQueued) setWord(store, block, SPILL_QUEUE_WORD, recordQueue(store, handles[0] as number));
   laneInsert(store.region, chain, block);
   noteBlock(spill, place, block);
   spill.count += count;
@@ -289,6 +305,7 @@ function gather(spill: Spill, lane: number, request: SpillRequest): number {
   const { store, handles, cursor } = spill;
   const { isLifo, isDeep } = request;
   const most = Math.min(request.most, SPILL_RECORDS_MAX);
+  const stays = RECORD_FLAG_VOLATILE | (request.keepNameless ? RECORD_FLAG_NO_IDENTITY : 0);
   const limit = isLifo || isDeep ? Number.NEGATIVE_INFINITY : farEnd(store, lane);
   laneOpen(store.region, lane, cursor, isLifo);
   let count = 0;
@@ -296,7 +313,8 @@ function gather(spill: Spill, lane: number, request: SpillRequest): number {
   for (let looks = most * LOOK_PER_RECORD; looks > 0 && count < most; looks--) {
     const record = laneStep(store.region, cursor);
     if (record === 0 || recordKey(store, record) <= limit) break;
-    if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) continue;
+    if (recordState(store, record) !== RECORD_PENDING) continue; // a host queue
+    if ((recordFlags(store, record) & stays) !== 0) continue;
     const size = packedWords(store, record);
     if (count > 0 && words + size > BLOCK_WORDS) break;
     words += size;

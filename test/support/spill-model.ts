@@ -28,7 +28,9 @@ import {
   recordParent,
   recordTextLength,
   recordTextOffset,
+  RECORD_PENDING,
   setRecordKey,
+  setRecordState,
 } from "../../src/structures/record.ts";
 import { createSeenSet, seenFind, seenForget, seenSet } from "../../src/structures/seen-set.ts";
 import { createSpill, type Spill, spillReady, spillSettle } from "../../src/structures/spill.ts";
@@ -101,6 +103,7 @@ export function pushOne(rig: SpillRig, random: Random, parents: readonly string[
   }
   store.region.views.buffer.latin1Write(text, recordTextOffset(store, record));
   setRecordKey(store, record, key);
+  setRecordState(store, record, RECORD_PENDING);
   if (made.hasIdentity) seenSet(spill.seen, made.lo, 7, record);
   ranksInsert(store.arena, rig.owner, 0, made.priority, record);
   rig.model.push(made);

@@ -1,0 +1,67 @@
+/**
+ * A frontier whose pending records go to disk whenever they can against one that keeps all in memory (the naive model holds
+ * that one to account): every answer, report and order alike (I4). `SEED=` repeats a run, `STRESS_SECONDS=` lengthens it.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MemoryFrontier } from "../../src/engine/frontier.ts";
+import { normalizeOptions } from "../../src/engine/options.ts";
+import { verifyFrontier } from "../../src/engine/verify.ts";
+import { openSpillTier } from "../../src/persistence/spill-files.ts";
+import type { SpillTier } from "../../src/structures/tier.ts";
+import { runDuel } from "../support/duel.ts";
+import { createMemoryFiles } from "../support/memory-files.ts";
+import { optionArbitrary } from "../support/option-sets.ts";
+import type { SyncFrontier, SyncOptions } from "../support/frontier-surface.ts";
+import { commandsOf, LARGE } from "../support/programs.ts";
+import { stressSeconds, testSeed } from "../support/seed.ts";
+
+const ROUND_MS = 60_000;
+const PROGRAMS = 3;
+
+/** The tier beside the counts of what went through it. */
+function counting(tier: SpillTier, counts: { written: number; read: number }): SpillTier {
+  return {
+    ...tier,
+    write(bytes) {
+      counts.written += 1;
+      return tier.write(bytes);
+    },
+    read(place, bytes) {
+      counts.read += 1;
+      tier.read(place, bytes);
+    },
+  };
+}
+
+describe("a frontier that spills and one that does not", () => {
+  it("answer long programs alike when every lane keeps only what goes next in memory (I4)", async () => {
+    const seed = testSeed("spilling frontier");
+    const endMs = performance.now() + stressSeconds() * 1_000;
+    const counts = { written: 0, read: 0 };
+    const suspect = (options: SyncOptions): SyncFrontier => {
+      const files = createMemoryFiles();
+      const tier = openSpillTier({ directory: "/spill", files, segmentBytes: 4096 });
+      const settings = normalizeOptions({ ...options, seed: 1, memoryBytes: 1 } as object);
+      const spill = { tier: counting(tier, counts), blockLeast: 1 };
+      return new MemoryFrontier({ ...settings, spill }) as unknown as SyncFrontier;
+    };
+    const inMemory = (options: SyncOptions): SyncFrontier =>
+      new MemoryFrontier(
+        normalizeOptions({ ...options, seed: 1 } as object),
+      ) as unknown as SyncFrontier;
+    const verify = (frontier: SyncFrontier): void => verifyFrontier(frontier as never);
+    const list = fc.array(commandsOf(LARGE), { minLength: 300, maxLength: 900, size: "max" });
+    for (let round = 0; round === 0 || performance.now() < endMs; round++) {
+      const programs = fc.asyncProperty(optionArbitrary, list, async (spec, commands) => {
+        const sides = { trusted: inMemory, suspect };
+        await runDuel({ spec, commands, ...sides, verify, checkEvery: 50 });
+      });
+      const limits = { numRuns: PROGRAMS, interruptAfterTimeLimit: ROUND_MS };
+      await fc.assert(programs, { seed: seed + round, ...limits });
+    }
+    expect(counts.written).toBeGreaterThan(100);
+    expect(counts.read).toBeGreaterThan(100);
+    console.log(`spilling frontier: ${counts.written} blocks written, ${counts.read} read`);
+  }, 3_600_000);
+});
