@@ -31,3 +31,8 @@ export {
   type SyntheticWeb,
   type SyntheticWebOptions,
 } from "./crawl/web-server.ts";
+export {
+  openSyntheticWebThread,
+  type SyntheticWebThread,
+  type WebManners,
+} from "./crawl/web-thread.ts";

@@ -1,5 +1,5 @@
 /** The public API: re-exports only. */
-export { type Clock, createVirtualClock } from "./base/clock.ts";
+export { type Clock, createSystemClock, createVirtualClock } from "./base/clock.ts";
 export { FrontierError, type FrontierErrorCode } from "./base/errors.ts";
 export { openFrontier } from "./engine/open.ts";
 export {

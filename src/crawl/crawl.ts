@@ -298,6 +298,7 @@ class CrawlRun implements Crawl {
   async #work(frontier: Frontier, context: VisitContext): Promise<void> {
     const { concurrency, maxPages } = this.#settings;
     const { signal } = this.#taking;
+    if (this.#isIdle(frontier)) return; // a frontier that never held anything waits for ever
     while (!signal.aborted) {
       const left = maxPages - this.#counters.pages;
       if (left <= 0) {
@@ -321,6 +322,13 @@ class CrawlRun implements Crawl {
       for (const lease of leases) this.#begin(lease, context);
     }
     while (this.#active > 0) await this.#place();
+  }
+
+  /** Nothing to do, and no rule that will bring something. */
+  #isIdle(frontier: Frontier): boolean {
+    const { rules = [] } = this.#settings.given;
+    const { pending, waiting, leased } = frontier.report();
+    return pending + waiting + leased === 0 && !rules.some(({ every }) => every !== undefined);
   }
 
   #begin(lease: Lease, context: VisitContext): void {

@@ -1,18 +1,18 @@
 /**
  * The built-in analyzer: links, title and what markup says about following, read in one streaming pass over the bytes.
  *
- *   bytes ─▶ charset ─▶ text in slices ─▶ tags ─▶ hrefs ─▶ resolved against <base>, each once
+ *   bytes ─▶ charset ─▶ text ─▶ tags ─▶ hrefs ─▶ resolved against <base>, each once
  *
  *   followed      a, area: href · iframe, frame: src · link: canonical, next, prev · meta refresh
  *   not followed  rel=nofollow · all of a page with meta robots nofollow, or X-Robots-Tag
  *
  *   I1  At most `maxLinks` links and TITLE_MAX characters of title are kept, whatever the page holds.
- *   I2  A page of many slices lets others have their turn between them.
+ *   I2  Linear in the page; a long one lets others have their turn meanwhile (tags.ts).
  */
-import { Parser } from "htmlparser2";
 import { resolveLinks } from "../index.ts";
 import { detectCharset } from "./charset.ts";
 import type { Extract } from "./modules.ts";
+import { type Attributes, readTags, type TagSink } from "./tags.ts";
 
 export interface ExtractOptions {
   readonly url: string;
@@ -25,9 +25,6 @@ export interface ExtractOptions {
 }
 
 const TITLE_MAX = 500;
-const SLICE_BYTES = 64 * 1024;
-/** Slices between two turns of the event loop: about a megabyte, some ten milliseconds. */
-const SLICES_PER_TURN = 16;
 const MAX_LINKS = 100_000;
 const FOLLOWED_RELS = ["canonical", "next", "prev"];
 const HTML_TYPES = ["text/html", "application/xhtml+xml", ""];
@@ -47,17 +44,7 @@ export async function extractPage(options: ExtractOptions): Promise<Extract> {
   const { body, url } = options;
   const charset = detectCharset(body, options.contentType);
   const reader = createReader(options.maxLinks ?? MAX_LINKS);
-  const parser = new Parser(reader.handlers, { decodeEntities: true });
-  if (body.length <= SLICE_BYTES) parser.write(textOf(body, charset));
-  else {
-    const decoder = new TextDecoder(charset);
-    for (let at = 0, slice = 1; at < body.length; at += SLICE_BYTES, slice++) {
-      parser.write(decoder.decode(body.subarray(at, at + SLICE_BYTES), { stream: true }));
-      if (slice % SLICES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
-    }
-    parser.write(decoder.decode());
-  }
-  parser.end();
+  await readTags(textOf(body, charset), reader.sink);
   const { found } = reader;
   const base = found.base === undefined ? url : (resolveLinks(url, [found.base])[0] ?? url);
   const tag = directives(options.robotsTag ?? "");
@@ -85,10 +72,18 @@ interface Found {
   isNoIndex: boolean;
 }
 
-function createReader(maxLinks: number): {
-  found: Found;
-  handlers: ConstructorParameters<typeof Parser>[0];
-} {
+/** Elements whose attributes say something. */
+const WANTED: ReadonlySet<string> = new Set([
+  "a",
+  "area",
+  "iframe",
+  "frame",
+  "base",
+  "meta",
+  "link",
+]);
+
+function createReader(maxLinks: number): { found: Found; sink: TagSink } {
   const found: Found = {
     hrefs: new Set(),
     base: undefined,
@@ -99,35 +94,34 @@ function createReader(maxLinks: number): {
     isNoIndex: false,
   };
   let isTitle = false;
-  let silent = 0;
+  let isSilent = false;
   const add = (href: string | undefined): void => {
     if (href !== undefined && found.hrefs.size < maxLinks) found.hrefs.add(href);
   };
-  const handlers: ConstructorParameters<typeof Parser>[0] = {
-    onopentag(name, attributes) {
+  const sink: TagSink = {
+    wants: (name) => WANTED.has(name),
+    open(name, attributes) {
       if (name === "a" || name === "area") {
         if (attributes.href !== undefined && !isNoFollowRel(attributes.rel)) add(attributes.href);
       } else if (name === "title") isTitle = found.title === "";
-      else if (name === "script" || name === "style") silent++;
+      else if (name === "script" || name === "style") isSilent = true;
       else if (name === "iframe" || name === "frame") add(attributes.src);
       else if (name === "base") found.base ??= attributes.href;
       else if (name === "meta") readMeta(found, attributes, add);
       else if (name === "link") readLink(found, attributes, add);
     },
-    ontext(text) {
-      if (silent > 0) return;
-      if (isTitle) found.title = (found.title + text).slice(0, TITLE_MAX);
-      else found.textLength += text.length;
+    text(length, read) {
+      if (isSilent) return;
+      if (isTitle) found.title = (found.title + read()).slice(0, TITLE_MAX);
+      else found.textLength += length;
     },
-    onclosetag(name) {
+    close(name) {
       if (name === "title") isTitle = false;
-      else if ((name === "script" || name === "style") && silent > 0) silent--;
+      else if (name === "script" || name === "style") isSilent = false;
     },
   };
-  return { found, handlers };
+  return { found, sink };
 }
-
-type Attributes = Readonly<Record<string, string | undefined>>;
 
 function readMeta(
   found: Found,

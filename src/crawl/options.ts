@@ -20,6 +20,8 @@ export interface CrawlOptions {
   defaults?: RulePolicy;
   /** Anything else of `openFrontier`. */
   frontierOptions?: FrontierOptions;
+  /** Worker threads that visit; 0, the default: this thread. More are not supported in this version. */
+  threads?: number;
   /** Visits at once; default 32. */
   concurrency?: number;
   /** Least time between two visits of a host; default 1,000. */
@@ -107,6 +109,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof CrawlOptions>([
   "rules",
   "defaults",
   "frontierOptions",
+  "threads",
   "concurrency",
   "delayMs",
   "perHost",
@@ -146,10 +149,12 @@ export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
     throw misuse("OPTION_INVALID", "options", options, "an object");
   }
   for (const name of Object.keys(options)) {
-    if (name === "threads")
-      throw misuse("UNSUPPORTED", "options.threads", options, "none in this version");
     if (!FIELDS.has(name))
       throw misuse("OPTION_INVALID", `options.${name}`, name, "an option of crawl()");
+  }
+  if (whole(options.threads ?? 0, "threads", 0) > 0) {
+    const expected = "0 in this version: visits run on this thread";
+    throw misuse("UNSUPPORTED", "options.threads", options.threads, expected);
   }
   const delayMs = amount(options.delayMs ?? 1_000, "delayMs");
   const perHost = whole(options.perHost ?? 1, "perHost", 1);

@@ -5,9 +5,9 @@
  */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { Parser } from "htmlparser2";
 import type { RequestInput } from "../index.ts";
 import { downloadError } from "./download-error.ts";
+import { readTags } from "./tags.ts";
 
 /** Name of the handler that reads sitemaps. */
 export const SITEMAP_HANDLER = "sitemap";
@@ -35,38 +35,34 @@ function readLines(text: string): RequestInput[] {
   return urls.slice(0, SITEMAP_URLS_MAX).map((url) => ({ url }));
 }
 
-function readXml(text: string): RequestInput[] {
+async function readXml(text: string): Promise<RequestInput[]> {
   const requests: RequestInput[] = [];
   let field = "";
   let url = "";
   let lastmod = "";
-  const parser = new Parser(
-    {
-      onopentagname(name) {
-        field = name.toLowerCase();
-        if (field === "url" || field === "sitemap") {
-          url = "";
-          lastmod = "";
-        }
-      },
-      ontext(part) {
-        if (field === "loc") url += part;
-        else if (field === "lastmod") lastmod += part;
-      },
-      onclosetag(name) {
-        const closed = name.toLowerCase();
-        field = "";
-        if ((closed !== "url" && closed !== "sitemap") || url.trim() === "") return;
-        if (requests.length >= SITEMAP_URLS_MAX) return;
-        requests.push({
-          url: url.trim(),
-          ...(closed === "sitemap" ? { handler: SITEMAP_HANDLER } : {}),
-          ...(lastmod.trim() === "" ? {} : { data: { lastmod: lastmod.trim() } }),
-        });
-      },
+  const sink = {
+    wants: () => false,
+    open(name: string) {
+      field = name;
+      if (name !== "url" && name !== "sitemap") return;
+      url = "";
+      lastmod = "";
     },
-    { xmlMode: true, decodeEntities: true },
-  );
-  parser.end(text);
+    text(_: number, read: () => string) {
+      if (field === "loc") url += read();
+      else if (field === "lastmod") lastmod += read();
+    },
+    close(name: string) {
+      field = "";
+      if ((name !== "url" && name !== "sitemap") || url.trim() === "") return;
+      if (requests.length >= SITEMAP_URLS_MAX) return;
+      requests.push({
+        url: url.trim(),
+        ...(name === "sitemap" ? { handler: SITEMAP_HANDLER } : {}),
+        ...(lastmod.trim() === "" ? {} : { data: { lastmod: lastmod.trim() } }),
+      });
+    },
+  };
+  await readTags(text, sink, true);
   return requests;
 }

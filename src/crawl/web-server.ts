@@ -106,7 +106,9 @@ function serve(site: Site, request: IncomingMessage, response: ServerResponse): 
   const path = request.url ?? "/";
   const entry = site.log.begin({ host: name, path, agent: request.headers["user-agent"] ?? "" });
   response.on("close", () => site.log.end(entry));
-  const host = site.plan.hostOf(name);
+  // Asked by its address it is h0, whose own links then name the address: for crawlers that must look names up.
+  const isAddress = name === LOOPBACK || name === "localhost";
+  const host = isAddress ? 0 : site.plan.hostOf(name);
   const answer: Answer =
     name === TRAP_HOST
       ? (trapAnswer(path) ?? NOT_FOUND)
@@ -136,7 +138,8 @@ interface Asked {
 function answerOf(site: Site, asked: Asked): Answer {
   const { plan, pages } = site;
   const { host, path } = asked;
-  const authority = (name: string): string => name + asked.suffix;
+  const own = plan.hostName(host);
+  const authority = (name: string): string => (name === own ? asked.name : name) + asked.suffix;
   if (path === "/robots.txt") return robotsAnswer(site, host, authority);
   if (path.startsWith("/sitemap")) {
     const sitemap = pages.sitemap(host, path, `http://${authority(asked.name)}`);
@@ -237,7 +240,8 @@ function listening(server: Server): Promise<void> {
   });
 }
 
-function shapeOf(options: SyntheticWebOptions): WebShape {
+/** Options, checked by name and with their defaults. */
+export function shapeOf(options: SyntheticWebOptions): WebShape {
   const whole = (name: string, value: unknown, least: number, most: number): number => {
     if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) {
       return value as number;

@@ -3,7 +3,7 @@
  *
  *   /                        leads to all of the below
  *   /calendar/<y>/<m>        a next month for ever
- *   /session/<id>            three links with new ids each time
+ *   /session/<id>            the same page under a new id each time
  *   /deep/a/a/a/…            each page leads one folder deeper
  *   /loop/a ⇄ /loop/b        redirects in a circle; /self to itself
  *   /chain/<n>               redirects to n + 1 without an end
@@ -79,7 +79,7 @@ const bomb = (body: Buffer, coding: string): TrapAnswer => ({
 const FIXED: Record<string, (rest: string[]) => TrapAnswer | undefined> = {
   "": () => html(TRAP_PATHS.map(link).join("")),
   calendar: ([year, month]) => html(link(nextMonth(Number(year), Number(month)))),
-  session: ([id]) => html([1, 2, 3].map((n) => link(`/session/${id}${n}`)).join("")),
+  session: ([id]) => html(link(`/session/${Number(id) + 1}`)),
   deep: (rest) => html(link(`/deep/${"a/".repeat(rest.length)}`)),
   loop: ([at]) => redirect(at === "a" ? "/loop/b" : "/loop/a"),
   self: () => redirect("/self"),

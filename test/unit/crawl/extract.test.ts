@@ -96,6 +96,21 @@ describe("extractPage", () => {
     expect(some.links).toHaveLength(10);
   });
 
+  it("a million elements that nobody closes take no longer than a million that somebody does", async () => {
+    const open = await read(`${"<b>".repeat(1_000_000)}<a href=x>`);
+    expect(open.links).toEqual(["http://x.example/dir/x"]);
+  });
+
+  it("markup across the slices of a long page is put together again", async () => {
+    for (const pad of [524_287, 524_280, 524_270]) {
+      const html = `${" ".repeat(pad)}<a title="é" href="/a?b=1&amp;c=2">x</a><title>T &amp; U</title>`;
+      expect(await read(html)).toMatchObject({
+        title: "T & U",
+        links: ["http://x.example/a?b=1&c=2"],
+      });
+    }
+  });
+
   it("a character cut by a slice is put together again", async () => {
     const { title } = await read(`<!--${"é".repeat(40_000)}x--><title>é日</title>`);
     expect(title).toBe("é日");

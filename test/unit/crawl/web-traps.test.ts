@@ -61,7 +61,7 @@ describe("the host of traps", () => {
   it("an endless family of pages ends at the budget of its host", async () => {
     await using web = await openSyntheticWeb({ seed: 1, hosts: 1, pages: 1 });
     const summary = await crawl({
-      seeds: "http://traps.outrider.test/session/1",
+      seeds: "http://traps.outrider.test/links",
       dial: web.dial,
       allowPrivate: true,
       delayMs: 0,

@@ -1,0 +1,94 @@
+/**
+ * Flags: a table per command, read with the platform's own parser. What a table does not name is refused by name.
+ */
+import { parseArgs } from "node:util";
+
+export interface Flag {
+  readonly name: string;
+  /** What stands behind it; undefined: nothing, it is a switch. */
+  readonly value?: string;
+  readonly kind?: "whole" | "text" | "list";
+  readonly text: string;
+}
+
+export interface Parsed {
+  readonly words: string[];
+  has(name: string): boolean;
+  text(name: string): string | undefined;
+  whole(name: string): number | undefined;
+  list(name: string): string[] | undefined;
+}
+
+/** A command line that is not understood. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UsageError";
+  }
+}
+
+/** Reads a command's arguments; throws UsageError naming what is wrong. */
+export function parseFlags(args: readonly string[], flags: readonly Flag[]): Parsed {
+  const values = new Map<string, string[]>();
+  const words: string[] = [];
+  const options = Object.fromEntries(
+    flags.map(({ name, value }) => [
+      name,
+      { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: true },
+    ]),
+  );
+  let list: string | undefined;
+  for (const token of tokensOf(args, options)) {
+    if (token.kind === "option") {
+      const flag = flags.find(({ name }) => name === token.name);
+      if (flag === undefined) throw new UsageError(`unknown flag: ${token.rawName}`);
+      if (flag.value === undefined && token.value !== undefined) {
+        throw new UsageError(`${token.rawName}: takes no value`);
+      }
+      if (flag.value !== undefined && token.value === undefined) {
+        throw new UsageError(`${token.rawName}: needs ${flag.value}`);
+      }
+      values.set(flag.name, [...(values.get(flag.name) ?? []), token.value ?? ""]);
+      list = flag.kind === "list" ? flag.name : undefined;
+    } else if (token.kind === "positional") {
+      // Words behind a list's flag belong to it, until something that can only be a URL.
+      if (list !== undefined && !token.value.includes("://")) values.get(list)?.push(token.value);
+      else words.push(token.value);
+    } else list = undefined;
+  }
+  return parsedOf(values, words);
+}
+
+type Token =
+  | { kind: "option"; name: string; rawName: string; value: string | undefined }
+  | { kind: "positional"; value: string }
+  | { kind: "option-terminator" };
+
+function tokensOf(
+  args: readonly string[],
+  options: Record<string, { type: "boolean" | "string"; multiple: boolean }>,
+): readonly Token[] {
+  const config = { args: [...args], options, strict: false, allowPositionals: true };
+  return parseArgs({ ...config, tokens: true }).tokens as unknown as readonly Token[];
+}
+
+function parsedOf(values: Map<string, string[]>, words: string[]): Parsed {
+  const last = (name: string): string | undefined => values.get(name)?.at(-1);
+  return {
+    words,
+    has: (name) => values.has(name),
+    text: last,
+    whole(name) {
+      const text = last(name);
+      if (text === undefined) return undefined;
+      const value = Number(text);
+      if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+      throw new UsageError(`--${name}: ${text} (expected: a whole number)`);
+    },
+    list: (name) =>
+      values
+        .get(name)
+        ?.flatMap((each) => each.split(","))
+        .filter((each) => each !== ""),
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * What a command sees of the world: two streams, their terminal, and signals. Tests hand in their own.
+ */
+
+export interface Io {
+  /** The answer. */
+  out(text: string): void;
+  /** Progress and complaints. */
+  err(text: string): void;
+  /** Whether `err` is a terminal that can be redrawn. */
+  readonly isTerminal: boolean;
+  /** Width of the terminal now. */
+  columns(): number;
+  readonly hasColor: boolean;
+  /** Told of each wish to stop; returns its cancellation. */
+  onInterrupt(listener: () => void): () => void;
+  /** Ends the process at once. */
+  exit(code: number): void;
+}
+
+const COLUMNS = 80;
+
+export function processIo(): Io {
+  const { stdout, stderr, env } = process;
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    isTerminal: stderr.isTTY === true && env.TERM !== "dumb",
+    columns: () => stderr.columns ?? COLUMNS,
+    hasColor: stderr.isTTY === true && env.TERM !== "dumb" && (env.NO_COLOR ?? "") === "",
+    onInterrupt(listener) {
+      process.on("SIGINT", listener);
+      process.on("SIGTERM", listener);
+      return () => {
+        process.off("SIGINT", listener);
+        process.off("SIGTERM", listener);
+      };
+    },
+    exit: (code) => process.exit(code),
+  };
+}
+
+/** What the shell is told. */
+export const EXIT_OK = 0;
+/** The work broke off: a fault that is not a page's. */
+export const EXIT_FAULT = 1;
+/** The command was not understood, or asks for what there is not. */
+export const EXIT_USAGE = 2;
+/** Ended by Ctrl-C or SIGTERM. */
+export const EXIT_INTERRUPTED = 130;

@@ -1,0 +1,95 @@
+/**
+ * Runs one crawl for a person: progress, Ctrl-C, the report at its end.
+ *
+ *   first Ctrl-C or SIGTERM   visits under way end, all is saved, how to resume is told; exit 130
+ *   second one                visits are given up, exit 130 at once; what was flushed is safe
+ */
+import { writeFileSync } from "node:fs";
+import {
+  type Crawl,
+  crawl,
+  type CrawlOptions,
+  type CrawlSample,
+  type CrawlSummary,
+} from "../crawl.ts";
+import { EXIT_INTERRUPTED, EXIT_OK, type Io } from "./io.ts";
+import { createView } from "./live-view.ts";
+import { reportHtml } from "./report-html.ts";
+import { reportText } from "./report-text.ts";
+
+export interface Showing {
+  readonly title: string;
+  readonly isJson: boolean;
+  /** Redraw in place, where there is a terminal. */
+  readonly isLive: boolean;
+  readonly report: string | undefined;
+  /** The command that goes on where this one was stopped. */
+  readonly resume: string | undefined;
+  /** Called when the crawl is made; returns what ends with it. */
+  readonly onStart?: (run: Crawl, say: (line: string) => void) => () => void;
+  /** More of the summary, asked before the crawl's world is taken down. */
+  readonly onEnd?: (summary: CrawlSummary) => Promise<Record<string, unknown>>;
+}
+
+const LIVE_MS = 150;
+const PLAIN_MS = 1_000;
+
+export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing): Promise<number> {
+  const isLive = showing.isLive && io.isTerminal;
+  const run = crawl({ ...options, progressMs: isLive ? LIVE_MS : PLAIN_MS });
+  const view = createView(io, isLive);
+  const say = (line: string): void => view.say(line);
+  let stops = 0;
+  const ignore = io.onInterrupt(() => {
+    if (++stops > 1) {
+      view.end();
+      io.exit(EXIT_INTERRUPTED);
+      return;
+    }
+    say("stopping: visits under way are finished; once more to stop at once");
+    void run.stop().catch(() => {});
+  });
+  run.on("progress", (sample) => {
+    if (run.status !== "stopping") view.draw(run, sample);
+  });
+  const end = showing.onStart?.(run, say);
+  let summary: CrawlSummary;
+  try {
+    summary = await run;
+  } finally {
+    view.end();
+    end?.();
+    ignore();
+  }
+  const more = (await showing.onEnd?.(summary)) ?? {};
+  tell(io, { summary, more, showing, samples: run.samples() });
+  return stops > 0 ? EXIT_INTERRUPTED : EXIT_OK;
+}
+
+interface Telling {
+  readonly summary: CrawlSummary;
+  readonly more: Record<string, unknown>;
+  readonly showing: Showing;
+  readonly samples: readonly CrawlSample[];
+}
+
+function tell(io: Io, { summary, more, showing, samples }: Telling): void {
+  if (showing.report !== undefined) {
+    writeFileSync(showing.report, reportHtml({ title: showing.title, summary, samples }));
+  }
+  if (showing.isJson) {
+    io.out(`${JSON.stringify({ ...summary, ...more })}\n`);
+    return;
+  }
+  io.out(`${headline(summary)}\n\n${reportText(summary)}`);
+  if (showing.report !== undefined) io.out(`report      ${showing.report}\n`);
+  if (summary.pending > 0 && showing.resume !== undefined) {
+    io.out(`\nto go on where it was:\n  ${showing.resume}\n`);
+  }
+}
+
+function headline({ reason, pending }: CrawlSummary): string {
+  if (reason === "max-pages") return "ended at the page limit";
+  if (reason === "stopped") return pending > 0 ? "stopped before the end" : "stopped";
+  return "finished: nothing is left";
+}

@@ -1,0 +1,116 @@
+/**
+ * The commands, their help, and what becomes of what they throw.
+ *
+ *   exit   means
+ *   0      done: finished, or ended at the page limit that was asked for
+ *   1      broke off: the frontier, the disk or a module failed
+ *   2      not understood, or asks for what this version does not have
+ *   130    ended by Ctrl-C or SIGTERM
+ */
+import { FrontierError } from "../index.ts";
+import { BENCH_FLAGS, benchCommand } from "./bench-command.ts";
+import { CRAWL_FLAGS, crawlCommand } from "./crawl-command.ts";
+import { DEMO_FLAGS, demoCommand } from "./demo-command.ts";
+import { EXPLAIN_FLAGS, explainCommand } from "./explain-command.ts";
+import { type Flag, type Parsed, parseFlags, UsageError } from "./flags.ts";
+import { EXIT_FAULT, EXIT_OK, EXIT_USAGE, type Io } from "./io.ts";
+import { VERSION } from "./version.ts";
+
+interface Command {
+  readonly words: string;
+  readonly text: string;
+  readonly flags: readonly Flag[];
+  run(args: Parsed, io: Io, line: readonly string[]): Promise<number>;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
+  crawl: {
+    words: "<url…>",
+    text: "crawl from these URLs, politely",
+    flags: CRAWL_FLAGS,
+    run: crawlCommand,
+  },
+  demo: {
+    words: "",
+    text: "crawl a synthetic web on loopback, without internet",
+    flags: DEMO_FLAGS,
+    run: demoCommand,
+  },
+  explain: {
+    words: "<url…>",
+    text: "canonical form, fingerprint, rule and verdict of a URL",
+    flags: EXPLAIN_FLAGS,
+    run: explainCommand,
+  },
+  bench: {
+    words: "",
+    text: "how fast a frontier in memory is on this machine",
+    flags: BENCH_FLAGS,
+    run: benchCommand,
+  },
+});
+
+/** Codes of FrontierError that say the command asked for something wrong. */
+const MISUSE = [
+  "OPTION_INVALID",
+  "RULE_INVALID",
+  "UNSUPPORTED",
+  "ARGUMENT_INVALID",
+  "REQUEST_INVALID",
+];
+
+/** Runs one command line; the exit code. Never throws. */
+export async function runCommand(argv: readonly string[], io: Io): Promise<number> {
+  const [name = "", ...line] = argv;
+  if (name === "" || name === "--help" || name === "-h" || name === "help") {
+    const asked = COMMANDS[line[0] ?? ""];
+    io.out(name === "help" && asked !== undefined ? helpOf(line[0] as string, asked) : overview());
+    return name === "" ? EXIT_USAGE : EXIT_OK;
+  }
+  if (name === "--version" || name === "-v") {
+    io.out(`${VERSION}\n`);
+    return EXIT_OK;
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    io.err(`outrider: unknown command: ${name}\n\n${overview()}`);
+    return EXIT_USAGE;
+  }
+  if (line.includes("--help") || line.includes("-h")) {
+    io.out(helpOf(name, command));
+    return EXIT_OK;
+  }
+  try {
+    return await command.run(parseFlags(line, command.flags), io, line);
+  } catch (cause) {
+    const isMisuse =
+      cause instanceof UsageError ||
+      (cause instanceof FrontierError && MISUSE.includes(cause.code));
+    io.err(`outrider: ${cause instanceof Error ? cause.message : String(cause)}\n`);
+    if (cause instanceof UsageError) io.err(`see: outrider ${name} --help\n`);
+    return isMisuse ? EXIT_USAGE : EXIT_FAULT;
+  }
+}
+
+function overview(): string {
+  const rows = Object.entries(COMMANDS).map(([name, { words, text }]) =>
+    row(`${name} ${words}`.trim(), text),
+  );
+  return `outrider ${VERSION}: a crawl frontier, and a crawler on top of it
+
+${rows.join("")}
+outrider <command> --help     the flags of a command
+outrider --version            ${VERSION}
+
+exit codes: 0 done, 1 broke off, 2 not understood, 130 ended by Ctrl-C
+`;
+}
+
+function helpOf(name: string, { words, text, flags }: Command): string {
+  const rows = flags.map((flag) => row(`--${flag.name} ${flag.value ?? ""}`.trim(), flag.text));
+  return `outrider ${`${name} ${words}`.trim()}: ${text}\n\n${rows.join("")}`;
+}
+
+function row(left: string, right: string): string {
+  return `  ${left.padEnd(26)}  ${right}\n`;
+}

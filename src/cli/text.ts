@@ -1,0 +1,54 @@
+/** Numbers and tables as people read them. */
+
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString("en");
+}
+
+export function bytes(value: number): string {
+  if (value < 1024) return `${Math.round(value)} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  let at = -1;
+  let left = value;
+  do {
+    left /= 1024;
+    at++;
+  } while (left >= 1024 && at < units.length - 1);
+  return `${left < 10 ? left.toFixed(1) : Math.round(left)} ${units[at]}`;
+}
+
+export function duration(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const hours = Math.floor(seconds / 3600);
+  const rest = `${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;
+  return hours === 0 ? rest : `${hours}:${rest}`;
+}
+
+export function share(part: number, all: number): string {
+  return all === 0 ? "0 %" : `${Math.round((100 * part) / all)} %`;
+}
+
+/** Rows of name and value, the values below each other. */
+export function table(rows: ReadonlyArray<readonly [string, string]>): string {
+  const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2;
+  return rows.map(([name, value]) => `${name.padEnd(width)}${value}\n`).join("");
+}
+
+const SPARKS = "▁▂▃▄▅▆▇█";
+
+/** Values as a row of small bars, the largest at full height. */
+export function sparkline(values: readonly number[]): string {
+  const most = Math.max(...values, 1e-9);
+  return values
+    .map((value) => SPARKS[Math.min(Math.floor((value / most) * 7.99), 7)] ?? " ")
+    .join("");
+}
+
+/** Cuts a line to the columns of a terminal. */
+export function cutTo(line: string, columns: number): string {
+  const letters = [...line];
+  return letters.length <= columns
+    ? line
+    : `${letters.slice(0, Math.max(columns - 1, 0)).join("")}…`;
+}

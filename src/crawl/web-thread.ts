@@ -1,0 +1,80 @@
+/**
+ * The synthetic web on a thread of its own, so that a crawl of it is not slowed by serving it.
+ *
+ *   asker ── options, as workerData ─▶ thread: openSyntheticWeb ── { port } ─▶ asker
+ *         ── { delayMs } ─▶                                      ── manners ─▶
+ *
+ * This file is both sides: loaded by a thread of the name THREAD_NAME, it serves.
+ */
+import { once } from "node:events";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { createWebPlan, type WebPlan } from "./web-plan.ts";
+import { openSyntheticWeb, shapeOf, type SyntheticWebOptions } from "./web-server.ts";
+
+/** What the web's own log says about a crawler. */
+export interface WebManners {
+  readonly requests: number;
+  /** Requests that came too soon after the one before on the same host. */
+  readonly violations: number;
+  /** The most requests that one host had at once. */
+  readonly parallelMax: number;
+}
+
+export interface SyntheticWebThread {
+  readonly plan: WebPlan;
+  readonly port: number;
+  readonly seed: string;
+  readonly dial: { readonly address: string; readonly port: number };
+  manners(delayMs: number): Promise<WebManners>;
+  close(): Promise<void>;
+}
+
+const THREAD_NAME = "outrider-web";
+
+/**
+ * Starts a synthetic web on another thread. Costs a thread and a listener.
+ *
+ * @example
+ * const web = await openSyntheticWebThread({ seed: 7, hosts: 100 });
+ * await web.close();
+ */
+export async function openSyntheticWebThread(
+  options: SyntheticWebOptions = {},
+): Promise<SyntheticWebThread> {
+  const plan = createWebPlan(shapeOf(options));
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: { name: THREAD_NAME, options },
+  });
+  const [{ port }] = (await once(worker, "message")) as [{ port: number }];
+  return {
+    plan,
+    port,
+    seed: `http://${plan.hostName(0)}/`,
+    dial: { address: "127.0.0.1", port },
+    async manners(delayMs) {
+      worker.postMessage({ delayMs });
+      const [manners] = (await once(worker, "message")) as [WebManners];
+      return manners;
+    },
+    async close() {
+      await worker.terminate();
+    },
+  };
+}
+
+async function serve(options: SyntheticWebOptions): Promise<void> {
+  const web = await openSyntheticWeb(options);
+  parentPort?.on("message", ({ delayMs }: { delayMs: number }) => {
+    const { log } = web;
+    parentPort?.postMessage({
+      requests: log.entries.length,
+      violations: log.violations(delayMs).length,
+      parallelMax: log.parallelMax(),
+    });
+  });
+  parentPort?.postMessage({ port: web.port });
+}
+
+if (!isMainThread && (workerData as { name?: unknown } | null)?.name === THREAD_NAME) {
+  void serve((workerData as { options: SyntheticWebOptions }).options);
+}

@@ -1,0 +1,324 @@
+/** The command line as scripts use it: help, exit codes, the shape of --json, signals. */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { runCommand } from "../../src/cli/run.ts";
+import { VERSION } from "../../src/cli/version.ts";
+import { openSyntheticWeb } from "../../src/crawl/web-server.ts";
+import { createFakeIo, screenOf } from "../support/fake-io.ts";
+import { packageRoot, readText, runNode } from "../support/package.ts";
+
+const program = `${packageRoot}dist/cli/main.js`;
+const folder = mkdtempSync(join(tmpdir(), "outrider-cli-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function command(
+  argv: string[],
+  terminal?: { columns: number },
+): Promise<{ code: number; out: string; err: string }> {
+  const io = createFakeIo(terminal);
+  const code = await runCommand(argv, io);
+  return { code, out: io.text.out, err: io.text.err };
+}
+
+/** Keys of a value, as deep as objects go; numbers under free names are one. */
+const keysOf = (value: object): string[] => Object.keys(value).sort();
+
+describe("help", () => {
+  it("the overview names every command and every exit code", async () => {
+    const { code, out } = await command(["--help"]);
+    expect(code).toBe(0);
+    expect(out).toMatchInlineSnapshot(`
+      "outrider 0.1.0: a crawl frontier, and a crawler on top of it
+
+        crawl <url…>                crawl from these URLs, politely
+        demo                        crawl a synthetic web on loopback, without internet
+        explain <url…>              canonical form, fingerprint, rule and verdict of a URL
+        bench                       how fast a frontier in memory is on this machine
+
+      outrider <command> --help     the flags of a command
+      outrider --version            0.1.0
+
+      exit codes: 0 done, 1 broke off, 2 not understood, 130 ended by Ctrl-C
+      "
+    `);
+  });
+
+  it.each(["crawl", "demo"])("the flags of %s that scripts rely on are there", async (name) => {
+    const { code, out } = await command([name, "--help"]);
+    expect(code).toBe(0);
+    const flags = [...out.matchAll(/^ {2}--([a-z-]+)/gm)].map((match) => match[1]);
+    const relied =
+      name === "crawl"
+        ? "dir threads concurrency depth max-pages delay per-host rules scope allow-private report json no-progress dry-run"
+        : "hosts pages seed threads json no-progress";
+    expect(flags).toEqual(expect.arrayContaining(relied.split(" ")));
+    for (const line of out.split("\n")) expect(line.length).toBeLessThan(100);
+  });
+
+  it("tells the version of package.json", async () => {
+    expect(VERSION).toBe(JSON.parse(readText("package.json")).version);
+    expect((await command(["--version"])).out).toBe(`${VERSION}\n`);
+  });
+});
+
+describe("exit codes", () => {
+  it.each([
+    [[], "crawl"],
+    [["fetch"], "unknown command: fetch"],
+    [["crawl"], "no URL"],
+    [["crawl", "http://x.test", "--speed", "9"], "unknown flag: --speed"],
+    [["crawl", "http://x.test", "--depth", "deep"], "--depth: deep (expected: a whole number)"],
+    [["crawl", "http://x.test", "--depth"], "--depth: needs <n>"],
+    [["crawl", "http://x.test", "--json=yes"], "--json: takes no value"],
+    [["crawl", "http://x.test", "--concurrency", "0"], "options.concurrency: 0"],
+    [["crawl", "http://x.test", "--rules", "/no/such.json"], "/no/such.json"],
+    [["crawl", "http://x.test", "--analyzer", "/no/such.mjs"], "/no/such.mjs"],
+    [["demo", "--hosts", "0"], "options.hosts: 0"],
+    [["explain"], "no URL"],
+  ])("2, and a word why, for %j", async (argv, why) => {
+    const { code, out, err } = await command(argv);
+    expect(code).toBe(2);
+    expect(err + out).toContain(why);
+  });
+
+  it("2 for a file of rules that is not one, with its name", async () => {
+    const path = join(folder, "bad.json");
+    for (const text of ["{", "7", '{"rules":{}}']) {
+      writeFileSync(path, text);
+      const { code, err } = await command(["crawl", "http://x.test", "--rules", path]);
+      expect([code, err.includes(path)]).toEqual([2, true]);
+    }
+  });
+});
+
+describe("outrider crawl", () => {
+  it("crawls, and its last line is the summary as JSON", async () => {
+    await using web = await openSyntheticWeb({
+      seed: 4,
+      hosts: 1,
+      pages: 30,
+      traps: false,
+      mishaps: 0,
+    });
+    const url = `http://127.0.0.1:${web.port}/`;
+    const argv = ["crawl", url, "--allow-private", "--delay", "0", "--json"];
+    const outcome = await runNode([program, ...argv]);
+    expect(outcome.code).toBe(0);
+    const lines = outcome.stdout.trimEnd().split("\n");
+    const summary = JSON.parse(lines.at(-1) as string);
+    expect(lines).toHaveLength(1);
+    expect(summary).toMatchObject({ status: "stopped", reason: "finished", pages: 30, pending: 0 });
+    expect(keysOf(summary)).toMatchInlineSnapshot(`
+      [
+        "bytes",
+        "depths",
+        "disallowed",
+        "duplicate",
+        "elapsedMs",
+        "errors",
+        "failed",
+        "hosts",
+        "items",
+        "latencyMs",
+        "memory",
+        "modules",
+        "notModified",
+        "pages",
+        "pagesPerSecond",
+        "pending",
+        "reason",
+        "redirects",
+        "rejected",
+        "retried",
+        "robotsFetched",
+        "sitemaps",
+        "status",
+        "statuses",
+        "trapped",
+        "truncated",
+      ]
+    `);
+    expect(keysOf(summary.latencyMs)).toEqual(["max", "p50", "p90", "p99", "p999"]);
+    expect(outcome.stderr).not.toContain("\x1b");
+    expect(outcome.stderr).toMatch(/pages \d/);
+  });
+
+  it("keeps to depth, pages and scope as the flags say", async () => {
+    await using web = await openSyntheticWeb({
+      seed: 4,
+      hosts: 3,
+      pages: 200,
+      traps: false,
+      mishaps: 0,
+    });
+    const url = `http://127.0.0.1:${web.port}/`;
+    const base = ["crawl", url, "--allow-private", "--delay", "0", "--json"];
+    const summaryOf = async (...more: string[]) =>
+      JSON.parse((await command([...base, ...more])).out);
+    expect(await summaryOf("--depth", "1")).toMatchObject({ depths: [1, expect.any(Number)] });
+    expect(await summaryOf("--max-pages", "5")).toMatchObject({ pages: 5, reason: "max-pages" });
+    expect(await summaryOf("--scope", "else.test", "other.test")).toMatchObject({ pages: 0 });
+  });
+
+  it("--dry-run says what it would do and asks nobody", async () => {
+    await using web = await openSyntheticWeb({ seed: 4, hosts: 1, pages: 1 });
+    const url = `http://127.0.0.1:${web.port}/`;
+    const { code, out } = await command(["crawl", url, "mailto://x", "--dry-run", "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({
+      dryRun: true,
+      seeds: [
+        { url, canonical: url, domain: "127.0.0.1", rule: "default", verdict: "accepted" },
+        { url: "mailto://x", verdict: "rejected", reason: "scheme" },
+      ],
+      scope: ["127.0.0.1", null],
+      delayMs: 1000,
+      perHost: 1,
+      robots: true,
+      allowPrivate: false,
+    });
+    expect((await command(["crawl", url, "--dry-run"])).out).toContain("nothing was visited\n");
+    expect(web.log.entries).toEqual([]);
+  });
+
+  it("runs analyzers and pipelines of the user's, and appends items as JSON lines", async () => {
+    await using web = await openSyntheticWeb({
+      seed: 4,
+      hosts: 1,
+      pages: 9,
+      traps: false,
+      mishaps: 0,
+    });
+    const analyzer = join(folder, "analyzer.mjs");
+    writeFileSync(
+      analyzer,
+      `export async function analyze(page) {
+        const { title } = await page.extract();
+        return { items: [{ title }, { drop: true }] };
+      }`,
+    );
+    const pipeline = join(folder, "pipeline.mjs");
+    writeFileSync(
+      pipeline,
+      "export const process = (item) => (item.drop ? null : { ...item, seen: 1 });",
+    );
+    const items = join(folder, "items.jsonl");
+    const url = `http://127.0.0.1:${web.port}/`;
+    const flags = ["--allow-private", "--delay", "0", "--items", items];
+    const argv = ["crawl", url, ...flags, "--analyzer", analyzer, "--pipeline", pipeline, "--json"];
+    const { code, out } = await command(argv);
+    expect([code, JSON.parse(out).pages]).toEqual([0, 9]);
+    const lines = readFileSync(items, "utf8").trimEnd().split("\n");
+    const titles = lines.map((line) => JSON.parse(line).title);
+    expect(new Set(titles).size).toBe(9);
+    expect(JSON.parse(lines[0] as string)).toEqual({
+      title: expect.stringMatching(/^Page \d/),
+      seen: 1,
+    });
+  });
+
+  it("Ctrl-C lets visits end and answers 130; a second one ends at once", async () => {
+    await using web = await openSyntheticWeb({ seed: 4, hosts: 1, pages: 500, traps: false });
+    const url = `http://127.0.0.1:${web.port}/`;
+    const argv = [program, "crawl", url, "--allow-private", "--delay", "50", "--json"];
+    const child = spawn(process.execPath, argv, { cwd: packageRoot });
+    let out = "";
+    let err = "";
+    let told = false;
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      err += chunk;
+      if (told || !/pages [1-9]/.test(err)) return;
+      told = true;
+      child.kill("SIGINT");
+    });
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect(code).toBe(130);
+    expect(JSON.parse(out)).toMatchObject({ reason: "stopped", status: "stopped" });
+    expect(err).toContain("stopping: visits under way are finished");
+
+    const io = createFakeIo(undefined);
+    const second = runCommand(["crawl", url, "--allow-private", "--delay", "50"], io);
+    await expect.poll(() => io.text.err, { timeout: 10_000 }).toMatch(/pages [1-9]/);
+    io.interrupt();
+    io.interrupt();
+    expect(io.exits).toEqual([130]);
+    expect(await second).toBe(130);
+  });
+});
+
+describe("outrider explain", () => {
+  it("shows canonical form, fingerprint, rule and verdict", async () => {
+    const { code, out } = await command([
+      "explain",
+      "HTTP://Example.org:80/a/../b?y=2&x=1#f",
+      "--json",
+    ]);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({
+      url: "HTTP://Example.org:80/a/../b?y=2&x=1#f",
+      canonical: "http://example.org/b?x=1&y=2",
+      fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/),
+      host: "example.org",
+      domain: "example.org",
+      rule: "default",
+      verdict: { status: "accepted", admitted: true },
+    });
+    const bad = await command(["explain", "mailto:x"]);
+    expect(bad.out).toMatch(/^verdict +rejected: scheme$/m);
+  });
+});
+
+describe("outrider bench", () => {
+  it("measures a frontier in memory", async () => {
+    const { code, out } = await command(["bench", "--urls", "5000", "--json"]);
+    expect(code).toBe(0);
+    expect(keysOf(JSON.parse(out))).toEqual([
+      "node",
+      "offHeapBytesPerUrl",
+      "pollDonePerSecond",
+      "pushPerSecond",
+      "urls",
+    ]);
+  });
+});
+
+describe("outrider demo", () => {
+  const small = ["--hosts", "12", "--pages", "60", "--seed", "9"];
+  const run = (...more: string[]) => runNode([program, "demo", ...small, ...more]);
+
+  it("is the same crawl for the same seed, and polite by the web's own log", async () => {
+    const [first, second] = await Promise.all([run("--json"), run("--json")]);
+    const facts = ({ stdout }: { stdout: string }) => {
+      const { pages, redirects, failed, disallowed, web } = JSON.parse(stdout);
+      return { pages, redirects, failed, disallowed, web };
+    };
+    expect([first.code, second.code]).toEqual([0, 0]);
+    expect(facts(first)).toEqual(facts(second));
+    expect(facts(first).web).toMatchObject({ hosts: 12, pages: 60, violations: 0, parallelMax: 1 });
+  });
+
+  it("redraws in place on a pseudo-terminal, and leaves the report alone", (context) => {
+    if (spawnSync("script", ["--version"]).status !== 0) {
+      console.log("SKIPPED: the pseudo-terminal test needs `script` of util-linux");
+      return context.skip();
+    }
+    const line = [process.execPath, program, "demo", ...small].join(" ");
+    const env = { ...process.env, TERM: "xterm", COLUMNS: "80" };
+    const { stdout, status } = spawnSync("script", ["-qec", line, "/dev/null"], {
+      env,
+      encoding: "utf8",
+    });
+    expect(status).toBe(0);
+    expect(stdout).toContain("\x1b[?25l");
+    expect(stdout.lastIndexOf("\x1b[?25h")).toBeGreaterThan(stdout.lastIndexOf("\x1b[?25l"));
+    const screen = screenOf(stdout.replaceAll("\r\n", "\n")).join("\n");
+    expect(screen).not.toContain("pages/s");
+    expect(screen).toContain("finished: nothing is left");
+  });
+});
