@@ -81,7 +81,7 @@ module.exports = {
     ...doors("pool", "^src/workers/pool", [...inRooms([...WORKER_ROOMS, "frontier"]), PROTOCOL], {
       packages: ["piscina"],
     }),
-    ...doors("remote", REMOTE, inRooms(WORKER_ROOMS)),
+    ...doors("remote", REMOTE, inRooms(WORKER_ROOMS), { packages: ["msgpackr"] }),
     // A capture of `from` is known in `to`: one integration does not see another.
     ...doors(
       "integrations",

@@ -23,6 +23,7 @@ import { pushResult } from "./push-result.ts";
 import { reportOf } from "./report.ts";
 import { readDefaults, readRequest, requestOf, timeMs } from "./request.ts";
 import { createRuntime, type RuntimeHooks } from "./runtime.ts";
+import { Sharing } from "./sharing.ts";
 import type {
   Explanation,
   Frontier,
@@ -55,12 +56,14 @@ export class MemoryFrontier implements Frontier {
   readonly #life: Life;
   readonly #desk: Desk;
   readonly #hooks: RuntimeHooks;
+  readonly #sharing: Sharing;
 
   constructor(settings: Settings) {
     this.name = settings.name;
     this.#settings = settings;
     const life = new Life(settings, this.#events);
     this.#life = life;
+    this.#sharing = new Sharing({ frontier: this, life, events: this.#events, settings });
     this.#hooks = { events: this.#events, failure: (nowMs) => life.failure(nowMs) };
     this.#desk = new Desk(life, settings.maxFound, (url, extras, key = settings.key) =>
       fingerprintOf(requestOf(url, extras), key),
@@ -264,6 +267,7 @@ export class MemoryFrontier implements Frontier {
     }
     step(core, nowMs);
     const count = epoch === undefined ? forgetAll(core) : forgetEpoch(core, epoch);
+    this.#sharing.refresh();
     this.#life.end(nowMs);
     return count;
   }
@@ -273,6 +277,7 @@ export class MemoryFrontier implements Frontier {
     const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs });
     this.#life.replace(runtime);
     this.#life.chores.begin(runtime.core, nowMs);
+    this.#sharing.refresh();
     this.#life.end(nowMs);
   }
 
@@ -312,7 +317,7 @@ export class MemoryFrontier implements Frontier {
 
   share(): FrontierHandle {
     this.#life.need();
-    throw misuse("UNSUPPORTED", "share", "asked for", "one thread in this version");
+    return this.#sharing.handle();
   }
 
   async close(options: { discard?: boolean } = {}): Promise<void> {
@@ -320,6 +325,7 @@ export class MemoryFrontier implements Frontier {
     if (discard !== undefined && typeof discard !== "boolean") {
       throw misuse("ARGUMENT_INVALID", "options.discard", discard, "true or false");
     }
+    this.#sharing.close();
     this.#life.close();
   }
 

@@ -17,7 +17,8 @@ import {
   VERDICT_MAX_FOUND,
   verdictOf,
 } from "../frontier/verdict.ts";
-import { hashBytes } from "../structures/store.ts";
+import { filterInsert, type SeenFilter } from "../structures/seen-filter.ts";
+import { hashBytes, wordAt } from "../structures/store.ts";
 import { batchAdmit, batchLoad, batchParse, NOT_INSERTED } from "../url/batch.ts";
 import { batchSettle } from "../url/batch-settle.ts";
 import type { UrlBatch } from "../url/batch-area.ts";
@@ -54,6 +55,8 @@ export interface Gate {
   readonly ruleIndexes: Uint32Array;
   /** A batch is being admitted: the user's functions that it asks must not come back in. */
   isBusy: boolean;
+  /** Told of what plain batches admitted, while workers decide about links by themselves. */
+  filter: SeenFilter | undefined;
 }
 
 export interface PushContext {
@@ -138,10 +141,24 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
     codes,
     codesStart: start,
   });
+  if (gate.filter !== undefined && inputs === undefined) noteSeen(gate, slice, count);
   if (gate.events.wants.duplicate || gate.events.wants.rejected) {
     tellRefused(gate, urls, { start, count, codes, from: inputs === undefined ? start : 0 });
   }
   return count;
+}
+
+/** Tells the workers' filter which identities are seen, and how deep at most. */
+function noteSeen(gate: Gate, slice: Slice, count: number): void {
+  const { filter, rows, core } = gate;
+  const { start, codes, context } = slice;
+  const hashes = hashesOffset(rows) >>> 2;
+  for (let row = 0; row < count; row++) {
+    if ((codes[start + row] as number) > VERDICT_DUPLICATE) continue;
+    const lo = wordAt(core.store, hashes + row * 2);
+    const hi = wordAt(core.store, hashes + row * 2 + 1);
+    filterInsert(filter as SeenFilter, lo, hi, context.depth ?? 0);
+  }
 }
 
 /** The table that the kernel may insert a whole slice into, or 0: where a row may yet be refused for another reason. */

@@ -105,6 +105,11 @@ export class Life {
     return this.status === "paused" && isMended ? "running" : this.status;
   }
 
+  /** Finished, as waiters are told. */
+  get isFinished(): boolean {
+    return this.#isFinished;
+  }
+
   get isClosed(): boolean {
     return this.#runtime === undefined;
   }

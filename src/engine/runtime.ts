@@ -102,6 +102,7 @@ export function createRuntime(
       events,
       ruleIndexes: new Uint32Array(batch.area.capacity),
       isBusy: false,
+      filter: undefined,
     },
   };
 }

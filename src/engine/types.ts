@@ -7,6 +7,7 @@ import type { Outcome, Politeness, Rule, RulePolicy } from "../frontier/policy.t
 import type { RecordState } from "../frontier/record-state.ts";
 import type { Verdict } from "../frontier/verdict.ts";
 import type { KeyPolicy } from "../url/policy.ts";
+import type { CrewHandle } from "../workers/protocol/crew.ts";
 
 export type {
   Clock,
@@ -217,9 +218,7 @@ export interface FrontierFault {
 }
 
 /** What another thread attaches to: plain data that can be sent to it. */
-export interface FrontierHandle {
-  readonly name: string;
-}
+export type FrontierHandle = CrewHandle;
 
 export interface SnapshotInfo {
   readonly path: string;
@@ -365,7 +364,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   setRules(rules: Rule[], version?: number | string): void;
   /** Not supported in this version. */
   snapshot(): Promise<SnapshotInfo>;
-  /** Not supported in this version. */
+  /** For `attach` in other threads: give it to a Worker as workerData, or post it. */
   share(): FrontierHandle;
   close(options?: { discard?: boolean }): Promise<void>;
 }

@@ -5,6 +5,8 @@ declare global {
     latin1Slice(start?: number, end?: number): string;
     utf8Write(text: string, offset?: number, length?: number): number;
     utf8Slice(start?: number, end?: number): string;
+    hexWrite(text: string, offset?: number, length?: number): number;
+    hexSlice(start?: number, end?: number): string;
   }
 }
 export {};

@@ -54,6 +54,8 @@ export interface LaneConsumer extends Sides {
   /** Next slot to read; beyond the published head by what was dropped. */
   head: number;
   released: number;
+  /** A piece was given back by itself since the last laneFree. */
+  hasFreed: boolean;
   tailSeen: number;
   /** The record at hand: `size` bytes of `source` from `start`. */
   source: Buffer;
@@ -104,6 +106,7 @@ export function attachConsumer(place: LanePlace): LaneConsumer {
     ...sides,
     head,
     released: head,
+    hasFreed: false,
     tailSeen: head,
     source: sides.slots,
     start: 0,
@@ -185,6 +188,7 @@ export function laneNext(lane: LaneConsumer): boolean {
     takePiece(lane, start, size, rest);
     lane.head = (head + used) | 0;
     lane.released = lane.head;
+    lane.hasFreed = true;
     Atomics.store(lane.words, SPSC_HEAD_WORD, lane.head); // I3, pairs with the load in roomOf
     if (rest === 0) return endAssembly(lane);
   }
@@ -196,9 +200,14 @@ export function laneDrop(lane: LaneConsumer): void {
   lane.held = 0;
 }
 
-/** Gives back the slots of all records dropped; false: none. Once per batch. Consumer only. @hot */
+/**
+ * Gives back the slots of all records dropped; false: neither this nor laneNext has given any since the last time. Once
+ * per batch. Consumer only. @hot
+ */
 export function laneFree(lane: LaneConsumer): boolean {
-  if (lane.head === lane.released) return false;
+  const { hasFreed } = lane;
+  lane.hasFreed = false;
+  if (lane.head === lane.released) return hasFreed;
   lane.released = lane.head;
   Atomics.store(lane.words, SPSC_HEAD_WORD, lane.head); // I3, pairs with the load in roomOf
   return true;

@@ -12,8 +12,8 @@ const PARAMETERS_MAX = 4;
 /** Hot code and the kernel may not allocate, so no options object can follow the fourth one. */
 const PARAMETERS_HOT_MAX = 6;
 
-/** Files that a tool reads through their default export. */
-const CONFIG_FILE = /^[^/]+\.config\.ts$/;
+/** Files that a tool, or a worker, reads through their default export. */
+const CONFIG_FILE = /^[^/]+\.config\.ts$|^(examples|test\/support)\/([a-z-]+-)?visit\.m?js$/;
 /** The one declaration file that may say `namespace`: the platform's own name for it. */
 const NAMESPACE_FILE = "src/kernel/webassembly.d.ts";
 const SUITE_WORDS = ["describe", "suite"];

@@ -1,0 +1,71 @@
+/**
+ * Crew: what the owner's thread shares with its workers, one SharedArrayBuffer. Fields of different writers lie
+ * 128 bytes apart.
+ *
+ *   0      ┌ header ┬ seat 0 ┬ seat 1 ┬ … ┬ seat CREW_SEATS − 1 ┬ seen filter ┐
+ *
+ * Header, words:
+ *    0  magic        creator             CREW_MAGIC
+ *   32  park         owner + exchange    the owner's parking word
+ *   64  phase        owner               PHASE_RUNNING, PHASE_FINISHED: nothing left for now, PHASE_CLOSED: for good
+ *   65  edge         owner               generation of the edge: odd while it changes; EDGE_OFF: workers decide nothing
+ *   66  maxDepth     owner               deepest that a link may be
+ *   68  secret       owner               four words: the tables' secret
+ *
+ * Seat, words:
+ *    0  state        compare-exchange    SEAT_FREE, SEAT_TAKEN by a thread, SEAT_LEFT: it will not come back
+ *   32  command      owner               COMMAND_WORK, COMMAND_STOP: end what is begun and go
+ *   64  park         worker + exchange   the worker's parking word
+ *   96  thread       worker              its thread's id
+ *   97  called       worker              leases taken
+ *   98  accepted     worker              leases whose handler was found
+ *   99  completed    worker              handlers that returned
+ *  100  handling     worker              handlers at work
+ *  101  refused      worker              links dropped at the edge
+ *  104  taken        worker              one word per class: leases begun, counted round 2³²
+ *  192 …             lanes outward, one per class, then the inbound ring (layout/spsc-lane.ts)
+ */
+export const CREW_MAGIC = 0x6372_6577;
+export const CREW_MAGIC_WORD = 0;
+export const CREW_PARK_WORD = 32;
+export const CREW_PHASE_WORD = 64;
+export const CREW_EDGE_WORD = 65;
+export const CREW_MAX_DEPTH_WORD = 66;
+export const CREW_SECRET_WORD = 68;
+export const CREW_HEADER_BYTES = 512;
+
+export const PHASE_RUNNING = 0;
+export const PHASE_FINISHED = 1;
+export const PHASE_CLOSED = 2;
+export const EDGE_OFF = 0;
+
+/** Threads that may be attached at one time. */
+export const CREW_SEATS = 64;
+/** Priority classes: a late better record overtakes what its worker has not begun. */
+export const LANE_CLASSES = 4;
+export const LANE_SLOTS = 256;
+export const INBOUND_SLOTS = 8192;
+/** Header of the seat; of each lane 384 bytes and its slots. */
+export const SEAT_HEADER_BYTES = 768;
+export const SEAT_LANE_BYTES = 16768;
+export const SEAT_INBOUND_OFFSET = 67840;
+/** 768 + 4 × 16,768 + 384 + 8,192 × 64. */
+export const SEAT_BYTES = 592512;
+export const CREW_FILTER_OFFSET = 37921280;
+
+export const SEAT_STATE_WORD = 0;
+export const SEAT_COMMAND_WORD = 32;
+export const SEAT_PARK_WORD = 64;
+export const SEAT_THREAD_WORD = 96;
+export const SEAT_CALLED_WORD = 97;
+export const SEAT_ACCEPTED_WORD = 98;
+export const SEAT_COMPLETED_WORD = 99;
+export const SEAT_HANDLING_WORD = 100;
+export const SEAT_REFUSED_WORD = 101;
+export const SEAT_TAKEN_WORD = 104;
+
+export const SEAT_FREE = 0;
+export const SEAT_TAKEN = 1;
+export const SEAT_LEFT = 2;
+export const COMMAND_WORK = 0;
+export const COMMAND_STOP = 1;

@@ -1,0 +1,13 @@
+/** The worker's side, for threads of one's own and for the types of a handler: re-exports only. */
+export { FrontierError } from "./base/errors.ts";
+export type { CrewHandle } from "./workers/protocol/crew.ts";
+export type { Handler, HandlerContext } from "./workers/remote/attend.ts";
+export type { PushAnswer } from "./workers/remote/edge.ts";
+export { attach, type WorkerPort } from "./workers/remote/port.ts";
+export type {
+  RequestLike as WorkerRequestLike,
+  WorkerLease,
+  WorkerOutcome,
+  WorkerResult,
+  WorkerRetry,
+} from "./workers/remote/worker-lease.ts";

@@ -1,0 +1,125 @@
+/** Apply: a worker's message becomes a call at the desk, which judges it by the clock as any other. */
+import { FrontierError } from "../../base/errors.ts";
+import {
+  MESSAGE_DONE,
+  MESSAGE_EXTEND,
+  MESSAGE_FAIL,
+  MESSAGE_FAULT,
+  MESSAGE_PUSH,
+  MESSAGE_REDIRECT,
+  MESSAGE_RELEASE,
+  MESSAGE_RETRY,
+} from "../../layout/message.ts";
+import { unpack } from "../protocol/pack.ts";
+import type { ResultMessage } from "../protocol/result-message.ts";
+import type { OwnedLease, OwnerPort } from "./port.ts";
+import type { Seat } from "./seat.ts";
+
+/** What extras may hold, all of it from a thread that anything may have written. */
+interface Extras {
+  errors?: unknown[];
+  outcome?: unknown;
+  requests?: unknown[];
+  reason?: string;
+  url?: string;
+  ms?: number;
+  stage?: string;
+  name?: string;
+  message?: string;
+  stack?: string;
+}
+
+const NO_EXTRAS: Extras = Object.freeze({});
+
+/** The lease of a message that says done and nothing more: such are finished together. */
+export function bareLease(seat: Seat, { kind, id, links, extras, dropped }: ResultMessage) {
+  if (kind !== MESSAGE_DONE || links.length > 0 || extras !== undefined) return undefined;
+  for (let at = 0; at < dropped.length; at++) if (dropped[at] !== 0) return undefined;
+  const entry = seat.entries.get(id);
+  if (entry !== undefined) seat.entries.delete(id);
+  return entry?.lease;
+}
+
+/** False: it could not be applied for want of disk, and must be tried again. */
+export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage): boolean {
+  const extras = message.extras === undefined ? NO_EXTRAS : (unpack(message.extras) as Extras);
+  if (message.kind === MESSAGE_PUSH) return applyPush(port, message, extras);
+  const entry = seat.entries.get(message.id);
+  if (message.kind === MESSAGE_FAULT) {
+    const cause = causeOf(extras);
+    const { stage = "handler" } = extras;
+    const url = entry?.lease.url;
+    port.fault({ kind: "handler", stage, cause, ...(url === undefined ? {} : { url }) });
+    return true;
+  }
+  if (entry === undefined) return true; // it ran out, and the worker was told
+  const { lease } = entry;
+  try {
+    if (settle(port, lease, message, extras)) seat.entries.delete(message.id);
+  } catch (cause) {
+    if (cause instanceof FrontierError && cause.code === "DISK_FULL") return false;
+    // What the handler said can not be: it is told, and the lease goes on as after a throw.
+    port.fault({ kind: "handler", stage: "result", cause, url: lease.url });
+    seat.entries.delete(message.id);
+    lease.retry({ reason: "result" } as never);
+  }
+  return true;
+}
+
+/** True: the lease has ended. */
+function settle(
+  port: OwnerPort,
+  lease: OwnedLease,
+  message: ResultMessage,
+  extras: Extras,
+): boolean {
+  const { links, dropped } = message;
+  const { errors, outcome, requests, reason, url, ms } = extras;
+  switch (message.kind) {
+    case MESSAGE_DONE: {
+      const found = requests === undefined ? links : [...links, ...requests];
+      const isBare = found.length === 0 && errors === undefined && outcome === undefined;
+      const result = { found, ...(errors ? { errors } : {}), ...(outcome ? { outcome } : {}) };
+      const { late } = isBare ? lease.done() : lease.done(result as never);
+      if (!late) port.countDropped(dropped);
+      return true;
+    }
+    case MESSAGE_RETRY:
+      lease.retry(message.extras === undefined ? undefined : (extras as never));
+      return true;
+    case MESSAGE_FAIL:
+      lease.fail(reason, outcome as never);
+      return true;
+    case MESSAGE_RELEASE:
+      lease.release();
+      return true;
+    case MESSAGE_REDIRECT:
+      lease.redirect(url as string);
+      return false;
+    case MESSAGE_EXTEND:
+      lease.extend(ms as number);
+      return false;
+    default:
+      return false;
+  }
+}
+
+function applyPush(port: OwnerPort, message: ResultMessage, extras: Extras): boolean {
+  const { links, dropped } = message;
+  const list = extras.requests === undefined ? links : [...links, ...extras.requests];
+  try {
+    if (list.length > 0) port.pushMany(list);
+    port.countDropped(dropped);
+  } catch (cause) {
+    if (cause instanceof FrontierError && cause.code === "DISK_FULL") return false;
+    port.fault({ kind: "handler", stage: "push", cause });
+  }
+  return true;
+}
+
+function causeOf({ name, message = "", stack }: Extras): Error {
+  const cause = new Error(message);
+  if (name !== undefined) cause.name = name;
+  if (stack !== undefined) cause.stack = stack;
+  return cause;
+}

@@ -1,0 +1,426 @@
+/**
+ * Hub: the owner's side of all workers of one frontier, on the owner's thread.
+ *
+ *   turn: seats that came or left ─▶ drain inbound rings ─▶ fill lanes by credit ─▶ more? ─ yes ─▶ a turn of the event loop
+ *            ▲                        at most SLICE_MS                                └ no ──▶ wait on the parking word
+ *            └── a worker unparked · the frontier has something again · a clock ────────────────┘
+ *
+ *   I1  Every lease that is handed out is in the entries of one seat until its result was applied, it ran out, or its
+ *       worker is gone; then it is settled at the desk, once.
+ *   I2  What a worker had published counts before its seat is cleared.
+ *   I3  A message leaves its ring after it was applied: where the disk is full it stays, and the ring fills up.
+ *   I4  Nothing is left: the frontier is finished, no entry, every ring empty; in this order, since results come first.
+ */
+import { createSystemClock } from "../../base/clock.ts";
+import { FrontierError } from "../../base/errors.ts";
+import {
+  COMMAND_STOP,
+  COMMAND_WORK,
+  CREW_EDGE_WORD,
+  CREW_FILTER_OFFSET,
+  CREW_MAX_DEPTH_WORD,
+  CREW_PARK_WORD,
+  CREW_PHASE_WORD,
+  CREW_SEATS,
+  CREW_SECRET_WORD,
+  EDGE_OFF,
+  LANE_CLASSES,
+  PHASE_CLOSED,
+  PHASE_FINISHED,
+  PHASE_RUNNING,
+  SEAT_COMMAND_WORD,
+  SEAT_FREE,
+  SEAT_LEFT,
+  SEAT_PARK_WORD,
+  SEAT_STATE_WORD,
+  SEAT_TAKEN,
+  SEAT_TAKEN_WORD,
+  SEAT_THREAD_WORD,
+} from "../../layout/crew.ts";
+import { unpark } from "../../memory/parking.ts";
+import { attachSeenFilter, filterClear, type SeenFilter } from "../../structures/seen-filter.ts";
+import { laneDrop, laneFree, laneIsEmpty, laneNext } from "../../structures/spsc-lane.ts";
+import {
+  type CrewHandle,
+  createCrewMemory,
+  crewWords,
+  resetLanes,
+  seatWords,
+} from "../protocol/crew.ts";
+import { readResult } from "../protocol/result-message.ts";
+import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
+import { applyResult, bareLease } from "./apply.ts";
+import type { EdgeFacts, OwnedLease, OwnerPort } from "./port.ts";
+import { type Entry, Seat } from "./seat.ts";
+
+/** Longest that draining and filling hold the owner's event loop. */
+const SLICE_MS = 2;
+/** Results drained from one seat before the next has its turn. */
+const DRAIN_ROUND = 64;
+/** Leases polled at one time. */
+const POLL_MAX = 256;
+/** How often leases out are looked at for having run out. */
+const SWEEP_MS = 250;
+/** A cancelled lease whose worker has not looked up after this: its thread hangs. */
+const STUCK_MS = 2_000;
+/** A message that could not be applied for want of disk is tried again after this. */
+const AGAIN_MS = 100;
+/** Identities that the edge remembers: 16 MiB. */
+const FILTER_ENTRIES = 1 << 20;
+
+export class Hub {
+  readonly port: OwnerPort;
+  readonly memory = createCrewMemory(FILTER_ENTRIES);
+  readonly filter: SeenFilter;
+  readonly seats: Array<Seat | undefined> = new Array(CREW_SEATS).fill(undefined);
+  /** Told when a thread of the pool must be ended from outside. */
+  onStuck: ((seat: number) => void) | undefined;
+  readonly #words = crewWords(this.memory);
+  readonly #waiting: Waiting;
+  readonly #clock = createSystemClock();
+  readonly #offChange: () => void;
+  readonly #finishing: Array<() => void> = [];
+  #edge: EdgeFacts | undefined;
+  #generation = EDGE_OFF;
+  /** Leases that are done and could not be written down yet. */
+  readonly #owed: OwnedLease[] = [];
+  #isDue = false;
+  #isClosed = false;
+  #blockedUntil = 0;
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(port: OwnerPort) {
+    this.port = port;
+    this.filter = attachSeenFilter({ buffer: this.memory, offset: CREW_FILTER_OFFSET });
+    this.#waiting = createWaiting(this.#words, CREW_PARK_WORD, () => this.#turn());
+    this.#offChange = port.onChange(() => this.wake());
+  }
+
+  /** Begins to listen to those who sit down. */
+  start(): void {
+    this.#judgeEdge();
+    this.wake();
+  }
+
+  /** Identities may be new again: workers decide nothing until they have heard of it. */
+  refresh(): void {
+    if (!this.#isClosed) this.#judgeEdge();
+  }
+
+  /** What another thread needs to sit down. */
+  get handle(): CrewHandle {
+    const { name, kernel, maxUrlBytes } = this.port;
+    return { name, memory: this.memory, kernel, policy: this.#edge?.policy, maxUrlBytes };
+  }
+
+  /** Whether workers decide about links now: what is admitted is then told to the filter. */
+  get isEdgeOn(): boolean {
+    return this.#edge !== undefined;
+  }
+
+  /** A seat for a thread that the pool starts. */
+  reserve(): Seat {
+    for (let index = 0; index < CREW_SEATS; index++) {
+      const words = seatWords(this.memory, index);
+      const before = Atomics.compareExchange(words, SEAT_STATE_WORD, SEAT_FREE, SEAT_TAKEN);
+      if (before === SEAT_FREE) return this.#open(index, true);
+    }
+    const expected = `at most ${CREW_SEATS} threads at one time`;
+    throw new FrontierError("STATE_INVALID", `threads: no free seat (expected: ${expected})`);
+  }
+
+  /** Asks a worker to end what it has begun and leave. */
+  stop(seat: Seat): void {
+    Atomics.store(seat.words, SEAT_COMMAND_WORD, COMMAND_STOP);
+    unpark(seat.words, SEAT_PARK_WORD);
+  }
+
+  /** Takes all its leases from a worker, whose handlers go on in vain. */
+  cancelAll(seat: Seat): void {
+    for (const entry of [...seat.entries.values()]) {
+      seat.cancel(entry, this.#clock.monotonic());
+      seat.entries.delete(entry.id);
+      entry.lease.release();
+    }
+    seat.flush();
+  }
+
+  /** The worker of a seat is gone: what it had said counts, what it had begun has lost an attempt. */
+  bury(seat: Seat, reason: string): void {
+    if (this.seats[seat.index] !== seat) return;
+    this.#drainSeat(seat, Number.POSITIVE_INFINITY);
+    for (const entry of seat.entries.values()) this.#giveBack(seat, entry, reason);
+    seat.entries.clear();
+    this.seats[seat.index] = undefined;
+    for (let each = 0; each < LANE_CLASSES; each++) seat.words[SEAT_TAKEN_WORD + each] = 0;
+    seat.words.fill(0, SEAT_THREAD_WORD, SEAT_TAKEN_WORD);
+    resetLanes(this.memory, seat.index);
+    Atomics.store(seat.words, SEAT_COMMAND_WORD, COMMAND_WORK);
+    Atomics.store(seat.words, SEAT_PARK_WORD, 0);
+    Atomics.store(seat.words, SEAT_STATE_WORD, SEAT_FREE); // pairs with the exchange in takeSeat
+    this.wake();
+  }
+
+  /** Resolves when nothing is left: finished, or closed, and every ring empty (I4). */
+  finished(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#finishing.push(resolve);
+      this.wake();
+    });
+  }
+
+  /** A turn soon: something changed. */
+  wake(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      this.#turn();
+    });
+  }
+
+  /** The frontier is closing: workers are told, leases out are the frontier's to take back. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#offChange();
+    this.#cancelSweep?.();
+    Atomics.store(this.#words, CREW_EDGE_WORD, EDGE_OFF);
+    this.#setPhase(PHASE_CLOSED);
+    endWaiting(this.#waiting);
+    for (const resolve of this.#finishing.splice(0)) resolve();
+  }
+
+  #turn(): void {
+    if (this.#isClosed) return;
+    const startMs = this.#clock.monotonic();
+    this.#judgeEdge();
+    this.#greet();
+    const isMore = this.#drain(startMs + SLICE_MS) || this.#fill(startMs + SLICE_MS);
+    this.#judgePhase();
+    this.#armSweep();
+    if (isMore) this.wake();
+    else this.#rest();
+  }
+
+  #rest(): void {
+    waitFor(this.#waiting, () => this.#hasWork());
+  }
+
+  #hasWork(): boolean {
+    for (let index = 0; index < CREW_SEATS; index++) {
+      const seat = this.seats[index];
+      if (seat === undefined) {
+        const state = Atomics.load(seatWords(this.memory, index), SEAT_STATE_WORD);
+        if (state === SEAT_TAKEN) return true;
+      } else {
+        if (!laneIsEmpty(seat.inbound) && this.#blockedUntil === 0) return true;
+        const state = Atomics.load(seat.words, SEAT_STATE_WORD);
+        if (!seat.isOwn && state === SEAT_LEFT) return true;
+        if (seat.hasTaken() || seat.canSend()) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Seats that threads have taken or left by themselves. */
+  #greet(): void {
+    for (let index = 0; index < CREW_SEATS; index++) {
+      const seat = this.seats[index];
+      const words = seat?.words ?? seatWords(this.memory, index);
+      const state = Atomics.load(words, SEAT_STATE_WORD);
+      if (seat === undefined && state === SEAT_TAKEN) this.#open(index, false);
+      // The pool clears the seats of its own threads, once they are gone.
+      else if (seat?.isOwn === false && state === SEAT_LEFT) this.bury(seat, "left");
+    }
+  }
+
+  #open(index: number, isOwn: boolean): Seat {
+    const seat = new Seat(this.memory, index, isOwn);
+    this.seats[index] = seat;
+    this.wake();
+    return seat;
+  }
+
+  /** Applies results in rounds over all seats; true: the time is over and there are more. */
+  #drain(untilMs: number): boolean {
+    if (this.#blockedUntil > this.#clock.monotonic()) return false;
+    this.#blockedUntil = 0;
+    if (!this.#finish([])) {
+      this.#blockedUntil = this.#clock.monotonic() + AGAIN_MS;
+      this.#clock.schedule(this.#clock.now() + AGAIN_MS, () => this.wake());
+      return false;
+    }
+    for (let isMore = true; isMore; ) {
+      isMore = false;
+      for (const seat of this.seats) {
+        if (seat !== undefined && this.#drainSeat(seat, DRAIN_ROUND)) isMore = true;
+      }
+      if (this.#blockedUntil > 0) return false;
+      if (isMore && this.#clock.monotonic() >= untilMs) return true;
+    }
+    return false;
+  }
+
+  /** True: there may be more. */
+  #drainSeat(seat: Seat, most: number): boolean {
+    const { inbound } = seat;
+    const bare: OwnedLease[] = [];
+    let isMore = true;
+    for (let count = 0; count < most; count++) {
+      isMore = laneNext(inbound);
+      if (!isMore) break;
+      const message = readResult(inbound.source, inbound.start);
+      const lease = bareLease(seat, message);
+      if (lease !== undefined) bare.push(lease);
+      else {
+        if (!this.#finish(bare) || !applyResult(this.port, seat, message)) {
+          this.#block(seat);
+          return false;
+        }
+      }
+      laneDrop(inbound);
+    }
+    const hasRoom = this.#finish(bare);
+    this.#freeRing(seat);
+    if (!hasRoom) this.#block(seat);
+    return isMore && hasRoom;
+  }
+
+  /** Finishes leases; false: the disk is full, and they are owed. */
+  #finish(leases: OwnedLease[]): boolean {
+    if (leases.length === 0 && this.#owed.length === 0) return true;
+    const all = [...this.#owed.splice(0), ...leases.splice(0)];
+    try {
+      this.port.done(all);
+      return true;
+    } catch (cause) {
+      if (!(cause instanceof FrontierError && cause.code === "DISK_FULL")) throw cause;
+      this.#owed.push(...all);
+      return false;
+    }
+  }
+
+  /** Gives the ring's room back; a worker that waits for some is told. */
+  #freeRing(seat: Seat): void {
+    if (laneFree(seat.inbound)) unpark(seat.words, SEAT_PARK_WORD);
+  }
+
+  /** The disk is full: the message stays where it is and is tried again (I3). */
+  #block(seat: Seat): void {
+    this.#freeRing(seat);
+    this.#blockedUntil = this.#clock.monotonic() + AGAIN_MS;
+    this.#clock.schedule(this.#clock.now() + AGAIN_MS, () => this.wake());
+  }
+
+  /** Hands out the best records, each to the least loaded worker; true: the time is over and there is more room. */
+  #fill(untilMs: number): boolean {
+    for (;;) {
+      const open = this.#roomySeats();
+      const room = open.reduce((all, one) => all + one.room, 0);
+      const asked = Math.min(room, POLL_MAX);
+      const leases = asked === 0 ? [] : this.port.pollMany(asked);
+      if (leases.length > 0) this.#setPhase(PHASE_RUNNING);
+      for (const lease of leases) {
+        let best = open[0] as { seat: Seat; room: number };
+        for (const one of open) {
+          const isFree = one.room > 0 && (best.room <= 0 || load(one.seat) < load(best.seat));
+          if (isFree) best = one;
+        }
+        best.room--;
+        best.seat.add(lease, this.port.isPlain(lease));
+      }
+      for (const seat of this.seats) seat?.flush();
+      if (leases.length < asked || asked === 0) return false;
+      if (this.#clock.monotonic() >= untilMs) return true;
+    }
+  }
+
+  #roomySeats(): Array<{ seat: Seat; room: number }> {
+    const nowMs = this.#clock.monotonic();
+    const open: Array<{ seat: Seat; room: number }> = [];
+    for (const seat of this.seats) {
+      if (seat === undefined) continue;
+      const room = seat.room(nowMs); // for all, so that what was begun is taken note of
+      if (seat.isBlocked) continue;
+      if (Atomics.load(seat.words, SEAT_COMMAND_WORD) !== COMMAND_WORK) continue;
+      // A thread that is still starting has nothing to begin with.
+      if (seat.words[SEAT_THREAD_WORD] === 0) continue;
+      if (room > 0) open.push({ seat, room });
+    }
+    return open;
+  }
+
+  #giveBack(seat: Seat, entry: Entry, reason: string): void {
+    if (seat.hasBegun(entry) && reason !== "left") {
+      const options = { delayMs: 0, reason: `worker: ${reason}` };
+      entry.lease.retry(options as never);
+    } else entry.lease.release();
+  }
+
+  /** Tells workers whether there is anything left, and those who wait for the end. */
+  #judgePhase(): void {
+    const isOver = this.port.isFinished() || this.port.isClosed();
+    const isQuiet = this.seats.every((seat) => seat === undefined || laneIsEmpty(seat.inbound));
+    if (!isOver || !isQuiet) {
+      if (!isOver) this.#setPhase(PHASE_RUNNING);
+      return;
+    }
+    this.#setPhase(PHASE_FINISHED);
+    for (const resolve of this.#finishing.splice(0)) resolve();
+  }
+
+  #setPhase(phase: number): void {
+    if (this.#words[CREW_PHASE_WORD] === phase) return;
+    Atomics.store(this.#words, CREW_PHASE_WORD, phase);
+    for (const seat of this.seats) if (seat !== undefined) unpark(seat.words, SEAT_PARK_WORD);
+  }
+
+  /** The edge follows the frontier: a new secret or policy is a new generation, listeners that want all turn it off. */
+  #judgeEdge(): void {
+    const facts = this.port.edge();
+    if (facts === this.#edge) return;
+    this.#generation = (this.#generation + 1) | 1;
+    Atomics.store(this.#words, CREW_EDGE_WORD, this.#generation); // odd: nobody decides
+    if (this.#edge !== undefined) filterClear(this.filter);
+    this.#edge = facts;
+    if (facts === undefined) return;
+    facts.secret.forEach((word, at) => {
+      Atomics.store(this.#words, CREW_SECRET_WORD + at, word | 0);
+    });
+    Atomics.store(this.#words, CREW_MAX_DEPTH_WORD, facts.maxDepth | 0);
+    this.#generation++;
+    Atomics.store(this.#words, CREW_EDGE_WORD, this.#generation); // pairs with the load in Edge
+  }
+
+  /** While leases are out, looks now and then whether some have run out. */
+  #armSweep(): void {
+    const isOut = this.seats.some((seat) => seat !== undefined && seat.entries.size > 0);
+    if (!isOut || this.#cancelSweep !== undefined) return;
+    this.#cancelSweep = this.#clock.schedule(this.#clock.now() + SWEEP_MS, () => {
+      this.#cancelSweep = undefined;
+      this.#sweep();
+    });
+  }
+
+  #sweep(): void {
+    if (this.#isClosed) return;
+    const nowMs = this.port.clock.now();
+    const monotonicMs = this.#clock.monotonic();
+    for (const seat of this.seats) {
+      if (seat === undefined) continue;
+      for (const entry of seat.entries.values()) {
+        if (entry.isCancelled || entry.lease.deadlineMs > nowMs) continue;
+        seat.cancel(entry, monotonicMs);
+        seat.entries.delete(entry.id);
+      }
+      seat.flush();
+      if (seat.isOwn && seat.isStuck(monotonicMs, STUCK_MS)) this.onStuck?.(seat.index);
+    }
+    this.#turn();
+  }
+}
+
+function load(seat: Seat): number {
+  return seat.entries.size;
+}

@@ -1,0 +1,103 @@
+/** Options of a pool: checked at once, defaults filled in. */
+import { availableParallelism } from "node:os";
+import { pathToFileURL } from "node:url";
+import { misuse } from "../../base/errors.ts";
+import { CREW_SEATS } from "../../layout/crew.ts";
+
+/** What the pool asks of its frontier; every Frontier has it. */
+export interface SharedFrontier {
+  share(): unknown;
+}
+
+export interface ResourceLimits {
+  maxOldGenerationSizeMb?: number;
+  maxYoungGenerationSizeMb?: number;
+  codeRangeSizeMb?: number;
+  stackSizeMb?: number;
+}
+
+export interface WorkerPoolOptions {
+  frontier: SharedFrontier;
+  /** The handler module: its default export visits, a named one where `request.handler` names it. */
+  handler: URL | string;
+  /** Default: one less than there are cores, at least one. */
+  threads?: number;
+  /** Handlers at work at one time in each thread, default 16. */
+  concurrency?: number;
+  /** Longest that a handler may take; then retry. Default: until the lease runs out. */
+  timeoutMs?: number;
+  /** Leases after which a thread is replaced by a new one. */
+  recycleAfter?: number;
+  /** Memory limits of each thread; one that exceeds them dies and is replaced. */
+  resourceLimits?: ResourceLimits;
+  /** Given to every thread as `workerData`. */
+  workerData?: unknown;
+}
+
+export interface PoolSettings {
+  readonly frontier: SharedFrontier;
+  readonly handler: string;
+  readonly threads: number;
+  readonly concurrency: number;
+  readonly timeoutMs: number | undefined;
+  readonly recycleAfter: number | undefined;
+  readonly resourceLimits: ResourceLimits | undefined;
+  readonly workerData: unknown;
+}
+
+const FIELDS = [
+  "frontier",
+  "handler",
+  "threads",
+  "concurrency",
+  "timeoutMs",
+  "recycleAfter",
+  "resourceLimits",
+  "workerData",
+];
+const CONCURRENCY = 16;
+const CONCURRENCY_MAX = 65_536;
+
+export function readPoolOptions(given: WorkerPoolOptions): PoolSettings {
+  if (typeof given !== "object" || given === null) {
+    throw misuse("OPTION_INVALID", "options", given, "an object");
+  }
+  for (const field of Object.keys(given)) {
+    if (FIELDS.includes(field)) continue;
+    throw misuse("OPTION_INVALID", `options.${field}`, "given", `one of ${FIELDS.join(", ")}`);
+  }
+  const { frontier, resourceLimits, workerData } = given;
+  if (typeof frontier?.share !== "function") {
+    throw misuse("OPTION_INVALID", "frontier", frontier, "what openFrontier gave");
+  }
+  const threads = given.threads ?? Math.max(1, availableParallelism() - 1);
+  const { concurrency = CONCURRENCY, timeoutMs, recycleAfter } = given;
+  return {
+    frontier,
+    handler: handlerOf(given.handler),
+    threads: countOf("threads", threads, CREW_SEATS),
+    concurrency: countOf("concurrency", concurrency, CONCURRENCY_MAX),
+    timeoutMs: timeoutMs === undefined ? undefined : countOf("timeoutMs", timeoutMs, 2 ** 31 - 1),
+    recycleAfter:
+      recycleAfter === undefined
+        ? undefined
+        : countOf("recycleAfter", recycleAfter, Number.MAX_SAFE_INTEGER),
+    resourceLimits,
+    workerData,
+  };
+}
+
+function handlerOf(given: unknown): string {
+  if (given instanceof URL) return given.href;
+  if (typeof given === "string" && given !== "") {
+    return /^(file|data):/.test(given) ? given : pathToFileURL(given).href;
+  }
+  throw misuse("OPTION_INVALID", "handler", given, "the URL or path of a module");
+}
+
+function countOf(name: string, value: unknown, most: number): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most) {
+    return value as number;
+  }
+  throw misuse("OPTION_INVALID", name, value, `a whole number of 1 to ${most}`);
+}

@@ -1,0 +1,206 @@
+/**
+ * Seat: the owner's side of one worker: what was handed to it, what it has begun, how much more it shall get.
+ *
+ *   window   leases handed out and not begun: at most WINDOW_MAX, and no more than it begins in WINDOW_MS
+ *   classes  a lease goes into the last class, or into the class before the first that holds a worse one: so it overtakes
+ *            what is not begun. Where all classes are taken by rising priorities, it waits behind some of the first.
+ *
+ *   I1  Entries of a class are begun in order; `taken` of the class says how many.
+ */
+import { LANE_CLASSES, SEAT_PARK_WORD, SEAT_TAKEN_WORD } from "../../layout/crew.ts";
+import { unpark } from "../../memory/parking.ts";
+import {
+  attachConsumer,
+  attachProducer,
+  type LaneConsumer,
+  laneIsEmpty,
+  laneUsed,
+} from "../../structures/spsc-lane.ts";
+import { inboundPlace, lanePlace, seatWords } from "../protocol/crew.ts";
+import {
+  type LeaseExtras,
+  type LeaseFields,
+  writeCancel,
+  writeLeases,
+  writeRule,
+} from "../protocol/lease-message.ts";
+import { pack } from "../protocol/pack.ts";
+import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
+import type { OwnedLease } from "./port.ts";
+
+/** Most leases handed to a worker and not begun. */
+export const WINDOW_MAX = 128;
+const WINDOW_START = 4;
+/** A lease that waits longer than this at a worker was handed out too early. */
+const WINDOW_MS = 10;
+
+export interface Entry {
+  readonly id: number;
+  readonly lease: OwnedLease;
+  readonly priorityClass: number;
+  /** Its number among the leases of its class. */
+  readonly order: number;
+  isCancelled: boolean;
+}
+
+interface Lane {
+  readonly sender: Sender;
+  /** Priorities of what is not begun, oldest first. */
+  readonly waiting: number[];
+  readonly batch: LeaseFields[];
+  sent: number;
+  begun: number;
+}
+
+export class Seat {
+  readonly index: number;
+  readonly words: Int32Array;
+  readonly inbound: LaneConsumer;
+  readonly entries = new Map<number, Entry>();
+  /** Whether a thread of the pool sits here: it can be ended from outside. */
+  readonly isOwn: boolean;
+  window = WINDOW_START;
+  readonly #lanes: Lane[] = [];
+  readonly #rules = new Map<string, number>();
+  #lastId = 0;
+  #filledAt = 0;
+  #cancelledAt = 0;
+
+  constructor(memory: SharedArrayBuffer, index: number, isOwn: boolean) {
+    this.index = index;
+    this.isOwn = isOwn;
+    this.words = seatWords(memory, index);
+    this.inbound = attachConsumer(inboundPlace(memory, index));
+    for (let each = 0; each < LANE_CLASSES; each++) {
+      const sender = createSender(attachProducer(lanePlace(memory, index, each)));
+      this.#lanes.push({ sender, waiting: [], batch: [], sent: 0, begun: 0 });
+    }
+  }
+
+  /** Leases not begun, as of now. */
+  get untaken(): number {
+    let count = 0;
+    for (let each = 0; each < LANE_CLASSES; each++) {
+      const lane = this.#lanes[each] as Lane;
+      const begun = Atomics.load(this.words, SEAT_TAKEN_WORD + each); // pairs with Desk.next
+      for (; lane.begun !== begun; lane.begun = (lane.begun + 1) | 0) lane.waiting.shift();
+      count += lane.waiting.length;
+    }
+    return count;
+  }
+
+  /** Whether the worker has begun leases since `untaken` looked last. */
+  hasTaken(): boolean {
+    for (let each = 0; each < LANE_CLASSES; each++) {
+      const begun = Atomics.load(this.words, SEAT_TAKEN_WORD + each);
+      if (begun !== (this.#lanes[each] as Lane).begun) return true;
+    }
+    return false;
+  }
+
+  /** How many more it shall have now; also learns how fast it is. */
+  room(nowMs: number): number {
+    const { untaken } = this;
+    if (untaken === 0) {
+      if (this.#lastId > 0) this.window = Math.min(WINDOW_MAX, this.window * 2);
+      this.#filledAt = nowMs;
+    } else if (nowMs - this.#filledAt > WINDOW_MS) {
+      this.window = Math.max(1, this.window >> 1);
+      this.#filledAt = nowMs;
+    }
+    // In blocks: a worker that has half of its window left is not woken for one more.
+    const room = this.window - untaken;
+    return room * 2 >= this.window ? room : 0;
+  }
+
+  hasBegun(entry: Entry): boolean {
+    const begun = Atomics.load(this.words, SEAT_TAKEN_WORD + entry.priorityClass);
+    return ((begun - entry.order) | 0) > 0;
+  }
+
+  /** Puts a lease into the batch of its class. */
+  add(lease: OwnedLease, isPlain: boolean): void {
+    const priorityClass = this.#classOf(lease.priority);
+    const lane = this.#lanes[priorityClass] as Lane;
+    this.#lastId = (this.#lastId % 0x7fff_fffe) + 1;
+    const id = this.#lastId;
+    this.entries.set(id, { id, lease, priorityClass, order: lane.sent, isCancelled: false });
+    lane.sent = (lane.sent + 1) | 0;
+    lane.waiting.push(lease.priority);
+    const { url, priority, depth, attempt, deliveries, deadlineMs, parent } = lease;
+    const rule = this.#ruleOf(lease.rule);
+    const extras = isPlain ? undefined : pack(extrasOf(lease));
+    const fields = { url, priority, depth, attempt, deliveries, deadlineMs, parent };
+    lane.batch.push({ id, ...fields, rule, extras });
+  }
+
+  /** Tells the worker that a lease has run out. */
+  cancel(entry: Entry, nowMs: number): void {
+    entry.isCancelled = true;
+    this.#cancelledAt = this.#cancelledAt || nowMs;
+    writeCancel((this.#lanes[0] as Lane).sender, entry.id);
+  }
+
+  /** Whether the worker has not looked at its lanes since a lease was cancelled so long ago. */
+  isStuck(nowMs: number, graceMs: number): boolean {
+    const { lane } = (this.#lanes[0] as Lane).sender;
+    const hasRead = laneIsEmpty(lane);
+    if (hasRead) this.#cancelledAt = 0;
+    return this.#cancelledAt > 0 && nowMs - this.#cancelledAt > graceMs;
+  }
+
+  /** Sends all that was added; wakes the worker if it sleeps. */
+  flush(): void {
+    let isNew = false;
+    for (const { sender, batch } of this.#lanes) {
+      if (batch.length > 0) writeLeases(sender, batch.splice(0));
+      if (flushSender(sender)) isNew = true;
+    }
+    if (isNew) unpark(this.words, SEAT_PARK_WORD);
+  }
+
+  /** Whether something is kept for want of room. */
+  get isBlocked(): boolean {
+    return this.#lanes.some(({ sender }) => sender.kept.length > 0);
+  }
+
+  /** Whether something is kept and there is room now. */
+  canSend(): boolean {
+    for (const { sender } of this.#lanes) {
+      if (sender.kept.length > 0 && laneUsed(sender.lane) < sender.lane.capacity) return true;
+    }
+    return false;
+  }
+
+  #classOf(priority: number): number {
+    for (let each = 0; each < LANE_CLASSES; each++) {
+      const { waiting } = this.#lanes[each] as Lane;
+      // Classes but the first fall from first to last, so that their last is their worst.
+      const worst = waiting.at(-1);
+      if (worst !== undefined && worst < priority) return Math.max(0, each - 1);
+    }
+    return LANE_CLASSES - 1;
+  }
+
+  #ruleOf(name: string): number {
+    let number = this.#rules.get(name);
+    if (number === undefined) {
+      number = this.#rules.size;
+      this.#rules.set(name, number);
+      // In every lane, since each is read by itself.
+      for (const { sender } of this.#lanes) writeRule(sender, number, name);
+    }
+    return number;
+  }
+}
+
+function extrasOf(lease: OwnedLease): LeaseExtras {
+  const { method, body, headers, handler, data } = lease;
+  return {
+    ...(method === "GET" ? {} : { m: method }),
+    ...(body === undefined ? {} : { b: body }),
+    ...(headers === undefined ? {} : { h: headers }),
+    ...(handler === undefined ? {} : { n: handler }),
+    ...(data === undefined ? {} : { d: data }),
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * Crew: views of the memory that the owner's thread shares with its workers (layout/crew.ts), and the handle that
+ * carries them from thread to thread.
+ */
+import { assert } from "../../base/assert.ts";
+import {
+  CREW_FILTER_OFFSET,
+  CREW_HEADER_BYTES,
+  CREW_MAGIC,
+  CREW_MAGIC_WORD,
+  CREW_SEATS,
+  INBOUND_SLOTS,
+  LANE_CLASSES,
+  LANE_SLOTS,
+  SEAT_BYTES,
+  SEAT_HEADER_BYTES,
+  SEAT_INBOUND_OFFSET,
+  SEAT_LANE_BYTES,
+} from "../../layout/crew.ts";
+import { createSeenFilter, filterBytes } from "../../structures/seen-filter.ts";
+import { createSpscLane, type LanePlace } from "../../structures/spsc-lane.ts";
+import type { NormalPolicy } from "../../url/policy.ts";
+
+/** Plain data that structured clone carries: give it to a Worker as workerData, or post it. */
+export interface CrewHandle {
+  readonly name: string;
+  readonly memory: SharedArrayBuffer;
+  /** The compiled kernel, a WebAssembly.Module. */
+  readonly kernel: object;
+  /** The key policy that workers may hash by; undefined: the owner alone decides. */
+  readonly policy: NormalPolicy | undefined;
+  readonly maxUrlBytes: number;
+}
+
+/** Makes the memory: all seats free, all lanes empty. Untouched pages cost addresses only. */
+export function createCrewMemory(filterEntries: number): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(CREW_FILTER_OFFSET + filterBytes(filterEntries));
+  for (let seat = 0; seat < CREW_SEATS; seat++) resetLanes(memory, seat);
+  createSeenFilter({ buffer: memory, offset: CREW_FILTER_OFFSET }, filterEntries);
+  Atomics.store(crewWords(memory), CREW_MAGIC_WORD, CREW_MAGIC);
+  return memory;
+}
+
+/** The header's words. */
+export function crewWords(memory: SharedArrayBuffer): Int32Array {
+  return new Int32Array(memory, 0, CREW_HEADER_BYTES / 4);
+}
+
+/** Checks a handle from another thread. */
+export function openCrew(handle: CrewHandle): Int32Array {
+  const words = crewWords(handle.memory);
+  assert(Atomics.load(words, CREW_MAGIC_WORD) === CREW_MAGIC, "a handle of share()");
+  return words;
+}
+
+export function seatWords(memory: SharedArrayBuffer, seat: number): Int32Array {
+  return new Int32Array(memory, seatOffset(seat), SEAT_HEADER_BYTES / 4);
+}
+
+/** The lane of a class, best first. */
+export function lanePlace(
+  memory: SharedArrayBuffer,
+  seat: number,
+  priorityClass: number,
+): LanePlace {
+  const offset = seatOffset(seat) + SEAT_HEADER_BYTES + priorityClass * SEAT_LANE_BYTES;
+  return { buffer: memory, offset };
+}
+
+export function inboundPlace(memory: SharedArrayBuffer, seat: number): LanePlace {
+  return { buffer: memory, offset: seatOffset(seat) + SEAT_INBOUND_OFFSET };
+}
+
+/** Empties the lanes of a seat that nobody sits on. Owner only. */
+export function resetLanes(memory: SharedArrayBuffer, seat: number): void {
+  for (let each = 0; each < LANE_CLASSES; each++) {
+    createSpscLane(lanePlace(memory, seat, each), LANE_SLOTS);
+  }
+  createSpscLane(inboundPlace(memory, seat), INBOUND_SLOTS);
+}
+
+function seatOffset(seat: number): number {
+  return CREW_HEADER_BYTES + seat * SEAT_BYTES;
+}

@@ -1,0 +1,96 @@
+/**
+ * Result messages, worker to owner: how a lease ended and the links it found, in one record, so that both arrive or
+ * neither does (layout/message.ts).
+ */
+import { RESULT_DUPLICATE_WORD, RESULT_HEAD_BYTES, RESULT_REFUSALS } from "../../layout/message.ts";
+import { beginMessage, endMessage, type Sender } from "./sender.ts";
+
+export interface ResultMessage {
+  readonly kind: number;
+  /** The lease's id, 0: none. */
+  readonly id: number;
+  readonly links: readonly string[];
+  /** Packed, see the kinds. */
+  readonly extras: Uint8Array | undefined;
+  /** Links that the edge has dropped: duplicates, then those refused by RESULT_REFUSALS reasons. */
+  readonly dropped: ArrayLike<number>;
+}
+
+/** Nothing was dropped at the edge. */
+export const NOTHING_DROPPED: ArrayLike<number> = Object.freeze([0, 0, 0, 0, 0]);
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: latin1 begins at NUL.
+const WIDE = /[^\x00-\xff]/;
+
+export function writeResult(sender: Sender, message: ResultMessage): void {
+  const { links, extras, dropped } = message;
+  let text = "";
+  for (let at = 0; at < links.length; at++) text += links[at] as string;
+  const isWide = links.length > 0 && WIDE.test(text);
+  const textBytes = isWide ? Buffer.byteLength(text) : text.length;
+  const lengths = RESULT_HEAD_BYTES + links.length * 4;
+  // A link cut in two by UTF-8 would be another: each is measured alone where one is wide.
+  const sizes = isWide ? links.map((link) => Buffer.byteLength(link)) : undefined;
+  const sizeOfText = sizes === undefined ? textBytes : sizes.reduce((all, one) => all + one, 0);
+  const size = lengths + sizeOfText + (extras?.length ?? 0);
+  const draft = beginMessage(sender, size);
+  const { bytes, start } = draft;
+  bytes.writeInt32LE(message.kind, start);
+  bytes.writeUInt32LE(message.id, start + 4);
+  bytes.writeUInt32LE(links.length, start + 8);
+  bytes.writeUInt32LE(sizeOfText, start + 12);
+  bytes.writeUInt32LE(extras?.length ?? 0, start + 16);
+  bytes.writeUInt32LE(isWide ? 1 : 0, start + 20);
+  for (let at = 0; at <= RESULT_REFUSALS; at++) {
+    bytes.writeUInt32LE(dropped[at] as number, start + (RESULT_DUPLICATE_WORD + at) * 4);
+  }
+  for (let at = 0; at < links.length; at++) {
+    const length = sizes === undefined ? (links[at] as string).length : (sizes[at] as number);
+    bytes.writeUInt32LE(length, start + RESULT_HEAD_BYTES + at * 4);
+  }
+  if (sizes === undefined) bytes.latin1Write(text, start + lengths, sizeOfText);
+  else writeWide(bytes, start + lengths, links);
+  if (extras !== undefined) bytes.set(extras, start + lengths + sizeOfText);
+  endMessage(sender, draft, size);
+}
+
+/** Reads a message out of a lane; nothing of it points there afterwards. */
+export function readResult(bytes: Buffer, start: number): ResultMessage {
+  const count = bytes.readUInt32LE(start + 8);
+  const textBytes = bytes.readUInt32LE(start + 12);
+  const extrasBytes = bytes.readUInt32LE(start + 16);
+  const textAt = start + RESULT_HEAD_BYTES + count * 4;
+  const extrasAt = textAt + textBytes;
+  const dropped: number[] = [];
+  for (let at = 0; at <= RESULT_REFUSALS; at++) {
+    dropped.push(bytes.readUInt32LE(start + (RESULT_DUPLICATE_WORD + at) * 4));
+  }
+  return {
+    kind: bytes.readInt32LE(start),
+    id: bytes.readUInt32LE(start + 4),
+    links: count === 0 ? [] : readLinks(bytes, start, textAt, count),
+    extras:
+      extrasBytes === 0 ? undefined : Buffer.from(bytes.subarray(extrasAt, extrasAt + extrasBytes)),
+    dropped,
+  };
+}
+
+function readLinks(bytes: Buffer, start: number, textAt: number, count: number): string[] {
+  const isWide = bytes.readUInt32LE(start + 20) === 1;
+  const textBytes = bytes.readUInt32LE(start + 12);
+  const text = isWide ? "" : bytes.latin1Slice(textAt, textAt + textBytes);
+  const links: string[] = [];
+  let at = 0;
+  for (let index = 0; index < count; index++) {
+    const length = bytes.readUInt32LE(start + RESULT_HEAD_BYTES + index * 4);
+    const from = textAt + at;
+    links.push(isWide ? bytes.utf8Slice(from, from + length) : text.substring(at, at + length));
+    at += length;
+  }
+  return links;
+}
+
+function writeWide(bytes: Buffer, start: number, links: readonly string[]): void {
+  let at = start;
+  for (const link of links) at += bytes.utf8Write(link, at, Buffer.byteLength(link));
+}

@@ -1,0 +1,286 @@
+/**
+ * Attend: what a thread of the pool does for as long as it lives at its seat.
+ *
+ *   pump: pull ─▶ begin leases while handlers are free ─▶ flush ─▶ nothing to begin?
+ *            ▲                                                     no handler at work: spin, sleep for a moment, then wait
+ *            └── a handler ended · the owner unparked · a turn ──   else: wait, the event loop lives
+ *
+ * A handler that returns is done, one that throws is retry. While the inbound ring is full no lease begins. After
+ * BURST leases in a row the event loop gets its turn.
+ */
+import { threadId } from "node:worker_threads";
+import { createSystemClock } from "../../base/clock.ts";
+import {
+  SEAT_ACCEPTED_WORD,
+  SEAT_COMPLETED_WORD,
+  SEAT_HANDLING_WORD,
+  SEAT_PARK_WORD,
+} from "../../layout/crew.ts";
+import { MESSAGE_FAULT } from "../../layout/message.ts";
+import { PARK_SPINS, parkBegin, parkEnd, parkWait } from "../../memory/parking.ts";
+import type { CrewHandle } from "../protocol/crew.ts";
+import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
+import { Desk } from "./desk.ts";
+import type { PushAnswer } from "./edge.ts";
+import type { RequestLike, WorkerLease } from "./worker-lease.ts";
+
+export interface AttendTask {
+  readonly handle: CrewHandle;
+  readonly seat: number;
+  /** Address of the handler module. */
+  readonly handler: string;
+  readonly concurrency: number;
+  readonly timeoutMs: number | undefined;
+  /** Leases after which the thread is given back to be replaced. */
+  readonly recycleAfter: number | undefined;
+}
+
+/** What a handler gets beside its lease. */
+export interface HandlerContext {
+  /** Aborted when the lease has run out, the time is over or the pool stops. */
+  readonly signal: AbortSignal;
+  readonly workerId: number;
+  /** Links of this page: canonicalised, hashed and filtered here, admitted with this lease's done. */
+  push(link: RequestLike): PushAnswer;
+  push(links: Iterable<RequestLike>): PushAnswer[];
+}
+
+export type Handler = (lease: WorkerLease, context: HandlerContext) => unknown;
+
+/** Longest sleep before the event loop has its turn; then it waits without sleeping. */
+const SLEEP_MS = 2;
+const BURST = 256;
+
+/** Runs until the owner says stop, or the thread has done its share; true: replace this thread. */
+export async function attend(task: AttendTask): Promise<boolean> {
+  const module = (await import(task.handler)) as Record<string, unknown>;
+  return await new Attendant(task, module).run();
+}
+
+class Attendant {
+  readonly #task: AttendTask;
+  readonly #module: Record<string, unknown>;
+  readonly #desk: Desk;
+  readonly #waiting: Waiting;
+  readonly #clock = createSystemClock();
+  readonly #active = new Map<number, Visit>();
+  #begun = 0;
+  #burst = 0;
+  #isPumping = false;
+  #isDue = false;
+  #isTurning = false;
+  #end: ((isWorn: boolean) => void) | undefined;
+
+  constructor(task: AttendTask, module: Record<string, unknown>) {
+    this.#task = task;
+    this.#module = module;
+    this.#desk = new Desk(task.handle, task.seat, threadId);
+    this.#desk.onCancel = (id) => this.#drop(id, "deadline");
+    this.#waiting = createWaiting(this.#desk.seat, SEAT_PARK_WORD, () => this.#pump());
+  }
+
+  run(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#end = resolve;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    if (this.#end === undefined || this.#isPumping) return;
+    this.#isPumping = true;
+    const desk = this.#desk;
+    desk.flush();
+    desk.pull();
+    const { concurrency, recycleAfter = Number.POSITIVE_INFINITY } = this.#task;
+    const isWorn = this.#begun >= recycleAfter;
+    const isLeaving = desk.isStopped || isWorn;
+    let begun = 0;
+    while (!isLeaving && this.#active.size < concurrency && desk.sender.kept.length === 0) {
+      if (this.#burst >= BURST || this.#begun >= recycleAfter) break;
+      const lease = desk.next();
+      if (lease === undefined) break;
+      this.#burst++;
+      begun++;
+      this.#begin(lease);
+    }
+    this.#isPumping = false;
+    desk.flush();
+    if (begun > 0) desk.tellTaken();
+    if (isLeaving && this.#active.size === 0 && desk.sender.kept.length === 0) this.#leave(isWorn);
+    else if (this.#burst > 0) this.#turn();
+    else this.#wait();
+  }
+
+  /** After the handlers that end at once: their results go in one batch. */
+  #soon(): void {
+    if (this.#isDue || this.#isPumping) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      this.#pump();
+    });
+  }
+
+  /** After a turn of the event loop. */
+  #turn(): void {
+    if (this.#isTurning) return;
+    this.#isTurning = true;
+    setImmediate(() => {
+      this.#isTurning = false;
+      this.#burst = 0;
+      this.#pump();
+    });
+  }
+
+  /** Nothing can begin: waits for the owner, asleep where no handler is at work and for a moment only. */
+  #wait(): void {
+    const desk = this.#desk;
+    const hasWork = (): boolean => {
+      if (desk.hasMail() || (desk.isStopped && this.#active.size === 0)) return true;
+      return desk.sender.kept.length > 0 && desk.hasRoom();
+    };
+    if (this.#active.size === 0 && !this.#waiting.isUnderWay) {
+      for (let spin = 0; spin < PARK_SPINS; spin++)
+        if (hasWork()) {
+          this.#soon();
+          return;
+        }
+      parkBegin(desk.seat, SEAT_PARK_WORD);
+      if (!hasWork()) parkWait(desk.seat, SEAT_PARK_WORD, SLEEP_MS);
+      else parkEnd(desk.seat, SEAT_PARK_WORD);
+      if (hasWork()) {
+        this.#soon();
+        return;
+      }
+    }
+    waitFor(this.#waiting, hasWork);
+  }
+
+  #begin(lease: WorkerLease): void {
+    const handler = this.#handlerOf(lease);
+    if (handler === undefined) {
+      const expected = "a function that the handler module exports";
+      const said = `handler: ${lease.handler ?? "default"} (expected: ${expected})`;
+      this.#tellFault(lease, "no handler", new Error(said));
+      lease.release();
+      return;
+    }
+    const { seat } = this.#desk;
+    seat[SEAT_ACCEPTED_WORD] = (seat[SEAT_ACCEPTED_WORD] as number) + 1;
+    this.#begun++;
+    const visit = new Visit(this.#desk, lease, this.#task.seat);
+    this.#active.set(lease.id, visit);
+    seat[SEAT_HANDLING_WORD] = this.#active.size;
+    const { timeoutMs } = this.#task;
+    if (timeoutMs !== undefined) {
+      visit.untime = this.#clock.schedule(this.#clock.now() + timeoutMs, () => {
+        lease.retry({ reason: "timeout" });
+        this.#drop(lease.id, "timeout");
+      });
+    }
+    let result: unknown;
+    try {
+      result = handler(lease, visit);
+    } catch (cause) {
+      this.#ended(visit, cause, true);
+      return;
+    }
+    if (isPromise(result)) {
+      result.then(
+        () => this.#ended(visit, undefined, false),
+        (cause: unknown) => this.#ended(visit, cause, true),
+      );
+    } else this.#ended(visit, undefined, false);
+  }
+
+  #handlerOf(lease: WorkerLease): Handler | undefined {
+    const name = lease.handler ?? "default";
+    const found = Object.hasOwn(this.#module, name) ? this.#module[name] : undefined;
+    return typeof found === "function" ? (found as Handler) : undefined;
+  }
+
+  #ended(visit: Visit, cause: unknown, hasThrown: boolean): void {
+    const { lease } = visit;
+    if (this.#active.get(lease.id) !== visit) return; // its slot was given to others
+    this.#free(visit);
+    if (hasThrown) {
+      this.#tellFault(lease, lease.handler ?? "default", cause);
+      lease.retry({ reason: messageOf(cause) });
+    } else {
+      const { seat } = this.#desk;
+      seat[SEAT_COMPLETED_WORD] = (seat[SEAT_COMPLETED_WORD] as number) + 1;
+      lease.done();
+    }
+    this.#soon();
+  }
+
+  /** Takes a lease from its handler, which may go on in vain. */
+  #drop(id: number, reason: string): void {
+    const visit = this.#active.get(id);
+    if (visit === undefined) return;
+    this.#desk.forget(visit.lease);
+    this.#free(visit);
+    visit.abort(reason);
+    this.#soon();
+  }
+
+  #free(visit: Visit): void {
+    visit.untime?.();
+    this.#active.delete(visit.lease.id);
+    this.#desk.seat[SEAT_HANDLING_WORD] = this.#active.size;
+  }
+
+  #tellFault(lease: WorkerLease, stage: string, cause: unknown): void {
+    const { name = "Error", stack } = cause instanceof Error ? cause : {};
+    const message = messageOf(cause);
+    this.#desk.tell(MESSAGE_FAULT, lease.id, { stage, name, message, stack });
+  }
+
+  #leave(isWorn: boolean): void {
+    const end = this.#end;
+    this.#end = undefined;
+    endWaiting(this.#waiting);
+    this.#desk.leave();
+    end?.(isWorn);
+  }
+}
+
+/** One handler at work: its context. The signal is made when somebody looks at it. */
+class Visit implements HandlerContext {
+  readonly lease: WorkerLease;
+  readonly workerId: number;
+  untime: (() => void) | undefined;
+  readonly #desk: Desk;
+  #controller: AbortController | undefined;
+
+  constructor(desk: Desk, lease: WorkerLease, workerId: number) {
+    this.#desk = desk;
+    this.lease = lease;
+    this.workerId = workerId;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  push(link: RequestLike): PushAnswer;
+  push(links: Iterable<RequestLike>): PushAnswer[];
+  push(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
+    return this.#desk.push(this.lease, given);
+  }
+
+  abort(reason: string): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort(new Error(reason));
+  }
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value;
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

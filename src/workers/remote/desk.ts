@@ -1,0 +1,347 @@
+/**
+ * Desk: a worker thread's seat at the crew's memory. Leases come out of the lanes, best class first; results go into the
+ * inbound ring and become visible once per batch.
+ *
+ *   lanes 0 … 3 ─▶ pull: blocks are copied out ─▶ next(): one lease begins, `taken` is stored ─▶ handler
+ *   done, retry … ─▶ sender ─▶ flush: publish, unpark the owner
+ *
+ *   I1  `taken` of a class counts the leases begun, in the order of that lane, and is stored before the lease is seen:
+ *       when this thread dies, the owner knows which had begun.
+ *   I2  A lease is settled once; what comes after is dropped here.
+ */
+import { FrontierError, misuse } from "../../base/errors.ts";
+import {
+  COMMAND_STOP,
+  CREW_PARK_WORD,
+  CREW_PHASE_WORD,
+  CREW_SEATS,
+  LANE_CLASSES,
+  PHASE_RUNNING,
+  SEAT_CALLED_WORD,
+  SEAT_COMMAND_WORD,
+  SEAT_FREE,
+  SEAT_LEFT,
+  SEAT_REFUSED_WORD,
+  SEAT_STATE_WORD,
+  SEAT_TAKEN,
+  SEAT_TAKEN_WORD,
+  SEAT_THREAD_WORD,
+} from "../../layout/crew.ts";
+import {
+  MESSAGE_CANCEL,
+  MESSAGE_DONE,
+  MESSAGE_EXTEND,
+  MESSAGE_FAIL,
+  MESSAGE_LEASES,
+  MESSAGE_PUSH,
+  MESSAGE_REDIRECT,
+  MESSAGE_RELEASE,
+  MESSAGE_RETRY,
+  MESSAGE_RULE,
+} from "../../layout/message.ts";
+import { unpark } from "../../memory/parking.ts";
+import {
+  attachConsumer,
+  attachProducer,
+  type LaneConsumer,
+  laneDrop,
+  laneFree,
+  laneIsEmpty,
+  laneNext,
+  laneUsed,
+} from "../../structures/spsc-lane.ts";
+import { type CrewHandle, inboundPlace, lanePlace, openCrew, seatWords } from "../protocol/crew.ts";
+import { type LeaseBlock, openBlock, readLease } from "../protocol/lease-message.ts";
+import { pack } from "../protocol/pack.ts";
+import { NOTHING_DROPPED, writeResult } from "../protocol/result-message.ts";
+import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
+import { createEdge, type Edge, type Page, type PushAnswer, siftLinks } from "./edge.ts";
+import { createPrinter, type Printer } from "./printer.ts";
+import {
+  type RemoteDesk,
+  type RequestLike,
+  WorkerLease,
+  type WorkerOutcome,
+  type WorkerResult,
+  type WorkerRetry,
+} from "./worker-lease.ts";
+
+/** What a page has pushed: plain links sifted, and requests as they are. */
+interface Found extends Page {
+  /** Requests that are more than a URL, and all links in order once there is one. */
+  requests: RequestLike[] | undefined;
+}
+
+export class Desk implements RemoteDesk {
+  readonly handle: CrewHandle;
+  readonly crew: Int32Array;
+  readonly seat: Int32Array;
+  readonly sender: Sender;
+  /** Told of a lease that has run out. */
+  onCancel: ((id: number) => void) | undefined;
+  /** Told of a lease that was settled. */
+  onSettled: ((lease: WorkerLease) => void) | undefined;
+  readonly #edge: Edge | undefined;
+  readonly #printer: Printer;
+  readonly #lanes: LaneConsumer[] = [];
+  readonly #blocks: LeaseBlock[][] = [];
+  readonly #rules: string[] = [];
+  readonly #found = new Map<number, Found>();
+  #serial = 0;
+  #isFlushing = false;
+  #isClosed = false;
+
+  constructor(handle: CrewHandle, seat: number, threadId: number) {
+    this.handle = handle;
+    this.crew = openCrew(handle);
+    this.seat = seatWords(handle.memory, seat);
+    this.seat[SEAT_THREAD_WORD] = threadId + 1; // 0: nobody yet
+    this.sender = createSender(attachProducer(inboundPlace(handle.memory, seat)));
+    for (let each = 0; each < LANE_CLASSES; each++) {
+      this.#lanes.push(attachConsumer(lanePlace(handle.memory, seat, each)));
+      this.#blocks.push([]);
+    }
+    this.#edge = createEdge(handle, this.crew);
+    this.#printer = createPrinter(handle);
+    unpark(this.crew, CREW_PARK_WORD);
+  }
+
+  get isStopped(): boolean {
+    return this.#isClosed || Atomics.load(this.seat, SEAT_COMMAND_WORD) === COMMAND_STOP;
+  }
+
+  /** Nothing is left for now, or for good. */
+  get isOver(): boolean {
+    return Atomics.load(this.crew, CREW_PHASE_WORD) !== PHASE_RUNNING;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Whether the lanes hold anything not looked at yet. */
+  hasMail(): boolean {
+    for (const lane of this.#lanes) if (!laneIsEmpty(lane)) return true;
+    return false;
+  }
+
+  /** Copies what has come out of the lanes, so that notices are heard while no lease can begin. */
+  pull(): void {
+    let isFreed = false;
+    for (let each = 0; each < LANE_CLASSES; each++) {
+      const lane = this.#lanes[each] as LaneConsumer;
+      while (laneNext(lane)) {
+        this.#read(each, lane);
+        laneDrop(lane);
+      }
+      if (laneFree(lane)) isFreed = true;
+    }
+    if (isFreed) unpark(this.crew, CREW_PARK_WORD);
+  }
+
+  /** The best lease here; it has begun. */
+  next(): WorkerLease | undefined {
+    for (let each = 0; each < LANE_CLASSES; each++) {
+      const blocks = this.#blocks[each] as LeaseBlock[];
+      const block = blocks[0];
+      if (block === undefined) continue;
+      const { seat } = this;
+      const at = SEAT_TAKEN_WORD + each;
+      Atomics.store(seat, at, ((seat[at] as number) + 1) | 0); // I1, read by the owner
+      seat[SEAT_CALLED_WORD] = (seat[SEAT_CALLED_WORD] as number) + 1;
+      const lease = new WorkerLease(this, readLease(block));
+      if (block.next === block.count) blocks.shift();
+      return lease;
+    }
+    return undefined;
+  }
+
+  /** Links of a page: sifted now, admitted with its done. */
+  push(lease: WorkerLease, given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
+    if (lease.isSettled || this.#isClosed) return answerAll(given, "rejected");
+    let found = this.#found.get(lease.id);
+    if (found === undefined) {
+      found = this.#page(lease.depth + 1);
+      this.#found.set(lease.id, found);
+    }
+    return this.#sift(given, found);
+  }
+
+  /** Links of nobody's page. `full`: the ring is full, and nothing of it was taken. */
+  pushOutside(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
+    if (this.#isClosed) return answerAll(given, "rejected");
+    this.flush();
+    if (this.sender.kept.length > 0) return answerAll(given, "full");
+    const page = this.#page(0);
+    const answers = this.#sift(given, page);
+    this.#send(MESSAGE_PUSH, 0, page, undefined);
+    return answers;
+  }
+
+  done(lease: WorkerLease, result: WorkerResult | undefined): void {
+    if (!this.#settle(lease)) return;
+    const { found, errors, outcome } = result ?? {};
+    let page = this.#found.get(lease.id);
+    this.#found.delete(lease.id);
+    if (found !== undefined) {
+      page ??= this.#page(lease.depth + 1);
+      this.#sift([...found], page);
+    }
+    const extras = errors === undefined && outcome === undefined ? undefined : { errors, outcome };
+    this.#send(MESSAGE_DONE, lease.id, page, extras);
+  }
+
+  retry(lease: WorkerLease, options: WorkerRetry | undefined): void {
+    if (this.#settle(lease)) this.#send(MESSAGE_RETRY, lease.id, undefined, options);
+  }
+
+  fail(lease: WorkerLease, reason?: string, outcome?: WorkerOutcome): void {
+    if (this.#settle(lease)) this.#send(MESSAGE_FAIL, lease.id, undefined, { reason, outcome });
+  }
+
+  release(lease: WorkerLease): void {
+    if (this.#settle(lease)) this.#send(MESSAGE_RELEASE, lease.id, undefined, undefined);
+  }
+
+  redirect(lease: WorkerLease, url: string): void {
+    if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
+    if (!lease.isSettled) this.#send(MESSAGE_REDIRECT, lease.id, undefined, { url });
+  }
+
+  extend(lease: WorkerLease, ms: number): void {
+    if (!(ms > 0)) throw misuse("ARGUMENT_INVALID", "ms", ms, "a number of more than 0");
+    if (!lease.isSettled) this.#send(MESSAGE_EXTEND, lease.id, undefined, { ms });
+  }
+
+  /** A lease that ran out, or timed out: whatever its handler still says is dropped. */
+  forget(lease: WorkerLease): void {
+    lease.isSettled = true;
+    this.#found.delete(lease.id);
+  }
+
+  /** Any message of few words; `kind` of MESSAGE_*. */
+  tell(kind: number, id: number, extras: unknown): void {
+    this.#send(kind, id, undefined, extras);
+  }
+
+  ruleName(number: number): string {
+    return this.#rules[number] ?? "";
+  }
+
+  fingerprint(lease: WorkerLease): string {
+    return this.#printer(lease);
+  }
+
+  /** Makes everything said so far visible to the owner. */
+  flush(): void {
+    if (flushSender(this.sender)) unpark(this.crew, CREW_PARK_WORD);
+  }
+
+  /** Leases were begun: there is room for more. */
+  tellTaken(): void {
+    unpark(this.crew, CREW_PARK_WORD);
+  }
+
+  /** Whether a full ring has room again. */
+  hasRoom(): boolean {
+    return laneUsed(this.sender.lane) < this.sender.lane.capacity;
+  }
+
+  /** Leaves the seat: leases not settled go back. */
+  leave(): void {
+    if (this.#isClosed) return;
+    this.flush();
+    this.#isClosed = true;
+    Atomics.store(this.seat, SEAT_STATE_WORD, SEAT_LEFT); // pairs with the owner's load
+    unpark(this.crew, CREW_PARK_WORD);
+  }
+
+  #read(priorityClass: number, lane: LaneConsumer): void {
+    const { source, start, size } = lane;
+    const kind = source.readInt32LE(start);
+    if (kind === MESSAGE_LEASES) {
+      const copy = Buffer.from(source.subarray(start, start + size));
+      (this.#blocks[priorityClass] as LeaseBlock[]).push(openBlock(copy, 0));
+    } else if (kind === MESSAGE_RULE) {
+      this.#rules[source.readInt32LE(start + 4)] = source.utf8Slice(start + 8, start + size);
+    } else if (kind === MESSAGE_CANCEL) {
+      this.onCancel?.(source.readUInt32LE(start + 4));
+    }
+  }
+
+  #settle(lease: WorkerLease): boolean {
+    if (lease.isSettled || this.#isClosed) return false;
+    lease.isSettled = true;
+    this.onSettled?.(lease);
+    return true;
+  }
+
+  #page(depth: number): Found {
+    this.#serial = (this.#serial + 1) & 0x3fff_ffff;
+    return {
+      links: [],
+      dropped: new Uint32Array(5),
+      serial: this.#serial,
+      depth,
+      requests: undefined,
+    };
+  }
+
+  #sift(given: RequestLike | Iterable<RequestLike>, page: Found): PushAnswer | PushAnswer[] {
+    const isOne = typeof given === "string" || !isIterable(given);
+    const list = (isOne ? [given] : [...(given as Iterable<RequestLike>)]) as RequestLike[];
+    const answers: PushAnswer[] = [];
+    const arePlain = list.every((one) => typeof one === "string");
+    if (arePlain && page.requests === undefined) {
+      siftLinks(this.#edge, list as string[], page, answers);
+    } else {
+      // A request may have a key, a method, an epoch of its own: the owner decides on all of this page's from here on.
+      page.requests ??= page.links.splice(0);
+      page.requests.push(...list);
+      for (let at = 0; at < list.length; at++) answers.push("queued");
+    }
+    const dropped = list.length - answers.filter((one) => one === "queued").length;
+    this.seat[SEAT_REFUSED_WORD] = (this.seat[SEAT_REFUSED_WORD] as number) + dropped;
+    return isOne ? (answers[0] as PushAnswer) : answers;
+  }
+
+  #send(kind: number, id: number, page: Found | undefined, extras: object | unknown): void {
+    const requests = page?.requests;
+    const all = requests === undefined ? extras : { ...(extras as object | undefined), requests };
+    const packed = all === undefined ? undefined : pack(all);
+    writeResult(this.sender, {
+      kind,
+      id,
+      links: page?.links ?? [],
+      extras: packed,
+      dropped: page?.dropped ?? NOTHING_DROPPED,
+    });
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    queueMicrotask(() => {
+      this.#isFlushing = false;
+      this.flush();
+    });
+  }
+}
+
+/** A free seat for this thread, by compare-exchange: two threads never get the same. */
+export function takeSeat(handle: CrewHandle): number {
+  openCrew(handle);
+  for (let seat = 0; seat < CREW_SEATS; seat++) {
+    const words = seatWords(handle.memory, seat);
+    const before = Atomics.compareExchange(words, SEAT_STATE_WORD, SEAT_FREE, SEAT_TAKEN);
+    if (before === SEAT_FREE) return seat;
+  }
+  const expected = `at most ${CREW_SEATS} threads attached at one time`;
+  throw new FrontierError("STATE_INVALID", `attach: no free seat (expected: ${expected})`);
+}
+
+function isIterable(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Symbol.iterator in value;
+}
+
+function answerAll(given: RequestLike | Iterable<RequestLike>, answer: PushAnswer) {
+  if (typeof given === "string" || !isIterable(given)) return answer;
+  return Array.from(given as Iterable<RequestLike>, () => answer);
+}

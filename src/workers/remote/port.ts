@@ -1,0 +1,147 @@
+/**
+ * Port: a thread that Piscina did not start, at a seat of the crew. It polls like the owner does, from what the owner
+ * has laid out for it.
+ */
+import { MessageChannel, threadId } from "node:worker_threads";
+import { createSystemClock } from "../../base/clock.ts";
+import { misuse } from "../../base/errors.ts";
+import { SEAT_PARK_WORD } from "../../layout/crew.ts";
+import type { CrewHandle } from "../protocol/crew.ts";
+import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
+import { Desk, takeSeat } from "./desk.ts";
+import type { PushAnswer } from "./edge.ts";
+import type { RequestLike, WorkerLease } from "./worker-lease.ts";
+
+interface Waiter {
+  readonly max: number;
+  readonly resolve: (leases: WorkerLease[]) => void;
+  readonly release: () => void;
+}
+
+/**
+ * Sits down at a frontier of another thread: `handle` is what `frontier.share()` gave there.
+ * @example
+ * // in the worker: const port = attach(workerData);
+ */
+export function attach(handle: CrewHandle): WorkerPort {
+  if (typeof handle !== "object" || handle === null || !("memory" in handle)) {
+    throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() gave");
+  }
+  return new WorkerPort(handle, takeSeat(handle));
+}
+
+export class WorkerPort {
+  readonly #desk: Desk;
+  readonly #waiting: Waiting;
+  readonly #waiters: Waiter[] = [];
+  readonly #clock = createSystemClock();
+  /** Holds the thread's event loop while somebody waits. */
+  readonly #hold = new MessageChannel().port1;
+
+  /** @internal */
+  constructor(handle: CrewHandle, seat: number) {
+    this.#desk = new Desk(handle, seat, threadId);
+    this.#waiting = createWaiting(this.#desk.seat, SEAT_PARK_WORD, () => this.#wake());
+    this.#hold.on("message", () => undefined);
+    this.#hold.unref();
+    this.#rest();
+  }
+
+  /** At most `max` of the leases that are here; never waits. */
+  pollMany(max: number): WorkerLease[] {
+    if (!Number.isSafeInteger(max) || max < 0) {
+      throw misuse("ARGUMENT_INVALID", "max", max, "a whole number of at least 0");
+    }
+    const leases: WorkerLease[] = [];
+    if (this.#desk.isClosed) return leases;
+    this.#desk.pull();
+    while (leases.length < max) {
+      const lease = this.#desk.next();
+      if (lease === undefined) break;
+      leases.push(lease);
+    }
+    this.#desk.flush();
+    if (leases.length > 0) this.#desk.tellTaken();
+    return leases;
+  }
+
+  /** Waits for leases; [] when the frontier is finished or closed, or the time is over. */
+  take(
+    options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {},
+  ): Promise<WorkerLease[]> {
+    const { max = 1, timeoutMs, signal } = options;
+    signal?.throwIfAborted();
+    const leases = this.pollMany(max);
+    if (leases.length > 0 || this.#desk.isClosed || timeoutMs === 0) return Promise.resolve(leases);
+    return new Promise((resolve, reject) => {
+      const clock = this.#clock;
+      const leave = (): void => {
+        const at = this.#waiters.indexOf(waiter);
+        if (at >= 0) this.#waiters.splice(at, 1);
+        waiter.release();
+        if (this.#waiters.length === 0) this.#hold.unref();
+      };
+      const cancel =
+        timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY
+          ? undefined
+          : clock.schedule(clock.now() + timeoutMs, () => {
+              leave();
+              resolve([]);
+            });
+      const onAbort = (): void => {
+        leave();
+        reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", onAbort);
+      const release = (): void => {
+        cancel?.();
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const waiter: Waiter = { max, resolve, release };
+      this.#waiters.push(waiter);
+      this.#hold.ref();
+      this.#wake();
+    });
+  }
+
+  /** URLs of nobody's page, as the owner's pushMany would take them; an answer per URL. */
+  push(request: RequestLike): PushAnswer;
+  push(requests: Iterable<RequestLike>): PushAnswer[];
+  push(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
+    return this.#desk.pushOutside(given);
+  }
+
+  /** Gives the seat up: what was said counts, leases not settled go back to the owner. */
+  close(): void {
+    endWaiting(this.#waiting);
+    this.#desk.leave();
+    this.#hold.close();
+    for (const waiter of this.#waiters.splice(0)) {
+      waiter.release();
+      waiter.resolve([]);
+    }
+  }
+
+  #wake(): void {
+    this.#desk.flush();
+    while (this.#waiters.length > 0) {
+      const waiter = this.#waiters[0] as Waiter;
+      const leases = this.pollMany(waiter.max);
+      if (leases.length === 0 && !this.#desk.isOver) break;
+      this.#waiters.shift();
+      waiter.release();
+      waiter.resolve(leases);
+    }
+    if (this.#waiters.length === 0) this.#hold.unref();
+    this.#rest();
+  }
+
+  /** Waits for the owner while there is something that it alone can bring about. */
+  #rest(): void {
+    const desk = this.#desk;
+    waitFor(this.#waiting, () => {
+      if (this.#waiters.length > 0 && (desk.hasMail() || desk.isOver)) return true;
+      return desk.sender.kept.length > 0 && desk.hasRoom();
+    });
+  }
+}

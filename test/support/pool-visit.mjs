@@ -1,0 +1,91 @@
+/** Handlers of the tests of the pool, each named after what it does. */
+import { workerData } from "node:worker_threads";
+
+const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Does nothing; the URL says how many children to push: http://…/<generations>/<children>/… */
+export default async function visit(lease, context) {
+  const [, generations = "0", children = "0"] = new URL(lease.url).pathname.split("/");
+  const left = Number(generations) - lease.depth;
+  if (left <= 0) return;
+  const links = [];
+  for (let child = 0; child < Number(children); child++) links.push(`${lease.url}-${child}`);
+  context.push(links);
+}
+
+export async function tell(lease, context) {
+  const { url, method, headers, priority, depth, attempt, deliveries, host, rule } = lease;
+  const { parent, handler, data, fingerprint } = lease;
+  const body = lease.body === undefined ? undefined : Buffer.from(lease.body).toString();
+  const fields = { url, method, headers, priority, depth, attempt, deliveries, host, rule };
+  const size = Buffer.isBuffer(data?.bytes) ? data.bytes.length : data?.bytes?.length;
+  const told = size === undefined ? data : { size };
+  context.push({
+    url: `http://told.test/${encodeURIComponent(lease.url.slice(0, 100))}`,
+    handler: "hold",
+    data: {
+      ...fields,
+      url: url.slice(0, 200),
+      length: url.length,
+      parent,
+      handler,
+      body,
+      fingerprint,
+      told,
+    },
+  });
+}
+
+/** Lets what it was given fail, so that the test can read it there. */
+export async function hold(lease) {
+  lease.fail("held");
+}
+
+export async function throws(lease) {
+  throw new Error(`no page at ${lease.url}`);
+}
+
+export async function dies() {
+  setImmediate(() => {
+    throw new Error("uncaught");
+  });
+  await later(60_000);
+}
+
+export function exits() {
+  process.exit(7);
+}
+
+export function hangs() {
+  for (;;);
+}
+
+export async function never() {
+  await new Promise(() => setInterval(() => undefined, 1_000));
+}
+
+/** Dies at the first attempt, and is done at the second. */
+export async function stumbles(lease) {
+  if (lease.attempt === 1) process.exit(3);
+}
+
+export function fills() {
+  const kept = [];
+  for (;;) kept.push(new Array(100_000).fill(kept.length));
+}
+
+export async function waits(_lease, { signal }) {
+  while (!signal.aborted) await later(5);
+}
+
+export async function naps() {
+  await later(5);
+}
+
+/** Says in which order the leases of this thread began. */
+export async function records(lease) {
+  const order = new Int32Array(workerData.order);
+  order[1 + Atomics.add(order, 0, 1)] = lease.priority;
+  const until = performance.now() + 1;
+  while (performance.now() < until);
+}

@@ -1,0 +1,44 @@
+/** Frontiers with worker threads for tests: opened, run and closed in one place, so that no thread outlives a test. */
+import { openFrontier } from "../../src/engine/open.ts";
+import type { Frontier, FrontierFault, FrontierOptions } from "../../src/engine/types.ts";
+import type { WorkerPoolOptions } from "../../src/workers/pool/options.ts";
+import { WorkerPool } from "../../src/workers/pool/pool.ts";
+
+export const HANDLERS = new URL("./pool-visit.mjs", import.meta.url);
+
+export interface Rig {
+  readonly frontier: Frontier;
+  readonly pool: WorkerPool;
+  readonly faults: FrontierFault[];
+}
+
+export interface RigOptions {
+  readonly frontier?: FrontierOptions;
+  readonly pool?: Partial<WorkerPoolOptions>;
+}
+
+/** Opens both, runs the test, closes both. */
+export async function withPool(
+  options: RigOptions,
+  test: (rig: Rig) => Promise<void>,
+): Promise<void> {
+  const frontier = await openFrontier(options.frontier);
+  const faults: FrontierFault[] = [];
+  frontier.on("error", (fault) => faults.push(fault));
+  const pool = new WorkerPool({ frontier, handler: HANDLERS, threads: 2, ...options.pool });
+  try {
+    await test({ frontier, pool, faults });
+  } finally {
+    await pool.close();
+    await frontier.close();
+  }
+}
+
+/** Waits until a condition holds, with a deadline. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`still not: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

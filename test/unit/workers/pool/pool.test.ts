@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { WorkerPool } from "../../../../src/workers/pool/pool.ts";
+import { fingerprint } from "../../../../src/index.ts";
+import { openFrontier } from "../../../../src/engine/open.ts";
+import { HANDLERS, until, withPool } from "../../../support/pool.ts";
+
+describe("a pool of worker threads", () => {
+  it("ends exactly when the frontier is finished, children of children included", async () => {
+    await withPool({ pool: { concurrency: 4 } }, async ({ frontier, pool, faults }) => {
+      frontier.push("http://a.test/4/5/");
+      await pool.run();
+      const { done, pending, leased, waiting } = frontier.report();
+      expect({ done, pending, leased, waiting }).toEqual({
+        done: 1 + 5 + 25 + 125 + 625,
+        pending: 0,
+        leased: 0,
+        waiting: 0,
+      });
+      expect(faults).toEqual([]);
+      expect(frontier.record("http://a.test/4/5/-0-1-2-3")?.depth).toBe(4);
+    });
+  });
+
+  it("runs again after more was pushed", async () => {
+    await withPool({}, async ({ frontier, pool }) => {
+      for (let round = 1; round <= 3; round++) {
+        frontier.push(`http://a.test/${round}`);
+        await pool.run();
+        expect(frontier.report().done).toBe(round);
+      }
+      expect(pool.report()).toMatchObject({ called: 3, accepted: 3, completed: 3, handling: 0 });
+    });
+  });
+
+  it("gives a worker every field of the lease as the owner has it", async () => {
+    await withPool({}, async ({ frontier, pool }) => {
+      const request = {
+        url: "http://user@b.test:8080/x?b=2&a=1#top",
+        method: "POST",
+        body: "a=1",
+        headers: { accept: "text/html" },
+        priority: -7,
+        handler: "tell",
+        data: { deep: [1, "zwei", null] },
+      };
+      frontier.push(request);
+      await pool.run();
+      const [child] = [...frontier.records({ state: "failed" })];
+      const view = [...frontier.records({ state: "failed" })];
+      expect(view).toHaveLength(1);
+      frontier.requeue({ state: "failed" });
+      const [lease] = frontier.pollMany(1);
+      expect(child?.depth).toBe(1);
+      expect(lease?.data).toMatchObject({
+        url: "http://user@b.test:8080/x?b=2&a=1",
+        method: "POST",
+        body: "a=1",
+        headers: { accept: "text/html" },
+        priority: -7,
+        depth: 0,
+        attempt: 1,
+        deliveries: 1,
+        host: "b.test:8080",
+        rule: "default",
+        handler: "tell",
+        told: { deep: [1, "zwei", null] },
+        fingerprint: fingerprint({ ...request, url: "http://user@b.test:8080/x?b=2&a=1" }),
+      });
+      expect(lease?.parent).toBe(fingerprint(request));
+      lease?.done();
+    });
+  });
+
+  it("carries a URL of 64 KiB with a mebibyte of data", async () => {
+    await withPool({ frontier: { maxUrlBytes: 70_000 } }, async ({ frontier, pool, faults }) => {
+      const url = `http://a.test/${"x".repeat(65_536)}`;
+      frontier.push({ url, data: { bytes: new Uint8Array(2 ** 20) }, handler: "tell" });
+      await pool.run();
+      expect(faults).toEqual([]);
+      frontier.requeue({ state: "failed" });
+      expect(frontier.pollMany(1)[0]?.data).toMatchObject({
+        length: url.length,
+        told: { size: 2 ** 20 },
+      });
+    });
+  });
+
+  it("retries what throws by the rule's policy, and tells each as an error", async () => {
+    await withPool({ frontier: { defaults: { maxAttempts: 3 } } }, async (rig) => {
+      rig.frontier.push({ url: "http://a.test/", handler: "throws" });
+      await rig.pool.run();
+      expect(rig.frontier.report()).toMatchObject({ failed: 1, retried: 2 });
+      expect(rig.faults.map(({ kind, stage, url }) => ({ kind, stage, url }))).toEqual(
+        Array(3).fill({ kind: "handler", stage: "throws", url: "http://a.test/" }),
+      );
+    });
+  });
+
+  it("releases a lease whose handler there is not, until it was delivered too often", async () => {
+    await withPool({ frontier: { maxDeliveries: 4 } }, async ({ frontier, pool, faults }) => {
+      frontier.push({ url: "http://a.test/", handler: "nobody" });
+      await pool.run();
+      expect(frontier.report()).toMatchObject({ failed: 1, retried: 0 });
+      expect(faults).toHaveLength(4);
+      expect(String(faults[0]?.cause)).toContain("nobody");
+    });
+  });
+
+  it("tells a handler that its lease ran out, and hands the record out again", async () => {
+    const frontier = { leaseMs: 50, defaults: { maxAttempts: 2 } };
+    await withPool({ frontier }, async ({ frontier: open, pool }) => {
+      open.push({ url: "http://a.test/", handler: "never" });
+      open.push("http://b.test/");
+      await pool.run();
+      expect(open.report()).toMatchObject({ failed: 1, done: 1, expired: 2 });
+    });
+  });
+
+  it("takes a handler that is too slow for a throw", async () => {
+    await withPool({ pool: { timeoutMs: 20 } }, async ({ frontier, pool }) => {
+      frontier.push({ url: "http://a.test/", handler: "never", maxAttempts: 2 });
+      await pool.run();
+      expect(frontier.report()).toMatchObject({ failed: 1, retried: 1 });
+    });
+  });
+
+  it("stops at a signal: handlers hear of it and leases return, no attempt counted", async () => {
+    await withPool({ pool: { concurrency: 3 } }, async ({ frontier, pool }) => {
+      for (let at = 0; at < 50; at++) {
+        frontier.push({ url: `http://a.test/${at}`, handler: "waits" });
+      }
+      const controller = new AbortController();
+      const run = pool.run({ signal: controller.signal });
+      await until(() => pool.report().handling === 6, "six handlers at work");
+      controller.abort(new Error("enough"));
+      await expect(run).rejects.toThrow("enough");
+      expect(frontier.report()).toMatchObject({ pending: 50, leased: 0, done: 0, failed: 0 });
+      expect(frontier.pollMany(50).every(({ attempt }) => attempt === 1)).toBe(true);
+    });
+  });
+
+  it("grows and shrinks while it runs", async () => {
+    await withPool({ pool: { threads: 1, concurrency: 2 } }, async ({ frontier, pool }) => {
+      for (let at = 0; at < 400; at++) {
+        frontier.push({ url: `http://a.test/${at}`, handler: "naps" });
+      }
+      const run = pool.run();
+      await until(() => pool.report().completed > 10, "a first few");
+      pool.resize(3);
+      const working = (): number => pool.report().workers.filter(({ called }) => called > 0).length;
+      await until(() => working() === 3, "three at work");
+      pool.resize(1);
+      await until(() => pool.report().workers.length === 1, "one left");
+      await run;
+      expect(frontier.report()).toMatchObject({ done: 400, failed: 0, retried: 0 });
+    });
+  });
+
+  it("replaces a thread that has done its share", async () => {
+    await withPool({ pool: { threads: 1, recycleAfter: 20, concurrency: 2 } }, async (rig) => {
+      for (let at = 0; at < 70; at++) rig.frontier.push(`http://a.test/${at}`);
+      await rig.pool.run();
+      expect(rig.frontier.report()).toMatchObject({ done: 70, retried: 0 });
+      expect(rig.pool.report()).toMatchObject({ recycled: 3, restarts: 0, called: 70 });
+    });
+  });
+
+  it("says so when the handler module does not load", async () => {
+    const frontier = await openFrontier();
+    frontier.push("http://a.test/");
+    const pool = new WorkerPool({ frontier, handler: "/nowhere/visit.mjs", threads: 1 });
+    await expect(pool.run()).rejects.toThrow(/nowhere/);
+    expect(frontier.report()).toMatchObject({ pending: 1, leased: 0 });
+    await pool.close();
+    await expect(pool.run()).rejects.toMatchObject({ code: "STATE_INVALID" });
+    await frontier.close();
+  });
+
+  it("checks its options by name", async () => {
+    const frontier = await openFrontier();
+    const make = (options: object) => () =>
+      new WorkerPool({ frontier, handler: HANDLERS, ...options });
+    expect(make({ threads: 0 })).toThrow(/threads: 0/);
+    expect(make({ thread: 1 })).toThrow(/options.thread/);
+    expect(make({ handler: 1 })).toThrow(/handler: 1/);
+    expect(make({ frontier: {} })).toThrow(/frontier/);
+    await frontier.close();
+  });
+});
