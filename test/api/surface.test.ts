@@ -171,7 +171,7 @@ interface Functions {
 const contract: Functions = outrider;
 
 /** Methods that are there and throw UNSUPPORTED until their part is built. */
-const LATER = ["snapshot", "share"] as const;
+const LATER = ["snapshot"] as const;
 
 describe("the public surface", () => {
   it("exports what the contract names, and FrontierError with its code", () => {
@@ -187,7 +187,6 @@ describe("the public surface", () => {
     const frontier = await contract.openFrontier({ onIdle: () => {} });
     const calls: Record<(typeof LATER)[number], () => unknown> = {
       snapshot: () => frontier.snapshot(),
-      share: () => frontier.share(),
     };
     for (const name of LATER) {
       await expect((async () => calls[name]())()).rejects.toMatchObject({ code: "UNSUPPORTED" });

@@ -65,7 +65,6 @@ describe("a wrong argument", () => {
       ["address", () => Object.assign(host, { address: "1.2.3.4" })],
       ["at", () => host.blockUntil?.("later")],
       ["rules", () => any.setRules?.(5)],
-      ["share", () => any.share?.()],
     ];
     const state = (): string => JSON.stringify({ ...frontier.report(), memory: 0, rates: 0 });
     const before = state();
