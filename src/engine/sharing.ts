@@ -139,6 +139,7 @@ export class Sharing {
 function canDecide({ accept, policy, core }: Gate): boolean {
   const rule = core.sole;
   if (rule === undefined || accept !== undefined || policy.keyOf !== undefined) return false;
+  if (rule.policy.epoch.kind !== "forever") return false; // a sighting may be new again
   return !isExempt(undefined, policy) && !isBudgeted(rule.policy) && core.seen.mode !== "bloom";
 }
 

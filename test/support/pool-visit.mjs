@@ -7,7 +7,7 @@ const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 export default async function visit(lease, context) {
   const [, generations = "0", children = "0"] = new URL(lease.url).pathname.split("/");
   const left = Number(generations) - lease.depth;
-  if (left <= 0) return;
+  if (!(left > 0)) return;
   const links = [];
   for (let child = 0; child < Number(children); child++) links.push(`${lease.url}-${child}`);
   context.push(links);

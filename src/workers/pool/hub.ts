@@ -395,7 +395,7 @@ export class Hub {
 
   /** While leases are out, looks now and then whether some have run out. */
   #armSweep(): void {
-    const isOut = this.seats.some((seat) => seat !== undefined && seat.entries.size > 0);
+    const isOut = this.seats.some((seat) => seat?.isOut ?? false);
     if (!isOut || this.#cancelSweep !== undefined) return;
     this.#cancelSweep = this.#clock.schedule(this.#clock.now() + SWEEP_MS, () => {
       this.#cancelSweep = undefined;

@@ -66,6 +66,8 @@ interface Member {
   readonly controller: AbortController;
   /** Asked to go: not replaced. */
   isLeaving: boolean;
+  /** The thread, once it must be ended from outside. */
+  thread: Worker | undefined;
   readonly gone: Promise<void>;
 }
 
@@ -222,6 +224,7 @@ export class WorkerPool {
       seat,
       controller,
       isLeaving: false,
+      thread: undefined,
       gone: ended.then(
         (isWorn) => this.#left(member, isWorn),
         (cause: unknown) => this.#died(member, cause),
@@ -241,7 +244,7 @@ export class WorkerPool {
 
   async #died(member: Member, cause: unknown): Promise<void> {
     const hadSat = member.seat.words[SEAT_THREAD_WORD] !== 0;
-    await exitOf(this.#threadOf(member)); // I1
+    await (member.thread ?? this.#threadOf(member))?.terminate(); // I1: resolves when it is gone
     this.#remove(member, causeText(cause));
     if (member.isLeaving || this.#run === undefined) return;
     if (!hadSat) {
@@ -275,15 +278,19 @@ export class WorkerPool {
     });
     await Promise.race([all, late]);
     cancel?.();
-    for (const { controller } of members) controller.abort();
+    for (const member of members) this.#abort(member);
     await all;
   }
 
   /** Ends a thread that hangs; what it had begun loses an attempt. */
   #kill(index: number): void {
-    for (const { seat, controller } of this.#members) {
-      if (seat.index === index) controller.abort(new Error("hangs"));
-    }
+    for (const member of this.#members) if (member.seat.index === index) this.#abort(member);
+  }
+
+  /** Piscina lets go of the thread at once; we wait for its end. */
+  #abort(member: Member): void {
+    member.thread ??= this.#threadOf(member);
+    member.controller.abort();
   }
 
   #threadOf({ seat }: Member): Worker | undefined {
@@ -307,12 +314,6 @@ function reportOf({ index, words, entries }: Seat): WorkerReport {
     leased: entries.size,
     dropped,
   };
-}
-
-/** When a thread is really gone; at once where it was before. */
-function exitOf(thread: Worker | undefined): Promise<void> {
-  if (thread === undefined || thread.threadId < 0) return Promise.resolve();
-  return new Promise((resolve) => thread.once("exit", () => resolve()));
 }
 
 function causeText(cause: unknown): string {

@@ -113,6 +113,11 @@ export class Seat {
     return room * 2 >= this.window ? room : 0;
   }
 
+  /** Whether leases are out, or a cancelled one was not heard of yet. */
+  get isOut(): boolean {
+    return this.entries.size > 0 || this.#cancelledAt > 0;
+  }
+
   hasBegun(entry: Entry): boolean {
     const begun = Atomics.load(this.words, SEAT_TAKEN_WORD + entry.priorityClass);
     return ((begun - entry.order) | 0) > 0;

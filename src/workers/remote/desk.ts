@@ -168,8 +168,11 @@ export class Desk implements RemoteDesk {
   }
 
   /** Links of nobody's page. `full`: the ring is full, and nothing of it was taken. */
-  pushOutside(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
-    if (this.#isClosed) return answerAll(given, "rejected");
+  pushOutside(
+    given: RequestLike | Iterable<RequestLike>,
+    isClosing: boolean,
+  ): PushAnswer | PushAnswer[] {
+    if (this.#isClosed || isClosing) return answerAll(given, "rejected");
     this.flush();
     if (this.sender.kept.length > 0) return answerAll(given, "full");
     const page = this.#page(0);

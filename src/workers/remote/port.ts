@@ -35,6 +35,8 @@ export class WorkerPort {
   readonly #waiting: Waiting;
   readonly #waiters: Waiter[] = [];
   readonly #clock = createSystemClock();
+  readonly #closings: Array<() => void> = [];
+  #isClosing = false;
   /** Holds the thread's event loop while somebody waits. */
   readonly #hold = new MessageChannel().port1;
 
@@ -53,7 +55,7 @@ export class WorkerPort {
       throw misuse("ARGUMENT_INVALID", "max", max, "a whole number of at least 0");
     }
     const leases: WorkerLease[] = [];
-    if (this.#desk.isClosed) return leases;
+    if (this.#desk.isClosed || this.#isClosing) return leases;
     this.#desk.pull();
     while (leases.length < max) {
       const lease = this.#desk.next();
@@ -72,7 +74,8 @@ export class WorkerPort {
     const { max = 1, timeoutMs, signal } = options;
     signal?.throwIfAborted();
     const leases = this.pollMany(max);
-    if (leases.length > 0 || this.#desk.isClosed || timeoutMs === 0) return Promise.resolve(leases);
+    const isOver = this.#desk.isClosed || this.#isClosing || timeoutMs === 0;
+    if (leases.length > 0 || isOver) return Promise.resolve(leases);
     return new Promise((resolve, reject) => {
       const clock = this.#clock;
       const leave = (): void => {
@@ -108,22 +111,38 @@ export class WorkerPort {
   push(request: RequestLike): PushAnswer;
   push(requests: Iterable<RequestLike>): PushAnswer[];
   push(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
-    return this.#desk.pushOutside(given);
+    return this.#desk.pushOutside(given, this.#isClosing);
   }
 
-  /** Gives the seat up: what was said counts, leases not settled go back to the owner. */
-  close(): void {
-    endWaiting(this.#waiting);
-    this.#desk.leave();
-    this.#hold.close();
+  /**
+   * Gives the seat up: what was said counts, leases not settled go back to the owner. Resolves when all of it has
+   * gone over; nothing is taken from now on.
+   */
+  close(): Promise<void> {
+    this.#isClosing = true;
     for (const waiter of this.#waiters.splice(0)) {
       waiter.release();
       waiter.resolve([]);
     }
+    return new Promise((resolve) => {
+      this.#closings.push(resolve);
+      this.#hold.ref();
+      this.#wake();
+    });
+  }
+
+  #leaveIfEmpty(): boolean {
+    if (!this.#isClosing || this.#desk.sender.kept.length > 0) return false;
+    endWaiting(this.#waiting);
+    this.#desk.leave();
+    this.#hold.close();
+    for (const resolve of this.#closings.splice(0)) resolve();
+    return true;
   }
 
   #wake(): void {
     this.#desk.flush();
+    if (this.#leaveIfEmpty()) return;
     while (this.#waiters.length > 0) {
       const waiter = this.#waiters[0] as Waiter;
       const leases = this.pollMany(waiter.max);
@@ -132,7 +151,7 @@ export class WorkerPort {
       waiter.release();
       waiter.resolve(leases);
     }
-    if (this.#waiters.length === 0) this.#hold.unref();
+    if (this.#waiters.length === 0 && !this.#isClosing) this.#hold.unref();
     this.#rest();
   }
 

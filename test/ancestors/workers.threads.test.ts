@@ -1,0 +1,185 @@
+/** Rows of the ancestors that need threads: whoever works, and whoever dies, each URL is visited as if there were one. */
+import { Worker } from "node:worker_threads";
+import { describe, expect, it } from "vitest";
+import { openFrontier } from "../../src/engine/open.ts";
+import type { Frontier } from "../../src/engine/types.ts";
+import { until, withPool } from "../support/pool.ts";
+
+const urlsOf = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `http://host${at % 7}.test/page/${at}`);
+
+/** A thread of our own at the frontier; what it posted. */
+function thread<T>(frontier: Frontier, workerData: object): Promise<T> {
+  const file = new URL("../support/port-thread.mjs", import.meta.url);
+  const worker = new Worker(file, { workerData: { handle: frontier.share(), ...workerData } });
+  return new Promise((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+}
+
+describe("worker threads, row by row", () => {
+  it("W3: of what four threads push at once, each URL is accepted exactly once", async () => {
+    const frontier = await openFrontier();
+    const urls = urlsOf(25_000);
+    const jobs = [0, 1, 2, 3].map((at) => {
+      const turned = [...urls.slice(at * 6_000), ...urls.slice(0, at * 6_000)];
+      return thread<Record<string, number>>(frontier, { job: "push", urls: turned, batch: 500 });
+    });
+    const answers = await Promise.all(jobs);
+    await until(() => frontier.report().pushed === 100_000, "all drained");
+    const { accepted, duplicate, rejected } = frontier.report();
+    expect({ accepted, duplicate, rejected }).toEqual({
+      accepted: 25_000,
+      duplicate: 75_000,
+      rejected: {},
+    });
+    for (const { queued = 0, duplicate: known = 0 } of answers) expect(queued + known).toBe(25_000);
+    await frontier.close();
+  });
+
+  it("W16: many workers at one frontier get every lease exactly once", async () => {
+    const frontier = await openFrontier();
+    const urls = urlsOf(20_000);
+    frontier.pushMany(urls);
+    const jobs = [1, 7, 64].map((max) => thread<string[]>(frontier, { job: "work", max }));
+    const got = (await Promise.all(jobs)).flat();
+    expect(got).toHaveLength(urls.length);
+    expect(new Set(got)).toEqual(new Set(urls));
+    expect(frontier.report()).toMatchObject({ done: 20_000, retried: 0, expired: 0 });
+    await frontier.close();
+  });
+
+  it("V17: a handler that throws is a retry, one that returns is done, and it may say otherwise itself", async () => {
+    await withPool({ frontier: { defaults: { maxAttempts: 2 } } }, async ({ frontier, pool }) => {
+      frontier.push({ url: "http://a.test/1", handler: "throws" });
+      frontier.push({ url: "http://a.test/2" });
+      frontier.push({ url: "http://a.test/3", handler: "hold" });
+      await pool.run();
+      expect(frontier.report()).toMatchObject({ done: 1, failed: 2, retried: 1 });
+    });
+  });
+
+  it("V29: the number of workers is set while they run", async () => {
+    await withPool({ pool: { threads: 1, concurrency: 1 } }, async ({ frontier, pool }) => {
+      for (const url of urlsOf(150)) frontier.push({ url, handler: "naps" });
+      const run = pool.run();
+      pool.resize(3);
+      await until(() => pool.report().workers.length === 3, "three workers");
+      pool.resize(1);
+      await run;
+      expect(frontier.report().done).toBe(150);
+    });
+  });
+
+  it("V-B8: one worker gets a batch in the order it was pushed", async () => {
+    const frontier = await openFrontier();
+    const urls = urlsOf(2_000);
+    frontier.pushMany(urls);
+    expect(await thread<string[]>(frontier, { job: "work", max: 10 })).toEqual(urls);
+    await frontier.close();
+  });
+
+  it("G13: a flood of errors that nobody hears is bounded, counted, and holds nobody up", async () => {
+    const frontier = await openFrontier({ defaults: { maxAttempts: 1 } });
+    const { WorkerPool } = await import("../../src/workers/pool/pool.ts");
+    const { HANDLERS } = await import("../support/pool.ts");
+    const pool = new WorkerPool({ frontier, handler: HANDLERS, threads: 2 });
+    for (const url of urlsOf(3_000)) frontier.push({ url, handler: "throws" });
+    await pool.run();
+    expect(frontier.report()).toMatchObject({ failed: 3_000, droppedEvents: 2_000 });
+    let heard = 0;
+    frontier.on("error", () => heard++);
+    expect(heard).toBe(1_000);
+    await pool.close();
+    await frontier.close();
+  });
+
+  it("G18: workers count called, accepted, completed and handling, and the idle one gets the next", async () => {
+    await withPool({ pool: { threads: 2, concurrency: 1 } }, async ({ frontier, pool }) => {
+      frontier.push({ url: "http://a.test/never", handler: "never", priority: 9 });
+      const run = pool.run();
+      await until(() => pool.report().handling === 1, "one at work");
+      for (const url of urlsOf(300)) frontier.push({ url });
+      frontier.push({ url: "http://a.test/nobody", handler: "nobody" });
+      await until(() => pool.report().completed > 250, "most of the others done");
+      const { workers, called, accepted } = pool.report();
+      const busy = workers.find(({ handling }) => handling === 1);
+      const idle = workers.find(({ handling }) => handling === 0);
+      // What waits behind a handler that never returns is at most what was laid out for it at once.
+      expect(idle?.completed).toBeGreaterThan(150);
+      expect(busy?.completed).toBe(0);
+      expect(called).toBeGreaterThan(accepted - 1);
+      const ended = expect(run).rejects.toMatchObject({ code: "STATE_INVALID" });
+      await pool.close();
+      await ended;
+    });
+  });
+
+  it("G-B1: what a worker without the handler puts back is not lost as known already", async () => {
+    await withPool({}, async ({ frontier, pool }) => {
+      frontier.push({ url: "http://a.test/", handler: "nobody" });
+      await pool.run();
+      expect(frontier.report()).toMatchObject({ failed: 1, done: 0, duplicate: 0 });
+      expect(frontier.requeue({ state: "failed" })).toBe(1);
+      expect(frontier.pollMany(1)).toHaveLength(1);
+    });
+  });
+
+  it("G-B4: whatever is pushed while the ring is full and the port closes is in, or the pusher was told", async () => {
+    const frontier = await openFrontier();
+    const urls = Array.from({ length: 30_000 }, (_, at) => `http://a.test/${"x".repeat(90)}/${at}`);
+    const answers = await thread<Record<string, number>>(frontier, {
+      job: "push",
+      urls,
+      batch: 3_000,
+    });
+    expect(answers.queued).toBe(30_000);
+    await until(() => frontier.report().accepted === 30_000, "all in");
+    await frontier.close();
+  });
+
+  it("G-B11: the choice between workers is a least one from the first on, whatever its number", async () => {
+    await withPool({ pool: { threads: 2, concurrency: 1 } }, async ({ frontier, pool }) => {
+      for (const url of urlsOf(200)) frontier.push({ url, handler: "naps" });
+      const shares: number[] = [];
+      const run = pool.run();
+      await until(() => pool.report().completed > 150, "most done");
+      shares.push(...pool.report().workers.map(({ called }) => called));
+      await run;
+      expect(Math.min(...shares)).toBeGreaterThan(30);
+    });
+  });
+
+  it.each(["dies", "exits"])(
+    "N18: a worker that %s takes nothing with it, and the others go on",
+    async (handler) => {
+      const frontier = { defaults: { maxAttempts: 2 } };
+      await withPool(
+        { frontier, pool: { threads: 2 } },
+        async ({ frontier: open, pool, faults }) => {
+          for (const url of urlsOf(500)) open.push({ url });
+          open.push({ url: "http://poison.test/", handler, priority: 1 });
+          open.push({ url: "http://b.test/", handler: "stumbles" });
+          await pool.run();
+          // The poison fails after its attempts; who died beside it may have lost one, too.
+          const { done, failed } = open.report();
+          expect(done + failed).toBe(502);
+          expect(open.record("http://poison.test/")?.state).toBe("failed");
+          expect(pool.report().restarts).toBeGreaterThanOrEqual(2);
+          expect(faults.some(({ stage }) => stage === "worker")).toBe(true);
+        },
+      );
+    },
+  );
+
+  it("N-B6: what a dead thread held comes back at its deadline", async () => {
+    const frontier = await openFrontier({ leaseMs: 300 });
+    frontier.pushMany(urlsOf(50));
+    expect(await thread<number>(frontier, { job: "die", max: 5 })).toBeGreaterThan(0);
+    const got = await thread<string[]>(frontier, { job: "work", max: 8 });
+    expect(new Set(got).size).toBe(50);
+    expect(frontier.report()).toMatchObject({ done: 50, pending: 0, leased: 0 });
+    await frontier.close();
+  });
+});

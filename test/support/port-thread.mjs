@@ -1,0 +1,54 @@
+/** A thread of one's own at a shared frontier: does what workerData.job says and posts what came of it. */
+import { parentPort, workerData } from "node:worker_threads";
+import { attach } from "../../dist/worker.js";
+
+const port = attach(workerData.handle);
+const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const jobs = {
+  /** Pushes URLs in batches until all are taken; how many of each answer. */
+  async push({ urls, batch }) {
+    const answers = {};
+    for (let at = 0; at < urls.length; ) {
+      const some = urls.slice(at, at + batch);
+      const said = port.push(some);
+      if (said.every((one) => one === "full")) {
+        answers.waited = (answers.waited ?? 0) + 1;
+        await later(1);
+        continue;
+      }
+      for (const one of said) answers[one] = (answers[one] ?? 0) + 1;
+      at += some.length;
+    }
+    return answers;
+  },
+  /** Works until the frontier is finished; the URLs it was given. */
+  async work({ max }) {
+    const urls = [];
+    for (;;) {
+      const leases = await port.take({ max });
+      if (leases.length === 0) return urls;
+      for (const lease of leases) {
+        urls.push(lease.url);
+        lease.done();
+      }
+    }
+  },
+  /** Takes what there is, and dies without a word. */
+  async die({ max }) {
+    const leases = await port.take({ max });
+    parentPort.postMessage(leases.length);
+    await later(10);
+    process.exit(1);
+  },
+  /** Takes and closes: what was not settled goes back. */
+  async leave({ max }) {
+    const leases = await port.take({ max });
+    leases[0]?.done();
+    return leases.length;
+  },
+};
+
+const result = await jobs[workerData.job](workerData);
+await port.close();
+parentPort.postMessage(result);
