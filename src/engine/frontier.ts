@@ -307,6 +307,7 @@ export class MemoryFrontier implements Frontier {
     step(core, nowMs);
     installRules(core, specs, version ?? nextVersion(core.version), nowMs);
     this.#life.chores.rulesChanged(core, nowMs);
+    this.#sharing.refresh();
     this.#life.end(nowMs);
   }
 

@@ -7,13 +7,14 @@
  * hook, no budget, nobody who wants to hear of each link. Else the edge is off and the owner sees all of them.
  */
 import { isBudgeted } from "../frontier/politeness.ts";
+import type { RuleState } from "../frontier/rule-state.ts";
 import {
   VERDICT_INVALID_URL,
   VERDICT_SCHEME,
   VERDICT_TOO_DEEP,
   VERDICT_TOO_LONG,
 } from "../frontier/verdict.ts";
-import { isExempt } from "../url/identity.ts";
+import type { NormalPolicy } from "../url/policy.ts";
 import { Hub } from "../workers/pool/hub.ts";
 import type { EdgeFacts, OwnedLease, OwnerPort } from "../workers/pool/port.ts";
 import { registerHub } from "../workers/pool/registry.ts";
@@ -101,6 +102,7 @@ export class Sharing {
         events.flush();
       },
       countDropped: (dropped) => this.#count(dropped),
+      keyPolicy: () => keyPolicyOf(life),
       edge: () => this.#edge(),
     };
   }
@@ -136,20 +138,26 @@ export class Sharing {
 }
 
 /** Whether nothing but the seen-set, the depth and the URL itself decides about a link. */
-function canDecide({ accept, policy, core }: Gate): boolean {
-  const rule = core.sole;
-  if (rule === undefined || accept !== undefined || policy.keyOf !== undefined) return false;
+function canDecide({ accept, core }: Gate): boolean {
+  const rule = core.plain;
+  if (rule === undefined || accept !== undefined || core.isSpecial) return false;
   if (rule.policy.epoch.kind !== "forever") return false; // a sighting may be new again
-  return !isExempt(undefined, policy) && !isBudgeted(rule.policy) && core.seen.mode !== "bloom";
+  return rule.key.keyOf === undefined && !isBudgeted(rule.policy) && core.seen.mode !== "bloom";
 }
 
-function factsOf({ policy, batch, core }: Gate): EdgeFacts {
+/** One policy for all requests, which other threads can have: no function in it. */
+function keyPolicyOf(life: Life): NormalPolicy | undefined {
+  const key = life.isClosed ? undefined : life.gate.core.plain?.key;
+  return key?.keyOf === undefined ? key : undefined;
+}
+
+function factsOf({ batch, core }: Gate): EdgeFacts {
+  const { key, policy } = core.plain as RuleState;
   const { u32 } = batch.area.kernel.region.views;
   const start = batch.area.secret >>> 2;
-  const maxDepth = core.sole?.policy.maxDepth ?? 0;
   return {
-    policy,
+    policy: key,
     secret: [...u32.subarray(start, start + 4)],
-    maxDepth: Math.min(maxDepth, 0x7fff_ffff),
+    maxDepth: Math.min(policy.maxDepth, 0x7fff_ffff),
   };
 }

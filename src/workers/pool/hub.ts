@@ -21,6 +21,7 @@ import {
   CREW_MAX_DEPTH_WORD,
   CREW_PARK_WORD,
   CREW_PHASE_WORD,
+  CREW_POLICY_WORD,
   CREW_SEATS,
   CREW_SECRET_WORD,
   EDGE_OFF,
@@ -40,6 +41,7 @@ import {
 import { unpark } from "../../memory/parking.ts";
 import { attachSeenFilter, filterClear, type SeenFilter } from "../../structures/seen-filter.ts";
 import { laneDrop, laneFree, laneIsEmpty, laneNext } from "../../structures/spsc-lane.ts";
+import { type NormalPolicy, policyId } from "../../url/policy.ts";
 import {
   type CrewHandle,
   createCrewMemory,
@@ -82,6 +84,9 @@ export class Hub {
   readonly #finishing: Array<() => void> = [];
   #edge: EdgeFacts | undefined;
   #generation = EDGE_OFF;
+  #policy: NormalPolicy | undefined;
+  #policyId: string | undefined;
+  #policySerial = 0;
   /** Leases that are done and could not be written down yet. */
   readonly #owed: OwnedLease[] = [];
   #isDue = false;
@@ -98,6 +103,7 @@ export class Hub {
 
   /** Begins to listen to those who sit down. */
   start(): void {
+    this.#judgePolicy();
     this.#judgeEdge();
     this.wake();
   }
@@ -110,7 +116,9 @@ export class Hub {
   /** What another thread needs to sit down. */
   get handle(): CrewHandle {
     const { name, kernel, maxUrlBytes } = this.port;
-    return { name, memory: this.memory, kernel, policy: this.#edge?.policy, maxUrlBytes };
+    const { memory } = this;
+    const policySerial = this.#words[CREW_POLICY_WORD] as number;
+    return { name, memory, kernel, policy: this.port.keyPolicy(), policySerial, maxUrlBytes };
   }
 
   /** Whether workers decide about links now: what is admitted is then told to the filter. */
@@ -321,14 +329,17 @@ export class Hub {
       const asked = Math.min(room, POLL_MAX);
       const leases = asked === 0 ? [] : this.port.pollMany(asked);
       if (leases.length > 0) this.#setPhase(PHASE_RUNNING);
+      // Workers make fingerprints themselves where one policy holds for all, and always has.
+      const needsPrint = this.#policySerial !== 1 || this.#policyId === "";
       for (const lease of leases) {
+        const isPlain = !needsPrint && this.port.isPlain(lease);
         let best = open[0] as { seat: Seat; room: number };
         for (const one of open) {
           const isFree = one.room > 0 && (best.room <= 0 || load(one.seat) < load(best.seat));
           if (isFree) best = one;
         }
         best.room--;
-        best.seat.add(lease, this.port.isPlain(lease));
+        best.seat.add(lease, { isPlain, needsPrint });
       }
       for (const seat of this.seats) seat?.flush();
       if (leases.length < asked || asked === 0) return false;
@@ -379,9 +390,13 @@ export class Hub {
   /** The edge follows the frontier: a new secret or policy is a new generation, listeners that want all turn it off. */
   #judgeEdge(): void {
     const facts = this.port.edge();
-    if (facts === this.#edge) return;
+    if (facts === this.#edge) {
+      this.#judgePolicy();
+      return;
+    }
     this.#generation = (this.#generation + 1) | 1;
     Atomics.store(this.#words, CREW_EDGE_WORD, this.#generation); // odd: nobody decides
+    this.#judgePolicy();
     if (this.#edge !== undefined) filterClear(this.filter);
     this.#edge = facts;
     if (facts === undefined) return;
@@ -391,6 +406,18 @@ export class Hub {
     Atomics.store(this.#words, CREW_MAX_DEPTH_WORD, facts.maxDepth | 0);
     this.#generation++;
     Atomics.store(this.#words, CREW_EDGE_WORD, this.#generation); // pairs with the load in Edge
+  }
+
+  /** Another key policy, by what it makes of URLs, is another serial. */
+  #judgePolicy(): void {
+    const policy = this.port.keyPolicy();
+    if (policy !== undefined && policy === this.#policy) return;
+    this.#policy = policy;
+    const id = policy === undefined ? "" : policyId(policy);
+    if (id === this.#policyId) return;
+    this.#policyId = id;
+    this.#policySerial++;
+    Atomics.store(this.#words, CREW_POLICY_WORD, this.#policySerial);
   }
 
   /** While leases are out, looks now and then whether some have run out. */

@@ -59,6 +59,8 @@ export interface OwnerPort {
   fault(fault: Fault): void;
   /** Links that workers dropped: duplicates, then invalid, scheme, too long, too deep. */
   countDropped(dropped: ArrayLike<number>): void;
+  /** The key policy of all rules, as plain data; undefined: there is no such. */
+  keyPolicy(): NormalPolicy | undefined;
   /** Undefined: the owner must see every link. Asked again before every fill. */
   edge(): EdgeFacts | undefined;
 }

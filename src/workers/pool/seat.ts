@@ -124,7 +124,7 @@ export class Seat {
   }
 
   /** Puts a lease into the batch of its class. */
-  add(lease: OwnedLease, isPlain: boolean): void {
+  add(lease: OwnedLease, how: { isPlain: boolean; needsPrint: boolean }): void {
     const priorityClass = this.#classOf(lease.priority);
     const lane = this.#lanes[priorityClass] as Lane;
     this.#lastId = (this.#lastId % 0x7fff_fffe) + 1;
@@ -134,7 +134,7 @@ export class Seat {
     lane.waiting.push(lease.priority);
     const { url, priority, depth, attempt, deliveries, deadlineMs, parent } = lease;
     const rule = this.#ruleOf(lease.rule);
-    const extras = isPlain ? undefined : pack(extrasOf(lease));
+    const extras = how.isPlain ? undefined : pack(extrasOf(lease, how.needsPrint));
     const fields = { url, priority, depth, attempt, deliveries, deadlineMs, parent };
     lane.batch.push({ id, ...fields, rule, extras });
   }
@@ -199,7 +199,7 @@ export class Seat {
   }
 }
 
-function extrasOf(lease: OwnedLease): LeaseExtras {
+function extrasOf(lease: OwnedLease, needsPrint: boolean): LeaseExtras {
   const { method, body, headers, handler, data } = lease;
   return {
     ...(method === "GET" ? {} : { m: method }),
@@ -207,5 +207,6 @@ function extrasOf(lease: OwnedLease): LeaseExtras {
     ...(headers === undefined ? {} : { h: headers }),
     ...(handler === undefined ? {} : { n: handler }),
     ...(data === undefined ? {} : { d: data }),
+    ...(needsPrint ? { f: lease.fingerprint } : {}),
   };
 }

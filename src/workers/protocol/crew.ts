@@ -27,8 +27,10 @@ export interface CrewHandle {
   readonly memory: SharedArrayBuffer;
   /** The compiled kernel, a WebAssembly.Module. */
   readonly kernel: object;
-  /** The key policy that workers may hash by; undefined: the owner alone decides. */
+  /** The key policy that workers may hash by; undefined: there is none that fits all, the owner alone decides. */
   readonly policy: NormalPolicy | undefined;
+  /** Names it: after a change of rules, workers that know the old one decide nothing. */
+  readonly policySerial: number;
   readonly maxUrlBytes: number;
 }
 

@@ -20,6 +20,7 @@ import {
   CREW_EDGE_WORD,
   CREW_FILTER_OFFSET,
   CREW_MAX_DEPTH_WORD,
+  CREW_POLICY_WORD,
   CREW_SECRET_WORD,
   EDGE_OFF,
 } from "../../layout/crew.ts";
@@ -46,6 +47,7 @@ export interface Page {
 export interface Edge {
   readonly crew: Int32Array;
   readonly policy: NormalPolicy;
+  readonly policySerial: number;
   readonly batch: UrlBatch;
   readonly rows: Rows;
   readonly filter: SeenFilter;
@@ -68,13 +70,14 @@ const REFUSED_TOO_DEEP = 4;
 
 /** The edge of this thread; undefined where the owner alone decides. */
 export function createEdge(handle: CrewHandle, crew: Int32Array): Edge | undefined {
-  const { policy, maxUrlBytes, kernel: module, memory } = handle;
+  const { policy, policySerial, maxUrlBytes, kernel: module, memory } = handle;
   if (policy === undefined) return undefined;
   const kernel = createKernel(module as WebAssembly.Module);
   const batch = createUrlBatch(kernel, { maxUrlBytes });
   return {
     crew,
     policy,
+    policySerial,
     batch,
     rows: { kernel, offset: batch.area.header },
     filter: attachSeenFilter({ buffer: memory, offset: CREW_FILTER_OFFSET }),
@@ -159,6 +162,7 @@ function isKnown(edge: Edge, lo: number, hi: number, page: Page): boolean {
 function isOn(edge: Edge): boolean {
   const generation = Atomics.load(edge.crew, CREW_EDGE_WORD); // pairs with the owner's store
   if (generation === EDGE_OFF || (generation & 1) === 1) return false;
+  if (Atomics.load(edge.crew, CREW_POLICY_WORD) !== edge.policySerial) return false;
   if (generation === edge.generation) return true;
   const { u32 } = edge.rows.kernel.region.views;
   for (let word = 0; word < 4; word++) {
