@@ -22,6 +22,7 @@ import {
   recordQueue,
   recordRemake,
   recordState,
+  setRecordKey,
   setRecordQueue,
 } from "../structures/record.ts";
 import { recordUrl } from "../structures/scratch.ts";
@@ -31,7 +32,7 @@ import { type Core, ruleOf, type RuleState } from "./core.ts";
 import { LOG_CHANGED } from "./log.ts";
 import { matchUrl, NO_RULE } from "./matcher.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
-import { failRecord } from "./transition.ts";
+import { failRecord, orderKey, sequenceOf } from "./transition.ts";
 import { unitOf } from "./unit.ts";
 import { hostOfUrl } from "./walk.ts";
 
@@ -103,6 +104,7 @@ function moveRecord(core: Core, record: number, move: Move, nowMs: number): void
   const moved = rehome(core, record, move);
   from.pending--;
   to.pending++;
+  setRecordKey(core.store, moved, orderKey(core, moved, sequenceOf(core, moved)));
   scheduleRecord(core, moved, nowMs);
   core.log?.record(LOG_CHANGED, moved, 0);
 }

@@ -165,9 +165,10 @@ function needsMore(key: NormalPolicy): boolean {
   return key.keyOf !== undefined || isExempt(undefined, key) || key.profile !== "canonical";
 }
 
-/** Same unit, and politeness there or not there as before: records stand where they would stand. */
+/** Same unit, politeness there or not there as before, start requests in the same order: records stand where they would. */
 function standsAlike(a: FrontierPolicy, b: FrontierPolicy): boolean {
-  return a.by === b.by && a.isPolite === b.isPolite;
+  if (a.by !== b.by || a.isPolite !== b.isPolite || a.startLast !== b.startLast) return false;
+  return !a.startLast || a.isLifo === b.isLifo;
 }
 
 /** Whether hosts that may go now are those that might before, in the same order. */
@@ -212,6 +213,7 @@ function settleSole(core: Core): void {
   const { rules, shares, spare, none } = core;
   const isOne = core.active.length === 1 && rules.length - spare.length === 2 && none.failed === 0;
   core.sole = isOne ? core.active[0] : undefined;
+  if (core.sole !== undefined) core.sole.pass = Math.max(core.sole.pass, shares.current);
   for (const rule of rules) {
     const stands = word(core.store, rule.handle, RULE_QUEUE_RANKS_WORD) !== 0;
     if (isOne || !stands) sharesLeave(shares, rule);

@@ -106,7 +106,11 @@ export function unscheduleRecord(core: Core, record: number, nowMs: number): voi
 
 /** The record that goes next at `nowMs`, handed out of its ranks and its host; undefined: none may. @hot */
 export function handOut(core: Core, nowMs: number, out: HandOut): boolean {
-  if (core.sole !== undefined) return handOutOf(core, core.sole, nowMs, out);
+  if (core.sole !== undefined) {
+    if (!handOutOf(core, core.sole, nowMs, out)) return false;
+    sharesCharge(core.shares, core.sole); // others may come to share with it
+    return true;
+  }
   let adopted = 0;
   for (let rule = nextRule(core); rule !== undefined; rule = nextRule(core)) {
     if (rule.isGone) {
@@ -191,6 +195,7 @@ export function undoHandOut(
   const rule = ruleOf(core, out.record);
   const host = word(store, recordQueue(store, out.record), QUEUE_HOST_WORD);
   core.leaseSequence--;
+  core.shares.current = out.currentBefore; // before any rule comes back to its share
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) - 1);
   if (isClockKept(core, host, rule.policy)) {
     setFloat(store, host, HOST_TURN_WORD, out.turnBefore);
@@ -198,9 +203,7 @@ export function undoHandOut(
   }
   scheduleRecord(core, out.record, nowMs);
   settleHost(core, host, nowMs);
-  if (core.sole === undefined) {
-    sharesRefund(core.shares, rule, out.passBefore, out.currentBefore);
-  }
+  sharesRefund(core.shares, rule, out.passBefore, out.currentBefore);
 }
 
 /** The lease of this record ended: its host's delay starts anew. */

@@ -391,7 +391,7 @@ function endLease(core: Core, record: number): void {
 }
 
 /** Start requests keep their own order, first in first out, behind all others of their priority. */
-function orderKey(core: Core, record: number, sequence: number): number {
+export function orderKey(core: Core, record: number, sequence: number): number {
   const { policy } = ruleOf(core, record);
   if (!policy.startLast) return sequence;
   if ((recordFlags(core.store, record) & RECORD_FLAG_START) === 0) return sequence;

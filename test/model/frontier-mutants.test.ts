@@ -7,11 +7,12 @@ import { describe, expect, it } from "vitest";
 import { type Open, runDuel } from "../support/duel.ts";
 import { createModelFrontier } from "../support/model-frontier.ts";
 import { type Mutant, withMutant } from "../support/mutants.ts";
-import { optionArbitrary } from "../support/option-sets.ts";
-import { commandsOf, SMALL } from "../support/programs.ts";
+import { optionArbitrary, ruleOptionsOf } from "../support/option-sets.ts";
+import { commandsOf, hostsOf, ruleCommandsOf, SMALL } from "../support/programs.ts";
 
 /** Fixed: that these faults are found must not depend on luck. This one finds all of them soon. */
 const SEED = 5;
+const RULES_SEED = 7;
 const PROGRAMS_MAX = 3_000;
 
 const MUTANTS: Mutant[] = [
@@ -50,15 +51,15 @@ const MUTANTS: Mutant[] = [
   change("a retry keeps its priority", "model-leases.ts", ["?? -1", "?? 0"]),
   change("back-off grows one step late", "model-leases.ts", ["(attempts - 1)", "(attempts - 2)"]),
   change("one attempt too many", "model-leases.ts", [
-    "if (record.attempts >= record.maxAttempts) failRecord(model, record, options.reason);",
-    "if (record.attempts > record.maxAttempts) failRecord(model, record, options.reason);",
+    "record.attempts >= (record.maxAttempts",
+    "record.attempts > (record.maxAttempts",
   ]),
   change("one delivery too many", "model-leases.ts", [
     "record.deliveries >=",
     "record.deliveries >",
   ]),
   change("the end of a visit starts no delay", "model-hosts.ts", [
-    "host.readyAt = model.now() + host.delayMs;",
+    "host.readyAt = model.now() + delayOf(host, policy);",
     "",
   ]),
   change("a block can be shortened", "model-hosts.ts", [
@@ -88,8 +89,8 @@ const MUTANTS: Mutant[] = [
     "(a.turn ?? 1e9) - (b.turn ?? 1e9)",
   ]),
   change("one lease per host too many", "model-order.ts", [
-    "host.leased >= host.limit",
-    "host.leased > host.limit",
+    "host.leased >= limitOf",
+    "host.leased > limitOf",
   ]),
   change("a host goes one millisecond early", "model-order.ts", [
     "now >= host.readyAt",
@@ -106,8 +107,8 @@ const MUTANTS: Mutant[] = [
   ]),
   change("a deeper sighting counts", "model-admit.ts", ["Math.min(known.depth, depth)", "depth"]),
   change("a shallower sighting is ignored", "model-admit.ts", [
-    "if (isUpcoming(known)) known",
-    "if (false) known",
+    "if (isUpcoming(known)) sight",
+    "if (false) sight",
   ]),
   change("a full frontier calls duplicates full", "model-admit.ts", [
     "if (known !== undefined && request",
@@ -124,8 +125,8 @@ const MUTANTS: Mutant[] = [
     "depth >= (policy",
   ]),
   change("a refused request is remembered as a host", "model-admit.ts", [
-    "const { urls, bytes } = model.policy.politeness?.budget ?? {};",
-    "const { urls, bytes } = model.policy.politeness?.budget ?? {};\n  hostOf(model, host).joined ??= model.nextSequence;",
+    "const { urls, bytes } = policy.politeness?.budget ?? {};",
+    "const { urls, bytes } = policy.politeness?.budget ?? {};\n  hostOf(model, host).joined ??= model.nextSequence;",
   ]),
   change("skip remembers", "model-admit.ts", ['"skip" ? undefined', '"never" ? undefined']),
   change("record is refused", "model-admit.ts", ['dedup !== "record"', 'dedup !== "never"']),
@@ -160,6 +161,63 @@ const MUTANTS: Mutant[] = [
   ]),
 ];
 
+const RULE_MUTANTS: Mutant[] = [
+  change("a domain outranks an exact host", "model-rules.ts", [
+    "return [exact, domain, pattern",
+    "return [domain, exact, pattern",
+  ]),
+  change("the shorter domain wins", "model-rules.ts", [
+    "Math.max(0, ...under.map(({ length }) => length))",
+    "-Math.max(0, ...under.map(({ length }) => length))",
+  ]),
+  change("the shorter pattern wins", "model-rules.ts", [
+    "domain, pattern?.length ?? 0]",
+    "domain, -(pattern?.length ?? 0)]",
+  ]),
+  change("schemes are not looked at", "model-rules.ts", [
+    "if (!schemes.includes(url.protocol.slice(0, -1))) return undefined;",
+    "",
+  ]),
+  change("the last rule of equals wins", "model-rules.ts", [
+    "|| a.rule.order - b.rule.order",
+    "|| b.rule.order - a.rule.order",
+  ]),
+  change("shares are equal", "model-rules.ts", ["1 / rule.rate", "1"]),
+  change("an absent rule saves its share up", "model-rules.ts", [
+    "rule.pass = Math.max(rule.pass, model.currentPass);",
+    "rule.pass = Math.min(rule.pass, 0);",
+  ]),
+  change("a swap leaves what is pending where it is", "model-rules.ts", [
+    "if (!rule.isGone) continue;",
+    "continue;",
+  ]),
+  change("what no rule takes stays pending", "model-rules.ts", [
+    'failRecord(model, record, "no-rule");',
+    "",
+  ]),
+  change("a lease takes the new policy of a rule that was made anew", "model-rules.ts", [
+    "for (const rule of before) rule.isGone = true;",
+    "for (const rule of before) Object.assign(rule, { isGone: true, policy: {} });",
+  ]),
+  change("rules without politeness wait for the clocks of others", "model-order.ts", [
+    "if (!isClockKept(host, policy)) return true;",
+    "",
+  ]),
+];
+
+describe("random programs with rules", () => {
+  it("find no difference between the model and itself", async () => {
+    expect(await firstRuleDifference(createModelFrontier, 60)).toBeUndefined();
+  });
+
+  for (const mutant of RULE_MUTANTS) {
+    it(`tell the model from a copy in which ${mutant.fault}`, async () => {
+      const difference = await withMutant(mutant, (open) => firstRuleDifference(open, 1_500));
+      expect(difference).toMatch(/differs|I1/);
+    });
+  }
+});
+
 describe("random programs", () => {
   it("find no difference between the model and itself", async () => {
     expect(await firstDifference(createModelFrontier, 200)).toBeUndefined();
@@ -172,6 +230,16 @@ describe("random programs", () => {
     });
   }
 });
+
+async function firstRuleDifference(suspect: Open, numRuns: number): Promise<string | undefined> {
+  const programs = fc.asyncProperty(
+    ruleOptionsOf(hostsOf(SMALL)),
+    fc.array(ruleCommandsOf(SMALL), { maxLength: 150, size: "max" }),
+    (spec, commands) => runDuel({ spec, commands, trusted: createModelFrontier, suspect }),
+  );
+  const details = await fc.check(programs, { seed: RULES_SEED, numRuns, endOnFailure: true });
+  return details.failed ? String(details.errorInstance) : undefined;
+}
 
 async function firstDifference(suspect: Open, numRuns: number): Promise<string | undefined> {
   const programs = fc.asyncProperty(

@@ -107,7 +107,16 @@ function comparable(side: Side): unknown {
     forgotten: report.forgotten,
     removed: report.removed,
     seen: report.seen,
+    rules: rulesOf(report),
   };
+}
+
+/** What every rule has, those that have gone included. */
+function rulesOf({ rules }: SyncReport): unknown {
+  return Object.entries(rules)
+    .map(([id, { pending, leased, failed }]) => ({ id, counts: [pending, leased, failed] }))
+    .filter(({ counts }) => counts.some((count) => count > 0))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /**

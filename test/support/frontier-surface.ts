@@ -115,6 +115,9 @@ export interface SyncReport {
   readonly forgotten: number;
   readonly removed: number;
   readonly seen: number;
+  readonly rules: Readonly<
+    Record<string, { pending: number; leased: number; failed: number; served: number }>
+  >;
 }
 
 export interface SyncFrontier {
@@ -139,6 +142,7 @@ export interface SyncFrontier {
   remove(filter: { host?: string; pattern?: string }): number;
   forget(): number;
   clear(): void;
+  setRules(rules: SyncRule[]): void;
   pause(): void;
   resume(): void;
   drain(): Promise<void>;
@@ -166,9 +170,16 @@ export interface SyncPolicy {
   politeness?: SyncPoliteness;
 }
 
+export interface SyncRule extends SyncPolicy {
+  id: string;
+  match?: { hosts?: string[]; domains?: string[]; pattern?: string; schemes?: string[] };
+  share?: { priority?: number; weight?: number };
+}
+
 export interface SyncOptions {
   clock: Clock;
   defaults?: SyncPolicy;
+  rules?: SyncRule[];
   capacity?: number;
   leaseMs?: number;
   maxLeases?: number;

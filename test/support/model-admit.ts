@@ -5,15 +5,16 @@
  *
  * The first step that objects gives the verdict, and only an admitted request is remembered.
  */
-import type { SyncRequest, SyncVerdict } from "./frontier-surface.ts";
+import type { SyncPolicy, SyncRequest, SyncVerdict } from "./frontier-surface.ts";
 import { effectivePriority } from "./model-order.ts";
+import { matchRule, ruleOf } from "./model-rules.ts";
 import {
   countState,
-  DEFAULT_MAX_ATTEMPTS,
   DEFAULT_MAX_URL_BYTES,
   hostOf,
   type Model,
   type ModelRecord,
+  type ModelRule,
 } from "./model-state.ts";
 
 /** Whether capacity binds the request: children and redirects of a lease come from inside. */
@@ -30,42 +31,59 @@ export function admit(model: Model, request: SyncRequest, source: Source): SyncV
 function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict {
   const parsed = parse(model, request.url);
   if (typeof parsed === "string") return rejected(parsed);
-  const { policy } = model;
+  const rule = matchRule(model, new URL(parsed.url));
+  if (rule === undefined) return rejected("no-rule");
+  const { policy } = rule;
   const depth = request.depth ?? 0;
   if (depth > (policy.maxDepth ?? Number.POSITIVE_INFINITY)) return rejected("too-deep");
 
   let identity = request.dedup === "skip" ? undefined : identityOf(request);
   const known = identity === undefined ? undefined : findRecord(model, identity);
   if (known !== undefined) {
-    if (isUpcoming(known)) known.depth = Math.min(known.depth, depth);
+    if (isUpcoming(known)) sight(model, known, depth);
   }
   if (known !== undefined && request.dedup !== "record")
     return { status: "duplicate", admitted: false };
   // A live record keeps its identity; the second one of the same request goes without.
   if (known !== undefined && isLive(known)) identity = undefined;
 
-  return record(model, { ...request, url: parsed.url, depth }, { identity, ...parsed, source });
+  return record(
+    model,
+    { ...request, url: parsed.url, depth },
+    { identity, ...parsed, source, rule },
+  );
+}
+
+/** A shallower sighting lowers the depth, and raises the priority by what the rule now says of depths. */
+function sight(model: Model, known: ModelRecord, depth: number): void {
+  const before = known.depth;
+  known.depth = Math.min(known.depth, depth);
+  const { depthPriority = 0 } = ruleOf(model, known).policy;
+  known.shift += (before - known.depth) * (depthPriority - known.depthPriority);
 }
 
 function record(
   model: Model,
   request: SyncRequest & { depth: number },
-  from: { identity: string | undefined; host: string; source: Source },
+  from: { identity: string | undefined; host: string; source: Source; rule: ModelRule },
 ): SyncVerdict {
+  const { policy } = from.rule;
   const created: ModelRecord = {
     identity: from.identity,
     host: from.host,
     url: request.url,
     method: (request.method ?? "GET").toUpperCase(),
     state: "pending",
-    asked: request.priority ?? model.policy.priority ?? 0,
+    rule: from.rule.serial,
+    asked: request.priority ?? policy.priority ?? 0,
     shift: 0,
+    depthPriority: policy.depthPriority ?? 0,
     depth: request.depth,
     sequence: model.nextSequence,
     start: request.start ?? false,
     dueAt: request.notBefore ?? 0,
     attempts: 0,
-    maxAttempts: request.maxAttempts ?? model.policy.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+    maxAttempts: request.maxAttempts,
     deliveries: 0,
     data: request.data,
     reason: undefined,
@@ -73,7 +91,7 @@ function record(
     lease: undefined,
   };
   if (!passesHook(model, created)) return rejected("hook");
-  if (!hasBudget(model, from.host)) return rejected("budget");
+  if (!hasBudget(model, policy, from.host)) return rejected("budget");
   const held = countState(model, "pending") + countState(model, "waiting");
   const capacity = model.options.capacity ?? Number.POSITIVE_INFINITY;
   if (from.source === "outside" && held >= capacity) return { status: "full", admitted: false };
@@ -81,15 +99,21 @@ function record(
   model.records.push(created);
   const host = hostOf(model, from.host);
   host.joined ??= created.sequence;
-  host.admitted += 1;
+  if (isBudgeted(policy)) host.admitted += 1;
   if (created.dueAt <= model.now()) return { status: "accepted", admitted: true };
   created.state = "waiting";
   return { status: "deferred", admitted: true };
 }
 
+/** Only what a rule with a budget admits is spent. */
+function isBudgeted({ politeness }: SyncPolicy): boolean {
+  const { urls, bytes } = politeness?.budget ?? {};
+  return urls !== undefined || bytes !== undefined;
+}
+
 /** What a host may still take. */
-function hasBudget(model: Model, host: string): boolean {
-  const { urls, bytes } = model.policy.politeness?.budget ?? {};
+function hasBudget(model: Model, policy: SyncPolicy, host: string): boolean {
+  const { urls, bytes } = policy.politeness?.budget ?? {};
   const spent = model.hosts.get(host);
   if ((spent?.admitted ?? 0) >= (urls ?? Number.POSITIVE_INFINITY)) return false;
   return (spent?.bytes ?? 0) < (bytes ?? Number.POSITIVE_INFINITY);
@@ -144,11 +168,12 @@ function parse(model: Model, raw: string): { url: string; host: string } | strin
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") return "scheme";
   url.hash = "";
-  return { url: url.href, host: hostKeyOf(model, url) };
+  const { policy = {} } = matchRule(model, url) ?? {};
+  return { url: url.href, host: hostKeyOf(policy, url) };
 }
 
-function hostKeyOf(model: Model, url: URL): string {
-  const by = model.policy.politeness?.by ?? "host";
+function hostKeyOf(policy: SyncPolicy, url: URL): string {
+  const by = policy.politeness?.by ?? "host";
   if (typeof by === "function") return by(url.href);
   // The hosts of our programs end in two-label registrable domains.
   return by === "domain" ? url.hostname.split(".").slice(-2).join(".") : url.host;

@@ -31,12 +31,15 @@ import {
   leaseOf,
   settle,
 } from "./model-leases.ts";
+import { activeRules, adoptAll, setModelRules } from "./model-rules.ts";
 import { chooseNext, effectivePriority } from "./model-order.ts";
 import {
   becomePending,
   createCounters,
   createModel,
+  delayOf,
   hostOf,
+  limitOf,
   type Model,
   type ModelRecord,
 } from "./model-state.ts";
@@ -47,6 +50,7 @@ const LATE: SyncVerdict = { status: "rejected", reason: "late", admitted: false 
 
 export function createModelFrontier(options: SyncOptions): SyncFrontier {
   const model = createModel(options);
+  setModelRules(model, options.rules ?? [{ id: "default" }]);
   const at = (): Model => {
     if (model.status === "stopped") throw new FrontierError("FRONTIER_CLOSED", "frontier: closed");
     settle(model);
@@ -101,7 +105,10 @@ export function createModelFrontier(options: SyncOptions): SyncFrontier {
   };
 }
 
-type Steering = Pick<SyncFrontier, "host" | "update" | "requeue" | "remove" | "forget" | "clear">;
+type Steering = Pick<
+  SyncFrontier,
+  "host" | "update" | "requeue" | "remove" | "forget" | "clear" | "setRules"
+>;
 
 function steering(at: () => Model): Steering {
   return {
@@ -127,6 +134,7 @@ function steering(at: () => Model): Steering {
         record.attempts = 0;
         becomePending(at(), record);
       }
+      adoptAll(at());
       return failed.length;
     },
     remove(filter) {
@@ -144,13 +152,24 @@ function steering(at: () => Model): Steering {
       for (const record of at().records) record.identity = undefined;
       return finished.length;
     },
+    setRules(rules) {
+      setModelRules(at(), rules);
+    },
     clear() {
+      resetRules(at());
       for (const record of at().records) record.lease = undefined;
       at().records = [];
       at().hosts = owedHosts(at());
       at().counters = createCounters();
     },
   };
+}
+
+/** Counts and shares begin anew; rules that have gone are gone for good. */
+function resetRules(model: Model): void {
+  model.rules = model.rules.filter((rule) => !rule.isGone || rule.serial === 0);
+  for (const rule of model.rules) Object.assign(rule, { pass: 0, served: 0, wasEligible: false });
+  model.currentPass = 0;
 }
 
 function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): SyncLease {
@@ -231,27 +250,30 @@ function createHost(at: () => Model, key: string): ReturnType<SyncFrontier["host
   };
   return {
     get delayMs() {
-      return host().delayMs;
+      const delays = activeRules(at()).map(({ policy }) => delayOf(host(), policy));
+      return host().delayMs ?? Math.max(0, ...delays);
     },
     set delayMs(ms) {
       joined().delayMs = ms;
-      Object.assign(host(), { isSet: true, isDelaySet: true });
+      Object.assign(host(), { isSet: true, isDelaySet: true, isSteered: true });
     },
     get limit() {
-      return host().limit;
+      const limits = activeRules(at()).map(({ policy }) => limitOf(host(), policy));
+      return host().limit ?? Math.min(...limits);
     },
     set limit(count) {
       joined().limit = count;
-      host().isSet = true;
+      Object.assign(host(), { isSet: true, isSteered: true });
     },
     blockUntil(atMs) {
-      joined().blockedUntil = atMs; // by hand: also an earlier time
+      joined().isSteered = true;
+      host().blockedUntil = atMs; // by hand: also an earlier time
     },
     hold() {
-      joined().isHeld = true;
+      Object.assign(joined(), { isHeld: true, isSteered: true });
     },
     unhold() {
-      joined().isHeld = false;
+      Object.assign(joined(), { isHeld: false, isSteered: true });
     },
   };
 }

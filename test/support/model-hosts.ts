@@ -6,45 +6,68 @@
  *   failures      retry, fail, status ≥ 500 or 429, not expiry; in a row per host, in a window for the
  *                 breaker
  */
-import type { SyncOutcome } from "./frontier-surface.ts";
+import type { SyncOutcome, SyncPoliteness, SyncPolicy } from "./frontier-surface.ts";
 import { isUpcoming } from "./model-admit.ts";
-import { failRecord, hostOf, type Model, type ModelHost, type ModelRecord } from "./model-state.ts";
+import { ruleOf } from "./model-rules.ts";
+import {
+  delayOf,
+  failRecord,
+  hostOf,
+  isClockKept,
+  type Model,
+  type ModelHost,
+  type ModelRecord,
+} from "./model-state.ts";
 
-export function endVisit(model: Model, host: ModelHost): void {
+export function endVisit(model: Model, record: ModelRecord): void {
+  const host = hostOf(model, record.host);
+  const { policy } = ruleOf(model, record);
   host.leased -= 1;
-  host.readyAt = model.now() + host.delayMs;
+  if (!isClockKept(host, policy)) return;
+  host.readyAt = model.now() + delayOf(host, policy);
 }
 
 /** The last latency sets the delay, Retry-After blocks, bytes are spent. Comes before endVisit. */
-export function takeOutcome(model: Model, host: ModelHost, outcome: SyncOutcome): void {
-  const adaptive = model.policy.politeness?.adaptive;
-  if (adaptive !== undefined && outcome.latencyMs !== undefined && !host.isDelaySet) {
+export function takeOutcome(model: Model, record: ModelRecord, outcome: SyncOutcome): void {
+  const host = hostOf(model, record.host);
+  const adaptive = ruleOf(model, record).policy.politeness?.adaptive;
+  if (adaptive !== undefined && outcome.latencyMs !== undefined) {
     const wanted = adaptive.factor * outcome.latencyMs;
-    host.delayMs = Math.min(Math.max(wanted, adaptive.minMs), adaptive.maxMs);
+    host.learnedMs = Math.min(Math.max(wanted, adaptive.minMs), adaptive.maxMs);
   }
   if (outcome.retryAfterMs !== undefined) block(host, model.now() + outcome.retryAfterMs);
   host.bytes += outcome.bytes ?? 0;
 }
 
 export function block(host: ModelHost, untilMs: number): void {
+  const before = host.blockedUntil;
   host.blockedUntil = Math.max(host.blockedUntil, untilMs);
+  if (host.blockedUntil !== before) host.isSteered = true;
 }
 
 /** Counts a visit for host back-off and breaker. Comes after the record has its new state. */
-export function countVisit(model: Model, record: ModelRecord, end: "success" | "failure"): void {
+export function countVisit(
+  model: Model,
+  record: ModelRecord,
+  { policy, end }: { policy: SyncPolicy; end: "success" | "failure" },
+): void {
   const host = hostOf(model, record.host);
+  const { hostBackoff } = policy.politeness ?? {};
+  if (end === "failure") countForBreaker(model);
+  if (hostBackoff === undefined) return;
   if (end === "success") {
     host.failuresInRow = 0;
     return;
   }
   host.failuresInRow += 1;
-  backOff(model, host);
-  countForBreaker(model);
+  backOff(model, host, hostBackoff);
 }
 
-function backOff(model: Model, host: ModelHost): void {
-  const hostBackoff = model.policy.politeness?.hostBackoff;
-  if (hostBackoff === undefined) return;
+function backOff(
+  model: Model,
+  host: ModelHost,
+  hostBackoff: NonNullable<SyncPoliteness["hostBackoff"]>,
+): void {
   const { after, baseMs, maxMs, giveUpAfter = Number.POSITIVE_INFINITY } = hostBackoff;
   if (host.failuresInRow >= after) {
     const grown = baseMs * 2 ** (host.failuresInRow - after);

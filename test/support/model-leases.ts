@@ -10,16 +10,21 @@
  *
  * Whatever goes back fails instead when its attempts (not for release) or deliveries are used up.
  */
-import type { SyncOutcome, SyncRetryOptions } from "./frontier-surface.ts";
+import type { SyncOutcome, SyncPolicy, SyncRetryOptions } from "./frontier-surface.ts";
 import { countVisit, endVisit, takeOutcome } from "./model-hosts.ts";
 import { effectivePriority } from "./model-order.ts";
+import { adoptAll, chargeRule, ruleOf } from "./model-rules.ts";
 import {
   becomePending,
+  DEFAULT_MAX_ATTEMPTS,
+  delayOf,
   DEFAULT_LEASE_MS,
   DEFAULT_MAX_DELIVERIES,
   failRecord,
   hostOf,
+  isClockKept,
   type Model,
+  type ModelHost,
   type ModelLease,
   type ModelRecord,
 } from "./model-state.ts";
@@ -32,42 +37,49 @@ export function settle(model: Model): void {
     .sort((a, b) => leaseOf(a).deadlineMs - leaseOf(b).deadlineMs || bySerial(a, b));
   for (const record of expired) {
     model.counters.expired += 1;
-    endVisit(model, hostOf(model, record.host));
+    endVisit(model, record);
     record.lease = undefined;
     record.attempts += 1;
-    if (record.attempts >= record.maxAttempts) failRecord(model, record, "expired");
+    if (isSpent(model, record)) failRecord(model, record, "expired");
     else putBack(model, record);
   }
   const due = model.records
     .filter((r) => r.state === "waiting" && r.dueAt <= now)
     .sort((a, b) => a.dueAt - b.dueAt || a.sequence - b.sequence);
   for (const record of due) becomePending(model, record);
+  adoptAll(model);
 }
 
 export function handOut(model: Model, record: ModelRecord): void {
   const now = model.now();
   const host = hostOf(model, record.host);
+  const rule = ruleOf(model, record);
+  chargeRule(model, rule);
   record.state = "leased";
   record.deliveries += 1;
   record.lease = {
     serial: model.nextLease,
     deadlineMs: now + (model.options.leaseMs ?? DEFAULT_LEASE_MS),
+    isClockKept: isClockKept(host, rule.policy),
     readyAtBefore: host.readyAt,
-    readyAtSet: now + host.delayMs,
+    readyAtSet: now + delayOf(host, rule.policy),
     turnBefore: host.turn,
   };
   model.nextLease += 1;
   host.leased += 1;
+  if (!record.lease.isClockKept) return;
   host.readyAt = record.lease.readyAtSet;
   host.turn = record.lease.serial;
 }
 
 export function finishDone(model: Model, record: ModelRecord, outcome: SyncOutcome = {}): void {
+  const { policy } = ruleOf(model, record);
   endLease(model, record, outcome);
   record.attempts += 1;
   record.state = "done";
   const { status = 0 } = outcome;
-  countVisit(model, record, status >= 500 || status === 429 ? "failure" : "success");
+  const end = status >= 500 || status === 429 ? "failure" : "success";
+  countVisit(model, record, { policy, end });
 }
 
 export function finishFailed(
@@ -75,21 +87,25 @@ export function finishFailed(
   record: ModelRecord,
   end: { reason: string | undefined; outcome: SyncOutcome | undefined },
 ): void {
+  const { policy } = ruleOf(model, record);
   endLease(model, record, end.outcome ?? {});
   record.attempts += 1;
   failRecord(model, record, end.reason);
-  countVisit(model, record, "failure");
+  countVisit(model, record, { policy, end: "failure" });
 }
 
 /** Retry; true when the record goes on, false when it failed (also because its host gave up). */
 export function finishRetry(model: Model, record: ModelRecord, options: SyncRetryOptions): boolean {
+  const { policy } = ruleOf(model, record);
   endLease(model, record, options.outcome ?? {});
   record.attempts += 1;
-  if (record.attempts >= record.maxAttempts) failRecord(model, record, options.reason);
+  if (isSpent(model, record)) failRecord(model, record, options.reason);
   else if (isWornOut(model, record)) failRecord(model, record, "deliveries");
   else requeueLater(model, record, options);
-  countVisit(model, record, "failure");
-  return record.state !== "failed";
+  countVisit(model, record, { policy, end: "failure" });
+  const goesOn = (record.state as string) !== "failed";
+  adoptAll(model);
+  return goesOn;
 }
 
 export function finishRelease(model: Model, record: ModelRecord): void {
@@ -97,10 +113,21 @@ export function finishRelease(model: Model, record: ModelRecord): void {
   const host = hostOf(model, record.host);
   host.leased -= 1;
   // Only what this hand-out set is taken back; whatever came after it stays.
-  if (host.readyAt === lease.readyAtSet) host.readyAt = lease.readyAtBefore;
-  if (host.turn === lease.serial) host.turn = lease.turnBefore;
+  if (lease.isClockKept) takeBack(host, lease);
   record.lease = undefined;
   putBack(model, record);
+  adoptAll(model);
+}
+
+function takeBack(host: ModelHost, lease: ModelLease): void {
+  if (host.readyAt === lease.readyAtSet) host.readyAt = lease.readyAtBefore;
+  if (host.turn === lease.serial) host.turn = lease.turnBefore;
+}
+
+/** Whether all its attempts are made. */
+function isSpent(model: Model, record: ModelRecord): boolean {
+  const { maxAttempts = DEFAULT_MAX_ATTEMPTS } = ruleOf(model, record).policy;
+  return record.attempts >= (record.maxAttempts ?? maxAttempts);
 }
 
 export function leaseOf(record: ModelRecord): ModelLease {
@@ -120,12 +147,13 @@ function isWornOut(model: Model, record: ModelRecord): boolean {
 
 function requeueLater(model: Model, record: ModelRecord, options: SyncRetryOptions): void {
   model.counters.retried += 1;
-  const change = model.policy.retryPriority ?? -1;
+  const { policy } = ruleOf(model, record);
+  const change = policy.retryPriority ?? -1;
   const priority = effectivePriority(model, record);
   if (options.priority !== undefined) record.shift += options.priority - priority;
   else if (typeof change === "number") record.shift += change;
   else record.shift += change.set - priority;
-  const delayMs = options.delayMs ?? backoffMs(model, record.attempts);
+  const delayMs = options.delayMs ?? backoffMs(policy, record.attempts);
   if (delayMs <= 0) {
     becomePending(model, record);
   } else {
@@ -135,8 +163,7 @@ function requeueLater(model: Model, record: ModelRecord, options: SyncRetryOptio
 }
 
 /** baseMs × factor^(n − 1) after the n-th attempt, at most maxMs; without jitter. */
-function backoffMs(model: Model, attempts: number): number {
-  const { backoff } = model.policy;
+function backoffMs({ backoff }: SyncPolicy, attempts: number): number {
   if (backoff === undefined) return 0;
   const grown = backoff.baseMs * (backoff.factor ?? 2) ** (attempts - 1);
   return Math.min(grown, backoff.maxMs ?? Number.POSITIVE_INFINITY);
@@ -144,9 +171,8 @@ function backoffMs(model: Model, attempts: number): number {
 
 function endLease(model: Model, record: ModelRecord, outcome: SyncOutcome): void {
   record.lease = undefined;
-  const host = hostOf(model, record.host);
-  takeOutcome(model, host, outcome);
-  endVisit(model, host);
+  takeOutcome(model, record, outcome);
+  endVisit(model, record);
 }
 
 function bySerial(a: ModelRecord, b: ModelRecord): number {

@@ -3,6 +3,7 @@
  *
  *   1. Only pending records whose host may go now. Without politeness a host has no delay and no
  *      limit of its own, but a block, a hold or a setting made by hand still counts.
+ *   0. The rule whose share is due, of those that have such a record (model-rules.ts).
  *   2. The best effective priority among those.
  *   3. Under politeness: the host that was leased least recently; hosts that were never leased come
  *      first, in order of joining.
@@ -10,10 +11,13 @@
  *      lowest sequence, LIFO: highest.
  */
 import type { SyncPolicy } from "./frontier-surface.ts";
+import { chooseRule, ruleOf } from "./model-rules.ts";
 import {
   countState,
   hostOf,
+  isClockKept,
   isPolite,
+  limitOf,
   type Model,
   type ModelHost,
   type ModelRecord,
@@ -25,25 +29,32 @@ export function chooseNext(model: Model): ModelRecord | undefined {
     return undefined;
   }
   let candidates = model.records.filter((r) => r.state === "pending");
-  candidates = candidates.filter((r) => hostMayGo(model, hostOf(model, r.host)));
+  candidates = candidates.filter((r) => recordMayGo(model, r));
+  const rule = chooseRule(model, new Set(candidates.map((r) => ruleOf(model, r))));
+  if (rule === undefined) return undefined;
+  candidates = candidates.filter((r) => r.rule === rule.serial);
+  const { policy } = rule;
   const best = Math.max(...candidates.map((r) => effectivePriority(model, r)));
   candidates = candidates.filter((r) => effectivePriority(model, r) === best);
-  if (isPolite(model.policy)) {
+  if (isPolite(policy)) {
     const hosts = candidates.map((r) => hostOf(model, r.host)).sort(byTurn);
     candidates = candidates.filter((r) => r.host === hosts[0]?.key);
   }
-  return candidates.sort((a, b) => byPlace(model.policy, a, b))[0];
+  return candidates.sort((a, b) => byPlace(policy, a, b))[0];
 }
 
 /** (request ?? rule ?? 0) − depth × depthPriority, plus the retries' changes, clamped. */
-export function effectivePriority(model: Model, record: ModelRecord): number {
-  const raw = record.asked - record.depth * (model.policy.depthPriority ?? 0) + record.shift;
+export function effectivePriority(_model: Model, record: ModelRecord): number {
+  const raw = record.asked - record.depth * record.depthPriority + record.shift;
   return Math.min(Math.max(raw, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }
 
-export function hostMayGo(model: Model, host: ModelHost): boolean {
+function recordMayGo(model: Model, record: ModelRecord): boolean {
   const now = model.now();
-  if (host.isHeld || host.leased >= host.limit) return false;
+  const host = hostOf(model, record.host);
+  const { policy } = ruleOf(model, record);
+  if (host.isHeld || host.leased >= limitOf(host, policy)) return false;
+  if (!isClockKept(host, policy)) return true;
   return now >= host.readyAt && now >= host.blockedUntil;
 }
 

@@ -10,7 +10,7 @@
  *   waiting ─due─▶ pending ─poll─▶ leased ─▶ done | failed | waiting | pending
  *                                  done, failed ─forget─▶ forgotten;  waiting, pending ─remove─▶ removed
  */
-import type { SyncOptions, SyncPolicy } from "./frontier-surface.ts";
+import type { SyncOptions, SyncPolicy, SyncRule } from "./frontier-surface.ts";
 
 export type ModelState =
   | "waiting"
@@ -25,6 +25,7 @@ export interface ModelLease {
   serial: number;
   deadlineMs: number;
   /** What the hand-out changed at the host, so that release can take it back. */
+  isClockKept: boolean;
   readyAtBefore: number;
   readyAtSet: number;
   turnBefore: number | undefined;
@@ -37,16 +38,20 @@ export interface ModelRecord {
   method: string;
   host: string;
   state: ModelState;
+  /** Serial of its rule; 0: failed for want of one. */
+  rule: number;
   /** Effective priority = asked − depth × depthPriority + shift; shift sums the retries' changes. */
   asked: number;
   shift: number;
+  depthPriority: number;
   depth: number;
   sequence: number;
   start: boolean;
   dueAt: number;
   /** Attempts that ended: retry, expiry, done and fail count one, release none. */
   attempts: number;
-  maxAttempts: number;
+  /** Its own; undefined: its rule's. */
+  maxAttempts: number | undefined;
   deliveries: number;
   data: unknown;
   reason: string | undefined;
@@ -68,11 +73,29 @@ export interface ModelHost {
   /** Its delay or limit was set by hand; a delay by hand outranks what latencies say. */
   isSet: boolean;
   isDelaySet: boolean;
-  delayMs: number;
-  limit: number;
+  /** Set by hand, blocked or held: rules without politeness heed it too. */
+  isSteered: boolean;
+  /** By hand, or undefined. */
+  delayMs: number | undefined;
+  limit: number | undefined;
+  /** What latencies say. */
+  learnedMs: number | undefined;
   failuresInRow: number;
   admitted: number;
   bytes: number;
+}
+
+export interface ModelRule {
+  serial: number;
+  id: string;
+  policy: SyncPolicy;
+  match: SyncRule["match"];
+  rate: number;
+  order: number;
+  pass: number;
+  served: number;
+  wasEligible: boolean;
+  isGone: boolean;
 }
 
 export interface ModelCounters {
@@ -89,7 +112,9 @@ export interface ModelCounters {
 
 export interface Model {
   options: SyncOptions;
-  policy: SyncPolicy;
+  rules: ModelRule[];
+  nextRule: number;
+  currentPass: number;
   now: () => number;
   status: "running" | "paused" | "draining" | "stopped";
   /** The breaker's pause ends here by itself. */
@@ -111,7 +136,9 @@ export const DEFAULT_MAX_URL_BYTES = 8_192;
 export function createModel(options: SyncOptions): Model {
   return {
     options,
-    policy: options.defaults ?? {},
+    rules: [createNone()],
+    nextRule: 1,
+    currentPass: 0,
     now: () => options.clock.now(),
     status: "running",
     brokenUntil: 0,
@@ -123,6 +150,12 @@ export function createModel(options: SyncOptions): Model {
     nextLease: 0,
     nextFailure: 0,
   };
+}
+
+/** Stands for "no rule". */
+function createNone(): ModelRule {
+  const state = { pass: 0, served: 0, wasEligible: false, isGone: true };
+  return { serial: 0, id: "", policy: {}, match: undefined, rate: 1, order: -1, ...state };
 }
 
 export function createCounters(): ModelCounters {
@@ -145,6 +178,7 @@ export function modelAt(model: Model, nowMs: number): Model {
     ...model,
     now: () => nowMs,
     failureTimes: [...model.failureTimes],
+    rules: model.rules.map((rule) => ({ ...rule })),
     records: model.records.map((r) => ({ ...r, lease: r.lease && { ...r.lease } })),
     hosts: new Map([...model.hosts].map(([key, host]) => [key, { ...host }])),
     counters: { ...model.counters },
@@ -173,7 +207,6 @@ export function becomePending(model: Model, record: ModelRecord): void {
 export function hostOf(model: Model, key: string): ModelHost {
   let host = model.hosts.get(key);
   if (host === undefined) {
-    const { delayMs = 0, perHost, adaptive } = model.policy.politeness ?? {};
     host = {
       key,
       joined: undefined,
@@ -184,11 +217,10 @@ export function hostOf(model: Model, key: string): ModelHost {
       isHeld: false,
       isSet: false,
       isDelaySet: false,
-      delayMs:
-        adaptive === undefined
-          ? delayMs
-          : Math.min(Math.max(delayMs, adaptive.minMs), adaptive.maxMs),
-      limit: perHost ?? (isPolite(model.policy) ? 1 : Number.POSITIVE_INFINITY),
+      isSteered: false,
+      delayMs: undefined,
+      limit: undefined,
+      learnedMs: undefined,
       failuresInRow: 0,
       admitted: 0,
       bytes: 0,
@@ -196,6 +228,24 @@ export function hostOf(model: Model, key: string): ModelHost {
     model.hosts.set(key, host);
   }
   return host;
+}
+
+/** Whether a host's delay and turn mean anything to a rule. */
+export function isClockKept(host: ModelHost, policy: SyncPolicy): boolean {
+  return isPolite(policy) || host.isSteered;
+}
+
+/** By hand, else what latencies say to a rule that adapts, else the rule's. */
+export function delayOf(host: ModelHost, policy: SyncPolicy): number {
+  const { delayMs = 0, adaptive } = policy.politeness ?? {};
+  if (host.delayMs !== undefined) return host.delayMs;
+  if (adaptive === undefined) return delayMs;
+  return host.learnedMs ?? Math.min(Math.max(delayMs, adaptive.minMs), adaptive.maxMs);
+}
+
+export function limitOf(host: ModelHost, policy: SyncPolicy): number {
+  if (host.limit !== undefined) return host.limit;
+  return isPolite(policy) ? (policy.politeness?.perHost ?? 1) : Number.POSITIVE_INFINITY;
 }
 
 /** `by` and `budget` alone, or a delay of 0, make no politeness: hosts do not rotate. */

@@ -11,7 +11,14 @@ import type {
 } from "./frontier-surface.ts";
 import { handOut, settle } from "./model-leases.ts";
 import { chooseNext, effectivePriority } from "./model-order.ts";
-import { countState, type Model, type ModelRecord, modelAt } from "./model-state.ts";
+import { ruleOf } from "./model-rules.ts";
+import {
+  countState,
+  type Model,
+  type ModelRecord,
+  type ModelRule,
+  modelAt,
+} from "./model-state.ts";
 
 /** Exactly what pollMany(max) would hand out now. */
 export function peekModel(model: Model, max: number): SyncRequestView[] {
@@ -67,7 +74,14 @@ export function reportModel(model: Model, status: SyncFrontier["status"]): SyncR
     forgotten: countState(model, "forgotten"),
     removed: countState(model, "removed"),
     seen: identities.size,
+    rules: Object.fromEntries(model.rules.map((rule) => [rule.id, countsOf(model, rule)])),
   };
+}
+
+function countsOf(model: Model, { id, served }: ModelRule): SyncReport["rules"][string] {
+  const mine = model.records.filter((r) => ruleOf(model, r).id === id);
+  const count = (state: string): number => mine.filter((r) => r.state === state).length;
+  return { pending: count("pending"), leased: count("leased"), failed: count("failed"), served };
 }
 
 /** undefined for what is not known any more: forgotten records. */

@@ -9,6 +9,7 @@ import type {
   SyncPoliteness,
   SyncPolicy,
   SyncRequestView,
+  SyncRule,
 } from "./frontier-surface.ts";
 
 /** Options as data; `by: 'key'` and `accept` stand for functions that `buildOptions` puts in. */
@@ -17,6 +18,7 @@ export interface OptionSpec {
   politeness?: Omit<SyncPoliteness, "by"> & { by?: "host" | "domain" | "key" };
   limits: Pick<SyncOptions, "capacity" | "leaseMs" | "maxLeases" | "maxDeliveries" | "breaker">;
   accept?: boolean;
+  rules?: SyncRule[];
 }
 
 export function buildOptions(spec: OptionSpec, clock: Clock): SyncOptions {
@@ -26,6 +28,7 @@ export function buildOptions(spec: OptionSpec, clock: Clock): SyncOptions {
     policy.politeness = { ...politeness, by: by === "key" ? keyOfUrl : (by ?? "host") };
   }
   const options: SyncOptions = { clock, leaseMs: 1_000, ...spec.limits, defaults: policy };
+  if (spec.rules !== undefined) options.rules = spec.rules;
   return spec.accept ? { ...options, accept } : options;
 }
 
@@ -89,3 +92,36 @@ export const optionArbitrary: fc.Arbitrary<OptionSpec> = fc.record(
   { policy, politeness, limits, accept: fc.boolean() },
   { requiredKeys: ["policy", "limits"], ...optional },
 );
+
+/** Sets of up to four rules over some hosts; most of them take everything that is left. */
+export function rulesOf(hosts: readonly string[]): fc.Arbitrary<SyncRule[]> {
+  const match = spread<Required<NonNullable<SyncRule["match"]>>>({
+    hosts: fc.subarray([...hosts], { minLength: 1 }),
+    domains: fc.subarray(["com", "site0.com", "site1.com", "a.site0.com"], { minLength: 1 }),
+    pattern: fc.constantFrom("/[0-3]$", "^http://a", "q\\?", "^https?://a\\.site0\\.com/"),
+    schemes: fc.constantFrom(["http"], ["https"], ["http", "https"]),
+  });
+  const share = spread<Required<NonNullable<SyncRule["share"]>>>({
+    priority: fc.constantFrom(1, 2, 3, 0.5),
+    weight: fc.constantFrom(0, 10, 50, -50),
+  });
+  const polite = politeness.map(({ by: _, ...rest }) => ({ politeness: rest }));
+  const rule = fc
+    .tuple(match, share, policy, fc.option(polite, { nil: {}, freq: 2 }))
+    .map(([where, portion, own, rest]) => ({ match: where, share: portion, ...own, ...rest }));
+  const rules = fc.array(rule, { maxLength: 3 });
+  const ids = fc.shuffledSubarray(["a", "b", "c", "d"], { minLength: 4 });
+  return fc.tuple(rules, ids, fc.boolean()).map(([list, names, isOpen]) => {
+    const all = isOpen ? [...list, {}] : list;
+    return all.map((one, at) => ({ ...one, id: names[at] as string }));
+  });
+}
+
+/** Options with several rules from the start; units are hosts, since a swap may not make new ones. */
+export function ruleOptionsOf(hosts: readonly string[]): fc.Arbitrary<OptionSpec> {
+  const whole = fc.tuple(optionArbitrary, rulesOf(hosts));
+  return whole.map(([{ politeness: polite, ...spec }, rules]) => {
+    const { by: _, ...rest } = polite ?? {};
+    return { ...spec, politeness: { ...rest, by: "host" as const }, rules };
+  });
+}

@@ -132,6 +132,14 @@ function steer({ frontier, clock }: Side, command: Command): unknown {
       return frontier.forget();
     case "clear":
       return frontier.clear();
+    case "setRules": {
+      const { failed } = frontier.report();
+      frontier.setRules(command.rules);
+      const lost = frontier.report().failed - failed;
+      // In which order several of them failed is nobody's business, but a requeue would show it.
+      if (lost > 1) frontier.forget();
+      return lost;
+    }
     case "pause":
       // Whether a draining frontier may be paused is not what these programs are about.
       return frontier.status === "draining" ? "skipped" : frontier.pause();

@@ -3,7 +3,14 @@
  * as a short list and shrinks.
  */
 import fc from "fast-check";
-import type { SyncOutcome, SyncRequest, SyncRetryOptions, VisitState } from "./frontier-surface.ts";
+import { rulesOf } from "./option-sets.ts";
+import type {
+  SyncOutcome,
+  SyncRequest,
+  SyncRetryOptions,
+  SyncRule,
+  VisitState,
+} from "./frontier-surface.ts";
 
 export type Command =
   | { do: "push"; request: SyncRequest; dueInMs?: number }
@@ -25,6 +32,7 @@ export type Command =
   | { do: "update"; url: string; priority?: number; dueInMs?: number }
   | { do: "requeue"; host?: string }
   | { do: "remove"; host?: string; pattern?: string }
+  | { do: "setRules"; rules: SyncRule[] }
   | { do: "advance"; ms: number };
 
 /** Beyond 2³¹ milliseconds. */
@@ -96,7 +104,16 @@ export function commandsOf(size: ProgramSize): fc.Arbitrary<Command> {
   );
 }
 
-function hostsOf({ domains }: ProgramSize): string[] {
+/** The same, and rules that are swapped. */
+export function ruleCommandsOf(size: ProgramSize): fc.Arbitrary<Command> {
+  const rules = rulesOf(hostsOf(size));
+  return fc.oneof(
+    { weight: 25, arbitrary: commandsOf(size) },
+    { weight: 1, arbitrary: command<Of<"setRules">>("setRules", { rules }) },
+  );
+}
+
+export function hostsOf({ domains }: ProgramSize): string[] {
   return Array.from({ length: domains }, (_, i) => [`a.site${i}.com`, `site${i}.com:8080`]).flat();
 }
 
