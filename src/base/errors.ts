@@ -16,6 +16,10 @@ export type FrontierErrorCode =
   | "FORMAT_UNSUPPORTED"
   | "PROFILE_MISMATCH"
   | "DISK_FULL"
+  | "DISK_READONLY"
+  | "DISK_GONE"
+  | "DISK_FAILED"
+  | "FILES_EXHAUSTED"
   | "MEMORY_FULL"
   | "UNSUPPORTED";
 

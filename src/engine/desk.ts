@@ -45,7 +45,7 @@ import {
 } from "../structures/scratch.ts";
 import { checkAmount, checkText, readFields, readList, readOutcome } from "./arguments.ts";
 import type { Extras } from "./codec.ts";
-import { pushList, refuse } from "./intake.ts";
+import { bytesToSay, pushList, refuse } from "./intake.ts";
 import {
   type DoneRequest,
   type LeaseDesk,
@@ -66,6 +66,9 @@ const TOUCHED_MIN = 8;
 
 /** Longest extension: a year; a lease is no way to keep a record for ever. */
 const EXTEND_MS_MAX = 31_536_000_000;
+
+/** Room that one result wants in the journal beside its children. */
+const RESULT_BYTES = 512;
 
 function emptyHandOut(): HandOut {
   return { record: 0, sequence: 0, turnBefore: 0, readyAtBefore: 0, readyAtSet: 0 };
@@ -132,6 +135,9 @@ export class Desk implements LeaseDesk {
     const { outcome, errors, sifted } = readResult(result);
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
+    this.#life.durable?.need(
+      sifted === undefined ? RESULT_BYTES : RESULT_BYTES + bytesToSay(sifted.good),
+    );
     const family =
       sifted === undefined || sifted.size === 0 ? undefined : this.#family(core, lease);
     learn(core, lease, outcome, nowMs);
@@ -156,6 +162,7 @@ export class Desk implements LeaseDesk {
     }
     const { core, nowMs } = this.#life.begin();
     let count = 0;
+    this.#life.durable?.need(RESULT_BYTES * (list.length + 1));
     for (let index = 0; core !== undefined && index < list.length; index++) {
       if (index % TOUCHED === 0) touchLeases(core, list as readonly RecordLease[], index);
       const lease = list[index] as RecordLease;
@@ -175,6 +182,7 @@ export class Desk implements LeaseDesk {
     const { delayMs, priority, reason, outcome } = readRetry(options);
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, "late");
+    this.#life.durable?.need(RESULT_BYTES);
     const answer = retry(core, lease, { delayMs, priority, reason, outcome }, nowMs);
     this.#life.end(nowMs);
     return answer;
@@ -185,6 +193,7 @@ export class Desk implements LeaseDesk {
     const outcome = readOutcome(given);
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
+    this.#life.durable?.need(RESULT_BYTES);
     fail(core, lease, { reason, outcome }, nowMs);
     this.#life.end(nowMs);
     return true;
@@ -193,6 +202,7 @@ export class Desk implements LeaseDesk {
   release(lease: RecordLease): boolean {
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
+    this.#life.durable?.need(RESULT_BYTES);
     release(core, lease, nowMs);
     this.#life.end(nowMs);
     return true;
@@ -203,6 +213,7 @@ export class Desk implements LeaseDesk {
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs))
       return this.#late(core, verdictOf(core === undefined ? VERDICT_CLOSED : VERDICT_LATE));
+    this.#life.durable?.need(bytesToSay([url]));
     const parent = this.#parentOf(core, lease);
     const depth = recordDepth(core.store, lease.record);
     const { gate } = this.#life;

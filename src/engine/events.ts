@@ -66,6 +66,8 @@ export class EventHub {
   #queue: Array<{ name: EventName; payload: unknown }> = [];
   #isDelivering = false;
   #faults: FrontierFault[] = [];
+  /** Told once, to the first who listens: what happened before anybody could. */
+  readonly #early = new Map<EventName, unknown>();
 
   static isEvent(name: unknown): name is EventName {
     return NAMES.has(name as EventName);
@@ -77,6 +79,7 @@ export class EventHub {
     this.#listeners.set(name, [...list, own]);
     this.#want(name);
     if (name === "error") this.#tellKept();
+    this.#tellEarly(name);
     return () => {
       const left = (this.#listeners.get(name) ?? []).filter((one) => one !== own);
       this.#listeners.set(name, left);
@@ -103,6 +106,11 @@ export class EventHub {
 
   emit<E extends EventName>(name: E, payload: FrontierEvents[E]): void {
     if (this.has(name)) this.#queue.push({ name, payload });
+  }
+
+  /** An event of the opening: kept for the first listener. */
+  emitEarly<E extends EventName>(name: E, payload: FrontierEvents[E]): void {
+    this.#early.set(name, payload);
   }
 
   /** Something went wrong beside the crawl. */
@@ -165,6 +173,13 @@ export class EventHub {
     const kept = this.#faults;
     this.#faults = [];
     for (const payload of kept) this.#queue.push({ name: "error", payload });
+    queueMicrotask(() => this.flush());
+  }
+
+  #tellEarly(name: EventName): void {
+    if (!this.#early.has(name)) return;
+    this.#queue.push({ name, payload: this.#early.get(name) });
+    this.#early.delete(name);
     queueMicrotask(() => this.flush());
   }
 

@@ -8,21 +8,22 @@ import { forgetAll, forgetEpoch } from "../frontier/epochs.ts";
 import { installRules } from "../frontier/rule-set.ts";
 import { normalizeRules } from "../frontier/rules.ts";
 import { step } from "../frontier/leases.ts";
-import { VERDICT_CLOSED, type Verdict, verdictOf } from "../frontier/verdict.ts";
+import { VERDICT_CLOSED, VERDICT_FULL_DISK, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
 import { checkSignal, checkText, readFields, readList } from "./arguments.ts";
 import { Desk } from "./desk.ts";
 import { EventHub } from "./events.ts";
 import { hostView } from "./host-view.ts";
-import { pushList } from "./intake.ts";
+import { bytesToSay, pushList, refuseAll } from "./intake.ts";
 import { explain, lookUp, recordOf, recordsOf } from "./knowing.ts";
 import { Life } from "./life.ts";
 import type { Settings } from "./options.ts";
+import { openDurable, storedRules } from "./open-durable.ts";
 import { pushFrom } from "./push-from.ts";
 import { pushResult } from "./push-result.ts";
 import { reportOf } from "./report.ts";
 import { readDefaults, readRequest, requestOf, timeMs } from "./request.ts";
-import { createRuntime, type RuntimeHooks } from "./runtime.ts";
+import { createRuntime, type Runtime, type RuntimeHooks } from "./runtime.ts";
 import { Sharing } from "./sharing.ts";
 import type {
   Explanation,
@@ -45,6 +46,8 @@ import { nameCore } from "./verify.ts";
 import { fingerprintOf } from "./url-functions.ts";
 
 const TAKE_FIELDS = ["max", "timeoutMs", "signal"];
+/** Room that a steering call wants in the journal, whatever it says in the end. */
+const STEERING_BYTES = 65_536;
 /** Most leases peek tells. */
 const PEEK_MAX = 1_000;
 
@@ -58,6 +61,17 @@ export class MemoryFrontier implements Frontier {
   readonly #hooks: RuntimeHooks;
   readonly #sharing: Sharing;
 
+  /** Secret of the keyed hash, where files name identities by it. */
+  #secret: Uint32Array | undefined;
+
+  /** Opens a frontier; with a directory, what that holds goes on. */
+  static async open(settings: Settings): Promise<MemoryFrontier> {
+    const frontier = new MemoryFrontier(settings);
+    if (settings.directory !== undefined) frontier.#start(await frontier.#openDirectory());
+    return frontier;
+  }
+
+  /** A frontier in memory runs at once; one with a directory is made by `open`. */
   constructor(settings: Settings) {
     this.name = settings.name;
     this.#settings = settings;
@@ -68,9 +82,29 @@ export class MemoryFrontier implements Frontier {
     this.#desk = new Desk(life, settings.maxFound, (url, extras, key = settings.key) =>
       fingerprintOf(requestOf(url, extras), key),
     );
-    const runtime = createRuntime(settings, this.#hooks);
     nameCore(this, () => life.need().core);
-    life.start(runtime, (core, max, nowMs) => this.#desk.take(core, max, nowMs));
+    if (settings.directory === undefined) this.#start(createRuntime(settings, this.#hooks));
+  }
+
+  #start(runtime: Runtime): void {
+    this.#life.start(runtime, (core, max, nowMs) => this.#desk.take(core, max, nowMs));
+  }
+
+  async #openDirectory(): Promise<Runtime> {
+    const settings = this.#settings;
+    const events = this.#events;
+    const { durable, resumed, runtime, secret, seeded } = await openDurable({
+      ...{ settings, events, state: () => this.state },
+      make: (own) => createRuntime(settings, this.#hooks, undefined, own),
+      setState: (state) => {
+        this.state = state;
+      },
+    });
+    this.#life.durable = durable;
+    this.#life.chores.restore(seeded);
+    this.#secret = secret;
+    if (resumed !== undefined) events.emitEarly("resumed", resumed);
+    return runtime;
   }
 
   get status(): FrontierStatus {
@@ -192,7 +226,9 @@ export class MemoryFrontier implements Frontier {
     step(core, nowMs);
     this.#life.end(nowMs);
     const { status, startedAt } = this.#life;
-    return reportOf(core, { status, startedAt, nowMs, droppedEvents: this.#events.dropped });
+    const durability = this.#life.durable?.facts() ?? { journalBytes: 0 };
+    const droppedEvents = this.#events.dropped;
+    return reportOf(core, { status, startedAt, nowMs, droppedEvents, durability });
   }
 
   on<E extends keyof FrontierEvents>(
@@ -227,6 +263,7 @@ export class MemoryFrontier implements Frontier {
     }
     const dueMs = notBefore === undefined ? undefined : timeMs(notBefore, "change.notBefore");
     const { core, nowMs } = this.#life.need();
+    this.#life.durable?.need(STEERING_BYTES);
     step(core, nowMs);
     const { hasIdentity, lo, hi } = lookUp(this.#life.gate, input, nowMs);
     const record = hasIdentity ? liveRecord(core, lo, hi) : 0;
@@ -242,6 +279,7 @@ export class MemoryFrontier implements Frontier {
       throw misuse(code, "filter.state", state, "'failed' in this version");
     }
     const { core, nowMs } = this.#life.need();
+    this.#life.durable?.need(STEERING_BYTES);
     step(core, nowMs);
     const count = requeueFailed(core, { rule, host }, nowMs);
     this.#life.end(nowMs);
@@ -252,6 +290,7 @@ export class MemoryFrontier implements Frontier {
     const { host, rule, pattern } = readFilter(filter, ["host", "rule", "pattern"]);
     const { core, nowMs } = this.#life.need();
     const expression = pattern === undefined ? undefined : expressionOf(pattern);
+    this.#life.durable?.need(STEERING_BYTES);
     step(core, nowMs);
     const count = removeRecords(core, { host, rule, pattern: expression }, nowMs);
     this.#life.end(nowMs);
@@ -265,6 +304,7 @@ export class MemoryFrontier implements Frontier {
       const expected = "none: mode 'bloom' can forget all or nothing";
       throw misuse("OPTION_INVALID", "filter.epoch", epoch, expected);
     }
+    this.#life.durable?.need(STEERING_BYTES);
     step(core, nowMs);
     const count = epoch === undefined ? forgetAll(core) : forgetEpoch(core, epoch);
     this.#sharing.refresh();
@@ -274,8 +314,10 @@ export class MemoryFrontier implements Frontier {
 
   clear(): void {
     const { core, nowMs } = this.#life.need();
-    const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs });
+    this.#life.durable?.need(STEERING_BYTES);
+    const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs }, this.#secret);
     this.#life.replace(runtime);
+    this.#life.durable?.cleared(runtime.core);
     this.#life.chores.begin(runtime.core, nowMs);
     this.#sharing.refresh();
     this.#life.end(nowMs);
@@ -296,6 +338,7 @@ export class MemoryFrontier implements Frontier {
   /** In memory nothing can be made durable; what was said is already as safe as it gets. */
   async flush(): Promise<void> {
     this.#life.need();
+    await this.#life.durable?.flush();
   }
 
   setRules(rules: Rule[], version?: number | string): void {
@@ -305,7 +348,9 @@ export class MemoryFrontier implements Frontier {
     }
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
+    this.#life.durable?.need(STEERING_BYTES);
     installRules(core, specs, version ?? nextVersion(core.version), nowMs);
+    core.log?.note("rules", storedRules(rules, core.version));
     this.#life.chores.rulesChanged(core, nowMs);
     this.#sharing.refresh();
     this.#life.end(nowMs);
@@ -313,7 +358,9 @@ export class MemoryFrontier implements Frontier {
 
   async snapshot(): Promise<SnapshotInfo> {
     this.#life.need();
-    throw misuse("UNSUPPORTED", "snapshot", "asked for", "none in this version");
+    const { durable } = this.#life;
+    if (durable !== undefined) return durable.snapshot();
+    throw misuse("UNSUPPORTED", "snapshot", "asked for", "a frontier with a directory");
   }
 
   share(): FrontierHandle {
@@ -327,6 +374,8 @@ export class MemoryFrontier implements Frontier {
       throw misuse("ARGUMENT_INVALID", "options.discard", discard, "true or false");
     }
     this.#sharing.close();
+    const { durable, isClosed } = this.#life;
+    if (durable !== undefined && !isClosed) await durable.close(discard ?? false);
     this.#life.close();
   }
 
@@ -341,6 +390,10 @@ export class MemoryFrontier implements Frontier {
   }
 
   #admit(list: readonly RequestLike[], nowMs: number): Uint8Array {
+    const { durable, gate } = this.#life;
+    if (durable?.refuses(bytesToSay(list)) === true) {
+      return refuseAll(gate, VERDICT_FULL_DISK, list);
+    }
     return pushList(this.#life.gate, list, {
       nowMs,
       isOutside: true,

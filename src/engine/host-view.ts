@@ -20,6 +20,9 @@ import type { Life } from "./life.ts";
 import { timeMs } from "./request.ts";
 import type { HostView } from "./types.ts";
 
+/** Room that a change of one host wants in the journal. */
+const HOST_BYTES = 1024;
+
 export function hostView(life: Life, key: string): HostView {
   const read = (get: (core: Core, host: number) => number, otherwise: number): number => {
     const { core } = life.need();
@@ -33,6 +36,7 @@ export function hostView(life: Life, key: string): HostView {
   };
   const change = (act: (core: Core, host: number, nowMs: number) => void): void => {
     const { core, nowMs } = life.need();
+    life.durable?.need(HOST_BYTES);
     const host = hostOfName(core.hosts, key);
     if (host === 0) throw memoryFull();
     act(core, host, nowMs);

@@ -141,6 +141,8 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
     codes,
     codesStart: start,
   });
+  // From outside each slice is an entry of its own; children belong to their page's.
+  if (context.isOutside) core.log?.end();
   if (gate.filter !== undefined && inputs === undefined) noteSeen(gate, slice, count);
   if (gate.events.wants.duplicate || gate.events.wants.rejected) {
     tellRefused(gate, urls, { start, count, codes, from: inputs === undefined ? start : 0 });
@@ -340,6 +342,24 @@ function tellRefused(gate: Gate, urls: readonly string[], told: Told): void {
       if (!admitted) events.rejected(url, reason ?? status);
     }
   }
+}
+
+/** About how many bytes the journal will hold of these, should all be admitted: a bound for plain text. */
+export function bytesToSay(list: readonly RequestLike[]): number {
+  let bytes = 0;
+  for (const one of list) bytes += 3 * (typeof one === "string" ? one : one.url).length + 256;
+  return bytes;
+}
+
+/** Gives every request the same refusal that is no rejection. */
+export function refuseAll(gate: Gate, code: number, list: readonly RequestLike[]): Uint8Array {
+  gate.core.counters.pushed += list.length;
+  gate.core.counters.full += list.length;
+  if (gate.events.wants.rejected) {
+    const reason = verdictOf(code).reason as string;
+    for (const one of list) gate.events.rejected(typeof one === "string" ? one : one.url, reason);
+  }
+  return new Uint8Array(list.length).fill(code);
 }
 
 /** Counts requests that no batch has seen, and tells of those that have a URL. */

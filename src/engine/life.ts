@@ -17,6 +17,7 @@ import { step } from "../frontier/leases.ts";
 import { deadlineAt, isReady, nextDueAt } from "../frontier/due.ts";
 import { heapCount } from "../structures/heap.ts";
 import { Chores } from "./chores.ts";
+import type { Durable } from "./durable.ts";
 import type { EventHub } from "./events.ts";
 import type { Gate } from "./intake.ts";
 import type { Settings } from "./options.ts";
@@ -52,6 +53,8 @@ export class Life {
   readonly events: EventHub;
   readonly clock: Clock;
   readonly startedAt: number;
+  /** Of a frontier with a directory. */
+  durable: Durable | undefined;
   status: FrontierStatus = "opening";
   readonly chores: Chores;
   /** Sources being pushed from: not finished while there are any. */
@@ -189,7 +192,11 @@ export class Life {
     if (this.#runtime?.gate.isBusy) return; // the call that asks the user's function ends it
     if (this.#isSettling) this.#isUnsettled = true;
     else this.#settleAll(nowMs);
-    this.events.flush();
+    try {
+      if (this.#runtime !== undefined) this.durable?.commit(nowMs);
+    } finally {
+      this.events.flush(); // also where the disk has refused: the rest has happened
+    }
   }
 
   /** When a poll can next give a lease; undefined: no clock brings it about. */

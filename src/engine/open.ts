@@ -4,5 +4,5 @@ import { normalizeOptions } from "./options.ts";
 import type { Frontier, FrontierOptions } from "./types.ts";
 
 export async function openFrontier(options?: FrontierOptions): Promise<Frontier> {
-  return new MemoryFrontier(normalizeOptions(options));
+  return MemoryFrontier.open(normalizeOptions(options));
 }

@@ -16,16 +16,24 @@ import {
 } from "../frontier/policy.ts";
 import { defaultRule, normalizeRules, type RuleSpec } from "../frontier/rules.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
+import type { Files } from "../persistence/files.ts";
 import { URL_BYTES_MAX } from "../url/canonical.ts";
 import type { SpillTier } from "../structures/tier.ts";
 import type { FrontierOptions } from "./types.ts";
 
 export interface Settings {
   readonly name: string;
+  /** undefined: in memory alone. */
+  readonly directory: string | undefined;
+  readonly durability: "sync" | { readonly everyMs: number } | "none";
+  readonly snapshots: { everyMs: number; everyBytes: number; keep: number };
+  readonly onProgress: FrontierOptions["onProgress"];
   readonly clock: Clock;
   readonly policy: FrontierPolicy;
   /** The key of requests that no rule takes. */
   readonly key: NormalPolicy;
+  /** As they were given; undefined: those of the directory, if it has any. */
+  readonly rulesGiven: FrontierOptions["rules"];
   /** The rules to begin with, and what stands in for fields that later ones do not give. */
   readonly rules: readonly RuleSpec[];
   readonly defaults: RulePolicy;
@@ -54,6 +62,9 @@ export interface Settings {
   readonly hostIdleCountMax?: number;
   /** Where pending records beyond memoryBytes go; a directory brings it. */
   readonly spill?: { readonly tier: SpillTier; readonly blockLeast?: number };
+  /** For tests: the files of the directory, and the secret of a new one. */
+  readonly files?: Files;
+  readonly secret?: Uint32Array;
 }
 
 const FIELDS = [
@@ -79,18 +90,22 @@ const FIELDS = [
   "accept",
   "breaker",
   "seed",
+  "onProgress",
 ];
 
 /** Options of API.md that belong to parts not built yet: refused by name, never silently ignored. */
 const LATER: Record<string, string> = {
-  directory: "none in this version: a frontier lives in memory",
-  snapshots: "none in this version: a frontier lives in memory",
   records: "none in this version: a frontier lives in memory",
 };
 
 /** A lease that nobody answers is given out again after this: longer than any sane download. */
 const LEASE_MS = 300_000;
 const MEMORY_BYTES = 1024 * 1024 * 1024;
+/** What a crash may cost by default: a tenth of a second. */
+const EVERY_MS = 100;
+/** The journal may grow to this, or to the size of the last snapshot, before the next one is written. */
+const SNAPSHOT_BYTES = 64 * 1024 * 1024;
+const SNAPSHOTS_KEPT = 2;
 const MAX_FOUND = 100_000;
 const MAX_DELIVERIES = 10;
 const SEEN_MEMORY_BYTES = 512 * 1024 * 1024;
@@ -103,14 +118,21 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
     const value = (options as Record<string, unknown>)[field];
     if (value !== undefined) throw misuse("UNSUPPORTED", `options.${field}`, value, expected);
   }
-  checkDurability(options.durability);
+  const { directory } = options;
+  if (directory !== undefined && (typeof directory !== "string" || directory === "")) {
+    throw misuse("OPTION_INVALID", "options.directory", directory, "a path");
+  }
   const defaults = options.defaults ?? {};
   const policy = normalizeRulePolicy(defaults, "options.defaults");
   const key = normalizePolicy(policy.key ?? {}, "options.defaults.key");
-  const seen = seenOf(options.seen ?? {});
+  const seen = seenOf(options.seen ?? {}, directory);
   checkEpochMode(policy.epoch, seen.mode, "options.defaults.epoch");
   return {
     name: nameOf(options.name ?? "default"),
+    directory,
+    durability: durabilityOf(options.durability, directory),
+    snapshots: snapshotsOf(options.snapshots ?? {}),
+    onProgress: hook(options.onProgress, "options.onProgress"),
     clock: clockOf(options.clock),
     policy,
     key,
@@ -118,6 +140,7 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
       options.rules === undefined
         ? [defaultRule(policy, key)]
         : normalizeRules(options.rules, defaults, seen.mode),
+    rulesGiven: options.rules,
     defaults,
     seen,
     memoryBytes: count(options.memoryBytes ?? MEMORY_BYTES, "options.memoryBytes", 1),
@@ -142,12 +165,19 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
   };
 }
 
-function seenOf(seen: NonNullable<FrontierOptions["seen"]>): Settings["seen"] {
+function seenOf(
+  seen: NonNullable<FrontierOptions["seen"]>,
+  directory: string | undefined,
+): Settings["seen"] {
   checkObject(seen, "options.seen", ["mode", "capacity", "falsePositiveRate", "memoryBytes"]);
   const mode = seen.mode ?? "exact";
   if (mode !== "exact" && mode !== "bloom") {
     const expected = "'exact' or 'bloom'; 'tiered' needs a directory";
     throw misuse("OPTION_INVALID", "options.seen.mode", mode, expected);
+  }
+  if (mode === "bloom" && directory !== undefined) {
+    const expected = "'exact' with a directory in this version";
+    throw misuse("UNSUPPORTED", "options.seen.mode", mode, expected);
   }
   const rate = seen.falsePositiveRate ?? 0.001;
   if (!(typeof rate === "number" && rate > 0 && rate < 1)) {
@@ -162,10 +192,32 @@ function seenOf(seen: NonNullable<FrontierOptions["seen"]>): Settings["seen"] {
   };
 }
 
-function checkDurability(durability: FrontierOptions["durability"]): void {
-  if (durability === undefined || durability === "none") return;
-  const expected = "'none' in this version: a frontier lives in memory";
-  throw misuse("UNSUPPORTED", "options.durability", durability, expected);
+function durabilityOf(
+  durability: FrontierOptions["durability"],
+  directory: string | undefined,
+): Settings["durability"] {
+  const path = "options.durability";
+  if (durability === undefined) return directory === undefined ? "none" : { everyMs: EVERY_MS };
+  if (durability === "none") return durability;
+  if (directory === undefined) {
+    throw misuse("OPTION_INVALID", path, durability, "'none', or a directory beside it");
+  }
+  if (durability === "sync") return durability;
+  checkObject(durability, path, ["everyMs"]);
+  return { everyMs: milliseconds(durability.everyMs, `${path}.everyMs`) };
+}
+
+function snapshotsOf(given: NonNullable<FrontierOptions["snapshots"]>): Settings["snapshots"] {
+  const path = "options.snapshots";
+  checkObject(given, path, ["everyMs", "everyBytes", "keep"]);
+  return {
+    everyMs:
+      given.everyMs === undefined
+        ? Number.POSITIVE_INFINITY
+        : milliseconds(given.everyMs, `${path}.everyMs`),
+    everyBytes: count(given.everyBytes ?? SNAPSHOT_BYTES, `${path}.everyBytes`, 1),
+    keep: count(given.keep ?? SNAPSHOTS_KEPT, `${path}.keep`, 1),
+  };
 }
 
 function breakerOf(breaker: FrontierOptions["breaker"]): FrontierOptions["breaker"] {

@@ -20,6 +20,7 @@ export interface ReportContext {
   readonly droppedEvents: number;
   readonly startedAt: number;
   readonly nowMs: number;
+  readonly durability: Report["durability"];
 }
 
 export function reportOf(core: Core, context: ReportContext): Report {
@@ -74,7 +75,7 @@ export function reportOf(core: Core, context: ReportContext): Report {
       spilledBytes: core.spilling?.spill.tier.stats().liveBytes ?? 0,
       bytesPerUrl: live === 0 ? 0 : offHeapBytes / live,
     },
-    durability: { journalBytes: 0 },
+    durability: context.durability,
     rates: {
       pushed: counters.pushed / seconds,
       leased: counters.leases / seconds,

@@ -43,10 +43,10 @@ export function createRuntime(
   settings: Settings,
   hooks: RuntimeHooks,
   before?: { core: Core; nowMs: number },
+  secret = entropyWords(4),
 ): Runtime {
   const { pageCountMax = REGION_PAGE_COUNT_MAX } = settings;
   const kernel = createKernel(loadKernelModule(), { initialPages: pageCountMax, pageCountMax });
-  const secret = entropyWords(4);
   const store = createStore(kernel, secret);
   const { events } = hooks;
   const failedLane = laneCreate(store.arena, 0);

@@ -194,7 +194,7 @@ export interface FrontierEvents {
   ready: { atMs: number };
   idle: { atMs: number };
   finished: { atMs: number };
-  resumed: { pending: number; leases: number };
+  resumed: Resumed;
   /** A change of rules has reached every record. */
   rulesApplied: {
     version: number | string;
@@ -207,6 +207,30 @@ export interface FrontierEvents {
   snapshot: SnapshotInfo;
   error: FrontierFault;
   status: { from: FrontierStatus; to: FrontierStatus; reason?: string };
+}
+
+/** What an opening found in its directory. */
+export interface Resumed {
+  /** Leases that were out included: they are pending again, at their place. */
+  readonly pending: number;
+  readonly waiting: number;
+  readonly failed: number;
+  /** Leases that were out. */
+  readonly leases: number;
+  /** Volatile records that went with the process. */
+  readonly lost: number;
+  /** Files that were not as they had been written; what was good was used. */
+  readonly damage: readonly string[];
+}
+
+/** How far the reading of a directory has come. */
+export interface RecoveryProgress {
+  readonly phase: "snapshot" | "journal";
+  /** Records and journal entries read so far. */
+  readonly records: number;
+  readonly bytes: number;
+  /** Bytes of the file being read. */
+  readonly size: number;
 }
 
 /** One thing that went wrong beside the crawl; it never stops it. */
@@ -282,7 +306,7 @@ export interface Report {
 
 export interface FrontierOptions {
   name?: string;
-  /** Not supported in this version: the frontier lives in memory. */
+  /** Where the frontier's files live; one process at a time per directory and name. None: memory alone. */
   directory?: string;
   clock?: Clock;
   /** None: one rule, `default`, that takes everything. An empty list takes nothing. */
@@ -299,10 +323,11 @@ export interface FrontierOptions {
   /** Most children of one done(); default 100,000. */
   maxFound?: number;
   memoryBytes?: number;
-  /** Not supported in this version: the frontier lives in memory. */
+  /** When the journal is replaced by a snapshot, and how many generations stay; default 64 MiB, 2. */
   snapshots?: { everyMs?: number; everyBytes?: number; keep?: number };
   /** Not supported in this version: the frontier lives in memory. */
   records?: "state" | "full";
+  /** When what was said is on the disk; default { everyMs: 100 } with a directory. */
   durability?: "sync" | { everyMs: number } | "none";
   leaseMs?: number;
   maxLeases?: number;
@@ -318,6 +343,8 @@ export interface FrontierOptions {
   /** Synchronous hook for requests that would be admitted. */
   accept?: (request: RequestView) => boolean | { priority?: number; data?: unknown };
   breaker?: { failures: number; withinMs: number; pauseMs: number };
+  /** Told while a directory is read at opening. */
+  onProgress?: (progress: RecoveryProgress) => void;
   /** Seed of jitter and of everything random; default unpredictable. */
   seed?: number;
 }
@@ -362,7 +389,6 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    * pending under a rule that has gone finds a new one in slices, which end with `rulesApplied`.
    */
   setRules(rules: Rule[], version?: number | string): void;
-  /** Not supported in this version. */
   snapshot(): Promise<SnapshotInfo>;
   /** For `attach` in other threads: give it to a Worker as workerData, or post it. */
   share(): FrontierHandle;

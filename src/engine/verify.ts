@@ -16,3 +16,8 @@ export function verifyFrontier(frontier: Frontier): void {
   if (core === undefined) return;
   verifyCore(core);
 }
+
+/** For tests: the core of an open frontier. */
+export function coreOf(frontier: Frontier): Core {
+  return (cores.get(frontier) as () => Core)();
+}

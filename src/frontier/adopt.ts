@@ -29,7 +29,7 @@ import { recordUrl } from "../structures/scratch.ts";
 import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { word } from "../structures/store.ts";
 import { type Core, ruleOf, type RuleState } from "./core.ts";
-import { LOG_CHANGED } from "./log.ts";
+import { LOG_MOVED } from "./log.ts";
 import { matchUrl, NO_RULE } from "./matcher.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
 import { failRecord, orderKey, sequenceOf } from "./transition.ts";
@@ -97,7 +97,7 @@ function moveRecord(core: Core, record: number, move: Move, nowMs: number): void
     if (!heapPush(core.waiting, moved, dueMs, tie)) throw memoryFull();
     from.waiting--;
     to.waiting++;
-    core.log?.record(LOG_CHANGED, moved, 0);
+    core.log?.record(LOG_MOVED, moved, 0);
     return;
   }
   unscheduleRecord(core, record, nowMs);
@@ -106,7 +106,7 @@ function moveRecord(core: Core, record: number, move: Move, nowMs: number): void
   to.pending++;
   setRecordKey(core.store, moved, orderKey(core, moved, sequenceOf(core, moved)));
   scheduleRecord(core, moved, nowMs);
-  core.log?.record(LOG_CHANGED, moved, 0);
+  core.log?.record(LOG_MOVED, moved, 0);
 }
 
 /** Names the record's queue under its new rule, remade where its URL no longer begins with its unit. */

@@ -38,6 +38,15 @@ export function carryHosts(from: Core, to: Core, nowMs: number): void {
   for (const host of owed) carryHost(from, to, host);
 }
 
+/** The hosts of a new core that were carried into it. */
+export function carriedHosts({ hosts }: Core): number[] {
+  const carried: number[] = [];
+  for (let host = hostNextIdle(hosts, 0); host !== 0; host = hostNextIdle(hosts, host)) {
+    carried.push(host);
+  }
+  return carried;
+}
+
 function isOwed(core: Core, host: number, nowMs: number): boolean {
   const { store } = core;
   const isSet = float(store, host, HOST_DELAY_WORD) >= 0 || word(store, host, HOST_LIMIT_WORD) > 0;

@@ -77,7 +77,9 @@ export function saltRow(core: Core, rows: Rows, row: number, name: string | null
 export function joinEpoch(core: Core, name: string | null, lo: number, hi: number): boolean {
   if (name === FOREVER || name === null) return true;
   const epoch = epochOpen(core.epochs, name);
-  return epoch !== 0 && epochAdd(core.epochs, epoch, lo, hi);
+  if (epoch === 0 || !epochAdd(core.epochs, epoch, lo, hi)) return false;
+  core.log?.joined(name, lo, hi);
+  return true;
 }
 
 /** Makes the identities of one epoch new again: finished and failed ones go, others finish without identity; how many went. */

@@ -28,13 +28,15 @@ export const LOG_CHANGED = 10;
 export const LOG_REQUEUED = 11;
 /** Done and comes again by itself: it rests until its key in the resting heap. `value`: its last word until then. */
 export const LOG_RESTED = 12;
+/** It goes on under another rule, perhaps on another host and with its text made anew. */
+export const LOG_MOVED = 13;
 
 /** Which of a host's fields changed. */
 export const LOG_HOST_CLOCK = 1;
 export const LOG_HOST_ALL = 2;
 
 export interface TransitionLog {
-  /** A record's transition: one of LOG_ADMITTED … LOG_RESTED. `value`: of an end, the identity's last word. @hot */
+  /** A record's transition: one of LOG_ADMITTED … LOG_MOVED. `value`: of an end, the identity's last word. @hot */
   record(kind: number, record: number, value: number): void;
   /** A host's turn and delay clock (LOG_HOST_CLOCK), or everything of it (LOG_HOST_ALL), changed. @hot */
   host(host: number, fields: number): void;
@@ -42,7 +44,9 @@ export interface TransitionLog {
   hostForgotten(host: number): void;
   /** A new generation: finished and failed identities are gone. Said before the seen-set is emptied. */
   forgotten(): void;
-  /** One finished identity is new again, as an epoch that was forgotten leaves it. */
+  /** An identity is a member of a named epoch. */
+  joined(epoch: string, lo: number, hi: number): void;
+  /** One finished or failed identity is new again, as an epoch that was forgotten leaves it; said before it is. */
   identityForgotten(lo: number, hi: number): void;
   /** A live record goes on without identity; said before anything of it changes. */
   disowned(record: number): void;

@@ -23,6 +23,8 @@ import {
   RECORD_PENDING,
   RECORD_RESTING,
   recordBlob,
+  recordHi,
+  recordLo,
   recordState,
   setBlobPeriod,
 } from "../structures/record.ts";
@@ -98,6 +100,7 @@ export function makeWay(core: Core, known: number, nowMs: number): void {
       yieldAgain(core, known, nowMs);
       return;
     default:
+      core.log?.identityForgotten(recordLo(core.store, known), recordHi(core.store, known));
       forgetFailed(core, known);
   }
 }

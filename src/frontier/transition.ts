@@ -415,7 +415,8 @@ function retire(core: Core, record: number, value: number): void {
   freeRecord(core, record);
 }
 
-function freeRecord(core: Core, record: number): void {
+/** Gives a record back with all that hangs on it; it stands nowhere. */
+export function freeRecord(core: Core, record: number): void {
   const { store } = core;
   const host = hostOf(core, record);
   if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) core.volatileData.delete(record);

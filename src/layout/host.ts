@@ -72,6 +72,8 @@ export const HOST_IDLE = 4;
 export const HOST_CLOCKED = 8;
 /** Its settings must outlive its work: never evicted. */
 export const HOST_KEPT = 16;
+/** The journal, or the snapshot before it, holds its name. */
+export const HOST_JOURNALED = 32;
 
 export const QUEUE_MARK_WORD = 5;
 export const QUEUE_RULE_WORD = 6;

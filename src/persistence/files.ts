@@ -9,11 +9,11 @@
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
-import { FrontierError } from "../base/errors.ts";
+import { FrontierError, type FrontierErrorCode, shown } from "../base/errors.ts";
 
 export interface Files {
-  /** "r": read; "w": write, made anew; "a": append; "r+": read and write what is there. */
-  open(path: string, flags: "r" | "w" | "a" | "r+"): number;
+  /** "r": read; "w": write, made anew; "wx": the same, an error when there is one; "a": append; "r+": read and write. */
+  open(path: string, flags: "r" | "w" | "wx" | "a" | "r+"): number;
   close(file: number): void;
   /** Bytes read, 0 at the end. */
   read(file: number, bytes: Uint8Array, start: number, length: number, position: number): number;
@@ -29,7 +29,13 @@ export interface Files {
   truncate(file: number, size: number): void;
   /** The file's bytes are on the medium when it returns. */
   sync(file: number): void;
+  /** The same beside the thread: `done` is called once, later, with the error if there was one. */
+  syncLater(file: number, done: (error: unknown) => void): void;
+  /** Whether the name stands for something. */
+  exists(path: string): boolean;
   rename(from: string, to: string): void;
+  /** A second name for a file; EEXIST where the name is taken. */
+  link(from: string, to: string): void;
   remove(path: string): void;
   list(directory: string): string[];
   makeDirectory(path: string): void;
@@ -39,18 +45,21 @@ export interface Files {
 
 /** The platform's files. */
 export const nodeFiles: Files = {
-  open: (path, flags) => fs.openSync(path, flags),
+  open: (path, flags) => fs.openSync(path, flags, 0o600),
   close: (file) => fs.closeSync(file),
   read: fs.readSync,
   write: fs.writeSync,
   size: (file) => fs.fstatSync(file).size,
   truncate: (file, size) => fs.ftruncateSync(file, size),
   sync: (file) => fs.fdatasyncSync(file),
+  syncLater: (file, done) => fs.fdatasync(file, (error) => done(error ?? undefined)),
+  exists: (path) => fs.existsSync(path),
   rename: (from, to) => fs.renameSync(from, to),
+  link: (from, to) => fs.linkSync(from, to),
   remove: (path) => fs.unlinkSync(path),
   list: (directory) => fs.readdirSync(directory),
   makeDirectory: (path) => {
-    fs.mkdirSync(path, { recursive: true });
+    fs.mkdirSync(path, { recursive: true, mode: 0o700 });
   },
   syncDirectory: (path) => {
     const file = fs.openSync(path, "r");
@@ -128,6 +137,30 @@ export function replaceFile(
   files.syncDirectory(dirname(path));
 }
 
+/** What a caller sees of a disk that does not do its part: a stable code, and what to do. */
+export function diskFault(error: unknown, path: string): FrontierError {
+  if (error instanceof FrontierError) return error;
+  const { code = "" } = error as NodeJS.ErrnoException;
+  const [name, expected] = DISK_CODES[code] ?? ["DISK_FAILED", "a disk that answers"];
+  const details = { path, cause: error };
+  return new FrontierError(
+    name,
+    `${path}: ${code || shown(error)} (expected: ${expected})`,
+    details,
+  );
+}
+
+const FULL: DiskCode = ["DISK_FULL", "room on disk; the frontier goes on when there is some"];
+const READONLY: DiskCode = ["DISK_READONLY", "a directory that this process may write to"];
+const GONE: DiskCode = ["DISK_GONE", "the directory that was opened"];
+const FILES: DiskCode = ["FILES_EXHAUSTED", "free file descriptors; see ulimit -n"];
+const DISK_CODES: Readonly<Record<string, DiskCode>> = {
+  ...{ ENOSPC: FULL, EDQUOT: FULL, EROFS: READONLY, EACCES: READONLY, EPERM: READONLY },
+  ...{ ENOENT: GONE, ENOTDIR: GONE, EMFILE: FILES, ENFILE: FILES },
+};
+
+type DiskCode = readonly [FrontierErrorCode, string];
+
 /** What a caller of a failed write sees: DISK_FULL by name, anything else as it came. */
 export function diskError(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
@@ -135,4 +168,22 @@ export function diskError(error: unknown, path: string): unknown {
   return new FrontierError("DISK_FULL", `${path}: no space left (expected: room on disk)`, {
     path,
   });
+}
+
+/** What the system says in a small file of its own; "" where it has none. */
+export function readText(path: string): string {
+  try {
+    return fs.readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Where a link points; "" where there is none. */
+export function linkTarget(path: string): string {
+  try {
+    return fs.readlinkSync(path);
+  } catch {
+    return "";
+  }
 }

@@ -217,6 +217,13 @@ export function recordHi(store: Store, record: number): number {
   return store.region.views.u32[record * 2 + RECORD_HASH_HI_WORD] as number;
 }
 
+/** Gives a record without identity a name of its own, where others keep their hash. */
+export function setRecordName(store: Store, record: number, lo: number, hi: number): void {
+  const { u32 } = store.region.views;
+  u32[record * 2 + RECORD_HASH_LO_WORD] = lo;
+  u32[record * 2 + RECORD_HASH_HI_WORD] = hi;
+}
+
 export function recordDepth(store: Store, record: number): number {
   return store.region.views.u16[record * 4 + RECORD_DEPTH_WORD * 2] as number;
 }

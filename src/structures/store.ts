@@ -64,6 +64,15 @@ function pagesOf(bytes: number): number {
   return Math.ceil(bytes / REGION_PAGE_BYTES);
 }
 
+/** Pages of the region for a while; 0 when memory is exhausted. */
+export function storeTake({ region }: Store, pages: number): number {
+  return regionTake(region, pages);
+}
+
+export function storeGive({ region }: Store, offset: number, pages: number): void {
+  regionGive(region, offset, pages);
+}
+
 /** Bytes of the region handed out now. */
 export function usedBytes(store: Store): number {
   return regionBytes(store.region);

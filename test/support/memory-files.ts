@@ -69,7 +69,7 @@ export function createMemoryFiles(
   });
 }
 
-type ContentCall = "open" | "close" | "read" | "write" | "size" | "truncate" | "sync";
+type ContentCall = "open" | "close" | "read" | "write" | "size" | "truncate" | "sync" | "syncLater";
 
 function contentCalls(disk: Disk): Pick<Files, ContentCall> {
   const { files, names, open } = disk;
@@ -77,6 +77,7 @@ function contentCalls(disk: Disk): Pick<Files, ContentCall> {
     open(path, flags) {
       if (flags === "r" || flags === "r+") named(disk, path);
       else {
+        if (flags === "wx" && names.has(path)) throw failure("EEXIST");
         change(disk);
         if (flags === "w" || !names.has(path))
           names.set(path, { bytes: new Uint8Array(0), durable: new Uint8Array(0) });
@@ -118,6 +119,16 @@ function contentCalls(disk: Disk): Pick<Files, ContentCall> {
       const node = nodeOf(disk, file);
       node.durable = node.bytes.slice();
     },
+    syncLater(file, done) {
+      let fault: unknown;
+      try {
+        this.sync(file);
+      } catch (error) {
+        if (error instanceof PowerCut) throw error;
+        fault = error;
+      }
+      done(fault);
+    },
   };
 }
 
@@ -130,6 +141,11 @@ function nameCalls(disk: Disk): Omit<Files, ContentCall> {
       names.delete(from);
       names.set(to, node);
     },
+    link(from, to) {
+      if (names.has(to)) throw failure("EEXIST");
+      change(disk);
+      names.set(to, named(disk, from));
+    },
     remove(path) {
       change(disk);
       named(disk, path);
@@ -139,6 +155,8 @@ function nameCalls(disk: Disk): Omit<Files, ContentCall> {
       [...names.keys()]
         .filter((path) => path.startsWith(`${directory}/`))
         .map((path) => path.slice(directory.length + 1)),
+    exists: (path) =>
+      names.has(path) || [...names.keys()].some((name) => name.startsWith(`${path}/`)),
     makeDirectory() {},
     syncDirectory() {
       change(disk);

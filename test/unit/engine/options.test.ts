@@ -67,10 +67,7 @@ const nested: Array<[path: string, options: unknown]> = [
 
 /** What API.md has and this version has not. */
 const later: Array<[path: string, options: unknown]> = [
-  ["directory", { directory: "crawl" }],
-  ["snapshots", { snapshots: {} }],
   ["records", { records: "full" }],
-  ["durability", { durability: "sync" }],
   ["defaults.politeness.groups", { defaults: polite({ groups: [{ by: "domain" }] }) }],
 ];
 

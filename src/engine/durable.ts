@@ -1,0 +1,379 @@
+/**
+ * Durable: the side of a frontier that has a directory: when what was said reaches the disk, and when a snapshot is due.
+ *
+ *   call ── log ─▶ tape ── commit ─┬─ sync: write + fdatasync, then the call returns
+ *                                  └─ everyMs: one timer while something is not durable ─▶ fdatasync beside the thread
+ *   journal since the last snapshot > threshold ─▶ segment ends, snapshot beside the calls ─▶ older files go
+ *
+ *   I1  In mode `sync` a call that changed something returns after its bytes are durable, or throws what the disk said.
+ *   I2  While the disk refuses, pushes are answered `full`, whatever else would change something throws, and nothing
+ *       has changed; each such call tries again first.
+ *   I3  `flush` resolves when all that was said before it is durable.
+ */
+import type { Clock } from "../base/clock.ts";
+import { FrontierError } from "../base/errors.ts";
+import type { Core } from "../frontier/core.ts";
+import { carriedHosts } from "../frontier/carry.ts";
+import { LOG_HOST_ALL } from "../frontier/log.ts";
+import { diskFault } from "../persistence/files.ts";
+import { Journal } from "../persistence/journal.ts";
+import { JournalLog } from "../persistence/journal-log.ts";
+import { giveLock, type Lock } from "../persistence/lock.ts";
+import { createNames, type Names } from "../persistence/names.ts";
+import { packr } from "../persistence/pack.ts";
+import {
+  type Identity,
+  lookAround,
+  type Place,
+  segmentPath,
+  snapshotPath,
+} from "../persistence/place.ts";
+import { snapshotHead } from "../persistence/snapshot-head.ts";
+import { type SnapshotDone, writeSnapshot } from "../persistence/snapshot-write.ts";
+import { createTape, type Tape } from "../persistence/tape.ts";
+import type { EventHub } from "./events.ts";
+import type { Settings } from "./options.ts";
+import type { SnapshotInfo } from "./types.ts";
+
+/** A segment of this size ends, so that a recovery never reads a greater one whole into memory. */
+const SEGMENT_BYTES = 64 * 1024 * 1024;
+/** How often a snapshot asked for by hand begins again after something broke it. */
+const SNAPSHOT_TRIES = 8;
+
+export interface DurableParts {
+  readonly settings: Settings;
+  readonly events: EventHub;
+  readonly place: Place;
+  readonly identity: Identity;
+  readonly lock: Lock;
+  readonly core: Core;
+  readonly names: Names | undefined;
+  /** Serial of the segment to begin. */
+  readonly serial: number;
+  /** Bytes of the newest snapshot; 0: none. */
+  readonly snapshotBytes: number;
+  /** The user's state. */
+  readonly state: () => unknown;
+  readonly notes: ReadonlyMap<string, Uint8Array>;
+}
+
+interface Waiter {
+  readonly mark: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Durable {
+  readonly #parts: DurableParts;
+  readonly #clock: Clock;
+  readonly #tape: Tape = createTape();
+  readonly #journal: Journal;
+  #core: Core;
+  #names: Names;
+  #log: JournalLog;
+  #cancelTimer: (() => void) | undefined;
+  readonly #waiters: Waiter[] = [];
+  #flushedAt: number | undefined;
+  #faultTold: string | undefined;
+  #snapshotAt: number | undefined;
+  #snapshotBytes: number;
+  /** The journal's total when the last snapshot began. */
+  #totalAtSnapshot = 0;
+  #snapshotAtMs: number;
+  #isSnapshotBroken = false;
+  #snapshotting: Promise<SnapshotDone | undefined> | undefined;
+  readonly #notes: Map<string, Uint8Array>;
+  #isClosed = false;
+
+  constructor(parts: DurableParts) {
+    this.#parts = parts;
+    this.#clock = parts.settings.clock;
+    const { identity, place, serial } = parts;
+    const onSynced = (fault: FrontierError | undefined): void => this.#synced(fault);
+    this.#journal = new Journal({ place, identity, serial, tape: this.#tape, onSynced });
+    this.#core = parts.core;
+    this.#names = parts.names ?? createNames(parts.core);
+    this.#notes = new Map(parts.notes);
+    this.#snapshotBytes = parts.snapshotBytes;
+    this.#snapshotAtMs = this.#clock.now();
+    this.#log = this.#attach();
+    this.#note("profile", identity.profile);
+    this.#log.end();
+  }
+
+  /** Closes a call: what it said is one entry. Throws in mode `sync` when it is not durable (I1). */
+  commit(nowMs: number): void {
+    const log = this.#log;
+    log.end();
+    const { durability, snapshots } = this.#parts.settings;
+    if (durability === "sync") {
+      if (!log.isUrgent) return;
+      log.isUrgent = false;
+      const isDurable = this.#journal.sync();
+      this.#tellFault();
+      if (!isDurable) throw this.#journal.fault as FrontierError;
+      this.#flushedAt = nowMs;
+    } else if (this.#journal.heldBytes > 0) this.#arm(nowMs);
+    const grown = this.#journal.total - this.#totalAtSnapshot;
+    const isOld = nowMs - this.#snapshotAtMs >= snapshots.everyMs && grown > 0;
+    if (isOld || grown > Math.max(snapshots.everyBytes, this.#snapshotBytes)) this.#snapshotSoon();
+  }
+
+  /** Whether the disk refuses a call that will say about so many bytes (I2). */
+  refuses(bytes: number): boolean {
+    const journal = this.#journal;
+    if (this.#parts.settings.durability === "sync") {
+      if (journal.fault !== undefined && !journal.sync()) return true;
+      const isRefused = !journal.reserve(bytes);
+      this.#tellFault();
+      return isRefused;
+    }
+    if (journal.fault === undefined) return false;
+    const isRefused = !journal.write();
+    if (!isRefused) this.#arm(this.#clock.now());
+    this.#tellFault();
+    return isRefused;
+  }
+
+  /** Throws what the disk says to a call that would change something. */
+  need(bytes: number): void {
+    if (this.refuses(bytes)) throw this.#journal.fault as FrontierError;
+  }
+
+  /** Resolves when everything said so far is durable; rejects with what the disk said. */
+  flush(): Promise<void> {
+    this.#noteAll();
+    this.#log.end();
+    if (this.#journal.heldBytes === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#journal.write();
+      this.#waiters.push({ mark: this.#journal.total, resolve, reject });
+      this.#disarm();
+      this.#journal.syncLater();
+    });
+  }
+
+  /** A snapshot now, or the one under way; done when it is durable. */
+  async snapshot(): Promise<SnapshotInfo> {
+    for (let tries = 0; tries < SNAPSHOT_TRIES; tries++) {
+      const done = await (this.#snapshotting ?? this.#begin());
+      if (done !== undefined) return { path: done.path, records: done.records, bytes: done.bytes };
+    }
+    const expected = "a moment without forget, clear or setRules";
+    throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
+  }
+
+  /** The frontier was cleared: its new core begins with nothing but what its hosts are owed. */
+  cleared(core: Core): void {
+    this.#core.log = undefined;
+    this.#core = core;
+    this.#names = createNames(core);
+    this.#isSnapshotBroken = true;
+    this.#log = this.#attach();
+    this.#log.cleared();
+    this.#log.noteRules();
+    for (const host of carriedHosts(core)) this.#log.host(host, LOG_HOST_ALL);
+  }
+
+  facts(): { flushedAt?: number; journalBytes: number; snapshotAt?: number } {
+    return {
+      ...(this.#flushedAt === undefined ? {} : { flushedAt: this.#flushedAt }),
+      journalBytes: this.#journal.total + this.#journal.heldBytes - this.#journal.sealedBytes,
+      ...(this.#snapshotAt === undefined ? {} : { snapshotAt: this.#snapshotAt }),
+    };
+  }
+
+  /** Everything durable, files and lock given back. Throws what the disk said, and stays open then. */
+  async close(isDiscard: boolean): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isSnapshotBroken = true;
+    await this.#snapshotting?.catch(() => undefined);
+    if (!isDiscard) {
+      do await this.flush();
+      while (this.#journal.heldBytes > 0);
+    }
+    while (this.#journal.isSyncing) await turn();
+    this.#isClosed = true;
+    this.#disarm();
+    this.#core.log = undefined;
+    if (isDiscard) this.#discard();
+    else this.#journal.close();
+    giveLock(this.#parts.place, this.#parts.lock);
+  }
+
+  #attach(): JournalLog {
+    const log = new JournalLog({
+      core: this.#core,
+      names: this.#names,
+      tape: this.#tape,
+      onGroup: () => this.#journal.relieve(),
+      onBreak: () => {
+        this.#isSnapshotBroken = true;
+      },
+    });
+    this.#core.log = log;
+    return log;
+  }
+
+  #arm(nowMs: number): void {
+    if (this.#cancelTimer !== undefined || this.#journal.isSyncing || this.#isClosed) return;
+    const { durability } = this.#parts.settings;
+    const everyMs = typeof durability === "object" ? durability.everyMs : NONE_MS;
+    this.#cancelTimer = this.#clock.schedule(nowMs + everyMs, () => {
+      this.#cancelTimer = undefined;
+      this.#noteAll();
+      this.#log.end();
+      if (durability !== "none") this.#journal.syncLater();
+      else if (!this.#journal.write()) this.#arm(this.#clock.now());
+      this.#tellFault();
+    });
+  }
+
+  #disarm(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  #synced(fault: FrontierError | undefined): void {
+    this.#tellFault();
+    if (fault === undefined) {
+      this.#flushedAt = this.#clock.now();
+      if (this.#journal.size > SEGMENT_BYTES) this.#journal.rotate();
+    }
+    const durable = this.#journal.total - this.#journal.sealedBytes;
+    for (const waiter of this.#waiters.splice(0)) {
+      if (fault !== undefined) waiter.reject(fault);
+      else if (waiter.mark <= durable) waiter.resolve();
+      else this.#waiters.push(waiter);
+    }
+    if (this.#isClosed) return;
+    if (this.#waiters.length > 0) this.#journal.syncLater();
+    else if (this.#journal.heldBytes > 0) this.#arm(this.#clock.now());
+  }
+
+  /** A fault is told once, when it begins; its end shows in the report and in pushes that are accepted. */
+  #tellFault(): void {
+    const { fault } = this.#journal;
+    if (fault?.code === this.#faultTold) return;
+    this.#faultTold = fault?.code;
+    if (fault === undefined) return;
+    this.#parts.events.fault({ kind: "disk", stage: "journal", cause: fault });
+    this.#parts.events.flush();
+  }
+
+  /** What no transition says: counters, shares, the user's state. Only what changed is written. */
+  #noteAll(): void {
+    const { counters, hosts, leaseSequence, rules } = this.#core;
+    const { pushed, duplicate, full, lateResults, expired } = counters;
+    this.#note("counters", {
+      ...{ pushed, duplicate, full, lateResults, expired, leaseSequence, joined: hosts.joined },
+      rejected: Object.fromEntries(counters.rejected),
+      passes: Object.fromEntries(rules.map(({ id, pass }) => [id, pass])),
+    });
+    this.#note("state", this.#parts.state());
+  }
+
+  #note(name: string, value: unknown): void {
+    let bytes: Uint8Array;
+    try {
+      bytes = packr.pack(value);
+    } catch (cause) {
+      this.#parts.events.fault({ kind: "user", stage: name, cause });
+      return;
+    }
+    const before = this.#notes.get(name);
+    if (before !== undefined && Buffer.compare(before, bytes) === 0) return;
+    this.#notes.set(name, bytes.slice());
+    this.#log.noteBytes(name, bytes);
+  }
+
+  #snapshotSoon(): void {
+    if (this.#snapshotting !== undefined || this.#journal.fault !== undefined) return;
+    this.#begin().catch((cause: unknown) => {
+      if (this.#isClosed) return;
+      this.#snapshotAtMs = this.#clock.now(); // not again at once
+      this.#totalAtSnapshot = this.#journal.total;
+      this.#parts.events.fault({ kind: "disk", stage: "snapshot", cause });
+      this.#parts.events.flush();
+    });
+  }
+
+  #begin(): Promise<SnapshotDone | undefined> {
+    this.#snapshotting = this.#write().finally(() => {
+      this.#snapshotting = undefined;
+    });
+    return this.#snapshotting;
+  }
+
+  async #write(): Promise<SnapshotDone | undefined> {
+    const { place, identity } = this.#parts;
+    const journal = this.#journal;
+    do {
+      await this.flush();
+      if (journal.isSyncing) await turn();
+    } while (!journal.rotate() && journal.fault === undefined);
+    if (journal.fault !== undefined) throw journal.fault;
+    this.#isSnapshotBroken = false;
+    this.#totalAtSnapshot = journal.total;
+    this.#snapshotAtMs = this.#clock.now();
+    const core = this.#core;
+    const head = snapshotHead(core, {
+      ...{ serial: journal.serial, identity, savedAt: this.#clock.now(), notes: this.#notes },
+      volatileLive: this.#log.volatileLive,
+    });
+    try {
+      const done = await writeSnapshot({
+        ...{ core, names: this.#names, place, clock: this.#clock, head, pause: turn },
+        isOver: () => this.#isSnapshotBroken,
+        position: () => {
+          journal.write();
+          return { segment: journal.serial, offset: journal.size };
+        },
+        flush: () => this.flush(),
+      });
+      if (done === undefined) return undefined;
+      this.#snapshotAt = this.#clock.now();
+      this.#snapshotBytes = done.bytes;
+      this.#sweep();
+      const { path, records, bytes } = done;
+      this.#parts.events.emit("snapshot", { path, records, bytes });
+      this.#parts.events.flush();
+      return done;
+    } catch (error) {
+      throw diskFault(error, place.directory);
+    }
+  }
+
+  /** Generations beyond `keep` go, and the segments that only they need. */
+  #sweep(): void {
+    const { place, settings } = this.#parts;
+    const { segments, snapshots } = lookAround(place);
+    const kept = snapshots.slice(-settings.snapshots.keep);
+    const oldest = kept[0] ?? 0;
+    for (const serial of snapshots) {
+      if (serial < oldest) place.files.remove(snapshotPath(place, serial));
+    }
+    for (const serial of segments) {
+      if (serial < oldest) place.files.remove(segmentPath(place, serial));
+    }
+  }
+
+  /** Nothing stays: no generation, no segment. */
+  #discard(): void {
+    const { place } = this.#parts;
+    this.#journal.abandon();
+    const { segments, snapshots } = lookAround(place);
+    // Snapshots first, newest first: a crash in between leaves less, never something else.
+    for (const serial of [...snapshots].reverse()) place.files.remove(snapshotPath(place, serial));
+    for (const serial of [...segments].reverse()) place.files.remove(segmentPath(place, serial));
+    place.files.syncDirectory(place.directory);
+  }
+}
+
+/** How often mode `none` hands its bytes to the system. */
+const NONE_MS = 100;
+
+/** The next turn of the event loop. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,171 @@
+/**
+ * Opening a directory: lock, recovery, a new segment of the journal. A failed open leaves everything as it was and
+ * gives the lock back.
+ *
+ *   lock ─▶ newest good snapshot + journal ─▶ core ─▶ new segment ─▶ open
+ */
+import { entropyWords } from "../base/random.ts";
+import type { Core } from "../frontier/core.ts";
+import { installRules } from "../frontier/rule-set.ts";
+import { normalizeRules } from "../frontier/rules.ts";
+import { diskFault, nodeFiles } from "../persistence/files.ts";
+import { giveLock, takeLock } from "../persistence/lock.ts";
+import { packr } from "../persistence/pack.ts";
+import { frontierDirectory, type Place, snapshotPath } from "../persistence/place.ts";
+import { systemProcesses } from "../persistence/process-table.ts";
+import { recover, type Recovered } from "../persistence/recover.ts";
+import { policyId } from "../url/policy.ts";
+import { Durable } from "./durable.ts";
+import type { EventHub } from "./events.ts";
+import type { Settings } from "./options.ts";
+import type { Runtime } from "./runtime.ts";
+import { isSerializable } from "./codec.ts";
+import type { Resumed, Rule } from "./types.ts";
+
+export interface OpenParts {
+  readonly settings: Settings;
+  readonly events: EventHub;
+  /** An empty runtime under a secret. */
+  readonly make: (secret: Uint32Array) => Runtime;
+  /** The user's state, and what a file says of it. */
+  readonly state: () => unknown;
+  readonly setState: (state: Record<string, unknown>) => void;
+}
+
+export interface OpenedDurable {
+  readonly runtime: Runtime;
+  readonly durable: Durable;
+  readonly secret: Uint32Array;
+  /** undefined: nothing was there. */
+  readonly resumed: Resumed | undefined;
+  /** When each rule was seeded last. */
+  readonly seeded: Record<string, number>;
+}
+
+/** Rules as a note keeps them; null: they hold functions, and have to be given again at the next opening. */
+export function storedRules(rules: readonly Rule[], version: number | string): unknown {
+  return isSerializable(rules) ? { rules, version } : null;
+}
+
+export async function openDurable(parts: OpenParts): Promise<OpenedDurable> {
+  const { settings } = parts;
+  const files = settings.files ?? nodeFiles;
+  const directory = frontierDirectory(settings.directory as string, settings.name);
+  const place: Place = { files, directory };
+  try {
+    files.makeDirectory(directory);
+    const lock = takeLock(place, systemProcesses());
+    try {
+      return await openLocked(parts, place, lock);
+    } catch (error) {
+      giveLock(place, lock);
+      throw error;
+    }
+  } catch (error) {
+    // What has a code of the platform is the disk's; everything else is said as it is.
+    const isDisk = typeof (error as NodeJS.ErrnoException).syscall === "string";
+    throw isDisk ? diskFault(error, directory) : error;
+  }
+}
+
+async function openLocked(
+  parts: OpenParts,
+  place: Place,
+  lock: ReturnType<typeof takeLock>,
+): Promise<OpenedDurable> {
+  const { settings, events } = parts;
+  const profile = policyId(settings.key);
+  let runtime: Runtime | undefined;
+  const make = (secret: Uint32Array): Core => {
+    runtime = parts.make(secret);
+    return runtime.core;
+  };
+  const found = await recover({
+    ...{ place, profile, make, nowMs: settings.clock.now() },
+    pause: () => new Promise((resolve) => setImmediate(resolve)),
+    onProgress: (progress) => settings.onProgress?.(progress),
+  });
+  const secret = found?.secret ?? settings.secret ?? entropyWords(4);
+  if (found === undefined) make(secret);
+  const { core } = runtime as Runtime;
+  if (found !== undefined) applyNotes(parts, core, found);
+  restoreRules(parts, core, found);
+  const durable = new Durable({
+    ...{ settings, events, place, lock, core, state: parts.state },
+    identity: { secret, profile },
+    names: found?.revival.names,
+    serial: (found?.serial ?? 0) + 1,
+    snapshotBytes: bytesOf(place, found?.snapshot ?? 0),
+    notes: found?.revival.notes ?? new Map(),
+  });
+  const given = settings.rulesGiven;
+  if (given !== undefined) core.log?.note("rules", storedRules(given, core.version));
+  core.log?.end();
+  for (const cause of found?.damage ?? []) events.fault({ kind: "disk", stage: "open", cause });
+  const resumed = found === undefined ? undefined : resumedOf(core, found);
+  const seeded = (noteOf(found, "seeded") ?? {}) as Record<string, number>;
+  return { runtime: runtime as Runtime, durable, secret, resumed, seeded };
+}
+
+/** Without rules of its own the opening goes on under those that were set last. */
+function restoreRules({ settings }: OpenParts, core: Core, found: Recovered | undefined): void {
+  const note = settings.rulesGiven === undefined ? noteOf(found, "rules") : undefined;
+  if (note === undefined || note === null) return;
+  const { rules, version } = note as { rules: Rule[]; version: number | string };
+  const specs = normalizeRules(rules, settings.defaults, settings.seen.mode);
+  installRules(core, specs, version, settings.clock.now());
+}
+
+function noteOf(found: Recovered | undefined, name: string): unknown {
+  const bytes = found?.revival.notes.get(name);
+  return bytes === undefined ? undefined : packr.unpack(bytes);
+}
+
+/** What no entry of a record says. */
+function applyNotes(parts: OpenParts, core: Core, { revival }: Recovered): void {
+  const state = revival.notes.get("state");
+  if (state !== undefined) parts.setState(packr.unpack(state) as Record<string, unknown>);
+  const noted = revival.notes.get("counters");
+  if (noted === undefined) return;
+  const said = packr.unpack(noted) as NotedCounters;
+  const { counters, rules } = core;
+  counters.pushed = Math.max(counters.pushed, said.pushed);
+  counters.duplicate = Math.max(counters.duplicate, said.duplicate);
+  counters.full = Math.max(counters.full, said.full);
+  counters.expired = Math.max(counters.expired, said.expired);
+  counters.lateResults = Math.max(counters.lateResults, said.lateResults);
+  for (const [reason, count] of Object.entries(said.rejected)) counters.rejected.set(reason, count);
+  core.leaseSequence = Math.max(core.leaseSequence, said.leaseSequence);
+  core.hosts.joined = Math.max(core.hosts.joined, said.joined);
+  for (const rule of rules) rule.pass = said.passes[rule.id] ?? rule.pass;
+}
+
+interface NotedCounters {
+  readonly pushed: number;
+  readonly duplicate: number;
+  readonly full: number;
+  readonly lateResults: number;
+  readonly expired: number;
+  readonly leaseSequence: number;
+  readonly joined: number;
+  readonly rejected: Record<string, number>;
+  readonly passes: Record<string, number>;
+}
+
+function resumedOf({ counters }: Core, { revival, lost, damage }: Recovered): Resumed {
+  const { pending, waiting, failed } = counters;
+  return {
+    ...{ pending, waiting, failed, leases: revival.leases, lost },
+    damage: damage.map(({ message }) => message),
+  };
+}
+
+function bytesOf(place: Place, serial: number): number {
+  if (serial === 0) return 0;
+  const file = place.files.open(snapshotPath(place, serial), "r");
+  try {
+    return place.files.size(file);
+  } finally {
+    place.files.close(file);
+  }
+}

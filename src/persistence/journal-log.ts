@@ -1,0 +1,492 @@
+/**
+ * JournalLog: the log of a frontier with a directory (frontier/log.ts), written as entries on the tape (tape.ts).
+ * Nothing here touches a file: the frame is sealed and written by journal.ts.
+ *
+ *   log.record(kind, record) ─▶ fields read from the record's own words ─▶ entry of u32 words
+ *
+ *   I1  An entry holds all it says as values, so that replaying it twice, or over a newer state that later entries
+ *       bring about again, changes nothing.
+ *   I2  A host's name precedes the first entry that names the host by its hash, in the journal or the snapshot before.
+ */
+import { packr } from "./pack.ts";
+import {
+  LOG_ADMITTED,
+  LOG_DONE,
+  LOG_HOST_CLOCK,
+  LOG_LEASED,
+  LOG_MOVED,
+  LOG_REMOVED,
+} from "../frontier/log.ts";
+import type { TransitionLog } from "../frontier/log.ts";
+import type { Core } from "../frontier/core.ts";
+import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
+import {
+  JOURNAL_ADMITTED_WORDS,
+  JOURNAL_AGAIN,
+  JOURNAL_CLEARED,
+  JOURNAL_DISOWNED,
+  JOURNAL_DISOWNED_WORDS,
+  JOURNAL_END_WORDS,
+  JOURNAL_EPOCH,
+  JOURNAL_EPOCH_WORDS,
+  JOURNAL_FORGOTTEN,
+  JOURNAL_HAS_BLOB,
+  JOURNAL_HAS_BUDGET,
+  JOURNAL_HAS_DUE,
+  JOURNAL_HAS_PARENT,
+  JOURNAL_HAS_PRIORITY,
+  JOURNAL_HAS_TRIES,
+  JOURNAL_HOST_ALL,
+  JOURNAL_HOST_ALL_WORDS,
+  JOURNAL_HOST_CLOCK,
+  JOURNAL_HOST_CLOCK_WORDS,
+  JOURNAL_HOST_FORGOTTEN,
+  JOURNAL_HOST_MADE,
+  JOURNAL_HOST_MADE_WORDS,
+  JOURNAL_LEASED_WORDS,
+  JOURNAL_MEMBER,
+  JOURNAL_MOVE_WORDS,
+  JOURNAL_NAMELESS,
+  JOURNAL_NAME_WORDS,
+  JOURNAL_NOTE,
+  JOURNAL_NOTE_WORDS,
+  JOURNAL_PARENT,
+  JOURNAL_PARENT_WORDS,
+  JOURNAL_RULE_SHIFT,
+  JOURNAL_STATE_SHIFT,
+  JOURNAL_UNSEEN,
+  JOURNAL_UNSEEN_WORDS,
+  JOURNAL_VOLATILE,
+  JOURNAL_VOLATILE_WORDS,
+  JOURNAL_WAS_DONE,
+  JOURNAL_WAS_FAILED,
+  JOURNAL_WAS_REMOVED,
+} from "../layout/journal.ts";
+import { RULE_QUEUE_INDEX_WORD } from "../layout/host.ts";
+import { heapKeyOf } from "../structures/heap.ts";
+import {
+  HOST_ADAPTIVE_WORD,
+  HOST_ADMITTED_WORD,
+  HOST_BLOCK_UNTIL_WORD,
+  HOST_BYTES_WORD,
+  HOST_DELAY_WORD,
+  HOST_FAILURES_WORD,
+  HOST_FLAGS_WORD,
+  HOST_HASH_HI_WORD,
+  HOST_HASH_LO_WORD,
+  HOST_JOURNALED,
+  HOST_LIMIT_WORD,
+  HOST_NAME_BYTES_WORD,
+  HOST_NAME_WORD,
+  HOST_READY_AT_WORD,
+  HOST_TURN_WORD,
+  hostFlag,
+  QUEUE_RULE_WORD,
+  setHostFlag,
+} from "../structures/host-table.ts";
+import {
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_FLAG_VOLATILE,
+  RECORD_RESTING,
+  RECORD_WAITING,
+  blobBytes,
+  blobPeriod,
+  isRecordAgain,
+  recordAttempt,
+  recordBlob,
+  recordDeliveries,
+  recordDepth,
+  recordFlags,
+  recordHi,
+  recordKey,
+  recordLo,
+  recordParent,
+  recordPriority,
+  recordQueue,
+  recordState,
+  recordTextLength,
+  recordTextOffset,
+} from "../structures/record.ts";
+import { seenFind } from "../structures/seen-set.ts";
+import { float, word } from "../structures/store.ts";
+import { dropName, forgetNames, type Names, nameRecord } from "./names.ts";
+import { type Tape, tapeDouble, tapeRoom } from "./tape.ts";
+
+/** Flags of a record that are its own: where it stands is not. */
+const KEPT_FLAGS = 15;
+/** Texts up to here are copied word by word: cheaper than a call. */
+const SHORT_WORDS = 64;
+/** Most words of an admission before its blob and text. */
+const ADMITTED_WORDS_MAX = JOURNAL_ADMITTED_WORDS + 9;
+
+export interface LogParts {
+  readonly core: Core;
+  readonly names: Names;
+  readonly tape: Tape;
+  /** A group is whole. */
+  readonly onGroup: () => void;
+  /** What no snapshot under way may see half of: generations, rules. */
+  readonly onBreak: () => void;
+}
+
+export class JournalLog implements TransitionLog {
+  readonly core: Core;
+  readonly names: Names;
+  readonly tape: Tape;
+  readonly parts: LogParts;
+  /** Handle of the parent that the frame named last, 0 after its end. */
+  parent = 0;
+  /** The epoch that the frame named last. */
+  epoch = "";
+  /** Something was said that a caller in mode `sync` waits for. */
+  isUrgent = false;
+  /** Records alive that are never written. */
+  volatileLive = 0;
+  /** The set of rules whose indices the journal knows. */
+  specsNoted: unknown = undefined;
+
+  constructor(parts: LogParts) {
+    this.parts = parts;
+    this.core = parts.core;
+    this.names = parts.names;
+    this.tape = parts.tape;
+  }
+
+  /** @hot */
+  record(kind: number, record: number, value: number): void {
+    const { core, tape } = this;
+    const { store } = core;
+    const flags = recordFlags(store, record);
+    if ((flags & RECORD_FLAG_VOLATILE) !== 0) {
+      this.#volatile(kind);
+      return;
+    }
+    if (core.specs !== this.specsNoted) this.noteRules();
+    if (kind === LOG_ADMITTED) {
+      if ((flags & RECORD_FLAG_NO_IDENTITY) !== 0) nameRecord(this.names, record);
+      this.#admitted(LOG_ADMITTED, record, flags);
+      return;
+    }
+    if (kind === LOG_MOVED) {
+      this.#admitted(LOG_MOVED, record, flags);
+      return;
+    }
+    const at = tapeRoom(tape, JOURNAL_MOVE_WORDS);
+    const { u32 } = tape;
+    u32[at] = headOf(core, kind, record, flags);
+    u32[at + 1] = recordLo(store, record);
+    u32[at + 2] = recordHi(store, record);
+    if (kind === LOG_LEASED) {
+      u32[at + 3] = recordDeliveries(store, record);
+      tape.end = at + JOURNAL_LEASED_WORDS;
+      return;
+    }
+    this.isUrgent = true;
+    if (kind === LOG_DONE || kind === LOG_REMOVED) {
+      u32[at + 3] = value;
+      tape.end = at + JOURNAL_END_WORDS;
+      if ((flags & RECORD_FLAG_NO_IDENTITY) !== 0) dropName(this.names, record);
+      return;
+    }
+    u32[at + 3] = recordAttempt(store, record) | (recordDeliveries(store, record) << 16);
+    u32[at + 4] = recordDepth(store, record) | (periodOfRecord(core, record) << 16);
+    tapeDouble(tape, at + 5, recordKey(store, record));
+    tapeDouble(tape, at + 7, recordPriority(store, record));
+    tapeDouble(tape, at + 9, dueOf(core, record));
+    tape.end = at + JOURNAL_MOVE_WORDS;
+  }
+
+  /** @hot */
+  host(host: number, fields: number): void {
+    const { store } = this.core;
+    const { tape } = this;
+    if (!hostFlag(store, host, HOST_JOURNALED)) this.#hostMade(host);
+    const at = tapeRoom(tape, JOURNAL_HOST_ALL_WORDS);
+    const { u32 } = tape;
+    u32[at] = fields === LOG_HOST_CLOCK ? JOURNAL_HOST_CLOCK : JOURNAL_HOST_ALL;
+    u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
+    u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
+    tapeDouble(tape, at + 3, float(store, host, HOST_TURN_WORD));
+    tapeDouble(tape, at + 5, float(store, host, HOST_READY_AT_WORD));
+    tape.end = at + JOURNAL_HOST_CLOCK_WORDS;
+    if (fields === LOG_HOST_CLOCK) return;
+    this.isUrgent = true;
+    tapeDouble(tape, at + 7, float(store, host, HOST_BLOCK_UNTIL_WORD));
+    tapeDouble(tape, at + 9, float(store, host, HOST_DELAY_WORD));
+    tapeDouble(tape, at + 11, float(store, host, HOST_ADAPTIVE_WORD));
+    tapeDouble(tape, at + 13, float(store, host, HOST_BYTES_WORD));
+    u32[at + 15] = word(store, host, HOST_LIMIT_WORD);
+    u32[at + 16] = word(store, host, HOST_FAILURES_WORD);
+    u32[at + 17] = word(store, host, HOST_ADMITTED_WORD);
+    u32[at + 18] = word(store, host, HOST_FLAGS_WORD);
+    tape.end = at + JOURNAL_HOST_ALL_WORDS;
+  }
+
+  hostForgotten(host: number): void {
+    const { store } = this.core;
+    if (!hostFlag(store, host, HOST_JOURNALED)) return;
+    const lo = word(store, host, HOST_HASH_LO_WORD);
+    this.#words(JOURNAL_HOST_FORGOTTEN, lo, word(store, host, HOST_HASH_HI_WORD));
+  }
+
+  /** What lives on gets a name before the seen-set is emptied: the same that replay will give it. */
+  forgotten(): void {
+    this.isUrgent = true;
+    this.#words(JOURNAL_FORGOTTEN, 0, 0);
+    forgetNames(this.names);
+    this.parts.onBreak();
+  }
+
+  identityForgotten(lo: number, hi: number): void {
+    this.isUrgent = true;
+    const { core, tape } = this;
+    const value = seenFind(core.seen, lo, hi);
+    let was = JOURNAL_WAS_FAILED;
+    if (isFinishedValue(value)) {
+      was = finishedView(value).isRemoved ? JOURNAL_WAS_REMOVED : JOURNAL_WAS_DONE;
+    }
+    const at = tapeRoom(tape, JOURNAL_UNSEEN_WORDS);
+    const { u32 } = tape;
+    u32[at] = JOURNAL_UNSEEN;
+    u32[at + 1] = lo;
+    u32[at + 2] = hi;
+    u32[at + 3] = was;
+    tape.end = at + JOURNAL_UNSEEN_WORDS;
+  }
+
+  joined(epoch: string, lo: number, hi: number): void {
+    if (epoch !== this.epoch) {
+      const name = Buffer.from(epoch, "utf8");
+      const named = tapeRoom(this.tape, JOURNAL_EPOCH_WORDS);
+      this.tape.u32[named] = JOURNAL_EPOCH;
+      this.tape.u32[named + 1] = name.length;
+      this.tape.end = named + JOURNAL_EPOCH_WORDS;
+      this.#bytes(name);
+      this.epoch = epoch;
+    }
+    this.#words(JOURNAL_MEMBER, lo, hi);
+  }
+
+  disowned(record: number): void {
+    this.isUrgent = true;
+    const { store } = this.core;
+    const at = tapeRoom(this.tape, JOURNAL_DISOWNED_WORDS);
+    const { u32 } = this.tape;
+    u32[at] = JOURNAL_DISOWNED;
+    u32[at + 1] = recordLo(store, record);
+    u32[at + 2] = recordHi(store, record);
+    nameRecord(this.names, record);
+    u32[at + 3] = recordLo(store, record);
+    u32[at + 4] = recordHi(store, record);
+    this.tape.end = at + JOURNAL_DISOWNED_WORDS;
+    this.parts.onBreak();
+  }
+
+  /** Everything is gone but the notes: a frontier that was cleared begins anew. */
+  cleared(): void {
+    this.isUrgent = true;
+    this.#words(JOURNAL_CLEARED, 0, 0);
+  }
+
+  note(name: string, value: unknown): void {
+    this.isUrgent = true;
+    this.noteBytes(name, packr.pack(value));
+  }
+
+  /** Entries name rules by index: what the indices mean comes first. */
+  noteRules(): void {
+    const { rules, specs } = this.core;
+    this.specsNoted = specs;
+    this.noteBytes("ruleIds", packr.pack(rules.map(({ id }) => id)));
+    this.parts.onBreak(); // an index may be another rule's from now on
+  }
+
+  /** A note whose value is packed already. */
+  noteBytes(name: string, value: Uint8Array): void {
+    const { tape } = this;
+    const title = Buffer.from(name, "utf8");
+    const words = wordsOf(title.length) + wordsOf(value.length);
+    const at = tapeRoom(tape, JOURNAL_NOTE_WORDS + words);
+    tape.u32[at] = JOURNAL_NOTE;
+    tape.u32[at + 1] = title.length;
+    tape.u32[at + 2] = value.length;
+    tape.end = at + JOURNAL_NOTE_WORDS;
+    this.#bytes(title);
+    this.#bytes(value);
+  }
+
+  /** @hot */
+  end(): void {
+    const { tape } = this;
+    if (tape.groupEnd === tape.end) return;
+    tape.groupEnd = tape.end;
+    this.parent = 0; // its handle may be another's by the next group
+    this.epoch = "";
+    this.parts.onGroup();
+  }
+
+  /** @hot */
+  #admitted(kind: number, record: number, flags: number): void {
+    const { core, tape } = this;
+    const { store } = core;
+    this.isUrgent = true;
+    const parent = recordParent(store, record);
+    if (parent !== 0 && parent !== this.parent) this.#parent(parent);
+    const host = hostOf(core, record);
+    if (!hostFlag(store, host, HOST_JOURNALED)) this.#hostMade(host);
+    const length = recordTextLength(store, record);
+    const blob = recordBlob(store, record);
+    const blobWords = blob === 0 ? 0 : wordsOf(word(store, blob, 0));
+    const at = tapeRoom(tape, ADMITTED_WORDS_MAX + blobWords + wordsOf(length));
+    const { u32 } = tape;
+    const priority = recordPriority(store, record);
+    const due = dueOf(core, record);
+    const admitted = word(store, host, HOST_ADMITTED_WORD);
+    let has = parent === 0 ? 0 : JOURNAL_HAS_PARENT;
+    u32[at] = headOf(core, kind, record, recordFlags(store, record));
+    u32[at + 1] = recordLo(store, record);
+    u32[at + 2] = recordHi(store, record);
+    u32[at + 3] = word(store, host, HOST_HASH_LO_WORD);
+    u32[at + 4] = word(store, host, HOST_HASH_HI_WORD);
+    tapeDouble(tape, at + 5, recordKey(store, record));
+    u32[at + 7] = length;
+    let next = at + JOURNAL_ADMITTED_WORDS;
+    if (priority !== 0) {
+      has |= JOURNAL_HAS_PRIORITY;
+      tapeDouble(tape, next, priority);
+      next += 2;
+    }
+    if (due !== 0) {
+      has |= JOURNAL_HAS_DUE;
+      tapeDouble(tape, next, due);
+      next += 2;
+    }
+    if (admitted !== 0) {
+      has |= JOURNAL_HAS_BUDGET;
+      u32[next++] = admitted;
+    }
+    if (kind === LOG_MOVED) {
+      has |= JOURNAL_HAS_TRIES;
+      u32[next++] = recordAttempt(store, record) | (recordDeliveries(store, record) << 16);
+    }
+    if (blob !== 0) {
+      has |= JOURNAL_HAS_BLOB;
+      u32[next++] = word(store, blob, 1); // maxAttempts and period
+      u32[next++] = word(store, blob, 0);
+    }
+    u32[at + 8] = (flags & KEPT_FLAGS) | (has << 8) | (recordDepth(store, record) << 16);
+    tape.end = next;
+    if (blob !== 0) this.#bytes(blobBytes(store, blob));
+    this.#text(record, length);
+  }
+
+  /** The URL's text, word by word from the record to the tape: both are aligned. @hot */
+  #text(record: number, length: number): void {
+    const { tape } = this;
+    const { store } = this.core;
+    const offset = recordTextOffset(store, record);
+    const words = wordsOf(length);
+    if (words > SHORT_WORDS) {
+      this.#bytes(store.region.views.u8.subarray(offset, offset + length));
+      return;
+    }
+    const source = store.region.views.u32;
+    const from = offset >>> 2;
+    const { u32, end } = tape;
+    for (let i = 0; i < words; i++) u32[end + i] = source[from + i] as number;
+    const rest = length & 3;
+    if (rest !== 0) {
+      const last = end + words - 1;
+      u32[last] = (u32[last] as number) & ((1 << (rest * 8)) - 1);
+    }
+    tape.end = end + words;
+  }
+
+  #parent(parent: number): void {
+    const at = tapeRoom(this.tape, JOURNAL_PARENT_WORDS);
+    const { u32 } = this.tape;
+    const source = this.core.store.region.views.u32;
+    u32[at] = JOURNAL_PARENT;
+    for (let i = 0; i < 4; i++) u32[at + 1 + i] = source[parent * 2 + 2 + i] as number;
+    this.tape.end = at + JOURNAL_PARENT_WORDS;
+    this.parent = parent;
+  }
+
+  #hostMade(host: number): void {
+    const { store } = this.core;
+    const { tape } = this;
+    const length = word(store, host, HOST_NAME_BYTES_WORD);
+    const at = tapeRoom(tape, JOURNAL_HOST_MADE_WORDS + wordsOf(length));
+    const { u32 } = tape;
+    u32[at] = JOURNAL_HOST_MADE;
+    u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
+    u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
+    u32[at + 3] = length;
+    tapeDouble(tape, at + 4, float(store, host, HOST_TURN_WORD));
+    tape.end = at + JOURNAL_HOST_MADE_WORDS;
+    const start = word(store, host, HOST_NAME_WORD) * 8;
+    this.#bytes(store.region.views.u8.subarray(start, start + length));
+    setHostFlag(store, host, HOST_JOURNALED, true);
+  }
+
+  /** Bytes, padded with zeros to a word. */
+  #bytes(bytes: Uint8Array): void {
+    const { tape } = this;
+    const words = wordsOf(bytes.length);
+    const at = tapeRoom(tape, words);
+    if (words > 0) tape.u32[at + words - 1] = 0;
+    tape.u8.set(bytes, at * 4);
+    tape.end = at + words;
+  }
+
+  /** Only that there is one, or no longer: a resume tells how many were lost. */
+  #volatile(kind: number): void {
+    if (kind === LOG_ADMITTED) this.volatileLive++;
+    else if (kind === LOG_DONE || kind === LOG_REMOVED) this.volatileLive--;
+    else return;
+    const at = tapeRoom(this.tape, JOURNAL_VOLATILE_WORDS);
+    this.tape.u32[at] = JOURNAL_VOLATILE;
+    this.tape.u32[at + 1] = kind;
+    this.tape.end = at + JOURNAL_VOLATILE_WORDS;
+  }
+
+  #words(kind: number, lo: number, hi: number): void {
+    const at = tapeRoom(this.tape, JOURNAL_NAME_WORDS);
+    const { u32 } = this.tape;
+    u32[at] = kind;
+    u32[at + 1] = lo;
+    u32[at + 2] = hi;
+    this.tape.end = at + JOURNAL_NAME_WORDS;
+  }
+}
+
+/** When a waiting or resting record is due; 0: it waits for no clock of its own. */
+export function dueOf(core: Core, record: number): number {
+  const state = recordState(core.store, record);
+  if (state === RECORD_WAITING) return heapKeyOf(core.waiting, record);
+  return state === RECORD_RESTING ? heapKeyOf(core.resting, record) : 0;
+}
+
+/** What its rule keeps of when a record shall come again. */
+function periodOfRecord(core: Core, record: number): number {
+  const blob = recordBlob(core.store, record);
+  return blob === 0 ? 0 : blobPeriod(core.store, blob);
+}
+
+/** Index of the rule that a record stands under. */
+export function ruleIndexOf(core: Core, record: number): number {
+  const { store } = core;
+  const rule = word(store, recordQueue(store, record), QUEUE_RULE_WORD);
+  return word(store, rule, RULE_QUEUE_INDEX_WORD);
+}
+
+function headOf(core: Core, kind: number, record: number, flags: number): number {
+  const nameless = (flags & RECORD_FLAG_NO_IDENTITY) === 0 ? 0 : JOURNAL_NAMELESS;
+  const state = recordState(core.store, record) << JOURNAL_STATE_SHIFT;
+  const again = isRecordAgain(core.store, record) ? JOURNAL_AGAIN : 0;
+  return kind | state | nameless | again | (ruleIndexOf(core, record) << JOURNAL_RULE_SHIFT);
+}
+
+function wordsOf(bytes: number): number {
+  return (bytes + 3) >>> 2;
+}

@@ -1,0 +1,160 @@
+/**
+ * Lock: one live process per frontier directory. The file names its owner so that a dead one is told from a living one,
+ * also when its pid has been given to another process since.
+ *
+ *   lock = { pid, started, boot, space, host, nonce }      started: clock ticks since boot, from /proc
+ *
+ *   free ── create, exclusively ─▶ held ── close ─▶ free
+ *   held by the dead ── claim of its nonce, exclusively ─▶ still the same? ── rename over it ─▶ held
+ *
+ *   L1  Only who holds the claim of a lock's nonce replaces that lock; a nonce is never used twice.
+ *   L2  An owner that can not be judged (another machine's, another container's) counts as living.
+ *   L3  A lock that could not be had changes nothing.
+ */
+import { join } from "node:path";
+import { FrontierError } from "../base/errors.ts";
+import { entropyWords } from "../base/random.ts";
+import { type Files, readFile, writeAll } from "./files.ts";
+import type { Place } from "./place.ts";
+
+/** What tells one process of all time and place from every other. */
+export interface ProcessFacts {
+  readonly pid: number;
+  /** Start time in clock ticks since boot; "" where the system does not say. */
+  readonly started: string;
+  readonly boot: string;
+  /** The space that pids are given in; containers have their own. */
+  readonly space: string;
+  readonly host: string;
+}
+
+/** What the lock asks the system. */
+export interface ProcessTable {
+  readonly self: ProcessFacts;
+  isRunning(pid: number): boolean;
+  /** Start time of a running process; "" where the system does not say. */
+  startedOf(pid: number): string;
+}
+
+interface Owner extends ProcessFacts {
+  readonly nonce: string;
+}
+
+export interface Lock {
+  readonly path: string;
+  readonly nonce: string;
+}
+
+const LOCK_NAME = "lock";
+/** A lock that changes hands this often while one looks has busy owners: one of them is alive. */
+const TRIES = 8;
+
+/** Takes the lock of a directory; throws FRONTIER_LOCKED naming the owner. */
+export function takeLock(place: Place, table: ProcessTable): Lock {
+  const { files } = place;
+  const path = join(place.directory, LOCK_NAME);
+  const nonce = Array.from(entropyWords(4), (word) => word.toString(16).padStart(8, "0")).join("");
+  const owner: Owner = { ...table.self, nonce };
+  for (let tries = 0; tries < TRIES; tries++) {
+    if (tryCreate(files, path, owner)) return { path, nonce };
+    const other = readOwner(files, path);
+    if (other === "gone") continue;
+    if (other !== "unreadable" && isAlive(table, other)) throw locked(path, other);
+    if (takeOver({ files, path, table }, other, owner)) return { path, nonce };
+  }
+  throw locked(path, undefined);
+}
+
+/** Gives the lock back, if it still is this one. */
+export function giveLock({ files }: Place, lock: Lock): void {
+  const owner = readOwner(files, lock.path);
+  if (typeof owner === "object" && owner.nonce === lock.nonce) files.remove(lock.path);
+}
+
+/** Who has the directory open now; undefined: nobody that lives. */
+export function lockOwner(place: Place, table: ProcessTable): ProcessFacts | undefined {
+  const owner = readOwner(place.files, join(place.directory, LOCK_NAME));
+  return typeof owner === "object" && isAlive(table, owner) ? owner : undefined;
+}
+
+/** Makes the file with all of its bytes at once: written beside, then linked under its name if that is free. */
+function tryCreate(files: Files, path: string, owner: Owner): boolean {
+  const beside = `${path}.${owner.nonce}.tmp`;
+  const file = files.open(beside, "w");
+  try {
+    writeAll(files, file, textOf(owner), 0);
+    files.sync(file);
+  } finally {
+    files.close(file);
+  }
+  try {
+    files.link(beside, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    files.remove(beside);
+  }
+}
+
+/** Replaces a dead owner's lock (L1); false: somebody else was there first. */
+function takeOver(
+  { files, path, table }: { files: Files; path: string; table: ProcessTable },
+  dead: Owner | "unreadable",
+  owner: Owner,
+): boolean {
+  const deadNonce = dead === "unreadable" ? "unreadable" : dead.nonce;
+  const claim = `${path}.${deadNonce}.claim`;
+  if (!tryCreate(files, claim, owner)) {
+    const claimant = readOwner(files, claim);
+    // A claimant that died between its two steps has changed nothing: its claim goes the way it came.
+    if (typeof claimant === "object" && !isAlive(table, claimant)) files.remove(claim);
+    return false;
+  }
+  const now = readOwner(files, path);
+  const isSame = now === "unreadable" ? dead === now : now !== "gone" && now.nonce === deadNonce;
+  if (!isSame) {
+    files.remove(claim);
+    return false;
+  }
+  files.rename(claim, path); // the claim names its owner as a lock does, and becomes one
+  return true;
+}
+
+function readOwner(files: Files, path: string): Owner | "gone" | "unreadable" {
+  const bytes = readFile(files, path);
+  if (bytes === undefined) return "gone";
+  try {
+    const owner = JSON.parse(Buffer.from(bytes).toString("utf8")) as Owner;
+    return typeof owner.pid === "number" && typeof owner.nonce === "string" ? owner : "unreadable";
+  } catch {
+    return "unreadable";
+  }
+}
+
+function isAlive(table: ProcessTable, owner: Owner): boolean {
+  const { self } = table;
+  if (owner.host !== self.host || owner.space !== self.space) {
+    // Another boot of this very machine is over; anything else can not be judged (L2).
+    return !(owner.host === self.host && owner.boot !== "" && owner.boot !== self.boot);
+  }
+  if (owner.boot !== self.boot) return false;
+  if (!table.isRunning(owner.pid)) return false;
+  const started = table.startedOf(owner.pid);
+  return started === "" || owner.started === "" || started === owner.started;
+}
+
+function textOf(owner: Owner): Uint8Array {
+  return Buffer.from(`${JSON.stringify(owner)}\n`, "utf8");
+}
+
+function locked(path: string, owner: Owner | undefined): FrontierError {
+  const who = owner === undefined ? "held" : `held by process ${owner.pid} on ${owner.host}`;
+  const advice =
+    "one process at a time; close the other one, or remove the file if that machine is gone";
+  return new FrontierError("FRONTIER_LOCKED", `${path}: ${who} (expected: ${advice})`, {
+    path,
+    ...(owner === undefined ? {} : { pid: owner.pid, host: owner.host }),
+  });
+}

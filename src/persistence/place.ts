@@ -1,0 +1,102 @@
+/**
+ * Place: the directory of one frontier, and the names of its files (docs/formats/journal.md, snapshot.md).
+ *
+ *   <directory>/<name>/  lock                      who has it open
+ *                        journal-00000001.log …    segments, in the order of their serials
+ *                        snapshot-00000004.msgpack state from which the segments 4 … go on
+ *                        *.tmp                     not finished: removed at the next start
+ *                        *.damaged                 set aside by a start that could not read it
+ */
+import { join } from "node:path";
+import { FrontierError } from "../base/errors.ts";
+import { HASH_FINAL_ROUNDS, HASH_WORD_ROUNDS } from "../layout/fingerprint.ts";
+import type { Files } from "./files.ts";
+
+/** Where a frontier's files are. */
+export interface Place {
+  readonly files: Files;
+  /** The frontier's own directory. */
+  readonly directory: string;
+}
+
+/** What all files of one frontier agree on. */
+export interface Identity {
+  readonly secret: Uint32Array;
+  /** The key policy, as a text that tells any two apart that make different keys. */
+  readonly profile: string;
+}
+
+/** The keyed hash of the tables, as files name it: SipHash-1-3. */
+export const HASH_ALGORITHM = HASH_WORD_ROUNDS * 16 + HASH_FINAL_ROUNDS;
+
+const SERIAL_DIGITS = 8;
+
+/** The directory of a name; characters that some file system takes ill are written as %XX. */
+export function frontierDirectory(directory: string, name: string): string {
+  const safe = Array.from(Buffer.from(name, "utf8"), (byte) => {
+    const letter = String.fromCharCode(byte);
+    return /[A-Za-z0-9_-]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;
+  });
+  return join(directory, safe.join(""));
+}
+
+export function segmentPath(place: Place, serial: number): string {
+  return join(place.directory, `journal-${padded(serial)}.log`);
+}
+
+export function snapshotPath(place: Place, serial: number): string {
+  return join(place.directory, `snapshot-${padded(serial)}.msgpack`);
+}
+
+export interface Found {
+  /** Ascending. */
+  readonly segments: readonly number[];
+  readonly snapshots: readonly number[];
+  readonly unfinished: readonly string[];
+}
+
+/** What stands in a frontier's directory. */
+export function lookAround(place: Place): Found {
+  const names = place.files.exists(place.directory) ? place.files.list(place.directory) : [];
+  return {
+    segments: serials(names, /^journal-(\d+)\.log$/),
+    snapshots: serials(names, /^snapshot-(\d+)\.msgpack$/),
+    unfinished: names.filter((name) => /^(journal|snapshot)-.*\.tmp$/.test(name)),
+  };
+}
+
+/** A file that is not what it was written as. */
+export function damaged(path: string, offset: number, what: string): FrontierError {
+  const expected = "an undamaged file; restore it from a copy, or move it away to go on without it";
+  return new FrontierError(
+    "SNAPSHOT_CORRUPT",
+    `${path} at ${offset}: ${what} (expected: ${expected})`,
+    { path, offset },
+  );
+}
+
+export function unsupported(path: string, what: string, expected: string): FrontierError {
+  return new FrontierError("FORMAT_UNSUPPORTED", `${path}: ${what} (expected: ${expected})`, {
+    path,
+  });
+}
+
+export function otherProfile(path: string, profile: string, expected: string): FrontierError {
+  const advice = `${expected}; open with the key policy it was made with, or in another directory`;
+  return new FrontierError(
+    "PROFILE_MISMATCH",
+    `${path}: key profile ${profile} (expected: ${advice})`,
+    { path, profile, expected },
+  );
+}
+
+function padded(serial: number): string {
+  return String(serial).padStart(SERIAL_DIGITS, "0");
+}
+
+function serials(names: readonly string[], pattern: RegExp): number[] {
+  return names
+    .flatMap((name) => pattern.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+}

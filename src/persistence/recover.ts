@@ -1,0 +1,281 @@
+/**
+ * Recovery: from the files of a frontier to its core, streamed (docs/formats/snapshot.md).
+ *
+ *   newest good snapshot ─▶ core ◀─ segments from its serial on, frame by frame ─▶ settled
+ *        └ a bad one is set aside, and the one before it and the journal since then serve as well
+ *
+ *   R1  A snapshot counts whole or not at all: a bad one leaves nothing in the core that is used.
+ *   R2  Frames are applied in order up to the first that is not whole. In the last segment that is a torn tail, cut
+ *       off; where later bytes show that it had been durable, and in any other segment, it is damage: said by name, the
+ *       files set aside, and what came before it is used.
+ *   R3  Nothing is removed that could not be read.
+ */
+import { FrontierError, InvariantError } from "../base/errors.ts";
+import type { Core } from "../frontier/core.ts";
+import { JOURNAL_FRAME_WORDS, JOURNAL_HEADER_BYTES } from "../layout/journal.ts";
+import { crcOf } from "./checksum.ts";
+import { readFile, replaceFile } from "./files.ts";
+import {
+  damaged,
+  type Found,
+  lookAround,
+  otherProfile,
+  type Place,
+  segmentPath,
+  snapshotPath,
+} from "./place.ts";
+import { createReplay, type Replay, replayFrame } from "./replay.ts";
+import { createRevival, type Revival, settleRevived } from "./revive.ts";
+import { frameEnd, readSegmentHead, wasDurable } from "./segment.ts";
+import { loadSnapshot, readSnapshotHead } from "./snapshot-read.ts";
+import type { SnapshotEnd } from "./snapshot-format.ts";
+import { join } from "node:path";
+
+export interface RecoveryProgress {
+  readonly phase: "snapshot" | "journal";
+  /** Records and entries read so far. */
+  readonly records: number;
+  readonly bytes: number;
+  /** Bytes in all, of this phase. */
+  readonly size: number;
+}
+
+export interface RecoveryOptions {
+  readonly place: Place;
+  /** The key profile of who opens; undefined: any. */
+  readonly profile: string | undefined;
+  readonly nowMs: number;
+  /** An empty core under this secret. */
+  readonly make: (secret: Uint32Array) => Core;
+  /** Lets others run. */
+  readonly pause: () => Promise<void>;
+  readonly onProgress: (progress: RecoveryProgress) => void;
+}
+
+export interface Recovered {
+  readonly revival: Revival;
+  readonly secret: Uint32Array;
+  /** Serial of the last segment there is. */
+  readonly serial: number;
+  /** Serial of the snapshot that was used; 0: none. */
+  readonly snapshot: number;
+  readonly entries: number;
+  /** What was not as it was written, in words. */
+  readonly damage: readonly FrontierError[];
+  /** Records that were never written, gone with the process. */
+  readonly lost: number;
+}
+
+/** Frames between two pauses. */
+const FRAMES_PER_PAUSE = 16;
+
+/** Recovers what a directory holds; undefined: nothing was ever there. */
+export async function recover(options: RecoveryOptions): Promise<Recovered | undefined> {
+  const { place } = options;
+  const found = lookAround(place);
+  for (const name of found.unfinished) place.files.remove(join(place.directory, name));
+  if (found.segments.length === 0 && found.snapshots.length === 0) return undefined;
+  const damage: FrontierError[] = [];
+  for (const serial of [...found.snapshots].reverse()) {
+    const run = new Run(options, found, damage);
+    if (!(await run.load(serial))) continue;
+    return run.finish(serial);
+  }
+  const run = new Run(options, found, damage);
+  if (found.segments[0] !== 1) {
+    throw damage[0] ?? damaged(segmentPath(place, 1), 0, "the journal's beginning is missing");
+  }
+  if (!run.begin()) return undefined;
+  return run.finish(0);
+}
+
+/** One attempt: a core, and what goes into it. */
+class Run {
+  readonly #options: RecoveryOptions;
+  readonly #found: Found;
+  readonly #damage: FrontierError[];
+  #revival: Revival | undefined;
+  #replay: Replay | undefined;
+  #secret: Uint32Array = new Uint32Array(4);
+  #end: SnapshotEnd | undefined;
+  #frames = 0;
+
+  constructor(options: RecoveryOptions, found: Found, damage: FrontierError[]) {
+    this.#options = options;
+    this.#found = found;
+    this.#damage = damage;
+  }
+
+  /** Loads a snapshot; false: it is damaged, and set aside (R1). */
+  async load(serial: number): Promise<boolean> {
+    const { place, profile, onProgress, pause } = this.#options;
+    try {
+      this.#end = await loadSnapshot({
+        ...{ place, serial, profile },
+        begin: (head) => this.#start(Uint32Array.from(new Uint32Array(head.secret.slice().buffer))),
+        pause: (records, bytes, size) => {
+          onProgress({ phase: "snapshot", records, bytes, size });
+          return ++this.#frames % FRAMES_PER_PAUSE === 0 ? pause() : Promise.resolve();
+        },
+      });
+      return true;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#damage.push(error);
+      setAside(place, snapshotPath(place, serial));
+      return false;
+    }
+  }
+
+  /** Begins without a snapshot; false: not even the first segment's head was finished. */
+  begin(): boolean {
+    const { place } = this.#options;
+    const path = segmentPath(place, 1);
+    const bytes = readFile(place.files, path) as Uint8Array;
+    const head = readSegmentHead(path, bytes, 1);
+    if (head === undefined && this.#found.segments.length === 1) {
+      place.files.remove(path);
+      return false;
+    }
+    if (head === undefined) throw damaged(path, 0, "no head");
+    this.#start(head.secret);
+    return true;
+  }
+
+  async finish(snapshot: number): Promise<Recovered> {
+    const { place, nowMs } = this.#options;
+    const first = Math.max(snapshot, 1);
+    let last = Math.max(snapshot, this.#found.segments.at(-1) ?? 0);
+    for (let serial = first; serial <= last; serial++) {
+      const isLast = serial === last;
+      if (await this.#segment(serial, isLast)) continue;
+      for (let later = serial + 1; later <= last; later++)
+        setAside(place, segmentPath(place, later));
+      last = serial;
+    }
+    const revival = this.#revival as Revival;
+    const replay = this.#replay as Replay;
+    if (replay.astray > 0) {
+      const what = `${replay.astray} entries name what is not there`;
+      this.#damage.push(damaged(segmentPath(place, last), 0, what));
+    }
+    settleRevived(revival, nowMs);
+    return {
+      ...{ revival, secret: this.#secret, serial: last, snapshot },
+      ...{ entries: replay.entries, damage: this.#damage, lost: revival.volatileLive },
+    };
+  }
+
+  #start(secret: Uint32Array): Revival {
+    this.#secret = secret;
+    this.#revival = createRevival(this.#options.make(secret), () => this.#options.make(secret));
+    this.#replay = createReplay(this.#revival);
+    return this.#revival;
+  }
+
+  /** Replays a segment; false: it ends before its end, and nothing after it counts (R2). */
+  async #segment(serial: number, isLast: boolean): Promise<boolean> {
+    const { place, profile } = this.#options;
+    const path = segmentPath(place, serial);
+    const bytes = readFile(place.files, path);
+    if (bytes === undefined) return isLast || this.#bad(damaged(path, 0, "missing"), undefined);
+    try {
+      const head = readSegmentHead(path, bytes, serial);
+      if (head === undefined) {
+        if (isLast) return true;
+        throw damaged(path, 0, "no head");
+      }
+      if (profile !== undefined && head.profile !== crcOf(Buffer.from(profile, "utf8"))) {
+        throw otherProfile(path, this.#profileNote(), profile);
+      }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return this.#bad(error, bytes.subarray(0, 0));
+    }
+    const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
+    const end = await this.#frameRun(bytes, words, serial);
+    if (end === bytes.length || isZero(words, end)) return true;
+    if (isLast && !wasDurable(bytes, words, serial, end)) {
+      cutTail(place, path, end);
+      return true;
+    }
+    return this.#bad(damaged(path, end, "wrong checksum"), bytes.subarray(0, end));
+  }
+
+  /** Applies frames as far as they are whole; where that ends. */
+  async #frameRun(bytes: Uint8Array, words: Uint32Array, serial: number): Promise<number> {
+    const { onProgress, pause, place } = this.#options;
+    const replay = this.#replay as Replay;
+    let offset = JOURNAL_HEADER_BYTES;
+    for (;;) {
+      const end = frameEnd(bytes, words, serial, offset);
+      if (end === 0) return offset;
+      try {
+        replayFrame(replay, words, (offset >> 2) + JOURNAL_FRAME_WORDS, end >> 2);
+      } catch (error) {
+        if (!(error instanceof InvariantError)) throw error;
+        throw damaged(segmentPath(place, serial), offset, error.message);
+      }
+      // Until the copies end, entries may tell of what came and went before its table was walked.
+      if (!this.#isBehindSnapshot(serial, offset)) replay.astray = 0;
+      offset = end;
+      if (++this.#frames % FRAMES_PER_PAUSE !== 0) continue;
+      onProgress({ phase: "journal", records: replay.entries, bytes: offset, size: bytes.length });
+      await pause();
+    }
+  }
+
+  #isBehindSnapshot(serial: number, offset: number): boolean {
+    const end = this.#end;
+    if (end === undefined) return true;
+    return serial > end.segment || (serial === end.segment && offset >= end.offset);
+  }
+
+  /** Sets a damaged segment aside and keeps what of it is whole. */
+  #bad(error: FrontierError, prefix: Uint8Array | undefined): false {
+    const { place } = this.#options;
+    const path = String((error.details as { path: string }).path);
+    this.#damage.push(error);
+    if (prefix !== undefined) {
+      setAside(place, path);
+      if (prefix.length > 0) replaceFile(place.files, path, prefix);
+    }
+    return false;
+  }
+
+  #profileNote(): string {
+    try {
+      const snapshot = this.#found.snapshots.at(-1);
+      if (snapshot !== undefined) return readSnapshotHead(this.#options.place, snapshot).profile;
+    } catch {
+      // The message does without it.
+    }
+    return "another one";
+  }
+}
+
+function isDamage(error: unknown): error is FrontierError {
+  return error instanceof FrontierError && error.code === "SNAPSHOT_CORRUPT";
+}
+
+/** Out of the way and not lost (R3). */
+function setAside(place: Place, path: string): void {
+  if (!place.files.exists(path)) return;
+  place.files.rename(path, `${path}.damaged`);
+}
+
+function cutTail(place: Place, path: string, size: number): void {
+  const file = place.files.open(path, "r+");
+  try {
+    place.files.truncate(file, size);
+    place.files.sync(file);
+  } finally {
+    place.files.close(file);
+  }
+}
+
+/** Room that was written ahead and never used. */
+function isZero(words: Uint32Array, offset: number): boolean {
+  for (let at = offset >> 2; at < words.length; at++) if (words[at] !== 0) return false;
+  return offset % 4 === 0;
+}

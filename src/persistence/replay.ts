@@ -1,0 +1,494 @@
+/**
+ * Replay: the entries of a frame, applied to a core that is being revived.
+ *
+ *   I1  Applying an entry again, or to a state that later entries have shaped already, leads to the same end: entries
+ *       hold values, and all later ones follow (docs/formats/snapshot.md has the argument).
+ *   I2  An entry that names what is not there is passed over while a snapshot's tail is replayed, and is damage after it.
+ *   I3  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
+ */
+import { InvariantError, memoryFull } from "../base/errors.ts";
+import {
+  LOG_ADMITTED,
+  LOG_DONE,
+  LOG_EXPIRED,
+  LOG_LEASED,
+  LOG_MOVED,
+  LOG_RELEASED,
+  LOG_REMOVED,
+  LOG_REQUEUED,
+  LOG_RESTED,
+  LOG_RETRIED,
+} from "../frontier/log.ts";
+import {
+  JOURNAL_ADMITTED_WORDS,
+  JOURNAL_AGAIN,
+  JOURNAL_CLEARED,
+  JOURNAL_DISOWNED,
+  JOURNAL_DISOWNED_WORDS,
+  JOURNAL_END_WORDS,
+  JOURNAL_EPOCH,
+  JOURNAL_EPOCH_WORDS,
+  JOURNAL_FORGOTTEN,
+  JOURNAL_HAS_BLOB,
+  JOURNAL_HAS_BUDGET,
+  JOURNAL_HAS_DUE,
+  JOURNAL_HAS_PARENT,
+  JOURNAL_HAS_PRIORITY,
+  JOURNAL_HAS_TRIES,
+  JOURNAL_HOST_ALL,
+  JOURNAL_HOST_ALL_WORDS,
+  JOURNAL_HOST_CLOCK,
+  JOURNAL_HOST_CLOCK_WORDS,
+  JOURNAL_HOST_FORGOTTEN,
+  JOURNAL_HOST_MADE,
+  JOURNAL_HOST_MADE_WORDS,
+  JOURNAL_LEASED_WORDS,
+  JOURNAL_MEMBER,
+  JOURNAL_MOVE_WORDS,
+  JOURNAL_NAMELESS,
+  JOURNAL_NAME_WORDS,
+  JOURNAL_NOTE,
+  JOURNAL_NOTE_WORDS,
+  JOURNAL_PARENT,
+  JOURNAL_PARENT_WORDS,
+  JOURNAL_RULE_SHIFT,
+  JOURNAL_STATE_MASK,
+  JOURNAL_STATE_SHIFT,
+  JOURNAL_UNSEEN,
+  JOURNAL_UNSEEN_WORDS,
+  JOURNAL_VOLATILE,
+  JOURNAL_VOLATILE_WORDS,
+  JOURNAL_WAS_DONE,
+  JOURNAL_WAS_REMOVED,
+} from "../layout/journal.ts";
+import { HOST_LIVE_WORD } from "../layout/host.ts";
+import { epochAdd, epochClear, epochOpen } from "../structures/epoch-table.ts";
+import { hostForget } from "../structures/host-table.ts";
+import {
+  RECORD_FAILED,
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_LEASED,
+  RECORD_RESTING,
+  RECORD_WAITING,
+  parentCreate,
+  parentRelease,
+  recordBlob,
+  recordFlags,
+  setBlobPeriod,
+  setRecordAgain,
+  recordState,
+  setRecordAttempt,
+  setRecordDeliveries,
+  setRecordDepth,
+  setRecordFlags,
+  setRecordKey,
+  setRecordName,
+  setRecordPriority,
+  setRecordState,
+} from "../structures/record.ts";
+import { seenForget, seenRemove, seenSet } from "../structures/seen-set.ts";
+import { word } from "../structures/store.ts";
+import { eachLive } from "./live.ts";
+import { keepName, nameRecord } from "./names.ts";
+import { packr } from "./pack.ts";
+import { reviveHost, setRevivedHost } from "./revive-host.ts";
+import {
+  clearRevival,
+  countAdmission,
+  createRevivedRecord,
+  dropRevived,
+  hostOfHash,
+  type Revival,
+  reviveRecord,
+  revivedRecord,
+  ruleOfIndex,
+  setDueOfRevived,
+  setRuleIds,
+} from "./revive.ts";
+
+/** A frame's words, and where in them the replay stands. */
+export interface Replay {
+  readonly revival: Revival;
+  words: Uint32Array;
+  bytes: Uint8Array;
+  at: number;
+  end: number;
+  /** Entries replayed. */
+  entries: number;
+  /** Entries that named what is not there. */
+  astray: number;
+  readonly record: ReturnType<typeof createRevivedRecord>;
+  readonly double: Float64Array;
+  readonly halves: Uint32Array;
+}
+
+export function createReplay(revival: Revival): Replay {
+  const double = new Float64Array(1);
+  const halves = new Uint32Array(double.buffer);
+  const nothing = { words: halves, bytes: new Uint8Array(0), at: 0, end: 0 };
+  const record = createRevivedRecord();
+  return { revival, ...nothing, entries: 0, astray: 0, record, double, halves };
+}
+
+/** Applies the entries between two words of a segment. */
+export function replayFrame(replay: Replay, words: Uint32Array, at: number, end: number): void {
+  replay.words = words;
+  replay.bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  replay.at = at;
+  replay.end = end;
+  while (replay.at < end) {
+    replay.entries++;
+    applyEntry(replay);
+  }
+  dropParent(replay.revival);
+}
+
+function applyEntry(replay: Replay): void {
+  const { at, words, revival } = replay;
+  const kind = (words[at] as number) & 255;
+  switch (kind) {
+    case LOG_ADMITTED:
+    case LOG_MOVED:
+      applyAdmitted(replay);
+      break;
+    case LOG_LEASED:
+      applyLeased(replay);
+      break;
+    case LOG_DONE:
+    case LOG_REMOVED:
+      applyEnd(replay, kind);
+      break;
+    case JOURNAL_PARENT:
+      applyParent(replay);
+      break;
+    case JOURNAL_HOST_MADE:
+      applyHostMade(replay);
+      break;
+    case JOURNAL_HOST_CLOCK:
+    case JOURNAL_HOST_ALL:
+      applyHost(replay, kind);
+      break;
+    case JOURNAL_NOTE:
+      applyNote(replay);
+      break;
+    case JOURNAL_DISOWNED:
+      applyDisowned(replay);
+      break;
+    case JOURNAL_VOLATILE:
+      take(replay, JOURNAL_VOLATILE_WORDS);
+      applyVolatile(revival, words[at + 1] as number);
+      break;
+    case JOURNAL_UNSEEN:
+      applyUnseen(replay);
+      break;
+    case JOURNAL_EPOCH:
+      applyEpoch(replay);
+      break;
+    case JOURNAL_HOST_FORGOTTEN:
+    case JOURNAL_FORGOTTEN:
+    case JOURNAL_MEMBER:
+    case JOURNAL_CLEARED:
+      take(replay, JOURNAL_NAME_WORDS);
+      applyPlain(revival, kind, words[at + 1] as number, words[at + 2] as number);
+      break;
+    default:
+      if (kind < LOG_RELEASED || kind > LOG_RESTED) throw wrong(`entry of kind ${kind}`);
+      applyMove(replay, kind);
+      break;
+  }
+}
+
+function applyAdmitted(replay: Replay): void {
+  const { revival, words, record } = replay;
+  const at = take(replay, JOURNAL_ADMITTED_WORDS);
+  const head = words[at] as number;
+  const packed = words[at + 8] as number;
+  const has = (packed >>> 8) & 255;
+  record.flags = packed & 255;
+  record.lo = words[at + 1] as number;
+  record.hi = words[at + 2] as number;
+  record.hostLo = words[at + 3] as number;
+  record.hostHi = words[at + 4] as number;
+  record.key = double(replay, at + 5);
+  record.textLength = words[at + 7] as number;
+  record.depth = packed >>> 16;
+  record.rule = head >>> JOURNAL_RULE_SHIFT;
+  record.state = stateOf(head);
+  record.isAgain = false;
+  record.priority = (has & JOURNAL_HAS_PRIORITY) === 0 ? 0 : double(replay, take(replay, 2));
+  record.due = (has & JOURNAL_HAS_DUE) === 0 ? 0 : double(replay, take(replay, 2));
+  record.hostAdmitted = (has & JOURNAL_HAS_BUDGET) === 0 ? -1 : (words[take(replay, 1)] as number);
+  const tries = (has & JOURNAL_HAS_TRIES) === 0 ? 1 : (words[take(replay, 1)] as number);
+  record.attempt = tries & 65_535;
+  record.deliveries = tries >>> 16;
+  record.blob = undefined;
+  if ((has & JOURNAL_HAS_BLOB) !== 0) {
+    const blob = take(replay, 2);
+    record.maxAttempts = words[blob] as number;
+    record.blob = bytesOf(replay, words[blob + 1] as number);
+  }
+  record.text = words;
+  record.textAt = take(replay, wordsOf(record.textLength));
+  if ((has & JOURNAL_HAS_PARENT) === 0) dropParent(revival);
+  noteKey(revival, record.key);
+  if ((head & 255) === LOG_ADMITTED)
+    countAdmission(revival.core, record.state === RECORD_WAITING, record.depth);
+  if (!reviveRecord(revival, record)) replay.astray++;
+}
+
+function applyLeased(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_LEASED_WORDS);
+  const { core } = revival;
+  core.counters.leases++;
+  ruleOfIndex(revival, (words[at] as number) >>> JOURNAL_RULE_SHIFT).served++;
+  const record = named(replay, at);
+  if (record === 0) return;
+  setRecordDeliveries(core.store, record, words[at + 3] as number);
+  setRecordState(core.store, record, RECORD_LEASED);
+}
+
+function applyEnd(replay: Replay, kind: number): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_END_WORDS);
+  const { core } = revival;
+  const head = words[at] as number;
+  const record = named(replay, at);
+  // One that rested was counted as done when it began to.
+  const wasResting = stateOf(head) === RECORD_RESTING;
+  if (kind === LOG_REMOVED) core.counters.removed++;
+  if (wasResting === (kind === LOG_REMOVED)) countDone(revival, head, wasResting ? -1 : 1);
+  if (record !== 0) dropRevived(revival, record);
+  if ((head & JOURNAL_NAMELESS) !== 0) return;
+  seenSet(core.seen, words[at + 1] as number, words[at + 2] as number, words[at + 3] as number);
+}
+
+function applyMove(replay: Replay, kind: number): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_MOVE_WORDS);
+  const { core } = revival;
+  const { counters, store } = core;
+  const head = words[at] as number;
+  const isAgain = (head & JOURNAL_AGAIN) !== 0;
+  if (kind === LOG_RESTED) countDone(revival, head, 1);
+  else if (kind === LOG_REQUEUED && isAgain) countDone(revival, head, -1);
+  else if (kind === LOG_RETRIED) counters.retried++;
+  else if (kind === LOG_EXPIRED) counters.expired++;
+  else if (kind === LOG_RELEASED) counters.released++;
+  const key = double(replay, at + 5);
+  noteKey(revival, key);
+  const record = named(replay, at);
+  if (record === 0) return;
+  const tries = words[at + 3] as number;
+  setRecordState(store, record, stateOf(head));
+  if (isAgain) setRecordAgain(store, record);
+  setRecordAttempt(store, record, tries & 65_535);
+  setRecordDeliveries(store, record, tries >>> 16);
+  const packed = words[at + 4] as number;
+  setRecordDepth(store, record, packed & 65_535);
+  const blob = recordBlob(store, record);
+  if (blob !== 0) setBlobPeriod(store, blob, packed >>> 16);
+  setRecordKey(store, record, key);
+  setRecordPriority(store, record, double(replay, at + 7));
+  setDueOfRevived(core, record, double(replay, at + 9));
+}
+
+function stateOf(head: number): number {
+  return (head >>> JOURNAL_STATE_SHIFT) & JOURNAL_STATE_MASK;
+}
+
+function countDone(revival: Revival, head: number, by: number): void {
+  revival.core.counters.done += by;
+  ruleOfIndex(revival, head >>> JOURNAL_RULE_SHIFT).done += by;
+}
+
+/** An identity is new again; what it was is counted as forgotten. */
+function applyUnseen(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_UNSEEN_WORDS);
+  const { core } = revival;
+  const { counters, sole } = core;
+  const lo = words[at + 1] as number;
+  const hi = words[at + 2] as number;
+  const was = words[at + 3];
+  const record = revivedRecord(revival, false, lo, hi);
+  if (record !== 0) dropRevived(revival, record);
+  seenRemove(core.seen, lo, hi);
+  revival.hasForgotten = true;
+  if (was !== JOURNAL_WAS_REMOVED) counters.forgotten++;
+  if (was !== JOURNAL_WAS_DONE) return;
+  counters.done--;
+  if (sole !== undefined) sole.done--;
+}
+
+function applyEpoch(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_EPOCH_WORDS);
+  const name = bytesOf(replay, words[at + 1] as number);
+  revival.epoch = Buffer.from(name).toString("utf8");
+}
+
+function applyParent(replay: Replay): void {
+  const { revival, bytes } = replay;
+  const at = take(replay, JOURNAL_PARENT_WORDS);
+  dropParent(revival);
+  const print = Buffer.from(bytes.subarray((at + 1) * 4, (at + 5) * 4)).toString("hex");
+  revival.parent = parentCreate(revival.core.store, print);
+}
+
+function applyHostMade(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_HOST_MADE_WORDS);
+  const name = bytesOf(replay, words[at + 3] as number);
+  const turn = double(replay, at + 4);
+  reviveHost(revival, name, { lo: words[at + 1] as number, hi: words[at + 2] as number, turn });
+}
+
+function applyHost(replay: Replay, kind: number): void {
+  const { revival, words } = replay;
+  const isAll = kind === JOURNAL_HOST_ALL;
+  const at = take(replay, isAll ? JOURNAL_HOST_ALL_WORDS : JOURNAL_HOST_CLOCK_WORDS);
+  const host = hostOfHash(revival, words[at + 1] as number, words[at + 2] as number);
+  if (host === 0) {
+    replay.astray++;
+    return;
+  }
+  const doubles = [0, 0, 0, 0, 0, 0];
+  for (let i = 0; i < (isAll ? 6 : 2); i++) doubles[i] = double(replay, at + 3 + i * 2);
+  setRevivedHost(revival, host, doubles, isAll ? words.subarray(at + 15, at + 19) : undefined);
+}
+
+function applyNote(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_NOTE_WORDS);
+  const name = Buffer.from(bytesOf(replay, words[at + 1] as number)).toString("utf8");
+  const value = bytesOf(replay, words[at + 2] as number);
+  revival.notes.set(name, value);
+  if (name === "ruleIds") setRuleIds(revival, packr.unpack(value) as string[]);
+}
+
+function applyDisowned(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_DISOWNED_WORDS);
+  const { core, names } = revival;
+  const record = named(replay, at);
+  if (record === 0) return;
+  seenRemove(core.seen, words[at + 1] as number, words[at + 2] as number);
+  revival.hasForgotten = true;
+  const flags = recordFlags(core.store, record) | RECORD_FLAG_NO_IDENTITY;
+  setRecordFlags(core.store, record, flags);
+  setRecordName(core.store, record, words[at + 3] as number, words[at + 4] as number);
+  keepName(names, record);
+}
+
+function applyPlain(revival: Revival, kind: number, lo: number, hi: number): void {
+  const { core } = revival;
+  switch (kind) {
+    case JOURNAL_FORGOTTEN:
+      applyForgotten(revival);
+      break;
+    case JOURNAL_CLEARED:
+      clearRevival(revival);
+      break;
+    case JOURNAL_MEMBER: {
+      const epoch = epochOpen(core.epochs, revival.epoch);
+      if (epoch === 0 || !epochAdd(core.epochs, epoch, lo, hi)) throw memoryFull();
+      break;
+    }
+    default: {
+      const host = hostOfHash(revival, lo, hi);
+      // A later entry may have made records on it again: then it was made again too.
+      if (host === 0 || word(core.store, host, HOST_LIVE_WORD) > 0) return;
+      revival.host = 0;
+      hostForget(core.hosts, host);
+    }
+  }
+}
+
+/** A new generation: failed ones go, the others get the names that they got when it was said. */
+function applyForgotten(revival: Revival): void {
+  const { core, names } = revival;
+  const { counters, store } = core;
+  const all: number[] = [];
+  eachLive(core, names, (record) => all.push(record));
+  seenForget(core.seen);
+  epochClear(core.epochs);
+  for (const record of all) {
+    if (recordState(store, record) === RECORD_FAILED) {
+      counters.forgotten++;
+      dropRevived(revival, record);
+    } else if (recordState(store, record) === RECORD_RESTING) {
+      dropRevived(revival, record); // counted among those that are done
+    } else if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
+      nameRecord(names, record);
+    }
+  }
+  counters.forgotten += counters.done;
+  counters.done = 0;
+  for (const rule of core.rules) rule.done = 0;
+}
+
+/** What became of records that are never written: their number is all that is known. */
+function applyVolatile(revival: Revival, kind: number): void {
+  const { counters } = revival.core;
+  if (kind === LOG_ADMITTED) {
+    counters.accepted++;
+    revival.volatileLive++;
+  } else if (kind === LOG_DONE) {
+    counters.done++;
+    revival.volatileLive--;
+  } else if (kind === LOG_REMOVED) {
+    counters.removed++;
+    revival.volatileLive--;
+  }
+}
+
+/** The live record that an entry names; 0: passed over (I2). */
+function named(replay: Replay, at: number): number {
+  const { revival, words } = replay;
+  const isNameless = ((words[at] as number) & JOURNAL_NAMELESS) !== 0;
+  const lo = words[at + 1] as number;
+  const record = revivedRecord(revival, isNameless, lo, words[at + 2] as number);
+  if (record === 0) replay.astray++;
+  return record;
+}
+
+/** Sequences go on behind the highest one that was given. */
+function noteKey({ core }: Revival, key: number): void {
+  const size = Math.abs(key);
+  const sequence = size >= 2 ** 52 ? size - 2 ** 52 : size;
+  if (sequence > core.sequence) core.sequence = sequence;
+}
+
+function dropParent(revival: Revival): void {
+  if (revival.parent !== 0) parentRelease(revival.core.store, revival.parent);
+  revival.parent = 0;
+}
+
+/** Takes so many words of the frame; where they begin (I3). */
+function take(replay: Replay, words: number): number {
+  const { at } = replay;
+  if (at + words > replay.end) throw wrong("an entry that ends behind its frame");
+  replay.at = at + words;
+  return at;
+}
+
+/** A copy of the next bytes. */
+function bytesOf(replay: Replay, length: number): Uint8Array {
+  const at = take(replay, wordsOf(length)) * 4;
+  return replay.bytes.slice(at, at + length);
+}
+
+function double({ words, double: value, halves }: Replay, at: number): number {
+  halves[0] = words[at] as number;
+  halves[1] = words[at + 1] as number;
+  return value[0] as number;
+}
+
+function wordsOf(bytes: number): number {
+  return (bytes + 3) >>> 2;
+}
+
+function wrong(what: string): InvariantError {
+  return new InvariantError(`journal: ${what}`);
+}

@@ -1,0 +1,67 @@
+/** Hosts as files have them. Leases, records and places are not theirs to say: those follow from the records. */
+import { memoryFull } from "../base/errors.ts";
+import {
+  HOST_ADAPTIVE_WORD,
+  HOST_ADMITTED_WORD,
+  HOST_BLOCK_UNTIL_WORD,
+  HOST_BYTES_WORD,
+  HOST_DELAY_WORD,
+  HOST_FAILURES_WORD,
+  HOST_HELD,
+  HOST_JOURNALED,
+  HOST_KEPT,
+  HOST_LIMIT_WORD,
+  HOST_READY_AT_WORD,
+  HOST_STEERED,
+  HOST_TURN_WORD,
+  hostCreate,
+  setHostFlag,
+} from "../structures/host-table.ts";
+import { setFloat, setWord } from "../structures/store.ts";
+import { hostOfHash, type Revival } from "./revive.ts";
+
+const FLAGS = [HOST_HELD, HOST_STEERED, HOST_KEPT];
+const FLOATS = [
+  ...[HOST_TURN_WORD, HOST_READY_AT_WORD, HOST_BLOCK_UNTIL_WORD],
+  ...[HOST_DELAY_WORD, HOST_ADAPTIVE_WORD, HOST_BYTES_WORD],
+];
+/** A host that is not set by anything: no clock, no delay of its own. */
+const FRESH = [0, 0, 0, -1, -1, 0];
+
+/** Makes a host, or makes one that is there as new as it was when it was made. */
+export function reviveHost(
+  revival: Revival,
+  name: Uint8Array,
+  { lo, hi, turn }: { lo: number; hi: number; turn: number },
+): number {
+  const { hosts, store } = revival.core;
+  const host = hostOfHash(revival, lo, hi) || hostCreate(hosts, name, lo, hi);
+  if (host === 0) throw memoryFull();
+  revival.host = host;
+  setHostFlag(store, host, HOST_JOURNALED, true);
+  setRevivedHost(revival, host, [turn, ...FRESH.slice(1)], new Uint32Array(4));
+  // A host not leased from yet stands at −2⁵² + how many joined before it.
+  if (turn < 0) hosts.joined = Math.max(hosts.joined, turn + 2 ** 52 + 1);
+  return host;
+}
+
+/** Sets turn and readyAt; with `words` (limit, failures, admitted, flags) everything. */
+export function setRevivedHost(
+  revival: Revival,
+  host: number,
+  doubles: readonly number[],
+  words: Uint32Array | undefined,
+): void {
+  const { core } = revival;
+  const { store } = core;
+  const count = words === undefined ? 2 : FLOATS.length;
+  for (let i = 0; i < count; i++) setFloat(store, host, FLOATS[i] as number, doubles[i] as number);
+  const turn = doubles[0] as number;
+  if (turn > core.leaseSequence) core.leaseSequence = turn;
+  if (words === undefined) return;
+  const [limit = 0, failures = 0, admitted = 0, flags = 0] = words;
+  setWord(store, host, HOST_LIMIT_WORD, limit);
+  setWord(store, host, HOST_FAILURES_WORD, failures);
+  setWord(store, host, HOST_ADMITTED_WORD, admitted);
+  for (const flag of FLAGS) setHostFlag(store, host, flag, (flags & flag) !== 0);
+}

@@ -1,0 +1,368 @@
+/**
+ * Revival: a core that is filled from files. Records come and go as entries say, but stand nowhere until all was read:
+ * then `settleRevived` puts each where its state and its key say, in the order of the keys.
+ *
+ *   entry, column ─▶ record with state, key, due ─ … ─▶ all read ─▶ pending: sorted, into the ranks
+ *                                                                  waiting: heap · failed: lane · leased: pending
+ *
+ *   I1  Until it is settled a record keeps its due time in its link words, which nothing else uses meanwhile.
+ *   I2  Keys are unique, so the order of the ranks is theirs alone: what comes in order costs O(1) each.
+ */
+import { memoryFull } from "../base/errors.ts";
+import { type Core, createRule, DEPTH_COUNT_MAX, type RuleState } from "../frontier/core.ts";
+import { installRules } from "../frontier/rule-set.ts";
+import { scheduleRecord } from "../frontier/schedule.ts";
+import { keepRecord } from "../frontier/transition.ts";
+import { epochDrop, epochEach, epochNext } from "../structures/epoch-table.ts";
+import { heapPush } from "../structures/heap.ts";
+import { queueOf } from "../structures/host-queue.ts";
+import {
+  HOST_ADMITTED_WORD,
+  HOST_KEPT,
+  hostFind,
+  ruleQueueCreate,
+  setHostFlag,
+} from "../structures/host-table.ts";
+import { laneInsert } from "../structures/lane.ts";
+import {
+  RECORD_FAILED,
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_LEASED,
+  RECORD_PENDING,
+  RECORD_RESTING,
+  RECORD_WAITING,
+  blobCreate,
+  recordCreate,
+  recordFlags,
+  recordKey,
+  recordState,
+  recordTextOffset,
+  setBlobPeriod,
+  setRecordAgain,
+  setRecordAttempt,
+  setRecordDeliveries,
+  setRecordKey,
+  setRecordState,
+} from "../structures/record.ts";
+import { seenFind, seenSet } from "../structures/seen-set.ts";
+import { setWord } from "../structures/store.ts";
+import { ruleOf } from "../frontier/core.ts";
+import { freeRecord, isFinishedValue } from "../frontier/transition.ts";
+import { eachLive, type Live } from "./live.ts";
+import { createNames, dropName, keepName, namedRecord, type Names } from "./names.ts";
+import { sortByKey } from "./sort-keys.ts";
+
+export interface Revival {
+  core: Core;
+  names: Names;
+  /** An empty core, for a frontier that was cleared. */
+  readonly remake: () => Core;
+  /** Rules by the index they were written under. */
+  ruleIds: readonly string[];
+  /** The same, by index, as they were asked for. */
+  readonly rules: RuleState[];
+  /** The last note of each name, packed. */
+  readonly notes: Map<string, Uint8Array>;
+  /** Records that are never written, by what became of them. */
+  volatileLive: number;
+  /** Handle of the parent of records that follow, or 0. */
+  parent: number;
+  /** The epoch of members that follow. */
+  epoch: string;
+  /** Some epoch was forgotten: empty ones are looked for at the end. */
+  hasForgotten: boolean;
+  /** Leases that were out at the end. */
+  leases: number;
+  /** The last host looked up. */
+  hostLo: number;
+  hostHi: number;
+  host: number;
+}
+
+export function createRevival(core: Core, remake: () => Core): Revival {
+  return {
+    ...{ remake, core, names: createNames(core), ruleIds: [], rules: [], notes: new Map() },
+    ...{
+      volatileLive: 0,
+      parent: 0,
+      leases: 0,
+      epoch: "",
+      hasForgotten: false,
+      hostLo: 0,
+      hostHi: 0,
+      host: 0,
+    },
+  };
+}
+
+/** A record as its file has it; one object serves all. */
+export interface RevivedRecord {
+  flags: number;
+  lo: number;
+  hi: number;
+  hostLo: number;
+  hostHi: number;
+  rule: number;
+  state: number;
+  isAgain: boolean;
+  attempt: number;
+  deliveries: number;
+  depth: number;
+  key: number;
+  priority: number;
+  due: number;
+  /** −1: as it is. */
+  hostAdmitted: number;
+  /** maxAttempts u16 and period u16. */
+  maxAttempts: number;
+  blob: Uint8Array | undefined;
+  /** The text as words, from this one on. */
+  text: Uint32Array;
+  textAt: number;
+  textLength: number;
+}
+
+export function createRevivedRecord(): RevivedRecord {
+  return {
+    ...{
+      flags: 0,
+      lo: 0,
+      hi: 0,
+      hostLo: 0,
+      hostHi: 0,
+      rule: 0,
+      state: 0,
+      isAgain: false,
+      attempt: 1,
+    },
+    ...{ deliveries: 0, depth: 0, key: 0, priority: 0, due: 0, hostAdmitted: -1 },
+    ...{ maxAttempts: 0, blob: undefined, text: new Uint32Array(0), textAt: 0, textLength: 0 },
+  };
+}
+
+/** The live record of a name, or 0. */
+export function revivedRecord(
+  revival: Revival,
+  isNameless: boolean,
+  lo: number,
+  hi: number,
+): number {
+  if (isNameless) return namedRecord(revival.names, lo, hi);
+  const value = seenFind(revival.core.seen, lo, hi);
+  return value === 0 || isFinishedValue(value) ? 0 : value;
+}
+
+/** Makes a record, in place of one of the same name; false: its host is not known. @hot */
+export function reviveRecord(revival: Revival, from: RevivedRecord): boolean {
+  const { core, names } = revival;
+  const { store } = core;
+  const isNameless = (from.flags & RECORD_FLAG_NO_IDENTITY) !== 0;
+  const before = revivedRecord(revival, isNameless, from.lo, from.hi);
+  if (before !== 0) dropRevived(revival, before);
+  const host = hostOfHash(revival, from.hostLo, from.hostHi);
+  if (host === 0) return false;
+  const rule = ruleOfIndex(revival, from.rule);
+  const { draft } = core;
+  draft.flags = from.flags;
+  draft.priority = from.priority;
+  draft.queue = queueOf(core.hosts, host, rule.handle);
+  draft.lo = from.lo;
+  draft.hi = from.hi;
+  draft.depth = from.depth;
+  draft.parent = revival.parent;
+  draft.blob =
+    from.blob === undefined ? 0 : blobCreate(store, from.blob, from.maxAttempts & 65_535);
+  draft.textLength = from.textLength;
+  const record = draft.queue === 0 ? 0 : recordCreate(store, draft);
+  if (record === 0 || (from.blob !== undefined && draft.blob === 0)) throw memoryFull();
+  const { u32, f64 } = store.region.views;
+  const to = recordTextOffset(store, record) >>> 2;
+  const words = (from.textLength + 3) >>> 2;
+  const { text, textAt } = from;
+  // The record's memory ends at a multiple of eight: the last word is its own.
+  for (let i = 0; i < words; i++) u32[to + i] = text[textAt + i] as number;
+  if (draft.blob !== 0) setBlobPeriod(store, draft.blob, from.maxAttempts >>> 16);
+  setRecordState(store, record, from.state);
+  if (from.isAgain) setRecordAgain(store, record);
+  setRecordAttempt(store, record, from.attempt);
+  setRecordDeliveries(store, record, from.deliveries);
+  setRecordKey(store, record, from.key);
+  f64[record] = from.due; // I1
+  keepRecord(core, record, host);
+  if (from.hostAdmitted >= 0) {
+    setWord(store, host, HOST_ADMITTED_WORD, from.hostAdmitted);
+    setHostFlag(store, host, HOST_KEPT, true); // as spending does
+  }
+  if (isNameless) keepName(names, record);
+  else if (!seenSet(core.seen, from.lo, from.hi, record)) throw memoryFull();
+  return true;
+}
+
+/** Everything is gone but the notes. */
+export function clearRevival(revival: Revival): void {
+  revival.core = revival.remake();
+  revival.names = createNames(revival.core);
+  revival.volatileLive = 0;
+  revival.rules.length = 0;
+  revival.host = 0;
+  revival.parent = 0;
+}
+
+/** A record is gone, its name with it; an identity's last word is the caller's. */
+export function dropRevived(revival: Revival, record: number): void {
+  const { core, names } = revival;
+  if ((recordFlags(core.store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) dropName(names, record);
+  freeRecord(core, record);
+}
+
+export function dueOfRevived(core: Core, record: number): number {
+  return core.store.region.views.f64[record] as number;
+}
+
+export function setDueOfRevived(core: Core, record: number, dueMs: number): void {
+  core.store.region.views.f64[record] = dueMs;
+}
+
+/** The host of a hash, or 0. */
+export function hostOfHash(revival: Revival, lo: number, hi: number): number {
+  if (revival.host !== 0 && revival.hostLo === lo && revival.hostHi === hi) return revival.host;
+  const host = hostFind(revival.core.hosts, lo, hi);
+  revival.host = host;
+  revival.hostLo = lo;
+  revival.hostHi = hi;
+  return host;
+}
+
+/** What the indices of rules mean from here on. */
+export function setRuleIds(revival: Revival, ids: readonly string[]): void {
+  revival.ruleIds = ids;
+  revival.rules.length = 0;
+}
+
+/** The rule of an index as it was written. One that is no longer there comes back as one that has gone. */
+export function ruleOfIndex(revival: Revival, index: number): RuleState {
+  const known = revival.rules[index];
+  if (known !== undefined) return known;
+  const { core, ruleIds } = revival;
+  const id = ruleIds[index] ?? "";
+  const rule = id === "" ? core.none : (core.ruleById.get(id) ?? goneRule(core, id));
+  revival.rules[index] = rule;
+  return rule;
+}
+
+/** Rules that the new set does not name: the sweep after the recovery finds their records new ones. */
+function goneRule(core: Core, id: string): RuleState {
+  const same = core.rules.find((rule) => rule.isGone && rule.id === id);
+  if (same !== undefined) return same;
+  const index = core.rules.length;
+  const handle = ruleQueueCreate(core.store, index);
+  if (handle === 0) throw memoryFull();
+  const { key, policy } = core.none;
+  const rule = createRule({ id, index, handle, policy, key, order: -1, rate: 1 });
+  rule.isGone = true;
+  core.rules.push(rule);
+  core.sole = undefined;
+  return rule;
+}
+
+/** An admission is counted. */
+export function countAdmission(core: Core, isDeferred: boolean, depth: number): void {
+  const { counters } = core;
+  if (isDeferred) counters.deferred++;
+  else counters.accepted++;
+  const at = Math.min(depth, DEPTH_COUNT_MAX);
+  counters.depths[at] = (counters.depths[at] ?? 0) + 1;
+}
+
+/** Puts every record where its state says, and counts them. Leases come back: pending, at their old place. */
+export function settleRevived(revival: Revival, nowMs: number): void {
+  const { core } = revival;
+  const { counters, store } = core;
+  const pending = createKept();
+  const failed = createKept();
+  eachLive(core, revival.names, (record) => {
+    const state = recordState(store, record);
+    if (state === RECORD_LEASED) {
+      setRecordState(store, record, RECORD_PENDING);
+      revival.leases++;
+    }
+    if (state === RECORD_WAITING) keepWaiting(core, record);
+    else if (state === RECORD_RESTING) keepResting(core, record);
+    else keep(state === RECORD_FAILED ? failed : pending, record, recordKey(store, record));
+  });
+  for (const record of sortByKey(failed)) {
+    clearLinks(core, record);
+    laneInsert(store.region, core.failedLane, record);
+    ruleOf(core, record).failed++;
+  }
+  for (const record of sortByKey(pending)) {
+    clearLinks(core, record);
+    scheduleRecord(core, record, nowMs);
+    ruleOf(core, record).pending++;
+  }
+  counters.pending = pending.count;
+  counters.failed = failed.count;
+  counters.forgotten += revival.volatileLive; // what was never written is gone with the process
+  counters.seen = core.seen.count;
+  if (core.rules.some((rule) => rule.isGone && rule !== core.none))
+    installRules(core, core.specs, core.version, nowMs);
+  if (revival.hasForgotten) dropEmptyEpochs(core);
+}
+
+/** Epochs of which nothing is known any more: they were forgotten, and their members one by one. */
+function dropEmptyEpochs({ epochs, seen }: Core): void {
+  const empty: number[] = [];
+  for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
+    let isEmpty = true;
+    epochEach(epochs, epoch, (lo, hi) => {
+      if (isEmpty && seenFind(seen, lo, hi) !== 0) isEmpty = false;
+    });
+    if (isEmpty) empty.push(epoch);
+  }
+  for (const epoch of empty) epochDrop(epochs, epoch);
+}
+
+function keepResting(core: Core, record: number): void {
+  const dueMs = dueOfRevived(core, record);
+  clearLinks(core, record);
+  const tie = sequenceOfKey(recordKey(core.store, record));
+  if (!heapPush(core.resting, record, dueMs, tie)) throw memoryFull();
+}
+
+function keepWaiting(core: Core, record: number): void {
+  const dueMs = dueOfRevived(core, record);
+  clearLinks(core, record);
+  const key = recordKey(core.store, record);
+  if (!heapPush(core.waiting, record, dueMs, sequenceOfKey(key))) throw memoryFull();
+  core.counters.waiting++;
+  ruleOf(core, record).waiting++;
+}
+
+/** The key of a start request that goes last stands beyond ±2⁵². */
+function sequenceOfKey(key: number): number {
+  const size = Math.abs(key);
+  return size >= 2 ** 52 ? size - 2 ** 52 : key;
+}
+
+function clearLinks(core: Core, record: number): void {
+  core.store.region.views.f64[record] = 0;
+}
+
+/** Handles with their keys, outside the objects of the heap. */
+function createKept(): Live {
+  return { handles: new Uint32Array(1024), keys: new Float64Array(1024), count: 0 };
+}
+
+function keep(kept: Live, record: number, key: number): void {
+  if (kept.count === kept.handles.length) {
+    const handles = new Uint32Array(kept.count * 2);
+    const keys = new Float64Array(kept.count * 2);
+    handles.set(kept.handles);
+    keys.set(kept.keys);
+    kept.handles = handles;
+    kept.keys = keys;
+  }
+  kept.handles[kept.count] = record;
+  kept.keys[kept.count] = key;
+  kept.count++;
+}

@@ -1,0 +1,204 @@
+/**
+ * Snapshot files: a preamble, then sections of msgpack; docs/formats/snapshot.md is the specification.
+ *
+ *   preamble  "ORSN", version u32, serial u32, zero u32
+ *   section   length u32, crc32 u32 (seeded by serial and place), msgpack
+ *   sections  head, hosts …, epoch …, seen …, records …, end
+ *
+ *   I1  A file whose last section is not `end` was never finished and is none.
+ */
+import { crcAt } from "./checksum.ts";
+import { type Files, readAll } from "./files.ts";
+import { packr } from "./pack.ts";
+import { damaged, unsupported } from "./place.ts";
+
+export const SNAPSHOT_VERSION = 1;
+const MAGIC = 0x4e53_524f;
+export const PREAMBLE_BYTES = 16;
+export const SECTION_HEAD_BYTES = 8;
+/** Longest section: a chunk of records with bodies and data. */
+const SECTION_BYTES_MAX = 2 ** 31;
+
+/** What a snapshot says before anything else: as it was at the first byte of segment `serial`. */
+export interface SnapshotHead {
+  readonly t: "head";
+  readonly serial: number;
+  readonly algorithm: number;
+  readonly secret: Uint8Array;
+  readonly profile: string;
+  readonly savedAt: number;
+  readonly sequence: number;
+  readonly leaseSequence: number;
+  readonly joined: number;
+  readonly volatileLive: number;
+  readonly counters: Record<string, number>;
+  readonly depths: readonly number[];
+  readonly rejected: Record<string, number>;
+  readonly rules: readonly SnapshotRule[];
+  /** Notes by name, packed. */
+  readonly notes: Record<string, Uint8Array>;
+}
+
+export interface SnapshotRule {
+  readonly id: string;
+  readonly served: number;
+  readonly done: number;
+  readonly pass: number;
+}
+
+/** Columns of up to a thousand hosts. */
+export interface HostChunk {
+  readonly t: "hosts";
+  readonly n: number;
+  /** lo, hi of each. */
+  readonly hashes: Uint8Array;
+  /** turn, readyAt, blockUntil, delayMs, adaptiveMs, bytes of each. */
+  readonly doubles: Uint8Array;
+  /** limit, failures, admitted, flags of each. */
+  readonly words: Uint8Array;
+  readonly lengths: Uint8Array;
+  readonly names: Uint8Array;
+}
+
+/** Finished identities. */
+export interface SeenChunk {
+  readonly t: "seen";
+  readonly n: number;
+  readonly hashes: Uint8Array;
+  readonly values: Uint8Array;
+}
+
+/** Columns of up to a thousand live records. */
+export interface RecordChunk {
+  readonly t: "records";
+  readonly n: number;
+  /** lo, hi of the name; lo, hi of the host: of each. */
+  readonly hashes: Uint8Array;
+  /** key, priority, due of each. */
+  readonly doubles: Uint8Array;
+  /** state u8 · flags u8 · rule u16; attempt u16 · deliveries u16; depth u16; bytes of text: of each. */
+  readonly words: Uint8Array;
+  /** Texts, each padded with zeros to a multiple of 4. */
+  readonly text: Uint8Array;
+  /** For the records that have one: index, position in `prints`. */
+  readonly parents?: Uint8Array;
+  /** 16 bytes each. */
+  readonly prints?: Uint8Array;
+  /** For the records that have one: index, maxAttempts, length. */
+  readonly blobs?: Uint8Array;
+  readonly blob?: Uint8Array;
+}
+
+/** Members of one epoch; a great one has several. */
+export interface EpochChunk {
+  readonly t: "epoch";
+  readonly n: number;
+  readonly name: string;
+  /** lo, hi of each. */
+  readonly hashes: Uint8Array;
+}
+
+export interface SnapshotEnd {
+  readonly t: "end";
+  readonly hosts: number;
+  readonly seen: number;
+  readonly records: number;
+  /** Where the journal stood when the last chunk was taken. */
+  readonly segment: number;
+  readonly offset: number;
+}
+
+export type Section = SnapshotHead | HostChunk | EpochChunk | SeenChunk | RecordChunk | SnapshotEnd;
+
+export function preamble(serial: number): Uint8Array {
+  const words = Uint32Array.of(MAGIC, SNAPSHOT_VERSION, serial, 0);
+  return new Uint8Array(words.buffer);
+}
+
+/** A section's bytes, its head included, as they stand at `offset`. */
+export function sectionBytes(section: Section, serial: number, offset: number): Uint8Array {
+  const body = packr.pack(section);
+  const bytes = new Uint8Array(SECTION_HEAD_BYTES + body.length);
+  bytes.set(body, SECTION_HEAD_BYTES);
+  const head = new Uint32Array(bytes.buffer, 0, 2);
+  head[0] = body.length;
+  head[1] = crcAt(body, serial, offset);
+  return bytes;
+}
+
+/** Reads a snapshot section by section; throws SNAPSHOT_CORRUPT or FORMAT_UNSUPPORTED naming the file. */
+export class SnapshotReader {
+  readonly path: string;
+  readonly size: number;
+  offset = PREAMBLE_BYTES;
+  readonly #files: Files;
+  readonly #file: number;
+  readonly #serial: number;
+
+  constructor(files: Files, path: string, serial: number) {
+    this.path = path;
+    this.#files = files;
+    this.#serial = serial;
+    this.#file = files.open(path, "r");
+    try {
+      this.size = files.size(this.#file);
+      this.#checkPreamble();
+    } catch (error) {
+      files.close(this.#file);
+      throw error;
+    }
+  }
+
+  /** The next section; undefined behind the last one. */
+  next(): Section | undefined {
+    const { offset, path } = this;
+    if (offset === this.size) return undefined;
+    const head = new Uint32Array(2);
+    if (!this.#read(new Uint8Array(head.buffer), offset)) throw damaged(path, offset, "cut off");
+    const [length = 0, crc = 0] = head;
+    const start = offset + SECTION_HEAD_BYTES;
+    if (length > SECTION_BYTES_MAX || start + length > this.size) {
+      throw damaged(path, offset, "cut off, or a wrong length");
+    }
+    const body = new Uint8Array(length);
+    if (!this.#read(body, start)) throw damaged(path, offset, "cut off");
+    if (crcAt(body, this.#serial, offset) !== crc) throw damaged(path, offset, "wrong checksum");
+    this.offset = start + length;
+    try {
+      return packr.unpack(body) as Section;
+    } catch {
+      throw damaged(path, offset, "no msgpack");
+    }
+  }
+
+  close(): void {
+    this.#files.close(this.#file);
+  }
+
+  #checkPreamble(): void {
+    const words = new Uint32Array(PREAMBLE_BYTES / 4);
+    if (!this.#read(new Uint8Array(words.buffer), 0)) throw damaged(this.path, 0, "cut off");
+    const [magic, version, serial, zero] = words;
+    if (magic !== MAGIC) throw damaged(this.path, 0, "no snapshot");
+    if (version !== SNAPSHOT_VERSION) {
+      throw unsupported(this.path, `version ${version}`, `version ${SNAPSHOT_VERSION}`);
+    }
+    if (serial !== this.#serial || zero !== 0)
+      throw damaged(this.path, 0, "another one's preamble");
+  }
+
+  #read(bytes: Uint8Array, offset: number): boolean {
+    return readAll(this.#files, this.#file, bytes, offset);
+  }
+}
+
+/** The words of a column; a copy where the bytes do not stand on a word. */
+export function wordsOf(bytes: Uint8Array): Uint32Array {
+  const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  return new Uint32Array(whole.buffer, whole.byteOffset, whole.byteLength >> 2);
+}
+
+export function doublesOf(bytes: Uint8Array): Float64Array {
+  const whole = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  return new Float64Array(whole.buffer, whole.byteOffset, whole.byteLength >> 3);
+}

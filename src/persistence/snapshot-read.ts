@@ -1,0 +1,276 @@
+/** Reading a snapshot into a core that is being revived: hosts first, then records and finished identities. */
+import { memoryFull } from "../base/errors.ts";
+import type { Core } from "../frontier/core.ts";
+import { epochAdd, epochOpen } from "../structures/epoch-table.ts";
+import { parentCreate, parentRelease } from "../structures/record.ts";
+import { seenAdmitBatch } from "../structures/seen-set.ts";
+import { storeGive, storeTake } from "../structures/store.ts";
+import {
+  damaged,
+  HASH_ALGORITHM,
+  otherProfile,
+  type Place,
+  snapshotPath,
+  unsupported,
+} from "./place.ts";
+import { reviveHost, setRevivedHost } from "./revive-host.ts";
+import { AGAIN } from "./snapshot-columns.ts";
+import {
+  createRevivedRecord,
+  type Revival,
+  reviveRecord,
+  ruleOfIndex,
+  setRuleIds,
+} from "./revive.ts";
+import {
+  doublesOf,
+  type EpochChunk,
+  type HostChunk,
+  type RecordChunk,
+  type Section,
+  type SeenChunk,
+  type SnapshotEnd,
+  type SnapshotHead,
+  SnapshotReader,
+  wordsOf,
+} from "./snapshot-format.ts";
+
+export interface SnapshotLoad {
+  readonly place: Place;
+  readonly serial: number;
+  /** The key profile of who opens; undefined: any. */
+  readonly profile: string | undefined;
+  /** Called with the head; makes the core that everything goes into. */
+  readonly begin: (head: SnapshotHead) => Revival;
+  /** After each section: lets others run, tells progress. */
+  readonly pause: (records: number, bytes: number, size: number) => Promise<void>;
+}
+
+/** Loads a whole snapshot; throws SNAPSHOT_CORRUPT, FORMAT_UNSUPPORTED or PROFILE_MISMATCH naming the file. */
+export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
+  const path = snapshotPath(load.place, load.serial);
+  const reader = new SnapshotReader(load.place.files, path, load.serial);
+  try {
+    const head = reader.next();
+    if (head?.t !== "head") throw damaged(path, 0, "no head");
+    checkHead(path, head, load);
+    const revival = load.begin(head);
+    applyHead(revival, head);
+    const filler = createFiller(revival);
+    let end: SnapshotEnd | undefined;
+    let records = 0;
+    for (let section = reader.next(); section !== undefined; section = reader.next()) {
+      if (end !== undefined) throw damaged(path, reader.offset, "something behind its end");
+      if (section.t === "end") end = section;
+      else records += applySection(filler, path, section);
+      await load.pause(records, reader.offset, reader.size);
+    }
+    closeFiller(filler);
+    if (end === undefined) throw damaged(path, reader.offset, "no end");
+    return end;
+  } finally {
+    reader.close();
+  }
+}
+
+/** The head alone, checked; for those who only look. */
+export function readSnapshotHead(place: Place, serial: number): SnapshotHead {
+  const path = snapshotPath(place, serial);
+  const reader = new SnapshotReader(place.files, path, serial);
+  try {
+    const head = reader.next();
+    if (head?.t !== "head") throw damaged(path, 0, "no head");
+    return head;
+  } finally {
+    reader.close();
+  }
+}
+
+function checkHead(path: string, head: SnapshotHead, { serial, profile }: SnapshotLoad): void {
+  if (head.serial !== serial) throw damaged(path, 0, "another one's head");
+  if (head.algorithm !== HASH_ALGORITHM) {
+    throw unsupported(path, `hash algorithm ${head.algorithm}`, `algorithm ${HASH_ALGORITHM}`);
+  }
+  if (profile !== undefined && head.profile !== profile) {
+    throw otherProfile(path, head.profile, profile);
+  }
+}
+
+function applyHead(revival: Revival, head: SnapshotHead): void {
+  const { core, notes } = revival;
+  const { counters, hosts } = core;
+  Object.assign(counters, head.counters);
+  counters.depths.push(...head.depths);
+  for (const [reason, count] of Object.entries(head.rejected)) counters.rejected.set(reason, count);
+  core.sequence = head.sequence;
+  core.leaseSequence = head.leaseSequence;
+  hosts.joined = head.joined;
+  revival.volatileLive = head.volatileLive;
+  setRuleIds(
+    revival,
+    head.rules.map(({ id }) => id),
+  );
+  head.rules.forEach(({ served, done, pass }, index) => {
+    Object.assign(ruleOfIndex(revival, index), { served, done, pass });
+  });
+  for (const [name, value] of Object.entries(head.notes)) notes.set(name, value);
+}
+
+/** Room in the region for a batch of hashes, and one record for all. */
+interface Filler {
+  readonly revival: Revival;
+  readonly core: Core;
+  /** Hashes, values, slots. */
+  readonly page: number;
+  readonly record: ReturnType<typeof createRevivedRecord>;
+}
+
+/** Rows of one batch: hashes, values and slots fill one page. */
+const BATCH_ROWS = 1024;
+
+function createFiller(revival: Revival): Filler {
+  const { core } = revival;
+  const page = storeTake(core.store, 1);
+  if (page === 0) throw memoryFull();
+  return { revival, core, page, record: createRevivedRecord() };
+}
+
+function closeFiller({ core, page }: Filler): void {
+  storeGive(core.store, page, 1);
+}
+
+/** Records that the section brought. */
+function applySection(filler: Filler, path: string, section: Section): number {
+  switch (section.t) {
+    case "hosts":
+      fillHosts(filler.revival, section);
+      return 0;
+    case "epoch":
+      fillEpoch(filler.core, section);
+      return 0;
+    case "seen":
+      fillSeen(filler, section);
+      return section.n;
+    case "records":
+      fillRecords(filler, path, section);
+      return section.n;
+    default:
+      throw damaged(path, 0, "a section of an unknown sort");
+  }
+}
+
+function fillHosts(revival: Revival, chunk: HostChunk): void {
+  const hashes = wordsOf(chunk.hashes);
+  const doubles = doublesOf(chunk.doubles);
+  const words = wordsOf(chunk.words);
+  const lengths = wordsOf(chunk.lengths);
+  let at = 0;
+  for (let row = 0; row < chunk.n; row++) {
+    const length = lengths[row] as number;
+    const lo = hashes[row * 2] as number;
+    const turn = doubles[row * 6] as number;
+    const hi = hashes[row * 2 + 1] as number;
+    const host = reviveHost(revival, chunk.names.subarray(at, at + length), { lo, hi, turn });
+    const own = Array.from(doubles.subarray(row * 6, row * 6 + 6));
+    setRevivedHost(revival, host, own, words.subarray(row * 4, row * 4 + 4));
+    at += (length + 3) & ~3;
+  }
+}
+
+function fillEpoch(core: Core, { name, n, hashes }: EpochChunk): void {
+  const words = wordsOf(hashes);
+  const epoch = epochOpen(core.epochs, name);
+  for (let row = 0; row < n; row++) {
+    const lo = words[row * 2] as number;
+    const isIn = epoch !== 0 && epochAdd(core.epochs, epoch, lo, words[row * 2 + 1] as number);
+    if (!isIn) throw memoryFull();
+  }
+}
+
+/** Finished identities go into the seen-set a batch at a time. */
+function fillSeen({ core, page }: Filler, chunk: SeenChunk): void {
+  const hashes = wordsOf(chunk.hashes);
+  const values = wordsOf(chunk.values);
+  const valuesOffset = page + BATCH_ROWS * 8;
+  const slotsOffset = valuesOffset + BATCH_ROWS * 4;
+  for (let start = 0; start < chunk.n; start += BATCH_ROWS) {
+    const count = Math.min(BATCH_ROWS, chunk.n - start);
+    const before = core.store.region.views.u32;
+    before.set(hashes.subarray(start * 2, (start + count) * 2), page >> 2);
+    before.fill(0, valuesOffset >> 2, (valuesOffset >> 2) + count);
+    if (seenAdmitBatch(core.seen, page, count, valuesOffset, slotsOffset) < 0) throw memoryFull();
+    const { u32 } = core.store.region.views;
+    for (let row = 0; row < count; row++) {
+      const slot = u32[(slotsOffset >> 2) + row] as number;
+      u32[slot >>> 2] = values[start + row] as number;
+    }
+  }
+}
+
+function fillRecords({ revival, core, record }: Filler, path: string, chunk: RecordChunk): void {
+  const hashes = wordsOf(chunk.hashes);
+  const doubles = doublesOf(chunk.doubles);
+  const words = wordsOf(chunk.words);
+  const parents = pairsOf(chunk.parents, 2);
+  const blobs = pairsOf(chunk.blobs, 3);
+  const handles = makeParents(core, chunk);
+  record.text = wordsOf(chunk.text);
+  record.textAt = 0;
+  record.hostAdmitted = -1;
+  let blobAt = 0;
+  for (let row = 0; row < chunk.n; row++) {
+    const head = words[row * 4] as number;
+    const tries = words[row * 4 + 1] as number;
+    record.lo = hashes[row * 4] as number;
+    record.hi = hashes[row * 4 + 1] as number;
+    record.hostLo = hashes[row * 4 + 2] as number;
+    record.hostHi = hashes[row * 4 + 3] as number;
+    record.key = doubles[row * 3] as number;
+    record.priority = doubles[row * 3 + 1] as number;
+    record.due = doubles[row * 3 + 2] as number;
+    record.state = head & 127;
+    record.isAgain = (head & AGAIN) !== 0;
+    record.flags = (head >>> 8) & 255;
+    record.rule = head >>> 16;
+    record.attempt = tries & 65_535;
+    record.deliveries = tries >>> 16;
+    record.depth = words[row * 4 + 2] as number;
+    record.textLength = words[row * 4 + 3] as number;
+    const parent = parents?.get(row);
+    revival.parent = parent === undefined ? 0 : (handles[parent[0] as number] as number);
+    const blob = blobs?.get(row);
+    record.blob = undefined;
+    if (blob !== undefined) {
+      const [maxAttempts = 0, length = 0] = blob;
+      record.maxAttempts = maxAttempts;
+      record.blob = chunk.blob?.slice(blobAt, blobAt + length);
+      blobAt += length;
+    }
+    if (!reviveRecord(revival, record)) throw damaged(path, 0, "a record without its host");
+    record.textAt += (record.textLength + 3) >>> 2;
+  }
+  revival.parent = 0;
+  for (const handle of handles) parentRelease(core.store, handle);
+}
+
+function makeParents(core: Core, { prints }: RecordChunk): number[] {
+  const handles: number[] = [];
+  for (let at = 0; prints !== undefined && at < prints.length; at += 16) {
+    const print = Buffer.from(prints.subarray(at, at + 16)).toString("hex");
+    const handle = parentCreate(core.store, print);
+    if (handle === 0) throw memoryFull();
+    handles.push(handle);
+  }
+  return handles;
+}
+
+/** A sparse column: rows and what they have. */
+function pairsOf(bytes: Uint8Array | undefined, width: number): Map<number, number[]> | undefined {
+  if (bytes === undefined) return undefined;
+  const words = wordsOf(bytes);
+  const map = new Map<number, number[]>();
+  for (let at = 0; at < words.length; at += width) {
+    map.set(words[at] as number, Array.from(words.subarray(at + 1, at + width)));
+  }
+  return map;
+}

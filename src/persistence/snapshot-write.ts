@@ -1,0 +1,292 @@
+/**
+ * Writing a snapshot beside the running frontier, slice by slice (docs/formats/snapshot.md argues why the result is exact).
+ *
+ *   segment begun ─▶ head (counters, rules, notes of that moment) ─▶ hosts ─▶ nameless records ─▶ identities ─▶ end
+ *        └────────────── the frontier goes on; whatever it changes stands in the journal from that segment on
+ *   end ─▶ journal synced to here ─▶ file synced ─▶ renamed ─▶ directory synced ─▶ older generations removed
+ *
+ *   S1  The head is taken at the first byte of segment `serial`, in the same turn.
+ *   S2  Every table is walked in the order of its hashes: what stands in it all the time is copied exactly once, as it
+ *       is at that moment; what comes, goes or changes meanwhile has entries in the segments from `serial` on.
+ *   S3  Entries hold values, so replaying all of them over the copies ends where the frontier stands.
+ *   S4  The file gets its name only when the journal up to its last chunk is durable: no copy is ever ahead of it.
+ *   S5  Whatever changes what a name means (a new generation, rules, a clear) ends the snapshot unfinished.
+ *
+ * Crash: a file without its name, removed at the next start.
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Core } from "../frontier/core.ts";
+import { TABLE_RESERVED_MIN } from "../layout/table.ts";
+import { type EpochTable, epochEach, epochName, epochNext } from "../structures/epoch-table.ts";
+import { type FingerprintTable, tableFind } from "../structures/fingerprint-table.ts";
+import { writeAll } from "./files.ts";
+import {
+  closeWalk,
+  openWalk,
+  type TableWalk,
+  walkHash,
+  walkNext,
+} from "../structures/table-walk.ts";
+import type { Names } from "./names.ts";
+import { type Place, snapshotPath } from "./place.ts";
+import {
+  addHost,
+  addRecord,
+  addSeen,
+  CHUNK_ROWS,
+  type Columns,
+  createColumns,
+  takeHosts,
+  takeRecords,
+  takeSeen,
+} from "./snapshot-columns.ts";
+import { preamble, type Section, sectionBytes, type SnapshotHead } from "./snapshot-format.ts";
+import { recordFlags, RECORD_FLAG_VOLATILE } from "../structures/record.ts";
+
+/** A slice ends after this long, or after so many chunks where the clock stands still. */
+const SLICE_MS = 2;
+const SLICE_CHUNKS = 8;
+/** Bytes written at once. */
+const WRITE_BYTES = 256 * 1024;
+const FINISHED = 0x8000_0000;
+/** Words of hashes in one section of an epoch. */
+const EPOCH_WORDS = 16_384;
+
+export interface SnapshotSource {
+  readonly core: Core;
+  readonly names: Names;
+  readonly place: Place;
+  readonly clock: Clock;
+  readonly head: SnapshotHead;
+  /** It makes no sense to go on. */
+  readonly isOver: () => boolean;
+  /** Lets others run between two slices. */
+  readonly pause: () => Promise<void>;
+  /** Where the journal stands, all of it sealed. */
+  readonly position: () => { segment: number; offset: number };
+  /** Resolves when the journal is durable up to now. */
+  readonly flush: () => Promise<void>;
+}
+
+export interface SnapshotDone {
+  readonly path: string;
+  readonly records: number;
+  readonly bytes: number;
+  /** Longest slice, in milliseconds. */
+  readonly longestMs: number;
+}
+
+/** Writes it all; undefined: it was given up. Throws what the disk said, with nothing left behind. */
+export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDone | undefined> {
+  const { files } = source.place;
+  const path = snapshotPath(source.place, source.head.serial);
+  const file = files.open(`${path}.tmp`, "w");
+  const out = new Out(source, file);
+  try {
+    const isWhole = await out.run();
+    if (isWhole) {
+      await source.flush(); // S4
+      await syncOf(source, file);
+    }
+    files.close(file);
+    if (!isWhole || source.isOver()) {
+      files.remove(`${path}.tmp`);
+      return undefined;
+    }
+  } catch (error) {
+    discard(source, file, `${path}.tmp`);
+    throw error;
+  }
+  files.rename(`${path}.tmp`, path);
+  files.syncDirectory(source.place.directory);
+  return { path, records: out.records, bytes: out.offset, longestMs: out.longestMs };
+}
+
+/** The file under way: buffered sections, and the slice they belong to. */
+class Out {
+  offset = 0;
+  records = 0;
+  seen = 0;
+  hosts = 0;
+  longestMs = 0;
+  readonly #source: SnapshotSource;
+  readonly #file: number;
+  readonly #buffer: Uint8Array[] = [];
+  #buffered = 0;
+  #sliceAt: number;
+  #chunks = 0;
+
+  constructor(source: SnapshotSource, file: number) {
+    this.#source = source;
+    this.#file = file;
+    this.#sliceAt = source.clock.monotonic();
+  }
+
+  /** False: given up. */
+  async run(): Promise<boolean> {
+    const { core, head, names } = this.#source;
+    this.#bytes(preamble(head.serial));
+    this.#section(head);
+    if (!(await this.#hosts(core.hosts.index))) return false;
+    if (!(await this.#epochs(core.epochs))) return false;
+    if (names.table !== undefined && !(await this.#identities(names.table))) return false;
+    if (!(await this.#identities(core.seen.table))) return false;
+    const { records, seen, hosts } = this;
+    this.#section({ t: "end", hosts, seen, records, ...this.#source.position() });
+    this.#write();
+    return true;
+  }
+
+  async #hosts(table: FingerprintTable): Promise<boolean> {
+    const columns = createColumns(this.#source.core);
+    return this.#walk(
+      table,
+      (_lo, _hi, host) => {
+        addHost(columns, host);
+        this.hosts++;
+        if (columns.count === CHUNK_ROWS) this.#section(takeHosts(columns));
+      },
+      () => {
+        if (columns.count > 0) this.#section(takeHosts(columns));
+      },
+    );
+  }
+
+  /** Each epoch in one go: eight bytes a member. What joins meanwhile is in the journal, and joining twice does no harm. */
+  async #epochs(table: EpochTable): Promise<boolean> {
+    for (let epoch = epochNext(table, 0); epoch !== 0; epoch = epochNext(table, epoch)) {
+      const name = epochName(table.store, epoch);
+      let hashes: number[] = [];
+      const flush = (): void => {
+        if (hashes.length === 0) return;
+        const bytes = new Uint8Array(Uint32Array.from(hashes).buffer);
+        this.#section({ t: "epoch", n: hashes.length / 2, name, hashes: bytes });
+        hashes = [];
+      };
+      epochEach(table, epoch, (lo, hi) => {
+        if (hashes.push(lo, hi) >= EPOCH_WORDS) flush();
+      });
+      flush();
+      if (this.#isSliceOver() && !(await this.#pause())) return false;
+    }
+    return true;
+  }
+
+  async #identities(table: FingerprintTable): Promise<boolean> {
+    const { core } = this.#source;
+    const finished = createColumns(core);
+    const live = createColumns(core);
+    const visit = (lo: number, hi: number, value: number): void => {
+      if (value >= FINISHED) this.#addSeen(finished, { lo, hi, value });
+      else if (value < TABLE_RESERVED_MIN) this.#addRecord(live, value);
+    };
+    return this.#walk(table, visit, () => {
+      if (finished.count > 0) this.#section(takeSeen(finished));
+      if (live.count > 0) this.#section(takeRecords(live));
+    });
+  }
+
+  #addSeen(columns: Columns, { lo, hi, value }: { lo: number; hi: number; value: number }): void {
+    addSeen(columns, lo, hi, value);
+    this.seen++;
+    if (columns.count === CHUNK_ROWS) this.#section(takeSeen(columns));
+  }
+
+  #addRecord(columns: Columns, record: number): void {
+    const { store } = this.#source.core;
+    if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) return;
+    addRecord(columns, record);
+    this.records++;
+    if (columns.count === CHUNK_ROWS) this.#section(takeRecords(columns));
+  }
+
+  /** Visits what a table holds, as it is at the moment of the visit (S2); `flush` ends the last chunk. */
+  async #walk(
+    table: FingerprintTable,
+    visit: (lo: number, hi: number, value: number) => void,
+    flush: () => void,
+  ): Promise<boolean> {
+    const walk = openWalk(table);
+    try {
+      while (walkNext(walk)) {
+        for (let index = 0, chunks = this.#chunks; index < walk.count; index++) {
+          visitOne(walk, index, visit);
+          if (this.#chunks === chunks) continue;
+          if (this.#isSliceOver() && !(await this.#pause())) return false;
+          chunks = this.#chunks;
+        }
+      }
+      flush();
+      return true;
+    } finally {
+      closeWalk(walk);
+    }
+  }
+
+  #isSliceOver(): boolean {
+    if (this.#chunks >= SLICE_CHUNKS) return true;
+    return this.#source.clock.monotonic() - this.#sliceAt >= SLICE_MS;
+  }
+
+  async #pause(): Promise<boolean> {
+    this.#endSlice();
+    await this.#source.pause();
+    this.#sliceAt = this.#source.clock.monotonic();
+    return !this.#source.isOver();
+  }
+
+  #endSlice(): void {
+    this.#chunks = 0;
+    this.longestMs = Math.max(this.longestMs, this.#source.clock.monotonic() - this.#sliceAt);
+  }
+
+  #section(section: Section): void {
+    this.#chunks++;
+    this.#bytes(sectionBytes(section, this.#source.head.serial, this.offset));
+  }
+
+  #bytes(bytes: Uint8Array): void {
+    this.#buffer.push(bytes);
+    this.#buffered += bytes.length;
+    this.offset += bytes.length;
+    if (this.#buffered >= WRITE_BYTES) this.#write();
+  }
+
+  #write(): void {
+    const start = this.offset - this.#buffered;
+    const bytes = this.#buffer.length === 1 ? this.#buffer[0] : Buffer.concat(this.#buffer);
+    if (bytes !== undefined) writeAll(this.#source.place.files, this.#file, bytes, start);
+    this.#buffer.length = 0;
+    this.#buffered = 0;
+  }
+}
+
+/** The entry may have changed since the slice was copied: what counts is what the table holds now. */
+function visitOne(
+  walk: TableWalk,
+  index: number,
+  visit: (lo: number, hi: number, value: number) => void,
+): void {
+  const { u32 } = walk.table.kernel.region.views;
+  const at = walkHash(walk, index);
+  const lo = u32[at] as number;
+  const hi = u32[at + 1] as number;
+  const slot = tableFind(walk.table, lo, hi);
+  const value = slot === 0 ? 0 : (u32[slot >>> 2] as number);
+  if (value !== 0) visit(lo, hi, value);
+}
+
+function syncOf({ place }: SnapshotSource, file: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    place.files.syncLater(file, (error) => (error === undefined ? resolve() : reject(error)));
+  });
+}
+
+function discard({ place }: SnapshotSource, file: number, path: string): void {
+  try {
+    place.files.close(file);
+    place.files.remove(path);
+  } catch {
+    // What is left has no name of a snapshot; the next start removes it.
+  }
+}

@@ -1,0 +1,176 @@
+/** A frontier on files in memory, and all that is known of one as plain data: what has to come back from its files. */
+import type { Core } from "../../src/frontier/core.ts";
+import type { createVirtualClock } from "../../src/base/clock.ts";
+import { MemoryFrontier } from "../../src/engine/frontier.ts";
+import { normalizeOptions } from "../../src/engine/options.ts";
+import type { FrontierOptions } from "../../src/engine/types.ts";
+import { coreOf } from "../../src/engine/verify.ts";
+import { finishedView, hostOf, sequenceOf } from "../../src/frontier/transition.ts";
+import { noteRecords } from "../../src/frontier/walk.ts";
+import type { Files } from "../../src/persistence/files.ts";
+import {
+  closeWalk,
+  openWalk,
+  walkHash,
+  walkNext,
+  walkValue,
+} from "../../src/structures/table-walk.ts";
+import { dueOf } from "../../src/persistence/journal-log.ts";
+import { epochEach, epochName, epochNext } from "../../src/structures/epoch-table.ts";
+import * as host from "../../src/structures/host-table.ts";
+import * as record from "../../src/structures/record.ts";
+import { seenFind } from "../../src/structures/seen-set.ts";
+import { recordUrl } from "../../src/structures/scratch.ts";
+import { float, word } from "../../src/structures/store.ts";
+import { createMemoryFiles, type MemoryFiles } from "./memory-files.ts";
+
+export type VirtualClock = ReturnType<typeof createVirtualClock>;
+
+export interface DurableRig {
+  readonly frontier: MemoryFrontier;
+  readonly files: Files;
+  readonly clock: VirtualClock;
+}
+
+/** Opens "/dir" of some files; the pages are few, so that thousands can be opened. */
+export async function openRig(
+  files: Files,
+  clock: VirtualClock,
+  options: FrontierOptions = {},
+): Promise<DurableRig> {
+  const settings = normalizeOptions({ directory: "/dir", clock, seed: 1, ...options });
+  const frontier = await MemoryFrontier.open({ ...settings, files, pageCountMax: 1024 });
+  return { frontier, files, clock };
+}
+
+/** The files as a killed process leaves them: all that was handed to the system, nothing that was not. */
+export function killedFiles(files: MemoryFiles): MemoryFiles {
+  const copy = createMemoryFiles();
+  for (const name of files.names()) {
+    if (name.endsWith("/lock")) continue; // its owner is dead
+    copy.close(copy.open(name, "w"));
+    copy.setBytes(name, files.bytesOf(name).slice());
+  }
+  return copy;
+}
+
+export interface Known {
+  readonly counters: Record<string, unknown>;
+  readonly records: ReadonlyArray<Record<string, unknown>>;
+  readonly hosts: Record<string, unknown>;
+  readonly finished: readonly string[];
+  readonly epochs: Record<string, readonly string[]>;
+  readonly state: unknown;
+}
+
+const PENDING = record.RECORD_PENDING;
+
+/** Everything that must survive; leases are told as what they come back as. */
+export function knownOf({ frontier }: DurableRig): Known {
+  const core = coreOf(frontier);
+  const { depths, rejected, leases: _leases, ...counters } = core.counters;
+  const gauges = { ...counters, pending: counters.pending + counters.leased, leased: 0 };
+  return {
+    counters: {
+      ...gauges,
+      released: 0,
+      rejected: Object.fromEntries(rejected),
+      depths: Array.from(depths, (count) => count ?? 0),
+    },
+    records: recordsOf(core),
+    hosts: hostsOf(core),
+    finished: finishedOf(core),
+    epochs: epochsOf(core),
+    state: frontier.state,
+  };
+}
+
+function recordsOf(core: Core): Array<Record<string, unknown>> {
+  const noted = noteRecords(core, new Set(["pending", "waiting", "leased", "failed", "done"]));
+  const views: Array<Record<string, unknown>> = [];
+  for (let index = 0; index < noted.count; index++) {
+    const one = noted.handles[index] as number;
+    const { store } = core;
+    const state = record.recordState(store, one);
+    const blob = record.recordBlob(store, one);
+    const parent = record.recordParent(store, one);
+    const flags = record.recordFlags(store, one);
+    views.push({
+      url: recordUrl(core.scratch, one),
+      state: state === record.RECORD_LEASED ? PENDING : state,
+      sequence: sequenceOf(core, one),
+      key: record.recordKey(store, one),
+      priority: record.recordPriority(store, one),
+      attempt: record.recordAttempt(store, one),
+      deliveries: record.recordDeliveries(store, one),
+      depth: record.recordDepth(store, one),
+      flags: flags & 31,
+      due: dueOf(core, one),
+      again: record.isRecordAgain(store, one),
+      period: blob === 0 ? 0 : record.blobPeriod(store, blob),
+      unit: host.hostName(store, hostOf(core, one)),
+      blob: blob === 0 ? "" : Buffer.from(record.blobBytes(store, blob)).toString("hex"),
+      maxAttempts: blob === 0 ? 0 : record.blobMaxAttempts(store, blob),
+      parent: parent === 0 ? "" : record.parentFingerprint(store, parent),
+    });
+  }
+  return views.sort((a, b) => (a.sequence as number) - (b.sequence as number));
+}
+
+function hostsOf(core: Core): Record<string, unknown> {
+  const { hosts, store } = core;
+  const views: Record<string, unknown> = {};
+  const view = (one: number): void => {
+    views[host.hostName(store, one)] = {
+      turn: float(store, one, host.HOST_TURN_WORD),
+      readyAt: float(store, one, host.HOST_READY_AT_WORD),
+      blockUntil: float(store, one, host.HOST_BLOCK_UNTIL_WORD),
+      delay: float(store, one, host.HOST_DELAY_WORD),
+      adaptive: float(store, one, host.HOST_ADAPTIVE_WORD),
+      bytes: float(store, one, host.HOST_BYTES_WORD),
+      limit: word(store, one, host.HOST_LIMIT_WORD),
+      failures: word(store, one, host.HOST_FAILURES_WORD),
+      admitted: word(store, one, host.HOST_ADMITTED_WORD),
+      flags:
+        word(store, one, host.HOST_FLAGS_WORD) &
+        (host.HOST_HELD | host.HOST_STEERED | host.HOST_KEPT),
+    };
+  };
+  for (let one = host.hostNextBusy(hosts, 0); one !== 0; one = host.hostNextBusy(hosts, one)) {
+    view(one);
+  }
+  for (let one = host.hostNextIdle(hosts, 0); one !== 0; one = host.hostNextIdle(hosts, one)) {
+    const isJournaled = (word(store, one, host.HOST_FLAGS_WORD) & host.HOST_JOURNALED) !== 0;
+    if (isJournaled) view(one);
+  }
+  return Object.fromEntries(Object.entries(views).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Members still known, by epoch. */
+function epochsOf({ epochs, seen }: Core): Record<string, readonly string[]> {
+  const views: Record<string, readonly string[]> = {};
+  for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
+    const members = new Set<string>();
+    epochEach(epochs, epoch, (lo, hi) => {
+      if (seenFind(seen, lo, hi) !== 0) members.add(`${hi}:${lo}`);
+    });
+    views[epochName(epochs.store, epoch)] = [...members].sort();
+  }
+  return Object.fromEntries(Object.entries(views).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function finishedOf(core: Core): string[] {
+  const lines: string[] = [];
+  const walk = openWalk(core.seen.table);
+  while (walkNext(walk)) {
+    const { u32 } = core.store.region.views;
+    for (let index = 0; index < walk.count; index++) {
+      const value = u32[walkValue(walk, index)] as number;
+      if (value < 0x8000_0000) continue;
+      const at = walkHash(walk, index);
+      lines.push(`${u32[at + 1]}:${u32[at]} ${JSON.stringify(finishedView(value))}`);
+    }
+  }
+  closeWalk(walk);
+  return lines.sort();
+}

@@ -1,0 +1,45 @@
+/** The worked example of docs/formats/journal.md is what the journal writes, byte for byte; so are the golden files. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { createVirtualClock } from "../../../src/base/clock.ts";
+import { MemoryFrontier } from "../../../src/engine/frontier.ts";
+import { normalizeOptions } from "../../../src/engine/options.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../support/memory-files.ts";
+
+const ROOT = new URL("../../../", import.meta.url);
+
+/** A frontier of known secret, time and seed on files in memory. */
+async function open(files: MemoryFiles): Promise<MemoryFrontier> {
+  const clock = createVirtualClock(0);
+  const settings = normalizeOptions({ directory: "/dir", clock, seed: 1 });
+  const secret = Uint32Array.of(1, 2, 3, 4);
+  return MemoryFrontier.open({ ...settings, files, secret, pageCountMax: 1024 });
+}
+
+function hex(bytes: Uint8Array): string {
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; at += 16) {
+    const row = bytes.subarray(at, at + 16);
+    const words = Buffer.from(row)
+      .toString("hex")
+      .replace(/(.{8})(?=.)/g, "$1 ");
+    const text = Array.from(row, (byte) =>
+      byte > 32 && byte < 127 ? String.fromCharCode(byte) : "·",
+    ).join("");
+    lines.push(`${at.toString(16).padStart(4, "0")}  ${words.padEnd(35)}  ${text}`);
+  }
+  return lines.join("\n");
+}
+
+describe("the journal's document", () => {
+  it("shows the bytes that a first push writes", async () => {
+    const files = createMemoryFiles();
+    const frontier = await open(files);
+    frontier.push("https://a.example/x");
+    await frontier.close();
+    const shown = hex(files.bytesOf("/dir/default/journal-00000001.log"));
+    const page = readFileSync(new URL("docs/formats/journal.md", ROOT), "utf8");
+    if (!page.includes(shown)) console.log(shown);
+    expect(page).toContain(shown);
+  });
+});
