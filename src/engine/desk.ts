@@ -71,7 +71,14 @@ const EXTEND_MS_MAX = 31_536_000_000;
 const RESULT_BYTES = 512;
 
 function emptyHandOut(): HandOut {
-  return { record: 0, sequence: 0, turnBefore: 0, readyAtBefore: 0, readyAtSet: 0 };
+  return {
+    record: 0,
+    sequence: 0,
+    turnBefore: 0,
+    readyAtBefore: 0,
+    readyAtSet: 0,
+    holds: undefined,
+  };
 }
 
 /** A hand-out to be undone, with what it cost its rule. */

@@ -5,9 +5,11 @@ import {
   blockHostByHand,
   holdHost,
   isHeld,
+  setHostAddress,
   setHostDelay,
   setHostLimit,
 } from "../frontier/politeness.ts";
+import { addressOf } from "../frontier/groups.ts";
 import { hostClock, strictestDelay, strictestLimit } from "../frontier/host-clock.ts";
 import {
   HOST_FAILURES_WORD,
@@ -75,10 +77,11 @@ export function hostView(life: Life, key: string): HostView {
       return read((core, host) => word(core.store, host, HOST_FAILURES_WORD), 0);
     },
     get address(): string {
-      return undefined as unknown as string;
+      return addressAt(life.need().core, key) as string;
     },
     set address(address: string) {
-      throw misuse("UNSUPPORTED", "address", address, "none in this version: no group looks at it");
+      checkAddress(address);
+      change((core, host, nowMs) => setHostAddress(core, host, address, nowMs));
     },
     blockUntil(at) {
       const untilMs = timeMs(at, "at");
@@ -91,4 +94,14 @@ export function hostView(life: Life, key: string): HostView {
       change((core, host, nowMs) => holdHost(core, host, false, nowMs));
     },
   };
+}
+
+function checkAddress(address: unknown): void {
+  if (typeof address === "string" && address.length <= 256) return;
+  throw misuse("ARGUMENT_INVALID", "address", address, "a text such as '192.0.2.7'");
+}
+
+function addressAt(core: Core, key: string): string | undefined {
+  const host = hostNamed(core.hosts, key);
+  return host === 0 ? undefined : addressOf(core, host);
 }

@@ -3,6 +3,7 @@ import { type Core, ruleOf, type RuleState } from "../frontier/core.ts";
 
 import { epochNameOf, FOREVER, isRecrawled } from "../frontier/epoch-policy.ts";
 import { saltRow } from "../frontier/epochs.ts";
+import { groupClock, isGroupFull } from "../frontier/groups.ts";
 import { hostClock, hostLimit } from "../frontier/host-clock.ts";
 import { lookSpilled, placesSpilled, recordBehind } from "../frontier/spilling.ts";
 import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
@@ -293,6 +294,10 @@ function holdOf(
   }
   const limit = hostLimit(core, host, ruleOf(core, record));
   if (word(core.store, host, HOST_LEASED_WORD) >= limit) return { heldBy: "limit" };
+  const rule = ruleOf(core, record);
+  const groupMs = groupClock(core, host, rule);
+  if (groupMs > nowMs) return { heldBy: "group", dueAt: groupMs };
+  if (isGroupFull(core, host, rule)) return { heldBy: "group" };
   if (status === "paused" || status === "draining") return { heldBy: "paused" };
   if (core.counters.leased >= core.limits.maxLeases) return { heldBy: "maxLeases" };
   return { dueAt: nowMs };

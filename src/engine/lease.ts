@@ -2,6 +2,7 @@
  * RecordLease: what a user works with. Fields were read at hand-out, so that they stay true after the record is gone;
  * whatever is rarely read (host, fingerprint, parent) is made when asked for.
  */
+import type { GroupHold } from "../frontier/groups.ts";
 import type { HandOut } from "../frontier/schedule.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import { hostOfUrl } from "../frontier/walk.ts";
@@ -52,6 +53,7 @@ export class RecordLease implements Lease, HandOut {
   /** @internal */ turnBefore = 0;
   /** @internal */ readyAtBefore = 0;
   /** @internal */ readyAtSet = 0;
+  /** @internal */ holds: GroupHold[] | undefined;
   /** @internal */ extras: Extras = NO_EXTRAS;
   /** @internal */ deadline = 0;
   /** The key policy of its rule. @internal */ key: NormalPolicy | undefined = undefined;

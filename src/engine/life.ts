@@ -122,7 +122,7 @@ export class Life {
     const nowMs = this.clock.now();
     const runtime = this.#runtime;
     if (runtime === undefined) return { core: undefined, nowMs };
-    if (runtime.gate.isBusy) throw reentered();
+    if (runtime.gate.isBusy || runtime.core.isAsking) throw reentered();
     this.#mend(nowMs);
     return { core: runtime.core, nowMs };
   }

@@ -8,6 +8,7 @@ import { type Core, createCounters, type TransitionSink } from "../frontier/core
 import { createRules, installRules } from "../frontier/rule-set.ts";
 import { createEpochTable } from "../structures/epoch-table.ts";
 import { createSpilling } from "../frontier/spill-state.ts";
+import { createGroups } from "../frontier/groups.ts";
 import { createHeap } from "../structures/heap.ts";
 import { createTimeline } from "../structures/timeline.ts";
 import { createHostTable } from "../structures/host-table.ts";
@@ -72,6 +73,7 @@ export function createRuntime(
     isSegmented: false,
     deadlines: createTimeline(store.region),
     clocks: createTimeline(store.region),
+    ...createGroups(store),
     failedLane,
     ...createRules(store),
     limits: settings,

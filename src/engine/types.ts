@@ -149,7 +149,7 @@ export interface Explanation {
   readonly state?: RecordState;
   /** The epoch that a push would put it into. */
   readonly epoch?: string;
-  /** What keeps it: its own time, its rule's period, the host's clock, limit or hold, the frontier's pause. */
+  /** What keeps it: its own time, its rule's period, the host's or a group's clock, limit or hold, the frontier's pause. */
   readonly heldBy?:
     | "lease"
     | "notBefore"
@@ -158,6 +158,7 @@ export interface Explanation {
     | "block"
     | "limit"
     | "hold"
+    | "group"
     | "paused"
     | "maxLeases";
   /** Earliest time it can go, where a clock holds it. */

@@ -16,6 +16,7 @@
  *   I2  sole is the one rule there is, or undefined where there are several.
  */
 import type { EpochTable } from "../structures/epoch-table.ts";
+import type { GroupTable } from "../structures/group-table.ts";
 import type { Heap } from "../structures/heap.ts";
 import type { Timeline } from "../structures/timeline.ts";
 import type { HostTable } from "../structures/host-table.ts";
@@ -26,7 +27,7 @@ import type { TransitionLog } from "./log.ts";
 import { QUEUE_RULE_WORD, RULE_QUEUE_INDEX_WORD } from "../structures/host-table.ts";
 import { recordQueue } from "../structures/record.ts";
 import { type Store, word } from "../structures/store.ts";
-import type { FrontierPolicy } from "./policy.ts";
+import type { FrontierPolicy, GroupBy } from "./policy.ts";
 import type { Matcher } from "./matcher.ts";
 import type { RuleSpec } from "./rules.ts";
 import type { RuleState } from "./rule-state.ts";
@@ -102,6 +103,13 @@ export interface Core {
   isSegmented: boolean;
   readonly deadlines: Timeline;
   readonly clocks: Timeline;
+  /** Groups by the time they may go again. */
+  readonly groupClocks: Heap;
+  readonly groups: GroupTable;
+  /** Kinds of group that rules have had: 'domain', 'address', functions; a kind keeps its number. */
+  readonly groupKinds: GroupBy[];
+  /** A user's function is being asked from within: it must not come back in. */
+  isAsking: boolean;
   /** Lane of failed records, in the order of their failing. */
   readonly failedLane: number;
   /** By index; those that have gone stand among them while a record names them. */

@@ -23,7 +23,8 @@ export function nextDueAt(core: Core, nowMs: number): number | undefined {
 
 function clockDueAt(core: Core): number {
   const recordAt = Math.min(heapPeekKey(core.waiting), heapPeekKey(core.resting));
-  return Math.min(recordAt, timelinePeekKey(core.clocks), deadlineAt(core));
+  const hostAt = Math.min(timelinePeekKey(core.clocks), heapPeekKey(core.groupClocks));
+  return Math.min(recordAt, hostAt, deadlineAt(core));
 }
 
 /** The first deadline of a lease that is out. */

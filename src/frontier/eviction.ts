@@ -4,6 +4,7 @@
  */
 import { hostEvictable, hostForget } from "../structures/host-table.ts";
 import type { Core } from "./core.ts";
+import { leaveGroups } from "./groups.ts";
 import { hostClock } from "./host-clock.ts";
 
 /** Hosts looked at after each batch: a batch of 256 rows joins fewer new hosts than this, or catches up later. */
@@ -16,6 +17,7 @@ export function evictHosts(core: Core, nowMs: number): void {
     const host = hostEvictable(core.hosts, isFree);
     if (host === 0) return;
     core.log?.hostForgotten(host);
+    leaveGroups(core, host, nowMs);
     hostForget(core.hosts, host);
   }
 }

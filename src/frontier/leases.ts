@@ -30,6 +30,7 @@ import { clampPriority, type Core, ruleOf } from "./core.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
 import { countVisit, isBadStatus, takeOutcome } from "./politeness.ts";
 import { cancelVisit, endVisit, type HandOut, handOut, logClock, wakeHosts } from "./schedule.ts";
+import { wakeGroups } from "./groups.ts";
 import { againAt, wakeResting } from "./recrawl.ts";
 import {
   failRecord,
@@ -60,6 +61,7 @@ export function step(core: Core, nowMs: number): void {
   }
   if (heapCount(core.resting) > 0) wakeResting(core, nowMs);
   wakeHosts(core, nowMs);
+  if (heapCount(core.groupClocks) > 0) wakeGroups(core, nowMs);
   if (core.orphans.length > 0) adoptOrphans(core, nowMs);
 }
 

@@ -54,6 +54,15 @@ export interface Outcome {
   changed?: boolean;
 }
 
+/** What a group is named by. */
+export type GroupBy = "domain" | "address" | ((host: string) => string);
+
+export interface GroupTerm {
+  readonly by: GroupBy;
+  readonly delayMs: number;
+  readonly limit: number;
+}
+
 export interface FrontierPolicy {
   readonly key: KeyPolicy | undefined;
   readonly epoch: EpochRule;
@@ -72,6 +81,8 @@ export interface FrontierPolicy {
   readonly delayMs: number;
   readonly perHost: number;
   readonly by: "host" | "domain" | ((url: string) => string);
+  /** Clocks above the host: each must agree. */
+  readonly groups: readonly GroupTerm[];
   readonly adaptive: { factor: number; minMs: number; maxMs: number } | undefined;
   readonly hostBackoff:
     | { after: number; baseMs: number; maxMs: number; giveUpAfter: number }
@@ -110,7 +121,7 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
   const polite = policy.politeness ?? {};
   const at = `${path}.politeness`;
   checkObject(polite, at, POLITENESS_FIELDS);
-  checkLater(policy, path);
+  const groups = groupsOf(polite.groups, `${at}.groups`);
   const retry = policy.retryPriority ?? -1;
   if (typeof retry === "object") checkObject(retry, `${path}.retryPriority`, ["set"]);
   const retrySet = typeof retry === "object" ? retry.set : undefined;
@@ -140,10 +151,12 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
       delayMs > 0 ||
       polite.perHost !== undefined ||
       adaptive !== undefined ||
-      hostBackoff !== undefined,
+      hostBackoff !== undefined ||
+      groups.length > 0,
     delayMs,
     perHost: count(polite.perHost ?? 1, `${at}.perHost`, 1),
     by,
+    groups,
     adaptive,
     hostBackoff:
       hostBackoff === undefined
@@ -154,12 +167,30 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
   };
 }
 
-/** What stands in API.md but belongs to groups, which are not built yet, is refused by name. */
-function checkLater(policy: RulePolicy, path: string): void {
-  const groups = policy.politeness?.groups;
-  if (groups !== undefined && !(Array.isArray(groups) && groups.length === 0)) {
-    throw misuse("UNSUPPORTED", `${path}.politeness.groups`, groups, "none in this version");
+/** Most clocks above one host. */
+const GROUPS_MAX = 8;
+
+function groupsOf(groups: Politeness["groups"], path: string): GroupTerm[] {
+  if (groups === undefined) return [];
+  if (!Array.isArray(groups) || groups.length > GROUPS_MAX) {
+    throw misuse("OPTION_INVALID", path, groups, `a list of at most ${GROUPS_MAX} groups`);
   }
+  return groups.map((group, index) => {
+    const at = `${path}[${index}]`;
+    checkObject(group, at, ["by", "delayMs", "limit"]);
+    const { by, delayMs, limit } = group;
+    if (by !== "domain" && by !== "address" && typeof by !== "function") {
+      throw misuse("OPTION_INVALID", `${at}.by`, by, "'domain', 'address' or a function");
+    }
+    if (groups.findIndex((other) => other.by === by) !== index) {
+      throw misuse("OPTION_INVALID", `${at}.by`, by, "each kind of group once");
+    }
+    return {
+      by,
+      delayMs: milliseconds(delayMs ?? 0, `${at}.delayMs`),
+      limit: count(limit ?? Number.POSITIVE_INFINITY, `${at}.limit`, 1),
+    };
+  });
 }
 
 function backoffOf(backoff: RulePolicy["backoff"], path: string): FrontierPolicy["backoff"] {

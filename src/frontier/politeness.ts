@@ -20,6 +20,9 @@ import { float, setFloat, setWord, word } from "../structures/store.ts";
 import type { Core } from "./core.ts";
 import { LOG_HOST_ALL } from "./log.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
+import { memoryFull } from "../base/errors.ts";
+import { memberAddress, setMemberAddress } from "../structures/group-table.ts";
+import { advanceHost, moveAddress } from "./groups.ts";
 import { settleHost } from "./schedule.ts";
 import { takeSpilled } from "./spilling.ts";
 import { failRecord, hostOf, sequenceOf } from "./transition.ts";
@@ -45,6 +48,7 @@ export function takeOutcome(
   }
   if (isAmount(bytes)) setFloat(store, host, HOST_BYTES_WORD, spent(core, host) + bytes);
   if (isAmount(retryAfterMs)) blockHost(core, host, nowMs + retryAfterMs);
+  if (outcome.address !== undefined) setAddress(core, host, outcome.address, nowMs);
   core.log?.host(host, LOG_HOST_ALL);
 }
 
@@ -77,6 +81,25 @@ export function countVisit(
   settleHost(core, host, nowMs);
   core.log?.host(host, LOG_HOST_ALL);
   if (failures >= backoff.giveUpAfter) giveUp(core, host, nowMs);
+}
+
+/**
+ * The address of a host is known, or has changed: from now on it goes, and its leases count, in that address's group.
+ * '' is not known.
+ */
+export function setAddress(core: Core, host: number, address: string, nowMs: number): void {
+  if ((memberAddress(core.store, host) ?? "") === address) return;
+  if (!setMemberAddress(core.store, host, address)) throw memoryFull();
+  moveAddress(core, host, nowMs);
+  settleHost(core, host, nowMs);
+  advanceHost(core, host, nowMs);
+  core.log?.host(host, LOG_HOST_ALL);
+}
+
+/** The same by hand: the host is kept, and so is what is known of it. */
+export function setHostAddress(core: Core, host: number, address: string, nowMs: number): void {
+  setHostFlag(core.store, host, HOST_KEPT, true);
+  setAddress(core, host, address, nowMs);
 }
 
 /** Blocks a host until `untilMs`; never shortens an earlier block. */

@@ -33,7 +33,7 @@ import { adoptRecord } from "./adopt.ts";
 import { type Core, createRule, ruleOf, type RuleState } from "./core.ts";
 import { isEpochPlain, noteEpochs } from "./epochs.ts";
 import { createMatcher, NO_RULE } from "./matcher.ts";
-import { type FrontierPolicy, normalizeRulePolicy } from "./policy.ts";
+import { type FrontierPolicy, type GroupTerm, normalizeRulePolicy } from "./policy.ts";
 import { isBudgeted } from "./politeness.ts";
 import type { RuleSpec } from "./rules.ts";
 import { settleHost, standingOf } from "./schedule.ts";
@@ -168,7 +168,18 @@ function needsMore(key: NormalPolicy): boolean {
 /** Same unit, politeness there or not there as before, start requests in the same order: records stand where they would. */
 function standsAlike(a: FrontierPolicy, b: FrontierPolicy): boolean {
   if (a.by !== b.by || a.isPolite !== b.isPolite || a.startLast !== b.startLast) return false;
+  if (!areGroupedAlike(a.groups, b.groups)) return false;
   return !a.startLast || a.isLifo === b.isLifo;
+}
+
+/** Same clocks above the host: fronts and gates stand where they would stand. */
+function areGroupedAlike(a: readonly GroupTerm[], b: readonly GroupTerm[]): boolean {
+  if (a.length !== b.length) return false;
+  return a.every((term, index) => {
+    const other = b[index] as GroupTerm;
+    const isSame = term.by === other.by && term.limit === other.limit;
+    return isSame && term.delayMs === other.delayMs;
+  });
 }
 
 /** Whether hosts that may go now are those that might before, in the same order. */

@@ -57,6 +57,16 @@ import { memoryFull } from "../base/errors.ts";
 import { type Core, type RuleState, ruleAt, ruleOf, ruleOfQueue } from "./core.ts";
 import { hostClock, hostDelay, hostLimit, isClockKept } from "./host-clock.ts";
 import { readyLane } from "./spilling.ts";
+import {
+  advanceHost,
+  cancelGroups,
+  endGroups,
+  type GroupHold,
+  isGrouped,
+  reserveGroups,
+  settleGrouped,
+  takeGrouped,
+} from "./groups.ts";
 import { sharesCharge, sharesJoin, sharesLeave, sharesRefund } from "./shares.ts";
 import { LOG_HOST_CLOCK } from "./log.ts";
 
@@ -71,6 +81,8 @@ export interface HandOut {
   turnBefore: number;
   readyAtBefore: number;
   readyAtSet: number;
+  /** What it did to the clocks of the host's groups. */
+  holds: GroupHold[] | undefined;
 }
 
 /** Puts a pending record into its ranks, at the place its key names. @hot */
@@ -201,8 +213,10 @@ export function undoHandOut(
     setFloat(store, host, HOST_TURN_WORD, out.turnBefore);
     setFloat(store, host, HOST_READY_AT_WORD, out.readyAtBefore);
   }
+  if (hasGroups(core)) cancelGroups(core, host, out.holds);
   scheduleRecord(core, out.record, nowMs);
   settleHost(core, host, nowMs);
+  if (hasGroups(core)) advanceHost(core, host, nowMs);
   sharesRefund(core.shares, rule, out.passBefore, out.currentBefore);
 }
 
@@ -212,13 +226,16 @@ export function endVisit(core: Core, record: number, nowMs: number): void {
   const queue = recordQueue(store, record);
   const host = word(store, queue, QUEUE_HOST_WORD);
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) - 1);
-  const { policy } = ruleOfQueue(core, queue);
+  const rule = ruleOfQueue(core, queue);
+  const { policy } = rule;
+  if (hasGroups(core)) endGroups(core, host, rule, nowMs);
   if (!isClockKept(core, host, policy)) {
     settleOthers(core, host, nowMs);
     return;
   }
   setFloat(store, host, HOST_READY_AT_WORD, nowMs + hostDelay(core, host, policy));
   settleHost(core, host, nowMs);
+  if (hasGroups(core)) advanceHost(core, host, nowMs);
   core.log?.host(host, LOG_HOST_CLOCK);
 }
 
@@ -241,7 +258,9 @@ export function cancelVisit(core: Core, host: number, out: HandOut, nowMs: numbe
     }
     core.log?.host(host, LOG_HOST_CLOCK);
   }
+  if (hasGroups(core)) cancelGroups(core, host, out.holds);
   settleHost(core, host, nowMs);
+  if (hasGroups(core)) advanceHost(core, host, nowMs);
 }
 
 /** Brings I1 and I2 about for one host after anything that concerns it changed. @hot */
@@ -257,7 +276,7 @@ export function settleHost(core: Core, host: number, nowMs: number): void {
   for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
     const rule = ruleOfQueue(core, queue);
     const isOpen = isFree && leased < hostLimit(core, host, rule);
-    settleQueue(core, queue, rule, isOpen && mayGo);
+    settleQueue(core, queue, rule, isOpen && mayGo, nowMs);
     if (isOpen && word(store, queue, QUEUE_PENDING_WORD) > 0) hasRoom = true;
   }
   const isClocked = hostFlag(store, host, HOST_CLOCKED);
@@ -293,7 +312,9 @@ function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void
   const { store } = core;
   out.sequence = ++core.leaseSequence;
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) + 1);
-  const { policy } = ruleOf(core, out.record);
+  const rule = ruleOf(core, out.record);
+  const { policy } = rule;
+  out.holds = hasGroups(core) ? reserveGroups(core, host, rule, nowMs) : undefined;
   if (!isClockKept(core, host, policy)) {
     settleOthers(core, host, nowMs);
     return;
@@ -304,16 +325,30 @@ function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void
   out.readyAtSet = nowMs + hostDelay(core, host, policy);
   setFloat(store, host, HOST_READY_AT_WORD, out.readyAtSet);
   settleHost(core, host, nowMs);
+  if (hasGroups(core)) advanceHost(core, host, nowMs);
 }
 
-/** Puts a queue where its best record and its host's turn say, or nowhere. */
-function settleQueue(core: Core, queue: number, rule: RuleState, mayGo: boolean): void {
+/** Whether any rule has had groups: without, nothing above the host is looked at. */
+function hasGroups(core: Core): boolean {
+  return core.groupKinds.length > 0;
+}
+
+/** Puts a queue where its best record and its host's turn say, or nowhere. @hot */
+function settleQueue(
+  core: Core,
+  queue: number,
+  rule: RuleState,
+  mayGo: boolean,
+  nowMs: number,
+): void {
   const { store } = core;
+  const grouped = isGrouped(core, queue, rule);
   const ruleQueue = word(store, queue, QUEUE_RULE_WORD);
   const stands = recordPlace(store, queue) !== 0;
   const isWanted = mayGo && word(store, queue, QUEUE_PENDING_WORD) > 0;
   if (!isWanted) {
-    if (stands) {
+    if (grouped) takeGrouped(core, queue, nowMs);
+    else if (stands) {
       const rank = float(store, queue, QUEUE_RANK_WORD);
       ranksRemove(store.arena, ruleQueue, RULE_QUEUE_RANKS_WORD, rank, queue);
     }
@@ -325,6 +360,10 @@ function settleQueue(core: Core, queue: number, rule: RuleState, mayGo: boolean)
   const key = isPolite
     ? float(store, word(store, queue, QUEUE_HOST_WORD), HOST_TURN_WORD)
     : recordKey(store, laneBest(core, lane, isLifo));
+  if (grouped) {
+    settleGrouped(core, queue, rank, key, nowMs);
+    return;
+  }
   if (stands) {
     const rankBefore = float(store, queue, QUEUE_RANK_WORD);
     if (rankBefore === rank && recordKey(store, queue) === key) return;

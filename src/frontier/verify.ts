@@ -36,6 +36,7 @@ import {
 import { spilledOfRanks } from "../structures/spill-chain.ts";
 import { verifyStore, word } from "../structures/store.ts";
 import { type Core, type RuleState, ruleOf, ruleOfQueue } from "./core.ts";
+import { verifyGroups } from "./verify-groups.ts";
 import { hostClock, hostLimit } from "./host-clock.ts";
 import { hostOf } from "./transition.ts";
 import type { RecordState } from "./record-state.ts";
@@ -66,6 +67,7 @@ export function verifyCore(core: Core): void {
   verifyStates(core, "done", RECORD_RESTING, heapCount(core.resting));
   assert(heapCount(core.resting) <= done, "I1: what rests is done");
   verifyHosts(core.hosts);
+  verifyHeap(core.groupClocks);
   verifyLive(core);
   const { hosts, store } = core;
   for (const rule of core.rules) {
@@ -75,6 +77,7 @@ export function verifyCore(core: Core): void {
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
     verifyHost(core, host);
   }
+  verifyGroups(core);
 }
 
 /** Rules count their records; the shares list every rule that has something standing. */

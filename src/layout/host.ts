@@ -21,7 +21,7 @@
  *     25  live               records that name one of its queues
  *  26-27  hash lo, hi
  *     28  pending            records pending in its queues
- *     29  reserved
+ *     29  groups             handle of what it says of its groups (layout/group.ts), or 0
  *
  * Host queue, words:
  *    0-4  item header        stands in its rule's ranks; key: turn with politeness, best record's key without
@@ -34,7 +34,7 @@
  *     12  pending            records in its own ranks
  *     13  rule next          next queue of the same rule
  *     14  rule previous
- *     15  reserved
+ *     15  gate               where it is parked (layout/group.ts), or 0
  *
  * Rule queue, words:
  *      0  ranks              root: records, or host queues
@@ -60,6 +60,7 @@ export const HOST_LIVE_WORD = 25;
 export const HOST_HASH_LO_WORD = 26;
 export const HOST_HASH_HI_WORD = 27;
 export const HOST_PENDING_WORD = 28;
+export const HOST_GROUPS_WORD = 29;
 export const HOST_SIZE_BYTES = 120;
 
 /** Held by hand: nothing goes out. */
@@ -84,6 +85,7 @@ export const QUEUE_RANK_WORD = 10;
 export const QUEUE_PENDING_WORD = 12;
 export const QUEUE_RULE_NEXT_WORD = 13;
 export const QUEUE_RULE_PREVIOUS_WORD = 14;
+export const QUEUE_GATE_WORD = 15;
 export const QUEUE_SIZE_BYTES = 64;
 export const QUEUE_MARK = 255;
 

@@ -62,7 +62,7 @@ describe("a wrong argument", () => {
       ["key", () => any.host?.("")],
       ["delayMs", () => Object.assign(host, { delayMs: "5" })],
       ["limit", () => Object.assign(host, { limit: 0 })],
-      ["address", () => Object.assign(host, { address: "1.2.3.4" })],
+      ["address", () => Object.assign(host, { address: 5 })],
       ["at", () => host.blockUntil?.("later")],
       ["rules", () => any.setRules?.(5)],
     ];
