@@ -21,7 +21,7 @@ import { registerModules } from "./load-modules.ts";
 import { createModuleRegistry, downloadBy, type ModuleRegistry } from "./modules.ts";
 import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./options.ts";
 import { createRobots, type Robots } from "./robots.ts";
-import { createScope, type Scope } from "./scope.ts";
+import { scopeRule } from "./scope.ts";
 import {
   createCounters,
   createSampler,
@@ -98,7 +98,6 @@ class CrawlRun implements Crawl {
   readonly #ended: Promise<CrawlSummary>;
   #frontier: Frontier | undefined;
   #robots: Robots | undefined;
-  #scope: Scope | undefined;
   #status: CrawlStatus = "opening";
   #reason: CrawlReason | undefined;
   #last: CrawlSummary | undefined;
@@ -205,11 +204,7 @@ class CrawlRun implements Crawl {
   async #run(): Promise<CrawlSummary> {
     const { given } = this.#settings;
     try {
-      this.#scope = createScope(this.#settings.scope);
-      const own = { ...this.#settings.frontier };
-      if (this.#settings.scope !== "any" && own.accept === undefined)
-        own.accept = this.#scope.accept;
-      const frontier = given.frontier ?? (await openFrontier(own));
+      const frontier = given.frontier ?? (await openFrontier(this.#settings.frontier));
       this.#frontier = frontier;
       const context = await this.#prepare(frontier);
       if (!this.#taking.signal.aborted) this.#become("running");
@@ -240,7 +235,10 @@ class CrawlRun implements Crawl {
     this.modules.onRegister((kind) => {
       if (kind === "downloader" && this.#isWaitingForModule) this.resume();
     });
-    this.#scope?.learn(frontier, settings.seeds);
+    if (given.frontier === undefined && given.rules === undefined) {
+      const rule = scopeRule(frontier, settings.scope, settings.seeds);
+      if (rule !== undefined) frontier.setRules([rule]);
+    }
     frontier.on("error", ({ stage, cause, url }) => {
       if (stage === "done") return; // an analyzer's own errors, already told
       const what = `${stage}: ${String(cause)}`;

@@ -1,44 +1,28 @@
 /**
- * Which hosts belong to a crawl: domains that were named, or those of the seeds, each with all below it.
- *
- *   I1  Until the seeds are known nothing is in scope but what was named.
+ * Which hosts belong to a crawl: domains that were named, or those of the seeds, each with all below it. A frontier that is
+ * given no rules gets one that matches just them, so that the rest is refused (`no-rule`) before anything else is asked.
  */
-import type { Frontier, RequestLike, RequestView } from "../index.ts";
+import type { Frontier, RequestLike, Rule } from "../index.ts";
 
-export interface Scope {
-  /** Hook of the frontier. */
-  readonly accept: (request: RequestView) => boolean;
-  /** Takes the seeds' domains in, unless domains were named. */
-  learn(frontier: Frontier, seeds: readonly RequestLike[]): void;
+/** Name of the rule that a crawl makes. */
+const SCOPE_RULE = "scope";
+
+/** The rule for the scope; undefined: everything belongs to it, or nothing is known to. */
+export function scopeRule(
+  frontier: Frontier,
+  scope: readonly string[] | "any" | undefined,
+  seeds: readonly RequestLike[],
+): Rule | undefined {
+  if (scope === "any") return undefined;
+  const domains = scope ?? domainsOf(frontier, seeds);
+  return domains.length === 0 ? undefined : { id: SCOPE_RULE, match: { domains: [...domains] } };
 }
 
-export function createScope(given: readonly string[] | "any" | undefined): Scope {
-  const domains = new Set(given === "any" ? [] : given);
-  return {
-    accept({ url }) {
-      let at = hostnameOf(url);
-      for (;;) {
-        if (domains.has(at)) return true;
-        const dot = at.indexOf(".");
-        if (dot < 0) return false;
-        at = at.slice(dot + 1);
-      }
-    },
-    learn(frontier, seeds) {
-      if (given !== undefined) return;
-      for (const seed of seeds) {
-        const { domain } = frontier.explain(typeof seed === "string" ? seed : { url: seed.url });
-        if (domain !== undefined) domains.add(domain);
-      }
-    },
-  };
-}
-
-/** Of a serialised http(s) URL: no credentials stand there, and brackets belong to an address. */
-function hostnameOf(url: string): string {
-  const start = url.indexOf("://") + 3;
-  const end = url.slice(start).search(/[/?#]/);
-  const host = end < 0 ? url.slice(start) : url.slice(start, start + end);
-  const bare = host.slice(host.lastIndexOf("@") + 1);
-  return bare.startsWith("[") ? bare.slice(0, bare.indexOf("]") + 1) : bare.replace(/:\d*$/, "");
+function domainsOf(frontier: Frontier, seeds: readonly RequestLike[]): string[] {
+  const domains = new Set<string>();
+  for (const seed of seeds) {
+    const { domain } = frontier.explain(typeof seed === "string" ? seed : { url: seed?.url });
+    if (domain !== undefined) domains.add(domain);
+  }
+  return [...domains];
 }

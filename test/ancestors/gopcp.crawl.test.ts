@@ -1,0 +1,279 @@
+/** The Go scheduler's stages, as modules of crawl(). */
+import { afterEach, describe, expect, it } from "vitest";
+import { type Crawl, crawl } from "../../src/crawl/crawl.ts";
+import type { CrawlFault } from "../../src/crawl/faults.ts";
+import {
+  createModuleRegistry,
+  type Download,
+  type Downloader,
+  type ModuleCounts,
+} from "../../src/crawl/modules.ts";
+import type { CrawlOptions } from "../../src/crawl/options.ts";
+import { openFrontier } from "../../src/index.ts";
+
+const HOME = "http://site.example/";
+const runs: Crawl[] = [];
+afterEach(async () => {
+  for (const run of runs.splice(0)) await run.stop({ now: true });
+});
+
+/** A downloader of a web in memory: path → body; what is not there is 404. */
+function webOf(pages: Record<string, string>): Downloader & { asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    async download({ url }): Promise<Download> {
+      asked.push(url);
+      const { pathname } = new URL(url);
+      const body = pages[pathname];
+      const status = body === undefined ? 404 : 200;
+      const headers = { "content-type": "text/html" };
+      return { url, status, headers, body: Buffer.from(body ?? ""), bytes: 1, latencyMs: 1 };
+    },
+  };
+}
+
+function start(options: CrawlOptions): { run: Crawl; faults: CrawlFault[] } {
+  const run = crawl({ seeds: HOME, delayMs: 0, robots: false, ...options });
+  const faults: CrawlFault[] = [];
+  run.on("error", (fault) => faults.push(fault));
+  runs.push(run);
+  return { run, faults };
+}
+
+const link = (path: string): string => `<a href="${path}">x</a>`;
+
+describe("gopcp.v2's scheduler, its modules", () => {
+  it("G4: the first request's primary domain is accepted, and start returns at once", async () => {
+    const web = webOf({
+      "/": link("http://www.site.example/a") + link("http://other.example/"),
+      "/a": "",
+    });
+    const { run } = start({ downloaders: [web] });
+    expect(run.status).toBe("opening");
+    expect(web.asked).toEqual([]);
+    await run;
+    expect(web.asked).toEqual([HOME, "http://www.site.example/a"]);
+  });
+
+  it("G12: request, download, analysis, requests and items, each through its stage", async () => {
+    const steps: string[] = [];
+    const web = webOf({ "/": "", "/b": "" });
+    const { run } = start({
+      downloaders: [web],
+      analyzers: [
+        {
+          analyze({ url }) {
+            steps.push(`analyze ${url}`);
+            return { found: [`${HOME}b`], items: [{ url }] };
+          },
+        },
+      ],
+      pipelines: [
+        { processors: [(item) => void steps.push(`item ${(item as { url: string }).url}`)] },
+      ],
+    });
+    expect(await run).toMatchObject({ pages: 2, items: 2, duplicate: 1 });
+    const each = (url: string): string[] => [`analyze ${url}`, `item ${url}`];
+    expect(steps).toEqual([...each(HOME), ...each(`${HOME}b`)]);
+  });
+
+  it("G13: a flood of errors that nobody reads holds 1,000, counts what it drops, and stalls nothing", async () => {
+    const { run } = start({
+      downloaders: [webOf({ "/": "" })],
+      analyzers: [
+        { analyze: () => ({ errors: Array.from({ length: 5_000 }, (_, n) => `e${n}`) }) },
+      ],
+    });
+    const stream = run.errors();
+    expect(await run).toMatchObject({ pages: 1, errors: { analyzer: 5_000, dropped: 4_000 } });
+    const messages: string[] = [];
+    for await (const { message } of stream) messages.push(message);
+    expect([messages.length, messages.at(-1), stream.dropped]).toEqual([
+      1_000,
+      "crawler error: analyzer: e4999",
+      4_000,
+    ]);
+  });
+
+  it("G14: an error tells the stage that failed, and the text begins with it", async () => {
+    const broken = webOf({});
+    broken.download = () => Promise.reject(new Error("no wire"));
+    const first = start({ downloaders: [broken], defaults: { maxAttempts: 1 } });
+    await first.run;
+    const throwing = (): never => {
+      throw new Error("bad page");
+    };
+    const second = start({ downloaders: [webOf({ "/": "" })], analyzers: [{ analyze: throwing }] });
+    await second.run;
+    const third = start({
+      downloaders: [webOf({ "/": "" })],
+      analyzers: [{ analyze: () => ({ items: [1] }) }],
+      pipelines: [{ processors: [throwing] }],
+    });
+    await third.run;
+    const told = [...first.faults, ...second.faults, ...third.faults];
+    expect(told.map(({ type, message }) => [type, message])).toEqual([
+      ["downloader", "crawler error: downloader: no wire"],
+      ["analyzer", "crawler error: analyzer: bad page"],
+      ["pipeline", "crawler error: pipeline: bad page"],
+    ]);
+    expect(told.map(({ url, module }) => [url, module?.split("-")[0]])).toEqual([
+      [HOME, "downloader"],
+      [HOME, "analyzer"],
+      [HOME, "pipeline"],
+    ]);
+  });
+
+  it("G15: without a downloader the request goes back and is worked on when there is one", async () => {
+    const { run, faults } = start({ downloaders: [] });
+    await expect.poll(() => run.status).toBe("paused");
+    expect(faults.map(({ type }) => type)).toEqual(["scheduler"]);
+    const web = webOf({ "/": "" });
+    run.modules.register("downloader", web);
+    expect(await run).toMatchObject({ pages: 1, failed: 0, retried: 0 });
+    expect(web.asked).toEqual([HOME]);
+  });
+
+  it("G-B1: a downloader that is taken away and put back loses nothing", async () => {
+    const web = webOf({ "/": link("/a") + link("/b"), "/a": "", "/b": "" });
+    const { run } = start({ downloaders: [web], concurrency: 1 });
+    run.on("page", ({ url }) => {
+      if (url === HOME) run.modules.unregister("downloader", "downloader-1");
+    });
+    await expect.poll(() => run.status).toBe("paused");
+    expect(run.report()).toMatchObject({ pages: 1, pending: 2 });
+    run.modules.register("downloader", web);
+    expect(await run).toMatchObject({ pages: 3, pending: 0, failed: 0 });
+    expect(web.asked).toEqual([HOME, `${HOME}a`, `${HOME}b`]);
+  });
+
+  it("G16: a thing of the wrong kind is told, and the others are worked on", async () => {
+    const { run, faults } = start({
+      downloaders: [webOf({ "/": "", "/a": "" })],
+      analyzers: [
+        {
+          analyze: ({ url }) =>
+            url === HOME ? { found: [7, `${HOME}a`, { url: 1 }] as never } : {},
+        },
+      ],
+    });
+    expect(await run).toMatchObject({ pages: 2 });
+    expect(faults.map(({ type }) => type)).toEqual(["scheduler", "scheduler"]);
+    expect(faults.every(({ message }) => message.includes("found["))).toBe(true);
+  });
+
+  it("G17: data and errors of one analysis are both used, and null is passed over", async () => {
+    const { run, faults } = start({
+      downloaders: [webOf({ "/": "", "/a": "" })],
+      analyzers: [
+        {
+          analyze: ({ url }) =>
+            url === HOME
+              ? { found: [`${HOME}a`], items: [null, { n: 1 }, undefined], errors: [null, "half"] }
+              : undefined,
+        },
+      ],
+    });
+    expect(await run).toMatchObject({ pages: 2, items: 1 });
+    expect(faults.map(({ message }) => message)).toEqual(["crawler error: analyzer: half"]);
+  });
+
+  it("G18: the least loaded module is chosen, by called + 2 · accepted + 4 · completed + 16 · handling", () => {
+    const registry = createModuleRegistry();
+    const module: Downloader = { download: () => Promise.reject(new Error("never")) };
+    for (const id of ["b", "a"]) registry.register("downloader", module, id);
+    const picked = Array.from({ length: 4 }, () => {
+      const chosen = registry.choose("downloader");
+      chosen?.accepted();
+      chosen?.ended(true);
+      return chosen?.id;
+    });
+    expect(picked).toEqual(["b", "a", "b", "a"]);
+    registry.choose("downloader")?.accepted(); // b handles one for ever
+    const next = registry.choose("downloader");
+    next?.accepted();
+    next?.ended(false);
+    expect([next?.id, registry.choose("downloader")?.id]).toEqual(["a", "a"]);
+    const counts: ModuleCounts[] = [
+      { id: "a", called: 4, accepted: 3, completed: 2, handling: 0 },
+      { id: "b", called: 3, accepted: 3, completed: 2, handling: 1 },
+    ];
+    expect(registry.counts().downloader).toEqual(counts);
+    expect(() => registry.register("downloader", module, "a")).toThrow("a name that no other");
+    expect(() => registry.register("downloader", {} as never)).toThrow("download()");
+    expect(registry.unregister("downloader", "c")).toBe(false);
+  });
+
+  it("G-B11: an idle module wins over a busy one, though its score is 0", () => {
+    const registry = createModuleRegistry();
+    const module: Downloader = { download: () => Promise.reject(new Error("never")) };
+    registry.register("downloader", module, "busy");
+    registry.choose("downloader")?.accepted();
+    registry.register("downloader", module, "idle");
+    expect(registry.choose("downloader")?.id).toBe("idle");
+  });
+
+  it("G20: the summary tells modules sorted by id, and equal states tell it equally", async () => {
+    const { run } = start({
+      downloaders: [webOf({ "/": link("/a"), "/a": "" }), webOf({ "/": link("/a"), "/a": "" })],
+    });
+    const summary = await run;
+    expect(summary.modules.downloader.map(({ id }) => id)).toEqual([
+      "downloader-1",
+      "downloader-2",
+    ]);
+    expect(JSON.parse(String(summary))).toEqual({ ...summary });
+    expect(run.report()).toEqual(summary);
+  });
+
+  it("G22: processors run in order; fail-fast ends the item's way, else it goes on as it was", async () => {
+    const seen: unknown[] = [];
+    const processors = [
+      (item: unknown) => ({ ...(item as object), first: true }),
+      () => {
+        throw new Error("second");
+      },
+      (item: unknown) => void seen.push(item),
+    ];
+    const analyzers = [{ analyze: () => ({ items: [{ n: 1 }] }) }];
+    const web = () => webOf({ "/": "" });
+    const slow = start({ downloaders: [web()], analyzers, pipelines: [{ processors }] });
+    expect(await slow.run).toMatchObject({ pages: 1, items: 1, errors: { pipeline: 1 } });
+    expect(seen).toEqual([{ n: 1, first: true }]);
+    const pipelines = [{ processors, failFast: true }];
+    const fast = start({
+      downloaders: [web()],
+      analyzers,
+      pipelines,
+      defaults: { maxAttempts: 2 },
+    });
+    expect(await fast.run).toMatchObject({
+      pages: 0,
+      items: 0,
+      failed: 1,
+      errors: { pipeline: 2 },
+    });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe("NEOCrawler's rules, while a crawl runs", () => {
+  it("N17: another set is in force at once, and a wrong one changes nothing", async () => {
+    await using frontier = await openFrontier({
+      rules: [{ id: "a", match: { domains: ["site.example"] } }],
+    });
+    const web = webOf({
+      "/": link("http://new.example/") + link("/a"),
+      "/a": link("http://new.example/"),
+    });
+    const { run } = start({ downloaders: [web], frontier, concurrency: 1, scope: "any" });
+    run.on("page", ({ url }) => {
+      if (url !== HOME) return;
+      expect(() => run.setRules([{ id: "" }])).toThrow("rules[0].id");
+      run.setRules([{ id: "all" }]);
+    });
+    expect(await run).toMatchObject({ rejected: { "no-rule": 1 }, pages: 3 });
+    expect(web.asked).toEqual([HOME, `${HOME}a`, "http://new.example/"]);
+  });
+});
