@@ -9,7 +9,7 @@ import { table } from "./text.ts";
 
 export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "dir", value: "<path>", text: "keep the frontier there; the same command goes on later" },
-  { name: "threads", value: "<n>", kind: "whole", text: "worker threads; 0: none (0)" },
+  { name: "threads", value: "<n>", kind: "whole", text: "worker threads that visit (0: this one)" },
   { name: "concurrency", value: "<n>", kind: "whole", text: "visits at once (32)" },
   { name: "depth", value: "<n>", kind: "whole", text: "follow links no further than this (100)" },
   { name: "max-pages", value: "<n>", kind: "whole", text: "end after so many pages" },

@@ -9,7 +9,7 @@ export const DEMO_FLAGS: readonly Flag[] = [
   { name: "hosts", value: "<n>", kind: "whole", text: "virtual hosts (2000)" },
   { name: "pages", value: "<n>", kind: "whole", text: "pages of all hosts together (10000)" },
   { name: "seed", value: "<n>", kind: "whole", text: "same seed, same web (1)" },
-  { name: "threads", value: "<n>", kind: "whole", text: "worker threads; 0: none (0)" },
+  { name: "threads", value: "<n>", kind: "whole", text: "worker threads that visit; 0: none (2)" },
   { name: "concurrency", value: "<n>", kind: "whole", text: "visits at once (64)" },
   { name: "delay", value: "<ms>", kind: "whole", text: "least time between visits of a host (2)" },
   { name: "report", value: "<file.html>", text: "write a page with plots at the end" },
@@ -20,6 +20,7 @@ export const DEMO_FLAGS: readonly Flag[] = [
 const HOSTS = 2_000;
 const PAGES = 10_000;
 const CONCURRENCY = 64;
+const THREADS = 2;
 const DELAY_MS = 2;
 
 export async function demoCommand(args: Parsed, io: Io): Promise<number> {
@@ -38,7 +39,7 @@ export async function demoCommand(args: Parsed, io: Io): Promise<number> {
     dial: web.dial,
     allowPrivate: true,
     delayMs,
-    threads: args.whole("threads") ?? 0,
+    threads: args.whole("threads") ?? THREADS,
     concurrency: args.whole("concurrency") ?? CONCURRENCY,
     // Small bounds, so that the host of traps does not take longer than all the others.
     maxDepth: 30,

@@ -19,7 +19,13 @@ import { createFaultHub, type CrawlFault, type FaultHub, type FaultStream } from
 import { createGate } from "./gate.ts";
 import { registerModules } from "./load-modules.ts";
 import { createModuleRegistry, downloadBy, type ModuleRegistry } from "./modules.ts";
-import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./options.ts";
+import {
+  type CrawlOptions,
+  type CrawlSettings,
+  downloaderOptions,
+  normalizeCrawl,
+  pick,
+} from "./options.ts";
 import { createRobots, type Robots } from "./robots.ts";
 import { scopeRule } from "./scope.ts";
 import {
@@ -209,7 +215,8 @@ class CrawlRun implements Crawl {
       const context = await this.#prepare(frontier);
       if (!this.#taking.signal.aborted) this.#become("running");
       this.#sampleOn();
-      await this.#work(frontier, context);
+      if (this.#settings.threads === 0) await this.#work(frontier, context);
+      else if (!this.#isIdle(frontier)) await this.#workOnThreads(frontier, context);
       this.#reason ??= "finished";
     } catch (cause) {
       this.#reason = "fault";
@@ -223,13 +230,14 @@ class CrawlRun implements Crawl {
   async #prepare(frontier: Frontier): Promise<VisitContext> {
     const settings = this.#settings;
     const { given } = settings;
-    await registerModules(this.modules, given, () =>
+    // Where threads visit, each of them writes items; here modules are made to see that they can be.
+    const { items: _, ...withoutItems } = given;
+    await registerModules(this.modules, settings.threads > 0 ? withoutItems : given, () =>
       createDownloader({
         userAgent: settings.userAgent,
         connections: settings.perHost,
         clock: settings.clock,
-        ...pick(given, ["allowPrivate", "lookup", "dial", "proxy", "maxBytes", "headers"]),
-        ...given.timeouts,
+        ...downloaderOptions(given),
       }),
     );
     this.modules.onRegister((kind) => {
@@ -320,6 +328,17 @@ class CrawlRun implements Crawl {
       for (const lease of leases) this.#begin(lease, context);
     }
     while (this.#active > 0) await this.#place();
+  }
+
+  async #workOnThreads(frontier: Frontier, context: VisitContext): Promise<void> {
+    const { runCrew } = await import("./crew.ts");
+    await runCrew({
+      frontier,
+      settings: this.#settings,
+      context,
+      stop: this.#taking.signal,
+      onBudget: () => this.#stopTaking("max-pages"),
+    });
   }
 
   /** Nothing to do, and no rule that will bring something. */
@@ -423,10 +442,4 @@ function createHops(): Hops {
       hops.set(url, count);
     },
   };
-}
-
-/** Those fields of an object that are there. */
-function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> {
-  const some = names.filter((name) => from[name] !== undefined);
-  return Object.fromEntries(some.map((name) => [name, from[name]])) as Pick<T, K>;
 }

@@ -4,7 +4,7 @@ import { createSystemClock } from "../base/clock.ts";
 import { misuse } from "../base/errors.ts";
 import type { Frontier, FrontierOptions, RequestLike, Rule, RulePolicy } from "../index.ts";
 import type { Lookup } from "./connect.ts";
-import { USER_AGENT } from "./download.ts";
+import { type DownloaderOptions, USER_AGENT } from "./download.ts";
 import type { Analyzer, Downloader, Pipeline } from "./modules.ts";
 
 export interface CrawlOptions {
@@ -20,7 +20,7 @@ export interface CrawlOptions {
   defaults?: RulePolicy;
   /** Anything else of `openFrontier`. */
   frontierOptions?: FrontierOptions;
-  /** Worker threads that visit; 0, the default: this thread. More are not supported in this version. */
+  /** Worker threads that visit, each module in each of them; 0, the default: this thread. */
   threads?: number;
   /** Visits at once; default 32. */
   concurrency?: number;
@@ -80,6 +80,7 @@ export interface CrawlSettings {
   readonly given: CrawlOptions;
   readonly clock: Clock;
   readonly seeds: RequestLike[];
+  readonly threads: number;
   readonly concurrency: number;
   readonly delayMs: number;
   readonly perHost: number;
@@ -152,10 +153,8 @@ export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
     if (!FIELDS.has(name))
       throw misuse("OPTION_INVALID", `options.${name}`, name, "an option of crawl()");
   }
-  if (whole(options.threads ?? 0, "threads", 0) > 0) {
-    const expected = "0 in this version: visits run on this thread";
-    throw misuse("UNSUPPORTED", "options.threads", options.threads, expected);
-  }
+  const threads = whole(options.threads ?? 0, "threads", 0);
+  if (threads > 0) checkSendable(options);
   const delayMs = amount(options.delayMs ?? 1_000, "delayMs");
   const perHost = whole(options.perHost ?? 1, "perHost", 1);
   const robots = options.robots ?? true;
@@ -164,6 +163,7 @@ export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
     given: options,
     clock: options.clock ?? createSystemClock(),
     seeds: seedsOf(options.seeds),
+    threads,
     concurrency: whole(options.concurrency ?? 32, "concurrency", 1),
     delayMs,
     perHost,
@@ -258,4 +258,42 @@ function whole(value: unknown, name: string, least: number): number {
 function amount(value: unknown, name: string): number {
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
   throw misuse("OPTION_INVALID", `options.${name}`, value, "a number of at least 0");
+}
+
+/** Modules and resolvers are functions, which no thread can be sent: paths of ES modules can. */
+function checkSendable(options: CrawlOptions): void {
+  for (const name of ["downloaders", "analyzers", "pipelines"] as const) {
+    const object = options[name]?.find(
+      (each) => typeof each !== "string" && !(each instanceof URL),
+    );
+    if (object === undefined) continue;
+    const expected = "paths of ES modules where there are threads";
+    throw misuse("OPTION_INVALID", `options.${name}`, object, expected);
+  }
+  for (const name of ["lookup", "clock"] as const) {
+    if (options[name] === undefined) continue;
+    throw misuse(
+      "OPTION_INVALID",
+      `options.${name}`,
+      options[name],
+      "none where there are threads",
+    );
+  }
+}
+
+/** What the built-in downloader takes of a crawl's options. */
+export function downloaderOptions(options: CrawlOptions): DownloaderOptions {
+  return {
+    ...pick(options, ["allowPrivate", "lookup", "dial", "proxy", "maxBytes", "headers"]),
+    ...options.timeouts,
+  };
+}
+
+/** Those fields of an object that are there. */
+export function pick<T extends object, K extends keyof T>(
+  from: T,
+  names: readonly K[],
+): Pick<T, K> {
+  const some = names.filter((name) => from[name] !== undefined);
+  return Object.fromEntries(some.map((name) => [name, from[name]])) as Pick<T, K>;
 }

@@ -1,10 +1,29 @@
 /** What a visit is handed: the parts of a crawl that it may touch, its limits, and how it tells its end. */
-import type { Outcome } from "../index.ts";
+import type { Lease, Outcome, RequestLike } from "../index.ts";
 import type { FaultHub } from "./faults.ts";
 import type { Gate } from "./gate.ts";
 import type { Download, ModuleRegistry } from "./modules.ts";
 import type { CrawlCounters } from "./summary.ts";
 import type { Validators } from "./validators.ts";
+
+/** What a visit does with its lease, be it the owner's or a worker's, which learns of no answer. */
+export interface VisitLease
+  extends Pick<
+    Lease,
+    "url" | "method" | "body" | "headers" | "depth" | "rule" | "data" | "handler"
+  > {
+  // biome-ignore-start lint/suspicious/noConfusingVoidType: a worker's lease answers nothing.
+  done(result: {
+    found?: Iterable<RequestLike>;
+    errors?: unknown[];
+    outcome?: Outcome;
+  }): { accepted: number; deferred: number } | void;
+  // biome-ignore-end lint/suspicious/noConfusingVoidType: as above.
+  retry(options: { reason?: string; outcome?: Outcome }): unknown;
+  fail(reason: string, outcome?: Outcome): unknown;
+  release(): unknown;
+  redirect(url: string): unknown;
+}
 
 export interface VisitContext {
   readonly modules: ModuleRegistry;
@@ -42,7 +61,8 @@ export interface VisitedPage {
   readonly contentType: string;
   readonly title: string;
   readonly found: number;
-  readonly accepted: number;
+  /** Links that were new; undefined where a worker visits, which does not learn it. */
+  readonly accepted: number | undefined;
 }
 
 export interface Hops {

@@ -11,7 +11,7 @@
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
 import { dateMs } from "../base/clock.ts";
-import type { Lease, Outcome } from "../index.ts";
+import type { Outcome } from "../index.ts";
 import { DownloadError, downloadError } from "./download-error.ts";
 import type { Chosen, Download } from "./modules.ts";
 import { readSitemap, SITEMAP_BYTES_MAX, SITEMAP_HANDLER } from "./sitemap.ts";
@@ -21,6 +21,7 @@ import {
   typeOf,
   type VisitContext,
   type VisitEnd,
+  type VisitLease,
 } from "./visit-context.ts";
 import { work } from "./work.ts";
 
@@ -28,7 +29,7 @@ const RETRY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
 const NOT_MODIFIED = 304;
 
 /** Works on one lease to its end. Never throws. */
-export async function visit(lease: Lease, context: VisitContext): Promise<VisitEnd> {
+export async function visit(lease: VisitLease, context: VisitContext): Promise<VisitEnd> {
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   try {
     if (context.gate !== undefined && !isSitemap) {
@@ -62,14 +63,14 @@ export async function visit(lease: Lease, context: VisitContext): Promise<VisitE
   }
 }
 
-function back(lease: Lease): VisitEnd {
+function back(lease: VisitLease): VisitEnd {
   lease.release();
   return "back";
 }
 
 /** The answer, or undefined when the lease has already had its end. */
 async function download(
-  lease: Lease,
+  lease: VisitLease,
   context: VisitContext,
   chosen: Chosen<"downloader">,
 ): Promise<Download | undefined> {
@@ -122,7 +123,11 @@ function checkDownload(answer: Download): void {
   throw new DownloadError("protocol", "the downloader's answer is no Download");
 }
 
-async function judge(lease: Lease, context: VisitContext, answer: Download): Promise<VisitEnd> {
+async function judge(
+  lease: VisitLease,
+  context: VisitContext,
+  answer: Download,
+): Promise<VisitEnd> {
   const { counters } = context;
   const { status } = answer;
   counters.statuses[status] = (counters.statuses[status] ?? 0) + 1;
@@ -149,7 +154,7 @@ async function judge(lease: Lease, context: VisitContext, answer: Download): Pro
 }
 
 function redirect(
-  lease: Lease,
+  lease: VisitLease,
   context: VisitContext,
   { location, outcome }: { location: string; outcome: Outcome },
 ): VisitEnd {
@@ -162,13 +167,14 @@ function redirect(
     return "other";
   }
   target.hash = "";
-  if (lease.redirect(target.href).admitted) hops.set(target.href, hop);
+  hops.set(target.href, hop);
+  lease.redirect(target.href);
   lease.done({ outcome });
   return "other";
 }
 
 async function sitemap(
-  lease: Lease,
+  lease: VisitLease,
   context: VisitContext,
   { answer, outcome }: Answered,
 ): Promise<VisitEnd> {

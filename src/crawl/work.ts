@@ -6,7 +6,7 @@
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *   I2  Data and errors of one analysis are both used; what is null or undefined is passed over.
  */
-import type { Lease, RequestLike } from "../index.ts";
+import type { RequestLike } from "../index.ts";
 import { extractPage, isHtmlType } from "./extract.ts";
 import type { Analysis, Chosen, Download, Extract, Page } from "./modules.ts";
 import { isTrapUrl } from "./trap-filter.ts";
@@ -16,11 +16,12 @@ import {
   typeOf,
   type VisitContext,
   type VisitEnd,
+  type VisitLease,
 } from "./visit-context.ts";
 
 /** Ends the lease of a page that was answered well. */
 export async function work(
-  lease: Lease,
+  lease: VisitLease,
   context: VisitContext,
   { answer, outcome }: Answered,
 ): Promise<VisitEnd> {
@@ -67,7 +68,7 @@ export async function work(
     contentType: page.contentType,
     title: isHtmlType(page.contentType) ? (await page.extract()).title : "",
     found: found.length,
-    accepted: result.accepted + result.deferred,
+    accepted: result === undefined ? undefined : result.accepted + result.deferred,
   });
   return "page";
 }
@@ -87,7 +88,7 @@ async function builtIn(page: Page, context: VisitContext): Promise<Analysis> {
 
 /** Hands items to a pipeline, one by one and in order; false: a fail-fast pipeline refused one. */
 async function hand(
-  lease: Lease,
+  lease: VisitLease,
   context: VisitContext,
   items: Iterable<unknown>,
 ): Promise<boolean> {
@@ -102,7 +103,7 @@ async function hand(
 }
 
 async function handOne(
-  lease: Lease,
+  lease: VisitLease,
   context: VisitContext,
   { chosen, item }: { chosen: Chosen<"pipeline">; item: unknown },
 ): Promise<boolean> {
@@ -127,7 +128,7 @@ async function handOne(
   return isCompleted || !failFast;
 }
 
-function pageOf(lease: Lease, context: VisitContext, answer: Download): Page {
+function pageOf(lease: VisitLease, context: VisitContext, answer: Download): Page {
   const contentType = typeOf(answer.headers);
   const { url } = lease;
   let extract: Promise<Extract> | undefined;

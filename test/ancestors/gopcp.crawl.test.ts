@@ -273,7 +273,7 @@ describe("NEOCrawler's rules, while a crawl runs", () => {
       expect(() => run.setRules([{ id: "" }])).toThrow("rules[0].id");
       run.setRules([{ id: "all" }]);
     });
-    expect(await run).toMatchObject({ rejected: { "no-rule": 1 }, pages: 3 });
-    expect(web.asked).toEqual([HOME, `${HOME}a`, "http://new.example/"]);
+    expect(await run).toMatchObject({ rejected: { "no-rule": 1 }, pages: 4 });
+    expect(web.asked).toEqual([HOME, `${HOME}a`, "http://new.example/", "http://new.example/a"]);
   });
 });

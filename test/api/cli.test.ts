@@ -1,6 +1,6 @@
 /** The command line as scripts use it: help, exit codes, the shape of --json, signals. */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -163,6 +163,48 @@ describe("outrider crawl", () => {
     expect(await summaryOf("--scope", "else.test", "other.test")).toMatchObject({ pages: 0 });
   });
 
+  it("on worker threads visits the same pages, keeps the page budget, and writes items by thread", async () => {
+    await using web = await openSyntheticWeb({
+      seed: 4,
+      hosts: 1,
+      pages: 60,
+      traps: false,
+      mishaps: 0,
+    });
+    const url = `http://127.0.0.1:${web.port}/`;
+    const items = join(folder, "threads", "items.jsonl");
+    const base = [
+      program,
+      "crawl",
+      url,
+      "--allow-private",
+      "--delay",
+      "0",
+      "--json",
+      "--threads",
+      "2",
+    ];
+    const all = await runNode([...base, "--items", items]);
+    expect(JSON.parse(all.stdout)).toMatchObject({
+      pages: 60,
+      items: 60,
+      pending: 0,
+      disallowed: 1,
+      failed: 1,
+    });
+    const lines = readdirSync(join(folder, "threads")).flatMap((name) =>
+      readFileSync(join(folder, "threads", name), "utf8")
+        .trimEnd()
+        .split("\n"),
+    );
+    expect(new Set(lines.map((line) => JSON.parse(line).url)).size).toBe(60);
+    const before = web.log.entries.filter(({ status }) => status === 200).length;
+    const some = await runNode([...base, "--max-pages", "7"]);
+    expect(JSON.parse(some.stdout)).toMatchObject({ pages: 7, reason: "max-pages" });
+    const after = web.log.entries.filter(({ status }) => status === 200).length;
+    expect(after - before).toBe(8); // and robots.txt
+  });
+
   it("--dry-run says what it would do and asks nobody", async () => {
     await using web = await openSyntheticWeb({ seed: 4, hosts: 1, pages: 1 });
     const url = `http://127.0.0.1:${web.port}/`;
@@ -260,7 +302,7 @@ describe("outrider explain", () => {
       "--json",
     ]);
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toEqual({
+    expect(JSON.parse(out)).toMatchObject({
       url: "HTTP://Example.org:80/a/../b?y=2&x=1#f",
       canonical: "http://example.org/b?x=1&y=2",
       fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/),

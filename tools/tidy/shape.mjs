@@ -14,6 +14,8 @@ const PARAMETERS_HOT_MAX = 6;
 
 /** Files that a tool, or a worker, reads through their default export. */
 const CONFIG_FILE = /^[^/]+\.config\.ts$|^(examples|test\/support)\/([a-z-]+-)?visit\.m?js$/;
+/** Modules that a worker pool loads, which looks for their default export. */
+const HANDLER_FILE = "src/crawl/visit-thread.ts";
 /** The one declaration file that may say `namespace`: the platform's own name for it. */
 const NAMESPACE_FILE = "src/kernel/webassembly.d.ts";
 const SUITE_WORDS = ["describe", "suite"];
@@ -113,8 +115,8 @@ function checkBans({ path, tree }, node, report) {
   if (ts.isEnumDeclaration(node)) say("enum", "constants or a union of strings");
   if (ts.isModuleDeclaration(node) && path !== NAMESPACE_FILE && isNamespace(node))
     say("namespace", "a file is the namespace");
-  if (isDefaultExport(node) && !CONFIG_FILE.test(path) && !isForeign(node))
-    say("default-export", "give it a name");
+  const isRead = CONFIG_FILE.test(path) || path === HANDLER_FILE;
+  if (isDefaultExport(node) && !isRead && !isForeign(node)) say("default-export", "give it a name");
   if (ts.isHeritageClause(node) && isInheritance(node)) say("inheritance", "only from Error");
   if (path.startsWith("test/") && ts.isPropertyAccessExpression(node)) {
     const only = node.name.text === "only" && TEST_WORDS.includes(rootName(node.expression));

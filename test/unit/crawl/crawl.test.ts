@@ -157,6 +157,9 @@ describe("crawl()", () => {
     expect(wrong({ delayMs: -1 })).toContain("options.delayMs: -1");
     expect(wrong({ seeds: 7 })).toContain("options.seeds: 7");
     expect(wrong({ contact: "a\r\nx: y" })).toContain("options.contact");
-    expect(wrong({ threads: 2 })).toContain("options.threads");
+    expect(wrong({ threads: -1 })).toContain("options.threads: -1");
+    const analyzers = [{ analyze: () => undefined }];
+    expect(wrong({ threads: 2, analyzers })).toContain("options.analyzers");
+    expect(wrong({ threads: 2, lookup: () => {} })).toContain("options.lookup");
   });
 });

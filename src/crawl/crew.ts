@@ -1,0 +1,180 @@
+/**
+ * A crawl on worker threads, the owner's side: runs the pool and answers what only one may decide.
+ *
+ *   pool ─▶ visit-thread × threads      channel: asks are answered here, counts and events arrive here
+ *
+ *   I1  Permits: a page is asked for before it is downloaded, and no more are granted than maxPages leaves. An ask beyond
+ *       that is held until a visit ends without a page, or the crawl does.
+ */
+import { BroadcastChannel } from "node:worker_threads";
+import { entropyWords } from "../base/random.ts";
+import type { Frontier } from "../index.ts";
+import { WorkerPool } from "../pool.ts";
+import { type CrawlOptions, type CrawlSettings, pick } from "./options.ts";
+import type { CountsPart, ThreadSetup, ToOwner, ToWorker } from "./thread-protocol.ts";
+import type { VisitContext } from "./visit-context.ts";
+
+export interface CrewOptions {
+  readonly frontier: Frontier;
+  readonly settings: CrawlSettings;
+  /** What a visit on this thread would be handed. */
+  readonly context: VisitContext;
+  /** Lets visits end and take no more. */
+  readonly stop: AbortSignal;
+  readonly onBudget: () => void;
+}
+
+type Ask = Extract<ToOwner, { kind: "ask" }>;
+
+/** Visits on worker threads until the frontier is finished or somebody stops it. */
+export async function runCrew(options: CrewOptions): Promise<void> {
+  const { frontier, settings, context, stop } = options;
+  const crew = new Crew(options);
+  const concurrency = Math.max(1, Math.ceil(settings.concurrency / settings.threads));
+  const pool = new WorkerPool({
+    frontier,
+    handler: new URL("./visit-thread.js", import.meta.url),
+    threads: settings.threads,
+    concurrency,
+    workerData: crew.setup,
+  });
+  const drain = (): void => {
+    crew.refuse();
+    void frontier.drain().then(() => leaving.abort());
+  };
+  const leaving = new AbortController();
+  const giveUp = (): void => leaving.abort();
+  stop.addEventListener("abort", drain, { once: true });
+  context.signal.addEventListener("abort", giveUp, { once: true });
+  if (stop.aborted) drain();
+  try {
+    await pool.run({ signal: leaving.signal });
+  } catch (cause) {
+    if (!leaving.signal.aborted) throw cause;
+  } finally {
+    stop.removeEventListener("abort", drain);
+    context.signal.removeEventListener("abort", giveUp);
+    await crew.quiet();
+    await pool.close();
+    crew.close();
+  }
+}
+
+class Crew {
+  readonly setup: ThreadSetup;
+  readonly #options: CrewOptions;
+  readonly #channel: BroadcastChannel;
+  readonly #held: Ask[] = [];
+  /** Pages that were granted and have not ended. */
+  readonly #granted = new Set<string>();
+  #isRefusing = false;
+
+  constructor(options: CrewOptions) {
+    const { settings, context } = options;
+    const { given } = settings;
+    const [a = 0, b = 0] = entropyWords(2);
+    this.#options = options;
+    this.setup = {
+      channel: `outrider-crawl-${a}-${b}`,
+      options: sentOptions(given),
+      userAgent: settings.userAgent,
+      perHost: settings.perHost,
+      limits: context.limits,
+    };
+    this.#channel = new BroadcastChannel(this.setup.channel);
+    this.#channel.onmessage = (event) => this.#take((event as { data: ToOwner | ToWorker }).data);
+  }
+
+  /** No more pages: whoever asks gives the lease back. */
+  refuse(): void {
+    this.#isRefusing = true;
+    for (const ask of this.#held.splice(0)) this.#answer(ask, "later");
+  }
+
+  /** What the workers told before they ended has arrived. */
+  async quiet(): Promise<void> {
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  close(): void {
+    this.#channel.close();
+  }
+
+  #take(message: ToOwner | ToWorker): void {
+    const { context } = this.#options;
+    if (message.kind === "ask") this.#ask(message);
+    else if (message.kind === "hop") context.hops.set(message.url, message.hops);
+    else if (message.kind === "fault") {
+      const { kind: _, ...fault } = message;
+      context.faults.tell(fault);
+    } else if (message.kind === "item") context.onItem(message.item, message.url);
+    else if (message.kind === "page") context.onPage(message.page);
+    else if (message.kind === "end") this.#ended(message);
+  }
+
+  #ended({ url, part }: Extract<ToOwner, { kind: "end" }>): void {
+    const { context, settings, onBudget } = this.#options;
+    addPart(context, part);
+    this.#granted.delete(url);
+    if (context.counters.pages >= settings.maxPages) onBudget();
+    else for (const ask of this.#held.splice(0)) this.#ask(ask);
+  }
+
+  #ask(ask: Ask): void {
+    const { context, settings } = this.#options;
+    if (this.#isRefusing) {
+      this.#answer(ask, "later");
+      return;
+    }
+    if (context.counters.pages + this.#granted.size >= settings.maxPages) {
+      this.#held.push(ask);
+      return;
+    }
+    this.#granted.add(ask.url);
+    const { gate } = context;
+    if (gate === undefined) {
+      this.#answer(ask, "allowed");
+      return;
+    }
+    gate.ask(ask.url).then(
+      (answer) => this.#answer(ask, answer),
+      () => this.#answer(ask, "later"),
+    );
+  }
+
+  #answer({ worker, id, url }: Ask, answer: ToWorker["answer"]): void {
+    const hops = this.#options.context.hops.get(url);
+    const message: ToWorker = { kind: "answer", worker, id, answer, hops };
+    this.#channel.postMessage(message);
+  }
+}
+
+/** What a worker makes its modules of: values that can be sent, paths where modules are named. */
+function sentOptions(given: CrawlOptions): CrawlOptions {
+  const paths = (list: readonly unknown[] | undefined): string[] | undefined => list?.map(String);
+  const sent = pick(given, [
+    "allowPrivate",
+    "dial",
+    "proxy",
+    "maxBytes",
+    "headers",
+    "timeouts",
+    "items",
+  ]);
+  const modules = {
+    downloaders: paths(given.downloaders),
+    analyzers: paths(given.analyzers),
+    pipelines: paths(given.pipelines),
+  };
+  const named = pick(modules, ["downloaders", "analyzers", "pipelines"]) as CrawlOptions;
+  return { ...sent, ...named };
+}
+
+function addPart({ counters }: VisitContext, { counts, statuses, latencies }: CountsPart): void {
+  const open = counters as unknown as Record<string, number>;
+  for (const [name, value] of Object.entries(counts)) open[name] = (open[name] ?? 0) + value;
+  for (const [status, count] of Object.entries(statuses)) {
+    counters.statuses[status] = (counters.statuses[status] ?? 0) + count;
+  }
+  for (const ms of latencies) counters.latency.record(ms);
+}
