@@ -13,6 +13,22 @@ import { CRAWL_FLAGS, crawlCommand } from "./crawl-command.ts";
 import { DEMO_FLAGS, demoCommand } from "./demo-command.ts";
 import { EXPLAIN_FLAGS, explainCommand } from "./explain-command.ts";
 import { type Flag, type Parsed, parseFlags, UsageError } from "./flags.ts";
+import {
+  COMPACT_FLAGS,
+  compactCommand,
+  EXPORT_FLAGS,
+  exportCommand,
+  IMPORT_FLAGS,
+  importCommand,
+  PEEK_FLAGS,
+  peekCommand,
+  REQUEUE_FLAGS,
+  requeueCommand,
+  STATS_FLAGS,
+  statsCommand,
+  VERIFY_FLAGS,
+  verifyCommand,
+} from "./frontier-commands.ts";
 import { EXIT_FAULT, EXIT_OK, EXIT_USAGE, type Io } from "./io.ts";
 import { VERSION } from "./version.ts";
 
@@ -41,6 +57,48 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
     text: "canonical form, fingerprint, rule and verdict of a URL",
     flags: EXPLAIN_FLAGS,
     run: explainCommand,
+  },
+  stats: {
+    words: "<dir>",
+    text: "the report of a frontier in a directory",
+    flags: STATS_FLAGS,
+    run: statsCommand,
+  },
+  peek: {
+    words: "<dir>",
+    text: "what would be visited next",
+    flags: PEEK_FLAGS,
+    run: peekCommand,
+  },
+  export: {
+    words: "<dir>",
+    text: "what is left and what failed, as JSON lines",
+    flags: EXPORT_FLAGS,
+    run: exportCommand,
+  },
+  import: {
+    words: "<dir> <file>",
+    text: "push URLs or JSON lines",
+    flags: IMPORT_FLAGS,
+    run: importCommand,
+  },
+  requeue: {
+    words: "<dir>",
+    text: "failed ones again",
+    flags: REQUEUE_FLAGS,
+    run: requeueCommand,
+  },
+  verify: {
+    words: "<dir>",
+    text: "read all of it and check every sum",
+    flags: VERIFY_FLAGS,
+    run: verifyCommand,
+  },
+  compact: {
+    words: "<dir>",
+    text: "write a snapshot now",
+    flags: COMPACT_FLAGS,
+    run: compactCommand,
   },
   bench: {
     words: "",

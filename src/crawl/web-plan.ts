@@ -97,8 +97,8 @@ export function createWebPlan(shape: WebShape): WebPlan {
       return host < hosts ? host : -1;
     },
     fateOf(host, page) {
-      if (page === 0 || !isLeaf(host, page)) return "well";
-      const at = perMille(SALT_FATE, host, page) / Math.max(mishaps, 1e-9);
+      if (page === 0 || mishaps === 0 || !isLeaf(host, page)) return "well";
+      const at = perMille(SALT_FATE, host, page) / mishaps;
       if (at < 12) return "gone";
       if (at < 18) return "broken";
       if (at < 30) return "flaky";

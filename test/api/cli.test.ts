@@ -36,6 +36,13 @@ describe("help", () => {
         crawl <url…>                crawl from these URLs, politely
         demo                        crawl a synthetic web on loopback, without internet
         explain <url…>              canonical form, fingerprint, rule and verdict of a URL
+        stats <dir>                 the report of a frontier in a directory
+        peek <dir>                  what would be visited next
+        export <dir>                what is left and what failed, as JSON lines
+        import <dir> <file>         push URLs or JSON lines
+        requeue <dir>               failed ones again
+        verify <dir>                read all of it and check every sum
+        compact <dir>               write a snapshot now
         bench                       how fast a frontier in memory is on this machine
 
       outrider <command> --help     the flags of a command
@@ -291,6 +298,44 @@ describe("outrider crawl", () => {
     io.interrupt();
     expect(io.exits).toEqual([130]);
     expect(await second).toBe(130);
+  });
+});
+
+describe("a crawl on disk", () => {
+  it("goes on where it was, and its directory can be asked", async () => {
+    await using web = await openSyntheticWeb({
+      seed: 4,
+      hosts: 1,
+      pages: 40,
+      traps: false,
+      mishaps: 0,
+    });
+    const dir = join(folder, "frontier");
+    const url = `http://127.0.0.1:${web.port}/`;
+    const argv = ["crawl", url, "--allow-private", "--delay", "0", "--dir", dir];
+    const first = await command([...argv, "--max-pages", "10"]);
+    expect([first.code, first.out.includes(`\n  outrider crawl ${url}`)]).toEqual([0, true]);
+    const jsonOf = async (...line: string[]) => {
+      const { code, out } = await command([...line, "--json"]);
+      expect([line[0], code]).toEqual([line[0], 0]);
+      return JSON.parse(out.trimEnd().split("\n").at(-1) as string);
+    };
+    const { pending } = await jsonOf("stats", dir);
+    expect(pending).toBeGreaterThan(0);
+    expect((await jsonOf("peek", dir, "--max", "2")).next).toHaveLength(2);
+    expect(await jsonOf("export", dir, "--state", "pending")).toEqual({ exported: pending });
+    expect(await jsonOf("verify", dir)).toMatchObject({ isWhole: true, damage: [] });
+    expect(await jsonOf("compact", dir)).toMatchObject({ records: expect.any(Number) });
+    const list = join(folder, "list.txt");
+    writeFileSync(list, `${url}\n{"url":"${url}p/1?more"}\n\n`);
+    expect(await jsonOf("import", dir, list)).toMatchObject({ size: 2, accepted: 1, duplicate: 1 });
+    const rest = JSON.parse((await command([...argv, "--json"])).out);
+    expect(rest).toMatchObject({ pages: 30, pending: 0, reason: "finished" });
+    expect(await jsonOf("requeue", dir)).toEqual({ requeued: rest.failed });
+    expect((await command(["stats", join(folder, "nowhere")])).code).toBe(2);
+    const answers = web.log.entries.filter(({ status }) => status === 200);
+    expect(new Set(answers.map(({ path }) => path)).size).toBe(41); // and robots.txt
+    expect(answers.filter(({ path }) => path !== "/robots.txt")).toHaveLength(40);
   });
 });
 
