@@ -74,7 +74,7 @@ function choose(names: readonly string[]): BenchCase[] | undefined {
     CASES.some((bench) => bench.name === name || bench.suite === name);
   const odd = names.find((name) => !known(name));
   if (odd !== undefined) {
-    console.error(`case: ${odd} (expected: kernel, core or a name of --list)`);
+    console.error(`case: ${odd} (expected: kernel, core, rules or a name of --list)`);
     return undefined;
   }
   if (names.length === 0) return [...CASES];

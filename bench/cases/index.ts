@@ -2,5 +2,6 @@
 import type { BenchCase } from "../harness/case.ts";
 import { CORE_CASES } from "./core/index.ts";
 import { KERNEL_CASES } from "./kernel/index.ts";
+import { RULES_CASES } from "./rules/index.ts";
 
-export const CASES: readonly BenchCase[] = [...KERNEL_CASES, ...CORE_CASES];
+export const CASES: readonly BenchCase[] = [...KERNEL_CASES, ...CORE_CASES, ...RULES_CASES];
