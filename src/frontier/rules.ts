@@ -84,11 +84,13 @@ export function normalizeRules(given: unknown, defaults: RulePolicy, mode: SeenM
   const ids = new Set<string>();
   const keys = new Map<unknown, NormalPolicy>();
   const specs: RuleSpec[] = [];
+  // Rules that give no policy of their own share one object, which then stays in the caches.
+  const usual = new Map<"policy", FrontierPolicy>();
   for (let index = 0; index < given.length; index++) {
     const id = idOf(given[index], index);
     if (ids.has(id)) throw misuse("RULE_INVALID", `rule '${id}'.id`, id, "an id of its own");
     ids.add(id);
-    const spec = named(id, () => specOf(id, given[index] as Rule, { defaults, mode }));
+    const spec = named(id, () => specOf(id, given[index] as Rule, { defaults, mode, usual }));
     if (spec !== undefined) specs.push({ ...spec, key: shared(keys, spec.key) });
   }
   return specs;
@@ -120,12 +122,16 @@ function named<T>(id: string, check: () => T): T {
   }
 }
 
+/** What the rules of a set have in common. */
+interface Setting {
+  readonly defaults: RulePolicy;
+  readonly mode: SeenMode;
+  /** The policy of rules that give none, once it is known. */
+  readonly usual: Map<"policy", FrontierPolicy>;
+}
+
 /** One rule; undefined: it is not active, but checked all the same. */
-function specOf(
-  id: string,
-  rule: Rule,
-  { defaults, mode }: { defaults: RulePolicy; mode: SeenMode },
-): RuleSpec | undefined {
+function specOf(id: string, rule: Rule, { defaults, mode, usual }: Setting): RuleSpec | undefined {
   const path = `rule '${id}'`;
   checkObject(rule, path, RULE_FIELDS);
   const own: Record<string, unknown> = { ...defaults };
@@ -133,7 +139,10 @@ function specOf(
     const value: unknown = rule[field as keyof RulePolicy];
     if (value !== undefined) own[field] = value;
   }
-  const policy = normalizeRulePolicy(own as RulePolicy, path);
+  const isUsual = POLICY_FIELDS.every((field) => rule[field as keyof RulePolicy] === undefined);
+  const known = isUsual ? usual.get("policy") : undefined;
+  const policy = known ?? normalizeRulePolicy(own as RulePolicy, path);
+  if (isUsual) usual.set("policy", policy);
   checkEpochMode(policy.epoch, mode, `${path}.epoch`);
   const spec: RuleSpec = {
     id,

@@ -10,7 +10,8 @@
 import type { Rows } from "./rows.ts";
 import { rowHostLength, rowHostOffset } from "./rows.ts";
 
-const PLACES = 16_384;
+/** 4 MiB: some ten thousand hosts rarely meet in one place. */
+const PLACES = 65_536;
 /** First byte: the length; hosts of up to 63 bytes fit, as nearly all do. */
 const PLACE_BYTES = 64;
 
