@@ -10,10 +10,12 @@ import {
   extend,
   fail,
   isLive,
+  isOverdue,
   learn,
   leaseNext,
   release,
   retry,
+  step,
 } from "../frontier/leases.ts";
 import type { Outcome } from "../frontier/policy.ts";
 import { type HandOut, handOut, undoHandOut } from "../frontier/schedule.ts";
@@ -246,7 +248,10 @@ export class Desk implements LeaseDesk {
   }
 
   #isLive(core: Core | undefined, lease: RecordLease, nowMs: number): core is Core {
-    return core !== undefined && lease.desk === this && isLive(core, lease, nowMs);
+    if (core === undefined) return false;
+    // What ran out before this call ends before it: a host's clock hears of visits in their order.
+    if (isOverdue(core, nowMs)) step(core, nowMs);
+    return lease.desk === this && isLive(core, lease, nowMs);
   }
 
   #late<T>(core: Core | undefined, answer: T): T {

@@ -13,7 +13,7 @@
 import type { Clock } from "../base/clock.ts";
 import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
-import { step } from "../frontier/leases.ts";
+import { isOverdue, step } from "../frontier/leases.ts";
 import { deadlineAt, isReady, nextDueAt } from "../frontier/due.ts";
 import { heapCount } from "../structures/heap.ts";
 import { Chores } from "./chores.ts";
@@ -130,7 +130,9 @@ export class Life {
   /** Opens a call that makes no sense on a closed frontier. */
   need(): { core: Core; nowMs: number } {
     this.#open();
-    return this.begin() as { core: Core; nowMs: number };
+    const opened = this.begin() as { core: Core; nowMs: number };
+    if (isOverdue(opened.core, opened.nowMs)) step(opened.core, opened.nowMs);
+    return opened;
   }
 
   /** Leases for a caller who does not wait. */

@@ -65,6 +65,11 @@ export function step(core: Core, nowMs: number): void {
   if (core.orphans.length > 0) adoptOrphans(core, nowMs);
 }
 
+/** Whether a lease has run out that `step` has not ended yet. @hot */
+export function isOverdue(core: Core, nowMs: number): boolean {
+  return timelinePeekKey(core.deadlines) <= nowMs;
+}
+
 /** Leases the next record; the core must have been brought to `nowMs`. @hot */
 export function leaseNext(core: Core, nowMs: number, out: HandOut): boolean {
   if (core.counters.leased >= core.limits.maxLeases) return false;
@@ -187,7 +192,7 @@ export function maxAttempts(core: Core, record: number): number {
 function expire(core: Core, record: number, nowMs: number): void {
   const { store } = core;
   core.counters.expired++;
-  endVisit(core, record, nowMs);
+  endVisit(core, record, nowMs, timelineKeyOf(core.deadlines, record));
   const attempt = recordAttempt(store, record);
   if (attempt >= maxAttempts(core, record)) {
     failRecord(core, record, "expired");

@@ -220,8 +220,8 @@ export function undoHandOut(
   sharesRefund(core.shares, rule, out.passBefore, out.currentBefore);
 }
 
-/** The lease of this record ended: its host's delay starts anew. */
-export function endVisit(core: Core, record: number, nowMs: number): void {
+/** The lease of this record ended at `endMs`, now or at a deadline before: its host's delay starts then. */
+export function endVisit(core: Core, record: number, nowMs: number, endMs = nowMs): void {
   const { store } = core;
   const queue = recordQueue(store, record);
   const host = word(store, queue, QUEUE_HOST_WORD);
@@ -233,7 +233,7 @@ export function endVisit(core: Core, record: number, nowMs: number): void {
     settleOthers(core, host, nowMs);
     return;
   }
-  setFloat(store, host, HOST_READY_AT_WORD, nowMs + hostDelay(core, host, policy));
+  setFloat(store, host, HOST_READY_AT_WORD, endMs + hostDelay(core, host, policy));
   settleHost(core, host, nowMs);
   if (hasGroups(core)) advanceHost(core, host, nowMs);
   core.log?.host(host, LOG_HOST_CLOCK);

@@ -19,12 +19,12 @@ import {
   type ModelRecord,
 } from "./model-state.ts";
 
-export function endVisit(model: Model, record: ModelRecord): void {
+export function endVisit(model: Model, record: ModelRecord, endMs = model.now()): void {
   const host = hostOf(model, record.host);
   const { policy } = ruleOf(model, record);
   host.leased -= 1;
   if (!isClockKept(host, policy)) return;
-  host.readyAt = model.now() + delayOf(host, policy);
+  host.readyAt = endMs + delayOf(host, policy);
 }
 
 /** The last latency sets the delay, Retry-After blocks, bytes are spent. Comes before endVisit. */

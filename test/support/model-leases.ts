@@ -37,7 +37,7 @@ export function settle(model: Model): void {
     .sort((a, b) => leaseOf(a).deadlineMs - leaseOf(b).deadlineMs || bySerial(a, b));
   for (const record of expired) {
     model.counters.expired += 1;
-    endVisit(model, record);
+    endVisit(model, record, leaseOf(record).deadlineMs);
     record.lease = undefined;
     record.attempts += 1;
     if (isSpent(model, record)) failRecord(model, record, "expired");
