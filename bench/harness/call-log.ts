@@ -4,14 +4,20 @@
  * A garbage collection belongs to whoever filled the heap, which need not be the call it interrupts; so the histogram holds
  * whole calls, and beside it stands the longest call after its collections are taken off. That is judged among the
  * KEPT longest calls: all others are shorter than those were with their collections.
+ *
+ * Time that a call stood in the run queue is the machine's, not ours: where calls are opened with `begin`, the log also
+ * tells the longest call after its collections and its waits, and the longest wait.
  */
 import { nowNs } from "./case.ts";
 import { createHistogram, type Percentiles, percentilesOf, recordNs } from "./histogram.ts";
 import { watchPauses } from "./machine.ts";
+import { openThreadWait } from "./thread-wait.ts";
 
 const KEPT = 256;
 
 export interface CallLog {
+  /** Opens a call whose waits for a core are looked at too; returns nowNs. */
+  begin(): number;
   /** A call that began at `start` (nowNs) ends now; returns how long it took. */
   end(start: number): number;
   stop(): Promise<CallFacts>;
@@ -19,21 +25,30 @@ export interface CallLog {
 
 export interface CallFacts {
   readonly percentiles: Percentiles;
-  /** Longest collection, and longest call without collections. */
-  readonly facts: Record<"longest GC ms" | "longest call without GC ms", number>;
+  /** Longest collection, longest call without collections; with `begin`, also without waits, and the longest wait. */
+  readonly facts: Readonly<Record<string, number>>;
 }
 
 export function createCallLog(): CallLog {
   const histogram = createHistogram();
   const pauses = watchPauses();
-  const longest: { start: number; took: number }[] = [];
+  const longest: { start: number; took: number; waited: number }[] = [];
   let least = 0;
+  const waitNow = openThreadWait();
+  let waitBefore: number | undefined;
+  let waitMost = 0;
   return {
+    begin() {
+      waitBefore = waitNow?.();
+      return nowNs();
+    },
     end(start) {
       const took = nowNs() - start;
+      const waited = waitBefore === undefined ? 0 : (waitNow?.() ?? 0) - waitBefore;
+      waitMost = Math.max(waitMost, waited);
       recordNs(histogram, took);
       if (took > least) {
-        longest.push({ start, took });
+        longest.push({ start, took, waited });
         if (longest.length >= 2 * KEPT) {
           longest.sort((a, b) => b.took - a.took);
           longest.length = KEPT;
@@ -45,7 +60,8 @@ export function createCallLog(): CallLog {
     async stop() {
       const { list, maxMs } = await pauses.stop();
       let own = 0;
-      for (const { start, took } of longest) {
+      let ownOnCore = 0;
+      for (const { start, took, waited } of longest) {
         let inside = 0;
         for (const pause of list) {
           const from = Math.max(start, pause.startMs * 1e6);
@@ -53,10 +69,20 @@ export function createCallLog(): CallLog {
           if (to > from) inside += to - from;
         }
         own = Math.max(own, took - inside);
+        ownOnCore = Math.max(ownOnCore, took - inside - waited);
       }
       return {
         percentiles: percentilesOf(histogram),
-        facts: { "longest GC ms": maxMs, "longest call without GC ms": own / 1e6 },
+        facts: {
+          "longest GC ms": maxMs,
+          "longest call without GC ms": own / 1e6,
+          ...(waitBefore === undefined
+            ? {}
+            : {
+                "longest call without GC and waits ms": ownOnCore / 1e6,
+                "longest wait for a core ms": waitMost / 1e6,
+              }),
+        },
       };
     },
   };

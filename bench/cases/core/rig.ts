@@ -71,7 +71,7 @@ export async function pushAll(
     const urls = urlChunk(start + done, Math.min(CHUNK, count - done), shape);
     for (let from = 0; from < urls.length; from += CALL) {
       const list = urls.slice(from, from + CALL);
-      const at = nowNs();
+      const at = calls === undefined ? nowNs() : calls.begin();
       const answer = queue.push(list);
       accepted += typeof answer === "number" ? answer : await answer;
       spent += calls === undefined ? nowNs() - at : calls.end(at);

@@ -1,0 +1,21 @@
+/**
+ * How long the calling thread has stood in the run queue while it could have run, as the system counts it. Linux only;
+ * elsewhere undefined. What a call loses there is the machine's. (The time that a thread ran stands in the same file, but
+ * is brought up to date by the timer's tick alone: 4 ms too coarse.)
+ */
+import { openSync, readSync } from "node:fs";
+
+/** A reader of the nanoseconds waited since the thread began: some 2 µs a call. */
+export function openThreadWait(): (() => number) | undefined {
+  let file: number;
+  try {
+    file = openSync(`/proc/self/task/${process.pid}/schedstat`, "r");
+  } catch {
+    return undefined;
+  }
+  const room = Buffer.alloc(96);
+  return () => {
+    const size = readSync(file, room, 0, room.length, 0);
+    return Number(room.latin1Slice(0, size).split(" ")[1]);
+  };
+}
