@@ -1,9 +1,16 @@
 /** W: what WebMagic's schedulers do, row by row, and the faults they have. */
 import { describe, expect, it } from "vitest";
-import { openBench, settled } from "../support/bench-frontier.ts";
+import { createRandom } from "../../src/base/random.ts";
+import { presets } from "../../src/engine/presets.ts";
+import type { Lease } from "../../src/engine/types.ts";
+import { resolveLinks } from "../../src/engine/url-functions.ts";
+import { expandSeed } from "../../src/url/seed.ts";
+import { openBench, settled, thrownBy } from "../support/bench-frontier.ts";
+import { testSeed } from "../support/seed.ts";
 
 const A = "http://a.com/1";
 const B = "http://a.com/2";
+const MANY = Array.from({ length: 1_000 }, (_, index) => `http://a.com/page/${index}`);
 
 describe("WebMagic", () => {
   it("W1: a poll of an empty frontier answers at once, and a take is served by the next push", async () => {
@@ -38,5 +45,318 @@ describe("WebMagic", () => {
     );
     expect(verdicts).toEqual(["accepted", "accepted", "accepted", "duplicate"]);
     expect(frontier.pollMany(9).map(({ method }) => method)).toEqual(["POST", "POST", "GET"]);
+  });
+
+  it("W5: PUT after GET is a duplicate under profile url, and new where the method is in the key", () => {
+    const verdicts = [{ profile: "url" } as const, {}].map((key) => {
+      const { frontier } = openBench({ defaults: { key } });
+      return ["GET", "HEAD", "PUT"].map((method) => frontier.push({ url: A, method }).status);
+    });
+    expect(verdicts).toEqual([
+      ["accepted", "duplicate", "duplicate"],
+      ["accepted", "accepted", "accepted"],
+    ]);
+  });
+
+  it("W6: a retry is no push: nothing is asked of the seen-set, and the record stays one", () => {
+    const { frontier, check } = openBench();
+    frontier.push(A);
+    frontier.poll()?.retry();
+    const { accepted, duplicate, pushed, seen, pending } = frontier.report();
+    expect({ accepted, duplicate, pushed, seen, pending }).toEqual({
+      accepted: 1,
+      duplicate: 0,
+      pushed: 1,
+      seen: 1,
+      pending: 1,
+    });
+    check();
+  });
+
+  it("W7: a retry waits on the clock, and the lease tells which attempt it is", () => {
+    const { frontier, clock, check } = openBench(
+      presets.webmagic({ defaults: { maxAttempts: 3 } }),
+    );
+    frontier.push({ url: A, priority: 5 });
+    const seen: number[][] = [];
+    for (let lease = frontier.poll(); lease !== undefined; lease = frontier.poll()) {
+      seen.push([lease.attempt, lease.priority]);
+      lease.retry();
+      expect(frontier.poll()).toBe(undefined);
+      clock.advance(1_000);
+    }
+    expect(seen).toEqual([
+      [1, 5],
+      [2, 0],
+      [3, 0],
+    ]);
+    expect(frontier.record(A)?.state).toBe("failed");
+    check();
+  });
+
+  it("W8: every outcome is said, and what failed stays with its reason", () => {
+    const { frontier } = openBench();
+    const reasons: unknown[] = [];
+    frontier.on("failed", (views) => reasons.push(...views.map(({ reason }) => reason)));
+    frontier.push(A);
+    frontier.poll()?.fail("status 404");
+    expect(frontier.record(A)?.state).toBe("failed");
+    expect(reasons).toEqual(["status 404"]);
+  });
+
+  it("W9: forget makes every URL new again and leaves the pending ones", () => {
+    const { frontier, check } = openBench();
+    frontier.pushMany(MANY);
+    frontier.done(frontier.pollMany(400));
+    expect(frontier.forget()).toBe(400);
+    expect(frontier.report().pending).toBe(600);
+    expect(frontier.pushMany(MANY).accepted).toBe(1_000);
+    check();
+  });
+
+  it("W10: seen and pending are counted apart, and an exempt POST is in accepted alone", () => {
+    const { frontier } = openBench({ defaults: { key: { exemptMethods: ["POST"] } } });
+    frontier.pushMany([A, A, B, { url: A, method: "POST" }]);
+    frontier.poll()?.done();
+    const { seen, pending, accepted } = frontier.report();
+    expect({ seen, pending, accepted }).toEqual({ seen: 2, pending: 2, accepted: 3 });
+  });
+
+  it("W11: first in, first out over 100,000, and with a capacity the rest is told that it is full", () => {
+    const { frontier } = openBench({ capacity: 100_000 });
+    const urls = Array.from({ length: 100_001 }, (_, index) => `http://a.com/${index}`);
+    expect(frontier.pushMany(urls)).toMatchObject({ accepted: 100_000, full: 1 });
+    expect(frontier.pollMany(100_000).map(({ url }) => url)).toEqual(urls.slice(0, -1));
+  });
+
+  it("W12: larger priorities first, first in first out within one, to the ends of safe integers", () => {
+    const { frontier, check } = openBench(presets.webmagic());
+    const max = Number.MAX_SAFE_INTEGER;
+    for (const priority of [100, 900, 0, -900, -max, max, -1, 0]) {
+      frontier.push({ url: `http://a.com/${frontier.report().pushed}`, priority });
+    }
+    const order = frontier.pollMany(9);
+    expect(order.map(({ priority }) => priority)).toEqual([max, 900, 100, 0, 0, -1, -900, -max]);
+    expect(order.slice(3, 5).map(({ url }) => url)).toEqual(["http://a.com/2", "http://a.com/7"]);
+    check();
+  });
+
+  it("W13: of any two priorities the larger goes first", () => {
+    const random = createRandom(testSeed("W13"));
+    const { frontier } = openBench();
+    for (let index = 0; index < 2_000; index++) {
+      frontier.push({ url: `http://a.com/${index}`, priority: random.below(2 ** 31) - 2 ** 30 });
+    }
+    const given = frontier.pollMany(2_000).map(({ priority }) => priority);
+    expect(given).toEqual([...given].sort((a, b) => b - a));
+  });
+
+  it("W22: the bloom's size and rate are options, and the report tells what they cost", () => {
+    const { frontier } = openBench({
+      seen: { mode: "bloom", capacity: 5_000, falsePositiveRate: 0.01 },
+    });
+    frontier.pushMany(MANY);
+    const { mode, bytes, falsePositiveRate, bitsPerUrl } = frontier.report().seenSet;
+    expect(mode).toBe("bloom");
+    expect(bytes).toBeGreaterThan(0);
+    expect(bitsPerUrl).toBeGreaterThan(0);
+    expect(falsePositiveRate).toBeLessThan(0.02);
+  });
+
+  it("W23: own keys and epochs are where the duplicate check is replaced", () => {
+    const { frontier } = openBench({
+      defaults: { key: { keyOf: ({ url }) => url.slice(0, 12) }, epoch: { of: () => "one" } },
+    });
+    expect(frontier.pushMany([A, B]).duplicate).toBe(1);
+    expect(frontier.push({ url: B, epoch: "two" }).status).toBe("accepted");
+  });
+
+  it("W24: idle and finished are told when nothing is pending or leased, not between", async () => {
+    const { frontier } = openBench();
+    const told: string[] = [];
+    frontier.on("finished", () => told.push("finished"));
+    frontier.on("idle", () => told.push("idle"));
+    frontier.push(A);
+    const lease = frontier.poll() as Lease;
+    const taken = frontier.take();
+    await settled();
+    expect(told).toEqual([]);
+    lease.done({ found: [B] });
+    expect(told).toEqual([]);
+    const [child] = await taken;
+    child?.done();
+    expect(told).toEqual(["idle", "finished"]);
+    expect(await frontier.take()).toEqual([]);
+  });
+
+  it("W25: a stopped frontier says so, and one opened after it really runs", async () => {
+    const first = openBench();
+    first.frontier.push(A);
+    await first.frontier.close();
+    expect(first.frontier.status).toBe("stopped");
+    expect(first.frontier.push(B).status).toBe("closed");
+    expect(thrownBy(() => first.frontier.resume())).toMatchObject({ code: "FRONTIER_CLOSED" });
+    const second = openBench();
+    second.frontier.push(A);
+    expect(second.frontier.poll()?.url).toBe(A);
+  });
+
+  it("W26: the report has what a monitor shows, and failed URLs can be listed", () => {
+    const { frontier, clock } = openBench();
+    frontier.pushMany(MANY);
+    for (const lease of frontier.pollMany(10)) lease.fail("x");
+    frontier.done(frontier.pollMany(90));
+    clock.advance(10_000);
+    const { pending, seen, done, failed, status, startedAt, rates } = frontier.report();
+    expect({ pending, seen, done, failed, status }).toEqual({
+      pending: 900,
+      seen: 1_000,
+      done: 90,
+      failed: 10,
+      status: "running",
+    });
+    expect(startedAt).toBe(clock.now() - 10_000);
+    expect(rates.done).toBeCloseTo(9);
+    expect([...frontier.records({ state: "failed" })].map(({ url }) => url)).toEqual(
+      MANY.slice(0, 10),
+    );
+  });
+
+  it("W27: blank, # and javascript: links are dropped, the rest is resolved, and −1 is a priority", () => {
+    const links = resolveLinks("http://a.com/x/y", ["", " ", "#", "javascript:go()", "../z"]);
+    expect(links).toEqual(["http://a.com/z"]);
+    const { frontier } = openBench();
+    frontier.pushMany([{ url: A, priority: -1 }, B]);
+    expect(frontier.pollMany(2).map(({ url }) => url)).toEqual([B, A]);
+  });
+
+  it("W28: a rule that does not follow counts what was found and pushes none of it", () => {
+    const { frontier } = openBench({ defaults: { follow: false } });
+    frontier.push(A);
+    const result = frontier.poll()?.done({ found: [B, "http://a.com/3"] });
+    expect(result).toMatchObject({ size: 2, accepted: 0, rejected: 2 });
+    expect(frontier.report()).toMatchObject({ pending: 0, rejected: { "no-follow": 2 } });
+  });
+
+  it("W29: a range is expanded with both ends, and one from more to less is empty", () => {
+    expect([...expandSeed("http://x/[1-3]")]).toEqual(["http://x/1", "http://x/2", "http://x/3"]);
+    expect([...expandSeed("http://x/[3-1]")]).toEqual([]);
+  });
+
+  it("W30: a URL comes again every T for ever without a push, and depth has a limit", () => {
+    const { frontier, clock, check } = openBench({
+      defaults: { epoch: { every: "1h" }, maxDepth: 1 },
+    });
+    frontier.push(A);
+    for (let round = 0; round < 20; round++) {
+      frontier.poll()?.done();
+      clock.advance(3_599_999);
+      expect(frontier.poll()).toBe(undefined);
+      clock.advance(1);
+    }
+    const lease = frontier.poll() as Lease;
+    expect([lease.url, lease.attempt]).toEqual([A, 1]);
+    lease.done({ found: [B] });
+    const deep = frontier.poll()?.done({ found: ["http://a.com/3"] });
+    expect(deep?.verdict(0).reason).toBe("too-deep");
+    check();
+  });
+
+  it("W-B1: the first push is accepted and the second a duplicate, told by one verdict", () => {
+    const { frontier } = openBench();
+    expect([frontier.push(A), frontier.push(A)]).toEqual([
+      { status: "accepted", admitted: true },
+      { status: "duplicate", admitted: false },
+    ]);
+  });
+
+  it("W-B7: sizes come from options alone, and a wrong one is refused by name", () => {
+    for (const capacity of [-1_756_931_230, 0, Number.NaN, 1.5]) {
+      const error = thrownBy(() => openBench({ seen: { mode: "bloom", capacity } }));
+      expect((error as Error).message).toContain("options.seen.capacity");
+    }
+  });
+
+  it("W-B8: forget works in every mode of the seen-set", () => {
+    for (const mode of ["exact", "bloom"] as const) {
+      const { frontier, check } = openBench({ seen: { mode } });
+      frontier.pushMany(MANY);
+      frontier.done(frontier.pollMany(1_000));
+      frontier.forget();
+      expect(frontier.report().seen).toBe(0);
+      expect(frontier.pushMany(MANY).accepted).toBe(1_000);
+      check();
+    }
+  });
+
+  it("W-B11: two POSTs to one URL keep their bodies apart, and what is finished is freed", () => {
+    const { frontier, check } = openBench({ defaults: { key: { exemptMethods: ["POST"] } } });
+    const round = (): string[] => {
+      for (const body of ["one", "two"]) frontier.push({ url: A, method: "POST", body });
+      const leases = frontier.pollMany(2);
+      const bodies = leases.map(({ body }) => Buffer.from(body ?? []).toString());
+      frontier.done(leases);
+      return bodies;
+    };
+    expect(round()).toEqual(["one", "two"]);
+    const { offHeapBytes } = frontier.report().memory;
+    for (let count = 0; count < 2_000; count++) round();
+    expect(frontier.report().memory.offHeapBytes).toBeLessThanOrEqual(offHeapBytes + 131_072);
+    check();
+  });
+
+  it("W-B12: maxAttempts N is N attempts for every N, and a failed page is failed", () => {
+    for (const maxAttempts of [1, 2, 3, 5, 8]) {
+      const { frontier } = openBench({ defaults: { maxAttempts } });
+      frontier.push({ url: A, priority: 3 });
+      let attempts = 0;
+      for (let lease = frontier.poll(); lease !== undefined; lease = frontier.poll()) {
+        attempts++;
+        expect(lease.priority).toBe(3 - (attempts - 1));
+        lease.retry();
+      }
+      expect(attempts).toBe(maxAttempts);
+      expect(frontier.report()).toMatchObject({ failed: 1, done: 0 });
+    }
+  });
+
+  it("W-B13: equal priorities keep their order, first or last as the rule says", () => {
+    for (const order of ["fifo", "lifo"] as const) {
+      const { frontier } = openBench({ defaults: { order } });
+      frontier.pushMany(MANY.map((url) => ({ url, priority: 7 })));
+      const urls = frontier.pollMany(1_000).map(({ url }) => url);
+      expect(urls).toEqual(order === "fifo" ? MANY : [...MANY].reverse());
+    }
+  });
+
+  it("W-B14: pending counts every priority, after every call", () => {
+    const { frontier, check } = openBench();
+    [5, 0, -3, 0, 9].forEach((priority, index) => {
+      frontier.push({ url: `http://a.com/${index}`, priority });
+      expect(frontier.report().pending).toBe(index + 1);
+      check();
+    });
+  });
+
+  it("W-B15: no new URL is refused, however many there are, where the answer is exact", () => {
+    const { frontier } = openBench({ seen: { mode: "exact", capacity: 1_000 } });
+    const urls = Array.from({ length: 50_000 }, (_, index) => `http://a.com/${index}`);
+    expect(frontier.pushMany(urls).accepted).toBe(50_000);
+  });
+
+  it("W-B16: attempts are no data: a child with all of its parent's is checked like any other", () => {
+    const { frontier } = openBench({ capacity: 2 });
+    frontier.push({ url: A, data: { _cycle_tried_times: 1 } });
+    frontier.poll()?.retry();
+    const lease = frontier.poll() as Lease;
+    expect(lease.attempt).toBe(2);
+    const found = [{ url: A, data: lease.data }, { url: B, data: lease.data }, "http://a.com/3"];
+    const result = lease.done({ found });
+    expect([0, 1, 2].map((index) => result.verdict(index).status)).toEqual([
+      "duplicate",
+      "accepted",
+      "accepted", // children are taken beyond the capacity, and nobody waits
+    ]);
+    expect(frontier.poll()?.attempt).toBe(1);
   });
 });
