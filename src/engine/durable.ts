@@ -24,6 +24,8 @@ import { packr } from "../persistence/pack.ts";
 import {
   type Identity,
   lookAround,
+  markDiscarded,
+  removeDiscarded,
   type Place,
   segmentPath,
   snapshotPath,
@@ -348,8 +350,9 @@ export class Durable {
   #sweep(): void {
     const { place, settings } = this.#parts;
     const { segments, snapshots } = lookAround(place);
-    const kept = snapshots.slice(-settings.snapshots.keep);
-    const oldest = kept[0] ?? 0;
+    const { keep } = settings.snapshots;
+    if (snapshots.length < keep) return; // the journal from its beginning is a generation too
+    const oldest = snapshots.slice(-keep)[0] ?? 0;
     for (const serial of snapshots) {
       if (serial < oldest) place.files.remove(snapshotPath(place, serial));
     }
@@ -362,11 +365,8 @@ export class Durable {
   #discard(): void {
     const { place } = this.#parts;
     this.#journal.abandon();
-    const { segments, snapshots } = lookAround(place);
-    // Snapshots first, newest first: a crash in between leaves less, never something else.
-    for (const serial of [...snapshots].reverse()) place.files.remove(snapshotPath(place, serial));
-    for (const serial of [...segments].reverse()) place.files.remove(segmentPath(place, serial));
-    place.files.syncDirectory(place.directory);
+    markDiscarded(place);
+    removeDiscarded(place);
   }
 }
 

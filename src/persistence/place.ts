@@ -4,13 +4,14 @@
  *   <directory>/<name>/  lock                      who has it open
  *                        journal-00000001.log …    segments, in the order of their serials
  *                        snapshot-00000004.msgpack state from which the segments 4 … go on
+ *                        discarded                 nothing here counts: an ending that a crash cut short
  *                        *.tmp                     not finished: removed at the next start
  *                        *.damaged                 set aside by a start that could not read it
  */
 import { join } from "node:path";
 import { FrontierError } from "../base/errors.ts";
 import { HASH_FINAL_ROUNDS, HASH_WORD_ROUNDS } from "../layout/fingerprint.ts";
-import type { Files } from "./files.ts";
+import { type Files, replaceFile } from "./files.ts";
 
 /** Where a frontier's files are. */
 export interface Place {
@@ -63,6 +64,25 @@ export function lookAround(place: Place): Found {
     snapshots: serials(names, /^snapshot-(\d+)\.msgpack$/),
     unfinished: names.filter((name) => /^(journal|snapshot)-.*\.tmp$/.test(name)),
   };
+}
+
+const DISCARDED = "discarded";
+
+/** From here on nothing of this place counts any more, also after a crash. */
+export function markDiscarded(place: Place): void {
+  replaceFile(place.files, join(place.directory, DISCARDED), new Uint8Array(0));
+}
+
+/** Removes what was marked: all of it, then the mark. A start that finds the mark goes on with it. */
+export function removeDiscarded(place: Place): void {
+  const { files, directory } = place;
+  const mark = join(directory, DISCARDED);
+  if (!files.exists(mark)) return;
+  const { segments, snapshots } = lookAround(place);
+  for (const serial of snapshots) files.remove(snapshotPath(place, serial));
+  for (const serial of segments) files.remove(segmentPath(place, serial));
+  files.syncDirectory(directory);
+  files.remove(mark);
 }
 
 /** A file that is not what it was written as. */

@@ -20,6 +20,7 @@ import {
   type Found,
   lookAround,
   otherProfile,
+  removeDiscarded,
   type Place,
   segmentPath,
   snapshotPath,
@@ -72,6 +73,7 @@ const FRAMES_PER_PAUSE = 16;
 /** Recovers what a directory holds; undefined: nothing was ever there. */
 export async function recover(options: RecoveryOptions): Promise<Recovered | undefined> {
   const { place } = options;
+  removeDiscarded(place);
   const found = lookAround(place);
   for (const name of found.unfinished) place.files.remove(join(place.directory, name));
   if (found.segments.length === 0 && found.snapshots.length === 0) return undefined;

@@ -1,0 +1,79 @@
+/**
+ * A process that works on a directory is killed at random moments, hundreds of times, and each time the next one must find
+ * all that was flushed, nothing done undone, no page without its children, nothing bogus (I5).
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { createRandom } from "../../src/base/random.ts";
+import { openFrontier } from "../../src/engine/open.ts";
+import { verifyFrontier } from "../../src/engine/verify.ts";
+import { faultsOf } from "../support/crash-load.mjs";
+import { stressRounds, testSeed } from "../support/seed.ts";
+
+const CHILD = fileURLToPath(new URL("../support/crash-child.mjs", import.meta.url));
+const KILLS = stressRounds(100, 3);
+
+test.each(["sync", "group"])(
+  "a process killed at any moment loses nothing that was flushed (mode %s)",
+  async (mode) => {
+    const random = createRandom(testSeed(`kill ${mode}`));
+    let directory = mkdtempSync(join(tmpdir(), "outrider-kill-"));
+    const said = { accepted: new Set<string>(), done: new Set<string>() };
+    try {
+      for (let kill = 0; kill < KILLS; kill++) {
+        const lines = await runAndKill([directory, mode], random.below(250));
+        if (lines.includes("X")) {
+          rmSync(directory, { recursive: true, force: true });
+          directory = mkdtempSync(join(tmpdir(), "outrider-kill-"));
+          said.accepted.clear();
+          said.done.clear();
+          continue;
+        }
+        for (const line of lines) {
+          if (line.startsWith("A ")) said.accepted.add(line.slice(2));
+          if (line.startsWith("D ")) said.done.add(line.slice(2));
+        }
+        if (kill % 4 !== 0) continue; // killed again on top of what the last kill left
+        const frontier = await openFrontier({ directory });
+        verifyFrontier(frontier);
+        expect(faultsOf(frontier, said)).toEqual([]);
+        await frontier.close();
+      }
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  },
+  1_200_000,
+);
+
+/** Runs the child, kills it so long after its first word, and returns the whole lines that it said. */
+function runAndKill(args: readonly string[], afterMs: number): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const child: ChildProcess = spawn(process.execPath, [CHILD, ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let out = "";
+    let err = "";
+    let isArmed = false;
+    const arm = (): void => {
+      if (isArmed) return;
+      isArmed = true;
+      setTimeout(() => child.kill("SIGKILL"), afterMs);
+    };
+    child.stdout?.on("data", (data: Buffer) => {
+      out += data.toString("utf8");
+      arm();
+    });
+    child.stderr?.on("data", (data: Buffer) => {
+      err += data.toString("utf8");
+    });
+    child.on("close", () => {
+      if (err !== "") reject(new Error(err));
+      else resolve(out.slice(0, out.lastIndexOf("\n") + 1).split("\n"));
+    });
+  });
+}

@@ -1,0 +1,176 @@
+import { describe, expect, it } from "vitest";
+import { createVirtualClock } from "../../../src/base/clock.ts";
+import type { FrontierFault } from "../../../src/engine/types.ts";
+import { killedFiles, knownOf, openRig } from "../../support/durable-rig.ts";
+import { createMemoryFiles } from "../../support/memory-files.ts";
+
+const URLS = Array.from({ length: 40 }, (_, at) => `https://h${at % 3}.example/${at}`);
+
+describe("a frontier with a directory", () => {
+  it("has everything of a call on the medium when the call returns, in mode sync", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0), { durability: "sync" });
+    rig.frontier.pushMany(URLS);
+    rig.frontier.poll()?.done({ found: ["https://new.example/"] });
+    const again = await openRig(killedFiles(files), createVirtualClock(0));
+    expect(again.frontier.report()).toMatchObject({ pending: 40, done: 1 });
+  });
+
+  it("waits for the medium once per pushMany, and not for a poll", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0), { durability: "sync" });
+    rig.frontier.push("https://a.example/");
+    const before = files.syncs;
+    rig.frontier.pushMany(Array.from({ length: 5_000 }, (_, at) => `https://a.example/${at}`));
+    expect(files.syncs).toBe(before + 1);
+    rig.frontier.pollMany(100);
+    expect(files.syncs).toBe(before + 1);
+  });
+
+  it("loses at most everyMs, and nothing once flush has resolved", async () => {
+    const files = createMemoryFiles();
+    const clock = createVirtualClock(0);
+    const rig = await openRig(files, clock, { durability: { everyMs: 100 } });
+    rig.frontier.pushMany(URLS);
+    clock.advance(100);
+    rig.frontier.push("https://late.example/1");
+    const cut = await openRig(killedFiles(files), createVirtualClock(0));
+    expect(cut.frontier.report().pending).toBe(40);
+    await rig.frontier.flush();
+    const whole = await openRig(killedFiles(files), createVirtualClock(0));
+    expect(whole.frontier.report().pending).toBe(41);
+  });
+
+  it("tells full with reason disk while there is no room, and goes on when there is", async () => {
+    const files = createMemoryFiles();
+    const clock = createVirtualClock(0);
+    const rig = await openRig(files, clock, { durability: { everyMs: 100 } });
+    const faults: FrontierFault[] = [];
+    rig.frontier.on("error", (fault) => faults.push(fault));
+    rig.frontier.pushMany(URLS);
+    const lease = rig.frontier.poll();
+    files.capacity = 0;
+    clock.advance(100);
+    expect(rig.frontier.push("https://x.example/")).toMatchObject({
+      status: "full",
+      reason: "disk",
+    });
+    expect(() => lease?.done({ found: ["https://y.example/"] })).toThrow(
+      expect.objectContaining({ code: "DISK_FULL" }),
+    );
+    expect(() => rig.frontier.clear()).toThrow(expect.objectContaining({ code: "DISK_FULL" }));
+    await expect(rig.frontier.flush()).rejects.toMatchObject({ code: "DISK_FULL" });
+    expect(rig.frontier.report()).toMatchObject({ pending: 39, leased: 1, done: 0, full: 1 });
+    expect(faults.map(({ kind }) => kind)).toEqual(["disk"]);
+    files.capacity = Number.POSITIVE_INFINITY;
+    expect(lease?.done({ found: ["https://y.example/"] }).accepted).toBe(1);
+    await rig.frontier.flush();
+    const again = await openRig(killedFiles(files), createVirtualClock(0));
+    expect(knownOf(again)).toEqual(knownOf(rig));
+  });
+
+  it("refuses a push in mode sync before anything has changed, where there is no room for it", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0), { durability: "sync" });
+    rig.frontier.push("https://a.example/");
+    files.capacity = files.names().reduce((sum, name) => sum + files.bytesOf(name).length, 0);
+    let full = 0;
+    for (let at = 0; at < 50_000 && full === 0; at += 500) {
+      const batch = Array.from({ length: 500 }, (_, i) => `https://b.example/${at + i}`);
+      full = rig.frontier.pushMany(batch).full;
+    }
+    expect(full).toBe(500);
+    const again = await openRig(killedFiles(files), createVirtualClock(0));
+    expect(knownOf(again).records).toEqual(knownOf(rig).records);
+  });
+
+  it("writes again what a failed sync may have dropped", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0), { durability: { everyMs: 10 } });
+    rig.frontier.pushMany(URLS);
+    files.failAt = files.changes + 4;
+    await rig.frontier.flush().catch(() => undefined);
+    await rig.frontier.flush();
+    const again = await openRig(killedFiles(files), createVirtualClock(0));
+    expect(knownOf(again)).toEqual(knownOf(rig));
+  });
+
+  it("is refused to a second opener, who harms nothing, until it is closed", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0));
+    await expect(openRig(files, createVirtualClock(0))).rejects.toMatchObject({
+      code: "FRONTIER_LOCKED",
+    });
+    await openRig(files, createVirtualClock(0), { name: "other" });
+    rig.frontier.push("https://a.example/");
+    await rig.frontier.close();
+    const again = await openRig(files, createVirtualClock(0));
+    expect(again.frontier.report().pending).toBe(1);
+  });
+
+  it("refuses another key policy by name and changes nothing", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0));
+    rig.frontier.push("https://a.example/");
+    await rig.frontier.close();
+    const other = { defaults: { key: { sortQuery: false } } };
+    await expect(openRig(files, createVirtualClock(0), other)).rejects.toMatchObject({
+      code: "PROFILE_MISMATCH",
+    });
+    expect((await openRig(files, createVirtualClock(0))).frontier.report().pending).toBe(1);
+  });
+
+  it("leaves nothing behind when it is closed with discard", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0));
+    rig.frontier.pushMany(URLS);
+    await rig.frontier.snapshot();
+    await rig.frontier.close({ discard: true });
+    expect(files.names()).toEqual([]);
+  });
+
+  it("keeps as many generations as it is told, and the segments of the oldest", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0), { snapshots: { keep: 2 } });
+    for (let round = 0; round < 5; round++) {
+      rig.frontier.push(`https://a.example/${round}`);
+      await rig.frontier.snapshot();
+    }
+    const names = files.names().map((name) => name.slice("/dir/default/".length));
+    expect(names.filter((name) => name.startsWith("snapshot")).length).toBe(2);
+    expect(names.filter((name) => name.startsWith("journal")).length).toBe(2);
+  });
+
+  it("tells how many volatile records went with the process", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0));
+    rig.frontier.push({ url: "https://a.example/", volatile: true });
+    rig.frontier.push("https://b.example/");
+    await rig.frontier.flush();
+    const again = await openRig(killedFiles(files), createVirtualClock(0));
+    let lost = -1;
+    again.frontier.on("resumed", (resumed) => {
+      lost = resumed.lost;
+    });
+    await Promise.resolve();
+    expect(lost).toBe(1);
+    expect(again.frontier.report()).toMatchObject({ accepted: 2, pending: 1, forgotten: 1 });
+  });
+
+  it("goes on under the rules that were set last, where it is given none", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0));
+    rig.frontier.setRules(
+      [
+        { id: "news", match: { domains: ["a.example"] } },
+        { id: "rest", priority: 3 },
+      ],
+      7,
+    );
+    rig.frontier.pushMany(["https://a.example/1", "https://b.example/2"]);
+    await rig.frontier.flush();
+    const again = await openRig(killedFiles(files), createVirtualClock(0));
+    const leases = again.frontier.pollMany(5).map(({ rule, priority }) => `${rule} ${priority}`);
+    expect(leases.sort()).toEqual(["news 0", "rest 3"]);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { giveLock, lockOwner, type ProcessTable, takeLock } from "../../../src/persistence/lock.ts";
+import type { Place } from "../../../src/persistence/place.ts";
+import { createMemoryFiles } from "../../support/memory-files.ts";
+
+/** A machine: which processes run, and when each began. */
+function machine(running: Map<number, string>, pid: number, more: object = {}): ProcessTable {
+  const started = running.get(pid) ?? "";
+  return {
+    self: { pid, started, boot: "boot-1", space: "pid:[1]", host: "one", ...more },
+    isRunning: (other) => running.has(other),
+    startedOf: (other) => running.get(other) ?? "",
+  };
+}
+
+function place(): Place {
+  return { files: createMemoryFiles(), directory: "/dir" };
+}
+
+const LOCKED = { code: "FRONTIER_LOCKED" };
+
+describe("the lock of a directory", () => {
+  it("is held by one process at a time, and given back by its owner alone", () => {
+    const at = place();
+    const running = new Map([
+      [1, "100"],
+      [2, "200"],
+    ]);
+    const lock = takeLock(at, machine(running, 1));
+    expect(() => takeLock(at, machine(running, 2))).toThrow(expect.objectContaining(LOCKED));
+    expect(() => takeLock(at, machine(running, 1))).toThrow(expect.objectContaining(LOCKED));
+    giveLock(at, { ...lock, nonce: "another" });
+    expect(lockOwner(at, machine(running, 2))?.pid).toBe(1);
+    giveLock(at, lock);
+    takeLock(at, machine(running, 2));
+  });
+
+  it("of a dead process is taken over, also when its pid runs again as another", () => {
+    const at = place();
+    takeLock(at, machine(new Map([[1, "100"]]), 1));
+    const reused = new Map([
+      [1, "150"],
+      [2, "200"],
+    ]);
+    expect(takeLock(at, machine(reused, 2)).nonce).toHaveLength(32);
+    expect(lockOwner(at, machine(reused, 2))?.pid).toBe(2);
+  });
+
+  it("of an earlier boot is taken over, whatever runs under its pid now", () => {
+    const at = place();
+    const running = new Map([[1, "100"]]);
+    takeLock(at, machine(running, 1, { boot: "boot-0" }));
+    takeLock(at, machine(running, 1));
+  });
+
+  it("of an owner that can not be judged is left alone", () => {
+    for (const more of [{ host: "two" }, { space: "pid:[2]" }]) {
+      const at = place();
+      takeLock(at, machine(new Map([[1, "100"]]), 1, more));
+      expect(() => takeLock(at, machine(new Map([[2, "200"]]), 2))).toThrow(
+        expect.objectContaining(LOCKED),
+      );
+    }
+  });
+
+  it("with a claim of a dead claimant on it can be had", () => {
+    const at = place();
+    const dead = takeLock(at, machine(new Map([[1, "100"]]), 1));
+    const claim = `/dir/lock.${dead.nonce}.claim`;
+    at.files.link("/dir/lock", claim);
+    takeLock(at, machine(new Map([[2, "200"]]), 2));
+  });
+
+  it("that is not readable is taken over: its owner died while the disk lost power", () => {
+    const at = place();
+    takeLock(at, machine(new Map([[1, "100"]]), 1));
+    (at.files as ReturnType<typeof createMemoryFiles>).setBytes("/dir/lock", new Uint8Array(3));
+    takeLock(at, machine(new Map([[2, "200"]]), 2));
+  });
+});

@@ -1,0 +1,49 @@
+/** Files of every version that was ever written open to what they held. They are only ever added. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { createVirtualClock } from "../../../src/base/clock.ts";
+import { knownOf, openRig } from "../../support/durable-rig.ts";
+import { createMemoryFiles } from "../../support/memory-files.ts";
+
+const FOLDER = fileURLToPath(new URL("../../golden/durable-1/", import.meta.url));
+
+/** What the golden files were made of: two generations' worth of calls. */
+async function write(): Promise<void> {
+  const files = createMemoryFiles();
+  const rig = await openRig(files, createVirtualClock(1_000));
+  rig.frontier.pushMany(["https://a.example/1", "https://b.example/2", "https://b.example/3"]);
+  rig.frontier.poll()?.done({ found: ["https://c.example/4"] });
+  await rig.frontier.snapshot();
+  rig.frontier.push({ url: "https://d.example/5", priority: 2, data: { x: [1, "ä"] } });
+  rig.frontier.push({ url: "https://d.example/6", notBefore: 5_000, dedup: "record" });
+  rig.frontier.host("b.example").delayMs = 250;
+  rig.frontier.state.step = 3;
+  await rig.frontier.close();
+  mkdirSync(FOLDER, { recursive: true });
+  for (const name of files.names()) {
+    writeFileSync(`${FOLDER}${name.slice("/dir/default/".length)}`, files.bytesOf(name));
+  }
+}
+
+it("version 1 of journal and snapshot open to what they held", async () => {
+  if (!existsSync(FOLDER) || readdirSync(FOLDER).length === 0) await write();
+  const files = createMemoryFiles();
+  for (const name of readdirSync(FOLDER)) {
+    const path = `/dir/default/${name}`;
+    files.close(files.open(path, "w"));
+    files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER}${name}`)));
+  }
+  const rig = await openRig(files, createVirtualClock(1_000));
+  const { hosts, records, state } = knownOf(rig);
+  expect(records.map(({ url, state: at, due, priority }) => [url, at, due, priority])).toEqual([
+    ["https://b.example/2", 1, 0, 0],
+    ["https://b.example/3", 1, 0, 0],
+    ["https://c.example/4", 1, 0, 0],
+    ["https://d.example/5", 1, 0, 2],
+    ["https://d.example/6", 2, 5_000, 0],
+  ]);
+  expect(hosts["b.example"]).toMatchObject({ delay: 250 });
+  expect(state).toEqual({ step: 3 });
+  expect(rig.frontier.push("https://a.example/1").status).toBe("duplicate");
+});
