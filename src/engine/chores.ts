@@ -12,14 +12,19 @@
 import type { Core } from "../frontier/core.ts";
 import { isSweeping, sweepSlice } from "../frontier/rule-set.ts";
 import type { RuleSpec } from "../frontier/rules.ts";
+import { isSpillDue, relieve, spillFault } from "../frontier/spilling.ts";
+import { seenIsBusy, seenStep } from "../structures/seen-set.ts";
 import type { Sweep } from "../frontier/sweep.ts";
-import { VERDICT_FULL, VERDICT_FULL_MEMORY } from "../frontier/verdict.ts";
+import { VERDICT_FULL, VERDICT_FULL_DISK, VERDICT_FULL_MEMORY } from "../frontier/verdict.ts";
 import { expandSeed } from "../url/seed.ts";
 import type { EventHub } from "./events.ts";
 import { type Gate, pushList } from "./intake.ts";
 
 /** Seeds pushed in one slice: about a millisecond. */
 const SLICE_SEEDS = 500;
+
+/** Entries of the seen-set moved or merged in one slice: a millisecond or two, and one wait for the disk at most. */
+const SLICE_ENTRIES = 4096;
 
 /** Seeds of one rule on their way in. */
 interface Seeding {
@@ -85,7 +90,7 @@ export class Chores {
 
   /** When there is something to do; at `nowMs`: at once. */
   dueAt(core: Core, nowMs: number): number {
-    if (isSweeping(core)) return nowMs;
+    if (isSweeping(core) || seenIsBusy(core.seen) || isSpillDue(core)) return nowMs;
     if (this.#seedings.length > 0 && roomOf(core) > 0) return nowMs;
     return this.#nextAt;
   }
@@ -94,8 +99,21 @@ export class Chores {
   run(core: Core, nowMs: number): void {
     sweepSlice(core, nowMs);
     this.#tell(core);
+    this.#tidy(core, nowMs);
     if (nowMs >= this.#nextAt) this.#seedAgain(core, nowMs);
     this.#push(core, nowMs);
+  }
+
+  /** Moves between memory and disk, a slice of them; what the disk refused is told and tried again later. */
+  #tidy(core: Core, nowMs: number): void {
+    try {
+      if (seenIsBusy(core.seen)) seenStep(core.seen, SLICE_ENTRIES);
+    } catch (cause) {
+      this.#events.fault({ kind: "disk", stage: "seen", cause });
+    }
+    if (isSpillDue(core)) relieve(core, nowMs);
+    const cause = spillFault(core);
+    if (cause !== undefined) this.#events.fault({ kind: "disk", stage: "spill", cause });
   }
 
   #tell(core: Core): void {
@@ -151,7 +169,7 @@ export class Chores {
       parent: 0,
     });
     const isRefused = (_: string, at: number): boolean =>
-      codes[at] === VERDICT_FULL || codes[at] === VERDICT_FULL_MEMORY;
+      [VERDICT_FULL, VERDICT_FULL_DISK, VERDICT_FULL_MEMORY].includes(codes[at] as number);
     seeding.left.push(...urls.filter(isRefused));
     if (isOver && seeding.left.length === 0) this.#seedings.shift();
   }

@@ -34,6 +34,7 @@ import { snapshotHead } from "../persistence/snapshot-head.ts";
 import { type SnapshotDone, writeSnapshot } from "../persistence/snapshot-write.ts";
 import { createTape, type Tape } from "../persistence/tape.ts";
 import type { EventHub } from "./events.ts";
+import type { Tiers } from "./tiers.ts";
 import type { Settings } from "./options.ts";
 import type { SnapshotInfo } from "./types.ts";
 
@@ -48,6 +49,7 @@ export interface DurableParts {
   readonly place: Place;
   readonly identity: Identity;
   readonly lock: Lock;
+  readonly tiers: Tiers;
   readonly core: Core;
   readonly names: Names | undefined;
   /** Serial of the segment to begin. */
@@ -99,6 +101,11 @@ export class Durable {
     this.#snapshotBytes = parts.snapshotBytes;
     this.#snapshotAtMs = this.#clock.now();
     this.#log = this.#attach();
+    parts.tiers.settle = () => this.#settle();
+    parts.tiers.settleAll = () => {
+      this.#log.end();
+      this.#settle();
+    };
     this.#note("profile", identity.profile);
     this.#log.end();
   }
@@ -165,6 +172,13 @@ export class Durable {
     throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
   }
 
+  /** The frontier is about to be cleared: that is durable before what it kept on disk goes. */
+  clearing(): void {
+    this.#log.cleared();
+    this.#log.end();
+    this.#journal.sync();
+  }
+
   /** The frontier was cleared: its new core begins with nothing but what its hosts are owed. */
   cleared(core: Core): void {
     this.#core.log = undefined;
@@ -200,6 +214,7 @@ export class Durable {
     this.#core.log = undefined;
     if (isDiscard) this.#discard();
     else this.#journal.close();
+    this.#parts.tiers.close(isDiscard);
     giveLock(this.#parts.place, this.#parts.lock);
   }
 
@@ -215,6 +230,13 @@ export class Durable {
     });
     this.#core.log = log;
     return log;
+  }
+
+  /** What was said in earlier calls is durable, or it throws what the disk said. */
+  #settle(): void {
+    if (this.#journal.sync()) return;
+    this.#tellFault();
+    throw this.#journal.fault as FrontierError;
   }
 
   #arm(nowMs: number): void {
@@ -266,9 +288,10 @@ export class Durable {
   /** What no transition says: counters, shares, the user's state. Only what changed is written. */
   #noteAll(): void {
     const { counters, hosts, leaseSequence, rules } = this.#core;
-    const { pushed, duplicate, full, lateResults, expired } = counters;
+    const { pushed, duplicate, full, lateResults, expired, seen } = counters;
     this.#note("counters", {
       ...{ pushed, duplicate, full, lateResults, expired, leaseSequence, joined: hosts.joined },
+      seen,
       rejected: Object.fromEntries(counters.rejected),
       passes: Object.fromEntries(rules.map(({ id, pass }) => [id, pass])),
     });

@@ -93,9 +93,10 @@ export class MemoryFrontier implements Frontier {
   async #openDirectory(): Promise<Runtime> {
     const settings = this.#settings;
     const events = this.#events;
-    const { durable, resumed, runtime, secret, seeded } = await openDurable({
+    const { durable, resumed, runtime, secret, seeded, tiers } = await openDurable({
       ...{ settings, events, state: () => this.state },
-      make: (own) => createRuntime(settings, this.#hooks, undefined, own),
+      make: (origin, tiers) =>
+        createRuntime(settings, { ...this.#hooks, tiers }, undefined, origin),
       setState: (state) => {
         this.state = state;
       },
@@ -103,6 +104,7 @@ export class MemoryFrontier implements Frontier {
     this.#life.durable = durable;
     this.#life.chores.restore(seeded);
     this.#secret = secret;
+    this.#hooks.tiers = tiers;
     if (resumed !== undefined) events.emitEarly("resumed", resumed);
     return runtime;
   }
@@ -315,7 +317,9 @@ export class MemoryFrontier implements Frontier {
   clear(): void {
     const { core, nowMs } = this.#life.need();
     this.#life.durable?.need(STEERING_BYTES);
-    const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs }, this.#secret);
+    this.#life.durable?.clearing();
+    const origin = { secret: this.#secret };
+    const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs }, origin);
     this.#life.replace(runtime);
     this.#life.durable?.cleared(runtime.core);
     this.#life.chores.begin(runtime.core, nowMs);

@@ -18,7 +18,8 @@ import { policyId } from "../url/policy.ts";
 import { Durable } from "./durable.ts";
 import type { EventHub } from "./events.ts";
 import type { Settings } from "./options.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime, RuntimeOrigin } from "./runtime.ts";
+import { Tiers } from "./tiers.ts";
 import { isSerializable } from "./codec.ts";
 import type { Resumed, Rule } from "./types.ts";
 
@@ -26,7 +27,7 @@ export interface OpenParts {
   readonly settings: Settings;
   readonly events: EventHub;
   /** An empty runtime under a secret. */
-  readonly make: (secret: Uint32Array) => Runtime;
+  readonly make: (origin: RuntimeOrigin, tiers: Tiers) => Runtime;
   /** The user's state, and what a file says of it. */
   readonly state: () => unknown;
   readonly setState: (state: Record<string, unknown>) => void;
@@ -40,6 +41,7 @@ export interface OpenedDurable {
   readonly resumed: Resumed | undefined;
   /** When each rule was seeded last. */
   readonly seeded: Record<string, number>;
+  readonly tiers: Tiers;
 }
 
 /** Rules as a note keeps them; null: they hold functions, and have to be given again at the next opening. */
@@ -55,9 +57,11 @@ export async function openDurable(parts: OpenParts): Promise<OpenedDurable> {
   try {
     files.makeDirectory(directory);
     const lock = takeLock(place, systemProcesses());
+    const tiers = new Tiers(place, settings.seen.mode === "tiered");
     try {
-      return await openLocked(parts, place, lock);
+      return await openLocked(parts, place, { lock, tiers });
     } catch (error) {
+      tiers.close(false);
       giveLock(place, lock);
       throw error;
     }
@@ -71,13 +75,13 @@ export async function openDurable(parts: OpenParts): Promise<OpenedDurable> {
 async function openLocked(
   parts: OpenParts,
   place: Place,
-  lock: ReturnType<typeof takeLock>,
+  { lock, tiers }: { lock: ReturnType<typeof takeLock>; tiers: Tiers },
 ): Promise<OpenedDurable> {
   const { settings, events } = parts;
   const profile = policyId(settings.key);
   let runtime: Runtime | undefined;
-  const make = (secret: Uint32Array): Core => {
-    runtime = parts.make(secret);
+  const make = (secret: Uint32Array, isCleared = false): Core => {
+    runtime = parts.make({ secret, isCleared }, tiers);
     return runtime.core;
   };
   const found = await recover({
@@ -86,12 +90,15 @@ async function openLocked(
     onProgress: (progress) => settings.onProgress?.(progress),
   });
   const secret = found?.secret ?? settings.secret ?? entropyWords(4);
-  if (found === undefined) make(secret);
+  if (found === undefined) {
+    tiers.begin();
+    make(secret);
+  }
   const { core } = runtime as Runtime;
   if (found !== undefined) applyNotes(parts, core, found);
   restoreRules(parts, core, found);
   const durable = new Durable({
-    ...{ settings, events, place, lock, core, state: parts.state },
+    ...{ settings, events, place, lock, tiers, core, state: parts.state },
     identity: { secret, profile },
     names: found?.revival.names,
     serial: (found?.serial ?? 0) + 1,
@@ -104,7 +111,7 @@ async function openLocked(
   for (const cause of found?.damage ?? []) events.fault({ kind: "disk", stage: "open", cause });
   const resumed = found === undefined ? undefined : resumedOf(core, found);
   const seeded = (noteOf(found, "seeded") ?? {}) as Record<string, number>;
-  return { runtime: runtime as Runtime, durable, secret, resumed, seeded };
+  return { runtime: runtime as Runtime, durable, secret, resumed, seeded, tiers };
 }
 
 /** Without rules of its own the opening goes on under those that were set last. */
@@ -135,6 +142,8 @@ function applyNotes(parts: OpenParts, core: Core, { revival }: Recovered): void 
   counters.expired = Math.max(counters.expired, said.expired);
   counters.lateResults = Math.max(counters.lateResults, said.lateResults);
   for (const [reason, count] of Object.entries(said.rejected)) counters.rejected.set(reason, count);
+  // A cold tier that was not merged yet holds some identities twice: it can not count them.
+  if (core.seen.mode === "tiered") counters.seen = said.seen ?? counters.seen;
   core.leaseSequence = Math.max(core.leaseSequence, said.leaseSequence);
   core.hosts.joined = Math.max(core.hosts.joined, said.joined);
   for (const rule of rules) rule.pass = said.passes[rule.id] ?? rule.pass;
@@ -148,6 +157,7 @@ interface NotedCounters {
   readonly expired: number;
   readonly leaseSequence: number;
   readonly joined: number;
+  readonly seen?: number;
   readonly rejected: Record<string, number>;
   readonly passes: Record<string, number>;
 }

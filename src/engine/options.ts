@@ -18,7 +18,7 @@ import { defaultRule, normalizeRules, type RuleSpec } from "../frontier/rules.ts
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import type { Files } from "../persistence/files.ts";
 import { URL_BYTES_MAX } from "../url/canonical.ts";
-import type { SpillTier } from "../structures/tier.ts";
+import type { SpillingOptions } from "../frontier/spill-state.ts";
 import type { FrontierOptions } from "./types.ts";
 
 export interface Settings {
@@ -61,7 +61,7 @@ export interface Settings {
   readonly pageCountMax?: number;
   readonly hostIdleCountMax?: number;
   /** Where pending records beyond memoryBytes go; a directory brings it. */
-  readonly spill?: { readonly tier: SpillTier; readonly blockLeast?: number };
+  readonly spill?: Omit<SpillingOptions, "budgetBytes">;
   /** For tests: the files of the directory, and the secret of a new one. */
   readonly files?: Files;
   readonly secret?: Uint32Array;
@@ -170,13 +170,14 @@ function seenOf(
   directory: string | undefined,
 ): Settings["seen"] {
   checkObject(seen, "options.seen", ["mode", "capacity", "falsePositiveRate", "memoryBytes"]);
-  const mode = seen.mode ?? "exact";
-  if (mode !== "exact" && mode !== "bloom") {
+  const mode = seen.mode ?? (directory === undefined ? "exact" : "tiered");
+  const isKnown = mode === "exact" || mode === "bloom" || mode === "tiered";
+  if (!isKnown || (mode === "tiered" && directory === undefined)) {
     const expected = "'exact' or 'bloom'; 'tiered' needs a directory";
     throw misuse("OPTION_INVALID", "options.seen.mode", mode, expected);
   }
   if (mode === "bloom" && directory !== undefined) {
-    const expected = "'exact' with a directory in this version";
+    const expected = "'tiered' or 'exact' with a directory in this version";
     throw misuse("UNSUPPORTED", "options.seen.mode", mode, expected);
   }
   const rate = seen.falsePositiveRate ?? 0.001;

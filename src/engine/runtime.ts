@@ -17,7 +17,7 @@ import { REGION_PAGE_COUNT_MAX } from "../layout/region.ts";
 import { createKernel } from "../kernel/kernel.ts";
 import { createDraft } from "../structures/record.ts";
 import { createScratch } from "../structures/scratch.ts";
-import { createSeenSet, type SeenSet } from "../structures/seen-set.ts";
+import { createSeenSet, type SeenSet, type SeenSetOptions } from "../structures/seen-set.ts";
 import { createStore, type Store } from "../structures/store.ts";
 import { createUrlBatch } from "../url/batch.ts";
 import { carryHosts } from "../frontier/carry.ts";
@@ -25,6 +25,7 @@ import type { EventHub } from "./events.ts";
 import type { Gate } from "./intake.ts";
 import { loadKernelModule } from "./kernel-file.ts";
 import type { Settings } from "./options.ts";
+import type { OpenTiers, Tiers } from "./tiers.ts";
 import { recordView } from "./view.ts";
 
 /** Everything that `clear` makes anew. */
@@ -37,6 +38,14 @@ export interface RuntimeHooks {
   readonly events: EventHub;
   /** A failure for the breaker. */
   failure(nowMs: number): void;
+  /** Of a frontier with a directory. */
+  tiers?: Tiers;
+}
+
+/** Whose hashes it makes, and whether it begins with nothing known, its tiers emptied. */
+export interface RuntimeOrigin {
+  readonly secret?: Uint32Array | undefined;
+  readonly isCleared?: boolean;
 }
 
 /** `before`: the core that a clear replaces. Its fences stay spent, and hosts are owed the pauses they were promised. */
@@ -44,7 +53,7 @@ export function createRuntime(
   settings: Settings,
   hooks: RuntimeHooks,
   before?: { core: Core; nowMs: number },
-  secret = entropyWords(4),
+  { secret = entropyWords(4), isCleared = before !== undefined }: RuntimeOrigin = {},
 ): Runtime {
   const { pageCountMax = REGION_PAGE_COUNT_MAX } = settings;
   const kernel = createKernel(loadKernelModule(), { initialPages: pageCountMax, pageCountMax });
@@ -52,8 +61,9 @@ export function createRuntime(
   const { events } = hooks;
   const failedLane = laneCreate(store.arena, 0);
   if (failedLane === 0) throw memoryFull();
-  const seen = createSeenSet({ kernel, ...settings.seen });
   if (before !== undefined) settings.spill?.tier.clear();
+  const tiers = hooks.tiers?.open(kernel, secret, isCleared);
+  const seen = createSeenSet({ kernel, ...settings.seen, ...seenTiers(tiers) });
   const random = createRandom(settings.seed);
   const sink: TransitionSink = {
     wants: events.wants,
@@ -86,7 +96,7 @@ export function createRuntime(
     volatileData: new Map(),
     draft: createDraft(),
     scratch: createScratch(store),
-    spilling: spillingOf(settings, store, seen),
+    spilling: spillingOf(settings, store, seen, tiers),
   };
   const { specs, version } = before?.core ?? { specs: settings.rules, version: 0 };
   installRules(core, specs, version, before?.nowMs ?? 0);
@@ -109,7 +119,20 @@ export function createRuntime(
   };
 }
 
-function spillingOf(settings: Settings, store: Store, seen: SeenSet): Core["spilling"] {
-  const { spill, memoryBytes: budgetBytes } = settings;
+function seenTiers(tiers: OpenTiers | undefined): Partial<SeenSetOptions> {
+  if (tiers?.cold === undefined) return {};
+  const { beforeClear, beforeMove, cold } = tiers;
+  return { beforeClear, beforeMove, cold };
+}
+
+function spillingOf(
+  settings: Settings,
+  store: Store,
+  seen: SeenSet,
+  tiers: OpenTiers | undefined,
+): Core["spilling"] {
+  const { memoryBytes: budgetBytes } = settings;
+  const spill =
+    settings.spill ?? (tiers === undefined ? undefined : { tier: tiers.spill, isLogged: true });
   return spill === undefined ? undefined : createSpilling(store, seen, { ...spill, budgetBytes });
 }

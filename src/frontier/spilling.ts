@@ -69,6 +69,21 @@ export function relieve(core: Core, nowMs: number): void {
   }
 }
 
+/** What the disk said last to records that had to go, told once. */
+export function spillFault(core: Core): unknown {
+  const failure = core.spilling?.failure;
+  if (core.spilling !== undefined) core.spilling.failure = undefined;
+  return failure?.error;
+}
+
+/** Whether memory is over its budget and something may be done about it. */
+export function isSpillDue(core: Core): boolean {
+  const { spilling } = core;
+  if (spilling === undefined || spilling.isRefused) return false;
+  const used = usedBytes(spilling);
+  return used > spilling.budgetBytes && used >= spilling.quietBytes;
+}
+
 /** Whether the disk refuses what memory has no room for. */
 export function isDiskFull(core: Core): boolean {
   const { spilling } = core;
@@ -205,8 +220,7 @@ function spillCold(
   { hot, isLifo, isBest }: { hot: number; isLifo: boolean; isBest: boolean },
 ): number {
   const { store } = core;
-  const { spill, budgetBytes, blockLeast } = core.spilling as Spilling;
-  const keepNameless = core.log !== undefined;
+  const { spill, budgetBytes, blockLeast, isLogged: keepNameless } = core.spilling as Spilling;
   let count = 0;
   while (count < SPILL_PER_CALL && spillUsedBytes(spill) > budgetBytes) {
     const held = laneHeld(store, lane);

@@ -1,6 +1,7 @@
 /** Live: every live record of a core, found by its identity or by its name. */
+import { SPILL_VALUE } from "../layout/spill.ts";
 import type { Core } from "../frontier/core.ts";
-import { TABLE_RESERVED_MIN } from "../layout/table.ts";
+
 import { closeWalk, openWalk, walkNext, walkValue } from "../structures/table-walk.ts";
 import type { Names } from "./names.ts";
 
@@ -20,7 +21,7 @@ export function eachLive(core: Core, names: Names, visit: (record: number) => vo
       const { count } = walk;
       for (let index = 0; index < count; index++) {
         const value = core.store.region.views.u32[walkValue(walk, index)] as number;
-        if (value !== 0 && value < TABLE_RESERVED_MIN) visit(value);
+        if (value !== 0 && value < SPILL_VALUE) visit(value);
       }
     }
     closeWalk(walk);

@@ -47,7 +47,7 @@ export interface RecoveryOptions {
   readonly profile: string | undefined;
   readonly nowMs: number;
   /** An empty core under this secret. */
-  readonly make: (secret: Uint32Array) => Core;
+  readonly make: (secret: Uint32Array, isCleared?: boolean) => Core;
   /** Lets others run. */
   readonly pause: () => Promise<void>;
   readonly onProgress: (progress: RecoveryProgress) => void;
@@ -170,7 +170,9 @@ class Run {
 
   #start(secret: Uint32Array): Revival {
     this.#secret = secret;
-    this.#revival = createRevival(this.#options.make(secret), () => this.#options.make(secret));
+    this.#revival = createRevival(this.#options.make(secret), () =>
+      this.#options.make(secret, true),
+    );
     this.#replay = createReplay(this.#revival);
     return this.#revival;
   }

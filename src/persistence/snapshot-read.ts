@@ -3,7 +3,8 @@ import { memoryFull } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { epochAdd, epochOpen } from "../structures/epoch-table.ts";
 import { parentCreate, parentRelease } from "../structures/record.ts";
-import { seenAdmitBatch } from "../structures/seen-set.ts";
+import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
+import { COLD_REMOVED } from "../structures/tier.ts";
 import { storeGive, storeTake } from "../structures/store.ts";
 import {
   damaged,
@@ -202,9 +203,16 @@ function fillSeen({ core, page }: Filler, chunk: SeenChunk): void {
     const { u32 } = core.store.region.views;
     for (let row = 0; row < count; row++) {
       const slot = u32[(slotsOffset >> 2) + row] as number;
-      u32[slot >>> 2] = values[start + row] as number;
+      const value = values[start + row] as number;
+      if (value !== COLD_REMOVED) u32[slot >>> 2] = value;
+      else removeAgain(core, hashes, start + row);
     }
   }
+}
+
+/** It was removed while the cold tier held it, and may be there still. */
+function removeAgain(core: Core, hashes: Uint32Array, row: number): void {
+  seenRemove(core.seen, hashes[row * 2] as number, hashes[row * 2 + 1] as number);
 }
 
 function fillRecords({ revival, core, record }: Filler, path: string, chunk: RecordChunk): void {

@@ -8,6 +8,9 @@
  *   S1  The head is taken at the first byte of segment `serial`, in the same turn.
  *   S2  Every table is walked in the order of its hashes: what stands in it all the time is copied exactly once, as it
  *       is at that moment; what comes, goes or changes meanwhile has entries in the segments from `serial` on.
+ *   S2b Records that are spilled are copied with their blocks after the tables, and those that come back into memory before
+ *       that at once: whatever was passed over in a table because it was spilled comes one way or the other.
+ *   S2c What was removed and is still in the cold tier is copied as removed, so that it does not come back from there.
  *   S3  Entries hold values, so replaying all of them over the copies ends where the frontier stands.
  *   S4  The file gets its name only when the journal up to its last chunk is durable: no copy is ever ahead of it.
  *   S5  Whatever changes what a name means (a new generation, rules, a clear) ends the snapshot unfinished.
@@ -19,6 +22,9 @@ import type { Core } from "../frontier/core.ts";
 import { TABLE_RESERVED_MIN } from "../layout/table.ts";
 import { type EpochTable, epochEach, epochName, epochNext } from "../structures/epoch-table.ts";
 import { type FingerprintTable, tableFind } from "../structures/fingerprint-table.ts";
+import { spillBlock, spillPlaces, spillVisit } from "../structures/spill.ts";
+import { isSpilledValue } from "../structures/spill-identity.ts";
+import { COLD_REMOVED } from "../structures/tier.ts";
 import { writeAll } from "./files.ts";
 import {
   closeWalk,
@@ -130,7 +136,7 @@ class Out {
     if (!(await this.#hosts(core.hosts.index))) return false;
     if (!(await this.#epochs(core.epochs))) return false;
     if (names.table !== undefined && !(await this.#identities(names.table))) return false;
-    if (!(await this.#identities(core.seen.table))) return false;
+    if (!(await this.#records())) return false;
     const { records, seen, hosts } = this;
     this.#section({ t: "end", hosts, seen, records, ...this.#source.position() });
     this.#write();
@@ -178,12 +184,46 @@ class Out {
     const live = createColumns(core);
     const visit = (lo: number, hi: number, value: number): void => {
       if (value >= FINISHED) this.#addSeen(finished, { lo, hi, value });
-      else if (value < TABLE_RESERVED_MIN) this.#addRecord(live, value);
+      else if (value === COLD_REMOVED) this.#addSeen(finished, { lo, hi, value });
+      else if (!isSpilledValue(value) && value < TABLE_RESERVED_MIN) this.#addRecord(live, value);
     };
     return this.#walk(table, visit, () => {
       if (finished.count > 0) this.#section(takeSeen(finished));
       if (live.count > 0) this.#section(takeRecords(live));
     });
+  }
+
+  /** Identities in memory, then what is spilled (S2b). */
+  async #records(): Promise<boolean> {
+    const { core } = this.#source;
+    const spill = core.spilling?.spill;
+    if (spill === undefined) return this.#identities(core.seen.table);
+    const back = createColumns(core);
+    let fault: { readonly error: unknown } | undefined;
+    spill.onReturn = (record) => {
+      try {
+        this.#addRecord(back, record);
+      } catch (error) {
+        fault ??= { error }; // whoever needed the record has nothing to do with it
+      }
+    };
+    try {
+      if (!(await this.#identities(core.seen.table))) return false;
+      for (const place of spillPlaces(spill)) {
+        const block = spillBlock(spill, place);
+        if (block === 0) continue; // it came back meanwhile
+        spillVisit(spill, block, (record) => {
+          this.#addRecord(back, record);
+          return false;
+        });
+        if (this.#isSliceOver() && !(await this.#pause())) return false;
+      }
+      if (fault !== undefined) throw (fault as { error: unknown }).error;
+      if (back.count > 0) this.#section(takeRecords(back));
+      return true;
+    } finally {
+      spill.onReturn = undefined;
+    }
   }
 
   #addSeen(columns: Columns, { lo, hi, value }: { lo: number; hi: number; value: number }): void {

@@ -50,6 +50,7 @@ import {
   tieredBytes,
   tieredClear,
   tieredFind,
+  tieredIsBusy,
   tieredMakeRoom,
   tieredMayHold,
   tieredProbeMissing,
@@ -83,6 +84,8 @@ export interface SeenSetOptions {
   readonly isBloomFixed?: boolean;
   /** Called before finished entries go to the cold tier: flush the journal here. */
   readonly beforeMove?: () => void;
+  /** Called before the cold tier is emptied: make durable that all is forgotten. */
+  readonly beforeClear?: () => void;
 }
 
 export interface SeenSet {
@@ -124,11 +127,12 @@ export function createSeenSet(options: SeenSetOptions): SeenSet {
     bloom = createBloom(kernel, { capacity, falsePositiveRate, bytesMax });
   }
   if (mode === "tiered") {
-    const { cold, capacity, beforeMove = () => {}, isBloomFixed = false } = options;
+    const { cold, capacity, isBloomFixed = false } = options;
+    const { beforeMove = () => {}, beforeClear = () => {} } = options;
     if (cold === undefined)
       throw new FrontierError("OPTION_INVALID", "cold: undefined (expected: a cold tier)");
     const sizes = { capacity, memoryBytes, falsePositiveRate, isBloomFixed };
-    tiered = createTiered({ kernel, table, cold, beforeMove, ...sizes });
+    tiered = createTiered({ kernel, table, cold, beforeMove, beforeClear, ...sizes });
   }
   const rows: SeenRows = { hashesOffset: 0, count: 0, valuesOffset: 0, slotsOffset: 0, listed: [] };
   return { mode, kernel, table, bloom, tiered, rows, count: tiered?.loaded ?? 0 };
@@ -307,6 +311,11 @@ export function seenForget(seen: SeenSet): void {
  */
 export function seenStep(seen: SeenSet, budget: number): number {
   return seen.tiered === undefined ? 0 : tieredStep(seen.tiered, budget);
+}
+
+/** Whether `seenStep` has something to do: a pass or merges under way, or an error to tell. */
+export function seenIsBusy(seen: SeenSet): boolean {
+  return seen.tiered !== undefined && tieredIsBusy(seen.tiered);
 }
 
 /** What the set holds and costs. Not for the hot path. */

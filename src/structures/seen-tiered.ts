@@ -127,11 +127,19 @@ export function tieredStep(tiered: Tiered, budget: number): number {
     throw failure.error;
   }
   try {
-    return moveStep(tiered, budget) || tiered.cold.step(budget, true);
+    const moved = moveStep(tiered, budget);
+    if (moved > 0) return moved;
+    const merged = tiered.cold.step(budget, true);
+    tiered.debt = merged === 0 ? 0 : Math.max(0, tiered.debt - merged);
+    return merged;
   } catch (error) {
     endPass(tiered);
     throw error;
   }
+}
+
+export function tieredIsBusy({ debt, failure, phase }: Tiered): boolean {
+  return phase !== "idle" || debt > 0 || failure !== undefined;
 }
 
 function putAside(tiered: Tiered, error: unknown): void {
@@ -143,6 +151,7 @@ function putAside(tiered: Tiered, error: unknown): void {
 
 export function tieredClear(tiered: Tiered): void {
   endPass(tiered);
+  tiered.beforeClear();
   tiered.cold.clear();
   if (tiered.bloom !== undefined) bloomClear(tiered.bloom);
   tiered.hasRemoved = false;

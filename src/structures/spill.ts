@@ -106,6 +106,8 @@ export interface Spill {
   readonly handles: Uint32Array;
   readonly cursor: ReturnType<typeof createLaneCursor>;
   readonly unpacking: Unpacking;
+  /** Told of every record that comes back into memory. */
+  onReturn: ((record: number) => void) | undefined;
 }
 
 /** What leaves a lane: at most `most` records, none if there are fewer than `least`. */
@@ -126,6 +128,7 @@ export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill
     handles: new Uint32Array(SPILL_RECORDS_MAX),
     cursor: createLaneCursor(),
     unpacking: createUnpacking(),
+    onReturn: undefined,
   };
 }
 
@@ -362,6 +365,7 @@ function refill(spill: Spill, block: number, isLifo: boolean): void {
     const record = spill.handles[isLifo ? step : count - 1 - step] as number;
     adoptSpilled(seen, store, record, place);
     laneInsert(store.region, lane, record);
+    spill.onReturn?.(record);
   }
   spill.count -= count;
   dropBlock(spill, block);
@@ -382,6 +386,7 @@ function enter(spill: Spill, block: number, index: number, record: number): numb
   if (word(store, block, SPILL_LIVE_WORD) > 1) markGone(spill, block, index, record);
   adoptSpilled(seen, store, record, word(store, block, SPILL_PLACE_WORD));
   laneInsert(store.region, word(store, block, SPILL_LANE_WORD), record);
+  spill.onReturn?.(record);
   spill.count -= 1;
   const live = word(store, block, SPILL_LIVE_WORD) - 1;
   setWord(store, block, SPILL_LIVE_WORD, live);

@@ -1,0 +1,93 @@
+/**
+ * Tiers: what a frontier with a directory keeps beside its journal: the cold part of its seen-set, and pending records that
+ * do not fit in memory.
+ *
+ *   <directory>/<name>/seen/    runs and manifest of the cold tier (docs/formats/cold-run.md): durable
+ *                      spill/   segments of this process alone (docs/formats/spill.md): emptied at every start
+ *
+ *   T1  The cold tier is never ahead of the journal: `settle` makes durable what entries stand for before they go there, and
+ *       the word that all is forgotten before the tier is emptied. So whatever it holds is there after any replay too.
+ *   T2  It is never behind: an identity leaves memory, and with it the snapshots to come, only after the tier has it durably.
+ *   T3  A replay writes what it brings about into memory, which wins over the tier: an identity that went there after the
+ *       snapshot is replayed to what it became.
+ */
+import { join } from "node:path";
+import type { Kernel } from "../kernel/kernel.ts";
+import { createColdTier } from "../persistence/cold-tier.ts";
+import { crcOf } from "../persistence/checksum.ts";
+import { HASH_ALGORITHM, type Place } from "../persistence/place.ts";
+import { openSpillTier } from "../persistence/spill-files.ts";
+import type { ColdTier, SpillTier } from "../structures/tier.ts";
+
+export interface OpenTiers {
+  readonly cold: ColdTier | undefined;
+  readonly spill: SpillTier;
+  readonly beforeMove: () => void;
+  readonly beforeClear: () => void;
+}
+
+export class Tiers {
+  /** Makes durable what was said before this call; set once there is a journal: while it is replayed all of it is. */
+  settle: () => void = () => {};
+  /** The same, and what this call has said so far. */
+  settleAll: () => void = () => {};
+  readonly #place: Place;
+  readonly #isTiered: boolean;
+  #open: OpenTiers | undefined;
+
+  constructor(place: Place, isTiered: boolean) {
+    this.#place = place;
+    this.#isTiered = isTiered;
+  }
+
+  /** The tiers of a new core, in place of those of the one before; `isCleared`: nothing is known any more. */
+  open(kernel: Kernel, secret: Uint32Array, isCleared: boolean): OpenTiers {
+    this.close(false);
+    const { files, directory } = this.#place;
+    let cold: ColdTier | undefined;
+    if (this.#isTiered) {
+      const seen = join(directory, "seen");
+      const identity = { algorithm: HASH_ALGORITHM, secretCheck: checkOf(secret) };
+      cold = createColdTier({ kernel, directory: seen, identity, files });
+      if (isCleared) {
+        cold.clear();
+        cold.close();
+        cold = createColdTier({ kernel, directory: seen, identity, files });
+      }
+    }
+    const spill = openSpillTier({ directory: join(directory, "spill"), files });
+    this.#open = {
+      cold,
+      spill,
+      beforeMove: () => this.settle(),
+      beforeClear: () => this.settleAll(),
+    };
+    return this.#open;
+  }
+
+  /** A frontier begins, whatever stands there: what an earlier one left says nothing to it. */
+  begin(): void {
+    this.close(true);
+  }
+
+  /** Lets go of the files; with `isDiscard` nothing of them stays. */
+  close(isDiscard: boolean): void {
+    const open = this.#open;
+    this.#open = undefined;
+    open?.spill.close();
+    open?.cold?.close();
+    if (!isDiscard) return;
+    const { files, directory } = this.#place;
+    const seen = join(directory, "seen");
+    if (!files.exists(seen)) return;
+    // Nobody looks for them any more: the journal is gone, or was never there.
+    for (const name of files.list(seen)) files.remove(join(seen, name));
+  }
+}
+
+/** Two words that tell secrets apart and do not give them away. */
+function checkOf(secret: Uint32Array): readonly [number, number] {
+  const bytes = Buffer.from(new Uint8Array(secret.buffer, secret.byteOffset, 16));
+  const first = Buffer.concat([Buffer.from("outrider cold tier"), bytes]);
+  return [crcOf(first), crcOf(Buffer.concat([first, first]))];
+}

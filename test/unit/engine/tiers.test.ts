@@ -1,0 +1,155 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { createVirtualClock } from "../../../src/base/clock.ts";
+import { MemoryFrontier } from "../../../src/engine/frontier.ts";
+import { normalizeOptions } from "../../../src/engine/options.ts";
+import type { Frontier, FrontierOptions } from "../../../src/engine/types.ts";
+import { verifyFrontier } from "../../../src/engine/verify.ts";
+
+const directories: string[] = [];
+
+function temporary(): string {
+  const directory = mkdtempSync(join(tmpdir(), "tiers-"));
+  directories.push(directory);
+  return directory;
+}
+
+function open(options: FrontierOptions): Promise<Frontier> {
+  const clock = createVirtualClock(1_700_000_000_000);
+  return MemoryFrontier.open(normalizeOptions({ clock, keepOpen: true, ...options }));
+}
+
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
+});
+
+function urlsOf(from: number, to: number): string[] {
+  const urls: string[] = [];
+  for (let at = from; at < to; at++) urls.push(`http://host${at % 37}.test/page/${at}`);
+  return urls;
+}
+
+/** Everything that is handed out, in order; every lease is done. */
+function drainAll(frontier: Frontier): string[] {
+  const urls: string[] = [];
+  for (;;) {
+    const leases = frontier.pollMany(1000);
+    if (leases.length === 0) return urls;
+    for (const lease of leases) urls.push(`${lease.url} ${lease.priority} ${lease.depth}`);
+    frontier.done(leases);
+  }
+}
+
+/** Pushes under several priorities and depths, with found links and shallower sightings between. */
+function fill(frontier: Frontier, count: number): void {
+  for (let start = 0; start < count; start += 500) {
+    const isDeep = (start / 500) % 3 === 0;
+    const requests = urlsOf(start, start + 500).map((url, at) => ({
+      ...{ url, priority: (at * 7) % 3, depth: isDeep ? 4 : 1 },
+      ...(at % 11 === 0 ? { data: { at, text: "x".repeat(at % 50) } } : {}),
+    }));
+    frontier.pushMany(requests);
+    const [lease] = frontier.pollMany(1);
+    lease?.done({ found: urlsOf(start + 100_000, start + 100_020) });
+  }
+  frontier.pushMany(urlsOf(0, 300).map((url) => ({ url, depth: 2 })));
+  frontier.remove({ pattern: "/page/\\d*77$" });
+  frontier.update("http://host3.test/page/3000", { priority: 9 });
+}
+
+describe("pending records beyond memoryBytes", () => {
+  const sets: Array<[string, FrontierOptions]> = [
+    ["without politeness", {}],
+    ["last in first out", { defaults: { order: "lifo" } }],
+    ["with politeness", { defaults: { politeness: { perHost: 1_000_000 } } }],
+  ];
+  for (const [name, options] of sets) {
+    it(`go to disk and come back in the same order, ${name}, over a snapshot and a restart`, async () => {
+      const directory = temporary();
+      const spilling = { ...options, directory, memoryBytes: 300_000 };
+      const trusted = await open(options);
+      let frontier = await open(spilling);
+      fill(trusted, 6000);
+      fill(frontier, 6000);
+      expect(frontier.report().memory.spilledBytes).toBeGreaterThan(20_000);
+      const snapshot = frontier.snapshot();
+      // What moves between memory and disk while the snapshot is written is in it, or in the journal.
+      for (const one of [trusted, frontier]) one.done(one.pollMany(1500));
+      await snapshot;
+      for (const one of [trusted, frontier]) one.pushMany(urlsOf(200_000, 201_000));
+      verifyFrontier(frontier);
+      await frontier.close();
+      expect(readdirSync(join(directory, "default", "spill"))).toEqual([]);
+      frontier = await open(spilling);
+      expect(frontier.report().pending).toBe(trusted.report().pending);
+      frontier.push("http://host0.test/late");
+      trusted.push("http://host0.test/late");
+      expect(drainAll(frontier)).toEqual(drainAll(trusted));
+      verifyFrontier(frontier);
+      await frontier.close();
+    });
+  }
+
+  it("forget and clear take what is spilled with them", async () => {
+    const frontier = await open({ directory: temporary(), memoryBytes: 200_000 });
+    frontier.pushMany(urlsOf(0, 5000));
+    expect(frontier.report().memory.spilledBytes).toBeGreaterThan(0);
+    frontier.forget();
+    verifyFrontier(frontier);
+    expect(frontier.pushMany(urlsOf(0, 5000)).accepted).toBe(5000);
+    expect(frontier.report().pending).toBe(10_000);
+    expect([...frontier.records({ state: "pending" })].length).toBe(10_000);
+    frontier.clear();
+    expect(frontier.report().memory.spilledBytes).toBe(0);
+    expect(frontier.report().pending).toBe(0);
+    await frontier.close({ discard: true });
+  });
+});
+
+describe("the tiered seen-set", () => {
+  it("is what a directory brings, and needs one", async () => {
+    const frontier = await open({ directory: temporary() });
+    expect(frontier.report().seenSet.mode).toBe("tiered");
+    await frontier.close();
+    await expect(async () => open({ seen: { mode: "tiered" } })).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+    });
+  });
+
+  it("knows all it ever admitted and refuses nothing new with a bloom that errs half the time (I3)", async () => {
+    const directory = temporary();
+    const seen = { mode: "tiered", memoryBytes: 400_000, falsePositiveRate: 0.5 } as const;
+    let frontier = await open({ directory, seen, durability: { everyMs: 100 } });
+    for (let start = 0; start < 40_000; start += 1000) {
+      expect(frontier.pushMany(urlsOf(start, start + 1000)).accepted).toBe(1000);
+      frontier.done(frontier.pollMany(1000));
+    }
+    expect(readdirSync(join(directory, "default", "seen")).length).toBeGreaterThan(1);
+    expect(frontier.pushMany(urlsOf(0, 40_000)).duplicate).toBe(40_000);
+    expect(frontier.pushMany(urlsOf(40_000, 50_000)).accepted).toBe(10_000);
+    const { coldReads, maybeButNew } = frontier.report().seenSet;
+    expect(coldReads).toBeGreaterThan(0);
+    expect(maybeButNew).toBeGreaterThan(0);
+    expect(frontier.report().seen).toBe(50_000);
+    verifyFrontier(frontier);
+    await frontier.close();
+    frontier = await open({ directory, seen });
+    expect(frontier.report().seen).toBe(50_000);
+    expect(frontier.pushMany(urlsOf(0, 50_000)).duplicate).toBe(50_000);
+    expect(frontier.report().done).toBe(40_000);
+    expect(frontier.record("http://host0.test/page/37")).toMatchObject({ state: "done" });
+    frontier.forget();
+    expect(frontier.pushMany(urlsOf(0, 1000)).accepted).toBe(1000);
+    await frontier.close();
+    frontier = await open({ directory, seen });
+    expect(frontier.pushMany(urlsOf(0, 1000)).duplicate).toBe(1000);
+    expect(frontier.pushMany(urlsOf(1000, 2000)).accepted).toBe(1000);
+    frontier.clear();
+    expect(frontier.pushMany(urlsOf(0, 1000)).accepted).toBe(1000);
+    await frontier.close({ discard: true });
+    const left = join(directory, "default", "seen");
+    expect(existsSync(left) ? readdirSync(left) : []).toEqual([]);
+  });
+});
