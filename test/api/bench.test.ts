@@ -74,7 +74,9 @@ describe("benchmarks", () => {
 
   it("name what is wrong with a word they do not know", async () => {
     expect(await bench("kernal")).toMatchObject({ code: 2 });
-    expect((await bench("kernal")).output).toContain("kernal (expected: kernel, core or a name");
+    expect((await bench("kernal")).output).toContain(
+      "kernal (expected: kernel, core, rules or a name",
+    );
     expect(await bench("canonical", "--rounds", "0")).toMatchObject({ code: 2 });
   });
 
