@@ -126,7 +126,12 @@ function brokenModels(): Array<[Violation, Mutant]> {
     ],
     [
       "gap",
-      fault("an end starts no delay", hosts, "host.readyAt = model.now() + host.delayMs;", ""),
+      fault(
+        "an end starts no delay",
+        hosts,
+        "host.readyAt = model.now() + delayOf(host, policy);",
+        "",
+      ),
     ],
     [
       "blocked",
@@ -137,8 +142,8 @@ function brokenModels(): Array<[Violation, Mutant]> {
       fault(
         "the limit is one too high",
         order,
-        "host.leased >= host.limit",
-        "host.leased > host.limit",
+        "host.leased >= limitOf(host, policy)",
+        "host.leased > limitOf(host, policy)",
       ),
     ],
     [
