@@ -2,9 +2,9 @@
 export { FrontierError } from "./base/errors.ts";
 export type { CrewHandle } from "./workers/protocol/crew.ts";
 export type { Handler, HandlerContext } from "./workers/remote/attend.ts";
-export type { PushAnswer } from "./workers/remote/edge.ts";
 export { attach, type WorkerPort } from "./workers/remote/port.ts";
 export type {
+  PushAnswer,
   RequestLike as WorkerRequestLike,
   WorkerLease,
   WorkerOutcome,

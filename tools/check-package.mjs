@@ -11,13 +11,14 @@ import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -25,7 +26,7 @@ const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 /** Files without which a package is not one. */
 const NEEDED = ["dist/kernel.wasm", "dist/kernel.shared.wasm", "README.md", "LICENSE"];
-const EXAMPLES = ["first.mjs"];
+const EXAMPLES = ["first.mjs", "worker-crawler/main.mjs", "worker-crawler/visit.mjs"];
 
 const project = mkdtempSync(join(tmpdir(), "outrider-package-"));
 try {
@@ -89,14 +90,19 @@ function examplesToUse() {
 
 function useExamples() {
   for (const name of examplesToUse()) {
+    mkdirSync(dirname(join(project, name)), { recursive: true });
     copyFileSync(join(root, "examples", name), join(project, name));
+  }
+  for (const name of examplesToUse().filter((each) => !each.endsWith("visit.mjs"))) {
     run(process.execPath, [name], { cwd: project });
   }
 }
 
 /** The declarations stand on their own: checked whole, without skipLibCheck. */
 function checkTypes() {
-  writeFileSync(join(project, "types.ts"), 'export type * from "outrider";\n');
+  const entries = ["outrider", "outrider/pool", "outrider/worker"];
+  const lines = entries.map((name, at) => `export type * as entry${at} from "${name}";`);
+  writeFileSync(join(project, "types.ts"), `${lines.join("\n")}\n`);
   const compilerOptions = {
     strict: true,
     noEmit: true,

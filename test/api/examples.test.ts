@@ -4,7 +4,10 @@ import { packageRoot, readText, runNode } from "../support/package.ts";
 
 /** Arguments that keep an example at its CI size. */
 const SMALL: Record<string, string[]> = { "million.mjs": ["20000"] };
-const examples = readdirSync(`${packageRoot}examples`).filter((name) => name.endsWith(".mjs"));
+const examples = [
+  ...readdirSync(`${packageRoot}examples`).filter((name) => name.endsWith(".mjs")),
+  "worker-crawler/main.mjs",
+];
 
 /** The examples are written against the public surface; they run from the day it is exported. */
 const isExported = readText("src/index.ts").includes("openFrontier");
@@ -25,6 +28,17 @@ describe("examples", () => {
     expect(stdout).not.toContain("\r");
     expect(stdout).not.toContain("\u001b");
     expect(stdout).toMatch(/^known already +1,000$/m);
+  });
+
+  it("the worker crawler is under 40 lines, visits all 400 pages, and stands in README", async () => {
+    const main = readText("examples/worker-crawler/main.mjs");
+    const visit = readText("examples/worker-crawler/visit.mjs");
+    expect(main.split("\n").length + visit.split("\n").length).toBeLessThan(40 + 2);
+    const body = main.slice(main.indexOf("const frontier ="), main.indexOf("site.close();"));
+    expect(readText("README.md")).toContain(body);
+    expect(readText("README.md")).toContain(visit);
+    const { stdout } = await runNode(["examples/worker-crawler/main.mjs"]);
+    expect(stdout).toBe("400 pages, 400 links to pages known already\n");
   });
 
   it("the first example and the first block of README are the same", () => {

@@ -36,8 +36,12 @@ interface Machine {
 /** Shared accesses that are no Atomics: the receiver's name. */
 const SHARED_ARRAYS = /^(slotWords|slots)$/;
 
-/** The functions of a source file as generators, one step per shared access. `edit` breaks it first. */
-export function loadSteps(path: string, edits: ReadonlyArray<readonly [string, string]> = []) {
+/** The functions of a source file as generators, one step per shared access. `edits` break it first. */
+export function loadSteps(
+  path: string,
+  edits: ReadonlyArray<readonly [string, string]> = [],
+  arrays = SHARED_ARRAYS,
+) {
   let text = readFileSync(`${packageRoot}${path}`, "utf8");
   for (const [from, to] of edits) {
     if (text.split(from).length !== 2) throw new Error(`edit: ${from} (expected: once in ${path})`);
@@ -51,14 +55,20 @@ export function loadSteps(path: string, edits: ReadonlyArray<readonly [string, s
   for (const statement of tree.statements) {
     if (ts.isFunctionDeclaration(statement) && statement.name) names.add(statement.name.text);
   }
-  return { code: transform(tree, names), names: [...names] };
+  return { code: transform(tree, names, arrays), names: [...names] };
 }
 
 export type Steps = ReturnType<typeof loadSteps>;
 
 /** Instantiates loaded code for one run of the explorer. */
 export function bindSteps({ code, names }: Steps, machine: Machine, free: object): StepApi {
-  const scope = { ...free, Atomics: atomicsOf(machine), __shared: sharedOf(machine) };
+  const shared = sharedOf(machine);
+  const store = (array: Int32Array, at: number, value: number) =>
+    shared(() => {
+      array[at] = value;
+      return value;
+    });
+  const scope = { ...free, Atomics: atomicsOf(machine), __shared: shared, __store: store };
   const body = `${code}\nreturn { ${names.join(", ")} };`;
   const make = new Function(...Object.keys(scope), body);
   return make(...Object.values(scope)) as StepApi;
@@ -135,10 +145,18 @@ function atomicsOf(machine: Machine) {
   };
 }
 
-function transform(tree: ts.SourceFile, names: ReadonlySet<string>): string {
+/** The element that an assignment writes. */
+function writtenBy(node: ts.Node): ts.ElementAccessExpression | undefined {
+  if (!ts.isBinaryExpression(node)) return undefined;
+  const isAssignment = node.operatorToken.kind === ts.SyntaxKind.EqualsToken;
+  return isAssignment && ts.isElementAccessExpression(node.left) ? node.left : undefined;
+}
+
+function transform(tree: ts.SourceFile, names: ReadonlySet<string>, arrays: RegExp): string {
   const { factory } = ts;
   const isShared = (node: ts.Node): boolean =>
-    ts.isPropertyAccessExpression(node) && SHARED_ARRAYS.test(node.name.text);
+    (ts.isPropertyAccessExpression(node) && arrays.test(node.name.text)) ||
+    (ts.isIdentifier(node) && arrays.test(node.text));
   const shared = (expression: ts.Expression): ts.Expression =>
     factory.createParenthesizedExpression(
       factory.createYieldExpression(
@@ -180,12 +198,17 @@ function transform(tree: ts.SourceFile, names: ReadonlySet<string>): string {
             }
           }
         }
-        const isWrite =
-          ts.isBinaryExpression(node) &&
-          node.operatorToken.kind === ts.SyntaxKind.EqualsToken &&
-          ts.isElementAccessExpression(node.left) &&
-          isShared(node.left.expression);
-        if (isWrite) return shared(node);
+        const target = writtenBy(node);
+        if (target !== undefined && isShared(target.expression)) {
+          const { expression, argumentExpression } = target;
+          const given = [expression, argumentExpression, (node as ts.BinaryExpression).right].map(
+            (one) => ts.visitNode(one, visit) as ts.Expression,
+          );
+          const store = factory.createIdentifier("__store");
+          const call = factory.createCallExpression(store, undefined, given);
+          const star = factory.createToken(ts.SyntaxKind.AsteriskToken);
+          return factory.createParenthesizedExpression(factory.createYieldExpression(star, call));
+        }
         if (ts.isElementAccessExpression(node) && isShared(node.expression)) return shared(node);
         return ts.visitEachChild(node, visit, context);
       };

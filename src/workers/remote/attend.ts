@@ -21,8 +21,7 @@ import { PARK_SPINS, parkBegin, parkEnd, parkWait } from "../../memory/parking.t
 import type { CrewHandle } from "../protocol/crew.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
 import { Desk } from "./desk.ts";
-import type { PushAnswer } from "./edge.ts";
-import type { RequestLike, WorkerLease } from "./worker-lease.ts";
+import type { PushAnswer, RequestLike, WorkerLease } from "./worker-lease.ts";
 
 export interface AttendTask {
   readonly handle: CrewHandle;

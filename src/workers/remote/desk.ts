@@ -55,9 +55,10 @@ import { type LeaseBlock, openBlock, readLease } from "../protocol/lease-message
 import { pack } from "../protocol/pack.ts";
 import { NOTHING_DROPPED, writeResult } from "../protocol/result-message.ts";
 import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
-import { createEdge, type Edge, type Page, type PushAnswer, siftLinks } from "./edge.ts";
+import { createEdge, type Edge, type Page, siftLinks } from "./edge.ts";
 import { createPrinter, type Printer } from "./printer.ts";
 import {
+  type PushAnswer,
   type RemoteDesk,
   type RequestLike,
   WorkerLease,

@@ -30,9 +30,7 @@ import type { UrlBatch } from "../../url/batch-area.ts";
 import type { NormalPolicy } from "../../url/policy.ts";
 import { type Rows, rowStatus } from "../../url/rows.ts";
 import type { CrewHandle } from "../protocol/crew.ts";
-
-/** What becomes of one link. */
-export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
+import type { PushAnswer } from "./worker-lease.ts";
 
 /** Links that a page has pushed so far. */
 export interface Page {

@@ -9,8 +9,7 @@ import { SEAT_PARK_WORD } from "../../layout/crew.ts";
 import type { CrewHandle } from "../protocol/crew.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
 import { Desk, takeSeat } from "./desk.ts";
-import type { PushAnswer } from "./edge.ts";
-import type { RequestLike, WorkerLease } from "./worker-lease.ts";
+import type { PushAnswer, RequestLike, WorkerLease } from "./worker-lease.ts";
 
 interface Waiter {
   readonly max: number;

@@ -4,6 +4,9 @@ import { unpack } from "../protocol/pack.ts";
 
 export type RequestLike = string | { url: string };
 
+/** What becomes of one link: the owner will decide, known already, no URL or too deep, no room now. */
+export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
+
 export interface WorkerOutcome {
   status?: number;
   latencyMs?: number;
