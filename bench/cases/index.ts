@@ -3,5 +3,11 @@ import type { BenchCase } from "../harness/case.ts";
 import { CORE_CASES } from "./core/index.ts";
 import { KERNEL_CASES } from "./kernel/index.ts";
 import { RULES_CASES } from "./rules/index.ts";
+import { WORKER_CASES } from "./workers/index.ts";
 
-export const CASES: readonly BenchCase[] = [...KERNEL_CASES, ...CORE_CASES, ...RULES_CASES];
+export const CASES: readonly BenchCase[] = [
+  ...KERNEL_CASES,
+  ...CORE_CASES,
+  ...RULES_CASES,
+  ...WORKER_CASES,
+];

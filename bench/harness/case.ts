@@ -31,7 +31,7 @@ export interface Job {
 
 export interface BenchCase {
   readonly name: string;
-  readonly suite: "kernel" | "core" | "rules";
+  readonly suite: "kernel" | "core" | "rules" | "workers";
   /** One sentence for the list and the table's head. */
   readonly about: string;
   /** What one count of the times is: "URL", "operation". */

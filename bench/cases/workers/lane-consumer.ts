@@ -1,0 +1,38 @@
+/** The consumer's thread of `lane`: takes all URLs in, and posts what they add up to. */
+import { parentPort, workerData } from "node:worker_threads";
+import { attachConsumer, laneDrop, laneFree, laneNext } from "../../../src/structures/spsc-lane.ts";
+import { addUrl, readBlock, type Sum } from "./blocks.ts";
+
+const { side, total, memory } = workerData as {
+  side: string;
+  total: number;
+  memory: SharedArrayBuffer;
+};
+const sum: Sum = { count: 0, bytes: 0, mixed: 0 };
+const port = parentPort as NonNullable<typeof parentPort>;
+const finish = (): void => port.postMessage({ ...sum });
+
+if (side === "lane") {
+  const lane = attachConsumer({ buffer: memory, offset: 0 });
+  const nap = new Int32Array(new SharedArrayBuffer(4));
+  port.postMessage("ready");
+  for (let idle = 0; sum.count < total; ) {
+    if (!laneNext(lane)) {
+      if (++idle > 1_000) Atomics.wait(nap, 0, 0, 0.05);
+      continue;
+    }
+    idle = 0;
+    readBlock(lane.source, lane.start, lane.size, sum);
+    laneDrop(lane);
+    laneFree(lane);
+  }
+  finish();
+} else {
+  port.on("message", (message: ArrayBuffer | string | string[]) => {
+    if (typeof message === "string") addUrl(sum, message);
+    else if (Array.isArray(message)) for (const url of message) addUrl(sum, url);
+    else readBlock(Buffer.from(message), 0, message.byteLength, sum);
+    if (sum.count === total) finish();
+  });
+  port.postMessage("ready");
+}
