@@ -3,6 +3,15 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { openFrontier } from "../../src/engine/open.ts";
 import type { Frontier } from "../../src/engine/types.ts";
+import {
+  attachConsumer,
+  attachProducer,
+  createSpscLane,
+  laneNext,
+  lanePublish,
+  laneSend,
+  spscBytes,
+} from "../../src/structures/spsc-lane.ts";
 import { until, withPool } from "../support/pool.ts";
 
 const urlsOf = (count: number): string[] =>
@@ -78,6 +87,45 @@ describe("worker threads, row by row", () => {
     frontier.pushMany(urls);
     expect(await thread<string[]>(frontier, { job: "work", max: 10 })).toEqual(urls);
     await frontier.close();
+  });
+
+  it("G11: a ring takes nothing when full, gives nothing when empty, and has at least one slot", () => {
+    const buffer = new SharedArrayBuffer(spscBytes(1));
+    const place = { buffer, offset: 0 };
+    expect(() => createSpscLane(place, 0)).toThrow(/power of two/);
+    createSpscLane(place, 1);
+    const producer = attachProducer(place);
+    const consumer = attachConsumer(place);
+    expect(laneNext(consumer)).toBe(false);
+    expect(laneSend(producer, Uint8Array.of(7), 0, 1)).toBe(1);
+    expect(laneSend(producer, Uint8Array.of(8), 0, 1)).toBe(0);
+    lanePublish(producer);
+    expect(laneNext(consumer)).toBe(true);
+    expect(consumer.source[consumer.start]).toBe(7);
+  });
+
+  it("G-B5: workers that wait for work use no processor", async () => {
+    await withPool({ frontier: { keepOpen: true }, pool: { threads: 2 } }, async (rig) => {
+      const controller = new AbortController();
+      rig.frontier.push("http://a.test/");
+      const ended = expect(rig.pool.run({ signal: controller.signal })).rejects.toThrow();
+      await until(() => rig.pool.report().workers.every(({ thread }) => thread >= 0), "seated");
+      await until(() => rig.frontier.report().done === 1, "the one page");
+      let share = 1;
+      // What starting leaves behind takes a moment; a spin would never end.
+      await until(
+        () => share < 0.1,
+        "idle",
+        async () => {
+          const before = process.cpuUsage();
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          const { user, system } = process.cpuUsage(before);
+          share = (user + system) / 300_000;
+        },
+      );
+      controller.abort();
+      await ended;
+    });
   });
 
   it("G13: a flood of errors that nobody hears is bounded, counted, and holds nobody up", async () => {

@@ -34,11 +34,15 @@ export async function withPool(
   }
 }
 
-/** Waits until a condition holds, with a deadline. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
+/** Waits until a condition holds, with a deadline; `between` is what is done before it is asked again. */
+export async function until(
+  condition: () => boolean,
+  what: string,
+  between = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5)),
+): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`still not: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await between();
   }
 }

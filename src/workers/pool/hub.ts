@@ -220,7 +220,7 @@ export class Hub {
       const seat = this.seats[index];
       if (seat === undefined) {
         const state = Atomics.load(seatWords(this.memory, index), SEAT_STATE_WORD);
-        if (state === SEAT_TAKEN) return true;
+        if (state !== SEAT_FREE) return true;
       } else {
         if (!laneIsEmpty(seat.inbound) && this.#blockedUntil === 0) return true;
         const state = Atomics.load(seat.words, SEAT_STATE_WORD);
@@ -234,12 +234,13 @@ export class Hub {
   /** Seats that threads have taken or left by themselves. */
   #greet(): void {
     for (let index = 0; index < CREW_SEATS; index++) {
-      const seat = this.seats[index];
-      const words = seat?.words ?? seatWords(this.memory, index);
+      const words = this.seats[index]?.words ?? seatWords(this.memory, index);
       const state = Atomics.load(words, SEAT_STATE_WORD);
-      if (seat === undefined && state === SEAT_TAKEN) this.#open(index, false);
+      // Who came and left in between has said what it had to say.
+      if (state !== SEAT_FREE) this.seats[index] ??= this.#open(index, false);
+      const seat = this.seats[index];
       // The pool clears the seats of its own threads, once they are gone.
-      else if (seat?.isOwn === false && state === SEAT_LEFT) this.bury(seat, "left");
+      if (seat?.isOwn === false && state === SEAT_LEFT) this.bury(seat, "left");
     }
   }
 
