@@ -349,6 +349,7 @@ export class Durable {
     try {
       const done = await writeSnapshot({
         ...{ core, names: this.#names, place, clock: this.#clock, head, pause: turn },
+        rows: this.#parts.settings.snapshotRows,
         isOver: () => this.#isSnapshotBroken,
         position: () => {
           journal.write();

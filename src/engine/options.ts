@@ -65,6 +65,8 @@ export interface Settings {
   /** For tests: the files of the directory, and the secret of a new one. */
   readonly files?: Files;
   readonly secret?: Uint32Array;
+  /** For tests: rows of a snapshot's chunk. */
+  readonly snapshotRows?: number;
 }
 
 const FIELDS = [

@@ -68,6 +68,8 @@ export interface SnapshotSource {
   readonly isOver: () => boolean;
   /** Lets others run between two slices. */
   readonly pause: () => Promise<void>;
+  /** Rows of a chunk, and a pause after each: tests want many. undefined: as measured best. */
+  readonly rows?: number | undefined;
   /** Where the journal stands, all of it sealed. */
   readonly position: () => { segment: number; offset: number };
   /** Resolves when the journal is durable up to now. */
@@ -121,10 +123,12 @@ class Out {
   #buffered = 0;
   #sliceAt: number;
   #chunks = 0;
+  readonly #rows: number;
 
   constructor(source: SnapshotSource, file: number) {
     this.#source = source;
     this.#file = file;
+    this.#rows = source.rows ?? CHUNK_ROWS;
     this.#sliceAt = source.clock.monotonic();
   }
 
@@ -150,7 +154,7 @@ class Out {
       (_lo, _hi, host) => {
         addHost(columns, host);
         this.hosts++;
-        if (columns.count === CHUNK_ROWS) this.#section(takeHosts(columns));
+        if (columns.count >= this.#rows) this.#section(takeHosts(columns));
       },
       () => {
         if (columns.count > 0) this.#section(takeHosts(columns));
@@ -229,7 +233,7 @@ class Out {
   #addSeen(columns: Columns, { lo, hi, value }: { lo: number; hi: number; value: number }): void {
     addSeen(columns, lo, hi, value);
     this.seen++;
-    if (columns.count === CHUNK_ROWS) this.#section(takeSeen(columns));
+    if (columns.count >= this.#rows) this.#section(takeSeen(columns));
   }
 
   #addRecord(columns: Columns, record: number): void {
@@ -237,7 +241,7 @@ class Out {
     if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) return;
     addRecord(columns, record);
     this.records++;
-    if (columns.count === CHUNK_ROWS) this.#section(takeRecords(columns));
+    if (columns.count >= this.#rows) this.#section(takeRecords(columns));
   }
 
   /** Visits what a table holds, as it is at the moment of the visit (S2); `flush` ends the last chunk. */
@@ -264,7 +268,7 @@ class Out {
   }
 
   #isSliceOver(): boolean {
-    if (this.#chunks >= SLICE_CHUNKS) return true;
+    if (this.#chunks >= SLICE_CHUNKS || this.#rows < CHUNK_ROWS) return true;
     return this.#source.clock.monotonic() - this.#sliceAt >= SLICE_MS;
   }
 
