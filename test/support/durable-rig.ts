@@ -39,7 +39,12 @@ export async function openRig(
   options: FrontierOptions = {},
 ): Promise<DurableRig> {
   const settings = normalizeOptions({ directory: "/dir", clock, seed: 1, ...options });
-  const frontier = await MemoryFrontier.open({ ...settings, files, pageCountMax: 1024, snapshotRows: 3 });
+  const frontier = await MemoryFrontier.open({
+    ...settings,
+    files,
+    pageCountMax: 1024,
+    snapshotRows: 3,
+  });
   return { frontier, files, clock };
 }
 
