@@ -26,6 +26,9 @@ const SLICE_SEEDS = 500;
 /** Entries of the seen-set moved or merged in one slice: a millisecond or two, and one wait for the disk at most. */
 const SLICE_ENTRIES = 4096;
 
+/** A disk that refused is asked again after this long: a full one must not keep the event loop busy. */
+const DISK_RETRY_MS = 1_000;
+
 /** Seeds of one rule on their way in. */
 interface Seeding {
   readonly id: string;
@@ -43,6 +46,8 @@ export class Chores {
   #seededAt = new Map<string, number>();
   #toldSweep: Sweep | undefined;
   #nextAt = Number.POSITIVE_INFINITY;
+  /** Before this the disk is not asked again; a clock set back does not prolong it. */
+  #diskAt = Number.NEGATIVE_INFINITY;
   #hasEvery = false;
 
   constructor(gate: () => Gate, events: EventHub) {
@@ -88,11 +93,19 @@ export class Chores {
     this.run(core, nowMs);
   }
 
-  /** When there is something to do; at `nowMs`: at once. */
+  /** When there is something to do; at `nowMs`: at once. A disk that refused is not asked again at once. */
   dueAt(core: Core, nowMs: number): number {
-    if (isSweeping(core) || seenIsBusy(core.seen) || isSpillDue(core)) return nowMs;
+    if (isSweeping(core)) return nowMs;
     if (this.#seedings.length > 0 && roomOf(core) > 0) return nowMs;
-    return this.#nextAt;
+    const isTidy = !seenIsBusy(core.seen) && !isSpillDue(core);
+    if (isTidy) return this.#nextAt;
+    return this.#waitsForDisk(nowMs) ? Math.min(this.#diskAt, this.#nextAt) : nowMs;
+  }
+
+  /** The earlier of a time and that of the next seeds; undefined: neither is known. */
+  before(dueMs: number | undefined): number | undefined {
+    const atMs = Math.min(dueMs ?? Number.POSITIVE_INFINITY, this.#nextAt);
+    return atMs === Number.POSITIVE_INFINITY ? undefined : atMs;
   }
 
   /** One slice of each. */
@@ -106,14 +119,24 @@ export class Chores {
 
   /** Moves between memory and disk, a slice of them; what the disk refused is told and tried again later. */
   #tidy(core: Core, nowMs: number): void {
+    if (this.#waitsForDisk(nowMs)) return;
     try {
       if (seenIsBusy(core.seen)) seenStep(core.seen, SLICE_ENTRIES);
     } catch (cause) {
-      this.#events.fault({ kind: "disk", stage: "seen", cause });
+      this.#refused("seen", cause, nowMs);
     }
     if (isSpillDue(core)) relieve(core, nowMs);
     const cause = spillFault(core);
-    if (cause !== undefined) this.#events.fault({ kind: "disk", stage: "spill", cause });
+    if (cause !== undefined) this.#refused("spill", cause, nowMs);
+  }
+
+  #waitsForDisk(nowMs: number): boolean {
+    return nowMs < this.#diskAt && nowMs >= this.#diskAt - DISK_RETRY_MS;
+  }
+
+  #refused(stage: string, cause: unknown, nowMs: number): void {
+    this.#diskAt = nowMs + DISK_RETRY_MS;
+    this.#events.fault({ kind: "disk", stage, cause });
   }
 
   #tell(core: Core): void {

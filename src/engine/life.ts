@@ -203,7 +203,7 @@ export class Life {
 
   /** When a poll can next give a lease; undefined: no clock brings it about. */
   dueAt(core: Core, nowMs: number): number | undefined {
-    if (this.status === "running") return nextDueAt(core, nowMs);
+    if (this.status === "running") return this.chores.before(nextDueAt(core, nowMs));
     return this.status === "paused" ? this.#brokenUntil : undefined;
   }
 

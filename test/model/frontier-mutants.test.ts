@@ -59,7 +59,7 @@ const MUTANTS: Mutant[] = [
     "record.deliveries >",
   ]),
   change("the end of a visit starts no delay", "model-hosts.ts", [
-    "host.readyAt = model.now() + delayOf(host, policy);",
+    "host.readyAt = endMs + delayOf(host, policy);",
     "",
   ]),
   change("a block can be shortened", "model-hosts.ts", [

@@ -126,12 +126,7 @@ function brokenModels(): Array<[Violation, Mutant]> {
     ],
     [
       "gap",
-      fault(
-        "an end starts no delay",
-        hosts,
-        "host.readyAt = model.now() + delayOf(host, policy);",
-        "",
-      ),
+      fault("an end starts no delay", hosts, "host.readyAt = endMs + delayOf(host, policy);", ""),
     ],
     [
       "blocked",
