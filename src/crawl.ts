@@ -10,6 +10,7 @@ export { createItemFile, type ItemFileOptions } from "./crawl/files.ts";
 export type {
   Analysis,
   Analyzer,
+  Chosen,
   Download,
   Downloader,
   DownloadRequest,
@@ -17,6 +18,7 @@ export type {
   ItemSource,
   ModuleCounts,
   ModuleKind,
+  ModuleOf,
   ModuleRegistry,
   Page,
   Pipeline,
@@ -25,7 +27,7 @@ export type { CrawlOptions } from "./crawl/options.ts";
 export type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./crawl/summary.ts";
 export type { VisitedPage } from "./crawl/visit-context.ts";
 export type { WebLog, WebLogEntry } from "./crawl/web-log.ts";
-export type { WebLink, WebPlan, WebShape } from "./crawl/web-plan.ts";
+export type { Fate, RobotsKind, WebLink, WebPlan, WebShape } from "./crawl/web-plan.ts";
 export {
   openSyntheticWeb,
   type SyntheticWeb,

@@ -21,6 +21,8 @@ import { createSeenFilter, filterBytes } from "../../structures/seen-filter.ts";
 import { createSpscLane, type LanePlace } from "../../structures/spsc-lane.ts";
 import type { NormalPolicy } from "../../url/policy.ts";
 
+export type { NormalPolicy };
+
 /** Plain data that structured clone carries: give it to a Worker as workerData, or post it. */
 export interface CrewHandle {
   readonly name: string;
