@@ -16,10 +16,3 @@ export function openTestKernel(flavour: TestFlavour = "release", pageCountMax?: 
   const shared = flavour === "shared";
   return createKernel(module, pageCountMax === undefined ? { shared } : { shared, pageCountMax });
 }
-
-/** The seed of this run: SEED=… repeats one; it is printed so that a failure can be repeated. */
-export function testSeed(): number {
-  const seed = Number(process.env.SEED ?? Date.now() & 0x7fffffff);
-  console.log(`SEED=${seed}`);
-  return seed;
-}

@@ -1,11 +1,38 @@
-/** Seeds of random tests: printed with the test's name, and taken from SEED= when it is set. */
-import { entropyWords } from "../../src/base/random.ts";
+/**
+ * Seeds of random tests, printed with the test's name.
+ *
+ *   (nothing)           the test's own seed: the same commit gives the same answer every time
+ *   SEED=fresh          a new one: exploring
+ *   STRESS_SECONDS=60   a new one as well: whoever grants time explores
+ *   SEED=17             this one: a failure again
+ */
+import { type Random, createRandom, entropyWords } from "../../src/base/random.ts";
 
 /** The seed of one random test. A failure is repeated with `SEED=<seed> npx vitest run <file>`. */
 export function testSeed(label: string): number {
-  const given = process.env.SEED;
-  const seed = given === undefined ? (entropyWords(1)[0] as number) : Number(given) >>> 0;
+  const seed = chooseSeed(label, process.env.SEED);
   console.log(`${label}: SEED=${seed}`);
+  return seed;
+}
+
+/** A stream from the test's seed. */
+export function testRandom(label: string): Random {
+  return createRandom(testSeed(label));
+}
+
+function chooseSeed(label: string, given: string | undefined): number {
+  if (given === "fresh" || (given === undefined && stressSeconds() > 0)) {
+    return entropyWords(1)[0] as number;
+  }
+  return given === undefined ? labelSeed(label) : Number(given) >>> 0;
+}
+
+/** FNV-1a of the label. */
+function labelSeed(label: string): number {
+  let seed = 0x811c9dc5;
+  for (let at = 0; at < label.length; at++) {
+    seed = Math.imul(seed ^ label.charCodeAt(at), 0x01000193) >>> 0;
+  }
   return seed;
 }
 

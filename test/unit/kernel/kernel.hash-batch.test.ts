@@ -19,7 +19,8 @@ import {
   ROW_STATUS_WORD,
 } from "../../../src/layout/batch.ts";
 import { regionTake } from "../../../src/memory/region.ts";
-import { openTestKernel, testSeed } from "../../support/kernels.ts";
+import { openTestKernel } from "../../support/kernels.ts";
+import { testSeed } from "../../support/seed.ts";
 
 const UNTOUCHED = 0xeeeeeeeeeeeeeeeen;
 
@@ -78,7 +79,7 @@ function writeBatch(kernel: Kernel, rows: readonly Row[], secret: Uint8Array): n
 }
 
 test("hashBatch hashes key and host of each row that is fine, and leaves the others alone", () => {
-  const random = createRandom(testSeed());
+  const random = createRandom(testSeed("kernel.hash-batch"));
   const secret = Uint8Array.from({ length: 16 }, () => random.word() & 255);
   const rows = randomRows(random, 400);
   for (const flavour of ["debug", "release", "shared"] as const) {

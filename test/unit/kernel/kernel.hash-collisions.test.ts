@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { createRandom, type Random } from "../../../src/base/random.ts";
 import { regionTake } from "../../../src/memory/region.ts";
-import { openTestKernel, testSeed } from "../../support/kernels.ts";
+import { openTestKernel } from "../../support/kernels.ts";
+import { testSeed } from "../../support/seed.ts";
 
 const COUNT = Number(process.env.COLLISION_URLS ?? 1_000_000);
 const CHUNK_BYTES = 96;
@@ -38,7 +39,7 @@ interface Columns {
  */
 function columnsOf(bytes: 8 | 16): Columns {
   const kernel = openTestKernel();
-  const random = createRandom(testSeed());
+  const random = createRandom(testSeed("kernel.hash-collisions"));
   const offset = regionTake(kernel.region, 1);
   const secret = offset + 1024;
   const out = offset + 2048;

@@ -5,7 +5,8 @@ import { blake2b128 } from "../../../src/kernel/js/blake2b.ts";
 import { sipHash } from "../../../src/kernel/js/sip-hash.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { regionTake } from "../../../src/memory/region.ts";
-import { openTestKernel, type TestFlavour, testSeed } from "../../support/kernels.ts";
+import { openTestKernel, type TestFlavour } from "../../support/kernels.ts";
+import { testSeed } from "../../support/seed.ts";
 import { BLAKE2B_128, SIP_HASH_1_3, SIP_HASH_2_4 } from "./hash-vectors.ts";
 
 const FLAVOURS: readonly TestFlavour[] = ["release", "debug", "shared"];
@@ -65,7 +66,7 @@ describe("the readable twins", () => {
   });
 
   test("BLAKE2b-128 equals an independent implementation at every length from 0 to 300", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("kernel.hash"));
     for (let length = 0; length <= 300; length++) {
       const bytes = randomBytes(random, length);
       expect(hex(blake2b128(bytes))).toBe(hex(blake2b(bytes, { dkLen: 16 })));
@@ -85,7 +86,7 @@ describe.each(FLAVOURS)("the hashes of the %s kernel", (flavour) => {
   });
 
   test("SipHash-1-3 equals its twin at every length from 0 to 300 and at long ones", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("kernel.hash"));
     for (const length of [...Array(301).keys(), 1000, 4096, 65_535, 65_541]) {
       const bytes = randomBytes(random, length);
       const secret = randomBytes(random, 16);
@@ -94,7 +95,7 @@ describe.each(FLAVOURS)("the hashes of the %s kernel", (flavour) => {
   });
 
   test("fingerprint128 equals its twin at every length from 0 to 300 and at long ones", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("kernel.hash"));
     for (const length of [...Array(301).keys(), 384, 512, 1000, 8192, 65_541]) {
       const bytes = randomBytes(random, length);
       expect(hasher.blake(bytes)).toBe(hex(blake2b128(bytes)));
@@ -107,7 +108,7 @@ describe("avalanche", () => {
 
   /** How often each of `width` output bits flips when one input bit does, as a share. */
   function flipShares(width: number, hash: (bytes: Uint8Array) => bigint): number[] {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("kernel.hash"));
     const flips = new Array<number>(width).fill(0);
     const trials = 4000;
     for (let trial = 0; trial < trials; trial++) {
@@ -138,7 +139,7 @@ describe("avalanche", () => {
 
   test("another secret gives another hash in half of the bits", () => {
     const bytes = Buffer.from("https://example.com/");
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("kernel.hash"));
     let flips = 0;
     for (let trial = 0; trial < 1000; trial++) {
       const secret = randomBytes(random, 16);

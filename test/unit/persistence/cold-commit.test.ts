@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../src/base/random.ts";
 import { regionBytes, verifyRegion } from "../../../src/memory/region.ts";
 import { COLD_REMOVED, type ColdTier } from "../../../src/structures/tier.ts";
-import { testRandom, testSeed } from "../../support/hashes.ts";
+import { testRandom, testSeed } from "../../support/seed.ts";
 import {
   type ColdModel,
   addToCold,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../src/base/random.ts";
 import type { ColdTier } from "../../../src/structures/tier.ts";
-import { testRandom } from "../../support/hashes.ts";
+import { testRandom } from "../../support/seed.ts";
 import {
   COLD_IDENTITY,
   addToCold,

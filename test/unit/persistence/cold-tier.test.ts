@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { regionBytes, verifyRegion } from "../../../src/memory/region.ts";
 import { createColdTier } from "../../../src/persistence/cold-tier.ts";
-import { testRandom } from "../../support/hashes.ts";
+import { testRandom } from "../../support/seed.ts";
 import {
   COLD_IDENTITY,
   type ColdModel,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSpillTier } from "../../../src/persistence/spill-files.ts";
 import type { SpillTier } from "../../../src/structures/tier.ts";
-import { testRandom } from "../../support/hashes.ts";
+import { testRandom } from "../../support/seed.ts";
 import { createMemoryFiles } from "../../support/memory-files.ts";
 
 const SEGMENT = 4096;

@@ -17,7 +17,8 @@ import {
 } from "../../../src/structures/bloom.ts";
 import { bloomStats, verifyBloom } from "../../../src/structures/bloom-stats.ts";
 import { twinBits, twinHas, twinInsert } from "../../support/bloom-twin.ts";
-import { fillWords, randomHashes, testRandom } from "../../support/hashes.ts";
+import { fillWords, randomHashes } from "../../support/hashes.ts";
+import { testRandom } from "../../support/seed.ts";
 
 const ROWS = 8192;
 

@@ -15,7 +15,8 @@ import {
 } from "../../../src/structures/fingerprint-table.ts";
 import { unitsOf } from "../../../src/structures/table-growth.ts";
 import { verifyTable } from "../../../src/structures/table-verify.ts";
-import { openTestKernel, testSeed } from "../../support/kernels.ts";
+import { openTestKernel } from "../../support/kernels.ts";
+import { testSeed } from "../../support/seed.ts";
 import {
   CLAIMED,
   type Driver,
@@ -82,7 +83,7 @@ describe.each([true, false])("a table (valued: %s) against a Map", (valued) => {
   test.each(Object.keys(SOURCES))(
     "gives the same answers for %s hashes, and stays valid",
     (name) => {
-      const random = createRandom(testSeed());
+      const random = createRandom(testSeed("fingerprint-table"));
       const driver = openDriver(openTestKernel("debug"), valued);
       for (let i = 0; i < 60; i++) {
         step(driver, random, SOURCES[name] as HashSource);
@@ -97,7 +98,7 @@ describe.each([true, false])("a table (valued: %s) against a Map", (valued) => {
 
 describe.each([true, false])("a table (valued: %s)", (valued) => {
   test("takes a batch that is far larger than itself, and finds it all again", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("fingerprint-table"));
     const driver = openDriver(openTestKernel(), valued);
     for (let i = 0; i < 12; i++) insertBoth(driver, hashesOf(random, 8000));
     verifyTable(driver.table);
@@ -107,7 +108,7 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
   });
 
   test("reclaims the slots of removed entries: coming and going does not make it grow", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("fingerprint-table"));
     const driver = openDriver(openTestKernel(), valued);
     for (let i = 0; i < 60; i++) {
       const hashes = hashesOf(random, 1000);
@@ -119,7 +120,7 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
   });
 
   test("says exhausted when the region is, has inserted nothing then, and stays valid", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("fingerprint-table"));
     const driver = openDriver(openTestKernel("debug", 12), valued);
     const { kernel, table } = driver;
     for (;;) {
@@ -147,7 +148,7 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
   });
 
   test("gives its pages back when it is cleared or dropped, and works again", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("fingerprint-table"));
     const driver = openDriver(openTestKernel(), valued);
     const { table, kernel } = driver;
     const pages = kernel.region.pagesUsed;
@@ -167,7 +168,7 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
   });
 
   test("gives out each live entry once, also when it grows in between", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("fingerprint-table"));
     const driver = openDriver(openTestKernel(), valued);
     insertBoth(driver, [0n, 1n, 2n]);
     for (let i = 0; i < 20; i++) insertBoth(driver, hashesOf(random, 8000));
@@ -190,7 +191,7 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
   });
 
   test("has the same bytes in the debug, release and shared kernels", () => {
-    const seed = testSeed();
+    const seed = testSeed("fingerprint-table");
     const bytes = (["debug", "release", "shared"] as const).map((flavour) => {
       const random = createRandom(seed);
       const driver = openDriver(openTestKernel(flavour), valued);
@@ -258,7 +259,7 @@ describe("verifyTable catches a table that is", () => {
 
   test.each(Object.keys(breakages))("%s", (name) => {
     const driver = openDriver(openTestKernel(), false);
-    insertBoth(driver, hashesOf(createRandom(testSeed()), 2000));
+    insertBoth(driver, hashesOf(createRandom(testSeed("fingerprint-table")), 2000));
     verifyTable(driver.table);
     const unit = unitsOf(driver.table, driver.table.offset + TABLE_HEADER_BYTES)[0] as number;
     const { u32 } = driver.kernel.region.views;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createHashOrder, hashOrder } from "../../../src/structures/hash-order.ts";
-import { testRandom } from "../../support/hashes.ts";
+import { testRandom } from "../../support/seed.ts";
 
 describe("hash order", () => {
   it("is the order of the numbers hi · 2³² + lo, for any hashes (I1)", () => {

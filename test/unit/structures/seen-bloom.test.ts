@@ -11,7 +11,7 @@ import {
   seenSet,
   seenStats,
 } from "../../../src/structures/seen-set.ts";
-import { testSeed } from "../../support/hashes.ts";
+import { testSeed } from "../../support/seed.ts";
 import { FINISHED, ROWS, hashOf, openBench } from "../../support/seen-bench.ts";
 
 describe("seen-set, mode bloom", () => {

@@ -16,7 +16,7 @@ import {
   seenStep,
 } from "../../../src/structures/seen-set.ts";
 import type { ColdTier } from "../../../src/structures/tier.ts";
-import { testSeed } from "../../support/hashes.ts";
+import { testSeed } from "../../support/seed.ts";
 import { type MemoryFiles, createMemoryFiles } from "../../support/memory-files.ts";
 import {
   FINISHED,

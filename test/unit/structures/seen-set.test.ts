@@ -6,7 +6,7 @@ import {
   seenForget,
   seenStats,
 } from "../../../src/structures/seen-set.ts";
-import { testSeed } from "../../support/hashes.ts";
+import { testSeed } from "../../support/seed.ts";
 import { openBench } from "../../support/seen-bench.ts";
 import { type SeenPlay, playSeen } from "../../support/seen-model.ts";
 

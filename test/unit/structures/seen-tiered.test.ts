@@ -18,7 +18,8 @@ import {
   seenStats,
   seenStep,
 } from "../../../src/structures/seen-set.ts";
-import { fillWords, testSeed } from "../../support/hashes.ts";
+import { fillWords } from "../../support/hashes.ts";
+import { testSeed } from "../../support/seed.ts";
 import { createMemoryFiles } from "../../support/memory-files.ts";
 import {
   FINISHED,

@@ -13,7 +13,8 @@ import {
   shardIndexOf,
   verifyShardedTable,
 } from "../../../src/structures/sharded-table.ts";
-import { openTestKernel, testSeed } from "../../support/kernels.ts";
+import { openTestKernel } from "../../support/kernels.ts";
+import { testSeed } from "../../support/seed.ts";
 import { CLAIMED, NEW, randomHash, SKIP } from "../../support/table-driver.ts";
 
 const BATCH = 2000;
@@ -33,7 +34,7 @@ function open(pageCountMax?: number) {
 
 describe("a sharded table", () => {
   test("gives the answers of a Map, with each row's slot in its own shard", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("sharded-table"));
     const { kernels, kernel, table, hashes, values, slots } = open();
     const model = new Map<bigint, number>();
     for (let round = 0; round < 20; round++) {
@@ -81,7 +82,7 @@ describe("a sharded table", () => {
   });
 
   test("takes back what other shards took when one shard is exhausted", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("sharded-table"));
     const { kernel, table, hashes, values, slots } = open(6);
     for (let round = 0; ; round++) {
       expect(round).toBeLessThan(100);

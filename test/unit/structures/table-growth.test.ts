@@ -19,7 +19,8 @@ import {
 } from "../../../src/structures/fingerprint-table.ts";
 import { segmentsOf, unitsOf } from "../../../src/structures/table-growth.ts";
 import { verifyTable } from "../../../src/structures/table-verify.ts";
-import { openTestKernel, testSeed } from "../../support/kernels.ts";
+import { openTestKernel } from "../../support/kernels.ts";
+import { testSeed } from "../../support/seed.ts";
 import {
   BATCH_MAX,
   CLAIMED,
@@ -70,7 +71,7 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
   test.each([200, 1000, 8000])(
     "splits a segment of which half was removed and refilled, %s rows a batch",
     (rows) => {
-      const random = createRandom(testSeed());
+      const random = createRandom(testSeed("table-growth"));
       const driver = openDriver(openTestKernel(), valued);
       // To just before the first split; then the lower half goes and the upper half comes again.
       const most = valued ? 30_000 : 42_000;
@@ -90,7 +91,7 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
   );
 
   test("grows under ranges of every width, in batches of every size", () => {
-    const random = createRandom(testSeed());
+    const random = createRandom(testSeed("table-growth"));
     const driver = openDriver(openTestKernel(), valued);
     for (let i = 0; i < 24; i++) {
       const bits = BigInt(1 + random.below(17));
@@ -141,7 +142,7 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
       expect(tableStats(driver.table).count).toBe(7 * 1024 * (valued ? 5 : 8) - 1);
       findBoth(driver, [...driver.model.keys()].slice(-2000));
       // Others still come in.
-      const random = createRandom(testSeed());
+      const random = createRandom(testSeed("table-growth"));
       insertBoth(
         driver,
         hashesOf(3000, () => randomHash(random) & (ALL_BITS >> 1n)),
