@@ -3,6 +3,7 @@
  * registry at hand did not serve when the lock was written.
  *
  *   npm install --package-lock-only && node tools/complete-lock.mjs
+ *   … --prefix bench/peers          && node tools/complete-lock.mjs bench/peers
  *
  * npm leaves such packages out, and `npm ci` then refuses the lock on every machine. An entry that
  * is added here names the exact version and the platform, read off the package's name; it has no
@@ -11,7 +12,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { missingOptional } from "./tidy/lock.mjs";
 
-const file = new URL("../package-lock.json", import.meta.url);
+const folder = process.argv[2] ?? ".";
+const file = new URL(`../${folder}/package-lock.json`, import.meta.url);
 const lock = JSON.parse(readFileSync(file, "utf8"));
 const missing = missingOptional(lock.packages);
 for (const { name, version, dependent } of missing)

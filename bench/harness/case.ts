@@ -29,11 +29,33 @@ export interface Job {
   close?(): void | Promise<void>;
 }
 
+export type Suite =
+  | "kernel"
+  | "core"
+  | "rules"
+  | "durability"
+  | "workers"
+  | "crawl"
+  | "peers"
+  | "redis";
+
+export interface BenchSizes {
+  /** Run by the tests: every side in milliseconds. */
+  readonly smoke: readonly Params[];
+  readonly real: readonly Params[];
+  /** What the suite of ten minutes takes; where missing, the first of `real`. Empty: nothing. */
+  readonly suite?: readonly Params[];
+  /** Taken besides by a suite with --large. */
+  readonly large?: readonly Params[];
+}
+
 export interface BenchCase {
   readonly name: string;
-  readonly suite: "kernel" | "core" | "rules" | "workers";
+  readonly suite: Suite;
   /** One sentence for the list and the table's head. */
   readonly about: string;
+  /** What a reader asks, as the report's heading; `about` where it is missing. */
+  readonly question?: string;
   /** What one count of the times is: "URL", "operation". */
   readonly unit: string;
   /** shared: all sides take turns in one process. fresh: a new process for every observation. */
@@ -44,9 +66,11 @@ export interface BenchCase {
   readonly isSameWork?: boolean;
   /** What TARGETS or the issue asks of the ratio, in words. */
   readonly target?: string;
-  readonly sizes: { readonly smoke: readonly Params[]; readonly real: readonly Params[] };
+  readonly sizes: BenchSizes;
   /** Rounds of a real run, where it takes fewer than usual. */
   readonly rounds?: number;
+  /** Its part of the suite's time, against 1 of any other. */
+  readonly weight?: number;
   setup(side: string, params: Params): Job | Promise<Job>;
   /** Sides that cannot run here, with the reason: they are listed as not measured. */
   missing?(side: string, params: Params): string | undefined;

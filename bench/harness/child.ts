@@ -5,9 +5,13 @@
  *          ◀────────── last line of standard output: one JSON object ──────────┘
  */
 import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BenchCase, Params } from "./case.ts";
-import type { Observation } from "./run-case.ts";
+import { type Observation, TimeUp } from "./run-case.ts";
+
+/** The longest that a timer can wait. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** What every child runs with: a peer that keeps its URLs on the heap needs a large one. */
 export const CHILD_FLAGS: readonly string[] = ["--expose-gc", "--max-old-space-size=14336"];
@@ -23,16 +27,38 @@ export async function obey(cases: readonly BenchCase[], text: string): Promise<v
   const order = JSON.parse(text) as Order;
   const bench = cases.find(({ name }) => name === order.bench);
   if (bench === undefined) throw new Error(`case: ${order.bench} (expected: a name of --list)`);
-  const job = await bench.setup(order.side, order.params);
-  const measured = await job.run();
-  const observation: Observation = { measured, checksum: job.checksum() };
-  await job.close?.();
+  const observation = await observeHere(bench, order.side, order.params);
   process.stdout.write(`\n${JSON.stringify(observation)}\n`);
 }
 
-export function observeInChild(order: Order): Promise<Observation> {
-  const script = fileURLToPath(new URL("../child.js", import.meta.url));
-  const words = [...CHILD_FLAGS, script, JSON.stringify(order)];
+/** One observation in this process: what a child does, and enough to show that a case runs. */
+export async function observeHere(
+  bench: BenchCase,
+  side: string,
+  params: Params,
+): Promise<Observation> {
+  const job = await bench.setup(side, params);
+  // Cases that share a process count on a first run that warms up and does not count.
+  if (bench.process === "shared") await job.run();
+  const measured = await job.run();
+  const observation: Observation = { measured, checksum: job.checksum() };
+  await job.close?.();
+  return observation;
+}
+
+export interface ChildOptions {
+  /** Folder of the built benchmarks whose child is started; this one's where missing. */
+  readonly home?: string;
+  /** On the clock of performance.now(): the child is ended then, which throws TimeUp. */
+  readonly untilMs?: number | undefined;
+}
+
+export function observeInChild(
+  order: Order,
+  { home, untilMs = Number.POSITIVE_INFINITY }: ChildOptions = {},
+): Promise<Observation> {
+  const here = fileURLToPath(new URL("..", import.meta.url));
+  const words = [...CHILD_FLAGS, join(home ?? here, "child.js"), JSON.stringify(order)];
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
     let output = "";
@@ -44,10 +70,18 @@ export function observeInChild(order: Order): Promise<Observation> {
       process.exit(130);
     };
     process.once("SIGINT", stop).once("SIGTERM", stop);
+    let isUp = false;
+    const leftMs = Math.min(untilMs - performance.now(), TIMER_MS_MAX);
+    const timer = setTimeout(() => {
+      isUp = true;
+      child.kill("SIGKILL");
+    }, leftMs);
     child.on("error", reject);
     child.on("close", (code, signal) => {
+      clearTimeout(timer);
       process.off("SIGINT", stop).off("SIGTERM", stop);
-      if (code !== 0) {
+      if (isUp) reject(new TimeUp(`${order.bench}, ${order.side}: time was up`));
+      else if (code !== 0) {
         reject(new Error(`${order.bench}, ${order.side}: the child ended with ${code ?? signal}`));
         return;
       }

@@ -4,6 +4,10 @@ import { readFileSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { PerformanceObserver, type PerformanceEntry } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+/** The repository: this file runs from build/bench/harness. */
+export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 export interface Machine {
   readonly commit: string;

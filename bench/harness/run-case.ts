@@ -5,6 +5,7 @@
  *   round 2   A′ C  B  A       fresh:  each letter is a child process of its own
  *   …
  *
+ * Where time is short, rounds end early, always as whole rounds.
  * A′ is the first side once more: A′ / A is the A/A row; runs too short to be judged go without. A shared case warms every job with one run that
  * does not count.
  *
@@ -43,6 +44,9 @@ export interface CaseResult {
 /** The name of the A/A row's second side. */
 const AGAIN = "′";
 
+/** Thrown by an observation that was ended because time was up. */
+export class TimeUp extends Error {}
+
 export interface RunOptions {
   readonly bench: BenchCase;
   readonly params: Params;
@@ -50,6 +54,16 @@ export interface RunOptions {
   /** Makes an observation in a child process. */
   readonly observeFresh: (side: string, params: Params) => Promise<Observation>;
   readonly progress: (text: string) => void;
+  /** Where time is short; without it every round runs. */
+  readonly time?: TimeFrame;
+}
+
+/** On the clock of performance.now(). */
+export interface TimeFrame {
+  /** After ROUNDS_MIN rounds none begins that would not end by then. */
+  readonly softMs: number;
+  /** None begins at all that would not. */
+  readonly hardMs: number;
 }
 
 export async function runCase(options: RunOptions): Promise<CaseResult> {
@@ -62,26 +76,53 @@ export async function runCase(options: RunOptions): Promise<CaseResult> {
   const sides = sidesOf(bench).filter((side) => missing[side] === undefined);
   const stage = bench.process === "shared" ? await shared(options, sides) : fresh(options);
   const taken = new Map<string, Observation[]>();
+  let done = 0;
   try {
     const first = sides[0];
     const isJudged = rounds >= ROUNDS_MIN;
     const seats = first !== undefined && isJudged ? [...sides, first + AGAIN] : sides;
-    for (let round = 0; round < rounds; round++) {
-      const order = round % 2 === 0 ? seats : [...seats].reverse();
-      for (const seat of order) {
-        const side = seat.endsWith(AGAIN) ? seat.slice(0, -AGAIN.length) : seat;
-        options.progress(
-          `${bench.name} ${paramText(params)} round ${round + 1}/${rounds}: ${side}`,
-        );
+    for (let longestMs = 0; done < rounds && hasTime(options.time, done, longestMs); done++) {
+      const startMs = performance.now();
+      const round = await roundOf(options, stage, done % 2 === 0 ? seats : seats.toReversed());
+      if (round === undefined) break;
+      for (const [seat, observation] of round) {
         const list = taken.get(seat) ?? [];
-        list.push(await stage.observe(side));
+        list.push(observation);
         taken.set(seat, list);
       }
+      longestMs = Math.max(longestMs, performance.now() - startMs);
     }
   } finally {
     await stage.close();
   }
-  return { ...resultOf(bench, taken), params, rounds, missing };
+  return { ...resultOf(bench, taken), params, rounds: done, missing };
+}
+
+/** One observation of each seat; undefined where time was up before the last. */
+async function roundOf(
+  { bench, params, rounds, progress }: RunOptions,
+  stage: Stage,
+  seats: readonly string[],
+): Promise<(readonly [seat: string, Observation])[] | undefined> {
+  const round: (readonly [seat: string, Observation])[] = [];
+  for (const seat of seats) {
+    const side = seat.endsWith(AGAIN) ? seat.slice(0, -AGAIN.length) : seat;
+    progress(`${bench.name} ${paramText(params)} round of ${rounds}: ${side}`);
+    try {
+      round.push([seat, await stage.observe(side)]);
+    } catch (error) {
+      if (error instanceof TimeUp) return undefined;
+      throw error;
+    }
+  }
+  return round;
+}
+
+/** Whether one more round fits after so many, of which the longest took so long. */
+function hasTime(time: TimeFrame | undefined, done: number, longestMs: number): boolean {
+  if (time === undefined) return true;
+  const endMs = performance.now() + longestMs;
+  return endMs <= (done < ROUNDS_MIN ? time.hardMs : time.softMs);
 }
 
 export function paramText(params: Params): string {

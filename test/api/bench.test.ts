@@ -15,7 +15,11 @@ const RUN = fileURLToPath(new URL("../../bench/run.mjs", import.meta.url));
 interface Written {
   readonly schema: string;
   readonly case: string;
-  readonly runs: { ratio: { subject: string; peer: string }[]; missing: Record<string, string> }[];
+  readonly runs: {
+    rounds: number;
+    ratio: { subject: string; peer: string }[];
+    missing: Record<string, string>;
+  }[];
 }
 
 /** What a run printed and how it ended. */
@@ -72,10 +76,18 @@ describe("benchmarks", () => {
     }
   });
 
+  it("observe in a process of their own where the heap matters", async () => {
+    const words = ["scale-finished", "--smoke", "--rounds", "2", "--json"];
+    const { output, code } = await bench(...words);
+    expect(code, output).toBe(0);
+    const [run] = (JSON.parse(output) as Written).runs;
+    expect(run).toMatchObject({ rounds: 2, missing: {} });
+  });
+
   it("name what is wrong with a word they do not know", async () => {
     expect(await bench("kernal")).toMatchObject({ code: 2 });
     expect((await bench("kernal")).output).toContain(
-      "kernal (expected: kernel, core, rules or a name",
+      "kernal (expected: kernel, core, rules, workers or a name of --list)",
     );
     expect(await bench("canonical", "--rounds", "0")).toMatchObject({ code: 2 });
   });

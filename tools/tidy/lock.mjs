@@ -4,7 +4,7 @@
  */
 
 export function checkLock({ path, text }, report) {
-  if (path !== "package-lock.json") return;
+  if (!/(^|\/)package-lock\.json$/.test(path)) return;
   text.split("\n").forEach((line, index) => {
     if (/"resolved":\s*"[a-z+]+:/.test(line))
       report("lock-address", index + 1, "set omit-lockfile-registry-resolved and lock again");

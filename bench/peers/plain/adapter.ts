@@ -9,7 +9,7 @@
  * leases with deadlines, no retries, no report, and it cannot be saved: whatever that costs, it does not pay.
  */
 import { createIndexedHeap, type HeapItem, type IndexedHeap } from "./indexed-heap.ts";
-import type { Queue, QueueOptions } from "./queue.ts";
+import type { Queue, QueueOptions } from "../queue.ts";
 
 interface PlainRecord {
   readonly url: string;

@@ -2,13 +2,8 @@
  * Crawlee's RequestQueue on its memory storage, where it is installed (crawlee/README.md): requests in by lists, out and
  * marked as handled one by one, which is the only way it has.
  */
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Queue } from "./queue.ts";
-
-/** The folder as it stands in the sources: this file runs from build/. */
-const FOLDER = fileURLToPath(new URL("../../../bench/peers/crawlee/", import.meta.url));
+import { loadPackage, packageMissing } from "../installed.ts";
+import type { Queue } from "../queue.ts";
 
 interface CrawleeRequest {
   readonly url: string;
@@ -34,21 +29,13 @@ interface CrawleeStorage {
   MemoryStorage: new (options: Record<string, unknown>) => unknown;
 }
 
-/** The folder that holds node_modules: beside the manifest, or where BENCH_CRAWLEE says. */
-function homeOf(): string {
-  const given = process.env.BENCH_CRAWLEE;
-  return given === undefined ? FOLDER : `${given.replace(/\/$/, "")}/`;
-}
-
 export function crawleeMissing(): string | undefined {
-  if (existsSync(`${homeOf()}node_modules/@crawlee/core`)) return undefined;
-  return "not installed: see bench/peers/crawlee/README.md";
+  return packageMissing("@crawlee/core");
 }
 
 export async function openCrawlee(): Promise<Queue> {
-  const require = createRequire(pathToFileURL(`${homeOf()}package.json`));
-  const core = require("@crawlee/core") as CrawleeCore;
-  const { MemoryStorage } = require("@crawlee/memory-storage") as CrawleeStorage;
+  const core = loadPackage("@crawlee/core") as CrawleeCore;
+  const { MemoryStorage } = loadPackage("@crawlee/memory-storage") as CrawleeStorage;
   const config = new core.Configuration({ persistStorage: false, logLevel: 0 });
   const client = new MemoryStorage({ persistStorage: false, writeMetadata: false });
   config.useStorageClient(client);

@@ -1,0 +1,96 @@
+/**
+ * Cases that were named, at their real or smoke sizes: a table each, and a result file each.
+ *
+ * At smoke size everything runs in this process: what is shown is that it runs, not how fast.
+ */
+import { join } from "node:path";
+import type { BenchCase, Params } from "../harness/case.ts";
+import { CHILD_FLAGS, observeHere, observeInChild } from "../harness/child.ts";
+import { machineOf, ROOT } from "../harness/machine.ts";
+import { resultOf, type ResultFile, writeResult } from "../harness/result-file.ts";
+import { type CaseResult, paramText, runCase } from "../harness/run-case.ts";
+import { headText, resultText } from "../harness/table.ts";
+
+export const ROUNDS = { smoke: 1, real: { shared: 15, fresh: 5 } } as const;
+
+export interface NamedFlags {
+  readonly isSmoke: boolean;
+  readonly rounds: number | undefined;
+  readonly params: string | undefined;
+  readonly write: boolean;
+  readonly json: boolean;
+  readonly list: boolean;
+}
+
+/** Returns the exit code. */
+export async function runNamed(chosen: readonly BenchCase[], flags: NamedFlags): Promise<number> {
+  if (flags.list) {
+    for (const bench of chosen) console.log(listText(bench));
+    return 0;
+  }
+  let failed = 0;
+  for (const bench of chosen) failed += (await runOne(bench, flags)) ? 0 : 1;
+  return failed === 0 ? 0 : 1;
+}
+
+function listText(bench: BenchCase): string {
+  const pairs = bench.pairs.map(([subject, peer]) => `${subject} / ${peer}`).join(", ");
+  const sizes = bench.sizes.real.map(paramText).join(" | ");
+  const target = bench.target === undefined ? "" : `\n    target: ${bench.target}`;
+  return `${bench.suite} ${bench.name}: ${bench.about}\n    ${pairs}\n    ${sizes}${target}`;
+}
+
+/** Whether a size has every `name=value` of a list. */
+function matches(params: Params, wanted: string | undefined): boolean {
+  if (wanted === undefined) return true;
+  return wanted.split(",").every((each) => {
+    const [name, value] = each.split("=");
+    return name !== undefined && String(params[name]) === value;
+  });
+}
+
+/** True when all of its sizes ran and every checksum agreed. */
+async function runOne(bench: BenchCase, flags: NamedFlags): Promise<boolean> {
+  const size = flags.isSmoke ? "smoke" : "real";
+  const machine = machineOf(ROOT, bench.process === "fresh" ? CHILD_FLAGS : []);
+  const startedAt = new Date();
+  const rounds =
+    flags.rounds ?? (flags.isSmoke ? ROUNDS.smoke : (bench.rounds ?? ROUNDS.real[bench.process]));
+  const isHere = flags.isSmoke && rounds === ROUNDS.smoke;
+  const sizes = bench.sizes[size].filter((params) => matches(params, flags.params));
+  if (!flags.json) console.log(headText(bench));
+  const results: CaseResult[] = [];
+  try {
+    for (const params of sizes) {
+      const result = await runCase({
+        bench,
+        params,
+        rounds,
+        observeFresh: (side) =>
+          isHere
+            ? observeHere(bench, side, params)
+            : observeInChild({ bench: bench.name, side, params }),
+        progress,
+      });
+      progress("");
+      results.push(result);
+      if (!flags.json) console.log(resultText(bench, result));
+    }
+  } catch (error) {
+    progress("");
+    console.error(error instanceof Error ? error.message : error);
+    return false;
+  }
+  const file: ResultFile = { bench, size, startedAt, machine, results };
+  if (flags.json) console.log(JSON.stringify(resultOf(file)));
+  if (flags.write && results.length > 0) {
+    const path = writeResult(join(ROOT, "bench/results"), file);
+    if (!flags.json) console.log(`\n  ${path.slice(ROOT.length)}`);
+  }
+  return true;
+}
+
+/** One line that is drawn anew, on a terminal only. */
+export function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+}
