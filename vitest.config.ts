@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -6,6 +7,9 @@ export default defineConfig({
     exclude: ["test/tidy/fixtures/**"],
     env: { OUTRIDER_VERIFY: "1" },
     pool: "forks",
+    // vitest leaves one core free: on two cores half the machine would wait.
+    maxWorkers: availableParallelism(),
     testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });
