@@ -1,5 +1,6 @@
 /** Arguments: what comes in beside requests, read once and checked by name before anything changes. */
 import { FrontierError, misuse } from "../base/errors.ts";
+import type { RecordState } from "../frontier/record-state.ts";
 import type { Outcome } from "../frontier/policy.ts";
 
 const OUTCOME_FIELDS = ["status", "latencyMs", "retryAfterMs", "bytes", "address", "changed"];
@@ -75,4 +76,46 @@ export function checkText(value: unknown, name: string): void {
 export function checkSignal(signal: unknown): void {
   if (signal === undefined || signal instanceof AbortSignal) return;
   throw misuse("ARGUMENT_INVALID", "signal", signal, "an AbortSignal");
+}
+
+/** Which records a call is about. */
+export interface Filter {
+  state?: RecordState;
+  rule?: string;
+  host?: string;
+  pattern?: string;
+  epoch?: string;
+}
+
+/** A filter that says nothing takes all, so that a misspelt field must never pass. */
+export function readFilter(given: Filter, fields: ReadonlyArray<keyof Filter>): Filter {
+  const filter = readFields(given, "filter", fields);
+  for (const field of fields) checkText(filter[field], `filter.${field}`);
+  return filter;
+}
+
+/** A count; Infinity: as many as there are. */
+export function countOf(value: unknown, name: string): number {
+  if (value === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw misuse("ARGUMENT_INVALID", name, value, "a whole number of at least 0");
+}
+
+/** A count of at least one. */
+export function positiveOf(value: unknown, name: string): number {
+  const count = countOf(value, name);
+  if (count > 0) return count;
+  throw misuse("ARGUMENT_INVALID", name, value, "a whole number of at least 1");
+}
+
+/** The expression of a pattern. */
+export function expressionOf(pattern: unknown): RegExp {
+  if (typeof pattern === "string") {
+    try {
+      return new RegExp(pattern, "u");
+    } catch {
+      // Named below with everything else that is no pattern.
+    }
+  }
+  throw misuse("ARGUMENT_INVALID", "filter.pattern", pattern, "an ECMAScript pattern");
 }

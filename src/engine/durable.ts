@@ -172,11 +172,20 @@ export class Durable {
     throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
   }
 
-  /** The frontier is about to be cleared: that is durable before what it kept on disk goes. */
+  /**
+   * The frontier is about to be cleared: what it kept on disk goes only when that is durable. Throws what the disk said;
+   * the word is taken back then, and nothing has changed.
+   */
   clearing(): void {
+    this.#settle();
     this.#log.cleared();
     this.#log.end();
-    this.#journal.sync();
+    try {
+      this.#settle();
+    } catch (error) {
+      this.#journal.retract();
+      throw error;
+    }
   }
 
   /** The frontier was cleared: its new core begins with nothing but what its hosts are owed. */
@@ -287,14 +296,7 @@ export class Durable {
 
   /** What no transition says: counters, shares, the user's state. Only what changed is written. */
   #noteAll(): void {
-    const { counters, hosts, leaseSequence, rules } = this.#core;
-    const { pushed, duplicate, full, lateResults, expired, seen } = counters;
-    this.#note("counters", {
-      ...{ pushed, duplicate, full, lateResults, expired, leaseSequence, joined: hosts.joined },
-      seen,
-      rejected: Object.fromEntries(counters.rejected),
-      passes: Object.fromEntries(rules.map(({ id, pass }) => [id, pass])),
-    });
+    this.#note("counters", notedCounters(this.#core));
     this.#note("state", this.#parts.state());
   }
 
@@ -400,4 +402,16 @@ const NONE_MS = 100;
 /** The next turn of the event loop. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Counts that no entry of a record tells. */
+export function notedCounters(core: Core): Record<string, unknown> {
+  const { counters, hosts, leaseSequence, rules } = core;
+  const { pushed, duplicate, full, lateResults, expired, seen } = counters;
+  return {
+    ...{ pushed, duplicate, full, lateResults, expired, leaseSequence, joined: hosts.joined },
+    seen,
+    rejected: Object.fromEntries(counters.rejected),
+    passes: Object.fromEntries(rules.map(({ id, pass }) => [id, pass])),
+  };
 }

@@ -3,6 +3,7 @@
  * lets the rooms below decide, and closes the call. Owner: the thread that opened it.
  */
 import { misuse } from "../base/errors.ts";
+import { entropyWords } from "../base/random.ts";
 import { liveRecord, removeRecords, requeueFailed, updateRecord } from "../frontier/steer.ts";
 import { forgetAll, forgetEpoch } from "../frontier/epochs.ts";
 import { installRules } from "../frontier/rule-set.ts";
@@ -10,8 +11,18 @@ import { normalizeRules } from "../frontier/rules.ts";
 import { step } from "../frontier/leases.ts";
 import { VERDICT_CLOSED, VERDICT_FULL_DISK, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
-import { checkSignal, checkText, readFields, readList } from "./arguments.ts";
+import {
+  checkSignal,
+  checkText,
+  countOf,
+  expressionOf,
+  positiveOf,
+  readFields,
+  readFilter,
+  readList,
+} from "./arguments.ts";
 import { Desk } from "./desk.ts";
+import { openAlone, snapshotTo } from "./alone.ts";
 import { EventHub } from "./events.ts";
 import { hostView } from "./host-view.ts";
 import { bytesToSay, pushList, refuseAll } from "./intake.ts";
@@ -63,11 +74,16 @@ export class MemoryFrontier implements Frontier {
 
   /** Secret of the keyed hash, where files name identities by it. */
   #secret: Uint32Array | undefined;
+  /** As they were given last; undefined: none ever were. */
+  #rulesNow: Settings["rulesGiven"];
+  /** The last file that was asked for. */
+  #written: Promise<unknown> = Promise.resolve();
 
   /** Opens a frontier; with a directory, what that holds goes on. */
   static async open(settings: Settings): Promise<MemoryFrontier> {
     const frontier = new MemoryFrontier(settings);
     if (settings.directory !== undefined) frontier.#start(await frontier.#openDirectory());
+    else if (settings.from !== undefined) frontier.#start(await frontier.#openFile());
     return frontier;
   }
 
@@ -83,7 +99,10 @@ export class MemoryFrontier implements Frontier {
       fingerprintOf(requestOf(url, extras), key),
     );
     nameCore(this, () => life.need().core);
-    if (settings.directory === undefined) this.#start(createRuntime(settings, this.#hooks));
+    this.#rulesNow = settings.rulesGiven;
+    if (settings.directory !== undefined || settings.from !== undefined) return;
+    this.#secret = entropyWords(4);
+    this.#start(createRuntime(settings, this.#hooks, undefined, { secret: this.#secret }));
   }
 
   #start(runtime: Runtime): void {
@@ -106,6 +125,21 @@ export class MemoryFrontier implements Frontier {
     this.#secret = secret;
     this.#hooks.tiers = tiers;
     if (resumed !== undefined) events.emitEarly("resumed", resumed);
+    return runtime;
+  }
+
+  async #openFile(): Promise<Runtime> {
+    const { runtime, resumed, secret, seeded } = await openAlone({
+      ...{ settings: this.#settings, events: this.#events, state: () => this.state },
+      make: (secret, isCleared) =>
+        createRuntime(this.#settings, this.#hooks, undefined, { secret, isCleared }),
+      setState: (state) => {
+        this.state = state;
+      },
+    });
+    this.#life.chores.restore(seeded);
+    this.#secret = secret;
+    this.#events.emitEarly("resumed", resumed);
     return runtime;
   }
 
@@ -354,17 +388,46 @@ export class MemoryFrontier implements Frontier {
     step(core, nowMs);
     this.#life.durable?.need(STEERING_BYTES);
     installRules(core, specs, version ?? nextVersion(core.version), nowMs);
+    this.#rulesNow = rules;
     core.log?.note("rules", storedRules(rules, core.version));
     this.#life.chores.rulesChanged(core, nowMs);
     this.#sharing.refresh();
     this.#life.end(nowMs);
   }
 
-  async snapshot(): Promise<SnapshotInfo> {
+  async snapshot(options: { path?: string } = {}): Promise<SnapshotInfo> {
+    const { path } = readFields(options, "options", ["path"]);
+    checkText(path, "options.path");
     this.#life.need();
     const { durable } = this.#life;
-    if (durable !== undefined) return durable.snapshot();
-    throw misuse("UNSUPPORTED", "snapshot", "asked for", "a frontier with a directory");
+    if (durable !== undefined && path === undefined) return durable.snapshot();
+    if (durable !== undefined || path === undefined) {
+      const expected = "a path without a directory, none with one";
+      throw misuse("ARGUMENT_INVALID", "options.path", path, expected);
+    }
+    const done = this.#written.then(() => this.#snapshotTo(path));
+    this.#written = done.catch(() => undefined);
+    return done;
+  }
+
+  /** One at a time: each hears what is said while it is written. */
+  #snapshotTo(path: string): Promise<SnapshotInfo> {
+    return snapshotTo({
+      ...{ settings: this.#settings, path, secret: this.#secret as Uint32Array },
+      core: () => (this.#life.isClosed ? undefined : this.#life.gate.core),
+      notes: () => ({
+        state: this.state,
+        seeded: this.#life.chores.seededAt,
+        ...this.#rulesNote(),
+      }),
+    });
+  }
+
+  /** The rules that were set last, for who opens the file without any. */
+  #rulesNote(): { rules?: unknown } {
+    const rules = this.#rulesNow;
+    if (rules === undefined) return {};
+    return { rules: storedRules(rules, this.#life.need().core.version) };
   }
 
   share(): FrontierHandle {
@@ -432,42 +495,4 @@ function readRequests(given: unknown, defaults: unknown): readonly RequestLike[]
 function withKey(request: RequestLike, key: string | undefined): RequestLike {
   if (key === undefined) return request;
   return typeof request === "string" ? { url: request, key } : { ...request, key };
-}
-
-interface Filter {
-  state?: RecordState;
-  rule?: string;
-  host?: string;
-  pattern?: string;
-  epoch?: string;
-}
-
-/** A filter that says nothing takes all, so that a misspelt field must never pass. */
-function readFilter(given: Filter, fields: ReadonlyArray<keyof Filter>): Filter {
-  const filter = readFields(given, "filter", fields);
-  for (const field of fields) checkText(filter[field], `filter.${field}`);
-  return filter;
-}
-
-function countOf(value: unknown, name: string): number {
-  if (value === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw misuse("ARGUMENT_INVALID", name, value, "a whole number of at least 0");
-}
-
-function positiveOf(value: unknown, name: string): number {
-  const count = countOf(value, name);
-  if (count > 0) return count;
-  throw misuse("ARGUMENT_INVALID", name, value, "a whole number of at least 1");
-}
-
-function expressionOf(pattern: unknown): RegExp {
-  if (typeof pattern === "string") {
-    try {
-      return new RegExp(pattern, "u");
-    } catch {
-      // Named below with everything else that is no pattern.
-    }
-  }
-  throw misuse("ARGUMENT_INVALID", "filter.pattern", pattern, "an ECMAScript pattern");
 }

@@ -195,6 +195,7 @@ export class Life {
     if (this.#isSettling) this.#isUnsettled = true;
     else this.#settleAll(nowMs);
     try {
+      this.#runtime?.core.log?.end();
       if (this.#runtime !== undefined) this.durable?.commit(nowMs);
     } finally {
       this.events.flush(); // also where the disk has refused: the rest has happened

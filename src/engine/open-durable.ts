@@ -4,16 +4,18 @@
  *
  *   lock ─▶ newest good snapshot + journal ─▶ core ─▶ new segment ─▶ open
  */
+import { misuse } from "../base/errors.ts";
 import { entropyWords } from "../base/random.ts";
 import type { Core } from "../frontier/core.ts";
 import { installRules } from "../frontier/rule-set.ts";
 import { normalizeRules } from "../frontier/rules.ts";
-import { diskFault, nodeFiles } from "../persistence/files.ts";
+import { copyFile, diskFault, nodeFiles } from "../persistence/files.ts";
 import { giveLock, takeLock } from "../persistence/lock.ts";
 import { packr } from "../persistence/pack.ts";
-import { frontierDirectory, type Place, snapshotPath } from "../persistence/place.ts";
+import { frontierDirectory, lookAround, type Place, snapshotPath } from "../persistence/place.ts";
 import { systemProcesses } from "../persistence/process-table.ts";
 import { recover, type Recovered } from "../persistence/recover.ts";
+import { ALONE_SERIAL } from "../persistence/snapshot-alone.ts";
 import { policyId } from "../url/policy.ts";
 import { Durable } from "./durable.ts";
 import type { EventHub } from "./events.ts";
@@ -84,6 +86,7 @@ async function openLocked(
     runtime = parts.make({ secret, isCleared }, tiers);
     return runtime.core;
   };
+  if (settings.from !== undefined) adoptFile(place, settings.from);
   const found = await recover({
     ...{ place, profile, make, nowMs: settings.clock.now() },
     pause: () => new Promise((resolve) => setImmediate(resolve)),
@@ -95,8 +98,7 @@ async function openLocked(
     make(secret);
   }
   const { core } = runtime as Runtime;
-  if (found !== undefined) applyNotes(parts, core, found);
-  restoreRules(parts, core, found);
+  applyFound(parts, core, found);
   const durable = new Durable({
     ...{ settings, events, place, lock, tiers, core, state: parts.state },
     identity: { secret, profile },
@@ -110,12 +112,31 @@ async function openLocked(
   core.log?.end();
   for (const cause of found?.damage ?? []) events.fault({ kind: "disk", stage: "open", cause });
   const resumed = found === undefined ? undefined : resumedOf(core, found);
-  const seeded = (noteOf(found, "seeded") ?? {}) as Record<string, number>;
+  const seeded = seededOf(found);
   return { runtime: runtime as Runtime, durable, secret, resumed, seeded, tiers };
 }
 
+/** What no table holds: notes, and rules where the opening has none of its own. */
+export function applyFound(
+  parts: Pick<OpenParts, "settings" | "setState">,
+  core: Core,
+  found: Recovered | undefined,
+): void {
+  if (found !== undefined) applyNotes(parts, core, found);
+  restoreRules(parts, core, found);
+}
+
+/** When each rule was seeded last. */
+export function seededOf(found: Recovered | undefined): Record<string, number> {
+  return (noteOf(found, "seeded") ?? {}) as Record<string, number>;
+}
+
 /** Without rules of its own the opening goes on under those that were set last. */
-function restoreRules({ settings }: OpenParts, core: Core, found: Recovered | undefined): void {
+function restoreRules(
+  { settings }: Pick<OpenParts, "settings">,
+  core: Core,
+  found: Recovered | undefined,
+): void {
   const note = settings.rulesGiven === undefined ? noteOf(found, "rules") : undefined;
   if (note === undefined || note === null) return;
   const { rules, version } = note as { rules: Rule[]; version: number | string };
@@ -129,7 +150,7 @@ function noteOf(found: Recovered | undefined, name: string): unknown {
 }
 
 /** What no entry of a record says. */
-function applyNotes(parts: OpenParts, core: Core, { revival }: Recovered): void {
+function applyNotes(parts: Pick<OpenParts, "setState">, core: Core, { revival }: Recovered): void {
   const state = revival.notes.get("state");
   if (state !== undefined) parts.setState(packr.unpack(state) as Record<string, unknown>);
   const noted = revival.notes.get("counters");
@@ -162,7 +183,7 @@ interface NotedCounters {
   readonly passes: Record<string, number>;
 }
 
-function resumedOf({ counters }: Core, { revival, lost, damage }: Recovered): Resumed {
+export function resumedOf({ counters }: Core, { revival, lost, damage }: Recovered): Resumed {
   const { pending, waiting, failed } = counters;
   return {
     ...{ pending, waiting, failed, leases: revival.leases, lost },
@@ -178,4 +199,13 @@ function bytesOf(place: Place, serial: number): number {
   } finally {
     place.files.close(file);
   }
+}
+
+/** Makes a file that stands alone the first generation of an empty directory. */
+function adoptFile(place: Place, path: string): void {
+  const { segments, snapshots } = lookAround(place);
+  if (segments.length > 0 || snapshots.length > 0) {
+    throw misuse("OPTION_INVALID", "options.from", path, "a directory without a frontier in it");
+  }
+  copyFile(place.files, path, snapshotPath(place, ALONE_SERIAL));
 }

@@ -25,6 +25,8 @@ export interface Settings {
   readonly name: string;
   /** undefined: in memory alone. */
   readonly directory: string | undefined;
+  /** The file to begin with. */
+  readonly from: string | undefined;
   readonly durability: "sync" | { readonly everyMs: number } | "none";
   readonly snapshots: { everyMs: number; everyBytes: number; keep: number };
   readonly onProgress: FrontierOptions["onProgress"];
@@ -72,6 +74,7 @@ export interface Settings {
 const FIELDS = [
   "name",
   "directory",
+  "from",
   "clock",
   "rules",
   "defaults",
@@ -124,6 +127,10 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
   if (directory !== undefined && (typeof directory !== "string" || directory === "")) {
     throw misuse("OPTION_INVALID", "options.directory", directory, "a path");
   }
+  const { from } = options;
+  if (from !== undefined && (typeof from !== "string" || from === "")) {
+    throw misuse("OPTION_INVALID", "options.from", from, "the path of a snapshot's file");
+  }
   const defaults = options.defaults ?? {};
   const policy = normalizeRulePolicy(defaults, "options.defaults");
   const key = normalizePolicy(policy.key ?? {}, "options.defaults.key");
@@ -132,6 +139,7 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
   return {
     name: nameOf(options.name ?? "default"),
     directory,
+    from,
     durability: durabilityOf(options.durability, directory),
     snapshots: snapshotsOf(options.snapshots ?? {}),
     onProgress: hook(options.onProgress, "options.onProgress"),
@@ -177,10 +185,6 @@ function seenOf(
   if (!isKnown || (mode === "tiered" && directory === undefined)) {
     const expected = "'exact' or 'bloom'; 'tiered' needs a directory";
     throw misuse("OPTION_INVALID", "options.seen.mode", mode, expected);
-  }
-  if (mode === "bloom" && directory !== undefined) {
-    const expected = "'tiered' or 'exact' with a directory in this version";
-    throw misuse("UNSUPPORTED", "options.seen.mode", mode, expected);
   }
   const rate = seen.falsePositiveRate ?? 0.001;
   if (!(typeof rate === "number" && rate > 0 && rate < 1)) {

@@ -12,6 +12,7 @@
  *       snapshot is replayed to what it became.
  */
 import { join } from "node:path";
+import { FrontierError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { createColdTier } from "../persistence/cold-tier.ts";
 import { crcOf } from "../persistence/checksum.ts";
@@ -45,8 +46,9 @@ export class Tiers {
     this.close(false);
     const { files, directory } = this.#place;
     let cold: ColdTier | undefined;
+    const seen = join(directory, "seen");
+    if (!this.#isTiered && !isCleared) refuseRuns(this.#place, seen);
     if (this.#isTiered) {
-      const seen = join(directory, "seen");
       const identity = { algorithm: HASH_ALGORITHM, secretCheck: checkOf(secret) };
       cold = createColdTier({ kernel, directory: seen, identity, files });
       if (isCleared) {
@@ -83,6 +85,15 @@ export class Tiers {
     // Nobody looks for them any more: the journal is gone, or was never there.
     for (const name of files.list(seen)) files.remove(join(seen, name));
   }
+}
+
+/** What went to the cold tier is known there alone: another mode would take it for new. */
+function refuseRuns({ files }: Place, seen: string): void {
+  if (!files.exists(seen)) return;
+  if (!files.list(seen).some((name) => name.endsWith(".cold"))) return;
+  const expected = "'tiered', as this directory was made with, or another directory";
+  const message = `seen.mode: not tiered, at ${seen} (expected: ${expected})`;
+  throw new FrontierError("PROFILE_MISMATCH", message, { path: seen });
 }
 
 /** Two words that tell secrets apart and do not give them away. */

@@ -309,6 +309,11 @@ export interface FrontierOptions {
   name?: string;
   /** Where the frontier's files live; one process at a time per directory and name. None: memory alone. */
   directory?: string;
+  /**
+   * A file that `snapshot({ path })` wrote: begin with what it holds. With a directory the file becomes its first generation;
+   * OPTION_INVALID where a frontier is in it already.
+   */
+  from?: string;
   clock?: Clock;
   /** None: one rule, `default`, that takes everything. An empty list takes nothing. */
   rules?: Rule[];
@@ -390,7 +395,16 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    * pending under a rule that has gone finds a new one in slices, which end with `rulesApplied`.
    */
   setRules(rules: Rule[], version?: number | string): void;
-  snapshot(): Promise<SnapshotInfo>;
+  /**
+   * With a directory: replaces its journal by a snapshot now; resolves when that is durable. In memory: writes a file at
+   * `path`, from which `openFrontier({ from: path })` goes on; it is the frontier at one moment
+   * between the call and its end. Both are written beside the calls, in slices of about 2 ms. ARGUMENT_INVALID without the one that is needed, DISK_FULL and its siblings for a disk that refuses.
+   *
+   * ```js
+   * await frontier.snapshot({ path: "crawl.msgpack" });
+   * ```
+   */
+  snapshot(options?: { path?: string }): Promise<SnapshotInfo>;
   /** For `attach` in other threads: give it to a Worker as workerData, or post it. */
   share(): FrontierHandle;
   close(options?: { discard?: boolean }): Promise<void>;

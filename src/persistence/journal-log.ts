@@ -12,6 +12,7 @@ import { packr } from "./pack.ts";
 import {
   LOG_ADMITTED,
   LOG_DONE,
+  LOG_HOST_ALL,
   LOG_HOST_CLOCK,
   LOG_LEASED,
   LOG_MOVED,
@@ -22,7 +23,6 @@ import type { Core } from "../frontier/core.ts";
 import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
 import {
   JOURNAL_ADMITTED_WORDS,
-  JOURNAL_AGAIN,
   JOURNAL_CLEARED,
   JOURNAL_DISOWNED,
   JOURNAL_DISOWNED_WORDS,
@@ -36,24 +36,15 @@ import {
   JOURNAL_HAS_PARENT,
   JOURNAL_HAS_PRIORITY,
   JOURNAL_HAS_TRIES,
-  JOURNAL_HOST_ALL,
-  JOURNAL_HOST_ALL_WORDS,
-  JOURNAL_HOST_CLOCK,
-  JOURNAL_HOST_CLOCK_WORDS,
   JOURNAL_HOST_FORGOTTEN,
-  JOURNAL_HOST_MADE,
-  JOURNAL_HOST_MADE_WORDS,
   JOURNAL_LEASED_WORDS,
   JOURNAL_MEMBER,
   JOURNAL_MOVE_WORDS,
-  JOURNAL_NAMELESS,
   JOURNAL_NAME_WORDS,
   JOURNAL_NOTE,
   JOURNAL_NOTE_WORDS,
   JOURNAL_PARENT,
   JOURNAL_PARENT_WORDS,
-  JOURNAL_RULE_SHIFT,
-  JOURNAL_STATE_SHIFT,
   JOURNAL_UNSEEN,
   JOURNAL_UNSEEN_WORDS,
   JOURNAL_VOLATILE,
@@ -62,36 +53,18 @@ import {
   JOURNAL_WAS_FAILED,
   JOURNAL_WAS_REMOVED,
 } from "../layout/journal.ts";
-import { RULE_QUEUE_INDEX_WORD } from "../layout/host.ts";
-import { heapKeyOf } from "../structures/heap.ts";
 import {
-  HOST_ADAPTIVE_WORD,
   HOST_ADMITTED_WORD,
-  HOST_BLOCK_UNTIL_WORD,
-  HOST_BYTES_WORD,
-  HOST_DELAY_WORD,
-  HOST_FAILURES_WORD,
-  HOST_FLAGS_WORD,
   HOST_HASH_HI_WORD,
   HOST_HASH_LO_WORD,
   HOST_JOURNALED,
-  HOST_LIMIT_WORD,
-  HOST_NAME_BYTES_WORD,
-  HOST_NAME_WORD,
-  HOST_READY_AT_WORD,
-  HOST_TURN_WORD,
   hostFlag,
-  QUEUE_RULE_WORD,
   setHostFlag,
 } from "../structures/host-table.ts";
 import {
   RECORD_FLAG_NO_IDENTITY,
   RECORD_FLAG_VOLATILE,
-  RECORD_RESTING,
-  RECORD_WAITING,
   blobBytes,
-  blobPeriod,
-  isRecordAgain,
   recordAttempt,
   recordBlob,
   recordDeliveries,
@@ -102,15 +75,15 @@ import {
   recordLo,
   recordParent,
   recordPriority,
-  recordQueue,
-  recordState,
   recordTextLength,
   recordTextOffset,
 } from "../structures/record.ts";
 import { seenFind } from "../structures/seen-set.ts";
-import { float, word } from "../structures/store.ts";
+import { word } from "../structures/store.ts";
+import { dueOf, headOf, periodOfRecord, wordsOf } from "./journal-fields.ts";
+import { sayHost, sayHostMade } from "./journal-hosts.ts";
 import { dropName, forgetNames, type Names, nameRecord } from "./names.ts";
-import { type Tape, tapeDouble, tapeRoom } from "./tape.ts";
+import { type Tape, tapeBytesPadded, tapeDouble, tapeRoom } from "./tape.ts";
 
 /** Flags of a record that are its own: where it stands is not. */
 const KEPT_FLAGS = 15;
@@ -125,6 +98,8 @@ export interface LogParts {
   readonly tape: Tape;
   /** A group is whole. */
   readonly onGroup: () => void;
+  /** It began beside hosts that are there already: the first word on one says all of it. */
+  readonly isLate?: boolean;
   /** What no snapshot under way may see half of: generations, rules. */
   readonly onBreak: () => void;
 }
@@ -198,28 +173,9 @@ export class JournalLog implements TransitionLog {
 
   /** @hot */
   host(host: number, fields: number): void {
-    const { store } = this.core;
-    const { tape } = this;
-    if (!hostFlag(store, host, HOST_JOURNALED)) this.#hostMade(host);
-    const at = tapeRoom(tape, JOURNAL_HOST_ALL_WORDS);
-    const { u32 } = tape;
-    u32[at] = fields === LOG_HOST_CLOCK ? JOURNAL_HOST_CLOCK : JOURNAL_HOST_ALL;
-    u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
-    u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
-    tapeDouble(tape, at + 3, float(store, host, HOST_TURN_WORD));
-    tapeDouble(tape, at + 5, float(store, host, HOST_READY_AT_WORD));
-    tape.end = at + JOURNAL_HOST_CLOCK_WORDS;
-    if (fields === LOG_HOST_CLOCK) return;
-    this.isUrgent = true;
-    tapeDouble(tape, at + 7, float(store, host, HOST_BLOCK_UNTIL_WORD));
-    tapeDouble(tape, at + 9, float(store, host, HOST_DELAY_WORD));
-    tapeDouble(tape, at + 11, float(store, host, HOST_ADAPTIVE_WORD));
-    tapeDouble(tape, at + 13, float(store, host, HOST_BYTES_WORD));
-    u32[at + 15] = word(store, host, HOST_LIMIT_WORD);
-    u32[at + 16] = word(store, host, HOST_FAILURES_WORD);
-    u32[at + 17] = word(store, host, HOST_ADMITTED_WORD);
-    u32[at + 18] = word(store, host, HOST_FLAGS_WORD);
-    tape.end = at + JOURNAL_HOST_ALL_WORDS;
+    if (!hostFlag(this.core.store, host, HOST_JOURNALED)) this.#hostMade(host);
+    if (fields !== LOG_HOST_CLOCK) this.isUrgent = true;
+    sayHost(this.core.store, this.tape, host, fields);
   }
 
   hostForgotten(host: number): void {
@@ -261,7 +217,7 @@ export class JournalLog implements TransitionLog {
       this.tape.u32[named] = JOURNAL_EPOCH;
       this.tape.u32[named + 1] = name.length;
       this.tape.end = named + JOURNAL_EPOCH_WORDS;
-      this.#bytes(name);
+      tapeBytesPadded(this.tape, name);
       this.epoch = epoch;
     }
     this.#words(JOURNAL_MEMBER, lo, hi);
@@ -311,8 +267,8 @@ export class JournalLog implements TransitionLog {
     tape.u32[at + 1] = title.length;
     tape.u32[at + 2] = value.length;
     tape.end = at + JOURNAL_NOTE_WORDS;
-    this.#bytes(title);
-    this.#bytes(value);
+    tapeBytesPadded(this.tape, title);
+    tapeBytesPadded(this.tape, value);
   }
 
   /** @hot */
@@ -376,7 +332,7 @@ export class JournalLog implements TransitionLog {
     }
     u32[at + 8] = (flags & KEPT_FLAGS) | (has << 8) | (recordDepth(store, record) << 16);
     tape.end = next;
-    if (blob !== 0) this.#bytes(blobBytes(store, blob));
+    if (blob !== 0) tapeBytesPadded(this.tape, blobBytes(store, blob));
     this.#text(record, length);
   }
 
@@ -387,7 +343,7 @@ export class JournalLog implements TransitionLog {
     const offset = recordTextOffset(store, record);
     const words = wordsOf(length);
     if (words > SHORT_WORDS) {
-      this.#bytes(store.region.views.u8.subarray(offset, offset + length));
+      tapeBytesPadded(this.tape, store.region.views.u8.subarray(offset, offset + length));
       return;
     }
     const source = store.region.views.u32;
@@ -414,29 +370,9 @@ export class JournalLog implements TransitionLog {
 
   #hostMade(host: number): void {
     const { store } = this.core;
-    const { tape } = this;
-    const length = word(store, host, HOST_NAME_BYTES_WORD);
-    const at = tapeRoom(tape, JOURNAL_HOST_MADE_WORDS + wordsOf(length));
-    const { u32 } = tape;
-    u32[at] = JOURNAL_HOST_MADE;
-    u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
-    u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
-    u32[at + 3] = length;
-    tapeDouble(tape, at + 4, float(store, host, HOST_TURN_WORD));
-    tape.end = at + JOURNAL_HOST_MADE_WORDS;
-    const start = word(store, host, HOST_NAME_WORD) * 8;
-    this.#bytes(store.region.views.u8.subarray(start, start + length));
+    sayHostMade(store, this.tape, host);
     setHostFlag(store, host, HOST_JOURNALED, true);
-  }
-
-  /** Bytes, padded with zeros to a word. */
-  #bytes(bytes: Uint8Array): void {
-    const { tape } = this;
-    const words = wordsOf(bytes.length);
-    const at = tapeRoom(tape, words);
-    if (words > 0) tape.u32[at + words - 1] = 0;
-    tape.u8.set(bytes, at * 4);
-    tape.end = at + words;
+    if (this.parts.isLate === true) sayHost(store, this.tape, host, LOG_HOST_ALL);
   }
 
   /** Only that there is one, or no longer: a resume tells how many were lost. */
@@ -458,35 +394,4 @@ export class JournalLog implements TransitionLog {
     u32[at + 2] = hi;
     this.tape.end = at + JOURNAL_NAME_WORDS;
   }
-}
-
-/** When a waiting or resting record is due; 0: it waits for no clock of its own. */
-export function dueOf(core: Core, record: number): number {
-  const state = recordState(core.store, record);
-  if (state === RECORD_WAITING) return heapKeyOf(core.waiting, record);
-  return state === RECORD_RESTING ? heapKeyOf(core.resting, record) : 0;
-}
-
-/** What its rule keeps of when a record shall come again. */
-function periodOfRecord(core: Core, record: number): number {
-  const blob = recordBlob(core.store, record);
-  return blob === 0 ? 0 : blobPeriod(core.store, blob);
-}
-
-/** Index of the rule that a record stands under. */
-export function ruleIndexOf(core: Core, record: number): number {
-  const { store } = core;
-  const rule = word(store, recordQueue(store, record), QUEUE_RULE_WORD);
-  return word(store, rule, RULE_QUEUE_INDEX_WORD);
-}
-
-function headOf(core: Core, kind: number, record: number, flags: number): number {
-  const nameless = (flags & RECORD_FLAG_NO_IDENTITY) === 0 ? 0 : JOURNAL_NAMELESS;
-  const state = recordState(core.store, record) << JOURNAL_STATE_SHIFT;
-  const again = isRecordAgain(core.store, record) ? JOURNAL_AGAIN : 0;
-  return kind | state | nameless | again | (ruleIndexOf(core, record) << JOURNAL_RULE_SHIFT);
-}
-
-function wordsOf(bytes: number): number {
-  return (bytes + 3) >>> 2;
 }

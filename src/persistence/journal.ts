@@ -156,6 +156,24 @@ export class Journal {
     });
   }
 
+  /** Takes back all that is not durable: who said it is told that it did not happen. */
+  retract(): void {
+    for (const { bytes } of this.#held.splice(0)) {
+      this.total -= bytes.length;
+      tapeReuse(this.tape, bytes);
+    }
+    this.#heldBytes = 0;
+    this.#written = 0;
+    this.size = this.durable;
+    this.#ahead = this.size;
+    try {
+      // Some of it may be in the file: a crash must not bring it back.
+      this.place.files.truncate(this.#file, this.size);
+    } catch {
+      // The disk refuses that too. What comes next is written over it.
+    }
+  }
+
   /** Room for `bytes` more in the file itself: what is written into it meets no full disk. */
   reserve(bytes: number): boolean {
     if (!this.write()) return false;

@@ -25,7 +25,8 @@ import {
   segmentPath,
   snapshotPath,
 } from "./place.ts";
-import { createReplay, type Replay, replayFrame } from "./replay.ts";
+import { replayFrame } from "./replay.ts";
+import { createReplay, type Replay } from "./replay-cursor.ts";
 import { createRevival, type Revival, settleRevived } from "./revive.ts";
 import { frameEnd, readSegmentHead, wasDurable } from "./segment.ts";
 import { loadSnapshot, readSnapshotHead } from "./snapshot-read.ts";
@@ -114,6 +115,11 @@ class Run {
     try {
       this.#end = await loadSnapshot({
         ...{ place, serial, profile },
+        replay: (entries) => {
+          const replay = this.#replay as Replay;
+          replayFrame(replay, entries, 0, entries.length);
+          replay.astray = 0; // copies may tell of what came and went meanwhile
+        },
         begin: (head) => this.#start(Uint32Array.from(new Uint32Array(head.secret.slice().buffer))),
         pause: (records, bytes, size) => {
           onProgress({ phase: "snapshot", records, bytes, size });

@@ -6,7 +6,17 @@
  *   I2  An entry that names what is not there is passed over while a snapshot's tail is replayed, and is damage after it.
  *   I3  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
  */
-import { InvariantError, memoryFull } from "../base/errors.ts";
+import { bytesOf, double, named, type Replay, take, wordsOf, wrong } from "./replay-cursor.ts";
+import {
+  applyDisowned,
+  applyEpoch,
+  applyHost,
+  applyHostMade,
+  applyNote,
+  applyPlain,
+  applyUnseen,
+  applyVolatile,
+} from "./replay-rare.ts";
 import {
   LOG_ADMITTED,
   LOG_DONE,
@@ -24,10 +34,8 @@ import {
   JOURNAL_AGAIN,
   JOURNAL_CLEARED,
   JOURNAL_DISOWNED,
-  JOURNAL_DISOWNED_WORDS,
   JOURNAL_END_WORDS,
   JOURNAL_EPOCH,
-  JOURNAL_EPOCH_WORDS,
   JOURNAL_FORGOTTEN,
   JOURNAL_HAS_BLOB,
   JOURNAL_HAS_BUDGET,
@@ -36,36 +44,25 @@ import {
   JOURNAL_HAS_PRIORITY,
   JOURNAL_HAS_TRIES,
   JOURNAL_HOST_ALL,
-  JOURNAL_HOST_ALL_WORDS,
   JOURNAL_HOST_CLOCK,
-  JOURNAL_HOST_CLOCK_WORDS,
   JOURNAL_HOST_FORGOTTEN,
   JOURNAL_HOST_MADE,
-  JOURNAL_HOST_MADE_WORDS,
   JOURNAL_LEASED_WORDS,
   JOURNAL_MEMBER,
   JOURNAL_MOVE_WORDS,
   JOURNAL_NAMELESS,
   JOURNAL_NAME_WORDS,
   JOURNAL_NOTE,
-  JOURNAL_NOTE_WORDS,
   JOURNAL_PARENT,
   JOURNAL_PARENT_WORDS,
   JOURNAL_RULE_SHIFT,
   JOURNAL_STATE_MASK,
   JOURNAL_STATE_SHIFT,
   JOURNAL_UNSEEN,
-  JOURNAL_UNSEEN_WORDS,
   JOURNAL_VOLATILE,
   JOURNAL_VOLATILE_WORDS,
-  JOURNAL_WAS_DONE,
-  JOURNAL_WAS_REMOVED,
 } from "../layout/journal.ts";
-import { HOST_LIVE_WORD } from "../layout/host.ts";
-import { epochAdd, epochClear, epochOpen } from "../structures/epoch-table.ts";
-import { hostForget } from "../structures/host-table.ts";
 import {
-  RECORD_FAILED,
   RECORD_FLAG_NO_IDENTITY,
   RECORD_LEASED,
   RECORD_RESTING,
@@ -73,62 +70,24 @@ import {
   parentCreate,
   parentRelease,
   recordBlob,
-  recordFlags,
   setBlobPeriod,
   setRecordAgain,
-  recordState,
   setRecordAttempt,
   setRecordDeliveries,
   setRecordDepth,
-  setRecordFlags,
   setRecordKey,
-  setRecordName,
   setRecordPriority,
   setRecordState,
 } from "../structures/record.ts";
-import { seenForget, seenRemove, seenSet } from "../structures/seen-set.ts";
-import { word } from "../structures/store.ts";
-import { eachLive } from "./live.ts";
-import { keepName, nameRecord } from "./names.ts";
-import { packr } from "./pack.ts";
-import { reviveHost, setRevivedHost } from "./revive-host.ts";
+import { seenSet } from "../structures/seen-set.ts";
 import {
-  clearRevival,
   countAdmission,
-  createRevivedRecord,
   dropRevived,
-  hostOfHash,
   type Revival,
   reviveRecord,
-  revivedRecord,
   ruleOfIndex,
   setDueOfRevived,
-  setRuleIds,
 } from "./revive.ts";
-
-/** A frame's words, and where in them the replay stands. */
-export interface Replay {
-  readonly revival: Revival;
-  words: Uint32Array;
-  bytes: Uint8Array;
-  at: number;
-  end: number;
-  /** Entries replayed. */
-  entries: number;
-  /** Entries that named what is not there. */
-  astray: number;
-  readonly record: ReturnType<typeof createRevivedRecord>;
-  readonly double: Float64Array;
-  readonly halves: Uint32Array;
-}
-
-export function createReplay(revival: Revival): Replay {
-  const double = new Float64Array(1);
-  const halves = new Uint32Array(double.buffer);
-  const nothing = { words: halves, bytes: new Uint8Array(0), at: 0, end: 0 };
-  const record = createRevivedRecord();
-  return { revival, ...nothing, entries: 0, astray: 0, record, double, halves };
-}
 
 /** Applies the entries between two words of a segment. */
 export function replayFrame(replay: Replay, words: Uint32Array, at: number, end: number): void {
@@ -231,8 +190,10 @@ function applyAdmitted(replay: Replay): void {
   record.textAt = take(replay, wordsOf(record.textLength));
   if ((has & JOURNAL_HAS_PARENT) === 0) dropParent(revival);
   noteKey(revival, record.key);
-  if ((head & 255) === LOG_ADMITTED)
+  if ((head & 255) === LOG_ADMITTED) {
     countAdmission(revival.core, record.state === RECORD_WAITING, record.depth);
+    if ((record.flags & RECORD_FLAG_NO_IDENTITY) === 0) revival.core.counters.seen++;
+  }
   if (!reviveRecord(revival, record)) replay.astray++;
 }
 
@@ -302,155 +263,12 @@ function countDone(revival: Revival, head: number, by: number): void {
   ruleOfIndex(revival, head >>> JOURNAL_RULE_SHIFT).done += by;
 }
 
-/** An identity is new again; what it was is counted as forgotten. */
-function applyUnseen(replay: Replay): void {
-  const { revival, words } = replay;
-  const at = take(replay, JOURNAL_UNSEEN_WORDS);
-  const { core } = revival;
-  const { counters, sole } = core;
-  const lo = words[at + 1] as number;
-  const hi = words[at + 2] as number;
-  const was = words[at + 3];
-  const record = revivedRecord(revival, false, lo, hi);
-  if (record !== 0) dropRevived(revival, record);
-  seenRemove(core.seen, lo, hi);
-  revival.hasForgotten = true;
-  if (was !== JOURNAL_WAS_REMOVED) counters.forgotten++;
-  if (was !== JOURNAL_WAS_DONE) return;
-  counters.done--;
-  if (sole !== undefined) sole.done--;
-}
-
-function applyEpoch(replay: Replay): void {
-  const { revival, words } = replay;
-  const at = take(replay, JOURNAL_EPOCH_WORDS);
-  const name = bytesOf(replay, words[at + 1] as number);
-  revival.epoch = Buffer.from(name).toString("utf8");
-}
-
 function applyParent(replay: Replay): void {
   const { revival, bytes } = replay;
   const at = take(replay, JOURNAL_PARENT_WORDS);
   dropParent(revival);
   const print = Buffer.from(bytes.subarray((at + 1) * 4, (at + 5) * 4)).toString("hex");
   revival.parent = parentCreate(revival.core.store, print);
-}
-
-function applyHostMade(replay: Replay): void {
-  const { revival, words } = replay;
-  const at = take(replay, JOURNAL_HOST_MADE_WORDS);
-  const name = bytesOf(replay, words[at + 3] as number);
-  const turn = double(replay, at + 4);
-  reviveHost(revival, name, { lo: words[at + 1] as number, hi: words[at + 2] as number, turn });
-}
-
-function applyHost(replay: Replay, kind: number): void {
-  const { revival, words } = replay;
-  const isAll = kind === JOURNAL_HOST_ALL;
-  const at = take(replay, isAll ? JOURNAL_HOST_ALL_WORDS : JOURNAL_HOST_CLOCK_WORDS);
-  const host = hostOfHash(revival, words[at + 1] as number, words[at + 2] as number);
-  if (host === 0) {
-    replay.astray++;
-    return;
-  }
-  const doubles = [0, 0, 0, 0, 0, 0];
-  for (let i = 0; i < (isAll ? 6 : 2); i++) doubles[i] = double(replay, at + 3 + i * 2);
-  setRevivedHost(revival, host, doubles, isAll ? words.subarray(at + 15, at + 19) : undefined);
-}
-
-function applyNote(replay: Replay): void {
-  const { revival, words } = replay;
-  const at = take(replay, JOURNAL_NOTE_WORDS);
-  const name = Buffer.from(bytesOf(replay, words[at + 1] as number)).toString("utf8");
-  const value = bytesOf(replay, words[at + 2] as number);
-  revival.notes.set(name, value);
-  if (name === "ruleIds") setRuleIds(revival, packr.unpack(value) as string[]);
-}
-
-function applyDisowned(replay: Replay): void {
-  const { revival, words } = replay;
-  const at = take(replay, JOURNAL_DISOWNED_WORDS);
-  const { core, names } = revival;
-  const record = named(replay, at);
-  if (record === 0) return;
-  seenRemove(core.seen, words[at + 1] as number, words[at + 2] as number);
-  revival.hasForgotten = true;
-  const flags = recordFlags(core.store, record) | RECORD_FLAG_NO_IDENTITY;
-  setRecordFlags(core.store, record, flags);
-  setRecordName(core.store, record, words[at + 3] as number, words[at + 4] as number);
-  keepName(names, record);
-}
-
-function applyPlain(revival: Revival, kind: number, lo: number, hi: number): void {
-  const { core } = revival;
-  switch (kind) {
-    case JOURNAL_FORGOTTEN:
-      applyForgotten(revival);
-      break;
-    case JOURNAL_CLEARED:
-      clearRevival(revival);
-      break;
-    case JOURNAL_MEMBER: {
-      const epoch = epochOpen(core.epochs, revival.epoch);
-      if (epoch === 0 || !epochAdd(core.epochs, epoch, lo, hi)) throw memoryFull();
-      break;
-    }
-    default: {
-      const host = hostOfHash(revival, lo, hi);
-      // A later entry may have made records on it again: then it was made again too.
-      if (host === 0 || word(core.store, host, HOST_LIVE_WORD) > 0) return;
-      revival.host = 0;
-      hostForget(core.hosts, host);
-    }
-  }
-}
-
-/** A new generation: failed ones go, the others get the names that they got when it was said. */
-function applyForgotten(revival: Revival): void {
-  const { core, names } = revival;
-  const { counters, store } = core;
-  const all: number[] = [];
-  eachLive(core, names, (record) => all.push(record));
-  seenForget(core.seen);
-  epochClear(core.epochs);
-  for (const record of all) {
-    if (recordState(store, record) === RECORD_FAILED) {
-      counters.forgotten++;
-      dropRevived(revival, record);
-    } else if (recordState(store, record) === RECORD_RESTING) {
-      dropRevived(revival, record); // counted among those that are done
-    } else if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
-      nameRecord(names, record);
-    }
-  }
-  counters.forgotten += counters.done;
-  counters.done = 0;
-  for (const rule of core.rules) rule.done = 0;
-}
-
-/** What became of records that are never written: their number is all that is known. */
-function applyVolatile(revival: Revival, kind: number): void {
-  const { counters } = revival.core;
-  if (kind === LOG_ADMITTED) {
-    counters.accepted++;
-    revival.volatileLive++;
-  } else if (kind === LOG_DONE) {
-    counters.done++;
-    revival.volatileLive--;
-  } else if (kind === LOG_REMOVED) {
-    counters.removed++;
-    revival.volatileLive--;
-  }
-}
-
-/** The live record that an entry names; 0: passed over (I2). */
-function named(replay: Replay, at: number): number {
-  const { revival, words } = replay;
-  const isNameless = ((words[at] as number) & JOURNAL_NAMELESS) !== 0;
-  const lo = words[at + 1] as number;
-  const record = revivedRecord(revival, isNameless, lo, words[at + 2] as number);
-  if (record === 0) replay.astray++;
-  return record;
 }
 
 /** Sequences go on behind the highest one that was given. */
@@ -463,32 +281,4 @@ function noteKey({ core }: Revival, key: number): void {
 function dropParent(revival: Revival): void {
   if (revival.parent !== 0) parentRelease(revival.core.store, revival.parent);
   revival.parent = 0;
-}
-
-/** Takes so many words of the frame; where they begin (I3). */
-function take(replay: Replay, words: number): number {
-  const { at } = replay;
-  if (at + words > replay.end) throw wrong("an entry that ends behind its frame");
-  replay.at = at + words;
-  return at;
-}
-
-/** A copy of the next bytes. */
-function bytesOf(replay: Replay, length: number): Uint8Array {
-  const at = take(replay, wordsOf(length)) * 4;
-  return replay.bytes.slice(at, at + length);
-}
-
-function double({ words, double: value, halves }: Replay, at: number): number {
-  halves[0] = words[at] as number;
-  halves[1] = words[at + 1] as number;
-  return value[0] as number;
-}
-
-function wordsOf(bytes: number): number {
-  return (bytes + 3) >>> 2;
-}
-
-function wrong(what: string): InvariantError {
-  return new InvariantError(`journal: ${what}`);
 }

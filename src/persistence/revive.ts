@@ -9,7 +9,13 @@
  *   I2  Keys are unique, so the order of the ranks is theirs alone: what comes in order costs O(1) each.
  */
 import { memoryFull } from "../base/errors.ts";
-import { type Core, createRule, DEPTH_COUNT_MAX, type RuleState } from "../frontier/core.ts";
+import {
+  type Core,
+  type Counters,
+  createRule,
+  DEPTH_COUNT_MAX,
+  type RuleState,
+} from "../frontier/core.ts";
 import { installRules } from "../frontier/rule-set.ts";
 import { scheduleRecord } from "../frontier/schedule.ts";
 import { keepRecord } from "../frontier/transition.ts";
@@ -65,6 +71,8 @@ export interface Revival {
   readonly notes: Map<string, Uint8Array>;
   /** Records that are never written, by what became of them. */
   volatileLive: number;
+  /** A memory does not count its volatile records: they are what the other counts leave. */
+  isAlone: boolean;
   /** Handle of the parent of records that follow, or 0. */
   parent: number;
   /** The epoch of members that follow. */
@@ -84,6 +92,7 @@ export function createRevival(core: Core, remake: () => Core): Revival {
     ...{ remake, core, names: createNames(core), ruleIds: [], rules: [], notes: new Map() },
     ...{
       volatileLive: 0,
+      isAlone: false,
       parent: 0,
       leases: 0,
       epoch: "",
@@ -302,11 +311,20 @@ export function settleRevived(revival: Revival, nowMs: number): void {
   }
   counters.pending = pending.count;
   counters.failed = failed.count;
+  if (revival.isAlone) revival.volatileLive = restOf(counters);
   counters.forgotten += revival.volatileLive; // what was never written is gone with the process
-  counters.seen = core.seen.count;
+  // A filter can not count what it holds: the admissions were counted.
+  if (core.seen.bloom === undefined) counters.seen = core.seen.count;
+  else core.seen.count = counters.seen;
   if (core.rules.some((rule) => rule.isGone && rule !== core.none))
     installRules(core, core.specs, core.version, nowMs);
   if (revival.hasForgotten) dropEmptyEpochs(core);
+}
+
+/** Records that were admitted and are in none of the places that one can be in. */
+function restOf(counters: Counters): number {
+  const { accepted, deferred, pending, waiting, done, failed, forgotten, removed } = counters;
+  return accepted + deferred - pending - waiting - done - failed - forgotten - removed;
 }
 
 /** Epochs of which nothing is known any more: they were forgotten, and their members one by one. */

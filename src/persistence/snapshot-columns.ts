@@ -35,7 +35,7 @@ import {
   recordTextOffset,
 } from "../structures/record.ts";
 import { float, word } from "../structures/store.ts";
-import { dueOf, ruleIndexOf } from "./journal-log.ts";
+import { dueOf, ruleIndexOf } from "./journal-fields.ts";
 import type { HostChunk, RecordChunk, SeenChunk } from "./snapshot-format.ts";
 
 /** Things of one chunk, as measured best for msgpackr. */

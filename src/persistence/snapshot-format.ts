@@ -3,7 +3,7 @@
  *
  *   preamble  "ORSN", version u32, serial u32, zero u32
  *   section   length u32, crc32 u32 (seeded by serial and place), msgpack
- *   sections  head, hosts …, epoch …, seen …, records …, end
+ *   sections  head, hosts …, epoch …, bloom, bits …, seen …, records …, end; journal … anywhere
  *
  *   I1  A file whose last section is not `end` was never finished and is none.
  */
@@ -37,6 +37,8 @@ export interface SnapshotHead {
   readonly rules: readonly SnapshotRule[];
   /** Notes by name, packed. */
   readonly notes: Record<string, Uint8Array>;
+  /** The file has all that is needed to go on; no segment of a journal belongs to it. */
+  readonly alone?: boolean;
 }
 
 export interface SnapshotRule {
@@ -108,7 +110,38 @@ export interface SnapshotEnd {
   readonly offset: number;
 }
 
-export type Section = SnapshotHead | HostChunk | EpochChunk | SeenChunk | RecordChunk | SnapshotEnd;
+/** Mode bloom: the filter's layers, as they were at some moment of the writing. */
+export interface BloomChunk {
+  readonly t: "bloom";
+  /** blocks, capacity, inserted of each. */
+  readonly layers: Uint8Array;
+}
+
+/** A piece of a layer's bits. */
+export interface BitsChunk {
+  readonly t: "bits";
+  readonly layer: number;
+  /** Bytes of the layer before it. */
+  readonly from: number;
+  readonly bits: Uint8Array;
+}
+
+/** What was said while the file was written: whole groups of journal entries. Of a file that stands alone. */
+export interface JournalChunk {
+  readonly t: "journal";
+  readonly entries: Uint8Array;
+}
+
+export type Section =
+  | JournalChunk
+  | SnapshotHead
+  | HostChunk
+  | EpochChunk
+  | BloomChunk
+  | BitsChunk
+  | SeenChunk
+  | RecordChunk
+  | SnapshotEnd;
 
 export function preamble(serial: number): Uint8Array {
   const words = Uint32Array.of(MAGIC, SNAPSHOT_VERSION, serial, 0);

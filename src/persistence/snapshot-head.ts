@@ -9,6 +9,7 @@ export interface HeadFacts {
   readonly savedAt: number;
   readonly volatileLive: number;
   readonly notes: ReadonlyMap<string, Uint8Array>;
+  readonly alone?: boolean;
 }
 
 export function snapshotHead(core: Core, facts: HeadFacts): SnapshotHead {
@@ -26,5 +27,6 @@ export function snapshotHead(core: Core, facts: HeadFacts): SnapshotHead {
     rejected: Object.fromEntries(rejected),
     rules: rules.map(({ id, served, done, pass }) => ({ id, served, done, pass })),
     notes: Object.fromEntries(facts.notes),
+    ...(facts.alone === true ? { alone: true } : {}),
   };
 }

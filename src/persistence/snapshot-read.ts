@@ -1,9 +1,10 @@
 /** Reading a snapshot into a core that is being revived: hosts first, then records and finished identities. */
-import { memoryFull } from "../base/errors.ts";
+import { FrontierError, InvariantError, memoryFull } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
+import { bloomFill, type BloomLayer } from "../structures/bloom-copy.ts";
 import { epochAdd, epochOpen } from "../structures/epoch-table.ts";
 import { parentCreate, parentRelease } from "../structures/record.ts";
-import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
+import { seenAdmitBatch, seenRemake, seenRemove, seenSet } from "../structures/seen-set.ts";
 import { COLD_REMOVED } from "../structures/tier.ts";
 import { storeGive, storeTake } from "../structures/store.ts";
 import {
@@ -24,6 +25,8 @@ import {
   setRuleIds,
 } from "./revive.ts";
 import {
+  type BitsChunk,
+  type BloomChunk,
   doublesOf,
   type EpochChunk,
   type HostChunk,
@@ -39,17 +42,23 @@ import {
 export interface SnapshotLoad {
   readonly place: Place;
   readonly serial: number;
+  /** Its path; undefined: its place among the generations. */
+  readonly path?: string;
+  /** Only a file that needs no journal will do. */
+  readonly alone?: boolean;
   /** The key profile of who opens; undefined: any. */
   readonly profile: string | undefined;
   /** Called with the head; makes the core that everything goes into. */
   readonly begin: (head: SnapshotHead) => Revival;
+  /** Applies whole groups of entries that the file itself holds. */
+  readonly replay: (entries: Uint32Array) => void;
   /** After each section: lets others run, tells progress. */
   readonly pause: (records: number, bytes: number, size: number) => Promise<void>;
 }
 
 /** Loads a whole snapshot; throws SNAPSHOT_CORRUPT, FORMAT_UNSUPPORTED or PROFILE_MISMATCH naming the file. */
 export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
-  const path = snapshotPath(load.place, load.serial);
+  const path = load.path ?? snapshotPath(load.place, load.serial);
   const reader = new SnapshotReader(load.place.files, path, load.serial);
   try {
     const head = reader.next();
@@ -59,18 +68,40 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
     applyHead(revival, head);
     const filler = createFiller(revival);
     let end: SnapshotEnd | undefined;
+    const tail: number[] = [];
     let records = 0;
-    for (let section = reader.next(); section !== undefined; section = reader.next()) {
+    for (;;) {
+      const start = reader.offset;
+      const section = reader.next();
+      if (section === undefined) break;
       if (end !== undefined) throw damaged(path, reader.offset, "something behind its end");
       if (section.t === "end") end = section;
+      else if (section.t === "journal") tail.push(start);
       else records += applySection(filler, path, section);
       await load.pause(records, reader.offset, reader.size);
     }
     closeFiller(filler);
     if (end === undefined) throw damaged(path, reader.offset, "no end");
+    for (const start of tail) {
+      replayChunk(load, reader, start);
+      await load.pause(records, start, reader.size);
+    }
     return end;
   } finally {
     reader.close();
+  }
+}
+
+/** Entries count over all copies, wherever between them they were written (docs/formats/snapshot.md, S3). */
+function replayChunk(load: SnapshotLoad, reader: SnapshotReader, start: number): void {
+  reader.offset = start;
+  const section = reader.next();
+  if (section?.t !== "journal") throw damaged(reader.path, start, "no journal");
+  try {
+    load.replay(wordsOf(section.entries));
+  } catch (error) {
+    if (!(error instanceof InvariantError)) throw error;
+    throw damaged(reader.path, start, error.message);
   }
 }
 
@@ -87,10 +118,16 @@ export function readSnapshotHead(place: Place, serial: number): SnapshotHead {
   }
 }
 
-function checkHead(path: string, head: SnapshotHead, { serial, profile }: SnapshotLoad): void {
+function checkHead(path: string, head: SnapshotHead, load: SnapshotLoad): void {
+  const { serial, profile } = load;
   if (head.serial !== serial) throw damaged(path, 0, "another one's head");
   if (head.algorithm !== HASH_ALGORITHM) {
     throw unsupported(path, `hash algorithm ${head.algorithm}`, `algorithm ${HASH_ALGORITHM}`);
+  }
+  if (load.alone === true && head.alone !== true) {
+    const expected =
+      "one that `snapshot({ path })` wrote; a directory's is nothing without its journal";
+    throw unsupported(path, "a generation of a directory", expected);
   }
   if (profile !== undefined && head.profile !== profile) {
     throw otherProfile(path, head.profile, profile);
@@ -107,6 +144,7 @@ function applyHead(revival: Revival, head: SnapshotHead): void {
   core.leaseSequence = head.leaseSequence;
   hosts.joined = head.joined;
   revival.volatileLive = head.volatileLive;
+  revival.isAlone = head.alone === true;
   setRuleIds(
     revival,
     head.rules.map(({ id }) => id),
@@ -149,11 +187,18 @@ function applySection(filler: Filler, path: string, section: Section): number {
     case "epoch":
       fillEpoch(filler.core, section);
       return 0;
+    case "bloom":
+      fillBloom(filler.core, path, section);
+      return 0;
+    case "bits":
+      fillBits(filler.core, path, section);
+      return 0;
     case "seen":
-      fillSeen(filler, section);
+      if (filler.core.seen.bloom === undefined) fillSeen(filler, section);
+      else fillMembers(filler.core, section);
       return section.n;
     case "records":
-      fillRecords(filler, path, section);
+      fillRecords(filler, section);
       return section.n;
     default:
       throw damaged(path, 0, "a section of an unknown sort");
@@ -210,12 +255,45 @@ function fillSeen({ core, page }: Filler, chunk: SeenChunk): void {
   }
 }
 
+/** A filter can not be taken apart: only one that is meant to be one can go on with it. */
+function fillBloom({ seen }: Core, path: string, { layers }: BloomChunk): void {
+  if (seen.bloom === undefined) {
+    const expected = "'bloom', as this directory was made with, or another directory";
+    const message = `seen.mode: ${seen.mode} at ${path} (expected: ${expected})`;
+    throw new FrontierError("PROFILE_MISMATCH", message, { path });
+  }
+  const words = wordsOf(layers);
+  const list: BloomLayer[] = [];
+  for (let at = 0; at + 3 <= words.length; at += 3) {
+    const [blocks = 0, capacity = 0, inserted = 0] = words.subarray(at, at + 3);
+    list.push({ blocks, capacity, inserted });
+  }
+  if (list.length === 0) throw damaged(path, 0, "a filter without layers");
+  seenRemake(seen, list);
+}
+
+function fillBits({ seen }: Core, path: string, { layer, from, bits }: BitsChunk): void {
+  const isPut = seen.bloom !== undefined && bloomFill(seen.bloom, layer, from, bits);
+  if (!isPut) throw damaged(path, 0, "bits outside their filter");
+}
+
+/** Finished identities of a frontier that was exact, into a filter. */
+function fillMembers({ seen }: Core, chunk: SeenChunk): void {
+  const hashes = wordsOf(chunk.hashes);
+  const values = wordsOf(chunk.values);
+  for (let row = 0; row < chunk.n; row++) {
+    const value = values[row] as number;
+    if (value === COLD_REMOVED) continue;
+    seenSet(seen, hashes[row * 2] as number, hashes[row * 2 + 1] as number, value);
+  }
+}
+
 /** It was removed while the cold tier held it, and may be there still. */
 function removeAgain(core: Core, hashes: Uint32Array, row: number): void {
   seenRemove(core.seen, hashes[row * 2] as number, hashes[row * 2 + 1] as number);
 }
 
-function fillRecords({ revival, core, record }: Filler, path: string, chunk: RecordChunk): void {
+function fillRecords({ revival, core, record }: Filler, chunk: RecordChunk): void {
   const hashes = wordsOf(chunk.hashes);
   const doubles = doublesOf(chunk.doubles);
   const words = wordsOf(chunk.words);
@@ -254,7 +332,8 @@ function fillRecords({ revival, core, record }: Filler, path: string, chunk: Rec
       record.blob = chunk.blob?.slice(blobAt, blobAt + length);
       blobAt += length;
     }
-    if (!reviveRecord(revival, record)) throw damaged(path, 0, "a record without its host");
+    // A host that came after the hosts were copied has an entry, and the record behind it one of its own.
+    reviveRecord(revival, record);
     record.textAt += (record.textLength + 3) >>> 2;
   }
   revival.parent = 0;

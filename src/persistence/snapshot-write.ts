@@ -19,7 +19,9 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Core } from "../frontier/core.ts";
+import { JOURNAL_FRAME_BYTES } from "../layout/journal.ts";
 import { TABLE_RESERVED_MIN } from "../layout/table.ts";
+import { bloomLayers, bloomPiece } from "../structures/bloom-copy.ts";
 import { type EpochTable, epochEach, epochName, epochNext } from "../structures/epoch-table.ts";
 import { type FingerprintTable, tableFind } from "../structures/fingerprint-table.ts";
 import { spillBlock, spillPlaces, spillVisit } from "../structures/spill.ts";
@@ -57,6 +59,8 @@ const WRITE_BYTES = 256 * 1024;
 const FINISHED = 0x8000_0000;
 /** Words of hashes in one section of an epoch. */
 const EPOCH_WORDS = 16_384;
+/** Bytes of a bloom's bits in one section. */
+const BITS_BYTES = 65_536;
 
 export interface SnapshotSource {
   readonly core: Core;
@@ -70,6 +74,10 @@ export interface SnapshotSource {
   readonly pause: () => Promise<void>;
   /** Rows of a chunk, and a pause after each: tests want many. undefined: as measured best. */
   readonly rows?: number | undefined;
+  /** The file's path; undefined: its place among the generations. */
+  readonly path?: string;
+  /** Whole groups said since it was asked last, each with a frame's head: for a file that stands alone. */
+  readonly tail?: (isLast: boolean) => readonly Uint8Array[];
   /** Where the journal stands, all of it sealed. */
   readonly position: () => { segment: number; offset: number };
   /** Resolves when the journal is durable up to now. */
@@ -87,7 +95,7 @@ export interface SnapshotDone {
 /** Writes it all; undefined: it was given up. Throws what the disk said, with nothing left behind. */
 export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDone | undefined> {
   const { files } = source.place;
-  const path = snapshotPath(source.place, source.head.serial);
+  const path = source.path ?? snapshotPath(source.place, source.head.serial);
   const file = files.open(`${path}.tmp`, "w");
   const out = new Out(source, file);
   try {
@@ -139,8 +147,10 @@ class Out {
     this.#section(head);
     if (!(await this.#hosts(core.hosts.index))) return false;
     if (!(await this.#epochs(core.epochs))) return false;
+    if (!(await this.#bloom(core.seen.bloom))) return false;
     if (names.table !== undefined && !(await this.#identities(names.table))) return false;
     if (!(await this.#records())) return false;
+    this.#tail(true);
     const { records, seen, hosts } = this;
     this.#section({ t: "end", hosts, seen, records, ...this.#source.position() });
     this.#write();
@@ -178,6 +188,23 @@ class Out {
       });
       flush();
       if (this.#isSliceOver() && !(await this.#pause())) return false;
+    }
+    return true;
+  }
+
+  /** Bits are only ever set: what comes while they are copied is in the journal, and setting it twice does no harm. */
+  async #bloom(bloom: Core["seen"]["bloom"]): Promise<boolean> {
+    if (bloom === undefined) return true;
+    const layers = bloomLayers(bloom);
+    const words = layers.flatMap(({ blocks, capacity, inserted }) => [blocks, capacity, inserted]);
+    this.#section({ t: "bloom", layers: new Uint8Array(Uint32Array.from(words).buffer) });
+    for (let layer = 0; layer < layers.length; layer++) {
+      for (let from = 0; ; from += BITS_BYTES) {
+        const bits = bloomPiece(bloom, layer, from, BITS_BYTES);
+        if (bits.length === 0) break;
+        this.#section({ t: "bits", layer, from, bits });
+        if (this.#isSliceOver() && !(await this.#pause())) return false;
+      }
     }
     return true;
   }
@@ -272,7 +299,15 @@ class Out {
     return this.#source.clock.monotonic() - this.#sliceAt >= SLICE_MS;
   }
 
+  /** What the running frontier said meanwhile, in the order in which it was said. */
+  #tail(isLast: boolean): void {
+    for (const frame of this.#source.tail?.(isLast) ?? []) {
+      this.#section({ t: "journal", entries: frame.subarray(JOURNAL_FRAME_BYTES) });
+    }
+  }
+
   async #pause(): Promise<boolean> {
+    this.#tail(false);
     this.#endSlice();
     await this.#source.pause();
     this.#sliceAt = this.#source.clock.monotonic();

@@ -48,6 +48,15 @@ export function tapeDouble(tape: Tape, at: number, value: number): void {
   tape.u32[at + 1] = tape.halves[1] as number;
 }
 
+/** Bytes, padded with zeros to a word. */
+export function tapeBytesPadded(tape: Tape, bytes: Uint8Array): void {
+  const words = (bytes.length + 3) >>> 2;
+  const at = tapeRoom(tape, words);
+  if (words > 0) tape.u32[at + words - 1] = 0;
+  tape.u8.set(bytes, at * 4);
+  tape.end = at + words;
+}
+
 /** Bytes of whole groups that wait to be sealed. */
 export function tapeBytes(tape: Tape): number {
   return (tape.groupEnd - JOURNAL_FRAME_WORDS) * 4;

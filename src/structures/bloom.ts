@@ -207,7 +207,8 @@ export function bloomGive(bloom: Bloom): void {
   bloom.bytes = 0;
 }
 
-interface LayerPlan {
+/** What a layer is made of. */
+export interface LayerPlan {
   readonly blocks: number;
   readonly capacity: number;
   readonly pages: number;
@@ -239,7 +240,8 @@ function addLayer(bloom: Bloom): void {
   publishLayer(bloom, offset, layer);
 }
 
-function publishLayer(bloom: Bloom, blocksOffset: number, layer: LayerPlan): void {
+/** Makes a layer the newest: its blocks are zeros. Owner. */
+export function publishLayer(bloom: Bloom, blocksOffset: number, layer: LayerPlan): void {
   const words = layerWords(bloom, bloom.layerCount);
   words.fill(0);
   words[BLOOM_LAYER_BLOCKS_OFFSET_WORD] = blocksOffset;

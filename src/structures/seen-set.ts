@@ -30,6 +30,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { TABLE_CLAIMED } from "../layout/table.ts";
 import { type Bloom, bloomAdd, bloomClear, bloomHas, createBloom } from "./bloom.ts";
+import { type BloomLayer, bloomRemake } from "./bloom-copy.ts";
 import { bloomStats } from "./bloom-stats.ts";
 import {
   type FingerprintTable,
@@ -93,7 +94,7 @@ export interface SeenSet {
   readonly kernel: Kernel;
   readonly table: FingerprintTable;
   /** Mode bloom: everything ever seen. Mode tiered: see `tiered.bloom`. */
-  readonly bloom: Bloom | undefined;
+  bloom: Bloom | undefined;
   readonly tiered: Tiered | undefined;
   /** The batch under way. */
   readonly rows: SeenRows;
@@ -334,6 +335,11 @@ export function seenStats(seen: SeenSet): SeenStats {
     maybeButNew: tiered?.maybeButNew ?? 0,
     coldReads: tiered?.cold.stats().reads ?? 0,
   };
+}
+
+/** Mode bloom: the filter becomes one of these layers, to be filled from a file. */
+export function seenRemake(seen: SeenSet, layers: readonly BloomLayer[]): void {
+  if (seen.bloom !== undefined) seen.bloom = bloomRemake(seen.bloom, layers);
 }
 
 /** The cold tier's value of a hash just claimed in the hot table; takes the claim back when the tier fails (I4). */

@@ -170,9 +170,6 @@ interface Functions {
 /** The compiler refuses this file where ours can not stand in for the contract's. */
 const contract: Functions = outrider;
 
-/** Methods that are there and throw UNSUPPORTED until their part is built. */
-const LATER = ["snapshot"] as const;
-
 describe("the public surface", () => {
   it("exports what the contract names, and FrontierError with its code", () => {
     const { openFrontier, canonicalize, fingerprint, expandSeed, resolveLinks } = contract;
@@ -183,14 +180,8 @@ describe("the public surface", () => {
     expect([error.code, error instanceof Error]).toEqual(["FRONTIER_CLOSED", true]);
   });
 
-  it("has every method, and those of later say so by name", async () => {
+  it("has every method", async () => {
     const frontier = await contract.openFrontier({ onIdle: () => {} });
-    const calls: Record<(typeof LATER)[number], () => unknown> = {
-      snapshot: () => frontier.snapshot(),
-    };
-    for (const name of LATER) {
-      await expect((async () => calls[name]())()).rejects.toMatchObject({ code: "UNSUPPORTED" });
-    }
     frontier.setRules([{ id: "all" }], 2);
     frontier.state.mine = 1;
     await frontier.close();

@@ -3,15 +3,27 @@ import type { Random } from "../../src/base/random.ts";
 import type { FrontierOptions, Lease, RequestInput } from "../../src/engine/types.ts";
 import type { DurableRig } from "./durable-rig.ts";
 
-/** Few paths and hosts: identities meet again, lanes run empty, hosts wait. */
+/** Few paths and hosts: identities meet again, lanes run empty, hosts wait; now and then one that is new. */
 function urlOf(random: Random, hosts: number): string {
+  if (random.below(16) === 0) return `https://new${random.below(400)}.example/`;
   return `https://h${random.below(hosts)}.example/${random.below(40)}`;
 }
 
 export function optionsOf(random: Random): FrontierOptions {
   const pick = <T>(...of: T[]): T => of[random.below(of.length)] as T;
   const isPolite = random.below(2) === 0;
+  const epoch = pick<object>(
+    {},
+    {},
+    { epoch: { every: 400 } },
+    { epoch: { adaptive: { min: 100, max: 2_000 } } },
+    { epoch: { calendar: "hour", undated: "forever" } },
+  );
+  // Small layers, so that the filter grows; a false maybe of one in a million would show as a difference.
+  const bloom = { mode: "bloom" as const, capacity: 16, falsePositiveRate: 1e-9 };
+  const mayBloom = !/every|adaptive/.test(JSON.stringify(epoch));
   return {
+    ...(mayBloom && random.below(3) === 0 ? { seen: bloom } : {}),
     leaseMs: 5_000,
     maxDeliveries: pick(3, 10),
     capacity: pick(30, 400),
@@ -20,13 +32,7 @@ export function optionsOf(random: Random): FrontierOptions {
       startLast: pick(true, false),
       depthPriority: pick(0, 0, 1),
       maxAttempts: pick(2, 3),
-      ...pick<object>(
-        {},
-        {},
-        { epoch: { every: 400 } },
-        { epoch: { adaptive: { min: 100, max: 2_000 } } },
-        { epoch: { calendar: "hour", undated: "forever" } },
-      ),
+      ...epoch,
       backoff: { baseMs: pick(0, 100), jitter: 0.5 },
       ...(isPolite
         ? {
@@ -152,6 +158,8 @@ function rare({ frontier }: DurableRig, random: Random, hosts: number): void {
   switch (random.below(6)) {
     case 0:
       if (random.below(2) === 0) frontier.forget();
+      else if (frontier.report().seenSet.mode === "bloom")
+        break; // it can forget all or nothing
       else frontier.forget({ epoch: `round-${random.below(3)}` });
       break;
     case 1:

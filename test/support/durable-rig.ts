@@ -15,7 +15,7 @@ import {
   walkNext,
   walkValue,
 } from "../../src/structures/table-walk.ts";
-import { dueOf } from "../../src/persistence/journal-log.ts";
+import { dueOf } from "../../src/persistence/journal-fields.ts";
 import { epochEach, epochName, epochNext } from "../../src/structures/epoch-table.ts";
 import * as host from "../../src/structures/host-table.ts";
 import * as record from "../../src/structures/record.ts";
@@ -48,6 +48,17 @@ export async function openRig(
   return { frontier, files, clock };
 }
 
+/** The same in memory, from a file of those files where there is one. */
+export async function openMemoryRig(
+  files: Files,
+  clock: VirtualClock,
+  options: FrontierOptions = {},
+): Promise<DurableRig> {
+  const settings = { ...normalizeOptions({ clock, seed: 1, ...options }), files };
+  const small = { ...settings, pageCountMax: 1024, snapshotRows: 3 };
+  return { frontier: await MemoryFrontier.open(small), files, clock };
+}
+
 /** The files as a killed process leaves them: all that was handed to the system, nothing that was not. */
 export function killedFiles(files: MemoryFiles): MemoryFiles {
   const copy = createMemoryFiles();
@@ -70,8 +81,11 @@ export interface Known {
 
 const PENDING = record.RECORD_PENDING;
 
-/** Everything that must survive; leases are told as what they come back as. */
-export function knownOf({ frontier }: DurableRig): Known {
+/**
+ * Everything that must survive; leases are told as what they come back as. Idle hosts that nothing was ever said of do not
+ * survive in a directory; a file of a frontier in memory has them (`hasIdle`).
+ */
+export function knownOf({ frontier }: DurableRig, hasIdle = false): Known {
   const core = coreOf(frontier);
   const { depths, rejected, leases: _leases, ...counters } = core.counters;
   const gauges = { ...counters, pending: counters.pending + counters.leased, leased: 0 };
@@ -83,7 +97,7 @@ export function knownOf({ frontier }: DurableRig): Known {
       depths: Array.from(depths, (count) => count ?? 0),
     },
     records: recordsOf(core),
-    hosts: hostsOf(core),
+    hosts: hostsOf(core, hasIdle),
     finished: finishedOf(core),
     epochs: epochsOf(core),
     state: frontier.state,
@@ -122,7 +136,7 @@ function recordsOf(core: Core): Array<Record<string, unknown>> {
   return views.sort((a, b) => (a.sequence as number) - (b.sequence as number));
 }
 
-function hostsOf(core: Core): Record<string, unknown> {
+function hostsOf(core: Core, hasIdle: boolean): Record<string, unknown> {
   const { hosts, store } = core;
   const views: Record<string, unknown> = {};
   const view = (one: number): void => {
@@ -146,7 +160,7 @@ function hostsOf(core: Core): Record<string, unknown> {
   }
   for (let one = host.hostNextIdle(hosts, 0); one !== 0; one = host.hostNextIdle(hosts, one)) {
     const isJournaled = (word(store, one, host.HOST_FLAGS_WORD) & host.HOST_JOURNALED) !== 0;
-    if (isJournaled) view(one);
+    if (isJournaled || hasIdle) view(one);
   }
   return Object.fromEntries(Object.entries(views).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -173,4 +173,57 @@ describe("a frontier with a directory", () => {
     const leases = again.frontier.pollMany(5).map(({ rule, priority }) => `${rule} ${priority}`);
     expect(leases.sort()).toEqual(["news 0", "rest 3"]);
   });
+
+  it("is not cleared where the disk can not be told so, and nothing of it is lost", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0), { durability: "none" });
+    rig.frontier.pushMany(URLS);
+    await rig.frontier.flush();
+    const { sync } = files;
+    files.sync = () => {
+      throw Object.assign(new Error("EIO"), { code: "EIO" });
+    };
+    expect(() => rig.frontier.clear()).toThrow(expect.objectContaining({ code: "DISK_FAILED" }));
+    expect(rig.frontier.report().pending).toBe(40);
+    const cut = await openRig(killedFiles({ ...files, sync }), createVirtualClock(0));
+    expect(cut.frontier.report().pending).toBe(40);
+    files.sync = sync;
+    rig.frontier.clear();
+    rig.frontier.push("https://after.example/");
+    await rig.frontier.flush();
+    const again = await openRig(killedFiles(files), createVirtualClock(0));
+    expect(again.frontier.report().pending).toBe(1);
+  });
+
+  it("remembers in mode bloom whatever it ever saw, by the journal and by a snapshot", async () => {
+    const files = createMemoryFiles();
+    const seen = { mode: "bloom" as const, capacity: 100, falsePositiveRate: 1e-9 };
+    const rig = await openRig(files, createVirtualClock(0), { seen });
+    const urls = Array.from({ length: 2_000 }, (_, at) => `https://h${at % 3}.example/${at}`);
+    rig.frontier.pushMany(urls);
+    rig.frontier.done(rig.frontier.pollMany(1_500));
+    await rig.frontier.flush();
+    for (const isWritten of [false, true]) {
+      if (isWritten) await rig.frontier.snapshot();
+      const again = await openRig(killedFiles(files), createVirtualClock(0), { seen });
+      expect(again.frontier.report()).toMatchObject({ done: 1_500, pending: 500, seen: 2_000 });
+      expect(again.frontier.pushMany(urls).duplicate).toBe(2_000);
+      expect(again.frontier.push("https://h1.example/new").status).toBe("accepted");
+      await again.frontier.close();
+    }
+    const other = openRig(killedFiles(files), createVirtualClock(0), { seen: { mode: "exact" } });
+    await expect(other).rejects.toMatchObject({ code: "PROFILE_MISMATCH" });
+  });
+
+  it("goes on in mode bloom with what it remembered exactly", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0), { seen: { mode: "exact" } });
+    rig.frontier.pushMany(URLS);
+    rig.frontier.done(rig.frontier.pollMany(30));
+    await rig.frontier.snapshot();
+    await rig.frontier.close();
+    const again = await openRig(files, createVirtualClock(0), { seen: { mode: "bloom" } });
+    expect(again.frontier.pushMany(URLS).duplicate).toBe(40);
+    expect(again.frontier.report()).toMatchObject({ done: 30, pending: 10, seen: 40 });
+  });
 });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/base/clock.ts";
-import { knownOf, openRig } from "../../support/durable-rig.ts";
+import { knownOf, openMemoryRig, openRig } from "../../support/durable-rig.ts";
 import { createMemoryFiles } from "../../support/memory-files.ts";
 
 const FOLDER = fileURLToPath(new URL("../../golden/durable-1/", import.meta.url));
@@ -46,4 +46,40 @@ it("version 1 of journal and snapshot open to what they held", async () => {
   expect(hosts["b.example"]).toMatchObject({ delay: 250 });
   expect(state).toEqual({ step: 3 });
   expect(rig.frontier.push("https://a.example/1").status).toBe("duplicate");
+});
+
+const ALONE = fileURLToPath(new URL("../../golden/alone-1.msgpack", import.meta.url));
+const ALONE_OPTIONS = { seen: { mode: "bloom" as const, capacity: 10 } };
+
+/** What the golden file that stands alone was made of. */
+async function writeAlone(): Promise<void> {
+  const files = createMemoryFiles();
+  const { frontier } = await openMemoryRig(files, createVirtualClock(1_000), ALONE_OPTIONS);
+  const urls = Array.from({ length: 12 }, (_, at) => `https://h${at % 3}.example/${at}`);
+  frontier.pushMany(urls);
+  frontier.done(frontier.pollMany(4));
+  frontier.push({ url: "https://skip.example/", dedup: "skip", data: { x: 1 } });
+  const writing = frontier.snapshot({ path: "/alone" });
+  await new Promise((resolve) => setImmediate(resolve));
+  frontier.push("https://late.example/");
+  frontier.poll()?.done();
+  await writing;
+  writeFileSync(ALONE, files.bytesOf("/alone"));
+}
+
+it("version 1 of a snapshot that stands alone, with a filter, opens to what it held", async () => {
+  if (!existsSync(ALONE)) await writeAlone();
+  const files = createMemoryFiles();
+  files.close(files.open("/alone", "w"));
+  files.setBytes("/alone", new Uint8Array(readFileSync(ALONE)));
+  const options = { ...ALONE_OPTIONS, from: "/alone" };
+  const { frontier } = await openMemoryRig(files, createVirtualClock(1_000), options);
+  const left = Array.from({ length: 7 }, (_, at) => `https://h${(at + 5) % 3}.example/${at + 5}`);
+  expect(frontier.pollMany(20).map(({ url }) => url)).toEqual([
+    ...left,
+    "https://skip.example/",
+    "https://late.example/",
+  ]);
+  expect(frontier.push("https://h0.example/0").status).toBe("duplicate");
+  expect(frontier.report()).toMatchObject({ done: 5, leased: 9, seen: 13 });
 });

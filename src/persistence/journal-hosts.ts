@@ -1,0 +1,66 @@
+/** Entries about hosts, written on the tape from the host's own words (layout/journal.ts). */
+import { LOG_HOST_CLOCK } from "../frontier/log.ts";
+import {
+  JOURNAL_HOST_ALL,
+  JOURNAL_HOST_ALL_WORDS,
+  JOURNAL_HOST_CLOCK,
+  JOURNAL_HOST_CLOCK_WORDS,
+  JOURNAL_HOST_MADE,
+  JOURNAL_HOST_MADE_WORDS,
+} from "../layout/journal.ts";
+import {
+  HOST_ADAPTIVE_WORD,
+  HOST_ADMITTED_WORD,
+  HOST_BLOCK_UNTIL_WORD,
+  HOST_BYTES_WORD,
+  HOST_DELAY_WORD,
+  HOST_FAILURES_WORD,
+  HOST_FLAGS_WORD,
+  HOST_HASH_HI_WORD,
+  HOST_HASH_LO_WORD,
+  HOST_LIMIT_WORD,
+  HOST_NAME_BYTES_WORD,
+  HOST_NAME_WORD,
+  HOST_READY_AT_WORD,
+  HOST_TURN_WORD,
+} from "../structures/host-table.ts";
+import { float, type Store, word } from "../structures/store.ts";
+import { wordsOf } from "./journal-fields.ts";
+import { type Tape, tapeBytesPadded, tapeDouble, tapeRoom } from "./tape.ts";
+
+/** A host's turn and clock, or everything of it (`fields`: LOG_HOST_CLOCK, LOG_HOST_ALL). @hot */
+export function sayHost(store: Store, tape: Tape, host: number, fields: number): void {
+  const at = tapeRoom(tape, JOURNAL_HOST_ALL_WORDS);
+  const { u32 } = tape;
+  u32[at] = fields === LOG_HOST_CLOCK ? JOURNAL_HOST_CLOCK : JOURNAL_HOST_ALL;
+  u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
+  u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
+  tapeDouble(tape, at + 3, float(store, host, HOST_TURN_WORD));
+  tapeDouble(tape, at + 5, float(store, host, HOST_READY_AT_WORD));
+  tape.end = at + JOURNAL_HOST_CLOCK_WORDS;
+  if (fields === LOG_HOST_CLOCK) return;
+  tapeDouble(tape, at + 7, float(store, host, HOST_BLOCK_UNTIL_WORD));
+  tapeDouble(tape, at + 9, float(store, host, HOST_DELAY_WORD));
+  tapeDouble(tape, at + 11, float(store, host, HOST_ADAPTIVE_WORD));
+  tapeDouble(tape, at + 13, float(store, host, HOST_BYTES_WORD));
+  u32[at + 15] = word(store, host, HOST_LIMIT_WORD);
+  u32[at + 16] = word(store, host, HOST_FAILURES_WORD);
+  u32[at + 17] = word(store, host, HOST_ADMITTED_WORD);
+  u32[at + 18] = word(store, host, HOST_FLAGS_WORD);
+  tape.end = at + JOURNAL_HOST_ALL_WORDS;
+}
+
+/** A host's name, before the first entry that names it by its hash. */
+export function sayHostMade(store: Store, tape: Tape, host: number): void {
+  const length = word(store, host, HOST_NAME_BYTES_WORD);
+  const at = tapeRoom(tape, JOURNAL_HOST_MADE_WORDS + wordsOf(length));
+  const { u32 } = tape;
+  u32[at] = JOURNAL_HOST_MADE;
+  u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
+  u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
+  u32[at + 3] = length;
+  tapeDouble(tape, at + 4, float(store, host, HOST_TURN_WORD));
+  tape.end = at + JOURNAL_HOST_MADE_WORDS;
+  const start = word(store, host, HOST_NAME_WORD) * 8;
+  tapeBytesPadded(tape, store.region.views.u8.subarray(start, start + length));
+}

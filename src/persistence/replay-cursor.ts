@@ -1,0 +1,70 @@
+/**
+ * The place of a replay in a frame: where it stands, and how an entry's fields are read from there.
+ *
+ *   I1  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
+ */
+import { InvariantError } from "../base/errors.ts";
+import { JOURNAL_NAMELESS } from "../layout/journal.ts";
+import { createRevivedRecord, type Revival, revivedRecord } from "./revive.ts";
+
+/** A frame's words, and where in them the replay stands. */
+export interface Replay {
+  readonly revival: Revival;
+  words: Uint32Array;
+  bytes: Uint8Array;
+  at: number;
+  end: number;
+  /** Entries replayed. */
+  entries: number;
+  /** Entries that named what is not there. */
+  astray: number;
+  readonly record: ReturnType<typeof createRevivedRecord>;
+  readonly double: Float64Array;
+  readonly halves: Uint32Array;
+}
+
+export function createReplay(revival: Revival): Replay {
+  const double = new Float64Array(1);
+  const halves = new Uint32Array(double.buffer);
+  const nothing = { words: halves, bytes: new Uint8Array(0), at: 0, end: 0 };
+  const record = createRevivedRecord();
+  return { revival, ...nothing, entries: 0, astray: 0, record, double, halves };
+}
+
+/** The live record that an entry names; 0: passed over (I2). */
+export function named(replay: Replay, at: number): number {
+  const { revival, words } = replay;
+  const isNameless = ((words[at] as number) & JOURNAL_NAMELESS) !== 0;
+  const lo = words[at + 1] as number;
+  const record = revivedRecord(revival, isNameless, lo, words[at + 2] as number);
+  if (record === 0) replay.astray++;
+  return record;
+}
+
+/** Takes so many words of the frame; where they begin (I3). */
+export function take(replay: Replay, words: number): number {
+  const { at } = replay;
+  if (at + words > replay.end) throw wrong("an entry that ends behind its frame");
+  replay.at = at + words;
+  return at;
+}
+
+/** A copy of the next bytes. */
+export function bytesOf(replay: Replay, length: number): Uint8Array {
+  const at = take(replay, wordsOf(length)) * 4;
+  return replay.bytes.slice(at, at + length);
+}
+
+export function double({ words, double: value, halves }: Replay, at: number): number {
+  halves[0] = words[at] as number;
+  halves[1] = words[at + 1] as number;
+  return value[0] as number;
+}
+
+export function wordsOf(bytes: number): number {
+  return (bytes + 3) >>> 2;
+}
+
+export function wrong(what: string): InvariantError {
+  return new InvariantError(`journal: ${what}`);
+}

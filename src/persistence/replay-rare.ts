@@ -1,0 +1,182 @@
+/**
+ * Replay of what is said seldom: hosts, notes, epochs, identities that are forgotten or given up, a frontier that is cleared.
+ * Entries of records are replay.ts's, whose rules hold here too.
+ */
+import { memoryFull } from "../base/errors.ts";
+import { LOG_ADMITTED, LOG_DONE, LOG_REMOVED } from "../frontier/log.ts";
+import {
+  JOURNAL_CLEARED,
+  JOURNAL_DISOWNED_WORDS,
+  JOURNAL_EPOCH_WORDS,
+  JOURNAL_FORGOTTEN,
+  JOURNAL_HOST_ALL,
+  JOURNAL_HOST_ALL_WORDS,
+  JOURNAL_HOST_CLOCK_WORDS,
+  JOURNAL_HOST_MADE_WORDS,
+  JOURNAL_MEMBER,
+  JOURNAL_NOTE_WORDS,
+  JOURNAL_UNSEEN_WORDS,
+  JOURNAL_WAS_DONE,
+  JOURNAL_WAS_REMOVED,
+} from "../layout/journal.ts";
+import { HOST_LIVE_WORD } from "../layout/host.ts";
+import { epochAdd, epochClear, epochOpen } from "../structures/epoch-table.ts";
+import { hostForget } from "../structures/host-table.ts";
+import {
+  RECORD_FAILED,
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_RESTING,
+  recordFlags,
+  recordState,
+  setRecordFlags,
+  setRecordName,
+} from "../structures/record.ts";
+import { seenForget, seenRemove } from "../structures/seen-set.ts";
+import { word } from "../structures/store.ts";
+import { bytesOf, double, named, type Replay, take } from "./replay-cursor.ts";
+import { eachLive } from "./live.ts";
+import { keepName, nameRecord } from "./names.ts";
+import { packr } from "./pack.ts";
+import { reviveHost, setRevivedHost } from "./revive-host.ts";
+import {
+  clearRevival,
+  dropRevived,
+  hostOfHash,
+  type Revival,
+  revivedRecord,
+  setRuleIds,
+} from "./revive.ts";
+
+export function applyHostMade(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_HOST_MADE_WORDS);
+  const name = bytesOf(replay, words[at + 3] as number);
+  const turn = double(replay, at + 4);
+  reviveHost(revival, name, { lo: words[at + 1] as number, hi: words[at + 2] as number, turn });
+}
+
+export function applyHost(replay: Replay, kind: number): void {
+  const { revival, words } = replay;
+  const isAll = kind === JOURNAL_HOST_ALL;
+  const at = take(replay, isAll ? JOURNAL_HOST_ALL_WORDS : JOURNAL_HOST_CLOCK_WORDS);
+  const host = hostOfHash(revival, words[at + 1] as number, words[at + 2] as number);
+  if (host === 0) {
+    replay.astray++;
+    return;
+  }
+  const doubles = [0, 0, 0, 0, 0, 0];
+  for (let i = 0; i < (isAll ? 6 : 2); i++) doubles[i] = double(replay, at + 3 + i * 2);
+  setRevivedHost(revival, host, doubles, isAll ? words.subarray(at + 15, at + 19) : undefined);
+}
+
+export function applyNote(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_NOTE_WORDS);
+  const name = Buffer.from(bytesOf(replay, words[at + 1] as number)).toString("utf8");
+  const value = bytesOf(replay, words[at + 2] as number);
+  revival.notes.set(name, value);
+  if (name === "ruleIds") setRuleIds(revival, packr.unpack(value) as string[]);
+}
+
+export function applyEpoch(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_EPOCH_WORDS);
+  const name = bytesOf(replay, words[at + 1] as number);
+  revival.epoch = Buffer.from(name).toString("utf8");
+}
+
+export function applyDisowned(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_DISOWNED_WORDS);
+  const { core, names } = revival;
+  const record = named(replay, at);
+  if (record === 0) return;
+  seenRemove(core.seen, words[at + 1] as number, words[at + 2] as number);
+  revival.hasForgotten = true;
+  const flags = recordFlags(core.store, record) | RECORD_FLAG_NO_IDENTITY;
+  setRecordFlags(core.store, record, flags);
+  setRecordName(core.store, record, words[at + 3] as number, words[at + 4] as number);
+  keepName(names, record);
+}
+
+/** An identity is new again; what it was is counted as forgotten. */
+export function applyUnseen(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_UNSEEN_WORDS);
+  const { core } = revival;
+  const { counters, sole } = core;
+  const lo = words[at + 1] as number;
+  const hi = words[at + 2] as number;
+  const was = words[at + 3];
+  const record = revivedRecord(revival, false, lo, hi);
+  if (record !== 0) dropRevived(revival, record);
+  seenRemove(core.seen, lo, hi);
+  revival.hasForgotten = true;
+  if (was !== JOURNAL_WAS_REMOVED) counters.forgotten++;
+  if (was !== JOURNAL_WAS_DONE) return;
+  counters.done--;
+  if (sole !== undefined) sole.done--;
+}
+
+export function applyPlain(revival: Revival, kind: number, lo: number, hi: number): void {
+  const { core } = revival;
+  switch (kind) {
+    case JOURNAL_FORGOTTEN:
+      applyForgotten(revival);
+      break;
+    case JOURNAL_CLEARED:
+      clearRevival(revival);
+      break;
+    case JOURNAL_MEMBER: {
+      const epoch = epochOpen(core.epochs, revival.epoch);
+      if (epoch === 0 || !epochAdd(core.epochs, epoch, lo, hi)) throw memoryFull();
+      break;
+    }
+    default: {
+      const host = hostOfHash(revival, lo, hi);
+      // A later entry may have made records on it again: then it was made again too.
+      if (host === 0 || word(core.store, host, HOST_LIVE_WORD) > 0) return;
+      revival.host = 0;
+      hostForget(core.hosts, host);
+    }
+  }
+}
+
+/** A new generation: failed ones go, the others get the names that they got when it was said. */
+export function applyForgotten(revival: Revival): void {
+  const { core, names } = revival;
+  const { counters, store } = core;
+  const all: number[] = [];
+  eachLive(core, names, (record) => all.push(record));
+  seenForget(core.seen);
+  epochClear(core.epochs);
+  for (const record of all) {
+    if (recordState(store, record) === RECORD_FAILED) {
+      counters.forgotten++;
+      dropRevived(revival, record);
+    } else if (recordState(store, record) === RECORD_RESTING) {
+      dropRevived(revival, record); // counted among those that are done
+    } else if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
+      nameRecord(names, record);
+    }
+  }
+  counters.forgotten += counters.done;
+  counters.done = 0;
+  counters.seen = 0;
+  for (const rule of core.rules) rule.done = 0;
+}
+
+/** What became of records that are never written: their number is all that is known. */
+export function applyVolatile(revival: Revival, kind: number): void {
+  const { counters } = revival.core;
+  if (kind === LOG_ADMITTED) {
+    counters.accepted++;
+    revival.volatileLive++;
+  } else if (kind === LOG_DONE) {
+    counters.done++;
+    revival.volatileLive--;
+  } else if (kind === LOG_REMOVED) {
+    counters.removed++;
+    revival.volatileLive--;
+  }
+}
