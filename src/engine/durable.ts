@@ -36,7 +36,7 @@ import { createTape, type Tape } from "../persistence/tape.ts";
 import type { EventHub } from "./events.ts";
 import type { Tiers } from "./tiers.ts";
 import type { Settings } from "./options.ts";
-import type { SnapshotInfo } from "./types.ts";
+import type { Report, SnapshotInfo } from "./types.ts";
 
 /** A segment of this size ends, so that a recovery never reads a greater one whole into memory. */
 const SEGMENT_BYTES = 64 * 1024 * 1024;
@@ -200,11 +200,11 @@ export class Durable {
     for (const host of carriedHosts(core)) this.#log.host(host, LOG_HOST_ALL);
   }
 
-  facts(): { flushedAt?: number; journalBytes: number; snapshotAt?: number } {
+  facts(): Report["durability"] {
     return {
-      ...(this.#flushedAt === undefined ? {} : { flushedAt: this.#flushedAt }),
+      flushedAt: this.#flushedAt,
       journalBytes: this.#journal.total + this.#journal.heldBytes - this.#journal.sealedBytes,
-      ...(this.#snapshotAt === undefined ? {} : { snapshotAt: this.#snapshotAt }),
+      snapshotAt: this.#snapshotAt,
     };
   }
 

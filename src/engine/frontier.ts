@@ -32,7 +32,7 @@ import type { Settings } from "./options.ts";
 import { openDurable, storedRules } from "./open-durable.ts";
 import { pushFrom } from "./push-from.ts";
 import { pushResult } from "./push-result.ts";
-import { reportOf } from "./report.ts";
+import { NOTHING_DURABLE, reportOf } from "./report.ts";
 import { readDefaults, readRequest, requestOf, timeMs } from "./request.ts";
 import { createRuntime, type Runtime, type RuntimeHooks } from "./runtime.ts";
 import { Sharing } from "./sharing.ts";
@@ -262,7 +262,7 @@ export class MemoryFrontier implements Frontier {
     step(core, nowMs);
     this.#life.end(nowMs);
     const { status, startedAt } = this.#life;
-    const durability = this.#life.durable?.facts() ?? { journalBytes: 0 };
+    const durability = this.#life.durable?.facts() ?? NOTHING_DURABLE;
     const droppedEvents = this.#events.dropped;
     return reportOf(core, { status, startedAt, nowMs, droppedEvents, durability });
   }

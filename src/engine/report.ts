@@ -23,6 +23,13 @@ export interface ReportContext {
   readonly durability: Report["durability"];
 }
 
+/** What a frontier without a directory says of its disk. */
+export const NOTHING_DURABLE: Report["durability"] = {
+  flushedAt: undefined,
+  journalBytes: 0,
+  snapshotAt: undefined,
+};
+
 export function reportOf(core: Core, context: ReportContext): Report {
   const { counters } = core;
   const seen = seenStats(core.seen);
@@ -34,7 +41,7 @@ export function reportOf(core: Core, context: ReportContext): Report {
   const seconds = Math.max((context.nowMs - context.startedAt) / 1000, 0.001);
   const report = {
     status: context.status,
-    ...(isWaiting ? { waitingUntil: due } : {}),
+    waitingUntil: isWaiting ? due : undefined,
     pushed: counters.pushed,
     accepted: counters.accepted,
     deferred: counters.deferred,

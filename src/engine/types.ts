@@ -253,7 +253,7 @@ export interface SnapshotInfo {
 
 export interface Report {
   readonly status: FrontierStatus;
-  readonly waitingUntil?: number;
+  readonly waitingUntil: number | undefined;
   readonly pushed: number;
   readonly accepted: number;
   readonly deferred: number;
@@ -299,7 +299,11 @@ export interface Report {
     spilledBytes: number;
     bytesPerUrl: number;
   };
-  readonly durability: { flushedAt?: number; journalBytes: number; snapshotAt?: number };
+  readonly durability: {
+    readonly flushedAt: number | undefined;
+    readonly journalBytes: number;
+    readonly snapshotAt: number | undefined;
+  };
   readonly rates: { pushed: number; leased: number; done: number };
   readonly startedAt: number;
   toString(): string;
