@@ -2,6 +2,7 @@
 import type { BenchCase } from "../harness/case.ts";
 import { CORE_CASES } from "./core/index.ts";
 import { KERNEL_CASES } from "./kernel/index.ts";
+import { PEER_CASES } from "./peers/index.ts";
 import { RULES_CASES } from "./rules/index.ts";
 import { WORKER_CASES } from "./workers/index.ts";
 
@@ -10,4 +11,5 @@ export const CASES: readonly BenchCase[] = [
   ...CORE_CASES,
   ...RULES_CASES,
   ...WORKER_CASES,
+  ...PEER_CASES,
 ];

@@ -60,13 +60,24 @@ export function observeInChild(
   const here = fileURLToPath(new URL("..", import.meta.url));
   const words = [...CHILD_FLAGS, join(home ?? here, "child.js"), JSON.stringify(order)];
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, words, {
+      stdio: ["ignore", "pipe", "inherit"],
+      detached: true,
+    });
     let output = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       output += text;
     });
+    // A group of its own, so that what a child has started ends with it.
+    const end = (signal: NodeJS.Signals): void => {
+      try {
+        process.kill(-(child.pid as number), signal);
+      } catch {
+        // Gone already.
+      }
+    };
     const stop = (): void => {
-      child.kill();
+      end("SIGKILL");
       process.exit(130);
     };
     process.once("SIGINT", stop).once("SIGTERM", stop);
@@ -74,7 +85,7 @@ export function observeInChild(
     const leftMs = Math.min(untilMs - performance.now(), TIMER_MS_MAX);
     const timer = setTimeout(() => {
       isUp = true;
-      child.kill("SIGKILL");
+      end("SIGKILL");
     }, leftMs);
     child.on("error", reject);
     child.on("close", (code, signal) => {

@@ -59,13 +59,22 @@ export function memoryNow(): Memory {
 
 /** Resident bytes as the system counts them now: node's own figure where there is no /proc. */
 function residentBytes(): number {
+  return statusBytes("VmRSS") ?? process.memoryUsage.rss();
+}
+
+/** The most that was resident at any time of this process. */
+export function peakBytes(): number {
+  return statusBytes("VmHWM") ?? process.resourceUsage().maxRSS * 1024;
+}
+
+function statusBytes(field: string): number | undefined {
   try {
-    const line = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"));
-    if (line !== null) return Number(line[1]) * 1024;
+    const status = readFileSync("/proc/self/status", "utf8");
+    const line = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status);
+    return line === null ? undefined : Number(line[1]) * 1024;
   } catch {
-    // Not Linux.
+    return undefined; // Not Linux.
   }
-  return process.memoryUsage.rss();
 }
 
 export interface Pauses {

@@ -63,7 +63,10 @@ interface Parts {
 }
 
 function urlOf(index: number, shape: UrlShape): string {
-  const { scheme, host, path, query } = partsOf(index, shape);
+  return textOf(partsOf(index, shape));
+}
+
+function textOf({ scheme, host, path, query }: Parts): string {
   return `${scheme}://${host}${path}${query.length === 0 ? "" : `?${query.join("&")}`}`;
 }
 
@@ -82,11 +85,20 @@ function linkOf(index: number, shape: UrlShape): string {
   return `${scheme}://${host}${path}${query.length === 0 ? "" : `?${query.join("&")}`}${fragment}`;
 }
 
+/** The URL of an index on the host of a rank. */
+export function urlOnHost(index: number, rank: number): string {
+  return flat(textOf(partsAt(index, rank)));
+}
+
 function partsOf(index: number, { hosts, isUniform }: UrlShape): Parts {
+  const draw = mix(mix(mix(index) ^ 0x5bd1e995) ^ 0x1b873593) / 4_294_967_296;
+  return partsAt(index, isUniform === true ? index % hosts : Math.floor(hosts ** draw));
+}
+
+function partsAt(index: number, rank: number): Parts {
   const a = mix(index);
   const b = mix(a ^ 0x5bd1e995);
   const c = mix(b ^ 0x1b873593);
-  const rank = isUniform === true ? index % hosts : Math.floor(hosts ** (c / 4_294_967_296));
   let path = "";
   for (let depth = a & 3, bits = b; depth > 0; depth--, bits >>>= 8) {
     path += `/${word(bits)}${(bits & 64) === 0 ? "" : `-${bits % 9973}`}`;

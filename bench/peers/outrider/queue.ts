@@ -1,6 +1,6 @@
 /** Outrider behind the cases' interface: its public API, nothing else. */
-import { createVirtualClock, openFrontier } from "../../src/index.ts";
-import type { Queue, QueueOptions } from "./queue.ts";
+import { createVirtualClock, openFrontier } from "../../../src/index.ts";
+import type { Queue, QueueOptions } from "../queue.ts";
 
 export async function openOutrider({ delayMs }: QueueOptions): Promise<Queue> {
   const clock = createVirtualClock(1_700_000_000_000);

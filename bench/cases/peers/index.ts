@@ -1,0 +1,6 @@
+/** The suite `peers`: other frontiers, through the same steps. */
+import type { BenchCase } from "../../harness/case.ts";
+import { peersDurable } from "./durable.ts";
+import { peers } from "./memory.ts";
+
+export const PEER_CASES: readonly BenchCase[] = [peers, peersDurable];

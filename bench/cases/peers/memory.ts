@@ -1,0 +1,67 @@
+/**
+ * peers-memory: frontiers side by side, through the same steps over the same file of URLs, each in a process of its own.
+ *
+ *   links of a crawl, 70 to 80 % duplicates ─▶ push all ─▶ poll all ─▶ done all          calls of 1,000
+ *
+ * A push is one link told, a poll and a done one page. Every side counts what it lost and doubled; ours and the plain one
+ * may do neither, or the case fails. The order is each peer's own, so there is no checksum of it.
+ *
+ * Estimate, nanoseconds: outrider push 300 (a duplicate makes no record), poll 600, done 250. Plain 2,000, 40 and 10. lmdb 6,000 (a
+ * lookup each, two puts for a quarter of them), 1,000 and 1,500. Crawlee 70,000 and 400,000. Scrapy 110,000 and 3,000.
+ */
+import type { BenchCase, Job, Params } from "../../harness/case.ts";
+import { PEERS } from "../../peers/index.ts";
+import { factsOf, openGround, peerMissing, tally } from "./run.ts";
+
+const EXACT = ["outrider", "plain"];
+
+export const peers: BenchCase = {
+  name: "peers-memory",
+  suite: "peers",
+  about: "push all, poll all, done all of other frontiers, over the links of a crawl",
+  question: "How does it stand beside other frontiers?",
+  unit: "URL",
+  process: "fresh",
+  pairs: PEERS.filter(({ name }) => !name.startsWith("outrider")).map(({ name }) => [
+    "outrider",
+    name,
+  ]),
+  isSameWork: false,
+  target: "push ≥ 100 × Crawlee's and Scrapy's; poll + done ≥ 300 × Crawlee's, ≥ 5 × Scrapy's",
+  sizes: {
+    smoke: [{ urls: 500 }],
+    real: [{ urls: 50_000 }, { urls: 1_000_000 }],
+    suite: [{ urls: 50_000 }, { urls: 1_000_000 }],
+  },
+  rounds: 3,
+  weight: 3,
+  setup,
+  missing: (side, params) => peerMissing(side, params, false),
+};
+
+function setup(side: string, params: Params): Job {
+  const ground = openGround(side, params);
+  let said = "";
+  return {
+    async run() {
+      const { answer, polled } = await ground.course("memory");
+      const counts = tally(ground.wanted, polled);
+      said = JSON.stringify(counts);
+      const isExact = counts.lost + counts.doubled + counts.foreign === 0;
+      if (EXACT.includes(side) && !isExact) throw new Error(`${side}: ${said}`);
+      const { pushNs, pollNs, doneNs } = answer;
+      const both = pollNs + (doneNs ?? 0);
+      return {
+        times: {
+          push: pushNs / answer.pushed,
+          poll: pollNs / Math.max(1, answer.polled),
+          ...(doneNs === undefined ? {} : { done: doneNs / Math.max(1, answer.polled) }),
+          "poll + done": both / Math.max(1, answer.polled),
+        },
+        facts: { ...factsOf(answer, ground.wanted.size), ...counts },
+      };
+    },
+    checksum: () => said,
+    close: () => ground.close(),
+  };
+}

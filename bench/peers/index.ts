@@ -1,0 +1,23 @@
+/** All peers, in the order in which they are shown. */
+import { crawleePeer } from "./crawlee/adapter.ts";
+import { lmdbPeer } from "./lmdb/adapter.ts";
+import { outriderPeer } from "./outrider/adapter.ts";
+import type { Peer } from "./peer.ts";
+import { plainPeer } from "./plain/adapter.ts";
+import { scrapyPeer } from "./scrapy/adapter.ts";
+
+export const PEERS: readonly Peer[] = [
+  outriderPeer("outrider", { durability: { everyMs: 100 } }, true),
+  outriderPeer("outrider-sync", { durability: "sync" }, true),
+  plainPeer,
+  lmdbPeer,
+  crawleePeer,
+  scrapyPeer,
+];
+
+export function peerOf(name: string): Peer {
+  const peer = PEERS.find((each) => each.name === name);
+  const names = PEERS.map((each) => each.name).join(", ");
+  if (peer === undefined) throw new Error(`peer: ${name} (expected: ${names})`);
+  return peer;
+}

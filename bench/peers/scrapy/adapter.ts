@@ -1,0 +1,23 @@
+/** Scrapy's scheduler among the peers: drive.py, by a Python that has Scrapy (BENCH_PYTHON, or one of the usual places). */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { ROOT } from "../../harness/machine.ts";
+import type { Peer } from "../peer.ts";
+
+export const scrapyPeer: Peer = {
+  name: "scrapy",
+  title: () => "Scrapy's scheduler with its dupe filter",
+  missing: () => (pythonOf() === undefined ? "no Python with Scrapy (BENCH_PYTHON)" : undefined),
+  urlsMax: 100_000,
+  isDurable: true,
+  command: () => [pythonOf() as string, join(ROOT, "bench/peers/scrapy/drive.py")],
+};
+
+function pythonOf(): string | undefined {
+  const given = process.env.BENCH_PYTHON;
+  const places = given === undefined ? ["python3", "/usr/bin/python3"] : [given];
+  return places.find((python) => {
+    const { status } = spawnSync(python, ["-c", "import scrapy"], { stdio: "ignore" });
+    return status === 0;
+  });
+}
