@@ -2,6 +2,7 @@
 export { admitBatch, settleBatch } from "./batch";
 export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
+export { keepMatch, matchBatch } from "./match";
 export { makeRecords, sizeRecords } from "./make";
 export { copyBatch, gatherUrls, touchRecords } from "./record";
 export { kernelVersion } from "./version";

@@ -10,7 +10,7 @@
  *
  *   I1  Rows are made in their order; each takes the next sequence.
  *   I2  A row that stops the call has changed nothing.
- *   I3  Nothing but the objects handed in, their neighbours in the lane, and the counts of host, queue and lane is
+ *   I3  Nothing but the objects handed in, their neighbours in the lane, and the counts of rule, host, queue and lane is
  *       written.
  */
 import {
@@ -37,6 +37,13 @@ import {
   QUEUE_PENDING_WORD,
   QUEUE_RANKS_WORD,
   QUEUE_RULE_WORD,
+  RULE_POLITE,
+  RULE_PUSHED,
+  RULE_QUEUE_FLAGS_WORD,
+  RULE_QUEUE_PENDING_WORD,
+  RULE_QUEUE_PER_DEPTH_WORD,
+  RULE_QUEUE_PRIORITY_WORD,
+  RULE_QUEUE_RANKS_WORD,
 } from "../src/layout/host";
 import {
   ITEM_KEY_WORD,
@@ -52,10 +59,13 @@ import {
   MAKE_HANDLES_WORD,
   MAKE_HOSTS_WORD,
   MAKE_HOST_SLOTS_WORD,
+  MAKE_LANE_HOSTS,
+  MAKE_LANE_OWNER,
   MAKE_LANE_WORD,
   MAKE_PARENT_WORD,
   MAKE_PRIORITY_WORD,
   MAKE_RECORD_BYTES_MAX,
+  MAKE_RULES_WORD,
   MAKE_RULE_WORD,
   MAKE_SEQUENCE_WORD,
   MAKE_SIZES_WORD,
@@ -96,8 +106,8 @@ export function sizeRecords(job: usize): void {
 }
 
 /**
- * Touches what makeRecords will need, so that the cache misses of many rows overlap: each known host, its first queue, and
- * where queues hold the records, their lane and its tail.
+ * Touches what makeRecords will need, so that the cache misses of many rows overlap: each known host, its first queue, each
+ * row's rule, and the lane that holds the records with its tail.
  */
 function touchHosts(job: usize, count: u32): void {
   const hosts = <usize>get(job, MAKE_HOSTS_WORD);
@@ -107,13 +117,33 @@ function touchHosts(job: usize, count: u32): void {
     if (host < <u32>TABLE_RESERVED_MIN) touched += get((<usize>host) << 3, HOST_QUEUES_WORD);
   }
   for (let i: u32 = 0; i < count; i++) touched += get(queueOf(hosts, i), QUEUE_RANKS_WORD);
-  if (get(job, MAKE_LANE_WORD) === 0) {
+  const rules = <usize>get(job, MAKE_RULES_WORD);
+  if (rules !== 0) {
+    for (let i: u32 = 0; i < count; i++)
+      touched += get(ruleOf(rules, hosts, i), RULE_QUEUE_FLAGS_WORD);
+    for (let i: u32 = 0; i < count; i++) touched += get(rankOf(rules, hosts, i), LANE_TAIL_WORD);
+    for (let i: u32 = 0; i < count; i++) {
+      touched += get((<usize>get(rankOf(rules, hosts, i), LANE_TAIL_WORD)) << 3, ITEM_LEFT_WORD);
+    }
+  }
+  const rule = (<usize>get(job, MAKE_RULE_WORD)) << 3;
+  if (rules !== 0 || (get(rule, RULE_QUEUE_FLAGS_WORD) & RULE_POLITE) !== 0) {
     for (let i: u32 = 0; i < count; i++) touched += get(laneOf(hosts, i), LANE_TAIL_WORD);
     for (let i: u32 = 0; i < count; i++) {
       touched += get((<usize>get(laneOf(hosts, i), LANE_TAIL_WORD)) << 3, ITEM_LEFT_WORD);
     }
   }
   set(job, MAKE_TOUCHED_WORD, touched);
+}
+
+/** Address of a new row's rule queue, 0 (readable) for any other row. */
+function ruleOf(rules: usize, hosts: usize, i: u32): usize {
+  return get(hosts, i) === TABLE_SKIP ? 0 : (<usize>get(rules, i)) << 3;
+}
+
+/** Address of the root of its lanes. */
+function rankOf(rules: usize, hosts: usize, i: u32): usize {
+  return (<usize>get(ruleOf(rules, hosts, i), RULE_QUEUE_RANKS_WORD)) << 3;
 }
 
 /** Address of the first queue of a row's host, 0 (readable, and empty) where there is none. */
@@ -133,18 +163,57 @@ export function makeRecords(job: usize, from: u32): u32 {
   const count = get(batch, BATCH_COUNT_WORD);
   const values = <usize>get(batch, BATCH_VALUES_OFFSET_WORD);
   const handles = <usize>get(job, MAKE_HANDLES_WORD);
+  const rules = <usize>get(job, MAKE_RULES_WORD);
   if (from === 0) touchHosts(job, count);
+  if (rules === 0) takeRule(job, get(job, MAKE_RULE_WORD));
+  else set(job, MAKE_RULE_WORD, 0);
   let i = from;
   for (; i < count; i++) {
     if (get(values, i) !== TABLE_NEW) continue;
+    if (rules !== 0 && get(rules, i) !== get(job, MAKE_RULE_WORD)) takeRule(job, get(rules, i));
     const handle = get(handles, i);
     if (handle === 0 || !makeRow(job, batch, i, handle)) break;
   }
   return i;
 }
 
+/** Largest safe integer: where effective priorities end. */
+const PRIORITY_MAX: f64 = 9_007_199_254_740_991;
+
+/** The rule in hand: the priority of its records at the job's depth, and where they stand. */
+function takeRule(job: usize, rule: u32): void {
+  const at = (<usize>rule) << 3;
+  set(job, MAKE_RULE_WORD, rule);
+  let priority = load<f64>(at, RULE_QUEUE_PRIORITY_WORD << 2);
+  const perDepth = load<f64>(at, RULE_QUEUE_PER_DEPTH_WORD << 2);
+  if (perDepth !== 0) {
+    priority -= <f64>get(job, MAKE_DEPTH_WORD) * perDepth;
+    priority = Math.max(-PRIORITY_MAX, Math.min(priority, PRIORITY_MAX));
+  }
+  store<f64>(job, priority, MAKE_PRIORITY_WORD << 2);
+  const flags = get(at, RULE_QUEUE_FLAGS_WORD);
+  let lane: u32 = MAKE_LANE_OWNER;
+  if ((flags & RULE_PUSHED) !== 0) {
+    lane = (flags & RULE_POLITE) !== 0 ? MAKE_LANE_HOSTS : laneAt(at, priority);
+  }
+  set(job, MAKE_LANE_WORD, lane);
+}
+
+/** The rule's lane of this priority, found among its lanes (src/structures/treap.ts). */
+function laneAt(rule: usize, priority: f64): u32 {
+  let lane = get(rule, RULE_QUEUE_RANKS_WORD);
+  while (lane !== 0) {
+    const key = load<f64>((<usize>lane) << 3, ITEM_KEY_WORD << 2);
+    if (key === priority) return lane;
+    lane = get((<usize>lane) << 3, key < priority ? ITEM_RIGHT_WORD : ITEM_LEFT_WORD);
+  }
+  return MAKE_LANE_OWNER;
+}
+
 /** Makes one row's record; false: it is no plain case. */
 function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
+  const own = get(job, MAKE_LANE_WORD);
+  if (own === MAKE_LANE_OWNER) return false;
   const host = hostOf(job, i);
   if (host === 0 || get(host, HOST_LIVE_WORD) === 0) return false;
   const rule = get(job, MAKE_RULE_WORD);
@@ -153,9 +222,9 @@ function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
     queue = get((<usize>queue) << 3, QUEUE_NEXT_WORD);
   }
   if (queue === 0) return false;
-  const own = get(job, MAKE_LANE_WORD);
-  const lane = own === 0 ? queueLane(job, (<usize>queue) << 3) : (<usize>own) << 3;
-  if (lane === 0 || (own !== 0 && (get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0)) return false;
+  const isPolite = own === MAKE_LANE_HOSTS;
+  const lane = isPolite ? queueLane(job, (<usize>queue) << 3) : (<usize>own) << 3;
+  if (lane === 0 || (!isPolite && (get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0)) return false;
   if (get(lane, LANE_SPARE_WORD) !== 0) return false; // it goes on where the kernel does not see
   const tail = get(lane, LANE_TAIL_WORD);
   const sequence = load<f64>(job, MAKE_SEQUENCE_WORD << 2) + 1;
@@ -163,11 +232,12 @@ function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
   store<f64>(job, sequence, MAKE_SEQUENCE_WORD << 2);
   append(lane, tail, handle, sequence);
   bump(host, HOST_LIVE_WORD);
-  if (own === 0) {
+  bump((<usize>rule) << 3, RULE_QUEUE_PENDING_WORD);
+  if (isPolite) {
     bump(host, HOST_PENDING_WORD);
     bump((<usize>queue) << 3, QUEUE_PENDING_WORD);
   }
-  fill(job, batch, i, handle, queue, own === 0 ? RECORD_FLAG_QUEUED : 0);
+  fill(job, batch, i, handle, queue, isPolite ? RECORD_FLAG_QUEUED : 0);
   store<u32>(<usize>get(<usize>get(batch, BATCH_SLOTS_OFFSET_WORD), i), handle);
   return true;
 }

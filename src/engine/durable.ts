@@ -407,11 +407,12 @@ function turn(): Promise<void> {
 /** Counts that no entry of a record tells. */
 export function notedCounters(core: Core): Record<string, unknown> {
   const { counters, hosts, leaseSequence, rules } = core;
+  const { passes } = core.shares;
   const { pushed, duplicate, full, lateResults, expired, seen } = counters;
   return {
     ...{ pushed, duplicate, full, lateResults, expired, leaseSequence, joined: hosts.joined },
     seen,
     rejected: Object.fromEntries(counters.rejected),
-    passes: Object.fromEntries(rules.map(({ id, pass }) => [id, pass])),
+    passes: Object.fromEntries(rules.map(({ id, index }) => [id, passes[index]])),
   };
 }

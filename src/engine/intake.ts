@@ -10,7 +10,7 @@ import { type Admission, rowLeaseText, ruleOfRow } from "../frontier/admission.t
 import { admitRows, isPlain } from "../frontier/admit.ts";
 import { seenCount, seenTable } from "../structures/seen-set.ts";
 import { type Core, effectivePriority, type RuleState } from "../frontier/core.ts";
-import { matchRow } from "../frontier/matcher.ts";
+import { matchRows } from "../frontier/match-rows.ts";
 import {
   VERDICT_DUPLICATE,
   VERDICT_HOOK,
@@ -25,16 +25,13 @@ import type { UrlBatch } from "../url/batch-area.ts";
 import { identityBytes, isKeyOnly, keyOverride } from "../url/identity.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import {
-  BATCH_NO_RULE,
   BATCH_OK,
-  BATCH_TOO_DEEP,
   hashesOffset,
   type Rows,
   rowHostText,
   rowIsRewritten,
   rowKeyText,
   rowStatus,
-  setRowStatus,
 } from "../url/rows.ts";
 import { misuse } from "../base/errors.ts";
 import { readFields } from "./arguments.ts";
@@ -51,8 +48,6 @@ export interface Gate {
   readonly key: NormalPolicy;
   readonly accept: FrontierOptions["accept"];
   readonly events: EventHub;
-  /** Index of the rule of each row of the batch in hand, where rules are matched. */
-  readonly ruleIndexes: Uint32Array;
   /** A batch is being admitted: the user's functions that it asks must not come back in. */
   isBusy: boolean;
   /** Told of what plain batches admitted, while workers decide about links by themselves. */
@@ -118,12 +113,12 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
   const count = Math.min(loaded, end - start);
   const table = tableFor(gate, inputs, { loaded, count, context });
   const depth = inputs === undefined ? (context.depth ?? 0) : 0;
-  const ruleIndexes = core.plain === undefined ? matchRows(gate, depth) : undefined;
-  const fresh = settle(gate, ruleIndexes, table);
+  const rowRules = core.plain === undefined ? parseAndMatch(gate, depth) : 0;
+  const fresh = settle(gate, rowRules, table);
   if (fresh > 0) seenCount(core.seen, fresh);
   const admissions = inputs
     ?.slice(0, count)
-    .map((input, row) => admit(gate, input, { row, context, ruleIndexes }));
+    .map((input, row) => admit(gate, input, { row, context, rowRules }));
   admitRows(core, {
     rows,
     count,
@@ -133,11 +128,11 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
     depth: context.depth ?? 0,
     parent: context.parent,
     admissions,
-    ruleIndexes,
+    rowRules,
     hook:
       gate.accept === undefined
         ? undefined
-        : (row) => askHook(gate, { row, context, ruleIndexes }, admissions?.[row]),
+        : (row) => askHook(gate, { row, context, rowRules }, admissions?.[row]),
     codes,
     codesStart: start,
   });
@@ -177,29 +172,18 @@ function tableFor(
   return isPlain(core, outline) ? seenTable(core.seen) : 0;
 }
 
-/**
- * Parses the loaded rows and finds each its rule; a row without one, or deeper than its rule reaches, is told so
- * in its status. The indexes hold until the next batch.
- */
-function matchRows({ batch, core, rows, ruleIndexes }: Gate, depth: number): Uint32Array {
+/** Parses the loaded rows and finds each its rule; where their rule queues are noted until the next batch. */
+function parseAndMatch({ batch, core, rows }: Gate, depth: number): number {
   batchParse(batch);
-  const { active, matcher } = core;
-  for (let row = 0; row < batch.count; row++) {
-    if (rowStatus(rows, row) !== BATCH_OK) continue;
-    const order = matchRow(matcher, rows, row);
-    const rule = active[order];
-    if (rule === undefined) setRowStatus(rows, row, BATCH_NO_RULE);
-    else if (depth > rule.policy.maxDepth) setRowStatus(rows, row, BATCH_TOO_DEEP);
-    else ruleIndexes[row] = rule.index;
-  }
-  return ruleIndexes;
+  return matchRows(core, rows, batch.count, depth);
 }
 
 /** Keys and hashes the rows under the policies of their rules; how many the kernel found new, or NOT_INSERTED. */
-function settle(gate: Gate, ruleIndexes: Uint32Array | undefined, table: number): number {
+function settle(gate: Gate, rowRules: number, table: number): number {
   const { batch, core } = gate;
-  if (ruleIndexes === undefined) return batchAdmit(batch, keyOf(core.plain as RuleState), table);
-  const policyOf = (row: number): NormalPolicy => keyOf(ruleOfRow(core, ruleIndexes, row));
+  if (rowRules === 0) return batchAdmit(batch, keyOf(core.plain as RuleState), table);
+  const policyOf = (row: number): NormalPolicy => keyOf(ruleOfRow(core, rowRules, row));
+  if (core.soleKey !== undefined) return batchSettle(batch, core.soleKey, policyOf, table);
   let sole: NormalPolicy | undefined;
   for (let row = 0; row < batch.count; row++) {
     if (rowStatus(gate.rows, row) !== BATCH_OK) continue;
@@ -229,15 +213,15 @@ function inputsOf(list: readonly RequestLike[], start: number, end: number): Req
 interface RowContext {
   readonly row: number;
   readonly context: PushContext;
-  readonly ruleIndexes: Uint32Array | undefined;
+  readonly rowRules: number;
 }
 
 /** The Admission of a row; writes the hash of an identity that is more than the URL's key. */
 function admit(gate: Gate, input: RequestInput, asked: RowContext): Admission {
   const { rows, core } = gate;
-  const { row, context, ruleIndexes } = asked;
+  const { row, context, rowRules } = asked;
   if (rowStatus(rows, row) !== BATCH_OK) return admissionOf(input, gate.key, context.depth);
-  const policy = ruleOfRow(core, ruleIndexes, row).key;
+  const policy = ruleOfRow(core, rowRules, row).key;
   const admission = admissionOf(input, policy, context.depth);
   if (context.isAgain === true) admission.dedup = "again";
   const override = keyOverride(input, policy);
@@ -274,10 +258,10 @@ function keyToKeep(
 /** Asks the user's hook; undefined: refused. A hook that throws refuses and is told as an error. */
 function askHook(
   gate: Gate,
-  { row, context, ruleIndexes }: RowContext,
+  { row, context, rowRules }: RowContext,
   given: Admission | undefined,
 ): Admission | undefined {
-  const rule = ruleOfRow(gate.core, ruleIndexes, row);
+  const rule = ruleOfRow(gate.core, rowRules, row);
   const admission = given ?? admissionOf({ url: "" }, rule.key, context.depth);
   const view = rowView(gate, rule, row, admission);
   try {

@@ -9,6 +9,7 @@ import { entropyWords } from "../base/random.ts";
 import type { Core } from "../frontier/core.ts";
 import { installRules } from "../frontier/rule-set.ts";
 import { normalizeRules } from "../frontier/rules.ts";
+import { sharesReorder } from "../frontier/shares.ts";
 import { copyFile, diskFault, nodeFiles } from "../persistence/files.ts";
 import { giveLock, takeLock } from "../persistence/lock.ts";
 import { packr } from "../persistence/pack.ts";
@@ -167,7 +168,9 @@ function applyNotes(parts: Pick<OpenParts, "setState">, core: Core, { revival }:
   if (core.seen.mode === "tiered") counters.seen = said.seen ?? counters.seen;
   core.leaseSequence = Math.max(core.leaseSequence, said.leaseSequence);
   core.hosts.joined = Math.max(core.hosts.joined, said.joined);
-  for (const rule of rules) rule.pass = said.passes[rule.id] ?? rule.pass;
+  const { passes } = core.shares;
+  for (const { id, index } of rules) passes[index] = said.passes[id] ?? (passes[index] as number);
+  sharesReorder(core.shares);
 }
 
 interface NotedCounters {

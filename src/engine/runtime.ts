@@ -112,7 +112,6 @@ export function createRuntime(
       key: settings.key,
       accept: settings.accept,
       events,
-      ruleIndexes: new Uint32Array(batch.area.capacity),
       isBusy: false,
       filter: undefined,
     },

@@ -16,8 +16,10 @@ import {
   rowVisitOffset,
   rowVisitText,
 } from "../url/rows.ts";
-import type { Core, RuleState } from "./core.ts";
+import { wordAt } from "../structures/store.ts";
+import { type Core, ruleAt, type RuleState } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
+import { visitsKey } from "./rule-state.ts";
 import {
   VERDICT_INVALID_URL,
   VERDICT_NO_RULE,
@@ -61,8 +63,8 @@ export interface Intake {
   readonly parent: number;
   /** One per row where the request was more than a URL. */
   readonly admissions: ReadonlyArray<Admission | undefined> | undefined;
-  /** Index of the rule of each row; undefined: the rule that takes every URL. */
-  readonly ruleIndexes: Uint32Array | undefined;
+  /** Offset of the rule queue of each row; 0: the rule that takes every URL. */
+  readonly rowRules: number;
   /** The user's hook, asked for rows that would be admitted; undefined: refused. */
   readonly hook: ((row: number) => Admission | undefined) | undefined;
   /** Out: the verdict code of row i goes to codes[codesStart + i]. */
@@ -99,19 +101,10 @@ export function rowLeaseText(policy: FrontierPolicy, rows: Rows, row: number): s
   return visitsKey(policy) ? rowKeyText(rows, row) : rowVisitText(rows, row);
 }
 
-/** The key of profile `url` is the pushed string, which need not be a URL that can be visited. */
-export function visitsKey({ key }: FrontierPolicy): boolean {
-  return key?.visit === "canonical" && key.profile !== "url";
-}
-
 /** The rule that a row was matched to. @hot */
-export function ruleOfRow(
-  core: Core,
-  ruleIndexes: Uint32Array | undefined,
-  row: number,
-): RuleState {
-  if (ruleIndexes === undefined) return core.plain as RuleState;
-  return core.rules[ruleIndexes[row] as number] as RuleState;
+export function ruleOfRow(core: Core, rowRules: number, row: number): RuleState {
+  if (rowRules === 0) return core.plain as RuleState;
+  return ruleAt(core, wordAt(core.store, (rowRules >> 2) + row));
 }
 
 /** The verdict of a row that the URL room or the rules refused. */

@@ -110,7 +110,7 @@ function admitRow(core: Core, { intake, row, admission, epoch }: Row): number {
   if (admission.verdict !== undefined) return admission.verdict;
   const status = rowStatus(rows, row);
   if (status !== BATCH_OK) return refusalOf(status);
-  const rule = ruleOfRow(core, intake.ruleIndexes, row);
+  const rule = ruleOfRow(core, intake.rowRules, row);
   const { policy } = rule;
   if (admission.depth > policy.maxDepth) return VERDICT_TOO_DEEP;
   if (epoch === null) return VERDICT_HOOK;

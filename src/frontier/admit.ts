@@ -12,8 +12,7 @@
  *   I3  A shallower sighting lowers the depth of a record that still has its visit before it.
  */
 import { TABLE_NEW, TABLE_SKIP, tableInsertBatch } from "../structures/fingerprint-table.ts";
-import { hostFind, hostMake, RULE_QUEUE_RANKS_WORD } from "../structures/host-table.ts";
-import { ranksFind } from "../structures/ranks.ts";
+import { hostFind, hostMake } from "../structures/host-table.ts";
 import {
   lastSequence,
   leaveRecord,
@@ -25,7 +24,7 @@ import { queueOf } from "../structures/host-queue.ts";
 import { RECORD_FLAG_HTTPS, recordCreate, recordTextOffset } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
-import { setWordAt, word, wordAt } from "../structures/store.ts";
+import { setWordAt, wordAt } from "../structures/store.ts";
 import {
   BATCH_OK,
   hashesOffset,
@@ -37,14 +36,7 @@ import {
   slotsOffset,
   valuesOffset,
 } from "../url/rows.ts";
-import {
-  hasReserve,
-  type Intake,
-  refusalOf,
-  ruleOfRow,
-  setRowText,
-  visitsKey,
-} from "./admission.ts";
+import { hasReserve, type Intake, refusalOf, ruleOfRow, setRowText } from "./admission.ts";
 import { admitEach } from "./admit-each.ts";
 import { memoryFull } from "../base/errors.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
@@ -94,21 +86,19 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   draft.depth = depth;
   draft.parent = intake.parent;
   draft.blob = 0;
-  if (core.sole !== undefined) {
-    draft.priority = effectivePriority(core.sole.policy, undefined, depth);
-  }
   openRecords(core.scratch, rows.offset, draft);
   findHosts(core, rows, count);
-  const bulk = epochs === undefined ? bulkRule(core) : undefined;
-  if (bulk !== undefined) takeRecords(core.scratch, count);
-  for (let row = bulk === undefined ? 0 : makeBulk(core, bulk, 0); row < count; ) {
+  // The kernel makes records that nobody hears of one by one.
+  const isBulk = epochs === undefined && !core.sink.wants.accepted;
+  if (isBulk) takeRecords(core.scratch, count);
+  for (let row = isBulk ? makeBulk(core, intake.rowRules, 0) : 0; row < count; ) {
     if (wordAt(core.store, values + row) === TABLE_NEW) {
-      if (bulk !== undefined) leaveRecord(core.scratch, row);
-      const rule = ruleOfRow(core, intake.ruleIndexes, row);
+      if (isBulk) leaveRecord(core.scratch, row);
+      const rule = ruleOfRow(core, intake.rowRules, row);
       draft.priority = effectivePriority(rule.policy, undefined, depth);
       codes[codesStart + row] = makePlain(core, rule, rows, row, nowMs);
     }
-    row = bulk === undefined ? row + 1 : makeBulk(core, bulk, row + 1);
+    row = isBulk ? makeBulk(core, intake.rowRules, row + 1) : row + 1;
   }
   scratchCopyAll(core.scratch);
   for (let row = 0; row < count; row++) {
@@ -144,27 +134,12 @@ function logRows(core: Core, { rows, count, codes, codesStart }: Intake): void {
   }
 }
 
-/** The rule whose records the kernel may make: nobody hears of each, and they carry the URL as it is visited. */
-function bulkRule(core: Core): RuleState | undefined {
-  const { sole } = core;
-  if (sole === undefined || core.sink.wants.accepted || visitsKey(sole.policy)) return undefined;
-  return sole;
-}
-
-/**
- * Lets the kernel make the records of plain rows from `from` on; the row that is left to makePlain, or the count. A rule
- * without politeness whose lane does not stand yet leaves them all. @hot
- */
-function makeBulk(core: Core, rule: RuleState, from: number): number {
-  const { draft, scratch, store } = core;
-  let lane = 0;
-  if (!rule.policy.isPolite) {
-    const root = word(store, rule.handle, RULE_QUEUE_RANKS_WORD);
-    lane = ranksFind(store.arena, root, draft.priority);
-    if (lane === 0) return from;
-  }
-  const row = makeRecords(scratch, from, rule.handle, lane, core.sequence);
-  admitMade(core, rule, lastSequence(scratch), draft.depth);
+/** Lets the kernel make the records of plain rows from `from` on; the row that is left to makePlain, or the count. @hot */
+function makeBulk(core: Core, rowRules: number, from: number): number {
+  const { draft, plain, scratch, sequence } = core;
+  const rule = rowRules === 0 ? (plain as RuleState).handle : 0;
+  const row = makeRecords(scratch, from, rule, rowRules, sequence);
+  admitMade(core, lastSequence(scratch), draft.depth);
   return row;
 }
 

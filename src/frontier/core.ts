@@ -10,7 +10,7 @@
  *   epochs       name → identities                           region
  *   deadlines    leased records by deadline                  region (timeline)
  *   clocks       hosts by the time they may go again         region (timeline)
- *   rules        one ranks root per rule                     region; state and shares: objects, one per rule
+ *   rules        a rule queue each: ranks, flags, counts     region; shares: columns; the rest: an object each
  *
  *   I1  A rule keeps its index while a record names it; the record finds it by way of its host queue.
  *   I2  sole is the one rule there is, or undefined where there are several.
@@ -24,11 +24,16 @@ import type { SeenSet } from "../structures/seen-set.ts";
 import type { RecordDraft } from "../structures/record.ts";
 import type { Scratch } from "../structures/scratch.ts";
 import type { TransitionLog } from "./log.ts";
-import { QUEUE_RULE_WORD, RULE_QUEUE_INDEX_WORD } from "../structures/host-table.ts";
+import {
+  QUEUE_RULE_WORD,
+  RULE_QUEUE_FLAGS_WORD,
+  RULE_QUEUE_INDEX_WORD,
+} from "../structures/host-table.ts";
 import { recordQueue } from "../structures/record.ts";
 import { type Store, word } from "../structures/store.ts";
 import type { FrontierPolicy, GroupBy } from "./policy.ts";
 import type { Matcher } from "./matcher.ts";
+import type { NormalPolicy } from "../url/policy.ts";
 import type { RuleSpec } from "./rules.ts";
 import type { RuleState } from "./rule-state.ts";
 import type { Sweep } from "./sweep.ts";
@@ -128,6 +133,8 @@ export interface Core {
   isEach: boolean;
   /** Some rule of the set asks more of a plain string than its key. */
   isSpecial: boolean;
+  /** The key policy that all rules of the set share. */
+  soleKey: NormalPolicy | undefined;
   sole: RuleState | undefined;
   /** Stands for "no rule": what failed for want of one. */
   readonly none: RuleState;
@@ -170,6 +177,18 @@ export function effectivePriority(
 /** The rule of a record. @hot */
 export function ruleOf(core: Core, record: number): RuleState {
   return core.sole ?? ruleOfQueue(core, recordQueue(core.store, record));
+}
+
+/** The rule queue under which a record stands. @hot */
+export function ruleQueueOf({ sole, store }: Core, record: number): number {
+  return sole === undefined
+    ? word(store, recordQueue(store, record), QUEUE_RULE_WORD)
+    : sole.handle;
+}
+
+/** RULE_* of a rule queue. @hot */
+export function ruleFlags({ store }: Core, ruleQueue: number): number {
+  return word(store, ruleQueue, RULE_QUEUE_FLAGS_WORD);
 }
 
 /** The rule of a host queue. @hot */

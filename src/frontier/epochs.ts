@@ -48,13 +48,13 @@ export function isEpochPlain({ epoch }: FrontierPolicy): boolean {
 /** Finds the epoch of every row and salts its hash (I1). */
 export function enterEpochs(core: Core, intake: Intake): RowEpochs {
   if (!hasEpochs(core, intake)) return undefined;
-  const { rows, count, admissions, ruleIndexes, nowMs } = intake;
+  const { rows, count, admissions, rowRules, nowMs } = intake;
   const names: Array<string | null> = [];
   for (let row = 0; row < count; row++) {
     let name: string | null = FOREVER;
     if (rowStatus(rows, row) === BATCH_OK) {
       const admission = admissions?.[row];
-      const { policy } = ruleOfRow(core, ruleIndexes, row);
+      const { policy } = ruleOfRow(core, rowRules, row);
       name = admission?.epoch ?? epochNameOf(policy.epoch, admission?.dueMs ?? 0, nowMs);
       saltRow(core, rows, row, name);
     }

@@ -296,7 +296,7 @@ function place(core: Core, queue: number, rule: RuleState, nowMs: number): void 
   if (!ranksInsert(store.arena, rule.handle, RULE_QUEUE_RANKS_WORD, rank, queue)) {
     throw memoryFull();
   }
-  if (core.sole === undefined) sharesJoin(core.shares, rule);
+  if (core.sole === undefined) sharesJoin(core.shares, rule.index);
   for (const other of left) advanceHost(core, other, nowMs);
   // A gate that had no front for a moment may hold a better queue than the one that came just now.
   for (const gate of gates) advanceGate(core, gate, nowMs);

@@ -15,8 +15,9 @@ import {
   HOST_QUEUES_WORD,
   HOST_READY_AT_WORD,
   HOST_STEERED,
-  hostFlag,
   QUEUE_NEXT_WORD,
+  RULE_POLITE,
+  hostFlag,
 } from "../structures/host-table.ts";
 import { float, word } from "../structures/store.ts";
 import { type Core, type RuleState, ruleOfQueue } from "./core.ts";
@@ -49,8 +50,8 @@ function ruleLimit({ policy }: RuleState): number {
 }
 
 /** Whether a host's turn and delay mean anything: without politeness they do once it is steered. */
-export function isClockKept(core: Core, host: number, policy: FrontierPolicy): boolean {
-  return policy.isPolite || hostFlag(core.store, host, HOST_STEERED);
+export function isClockKept(core: Core, host: number, ruleFlags: number): boolean {
+  return (ruleFlags & RULE_POLITE) !== 0 || hostFlag(core.store, host, HOST_STEERED);
 }
 
 /** The longest gap that a rule with work on this host keeps; of host 0: that any rule keeps. */

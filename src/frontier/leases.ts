@@ -26,7 +26,8 @@ import {
   blobMaxAttempts,
 } from "../structures/record.ts";
 import { adoptOrphans } from "./adopt.ts";
-import { clampPriority, type Core, ruleOf } from "./core.ts";
+import { RULE_BACKOFF } from "../structures/host-table.ts";
+import { clampPriority, type Core, ruleFlags, ruleOf, ruleQueueOf } from "./core.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
 import { countVisit, isBadStatus, takeOutcome } from "./politeness.ts";
 import { cancelVisit, endVisit, type HandOut, handOut, logClock, wakeHosts } from "./schedule.ts";
@@ -98,9 +99,12 @@ export function learn(
   outcome: Outcome | undefined,
   nowMs: number,
 ): void {
+  if (outcome === undefined) {
+    // Nothing was seen, and nothing is counted.
+    const flags = ruleFlags(core, ruleQueueOf(core, lease.record));
+    if ((flags & RULE_BACKOFF) === 0) return;
+  }
   const { policy } = ruleOf(core, lease.record);
-  // Nothing was seen, and nothing is counted.
-  if (outcome === undefined && policy.hostBackoff === undefined) return;
   const host = hostOf(core, lease.record);
   if (outcome !== undefined) takeOutcome(core, host, { policy, outcome }, nowMs);
   countVisit(core, host, { policy, isFailure: isBadStatus(outcome?.status) }, nowMs);

@@ -4,7 +4,8 @@
  *   host ─▶ hosts with port, hosts ─▶ domains, longest first ─▶ rules without either     = the plan of this host:
  *           within each: longest pattern first, then array order                           rules to try, in order
  *
- *   cost    a known host: one look at the memo; a new one: one look per label and one for its plan
+ *   cost    a known host: one look at the memo, in the kernel (match-rows.ts); a new one: one look per label and one for
+ *           its plan
  *   pattern only where a plan names one, on the URL without its fragment, compiled once. A pattern that shows the one host
  *           it can match (`^https?://www\.example\.com/…`) stands in the plans of that host alone; any other without
  *           hosts and domains is tried in order for every URL that nothing before it took: one test each.
@@ -13,13 +14,7 @@
  *   I2  Plans are shared between hosts that meet the same entries, so that their number is bounded by the rules.
  */
 import { hostOfPattern } from "../url/host-pattern.ts";
-import {
-  clearHostMemo,
-  createHostMemo,
-  type HostMemo,
-  hostMemo,
-  keepHostMemo,
-} from "../url/host-memo.ts";
+import { clearHostMemo, type HostMemo } from "../url/host-memo.ts";
 import { type Rows, rowHostText, rowIsHttps, rowPageText } from "../url/rows.ts";
 import { type RuleMatch, SCHEME_HTTP, SCHEME_HTTPS } from "./rules.ts";
 
@@ -53,10 +48,7 @@ export interface Matcher {
 }
 
 /** `memo`: one that an earlier matcher no longer needs. */
-export function createMatcher(
-  matches: readonly RuleMatch[],
-  memo: HostMemo = createHostMemo(),
-): Matcher {
+export function createMatcher(matches: readonly RuleMatch[], memo: HostMemo): Matcher {
   clearHostMemo(memo);
   const hosts = new Map<string, Candidate[]>();
   const domains = new Map<string, Candidate[]>();
@@ -91,13 +83,20 @@ export function createMatcher(
   };
 }
 
-/** The place of the rule that takes a parsed row, or NO_RULE. @hot */
+/** The place of the rule that takes a parsed row, or NO_RULE. */
 export function matchRow(matcher: Matcher, rows: Rows, row: number): number {
-  let index = hostMemo(matcher.memo, rows, row);
-  if (index < 0) {
-    index = planOf(matcher, rowHostText(rows, row));
-    keepHostMemo(matcher.memo, rows, row, index);
-  }
+  return matchPlan(matcher, planOf(matcher, rowHostText(rows, row)), rows, row);
+}
+
+/** The place of the rule that takes every URL under a plan, NO_RULE where none takes any; undefined: it depends. */
+export function soleOfPlan({ plans }: Matcher, index: number): number | undefined {
+  const first = (plans[index] as Plan)[0];
+  if (first === undefined) return NO_RULE;
+  return isFree(first) ? first.order : undefined;
+}
+
+/** The place of the rule of a plan that takes a parsed row, or NO_RULE. */
+export function matchPlan(matcher: Matcher, index: number, rows: Rows, row: number): number {
   const plan = matcher.plans[index] as Plan;
   const scheme = rowIsHttps(rows, row) ? SCHEME_HTTPS : SCHEME_HTTP;
   let text: string | undefined;
@@ -123,7 +122,8 @@ export function matchUrl(matcher: Matcher, url: string, host: string): number {
   return NO_RULE;
 }
 
-function planOf(matcher: Matcher, host: string): number {
+/** The plan of a host, by its index. O(labels). */
+export function planOf(matcher: Matcher, host: string): number {
   const { hosts, domains, anchored, planIndexes, plans } = matcher;
   const lists: Plan[] = [];
   let name = "";

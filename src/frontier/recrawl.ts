@@ -29,7 +29,8 @@ import {
   setBlobPeriod,
 } from "../structures/record.ts";
 import { nextPeriod, PERIOD_NEVER, periodCode, periodOf } from "./change-rate.ts";
-import { type Core, ruleOf } from "./core.ts";
+import { RULE_AGAIN } from "../structures/host-table.ts";
+import { type Core, ruleFlags, ruleOf, ruleQueueOf } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import {
   endResting,
@@ -53,6 +54,7 @@ export function againAt(
   changed: boolean | undefined,
   nowMs: number,
 ): number {
+  if ((ruleFlags(core, ruleQueueOf(core, record)) & RULE_AGAIN) === 0) return 0;
   const { policy } = ruleOf(core, record);
   const { epoch } = policy;
   if (epoch.kind !== "again") return 0;

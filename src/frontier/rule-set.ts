@@ -27,6 +27,7 @@ import { laneFirst } from "../structures/lane.ts";
 import { ranksBest } from "../structures/ranks.ts";
 import { laneIsSpilled } from "../structures/spill-chain.ts";
 import { word } from "../structures/store.ts";
+import { createHostMemo } from "../url/host-memo.ts";
 import { isExempt } from "../url/identity.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { adoptRecord } from "./adopt.ts";
@@ -39,7 +40,15 @@ import type { RuleSpec } from "./rules.ts";
 import { settleHost, standingOf } from "./schedule.ts";
 import { readyLane, relieve } from "./spilling.ts";
 import type { Sweep } from "./sweep.ts";
-import { createShares, sharesJoin, sharesLeave, sharesReorder } from "./shares.ts";
+import { takePolicy } from "./rule-state.ts";
+import {
+  createShares,
+  sharesAdd,
+  sharesJoin,
+  sharesLeave,
+  sharesReorder,
+  sharesTake,
+} from "./shares.ts";
 
 /** What one slice may do: some 2 µs a record, so that a slice stays below 5 ms on a slow machine. */
 const SLICE_COST = 1_000;
@@ -61,6 +70,7 @@ type RuleFields = Pick<
   | "version"
   | "isEach"
   | "isSpecial"
+  | "soleKey"
   | "sweep"
   | "orphans"
   | "adopt"
@@ -73,14 +83,16 @@ export function createRules(store: Core["store"]): RuleFields {
   if (handle === 0) throw memoryFull();
   const policy = normalizeRulePolicy({}, "none");
   const key = normalizePolicy();
-  const none = createRule({ id: "", index: 0, handle, policy, key, order: -1, rate: 1 });
+  const none = createRule(store, { id: "", index: 0, handle, policy, key, order: -1, rate: 1 });
   none.isGone = true;
+  const shares = createShares();
+  sharesAdd(shares, none);
   return {
     rules: [none],
     none,
     active: [],
     ruleById: new Map(),
-    matcher: createMatcher([]),
+    matcher: createMatcher([], createHostMemo(store.kernel)),
     plain: undefined,
     sole: undefined,
     spare: [],
@@ -88,10 +100,11 @@ export function createRules(store: Core["store"]): RuleFields {
     version: 0,
     isEach: false,
     isSpecial: false,
+    soleKey: undefined,
     sweep: undefined,
     orphans: [],
     adopt: adoptRecord,
-    shares: createShares(),
+    shares,
   };
 }
 
@@ -111,8 +124,9 @@ export function installRules(
     const isKept = old !== undefined && standsAlike(old.policy, spec.policy);
     const rule = isKept ? old : makeRule(core, spec, order);
     if (isKept && !goesAlike(old.policy, spec.policy)) changed.push(old);
-    if (!isKept && old !== undefined) inherit(rule, old);
-    Object.assign(rule, { policy: spec.policy, key: spec.key, rate: spec.rate, order });
+    if (!isKept && old !== undefined) inherit(core, rule, old);
+    takePolicy(core.store, rule, { policy: spec.policy, key: spec.key, rate: spec.rate, order });
+    sharesTake(core.shares, rule);
     active.push(rule);
     ruleById.set(spec.id, rule);
   }
@@ -128,6 +142,7 @@ export function installRules(
   core.isEach = active.some(({ policy }) => !isPlainPolicy(policy));
   noteEpochs(core);
   core.isSpecial = active.some(({ key }) => needsMore(key));
+  core.soleKey = active.every(({ key }) => key === active[0]?.key) ? active[0]?.key : undefined;
   core.plain = core.matcher.all === NO_RULE ? undefined : active[core.matcher.all];
   startSweep(core, changed);
   settleSole(core);
@@ -192,14 +207,15 @@ function makeRule(core: Core, spec: RuleSpec, order: number): RuleState {
   const handle = core.rules[index]?.handle ?? ruleQueueCreate(core.store, index);
   if (handle === 0) throw memoryFull();
   const { id, policy, key, rate } = spec;
-  const rule = createRule({ id, index, handle, policy, key, order, rate });
+  const rule = createRule(core.store, { id, index, handle, policy, key, order, rate });
+  sharesAdd(core.shares, rule);
   core.rules[index] = rule;
   return rule;
 }
 
 /** A rule of the same id goes on with the same share and the same counts of what is over. */
-function inherit(rule: RuleState, old: RuleState): void {
-  rule.pass = old.pass;
+function inherit({ shares }: Core, rule: RuleState, old: RuleState): void {
+  shares.passes[rule.index] = shares.passes[old.index] as number;
   rule.served = old.served;
   rule.done = old.done;
 }
@@ -224,11 +240,14 @@ function settleSole(core: Core): void {
   const { rules, shares, spare, none } = core;
   const isOne = core.active.length === 1 && rules.length - spare.length === 2 && none.failed === 0;
   core.sole = isOne ? core.active[0] : undefined;
-  if (core.sole !== undefined) core.sole.pass = Math.max(core.sole.pass, shares.current);
-  for (const rule of rules) {
-    const stands = word(core.store, rule.handle, RULE_QUEUE_RANKS_WORD) !== 0;
-    if (isOne || !stands) sharesLeave(shares, rule);
-    else sharesJoin(shares, rule);
+  if (core.sole !== undefined) {
+    const { index } = core.sole;
+    shares.passes[index] = Math.max(shares.passes[index] as number, shares.current);
+  }
+  for (const { index, handle } of rules) {
+    const stands = word(core.store, handle, RULE_QUEUE_RANKS_WORD) !== 0;
+    if (isOne || !stands) sharesLeave(shares, index);
+    else sharesJoin(shares, index);
   }
   sharesReorder(shares);
 }
@@ -318,7 +337,7 @@ function sweepGone(core: Core, cost: number): number {
       queueFree(store, queue);
       left -= LOOK_COST * 4;
     }
-    sharesLeave(core.shares, rule);
+    sharesLeave(core.shares, rule.index);
     spare.push(rule.index);
   }
   return left;

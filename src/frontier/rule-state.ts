@@ -1,38 +1,158 @@
-/** RuleState: one rule as the core works with it: its policy, its share, its counts. Owner: the frontier's thread. */
+/**
+ * RuleState: one rule as the core works with it: its policy and its counts. Owner: the frontier's thread.
+ *
+ *   what every request, hand-out and end touches   words of its rule queue (layout/host.ts), read there by handle
+ *   whose turn it is                               columns of the shares, by index (shares.ts)
+ *   the rest                                       this object, which the hot path leaves alone
+ *
+ *   I1  The words say what the policy says: `takePolicy` writes both.
+ */
+import {
+  RULE_AGAIN,
+  RULE_BACKOFF,
+  RULE_GONE,
+  RULE_LIFO,
+  RULE_POLITE,
+  RULE_PUSHED,
+  RULE_QUEUE_DONE_WORD,
+  RULE_QUEUE_FLAGS_WORD,
+  RULE_QUEUE_LEASED_WORD,
+  RULE_QUEUE_MAX_DEPTH_WORD,
+  RULE_QUEUE_PENDING_WORD,
+  RULE_QUEUE_PER_DEPTH_WORD,
+  RULE_QUEUE_PRIORITY_WORD,
+  RULE_QUEUE_SERVED_WORD,
+  RULE_START_LAST,
+} from "../structures/host-table.ts";
+import { float, setFloat, setWord, type Store, word } from "../structures/store.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import type { FrontierPolicy } from "./policy.ts";
 
-export interface RuleState {
+const WORD_MAX = 0xffff_ffff;
+
+/** What makes a rule. */
+export interface RuleParts {
   readonly id: string;
-  /** No longer of the set: what is left of it is adopted by other rules. */
-  isGone: boolean;
   readonly index: number;
   /** Handle of its rule queue. */
   readonly handle: number;
-  policy: FrontierPolicy;
-  key: NormalPolicy;
+  readonly policy: FrontierPolicy;
+  readonly key: NormalPolicy;
   /** Where it stands among the rules of its set. */
-  order: number;
+  readonly order: number;
   /** Its share: (100 + weight) / priority. */
-  rate: number;
-  /** What it has had so far, in units of its share, and its place among the rules that may go (shares.ts). */
-  pass: number;
-  place: number;
-  /** The host queue that a sweep looks at next. */
-  cursor: number;
-  served: number;
-  pending: number;
-  waiting: number;
-  /** Done, and coming again by themselves. */
-  resting: number;
-  leased: number;
-  done: number;
-  failed: number;
+  readonly rate: number;
 }
 
-export function createRule(
-  from: Pick<RuleState, "id" | "index" | "handle" | "policy" | "key" | "order" | "rate">,
-): RuleState {
-  const counts = { served: 0, pending: 0, waiting: 0, resting: 0, leased: 0, done: 0, failed: 0 };
-  return { ...from, ...counts, pass: 0, place: -1, cursor: 0, isGone: false };
+export class RuleState {
+  readonly id: string;
+  key: NormalPolicy;
+  policy: FrontierPolicy;
+  readonly index: number;
+  readonly handle: number;
+  order: number;
+  rate: number;
+  /** The host queue that a sweep looks at next. */
+  cursor = 0;
+  waiting = 0;
+  /** Done, and coming again by themselves. */
+  resting = 0;
+  failed = 0;
+  readonly #store: Store;
+
+  constructor(store: Store, parts: RuleParts) {
+    this.#store = store;
+    this.id = parts.id;
+    this.key = parts.key;
+    this.policy = parts.policy;
+    this.index = parts.index;
+    this.handle = parts.handle;
+    this.order = parts.order;
+    this.rate = parts.rate;
+  }
+
+  /** No longer of the set: what is left of it is adopted by other rules. */
+  get isGone(): boolean {
+    return (word(this.#store, this.handle, RULE_QUEUE_FLAGS_WORD) & RULE_GONE) !== 0;
+  }
+
+  set isGone(isGone: boolean) {
+    const flags = word(this.#store, this.handle, RULE_QUEUE_FLAGS_WORD) & ~RULE_GONE;
+    setWord(this.#store, this.handle, RULE_QUEUE_FLAGS_WORD, isGone ? flags | RULE_GONE : flags);
+  }
+
+  get pending(): number {
+    return word(this.#store, this.handle, RULE_QUEUE_PENDING_WORD);
+  }
+
+  set pending(count: number) {
+    setWord(this.#store, this.handle, RULE_QUEUE_PENDING_WORD, count);
+  }
+
+  get leased(): number {
+    return word(this.#store, this.handle, RULE_QUEUE_LEASED_WORD);
+  }
+
+  get done(): number {
+    return float(this.#store, this.handle, RULE_QUEUE_DONE_WORD);
+  }
+
+  set done(count: number) {
+    setFloat(this.#store, this.handle, RULE_QUEUE_DONE_WORD, count);
+  }
+
+  get served(): number {
+    return float(this.#store, this.handle, RULE_QUEUE_SERVED_WORD);
+  }
+
+  set served(count: number) {
+    setFloat(this.#store, this.handle, RULE_QUEUE_SERVED_WORD, count);
+  }
+}
+
+/** A rule with nothing under it yet; its rule queue may have been another's. */
+export function createRule(store: Store, parts: RuleParts): RuleState {
+  const rule = new RuleState(store, parts);
+  for (const at of [RULE_QUEUE_PENDING_WORD, RULE_QUEUE_LEASED_WORD]) {
+    setWord(store, parts.handle, at, 0);
+  }
+  rule.done = 0;
+  rule.served = 0;
+  rule.isGone = false;
+  takePolicy(store, rule, parts);
+  return rule;
+}
+
+/** The rule goes on under this policy, key, share and place in the set. */
+export function takePolicy(
+  store: Store,
+  rule: RuleState,
+  { policy, key, order, rate }: Pick<RuleParts, "policy" | "key" | "order" | "rate">,
+): void {
+  const { handle } = rule;
+  rule.policy = policy;
+  rule.key = key;
+  rule.order = order;
+  rule.rate = rate;
+  const gone = word(store, handle, RULE_QUEUE_FLAGS_WORD) & RULE_GONE;
+  setWord(store, handle, RULE_QUEUE_FLAGS_WORD, gone | flagsOf(policy));
+  setFloat(store, handle, RULE_QUEUE_PRIORITY_WORD, policy.priority);
+  setFloat(store, handle, RULE_QUEUE_PER_DEPTH_WORD, policy.depthPriority);
+  setWord(store, handle, RULE_QUEUE_MAX_DEPTH_WORD, Math.min(policy.maxDepth, WORD_MAX));
+}
+
+/** The key of profile `url` is the pushed string, which need not be a URL that can be visited. */
+export function visitsKey({ key }: FrontierPolicy): boolean {
+  return key?.visit === "canonical" && key.profile !== "url";
+}
+
+function flagsOf(policy: FrontierPolicy): number {
+  return (
+    (policy.isPolite ? RULE_POLITE : 0) |
+    (policy.isLifo ? RULE_LIFO : 0) |
+    (policy.startLast ? RULE_START_LAST : 0) |
+    (policy.epoch.kind === "again" ? RULE_AGAIN : 0) |
+    (policy.hostBackoff === undefined ? 0 : RULE_BACKOFF) |
+    (visitsKey(policy) ? 0 : RULE_PUSHED)
+  );
 }

@@ -20,14 +20,18 @@ import {
   HOST_READY_AT_WORD,
   HOST_STEERED,
   HOST_TURN_WORD,
-  hostFlag,
   QUEUE_HOST_WORD,
   QUEUE_NEXT_WORD,
   QUEUE_PENDING_WORD,
-  QUEUE_RANK_WORD,
   QUEUE_RANKS_WORD,
+  QUEUE_RANK_WORD,
   QUEUE_RULE_WORD,
+  RULE_GONE,
+  RULE_LIFO,
+  RULE_POLITE,
+  RULE_QUEUE_INDEX_WORD,
   RULE_QUEUE_RANKS_WORD,
+  hostFlag,
   isQueue,
   setHostFlag,
 } from "../structures/host-table.ts";
@@ -54,7 +58,7 @@ import {
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import { laneIsSpilled } from "../structures/spill-chain.ts";
 import { memoryFull } from "../base/errors.ts";
-import { type Core, type RuleState, ruleAt, ruleOf, ruleOfQueue } from "./core.ts";
+import { type Core, type RuleState, ruleFlags, ruleOfQueue, ruleQueueOf } from "./core.ts";
 import { hostClock, hostDelay, hostLimit, isClockKept } from "./host-clock.ts";
 import { readyLane } from "./spilling.ts";
 import {
@@ -67,7 +71,7 @@ import {
   settleGrouped,
   takeGrouped,
 } from "./groups.ts";
-import { sharesCharge, sharesJoin, sharesLeave, sharesRefund } from "./shares.ts";
+import { sharesCharge, sharesFirst, sharesJoin, sharesLeave, sharesRefund } from "./shares.ts";
 import { LOG_HOST_CLOCK } from "./log.ts";
 
 /** Records of gone rules that one hand-out finds a new rule for, before it says that nothing is due yet. */
@@ -90,17 +94,17 @@ export function scheduleRecord(core: Core, record: number, nowMs: number): void 
   const { store } = core;
   const queue = recordQueue(store, record);
   const host = word(store, queue, QUEUE_HOST_WORD);
-  if (isClockKept(core, host, ruleOfQueue(core, queue).policy)) {
+  const rule = word(store, queue, QUEUE_RULE_WORD);
+  if (isClockKept(core, host, ruleFlags(core, rule))) {
     queueInsert(core, queue, record);
     settleHost(core, host, nowMs);
     return;
   }
-  const rule = word(store, queue, QUEUE_RULE_WORD);
   const { arena } = store;
   if (!ranksInsert(arena, rule, RULE_QUEUE_RANKS_WORD, recordPriority(store, record), record)) {
     throw memoryFull();
   }
-  if (core.sole === undefined) sharesJoin(core.shares, ruleAt(core, rule));
+  if (core.sole === undefined) joinShares(core, rule);
 }
 
 /** Takes a pending record out of its ranks. */
@@ -118,21 +122,24 @@ export function unscheduleRecord(core: Core, record: number, nowMs: number): voi
 
 /** The record that goes next at `nowMs`, handed out of its ranks and its host; undefined: none may. @hot */
 export function handOut(core: Core, nowMs: number, out: HandOut): boolean {
-  if (core.sole !== undefined) {
-    if (!handOutOf(core, core.sole, nowMs, out)) return false;
-    sharesCharge(core.shares, core.sole); // others may come to share with it
+  const { shares, sole } = core;
+  if (sole !== undefined) {
+    if (!handOutOf(core, sole.handle, nowMs, out)) return false;
+    sharesCharge(shares, sole.index); // others may come to share with it
     return true;
   }
   let adopted = 0;
-  for (let rule = nextRule(core); rule !== undefined; rule = nextRule(core)) {
-    if (rule.isGone) {
+  for (let index = nextRule(core); index >= 0; index = nextRule(core)) {
+    const ruleQueue = shares.handles[index] as number;
+    if ((ruleFlags(core, ruleQueue) & RULE_GONE) !== 0) {
       if (++adopted > ADOPTED_MAX) return false;
-      core.adopt(core, standingOf(core, rule), nowMs); // the sweep has not come so far
-      sharesCharge(core.shares, rule);
+      const gone = core.rules[index] as RuleState;
+      core.adopt(core, standingOf(core, gone), nowMs); // the sweep has not come so far
+      sharesCharge(shares, index);
       continue;
     }
-    if (!handOutOf(core, rule, nowMs, out)) continue; // what stood there waits for its hosts
-    sharesCharge(core.shares, rule);
+    if (!handOutOf(core, ruleQueue, nowMs, out)) continue; // what stood there waits for its hosts
+    sharesCharge(shares, index);
     return true;
   }
   return false;
@@ -150,39 +157,46 @@ export function standingOf(core: Core, { handle, policy }: RuleState): number {
 
 /** Whether anything stands in any rule's ranks. */
 export function hasStanding(core: Core): boolean {
-  if (core.sole !== undefined) return stands(core, core.sole);
-  return nextRule(core) !== undefined;
+  if (core.sole !== undefined) return stands(core, core.sole.handle);
+  return nextRule(core) >= 0;
 }
 
-/** The rule whose turn it is, of those that have something standing. */
-function nextRule(core: Core): RuleState | undefined {
+/** The index of the rule whose turn it is, of those that have something standing; −1: none has. */
+function nextRule(core: Core): number {
   const { shares } = core;
-  for (let rule = shares.heap[0]; rule !== undefined; rule = shares.heap[0]) {
-    if (stands(core, rule)) return rule;
-    sharesLeave(shares, rule);
+  for (let index = sharesFirst(shares); index >= 0; index = sharesFirst(shares)) {
+    if (stands(core, shares.handles[index] as number)) return index;
+    sharesLeave(shares, index);
   }
-  return undefined;
+  return -1;
 }
 
-function stands(core: Core, { handle }: RuleState): boolean {
-  return word(core.store, handle, RULE_QUEUE_RANKS_WORD) !== 0;
+function stands(core: Core, ruleQueue: number): boolean {
+  return word(core.store, ruleQueue, RULE_QUEUE_RANKS_WORD) !== 0;
+}
+
+/** Lists the rule of a rule queue among those that may go. */
+function joinShares(core: Core, ruleQueue: number): void {
+  sharesJoin(core.shares, word(core.store, ruleQueue, RULE_QUEUE_INDEX_WORD));
 }
 
 /** The same within one rule. @hot */
-function handOutOf(core: Core, rule: RuleState, nowMs: number, out: HandOut): boolean {
+function handOutOf(core: Core, ruleQueue: number, nowMs: number, out: HandOut): boolean {
   const { store } = core;
-  const takeLast = rule.policy.isLifo && !rule.policy.isPolite;
+  const flags = ruleFlags(core, ruleQueue);
+  const isLifo = (flags & RULE_LIFO) !== 0;
+  const takeLast = isLifo && (flags & RULE_POLITE) === 0;
   for (;;) {
-    const lane = ranksBest(store.arena, word(store, rule.handle, RULE_QUEUE_RANKS_WORD));
+    const lane = ranksBest(store.arena, word(store, ruleQueue, RULE_QUEUE_RANKS_WORD));
     if (lane === 0) return false;
     const item = laneBest(core, lane, takeLast);
     const isRecord = !isQueue(store, item);
     const queue = isRecord ? recordQueue(store, item) : item;
     const host = word(store, queue, QUEUE_HOST_WORD);
-    const record = isRecord ? item : queueBest(core, queue, rule.policy.isLifo);
+    const record = isRecord ? item : queueBest(core, queue, isLifo);
     if (isRecord) {
       const priority = recordPriority(store, record);
-      ranksRemove(store.arena, rule.handle, RULE_QUEUE_RANKS_WORD, priority, record);
+      ranksRemove(store.arena, ruleQueue, RULE_QUEUE_RANKS_WORD, priority, record);
       if (hostFlag(store, host, HOST_STEERED)) {
         queueInsert(core, queue, record); // I3: from now on the host decides
         settleHost(core, host, nowMs);
@@ -204,12 +218,13 @@ export function undoHandOut(
   nowMs: number,
 ): void {
   const { store } = core;
-  const rule = ruleOf(core, out.record);
-  const host = word(store, recordQueue(store, out.record), QUEUE_HOST_WORD);
+  const queue = recordQueue(store, out.record);
+  const host = word(store, queue, QUEUE_HOST_WORD);
+  const ruleQueue = word(store, queue, QUEUE_RULE_WORD);
   core.leaseSequence--;
   core.shares.current = out.currentBefore; // before any rule comes back to its share
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) - 1);
-  if (isClockKept(core, host, rule.policy)) {
+  if (isClockKept(core, host, ruleFlags(core, ruleQueue))) {
     setFloat(store, host, HOST_TURN_WORD, out.turnBefore);
     setFloat(store, host, HOST_READY_AT_WORD, out.readyAtBefore);
   }
@@ -217,7 +232,8 @@ export function undoHandOut(
   scheduleRecord(core, out.record, nowMs);
   settleHost(core, host, nowMs);
   if (hasGroups(core)) advanceHost(core, host, nowMs);
-  sharesRefund(core.shares, rule, out.passBefore, out.currentBefore);
+  const index = word(store, ruleQueue, RULE_QUEUE_INDEX_WORD);
+  sharesRefund(core.shares, index, out.passBefore, out.currentBefore);
 }
 
 /** The lease of this record ended at `endMs`, now or at a deadline before: its host's delay starts then. */
@@ -226,14 +242,13 @@ export function endVisit(core: Core, record: number, nowMs: number, endMs = nowM
   const queue = recordQueue(store, record);
   const host = word(store, queue, QUEUE_HOST_WORD);
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) - 1);
-  const rule = ruleOfQueue(core, queue);
-  const { policy } = rule;
-  if (hasGroups(core)) endGroups(core, host, rule, nowMs);
-  if (!isClockKept(core, host, policy)) {
+  if (hasGroups(core)) endGroups(core, host, ruleOfQueue(core, queue), nowMs);
+  if (!isClockKept(core, host, ruleFlags(core, word(store, queue, QUEUE_RULE_WORD)))) {
     settleOthers(core, host, nowMs);
     return;
   }
-  setFloat(store, host, HOST_READY_AT_WORD, endMs + hostDelay(core, host, policy));
+  const delayMs = hostDelay(core, host, ruleOfQueue(core, queue).policy);
+  setFloat(store, host, HOST_READY_AT_WORD, endMs + delayMs);
   settleHost(core, host, nowMs);
   if (hasGroups(core)) advanceHost(core, host, nowMs);
   core.log?.host(host, LOG_HOST_CLOCK);
@@ -243,8 +258,8 @@ export function endVisit(core: Core, record: number, nowMs: number, endMs = nowM
 export function logClock(core: Core, record: number): void {
   if (core.log === undefined) return;
   const host = word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD);
-  const { policy } = ruleOf(core, record);
-  if (isClockKept(core, host, policy)) core.log.host(host, LOG_HOST_CLOCK);
+  const flags = ruleFlags(core, ruleQueueOf(core, record));
+  if (isClockKept(core, host, flags)) core.log.host(host, LOG_HOST_CLOCK);
 }
 
 /** A lease ended without a visit: the host is as before it, unless something changed it since. */
@@ -312,17 +327,18 @@ function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void
   const { store } = core;
   out.sequence = ++core.leaseSequence;
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) + 1);
-  const rule = ruleOf(core, out.record);
-  const { policy } = rule;
-  out.holds = hasGroups(core) ? reserveGroups(core, host, rule, nowMs) : undefined;
-  if (!isClockKept(core, host, policy)) {
+  const queue = recordQueue(store, out.record);
+  out.holds = hasGroups(core)
+    ? reserveGroups(core, host, ruleOfQueue(core, queue), nowMs)
+    : undefined;
+  if (!isClockKept(core, host, ruleFlags(core, word(store, queue, QUEUE_RULE_WORD)))) {
     settleOthers(core, host, nowMs);
     return;
   }
   out.turnBefore = float(store, host, HOST_TURN_WORD);
   out.readyAtBefore = float(store, host, HOST_READY_AT_WORD);
   setFloat(store, host, HOST_TURN_WORD, out.sequence);
-  out.readyAtSet = nowMs + hostDelay(core, host, policy);
+  out.readyAtSet = nowMs + hostDelay(core, host, ruleOfQueue(core, queue).policy);
   setFloat(store, host, HOST_READY_AT_WORD, out.readyAtSet);
   settleHost(core, host, nowMs);
   if (hasGroups(core)) advanceHost(core, host, nowMs);
@@ -372,7 +388,7 @@ function settleQueue(
   setFloat(store, queue, QUEUE_RANK_WORD, rank);
   setRecordKey(store, queue, key);
   if (!ranksInsert(store.arena, ruleQueue, RULE_QUEUE_RANKS_WORD, rank, queue)) throw memoryFull();
-  if (core.sole === undefined) sharesJoin(core.shares, rule);
+  if (core.sole === undefined) joinShares(core, ruleQueue);
 }
 
 function queueInsert(core: Core, queue: number, record: number): void {

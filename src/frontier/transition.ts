@@ -16,9 +16,16 @@ import { heapPush, heapRemove } from "../structures/heap.ts";
 import { timelinePush, timelineRemove } from "../structures/timeline.ts";
 import {
   HOST_TURN_WORD,
+  QUEUE_HOST_WORD,
+  RULE_GONE,
+  RULE_LIFO,
+  RULE_QUEUE_DONE_WORD,
+  RULE_QUEUE_LEASED_WORD,
+  RULE_QUEUE_PENDING_WORD,
+  RULE_QUEUE_SERVED_WORD,
+  RULE_START_LAST,
   hostRelease,
   hostRetain,
-  QUEUE_HOST_WORD,
 } from "../structures/host-table.ts";
 import { laneInsert, laneRemove } from "../structures/lane.ts";
 import {
@@ -49,8 +56,8 @@ import {
   setRecordState,
 } from "../structures/record.ts";
 import { seenFind, seenReplace } from "../structures/seen-set.ts";
-import { float, word } from "../structures/store.ts";
-import { type Core, DEPTH_COUNT_MAX, type RuleState, ruleOf } from "./core.ts";
+import { float, setFloat, setWord, word } from "../structures/store.ts";
+import { type Core, DEPTH_COUNT_MAX, ruleFlags, ruleOf, ruleQueueOf } from "./core.ts";
 import { memoryFull } from "../base/errors.ts";
 import {
   LOG_ADMITTED,
@@ -94,8 +101,11 @@ export function logAdmitted(core: Core, record: number): void {
   core.log?.record(LOG_ADMITTED, record, 0);
 }
 
-/** Records made in bulk, pending in their places up to `sequence`: the steps of admitRecord for all of them. @hot */
-export function admitMade(core: Core, rule: RuleState, sequence: number, depth: number): void {
+/**
+ * Records made in bulk, pending in their places up to `sequence` and counted by their rules: the other steps of
+ * admitRecord for all of them. @hot
+ */
+export function admitMade(core: Core, sequence: number, depth: number): void {
   const { counters } = core;
   const made = sequence - core.sequence;
   if (made === 0) return;
@@ -105,7 +115,6 @@ export function admitMade(core: Core, rule: RuleState, sequence: number, depth: 
   counters.accepted += made;
   counters.pending += made;
   counters.seen += made;
-  rule.pending += made;
 }
 
 /** A record made joins its host: the host lives while the record does. @hot */
@@ -137,10 +146,10 @@ export function leaseRecord(
   counters.pending--;
   counters.leased++;
   counters.leases++;
-  const rule = ruleOf(core, record);
-  rule.pending--;
-  rule.leased++;
-  rule.served++;
+  const rule = ruleQueueOf(core, record);
+  step(core, rule, RULE_QUEUE_PENDING_WORD, -1);
+  step(core, rule, RULE_QUEUE_LEASED_WORD, 1);
+  setFloat(store, rule, RULE_QUEUE_SERVED_WORD, float(store, rule, RULE_QUEUE_SERVED_WORD) + 1);
   core.log?.record(LOG_LEASED, record, 0);
   if (core.sink.wants.leased) core.sink.record("leased", record, undefined);
 }
@@ -152,7 +161,9 @@ export function leaseRecord(
 export function finishRecord(core: Core, record: number, againMs: number): void {
   endLease(core, record);
   core.counters.done++;
-  ruleOf(core, record).done++;
+  const rule = ruleQueueOf(core, record);
+  const made = float(core.store, rule, RULE_QUEUE_DONE_WORD) + 1;
+  setFloat(core.store, rule, RULE_QUEUE_DONE_WORD, made);
   if (core.sink.wants.done) core.sink.record("done", record, undefined);
   const value = finishedWord(core, record);
   if (againMs > 0 && ownsIdentity(core, record)) {
@@ -220,9 +231,9 @@ export function returnRecord(
   if (kind === "released") core.counters.released++;
   setRecordState(core.store, record, RECORD_PENDING);
   core.counters.pending++;
-  const rule = ruleOf(core, record);
-  rule.pending++;
-  if (rule.isGone) core.orphans.push(record);
+  const rule = ruleQueueOf(core, record);
+  step(core, rule, RULE_QUEUE_PENDING_WORD, 1);
+  if ((ruleFlags(core, rule) & RULE_GONE) !== 0) core.orphans.push(record);
   scheduleRecord(core, record, nowMs);
   core.log?.record(kind === "released" ? LOG_RELEASED : LOG_EXPIRED, record, 0);
   if (core.sink.wants[kind]) core.sink.record(kind, record, undefined);
@@ -356,9 +367,9 @@ function enterPending(core: Core, record: number, nowMs: number): void {
   setRecordState(store, record, RECORD_PENDING);
   setRecordKey(store, record, orderKey(core, record, ++core.sequence));
   core.counters.pending++;
-  const rule = ruleOf(core, record);
-  rule.pending++;
-  if (rule.isGone) core.orphans.push(record);
+  const rule = ruleQueueOf(core, record);
+  step(core, rule, RULE_QUEUE_PENDING_WORD, 1);
+  if ((ruleFlags(core, rule) & RULE_GONE) !== 0) core.orphans.push(record);
   scheduleRecord(core, record, nowMs);
 }
 
@@ -381,21 +392,26 @@ function leavePending(core: Core, record: number, nowMs: number): void {
   }
   unscheduleRecord(core, record, nowMs);
   core.counters.pending--;
-  ruleOf(core, record).pending--;
+  step(core, ruleQueueOf(core, record), RULE_QUEUE_PENDING_WORD, -1);
 }
 
 function endLease(core: Core, record: number): void {
   timelineRemove(core.deadlines, record);
   core.counters.leased--;
-  ruleOf(core, record).leased--;
+  step(core, ruleQueueOf(core, record), RULE_QUEUE_LEASED_WORD, -1);
+}
+
+/** One count of a rule. @hot */
+function step({ store }: Core, ruleQueue: number, at: number, by: number): void {
+  setWord(store, ruleQueue, at, word(store, ruleQueue, at) + by);
 }
 
 /** Start requests keep their own order, first in first out, behind all others of their priority. */
 export function orderKey(core: Core, record: number, sequence: number): number {
-  const { policy } = ruleOf(core, record);
-  if (!policy.startLast) return sequence;
+  const flags = ruleFlags(core, ruleQueueOf(core, record));
+  if ((flags & RULE_START_LAST) === 0) return sequence;
   if ((recordFlags(core.store, record) & RECORD_FLAG_START) === 0) return sequence;
-  return policy.isLifo ? -START_LAST - sequence : START_LAST + sequence;
+  return (flags & RULE_LIFO) !== 0 ? -START_LAST - sequence : START_LAST + sequence;
 }
 
 /** The sequence behind an order key. */

@@ -40,7 +40,7 @@ import { verifyGroups } from "./verify-groups.ts";
 import { hostClock, hostLimit } from "./host-clock.ts";
 import { hostOf } from "./transition.ts";
 import type { RecordState } from "./record-state.ts";
-import { verifyShares } from "./shares.ts";
+import { isListed, verifyShares } from "./shares.ts";
 import { lookSpilled, placesSpilled } from "./spilling.ts";
 import { noteRecords } from "./walk.ts";
 
@@ -98,9 +98,9 @@ function verifyRules(core: Core): void {
   }
   verifyShares(core.shares);
   if (core.sole !== undefined) return;
-  for (const { handle, place } of core.rules) {
+  for (const { handle, index } of core.rules) {
     const stands = word(core.store, handle, RULE_QUEUE_RANKS_WORD) !== 0;
-    assert(!stands || place >= 0, "a rule with something standing is listed");
+    assert(!stands || isListed(core.shares, index), "a rule with something standing is listed");
   }
 }
 

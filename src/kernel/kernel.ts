@@ -50,6 +50,10 @@ export interface KernelExports {
   tableOpen(table: number, segment: number): void;
   tableRemove(table: number, lo: number, hi: number): number;
   tableUpper(table: number, segment: number): number;
+  /** Finds each row its rule in a memo of hosts (assembly/match.ts); how many rows are left to the owner. */
+  matchBatch(batch: number, memo: number, rules: number, depth: number): number;
+  /** Keeps what the owner found out about a row's host. */
+  keepMatch(batch: number, row: number, memo: number, number: number): void;
   /** Sizes of the records that a job will make (assembly/make.ts). */
   sizeRecords(job: number): void;
   /** Makes them from a row on; the row that is the owner's to make, or the count of rows. */

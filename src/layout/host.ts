@@ -36,11 +36,20 @@
  *     14  rule previous
  *     15  gate               where it is parked (layout/group.ts), or 0
  *
- * Rule queue, words:
+ * Rule queue, words: all that a hand-out, an end and the kernel's admission need of a rule, so that none of them looks at an
+ * object per rule:
  *      0  ranks              root: records, or host queues
  *      1  index              of the rule among the rules
  *      2  first              first host queue of the rule
- *      3  reserved
+ *      3  flags              RULE_*, as its policy says
+ *    4-5  priority      f64  of its policy
+ *    6-7  per depth     f64  what each step of depth takes from it
+ *      8  pending            records pending
+ *      9  leased             records leased
+ *  10-11  done          f64  records done
+ *  12-13  served        f64  records handed out so far
+ *     14  max depth          deeper requests are refused; 2³² − 1: none
+ *     15  reserved
  */
 export const HOST_FLAGS_WORD = 5;
 export const HOST_LEASED_WORD = 6;
@@ -92,4 +101,26 @@ export const QUEUE_MARK = 255;
 export const RULE_QUEUE_RANKS_WORD = 0;
 export const RULE_QUEUE_INDEX_WORD = 1;
 export const RULE_QUEUE_FIRST_WORD = 2;
-export const RULE_QUEUE_SIZE_BYTES = 16;
+export const RULE_QUEUE_FLAGS_WORD = 3;
+export const RULE_QUEUE_PRIORITY_WORD = 4;
+export const RULE_QUEUE_PER_DEPTH_WORD = 6;
+export const RULE_QUEUE_PENDING_WORD = 8;
+export const RULE_QUEUE_LEASED_WORD = 9;
+export const RULE_QUEUE_DONE_WORD = 10;
+export const RULE_QUEUE_SERVED_WORD = 12;
+export const RULE_QUEUE_MAX_DEPTH_WORD = 14;
+export const RULE_QUEUE_SIZE_BYTES = 64;
+
+/** No longer of the set. */
+export const RULE_GONE = 1;
+/** Hosts rotate and have clocks. */
+export const RULE_POLITE = 2;
+export const RULE_LIFO = 4;
+/** Start requests go last. */
+export const RULE_START_LAST = 8;
+/** What is done comes again by itself. */
+export const RULE_AGAIN = 16;
+/** Failures in a row hold a host back. */
+export const RULE_BACKOFF = 32;
+/** Records carry the URL as it was pushed, so that the kernel may make them. */
+export const RULE_PUSHED = 64;

@@ -8,26 +8,32 @@
  *    2  hostSlots        in   where the index keeps it
  *    3  sizes            out  bytes of each row's record, 0: no new row, or one that the owner makes
  *    4  handles          in   an object of so many bytes, 0: none
- *    5  rule             in   handle of the rule queue under which the records stand
- *    6  lane             in   handle of the lane that takes them all, 0: their host queues do
+ *    5  rules            in   handle of each row's rule queue; 0: all stand under `rule`
+ *    6  lane             own  handle of the lane that the rule in hand takes records into, or MAKE_LANE_*
  *    7  parent           in   handle of the parent fingerprint, 0: none
- *  8-9  priority         in   f64, of every record
+ *  8-9  priority         own  f64, of a record under the rule in hand
  * 10-11 sequence         both f64: place of the last record made
  *   12  depth            in   of every record
  *   13  touched          out  nothing of meaning: keeps the touching loads alive
+ *   14  rule             in   handle of the rule queue where one takes all; own: the rule in hand
  */
 export const MAKE_BATCH_WORD = 0;
 export const MAKE_HOSTS_WORD = 1;
 export const MAKE_HOST_SLOTS_WORD = 2;
 export const MAKE_SIZES_WORD = 3;
 export const MAKE_HANDLES_WORD = 4;
-export const MAKE_RULE_WORD = 5;
+export const MAKE_RULES_WORD = 5;
 export const MAKE_LANE_WORD = 6;
 export const MAKE_PARENT_WORD = 7;
 export const MAKE_PRIORITY_WORD = 8;
 export const MAKE_SEQUENCE_WORD = 10;
 export const MAKE_DEPTH_WORD = 12;
 export const MAKE_TOUCHED_WORD = 13;
-export const MAKE_BYTES = 56;
+export const MAKE_RULE_WORD = 14;
+export const MAKE_BYTES = 64;
+/** Host queues take the records of this rule. */
+export const MAKE_LANE_HOSTS = 0;
+/** The owner makes the records of this rule: it carries other URLs, or its lane does not stand yet. */
+export const MAKE_LANE_OWNER = 0x7fff_ffff;
 /** Larger records are the owner's to make. */
 export const MAKE_RECORD_BYTES_MAX = 512;

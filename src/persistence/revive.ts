@@ -16,6 +16,7 @@ import {
   DEPTH_COUNT_MAX,
   type RuleState,
 } from "../frontier/core.ts";
+import { sharesAdd } from "../frontier/shares.ts";
 import { installRules } from "../frontier/rule-set.ts";
 import { scheduleRecord } from "../frontier/schedule.ts";
 import { keepRecord } from "../frontier/transition.ts";
@@ -267,7 +268,8 @@ function goneRule(core: Core, id: string): RuleState {
   const handle = ruleQueueCreate(core.store, index);
   if (handle === 0) throw memoryFull();
   const { key, policy } = core.none;
-  const rule = createRule({ id, index, handle, policy, key, order: -1, rate: 1 });
+  const rule = createRule(core.store, { id, index, handle, policy, key, order: -1, rate: 1 });
+  sharesAdd(core.shares, rule);
   rule.isGone = true;
   core.rules.push(rule);
   core.sole = undefined;

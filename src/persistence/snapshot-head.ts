@@ -14,6 +14,7 @@ export interface HeadFacts {
 
 export function snapshotHead(core: Core, facts: HeadFacts): SnapshotHead {
   const { counters, rules } = core;
+  const { passes } = core.shares;
   const { rejected, depths, ...numbers } = counters;
   const { secret, profile } = facts.identity;
   return {
@@ -25,7 +26,9 @@ export function snapshotHead(core: Core, facts: HeadFacts): SnapshotHead {
     counters: { ...numbers, pending: 0, waiting: 0, leased: 0, failed: 0 },
     depths: Array.from(depths, (count) => count ?? 0),
     rejected: Object.fromEntries(rejected),
-    rules: rules.map(({ id, served, done, pass }) => ({ id, served, done, pass })),
+    rules: rules.map(({ id, served, done, index }) => {
+      return { id, served, done, pass: passes[index] as number };
+    }),
     notes: Object.fromEntries(facts.notes),
     ...(facts.alone === true ? { alone: true } : {}),
   };

@@ -1,6 +1,7 @@
 /** Reading a snapshot into a core that is being revived: hosts first, then records and finished identities. */
 import { FrontierError, InvariantError, memoryFull } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
+import { sharesReorder } from "../frontier/shares.ts";
 import { bloomFill, type BloomLayer } from "../structures/bloom-copy.ts";
 import { epochAdd, epochOpen } from "../structures/epoch-table.ts";
 import { parentCreate, parentRelease } from "../structures/record.ts";
@@ -150,8 +151,12 @@ function applyHead(revival: Revival, head: SnapshotHead): void {
     head.rules.map(({ id }) => id),
   );
   head.rules.forEach(({ served, done, pass }, index) => {
-    Object.assign(ruleOfIndex(revival, index), { served, done, pass });
+    const rule = ruleOfIndex(revival, index);
+    rule.served = served;
+    rule.done = done;
+    core.shares.passes[rule.index] = pass;
   });
+  sharesReorder(core.shares);
   for (const [name, value] of Object.entries(head.notes)) notes.set(name, value);
 }
 

@@ -26,9 +26,7 @@ import {
   HOST_TURN_WORD,
   QUEUE_MARK,
   QUEUE_MARK_WORD,
-  RULE_QUEUE_FIRST_WORD,
   RULE_QUEUE_INDEX_WORD,
-  RULE_QUEUE_RANKS_WORD,
   RULE_QUEUE_SIZE_BYTES,
 } from "../layout/host.ts";
 import {
@@ -71,8 +69,23 @@ export {
   QUEUE_RANK_WORD,
   QUEUE_RANKS_WORD,
   QUEUE_RULE_WORD,
+  RULE_AGAIN,
+  RULE_BACKOFF,
+  RULE_GONE,
+  RULE_LIFO,
+  RULE_POLITE,
+  RULE_PUSHED,
+  RULE_QUEUE_DONE_WORD,
+  RULE_QUEUE_FLAGS_WORD,
   RULE_QUEUE_INDEX_WORD,
+  RULE_QUEUE_LEASED_WORD,
+  RULE_QUEUE_MAX_DEPTH_WORD,
+  RULE_QUEUE_PENDING_WORD,
+  RULE_QUEUE_PER_DEPTH_WORD,
+  RULE_QUEUE_PRIORITY_WORD,
   RULE_QUEUE_RANKS_WORD,
+  RULE_QUEUE_SERVED_WORD,
+  RULE_START_LAST,
 } from "../layout/host.ts";
 
 export interface HostTable {
@@ -195,8 +208,8 @@ export function isQueue(store: Store, item: number): boolean {
 export function ruleQueueCreate(store: Store, index: number): number {
   const handle = arenaTake(store.arena, RULE_QUEUE_SIZE_BYTES);
   if (handle === 0) return 0;
-  setWord(store, handle, RULE_QUEUE_RANKS_WORD, 0);
-  setWord(store, handle, RULE_QUEUE_FIRST_WORD, 0);
+  const { u32 } = store.region.views;
+  u32.fill(0, handle * 2, handle * 2 + RULE_QUEUE_SIZE_BYTES / 4);
   setWord(store, handle, RULE_QUEUE_INDEX_WORD, index);
   return handle;
 }

@@ -11,10 +11,9 @@ import {
   MAKE_HANDLES_WORD,
   MAKE_HOST_SLOTS_WORD,
   MAKE_HOSTS_WORD,
-  MAKE_LANE_WORD,
   MAKE_PARENT_WORD,
-  MAKE_PRIORITY_WORD,
   MAKE_RULE_WORD,
+  MAKE_RULES_WORD,
   MAKE_SEQUENCE_WORD,
   MAKE_SIZES_WORD,
 } from "../layout/make.ts";
@@ -22,10 +21,10 @@ import { arenaGive, arenaTakeEach } from "../memory/arena.ts";
 import type { RecordDraft } from "./record.ts";
 import type { Scratch } from "./scratch.ts";
 
-/** Opens the job for the batch whose header is at `batch`: priority, depth and parent are the draft's. @hot */
+/** Opens the job for the batch whose header is at `batch`: depth and parent are the draft's. @hot */
 export function openRecords(scratch: Scratch, batch: number, draft: RecordDraft): void {
   const { kernel, region } = scratch.store;
-  const { u32, f64 } = region.views;
+  const { u32 } = region.views;
   const job = scratch.make >> 2;
   u32[job + MAKE_BATCH_WORD] = batch;
   u32[job + MAKE_HOSTS_WORD] = scratch.hostValues;
@@ -34,7 +33,6 @@ export function openRecords(scratch: Scratch, batch: number, draft: RecordDraft)
   u32[job + MAKE_HANDLES_WORD] = scratch.objects;
   u32[job + MAKE_PARENT_WORD] = draft.parent;
   u32[job + MAKE_DEPTH_WORD] = Math.min(draft.depth, 65_535);
-  f64[(job + MAKE_PRIORITY_WORD) >> 1] = draft.priority;
   kernel.exports.sizeRecords(scratch.make);
 }
 
@@ -53,21 +51,21 @@ export function leaveRecord(scratch: Scratch, row: number): void {
 }
 
 /**
- * Makes records from row `from` on, in `lane`, or (0) in the lanes of their host queues; the first takes the place behind
+ * Makes records from row `from` on, under the rule queue `rule`, or those noted at `rules`; the first takes the place behind
  * `sequence`. Returns the row that is the caller's to make, or the count of rows. @hot
  */
 export function makeRecords(
   scratch: Scratch,
   from: number,
   rule: number,
-  lane: number,
+  rules: number,
   sequence: number,
 ): number {
   const { kernel, region } = scratch.store;
   const { u32, f64 } = region.views;
   const job = scratch.make >> 2;
   u32[job + MAKE_RULE_WORD] = rule;
-  u32[job + MAKE_LANE_WORD] = lane;
+  u32[job + MAKE_RULES_WORD] = rules;
   f64[(job + MAKE_SEQUENCE_WORD) >> 1] = sequence;
   return kernel.exports.makeRecords(scratch.make, from);
 }

@@ -10,6 +10,7 @@
  *   sizes      u32 × rows   bytes of the records to be made (layout/make.ts)
  *   objects    u32 × rows   the memory taken for them
  *   make       MAKE_BYTES   the job that makes them
+ *   rules      u32 × rows   the rule queue of each row of the batch in hand, where rules are matched
  *
  * Nothing here outlives the call that filled it.
  */
@@ -29,6 +30,7 @@ export interface Scratch {
   readonly sizes: number;
   readonly objects: number;
   readonly make: number;
+  readonly rules: number;
   readonly text: number;
   readonly textBytes: number;
   jobCount: number;
@@ -54,6 +56,7 @@ export function createScratch(store: Store): Scratch {
     sizes: arrays + step * 7,
     objects: arrays + step * 8,
     make: arrays + step * 9,
+    rules: arrays + step * 10,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
     jobCount: 0,

@@ -1,67 +1,68 @@
 /**
  * HostMemo: what was found out about a host, by the bytes of a row, so that a URL on a known host costs neither a string
- * nor a search. Owner: the thread that owns the batch.
+ * nor a search (layout/match.ts; the kernel looks, assembly/match.ts). Owner: the thread that owns the batch.
  *
- *   host bytes ─▶ quick hash ─▶ place ─▶ bytes equal? ─▶ the number kept
- *
- *   I1  An answer is that of equal bytes: the hash only says where to look, so whoever aims collisions wins a miss.
- *   I2  Hosts longer than a place are never kept.
+ *   I1  An answer is that of equal bytes.
+ *   I2  A memo takes its pages with its first number: frontiers whose one rule takes everything have none.
  */
+import { type Kernel, kernelTake } from "../kernel/kernel.ts";
+import {
+  MEMO_BYTES,
+  MEMO_ENTRIES_OFFSET,
+  MEMO_HEADER_BYTES,
+  MEMO_NEXT_WORD,
+} from "../layout/match.ts";
+import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import type { Rows } from "./rows.ts";
-import { rowHostLength, rowHostOffset } from "./rows.ts";
 
-/** 4 MiB: some ten thousand hosts rarely meet in one place. */
-const PLACES = 65_536;
-/** First byte: the length; hosts of up to 63 bytes fit, as nearly all do. */
-const PLACE_BYTES = 64;
+export { MATCH_PLAN, MATCH_UNKNOWN } from "../layout/match.ts";
 
 export interface HostMemo {
-  readonly bytes: Uint8Array;
-  readonly numbers: Int32Array;
+  readonly kernel: Kernel;
+  /** 0: nothing was kept yet. */
+  offset: number;
+  /** There was no memory for it. */
+  isRefused: boolean;
 }
 
-export function createHostMemo(): HostMemo {
-  return {
-    bytes: new Uint8Array(PLACES * PLACE_BYTES),
-    numbers: new Int32Array(PLACES).fill(-1),
-  };
+export function createHostMemo(kernel: Kernel): HostMemo {
+  return { kernel, offset: 0, isRefused: false };
 }
 
 /** Forgets everything. */
 export function clearHostMemo(memo: HostMemo): void {
-  memo.numbers.fill(-1);
+  const { kernel, offset } = memo;
+  if (offset === 0) return;
+  const { u8 } = kernel.region.views;
+  u8.fill(0, offset + MEMO_HEADER_BYTES, offset + MEMO_ENTRIES_OFFSET);
 }
 
-/** The number kept for the host of a row, or −1. @hot */
-export function hostMemo(memo: HostMemo, rows: Rows, row: number): number {
-  const length = rowHostLength(rows, row);
-  if (length >= PLACE_BYTES) return -1;
-  const { u8 } = rows.kernel.region.views;
-  const offset = rowHostOffset(rows, row);
-  const { bytes, numbers } = memo;
-  const place = placeOf(u8, offset, length);
-  const number = numbers[place] as number;
-  const at = place * PLACE_BYTES;
-  if (number < 0 || bytes[at] !== length) return -1;
-  for (let i = 0; i < length; i++) if (bytes[at + 1 + i] !== u8[offset + i]) return -1;
-  return number;
+/**
+ * Writes the number of each crawlable row's host to the words at `numbers` and ends those that no rule takes, or none so
+ * deep; how many are left to the caller, their number MATCH_PLAN or above. @hot
+ */
+export function matchHosts(memo: HostMemo, rows: Rows, numbers: number, depth: number): number {
+  const bounded = Math.min(depth, 0xffff_ffff);
+  return memo.kernel.exports.matchBatch(rows.offset, memo.offset, numbers, bounded);
 }
 
-/** Keeps a number for the host of a row, in place of whatever stood there. */
+/** Keeps a number for the host of a row, in place of another where its set is full. */
 export function keepHostMemo(memo: HostMemo, rows: Rows, row: number, number: number): void {
-  const length = rowHostLength(rows, row);
-  if (length >= PLACE_BYTES) return;
-  const { u8 } = rows.kernel.region.views;
-  const offset = rowHostOffset(rows, row);
-  const place = placeOf(u8, offset, length);
-  memo.numbers[place] = number;
-  memo.bytes[place * PLACE_BYTES] = length;
-  memo.bytes.set(u8.subarray(offset, offset + length), place * PLACE_BYTES + 1);
+  if (memo.offset === 0 && !open(memo)) return;
+  memo.kernel.exports.keepMatch(rows.offset, row, memo.offset, number);
 }
 
-/** FNV-1a, folded. @hot */
-function placeOf(u8: Uint8Array, offset: number, length: number): number {
-  let hash = 0x811c_9dc5;
-  for (let i = 0; i < length; i++) hash = Math.imul(hash ^ (u8[offset + i] as number), 0x0100_0193);
-  return (hash ^ (hash >>> 15)) & (PLACES - 1);
+function open(memo: HostMemo): boolean {
+  if (memo.isRefused) return false;
+  const { kernel } = memo;
+  const pages = Math.ceil(MEMO_BYTES / REGION_PAGE_BYTES);
+  const { pageCountMax, pagesUsed } = kernel.region;
+  // Records come before what only makes them quicker.
+  memo.isRefused = pageCountMax - pagesUsed < pages * 8;
+  if (memo.isRefused) return false;
+  memo.offset = kernelTake(kernel, pages);
+  if (memo.offset === 0) return false;
+  kernel.region.views.u32[(memo.offset >>> 2) + MEMO_NEXT_WORD] = 0;
+  clearHostMemo(memo);
+  return true;
 }
