@@ -1,7 +1,7 @@
 /** The crawler on top: re-exports only. */
 export { isPublicAddress } from "./crawl/address.ts";
 export type { Lookup } from "./crawl/connect.ts";
-export { type Crawl, type CrawlEvents, crawl } from "./crawl/crawl.ts";
+export { type Crawl, crawl } from "./crawl/crawl.ts";
 export { createDownloader, type DownloaderOptions } from "./crawl/download.ts";
 export { DownloadError, type DownloadFault } from "./crawl/download-error.ts";
 export { type ExtractOptions, extractPage } from "./crawl/extract.ts";
@@ -23,8 +23,10 @@ export type {
   Page,
   Pipeline,
 } from "./crawl/modules.ts";
+export type { CrawlEvents } from "./crawl/monitor.ts";
 export type { CrawlOptions } from "./crawl/options.ts";
 export type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./crawl/summary.ts";
+export type { HostPages } from "./crawl/tally.ts";
 export type { VisitedPage } from "./crawl/visit-context.ts";
 export type { WebLog, WebLogEntry } from "./crawl/web-log.ts";
 export type { Fate, RobotsKind, WebLink, WebPlan, WebShape } from "./crawl/web-plan.ts";

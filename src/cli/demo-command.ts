@@ -12,6 +12,7 @@ export const DEMO_FLAGS: readonly Flag[] = [
   { name: "threads", value: "<n>", kind: "whole", text: "worker threads that visit; 0: none (2)" },
   { name: "concurrency", value: "<n>", kind: "whole", text: "visits at once (64)" },
   { name: "delay", value: "<ms>", kind: "whole", text: "least time between visits of a host (2)" },
+  { name: "no-traps", text: "leave out the host of traps: endless paths, bombs, hanging answers" },
   { name: "report", value: "<file.html>", text: "write a page with plots at the end" },
   { name: "json", text: "the last line of standard output is the summary as JSON" },
   { name: "no-progress", text: "plain lines instead of a view that is redrawn" },
@@ -22,17 +23,22 @@ const PAGES = 10_000;
 const CONCURRENCY = 64;
 const THREADS = 2;
 const DELAY_MS = 2;
+const TITLES_SHOWN = 3;
 
 export async function demoCommand(args: Parsed, io: Io): Promise<number> {
   const hosts = args.whole("hosts") ?? HOSTS;
   const pages = args.whole("pages") ?? Math.max(PAGES, hosts);
   const delayMs = args.whole("delay") ?? DELAY_MS;
   const seed = args.whole("seed") ?? 1;
-  const web = await openSyntheticWebThread({ seed, hosts, pages: Math.max(pages, hosts) });
+  const traps = !args.has("no-traps");
+  const web = await openSyntheticWebThread({ seed, hosts, pages: Math.max(pages, hosts), traps });
   const isJson = args.has("json");
+  const titles: string[] = [];
   if (!isJson) {
     const size = `${whole(hosts)} hosts and ${whole(web.plan.pages)} pages`;
-    io.out(`a web of ${size}, seed ${seed}, on 127.0.0.1:${web.port}\n`);
+    io.out(`a web of ${size}, seed ${seed}, on 127.0.0.1:${web.port}:\n`);
+    const kinds = "slow and broken hosts, redirects, duplicates, robots.txt, sitemaps";
+    io.out(`${kinds}${traps ? ", and a host of traps" : ""}\n`);
   }
   const options = {
     seeds: web.seed,
@@ -43,7 +49,7 @@ export async function demoCommand(args: Parsed, io: Io): Promise<number> {
     concurrency: args.whole("concurrency") ?? CONCURRENCY,
     // Small bounds, so that the host of traps does not take longer than all the others.
     maxDepth: 30,
-    maxLinks: 500,
+    maxLinks: 200,
     maxRedirects: 5,
     maxBytes: 2 * 1024 * 1024,
     timeouts: { bodyMs: 500 },
@@ -57,13 +63,18 @@ export async function demoCommand(args: Parsed, io: Io): Promise<number> {
       isLive: !args.has("no-progress"),
       report: args.text("report"),
       resume: undefined,
+      onStart: (run) =>
+        run.on("page", ({ title, url }) => {
+          if (titles.length < TITLES_SHOWN) titles.push(`“${title}” at ${url}`);
+        }),
       onEnd: async () => {
         const manners = await web.manners(delayMs);
         if (!isJson) {
           const { requests, parallelMax, violations } = manners;
           const soon = `${whole(violations)} sooner than ${delayMs} ms after another`;
           io.out(`the web's own log: ${whole(requests)} requests, `);
-          io.out(`at most ${parallelMax} at once per host, ${soon}\n\n`);
+          io.out(`at most ${parallelMax} at once per host, ${soon}\n`);
+          io.out(`first pages: ${titles.join(",\n             ")}\n\n`);
         }
         return { seed, web: { hosts, pages: web.plan.pages, ...manners } };
       },

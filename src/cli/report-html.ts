@@ -1,163 +1,254 @@
 /**
- * The report of a crawl as one self-contained page: no script, no font, no address of anything else. Light and dark by what
- * the reader's system prefers.
+ * The report of a crawl as one self-contained page: no script, no font, no address of anything else.
  *
- *   tiles · pages per second and pending over time · latency · depths · statuses · what became of all links
+ *   title, how it ended
+ *   tiles                pages · pages a second · read · hosts · failed · pending
+ *   over time            pages per second · pending · resident memory
+ *   two by two           latency  depth | hosts by size  busiest hosts | links  answers
+ *   in numbers           manners · bounds · machine
  */
 import type { CrawlSample, CrawlSummary } from "../crawl.ts";
-import { bars, type Curve, lines } from "./plot.ts";
-import { bytes, duration, share, whole } from "./text.ts";
+import { bars, columns, type Curve, curve, escapeHtml, stack } from "./plot.ts";
+import { REPORT_STYLE } from "./report-style.ts";
+import { bytes, duration, durationWords, share, short, whole } from "./text.ts";
+import { VERSION } from "./version.ts";
+import { failedWords, inWords, refusedWords, statusWords } from "./words.ts";
 
 export interface HtmlReport {
   readonly title: string;
   readonly summary: CrawlSummary;
   readonly samples: readonly CrawlSample[];
+  /** When it was written, in words. */
+  readonly when?: string;
 }
-
-const STYLE = `
-:root {
-  color-scheme: light dark;
-  --page: #fbfaf8; --card: #fff; --ink: #1d2126; --dim: #68707b;
-  --line: #e3e1dc; --accent: #b8431f; --soft: #b8431f22;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #14171a; --card: #1c2024; --ink: #e8e6e1; --dim: #98a0aa;
-    --line: #30363c; --accent: #f08a5d; --soft: #f08a5d22;
-  }
-}
-* { box-sizing: border-box; }
-body {
-  margin: 0 auto; padding: 32px 20px 64px; max-width: 1040px;
-  background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, sans-serif;
-}
-h1 { font-size: 26px; line-height: 1.2; margin: 0 0 4px; overflow-wrap: anywhere; }
-h2 { font-size: 15px; margin: 0 0 10px; }
-p { margin: 0; color: var(--dim); }
-.tiles, .plots { display: grid; gap: 12px; }
-.tiles { grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)); margin: 24px 0; }
-.plots { grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); }
-.card {
-  padding: 14px 16px;
-  background: var(--card); border: 1px solid var(--line); border-radius: 10px;
-}
-.tile b { display: block; font-size: 24px; line-height: 1.25; font-variant-numeric: tabular-nums; }
-.tile span { color: var(--dim); font-size: 13px; }
-svg { display: block; width: 100%; height: auto; overflow: visible; }
-svg text { fill: var(--dim); font: 11px system-ui, sans-serif; font-variant-numeric: tabular-nums; }
-svg .grid { stroke: var(--line); }
-svg .line { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; }
-svg .area { fill: var(--soft); }
-svg .bar { fill: var(--accent); }
-svg .value { fill: var(--ink); }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-td { padding: 3px 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
-td:last-child { text-align: right; }
-`;
 
 /** The whole page. Everything that came from outside is escaped. */
-export function reportHtml({ title, summary, samples }: HtmlReport): string {
-  const { latencyMs, statuses, depths } = summary;
-  const latency: Array<[string, number]> = [
-    ["p50", latencyMs.p50],
-    ["p90", latencyMs.p90],
-    ["p99", latencyMs.p99],
-    ["p99.9", latencyMs.p999],
-    ["max", latencyMs.max],
-  ];
-  const admitted = depths.reduce((sum, each) => sum + each, 0);
-  const refused = Object.values(summary.rejected).reduce((sum, each) => sum + each, 0);
-  const plots = [
-    ["Pages per second", lines(ratesOf(samples), whole)],
-    [
-      "Pending",
-      lines(
-        samples.map(({ elapsedMs, pending }) => [elapsedMs / 1000, pending]),
-        whole,
-      ),
-    ],
-    ["Latency until the first byte, ms", bars(latency, (value) => String(value))],
-    [
-      "Depth of what was admitted",
-      bars(
-        depths.map((count, depth) => [String(depth), count]),
-        whole,
-      ),
-    ],
-    ["Answers by status", bars(Object.entries(statuses), whole)],
-    [
-      "What became of the links",
-      bars(
-        [
-          ["new", admitted],
-          ["duplicate", summary.duplicate],
-          ["refused", refused],
-        ],
-        (value) => `${whole(value)} · ${share(value, admitted + summary.duplicate + refused)}`,
-      ),
-    ],
-  ] as const;
+export function reportHtml({ title, summary, samples, when }: HtmlReport): string {
+  const ended = ENDED[summary.reason ?? ""] ?? ENDED.fault;
+  const written = when === undefined ? "" : ` · ${escapeHtml(when)}`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Outrider: ${escapeHtml(title)}</title><style>${STYLE}</style></head>
+<title>Outrider: ${escapeHtml(title)}</title><style>${REPORT_STYLE}</style></head>
 <body>
-<h1>${escapeHtml(title)}</h1>
-<p>${escapeHtml(summary.reason ?? summary.status)} after ${duration(summary.elapsedMs)}</p>
-<section class="tiles">${tilesOf(summary)}</section>
-<section class="plots">
-${plots.map(([name, plot]) => `<div class="card"><h2>${name}</h2>${plot}</div>`).join("\n")}
-<div class="card"><h2>Also</h2><table>${rowsOf(summary)}</table></div>
-</section>
+<header><h1>${escapeHtml(title)}</h1>
+<p>${ended} · ${durationWords(summary.elapsedMs)}${written}</p></header>
+<dl class="tiles">${tilesOf(summary)}</dl>
+<main class="cards">
+${[...timeCards(samples), ...countCards(summary), tablesOf(summary)].join("\n")}
+</main>
+<footer>Written by Outrider ${VERSION}. Hover or tap a shape for its number.</footer>
 </body></html>
 `;
 }
 
+const ENDED: Readonly<Record<string, string>> = Object.freeze({
+  finished: '<span class="state">Finished</span>: nothing is left',
+  "max-pages": '<span class="state">Ended at the page limit</span>',
+  stopped: '<span class="state">Stopped</span> on demand',
+  fault: '<span class="state broken">Broke off</span>',
+});
+
 function tilesOf(summary: CrawlSummary): string {
   const tiles: Array<[string, string]> = [
     [whole(summary.pages), "pages"],
-    [`${whole(summary.pagesPerSecond)}/s`, "on average"],
+    [whole(summary.pagesPerSecond), "pages a second"],
     [bytes(summary.bytes), "read"],
-    [whole(summary.hosts), "hosts"],
-    [whole(summary.failed), "failed"],
+    [whole(summary.hosts), summary.hosts === 1 ? "host" : "hosts"],
+    [whole(summary.failed), "failed or forbidden"],
     [whole(summary.pending), "pending"],
   ];
   return tiles
-    .map(([value, name]) => `<div class="card tile"><b>${value}</b><span>${name}</span></div>`)
+    .map(([value, name]) => `<div class="tile"><dt>${name}</dt><dd>${value}</dd></div>`)
     .join("");
 }
 
-function rowsOf(summary: CrawlSummary): string {
-  const { errors } = summary;
-  const faults = errors.downloader + errors.analyzer + errors.pipeline + errors.scheduler;
-  const rows: Array<[string, string]> = [
-    ["redirects", whole(summary.redirects)],
-    ["refused by robots.txt", whole(summary.disallowed)],
+interface Card {
+  readonly name: string;
+  readonly note: string;
+  readonly plot: string;
+}
+
+function card({ name, note, plot }: Card, kind = "card"): string {
+  const said = note === "" ? "" : `<p class="note">${escapeHtml(note)}</p>`;
+  return `<section class="${kind}"><h2>${name}</h2>${said}${plot}</section>`;
+}
+
+/** Three curves above each other, on one axis of time. */
+function timeCards(samples: readonly CrawlSample[]): string[] {
+  const rates = ratesOf(samples);
+  const of = (name: "pending" | "residentBytes"): Curve =>
+    thinned(samples).map((sample) => [sample.elapsedMs, sample[name]]);
+  const most = (points: Curve): number => Math.max(0, ...points.map(([, y]) => y));
+  const pending = of("pending");
+  const resident = of("residentBytes");
+  const perSecond = `at most ${whole(most(rates))} in a second`;
+  const parts: Array<Card> = [
+    {
+      name: "Pages per second",
+      note: perSecond,
+      plot: curve(rates, { shown: short, what: `pages per second, ${perSecond}` }),
+    },
+    {
+      name: "Pending URLs",
+      note: `at most ${whole(most(pending))}`,
+      plot: curve(pending, { shown: short, what: `pending URLs, at most ${most(pending)}` }),
+    },
+    {
+      name: "Resident memory, MiB",
+      note: `at most ${bytes(most(resident))}, of the whole process`,
+      plot: curve(inMebibytes(resident), {
+        shown: short,
+        what: `resident memory, at most ${bytes(most(resident))}`,
+      }),
+    },
+  ];
+  return [card(parts[0] as Card, "card wide"), ...parts.slice(1).map((each) => card(each))];
+}
+
+function inMebibytes(points: Curve): Curve {
+  return points.map(([x, y]) => [x, y / 2 ** 20]);
+}
+
+function countCards(summary: CrawlSummary): string[] {
+  const { latencyMs, latencies, depths, hostPages, busiest, statuses } = summary;
+  const percentiles = (["p50", "p90", "p99", "p999", "max"] as const).map((name) => {
+    const label = name === "p999" ? "p99.9" : name;
+    return `<div><dt>${label}</dt><dd>${milliseconds(latencyMs[name])}</dd></div>`;
+  });
+  const answers = latencies.map((count, at): [string, number] => [short(2 ** at), count]);
+  const sizes = hostPages.map((count, at): [string, number] => [short(2 ** at), count]);
+  const deepest = depths.findLastIndex((count) => count > 0);
+  return [
+    card({
+      name: "Latency to the first byte",
+      note: "answers by milliseconds: up to 1, 2, 4, 8 …",
+      plot:
+        `<dl class="percentiles">${percentiles.join("")}</dl>` +
+        columns(answers, { shown: short, what: `latency, p50 ${latencyMs.p50} ms` }),
+    }),
+    card({
+      name: "Depth",
+      note: `admitted URLs by links from a seed; the deepest ${Math.max(deepest, 0)}`,
+      plot: columns(
+        depths.map((count, depth) => [String(depth), count]),
+        { shown: short, what: `URLs by depth, the deepest ${deepest}` },
+      ),
+    }),
+    card({
+      name: "Hosts by size",
+      note: "how many hosts gave from 1, 2, 4, 8 … pages",
+      plot: columns(sizes, { shown: short, what: "hosts by the number of their pages" }),
+    }),
+    card({
+      name: "Busiest hosts",
+      note: "pages worked on",
+      plot: bars(
+        busiest.map(({ host, pages }) => [host, pages]),
+        whole,
+      ),
+    }),
+    card({ name: "What became of the links", note: linksNote(summary), plot: linksOf(summary) }),
+    card({
+      name: "Answers by status",
+      note: "robots.txt not counted",
+      plot: bars(inWords(statuses, statusWords), whole),
+    }),
+  ];
+}
+
+function admittedOf({ depths }: CrawlSummary): number {
+  return depths.reduce((sum, each) => sum + each, 0);
+}
+
+function refusedOf({ rejected }: CrawlSummary): number {
+  return Object.values(rejected).reduce((sum, each) => sum + each, 0);
+}
+
+function linksNote(summary: CrawlSummary): string {
+  const admitted = admittedOf(summary);
+  const part = share(summary.duplicate, admitted + summary.duplicate);
+  return `${part} of the links in scope led to a page that was known already`;
+}
+
+function linksOf(summary: CrawlSummary): string {
+  const why = inWords(summary.rejected, refusedWords);
+  const parts = [
+    { name: "new", value: admittedOf(summary), note: "admitted to be visited" },
+    { name: "duplicate", value: summary.duplicate, note: "known already" },
+    { name: "refused", value: refusedOf(summary), note: why.map(([words]) => words).join(", ") },
+    { name: "left", value: summary.trapped, note: "shaped like a trap" },
+  ];
+  return stack(parts, whole);
+}
+
+type Row = readonly [name: string, value: string];
+
+function tablesOf(summary: CrawlSummary): string {
+  const { errors, memory } = summary;
+  const manners: Row[] = [
     ["robots.txt asked", whole(summary.robotsFetched)],
-    ["sitemaps", whole(summary.sitemaps)],
+    ["sitemaps read", whole(summary.sitemaps)],
+    ["redirects", whole(summary.redirects)],
+    ["not modified", whole(summary.notModified)],
     ["tried again", whole(summary.retried)],
-    ["faults", whole(faults)],
+    ["items", whole(summary.items)],
+  ];
+  const failures = inWords(summary.failures, failedWords).map(([words, count]): Row => {
+    return [words, whole(count)];
+  });
+  const rejected = inWords(summary.rejected, refusedWords).map(([words, count]): Row => {
+    return [`link ${words}`, whole(count)];
+  });
+  const bounds: Row[] = [
+    ...rejected,
     ["pages cut at the size limit", whole(summary.truncated)],
     ["links left as traps", whole(summary.trapped)],
-    ["items", whole(summary.items)],
-    ...Object.entries(summary.rejected).map(([why, count]): [string, string] => [
-      `refused: ${why}`,
-      whole(count),
-    ]),
-    ["heap at the end", bytes(summary.memory.heapBytes)],
-    ["off heap at the end", bytes(summary.memory.offHeapBytes)],
+    ["heap at the end", bytes(memory.heapBytes)],
+    ["off heap at the end", bytes(memory.offHeapBytes)],
+    ...(["downloader", "analyzer", "pipeline", "scheduler"] as const).map((stage): Row => {
+      return [`errors of the ${stage}`, whole(errors[stage])];
+    }),
   ];
-  return rows.map(([name, value]) => `<tr><td>${escapeHtml(name)}<td>${value}`).join("");
+  const tables = [
+    tableOf("Visits", manners),
+    tableOf("Failed for good", failures.length === 0 ? [["nothing", "0"]] : failures),
+    tableOf("Bounds and machine", bounds),
+  ];
+  return `<section class="card wide tables">${tables.join("")}</section>`;
 }
 
+function tableOf(name: string, rows: readonly Row[]): string {
+  const lines = rows.map(([label, value]) => `<tr><td>${escapeHtml(label)}</td><td>${value}</td>`);
+  return `<div><h2>${name}</h2><table>${lines.join("")}</table></div>`;
+}
+
+/** Points that are drawn, at most: more would be less than two pixels apart. */
+const POINTS_MAX = 150;
+
+/** Every so many samples one, the first and the last among them. */
+function thinned(samples: readonly CrawlSample[]): readonly CrawlSample[] {
+  const every = Math.ceil(samples.length / POINTS_MAX);
+  return samples.filter((_, index) => index % every === 0 || index === samples.length - 1);
+}
+
+/** Pages per second between samples at least a second, and a sixtieth of it all, apart: less is noise. */
 function ratesOf(samples: readonly CrawlSample[]): Curve {
-  return samples.slice(1).map((sample, index) => {
-    const before = samples[index] as CrawlSample;
-    const seconds = Math.max(sample.elapsedMs - before.elapsedMs, 1) / 1000;
-    return [sample.elapsedMs / 1000, (sample.pages - before.pages) / seconds];
-  });
+  const end = samples.at(-1)?.elapsedMs ?? 0;
+  const stepMs = Math.min(Math.max(end / 60, 1_000), Math.max(end / 6, 1));
+  const points: Array<readonly [number, number]> = [];
+  let before = samples[0];
+  for (const sample of samples) {
+    if (before === undefined || sample.elapsedMs - before.elapsedMs < stepMs) continue;
+    const seconds = (sample.elapsedMs - before.elapsedMs) / 1000;
+    const rate = (sample.pages - before.pages) / seconds;
+    if (points.length === 0) points.push([before.elapsedMs, rate]);
+    points.push([sample.elapsedMs, rate]);
+    before = sample;
+  }
+  return points;
 }
 
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (letter) => `&#${letter.codePointAt(0)};`);
+function milliseconds(ms: number): string {
+  return ms < 10_000 ? `${ms < 100 ? Math.round(ms * 10) / 10 : whole(ms)} ms` : duration(ms);
 }

@@ -1,53 +1,65 @@
-/** The final report of a crawl, to read. */
+/** The final report of a crawl, to read: what there was nothing of is left out. */
 import type { CrawlSummary } from "../crawl.ts";
-import { bytes, duration, share, table, whole } from "./text.ts";
+import { bytes, durationWords, share, table, whole } from "./text.ts";
+import { failedWords, inWords, refusedWords, statusWords } from "./words.ts";
 
 export function reportText(summary: CrawlSummary): string {
-  const { latencyMs, errors, duplicate, memory, elapsedMs } = summary;
+  const { latencyMs, duplicate, memory, elapsedMs, truncated, trapped } = summary;
   const links = duplicate + sum(summary.depths);
-  const speed = `${duration(elapsedMs)}, ${whole(summary.pagesPerSecond)}/s`;
-  const faults = [
-    `downloader ${whole(errors.downloader)}`,
-    `analyzer ${whole(errors.analyzer)}`,
-    `pipeline ${whole(errors.pipeline)}`,
-    `scheduler ${whole(errors.scheduler)}`,
-  ];
+  const speed = `${durationWords(elapsedMs)}, ${whole(summary.pagesPerSecond)} a second`;
   const percentiles = [
-    `p50 ${latencyMs.p50} ms`,
-    `p90 ${latencyMs.p90} ms`,
-    `p99 ${latencyMs.p99} ms`,
-    `max ${latencyMs.max} ms`,
+    `half within ${latencyMs.p50} ms`,
+    `99 % within ${latencyMs.p99} ms`,
+    `the slowest ${latencyMs.max} ms`,
   ];
   const sizes = [
     `heap ${bytes(memory.heapBytes)}`,
     `off heap ${bytes(memory.offHeapBytes)}`,
     `resident ${bytes(memory.residentBytes)}`,
   ];
-  return table([
+  const errors = Object.entries(summary.errors).filter(([, count]) => count > 0);
+  const bounds = [
+    ...(truncated > 0 ? [`${whole(truncated)} pages cut at the size limit`] : []),
+    ...(trapped > 0 ? [`${whole(trapped)} links left that look like a trap`] : []),
+  ];
+  const { robots: forbidden = 0, ...broken } = summary.failures;
+  const rows: Array<readonly [string, string]> = [
     ["pages", `${whole(summary.pages)} in ${speed}`],
     ["read", bytes(summary.bytes)],
-    ["items", whole(summary.items)],
     ["hosts", `${whole(summary.hosts)}, robots.txt asked ${whole(summary.robotsFetched)} times`],
-    ["duplicates", `${whole(duplicate)}, ${share(duplicate, links)} of all links in scope`],
-    ["redirects", whole(summary.redirects)],
-    ["disallowed", `${whole(summary.disallowed)} by robots.txt`],
-    ["failed", `${whole(summary.failed)} for good, ${whole(summary.retried)} tried again`],
-    ["statuses", counts(summary.statuses)],
-    ["errors", faults.join(", ")],
-    ["refused", counts(summary.rejected)],
+    ["items", summary.items === 0 ? "" : whole(summary.items)],
     [
-      "bounded",
-      `${whole(summary.truncated)} pages cut, ${whole(summary.trapped)} links left as traps`,
+      "duplicates",
+      `${whole(duplicate)} links led to pages known already, ${share(duplicate, links)}`,
     ],
-    ["latency", percentiles.join(", ")],
+    ["refused", counts(inWords(summary.rejected, refusedWords), "links")],
+    ["forbidden", forbidden === 0 ? "" : `${whole(forbidden)} pages by robots.txt`],
+    ["failed", counts(inWords(broken, failedWords), "pages")],
+    ["tried again", summary.retried === 0 ? "" : whole(summary.retried)],
+    ["answers", inWords(summary.statuses, statusWords).map(times).join(", ")],
+    ["not modified", summary.notModified === 0 ? "" : whole(summary.notModified)],
+    ["sitemaps", summary.sitemaps === 0 ? "" : whole(summary.sitemaps)],
+    ["bounded", bounds.join(", ")],
+    ["errors", errors.map(([stage, count]) => `${stage} ${whole(count)}`).join(", ")],
+    ["first byte", percentiles.join(", ")],
     ["memory", sizes.join(", ")],
     ["pending", whole(summary.pending)],
-  ]);
+  ];
+  return table(rows.filter(([, value]) => value !== ""));
 }
 
-function counts(record: Record<string, number>): string {
-  const parts = Object.entries(record).map(([name, count]) => `${name} × ${whole(count)}`);
-  return parts.length === 0 ? "none" : parts.join(", ");
+const KINDS_MAX = 6;
+
+/** `12 links: 9 too deep, 3 no URL`; the rarest are left out where there are many kinds. */
+function counts(list: ReadonlyArray<readonly [string, number]>, of: string): string {
+  if (list.length === 0) return "";
+  const parts = list.slice(0, KINDS_MAX).map(([words, count]) => `${whole(count)} ${words}`);
+  if (list.length > KINDS_MAX) parts.push("…");
+  return `${whole(sum(list.map(([, count]) => count)))} ${of}: ${parts.join(", ")}`;
+}
+
+function times([words, count]: readonly [string, number]): string {
+  return `${words} × ${whole(count)}`;
 }
 
 function sum(values: readonly number[]): number {

@@ -4,7 +4,7 @@
  *   first Ctrl-C or SIGTERM   visits under way end, all is saved, how to resume is told; exit 130
  *   second one                visits are given up, exit 130 at once; what was flushed is safe
  */
-import { writeFileSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import {
   type Crawl,
   crawl,
@@ -12,6 +12,8 @@ import {
   type CrawlSample,
   type CrawlSummary,
 } from "../crawl.ts";
+import { createSystemClock } from "../index.ts";
+import { UsageError } from "./flags.ts";
 import { EXIT_INTERRUPTED, EXIT_OK, type Io } from "./io.ts";
 import { createView } from "./live-view.ts";
 import { reportHtml } from "./report-html.ts";
@@ -35,6 +37,7 @@ const LIVE_MS = 150;
 const PLAIN_MS = 1_000;
 
 export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing): Promise<number> {
+  if (showing.report !== undefined) checkReport(showing.report);
   const isLive = showing.isLive && io.isTerminal;
   const run = crawl({ ...options, progressMs: isLive ? LIVE_MS : PLAIN_MS });
   const view = createView(io, isLive);
@@ -66,6 +69,21 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
   return stops > 0 ? EXIT_INTERRUPTED : EXIT_OK;
 }
 
+/** The date and the time of now, UTC. */
+function momentText(): string {
+  const format = { dateStyle: "short", timeStyle: "short", timeZone: "UTC" } as const;
+  return `${new Intl.DateTimeFormat("sv-SE", format).format(createSystemClock().now())} UTC`;
+}
+
+/** Learns before the crawl, not after it, that its report cannot be written. */
+function checkReport(path: string): void {
+  try {
+    closeSync(openSync(path, "a"));
+  } catch (cause) {
+    throw new UsageError(`--report: ${path}: ${(cause as Error).message}`);
+  }
+}
+
 interface Telling {
   readonly summary: CrawlSummary;
   readonly more: Record<string, unknown>;
@@ -75,7 +93,8 @@ interface Telling {
 
 function tell(io: Io, { summary, more, showing, samples }: Telling): void {
   if (showing.report !== undefined) {
-    writeFileSync(showing.report, reportHtml({ title: showing.title, summary, samples }));
+    const page = { title: showing.title, summary, samples, when: momentText() };
+    writeFileSync(showing.report, reportHtml(page));
   }
   if (showing.isJson) {
     io.out(`${JSON.stringify({ ...summary, ...more })}\n`);

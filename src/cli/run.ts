@@ -7,12 +7,12 @@
  *   2      not understood, or asks for what this version does not have
  *   130    ended by Ctrl-C or SIGTERM
  */
-import { FrontierError } from "../index.ts";
 import { BENCH_FLAGS, benchCommand } from "./bench-command.ts";
+import { complaintOf } from "./complaint.ts";
 import { CRAWL_FLAGS, crawlCommand } from "./crawl-command.ts";
 import { DEMO_FLAGS, demoCommand } from "./demo-command.ts";
 import { EXPLAIN_FLAGS, explainCommand } from "./explain-command.ts";
-import { type Flag, type Parsed, parseFlags, UsageError } from "./flags.ts";
+import { type Flag, type Parsed, parseFlags } from "./flags.ts";
 import {
   COMPACT_FLAGS,
   compactCommand,
@@ -29,7 +29,7 @@ import {
   VERIFY_FLAGS,
   verifyCommand,
 } from "./frontier-commands.ts";
-import { EXIT_FAULT, EXIT_OK, EXIT_USAGE, type Io } from "./io.ts";
+import { EXIT_OK, EXIT_USAGE, type Io } from "./io.ts";
 import { VERSION } from "./version.ts";
 
 interface Command {
@@ -108,15 +108,6 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
   },
 });
 
-/** Codes of FrontierError that say the command asked for something wrong. */
-const MISUSE = [
-  "OPTION_INVALID",
-  "RULE_INVALID",
-  "UNSUPPORTED",
-  "ARGUMENT_INVALID",
-  "REQUEST_INVALID",
-];
-
 /** Runs one command line; the exit code. Never throws. */
 export async function runCommand(argv: readonly string[], io: Io): Promise<number> {
   const [name = "", ...line] = argv;
@@ -141,12 +132,9 @@ export async function runCommand(argv: readonly string[], io: Io): Promise<numbe
   try {
     return await command.run(parseFlags(line, command.flags), io, line);
   } catch (cause) {
-    const isMisuse =
-      cause instanceof UsageError ||
-      (cause instanceof FrontierError && MISUSE.includes(cause.code));
-    io.err(`outrider: ${cause instanceof Error ? cause.message : String(cause)}\n`);
-    if (cause instanceof UsageError) io.err(`see: outrider ${name} --help\n`);
-    return isMisuse ? EXIT_USAGE : EXIT_FAULT;
+    const { text, exit } = complaintOf(cause, name);
+    io.err(text);
+    return exit;
   }
 }
 

@@ -4,6 +4,19 @@ export function whole(value: number): string {
   return Math.round(value).toLocaleString("en");
 }
 
+/** As short as an axis needs it: 950, 1.2k, 34k, 5M. */
+export function short(value: number): string {
+  const units = ["", "k", "M", "G", "T"];
+  let at = 0;
+  let left = value;
+  while (Math.abs(left) >= 1000 && at < units.length - 1) {
+    left /= 1000;
+    at++;
+  }
+  const digits = left < 10 && left % 1 !== 0 ? 1 : 0;
+  return `${Number(left.toFixed(digits))}${units[at]}`;
+}
+
 export function bytes(value: number): string {
   if (value < 1024) return `${Math.round(value)} B`;
   const units = ["KiB", "MiB", "GiB", "TiB"];
@@ -23,6 +36,16 @@ export function duration(ms: number): string {
   const hours = Math.floor(seconds / 3600);
   const rest = `${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;
   return hours === 0 ? rest : `${hours}:${rest}`;
+}
+
+/** A duration as it is said: 34 s, 2 min 5 s, 1 h 3 min. */
+export function durationWords(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 export function share(part: number, all: number): string {

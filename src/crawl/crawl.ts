@@ -13,42 +13,16 @@
 import { setMaxListeners } from "node:events";
 import { misuse } from "../base/errors.ts";
 import { type Frontier, type Lease, openFrontier, type Rule } from "../index.ts";
-import { createDownloader } from "./download.ts";
 import { createEmitter, type Emitter } from "./emitter.ts";
-import { createFaultHub, type CrawlFault, type FaultHub, type FaultStream } from "./faults.ts";
-import { createGate } from "./gate.ts";
-import { registerModules } from "./load-modules.ts";
-import { createModuleRegistry, downloadBy, type ModuleRegistry } from "./modules.ts";
-import {
-  type CrawlOptions,
-  type CrawlSettings,
-  downloaderOptions,
-  normalizeCrawl,
-  pick,
-} from "./options.ts";
-import { createRobots, type Robots } from "./robots.ts";
-import { scopeRule } from "./scope.ts";
-import {
-  createCounters,
-  createSampler,
-  type CrawlReason,
-  type CrawlSample,
-  type CrawlStatus,
-  type CrawlSummary,
-  summarize,
-} from "./summary.ts";
+import { createFaultHub, type FaultHub, type FaultStream } from "./faults.ts";
+import { createModuleRegistry, type ModuleRegistry } from "./modules.ts";
+import { type CrawlEvents, Monitor } from "./monitor.ts";
+import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./options.ts";
+import { prepare } from "./prepare.ts";
+import type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./summary.ts";
 import { createValidators } from "./validators.ts";
 import { visit } from "./visit.ts";
-import type { Hops, VisitContext, VisitedPage } from "./visit-context.ts";
-
-export interface CrawlEvents {
-  page: VisitedPage;
-  item: { item: unknown; url: string };
-  error: CrawlFault;
-  progress: CrawlSample;
-  status: { from: CrawlStatus; to: CrawlStatus };
-  finished: CrawlSummary;
-}
+import type { VisitContext } from "./visit-context.ts";
 
 /** A crawl under way; awaited, it is its summary. */
 export interface Crawl extends PromiseLike<CrawlSummary> {
@@ -88,37 +62,36 @@ export function crawl(options: CrawlOptions): Crawl {
   return new CrawlRun(normalizeCrawl(options));
 }
 
-/** Redirect chains that are remembered; the oldest is forgotten first. */
-const HOP_COUNT_MAX = 10_000;
-
 class CrawlRun implements Crawl {
   readonly modules: ModuleRegistry = createModuleRegistry();
   readonly #settings: CrawlSettings;
   readonly #events: Emitter<CrawlEvents>;
   readonly #faults: FaultHub;
-  readonly #counters = createCounters();
-  readonly #sampler = createSampler();
-  readonly #startMs: number;
+  readonly #monitor: Monitor;
   readonly #taking = new AbortController();
   readonly #working = new AbortController();
   readonly #ended: Promise<CrawlSummary>;
   #frontier: Frontier | undefined;
-  #robots: Robots | undefined;
   #status: CrawlStatus = "opening";
   #reason: CrawlReason | undefined;
   #last: CrawlSummary | undefined;
   #active = 0;
   #wake: (() => void) | undefined;
-  #cancelProgress: (() => void) | undefined;
   #isWaitingForModule = false;
 
   constructor(settings: CrawlSettings) {
     this.#settings = settings;
-    this.#startMs = settings.clock.monotonic();
     this.#events = createEmitter((cause) =>
       this.#faults.tell({ type: "scheduler", what: `listener: ${String(cause)}`, cause }),
     );
     this.#faults = createFaultHub((fault) => this.#events.emit("error", fault));
+    this.#monitor = new Monitor({
+      settings,
+      events: this.#events,
+      faults: this.#faults,
+      modules: this.modules,
+      standing: () => ({ status: this.#status, reason: this.#reason }),
+    });
     setMaxListeners(0, this.#working.signal); // every visit listens
     const { signal } = settings.given;
     if (signal?.aborted) this.#stopTaking("stopped");
@@ -155,7 +128,7 @@ class CrawlRun implements Crawl {
   }
 
   samples(): readonly CrawlSample[] {
-    return this.#sampler.samples;
+    return this.#monitor.samples;
   }
 
   report(): CrawlSummary {
@@ -164,17 +137,7 @@ class CrawlRun implements Crawl {
     if (frontier === undefined) {
       throw misuse("STATE_INVALID", "status", this.#status, "a crawl that is running");
     }
-    return summarize({
-      frontier,
-      counters: this.#counters,
-      faults: this.#faults,
-      modules: this.modules,
-      status: this.#status,
-      reason: this.#reason,
-      elapsedMs: this.#elapsedMs,
-      robotsFetched: this.#robots?.fetched ?? 0,
-      directory: this.#settings.given.directory,
-    });
+    return this.#monitor.summary(frontier);
   }
 
   setRules(rules: Rule[], version?: number | string): void {
@@ -203,10 +166,6 @@ class CrawlRun implements Crawl {
     return this.#ended;
   }
 
-  get #elapsedMs(): number {
-    return this.#settings.clock.monotonic() - this.#startMs;
-  }
-
   async #run(): Promise<CrawlSummary> {
     const { given } = this.#settings;
     try {
@@ -214,7 +173,7 @@ class CrawlRun implements Crawl {
       this.#frontier = frontier;
       const context = await this.#prepare(frontier);
       if (!this.#taking.signal.aborted) this.#become("running");
-      this.#sampleOn();
+      this.#monitor.begin(frontier);
       if (this.#settings.threads === 0) await this.#work(frontier, context);
       else if (!this.#isIdle(frontier)) await this.#workOnThreads(frontier, context);
       this.#reason ??= "finished";
@@ -227,76 +186,22 @@ class CrawlRun implements Crawl {
     return this.report();
   }
 
-  async #prepare(frontier: Frontier): Promise<VisitContext> {
-    const settings = this.#settings;
-    const { given } = settings;
-    // Where threads visit, each of them writes items; here modules are made to see that they can be.
-    const { items: _, ...withoutItems } = given;
-    await registerModules(this.modules, settings.threads > 0 ? withoutItems : given, () =>
-      createDownloader({
-        userAgent: settings.userAgent,
-        connections: settings.perHost,
-        clock: settings.clock,
-        ...downloaderOptions(given),
-      }),
-    );
+  #prepare(frontier: Frontier): Promise<VisitContext> {
     this.modules.onRegister((kind) => {
       if (kind === "downloader" && this.#isWaitingForModule) this.resume();
     });
-    if (given.frontier === undefined && given.rules === undefined) {
-      const rule = scopeRule(frontier, settings.scope, settings.seeds);
-      if (rule !== undefined) frontier.setRules([rule]);
-    }
-    frontier.on("error", ({ stage, cause, url }) => {
-      if (stage === "done") return; // an analyzer's own errors, already told
-      const what = `${stage}: ${String(cause)}`;
-      this.#faults.tell({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
-    });
-    const gate =
-      settings.robots === undefined ? undefined : this.#gateOf(frontier, settings.robots);
-    frontier.pushMany(settings.seeds);
-    return {
+    return prepare({
+      frontier,
+      settings: this.#settings,
       modules: this.modules,
       faults: this.#faults,
-      counters: this.#counters,
-      gate,
+      events: this.#events,
+      monitor: this.#monitor,
       validators: createValidators(true),
-      hops: createHops(),
-      limits: {
-        ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
-        types: settings.types,
-        sampleItems: given.items !== undefined || given.pipelines !== undefined,
-      },
       signal: this.#working.signal,
       onNoDownloader: () => {
         this.#isWaitingForModule = true;
         this.pause();
-      },
-      onPage: (page) => this.#events.emit("page", page),
-      onItem: (item, url) => this.#events.emit("item", { item, url }),
-    };
-  }
-
-  #gateOf(frontier: Frontier, wanted: NonNullable<CrawlSettings["robots"]>): VisitContext["gate"] {
-    const { clock, userAgent, delayMs, sitemaps, given } = this.#settings;
-    const by = given.defaults?.politeness?.by ?? "host";
-    const { signal } = this.#working;
-    this.#robots = createRobots({
-      ...wanted,
-      userAgent,
-      clock,
-      fetch: (request) => downloadBy(this.modules, { ...request, signal }),
-    });
-    return createGate({
-      frontier,
-      robots: this.#robots,
-      clock,
-      delayMs,
-      withSitemaps: sitemaps,
-      hostKeyOf: (url) => {
-        if (typeof by === "function") return by(url);
-        const { host } = new URL(url);
-        return by === "host" ? host : (frontier.explain(url).domain ?? host);
       },
     });
   }
@@ -306,7 +211,7 @@ class CrawlRun implements Crawl {
     const { signal } = this.#taking;
     if (this.#isIdle(frontier)) return; // a frontier that never held anything waits for ever
     while (!signal.aborted) {
-      const left = maxPages - this.#counters.pages;
+      const left = maxPages - this.#monitor.counters.pages;
       if (left <= 0) {
         this.#stopTaking("max-pages");
         break;
@@ -376,11 +281,11 @@ class CrawlRun implements Crawl {
 
   async #close(): Promise<void> {
     this.#become("stopping");
-    this.#cancelProgress?.();
     const frontier = this.#frontier;
     if (frontier !== undefined) {
-      this.#sample(frontier);
+      this.#monitor.end(frontier);
       if (this.#settings.given.frontier === undefined) await frontier.flush();
+      this.#monitor.leave();
       const summary = this.report();
       this.#last = Object.assign(summary, { status: "stopped" as const });
       if (this.#settings.given.frontier === undefined) await frontier.close();
@@ -397,49 +302,4 @@ class CrawlRun implements Crawl {
     this.#status = to;
     this.#events.emit("status", { from, to });
   }
-
-  #sampleOn(): void {
-    const { clock, progressMs } = this.#settings;
-    if (progressMs === 0) return;
-    const turn = (): void => {
-      if (this.#frontier === undefined || this.#status === "stopping") return;
-      this.#sample(this.#frontier);
-      this.#cancelProgress = clock.schedule(clock.now() + progressMs, turn);
-    };
-    turn();
-  }
-
-  #sample(frontier: Frontier): void {
-    const { pending, waiting, leased, failed, duplicate, accepted } = frontier.report();
-    const { pages, bytes } = this.#counters;
-    const { downloader, analyzer, pipeline, scheduler } = this.#faults.counts;
-    const sample: CrawlSample = {
-      elapsedMs: Math.round(this.#elapsedMs),
-      pages,
-      bytes,
-      pending: pending + waiting,
-      leased,
-      failed,
-      errors: downloader + analyzer + pipeline + scheduler,
-      duplicate,
-      accepted,
-    };
-    this.#sampler.add(sample);
-    this.#events.emit("progress", sample);
-  }
-}
-
-function createHops(): Hops {
-  const hops = new Map<string, number>();
-  return {
-    get(url) {
-      const count = hops.get(url) ?? 0;
-      hops.delete(url);
-      return count;
-    },
-    set(url, count) {
-      if (hops.size >= HOP_COUNT_MAX) hops.delete(hops.keys().next().value as string);
-      hops.set(url, count);
-    },
-  };
 }

@@ -3,6 +3,8 @@
 export interface Emitter<E> {
   on<K extends keyof E>(event: K, listener: (payload: E[K]) => void): () => void;
   emit<K extends keyof E>(event: K, payload: E[K]): void;
+  /** Whether somebody listens. */
+  isHeard(event: keyof E): boolean;
 }
 
 export function createEmitter<E>(onThrow: (cause: unknown) => void): Emitter<E> {
@@ -15,6 +17,7 @@ export function createEmitter<E>(onThrow: (cause: unknown) => void): Emitter<E> 
       set.add(listener);
       return () => set.delete(listener);
     },
+    isHeard: (event) => (listeners.get(event)?.size ?? 0) > 0,
     emit(event, payload) {
       for (const listener of listeners.get(event) ?? []) {
         try {

@@ -10,6 +10,8 @@ export interface Histogram {
   record(ms: number): void;
   /** The value that a share of all does not exceed; 0 when nothing was recorded. */
   percentile(share: number): number;
+  /** How many by powers of two: at i those above 2^(i − 1) and up to 2^i; at 0 those up to 1. Ends with the last that holds some. */
+  octaves(): number[];
   readonly count: number;
   readonly max: number;
 }
@@ -40,6 +42,16 @@ export function createHistogram(): Histogram {
         if (left <= 0) return Math.min(2 ** (at / STEPS), max);
       }
       return max;
+    },
+    octaves() {
+      const sums: number[] = [];
+      counts.forEach((each, at) => {
+        if (each === 0) return;
+        const octave = Math.ceil(at / STEPS);
+        while (sums.length <= octave) sums.push(0);
+        sums[octave] = (sums[octave] as number) + each;
+      });
+      return sums;
     },
   };
 }

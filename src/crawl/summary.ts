@@ -7,6 +7,7 @@ import type { Frontier, Report } from "../index.ts";
 import type { FaultHub } from "./faults.ts";
 import { createHistogram, type Histogram } from "./histogram.ts";
 import type { ModuleCounts, ModuleKind, ModuleRegistry } from "./modules.ts";
+import type { HostPages, Tally } from "./tally.ts";
 
 export type CrawlStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
 export type CrawlReason = "finished" | "max-pages" | "stopped" | "fault";
@@ -22,6 +23,8 @@ export interface CrawlSample {
   readonly errors: number;
   readonly duplicate: number;
   readonly accepted: number;
+  /** Of the whole process, as the system counts it. */
+  readonly residentBytes: number;
 }
 
 export interface CrawlSummary {
@@ -38,7 +41,10 @@ export interface CrawlSummary {
   readonly sitemaps: number;
   /** Refused by robots.txt. */
   readonly disallowed: number;
+  /** For good, in all runs of the frontier, those that robots.txt forbids among them. */
   readonly failed: number;
+  /** Of those of this run, by reason: `robots`, `status 404`, `timeout` …, the most frequent first. */
+  readonly failures: Record<string, number>;
   readonly retried: number;
   readonly truncated: number;
   /** Links that looked like a trap and were not followed. */
@@ -54,7 +60,13 @@ export interface CrawlSummary {
   readonly elapsedMs: number;
   readonly pagesPerSecond: number;
   readonly latencyMs: { p50: number; p90: number; p99: number; p999: number; max: number };
+  /** Answers by the time to their first byte: at i those above 2^(i − 1) and up to 2^i ms. */
+  readonly latencies: number[];
   readonly depths: number[];
+  /** Hosts by pages that were worked on: at i those with 2^i and up to twice as many; of 20,000 hosts. */
+  readonly hostPages: number[];
+  /** Hosts with the most of them, at most ten. */
+  readonly busiest: HostPages[];
   readonly modules: Record<ModuleKind, ModuleCounts[]>;
   readonly memory: { heapBytes: number; offHeapBytes: number; residentBytes: number };
   readonly directory?: string;
@@ -95,6 +107,7 @@ export function createCounters(): CrawlCounters {
 export interface Telling {
   readonly frontier: Frontier;
   readonly counters: CrawlCounters;
+  readonly tally: Tally;
   readonly faults: FaultHub;
   readonly modules: ModuleRegistry;
   readonly status: CrawlStatus;
@@ -104,8 +117,10 @@ export interface Telling {
   readonly directory: string | undefined;
 }
 
+const BUSIEST_MAX = 10;
+
 export function summarize(telling: Telling): CrawlSummary {
-  const { counters, faults } = telling;
+  const { counters, faults, tally } = telling;
   const report = telling.frontier.report();
   const { latency, statuses, ...counts } = counters;
   const at = (share: number): number => Math.round(latency.percentile(share) * 10) / 10;
@@ -115,6 +130,7 @@ export function summarize(telling: Telling): CrawlSummary {
     ...(telling.reason === undefined ? {} : { reason: telling.reason }),
     ...counts,
     failed: report.failed,
+    failures: tally.failures(),
     retried: report.retried,
     duplicate: report.duplicate,
     rejected: { ...report.rejected },
@@ -126,7 +142,10 @@ export function summarize(telling: Telling): CrawlSummary {
     elapsedMs: Math.round(telling.elapsedMs),
     pagesPerSecond: Math.round((counters.pages / seconds) * 10) / 10,
     latencyMs: { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(1) },
+    latencies: latency.octaves(),
     depths: [...report.depths],
+    hostPages: tally.hostPages(),
+    busiest: tally.busiest(BUSIEST_MAX),
     modules: telling.modules.counts(),
     memory: memoryOf(report),
     ...(telling.directory === undefined ? {} : { directory: telling.directory }),

@@ -14,6 +14,7 @@ const sample = (elapsedMs: number, pages: number): CrawlSample => ({
   errors: 0,
   duplicate: 10,
   accepted: 10,
+  residentBytes: 2 ** 20,
 });
 const run = {
   status: "running",

@@ -1,0 +1,150 @@
+/**
+ * The monitor of a crawl: samples over time, the summary, and who is told of them.
+ *
+ *   every progressMs ─▶ sample ─▶ progress, each time
+ *                          └─▶ summary ─▶ only where something but the time has changed, and somebody listens
+ */
+import type { Frontier } from "../index.ts";
+import type { Emitter } from "./emitter.ts";
+import type { CrawlFault, FaultHub } from "./faults.ts";
+import type { ModuleRegistry } from "./modules.ts";
+import type { CrawlSettings } from "./options.ts";
+import type { Robots } from "./robots.ts";
+import {
+  type CrawlCounters,
+  createCounters,
+  createSampler,
+  type CrawlReason,
+  type CrawlSample,
+  type CrawlStatus,
+  type CrawlSummary,
+  summarize,
+} from "./summary.ts";
+import { createTally, type Tally } from "./tally.ts";
+import type { VisitedPage } from "./visit-context.ts";
+
+export interface CrawlEvents {
+  page: VisitedPage;
+  item: { item: unknown; url: string };
+  error: CrawlFault;
+  /** A moment of the crawl, every `progressMs`. */
+  progress: CrawlSample;
+  /** The summary so far, at most every `progressMs`, and only when something but the time has changed. */
+  summary: CrawlSummary;
+  status: { from: CrawlStatus; to: CrawlStatus };
+  finished: CrawlSummary;
+}
+
+export interface MonitorParts {
+  readonly settings: CrawlSettings;
+  readonly events: Emitter<CrawlEvents>;
+  readonly faults: FaultHub;
+  readonly modules: ModuleRegistry;
+  /** How the crawl stands. */
+  readonly standing: () => { status: CrawlStatus; reason: CrawlReason | undefined };
+}
+
+export class Monitor {
+  readonly counters: CrawlCounters = createCounters();
+  robots: Robots | undefined;
+  readonly #parts: MonitorParts;
+  readonly #sampler = createSampler();
+  readonly #tally: Tally = createTally();
+  readonly #startMs: number;
+  #told = "";
+  #cancel: (() => void) | undefined;
+  #leave: (() => void) | undefined;
+
+  constructor(parts: MonitorParts) {
+    this.#parts = parts;
+    this.#startMs = parts.settings.clock.monotonic();
+  }
+
+  get samples(): readonly CrawlSample[] {
+    return this.#sampler.samples;
+  }
+
+  /** Hears of what fails in a frontier from now on. */
+  watch(frontier: Frontier): void {
+    this.#leave = frontier.on("failed", (views) => {
+      for (const { reason } of views) this.#tally.failed(reason);
+    });
+  }
+
+  page(page: VisitedPage): void {
+    this.#tally.page(page.url);
+    this.#parts.events.emit("page", page);
+  }
+
+  /** Samples until `end`. */
+  begin(frontier: Frontier): void {
+    const { clock, progressMs } = this.#parts.settings;
+    if (progressMs === 0) return;
+    const turn = (): void => {
+      this.#sample(frontier);
+      this.#cancel = clock.schedule(clock.now() + progressMs, turn);
+    };
+    turn();
+  }
+
+  /** The last sample. */
+  end(frontier: Frontier): void {
+    this.#cancel?.();
+    this.#sample(frontier);
+  }
+
+  /** Hears no more; what the frontier still had to tell has been told by its flush. */
+  leave(): void {
+    this.#leave?.();
+  }
+
+  summary(frontier: Frontier): CrawlSummary {
+    const { faults, modules, settings, standing } = this.#parts;
+    return summarize({
+      frontier,
+      faults,
+      modules,
+      counters: this.counters,
+      tally: this.#tally,
+      ...standing(),
+      elapsedMs: this.#elapsedMs,
+      robotsFetched: this.robots?.fetched ?? 0,
+      directory: settings.given.directory,
+    });
+  }
+
+  get #elapsedMs(): number {
+    return this.#parts.settings.clock.monotonic() - this.#startMs;
+  }
+
+  #sample(frontier: Frontier): void {
+    const { events, faults } = this.#parts;
+    const { pending, waiting, leased, failed, duplicate, accepted } = frontier.report();
+    const { pages, bytes } = this.counters;
+    const { downloader, analyzer, pipeline, scheduler } = faults.counts;
+    const sample: CrawlSample = {
+      elapsedMs: Math.round(this.#elapsedMs),
+      pages,
+      bytes,
+      pending: pending + waiting,
+      leased,
+      failed,
+      errors: downloader + analyzer + pipeline + scheduler,
+      duplicate,
+      accepted,
+      residentBytes: process.memoryUsage.rss(),
+    };
+    this.#sampler.add(sample);
+    events.emit("progress", sample);
+    if (events.isHeard("summary")) this.#tellSummary(frontier);
+  }
+
+  #tellSummary(frontier: Frontier): void {
+    const summary = this.summary(frontier);
+    const { elapsedMs: _, pagesPerSecond: __, memory: ___, ...facts } = summary;
+    const told = JSON.stringify(facts);
+    if (told === this.#told) return;
+    this.#told = told;
+    this.#parts.events.emit("summary", summary);
+  }
+}

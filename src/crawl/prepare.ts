@@ -1,0 +1,118 @@
+/**
+ * What stands before the first visit: modules made and registered, the scope's rule set, the robots gate built, the seeds
+ * pushed; and the context that every visit is handed.
+ */
+import type { Frontier } from "../index.ts";
+import { createDownloader } from "./download.ts";
+import type { Emitter } from "./emitter.ts";
+import type { FaultHub } from "./faults.ts";
+import { createGate } from "./gate.ts";
+import { registerModules } from "./load-modules.ts";
+import { downloadBy, type ModuleRegistry } from "./modules.ts";
+import type { CrawlEvents, Monitor } from "./monitor.ts";
+import { type CrawlSettings, downloaderOptions, pick } from "./options.ts";
+import { createRobots } from "./robots.ts";
+import { scopeRule } from "./scope.ts";
+import type { Validators } from "./validators.ts";
+import type { Hops, VisitContext } from "./visit-context.ts";
+
+export interface Preparing {
+  readonly frontier: Frontier;
+  readonly settings: CrawlSettings;
+  readonly modules: ModuleRegistry;
+  readonly faults: FaultHub;
+  readonly events: Emitter<CrawlEvents>;
+  readonly monitor: Monitor;
+  readonly validators: Validators;
+  /** Visits are given up when it fires. */
+  readonly signal: AbortSignal;
+  readonly onNoDownloader: () => void;
+}
+
+/** Redirect chains that are remembered; the oldest is forgotten first. */
+const HOP_COUNT_MAX = 10_000;
+
+export async function prepare(parts: Preparing): Promise<VisitContext> {
+  const { frontier, settings, modules, faults, events, monitor } = parts;
+  const { given } = settings;
+  // Where threads visit, each of them writes items; here modules are made to see that they can be.
+  const { items: _, ...withoutItems } = given;
+  await registerModules(modules, settings.threads > 0 ? withoutItems : given, () =>
+    createDownloader({
+      userAgent: settings.userAgent,
+      connections: settings.perHost,
+      clock: settings.clock,
+      ...downloaderOptions(given),
+    }),
+  );
+  if (given.frontier === undefined && given.rules === undefined) {
+    const rule = scopeRule(frontier, settings.scope, settings.seeds);
+    if (rule !== undefined) frontier.setRules([rule]);
+  }
+  frontier.on("error", ({ stage, cause, url }) => {
+    if (stage === "done") return; // an analyzer's own errors, already told
+    const what = `${stage}: ${String(cause)}`;
+    faults.tell({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
+  });
+  monitor.watch(frontier);
+  const gate = settings.robots === undefined ? undefined : gateOf(parts, settings.robots);
+  frontier.pushMany(settings.seeds);
+  return {
+    modules,
+    faults,
+    counters: monitor.counters,
+    gate,
+    validators: parts.validators,
+    hops: createHops(),
+    limits: {
+      ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
+      types: settings.types,
+      sampleItems: given.items !== undefined || given.pipelines !== undefined,
+    },
+    signal: parts.signal,
+    onNoDownloader: parts.onNoDownloader,
+    onPage: (page) => monitor.page(page),
+    onItem: (item, url) => events.emit("item", { item, url }),
+  };
+}
+
+function gateOf(
+  { frontier, settings, modules, monitor, signal }: Preparing,
+  wanted: NonNullable<CrawlSettings["robots"]>,
+): VisitContext["gate"] {
+  const { clock, userAgent, delayMs, sitemaps, given } = settings;
+  const by = given.defaults?.politeness?.by ?? "host";
+  monitor.robots = createRobots({
+    ...wanted,
+    userAgent,
+    clock,
+    fetch: (request) => downloadBy(modules, { ...request, signal }),
+  });
+  return createGate({
+    frontier,
+    robots: monitor.robots,
+    clock,
+    delayMs,
+    withSitemaps: sitemaps,
+    hostKeyOf: (url) => {
+      if (typeof by === "function") return by(url);
+      const { host } = new URL(url);
+      return by === "host" ? host : (frontier.explain(url).domain ?? host);
+    },
+  });
+}
+
+function createHops(): Hops {
+  const hops = new Map<string, number>();
+  return {
+    get(url) {
+      const count = hops.get(url) ?? 0;
+      hops.delete(url);
+      return count;
+    },
+    set(url, count) {
+      if (hops.size >= HOP_COUNT_MAX) hops.delete(hops.keys().next().value as string);
+      hops.set(url, count);
+    },
+  };
+}
