@@ -62,6 +62,7 @@ import {
   MAKE_LANE_HOSTS,
   MAKE_LANE_OWNER,
   MAKE_LANE_WORD,
+  MAKE_PARENTS_WORD,
   MAKE_PARENT_WORD,
   MAKE_PRIORITY_WORD,
   MAKE_RECORD_BYTES_MAX,
@@ -277,7 +278,8 @@ function append(lane: usize, tail: u32, handle: u32, sequence: f64): void {
 function fill(job: usize, batch: usize, i: u32, handle: u32, queue: u32, state: u32): void {
   const record = (<usize>handle) << 3;
   const row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD) + <usize>i * BATCH_ROW_BYTES;
-  const parent = get(job, MAKE_PARENT_WORD);
+  const parents = <usize>get(job, MAKE_PARENTS_WORD);
+  const parent = parents === 0 ? get(job, MAKE_PARENT_WORD) : get(parents, i);
   let flags = state | ((get(row, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) !== 0 ? RECORD_FLAG_HTTPS : 0);
   let text = record + RECORD_HEAD_BYTES;
   if (parent !== 0) {

@@ -63,7 +63,7 @@ import type { DoneResult, RequestLike, RequestView } from "./types.ts";
 import { recordData, recordExtras, recordView } from "./view.ts";
 
 /** Leases whose memory is touched at once before they end: more would push one another out of the nearest cache. */
-const TOUCHED = 128;
+export const TOUCHED = 128;
 const TOUCHED_MIN = 8;
 
 /** Longest extension: a year; a lease is no way to keep a record for ever. */
@@ -326,7 +326,7 @@ export class Desk implements LeaseDesk {
 }
 
 /** Warms the caches for the next TOUCHED leases that end, if they are many. */
-function touchLeases(core: Core, leases: readonly RecordLease[], from: number): void {
+export function touchLeases(core: Core, leases: readonly RecordLease[], from: number): void {
   const count = Math.min(leases.length - from, TOUCHED);
   if (count < TOUCHED_MIN) return;
   for (let at = 0; at < count; at++) {

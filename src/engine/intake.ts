@@ -18,7 +18,7 @@ import {
   verdictOf,
 } from "../frontier/verdict.ts";
 import { filterInsert, type SeenFilter } from "../structures/seen-filter.ts";
-import { hashBytes, wordAt } from "../structures/store.ts";
+import { hashBytes } from "../structures/store.ts";
 import { batchAdmit, batchLoad, batchParse, NOT_INSERTED } from "../url/batch.ts";
 import { batchSettle } from "../url/batch-settle.ts";
 import type { UrlBatch } from "../url/batch-area.ts";
@@ -145,16 +145,53 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
   return count;
 }
 
+/** Links of several pages of one depth, whose parents the scratch names; their rows are loaded. */
+export interface Loaded {
+  readonly nowMs: number;
+  readonly depth: number;
+  /** That of one of the pages. */
+  readonly parent: number;
+  /** Room for a code per row. */
+  readonly codes: Uint8Array;
+}
+
+/** Whether links may be admitted by their rows alone: nobody wants to see, or be asked about, each. */
+export function isByRows({ core, accept, events }: Gate): boolean {
+  return (
+    !core.isSpecial && accept === undefined && !events.wants.duplicate && !events.wants.rejected
+  );
+}
+
+/** Admits the loaded rows, under the conditions of isByRows: what pushSlice does of plain strings. */
+export function pushLoaded(gate: Gate, { nowMs, depth, parent, codes }: Loaded): void {
+  const { batch, core, rows } = gate;
+  const { count } = batch;
+  const context = { nowMs, isOutside: false, depth, parent };
+  codes.fill(0); // rows that the kernel makes are accepted without a word
+  const table = tableFor(gate, undefined, { loaded: count, count, context });
+  const rowRules = core.plain === undefined ? parseAndMatch(gate, depth) : 0;
+  const fresh = settle(gate, rowRules, table);
+  if (fresh > 0) seenCount(core.seen, fresh);
+  admitRows(core, {
+    ...{ rows, count, nowMs, isOutside: false, depth, parent, hasParents: true, rowRules },
+    ...{ isMarked: fresh !== NOT_INSERTED, admissions: undefined, hook: undefined },
+    ...{ codes, codesStart: 0 },
+  });
+  if (gate.filter !== undefined) noteSeen(gate, { start: 0, codes, context }, count);
+}
+
 /** Tells the workers' filter which identities are seen, and how deep at most. */
-function noteSeen(gate: Gate, slice: Slice, count: number): void {
-  const { filter, rows, core } = gate;
+function noteSeen(gate: Gate, slice: Omit<Slice, "end">, count: number): void {
+  const { rows, core } = gate;
+  const filter = gate.filter as SeenFilter;
   const { start, codes, context } = slice;
+  const { depth = 0 } = context;
+  const { u32 } = core.store.region.views;
   const hashes = hashesOffset(rows) >>> 2;
   for (let row = 0; row < count; row++) {
     if ((codes[start + row] as number) > VERDICT_DUPLICATE) continue;
-    const lo = wordAt(core.store, hashes + row * 2);
-    const hi = wordAt(core.store, hashes + row * 2 + 1);
-    filterInsert(filter as SeenFilter, lo, hi, context.depth ?? 0);
+    const hash = hashes + row * 2;
+    filterInsert(filter, u32[hash] as number, u32[hash + 1] as number, depth);
   }
 }
 

@@ -22,11 +22,12 @@ import type { CrewHandle } from "../workers/protocol/crew.ts";
 import { NO_EXTRAS } from "./codec.ts";
 import type { EventHub } from "./events.ts";
 import { type Gate, refuse } from "./intake.ts";
+import { canHarvest, harvest, type Sheaf as RecordSheaf } from "./harvest.ts";
 import { loadKernelModule } from "./kernel-file.ts";
 import { RecordLease } from "./lease.ts";
 import type { Life } from "./life.ts";
 import type { Settings } from "./options.ts";
-import type { Frontier, Lease, RequestLike } from "./types.ts";
+import type { Frontier, RequestLike } from "./types.ts";
 
 /** Reasons of what the edge drops, in the order of the message; the first are duplicates. */
 const DROPPED = [VERDICT_INVALID_URL, VERDICT_SCHEME, VERDICT_TOO_LONG, VERDICT_TOO_DEEP];
@@ -79,9 +80,9 @@ export class Sharing {
       kernel: loadKernelModule(),
       maxUrlBytes: settings.maxUrlBytes,
       pollMany: (max) => frontier.pollMany(max) as unknown as OwnedLease[],
-      done: (leases) => {
-        frontier.done(leases as unknown as Lease[]);
-      },
+      maxFound: settings.maxFound,
+      canHarvest: () => canHarvest(life),
+      harvest: (sheaf) => harvest(life, sheaf as unknown as RecordSheaf),
       pushMany: (requests) => frontier.pushMany(requests as RequestLike[]),
       isPlain: (lease) =>
         lease instanceof RecordLease && lease.extras === NO_EXTRAS && lease.data === undefined,

@@ -1,5 +1,6 @@
 /** Admission: what stands at its beginning, for both of its ways (admit.ts, admit-each.ts). */
 import { RECORD_FLAG_WHOLE } from "../structures/record.ts";
+import { wordAt } from "../structures/store.ts";
 import {
   BATCH_NO_RULE,
   BATCH_SCHEME,
@@ -16,7 +17,6 @@ import {
   rowVisitOffset,
   rowVisitText,
 } from "../url/rows.ts";
-import { wordAt } from "../structures/store.ts";
 import { type Core, ruleAt, type RuleState } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import { visitsKey } from "./rule-state.ts";
@@ -61,6 +61,8 @@ export interface Intake {
   readonly depth: number;
   /** Handle of the parent fingerprint, or 0. */
   readonly parent: number;
+  /** Each row has a parent of its own, which the scratch names; `parent` is that of one of them. */
+  readonly hasParents?: boolean;
   /** One per row where the request was more than a URL. */
   readonly admissions: ReadonlyArray<Admission | undefined> | undefined;
   /** Offset of the rule queue of each row; 0: the rule that takes every URL. */
@@ -74,6 +76,12 @@ export interface Intake {
 
 /** Most pages a batch and the structures it grows can ask for: 16 MiB kept free for transitions of what is in. */
 const RESERVE_PAGES = 256;
+
+/** The parent of a row. @hot */
+export function parentOfRow(core: Core, intake: Intake, row: number): number {
+  if (intake.hasParents !== true) return intake.parent;
+  return wordAt(core.store, (core.scratch.parents >> 2) + row);
+}
 
 /** Whether the region has room beyond what the transitions of its records may need. */
 export function hasReserve(core: Core): boolean {

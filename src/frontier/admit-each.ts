@@ -36,6 +36,7 @@ import {
   type Admission,
   hasReserve,
   type Intake,
+  parentOfRow,
   refusalOf,
   rowLeaseText,
   ruleOfRow,
@@ -198,7 +199,7 @@ function makeRecord(core: Core, making: Making): number {
   draft.lo = lo;
   draft.hi = hi;
   draft.depth = admission.depth;
-  draft.parent = intake.parent;
+  draft.parent = parentOfRow(core, intake, row);
   draft.blob = blobOf(core, making);
   setRowText(core, policy, intake.rows, row);
   const record = draft.queue === 0 || draft.blob < 0 ? 0 : recordCreate(store, draft);

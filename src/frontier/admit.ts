@@ -36,7 +36,14 @@ import {
   slotsOffset,
   valuesOffset,
 } from "../url/rows.ts";
-import { hasReserve, type Intake, refusalOf, ruleOfRow, setRowText } from "./admission.ts";
+import {
+  hasReserve,
+  type Intake,
+  parentOfRow,
+  refusalOf,
+  ruleOfRow,
+  setRowText,
+} from "./admission.ts";
 import { admitEach } from "./admit-each.ts";
 import { memoryFull } from "../base/errors.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
@@ -86,7 +93,7 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   draft.depth = depth;
   draft.parent = intake.parent;
   draft.blob = 0;
-  openRecords(core.scratch, rows.offset, draft);
+  openRecords(core.scratch, rows.offset, draft, intake.hasParents === true);
   findHosts(core, rows, count);
   // The kernel makes records that nobody hears of one by one.
   const isBulk = epochs === undefined && !core.sink.wants.accepted;
@@ -96,6 +103,7 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
       if (isBulk) leaveRecord(core.scratch, row);
       const rule = ruleOfRow(core, intake.rowRules, row);
       draft.priority = effectivePriority(rule.policy, undefined, depth);
+      draft.parent = parentOfRow(core, intake, row);
       codes[codesStart + row] = makePlain(core, rule, rows, row, nowMs);
     }
     row = isBulk ? makeBulk(core, intake.rowRules, row + 1) : row + 1;

@@ -23,6 +23,7 @@
  *   99  completed    worker              handlers that returned
  *  100  handling     worker              handlers at work
  *  101  refused      worker              links dropped at the edge
+ *  102  full         worker              1: it waits for room in the inbound ring
  *  104  taken        worker              one word per class: leases begun, counted round 2³²
  *  192 …             lanes outward, one per class, then the inbound ring (layout/spsc-lane.ts)
  */
@@ -45,15 +46,15 @@ export const EDGE_OFF = 0;
 export const CREW_SEATS = 64;
 /** Priority classes: a late better record overtakes what its worker has not begun. */
 export const LANE_CLASSES = 4;
-export const LANE_SLOTS = 256;
+export const LANE_SLOTS = 512;
 export const INBOUND_SLOTS = 8192;
 /** Header of the seat; of each lane 384 bytes and its slots. */
 export const SEAT_HEADER_BYTES = 768;
-export const SEAT_LANE_BYTES = 16768;
-export const SEAT_INBOUND_OFFSET = 67840;
-/** 768 + 4 × 16,768 + 384 + 8,192 × 64. */
-export const SEAT_BYTES = 592512;
-export const CREW_FILTER_OFFSET = 37921280;
+export const SEAT_LANE_BYTES = 33152;
+export const SEAT_INBOUND_OFFSET = 133376;
+/** 768 + 4 × 33,152 + 384 + 8,192 × 64. */
+export const SEAT_BYTES = 658048;
+export const CREW_FILTER_OFFSET = 42115584;
 
 export const SEAT_STATE_WORD = 0;
 export const SEAT_COMMAND_WORD = 32;
@@ -64,6 +65,7 @@ export const SEAT_ACCEPTED_WORD = 98;
 export const SEAT_COMPLETED_WORD = 99;
 export const SEAT_HANDLING_WORD = 100;
 export const SEAT_REFUSED_WORD = 101;
+export const SEAT_FULL_WORD = 102;
 export const SEAT_TAKEN_WORD = 104;
 
 export const SEAT_FREE = 0;

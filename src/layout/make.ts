@@ -16,6 +16,7 @@
  *   12  depth            in   of every record
  *   13  touched          out  nothing of meaning: keeps the touching loads alive
  *   14  rule             in   handle of the rule queue where one takes all; own: the rule in hand
+ *   15  parents          in   handle of each row's own parent fingerprint, where `parent` is not that of all; 0: it is
  */
 export const MAKE_BATCH_WORD = 0;
 export const MAKE_HOSTS_WORD = 1;
@@ -30,6 +31,7 @@ export const MAKE_SEQUENCE_WORD = 10;
 export const MAKE_DEPTH_WORD = 12;
 export const MAKE_TOUCHED_WORD = 13;
 export const MAKE_RULE_WORD = 14;
+export const MAKE_PARENTS_WORD = 15;
 export const MAKE_BYTES = 64;
 /** Host queues take the records of this rule. */
 export const MAKE_LANE_HOSTS = 0;

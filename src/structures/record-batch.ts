@@ -12,6 +12,7 @@ import {
   MAKE_HOST_SLOTS_WORD,
   MAKE_HOSTS_WORD,
   MAKE_PARENT_WORD,
+  MAKE_PARENTS_WORD,
   MAKE_RULE_WORD,
   MAKE_RULES_WORD,
   MAKE_SEQUENCE_WORD,
@@ -21,8 +22,16 @@ import { arenaGive, arenaTakeEach } from "../memory/arena.ts";
 import type { RecordDraft } from "./record.ts";
 import type { Scratch } from "./scratch.ts";
 
-/** Opens the job for the batch whose header is at `batch`: depth and parent are the draft's. @hot */
-export function openRecords(scratch: Scratch, batch: number, draft: RecordDraft): void {
+/**
+ * Opens the job for the batch whose header is at `batch`: depth and parent are the draft's; `hasParents`: each row
+ * has its own parent, as the scratch names it. @hot
+ */
+export function openRecords(
+  scratch: Scratch,
+  batch: number,
+  draft: RecordDraft,
+  hasParents: boolean,
+): void {
   const { kernel, region } = scratch.store;
   const { u32 } = region.views;
   const job = scratch.make >> 2;
@@ -32,6 +41,7 @@ export function openRecords(scratch: Scratch, batch: number, draft: RecordDraft)
   u32[job + MAKE_SIZES_WORD] = scratch.sizes;
   u32[job + MAKE_HANDLES_WORD] = scratch.objects;
   u32[job + MAKE_PARENT_WORD] = draft.parent;
+  u32[job + MAKE_PARENTS_WORD] = hasParents ? scratch.parents : 0;
   u32[job + MAKE_DEPTH_WORD] = Math.min(draft.depth, 65_535);
   kernel.exports.sizeRecords(scratch.make);
 }

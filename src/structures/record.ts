@@ -308,13 +308,25 @@ export function blobBytes(store: Store, blob: number): Uint8Array {
 
 /** Keeps a parent's fingerprint with one reference, the maker's own. */
 export function parentCreate(store: Store, fingerprint: string): number {
+  const parent = parentReserve(store);
+  if (parent === 0) return 0;
+  store.region.views.buffer.write(fingerprint, parentPrintOffset(parent), 16, "hex");
+  return parent;
+}
+
+/** A parent whose fingerprint is still to be written; 0 when memory is exhausted. */
+export function parentReserve(store: Store): number {
   const parent = arenaTake(store.arena, PARENT_BYTES);
   if (parent === 0) return 0;
-  const { u32, buffer } = store.region.views;
+  const { u32 } = store.region.views;
   u32[parent * 2] = 1;
   u32[parent * 2 + 1] = 0;
-  buffer.write(fingerprint, parent * 8 + 8, 16, "hex");
   return parent;
+}
+
+/** Where the 16 bytes of its fingerprint stand. */
+export function parentPrintOffset(parent: number): number {
+  return parent * 8 + 8;
 }
 
 export function parentRetain(store: Store, parent: number): void {

@@ -11,6 +11,7 @@
  *   objects    u32 × rows   the memory taken for them
  *   make       MAKE_BYTES   the job that makes them
  *   rules      u32 × rows   the rule queue of each row of the batch in hand, where rules are matched
+ *   parents    u32 × rows   parent of each row to be admitted, where they come of several pages
  *
  * Nothing here outlives the call that filled it.
  */
@@ -31,6 +32,7 @@ export interface Scratch {
   readonly objects: number;
   readonly make: number;
   readonly rules: number;
+  readonly parents: number;
   readonly text: number;
   readonly textBytes: number;
   jobCount: number;
@@ -57,6 +59,7 @@ export function createScratch(store: Store): Scratch {
     objects: arrays + step * 8,
     make: arrays + step * 9,
     rules: arrays + step * 10,
+    parents: arrays + step * 11,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
     jobCount: 0,

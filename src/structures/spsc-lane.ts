@@ -159,6 +159,23 @@ export function lanePublish(lane: LaneProducer): boolean {
   return true;
 }
 
+/** What the consumer would find next. */
+export const LANE_EMPTY = 0;
+export const LANE_WHOLE = 1;
+/** laneNext gives back each piece as it comes, and with it the slots of all records dropped before. */
+export const LANE_PIECES = 2;
+
+/** Looks at what laneNext would find. Consumer only. @hot */
+export function lanePeek(lane: LaneConsumer): number {
+  if (lane.head === lane.tailSeen) {
+    lane.tailSeen = Atomics.load(lane.words, SPSC_TAIL_WORD); // pairs with lanePublish
+    if (lane.head === lane.tailSeen) return LANE_EMPTY;
+  }
+  const word = (lane.head & (lane.capacity - 1)) << (SPSC_SLOT_SHIFT - 2);
+  const isWhole = lane.expected === 0 && lane.slotWords[word + 1] === 0;
+  return isWhole ? LANE_WHOLE : LANE_PIECES;
+}
+
 /**
  * Moves to the next whole record: `source`, `start` and `size` say where it lies, until laneDrop. False: there is
  * none yet. Consumer only. @hot

@@ -24,6 +24,7 @@ import {
   BATCH_HEADER_BYTES,
   BATCH_HOST_HASHES_OFFSET_WORD,
   BATCH_INPUT_ENDS_OFFSET_WORD,
+  BATCH_INPUT_IS_UTF8_WORD,
   BATCH_INPUT_OFFSET_WORD,
   BATCH_MAX_URL_BYTES_WORD,
   BATCH_ROW_BYTES,
@@ -92,7 +93,7 @@ export interface UrlBatch {
   readonly area: BatchArea;
   readonly overflow: Overflow;
   readonly policyPlace: PolicyPlace;
-  /** What was loaded last: rows 0 … count − 1 are urls[start] … */
+  /** What was loaded last: rows 0 … count − 1 are urls[start] …; NO_URLS: they stand in the input alone. */
   urls: readonly string[];
   start: number;
   count: number;
@@ -100,6 +101,21 @@ export interface UrlBatch {
   base: string | undefined;
   baseHref: string | undefined;
   baseParsed: ParsedUrl | undefined;
+}
+
+/** Of a batch whose rows came as bytes. */
+export const NO_URLS: readonly string[] = Object.freeze([]);
+
+/** The string of a row as it was pushed. */
+export function urlOfRow(batch: UrlBatch, row: number): string {
+  const { area, urls, start } = batch;
+  if (urls !== NO_URLS) return urls[start + row] as string;
+  const { buffer, u32 } = area.kernel.region.views;
+  const ends = (area.ends >>> 2) + row;
+  const from = area.input + (row === 0 ? 0 : (u32[ends - 1] as number));
+  const to = area.input + (u32[ends] as number);
+  const isUtf8 = u32[(area.header >>> 2) + BATCH_INPUT_IS_UTF8_WORD] === 1;
+  return isUtf8 ? buffer.utf8Slice(from, to) : buffer.latin1Slice(from, to);
 }
 
 export type BatchText = "href" | "key" | "visit" | "host";

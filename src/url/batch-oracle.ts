@@ -8,7 +8,7 @@ import {
   BATCH_TOO_LONG,
   ROW_STATUS_WORD,
 } from "../layout/batch.ts";
-import type { UrlBatch } from "./batch-area.ts";
+import { type UrlBatch, urlOfRow } from "./batch-area.ts";
 import { writeKeyRow, writeParsedRow } from "./batch-rows.ts";
 import { rowText } from "./batch-strings.ts";
 import { describeHref, type ParsedUrl, parseUrl } from "./canonical.ts";
@@ -21,7 +21,7 @@ export function parseLeft(batch: UrlBatch, row: number): number {
   const at = (area.rows >>> 2) + row * BATCH_ROW_WORDS;
   const status = area.kernel.region.views.u32[at + ROW_STATUS_WORD] as number;
   if (status !== BATCH_NEEDS_PARSER) return status;
-  const url = batch.urls[batch.start + row] as string;
+  const url = urlOfRow(batch, row);
   const parsed = parseUrl(url, parsedBase(batch), area.maxUrlBytes);
   if (typeof parsed === "number") {
     area.kernel.region.views.u32[at + ROW_STATUS_WORD] = parsed;
@@ -44,7 +44,7 @@ export function keyLeft(
   const status = u32[at + ROW_STATUS_WORD] as number;
   if (status !== wanted) return status;
   const href = rowText(batch, row, "href", undefined);
-  const url = batch.urls[batch.start + row] as string;
+  const url = urlOfRow(batch, row);
   const parsed = describeHref(href, batch.baseHref === undefined ? url.toWellFormed() : href);
   const key = keyOfHref(parsed, policy, area.maxUrlBytes);
   if (key === undefined) {

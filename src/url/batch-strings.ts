@@ -20,7 +20,7 @@ import {
   ROW_STATUS_WORD,
   ROW_VISIT_LENGTH_WORD,
 } from "../layout/batch.ts";
-import type { BatchText, UrlBatch } from "./batch-area.ts";
+import { type BatchText, type UrlBatch, urlOfRow } from "./batch-area.ts";
 
 /**
  * A text of every row, appended to `strings`; undefined where the row is not BATCH_OK. Unchanged
@@ -41,7 +41,7 @@ export function batchStrings(
   let at = area.rows >>> 2;
   let from = area.input;
   for (let row = 0; row < count; row++, at += BATCH_ROW_WORDS) {
-    const url = urls[start + row] as string;
+    const url = urls[start + row] ?? ""; // "": the row came as bytes
     if (u32[at + ROW_STATUS_WORD] !== BATCH_OK) strings.push(undefined);
     else if (which !== "host" && u32[at + offsetWord] === from && u32[at + lengthAt] === url.length)
       strings.push(url); // the most common row by far: all of its raw bytes
@@ -76,7 +76,7 @@ export function rowText(
   if (inText < 0 && offset >= area.input) {
     const rowStart = row === 0 ? 0 : (u32[(area.ends >>> 2) + row - 1] as number);
     const start = offset - area.input - rowStart;
-    const url = batch.urls[batch.start + row] as string;
+    const url = urlOfRow(batch, row);
     return start === 0 && length === url.length ? url : url.substring(start, start + length);
   }
   if (isKey && ((u32[at + ROW_FLAGS_WORD] as number) & BATCH_FLAG_KEY_UTF8) !== 0) {

@@ -12,7 +12,7 @@ import {
 } from "../../layout/message.ts";
 import { unpack } from "../protocol/pack.ts";
 import type { ResultMessage } from "../protocol/result-message.ts";
-import type { OwnedLease, OwnerPort } from "./port.ts";
+import type { OwnedLease, OwnerPort, Pushed } from "./port.ts";
 import type { Seat } from "./seat.ts";
 
 /** What extras may hold, all of it from a thread that anything may have written. */
@@ -30,15 +30,6 @@ interface Extras {
 }
 
 const NO_EXTRAS: Extras = Object.freeze({});
-
-/** The lease of a message that says done and nothing more: such are finished together. */
-export function bareLease(seat: Seat, { kind, id, links, extras, dropped }: ResultMessage) {
-  if (kind !== MESSAGE_DONE || links.length > 0 || extras !== undefined) return undefined;
-  for (let at = 0; at < dropped.length; at++) if (dropped[at] !== 0) return undefined;
-  const entry = seat.entries.get(id);
-  if (entry !== undefined) seat.entries.delete(id);
-  return entry?.lease;
-}
 
 /** False: it could not be applied for want of disk, and must be tried again. */
 export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage): boolean {
@@ -108,13 +99,20 @@ function applyPush(port: OwnerPort, message: ResultMessage, extras: Extras): boo
   const { links, dropped } = message;
   const list = extras.requests === undefined ? links : [...links, ...extras.requests];
   try {
-    if (list.length > 0) port.pushMany(list);
+    if (list.length > 0 && isRefusedByDisk(port.pushMany(list))) return false;
     port.countDropped(dropped);
   } catch (cause) {
     if (cause instanceof FrontierError && cause.code === "DISK_FULL") return false;
     port.fault({ kind: "handler", stage: "push", cause });
   }
   return true;
+}
+
+/** Whether a push was refused since nothing can be written down: it is none of the pusher's doing. */
+function isRefusedByDisk(pushed: Pushed): boolean {
+  if (pushed.full === 0) return false;
+  for (let at = 0; at < pushed.size; at++) if (pushed.verdict(at).reason === "disk") return true;
+  return false;
 }
 
 function causeOf({ name, message = "", stack }: Extras): Error {

@@ -8,7 +8,7 @@
  *   I1  Every lease that is handed out is in the entries of one seat until its result was applied, it ran out, or its
  *       worker is gone; then it is settled at the desk, once.
  *   I2  What a worker had published counts before its seat is cleared.
- *   I3  A message leaves its ring after it was applied: where the disk is full it stays, and the ring fills up.
+ *   I3  A message that can not be applied for want of disk is held (drain.ts), and its ring fills up behind it.
  *   I4  Nothing is left: the frontier is finished, no entry, every ring empty; in this order, since results come first.
  */
 import { createSystemClock } from "../../base/clock.ts";
@@ -31,6 +31,7 @@ import {
   PHASE_RUNNING,
   SEAT_COMMAND_WORD,
   SEAT_FREE,
+  SEAT_FULL_WORD,
   SEAT_LEFT,
   SEAT_PARK_WORD,
   SEAT_STATE_WORD,
@@ -40,7 +41,7 @@ import {
 } from "../../layout/crew.ts";
 import { unpark } from "../../memory/parking.ts";
 import { attachSeenFilter, filterClear, type SeenFilter } from "../../structures/seen-filter.ts";
-import { laneDrop, laneFree, laneIsEmpty, laneNext } from "../../structures/spsc-lane.ts";
+import { laneFree, laneIsEmpty } from "../../structures/spsc-lane.ts";
 import { type NormalPolicy, policyId } from "../../url/policy.ts";
 import {
   type CrewHandle,
@@ -49,10 +50,9 @@ import {
   resetLanes,
   seatWords,
 } from "../protocol/crew.ts";
-import { readResult } from "../protocol/result-message.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
-import { applyResult, bareLease } from "./apply.ts";
-import type { EdgeFacts, OwnedLease, OwnerPort } from "./port.ts";
+import { Drain, isDiskFull } from "./drain.ts";
+import type { EdgeFacts, OwnerPort } from "./port.ts";
 import { type Entry, Seat } from "./seat.ts";
 
 /** Longest that draining and filling hold the owner's event loop. */
@@ -69,6 +69,18 @@ const STUCK_MS = 2_000;
 const AGAIN_MS = 100;
 /** Identities that the edge remembers: 16 MiB. */
 const FILTER_ENTRIES = 1 << 20;
+
+/** A seat that may have more leases; `load`: how many it has. */
+interface Room {
+  readonly seat: Seat;
+  room: number;
+  load: number;
+}
+
+interface Grave {
+  readonly seat: Seat;
+  readonly reason: string;
+}
 
 export class Hub {
   readonly port: OwnerPort;
@@ -87,8 +99,9 @@ export class Hub {
   #policy: NormalPolicy | undefined;
   #policyId: string | undefined;
   #policySerial = 0;
-  /** Leases that are done and could not be written down yet. */
-  readonly #owed: OwnedLease[] = [];
+  readonly #results: Drain;
+  /** Seats of threads that are gone, whose last words the disk had no room for. */
+  readonly #graves: Grave[] = [];
   #isDue = false;
   #isClosed = false;
   #blockedUntil = 0;
@@ -96,6 +109,7 @@ export class Hub {
 
   constructor(port: OwnerPort) {
     this.port = port;
+    this.#results = new Drain(port);
     this.filter = attachSeenFilter({ buffer: this.memory, offset: CREW_FILTER_OFFSET });
     this.#waiting = createWaiting(this.#words, CREW_PARK_WORD, () => this.#turn());
     this.#offChange = port.onChange(() => this.wake());
@@ -156,9 +170,12 @@ export class Hub {
   /** The worker of a seat is gone: what it had said counts, what it had begun has lost an attempt. */
   bury(seat: Seat, reason: string): void {
     if (this.seats[seat.index] !== seat) return;
-    this.#drainSeat(seat, Number.POSITIVE_INFINITY);
-    for (const entry of seat.entries.values()) this.#giveBack(seat, entry, reason);
-    seat.entries.clear();
+    this.#results.rescue(seat);
+    seat.noteBegun();
+    if (!this.#settleLast(seat, reason)) {
+      this.#graves.push({ seat, reason });
+      this.#block();
+    }
     this.seats[seat.index] = undefined;
     for (let each = 0; each < LANE_CLASSES; each++) seat.words[SEAT_TAKEN_WORD + each] = 0;
     seat.words.fill(0, SEAT_THREAD_WORD, SEAT_TAKEN_WORD);
@@ -201,10 +218,17 @@ export class Hub {
 
   #turn(): void {
     if (this.#isClosed) return;
-    const startMs = this.#clock.monotonic();
+    const untilMs = this.#clock.monotonic() + SLICE_MS;
     this.#judgeEdge();
     this.#greet();
-    const isMore = this.#drain(startMs + SLICE_MS) || this.#fill(startMs + SLICE_MS);
+    // Results first, since they make room; but no worker waits for leases until all of them are in.
+    let isMore = true;
+    while (isMore) {
+      const hasResults = this.#drain();
+      const hasRoom = this.#fill();
+      isMore = hasResults || hasRoom;
+      if (this.#clock.monotonic() >= untilMs) break;
+    }
     this.#judgePhase();
     this.#armSweep();
     if (isMore) this.wake();
@@ -251,106 +275,88 @@ export class Hub {
     return seat;
   }
 
-  /** Applies results in rounds over all seats; true: the time is over and there are more. */
-  #drain(untilMs: number): boolean {
+  /** Applies a round of results over all seats; true: there are more. */
+  #drain(): boolean {
     if (this.#blockedUntil > this.#clock.monotonic()) return false;
     this.#blockedUntil = 0;
-    if (!this.#finish([])) {
-      this.#blockedUntil = this.#clock.monotonic() + AGAIN_MS;
-      this.#clock.schedule(this.#clock.now() + AGAIN_MS, () => this.wake());
-      return false;
+    if (!this.#buryRest()) return this.#block();
+    let isMore = false;
+    let isBlocked = false;
+    for (const seat of this.seats) {
+      if (seat === undefined) continue;
+      const taken = this.#results.take(seat, DRAIN_ROUND);
+      isMore ||= taken.isMore;
+      isBlocked ||= taken.isBlocked;
     }
-    for (let isMore = true; isMore; ) {
-      isMore = false;
-      for (const seat of this.seats) {
-        if (seat !== undefined && this.#drainSeat(seat, DRAIN_ROUND)) isMore = true;
-      }
-      if (this.#blockedUntil > 0) return false;
-      if (isMore && this.#clock.monotonic() >= untilMs) return true;
-    }
-    return false;
-  }
-
-  /** True: there may be more. */
-  #drainSeat(seat: Seat, most: number): boolean {
-    const { inbound } = seat;
-    const bare: OwnedLease[] = [];
-    let isMore = true;
-    for (let count = 0; count < most; count++) {
-      isMore = laneNext(inbound);
-      if (!isMore) break;
-      const message = readResult(inbound.source, inbound.start);
-      const lease = bareLease(seat, message);
-      if (lease !== undefined) bare.push(lease);
-      else {
-        if (!this.#finish(bare) || !applyResult(this.port, seat, message)) {
-          this.#block(seat);
-          return false;
-        }
-      }
-      laneDrop(inbound);
-    }
-    const hasRoom = this.#finish(bare);
-    this.#freeRing(seat);
-    if (!hasRoom) this.#block(seat);
-    return isMore && hasRoom;
-  }
-
-  /** Finishes leases; false: the disk is full, and they are owed. */
-  #finish(leases: OwnedLease[]): boolean {
-    if (leases.length === 0 && this.#owed.length === 0) return true;
-    const all = [...this.#owed.splice(0), ...leases.splice(0)];
-    try {
-      this.port.done(all);
-      return true;
-    } catch (cause) {
-      if (!(cause instanceof FrontierError && cause.code === "DISK_FULL")) throw cause;
-      this.#owed.push(...all);
-      return false;
-    }
+    if (!this.#results.flush()) isBlocked = true;
+    for (const seat of this.seats) if (seat !== undefined) this.#freeRing(seat);
+    return isBlocked ? this.#block() : isMore;
   }
 
   /** Gives the ring's room back; a worker that waits for some is told. */
   #freeRing(seat: Seat): void {
-    if (laneFree(seat.inbound)) unpark(seat.words, SEAT_PARK_WORD);
+    if (!laneFree(seat.inbound)) return;
+    // Pairs with the store in Desk.flush: either it sees the room, or this sees that it waits.
+    if (Atomics.load(seat.words, SEAT_FULL_WORD) !== 0) unpark(seat.words, SEAT_PARK_WORD);
   }
 
-  /** The disk is full: the message stays where it is and is tried again (I3). */
-  #block(seat: Seat): void {
-    this.#freeRing(seat);
+  /** The disk is full: what could not be applied is held, and tried again (I3). */
+  #block(): false {
     this.#blockedUntil = this.#clock.monotonic() + AGAIN_MS;
     this.#clock.schedule(this.#clock.now() + AGAIN_MS, () => this.wake());
+    return false;
   }
 
-  /** Hands out the best records, each to the least loaded worker; true: the time is over and there is more room. */
-  #fill(untilMs: number): boolean {
-    for (;;) {
-      const open = this.#roomySeats();
-      const room = open.reduce((all, one) => all + one.room, 0);
-      const asked = Math.min(room, POLL_MAX);
-      const leases = asked === 0 ? [] : this.port.pollMany(asked);
-      if (leases.length > 0) this.#setPhase(PHASE_RUNNING);
-      // Workers make fingerprints themselves where one policy holds for all, and always has.
-      const needsPrint = this.#policySerial !== 1 || this.#policyId === "";
-      for (const lease of leases) {
-        const isPlain = !needsPrint && this.port.isPlain(lease);
-        let best = open[0] as { seat: Seat; room: number };
-        for (const one of open) {
-          const isFree = one.room > 0 && (best.room <= 0 || load(one.seat) < load(best.seat));
-          if (isFree) best = one;
-        }
-        best.room--;
-        best.seat.add(lease, { isPlain, needsPrint });
-      }
-      for (const seat of this.seats) seat?.flush();
-      if (leases.length < asked || asked === 0) return false;
-      if (this.#clock.monotonic() >= untilMs) return true;
+  /** What threads left behind that died while the disk was full; false: it still is. */
+  #buryRest(): boolean {
+    while (this.#graves.length > 0) {
+      const { seat, reason } = this.#graves[0] as Grave;
+      if (!this.#settleLast(seat, reason)) return false;
+      this.#graves.shift();
     }
+    return true;
   }
 
-  #roomySeats(): Array<{ seat: Seat; room: number }> {
+  /** Applies what a seat has said last and gives its leases back; false: the disk is full. */
+  #settleLast(seat: Seat, reason: string): boolean {
+    if (this.#results.take(seat, 0).isBlocked || !this.#results.flush()) return false;
+    for (const entry of seat.entries.values()) {
+      try {
+        this.#giveBack(seat, entry, reason);
+      } catch (cause) {
+        if (isDiskFull(cause)) return false;
+        throw cause;
+      }
+      seat.entries.delete(entry.id);
+    }
+    return true;
+  }
+
+  /** Hands out the best records, each to the least loaded worker; true: there may be more, and room for them. */
+  #fill(): boolean {
+    const open = this.#roomySeats();
+    const room = open.reduce((all, one) => all + one.room, 0);
+    const asked = Math.min(room, POLL_MAX);
+    const leases = asked === 0 ? [] : this.port.pollMany(asked);
+    if (leases.length > 0) this.#setPhase(PHASE_RUNNING);
+    // Workers make fingerprints themselves where one policy holds for all, and always has.
+    const needsPrint = this.#policySerial !== 1 || this.#policyId === "";
+    for (const lease of leases) {
+      const isPlain = !needsPrint && this.port.isPlain(lease);
+      let best = open[0] as Room;
+      for (const one of open)
+        if (one.room > 0 && (best.room <= 0 || one.load < best.load)) best = one;
+      best.room--;
+      best.load++;
+      best.seat.add(lease, { isPlain, needsPrint });
+    }
+    for (const seat of this.seats) seat?.flush();
+    return leases.length === asked && asked > 0;
+  }
+
+  #roomySeats(): Room[] {
     const nowMs = this.#clock.monotonic();
-    const open: Array<{ seat: Seat; room: number }> = [];
+    const open: Room[] = [];
     for (const seat of this.seats) {
       if (seat === undefined) continue;
       const room = seat.room(nowMs); // for all, so that what was begun is taken note of
@@ -358,7 +364,7 @@ export class Hub {
       if (Atomics.load(seat.words, SEAT_COMMAND_WORD) !== COMMAND_WORK) continue;
       // A thread that is still starting has nothing to begin with.
       if (seat.words[SEAT_THREAD_WORD] === 0) continue;
-      if (room > 0) open.push({ seat, room });
+      if (room > 0) open.push({ seat, room, load: seat.entries.size });
     }
     return open;
   }
@@ -373,7 +379,8 @@ export class Hub {
   /** Tells workers whether there is anything left, and those who wait for the end. */
   #judgePhase(): void {
     const isOver = this.port.isFinished() || this.port.isClosed();
-    const isQuiet = this.seats.every((seat) => seat === undefined || laneIsEmpty(seat.inbound));
+    const isQuiet =
+      this.#graves.length === 0 && this.seats.every((seat) => seat === undefined || seat.isQuiet);
     if (!isOver || !isQuiet) {
       if (!isOver) this.#setPhase(PHASE_RUNNING);
       return;
@@ -447,8 +454,4 @@ export class Hub {
     }
     this.#turn();
   }
-}
-
-function load(seat: Seat): number {
-  return seat.entries.size;
 }

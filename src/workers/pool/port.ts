@@ -26,6 +26,13 @@ export interface OwnedLease {
   extend(ms: number): boolean;
 }
 
+/** Results that say done and nothing more than their links: a lease, and where its message stands, of each. */
+export interface Sheaf {
+  readonly leases: OwnedLease[];
+  readonly messages: Buffer[];
+  readonly starts: number[];
+}
+
 /** What workers need to decide about links: the key policy, the tables' secret, how deep links may be. */
 export interface EdgeFacts {
   readonly policy: NormalPolicy;
@@ -40,15 +47,29 @@ export interface Fault {
   readonly url?: string;
 }
 
+/** What became of pushed requests. */
+export interface Pushed {
+  readonly size: number;
+  readonly full: number;
+  verdict(index: number): { readonly reason?: string };
+}
+
 export interface OwnerPort {
   readonly name: string;
   readonly clock: Clock;
   readonly kernel: object;
   readonly maxUrlBytes: number;
   pollMany(max: number): OwnedLease[];
-  /** Finishes leases that found nothing. */
-  done(leases: readonly OwnedLease[]): void;
-  pushMany(requests: readonly unknown[]): unknown;
+  /** Most links that one result may bring. */
+  readonly maxFound: number;
+  /** Whether results may be applied many at a time: nobody wants to see each link. */
+  canHarvest(): boolean;
+  /**
+   * Applies results that say done, with the links found, in one step; true at the index of each that came too late.
+   * Throws where it can not, and has changed nothing then.
+   */
+  harvest(sheaf: Sheaf): readonly boolean[];
+  pushMany(requests: readonly unknown[]): Pushed;
   /** Whether a record has more than a URL: its extras must be looked at. */
   isPlain(lease: OwnedLease): boolean;
   /** Nothing left for now, as `take` sees it. */

@@ -1,7 +1,8 @@
 /**
  * Seat: the owner's side of one worker: what was handed to it, what it has begun, how much more it shall get.
  *
- *   window   leases handed out and not begun: at most WINDOW_MAX, and no more than it begins in WINDOW_MS
+ *   window   leases handed out and not begun: at most WINDOW_MAX, and no more than it begins in WINDOW_MS. It starts small, and
+ *            grows by what the worker begins alone: one that begins nothing is never laid out more than it has
  *   classes  a lease goes into the last class, or into the class before the first that holds a worse one: so it overtakes
  *            what is not begun. Where all classes are taken by rising priorities, it waits behind some of the first.
  *
@@ -29,7 +30,7 @@ import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
 import type { OwnedLease } from "./port.ts";
 
 /** Most leases handed to a worker and not begun. */
-export const WINDOW_MAX = 128;
+export const WINDOW_MAX = 256;
 const WINDOW_START = 4;
 /** A lease that waits longer than this at a worker was handed out too early. */
 const WINDOW_MS = 10;
@@ -59,11 +60,17 @@ export class Seat {
   readonly entries = new Map<number, Entry>();
   /** Whether a thread of the pool sits here: it can be ended from outside. */
   readonly isOwn: boolean;
+  /** Results that could not be applied for want of disk, in their order. */
+  readonly held: Buffer[] = [];
   window = WINDOW_START;
   readonly #lanes: Lane[] = [];
   readonly #rules = new Map<string, number>();
   #lastId = 0;
-  #filledAt = 0;
+  /** Leases begun, as `untaken` has counted them; and how many, and when, as the window was judged last. */
+  #begun = 0;
+  #markedBegun = 0;
+  #markedAt = 0;
+  #last: number[] | undefined;
   #cancelledAt = 0;
 
   constructor(memory: SharedArrayBuffer, index: number, isOwn: boolean) {
@@ -83,7 +90,10 @@ export class Seat {
     for (let each = 0; each < LANE_CLASSES; each++) {
       const lane = this.#lanes[each] as Lane;
       const begun = Atomics.load(this.words, SEAT_TAKEN_WORD + each); // pairs with Desk.next
-      for (; lane.begun !== begun; lane.begun = (lane.begun + 1) | 0) lane.waiting.shift();
+      const fresh = (begun - lane.begun) | 0;
+      if (fresh > 0) lane.waiting.splice(0, fresh);
+      lane.begun = begun;
+      this.#begun += fresh;
       count += lane.waiting.length;
     }
     return count;
@@ -101,12 +111,17 @@ export class Seat {
   /** How many more it shall have now; also learns how fast it is. */
   room(nowMs: number): number {
     const { untaken } = this;
-    if (untaken === 0) {
-      if (this.#lastId > 0) this.window = Math.min(WINDOW_MAX, this.window * 2);
-      this.#filledAt = nowMs;
-    } else if (nowMs - this.#filledAt > WINDOW_MS) {
-      this.window = Math.max(1, this.window >> 1);
-      this.#filledAt = nowMs;
+    const isOver = nowMs - this.#markedAt > WINDOW_MS;
+    if (untaken === 0 || isOver) {
+      const begun = this.#begun - this.#markedBegun;
+      // It has begun all that it had room for, in good time; or less than half of that.
+      if (untaken === 0 && begun >= this.window && !isOver) {
+        this.window = Math.min(WINDOW_MAX, this.window * 2);
+      } else if (isOver && begun * 2 < this.window && untaken > 0) {
+        this.window = Math.max(1, this.window >> 1);
+      }
+      this.#markedAt = nowMs;
+      this.#markedBegun = this.#begun;
     }
     // In blocks: a worker that has half of its window left is not woken for one more.
     const room = this.window - untaken;
@@ -118,9 +133,23 @@ export class Seat {
     return this.entries.size > 0 || this.#cancelledAt > 0;
   }
 
-  hasBegun(entry: Entry): boolean {
-    const begun = Atomics.load(this.words, SEAT_TAKEN_WORD + entry.priorityClass);
-    return ((begun - entry.order) | 0) > 0;
+  /** Takes note of what was begun, for the last time: the words are about to be another's. */
+  noteBegun(): void {
+    this.#last = [];
+    for (let each = 0; each < LANE_CLASSES; each++) {
+      this.#last.push(Atomics.load(this.words, SEAT_TAKEN_WORD + each));
+    }
+  }
+
+  hasBegun({ priorityClass, order }: Entry): boolean {
+    const begun =
+      this.#last?.[priorityClass] ?? Atomics.load(this.words, SEAT_TAKEN_WORD + priorityClass);
+    return ((begun - order) | 0) > 0;
+  }
+
+  /** Whether all that it has said was applied. */
+  get isQuiet(): boolean {
+    return this.held.length === 0 && laneIsEmpty(this.inbound);
   }
 
   /** Puts a lease into the batch of its class. */
@@ -132,11 +161,8 @@ export class Seat {
     this.entries.set(id, { id, lease, priorityClass, order: lane.sent, isCancelled: false });
     lane.sent = (lane.sent + 1) | 0;
     lane.waiting.push(lease.priority);
-    const { url, priority, depth, attempt, deliveries, deadlineMs, parent } = lease;
-    const rule = this.#ruleOf(lease.rule);
     const extras = how.isPlain ? undefined : pack(extrasOf(lease, how.needsPrint));
-    const fields = { url, priority, depth, attempt, deliveries, deadlineMs, parent };
-    lane.batch.push({ id, ...fields, rule, extras });
+    lane.batch.push({ id, ruleNumber: this.#ruleOf(lease.rule), extras, lease });
   }
 
   /** Tells the worker that a lease has run out. */

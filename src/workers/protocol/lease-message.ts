@@ -11,21 +11,39 @@ import {
 } from "../../layout/message.ts";
 import { beginMessage, endMessage, type Sender } from "./sender.ts";
 
-/** What a lease is, apart from what it can do. */
+/** What a lease is, apart from what it can do: what the owner writes of one. */
 export interface LeaseFields {
   readonly id: number;
-  readonly url: string;
-  readonly priority: number;
-  readonly depth: number;
-  readonly attempt: number;
-  readonly deliveries: number;
-  readonly deadlineMs: number;
   /** Number under which the rule's name was sent. */
-  readonly rule: number;
-  /** Fingerprint of the page it was found on, 32 hex digits. */
-  readonly parent: string | undefined;
+  readonly ruleNumber: number;
   /** Packed LeaseExtras, where there are any. */
   readonly extras: Uint8Array | undefined;
+  readonly lease: {
+    readonly url: string;
+    readonly priority: number;
+    readonly depth: number;
+    readonly attempt: number;
+    readonly deliveries: number;
+    readonly deadlineMs: number;
+    /** Fingerprint of the page it was found on, 32 hex digits. */
+    readonly parent?: string | undefined;
+  };
+}
+
+/** Where a worker reads a lease to. */
+export interface LeaseRow {
+  id: number;
+  url: string;
+  priority: number;
+  depth: number;
+  attempt: number;
+  deliveries: number;
+  deadlineMs: number;
+  ruleNumber: number;
+  /** Where the parent's fingerprint stands in `block`, 0: there is none. */
+  parentAt: number;
+  block: Buffer | undefined;
+  packed: Uint8Array | undefined;
 }
 
 /** What few requests have. */
@@ -39,14 +57,16 @@ export interface LeaseExtras {
   readonly f?: string;
 }
 
-/** Leases of a block that is being read; the bytes are the lane's until the block is dropped. */
+/** Leases of a block that is being read: a copy of the lane's bytes. */
 export interface LeaseBlock {
   readonly bytes: Buffer;
   readonly start: number;
   readonly count: number;
+  /** URLs of all rows: each lease has its part of this string. */
+  readonly text: string;
   /** Rows handed on. */
   next: number;
-  /** Where the text and the extras of the next row begin. */
+  /** Where the text and the extras of the next row begin; `textAt` within `text`. */
   textAt: number;
   extrasAt: number;
 }
@@ -54,8 +74,8 @@ export interface LeaseBlock {
 export function writeLeases(sender: Sender, leases: readonly LeaseFields[]): void {
   let size = LEASES_HEAD_BYTES + leases.length * LEASE_ROW_BYTES;
   let text = "";
-  for (const { url, extras } of leases) {
-    text += url;
+  for (const { lease, extras } of leases) {
+    text += lease.url;
     size += extras === undefined ? 0 : extras.length;
   }
   size += text.length;
@@ -102,11 +122,12 @@ export function openBlock(bytes: Buffer, start: number): LeaseBlock {
   for (let row = 0; row < count; row++) {
     extrasAt += bytes.readUInt32LE(start + LEASES_HEAD_BYTES + row * LEASE_ROW_BYTES + 32);
   }
-  return { bytes, start, count, next: 0, textAt, extrasAt };
+  const text = bytes.latin1Slice(textAt, extrasAt);
+  return { bytes, start, count, text, next: 0, textAt: 0, extrasAt };
 }
 
-/** The next row of a block; what it says is copied out. */
-export function readLease(block: LeaseBlock): LeaseFields {
+/** The next row of a block; what it says is copied out. @hot */
+export function readLease(block: LeaseBlock, out: LeaseRow): void {
   const { bytes } = block;
   const row = block.start + LEASES_HEAD_BYTES + block.next * LEASE_ROW_BYTES;
   const urlBytes = bytes.readUInt32LE(row + 32);
@@ -115,31 +136,37 @@ export function readLease(block: LeaseBlock): LeaseFields {
   block.next++;
   block.textAt += urlBytes;
   block.extrasAt += extrasBytes;
-  return {
-    id: bytes.readUInt32LE(row),
-    attempt: bytes.readUInt32LE(row + 4),
-    deliveries: bytes.readUInt32LE(row + 8),
-    depth: bytes.readUInt32LE(row + 12),
-    priority: bytes.readDoubleLE(row + 16),
-    deadlineMs: bytes.readDoubleLE(row + 24),
-    url: bytes.latin1Slice(textAt, textAt + urlBytes),
-    rule: bytes.readUInt32LE(row + 40),
-    parent: bytes[row + 44] === 0 ? undefined : bytes.hexSlice(row + 48, row + 64),
-    extras:
-      extrasBytes === 0 ? undefined : Buffer.from(bytes.subarray(extrasAt, extrasAt + extrasBytes)),
-  };
+  out.id = bytes.readUInt32LE(row);
+  out.attempt = bytes.readUInt32LE(row + 4);
+  out.deliveries = bytes.readUInt32LE(row + 8);
+  out.depth = bytes.readUInt32LE(row + 12);
+  out.priority = bytes.readDoubleLE(row + 16);
+  out.deadlineMs = bytes.readDoubleLE(row + 24);
+  out.url = block.text.substring(textAt, textAt + urlBytes);
+  out.ruleNumber = bytes.readUInt32LE(row + 40);
+  out.parentAt = bytes[row + 44] === 0 ? 0 : row + 48;
+  out.block = bytes;
+  if (extrasBytes !== 0) {
+    out.packed = Buffer.from(bytes.subarray(extrasAt, extrasAt + extrasBytes));
+  }
 }
 
-function writeRow(bytes: Buffer, row: number, lease: LeaseFields): void {
-  bytes.writeUInt32LE(lease.id, row);
+/** @hot */
+function writeRow(
+  bytes: Buffer,
+  row: number,
+  { id, ruleNumber, extras, lease }: LeaseFields,
+): void {
+  const { parent } = lease;
+  bytes.writeUInt32LE(id, row);
   bytes.writeUInt32LE(lease.attempt, row + 4);
   bytes.writeUInt32LE(lease.deliveries, row + 8);
   bytes.writeUInt32LE(lease.depth, row + 12);
   bytes.writeDoubleLE(lease.priority, row + 16);
   bytes.writeDoubleLE(lease.deadlineMs, row + 24);
   bytes.writeUInt32LE(lease.url.length, row + 32);
-  bytes.writeUInt32LE(lease.extras?.length ?? 0, row + 36);
-  bytes.writeUInt32LE(lease.rule, row + 40);
-  bytes.writeUInt32LE(lease.parent === undefined ? 0 : 1, row + 44);
-  if (lease.parent !== undefined) bytes.hexWrite(lease.parent, row + 48, 16);
+  bytes.writeUInt32LE(extras === undefined ? 0 : extras.length, row + 36);
+  bytes.writeUInt32LE(ruleNumber, row + 40);
+  bytes.writeUInt32LE(parent === undefined ? 0 : 1, row + 44);
+  if (parent !== undefined) bytes.hexWrite(parent, row + 48, 16);
 }

@@ -2,7 +2,12 @@
  * Result messages, worker to owner: how a lease ended and the links it found, in one record, so that both arrive or
  * neither does (layout/message.ts).
  */
-import { RESULT_DUPLICATE_WORD, RESULT_HEAD_BYTES, RESULT_REFUSALS } from "../../layout/message.ts";
+import {
+  MESSAGE_DONE,
+  RESULT_DUPLICATE_WORD,
+  RESULT_HEAD_BYTES,
+  RESULT_REFUSALS,
+} from "../../layout/message.ts";
 import { beginMessage, endMessage, type Sender } from "./sender.ts";
 
 export interface ResultMessage {
@@ -52,6 +57,44 @@ export function writeResult(sender: Sender, message: ResultMessage): void {
   else writeWide(bytes, start + lengths, links);
   if (extras !== undefined) bytes.set(extras, start + lengths + sizeOfText);
   endMessage(sender, draft, size);
+}
+
+/** Whether a message says that a lease is done, and nothing more than its links. @hot */
+export function isBareDone(bytes: Buffer, start: number): boolean {
+  return bytes.readInt32LE(start) === MESSAGE_DONE && bytes.readUInt32LE(start + 16) === 0;
+}
+
+export function resultId(bytes: Buffer, start: number): number {
+  return bytes.readUInt32LE(start + 4);
+}
+
+/** Links of a message: their number, and where lengths and text stand. */
+export function foundCount(bytes: Buffer, start: number): number {
+  return bytes.readUInt32LE(start + 8);
+}
+
+export function foundTextBytes(bytes: Buffer, start: number): number {
+  return bytes.readUInt32LE(start + 12);
+}
+
+export function foundAreUtf8(bytes: Buffer, start: number): boolean {
+  return bytes.readUInt32LE(start + 20) === 1;
+}
+
+export function foundLengthsAt(start: number): number {
+  return start + RESULT_HEAD_BYTES;
+}
+
+export function foundTextAt(bytes: Buffer, start: number): number {
+  return start + RESULT_HEAD_BYTES + foundCount(bytes, start) * 4;
+}
+
+/** Adds up what the edge has dropped. @hot */
+export function addDropped(bytes: Buffer, start: number, sums: Uint32Array): void {
+  for (let at = 0; at <= RESULT_REFUSALS; at++) {
+    const count = bytes.readUInt32LE(start + (RESULT_DUPLICATE_WORD + at) * 4);
+    sums[at] = (sums[at] as number) + count;
+  }
 }
 
 /** Reads a message out of a lane; nothing of it points there afterwards. */

@@ -59,6 +59,7 @@ export async function attend(task: AttendTask): Promise<boolean> {
 class Attendant {
   readonly #task: AttendTask;
   readonly #module: Record<string, unknown>;
+  readonly #default: Handler | undefined;
   readonly #desk: Desk;
   readonly #waiting: Waiting;
   readonly #clock = createSystemClock();
@@ -68,11 +69,12 @@ class Attendant {
   #isPumping = false;
   #isDue = false;
   #isTurning = false;
-  #end: ((isWorn: boolean) => void) | undefined;
+  #resolve: ((isWorn: boolean) => void) | undefined;
 
   constructor(task: AttendTask, module: Record<string, unknown>) {
     this.#task = task;
     this.#module = module;
+    this.#default = exported(module, "default");
     this.#desk = new Desk(task.handle, task.seat, threadId);
     this.#desk.onCancel = (id) => this.#drop(id, "deadline");
     this.#waiting = createWaiting(this.#desk.seat, SEAT_PARK_WORD, () => this.#pump());
@@ -80,13 +82,13 @@ class Attendant {
 
   run(): Promise<boolean> {
     return new Promise((resolve) => {
-      this.#end = resolve;
+      this.#resolve = resolve;
       this.#pump();
     });
   }
 
   #pump(): void {
-    if (this.#end === undefined || this.#isPumping) return;
+    if (this.#resolve === undefined || this.#isPumping) return;
     this.#isPumping = true;
     const desk = this.#desk;
     desk.flush();
@@ -157,7 +159,7 @@ class Attendant {
   }
 
   #begin(lease: WorkerLease): void {
-    const handler = this.#handlerOf(lease);
+    const handler = lease.packed === undefined ? this.#default : this.#handlerOf(lease);
     if (handler === undefined) {
       const expected = "a function that the handler module exports";
       const said = `handler: ${lease.handler ?? "default"} (expected: ${expected})`;
@@ -169,8 +171,26 @@ class Attendant {
     seat[SEAT_ACCEPTED_WORD] = (seat[SEAT_ACCEPTED_WORD] as number) + 1;
     this.#begun++;
     const visit = new Visit(this.#desk, lease, this.#task.seat);
+    seat[SEAT_HANDLING_WORD] = this.#active.size + 1;
+    let result: unknown;
+    try {
+      result = handler(lease, visit);
+    } catch (cause) {
+      seat[SEAT_HANDLING_WORD] = this.#active.size;
+      this.#end(lease, cause, true);
+      return;
+    }
+    if (isPromise(result)) this.#await(visit, result);
+    else {
+      seat[SEAT_HANDLING_WORD] = this.#active.size;
+      this.#end(lease, undefined, false);
+    }
+  }
+
+  /** A handler that takes its time. */
+  #await(visit: Visit, result: PromiseLike<unknown>): void {
+    const { lease } = visit;
     this.#active.set(lease.id, visit);
-    seat[SEAT_HANDLING_WORD] = this.#active.size;
     const { timeoutMs } = this.#task;
     if (timeoutMs !== undefined) {
       visit.untime = this.#clock.schedule(this.#clock.now() + timeoutMs, () => {
@@ -178,31 +198,25 @@ class Attendant {
         this.#drop(lease.id, "timeout");
       });
     }
-    let result: unknown;
-    try {
-      result = handler(lease, visit);
-    } catch (cause) {
-      this.#ended(visit, cause, true);
-      return;
-    }
-    if (isPromise(result)) {
-      result.then(
-        () => this.#ended(visit, undefined, false),
-        (cause: unknown) => this.#ended(visit, cause, true),
-      );
-    } else this.#ended(visit, undefined, false);
+    result.then(
+      () => this.#ended(visit, undefined, false),
+      (cause: unknown) => this.#ended(visit, cause, true),
+    );
   }
 
   #handlerOf(lease: WorkerLease): Handler | undefined {
-    const name = lease.handler ?? "default";
-    const found = Object.hasOwn(this.#module, name) ? this.#module[name] : undefined;
-    return typeof found === "function" ? (found as Handler) : undefined;
+    return lease.handler === undefined ? this.#default : exported(this.#module, lease.handler);
   }
 
   #ended(visit: Visit, cause: unknown, hasThrown: boolean): void {
     const { lease } = visit;
     if (this.#active.get(lease.id) !== visit) return; // its slot was given to others
     this.#free(visit);
+    this.#end(lease, cause, hasThrown);
+    this.#soon();
+  }
+
+  #end(lease: WorkerLease, cause: unknown, hasThrown: boolean): void {
     if (hasThrown) {
       this.#tellFault(lease, lease.handler ?? "default", cause);
       lease.retry({ reason: messageOf(cause) });
@@ -211,7 +225,6 @@ class Attendant {
       seat[SEAT_COMPLETED_WORD] = (seat[SEAT_COMPLETED_WORD] as number) + 1;
       lease.done();
     }
-    this.#soon();
   }
 
   /** Takes a lease from its handler, which may go on in vain. */
@@ -237,11 +250,11 @@ class Attendant {
   }
 
   #leave(isWorn: boolean): void {
-    const end = this.#end;
-    this.#end = undefined;
+    const resolve = this.#resolve;
+    this.#resolve = undefined;
     endWaiting(this.#waiting);
     this.#desk.leave();
-    end?.(isWorn);
+    resolve?.(isWorn);
   }
 }
 
@@ -274,6 +287,11 @@ class Visit implements HandlerContext {
     this.#controller ??= new AbortController();
     this.#controller.abort(new Error(reason));
   }
+}
+
+function exported(module: Record<string, unknown>, name: string): Handler | undefined {
+  const found = Object.hasOwn(module, name) ? module[name] : undefined;
+  return typeof found === "function" ? (found as Handler) : undefined;
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -20,6 +20,7 @@ import {
   SEAT_CALLED_WORD,
   SEAT_COMMAND_WORD,
   SEAT_FREE,
+  SEAT_FULL_WORD,
   SEAT_LEFT,
   SEAT_REFUSED_WORD,
   SEAT_STATE_WORD,
@@ -87,7 +88,6 @@ export class Desk implements RemoteDesk {
   readonly #lanes: LaneConsumer[] = [];
   readonly #blocks: LeaseBlock[][] = [];
   readonly #rules: string[] = [];
-  readonly #found = new Map<number, Found>();
   #serial = 0;
   #isFlushing = false;
   #isClosed = false;
@@ -150,7 +150,8 @@ export class Desk implements RemoteDesk {
       const at = SEAT_TAKEN_WORD + each;
       Atomics.store(seat, at, ((seat[at] as number) + 1) | 0); // I1, read by the owner
       seat[SEAT_CALLED_WORD] = (seat[SEAT_CALLED_WORD] as number) + 1;
-      const lease = new WorkerLease(this, readLease(block));
+      const lease = new WorkerLease(this);
+      readLease(block, lease);
       if (block.next === block.count) blocks.shift();
       return lease;
     }
@@ -160,12 +161,8 @@ export class Desk implements RemoteDesk {
   /** Links of a page: sifted now, admitted with its done. */
   push(lease: WorkerLease, given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
     if (lease.isSettled || this.#isClosed) return answerAll(given, "rejected");
-    let found = this.#found.get(lease.id);
-    if (found === undefined) {
-      found = this.#page(lease.depth + 1);
-      this.#found.set(lease.id, found);
-    }
-    return this.#sift(given, found);
+    lease.found ??= this.#page(lease.depth + 1);
+    return this.#sift(given, lease.found as Found);
   }
 
   /** Links of nobody's page. `full`: the ring is full, and nothing of it was taken. */
@@ -185,11 +182,11 @@ export class Desk implements RemoteDesk {
   done(lease: WorkerLease, result: WorkerResult | undefined): void {
     if (!this.#settle(lease)) return;
     const { found, errors, outcome } = result ?? {};
-    let page = this.#found.get(lease.id);
-    this.#found.delete(lease.id);
+    let page = lease.found as Found | undefined;
+    lease.found = undefined;
     if (found !== undefined) {
       page ??= this.#page(lease.depth + 1);
-      this.#sift([...found], page);
+      this.#sift(found, page);
     }
     const extras = errors === undefined && outcome === undefined ? undefined : { errors, outcome };
     this.#send(MESSAGE_DONE, lease.id, page, extras);
@@ -220,7 +217,7 @@ export class Desk implements RemoteDesk {
   /** A lease that ran out, or timed out: whatever its handler still says is dropped. */
   forget(lease: WorkerLease): void {
     lease.isSettled = true;
-    this.#found.delete(lease.id);
+    lease.found = undefined;
   }
 
   /** Any message of few words; `kind` of MESSAGE_*. */
@@ -239,6 +236,9 @@ export class Desk implements RemoteDesk {
   /** Makes everything said so far visible to the owner. */
   flush(): void {
     if (flushSender(this.sender)) unpark(this.crew, CREW_PARK_WORD);
+    const isFull = this.sender.kept.length > 0 ? 1 : 0;
+    // Before it looks for room a last time: pairs with the load in Hub, behind the release of the ring.
+    if (this.seat[SEAT_FULL_WORD] !== isFull) Atomics.store(this.seat, SEAT_FULL_WORD, isFull);
   }
 
   /** Leases were begun: there is room for more. */
@@ -284,7 +284,7 @@ export class Desk implements RemoteDesk {
     this.#serial = (this.#serial + 1) & 0x3fff_ffff;
     return {
       links: [],
-      dropped: new Uint32Array(5),
+      dropped: [0, 0, 0, 0, 0],
       serial: this.#serial,
       depth,
       requests: undefined,
@@ -293,19 +293,23 @@ export class Desk implements RemoteDesk {
 
   #sift(given: RequestLike | Iterable<RequestLike>, page: Found): PushAnswer | PushAnswer[] {
     const isOne = typeof given === "string" || !isIterable(given);
-    const list = (isOne ? [given] : [...(given as Iterable<RequestLike>)]) as RequestLike[];
+    const list = isOne
+      ? [given as RequestLike]
+      : Array.isArray(given)
+        ? (given as RequestLike[])
+        : [...(given as Iterable<RequestLike>)];
     const answers: PushAnswer[] = [];
-    const arePlain = list.every((one) => typeof one === "string");
-    if (arePlain && page.requests === undefined) {
-      siftLinks(this.#edge, list as string[], page, answers);
+    if (page.requests === undefined && areStrings(list)) {
+      const dropped = siftLinks(this.#edge, list, page, answers);
+      this.seat[SEAT_REFUSED_WORD] = (this.seat[SEAT_REFUSED_WORD] as number) + dropped;
     } else {
       // A request may have a key, a method, an epoch of its own: the owner decides on all of this page's from here on.
       page.requests ??= page.links.splice(0);
-      page.requests.push(...list);
-      for (let at = 0; at < list.length; at++) answers.push("queued");
+      for (let at = 0; at < list.length; at++) {
+        page.requests.push(list[at] as RequestLike);
+        answers.push("queued");
+      }
     }
-    const dropped = list.length - answers.filter((one) => one === "queued").length;
-    this.seat[SEAT_REFUSED_WORD] = (this.seat[SEAT_REFUSED_WORD] as number) + dropped;
     return isOne ? (answers[0] as PushAnswer) : answers;
   }
 
@@ -339,6 +343,11 @@ export function takeSeat(handle: CrewHandle): number {
   }
   const expected = `at most ${CREW_SEATS} threads attached at one time`;
   throw new FrontierError("STATE_INVALID", `attach: no free seat (expected: ${expected})`);
+}
+
+function areStrings(list: readonly RequestLike[]): list is string[] {
+  for (let at = 0; at < list.length; at++) if (typeof list[at] !== "string") return false;
+  return true;
 }
 
 function isIterable(value: unknown): boolean {

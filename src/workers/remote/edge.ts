@@ -15,7 +15,14 @@
  * The owner turns the edge off (CREW_EDGE_WORD) where rules, hooks or listeners must see every link.
  */
 import { createKernel } from "../../kernel/kernel.ts";
-import { BATCH_INVALID, BATCH_OK, BATCH_SCHEME, BATCH_TOO_LONG } from "../../url/rows.ts";
+import {
+  BATCH_INVALID,
+  BATCH_OK,
+  BATCH_ROW_WORDS,
+  BATCH_SCHEME,
+  BATCH_TOO_LONG,
+  ROW_STATUS_WORD,
+} from "../../layout/batch.ts";
 import {
   CREW_EDGE_WORD,
   CREW_FILTER_OFFSET,
@@ -28,7 +35,6 @@ import { attachSeenFilter, filterHas, type SeenFilter } from "../../structures/s
 import { batchAdmit, batchLoad, createUrlBatch } from "../../url/batch.ts";
 import type { UrlBatch } from "../../url/batch-area.ts";
 import type { NormalPolicy } from "../../url/policy.ts";
-import { type Rows, rowStatus } from "../../url/rows.ts";
 import type { CrewHandle } from "../protocol/crew.ts";
 import type { PushAnswer } from "./worker-lease.ts";
 
@@ -36,7 +42,7 @@ import type { PushAnswer } from "./worker-lease.ts";
 export interface Page {
   readonly links: string[];
   /** Duplicates, then refusals by reason, as in the message. */
-  readonly dropped: Uint32Array;
+  readonly dropped: number[];
   /** Names the page in the table of its own links. */
   readonly serial: number;
   readonly depth: number;
@@ -47,7 +53,6 @@ export interface Edge {
   readonly policy: NormalPolicy;
   readonly policySerial: number;
   readonly batch: UrlBatch;
-  readonly rows: Rows;
   readonly filter: SeenFilter;
   /** OWN_ENTRIES of low word, high word, depth + 1. */
   readonly own: Int32Array;
@@ -60,6 +65,8 @@ export interface Edge {
 const OWN_ENTRIES = 4096;
 const OWN_WORDS = 3;
 
+/** The owner must see it; else the index of the count that it is dropped under. */
+const KEPT = -1;
 const DUPLICATE = 0;
 const REFUSED_INVALID = 1;
 const REFUSED_SCHEME = 2;
@@ -77,7 +84,6 @@ export function createEdge(handle: CrewHandle, crew: Int32Array): Edge | undefin
     policy,
     policySerial,
     batch,
-    rows: { kernel, offset: batch.area.header },
     filter: attachSeenFilter({ buffer: memory, offset: CREW_FILTER_OFFSET }),
     own: new Int32Array(OWN_ENTRIES * OWN_WORDS),
     page: new Int32Array(OWN_ENTRIES * OWN_WORDS),
@@ -85,54 +91,64 @@ export function createEdge(handle: CrewHandle, crew: Int32Array): Edge | undefin
   };
 }
 
-/** Adds to a page what the owner must see of `links`; an answer for each. */
+/** Adds to a page what the owner must see of `links`; an answer for each. Returns how many were dropped. @hot */
 export function siftLinks(
   edge: Edge | undefined,
   links: readonly string[],
   page: Page,
   answers: PushAnswer[],
-): void {
+): number {
   if (edge === undefined || !isOn(edge)) {
-    for (const link of links) {
-      page.links.push(link);
+    for (let at = 0; at < links.length; at++) {
+      page.links.push(links[at] as string);
       answers.push("queued");
     }
-    return;
+    return 0;
   }
+  const { dropped } = page;
   if (page.depth > (edge.crew[CREW_MAX_DEPTH_WORD] as number) >>> 0) {
-    page.dropped[REFUSED_TOO_DEEP] = (page.dropped[REFUSED_TOO_DEEP] as number) + links.length;
+    dropped[REFUSED_TOO_DEEP] = (dropped[REFUSED_TOO_DEEP] as number) + links.length;
     for (let at = 0; at < links.length; at++) answers.push("rejected");
-    return;
+    return links.length;
   }
+  const kept = page.links.length;
   for (let start = 0; start < links.length; ) {
     const count = batchLoad(edge.batch, links, start);
     batchAdmit(edge.batch, edge.policy, 0);
-    for (let row = 0; row < count; row++) {
-      answers.push(siftRow(edge, row, links[start + row] as string, page));
-    }
+    siftRows(edge, links, start, page, answers);
     start += count;
   }
+  return links.length - (page.links.length - kept);
 }
 
-function siftRow(edge: Edge, row: number, link: string, page: Page): PushAnswer {
-  const status = rowStatus(edge.rows, row);
-  if (status !== BATCH_OK) {
-    const reason = reasonOf(status);
-    if (reason < 0) {
-      page.links.push(link); // of a kind that the owner may know more of
-      return "queued";
+/** @hot */
+function siftRows(
+  edge: Edge,
+  links: readonly string[],
+  start: number,
+  page: Page,
+  answers: PushAnswer[],
+): void {
+  const { area, count } = edge.batch;
+  const { u32 } = area.kernel.region.views;
+  const { dropped } = page;
+  let hash = area.hashes >>> 2;
+  let status = (area.rows >>> 2) + ROW_STATUS_WORD;
+  for (let row = 0; row < count; row++, hash += 2, status += BATCH_ROW_WORDS) {
+    const reason =
+      u32[status] !== BATCH_OK
+        ? reasonOf(u32[status] as number)
+        : isKnown(edge, u32[hash] as number, u32[hash + 1] as number, page)
+          ? DUPLICATE
+          : KEPT;
+    if (reason === KEPT) {
+      page.links.push(links[start + row] as string);
+      answers.push("queued");
+      continue;
     }
-    page.dropped[reason] = (page.dropped[reason] as number) + 1;
-    return "rejected";
+    dropped[reason] = (dropped[reason] as number) + 1;
+    answers.push(reason === DUPLICATE ? "duplicate" : "rejected");
   }
-  const { u32 } = edge.rows.kernel.region.views;
-  const hash = (edge.batch.area.hashes >>> 2) + row * 2;
-  if (isKnown(edge, u32[hash] as number, u32[hash + 1] as number, page)) {
-    page.dropped[DUPLICATE] = (page.dropped[DUPLICATE] as number) + 1;
-    return "duplicate";
-  }
-  page.links.push(link);
-  return "queued";
 }
 
 /** @hot */
@@ -162,7 +178,7 @@ function isOn(edge: Edge): boolean {
   if (generation === EDGE_OFF || (generation & 1) === 1) return false;
   if (Atomics.load(edge.crew, CREW_POLICY_WORD) !== edge.policySerial) return false;
   if (generation === edge.generation) return true;
-  const { u32 } = edge.rows.kernel.region.views;
+  const { u32 } = edge.batch.area.kernel.region.views;
   for (let word = 0; word < 4; word++) {
     u32[(edge.batch.area.secret >>> 2) + word] = Atomics.load(edge.crew, CREW_SECRET_WORD + word);
   }
@@ -176,5 +192,6 @@ function isOn(edge: Edge): boolean {
 function reasonOf(status: number): number {
   if (status === BATCH_INVALID) return REFUSED_INVALID;
   if (status === BATCH_SCHEME) return REFUSED_SCHEME;
-  return status === BATCH_TOO_LONG ? REFUSED_TOO_LONG : -1;
+  // What is of another kind, the owner may know more of.
+  return status === BATCH_TOO_LONG ? REFUSED_TOO_LONG : KEPT;
 }

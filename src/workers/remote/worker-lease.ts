@@ -1,5 +1,5 @@
 /** WorkerLease: a lease in a worker's thread. The owner decides later, so what it does returns nothing. */
-import type { LeaseExtras, LeaseFields } from "../protocol/lease-message.ts";
+import type { LeaseExtras, LeaseRow } from "../protocol/lease-message.ts";
 import { unpack } from "../protocol/pack.ts";
 
 export type RequestLike = string | { url: string };
@@ -43,41 +43,41 @@ export interface RemoteDesk {
 
 const NO_EXTRAS: LeaseExtras = Object.freeze({});
 
-export class WorkerLease {
-  readonly url: string;
-  readonly priority: number;
-  readonly depth: number;
-  readonly attempt: number;
-  readonly deliveries: number;
-  readonly deadlineMs: number;
-  /** Fingerprint of the page it was found on. */
-  readonly parent: string | undefined;
-  /** @internal */ readonly id: number;
+/** Filled from the row of a block when it begins (lease-message.ts). */
+export class WorkerLease implements LeaseRow {
+  url = "";
+  priority = 0;
+  depth = 0;
+  attempt = 0;
+  deliveries = 0;
+  deadlineMs = 0;
+  /** @internal */ id = 0;
   /** @internal */ isSettled = false;
-  readonly #desk: RemoteDesk;
-  readonly #rule: number;
-  readonly #packed: Uint8Array | undefined;
-  #extras: LeaseExtras | undefined;
+  /** @internal */ ruleNumber = 0;
+  /** @internal */ parentAt = 0;
+  /** @internal */ block: Buffer | undefined = undefined;
+  /** @internal */ packed: Uint8Array | undefined = undefined;
+  /** What was pushed for it so far. @internal */ found: object | undefined = undefined;
+  /** @internal */ unpacked: LeaseExtras | undefined = undefined;
+  /** @internal */ readonly desk: RemoteDesk;
 
-  constructor(desk: RemoteDesk, fields: LeaseFields) {
-    this.url = fields.url;
-    this.priority = fields.priority;
-    this.depth = fields.depth;
-    this.attempt = fields.attempt;
-    this.deliveries = fields.deliveries;
-    this.deadlineMs = fields.deadlineMs;
-    this.parent = fields.parent;
-    this.id = fields.id;
-    this.#desk = desk;
-    this.#rule = fields.rule;
-    this.#packed = fields.extras;
+  constructor(desk: RemoteDesk) {
+    this.desk = desk;
   }
 
   /** @internal */
   get extras(): LeaseExtras {
-    const packed = this.#packed;
-    this.#extras ??= packed === undefined ? NO_EXTRAS : (unpack(packed) as LeaseExtras);
-    return this.#extras;
+    const { packed } = this;
+    if (packed === undefined) return NO_EXTRAS;
+    this.unpacked ??= unpack(packed) as LeaseExtras;
+    return this.unpacked;
+  }
+
+  /** Fingerprint of the page it was found on. */
+  get parent(): string | undefined {
+    return this.parentAt === 0
+      ? undefined
+      : this.block?.hexSlice(this.parentAt, this.parentAt + 16);
   }
 
   get method(): string {
@@ -108,37 +108,37 @@ export class WorkerLease {
   }
 
   get rule(): string {
-    return this.#desk.ruleName(this.#rule);
+    return this.desk.ruleName(this.ruleNumber);
   }
 
   get fingerprint(): string {
-    return this.extras.f ?? this.#desk.fingerprint(this);
+    return this.extras.f ?? this.desk.fingerprint(this);
   }
 
   /** Finished, with the links that were pushed and found; the owner admits them in the same step. */
   done(result?: WorkerResult): void {
-    this.#desk.done(this, result);
+    this.desk.done(this, result);
   }
 
   retry(options?: WorkerRetry): void {
-    this.#desk.retry(this, options);
+    this.desk.retry(this, options);
   }
 
   fail(reason?: string, outcome?: WorkerOutcome): void {
-    this.#desk.fail(this, reason, outcome);
+    this.desk.fail(this, reason, outcome);
   }
 
   /** Back to its place, no attempt counted. */
   release(): void {
-    this.#desk.release(this);
+    this.desk.release(this);
   }
 
   /** A push with this lease as parent, at the same depth. */
   redirect(url: string): void {
-    this.#desk.redirect(this, url);
+    this.desk.redirect(this, url);
   }
 
   extend(ms: number): void {
-    this.#desk.extend(this, ms);
+    this.desk.extend(this, ms);
   }
 }

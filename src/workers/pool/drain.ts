@@ -1,0 +1,167 @@
+/**
+ * Drain: results out of the inbound rings and into the frontier. Those that say done and nothing more than their links are
+ * applied many at a time, whatever seats they come from; any other by itself, after what came before it.
+ *
+ *   ring of a seat ─▶ take ─▶ sheaf: lease and message of each ─▶ flush ─▶ one call of the frontier
+ *                       └────── anything else ─▶ flush, then apply
+ *   the disk is full ─▶ held: the seat's own copy, applied before anything else of that seat
+ *
+ *   I1  Results of a seat are applied in the order of its ring.
+ *   I2  The bytes of a sheaf are the ring's: it is flushed before any ring's room is given back.
+ *   I3  A message that could not be applied is held, and its entry stays in the seat's: nothing is lost for want of disk.
+ *       While a seat holds any, its ring is not read, and fills up.
+ */
+import { FrontierError } from "../../base/errors.ts";
+import {
+  LANE_EMPTY,
+  LANE_PIECES,
+  laneDrop,
+  laneNext,
+  lanePeek,
+} from "../../structures/spsc-lane.ts";
+import {
+  addDropped,
+  foundCount,
+  isBareDone,
+  readResult,
+  resultId,
+} from "../protocol/result-message.ts";
+import { applyResult } from "./apply.ts";
+import type { OwnedLease, OwnerPort } from "./port.ts";
+import type { Seat } from "./seat.ts";
+
+/** Results in one sheaf: enough to share the crossings, few enough for the caches and for a slice. */
+const SHEAF_MAX = 128;
+
+export class Drain {
+  readonly #port: OwnerPort;
+  readonly #leases: OwnedLease[] = [];
+  readonly #messages: Buffer[] = [];
+  readonly #starts: number[] = [];
+  readonly #sizes: number[] = [];
+  readonly #seats: Seat[] = [];
+  readonly #dropped = new Uint32Array(5);
+  #canHarvest = false;
+
+  constructor(port: OwnerPort) {
+    this.#port = port;
+  }
+
+  /** Takes up to `most` results out of a seat's ring. `isBlocked`: the disk is full. To be ended by `flush`. */
+  take(seat: Seat, most: number): { isMore: boolean; isBlocked: boolean } {
+    this.#canHarvest = this.#port.canHarvest();
+    if (!this.#takeHeld(seat)) return { isMore: false, isBlocked: true };
+    const { inbound } = seat;
+    for (let count = 0; count < most; count++) {
+      const next = lanePeek(inbound);
+      if (next === LANE_EMPTY) return { isMore: false, isBlocked: false };
+      // Pieces give the ring's room back, and the sheaf's bytes with it (I2).
+      if (next === LANE_PIECES && !this.flush()) return { isMore: false, isBlocked: true };
+      if (!laneNext(inbound)) return { isMore: false, isBlocked: false };
+      const isApplied = this.#add(seat, inbound.source, inbound.start, inbound.size);
+      laneDrop(inbound); // what was not applied is held
+      if (!isApplied) return { isMore: false, isBlocked: true };
+    }
+    return { isMore: true, isBlocked: false };
+  }
+
+  /** Applies what was taken; false: the disk is full, and the seats hold it. */
+  flush(): boolean {
+    const count = this.#leases.length;
+    if (count === 0) return true;
+    const sheaf = { leases: this.#leases, messages: this.#messages, starts: this.#starts };
+    try {
+      this.#settle(this.#port.harvest(sheaf));
+      return true;
+    } catch (cause) {
+      if (isDiskFull(cause)) {
+        for (let at = 0; at < count; at++) this.#hold(at);
+        return false;
+      }
+      return this.#applyEach(count);
+    } finally {
+      for (const list of [this.#leases, this.#messages, this.#starts, this.#sizes, this.#seats]) {
+        list.length = 0;
+      }
+    }
+  }
+
+  /** Takes a copy of all that is left in a ring: its seat is about to be cleared. */
+  rescue(seat: Seat): void {
+    const { inbound } = seat;
+    while (laneNext(inbound)) {
+      seat.held.push(copyOf(inbound.source, inbound.start, inbound.size));
+      laneDrop(inbound);
+    }
+  }
+
+  /** Applies what a seat holds; false: the disk is still full. */
+  #takeHeld(seat: Seat): boolean {
+    if (seat.held.length === 0) return true;
+    const held = seat.held.splice(0);
+    for (let at = 0; at < held.length; at++) {
+      const message = held[at] as Buffer;
+      if (this.#add(seat, message, 0, message.length)) continue;
+      seat.held.push(...held.slice(at + 1));
+      return false;
+    }
+    return this.flush();
+  }
+
+  /** False: this message is held, and perhaps some before it. */
+  #add(seat: Seat, bytes: Buffer, start: number, size: number): boolean {
+    if (
+      !this.#canHarvest ||
+      !isBareDone(bytes, start) ||
+      foundCount(bytes, start) > this.#port.maxFound
+    ) {
+      if (this.flush() && applyResult(this.#port, seat, readResult(bytes, start))) return true;
+      seat.held.push(copyOf(bytes, start, size));
+      return false;
+    }
+    const entry = seat.entries.get(resultId(bytes, start));
+    if (entry === undefined) return true; // it ran out, and the worker was told
+    this.#leases.push(entry.lease);
+    this.#messages.push(bytes);
+    this.#starts.push(start);
+    this.#sizes.push(size);
+    this.#seats.push(seat);
+    return this.#leases.length < SHEAF_MAX || this.flush();
+  }
+
+  #settle(late: readonly boolean[]): void {
+    this.#dropped.fill(0);
+    for (let at = 0; at < late.length; at++) {
+      const bytes = this.#messages[at] as Buffer;
+      const start = this.#starts[at] as number;
+      (this.#seats[at] as Seat).entries.delete(resultId(bytes, start));
+      if (late[at] !== true) addDropped(bytes, start, this.#dropped);
+    }
+    this.#port.countDropped(this.#dropped);
+  }
+
+  /** One by one, where all together can not be: what is wrong with one is told of that one. */
+  #applyEach(count: number): boolean {
+    let isOpen = true;
+    for (let at = 0; at < count; at++) {
+      const message = readResult(this.#messages[at] as Buffer, this.#starts[at] as number);
+      isOpen = isOpen && applyResult(this.#port, this.#seats[at] as Seat, message);
+      if (!isOpen) this.#hold(at);
+    }
+    return isOpen;
+  }
+
+  #hold(at: number): void {
+    const bytes = this.#messages[at] as Buffer;
+    const copy = copyOf(bytes, this.#starts[at] as number, this.#sizes[at] as number);
+    (this.#seats[at] as Seat).held.push(copy);
+  }
+}
+
+export function isDiskFull(cause: unknown): boolean {
+  return cause instanceof FrontierError && cause.code === "DISK_FULL";
+}
+
+function copyOf(bytes: Buffer, start: number, size: number): Buffer {
+  return Buffer.from(bytes.subarray(start, start + size));
+}
