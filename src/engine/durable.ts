@@ -13,6 +13,8 @@
 import type { Clock } from "../base/clock.ts";
 import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
+import { logAllGroups } from "../frontier/group-clocks.ts";
+import { addressOf } from "../frontier/groups.ts";
 import { carriedHosts } from "../frontier/carry.ts";
 import { LOG_HOST_ALL } from "../frontier/log.ts";
 import { diskFault } from "../persistence/files.ts";
@@ -197,7 +199,11 @@ export class Durable {
     this.#log = this.#attach();
     this.#log.cleared();
     this.#log.noteRules();
-    for (const host of carriedHosts(core)) this.#log.host(host, LOG_HOST_ALL);
+    for (const host of carriedHosts(core)) {
+      this.#log.host(host, LOG_HOST_ALL);
+      if (addressOf(core, host) !== undefined) this.#log.address(host);
+    }
+    logAllGroups(core);
   }
 
   facts(): Report["durability"] {

@@ -18,7 +18,7 @@ import { createKernel } from "../kernel/kernel.ts";
 import { createDraft } from "../structures/record.ts";
 import { createScratch } from "../structures/scratch.ts";
 import { createSeenSet, type SeenSet, type SeenSetOptions } from "../structures/seen-set.ts";
-import { createStore, type Store } from "../structures/store.ts";
+import { createStore, type Store, storeSecret } from "../structures/store.ts";
 import { createUrlBatch } from "../url/batch.ts";
 import { carryHosts } from "../frontier/carry.ts";
 import type { EventHub } from "./events.ts";
@@ -53,7 +53,7 @@ export function createRuntime(
   settings: Settings,
   hooks: RuntimeHooks,
   before?: { core: Core; nowMs: number },
-  { secret = entropyWords(4), isCleared = before !== undefined }: RuntimeOrigin = {},
+  { secret = secretOf(before?.core), isCleared = before !== undefined }: RuntimeOrigin = {},
 ): Runtime {
   const { pageCountMax = REGION_PAGE_COUNT_MAX } = settings;
   const kernel = createKernel(loadKernelModule(), { initialPages: pageCountMax, pageCountMax });
@@ -83,7 +83,7 @@ export function createRuntime(
     isSegmented: false,
     deadlines: createTimeline(store.region),
     clocks: createTimeline(store.region),
-    ...createGroups(store),
+    ...createGroups(store, before?.core.groupKinds),
     failedLane,
     ...createRules(store),
     limits: settings,
@@ -116,6 +116,11 @@ export function createRuntime(
       filter: undefined,
     },
   };
+}
+
+/** That of the core before: what a clear carries over is known by its hash. */
+function secretOf(before: Core | undefined): Uint32Array {
+  return before === undefined ? entropyWords(4) : storeSecret(before.store);
 }
 
 function seenTiers(tiers: OpenTiers | undefined): Partial<SeenSetOptions> {

@@ -226,9 +226,9 @@ function flagsOf(admission: Admission, isHttps: boolean, isOwner: boolean): numb
 }
 
 /** Handle of the blob, 0 when there is nothing to keep, −1 when memory is exhausted. */
-function blobOf(core: Core, { admission, epoch, rule }: Making): number {
+function blobOf(core: Core, { admission, rule }: Making): number {
   const { blob: bytes, maxAttempts } = admission;
-  const isNever = epoch !== FOREVER && isRecrawled(rule.policy.epoch);
+  const isNever = admission.epoch !== undefined;
   if (bytes === undefined && maxAttempts === 0 && !isNever && !keepsPeriod(rule.policy)) return 0;
   const blob = blobCreate(core.store, bytes ?? new Uint8Array(0), maxAttempts);
   if (blob !== 0 && isNever) setBlobPeriod(core.store, blob, PERIOD_NEVER);

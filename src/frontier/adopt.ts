@@ -74,7 +74,8 @@ export function adoptOrphans(core: Core, nowMs: number): void {
   orphans.length = 0;
 }
 
-function successorOf(core: Core, from: RuleState, url: string): RuleState | undefined {
+/** The rule that the records of a gone one go on under: that of its id, else the one that takes the URL. */
+export function successorOf(core: Core, from: RuleState, url: string): RuleState | undefined {
   const same = core.ruleById.get(from.id);
   if (same !== undefined) return same;
   const order = matchUrl(core.matcher, url, hostOfUrl(url));

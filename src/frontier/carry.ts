@@ -1,4 +1,7 @@
-/** Carry: what a cleared frontier still owes its hosts. Clocks that run and settings made by hand go over to the new core. */
+/**
+ * Carry: what a cleared frontier still owes its hosts. Clocks that run, of hosts and of groups, settings made by hand and what is
+ * known of addresses go over to the new core.
+ */
 import {
   HOST_ADAPTIVE_WORD,
   HOST_BLOCK_UNTIL_WORD,
@@ -17,8 +20,10 @@ import {
   hostOfName,
   setHostFlag,
 } from "../structures/host-table.ts";
+import { memberAddress, setMemberAddress } from "../structures/group-table.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import type { Core } from "./core.ts";
+import { carryGroups } from "./group-clocks.ts";
 import { hostClock } from "./host-clock.ts";
 
 const FLOATS = [HOST_READY_AT_WORD, HOST_BLOCK_UNTIL_WORD, HOST_DELAY_WORD, HOST_ADAPTIVE_WORD];
@@ -36,6 +41,7 @@ export function carryHosts(from: Core, to: Core, nowMs: number): void {
   for (let host = hostNextIdle(hosts, 0); host !== 0; host = hostNextIdle(hosts, host)) look(host);
   owed.sort((a, b) => float(store, a, HOST_TURN_WORD) - float(store, b, HOST_TURN_WORD));
   for (const host of owed) carryHost(from, to, host);
+  carryGroups(from, to, nowMs);
 }
 
 /** The hosts of a new core that were carried into it. */
@@ -50,7 +56,8 @@ export function carriedHosts({ hosts }: Core): number[] {
 function isOwed(core: Core, host: number, nowMs: number): boolean {
   const { store } = core;
   const isSet = float(store, host, HOST_DELAY_WORD) >= 0 || word(store, host, HOST_LIMIT_WORD) > 0;
-  return isSet || hostFlag(store, host, HOST_HELD) || hostClock(core, host) > nowMs;
+  const isKnown = memberAddress(store, host) !== undefined;
+  return isSet || isKnown || hostFlag(store, host, HOST_HELD) || hostClock(core, host) > nowMs;
 }
 
 function carryHost(from: Core, to: Core, host: number): void {
@@ -59,4 +66,6 @@ function carryHost(from: Core, to: Core, host: number): void {
   for (const at of FLOATS) setFloat(to.store, copy, at, float(from.store, host, at));
   for (const at of WORDS) setWord(to.store, copy, at, word(from.store, host, at));
   for (const flag of FLAGS) setHostFlag(to.store, copy, flag, hostFlag(from.store, host, flag));
+  const address = memberAddress(from.store, host);
+  if (address !== undefined) setMemberAddress(to.store, copy, address);
 }

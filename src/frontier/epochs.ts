@@ -18,7 +18,7 @@ import {
   epochOpen,
   epochSalt,
 } from "../structures/epoch-table.ts";
-import { RECORD_FAILED, recordState } from "../structures/record.ts";
+import { RECORD_FAILED, RECORD_RESTING, recordState } from "../structures/record.ts";
 import { isSpilledValue } from "../structures/spill-identity.ts";
 import { seenFind, seenForget, seenRemove, seenSet } from "../structures/seen-set.ts";
 import { setWordAt, wordAt } from "../structures/store.ts";
@@ -95,7 +95,14 @@ export function forgetEpoch(core: Core, name: string): number {
     if (value === 0) return;
     if (core.log !== undefined && !isFinishedValue(value))
       value = recordBehind(core, value, lo, hi);
-    if (isFinishedValue(value)) {
+    if (isRestingValue(core, value)) {
+      core.log?.identityForgotten(lo, hi);
+      count++;
+      counters.done--;
+      counters.forgotten++;
+      if (sole !== undefined) sole.done--;
+      forgetResting(core, value);
+    } else if (isFinishedValue(value)) {
       core.log?.identityForgotten(lo, hi);
       if (!finishedView(value).isRemoved) {
         count++;
@@ -113,6 +120,12 @@ export function forgetEpoch(core: Core, name: string): number {
   });
   epochDrop(epochs, epoch);
   return count;
+}
+
+/** Whether a word of the seen-set is the handle of a record that is done and comes again. */
+export function isRestingValue(core: Core, value: number): boolean {
+  if (isFinishedValue(value) || isSpilledValue(value)) return false;
+  return recordState(core.store, value) === RECORD_RESTING;
 }
 
 /** Call it whenever the rules have changed. */
@@ -140,8 +153,10 @@ function forgetForever(core: Core): number {
       if (value === 0) return;
       words.set([lo, hi, value], size);
       size += 3;
-      if (!isFinishedValue(value)) live.add(value);
-      else if (!finishedView(value).isRemoved) done++;
+      if (!isFinishedValue(value)) {
+        live.add(value);
+        if (isRestingValue(core, value)) done++;
+      } else if (!finishedView(value).isRemoved) done++;
     });
   }
   const before = counters.forgotten;

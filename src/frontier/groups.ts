@@ -64,8 +64,9 @@ import {
 } from "../structures/host-table.ts";
 import { laneFirst } from "../structures/lane.ts";
 import { ranksBest, ranksInsert, ranksRemove } from "../structures/ranks.ts";
-import { recordKey, recordPlace, setRecordKey } from "../structures/record.ts";
+import { recordKey, recordPlace, recordQueue, setRecordKey } from "../structures/record.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
+import { timelineItems } from "../structures/timeline.ts";
 import { registrableDomain } from "../url/domain.ts";
 import { type Core, type RuleState, ruleAt, ruleOfQueue } from "./core.ts";
 import type { GroupBy, GroupTerm } from "./policy.ts";
@@ -78,12 +79,13 @@ export interface GroupHold {
   readonly readySet: number;
 }
 
-/** The state of groups that a new core begins with: none. */
+/** The state of groups that a new core begins with: none, but the kinds of the core that it replaces. */
 export function createGroups(
   store: Core["store"],
+  before: readonly GroupBy[] = [],
 ): Pick<Core, "groupClocks" | "groups" | "groupKinds" | "isAsking"> {
   const groupClocks = createHeap(store.region);
-  return { groupClocks, groups: createGroupTable(store), groupKinds: [], isAsking: false };
+  return { groupClocks, groups: createGroupTable(store), groupKinds: [...before], isAsking: false };
 }
 
 /** Whether a host queue is in the care of groups, now or under the policy before this one. */
@@ -104,7 +106,7 @@ export function settleGrouped(
   const host = word(store, queue, QUEUE_HOST_WORD);
   const isAway = recordPlace(store, queue) === 0;
   if (heapPeekKey(core.groupClocks) <= nowMs) wakeGroups(core, nowMs); // I2, before anything passes
-  joinGroups(core, host, rule);
+  joinGroups(core, host);
   if (!isAway && float(store, queue, QUEUE_RANK_WORD) === rank) {
     if (recordKey(store, queue) === key && rule.policy.groups.length > 0) return;
   }
@@ -143,13 +145,13 @@ export function reserveGroups(
   return holds;
 }
 
-/** A visit of the host ended: its groups count one lease less, and their delays start anew. */
-export function endGroups(core: Core, host: number, rule: RuleState, nowMs: number): void {
+/** A visit of the host ended at `endMs`: its groups count one lease less, and their delays start anew. */
+export function endGroups(core: Core, host: number, rule: RuleState, endMs: number): void {
   countLease(core, host, -1);
   for (const { by, delayMs } of rule.policy.groups) {
     const group = memberGroup(core.store, host, kindOf(core, by));
     if (group === 0) continue;
-    const readyAt = Math.max(float(core.store, group, GROUP_READY_AT_WORD), nowMs + delayMs);
+    const readyAt = Math.max(float(core.store, group, GROUP_READY_AT_WORD), endMs + delayMs);
     setFloat(core.store, group, GROUP_READY_AT_WORD, readyAt);
   }
 }
@@ -416,12 +418,14 @@ function kindOf(core: Core, by: GroupBy): number {
   return known >= 0 ? known : core.groupKinds.push(by) - 1;
 }
 
-/** Asks a host about every kind of group that a rule has and that it was not asked about yet. */
-function joinGroups(core: Core, host: number, rule: RuleState): void {
-  for (const { by } of rule.policy.groups) kindOf(core, by);
+/**
+ * Asks a host about every kind of group that it was not asked about yet. Whoever has work for a rule with groups, or a lease, is
+ * asked: a rule heeds its limit against all leases of the group, whatever rule they are under.
+ */
+export function joinGroups(core: Core, host: number): void {
   const { groupKinds, store } = core;
   const had = memberKinds(store, host);
-  if (rule.policy.groups.length === 0 || had === groupKinds.length) return;
+  if (had === groupKinds.length) return;
   if (!memberGrow(store, host, groupKinds.length)) throw memoryFull();
   for (let kind = had; kind < groupKinds.length; kind++) {
     const name = nameIn(core, host, groupKinds[kind] as GroupBy);
@@ -444,8 +448,26 @@ function moveMember(core: Core, host: number, kind: number, group: number): void
   memberSet(store, host, kind, group);
 }
 
+/** What a kind of group is called in files. Functions are told apart by the order in which rules brought them. */
+function labelOf({ groupKinds }: Core, kind: number): string {
+  const by = groupKinds[kind] as GroupBy;
+  if (typeof by !== "function") return by;
+  const before = groupKinds.slice(0, kind).filter((other) => typeof other === "function");
+  return `own ${before.length}`;
+}
+
+/** Tells the kinds of a set of rules in its order, so that files mean the same ones; hosts that have leases out are asked at once. */
+export function noteKinds(core: Core): void {
+  const had = core.groupKinds.length;
+  for (const { policy } of core.active) for (const { by } of policy.groups) kindOf(core, by);
+  if (core.groupKinds.length === had) return;
+  for (const record of timelineItems(core.deadlines)) {
+    joinGroups(core, word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD));
+  }
+}
+
 function openGroup(core: Core, kind: number, name: string): number {
-  const group = groupOpen(core.groups, kind, name);
+  const group = groupOpen(core.groups, { label: labelOf(core, kind), kind }, name);
   if (group === 0) throw memoryFull();
   return group;
 }

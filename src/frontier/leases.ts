@@ -5,7 +5,7 @@
  *   I1  At most one live lease per record.
  *   I2  A result after the deadline changes nothing and is counted.
  */
-import { heapCount, heapPeekHandle, heapPeekKey, heapPop } from "../structures/heap.ts";
+import { heapCount, heapPeekHandle, heapPeekKey, heapPop, heapTieOf } from "../structures/heap.ts";
 import {
   timelineHas,
   timelineKeyOf,
@@ -55,15 +55,24 @@ export function step(core: Core, nowMs: number): void {
   while (timelinePeekKey(core.deadlines) <= nowMs) {
     expire(core, timelinePeekHandle(core.deadlines), nowMs);
   }
-  while (heapCount(core.waiting) > 0 && heapPeekKey(core.waiting) <= nowMs) {
-    const record = heapPeekHandle(core.waiting);
-    heapPop(core.waiting);
-    wakeRecord(core, record, nowMs);
-  }
-  if (heapCount(core.resting) > 0) wakeResting(core, nowMs);
+  wakeRecords(core, nowMs);
   wakeHosts(core, nowMs);
   if (heapCount(core.groupClocks) > 0) wakeGroups(core, nowMs);
   if (core.orphans.length > 0) adoptOrphans(core, nowMs);
+}
+
+/** What waited and what rested, in the order of their times: places must not depend on who looked between. */
+function wakeRecords(core: Core, nowMs: number): void {
+  const { resting, waiting } = core;
+  while (heapCount(waiting) > 0 && heapPeekKey(waiting) <= nowMs) {
+    const record = heapPeekHandle(waiting);
+    if (heapCount(resting) > 0) {
+      wakeResting(core, nowMs, { key: heapPeekKey(waiting), tie: heapTieOf(waiting, record) });
+    }
+    heapPop(waiting);
+    wakeRecord(core, record, nowMs);
+  }
+  if (heapCount(resting) > 0) wakeResting(core, nowMs);
 }
 
 /** Whether a lease has run out that `step` has not ended yet. @hot */

@@ -40,6 +40,10 @@ export interface TransitionLog {
   record(kind: number, record: number, value: number): void;
   /** A host's turn and delay clock (LOG_HOST_CLOCK), or everything of it (LOG_HOST_ALL), changed. @hot */
   host(host: number, fields: number): void;
+  /** The address of a host is known, or has changed. */
+  address(host: number): void;
+  /** The clock of a group was set. @hot */
+  group(group: number): void;
   /** A host that nothing lives on is forgotten; said before it is freed. */
   hostForgotten(host: number): void;
   /** A new generation: finished and failed identities are gone. Said before the seen-set is emptied. */

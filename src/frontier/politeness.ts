@@ -93,13 +93,14 @@ export function setAddress(core: Core, host: number, address: string, nowMs: num
   moveAddress(core, host, nowMs);
   settleHost(core, host, nowMs);
   advanceHost(core, host, nowMs);
-  core.log?.host(host, LOG_HOST_ALL);
+  core.log?.address(host);
 }
 
 /** The same by hand: the host is kept, and so is what is known of it. */
 export function setHostAddress(core: Core, host: number, address: string, nowMs: number): void {
   setHostFlag(core.store, host, HOST_KEPT, true);
   setAddress(core, host, address, nowMs);
+  core.log?.host(host, LOG_HOST_ALL);
 }
 
 /** Blocks a host until `untilMs`; never shortens an earlier block. */

@@ -15,7 +15,15 @@
  *
  *   I1  What a push is told depends on the time and on what was handed out, never on who looked meanwhile.
  */
-import { heapCount, heapKeyOf, heapPeekHandle, heapPeekKey, heapPop } from "../structures/heap.ts";
+import {
+  type Heap,
+  heapCount,
+  heapKeyOf,
+  heapPeekHandle,
+  heapPeekKey,
+  heapPop,
+  heapTieOf,
+} from "../structures/heap.ts";
 import {
   blobPeriod,
   isRecordAgain,
@@ -26,13 +34,15 @@ import {
   recordHi,
   recordLo,
   recordState,
-  setBlobPeriod,
 } from "../structures/record.ts";
+import { recordUrl } from "../structures/scratch.ts";
+import { successorOf } from "./adopt.ts";
 import { nextPeriod, PERIOD_NEVER, periodCode, periodOf } from "./change-rate.ts";
 import { RULE_AGAIN } from "../structures/host-table.ts";
 import { type Core, ruleFlags, ruleOf, ruleQueueOf } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import {
+  type Again,
   endResting,
   finishedView,
   forgetFailed,
@@ -47,35 +57,43 @@ export function keepsPeriod({ epoch }: FrontierPolicy): boolean {
   return epoch.kind === "again" && epoch.minMs < epoch.maxMs;
 }
 
-/** When a record that is done now comes again; 0: not by itself. */
+/** When a record that is done now comes again; undefined: not by itself. */
 export function againAt(
   core: Core,
   record: number,
   changed: boolean | undefined,
   nowMs: number,
-): number {
-  if ((ruleFlags(core, ruleQueueOf(core, record)) & RULE_AGAIN) === 0) return 0;
+): Again | undefined {
+  if ((ruleFlags(core, ruleQueueOf(core, record)) & RULE_AGAIN) === 0) return undefined;
   const { policy } = ruleOf(core, record);
   const { epoch } = policy;
-  if (epoch.kind !== "again") return 0;
+  if (epoch.kind !== "again") return undefined;
   const blob = recordBlob(core.store, record);
   const code = blob === 0 ? 0 : blobPeriod(core.store, blob);
-  if (code === PERIOD_NEVER) return 0;
-  if (!keepsPeriod(policy)) return nowMs + epoch.minMs;
+  if (code === PERIOD_NEVER) return undefined;
+  if (!keepsPeriod(policy)) return { atMs: nowMs + epoch.minMs, code };
   const beforeMs = periodOf(code);
   const periodMs = Math.round(nextPeriod(beforeMs, changed, epoch));
-  if (blob !== 0) setBlobPeriod(core.store, blob, periodCode(periodMs));
-  return nowMs + periodMs;
+  return { atMs: nowMs + periodMs, code: periodCode(periodMs) };
 }
 
-/** Every resting record whose time has come stands in line again, if its rule still wants it. */
-export function wakeResting(core: Core, nowMs: number): void {
-  while (heapCount(core.resting) > 0 && heapPeekKey(core.resting) <= nowMs) {
-    const record = heapPeekHandle(core.resting);
-    heapPop(core.resting);
-    if (ruleOf(core, record).policy.epoch.kind === "again") returnResting(core, record, nowMs);
+/** Every resting record whose time has come, and comes before `end`, stands in line again, if its rule still wants it. */
+export function wakeResting(core: Core, nowMs: number, end?: { key: number; tie: number }): void {
+  const { resting } = core;
+  while (heapCount(resting) > 0 && heapPeekKey(resting) <= nowMs) {
+    const record = heapPeekHandle(resting);
+    if (end !== undefined && !isBefore(resting, record, end)) return;
+    heapPop(resting);
+    const rule = ruleOf(core, record);
+    const standing = rule.isGone ? successorOf(core, rule, recordUrl(core.scratch, record)) : rule;
+    if (standing?.policy.epoch.kind === "again") returnResting(core, record, nowMs);
     else retireResting(core, record);
   }
+}
+
+function isBefore(heap: Heap, item: number, end: { key: number; tie: number }): boolean {
+  const key = heapPeekKey(heap);
+  return key < end.key || (key === end.key && heapTieOf(heap, item) < end.tie);
 }
 
 /** Whether a push of a known identity may be admitted anew under a rule that re-crawls. */

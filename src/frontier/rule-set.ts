@@ -33,6 +33,7 @@ import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { adoptRecord } from "./adopt.ts";
 import { type Core, createRule, ruleOf, type RuleState } from "./core.ts";
 import { isEpochPlain, noteEpochs } from "./epochs.ts";
+import { noteKinds } from "./groups.ts";
 import { createMatcher, NO_RULE } from "./matcher.ts";
 import { type FrontierPolicy, type GroupTerm, normalizeRulePolicy } from "./policy.ts";
 import { isBudgeted } from "./politeness.ts";
@@ -139,6 +140,7 @@ export function installRules(
       memo,
     ),
   });
+  noteKinds(core);
   core.isEach = active.some(({ policy }) => !isPlainPolicy(policy));
   noteEpochs(core);
   core.isSpecial = active.some(({ key }) => needsMore(key));

@@ -67,10 +67,12 @@ import {
   endGroups,
   type GroupHold,
   isGrouped,
+  joinGroups,
   reserveGroups,
   settleGrouped,
   takeGrouped,
 } from "./groups.ts";
+import { logGroups } from "./group-clocks.ts";
 import { sharesCharge, sharesFirst, sharesJoin, sharesLeave, sharesRefund } from "./shares.ts";
 import { LOG_HOST_CLOCK } from "./log.ts";
 
@@ -242,9 +244,13 @@ export function endVisit(core: Core, record: number, nowMs: number, endMs = nowM
   const queue = recordQueue(store, record);
   const host = word(store, queue, QUEUE_HOST_WORD);
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) - 1);
-  if (hasGroups(core)) endGroups(core, host, ruleOfQueue(core, queue), nowMs);
+  if (hasGroups(core)) {
+    endGroups(core, host, ruleOfQueue(core, queue), endMs);
+    logGroups(core, host);
+  }
   if (!isClockKept(core, host, ruleFlags(core, word(store, queue, QUEUE_RULE_WORD)))) {
     settleOthers(core, host, nowMs);
+    if (hasGroups(core)) advanceHost(core, host, nowMs);
     return;
   }
   const delayMs = hostDelay(core, host, ruleOfQueue(core, queue).policy);
@@ -260,6 +266,7 @@ export function logClock(core: Core, record: number): void {
   const host = word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD);
   const flags = ruleFlags(core, ruleQueueOf(core, record));
   if (isClockKept(core, host, flags)) core.log.host(host, LOG_HOST_CLOCK);
+  if (hasGroups(core)) logGroups(core, host);
 }
 
 /** A lease ended without a visit: the host is as before it, unless something changed it since. */
@@ -273,7 +280,10 @@ export function cancelVisit(core: Core, host: number, out: HandOut, nowMs: numbe
     }
     core.log?.host(host, LOG_HOST_CLOCK);
   }
-  if (hasGroups(core)) cancelGroups(core, host, out.holds);
+  if (hasGroups(core)) {
+    cancelGroups(core, host, out.holds);
+    logGroups(core, host);
+  }
   settleHost(core, host, nowMs);
   if (hasGroups(core)) advanceHost(core, host, nowMs);
 }
@@ -326,6 +336,7 @@ export function wakeHosts(core: Core, nowMs: number): void {
 function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void {
   const { store } = core;
   out.sequence = ++core.leaseSequence;
+  if (hasGroups(core)) joinGroups(core, host);
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) + 1);
   const queue = recordQueue(store, out.record);
   out.holds = hasGroups(core)
@@ -333,6 +344,7 @@ function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void
     : undefined;
   if (!isClockKept(core, host, ruleFlags(core, word(store, queue, QUEUE_RULE_WORD)))) {
     settleOthers(core, host, nowMs);
+    if (hasGroups(core)) advanceHost(core, host, nowMs);
     return;
   }
   out.turnBefore = float(store, host, HOST_TURN_WORD);

@@ -29,6 +29,7 @@ import {
 } from "../structures/host-table.ts";
 import { laneInsert, laneRemove } from "../structures/lane.ts";
 import {
+  blobCreate,
   parentRetain,
   RECORD_FAILED,
   RECORD_FLAG_NO_IDENTITY,
@@ -39,16 +40,19 @@ import {
   RECORD_RESTING,
   RECORD_WAITING,
   recordAttempt,
+  recordBlob,
   recordDeliveries,
   recordDepth,
   recordFlags,
   recordFree,
+  recordGiveBlob,
   recordHi,
   recordKey,
   recordLo,
   recordParent,
   recordQueue,
   recordState,
+  setBlobPeriod,
   setRecordAgain,
   setRecordAttempt,
   setRecordDeliveries,
@@ -154,11 +158,17 @@ export function leaseRecord(
   if (core.sink.wants.leased) core.sink.record("leased", record, undefined);
 }
 
+/** When a record comes again by itself, and the code of the period that it keeps until then; 0: none. */
+export interface Again {
+  readonly atMs: number;
+  readonly code: number;
+}
+
 /**
- * Finished: the record goes, its identity stays with depth and attempts. One that comes again by itself at `againMs`
- * (0: it does not) rests until then. @hot
+ * Finished: the record goes, its identity stays with depth and attempts. One that comes again by itself rests until
+ * then. @hot
  */
-export function finishRecord(core: Core, record: number, againMs: number): void {
+export function finishRecord(core: Core, record: number, again: Again | undefined): void {
   endLease(core, record);
   core.counters.done++;
   const rule = ruleQueueOf(core, record);
@@ -166,11 +176,12 @@ export function finishRecord(core: Core, record: number, againMs: number): void 
   setFloat(core.store, rule, RULE_QUEUE_DONE_WORD, made);
   if (core.sink.wants.done) core.sink.record("done", record, undefined);
   const value = finishedWord(core, record);
-  if (againMs > 0 && ownsIdentity(core, record)) {
-    setRecordState(core.store, record, RECORD_RESTING);
-    ruleOf(core, record).resting++;
-    if (!heapPush(core.resting, record, againMs, sequenceOf(core, record))) throw memoryFull();
-    core.log?.record(LOG_RESTED, record, value);
+  if (again !== undefined && ownsIdentity(core, record)) {
+    const kept = keepPeriod(core, record, again.code);
+    setRecordState(core.store, kept, RECORD_RESTING);
+    ruleOf(core, kept).resting++;
+    if (!heapPush(core.resting, kept, again.atMs, sequenceOf(core, kept))) throw memoryFull();
+    core.log?.record(LOG_RESTED, kept, value);
     return;
   }
   core.log?.record(LOG_DONE, record, value);
@@ -326,6 +337,24 @@ export function forgetFailed(core: Core, record: number): void {
 function finishedWord(core: Core, record: number): number {
   const attempts = Math.min(recordAttempt(core.store, record), 1023);
   return (FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record)) >>> 0;
+}
+
+/** Keeps the period of a record that stands nowhere; one made before its rule kept any gets room for it, under a new handle. */
+export function keepPeriod(core: Core, record: number, code: number): number {
+  const { seen, store, volatileData } = core;
+  const blob = recordBlob(store, record);
+  if (blob !== 0) setBlobPeriod(store, blob, code);
+  if (blob !== 0 || code === 0) return record;
+  const own = blobCreate(store, new Uint8Array(0), 0);
+  const made = own === 0 ? 0 : recordGiveBlob(store, record, own);
+  if (made === 0) throw memoryFull();
+  setBlobPeriod(store, own, code);
+  seenReplace(seen, recordLo(store, made), recordHi(store, made), record, made);
+  if (volatileData.has(record)) {
+    volatileData.set(made, volatileData.get(record));
+    volatileData.delete(record);
+  }
+  return made;
 }
 
 /** Whether the identity of a record is still its own: not exempt, not forgotten meanwhile. */

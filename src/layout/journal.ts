@@ -27,6 +27,8 @@
  *   HOST_CLOCK     1–2 hash, 3–4 turn f64, 5–6 readyAt f64
  *   HOST_ALL       1–2 hash, 3–4 turn, 5–6 readyAt, 7–8 blockUntil, 9–10 delayMs, 11–12 adaptiveMs, 13–14 bytes (f64),
  *                  15 limit, 16 failures, 17 admitted, 18 flags
+ *   HOST_ADDRESS   1–2 hash, 3 bytes of the address, 0: not known any more; the address
+ *   GROUP_CLOCK    1–2 hash of kind and name, 3–4 readyAt f64
  *   HOST_FORGOTTEN 1–2 hash
  *   FORGOTTEN      nothing: a new generation
  *   UNSEEN         1–2 name of the identity that is new again, 3 what it was: 0 removed, 1 done, 2 failed
@@ -38,7 +40,8 @@
  *   VOLATILE       1 kind of a transition of a record that is never written
  */
 export const JOURNAL_MAGIC = 0x4c4a524f;
-export const JOURNAL_VERSION = 1;
+export const JOURNAL_VERSION = 2;
+export const JOURNAL_VERSION_MIN = 1;
 export const JOURNAL_HEADER_BYTES = 64;
 export const JOURNAL_HEADER_WORDS = 16;
 export const JOURNAL_HEAD_MAGIC_WORD = 0;
@@ -65,6 +68,8 @@ export const JOURNAL_CLEARED = 41;
 export const JOURNAL_VOLATILE = 42;
 export const JOURNAL_EPOCH = 43;
 export const JOURNAL_MEMBER = 44;
+export const JOURNAL_HOST_ADDRESS = 45;
+export const JOURNAL_GROUP_CLOCK = 46;
 
 export const JOURNAL_STATE_SHIFT = 8;
 export const JOURNAL_STATE_MASK = 7;
@@ -81,6 +86,8 @@ export const JOURNAL_HOST_MADE_WORDS = 6;
 export const JOURNAL_HOST_CLOCK_WORDS = 7;
 export const JOURNAL_HOST_ALL_WORDS = 19;
 export const JOURNAL_NAME_WORDS = 3;
+export const JOURNAL_HOST_ADDRESS_WORDS = 4;
+export const JOURNAL_GROUP_CLOCK_WORDS = 5;
 export const JOURNAL_DISOWNED_WORDS = 5;
 export const JOURNAL_NOTE_WORDS = 3;
 export const JOURNAL_VOLATILE_WORDS = 2;

@@ -1,6 +1,10 @@
-/** Entries about hosts, written on the tape from the host's own words (layout/journal.ts). */
+/** Entries about hosts and the clocks above them, written on the tape from their own words (layout/journal.ts). */
 import { LOG_HOST_CLOCK } from "../frontier/log.ts";
 import {
+  JOURNAL_GROUP_CLOCK,
+  JOURNAL_GROUP_CLOCK_WORDS,
+  JOURNAL_HOST_ADDRESS,
+  JOURNAL_HOST_ADDRESS_WORDS,
   JOURNAL_HOST_ALL,
   JOURNAL_HOST_ALL_WORDS,
   JOURNAL_HOST_CLOCK,
@@ -8,6 +12,12 @@ import {
   JOURNAL_HOST_MADE,
   JOURNAL_HOST_MADE_WORDS,
 } from "../layout/journal.ts";
+import {
+  GROUP_HASH_HI_WORD,
+  GROUP_HASH_LO_WORD,
+  GROUP_READY_AT_WORD,
+  memberAddress,
+} from "../structures/group-table.ts";
 import {
   HOST_ADAPTIVE_WORD,
   HOST_ADMITTED_WORD,
@@ -63,4 +73,28 @@ export function sayHostMade(store: Store, tape: Tape, host: number): void {
   tape.end = at + JOURNAL_HOST_MADE_WORDS;
   const start = word(store, host, HOST_NAME_WORD) * 8;
   tapeBytesPadded(tape, store.region.views.u8.subarray(start, start + length));
+}
+
+/** A host's address, nothing for one that is not known any more. */
+export function sayAddress(store: Store, tape: Tape, host: number): void {
+  const address = Buffer.from(memberAddress(store, host) ?? "", "utf8");
+  const at = tapeRoom(tape, JOURNAL_HOST_ADDRESS_WORDS + wordsOf(address.length));
+  const { u32 } = tape;
+  u32[at] = JOURNAL_HOST_ADDRESS;
+  u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
+  u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
+  u32[at + 3] = address.length;
+  tape.end = at + JOURNAL_HOST_ADDRESS_WORDS;
+  tapeBytesPadded(tape, address);
+}
+
+/** The clock of a group. @hot */
+export function sayGroup(store: Store, tape: Tape, group: number): void {
+  const at = tapeRoom(tape, JOURNAL_GROUP_CLOCK_WORDS);
+  const { u32 } = tape;
+  u32[at] = JOURNAL_GROUP_CLOCK;
+  u32[at + 1] = word(store, group, GROUP_HASH_LO_WORD);
+  u32[at + 2] = word(store, group, GROUP_HASH_HI_WORD);
+  tapeDouble(tape, at + 3, float(store, group, GROUP_READY_AT_WORD));
+  tape.end = at + JOURNAL_GROUP_CLOCK_WORDS;
 }

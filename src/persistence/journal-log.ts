@@ -20,6 +20,7 @@ import {
 } from "../frontier/log.ts";
 import type { TransitionLog } from "../frontier/log.ts";
 import type { Core } from "../frontier/core.ts";
+import { isRestingValue } from "../frontier/epochs.ts";
 import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
 import {
   JOURNAL_ADMITTED_WORDS,
@@ -81,7 +82,8 @@ import {
 import { seenFind } from "../structures/seen-set.ts";
 import { word } from "../structures/store.ts";
 import { dueOf, headOf, periodOfRecord, wordsOf } from "./journal-fields.ts";
-import { sayHost, sayHostMade } from "./journal-hosts.ts";
+import { sayAddress, sayGroup, sayHost, sayHostMade } from "./journal-hosts.ts";
+import { memberAddress } from "../structures/group-table.ts";
 import { dropName, forgetNames, type Names, nameRecord } from "./names.ts";
 import { type Tape, tapeBytesPadded, tapeDouble, tapeRoom } from "./tape.ts";
 
@@ -178,6 +180,18 @@ export class JournalLog implements TransitionLog {
     sayHost(this.core.store, this.tape, host, fields);
   }
 
+  address(host: number): void {
+    const { store } = this.core;
+    if (!hostFlag(store, host, HOST_JOURNALED)) this.#hostMade(host);
+    this.isUrgent = true;
+    sayAddress(store, this.tape, host);
+  }
+
+  /** @hot */
+  group(group: number): void {
+    sayGroup(this.core.store, this.tape, group);
+  }
+
   hostForgotten(host: number): void {
     const { store } = this.core;
     if (!hostFlag(store, host, HOST_JOURNALED)) return;
@@ -198,7 +212,8 @@ export class JournalLog implements TransitionLog {
     const { core, tape } = this;
     const value = seenFind(core.seen, lo, hi);
     let was = JOURNAL_WAS_FAILED;
-    if (isFinishedValue(value)) {
+    if (isRestingValue(core, value)) was = JOURNAL_WAS_DONE;
+    else if (isFinishedValue(value)) {
       was = finishedView(value).isRemoved ? JOURNAL_WAS_REMOVED : JOURNAL_WAS_DONE;
     }
     const at = tapeRoom(tape, JOURNAL_UNSEEN_WORDS);
@@ -372,7 +387,9 @@ export class JournalLog implements TransitionLog {
     const { store } = this.core;
     sayHostMade(store, this.tape, host);
     setHostFlag(store, host, HOST_JOURNALED, true);
-    if (this.parts.isLate === true) sayHost(store, this.tape, host, LOG_HOST_ALL);
+    if (this.parts.isLate !== true) return;
+    sayHost(store, this.tape, host, LOG_HOST_ALL);
+    if (memberAddress(store, host) !== undefined) sayAddress(store, this.tape, host);
   }
 
   /** Only that there is one, or no longer: a resume tells how many were lost. */

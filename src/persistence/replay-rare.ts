@@ -9,6 +9,8 @@ import {
   JOURNAL_DISOWNED_WORDS,
   JOURNAL_EPOCH_WORDS,
   JOURNAL_FORGOTTEN,
+  JOURNAL_GROUP_CLOCK_WORDS,
+  JOURNAL_HOST_ADDRESS_WORDS,
   JOURNAL_HOST_ALL,
   JOURNAL_HOST_ALL_WORDS,
   JOURNAL_HOST_CLOCK_WORDS,
@@ -21,6 +23,7 @@ import {
 } from "../layout/journal.ts";
 import { HOST_LIVE_WORD } from "../layout/host.ts";
 import { epochAdd, epochClear, epochOpen } from "../structures/epoch-table.ts";
+import { memberFree } from "../structures/group-table.ts";
 import { hostForget } from "../structures/host-table.ts";
 import {
   RECORD_FAILED,
@@ -37,7 +40,7 @@ import { bytesOf, double, named, type Replay, take } from "./replay-cursor.ts";
 import { eachLive } from "./live.ts";
 import { keepName, nameRecord } from "./names.ts";
 import { packr } from "./pack.ts";
-import { reviveHost, setRevivedHost } from "./revive-host.ts";
+import { reviveGroup, reviveHost, setRevivedAddress, setRevivedHost } from "./revive-host.ts";
 import {
   clearRevival,
   dropRevived,
@@ -67,6 +70,22 @@ export function applyHost(replay: Replay, kind: number): void {
   const doubles = [0, 0, 0, 0, 0, 0];
   for (let i = 0; i < (isAll ? 6 : 2); i++) doubles[i] = double(replay, at + 3 + i * 2);
   setRevivedHost(revival, host, doubles, isAll ? words.subarray(at + 15, at + 19) : undefined);
+}
+
+export function applyAddress(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_HOST_ADDRESS_WORDS);
+  const address = bytesOf(replay, words[at + 3] as number);
+  const host = hostOfHash(revival, words[at + 1] as number, words[at + 2] as number);
+  if (host === 0) replay.astray++;
+  else setRevivedAddress(revival, host, address);
+}
+
+export function applyGroupClock(replay: Replay): void {
+  const { revival, words } = replay;
+  const at = take(replay, JOURNAL_GROUP_CLOCK_WORDS);
+  const lo = words[at + 1] as number;
+  reviveGroup(revival.core, lo, words[at + 2] as number, double(replay, at + 3));
 }
 
 export function applyNote(replay: Replay): void {
@@ -137,6 +156,7 @@ export function applyPlain(revival: Revival, kind: number, lo: number, hi: numbe
       // A later entry may have made records on it again: then it was made again too.
       if (host === 0 || word(core.store, host, HOST_LIVE_WORD) > 0) return;
       revival.host = 0;
+      memberFree(core.store, host);
       hostForget(core.hosts, host);
     }
   }

@@ -9,7 +9,9 @@
 import { bytesOf, double, named, type Replay, take, wordsOf, wrong } from "./replay-cursor.ts";
 import {
   applyDisowned,
+  applyAddress,
   applyEpoch,
+  applyGroupClock,
   applyHost,
   applyHostMade,
   applyNote,
@@ -42,7 +44,9 @@ import {
   JOURNAL_HAS_DUE,
   JOURNAL_HAS_PARENT,
   JOURNAL_HAS_PRIORITY,
+  JOURNAL_GROUP_CLOCK,
   JOURNAL_HAS_TRIES,
+  JOURNAL_HOST_ADDRESS,
   JOURNAL_HOST_ALL,
   JOURNAL_HOST_CLOCK,
   JOURNAL_HOST_FORGOTTEN,
@@ -62,6 +66,7 @@ import {
   JOURNAL_VOLATILE,
   JOURNAL_VOLATILE_WORDS,
 } from "../layout/journal.ts";
+import { keepPeriod } from "../frontier/transition.ts";
 import {
   RECORD_FLAG_NO_IDENTITY,
   RECORD_LEASED,
@@ -69,8 +74,6 @@ import {
   RECORD_WAITING,
   parentCreate,
   parentRelease,
-  recordBlob,
-  setBlobPeriod,
   setRecordAgain,
   setRecordAttempt,
   setRecordDeliveries,
@@ -126,6 +129,12 @@ function applyEntry(replay: Replay): void {
     case JOURNAL_HOST_CLOCK:
     case JOURNAL_HOST_ALL:
       applyHost(replay, kind);
+      break;
+    case JOURNAL_HOST_ADDRESS:
+      applyAddress(replay);
+      break;
+    case JOURNAL_GROUP_CLOCK:
+      applyGroupClock(replay);
       break;
     case JOURNAL_NOTE:
       applyNote(replay);
@@ -247,11 +256,10 @@ function applyMove(replay: Replay, kind: number): void {
   setRecordDeliveries(store, record, tries >>> 16);
   const packed = words[at + 4] as number;
   setRecordDepth(store, record, packed & 65_535);
-  const blob = recordBlob(store, record);
-  if (blob !== 0) setBlobPeriod(store, blob, packed >>> 16);
   setRecordKey(store, record, key);
   setRecordPriority(store, record, double(replay, at + 7));
   setDueOfRevived(core, record, double(replay, at + 9));
+  keepPeriod(core, record, packed >>> 16); // last: it may stand under another handle afterwards
 }
 
 function stateOf(head: number): number {

@@ -17,6 +17,9 @@ import {
   hostCreate,
   setHostFlag,
 } from "../structures/host-table.ts";
+import { reviveGroupClock } from "../frontier/group-clocks.ts";
+import { memberFree, setMemberAddress } from "../structures/group-table.ts";
+import type { Core } from "../frontier/core.ts";
 import { setFloat, setWord } from "../structures/store.ts";
 import { hostOfHash, type Revival } from "./revive.ts";
 
@@ -39,6 +42,7 @@ export function reviveHost(
   if (host === 0) throw memoryFull();
   revival.host = host;
   setHostFlag(store, host, HOST_JOURNALED, true);
+  memberFree(store, host);
   setRevivedHost(revival, host, [turn, ...FRESH.slice(1)], new Uint32Array(4));
   // A host not leased from yet stands at −2⁵² + how many joined before it.
   if (turn < 0) hosts.joined = Math.max(hosts.joined, turn + 2 ** 52 + 1);
@@ -64,4 +68,15 @@ export function setRevivedHost(
   setWord(store, host, HOST_FAILURES_WORD, failures);
   setWord(store, host, HOST_ADMITTED_WORD, admitted);
   for (const flag of FLAGS) setHostFlag(store, host, flag, (flags & flag) !== 0);
+}
+
+/** The address of a host, '' for one that is not known any more. Its group it joins when its records are put in their places. */
+export function setRevivedAddress({ core }: Revival, host: number, address: Uint8Array): void {
+  const text = Buffer.from(address).toString("utf8");
+  if (!setMemberAddress(core.store, host, text)) throw memoryFull();
+}
+
+/** The clock of a group, by the hash of its kind and name: who belongs to it shows when records are put in their places. */
+export function reviveGroup(core: Core, lo: number, hi: number, readyAt: number): void {
+  if (!reviveGroupClock(core, lo, hi, readyAt)) throw memoryFull();
 }

@@ -347,6 +347,7 @@ function keepResting(core: Core, record: number): void {
   clearLinks(core, record);
   const tie = sequenceOfKey(recordKey(core.store, record));
   if (!heapPush(core.resting, record, dueMs, tie)) throw memoryFull();
+  ruleOf(core, record).resting++;
 }
 
 function keepWaiting(core: Core, record: number): void {

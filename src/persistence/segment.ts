@@ -17,6 +17,7 @@ import {
   JOURNAL_HEAD_VERSION_WORD,
   JOURNAL_MAGIC,
   JOURNAL_VERSION,
+  JOURNAL_VERSION_MIN,
 } from "../layout/journal.ts";
 import { crcAt, crcOf } from "./checksum.ts";
 import { damaged, HASH_ALGORITHM, type Identity, unsupported } from "./place.ts";
@@ -68,8 +69,9 @@ export function readSegmentHead(
     if (bytes.length === JOURNAL_HEADER_BYTES) return undefined;
     throw damaged(path, 0, isMagic ? "wrong checksum of the head" : "no journal");
   }
-  if (version !== JOURNAL_VERSION) {
-    throw unsupported(path, `version ${version}`, `version ${JOURNAL_VERSION}`);
+  if (version < JOURNAL_VERSION_MIN || version > JOURNAL_VERSION) {
+    const known = `version ${JOURNAL_VERSION_MIN} to ${JOURNAL_VERSION}`;
+    throw unsupported(path, `version ${version}`, known);
   }
   const algorithm = words[JOURNAL_HEAD_ALGORITHM_WORD] as number;
   if (algorithm !== HASH_ALGORITHM) {

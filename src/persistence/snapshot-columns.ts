@@ -2,6 +2,12 @@
 import type { Core } from "../frontier/core.ts";
 import { hostOf } from "../frontier/transition.ts";
 import {
+  GROUP_HASH_HI_WORD,
+  GROUP_HASH_LO_WORD,
+  GROUP_READY_AT_WORD,
+  memberAddress,
+} from "../structures/group-table.ts";
+import {
   HOST_ADAPTIVE_WORD,
   HOST_ADMITTED_WORD,
   HOST_BLOCK_UNTIL_WORD,
@@ -36,7 +42,7 @@ import {
 } from "../structures/record.ts";
 import { float, word } from "../structures/store.ts";
 import { dueOf, ruleIndexOf } from "./journal-fields.ts";
-import type { HostChunk, RecordChunk, SeenChunk } from "./snapshot-format.ts";
+import type { GroupChunk, HostChunk, RecordChunk, SeenChunk } from "./snapshot-format.ts";
 
 /** Things of one chunk, as measured best for msgpackr. */
 export const CHUNK_ROWS = 1_000;
@@ -135,10 +141,35 @@ export function addHost(columns: Columns, host: number): void {
   words[row * 4 + 2] = word(store, host, HOST_ADMITTED_WORD);
   words[row * 4 + 3] = word(store, host, HOST_FLAGS_WORD);
   addText(columns, word(store, host, HOST_NAME_WORD) * 8, length);
+  const address = memberAddress(store, host);
+  if (address === undefined) return;
+  const bytes = Buffer.from(address, "utf8");
+  columns.blobs.push(row, bytes.length);
+  columns.blob.push(Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]));
+}
+
+/** Adds the clock of a group. */
+export function addGroup(columns: Columns, group: number): void {
+  const { hashes, doubles } = columns;
+  const { store } = columns.core;
+  const row = columns.count++;
+  hashes[row * 2] = word(store, group, GROUP_HASH_LO_WORD);
+  hashes[row * 2 + 1] = word(store, group, GROUP_HASH_HI_WORD);
+  doubles[row] = float(store, group, GROUP_READY_AT_WORD);
+}
+
+export function takeGroups(columns: Columns): GroupChunk {
+  const { count: n, hashes, doubles } = columns;
+  const chunk = {
+    ...{ t: "groups" as const, n },
+    ...{ hashes: bytesOf(hashes, n * 2), clocks: bytesOf(doubles, n) },
+  };
+  clear(columns);
+  return chunk;
 }
 
 export function takeHosts(columns: Columns): HostChunk {
-  const { count: n, hashes, doubles, words } = columns;
+  const { count: n, hashes, doubles, words, blobs, blob } = columns;
   const pairs = new Uint32Array(n * 2);
   const lengths = new Uint32Array(n);
   for (let row = 0; row < n; row++) {
@@ -154,6 +185,7 @@ export function takeHosts(columns: Columns): HostChunk {
     words: bytesOf(words, n * 4),
     lengths: bytesOf(lengths, n),
     names: bytesOf(columns.text, columns.textWords),
+    ...(blobs.length === 0 ? {} : { addresses: packed(blobs), address: Buffer.concat(blob) }),
   };
   clear(columns);
   return chunk;

@@ -3,7 +3,7 @@
  *
  *   preamble  "ORSN", version u32, serial u32, zero u32
  *   section   length u32, crc32 u32 (seeded by serial and place), msgpack
- *   sections  head, hosts …, epoch …, bloom, bits …, seen …, records …, end; journal … anywhere
+ *   sections  head, hosts …, groups …, epoch …, bloom, bits …, seen …, records …, end; journal … anywhere
  *
  *   I1  A file whose last section is not `end` was never finished and is none.
  */
@@ -12,7 +12,8 @@ import { type Files, readAll } from "./files.ts";
 import { packr } from "./pack.ts";
 import { damaged, unsupported } from "./place.ts";
 
-export const SNAPSHOT_VERSION = 1;
+export const SNAPSHOT_VERSION = 2;
+export const SNAPSHOT_VERSION_MIN = 1;
 const MAGIC = 0x4e53_524f;
 export const PREAMBLE_BYTES = 16;
 export const SECTION_HEAD_BYTES = 8;
@@ -60,6 +61,19 @@ export interface HostChunk {
   readonly words: Uint8Array;
   readonly lengths: Uint8Array;
   readonly names: Uint8Array;
+  /** Of the hosts whose address is known: row, length; and the addresses, each padded to 4. */
+  readonly addresses?: Uint8Array;
+  readonly address?: Uint8Array;
+}
+
+/** Clocks of up to a thousand groups, by the hash of kind and name. */
+export interface GroupChunk {
+  readonly t: "groups";
+  readonly n: number;
+  /** lo, hi of each. */
+  readonly hashes: Uint8Array;
+  /** readyAt of each. */
+  readonly clocks: Uint8Array;
 }
 
 /** Finished identities. */
@@ -136,6 +150,7 @@ export type Section =
   | JournalChunk
   | SnapshotHead
   | HostChunk
+  | GroupChunk
   | EpochChunk
   | BloomChunk
   | BitsChunk
@@ -213,8 +228,10 @@ export class SnapshotReader {
     if (!this.#read(new Uint8Array(words.buffer), 0)) throw damaged(this.path, 0, "cut off");
     const [magic, version, serial, zero] = words;
     if (magic !== MAGIC) throw damaged(this.path, 0, "no snapshot");
-    if (version !== SNAPSHOT_VERSION) {
-      throw unsupported(this.path, `version ${version}`, `version ${SNAPSHOT_VERSION}`);
+    const isKnown = version !== undefined && version >= SNAPSHOT_VERSION_MIN;
+    if (!isKnown || version > SNAPSHOT_VERSION) {
+      const known = `version ${SNAPSHOT_VERSION_MIN} to ${SNAPSHOT_VERSION}`;
+      throw unsupported(this.path, `version ${version}`, known);
     }
     if (serial !== this.#serial || zero !== 0)
       throw damaged(this.path, 0, "another one's preamble");

@@ -16,7 +16,7 @@ import {
   snapshotPath,
   unsupported,
 } from "./place.ts";
-import { reviveHost, setRevivedHost } from "./revive-host.ts";
+import { reviveGroup, reviveHost, setRevivedAddress, setRevivedHost } from "./revive-host.ts";
 import { AGAIN } from "./snapshot-columns.ts";
 import {
   createRevivedRecord,
@@ -30,6 +30,7 @@ import {
   type BloomChunk,
   doublesOf,
   type EpochChunk,
+  type GroupChunk,
   type HostChunk,
   type RecordChunk,
   type Section,
@@ -189,6 +190,9 @@ function applySection(filler: Filler, path: string, section: Section): number {
     case "hosts":
       fillHosts(filler.revival, section);
       return 0;
+    case "groups":
+      fillGroups(filler.core, section);
+      return 0;
     case "epoch":
       fillEpoch(filler.core, section);
       return 0;
@@ -215,7 +219,9 @@ function fillHosts(revival: Revival, chunk: HostChunk): void {
   const doubles = doublesOf(chunk.doubles);
   const words = wordsOf(chunk.words);
   const lengths = wordsOf(chunk.lengths);
+  const addresses = pairsOf(chunk.addresses, 2);
   let at = 0;
+  let addressAt = 0;
   for (let row = 0; row < chunk.n; row++) {
     const length = lengths[row] as number;
     const lo = hashes[row * 2] as number;
@@ -224,7 +230,21 @@ function fillHosts(revival: Revival, chunk: HostChunk): void {
     const host = reviveHost(revival, chunk.names.subarray(at, at + length), { lo, hi, turn });
     const own = Array.from(doubles.subarray(row * 6, row * 6 + 6));
     setRevivedHost(revival, host, own, words.subarray(row * 4, row * 4 + 4));
+    const [bytes = 0] = addresses?.get(row) ?? [];
+    if (bytes > 0 && chunk.address !== undefined) {
+      setRevivedAddress(revival, host, chunk.address.subarray(addressAt, addressAt + bytes));
+      addressAt += (bytes + 3) & ~3;
+    }
     at += (length + 3) & ~3;
+  }
+}
+
+function fillGroups(core: Core, { n, hashes, clocks }: GroupChunk): void {
+  const words = wordsOf(hashes);
+  const doubles = doublesOf(clocks);
+  for (let row = 0; row < n; row++) {
+    const lo = words[row * 2] as number;
+    reviveGroup(core, lo, words[row * 2 + 1] as number, doubles[row] as number);
   }
 }
 

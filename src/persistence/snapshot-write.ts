@@ -24,6 +24,8 @@ import { TABLE_RESERVED_MIN } from "../layout/table.ts";
 import { bloomLayers, bloomPiece } from "../structures/bloom-copy.ts";
 import { type EpochTable, epochEach, epochName, epochNext } from "../structures/epoch-table.ts";
 import { type FingerprintTable, tableFind } from "../structures/fingerprint-table.ts";
+import { GROUP_READY_AT_WORD } from "../structures/group-table.ts";
+import { float } from "../structures/store.ts";
 import { spillBlock, spillPlaces, spillVisit } from "../structures/spill.ts";
 import { isSpilledValue } from "../structures/spill-identity.ts";
 import { COLD_REMOVED } from "../structures/tier.ts";
@@ -38,12 +40,14 @@ import {
 import type { Names } from "./names.ts";
 import { type Place, snapshotPath } from "./place.ts";
 import {
+  addGroup,
   addHost,
   addRecord,
   addSeen,
   CHUNK_ROWS,
   type Columns,
   createColumns,
+  takeGroups,
   takeHosts,
   takeRecords,
   takeSeen,
@@ -146,6 +150,7 @@ class Out {
     this.#bytes(preamble(head.serial));
     this.#section(head);
     if (!(await this.#hosts(core.hosts.index))) return false;
+    if (!(await this.#groups(core.groups.index))) return false;
     if (!(await this.#epochs(core.epochs))) return false;
     if (!(await this.#bloom(core.seen.bloom))) return false;
     if (names.table !== undefined && !(await this.#identities(names.table))) return false;
@@ -170,6 +175,21 @@ class Out {
         if (columns.count > 0) this.#section(takeHosts(columns));
       },
     );
+  }
+
+  /** A clock that has run out holds nobody: it is left out. */
+  async #groups(table: FingerprintTable | undefined): Promise<boolean> {
+    if (table === undefined) return true;
+    const { clock, core } = this.#source;
+    const columns = createColumns(core);
+    const visit = (_lo: number, _hi: number, group: number): void => {
+      if (float(core.store, group, GROUP_READY_AT_WORD) <= clock.now()) return;
+      addGroup(columns, group);
+      if (columns.count >= this.#rows) this.#section(takeGroups(columns));
+    };
+    return this.#walk(table, visit, () => {
+      if (columns.count > 0) this.#section(takeGroups(columns));
+    });
   }
 
   /** Each epoch in one go: eight bytes a member. What joins meanwhile is in the journal, and joining twice does no harm. */

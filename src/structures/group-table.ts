@@ -30,6 +30,7 @@ import {
   tableRemove,
 } from "./fingerprint-table.ts";
 import { hashText, setWord, type Store, word, wordAt } from "./store.ts";
+import { closeWalk, openWalk, walkNext, walkValue } from "./table-walk.ts";
 
 export {
   GATE_FRONT_WORD,
@@ -40,6 +41,8 @@ export {
   GATE_RULE_WORD,
   GROUP_CLOCKED_WORD,
   GROUP_GATES_WORD,
+  GROUP_HASH_HI_WORD,
+  GROUP_HASH_LO_WORD,
   GROUP_HOSTS_WORD,
   GROUP_KIND_WORD,
   GROUP_LEASED_WORD,
@@ -61,13 +64,24 @@ export function createGroupTable(store: Store): GroupTable {
   return { store, index: undefined, count: 0 };
 }
 
-/** The group of this kind and name, made when missing; 0 when memory is exhausted. */
-export function groupOpen(table: GroupTable, kind: number, name: string): number {
+/** The group of this kind (its label and its number) and name, made when missing; 0 when memory is exhausted. */
+export function groupOpen(
+  table: GroupTable,
+  { label, kind }: { label: string; kind: number },
+  name: string,
+): number {
+  const hash = new Uint32Array(2);
+  hashText(table.store, `${label}\0${name}`, hash);
+  const group = groupOfHash(table, hash[0] as number, hash[1] as number);
+  // One that came back from a file was known by its hash alone.
+  if (group !== 0) setWord(table.store, group, GROUP_KIND_WORD, kind);
+  return group;
+}
+
+/** The group of a hash, made when missing; 0 when memory is exhausted. */
+export function groupOfHash(table: GroupTable, lo: number, hi: number): number {
   const { store } = table;
   table.index ??= createTable(store.kernel, { valued: true });
-  const hash = new Uint32Array(2);
-  hashText(store, `${kind}\0${name}`, hash);
-  const [lo = 0, hi = 0] = hash;
   const known = tableFind(table.index, lo, hi);
   if (known !== 0) return wordAt(store, known >>> 2);
   const group = arenaTake(store.arena, GROUP_SIZE_BYTES);
@@ -80,10 +94,21 @@ export function groupOpen(table: GroupTable, kind: number, name: string): number
   u32.fill(0, group * 2, group * 2 + GROUP_SIZE_BYTES / 4);
   setWord(store, group, GROUP_HASH_LO_WORD, lo);
   setWord(store, group, GROUP_HASH_HI_WORD, hi);
-  setWord(store, group, GROUP_KIND_WORD, kind);
   u32[slot >>> 2] = group;
   table.count++;
   return group;
+}
+
+/** Calls `each` with every group; it must make and free none. */
+export function groupEach({ index, store }: GroupTable, each: (group: number) => void): void {
+  if (index === undefined) return;
+  const walk = openWalk(index);
+  while (walkNext(walk)) {
+    for (let at = 0; at < walk.count; at++) {
+      each(store.region.views.u32[walkValue(walk, at)] as number);
+    }
+  }
+  closeWalk(walk);
 }
 
 /** Frees a group that no host belongs to, with its gates. */

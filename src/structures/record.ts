@@ -127,6 +127,24 @@ export function recordRemake(store: Store, record: number, url: string): number 
   return made;
 }
 
+/** The same record with a blob, which it had not, under a new handle; 0 when memory is exhausted. The old one is freed. */
+export function recordGiveBlob(store: Store, record: number, blob: number): number {
+  const flags = recordFlags(store, record);
+  const length = recordTextLength(store, record);
+  const before = recordBytes(flags, length);
+  const textOffset = recordTextOffset(store, record);
+  const head = textOffset - record * 8;
+  const made = arenaTake(store.arena, recordBytes(flags | RECORD_FLAG_BLOB, length));
+  if (made === 0) return 0;
+  const { u8, u32 } = store.region.views;
+  u8.copyWithin(made * 8, record * 8, textOffset);
+  u32[(made * 8 + head) >> 2] = blob;
+  u8.copyWithin(made * 8 + head + 4, textOffset, textOffset + length);
+  setRecordFlags(store, made, flags | RECORD_FLAG_BLOB);
+  arenaGive(store.arena, record, before);
+  return made;
+}
+
 /** Frees a record with its blob and its share of the parent. @hot */
 export function recordFree(store: Store, record: number): void {
   const flags = recordFlags(store, record);

@@ -39,6 +39,11 @@ export function createStore(kernel: Kernel, secret: Uint32Array): Store {
   return { kernel, region, arena: createArena(region), secretOffset: page };
 }
 
+/** The secret of its hashes. */
+export function storeSecret({ region, secretOffset }: Store): Uint32Array {
+  return region.views.u32.slice(secretOffset >> 2, (secretOffset >> 2) + 4);
+}
+
 /** Writes the keyed hash of bytes as two words at `outOffset` (low word first). For single identities. */
 export function hashBytes(store: Store, bytes: Uint8Array, outOffset: number): void {
   const { region, kernel, secretOffset } = store;

@@ -42,11 +42,31 @@ export function optionsOf(random: Random): FrontierOptions {
               ...pick({}, { adaptive: { factor: 2, minMs: 5, maxMs: 100 } }),
               ...pick({}, { hostBackoff: { after: 2, baseMs: 50, maxMs: 400, giveUpAfter: 6 } }),
               ...pick({}, { budget: { urls: 60 } }),
+              ...pick({}, { groups: [{ by: "domain" as const, delayMs: pick(0, 80), limit: 3 }] }),
+              ...pick(
+                {},
+                {
+                  groups: [
+                    { by: "address" as const, delayMs: 150 },
+                    { by: unitOf, delayMs: 40 },
+                  ],
+                },
+              ),
             },
           }
         : {}),
     },
   };
+}
+
+/** Two servers; '' is not known any more. */
+function addressOf(random: Random): string {
+  return ["192.0.2.1", "2001:db8::2", ""][random.below(3)] as string;
+}
+
+/** Two groups of hosts. */
+function unitOf(host: string): string {
+  return `half-${host.charCodeAt(1) % 2}`;
 }
 
 /** One call; the leases it holds are kept in `held`. */
@@ -77,7 +97,10 @@ export function act(rig: DurableRig, random: Random, held: Lease[]): void {
     case 12:
       lease?.done({
         found: found(),
-        outcome: { latencyMs: random.below(50), bytes: 100, changed: random.below(2) === 0 },
+        outcome: {
+          ...{ latencyMs: random.below(50), bytes: 100, changed: random.below(2) === 0 },
+          ...(random.below(3) === 0 ? { address: addressOf(random) } : {}),
+        },
       });
       break;
     case 13:
@@ -135,7 +158,10 @@ function requestOf(rig: DurableRig, random: Random, hosts: number): RequestInput
 
 function steerHost({ frontier, clock }: DurableRig, random: Random, hosts: number): void {
   const host = frontier.host(`h${random.below(hosts)}.example`);
-  switch (random.below(5)) {
+  switch (random.below(6)) {
+    case 5:
+      host.address = addressOf(random);
+      break;
     case 0:
       host.delayMs = random.below(100);
       break;

@@ -1,6 +1,13 @@
 /** A frontier on files in memory, and all that is known of one as plain data: what has to come back from its files. */
 import type { Core } from "../../src/frontier/core.ts";
 import type { createVirtualClock } from "../../src/base/clock.ts";
+import {
+  GROUP_HASH_HI_WORD,
+  GROUP_HASH_LO_WORD,
+  GROUP_READY_AT_WORD,
+  groupEach,
+  memberAddress,
+} from "../../src/structures/group-table.ts";
 import { MemoryFrontier } from "../../src/engine/frontier.ts";
 import { normalizeOptions } from "../../src/engine/options.ts";
 import type { FrontierOptions } from "../../src/engine/types.ts";
@@ -76,6 +83,8 @@ export interface Known {
   readonly hosts: Record<string, unknown>;
   readonly finished: readonly string[];
   readonly epochs: Record<string, readonly string[]>;
+  /** Clocks that run, by the hash of kind and name. */
+  readonly groups: Record<string, number>;
   readonly state: unknown;
 }
 
@@ -85,7 +94,7 @@ const PENDING = record.RECORD_PENDING;
  * Everything that must survive; leases are told as what they come back as. Idle hosts that nothing was ever said of do not
  * survive in a directory; a file of a frontier in memory has them (`hasIdle`).
  */
-export function knownOf({ frontier }: DurableRig, hasIdle = false): Known {
+export function knownOf({ clock, frontier }: DurableRig, hasIdle = false): Known {
   const core = coreOf(frontier);
   const { depths, rejected, leases: _leases, ...counters } = core.counters;
   const gauges = { ...counters, pending: counters.pending + counters.leased, leased: 0 };
@@ -100,6 +109,7 @@ export function knownOf({ frontier }: DurableRig, hasIdle = false): Known {
     hosts: hostsOf(core, hasIdle),
     finished: finishedOf(core),
     epochs: epochsOf(core),
+    groups: groupsOf(core, clock.now()),
     state: frontier.state,
   };
 }
@@ -150,6 +160,7 @@ function hostsOf(core: Core, hasIdle: boolean): Record<string, unknown> {
       limit: word(store, one, host.HOST_LIMIT_WORD),
       failures: word(store, one, host.HOST_FAILURES_WORD),
       admitted: word(store, one, host.HOST_ADMITTED_WORD),
+      address: memberAddress(store, one),
       flags:
         word(store, one, host.HOST_FLAGS_WORD) &
         (host.HOST_HELD | host.HOST_STEERED | host.HOST_KEPT),
@@ -163,6 +174,16 @@ function hostsOf(core: Core, hasIdle: boolean): Record<string, unknown> {
     if (isJournaled || hasIdle) view(one);
   }
   return Object.fromEntries(Object.entries(views).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function groupsOf({ groups, store }: Core, nowMs: number): Record<string, number> {
+  const clocks: Array<[string, number]> = [];
+  groupEach(groups, (group) => {
+    const readyAt = float(store, group, GROUP_READY_AT_WORD);
+    const lo = word(store, group, GROUP_HASH_LO_WORD);
+    if (readyAt > nowMs) clocks.push([`${word(store, group, GROUP_HASH_HI_WORD)}:${lo}`, readyAt]);
+  });
+  return Object.fromEntries(clocks.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Members still known, by epoch. */

@@ -3,10 +3,23 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/base/clock.ts";
+import type { FrontierOptions } from "../../../src/engine/types.ts";
 import { knownOf, openMemoryRig, openRig } from "../../support/durable-rig.ts";
 import { createMemoryFiles } from "../../support/memory-files.ts";
 
 const FOLDER = fileURLToPath(new URL("../../golden/durable-1/", import.meta.url));
+const FOLDER_2 = fileURLToPath(new URL("../../golden/durable-2/", import.meta.url));
+
+const GROUPED: FrontierOptions = {
+  defaults: {
+    politeness: {
+      groups: [
+        { by: "domain", delayMs: 700 },
+        { by: "address", delayMs: 900 },
+      ],
+    },
+  },
+};
 
 /** What the golden files were made of: two generations' worth of calls. */
 async function write(): Promise<void> {
@@ -82,4 +95,39 @@ it("version 1 of a snapshot that stands alone, with a filter, opens to what it h
   ]);
   expect(frontier.push("https://h0.example/0").status).toBe("duplicate");
   expect(frontier.report()).toMatchObject({ done: 5, leased: 9, seen: 13 });
+});
+
+/** What the files of version 2 were made of: addresses and group clocks before the snapshot and after it. */
+async function writeGrouped(): Promise<void> {
+  const files = createMemoryFiles();
+  const rig = await openRig(files, createVirtualClock(1_000), GROUPED);
+  rig.frontier.pushMany(["https://a.one.test/1", "https://b.one.test/2", "https://c.two.test/3"]);
+  rig.frontier.poll()?.done({ outcome: { address: "192.0.2.7" } });
+  await rig.frontier.snapshot();
+  rig.frontier.host("c.two.test").address = "2001:db8::1";
+  rig.frontier.poll()?.done();
+  await rig.frontier.close();
+  mkdirSync(FOLDER_2, { recursive: true });
+  const kept = files.names().filter((name) => /default\/(journal|snapshot)-/.test(name));
+  for (const name of kept) {
+    writeFileSync(`${FOLDER_2}${name.slice("/dir/default/".length)}`, files.bytesOf(name));
+  }
+}
+
+it("version 2 keeps the addresses of hosts and the clocks of groups", async () => {
+  if (!existsSync(FOLDER_2) || readdirSync(FOLDER_2).length === 0) await writeGrouped();
+  const files = createMemoryFiles();
+  for (const name of readdirSync(FOLDER_2)) {
+    const path = `/dir/default/${name}`;
+    files.close(files.open(path, "w"));
+    files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER_2}${name}`)));
+  }
+  const clock = createVirtualClock(1_000);
+  const rig = await openRig(files, clock, GROUPED);
+  expect(rig.frontier.host("a.one.test").address).toBe("192.0.2.7");
+  expect(rig.frontier.host("c.two.test").address).toBe("2001:db8::1");
+  expect(Object.values(knownOf(rig).groups).sort()).toEqual([1_700, 1_700, 1_900, 1_900]);
+  expect(rig.frontier.poll()).toBeUndefined();
+  clock.advance(700);
+  expect(rig.frontier.poll()?.url).toBe("https://b.one.test/2");
 });
