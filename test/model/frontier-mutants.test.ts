@@ -41,11 +41,11 @@ const MUTANTS: Mutant[] = [
     "deadlineMs < now",
   ]),
   change("what is due keeps its place", "model-leases.ts", [
-    "for (const record of due) becomePending(model, record);",
-    'for (const record of due) record.state = "pending";',
+    "else becomePending(model, record);",
+    'else record.state = "pending";',
   ]),
   change("what is due at once comes in the order of admission", "model-leases.ts", [
-    "a.dueAt - b.dueAt || a.sequence - b.sequence",
+    "dueAtOf(a) - dueAtOf(b) || a.sequence - b.sequence",
     "a.sequence - b.sequence",
   ]),
   change("a retry keeps its priority", "model-leases.ts", ["?? -1", "?? 0"]),
@@ -111,8 +111,8 @@ const MUTANTS: Mutant[] = [
     "if (false) sight",
   ]),
   change("a full frontier calls duplicates full", "model-admit.ts", [
-    "if (known !== undefined && request",
-    "if (model.options.capacity !== 1 && known !== undefined && request",
+    'if (request.dedup !== "record") return',
+    'if (model.options.capacity !== 1 && request.dedup !== "record") return',
   ]),
   change("capacity binds children", "model-admit.ts", ['from.source === "outside" && ', ""]),
   change("capacity is one too high", "model-admit.ts", ["held >= capacity", "held > capacity"]),
@@ -147,9 +147,9 @@ const MUTANTS: Mutant[] = [
     "record.sequence = at().nextSequence++;\n      if (change.priority !== undefined) {",
   ]),
   change("requeue counts on", "model-frontier.ts", ["record.attempts = 0;", ""]),
-  change("forget keeps what is on its way", "model-frontier.ts", [
-    "for (const record of at().records) record.identity = undefined;\n      return",
-    "for (const record of finished) record.identity = undefined;\n      return",
+  change("forget keeps what is on its way", "model-epochs.ts", [
+    "record.identity = undefined;\n    record.againAt = 0;",
+    'if (record.state === "forgotten") record.identity = undefined;\n    record.againAt = 0;',
   ]),
   change("peek hands out", "model-views.ts", [
     "modelAt(model, model.now());\n  const",
@@ -158,6 +158,100 @@ const MUTANTS: Mutant[] = [
   change("a lost wake-up: expiries are not waited for", "model-views.ts", [
     "if (record.lease !== undefined) clocks",
     "if (record.url === undefined) clocks",
+  ]),
+];
+
+const GROUP_MUTANTS: Mutant[] = [
+  change("a group's limit is one too high", "model-groups.ts", [
+    "leasedOf(model, by, key) < limit",
+    "leasedOf(model, by, key) <= limit",
+  ]),
+  change("a group's clock is not heeded", "model-groups.ts", [
+    " && model.now() >= readyAtOf(model, key);",
+    ";",
+  ]),
+  change("the end of a visit starts no delay of a group", "model-groups.ts", [
+    "endMs + delayMs",
+    "0 * delayMs",
+  ]),
+  change("a release keeps the clock of a group", "model-groups.ts", [
+    "model.groups.set(key, readyBefore);",
+    "",
+  ]),
+  change("a release takes back the clock of a group that somebody set since", "model-groups.ts", [
+    " || readyAtOf(model, key) !== readySet",
+    "",
+  ]),
+  change("hosts without a known address share one", "model-groups.ts", [
+    'address === "" ? undefined : address',
+    "address",
+  ]),
+  change("a visit ends for its groups when somebody looks", "model-hosts.ts", [
+    "endGroups(model, host, policy, endMs)",
+    "endGroups(model, host, policy, model.now())",
+  ]),
+  change("the clocks of groups do not outlive a clear", "model-groups.ts", [
+    "readyAt > model.now()",
+    "readyAt < 0",
+  ]),
+  change("addresses do not outlive a clear", "model-frontier.ts", [
+    "host.isHeld || host.address !== undefined",
+    "host.isHeld",
+  ]),
+];
+
+const EPOCH_MUTANTS: Mutant[] = [
+  change("a request's own epoch is not heeded", "model-epochs.ts", [
+    "if (request.epoch !== undefined) return request.epoch;",
+    "",
+  ]),
+  change("a request for later is in the epoch of now", "model-epochs.ts", [
+    "request.notBefore ?? nowMs",
+    "nowMs",
+  ]),
+  change("undated requests are in a period too", "model-epochs.ts", [
+    'epoch.undated === "forever" && ',
+    "false && ",
+  ]),
+  change("what is done comes again a millisecond late", "model-epochs.ts", [
+    "model.now() + epoch.every",
+    "model.now() + epoch.every + 1",
+  ]),
+  change("a page that changed is visited less often", "model-epochs.ts", [
+    "changed ? -0.5 / Math.E",
+    "changed ? 0.5 / Math.E",
+  ]),
+  change("a period has no upper bound", "model-epochs.ts", [
+    "Math.min(Math.max(last * Math.exp(step), min), max)",
+    "Math.max(last * Math.exp(step), min)",
+  ]),
+  change("what comes again keeps its deliveries", "model-epochs.ts", [
+    "record.deliveries = 0;",
+    "",
+  ]),
+  change("a push before its time takes the place of what rests", "model-epochs.ts", [
+    'if (known.state === "done") return !isResting;',
+    'if (known.state === "done") return true;',
+  ]),
+  change("a failed record is not taken again", "model-epochs.ts", [
+    'known.state === "failed" || ',
+    "",
+  ]),
+  change("what came again by itself stays in the way of a push", "model-epochs.ts", [
+    ' || (known.state === "pending" && known.isAgain)',
+    "",
+  ]),
+  change("what its request put into an epoch comes again", "model-epochs.ts", [
+    "record.isOnce || ",
+    "",
+  ]),
+  change("forgetting one epoch forgets the others", "model-epochs.ts", [
+    "(r) => r.epoch === name && owners.has(r)",
+    "() => true",
+  ]),
+  change("forgetting forever forgets named epochs", "model-epochs.ts", [
+    "(r) => r.epoch === name || !owners.has(r)",
+    "() => true",
   ]),
 ];
 
@@ -223,7 +317,7 @@ describe("random programs", () => {
     expect(await firstDifference(createModelFrontier, 200)).toBeUndefined();
   });
 
-  for (const mutant of MUTANTS) {
+  for (const mutant of [...MUTANTS, ...GROUP_MUTANTS, ...EPOCH_MUTANTS]) {
     it(`tell the model from a copy in which ${mutant.fault}`, async () => {
       const difference = await withMutant(mutant, (open) => firstDifference(open, PROGRAMS_MAX));
       expect(difference).toMatch(/differs|I1/);

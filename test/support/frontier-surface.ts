@@ -17,6 +17,7 @@ export interface SyncRequest {
   dedup?: Dedup;
   start?: boolean;
   maxAttempts?: number;
+  epoch?: string;
   data?: unknown;
 }
 
@@ -41,6 +42,8 @@ export interface SyncOutcome {
   latencyMs?: number;
   retryAfterMs?: number;
   bytes?: number;
+  address?: string;
+  changed?: boolean;
 }
 
 export interface SyncDoneResult {
@@ -90,6 +93,7 @@ export interface SyncRecordView {
 export interface SyncHost {
   delayMs: number;
   limit: number;
+  address?: string;
   blockUntil(at: number): void;
   hold(): void;
   unhold(): void;
@@ -140,7 +144,7 @@ export interface SyncFrontier {
   update(request: string | SyncRequest, change: { priority?: number; notBefore?: number }): boolean;
   requeue(filter: { state?: "failed"; host?: string }): number;
   remove(filter: { host?: string; pattern?: string }): number;
-  forget(): number;
+  forget(filter?: { epoch?: string }): number;
   clear(): void;
   setRules(rules: SyncRule[]): void;
   pause(): void;
@@ -149,16 +153,32 @@ export interface SyncFrontier {
   close(): Promise<void>;
 }
 
+export type SyncEpoch =
+  | "forever"
+  | { calendar: "hour" | "day" | "week" | "month"; undated?: "forever" }
+  | { every: number }
+  | { version: string }
+  | { of: (timeMs: number) => string }
+  | { adaptive: { min: number; max: number } };
+
+export interface SyncGroup {
+  by: "domain" | "address" | ((host: string) => string);
+  delayMs?: number;
+  limit?: number;
+}
+
 export interface SyncPoliteness {
   delayMs?: number;
   perHost?: number;
   by?: "host" | "domain" | ((url: string) => string);
+  groups?: SyncGroup[];
   adaptive?: { factor: number; minMs: number; maxMs: number };
   hostBackoff?: { after: number; baseMs: number; maxMs: number; giveUpAfter?: number };
   budget?: { urls?: number; bytes?: number };
 }
 
 export interface SyncPolicy {
+  epoch?: SyncEpoch;
   order?: "fifo" | "lifo";
   startLast?: boolean;
   priority?: number;

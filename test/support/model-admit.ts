@@ -1,11 +1,12 @@
 /**
  * Admission in the naive model: one request in, one verdict out.
  *
- *   parse → depth → duplicate? → budget → accept hook → capacity (outside pushes only) → record
+ *   parse → depth → epoch → duplicate? → budget → accept hook → capacity (outside pushes only) → record
  *
  * The first step that objects gives the verdict, and only an admitted request is remembered.
  */
 import type { SyncPolicy, SyncRequest, SyncVerdict } from "./frontier-surface.ts";
+import { epochOf, makeWay, mayReplace } from "./model-epochs.ts";
 import { effectivePriority } from "./model-order.ts";
 import { matchRule, ruleOf } from "./model-rules.ts";
 import {
@@ -37,20 +38,21 @@ function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict
   const depth = request.depth ?? 0;
   if (depth > (policy.maxDepth ?? Number.POSITIVE_INFINITY)) return rejected("too-deep");
 
-  let identity = request.dedup === "skip" ? undefined : identityOf(request);
+  const epoch = epochOf(policy, request, model.now());
+  if (epoch === undefined) return rejected("hook");
+  let identity = request.dedup === "skip" ? undefined : identityOf(request, epoch);
   const known = identity === undefined ? undefined : findRecord(model, identity);
-  if (known !== undefined) {
+  const replaced = known && mayReplace(policy, request, known) ? known : undefined;
+  if (known !== undefined && replaced === undefined) {
     if (isUpcoming(known)) sight(model, known, depth);
+    if (request.dedup !== "record") return { status: "duplicate", admitted: false };
+    // A live record keeps its identity; the second one of the same request goes without.
+    if (isLive(known)) identity = undefined;
   }
-  if (known !== undefined && request.dedup !== "record")
-    return { status: "duplicate", admitted: false };
-  // A live record keeps its identity; the second one of the same request goes without.
-  if (known !== undefined && isLive(known)) identity = undefined;
-
   return record(
     model,
     { ...request, url: parsed.url, depth },
-    { identity, ...parsed, source, rule },
+    { identity, epoch, replaced, ...parsed, source, rule },
   );
 }
 
@@ -65,11 +67,19 @@ function sight(model: Model, known: ModelRecord, depth: number): void {
 function record(
   model: Model,
   request: SyncRequest & { depth: number },
-  from: { identity: string | undefined; host: string; source: Source; rule: ModelRule },
+  from: {
+    identity: string | undefined;
+    epoch: string;
+    replaced: ModelRecord | undefined;
+    host: string;
+    source: Source;
+    rule: ModelRule;
+  },
 ): SyncVerdict {
   const { policy } = from.rule;
   const created: ModelRecord = {
     identity: from.identity,
+    epoch: from.epoch,
     host: from.host,
     url: request.url,
     method: (request.method ?? "GET").toUpperCase(),
@@ -88,6 +98,10 @@ function record(
     data: request.data,
     reason: undefined,
     failedOrder: 0,
+    isOnce: request.epoch !== undefined,
+    againAt: 0,
+    isAgain: false,
+    periodMs: 0,
     lease: undefined,
   };
   if (!passesHook(model, created)) return rejected("hook");
@@ -95,6 +109,7 @@ function record(
   const held = countState(model, "pending") + countState(model, "waiting");
   const capacity = model.options.capacity ?? Number.POSITIVE_INFINITY;
   if (from.source === "outside" && held >= capacity) return { status: "full", admitted: false };
+  if (from.replaced !== undefined) makeWay(from.replaced);
   model.nextSequence += 1;
   model.records.push(created);
   const host = hostOf(model, from.host);
@@ -145,13 +160,13 @@ function isLive(record: ModelRecord): boolean {
   return isUpcoming(record) || record.state === "leased" || record.state === "failed";
 }
 
-/** Method and URL without its fragment, parameters sorted: enough for the URLs of our programs. */
-export function identityOf(request: SyncRequest): string | undefined {
+/** Epoch, method and URL without its fragment, parameters sorted: enough for the URLs of our programs. */
+export function identityOf(request: SyncRequest, epoch: string): string | undefined {
   try {
     const url = new URL(request.url);
     url.hash = "";
     url.searchParams.sort();
-    return `${(request.method ?? "GET").toUpperCase()} ${url.href}`;
+    return `${epoch} ${(request.method ?? "GET").toUpperCase()} ${url.href}`;
   } catch {
     return undefined;
   }

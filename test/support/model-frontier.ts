@@ -1,11 +1,12 @@
 /**
  * The naive frontier: the synchronous surface of API.md over plain arrays, written to be read. It
- * is the specification in executable form: one default rule, memory only, epochs for ever, no
+ * is the specification in executable form: memory only, no
  * jitter. Every call first lets the clock do its part (`settle`), then does its own.
  *
  *   model-state    what there is            model-order   which record goes next
  *   model-admit    request → verdict        model-leases  hand-out, ends of a lease, expiry, due
  *   model-hosts    politeness, breaker      model-views   peek, nextDueAt, report, records
+ *   model-groups   clocks above hosts       model-epochs  how long one sighting blocks the next
  *
  *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
  *   I2  A record has a lease exactly while its state is leased.
@@ -22,6 +23,8 @@ import type {
   SyncVerdict,
 } from "./frontier-surface.ts";
 import { admit, findRecord, identityOf, isUpcoming } from "./model-admit.ts";
+import { epochOf, forgetAll, forgetEpoch } from "./model-epochs.ts";
+import { owedGroups, setAddress } from "./model-groups.ts";
 import {
   finishDone,
   finishFailed,
@@ -31,7 +34,7 @@ import {
   leaseOf,
   settle,
 } from "./model-leases.ts";
-import { activeRules, adoptAll, setModelRules } from "./model-rules.ts";
+import { activeRules, adoptAll, matchRule, setModelRules } from "./model-rules.ts";
 import { chooseNext, effectivePriority } from "./model-order.ts";
 import {
   becomePending,
@@ -140,17 +143,13 @@ function steering(at: () => Model): Steering {
     remove(filter) {
       const pattern = new RegExp(filter.pattern ?? "", "u");
       const found = at().records.filter(
-        (r) => isUpcoming(r) && isOf(r, filter.host) && pattern.test(r.url),
+        (r) => isToCome(r) && isOf(r, filter.host) && pattern.test(r.url),
       );
-      for (const record of found) record.state = "removed";
+      for (const record of found) Object.assign(record, { state: "removed", againAt: 0 });
       return found.length;
     },
-    forget() {
-      const finished = at().records.filter((r) => r.state === "done" || r.state === "failed");
-      for (const record of finished) record.state = "forgotten";
-      // A new generation: what is still on its way finishes without identity.
-      for (const record of at().records) record.identity = undefined;
-      return finished.length;
+    forget({ epoch } = {}) {
+      return epoch === undefined ? forgetAll(at()) : forgetEpoch(at(), epoch);
     },
     setRules(rules) {
       setModelRules(at(), rules);
@@ -160,6 +159,7 @@ function steering(at: () => Model): Steering {
       for (const record of at().records) record.lease = undefined;
       at().records = [];
       at().hosts = owedHosts(at());
+      at().groups = owedGroups(at());
       at().counters = createCounters();
     },
   };
@@ -229,7 +229,8 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
 function owedHosts(model: Model): Model["hosts"] {
   const owed = [...model.hosts.values()].filter((host) => {
     const clockMs = Math.max(host.readyAt, host.blockedUntil);
-    return host.joined !== undefined && (host.isSet || host.isHeld || clockMs > model.now());
+    const isSet = host.isSet || host.isHeld || host.address !== undefined;
+    return host.joined !== undefined && (isSet || clockMs > model.now());
   });
   const turnOf = (host: (typeof owed)[number]): number =>
     host.turn ?? (host.joined ?? 0) - Number.MAX_SAFE_INTEGER;
@@ -265,6 +266,13 @@ function createHost(at: () => Model, key: string): ReturnType<SyncFrontier["host
       joined().limit = count;
       Object.assign(host(), { isSet: true, isSteered: true });
     },
+    get address(): string {
+      return host().address as string;
+    },
+    set address(address) {
+      joined();
+      setAddress(at(), key, address);
+    },
     blockUntil(atMs) {
       joined().isSteered = true;
       host().blockedUntil = atMs; // by hand: also an earlier time
@@ -296,8 +304,19 @@ function pushResult(verdicts: SyncVerdict[]): SyncPushResult {
 }
 
 function lookUp(model: Model, request: string | SyncRequest): ModelRecord | undefined {
-  const identity = identityOf(asRequest(request));
+  const asked = asRequest(request);
+  if (!URL.canParse(asked.url)) return undefined;
+  const url = new URL(asked.url);
+  url.hash = "";
+  const { policy = {} } = matchRule(model, url) ?? {};
+  const epoch = epochOf(policy, asked, model.now());
+  const identity = epoch === undefined ? undefined : identityOf(asked, epoch);
   return identity === undefined ? undefined : findRecord(model, identity);
+}
+
+/** On its way, or coming again by itself: what remove reaches. */
+function isToCome(record: ModelRecord): boolean {
+  return isUpcoming(record) || (record.state === "done" && record.againAt > 0);
 }
 
 function asRequest(request: string | SyncRequest): SyncRequest {

@@ -8,6 +8,7 @@
  */
 import type { SyncOutcome, SyncPoliteness, SyncPolicy } from "./frontier-surface.ts";
 import { isUpcoming } from "./model-admit.ts";
+import { endGroups, setAddress } from "./model-groups.ts";
 import { ruleOf } from "./model-rules.ts";
 import {
   delayOf,
@@ -23,6 +24,7 @@ export function endVisit(model: Model, record: ModelRecord, endMs = model.now())
   const host = hostOf(model, record.host);
   const { policy } = ruleOf(model, record);
   host.leased -= 1;
+  endGroups(model, host, policy, endMs);
   if (!isClockKept(host, policy)) return;
   host.readyAt = endMs + delayOf(host, policy);
 }
@@ -37,6 +39,7 @@ export function takeOutcome(model: Model, record: ModelRecord, outcome: SyncOutc
   }
   if (outcome.retryAfterMs !== undefined) block(host, model.now() + outcome.retryAfterMs);
   host.bytes += outcome.bytes ?? 0;
+  if (outcome.address !== undefined) setAddress(model, record.host, outcome.address);
 }
 
 export function block(host: ModelHost, untilMs: number): void {

@@ -11,6 +11,8 @@
  * Whatever goes back fails instead when its attempts (not for release) or deliveries are used up.
  */
 import type { SyncOutcome, SyncPolicy, SyncRetryOptions } from "./frontier-surface.ts";
+import { rest, wakeResting } from "./model-epochs.ts";
+import { cancelGroups, reserveGroups } from "./model-groups.ts";
 import { countVisit, endVisit, takeOutcome } from "./model-hosts.ts";
 import { effectivePriority } from "./model-order.ts";
 import { adoptAll, chargeRule, ruleOf } from "./model-rules.ts";
@@ -44,10 +46,19 @@ export function settle(model: Model): void {
     else putBack(model, record);
   }
   const due = model.records
-    .filter((r) => r.state === "waiting" && r.dueAt <= now)
-    .sort((a, b) => a.dueAt - b.dueAt || a.sequence - b.sequence);
-  for (const record of due) becomePending(model, record);
+    .filter((r) => dueAtOf(r) <= now)
+    .sort((a, b) => dueAtOf(a) - dueAtOf(b) || a.sequence - b.sequence);
+  for (const record of due) {
+    if (record.state === "done") wakeResting(model, record);
+    else becomePending(model, record);
+  }
   adoptAll(model);
+}
+
+/** When the clock puts a record in line, for the first time or again. */
+function dueAtOf(record: ModelRecord): number {
+  if (record.state === "waiting") return record.dueAt;
+  return record.state === "done" && record.againAt > 0 ? record.againAt : Number.POSITIVE_INFINITY;
 }
 
 export function handOut(model: Model, record: ModelRecord): void {
@@ -56,6 +67,7 @@ export function handOut(model: Model, record: ModelRecord): void {
   const rule = ruleOf(model, record);
   chargeRule(model, rule);
   record.state = "leased";
+  record.isAgain = false;
   record.deliveries += 1;
   record.lease = {
     serial: model.nextLease,
@@ -64,6 +76,7 @@ export function handOut(model: Model, record: ModelRecord): void {
     readyAtBefore: host.readyAt,
     readyAtSet: now + delayOf(host, rule.policy),
     turnBefore: host.turn,
+    groups: reserveGroups(model, host, rule.policy),
   };
   model.nextLease += 1;
   host.leased += 1;
@@ -77,6 +90,7 @@ export function finishDone(model: Model, record: ModelRecord, outcome: SyncOutco
   endLease(model, record, outcome);
   record.attempts += 1;
   record.state = "done";
+  rest(model, record, outcome.changed);
   const { status = 0 } = outcome;
   const end = status >= 500 || status === 429 ? "failure" : "success";
   countVisit(model, record, { policy, end });
@@ -114,6 +128,7 @@ export function finishRelease(model: Model, record: ModelRecord): void {
   host.leased -= 1;
   // Only what this hand-out set is taken back; whatever came after it stays.
   if (lease.isClockKept) takeBack(host, lease);
+  cancelGroups(model, host, lease.groups);
   record.lease = undefined;
   putBack(model, record);
   adoptAll(model);

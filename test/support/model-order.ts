@@ -2,7 +2,7 @@
  * Which record goes next, said as plainly as possible: look at all of them.
  *
  *   1. Only pending records whose host may go now. Without politeness a host has no delay and no
- *      limit of its own, but a block, a hold or a setting made by hand still counts.
+ *      limit of its own, but a block, a hold or a setting made by hand still counts. All its groups agree.
  *   0. The rule whose share is due, of those that have such a record (model-rules.ts).
  *   2. The best effective priority among those.
  *   3. Under politeness: the host that was leased least recently; hosts that were never leased come
@@ -11,6 +11,7 @@
  *      lowest sequence, LIFO: highest.
  */
 import type { SyncPolicy } from "./frontier-surface.ts";
+import { groupsMayGo } from "./model-groups.ts";
 import { chooseRule, ruleOf } from "./model-rules.ts";
 import {
   countState,
@@ -54,6 +55,7 @@ function recordMayGo(model: Model, record: ModelRecord): boolean {
   const host = hostOf(model, record.host);
   const { policy } = ruleOf(model, record);
   if (host.isHeld || host.leased >= limitOf(host, policy)) return false;
+  if (!groupsMayGo(model, host, policy)) return false;
   if (!isClockKept(host, policy)) return true;
   return now >= host.readyAt && now >= host.blockedUntil;
 }

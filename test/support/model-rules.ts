@@ -86,7 +86,15 @@ export function adoptAll(model: Model): void {
 
 function standsAlike(a: SyncPolicy, b: SyncPolicy): boolean {
   if (isPolite(a) !== isPolite(b) || Boolean(a.startLast) !== Boolean(b.startLast)) return false;
+  if (groupsText(a) !== groupsText(b)) return false;
   return !a.startLast || (a.order ?? "fifo") === (b.order ?? "fifo");
+}
+
+/** Kinds, delays and limits of groups; our programs have one function only. */
+function groupsText({ politeness }: SyncPolicy): string {
+  return JSON.stringify(politeness?.groups ?? [], (_, value) =>
+    typeof value === "function" ? "own" : value,
+  );
 }
 
 /** [exact host, longest domain, longest pattern]; undefined: no match. */

@@ -4,12 +4,15 @@
  *
  *   record   one admitted request, for ever: its state changes, it never leaves the array
  *   host     one politeness unit, for ever
+ *   group    a clock above hosts, by kind and name; who belongs to it is asked of the hosts (model-groups.ts)
  *   place    (effective priority, sequence); the sequence is given out by ONE counter
  *   lease    lives inside its record while the record is leased
  *
  *   waiting ─due─▶ pending ─poll─▶ leased ─▶ done | failed | waiting | pending
  *                                  done, failed ─forget─▶ forgotten;  waiting, pending ─remove─▶ removed
+ *   done, and comes again by itself at againAt ─its time─▶ pending (model-epochs.ts)
  */
+import type { GroupHold } from "./model-groups.ts";
 import type { SyncOptions, SyncPolicy, SyncRule } from "./frontier-surface.ts";
 
 export type ModelState =
@@ -29,11 +32,13 @@ export interface ModelLease {
   readyAtBefore: number;
   readyAtSet: number;
   turnBefore: number | undefined;
+  groups: GroupHold[];
 }
 
 export interface ModelRecord {
-  /** What the duplicate check compares; undefined: a record without identity. */
+  /** What the duplicate check compares, its epoch included; undefined: a record without identity. */
   identity: string | undefined;
+  epoch: string;
   url: string;
   method: string;
   host: string;
@@ -57,6 +62,14 @@ export interface ModelRecord {
   reason: string | undefined;
   /** The order in which records failed; requeue takes them in that order. */
   failedOrder: number;
+  /** Its request named its epoch: it never comes again by itself. */
+  isOnce: boolean;
+  /** When a done one comes again by itself; 0: it does not. */
+  againAt: number;
+  /** It came again by itself and was not handed out since. */
+  isAgain: boolean;
+  /** Its own period of visits, where its rule keeps one; 0: none yet. */
+  periodMs: number;
   lease: ModelLease | undefined;
 }
 
@@ -81,6 +94,8 @@ export interface ModelHost {
   /** What latencies say. */
   learnedMs: number | undefined;
   failuresInRow: number;
+  /** Known from an outcome or by hand. */
+  address: string | undefined;
   admitted: number;
   bytes: number;
 }
@@ -122,6 +137,8 @@ export interface Model {
   failureTimes: number[];
   records: ModelRecord[];
   hosts: Map<string, ModelHost>;
+  /** readyAt of each group that was ever reserved. */
+  groups: Map<string, number>;
   counters: ModelCounters;
   nextSequence: number;
   nextLease: number;
@@ -145,6 +162,7 @@ export function createModel(options: SyncOptions): Model {
     failureTimes: [],
     records: [],
     hosts: new Map(),
+    groups: new Map(),
     counters: createCounters(),
     nextSequence: 0,
     nextLease: 0,
@@ -181,6 +199,7 @@ export function modelAt(model: Model, nowMs: number): Model {
     rules: model.rules.map((rule) => ({ ...rule })),
     records: model.records.map((r) => ({ ...r, lease: r.lease && { ...r.lease } })),
     hosts: new Map([...model.hosts].map(([key, host]) => [key, { ...host }])),
+    groups: new Map(model.groups),
     counters: { ...model.counters },
   };
 }
@@ -222,6 +241,7 @@ export function hostOf(model: Model, key: string): ModelHost {
       limit: undefined,
       learnedMs: undefined,
       failuresInRow: 0,
+      address: undefined,
       admitted: 0,
       bytes: 0,
     };
@@ -250,8 +270,7 @@ export function limitOf(host: ModelHost, policy: SyncPolicy): number {
 
 /** `by` and `budget` alone, or a delay of 0, make no politeness: hosts do not rotate. */
 export function isPolite(policy: SyncPolicy): boolean {
-  const { delayMs = 0, perHost, adaptive, hostBackoff } = policy.politeness ?? {};
-  return (
-    delayMs > 0 || perHost !== undefined || adaptive !== undefined || hostBackoff !== undefined
-  );
+  const { delayMs = 0, perHost, groups = [], adaptive, hostBackoff } = policy.politeness ?? {};
+  const isAsked = perHost !== undefined || adaptive !== undefined || hostBackoff !== undefined;
+  return delayMs > 0 || isAsked || groups.length > 0;
 }

@@ -53,9 +53,11 @@ function nextMoment(model: Model): number | undefined {
   const clocks = [model.brokenUntil];
   for (const record of model.records) {
     if (record.state === "waiting") clocks.push(record.dueAt);
+    if (record.state === "done" && record.againAt > 0) clocks.push(record.againAt);
     if (record.lease !== undefined) clocks.push(record.lease.deadlineMs);
   }
   for (const host of model.hosts.values()) clocks.push(host.readyAt, host.blockedUntil);
+  clocks.push(...model.groups.values());
   const later = clocks.filter((at) => at > model.now());
   return later.length === 0 ? undefined : Math.min(...later);
 }

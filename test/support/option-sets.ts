@@ -1,10 +1,12 @@
 /**
  * Random option sets for two frontiers side by side, as plain data; functions are put in by
- * `buildOptions`.
+ * `buildOptions` and `buildRules`.
  */
 import fc from "fast-check";
 import type { Clock } from "../../src/base/clock.ts";
 import type {
+  SyncEpoch,
+  SyncGroup,
   SyncOptions,
   SyncPoliteness,
   SyncPolicy,
@@ -12,24 +14,68 @@ import type {
   SyncRule,
 } from "./frontier-surface.ts";
 
-/** Options as data; `by: 'key'` and `accept` stand for functions that `buildOptions` puts in. */
+type EpochSpec = Exclude<SyncEpoch, { of: unknown }> | { of: "slot" };
+type GroupSpec = Omit<SyncGroup, "by"> & { by: "domain" | "address" | "own" };
+type PolitenessSpec = Omit<SyncPoliteness, "by" | "groups"> & {
+  by?: "host" | "domain" | "key";
+  groups?: GroupSpec[];
+};
+type PolicySpec = Omit<SyncPolicy, "politeness" | "epoch"> & { epoch?: EpochSpec };
+
+/** A rule as data. */
+export type RuleSpec = Omit<SyncRule, "politeness" | "epoch"> &
+  PolicySpec & { politeness?: PolitenessSpec };
+
+/** Options as data; words such as `by: 'key'` and `accept` stand for functions that `buildOptions` puts in. */
 export interface OptionSpec {
-  policy: Omit<SyncPolicy, "politeness">;
-  politeness?: Omit<SyncPoliteness, "by"> & { by?: "host" | "domain" | "key" };
+  policy: PolicySpec;
+  politeness?: PolitenessSpec;
   limits: Pick<SyncOptions, "capacity" | "leaseMs" | "maxLeases" | "maxDeliveries" | "breaker">;
   accept?: boolean;
-  rules?: SyncRule[];
+  rules?: RuleSpec[];
 }
 
 export function buildOptions(spec: OptionSpec, clock: Clock): SyncOptions {
-  const { by, ...politeness } = spec.politeness ?? {};
-  const policy: SyncPolicy = { ...spec.policy };
-  if (spec.politeness !== undefined) {
-    policy.politeness = { ...politeness, by: by === "key" ? keyOfUrl : (by ?? "host") };
-  }
-  const options: SyncOptions = { clock, leaseMs: 1_000, ...spec.limits, defaults: policy };
-  if (spec.rules !== undefined) options.rules = spec.rules;
+  const { policy, politeness, rules } = spec;
+  const defaults = buildPolicy(politeness === undefined ? policy : { ...policy, politeness });
+  const options: SyncOptions = { clock, leaseMs: 1_000, ...spec.limits, defaults };
+  if (rules !== undefined) options.rules = buildRules(rules);
   return spec.accept ? { ...options, accept } : options;
+}
+
+/** The rules that a list of data stands for. */
+export function buildRules(rules: readonly RuleSpec[]): SyncRule[] {
+  return rules.map(({ id, match, share, ...policy }) => ({
+    ...{ id, ...(match === undefined ? {} : { match }), ...(share === undefined ? {} : { share }) },
+    ...buildPolicy(policy),
+  }));
+}
+
+function buildPolicy(spec: PolicySpec & { politeness?: PolitenessSpec }): SyncPolicy {
+  const { politeness, epoch, ...policy } = spec;
+  const built: SyncPolicy = { ...policy };
+  if (epoch !== undefined) {
+    built.epoch = typeof epoch === "object" && "of" in epoch ? { of: slotOf } : epoch;
+  }
+  if (politeness === undefined) return built;
+  const { by, groups, ...rest } = politeness;
+  built.politeness = { ...rest, by: by === "key" ? keyOfUrl : (by ?? "host") };
+  if (groups === undefined) return built;
+  built.politeness.groups = groups.map((one) =>
+    one.by === "own" ? { ...one, by: unitOfHost } : (one as SyncGroup),
+  );
+  return built;
+}
+
+/** Epochs of 20 ms that come round after three; now and then there is none. */
+function slotOf(timeMs: number): string {
+  const slot = Math.floor(timeMs / 20) % 7;
+  return slot === 6 ? "" : `slot-${slot % 3}`;
+}
+
+/** Two groups of hosts. */
+function unitOfHost(host: string): string {
+  return `half-${host.length % 2}`;
 }
 
 /** Own politeness keys: two of them, whatever the host. */
@@ -66,12 +112,33 @@ const policy = spread<Required<OptionSpec["policy"]>>({
     { baseMs: 3, factor: 3, maxMs: 20, jitter: 0 },
   ),
   retryPriority: fc.constantFrom<number | { set: number }>(0, -1, -5, 2, { set: 0 }, { set: -3 }),
+  epoch: fc.constantFrom<EpochSpec>(
+    { calendar: "hour" },
+    { calendar: "week", undated: "forever" },
+    { every: 12 },
+    { every: 40 },
+    { version: "v1" },
+    { version: "v2" },
+    { of: "slot" },
+    { adaptive: { min: 6, max: 20 } },
+    { adaptive: { min: 8, max: 10 } },
+  ),
 });
+
+const group = fc.record(
+  {
+    by: fc.constantFrom<GroupSpec["by"]>("domain", "address", "own"),
+    delayMs: fc.constantFrom(0, 4, 9),
+    limit: fc.integer({ min: 1, max: 3 }),
+  },
+  { requiredKeys: ["by"], noNullPrototype: true },
+);
 
 const politeness = spread<Required<NonNullable<OptionSpec["politeness"]>>>({
   delayMs: fc.constantFrom(0, 5, 10),
   perHost: fc.integer({ min: 1, max: 3 }),
   by: fc.constantFrom("host", "domain", "key"),
+  groups: fc.uniqueArray(group, { minLength: 1, maxLength: 3, selector: ({ by }) => by }),
   adaptive: fc.constant({ factor: 2, minMs: 3, maxMs: 15 }),
   hostBackoff: fc.constantFrom(
     { after: 1, baseMs: 6, maxMs: 20 },
@@ -94,7 +161,7 @@ export const optionArbitrary: fc.Arbitrary<OptionSpec> = fc.record(
 );
 
 /** Sets of up to four rules over some hosts; most of them take everything that is left. */
-export function rulesOf(hosts: readonly string[]): fc.Arbitrary<SyncRule[]> {
+export function rulesOf(hosts: readonly string[]): fc.Arbitrary<RuleSpec[]> {
   const match = spread<Required<NonNullable<SyncRule["match"]>>>({
     hosts: fc.subarray([...hosts], { minLength: 1 }),
     domains: fc.subarray(["com", "site0.com", "site1.com", "a.site0.com"], { minLength: 1 }),

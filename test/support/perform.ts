@@ -11,6 +11,7 @@ import type {
   SyncReport,
   SyncVerdict,
 } from "./frontier-surface.ts";
+import { buildRules } from "./option-sets.ts";
 import type { Command } from "./programs.ts";
 
 export interface Side {
@@ -108,6 +109,11 @@ function steer({ frontier, clock }: Side, command: Command): unknown {
       host.limit = command.value;
       return host.limit;
     }
+    case "hostAddress": {
+      const host = frontier.host(command.host);
+      host.address = command.address;
+      return host.address ?? "none";
+    }
     case "hostBlock":
       return frontier.host(command.host).blockUntil(clock.now() + command.value);
     case "hold":
@@ -129,12 +135,12 @@ function steer({ frontier, clock }: Side, command: Command): unknown {
       });
     }
     case "forget":
-      return frontier.forget();
+      return frontier.forget(command.epoch === undefined ? {} : { epoch: command.epoch });
     case "clear":
       return frontier.clear();
     case "setRules": {
       const { failed } = frontier.report();
-      frontier.setRules(command.rules);
+      frontier.setRules(buildRules(command.rules));
       const lost = frontier.report().failed - failed;
       // In which order several of them failed is nobody's business, but a requeue would show it.
       if (lost > 1) frontier.forget();

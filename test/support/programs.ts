@@ -3,14 +3,8 @@
  * as a short list and shrinks.
  */
 import fc from "fast-check";
-import { rulesOf } from "./option-sets.ts";
-import type {
-  SyncOutcome,
-  SyncRequest,
-  SyncRetryOptions,
-  SyncRule,
-  VisitState,
-} from "./frontier-surface.ts";
+import { type RuleSpec, rulesOf } from "./option-sets.ts";
+import type { SyncOutcome, SyncRequest, SyncRetryOptions, VisitState } from "./frontier-surface.ts";
 
 export type Command =
   | { do: "push"; request: SyncRequest; dueInMs?: number }
@@ -26,13 +20,15 @@ export type Command =
   | { do: "extend"; lease: number; ms: number }
   | { do: "record" | "explain"; url: string }
   | { do: "records"; state: VisitState }
-  | { do: "nextDueAt" | "forget" | "clear" | "pause" | "resume" | "drain" }
+  | { do: "nextDueAt" | "clear" | "pause" | "resume" | "drain" }
+  | { do: "forget"; epoch?: string }
+  | { do: "hostAddress"; host: string; address: string }
   | { do: "hostDelay" | "hostLimit" | "hostBlock"; host: string; value: number }
   | { do: "hold" | "unhold"; host: string }
   | { do: "update"; url: string; priority?: number; dueInMs?: number }
   | { do: "requeue"; host?: string }
   | { do: "remove"; host?: string; pattern?: string }
-  | { do: "setRules"; rules: SyncRule[] }
+  | { do: "setRules"; rules: RuleSpec[] }
   | { do: "advance"; ms: number };
 
 /** Beyond 2³¹ milliseconds. */
@@ -57,11 +53,15 @@ const dueMs = fc.oneof(
   { weight: 20, arbitrary: smallMs },
   { weight: 1, arbitrary: fc.constant(FAR_MS) },
 );
-/** A far step lets every lease expire, so it is rarer still. */
+/** A far step lets every lease expire, so it is rarer still. An hour goes over to another period of a calendar. */
 const stepMs = fc.oneof(
   { weight: 150, arbitrary: smallMs },
-  { weight: 1, arbitrary: fc.constant(FAR_MS) },
+  { weight: 1, arbitrary: fc.constantFrom(FAR_MS, 3_600_000) },
 );
+/** Names that rules give too, so that requests and rules meet in one epoch. */
+const epoch = fc.constantFrom("forever", "v1", "v2", "slot-0", "2023-11-14T22", "2023-W46");
+/** Two servers; '' is not known. */
+const address = fc.constantFrom("192.0.2.1", "192.0.2.2", "");
 /** Far from the edge, where a sum of changes and a chain of clamped changes differ. */
 const priority = fc.oneof(
   { weight: 12, arbitrary: fc.integer({ min: -3, max: 3 }) },
@@ -76,6 +76,8 @@ const outcome: fc.Arbitrary<SyncOutcome> = fc.record(
     latencyMs: fc.constantFrom(1, 4, 20),
     retryAfterMs: fc.constantFrom(0, 7, 30),
     bytes: fc.constantFrom(10, 60),
+    address,
+    changed: fc.boolean(),
   },
   { requiredKeys: [], ...optional },
 );
@@ -150,7 +152,11 @@ function requestsOf(url: fc.Arbitrary<string>): fc.Arbitrary<SyncRequest> {
     maxAttempts: fc.integer({ min: 1, max: 3 }),
     data: fc.constantFrom("d1", 7),
   };
-  return fc.record(fields, { requiredKeys: ["url"], ...optional });
+  const plain = { requiredKeys: ["url" as const], ...optional };
+  return fc.oneof(
+    { weight: 7, arbitrary: fc.record(fields, plain) },
+    { weight: 1, arbitrary: fc.record({ ...fields, epoch }, plain) },
+  );
 }
 
 function when<const T extends string>(kinds: T[]): fc.Arbitrary<{ do: T }> {
@@ -219,6 +225,7 @@ function steering(size: ProgramSize): Any {
     command<Of<"hostLimit">>("hostLimit", { host, value: fc.integer({ min: 1, max: 3 }) }),
     command<Of<"hostBlock">>("hostBlock", { host, value: smallMs }),
     command<Of<"hold">>("hold", { host }),
+    command<Of<"hostAddress">>("hostAddress", { host, address }),
     { weight: 5, arbitrary: command<Of<"unhold">>("unhold", { host }) },
     when(["requeue"]),
     command<{ do: "requeue"; host: string }>("requeue", { host }),
@@ -241,5 +248,6 @@ const life: Any = fc.oneof(
   { weight: 3, arbitrary: when(["pause", "drain"]) },
   { weight: 18, arbitrary: when(["resume"]) },
   { weight: 3, arbitrary: when(["forget"]) },
+  { weight: 3, arbitrary: command<{ do: "forget"; epoch: string }>("forget", { epoch }) },
   { weight: 1, arbitrary: when(["clear"]) },
 );

@@ -1,0 +1,138 @@
+/**
+ * Epochs of the naive model: in which one a request is, what comes again by itself, and what is forgotten with one.
+ *
+ *   forever                for good            calendar, version, of    until the name changes
+ *   every, adaptive        a done record comes again by itself a period after its visit; a push after that time takes its place
+ *   a request's own epoch  before all of them; never again by itself
+ */
+import type { SyncPolicy, SyncRequest } from "./frontier-surface.ts";
+import { findRecord } from "./model-admit.ts";
+import { activeRules, matchRule, ruleOf } from "./model-rules.ts";
+import { becomePending, type Model, type ModelRecord, type ModelRule } from "./model-state.ts";
+
+/** The name of a request's epoch; undefined: the user's function gave none. */
+export function epochOf(
+  { epoch = "forever" }: SyncPolicy,
+  request: SyncRequest,
+  nowMs: number,
+): string | undefined {
+  if (request.epoch !== undefined) return request.epoch;
+  if (epoch === "forever" || "every" in epoch || "adaptive" in epoch) return "forever";
+  if ("version" in epoch) return epoch.version;
+  const timeMs = request.notBefore ?? nowMs;
+  if ("of" in epoch) return epoch.of(timeMs) || undefined;
+  if (epoch.undated === "forever" && request.notBefore === undefined) return "forever";
+  return periodName(epoch.calendar, timeMs);
+}
+
+/** In UTC, as ISO 8601 writes it. */
+function periodName(unit: "hour" | "day" | "week" | "month", timeMs: number): string {
+  const text = new Date(timeMs).toISOString();
+  if (unit === "hour") return text.slice(0, 13);
+  if (unit === "day") return text.slice(0, 10);
+  if (unit === "month") return text.slice(0, 7);
+  const day = 86_400_000;
+  let thursday = Math.floor(timeMs / day);
+  while (new Date(thursday * day).getUTCDay() !== 1) thursday -= 1;
+  thursday += 3;
+  const year = new Date(thursday * day).getUTCFullYear();
+  const week = Math.floor((thursday - Date.UTC(year, 0, 1) / day) / 7) + 1;
+  return `${year}-W${String(week).padStart(2, "0")}`;
+}
+
+/** A record is done: when it comes again by itself, if its rule crawls again and its identity is still its own. */
+export function rest(model: Model, record: ModelRecord, changed: boolean | undefined): void {
+  const { epoch = "forever" } = ruleOf(model, record).policy;
+  record.againAt = 0;
+  if (record.isOnce || !owns(model, record) || epoch === "forever") return;
+  if ("every" in epoch) record.againAt = model.now() + epoch.every;
+  if (!("adaptive" in epoch)) return;
+  record.periodMs = Math.round(nextPeriod(record.periodMs, changed, epoch.adaptive));
+  record.againAt = model.now() + record.periodMs;
+}
+
+/** From the middle of the scale; longer by e^(½ · (1 − 1/e)) after a visit that found no change, shorter by e^(½ · 1/e) after one that did. */
+function nextPeriod(
+  before: number,
+  changed: boolean | undefined,
+  { min, max }: { min: number; max: number },
+): number {
+  const last = before === 0 ? Math.sqrt(min * max) : before;
+  const step = changed === undefined ? 0 : changed ? -0.5 / Math.E : 0.5 * (1 - 1 / Math.E);
+  return Math.min(Math.max(last * Math.exp(step), min), max);
+}
+
+/** The time of a resting record has come: it stands in line again if the rule that it is under now crawls again. */
+export function wakeResting(model: Model, record: ModelRecord): void {
+  record.againAt = 0;
+  const rule = standingRule(model, record);
+  if (rule === undefined || !isRecrawled(rule.policy)) return;
+  record.attempts = 0;
+  record.deliveries = 0;
+  becomePending(model, record);
+  record.isAgain = true;
+}
+
+/** Its own rule, or the one that it would be given in place of a rule that has gone. */
+function standingRule(model: Model, record: ModelRecord): ModelRule | undefined {
+  const rule = ruleOf(model, record);
+  if (!rule.isGone) return rule;
+  const same = activeRules(model).find(({ id }) => id === rule.id);
+  return same ?? matchRule(model, new URL(record.url));
+}
+
+/** Whether a push takes the place of what is known of its identity instead of being a duplicate of it. */
+export function mayReplace(policy: SyncPolicy, request: SyncRequest, known: ModelRecord): boolean {
+  const isResting = known.state === "done" && known.againAt > 0;
+  if (isResting && request.dedup === "record") return true;
+  if (!isRecrawled(policy) || request.epoch !== undefined) return false;
+  if (request.dedup !== undefined && request.dedup !== "check") return false;
+  if (known.state === "done") return !isResting;
+  return known.state === "failed" || (known.state === "pending" && known.isAgain);
+}
+
+/** What it was is counted as it was: done, or forgotten where it had failed. */
+export function makeWay(known: ModelRecord): void {
+  if (known.state === "failed") known.state = "forgotten";
+  if (known.state === "pending") known.state = "done";
+  known.identity = undefined;
+  known.againAt = 0;
+}
+
+/** A new generation of all epochs; how many records it took. */
+export function forgetAll(model: Model): number {
+  return forgetRecords(model, () => true);
+}
+
+/** The same of one epoch: of `forever` all goes that no other epoch holds. */
+export function forgetEpoch(model: Model, name: string): number {
+  const owners = new Set(model.records.filter((record) => owns(model, record)));
+  if (name === "forever") {
+    return forgetRecords(model, (r) => r.epoch === name || !owners.has(r));
+  }
+  const count = forgetRecords(model, (r) => r.epoch === name && owners.has(r));
+  for (const record of model.records) if (record.epoch === name) record.identity = undefined;
+  return count;
+}
+
+function forgetRecords(model: Model, isOf: (record: ModelRecord) => boolean): number {
+  let count = 0;
+  for (const record of model.records.filter(isOf)) {
+    if (record.state === "done" || record.state === "failed") {
+      record.state = "forgotten";
+      count += 1;
+    }
+    // A new generation: what is still on its way finishes without identity.
+    record.identity = undefined;
+    record.againAt = 0;
+  }
+  return count;
+}
+
+function isRecrawled({ epoch = "forever" }: SyncPolicy): boolean {
+  return epoch !== "forever" && ("every" in epoch || "adaptive" in epoch);
+}
+
+function owns(model: Model, record: ModelRecord): boolean {
+  return record.identity !== undefined && findRecord(model, record.identity) === record;
+}

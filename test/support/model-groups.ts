@@ -1,0 +1,87 @@
+/**
+ * Groups of the naive model: clocks above hosts. Nothing is kept but the clocks; who belongs to a group, and how many leases
+ * it has out, is asked of all hosts whenever somebody wants to know.
+ *
+ *   may go      every group that the rule asks for has fewer leases than the limit, and its clock has passed
+ *   readyAt     hand-out and end of visit raise it to now + the rule's delay for this kind of group; a release takes its own back
+ *   address     not known: that group blocks nothing. Changed: the host goes, with its leases, to the other group
+ */
+import type { SyncGroup, SyncPolicy } from "./frontier-surface.ts";
+import { hostOf, type Model, type ModelHost } from "./model-state.ts";
+
+/** What a hand-out did to one group's clock. */
+export interface GroupHold {
+  by: SyncGroup["by"];
+  key: string;
+  readyBefore: number;
+  readySet: number;
+}
+
+export function groupsMayGo(model: Model, host: ModelHost, policy: SyncPolicy): boolean {
+  return groupsOf(policy).every(({ by, limit = Number.POSITIVE_INFINITY }) => {
+    const key = groupKey(host, by);
+    if (key === undefined) return true;
+    return leasedOf(model, by, key) < limit && model.now() >= readyAtOf(model, key);
+  });
+}
+
+export function reserveGroups(model: Model, host: ModelHost, policy: SyncPolicy): GroupHold[] {
+  return groupsOf(policy).flatMap(({ by, delayMs = 0 }) => {
+    const key = groupKey(host, by);
+    if (key === undefined) return [];
+    const readyBefore = readyAtOf(model, key);
+    const readySet = Math.max(readyBefore, model.now() + delayMs);
+    model.groups.set(key, readySet);
+    return [{ by, key, readyBefore, readySet }];
+  });
+}
+
+export function endGroups(model: Model, host: ModelHost, policy: SyncPolicy, endMs: number): void {
+  for (const { by, delayMs = 0 } of groupsOf(policy)) {
+    const key = groupKey(host, by);
+    if (key === undefined) continue;
+    model.groups.set(key, Math.max(readyAtOf(model, key), endMs + delayMs));
+  }
+}
+
+/** Clocks that nobody has set since are as before the hand-out. */
+export function cancelGroups(model: Model, host: ModelHost, holds: readonly GroupHold[]): void {
+  for (const { by, key, readyBefore, readySet } of holds) {
+    if (groupKey(host, by) !== key || readyAtOf(model, key) !== readySet) continue;
+    model.groups.set(key, readyBefore);
+  }
+}
+
+/** Clocks that still run outlive a clear. */
+export function owedGroups(model: Model): Model["groups"] {
+  return new Map([...model.groups].filter(([, readyAt]) => readyAt > model.now()));
+}
+
+export function setAddress(model: Model, key: string, address: string): void {
+  hostOf(model, key).address = address === "" ? undefined : address;
+}
+
+function groupsOf(policy: SyncPolicy): SyncGroup[] {
+  return policy.politeness?.groups ?? [];
+}
+
+function readyAtOf(model: Model, key: string): number {
+  return model.groups.get(key) ?? 0;
+}
+
+function leasedOf(model: Model, by: SyncGroup["by"], key: string): number {
+  const members = [...model.hosts.values()].filter((host) => groupKey(host, by) === key);
+  return members.reduce((sum, { leased }) => sum + leased, 0);
+}
+
+/** Kind and name of a host's group; undefined: it has none. Our programs have one function only. */
+function groupKey({ key, address }: ModelHost, by: SyncGroup["by"]): string | undefined {
+  if (by === "address") return address === undefined ? undefined : `address ${address}`;
+  if (by === "domain") return `domain ${domainOf(key)}`;
+  return `own ${by(key)}`;
+}
+
+/** The hosts of our programs end in two-label registrable domains. */
+function domainOf(host: string): string {
+  return host.replace(/:\d+$/, "").split(".").slice(-2).join(".");
+}
