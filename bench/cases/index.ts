@@ -1,6 +1,7 @@
 /** All cases, in the order in which they run. */
 import type { BenchCase } from "../harness/case.ts";
 import { CORE_CASES } from "./core/index.ts";
+import { CRAWL_CASES } from "./crawl/index.ts";
 import { KERNEL_CASES } from "./kernel/index.ts";
 import { PEER_CASES } from "./peers/index.ts";
 import { RULES_CASES } from "./rules/index.ts";
@@ -11,5 +12,6 @@ export const CASES: readonly BenchCase[] = [
   ...CORE_CASES,
   ...RULES_CASES,
   ...WORKER_CASES,
+  ...CRAWL_CASES,
   ...PEER_CASES,
 ];

@@ -28,7 +28,7 @@ export interface WebLog {
 /** Timers may fire, and clocks be read, a millisecond early on either side. */
 const TOLERANCE_MS = 2;
 
-export function createWebLog(now: () => number): WebLog {
+export function createWebLog(now: () => number, isKept = true): WebLog {
   const entries: WebLogEntry[] = [];
   const open = new Map<string, number>();
   let parallelMax = 0;
@@ -36,7 +36,7 @@ export function createWebLog(now: () => number): WebLog {
     entries,
     begin(asked) {
       const entry: WebLogEntry = { ...asked, beginMs: now(), status: 0, endMs: undefined };
-      entries.push(entry);
+      if (isKept) entries.push(entry);
       const count = (open.get(asked.host) ?? 0) + 1;
       open.set(asked.host, count);
       parallelMax = Math.max(parallelMax, count);

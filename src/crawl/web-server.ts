@@ -28,6 +28,8 @@ export interface SyntheticWebOptions {
   mishaps?: number;
   /** Whether there is a host of traps; default true. */
   traps?: boolean;
+  /** Whether the log keeps each request; default true. False, for webs of millions of pages: it stays empty. */
+  keepLog?: boolean;
 }
 
 export interface SyntheticWeb extends AsyncDisposable {
@@ -55,7 +57,7 @@ const LOOPBACK = "127.0.0.1";
 export async function openSyntheticWeb(options: SyntheticWebOptions = {}): Promise<SyntheticWeb> {
   const plan = createWebPlan(shapeOf(options));
   const clock = createSystemClock();
-  const log = createWebLog(() => clock.monotonic());
+  const log = createWebLog(() => clock.monotonic(), options.keepLog ?? true);
   const site: Site = { plan, pages: createWebPages(plan), log, clock, flaky: new Set() };
   const server = createServer({ keepAliveTimeout: 30_000 }, (request, response) =>
     serve(site, request, response),

@@ -13,7 +13,8 @@ export const scrapyPeer: Peer = {
   command: () => [pythonOf() as string, join(ROOT, "bench/peers/scrapy/drive.py")],
 };
 
-function pythonOf(): string | undefined {
+/** A Python that has Scrapy. */
+export function pythonOf(): string | undefined {
   const given = process.env.BENCH_PYTHON;
   const places = given === undefined ? ["python3", "/usr/bin/python3"] : [given];
   return places.find((python) => {
