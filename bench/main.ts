@@ -6,12 +6,14 @@
  *   npm run bench -- dedup bloom            some cases by name
  *   npm run bench -- --smoke                seconds: shows that everything runs and every checksum agrees
  *   npm run bench -- --list                 names, sentences, targets
+ *   npm run bench -- report                 page and README's table anew, from the newest results
  *   --rounds N   --params urls=1000000 (only such sizes)   --write   --no-write   --json   --no-build
  *   --budget <seconds>   --large            of the suite
  */
 import { parseArgs } from "node:util";
 import { CASES } from "./cases/index.ts";
 import { runNamed } from "./commands/named.ts";
+import { report } from "./commands/report.ts";
 import { runSuite } from "./commands/suite.ts";
 import type { BenchCase } from "./harness/case.ts";
 
@@ -39,6 +41,7 @@ export async function main(words: string[]): Promise<number> {
   const budget = wholeOf("--budget", values.budget);
   if (rounds === null || budget === null) return 2;
   const { smoke: isSmoke, json, params, large } = values;
+  if (positionals[0] === "report") return report();
   const chosen = choose(positionals);
   if (chosen === undefined) return 2;
   if (positionals.length === 0 && !isSmoke && !values.list) {

@@ -4,14 +4,12 @@
  * At smoke size everything runs in this process: what is shown is that it runs, not how fast.
  */
 import { join } from "node:path";
-import type { BenchCase, Params } from "../harness/case.ts";
+import { type BenchCase, type Params, ROUNDS, roundsOf } from "../harness/case.ts";
 import { CHILD_FLAGS, observeHere, observeInChild } from "../harness/child.ts";
 import { machineOf, ROOT } from "../harness/machine.ts";
 import { resultOf, type ResultFile, writeResult } from "../harness/result-file.ts";
 import { type CaseResult, paramText, runCase } from "../harness/run-case.ts";
 import { headText, resultText } from "../harness/table.ts";
-
-export const ROUNDS = { smoke: 1, real: { shared: 15, fresh: 5 } } as const;
 
 export interface NamedFlags {
   readonly isSmoke: boolean;
@@ -54,9 +52,8 @@ async function runOne(bench: BenchCase, flags: NamedFlags): Promise<boolean> {
   const size = flags.isSmoke ? "smoke" : "real";
   const machine = machineOf(ROOT, bench.process === "fresh" ? CHILD_FLAGS : []);
   const startedAt = new Date();
-  const rounds =
-    flags.rounds ?? (flags.isSmoke ? ROUNDS.smoke : (bench.rounds ?? ROUNDS.real[bench.process]));
-  const isHere = flags.isSmoke && rounds === ROUNDS.smoke;
+  const wanted = flags.rounds ?? (flags.isSmoke ? ROUNDS.smoke : undefined);
+  const isHere = flags.isSmoke && wanted === ROUNDS.smoke;
   const sizes = bench.sizes[size].filter((params) => matches(params, flags.params));
   if (!flags.json) console.log(headText(bench));
   const results: CaseResult[] = [];
@@ -65,7 +62,7 @@ async function runOne(bench: BenchCase, flags: NamedFlags): Promise<boolean> {
       const result = await runCase({
         bench,
         params,
-        rounds,
+        rounds: wanted ?? roundsOf(bench, params),
         observeFresh: (side) =>
           isHere
             ? observeHere(bench, side, params)

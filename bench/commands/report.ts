@@ -1,10 +1,53 @@
-/** Where a suite's results go. */
+/**
+ * What is made of a suite: its JSON, its page, README's table.
+ *
+ *   npm run bench -- report        page and table anew from the newest suite that was kept
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../harness/machine.ts";
-import { type SuiteObject, writeSuite } from "../harness/result-file.ts";
+import { SUITE_SCHEMA, type SuiteObject, suiteName, writeSuite } from "../harness/result-file.ts";
+import { htmlOf } from "../report/html.ts";
+import { withSummary } from "../report/summary.ts";
 
-/** Writes everything that is made of a suite. */
+const RESULTS = join(ROOT, "bench/results");
+/** A suite of a clean tree; those of single cases have a time in their names. */
+const SUITE_FILE = /^\d{4}-\d\d-\d\d-[0-9a-f]{7,40}\.json$/;
+
+/** Every suite that was kept, the oldest first. */
+export function suitesOf(folder: string = RESULTS): SuiteObject[] {
+  const names = readdirSync(folder).filter((name) => SUITE_FILE.test(name));
+  const suites = names.map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
+  return (suites as SuiteObject[])
+    .filter(({ schema }) => schema === SUITE_SCHEMA)
+    .sort((a, b) => a.at.localeCompare(b.at));
+}
+
+/** Writes everything that is made of a suite; README only from a clean tree. */
 export function publish(suite: SuiteObject): void {
-  const path = writeSuite(join(ROOT, "bench/results"), suite);
-  console.error(`\n  ${path.slice(ROOT.length)}`);
+  const json = writeSuite(RESULTS, suite);
+  const files = [json, writePage(suite)];
+  if (!suite.dirty) files.push(writeReadme(suite));
+  else console.error("\n  README is left as it is: the tree has changes that are not committed");
+  for (const path of files) console.error(`  ${path.slice(ROOT.length)}`);
+}
+
+/** Returns the exit code. */
+export function report(): number {
+  const suite = suitesOf().at(-1);
+  if (suite !== undefined) console.error(`  ${writePage(suite).slice(ROOT.length)}`);
+  console.error(`  ${writeReadme(suite).slice(ROOT.length)}`);
+  return 0;
+}
+
+function writePage(suite: SuiteObject): string {
+  const path = join(RESULTS, `${suiteName(suite)}.html`);
+  writeFileSync(path, htmlOf(suite));
+  return path;
+}
+
+function writeReadme(suite: SuiteObject | undefined): string {
+  const path = join(ROOT, "README.md");
+  writeFileSync(path, withSummary(readFileSync(path, "utf8"), suite));
+  return path;
 }

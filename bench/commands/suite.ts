@@ -10,8 +10,7 @@
  *       has fewer rounds, and then no verdict; what was not reached is listed as not measured.
  *   I2  A case that fails does not stop the others; the exit code is 1 then.
  */
-import type { BenchCase, Params } from "../harness/case.ts";
-import { sidesOf } from "../harness/case.ts";
+import { type BenchCase, type Params, roundsOf, sidesOf } from "../harness/case.ts";
 import { CHILD_FLAGS, observeInChild } from "../harness/child.ts";
 import { measureLimits } from "../harness/limits.ts";
 import { machineOf, ROOT } from "../harness/machine.ts";
@@ -23,7 +22,7 @@ import {
 } from "../harness/result-file.ts";
 import { type CaseResult, runCase, type TimeFrame } from "../harness/run-case.ts";
 import { headText, resultText } from "../harness/table.ts";
-import { progress, ROUNDS } from "./named.ts";
+import { progress } from "./named.ts";
 import { publish } from "./report.ts";
 
 export interface SuiteFlags {
@@ -91,13 +90,16 @@ export function suiteSizes({ sizes }: BenchCase, isLarge: boolean): readonly Par
   return isLarge ? [...usual, ...(sizes.large ?? [])] : usual;
 }
 
+/** What a case may take for its first rounds, in shares: some are heavy, and others leave time over. */
+const SHARES_MAX = 4;
+
 /** The time of the first of the entries that are left. */
 export function frameOf(left: readonly Entry[], endMs: number): TimeFrame {
   const weightOf = ({ bench }: Entry): number => bench.weight ?? 1;
   const weights = left.reduce((sum, entry) => sum + weightOf(entry), 0);
   const nowMs = performance.now();
-  const share = weightOf(left[0] as Entry) / weights;
-  return { softMs: nowMs + Math.max(0, endMs - nowMs) * share, hardMs: endMs };
+  const shareMs = (Math.max(0, endMs - nowMs) * weightOf(left[0] as Entry)) / weights;
+  return { softMs: nowMs + shareMs, hardMs: Math.min(endMs, nowMs + SHARES_MAX * shareMs) };
 }
 
 /** What is at work when time is up may go on a little: a run that ends is worth more. */
@@ -108,11 +110,10 @@ function endOf(time: TimeFrame | undefined): number | undefined {
 }
 
 async function observed({ bench, params }: Entry, time?: TimeFrame): Promise<CaseResult> {
-  const rounds = bench.rounds ?? ROUNDS.real[bench.process];
   const result = await runCase({
     bench,
     params,
-    rounds,
+    rounds: roundsOf(bench, params),
     observeFresh: (side) =>
       observeInChild({ bench: bench.name, side, params }, { untilMs: endOf(time) }),
     progress,

@@ -68,12 +68,19 @@ export interface BenchCase {
   readonly target?: string;
   readonly sizes: BenchSizes;
   /** Rounds of a real run, where it takes fewer than usual. */
-  readonly rounds?: number;
+  readonly rounds?: number | ((params: Params) => number);
   /** Its part of the suite's time, against 1 of any other. */
   readonly weight?: number;
   setup(side: string, params: Params): Job | Promise<Job>;
   /** Sides that cannot run here, with the reason: they are listed as not measured. */
   missing?(side: string, params: Params): string | undefined;
+}
+
+export const ROUNDS = { smoke: 1, shared: 15, fresh: 5 } as const;
+
+/** Rounds of a real run at a size. */
+export function roundsOf({ rounds, process: where }: BenchCase, params: Params): number {
+  return (typeof rounds === "function" ? rounds(params) : rounds) ?? ROUNDS[where];
 }
 
 /** The sides of a case, each once, in the order of its pairs. */

@@ -91,12 +91,12 @@ export function observeInChild(
     child.on("close", (code, signal) => {
       clearTimeout(timer);
       process.off("SIGINT", stop).off("SIGTERM", stop);
-      if (isUp) reject(new TimeUp(`${order.bench}, ${order.side}: time was up`));
-      else if (code !== 0) {
-        reject(new Error(`${order.bench}, ${order.side}: the child ended with ${code ?? signal}`));
-        return;
-      }
-      resolve(JSON.parse(output.trimEnd().split("\n").at(-1) as string) as Observation);
+      const who = `${order.bench}, ${order.side}`;
+      const last = output.trimEnd().split("\n").at(-1) ?? "";
+      if (isUp) reject(new TimeUp(`${who}: time was up`));
+      else if (code !== 0) reject(new Error(`${who}: the child ended with ${code ?? signal}`));
+      else if (last.endsWith("}")) resolve(JSON.parse(last) as Observation);
+      else reject(new Error(`${who}: the child said no more than ${last}`));
     });
   });
 }

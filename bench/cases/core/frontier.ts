@@ -39,6 +39,7 @@ export const frontierCase: BenchCase = {
   sizes: {
     smoke: [{ pending: 10_000 }],
     real: [{ pending: 100_000 }, { pending: 1_000_000 }, { pending: 10_000_000 }],
+    suite: [{ pending: 1_000_000 }],
   },
   rounds: 3,
   setup,

@@ -1,12 +1,16 @@
 /** The suite `core`: the frontier in memory through its public API (TARGETS §2). */
 import type { BenchCase } from "../../harness/case.ts";
 import { frontierCase } from "./frontier.ts";
+import { latency } from "./latency.ts";
 import { polite } from "./polite.ts";
 import { scaleFinished, scaleHosts, scalePending } from "./scale.ts";
+import { scaling } from "./scaling.ts";
 
 export const CORE_CASES: readonly BenchCase[] = [
   frontierCase,
+  latency,
   polite,
+  scaling,
   scalePending,
   scaleHosts,
   scaleFinished,

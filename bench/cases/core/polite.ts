@@ -32,6 +32,7 @@ export const polite: BenchCase = {
       { hosts: 10_000, pending: 1_000_000, polls: 300_000 },
       { hosts: 1_000_000, pending: 2_000_000, polls: 300_000 },
     ],
+    suite: [{ hosts: 10_000, pending: 400_000, polls: 200_000 }],
   },
   rounds: 3,
   setup,

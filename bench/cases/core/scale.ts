@@ -48,6 +48,7 @@ export const scalePending: BenchCase = scaleCase(
     sizes: {
       smoke: [{ few: 2_000, many: 10_000, timed: 2_000 }],
       real: [{ few: 100_000, many: 10_000_000, timed: 100_000 }],
+      suite: [], // the case `scaling` tells it at more sizes
     },
   },
   [["many", "few"]],
@@ -68,6 +69,7 @@ export const scaleHosts: BenchCase = scaleCase(
     sizes: {
       smoke: [{ few: 100, some: 500, many: 2_000, pending: 6_000, timed: 2_000 }],
       real: [{ few: 100, some: 10_000, many: 1_000_000, pending: 2_000_000, timed: 200_000 }],
+      suite: [{ few: 100, some: 10_000, many: 200_000, pending: 500_000, timed: 100_000 }],
     },
   },
   [
@@ -91,6 +93,7 @@ export const scaleFinished: BenchCase = scaleCase(
     sizes: {
       smoke: [{ after: 5_000, fresh: 0, timed: 2_000 }],
       real: [{ after: 10_000_000, fresh: 0, timed: 200_000 }],
+      suite: [{ after: 1_000_000, fresh: 0, timed: 200_000 }],
     },
   },
   [["after", "fresh"]],

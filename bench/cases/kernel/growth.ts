@@ -38,7 +38,11 @@ export const growth: BenchCase = {
     ["outrider-bare", "set"],
   ],
   target: "≤ 11.5 bytes/URL bare, ≤ 16 with state; longest call ≤ 2 ms at 10⁷",
-  sizes: { smoke: [{ urls: 262_144 }], real: [{ urls: 10_000_000 }, { urls: 100_000_000 }] },
+  sizes: {
+    smoke: [{ urls: 262_144 }],
+    real: [{ urls: 10_000_000 }, { urls: 100_000_000 }],
+    suite: [{ urls: 4_000_000 }],
+  },
   rounds: 3,
   setup: (side, params) => growthJob(side, params),
   missing(side, params) {

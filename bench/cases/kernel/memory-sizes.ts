@@ -52,6 +52,7 @@ export const memorySizes: BenchCase = {
   sizes: {
     smoke: [{ megabytes: 1 }],
     real: [{ megabytes: 1 }, { megabytes: 128 }, { megabytes: 1024 }],
+    suite: [{ megabytes: 128 }],
   },
   missing: (side) => (side.startsWith("native") ? nativeMissing() : undefined),
   setup(side, params) {

@@ -52,7 +52,11 @@ function setup(side: string, params: Params): Job {
       const left = Math.max(1, ground.wanted.size - fill.polled.length);
       return {
         times: { push: answer.pushNs / answer.pushed, resume: resume.answer.openNs / left },
-        facts: { ...factsOf(answer, ground.wanted.size), ...counts },
+        facts: {
+          "resume ms": resume.answer.openNs / 1e6,
+          ...factsOf(answer, ground.wanted.size),
+          ...counts,
+        },
       };
     },
     checksum: () => said,

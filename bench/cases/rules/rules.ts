@@ -28,6 +28,7 @@ export const rulesCase: BenchCase = {
       { rules: 100, pending: 300_000 },
       { rules: 10_000, pending: 300_000 },
     ],
+    suite: [{ rules: 10_000, pending: 300_000 }],
   },
   rounds: 5,
   setup,

@@ -1,12 +1,16 @@
 /** Outrider behind the cases' interface: its public API, nothing else. */
-import { createVirtualClock, openFrontier } from "../../../src/index.ts";
+import { createVirtualClock, type FrontierOptions, openFrontier } from "../../../src/index.ts";
 import type { Queue, QueueOptions } from "../queue.ts";
 
-export async function openOutrider({ delayMs }: QueueOptions): Promise<Queue> {
+export async function openOutrider(
+  { delayMs }: QueueOptions,
+  options: FrontierOptions = {},
+): Promise<Queue> {
   const clock = createVirtualClock(1_700_000_000_000);
   const frontier = await openFrontier({
     clock,
     keepOpen: true,
+    ...options,
     ...(delayMs === 0 ? {} : { defaults: { politeness: { delayMs, perHost: 1 } } }),
   });
   return {

@@ -1,0 +1,174 @@
+/**
+ * A suite as one self-contained page.
+ *
+ *   conditions ─▶ summary (README's table) ─▶ peers ─▶ size ─▶ bytes ─▶ ratios, case by case ─▶ latency curves ─▶ not measured
+ */
+import { decodeFromCompressedBase64 } from "hdr-histogram-js";
+import type { Percentiles } from "../harness/histogram.ts";
+import {
+  type CaseObject,
+  type RunObject,
+  type SuiteObject,
+  suiteName,
+} from "../harness/result-file.ts";
+import { paramText } from "../harness/run-case.ts";
+import { medianOf } from "../harness/statistics.ts";
+import { amount } from "../harness/table.ts";
+import { nsText, ratioText } from "./numbers.ts";
+import { page, tableOf, tag } from "./page.ts";
+import { peerRows } from "./peers.ts";
+import { scalingSection } from "./scaling.ts";
+import { conditionsText, summaryRows } from "./summary.ts";
+import { bar, escapeText, type Line, plot, strip } from "./svg.ts";
+
+export function htmlOf(suite: SuiteObject): string {
+  const title = `Outrider, measured ${suite.at.slice(0, 10)}`;
+  const doubtful = suite.cases.flatMap(({ runs }) => runs).filter(({ doubt }) => doubt !== null);
+  const runs = suite.cases.flatMap((each) => each.runs).length;
+  const body = [
+    tag("h1", title),
+    tag("p", conditionsText(suite)),
+    tag(
+      "p",
+      `${runs - doubtful.length} of ${runs} runs have a verdict; the others are drawn hollow: their A/A row was not ` +
+        "level with itself, or time allowed fewer than three rounds. A ratio is the peer's time divided by ours, " +
+        "the median of paired rounds with its bootstrap interval of 95 %.",
+      "soft",
+    ),
+    tableOf(summaryRows(suite)),
+    ...peersSection(suite),
+    ...scalingSection(suite),
+    ...bytesSection(suite),
+    tag("h2", "Every case"),
+    ...suite.cases.flatMap(caseSection),
+    ...missingSection(suite),
+    tag("p", `Every observation: ${suiteName(suite)}.json beside this page.`, "soft"),
+  ];
+  return page(title, body);
+}
+
+function peersSection(suite: SuiteObject): string[] {
+  const out: string[] = [];
+  for (const each of suite.cases.filter((one) => one.suite === "peers")) {
+    if (out.length === 0) out.push(tag("h2", "Beside other frontiers"));
+    out.push(tag("h3", each.question), tag("p", each.about, "about"));
+    for (const run of each.runs) {
+      out.push(tag("h4", paramText(run.params)));
+      out.push(tableOf(peerRows(run, each.case === "peers-durable")));
+      const missing = Object.entries(run.missing).map(([side, why]) => `${side} (${why})`);
+      if (missing.length > 0) out.push(tag("p", `Not measured: ${missing.join(", ")}.`, "soft"));
+    }
+  }
+  return out;
+}
+
+/** Facts that count bytes for each URL, side by side. */
+function bytesSection(suite: SuiteObject): string[] {
+  const out: string[] = [];
+  for (const each of suite.cases)
+    for (const run of each.runs)
+      for (const name of ["resident bytes/URL", "JS heap bytes/URL", "table bytes/URL"]) {
+        const rows = Object.entries(run.observations).map(([side, list]) => {
+          const values = list.map(({ facts }) => facts?.[name]).filter((v) => v !== undefined);
+          return { side, value: values.length === 0 ? -1 : medianOf(values) };
+        });
+        const known = rows.filter(({ value }) => value >= 0);
+        if (known.length === 0) continue;
+        const most = Math.max(...known.map(({ value }) => value), 1);
+        out.push(
+          tag("h4", `${name}: ${each.case}, ${paramText(run.params)}`),
+          '<div class="rows">',
+        );
+        for (const { side, value } of known) {
+          const isOurs = side.startsWith("outrider");
+          out.push(
+            tag("span", side),
+            bar(value / most, isOurs),
+            tag("span", amount(value), "value"),
+          );
+        }
+        out.push("</div>");
+      }
+  return out.length === 0 ? [] : [tag("h2", "Bytes for each URL"), ...out];
+}
+
+function caseSection(each: CaseObject): string[] {
+  const out = [tag("h3", `${each.case}: ${each.question}`)];
+  if (each.about !== each.question) out.push(tag("p", each.about, "about"));
+  if (each.target !== null) out.push(tag("p", `Target: ${each.target}`, "about"));
+  for (const run of each.runs) {
+    out.push(tag("h4", `${paramText(run.params)} · ${run.rounds} rounds`));
+    out.push(...ratioRows(run), ...curves(run));
+    if (run.doubt !== null) out.push(tag("p", run.doubt, "warn"));
+  }
+  return out;
+}
+
+function ratioRows(run: RunObject): string[] {
+  if (run.ratio.length === 0) return [];
+  const all = [...run.ratio.map(({ ratio }) => ratio), { low: 0.5, high: 2 }];
+  const low = Math.min(...all.map((each) => each.low));
+  const high = Math.max(...all.map((each) => each.high));
+  const axis = { low, high, isDoubtful: run.doubt !== null };
+  const rows = run.ratio.flatMap(({ subject, peer, phase, ratio, verdict }) => [
+    tag("span", `${subject} / ${peer}, ${phase}`),
+    strip(ratio, axis),
+    tag("span", `${ratioText(ratio)} ${run.doubt === null ? verdict : ""}`, "value"),
+  ]);
+  const level = run.same.flatMap(({ subject, phase, ratio }) => [
+    tag("span", `A/A ${subject}, ${phase}`, "soft"),
+    strip(ratio, axis),
+    tag("span", ratioText(ratio), "value soft"),
+  ]);
+  return ['<div class="rows">', ...rows, ...level, "</div>"];
+}
+
+/** Latency against percentile, the axis of percentiles logarithmic towards 1. */
+function curves(run: RunObject): string[] {
+  const names = new Set(
+    Object.values(run.observations).flatMap((list) => Object.keys(list.at(-1)?.latencies ?? {})),
+  );
+  const figures = [...names].map((name) => {
+    const lines = Object.entries(run.observations).flatMap(([side, list], at): Line[] => {
+      const percentiles = list.at(-1)?.latencies?.[name];
+      if (percentiles === undefined) return [];
+      return [{ label: side, kind: at === 0 ? "ours" : "other", points: curveOf(percentiles) }];
+    });
+    const x = ["0", "90", "99", "99.9", "99.99"].map((label, at) => ({ at, label }));
+    const most = Math.max(...lines.flatMap(({ points }) => points.map(([at]) => at)));
+    const ticks = x.filter(({ at }) => at <= Math.max(1, most));
+    const chart = plot(lines, { title: `latency of ${name}`, x: ticks, yLabel: nsText });
+    const caption = `<figcaption>${escapeText(name)}: latency by percentile</figcaption>`;
+    return `<figure>${caption}${chart}</figure>`;
+  });
+  return figures.length === 0 ? [] : ['<div class="plots">', ...figures, "</div>"];
+}
+
+function curveOf({ encoded, count }: Percentiles): [number, number][] {
+  const histogram = decodeFromCompressedBase64(encoded);
+  const points: [number, number][] = [];
+  for (let nines = 0; nines <= Math.min(5, Math.log10(count)); nines += 0.125) {
+    const percentile = 100 * (1 - 10 ** -nines);
+    points.push([nines, Math.max(1, histogram.getValueAtPercentile(percentile))]);
+  }
+  return points;
+}
+
+function missingSection(suite: SuiteObject): string[] {
+  const rows = suite.cases.flatMap((each) =>
+    each.runs.flatMap((run) =>
+      Object.entries(run.missing).map(([side, why]) => [
+        each.case,
+        paramText(run.params),
+        side,
+        why,
+      ]),
+    ),
+  );
+  const failed = suite.failed.map(({ case: name, reason }) => [name, "", "", `failed: ${reason}`]);
+  if (rows.length + failed.length === 0) return [];
+  return [
+    tag("h2", "Not measured"),
+    tableOf([["case", "size", "side", "why"], ...failed, ...rows]),
+  ];
+}

@@ -1,0 +1,122 @@
+/**
+ * Size: cost of an operation and bytes of a URL against how many there are, threads against one, and the machine's limits
+ * drawn in.
+ *
+ *   one load     a dependent load in as much memory as the frontier takes at that size
+ *   copied twice the URL's bytes into the frontier and out again, at the speed of a copy
+ */
+import type { Limits } from "../harness/limits.ts";
+import type { CaseObject, RunObject, SuiteObject } from "../harness/result-file.ts";
+import { nsText, sizeText, threeFigures } from "./numbers.ts";
+import { sideNumbers } from "./peers.ts";
+import { tableOf, tag } from "./page.ts";
+import { type Line, plot } from "./svg.ts";
+
+export function scalingSection(suite: SuiteObject): string[] {
+  const found = suite.cases.find((each) => each.case === "scaling");
+  const runs = found?.runs.filter(({ observations }) => "outrider" in observations) ?? [];
+  const out = [tag("h2", "What size costs")];
+  if (runs.length > 0) {
+    out.push(...costCharts(found as CaseObject, runs, suite.limits), sizeTable(runs));
+  }
+  out.push(...threadTable(suite));
+  return out.length > 1 ? out : [];
+}
+
+function sizeOf(run: RunObject): number {
+  return Number(run.params.pending);
+}
+
+function costCharts(
+  found: CaseObject,
+  runs: readonly RunObject[],
+  limits: Limits | null,
+): string[] {
+  const x = runs.map((run) => ({ at: Math.log10(sizeOf(run)), label: sizeText(sizeOf(run)) }));
+  const charts = ["push", "poll + done"].map((phase) => {
+    const lines: Line[] = ["outrider", "plain"].map((side) => ({
+      label: side,
+      kind: side === "outrider" ? "ours" : "other",
+      points: runs.flatMap((run): [number, number][] => {
+        const ns = sideNumbers(run, side).time(phase);
+        return ns === undefined ? [] : [[Math.log10(sizeOf(run)), ns]];
+      }),
+    }));
+    lines.push(...(limits === null ? [] : limitLines(runs, limits)));
+    const shown = lines.filter(({ points }) => points.length > 0);
+    const chart = plot(shown, { title: `${phase} against size`, x, yLabel: nsText });
+    return `<figure><figcaption>${phase}: time for each URL at so many pending</figcaption>${chart}</figure>`;
+  });
+  return [tag("p", found.about, "about"), '<div class="plots">', ...charts, "</div>"];
+}
+
+function limitLines(runs: readonly RunObject[], limits: Limits): Line[] {
+  const loads: [number, number][] = [];
+  const copies: [number, number][] = [];
+  for (const run of runs) {
+    const { fact } = sideNumbers(run, "outrider");
+    const bytes = (fact("resident bytes/URL") ?? 0) * sizeOf(run);
+    loads.push([Math.log10(sizeOf(run)), latencyAt(limits, bytes)]);
+    copies.push([Math.log10(sizeOf(run)), (2 * (fact("URL bytes") ?? 0)) / limits.copyBytesPerNs]);
+  }
+  return [
+    { label: "one load", kind: "limit", points: loads },
+    { label: "copied twice", kind: "limit", points: copies },
+  ];
+}
+
+/** Between the sizes that were measured, by the logarithm of the size. */
+export function latencyAt({ latency }: Limits, bytes: number): number {
+  const above = latency.findIndex((each) => each.bytes >= bytes);
+  const high = latency[above] ?? latency.at(-1);
+  const low = latency[above - 1];
+  if (high === undefined) return 0;
+  if (above < 0 || low === undefined) return high.ns;
+  const share = Math.log(bytes / low.bytes) / Math.log(high.bytes / low.bytes);
+  return low.ns + (high.ns - low.ns) * share;
+}
+
+function sizeTable(runs: readonly RunObject[]): string {
+  const rows = runs.map((run) => {
+    const { time, fact } = sideNumbers(run, "outrider");
+    const figure = (value: number | undefined): string =>
+      value === undefined ? "–" : threeFigures(value);
+    return [
+      sizeText(sizeOf(run)),
+      `${figure(time("push"))} ns`,
+      `${figure(time("poll + done"))} ns`,
+      figure(fact("resident bytes/URL")),
+      figure(fact("URL bytes")),
+      figure(fact("JS heap bytes/URL")),
+    ];
+  });
+  const head = [
+    "pending",
+    "push",
+    "poll + done",
+    "resident bytes",
+    "of these URL",
+    "JS heap bytes",
+  ];
+  return tableOf([head, ...rows]);
+}
+
+/** Leases a second by number of threads. */
+function threadTable(suite: SuiteObject): string[] {
+  const run = suite.cases.find((each) => each.case === "pool")?.runs.at(-1);
+  if (run === undefined) return [];
+  const rows = Object.keys(run.observations).map((side) => {
+    const { fact } = sideNumbers(run, side);
+    const told = (name: string): string => {
+      const value = fact(name);
+      return value === undefined ? "–" : Math.round(value).toLocaleString("en-US");
+    };
+    return [side, told("leases/s"), told("links/s")];
+  });
+  const note = `on ${suite.cores} cores, which the owner's thread shares with the workers`;
+  return [
+    tag("h3", "Threads"),
+    tag("p", note, "about"),
+    tableOf([["workers", "leases/s", "links/s"], ...rows]),
+  ];
+}

@@ -1,0 +1,152 @@
+/**
+ * The summary: a few rows of a suite, as README and the head of the page show them.
+ *
+ *   newest suite of bench/results ─▶ rows ─▶ Markdown between README's two marks
+ *
+ *   I1  README says what the newest suite says, or that there is none: test/api/bench-report.test.ts compares.
+ *   I2  A run without a verdict says so in its row; a case that is not in the suite has no row.
+ */
+import type { CaseObject, RunObject, SuiteObject } from "../harness/result-file.ts";
+import { suiteName } from "../harness/result-file.ts";
+import { nsText, rateText, ratioText, sizeText, threeFigures } from "./numbers.ts";
+import { largestRun, peerRows, sideNumbers } from "./peers.ts";
+
+export const MARKS = ["<!-- measured:begin", "<!-- measured:end -->"] as const;
+const BEGIN = "<!-- measured:begin — written from bench/results, not by hand -->";
+
+/** What README says before there is a suite. */
+const NOTHING = `There is no summary here yet. Measured numbers come from [bench/results](bench/results/README.md), each with its commit, machine and
+command; none stands in this page without them.`;
+
+interface Headline {
+  readonly case: string;
+  readonly subject: string;
+  readonly peer: string;
+  readonly phase: string;
+  readonly what: string;
+  readonly against: string;
+  /** The param that tells the size. */
+  readonly size?: string;
+}
+
+const PLAIN = "plain JavaScript";
+const HEADLINES: readonly Headline[] = [
+  row(["canonical", "outrider", "url", "time"], "canonical form of a batch", "`new URL(u).href`"),
+  row(
+    ["dedup", "outrider", "plain", "time"],
+    "canonical form, hash, exact dedup",
+    "`URL` and `Set`",
+  ),
+  row(["frontier", "outrider", "plain", "push"], "push", PLAIN, "pending"),
+  row(["frontier", "outrider", "plain", "poll"], "poll + done", "an array's `shift`", "pending"),
+  row(["polite", "outrider", "plain", "poll + done"], "poll + done, polite", PLAIN, "hosts"),
+  row(["latency", "outrider", "plain", "p99.9"], "p99.9 of a batch, open loop", PLAIN, "pending"),
+  row(
+    ["pool", "2 threads", "task", "lease"],
+    "a page on 2 threads",
+    "a Piscina task each",
+    "pages",
+  ),
+  row(
+    ["lane", "lane", "transfer", "url"],
+    "a URL to another thread",
+    "transferred buffers",
+    "urls",
+  ),
+];
+
+function row(
+  [name, subject, peer, phase]: readonly [string, string, string, string],
+  what: string,
+  against: string,
+  size = "urls",
+): Headline {
+  return { case: name, subject, peer, phase, what, against, size };
+}
+
+/** The head first. */
+export function summaryRows(suite: SuiteObject): string[][] {
+  const rows = HEADLINES.flatMap((headline) => {
+    const found = suite.cases.find((each) => each.case === headline.case);
+    return (found?.runs ?? []).slice(-1).flatMap((run) => headlineRow(headline, run));
+  });
+  return [["what", "against", "at", "times as fast", "a second, or time"], ...rows];
+}
+
+function headlineRow(headline: Headline, run: RunObject): string[][] {
+  const { subject, peer, phase, what, against, size } = headline;
+  const found = run.ratio.find(
+    (each) => each.subject === subject && each.peer === peer && each.phase === phase,
+  );
+  if (found === undefined) return [];
+  const ns = sideNumbers(run, subject).time(phase);
+  const count = run.params[size ?? ""];
+  const at = typeof count === "number" ? sizeText(count) : "";
+  const isLatency = phase.startsWith("p9");
+  const rate = ns === undefined ? "" : isLatency ? nsText(ns) : rateText(ns);
+  const verdict = run.doubt === null ? "" : ", no verdict";
+  return [
+    [what, against, at === "" ? "" : `${at} ${size}`, ratioText(found.ratio) + verdict, rate],
+  ];
+}
+
+export function conditionsText(suite: SuiteObject): string {
+  const { commit, dirty, cpu, cores, node, load, seconds } = suite;
+  const state = dirty ? ", with changes that are not committed" : "";
+  const minutes = threeFigures(seconds / 60);
+  return (
+    `Commit ${commit}${state}; ${cores} cores of ${cpu}, Node ${node}, ` +
+    `load ${load[0]} at the start; \`npm run bench\`, ${minutes} minutes.`
+  );
+}
+
+/** What stands between README's marks. */
+export function readmeBlock(suite: SuiteObject | undefined): string {
+  if (suite === undefined) return NOTHING;
+  const parts = [
+    conditionsText(suite),
+    `Medians of paired rounds with their intervals of 95 %; the whole of it: ${pageLink(suite)}.`,
+    "",
+    ...markdown(summaryRows(suite)),
+  ];
+  const memory = largestRun(suite, "peers-memory");
+  const small = smallestRun(suite.cases.find((each) => each.case === "peers-memory"));
+  if (small !== undefined)
+    parts.push("", peersIntro(small), "", ...markdown(peerRows(small, false)));
+  if (memory !== undefined && memory !== small)
+    parts.push("", peersIntro(memory), "", ...markdown(peerRows(memory, false)));
+  const durable = smallestRun(suite.cases.find((each) => each.case === "peers-durable"));
+  if (durable !== undefined) {
+    const text = "With a directory, killed by `kill -9` in the middle and opened again:";
+    parts.push("", text, "", ...markdown(peerRows(durable, true)));
+  }
+  return parts.join("\n");
+}
+
+function pageLink(suite: SuiteObject): string {
+  return `[${suiteName(suite)}](bench/results/${suiteName(suite)}.html)`;
+}
+
+function peersIntro(run: RunObject): string {
+  const urls = Number(run.params.urls).toLocaleString("en-US");
+  const doubt = run.doubt === null ? "" : " (a noisy run: times without a verdict)";
+  return `Frontiers side by side, ${urls} links of a crawl, most of them told already${doubt}:`;
+}
+
+function smallestRun(found: CaseObject | undefined): RunObject | undefined {
+  return found?.runs.find((run) => Object.keys(run.observations).length > 0);
+}
+
+function markdown([head, ...rows]: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  const rule = (head ?? []).map((_, at) => (at === 0 ? "---" : "---:"));
+  return [line(head ?? []), line(rule), ...rows.map(line)];
+}
+
+/** README with what the suite says between its marks; throws where the marks are missing. */
+export function withSummary(readme: string, suite: SuiteObject | undefined): string {
+  const from = readme.indexOf(MARKS[0]);
+  const to = readme.indexOf(MARKS[1]);
+  if (from < 0 || to < from) throw new Error(`README: no marks (expected: ${MARKS.join(" … ")})`);
+  return `${readme.slice(0, from)}${BEGIN}\n${readmeBlock(suite)}\n${readme.slice(to)}`;
+}

@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { suitesOf } from "../../bench/commands/report.ts";
+import type { Measured } from "../../bench/harness/case.ts";
+import { createHistogram, percentilesOf, recordNs } from "../../bench/harness/histogram.ts";
+import { type RunObject, SUITE_SCHEMA, type SuiteObject } from "../../bench/harness/result-file.ts";
+import { ratioOf, verdictOf } from "../../bench/harness/statistics.ts";
+import { htmlOf } from "../../bench/report/html.ts";
+import { latencyAt } from "../../bench/report/scaling.ts";
+import { readmeBlock, withSummary } from "../../bench/report/summary.ts";
+
+const README = fileURLToPath(new URL("../../README.md", import.meta.url));
+const RESULTS = fileURLToPath(new URL("../../bench/results", import.meta.url));
+
+const histogram = createHistogram();
+for (let ns = 1_000; ns < 2_000_000; ns += 1_000) recordNs(histogram, ns);
+
+/** A run of two sides, the first `times` as fast. */
+function runOf(phase: string, times: number, doubt: string | null = null): RunObject {
+  const measured = (ns: number): Measured => ({
+    times: { [phase]: ns },
+    facts: { "resident bytes/URL": ns / 5, "URL bytes": 60, lost: 0, "peak RSS MB": 90 },
+    latencies: { call: percentilesOf(histogram) },
+  });
+  const [ours, others] = [[500, 510, 505], [500, 510, 505].map((ns) => ns * times)];
+  const ratio = ratioOf(ours, others);
+  return {
+    params: { pending: 1_000_000, urls: 50_000 },
+    rounds: 3,
+    doubt,
+    ratio: [{ subject: "outrider", peer: "plain", phase, ratio, verdict: verdictOf(ratio) }],
+    same: [{ subject: "outrider", peer: "outrider", phase, ratio: ratioOf(ours, ours) }],
+    checksum: {},
+    observations: { outrider: ours.map(measured), plain: others.map(measured) },
+    missing: { "<crawlee>": "not installed & not wanted" },
+  };
+}
+
+function suiteOf(runs: Record<string, RunObject[]>): SuiteObject {
+  return {
+    ...{ schema: SUITE_SCHEMA, at: "2026-01-02T03:04:05.000Z", commit: "0123456789ab" },
+    ...{ dirty: false, node: "20.0.0", v8: "11", flags: [], cpu: "a processor", cores: 2 },
+    ...{ memoryBytes: 1, load: [0.1, 0, 0], seconds: 540, budgetSeconds: 570 },
+    limits: { latency: [{ bytes: 1e6, ns: 5 }, ...[{ bytes: 1e9, ns: 100 }]], copyBytesPerNs: 8 },
+    cases: Object.entries(runs).map(([name, list]) => ({
+      ...{ case: name, suite: name.startsWith("peers") ? "peers" : "core", about: "about" },
+      ...{ question: "What?", unit: "URL", target: null, size: "suite", seconds: 1, runs: list },
+    })),
+    failed: [{ case: "swap", reason: "broke" }],
+  };
+}
+
+const SUITE = suiteOf({
+  frontier: [runOf("push", 8)],
+  scaling: [runOf("push", 8), runOf("push", 9)],
+  "peers-memory": [runOf("push", 4)],
+  "peers-durable": [runOf("push", 2, "no verdict: the machine was noisy")],
+});
+
+describe("README's numbers", () => {
+  it("say what the newest kept suite says, or that there is none", () => {
+    const readme = readFileSync(README, "utf8");
+    expect(withSummary(readme, suitesOf(RESULTS).at(-1)), "npm run bench -- report").toBe(readme);
+  });
+
+  it("carry their commit, machine and command, and what has no verdict says so", () => {
+    const block = readmeBlock(SUITE);
+    for (const word of ["0123456789ab", "2 cores of a processor", "`npm run bench`", "Node 20.0.0"])
+      expect(block).toContain(word);
+    expect(block).toMatch(/\| push \| plain JavaScript \| 10⁶ pending \| 8\.00 \[[^|]*\] \|/);
+    const noisy = suiteOf({ frontier: [runOf("push", 8, "noisy")] });
+    expect(readmeBlock(noisy)).toMatch(/8\.00 \[[^|]*\], no verdict/);
+  });
+
+  it("stand between their marks and change nothing else", () => {
+    const readme =
+      "before\n<!-- measured:begin x -->\nwhat stood there\n<!-- measured:end -->\nafter\n";
+    const changed = withSummary(readme, SUITE);
+    expect(changed.startsWith("before\n<!-- measured:begin")).toBe(true);
+    expect(changed.endsWith("<!-- measured:end -->\nafter\n")).toBe(true);
+    expect(changed).not.toContain("what stood there");
+    expect(withSummary(changed, SUITE)).toBe(changed);
+    expect(() => withSummary("no marks", SUITE)).toThrow("no marks");
+  });
+});
+
+describe("the page of a suite", () => {
+  const html = htmlOf(SUITE);
+
+  it("is one file that loads nothing", () => {
+    expect(html).not.toMatch(/<(script|link|img|iframe)|https?:|url\(|@import/);
+    expect(html).toContain("prefers-color-scheme: dark");
+    expect(html).toContain('name="viewport"');
+  });
+
+  it("draws every ratio, a curve for every histogram, and what was not measured", () => {
+    const ratios = SUITE.cases.flatMap(({ runs }) => runs.flatMap((run) => run.ratio));
+    const level = SUITE.cases.flatMap(({ runs }) => runs.flatMap((run) => run.same));
+    expect(html.match(/<circle class="dot/g)).toHaveLength(ratios.length + level.length);
+    expect(html.match(/class="dot doubtful"/g)).toHaveLength(2);
+    expect(html.match(/latency by percentile/g)).toHaveLength(5);
+    expect(html).toContain("not installed &#38; not wanted");
+    expect(html).toContain("&#60;crawlee&#62;");
+    expect(html).toContain("failed: broke");
+  });
+
+  it("holds no number that is not one", () => {
+    expect(html).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  it("finds the latency of a size between those that were measured", () => {
+    const limits = SUITE.limits as NonNullable<SuiteObject["limits"]>;
+    expect(latencyAt(limits, 10)).toBe(5);
+    expect(latencyAt(limits, 1e12)).toBe(100);
+    expect(latencyAt(limits, 31_622_776.6)).toBeCloseTo(52.5);
+  });
+});
