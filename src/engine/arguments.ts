@@ -119,3 +119,9 @@ export function expressionOf(pattern: unknown): RegExp {
   }
   throw misuse("ARGUMENT_INVALID", "filter.pattern", pattern, "an ECMAScript pattern");
 }
+
+/** A state that a call can be asked about. */
+export function checkState(state: RecordState | undefined, known: readonly string[]): void {
+  if (state === undefined || known.includes(state)) return;
+  throw misuse("ARGUMENT_INVALID", "filter.state", state, `one of ${known.join(", ")}`);
+}

@@ -36,6 +36,7 @@ import { snapshotHead } from "../persistence/snapshot-head.ts";
 import { type SnapshotDone, writeSnapshot } from "../persistence/snapshot-write.ts";
 import { createTape, type Tape } from "../persistence/tape.ts";
 import type { EventHub } from "./events.ts";
+import type { RecordKeeper } from "./record-keeper.ts";
 import type { Tiers } from "./tiers.ts";
 import type { Settings } from "./options.ts";
 import type { Report, SnapshotInfo } from "./types.ts";
@@ -61,6 +62,8 @@ export interface DurableParts {
   /** The user's state. */
   readonly state: () => unknown;
   readonly notes: ReadonlyMap<string, Uint8Array>;
+  /** Whole records, where they are kept. */
+  readonly keeper: RecordKeeper | undefined;
 }
 
 interface Waiter {
@@ -96,7 +99,11 @@ export class Durable {
     this.#clock = parts.settings.clock;
     const { identity, place, serial } = parts;
     const onSynced = (fault: FrontierError | undefined): void => this.#synced(fault);
-    this.#journal = new Journal({ place, identity, serial, tape: this.#tape, onSynced });
+    const onSealed = (total: number): void => parts.keeper?.sealed(total);
+    this.#journal = new Journal({
+      ...{ place, identity, serial, tape: this.#tape, onSynced },
+      onSealed: parts.keeper === undefined ? undefined : onSealed,
+    });
     this.#core = parts.core;
     this.#names = parts.names ?? createNames(parts.core);
     this.#notes = new Map(parts.notes);
@@ -123,6 +130,7 @@ export class Durable {
       const isDurable = this.#journal.sync();
       this.#tellFault();
       if (!isDurable) throw this.#journal.fault as FrontierError;
+      this.#keep();
       this.#flushedAt = nowMs;
     } else if (this.#journal.heldBytes > 0) this.#arm(nowMs);
     const grown = this.#journal.total - this.#totalAtSnapshot;
@@ -229,6 +237,8 @@ export class Durable {
     this.#core.log = undefined;
     if (isDiscard) this.#discard();
     else this.#journal.close();
+    if (!isDiscard) this.#keep();
+    await this.#parts.keeper?.close(isDiscard);
     this.#parts.tiers.close(isDiscard);
     giveLock(this.#parts.place, this.#parts.lock);
   }
@@ -238,6 +248,7 @@ export class Durable {
       core: this.#core,
       names: this.#names,
       tape: this.#tape,
+      hearer: this.#parts.keeper,
       onGroup: () => this.#journal.relieve(),
       onBreak: () => {
         this.#isSnapshotBroken = true;
@@ -254,6 +265,11 @@ export class Durable {
     throw this.#journal.fault as FrontierError;
   }
 
+  /** What is durable may go to the store of whole records. */
+  #keep(): void {
+    this.#parts.keeper?.durable(this.#journal.total - this.#journal.sealedBytes);
+  }
+
   #arm(nowMs: number): void {
     if (this.#cancelTimer !== undefined || this.#journal.isSyncing || this.#isClosed) return;
     const { durability } = this.#parts.settings;
@@ -264,6 +280,7 @@ export class Durable {
       this.#log.end();
       if (durability !== "none") this.#journal.syncLater();
       else if (!this.#journal.write()) this.#arm(this.#clock.now());
+      if (durability === "none") this.#parts.keeper?.durable(this.#journal.total);
       this.#tellFault();
     });
   }
@@ -276,6 +293,7 @@ export class Durable {
   #synced(fault: FrontierError | undefined): void {
     this.#tellFault();
     if (fault === undefined) {
+      this.#keep();
       this.#flushedAt = this.#clock.now();
       if (this.#journal.size > SEGMENT_BYTES) this.#journal.rotate();
     }
@@ -363,7 +381,11 @@ export class Durable {
           journal.write();
           return { segment: journal.serial, offset: journal.size };
         },
-        flush: () => this.flush(),
+        flush: async () => {
+          await this.flush();
+          // What was said before this generation is replayed no more: the store has to have it.
+          await this.#parts.keeper?.drained();
+        },
       });
       if (done === undefined) return undefined;
       this.#snapshotAt = this.#clock.now();
@@ -418,6 +440,7 @@ export function notedCounters(core: Core): Record<string, unknown> {
   return {
     ...{ pushed, duplicate, full, lateResults, expired, leaseSequence, joined: hosts.joined },
     seen,
+    current: core.shares.current,
     rejected: Object.fromEntries(counters.rejected),
     passes: Object.fromEntries(rules.map(({ id, index }) => [id, passes[index]])),
   };

@@ -13,6 +13,7 @@ import { VERDICT_CLOSED, VERDICT_FULL_DISK, type Verdict, verdictOf } from "../f
 import type { RecordState } from "../frontier/record-state.ts";
 import {
   checkSignal,
+  checkState,
   checkText,
   countOf,
   expressionOf,
@@ -32,8 +33,10 @@ import type { Settings } from "./options.ts";
 import { openDurable, storedRules } from "./open-durable.ts";
 import { pushFrom } from "./push-from.ts";
 import { pushResult } from "./push-result.ts";
+import type { RecordKeeper } from "./record-keeper.ts";
+import { doneStories, needKeeper, requeueDone } from "./stories.ts";
 import { NOTHING_DURABLE, reportOf } from "./report.ts";
-import { readDefaults, readRequest, requestOf, timeMs } from "./request.ts";
+import { readDefaults, readRequest, requestOf, timeMs, withKey } from "./request.ts";
 import { createRuntime, type Runtime, type RuntimeHooks } from "./runtime.ts";
 import { Sharing } from "./sharing.ts";
 import type {
@@ -76,6 +79,7 @@ export class MemoryFrontier implements Frontier {
   #secret: Uint32Array | undefined;
   /** As they were given last; undefined: none ever were. */
   #rulesNow: Settings["rulesGiven"];
+  #keeper: RecordKeeper | undefined;
   /** The last file that was asked for. */
   #written: Promise<unknown> = Promise.resolve();
 
@@ -112,7 +116,7 @@ export class MemoryFrontier implements Frontier {
   async #openDirectory(): Promise<Runtime> {
     const settings = this.#settings;
     const events = this.#events;
-    const { durable, resumed, runtime, secret, seeded, tiers } = await openDurable({
+    const { durable, keeper, resumed, runtime, secret, seeded, tiers } = await openDurable({
       ...{ settings, events, state: () => this.state },
       make: (origin, tiers) =>
         createRuntime(settings, { ...this.#hooks, tiers }, undefined, origin),
@@ -121,6 +125,7 @@ export class MemoryFrontier implements Frontier {
       },
     });
     this.#life.durable = durable;
+    this.#keeper = keeper;
     this.#life.chores.restore(seeded);
     this.#secret = secret;
     this.#hooks.tiers = tiers;
@@ -217,7 +222,7 @@ export class MemoryFrontier implements Frontier {
     const input = readRequest(request);
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
-    const view = recordOf(this.#life.gate, input, nowMs);
+    const view = recordOf(this.#life.gate, input, nowMs, this.#keeper);
     this.#life.end(nowMs);
     return view;
   }
@@ -227,13 +232,12 @@ export class MemoryFrontier implements Frontier {
   ): Iterable<RecordView> {
     const { state, ...where } = readFilter(filter, ["state", "rule", "host"]);
     const { core, nowMs } = this.#life.need();
-    const known = ["pending", "waiting", "leased", "failed"];
-    if (state !== undefined && !known.includes(state)) {
-      throw misuse("ARGUMENT_INVALID", "filter.state", state, `one of ${known.join(", ")}`);
-    }
+    checkState(state, ["pending", "waiting", "leased", "failed", "done"]);
+    const keeper = state === "done" ? needKeeper(this.#keeper, "filter.state:") : undefined;
     step(core, nowMs);
     this.#life.end(nowMs);
     const isCurrent = (): boolean => !this.#life.isClosed && this.#life.need().core === core;
+    if (keeper !== undefined) return doneStories(core, keeper, where, isCurrent);
     return recordsOf(core, state === undefined ? where : { ...where, state }, isCurrent);
   }
 
@@ -310,14 +314,16 @@ export class MemoryFrontier implements Frontier {
 
   requeue(filter: { state?: "failed" | "done"; rule?: string; host?: string } = {}): number {
     const { state, rule, host } = readFilter(filter, ["state", "rule", "host"]);
-    if (state !== undefined && state !== "failed") {
-      const code = state === "done" ? "UNSUPPORTED" : "ARGUMENT_INVALID";
-      throw misuse(code, "filter.state", state, "'failed' in this version");
-    }
+    checkState(state, ["failed", "done"]);
+    const keeper = state === "done" ? needKeeper(this.#keeper, "filter.state:") : undefined;
     const { core, nowMs } = this.#life.need();
     this.#life.durable?.need(STEERING_BYTES);
     step(core, nowMs);
-    const count = requeueFailed(core, { rule, host }, nowMs);
+    const where = { rule, host };
+    const count =
+      keeper === undefined
+        ? requeueFailed(core, where, nowMs)
+        : requeueDone(this.#life.gate, keeper, where, nowMs);
     this.#life.end(nowMs);
     return count;
   }
@@ -450,7 +456,6 @@ export class MemoryFrontier implements Frontier {
     await this.close();
   }
 
-  /** Names of hosts and domains are lower-case; units of the user's own are as they are. */
   #unitKey(key: string): string {
     const { active } = this.#life.need().core;
     return active.some(({ policy }) => typeof policy.by === "function") ? key : key.toLowerCase();
@@ -489,10 +494,4 @@ function readRequests(given: unknown, defaults: unknown): readonly RequestLike[]
     if (standIn === undefined) return request;
     return { ...standIn, ...(typeof request === "string" ? { url: request } : request) };
   });
-}
-
-/** A request under the key that keyOf gave it: asking again might give another. */
-function withKey(request: RequestLike, key: string | undefined): RequestLike {
-  if (key === undefined) return request;
-  return typeof request === "string" ? { url: request, key } : { ...request, key };
 }

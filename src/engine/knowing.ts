@@ -49,6 +49,9 @@ import { seenFind } from "../structures/seen-set.ts";
 import { float, hashBytes, word, wordAt } from "../structures/store.ts";
 import { refusalOf } from "../frontier/admission.ts";
 import { batchKey, batchLoad, batchParse } from "../url/batch.ts";
+import type { RecordKeeper } from "./record-keeper.ts";
+import { STATES } from "./view.ts";
+import { withStory } from "./stories.ts";
 import { registrableDomain } from "../url/domain.ts";
 import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
 import { matchRow } from "../frontier/matcher.ts";
@@ -71,13 +74,6 @@ import type {
   RequestLike,
 } from "./types.ts";
 
-const STATES: Record<number, RecordState> = {
-  [RECORD_PENDING]: "pending",
-  [RECORD_WAITING]: "waiting",
-  [RECORD_LEASED]: "leased",
-  [RECORD_FAILED]: "failed",
-  [RECORD_RESTING]: "done",
-};
 const CODES: Record<string, number> = {
   pending: RECORD_PENDING,
   waiting: RECORD_WAITING,
@@ -153,13 +149,24 @@ function epochOf(rule: RuleState | undefined, input: RequestInput, nowMs: number
 }
 
 /** What is known of a request's identity; undefined: nothing. */
-export function recordOf(gate: Gate, request: RequestLike, nowMs: number): RecordView | undefined {
+export function recordOf(
+  gate: Gate,
+  request: RequestLike,
+  nowMs: number,
+  keeper?: RecordKeeper,
+): RecordView | undefined {
   const { core } = gate;
   const { hasIdentity, lo, hi } = lookUp(gate, request, nowMs);
   if (!hasIdentity) return undefined;
   const value = seenFind(core.seen, lo, hi);
   if (value === 0) return undefined;
-  if (!isFinishedValue(value)) return liveView(core, recordBehind(core, value, lo, hi));
+  const view = isFinishedValue(value)
+    ? finishedRecord(value)
+    : liveView(core, recordBehind(core, value, lo, hi));
+  return keeper === undefined ? view : withStory(view, keeper.story(lo, hi));
+}
+
+function finishedRecord(value: number): RecordView {
   const { isRemoved, attempts, depth } = finishedView(value);
   return { state: isRemoved ? "removed" : "done", attempts, depth };
 }

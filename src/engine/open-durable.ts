@@ -22,6 +22,8 @@ import { Durable } from "./durable.ts";
 import type { EventHub } from "./events.ts";
 import type { Settings } from "./options.ts";
 import type { Runtime, RuntimeOrigin } from "./runtime.ts";
+import { openKeeper } from "./record-file.ts";
+import type { RecordKeeper } from "./record-keeper.ts";
 import { Tiers } from "./tiers.ts";
 import { isSerializable } from "./codec.ts";
 import type { Resumed, Rule } from "./types.ts";
@@ -45,6 +47,7 @@ export interface OpenedDurable {
   /** When each rule was seeded last. */
   readonly seeded: Record<string, number>;
   readonly tiers: Tiers;
+  readonly keeper: RecordKeeper | undefined;
 }
 
 /** Rules as a note keeps them; null: they hold functions, and have to be given again at the next opening. */
@@ -61,10 +64,13 @@ export async function openDurable(parts: OpenParts): Promise<OpenedDurable> {
     files.makeDirectory(directory);
     const lock = takeLock(place, systemProcesses());
     const tiers = new Tiers(place, settings.seen.mode === "tiered");
+    let keeper: RecordKeeper | undefined;
     try {
-      return await openLocked(parts, place, { lock, tiers });
+      keeper = settings.records === "full" ? await openKeeper(settings, directory) : undefined;
+      return await openLocked(parts, place, { lock, tiers, keeper });
     } catch (error) {
       tiers.close(false);
+      await keeper?.close(false);
       giveLock(place, lock);
       throw error;
     }
@@ -75,10 +81,16 @@ export async function openDurable(parts: OpenParts): Promise<OpenedDurable> {
   }
 }
 
+interface Locked {
+  readonly lock: ReturnType<typeof takeLock>;
+  readonly tiers: Tiers;
+  readonly keeper: RecordKeeper | undefined;
+}
+
 async function openLocked(
   parts: OpenParts,
   place: Place,
-  { lock, tiers }: { lock: ReturnType<typeof takeLock>; tiers: Tiers },
+  { lock, tiers, keeper }: Locked,
 ): Promise<OpenedDurable> {
   const { settings, events } = parts;
   const profile = policyId(settings.key);
@@ -89,10 +101,12 @@ async function openLocked(
   };
   if (settings.from !== undefined) adoptFile(place, settings.from);
   const found = await recover({
-    ...{ place, profile, make, nowMs: settings.clock.now() },
+    ...{ place, profile, make, nowMs: settings.clock.now(), hearer: keeper },
     pause: () => new Promise((resolve) => setImmediate(resolve)),
     onProgress: (progress) => settings.onProgress?.(progress),
   });
+  if (found === undefined) keeper?.allForgotten(); // what stands there is nothing to a new one
+  keeper?.replayed();
   const secret = found?.secret ?? settings.secret ?? entropyWords(4);
   if (found === undefined) {
     tiers.begin();
@@ -101,7 +115,7 @@ async function openLocked(
   const { core } = runtime as Runtime;
   applyFound(parts, core, found);
   const durable = new Durable({
-    ...{ settings, events, place, lock, tiers, core, state: parts.state },
+    ...{ settings, events, place, lock, tiers, core, keeper, state: parts.state },
     identity: { secret, profile },
     names: found?.revival.names,
     serial: (found?.serial ?? 0) + 1,
@@ -114,7 +128,7 @@ async function openLocked(
   for (const cause of found?.damage ?? []) events.fault({ kind: "disk", stage: "open", cause });
   const resumed = found === undefined ? undefined : resumedOf(core, found);
   const seeded = seededOf(found);
-  return { runtime: runtime as Runtime, durable, secret, resumed, seeded, tiers };
+  return { runtime: runtime as Runtime, durable, secret, resumed, seeded, tiers, keeper };
 }
 
 /** What no table holds: notes, and rules where the opening has none of its own. */
@@ -170,7 +184,8 @@ function applyNotes(parts: Pick<OpenParts, "setState">, core: Core, { revival }:
   core.hosts.joined = Math.max(core.hosts.joined, said.joined);
   const { passes } = core.shares;
   for (const { id, index } of rules) passes[index] = said.passes[id] ?? (passes[index] as number);
-  sharesReorder(core.shares);
+  core.shares.current = Math.max(core.shares.current, said.current ?? 0);
+  sharesReorder(core.shares); // those with something pending stand there already
 }
 
 interface NotedCounters {
@@ -182,6 +197,8 @@ interface NotedCounters {
   readonly leaseSequence: number;
   readonly joined: number;
   readonly seen?: number;
+  /** The pass of the rule that was served last. */
+  readonly current?: number;
   readonly rejected: Record<string, number>;
   readonly passes: Record<string, number>;
 }

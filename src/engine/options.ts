@@ -25,6 +25,7 @@ export interface Settings {
   readonly name: string;
   /** undefined: in memory alone. */
   readonly directory: string | undefined;
+  readonly records: "state" | "full";
   /** The file to begin with. */
   readonly from: string | undefined;
   readonly durability: "sync" | { readonly everyMs: number } | "none";
@@ -98,11 +99,6 @@ const FIELDS = [
   "onProgress",
 ];
 
-/** Options of API.md that belong to parts not built yet: refused by name, never silently ignored. */
-const LATER: Record<string, string> = {
-  records: "none in this version: a frontier lives in memory",
-};
-
 /** A lease that nobody answers is given out again after this: longer than any sane download. */
 const LEASE_MS = 300_000;
 const MEMORY_BYTES = 1024 * 1024 * 1024;
@@ -119,10 +115,6 @@ const URL_BYTES_LIMIT = 16 * 1024 * 1024;
 
 export function normalizeOptions(options: FrontierOptions = {}): Settings {
   checkObject(options, "options", FIELDS);
-  for (const [field, expected] of Object.entries(LATER)) {
-    const value = (options as Record<string, unknown>)[field];
-    if (value !== undefined) throw misuse("UNSUPPORTED", `options.${field}`, value, expected);
-  }
   const { directory } = options;
   if (directory !== undefined && (typeof directory !== "string" || directory === "")) {
     throw misuse("OPTION_INVALID", "options.directory", directory, "a path");
@@ -140,6 +132,7 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
     name: nameOf(options.name ?? "default"),
     directory,
     from,
+    records: recordsOf(options.records, directory),
     durability: durabilityOf(options.durability, directory),
     snapshots: snapshotsOf(options.snapshots ?? {}),
     onProgress: hook(options.onProgress, "options.onProgress"),
@@ -173,6 +166,13 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
         ? (entropyWords(1)[0] as number)
         : integer(options.seed, "options.seed"),
   };
+}
+
+function recordsOf(records: unknown, directory: string | undefined): Settings["records"] {
+  if (records === undefined || records === "state") return "state";
+  if (records === "full" && directory !== undefined) return "full";
+  const expected = "'state', or 'full' with a directory beside it";
+  throw misuse("OPTION_INVALID", "options.records", records, expected);
 }
 
 function seenOf(

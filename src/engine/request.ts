@@ -220,3 +220,9 @@ function checkFlag(value: unknown, name: string): void {
 function wrong(name: string, value: unknown, expected: string): FrontierError {
   return misuse("REQUEST_INVALID", name, value, expected);
 }
+
+/** A request under the key that keyOf gave it: asking again might give another. */
+export function withKey(request: RequestLike, key: string | undefined): RequestLike {
+  if (key === undefined) return request;
+  return typeof request === "string" ? { url: request, key } : { ...request, key };
+}

@@ -1,7 +1,13 @@
 /** Views: what a user sees of a record, as plain data that outlives it. */
 import { type Core, ruleOf } from "../frontier/core.ts";
+import type { RecordState } from "../frontier/record-state.ts";
 import { recordHost } from "../frontier/walk.ts";
 import {
+  RECORD_FAILED,
+  RECORD_LEASED,
+  RECORD_PENDING,
+  RECORD_RESTING,
+  RECORD_WAITING,
   blobBytes,
   parentFingerprint,
   recordAttempt,
@@ -14,6 +20,14 @@ import {
 import { recordUrl } from "../structures/scratch.ts";
 import { type Extras, NO_EXTRAS, unpackExtras } from "./codec.ts";
 import type { RequestView } from "./types.ts";
+
+export const STATES: Record<number, RecordState> = {
+  [RECORD_PENDING]: "pending",
+  [RECORD_WAITING]: "waiting",
+  [RECORD_LEASED]: "leased",
+  [RECORD_FAILED]: "failed",
+  [RECORD_RESTING]: "done",
+};
 
 /** The optional part of a record's request. */
 export function recordExtras(core: Core, record: number): Extras {

@@ -128,6 +128,17 @@ export function isRestingValue(core: Core, value: number): boolean {
   return recordState(core.store, value) === RECORD_RESTING;
 }
 
+/** One done identity is new again, counted as forgotten. */
+export function forgetDone(core: Core, lo: number, hi: number): void {
+  const { counters, seen, sole } = core;
+  core.log?.identityForgotten(lo, hi);
+  counters.done--;
+  counters.forgotten++;
+  if (sole !== undefined) sole.done--;
+  seenRemove(seen, lo, hi);
+  counters.seen--;
+}
+
 /** Call it whenever the rules have changed. */
 export function noteEpochs(core: Core): void {
   core.isSegmented = core.active.some((rule) => isSegmented(rule.policy));

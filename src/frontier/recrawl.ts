@@ -23,6 +23,7 @@ import {
   heapPeekKey,
   heapPop,
   heapTieOf,
+  heapRemove,
 } from "../structures/heap.ts";
 import {
   blobPeriod,
@@ -37,6 +38,8 @@ import {
 } from "../structures/record.ts";
 import { recordUrl } from "../structures/scratch.ts";
 import { successorOf } from "./adopt.ts";
+import { seenFind } from "../structures/seen-set.ts";
+import { isSpilledValue } from "../structures/spill-identity.ts";
 import { nextPeriod, PERIOD_NEVER, periodCode, periodOf } from "./change-rate.ts";
 import { RULE_AGAIN } from "../structures/host-table.ts";
 import { type Core, ruleFlags, ruleOf, ruleQueueOf } from "./core.ts";
@@ -94,6 +97,16 @@ export function wakeResting(core: Core, nowMs: number, end?: { key: number; tie:
 function isBefore(heap: Heap, item: number, end: { key: number; tie: number }): boolean {
   const key = heapPeekKey(heap);
   return key < end.key || (key === end.key && heapTieOf(heap, item) < end.tie);
+}
+
+/** A record that rests stands in line at once; false: the identity has none. */
+export function comeBackNow(core: Core, lo: number, hi: number, nowMs: number): boolean {
+  const value = seenFind(core.seen, lo, hi);
+  if (value === 0 || isFinishedValue(value) || isSpilledValue(value)) return false;
+  if (recordState(core.store, value) !== RECORD_RESTING) return false;
+  heapRemove(core.resting, value);
+  returnResting(core, value, nowMs);
+  return true;
 }
 
 /** Whether a push of a known identity may be admitted anew under a rule that re-crawls. */

@@ -8,6 +8,7 @@
  *       bring about again, changes nothing.
  *   I2  A host's name precedes the first entry that names the host by its hash, in the journal or the snapshot before.
  */
+import type { RecordHearer } from "./hearer.ts";
 import { packr } from "./pack.ts";
 import {
   LOG_ADMITTED,
@@ -87,6 +88,8 @@ import { memberAddress } from "../structures/group-table.ts";
 import { dropName, forgetNames, type Names, nameRecord } from "./names.ts";
 import { type Tape, tapeBytesPadded, tapeDouble, tapeRoom } from "./tape.ts";
 
+/** The note of the time at which what follows in its group was said; only where somebody hears. */
+export const TIME_NOTE = "time";
 /** Flags of a record that are its own: where it stands is not. */
 const KEPT_FLAGS = 15;
 /** Texts up to here are copied word by word: cheaper than a call. */
@@ -102,6 +105,8 @@ export interface LogParts {
   readonly onGroup: () => void;
   /** It began beside hosts that are there already: the first word on one says all of it. */
   readonly isLate?: boolean;
+  /** Hears of every record with an identity, too. */
+  readonly hearer?: RecordHearer | undefined;
   /** What no snapshot under way may see half of: generations, rules. */
   readonly onBreak: () => void;
 }
@@ -115,6 +120,8 @@ export class JournalLog implements TransitionLog {
   parent = 0;
   /** The epoch that the frame named last. */
   epoch = "";
+  /** The time that the group said last. */
+  timeNoted = Number.NaN;
   /** Something was said that a caller in mode `sync` waits for. */
   isUrgent = false;
   /** Records alive that are never written. */
@@ -139,6 +146,7 @@ export class JournalLog implements TransitionLog {
       return;
     }
     if (core.specs !== this.specsNoted) this.noteRules();
+    if (this.parts.hearer !== undefined) this.#tell(this.parts.hearer, kind, record);
     if (kind === LOG_ADMITTED) {
       if ((flags & RECORD_FLAG_NO_IDENTITY) !== 0) nameRecord(this.names, record);
       this.#admitted(LOG_ADMITTED, record, flags);
@@ -192,6 +200,15 @@ export class JournalLog implements TransitionLog {
     sayGroup(this.core.store, this.tape, group);
   }
 
+  /** Its time is said once a group: a replay tells it again. */
+  #tell(hearer: RecordHearer, kind: number, record: number): void {
+    const at = hearer.timeMs();
+    if (at !== this.timeNoted) this.noteBytes(TIME_NOTE, packr.pack(at));
+    this.timeNoted = at;
+    const flags = recordFlags(this.core.store, record);
+    if ((flags & RECORD_FLAG_NO_IDENTITY) === 0) hearer.hear(this.core, kind, record, at);
+  }
+
   hostForgotten(host: number): void {
     const { store } = this.core;
     if (!hostFlag(store, host, HOST_JOURNALED)) return;
@@ -203,6 +220,7 @@ export class JournalLog implements TransitionLog {
   forgotten(): void {
     this.isUrgent = true;
     this.#words(JOURNAL_FORGOTTEN, 0, 0);
+    this.parts.hearer?.allForgotten();
     forgetNames(this.names);
     this.parts.onBreak();
   }
@@ -211,6 +229,7 @@ export class JournalLog implements TransitionLog {
     this.isUrgent = true;
     const { core, tape } = this;
     const value = seenFind(core.seen, lo, hi);
+    this.parts.hearer?.forgotten(lo, hi);
     let was = JOURNAL_WAS_FAILED;
     if (isRestingValue(core, value)) was = JOURNAL_WAS_DONE;
     else if (isFinishedValue(value)) {
@@ -246,6 +265,7 @@ export class JournalLog implements TransitionLog {
     u32[at] = JOURNAL_DISOWNED;
     u32[at + 1] = recordLo(store, record);
     u32[at + 2] = recordHi(store, record);
+    this.parts.hearer?.forgotten(u32[at + 1] as number, u32[at + 2] as number);
     nameRecord(this.names, record);
     u32[at + 3] = recordLo(store, record);
     u32[at + 4] = recordHi(store, record);
@@ -257,6 +277,7 @@ export class JournalLog implements TransitionLog {
   cleared(): void {
     this.isUrgent = true;
     this.#words(JOURNAL_CLEARED, 0, 0);
+    this.parts.hearer?.allForgotten();
   }
 
   note(name: string, value: unknown): void {
@@ -293,6 +314,8 @@ export class JournalLog implements TransitionLog {
     tape.groupEnd = tape.end;
     this.parent = 0; // its handle may be another's by the next group
     this.epoch = "";
+    this.timeNoted = Number.NaN;
+    this.parts.hearer?.groupEnded();
     this.parts.onGroup();
   }
 

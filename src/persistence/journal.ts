@@ -35,6 +35,8 @@ export interface JournalOptions {
   readonly identity: Identity;
   readonly serial: number;
   readonly tape: Tape;
+  /** Told when a frame is sealed, before anything of it is written. */
+  readonly onSealed?: ((total: number) => void) | undefined;
   /** Told after every sync, with the error if there was one. */
   readonly onSynced: (fault: FrontierError | undefined) => void;
 }
@@ -51,6 +53,7 @@ export class Journal {
   total = 0;
   fault: FrontierError | undefined;
   readonly #identity: Identity;
+  readonly #onSealed: ((total: number) => void) | undefined;
   readonly #onSynced: (fault: FrontierError | undefined) => void;
   #path = "";
   #file = -1;
@@ -70,6 +73,7 @@ export class Journal {
     this.serial = options.serial;
     this.#identity = options.identity;
     this.#onSynced = options.onSynced;
+    this.#onSealed = options.onSealed;
     this.#begin(options.serial);
   }
 
@@ -96,6 +100,7 @@ export class Journal {
       this.#heldBytes += bytes.length;
       this.size += bytes.length;
       this.total += bytes.length;
+      this.#onSealed?.(this.total);
     }
     try {
       for (; this.#written < this.#held.length; this.#written++) {

@@ -15,6 +15,7 @@ import type { Core } from "../frontier/core.ts";
 import { JOURNAL_FRAME_WORDS, JOURNAL_HEADER_BYTES } from "../layout/journal.ts";
 import { crcOf } from "./checksum.ts";
 import { readFile, replaceFile } from "./files.ts";
+import type { RecordHearer } from "./hearer.ts";
 import {
   damaged,
   type Found,
@@ -49,6 +50,8 @@ export interface RecoveryOptions {
   readonly nowMs: number;
   /** An empty core under this secret. */
   readonly make: (secret: Uint32Array, isCleared?: boolean) => Core;
+  /** Hears again what the journal says. */
+  readonly hearer?: RecordHearer | undefined;
   /** Lets others run. */
   readonly pause: () => Promise<void>;
   readonly onProgress: (progress: RecoveryProgress) => void;
@@ -179,6 +182,7 @@ class Run {
     this.#revival = createRevival(this.#options.make(secret), () =>
       this.#options.make(secret, true),
     );
+    this.#revival.hearer = this.#options.hearer;
     this.#replay = createReplay(this.#revival);
     return this.#revival;
   }

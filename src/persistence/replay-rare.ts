@@ -38,6 +38,7 @@ import { seenForget, seenRemove } from "../structures/seen-set.ts";
 import { word } from "../structures/store.ts";
 import { bytesOf, double, named, type Replay, take } from "./replay-cursor.ts";
 import { eachLive } from "./live.ts";
+import { TIME_NOTE } from "./journal-log.ts";
 import { keepName, nameRecord } from "./names.ts";
 import { packr } from "./pack.ts";
 import { reviveGroup, reviveHost, setRevivedAddress, setRevivedHost } from "./revive-host.ts";
@@ -94,6 +95,7 @@ export function applyNote(replay: Replay): void {
   const name = Buffer.from(bytesOf(replay, words[at + 1] as number)).toString("utf8");
   const value = bytesOf(replay, words[at + 2] as number);
   revival.notes.set(name, value);
+  if (name === TIME_NOTE) revival.timeMs = packr.unpack(value) as number;
   if (name === "ruleIds") setRuleIds(revival, packr.unpack(value) as string[]);
 }
 
@@ -110,6 +112,7 @@ export function applyDisowned(replay: Replay): void {
   const { core, names } = revival;
   const record = named(replay, at);
   if (record === 0) return;
+  revival.hearer?.forgotten(words[at + 1] as number, words[at + 2] as number);
   seenRemove(core.seen, words[at + 1] as number, words[at + 2] as number);
   revival.hasForgotten = true;
   const flags = recordFlags(core.store, record) | RECORD_FLAG_NO_IDENTITY;
@@ -129,6 +132,7 @@ export function applyUnseen(replay: Replay): void {
   const was = words[at + 3];
   const record = revivedRecord(revival, false, lo, hi);
   if (record !== 0) dropRevived(revival, record);
+  revival.hearer?.forgotten(lo, hi);
   seenRemove(core.seen, lo, hi);
   revival.hasForgotten = true;
   if (was !== JOURNAL_WAS_REMOVED) counters.forgotten++;
@@ -141,9 +145,11 @@ export function applyPlain(revival: Revival, kind: number, lo: number, hi: numbe
   const { core } = revival;
   switch (kind) {
     case JOURNAL_FORGOTTEN:
+      revival.hearer?.allForgotten();
       applyForgotten(revival);
       break;
     case JOURNAL_CLEARED:
+      revival.hearer?.allForgotten();
       clearRevival(revival);
       break;
     case JOURNAL_MEMBER: {

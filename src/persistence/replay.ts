@@ -88,6 +88,7 @@ import {
   dropRevived,
   type Revival,
   reviveRecord,
+  revivedRecord,
   ruleOfIndex,
   setDueOfRevived,
 } from "./revive.ts";
@@ -204,6 +205,7 @@ function applyAdmitted(replay: Replay): void {
     if ((record.flags & RECORD_FLAG_NO_IDENTITY) === 0) revival.core.counters.seen++;
   }
   if (!reviveRecord(revival, record)) replay.astray++;
+  else tellAgain(replay, at);
 }
 
 function applyLeased(replay: Replay): void {
@@ -216,6 +218,7 @@ function applyLeased(replay: Replay): void {
   if (record === 0) return;
   setRecordDeliveries(core.store, record, words[at + 3] as number);
   setRecordState(core.store, record, RECORD_LEASED);
+  tellAgain(replay, at);
 }
 
 function applyEnd(replay: Replay, kind: number): void {
@@ -228,6 +231,7 @@ function applyEnd(replay: Replay, kind: number): void {
   const wasResting = stateOf(head) === RECORD_RESTING;
   if (kind === LOG_REMOVED) core.counters.removed++;
   if (wasResting === (kind === LOG_REMOVED)) countDone(revival, head, wasResting ? -1 : 1);
+  tellAgain(replay, at);
   if (record !== 0) dropRevived(revival, record);
   if ((head & JOURNAL_NAMELESS) !== 0) return;
   seenSet(core.seen, words[at + 1] as number, words[at + 2] as number, words[at + 3] as number);
@@ -259,7 +263,20 @@ function applyMove(replay: Replay, kind: number): void {
   setRecordKey(store, record, key);
   setRecordPriority(store, record, double(replay, at + 7));
   setDueOfRevived(core, record, double(replay, at + 9));
+  tellAgain(replay, at);
   keepPeriod(core, record, packed >>> 16); // last: it may stand under another handle afterwards
+}
+
+/** What a hearer heard when the entry was said. */
+function tellAgain({ revival, words }: Replay, at: number): void {
+  const { core, hearer, timeMs } = revival;
+  const head = words[at] as number;
+  if (hearer === undefined || (head & JOURNAL_NAMELESS) !== 0) return;
+  const lo = words[at + 1] as number;
+  const hi = words[at + 2] as number;
+  const record = revivedRecord(revival, false, lo, hi);
+  if (record === 0) hearer.hearName(head & 255, lo, hi, timeMs);
+  else hearer.hear(core, head & 255, record, timeMs);
 }
 
 function stateOf(head: number): number {

@@ -55,6 +55,7 @@ import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { setWord } from "../structures/store.ts";
 import { ruleOf } from "../frontier/core.ts";
 import { freeRecord, isFinishedValue } from "../frontier/transition.ts";
+import type { RecordHearer } from "./hearer.ts";
 import { eachLive, type Live } from "./live.ts";
 import { createNames, dropName, keepName, namedRecord, type Names } from "./names.ts";
 import { sortByKey } from "./sort-keys.ts";
@@ -80,6 +81,10 @@ export interface Revival {
   epoch: string;
   /** Some epoch was forgotten: empty ones are looked for at the end. */
   hasForgotten: boolean;
+  /** Hears again what is replayed. */
+  hearer?: RecordHearer | undefined;
+  /** The time of the entries that follow. */
+  timeMs: number;
   /** Leases that were out at the end. */
   leases: number;
   /** The last host looked up. */
@@ -96,6 +101,7 @@ export function createRevival(core: Core, remake: () => Core): Revival {
       isAlone: false,
       parent: 0,
       leases: 0,
+      timeMs: 0,
       epoch: "",
       hasForgotten: false,
       hostLo: 0,

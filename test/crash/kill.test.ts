@@ -15,7 +15,7 @@ import { faultsOf } from "../support/crash-load.mjs";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
 const CHILD = fileURLToPath(new URL("../support/crash-child.mjs", import.meta.url));
-const KILLS = stressRounds(100, 3);
+const KILLS = stressRounds(40, 3);
 
 test.each(["sync", "group"])(
   "a process killed at any moment loses nothing that was flushed (mode %s)",

@@ -9,18 +9,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
-import { MemoryFrontier } from "../../src/engine/frontier.ts";
-import { normalizeOptions } from "../../src/engine/options.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { checkLife, type Life, lifeOf } from "../support/tier-lives.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
 const CHILD = fileURLToPath(new URL("tiers-child.mjs", import.meta.url));
 const OPTIONS = { keepOpen: true, memoryBytes: 150_000, seen: { memoryBytes: 200_000 } };
-
-interface Life {
-  pushed: number;
-  done: number;
-}
 
 /** Runs the child until `lines` lines came and `waitMs` passed, then kills it. */
 function live(
@@ -44,14 +37,7 @@ function live(
     });
     child.on("exit", (_code, signal) => {
       if (signal !== "SIGKILL") return reject(new Error(`child ended by itself: ${errors}`));
-      const last = (word: string): number =>
-        Number(
-          text
-            .match(new RegExp(`^${word} (\\d+)$`, "gm"))
-            ?.at(-1)
-            ?.split(" ")[1] ?? 0,
-        );
-      resolve({ pushed: last("pushed"), done: last("done") });
+      resolve(lifeOf(text));
     });
   });
 }
@@ -65,25 +51,7 @@ describe("a frontier with tiers, killed", () => {
     for (let round = 0; round < stressRounds(5, 0.7); round++) {
       const plan = { seed: random.word(), lines: 2 + random.below(30), waitMs: random.below(40) };
       const life = await live(directory, next, plan);
-      const frontier = await MemoryFrontier.open(normalizeOptions({ ...OPTIONS, directory }));
-      verifyFrontier(frontier);
-      const { done, pending, leased, accepted } = frontier.report();
-      expect(accepted).toBeGreaterThanOrEqual(life.pushed);
-      expect(done).toBeGreaterThanOrEqual(life.done);
-      expect(done + pending + leased).toBe(accepted);
-      next = accepted;
-      const urls = Array.from({ length: next }, (_, at) => `http://h${at % 7}.test/${at}`);
-      // Nothing done comes back, nothing is lost: the rest stands in the order of pushing.
-      const rest = [...frontier.records({ state: "pending" })].map(({ url }) => url);
-      expect(rest.sort()).toEqual(urls.slice(done).sort());
-      const first = frontier.pollMany(200);
-      expect(first.map(({ url }) => url)).toEqual(urls.slice(done, done + first.length));
-      for (const lease of first.reverse()) lease.release();
-      for (let start = 0; start < next; start += 5000) {
-        const part = urls.slice(start, start + 5000);
-        expect(frontier.pushMany(part).duplicate).toBe(part.length);
-      }
-      await frontier.close();
+      next = await checkLife({ ...OPTIONS, directory }, life);
     }
     rmSync(directory, { recursive: true });
     expect(next).toBeGreaterThan(5000);

@@ -18,7 +18,7 @@ import {
 import { createMemoryFiles } from "../support/memory-files.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
-const PROGRAMS = stressRounds(3, 1);
+const PROGRAMS = stressRounds(2, 1);
 const CALLS = 120;
 
 test("a frontier in memory comes back from a file as it was when the file was whole", async () => {

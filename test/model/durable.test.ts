@@ -14,7 +14,7 @@ import { killedFiles, knownOf, openRig } from "../support/durable-rig.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
-const PROGRAMS = stressRounds(5, 1);
+const PROGRAMS = stressRounds(4, 1);
 const CALLS = 160;
 
 test("a killed frontier comes back as it was when it was flushed, snapshots or none (I4, I5)", async () => {

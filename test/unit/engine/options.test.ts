@@ -62,11 +62,11 @@ const nested: Array<[path: string, options: unknown]> = [
     { defaults: polite({ hostBackoff: { after: 0, baseMs: 1, maxMs: 1 } }) },
   ],
   ["defaults.politeness.budget.urls", { defaults: polite({ budget: { urls: -1 } }) }],
+  ["records", { records: "full" }], // without a directory
+  ["records", { records: "some", directory: "/nowhere" }],
+  ["from", { from: "" }],
   ["defaults.key.profile", { defaults: { key: { profile: "exact" } } }],
 ];
-
-/** What API.md has and this version has not. */
-const later: Array<[path: string, options: unknown]> = [["records", { records: "full" }]];
 
 describe("options", () => {
   it.each(wrong)("%s that is wrong is named", (path, values) => {
@@ -83,12 +83,6 @@ describe("options", () => {
     const error = thrownBy(() => normalizeOptions(options as FrontierOptions)) as FrontierError;
     expect(error.code).toBe("OPTION_INVALID");
     expect(error.message.startsWith(`options.${path}: `)).toBe(true);
-  });
-
-  it.each(later)("%s is refused by name until it is there", async (path, options) => {
-    const opened = openFrontier(options as FrontierOptions);
-    await expect(opened).rejects.toMatchObject({ code: "UNSUPPORTED" });
-    await expect(opened).rejects.toThrow(`options.${path}: `);
   });
 
   it("of a bloom that no memory can hold are refused", async () => {

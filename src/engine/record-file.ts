@@ -1,0 +1,28 @@
+/**
+ * Where whole records are kept: `<directory>/<name>/records.mdb`, by the integration for lmdb, which is loaded here and only when
+ * somebody asks for `records: 'full'`. Its name is put together, so that nothing of the core leads to an optional package.
+ */
+import { join } from "node:path";
+import { FrontierError, shown } from "../base/errors.ts";
+import type { OpenRecordTier } from "../persistence/tier.ts";
+import type { Settings } from "./options.ts";
+import { RecordKeeper } from "./record-keeper.ts";
+
+/** Opens the keeper of a directory. Throws UNSUPPORTED where lmdb is not installed. */
+export async function openKeeper({ clock }: Settings, directory: string): Promise<RecordKeeper> {
+  const open = await loadStore();
+  return new RecordKeeper(open(join(directory, "records.mdb")), () => clock.now());
+}
+
+async function loadStore(): Promise<OpenRecordTier> {
+  const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const path = new URL(`../integrations/lmdb/record-tier.${ending}`, import.meta.url).href;
+  try {
+    const module = (await import(/* @vite-ignore */ path)) as { openRecordTier: OpenRecordTier };
+    return module.openRecordTier;
+  } catch (cause) {
+    const expected = "the package lmdb beside outrider: npm install lmdb";
+    const message = `options.records: "full" (expected: ${expected}); ${shown(cause)}`;
+    throw new FrontierError("UNSUPPORTED", message, { cause });
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * One life of a frontier with little memory that kills itself at a named point of its work with files.
+ *
+ *   node points-child.mjs <directory> <seed> <point> <which time> <pushed> <done>
+ *
+ * A point is <file>.<step>.<moment>: file journal, snapshot, cold, manifest, spill, lock, directory; step open, write, sync,
+ * rename, remove, truncate; moment before, torn (half of the bytes are written) or after. Point "none": the life ends by itself
+ * and says how often it passed each. It begins by holding what it finds against what its parent knows to be durable: all
+ * numbers below <pushed>, and <done> that were done. Lines: "fault <words>"; "pushed <n>": all below n are durable; "done <n>"; "points <json>".
+ */
+import { writeSync } from "node:fs";
+import { basename } from "node:path";
+import { MemoryFrontier } from "../../dist/engine/frontier.js";
+import { normalizeOptions } from "../../dist/engine/options.js";
+import { nodeFiles } from "../../dist/persistence/files.js";
+
+const [directory, seedText, point, whichText, ...known] = process.argv.slice(2);
+const [pushedBefore, doneBefore] = known.map(Number);
+const ROUNDS = 40;
+let state = Number(seedText) >>> 0;
+const random = (below) => {
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+  return (state >>> 8) % below;
+};
+
+const passed = {};
+const paths = new Map();
+
+/** Passes a point: dies here if it is the one. */
+function pass(name, beforeDying = () => {}) {
+  passed[name] = (passed[name] ?? 0) + 1;
+  if (name !== point || passed[name] !== Number(whichText)) return;
+  beforeDying();
+  process.kill(process.pid, "SIGKILL");
+  for (;;); // the signal may take a moment
+}
+
+function kindOf(path) {
+  const name = basename(path);
+  if (name.startsWith("journal")) return "journal";
+  if (name.startsWith("snapshot")) return "snapshot";
+  if (name.startsWith("run-")) return "cold";
+  if (name.startsWith("cold.manifest")) return "manifest";
+  if (name.startsWith("spill")) return "spill";
+  return name.startsWith("lock") ? "lock" : "directory";
+}
+
+/** A call with a point before and one behind it. */
+const around = (step, pathOf, call) =>
+  function around(...args) {
+    const kind = kindOf(pathOf(args));
+    pass(`${kind}.${step}.before`);
+    const result = call(...args);
+    pass(`${kind}.${step}.after`);
+    return result;
+  };
+
+const ofPath = ([path]) => path;
+const ofFile = ([file]) => paths.get(file) ?? "";
+const files = {
+  ...nodeFiles,
+  open(path, flags) {
+    if (flags === "r") return nodeFiles.open(path, flags);
+    pass(`${kindOf(path)}.open.before`);
+    const file = nodeFiles.open(path, flags);
+    paths.set(file, path);
+    pass(`${kindOf(path)}.open.after`);
+    return file;
+  },
+  write(...[file, bytes, from, length, position]) {
+    const kind = kindOf(paths.get(file) ?? "");
+    pass(`${kind}.write.before`);
+    if (length > 1) {
+      pass(`${kind}.write.torn`, () => nodeFiles.write(file, bytes, from, length >> 1, position));
+    }
+    const wrote = nodeFiles.write(file, bytes, from, length, position);
+    pass(`${kind}.write.after`);
+    return wrote;
+  },
+  sync: around("sync", ofFile, nodeFiles.sync),
+  syncLater(file, done) {
+    const kind = kindOf(paths.get(file) ?? "");
+    pass(`${kind}.sync.before`);
+    nodeFiles.syncLater(file, (error) => {
+      pass(`${kind}.sync.after`);
+      done(error);
+    });
+  },
+  truncate: around("truncate", ofFile, nodeFiles.truncate),
+  rename: around("rename", ofPath, nodeFiles.rename),
+  remove: around("remove", ofPath, nodeFiles.remove),
+  syncDirectory: around("sync", () => "directory", nodeFiles.syncDirectory),
+};
+
+const isSync = random(3) === 0;
+const options = normalizeOptions({
+  ...{ directory, keepOpen: true, memoryBytes: 60_000, seen: { memoryBytes: 60_000 } },
+  durability: isSync ? "sync" : { everyMs: 5 },
+  snapshots: { everyBytes: 60_000, keep: 1 + random(2) },
+});
+const frontier = await MemoryFrontier.open({ ...options, files });
+let next = checked();
+const say = () => writeSync(1, `pushed ${next}\ndone ${frontier.report().done}\n`);
+for (let round = 0; round < ROUNDS; round++) {
+  const urls = Array.from({ length: 20 + random(90) }, () => `http://h${next % 7}.test/${next++}`);
+  frontier.pushMany(urls);
+  frontier.done(frontier.pollMany(random(urls.length)));
+  if (isSync) say();
+  if (random(3) > 0) await new Promise((resolve) => setImmediate(resolve));
+  else {
+    await frontier.flush();
+    say();
+  }
+}
+await frontier.close();
+writeSync(1, `points ${JSON.stringify(passed)}\n`);
+
+/** Holds what was found against what is known to be durable; the number of URLs ever admitted. */
+function checked() {
+  const fault = (words) => writeSync(1, `fault ${words}\n`);
+  frontier.on("resumed", ({ damage }) => {
+    for (const words of damage) fault(words);
+  });
+  const { accepted, done, pending } = frontier.report();
+  if (accepted < pushedBefore) fault(`${accepted} admitted, ${pushedBefore} were durable`);
+  if (done < doneBefore) fault(`${done} done, ${doneBefore} were durable`);
+  if (done + pending !== accepted) fault(`${done} + ${pending} of ${accepted}`);
+  const urls = Array.from({ length: accepted }, (_, at) => `http://h${at % 7}.test/${at}`);
+  // Nothing done comes back, nothing is lost, nothing is bogus: the rest stands in the order of pushing.
+  const rest = [...frontier.records({ state: "pending" })].map(({ url }) => url).sort();
+  const wanted = urls.slice(done).sort();
+  if (rest.join() !== wanted.join()) fault(`pending ${rest.length}, expected ${wanted.length}`);
+  const first = frontier.pollMany(200);
+  for (const [at, { url }] of first.entries()) {
+    if (url !== urls[done + at]) fault(`${url} at place ${done + at}`);
+  }
+  for (const lease of first.reverse()) lease.release();
+  const { duplicate } = frontier.pushMany(urls);
+  if (duplicate !== accepted) fault(`${duplicate} of ${accepted} are known`);
+  return accepted;
+}

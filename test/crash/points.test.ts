@@ -1,0 +1,101 @@
+/**
+ * A frontier kills itself at named points: before, within and after each step with each sort of file. Whatever step that was, the
+ * next opening finds all that was flushed, by the parent's own record of what the children said; the next child looks, and at the end the parent.
+ *
+ *   file      journal (rotation: open, rename) · snapshot · cold (spilled identities, compaction) · manifest · spill · lock · directory
+ *   step      open · write · sync · rename · remove · truncate
+ *   moment    before · torn: half of the bytes · after
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import type { Random } from "../../src/base/random.ts";
+import { stressRounds, testRandom } from "../support/seed.ts";
+import { checkLife, type Life, lifeOf } from "../support/tier-lives.ts";
+
+const CHILD = fileURLToPath(new URL("points-child.mjs", import.meta.url));
+const OPTIONS = { keepOpen: true, memoryBytes: 60_000, seen: { memoryBytes: 60_000 } };
+const KILLS = stressRounds(120, 3);
+/** A directory serves so many lives: the later ones begin with what kills left. */
+const LIVES = 10;
+
+/** Steps that each sort of file goes through. */
+const STEPS: Readonly<Record<string, readonly string[]>> = {
+  journal: ["open", "write", "sync", "rename", "remove", "truncate"],
+  snapshot: ["open", "write", "sync", "rename", "remove"],
+  cold: ["open", "write", "sync", "rename", "remove"],
+  manifest: ["open", "write", "sync", "rename"],
+  spill: ["open", "write", "remove"],
+  lock: ["open", "write", "sync", "remove"],
+  directory: ["sync"],
+};
+
+const POINTS = Object.entries(STEPS).flatMap(([file, steps]) =>
+  steps.flatMap((step) => {
+    const moments = step === "write" ? ["before", "torn", "after"] : ["before", "after"];
+    return moments.map((moment) => `${file}.${step}.${moment}`);
+  }),
+);
+
+test("a frontier killed at any named point loses nothing that was flushed", async () => {
+  const random = testRandom("points");
+  const died = new Map<string, number>();
+  let kills = 0;
+  let before = "nothing";
+  // A life may end before its point comes: every life is checked, and twice as many have to do.
+  for (let lives = 0; kills < KILLS && lives < 2 * KILLS; ) {
+    const directory = mkdtempSync(join(tmpdir(), "points-"));
+    let said: Life = { pushed: 0, done: 0 };
+    for (let life = 0; life < LIVES && kills < KILLS; life++, lives++) {
+      const point = POINTS[lives % POINTS.length] as string;
+      const { text, isKilled } = await live({ directory, said, point, random });
+      expect(text.match(/^fault .*$/m)?.[0], `before ${point}, after ${before}`).toBe(undefined);
+      before = point;
+      if (isKilled) {
+        kills++;
+        died.set(point, (died.get(point) ?? 0) + 1);
+      }
+      const now = lifeOf(text);
+      said = { pushed: Math.max(said.pushed, now.pushed), done: Math.max(said.done, now.done) };
+    }
+    await checkLife({ ...OPTIONS, directory }, said);
+    rmSync(directory, { recursive: true });
+  }
+  const missed = POINTS.filter((point) => !died.has(point));
+  console.log(`${kills} kills at ${died.size} points; not met: ${missed.join(", ") || "none"}`);
+  expect(kills).toBeGreaterThan(KILLS / 2);
+}, 1_200_000);
+
+interface Plan {
+  readonly directory: string;
+  readonly said: Life;
+  readonly point: string;
+  readonly random: Random;
+}
+
+/** Runs one life to its end; the first, second or a later time that the point comes is its last. */
+function live(plan: Plan): Promise<{ text: string; isKilled: boolean }> {
+  const { directory, said, point, random } = plan;
+  const isFrequent = point.includes("write") || point.includes("journal.sync");
+  const which = 1 + random.below(isFrequent ? 8 : 1 + random.below(2));
+  const args = [CHILD, directory, random.word(), point, which, said.pushed, said.done].map(String);
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    let text = "";
+    let errors = "";
+    child.stdout.on("data", (data: Buffer) => {
+      text += data.toString("utf8");
+    });
+    child.stderr.on("data", (data: Buffer) => {
+      errors += data.toString("utf8");
+    });
+    child.on("close", (code, signal) => {
+      const isKilled = signal === "SIGKILL";
+      if (isKilled || code === 0) resolve({ text, isKilled });
+      else reject(new Error(`${point}, time ${which}: ${errors}`));
+    });
+  });
+}
