@@ -8,6 +8,12 @@ export {
   type Presets,
   presets,
 } from "./engine/presets.ts";
+export {
+  openFrontierThread,
+  type ThreadFrontier,
+  type ThreadHost,
+} from "./engine/thread-frontier.ts";
+export type { ThreadLease } from "./engine/thread-lease.ts";
 export type {
   DoneResult,
   EpochPolicy,

@@ -1,0 +1,95 @@
+/**
+ * What goes between a thread that uses a frontier and the thread that owns it: calls one way, answers and events the other,
+ * as structured clone carries them. What a clone would lose (a result's methods, an error's code) is said in plain data.
+ */
+import { FrontierError, type FrontierErrorCode } from "../base/errors.ts";
+import type { FrontierEvents, Lease, PushResult, Verdict } from "./types.ts";
+
+/** A call of a method; `lease`, `host`, `source`: of one of those. */
+export interface Call {
+  readonly id: number;
+  readonly on: "frontier" | "lease" | "host" | "source";
+  /** Number of the lease or the source, key of the host. */
+  readonly key: number | string;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+export interface Answer {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: PlainError;
+}
+
+/** An event that somebody listens to. */
+export interface Told {
+  readonly event: keyof FrontierEvents;
+  readonly payload: unknown;
+}
+
+export interface PlainError {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly details?: unknown;
+}
+
+/** A PushResult: the different verdicts, and which of them each request got. */
+export interface PlainResult {
+  readonly counts: Omit<PushResult, "verdict"> & { readonly late?: boolean };
+  readonly verdicts: readonly Verdict[];
+  readonly which: Uint8Array;
+}
+
+/** A lease: its fields, and its number with the owner. */
+export type PlainLease = Omit<Lease, LeaseMethod> & { readonly number: number };
+
+export type LeaseMethod = "done" | "retry" | "fail" | "release" | "redirect" | "extend";
+
+export function plainError(cause: unknown): PlainError {
+  if (!(cause instanceof Error)) return { name: "Error", message: String(cause) };
+  const { name, message } = cause;
+  if (!(cause instanceof FrontierError)) return { name, message };
+  const { code, details } = cause;
+  return { name, message, code, ...(details === undefined ? {} : { details }) };
+}
+
+export function errorOf({ name, message, code, details }: PlainError): Error {
+  if (code !== undefined) return new FrontierError(code as FrontierErrorCode, message, details);
+  const error = new Error(message);
+  error.name = name;
+  return error;
+}
+
+export function plainResult(result: PushResult & { readonly late?: boolean }): PlainResult {
+  const { size, accepted, deferred, duplicate, rejected, full, late } = result;
+  const verdicts: Verdict[] = [];
+  const which = new Uint8Array(size);
+  for (let at = 0; at < size; at++) {
+    const verdict = result.verdict(at);
+    let index = verdicts.indexOf(verdict);
+    if (index < 0) index = verdicts.push(verdict) - 1;
+    which[at] = index;
+  }
+  const counts = { size, accepted, deferred, duplicate, rejected, full };
+  return { counts: late === undefined ? counts : { ...counts, late }, verdicts, which };
+}
+
+export function resultOf({ counts, verdicts, which }: PlainResult): PushResult {
+  const verdict = (index: number): Verdict => {
+    const one = verdicts[which[index] as number];
+    if (one !== undefined) return one;
+    const expected = `a whole number below ${counts.size}`;
+    throw new FrontierError("ARGUMENT_INVALID", `index: ${index} (expected: ${expected})`);
+  };
+  return { ...counts, verdict };
+}
+
+export function plainLease(lease: Lease, number: number): PlainLease {
+  const { url, method, body, headers, priority, depth, attempt, deliveries, host, rule } = lease;
+  const { parent, handler, data, fingerprint, deadlineMs } = lease;
+  return {
+    ...{ url, method, body, headers, priority, depth, attempt, deliveries, host, rule },
+    ...{ parent, handler, data, fingerprint, deadlineMs, number },
+  };
+}
