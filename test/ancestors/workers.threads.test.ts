@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { openFrontier } from "../../src/engine/open.ts";
+import { attach } from "../../src/workers/remote/port.ts";
 import type { Frontier } from "../../src/engine/types.ts";
 import {
   attachConsumer,
@@ -104,6 +105,63 @@ describe("worker threads, row by row", () => {
     expect(consumer.source[consumer.start]).toBe(7);
   });
 
+  it("G1: of a thousand starts at once one wins, and only legal changes of state happen", async () => {
+    await withPool({ frontier: { keepOpen: true } }, async ({ frontier, pool }) => {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const starts = Array.from({ length: 1_000 }, () =>
+        pool.run({ signal }).then(
+          () => "ended",
+          (cause: unknown) => (cause as { code?: string }).code ?? "aborted",
+        ),
+      );
+      controller.abort(new Error("stop"));
+      const answers = await Promise.all(starts);
+      expect(answers.filter((one) => one === "STATE_INVALID")).toHaveLength(999);
+      expect(answers[0]).toBe("aborted");
+      const told: string[] = [];
+      frontier.on("status", ({ from, to }) => told.push(`${from} ${to}`));
+      frontier.resume(); // running already: nothing happens
+      frontier.pause();
+      frontier.pause();
+      frontier.resume();
+      await frontier.drain();
+      frontier.resume();
+      await Promise.all([frontier.close(), frontier.close()]);
+      expect(() => frontier.pause()).toThrow(/closed/);
+      expect(told).toEqual([
+        "running paused",
+        "paused running",
+        "running draining",
+        "draining running",
+        "running stopping",
+        "stopping stopped",
+      ]);
+      await expect(pool.run()).resolves.toBeUndefined(); // nothing is left of what is closed
+    });
+  });
+
+  it("G10: a full ring pushes back, has room again once it was read, and closing wakes who waits", async () => {
+    const frontier = await openFrontier({ keepOpen: true });
+    // On the owner's thread: nothing is read while this function holds it.
+    const port = attach(frontier.share());
+    const page = Array.from({ length: 500 }, (_, at) => `http://a.test/${"x".repeat(200)}/${at}`);
+    let rounds = 0;
+    const push = (): string[] => port.push(page.map((url) => `${url}/${rounds++}`));
+    let answers = push();
+    for (; answers[0] !== "full"; answers = push()) expect(rounds).toBeLessThan(50_000);
+    expect(new Set(answers)).toEqual(new Set(["full"]));
+    await until(() => port.push("http://b.test/") !== "full", "room again");
+    await port.close();
+    frontier.clear();
+    const other = attach(frontier.share());
+    const waiting = other.take();
+    await other.close();
+    expect(await waiting).toEqual([]);
+    expect(port.push("http://c.test/")).toBe("rejected");
+    await frontier.close();
+  });
+
   it("G-B5: workers that wait for work use no processor", async () => {
     await withPool({ frontier: { keepOpen: true }, pool: { threads: 2 } }, async (rig) => {
       const controller = new AbortController();
@@ -188,14 +246,17 @@ describe("worker threads, row by row", () => {
   });
 
   it("G-B11: the choice between workers is a least one from the first on, whatever its number", async () => {
-    await withPool({ pool: { threads: 2, concurrency: 1 } }, async ({ frontier, pool }) => {
-      for (const url of urlsOf(200)) frontier.push({ url, handler: "naps" });
-      const shares: number[] = [];
-      const run = pool.run();
-      await until(() => pool.report().completed > 150, "most done");
-      shares.push(...pool.report().workers.map(({ called }) => called));
-      await run;
-      expect(Math.min(...shares)).toBeGreaterThan(30);
+    const options = { frontier: { keepOpen: true }, pool: { threads: 2, concurrency: 8 } };
+    await withPool(options, async ({ frontier, pool }) => {
+      const controller = new AbortController();
+      const ended = expect(pool.run({ signal: controller.signal })).rejects.toThrow();
+      await until(() => pool.report().workers.every(({ thread }) => thread >= 0), "both seated");
+      // As many as both have room for at first, none of which ends: each gets the next in turn.
+      frontier.pushMany(urlsOf(8).map((url) => ({ url, handler: "waits" })));
+      await until(() => pool.report().handling === 8, "all begun");
+      expect(pool.report().workers.map(({ called }) => called)).toEqual([4, 4]);
+      controller.abort();
+      await ended;
     });
   });
 

@@ -188,6 +188,7 @@ export class Hub {
 
   /** Resolves when nothing is left: finished, or closed, and every ring empty (I4). */
   finished(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {
       this.#finishing.push(resolve);
       this.wake();

@@ -107,12 +107,14 @@ describe("a pool of worker threads", () => {
   });
 
   it("tells a handler that its lease ran out, and hands the record out again", async () => {
-    const frontier = { leaseMs: 50, defaults: { maxAttempts: 2 } };
+    const frontier = { leaseMs: 50, maxDeliveries: 1_000, defaults: { maxAttempts: 2 } };
     await withPool({ frontier }, async ({ frontier: open, pool }) => {
       open.push({ url: "http://a.test/", handler: "never" });
-      open.push("http://b.test/");
+      // On a slow machine this one may run out too, more than once.
+      open.push({ url: "http://b.test/", maxAttempts: 1_000 });
       await pool.run();
-      expect(open.report()).toMatchObject({ failed: 1, done: 1, expired: 2 });
+      expect(open.report()).toMatchObject({ failed: 1, done: 1 });
+      expect(open.report().expired).toBeGreaterThanOrEqual(2);
     });
   });
 
@@ -140,19 +142,28 @@ describe("a pool of worker threads", () => {
   });
 
   it("grows and shrinks while it runs", async () => {
-    await withPool({ pool: { threads: 1, concurrency: 2 } }, async ({ frontier, pool }) => {
-      for (let at = 0; at < 400; at++) {
-        frontier.push({ url: `http://a.test/${at}`, handler: "naps" });
-      }
-      const run = pool.run();
-      await until(() => pool.report().completed > 10, "a first few");
+    const options = { frontier: { keepOpen: true }, pool: { threads: 1, concurrency: 2 } };
+    await withPool(options, async ({ frontier, pool }) => {
+      let pushed = 0;
+      // There is work for as long as a thread takes to start.
+      const more = (): Promise<void> => {
+        for (let at = 0; at < 20; at++) {
+          frontier.push({ url: `http://a.test/${pushed++}`, handler: "naps" });
+        }
+        return new Promise((resolve) => setTimeout(resolve, 5));
+      };
+      const controller = new AbortController();
+      const ended = expect(pool.run({ signal: controller.signal })).rejects.toThrow();
+      await until(() => pool.report().completed > 10, "a first few", more);
       pool.resize(3);
       const working = (): number => pool.report().workers.filter(({ called }) => called > 0).length;
-      await until(() => working() === 3, "three at work");
+      await until(() => working() === 3, "three at work", more);
       pool.resize(1);
-      await until(() => pool.report().workers.length === 1, "one left");
-      await run;
-      expect(frontier.report()).toMatchObject({ done: 400, failed: 0, retried: 0 });
+      await until(() => pool.report().workers.length === 1, "one left", more);
+      await until(() => frontier.report().done === pushed, "all done");
+      expect(frontier.report()).toMatchObject({ failed: 0, retried: 0, pending: 0, leased: 0 });
+      controller.abort();
+      await ended;
     });
   });
 
