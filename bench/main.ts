@@ -6,13 +6,19 @@
  *   npm run bench -- dedup bloom            some cases by name
  *   npm run bench -- --smoke                seconds: shows that everything runs and every checksum agrees
  *   npm run bench -- --list                 names, sentences, targets
+ *   npm run bench -- compare main dedup     this version against another, in two worktrees; --strict: exit 1 where it is worse
+ *   npm run bench -- check                  the newest suite against the one before: better, worse, inconclusive
+ *   npm run bench -- instructions dedup     instructions instead of time, by perf or valgrind
  *   npm run bench -- report                 page and README's table anew, from the newest results
  *   --rounds N   --params urls=1000000 (only such sizes)   --write   --no-write   --json   --no-build
  *   --budget <seconds>   --large            of the suite
  */
 import { parseArgs } from "node:util";
 import { CASES } from "./cases/index.ts";
+import { compare } from "./commands/compare.ts";
+import { instructions } from "./commands/instructions.ts";
 import { runNamed } from "./commands/named.ts";
+import { check } from "./commands/regression.ts";
 import { report } from "./commands/report.ts";
 import { runSuite } from "./commands/suite.ts";
 import type { BenchCase } from "./harness/case.ts";
@@ -35,15 +41,25 @@ export async function main(words: string[]): Promise<number> {
       budget: { type: "string" },
       write: { type: "boolean" },
       json: { type: "boolean", default: false },
+      strict: { type: "boolean", default: false },
     },
   });
   const rounds = wholeOf("--rounds", values.rounds);
   const budget = wholeOf("--budget", values.budget);
   if (rounds === null || budget === null) return 2;
   const { smoke: isSmoke, json, params, large } = values;
-  if (positionals[0] === "report") return report();
-  const chosen = choose(positionals);
+  const [command, ...names] = positionals;
+  if (command === "report") return report();
+  if (command === "check") return check(names);
+  const revision = command === "compare" ? names.shift() : undefined;
+  const isCommand = command === "compare" || command === "instructions";
+  const chosen = choose(isCommand ? names : positionals);
   if (chosen === undefined) return 2;
+  if (command === "instructions") return instructions(chosen, json);
+  if (command === "compare") {
+    const { strict } = values;
+    return compare({ cases: chosen, revision: revision ?? "", isSmoke, rounds, json, strict });
+  }
   if (positionals.length === 0 && !isSmoke && !values.list) {
     const budgetSeconds = budget ?? BUDGET_SECONDS;
     return runSuite({ cases: CASES, budgetSeconds, large, json, write: values.write ?? true });
