@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { WINDOW_MAX } from "../../../../src/workers/pool/seat.ts";
 import { WorkerPool } from "../../../../src/workers/pool/pool.ts";
 import { fingerprint } from "../../../../src/index.ts";
 import { openFrontier } from "../../../../src/engine/open.ts";
@@ -175,6 +176,32 @@ describe("a pool of worker threads", () => {
       expect(rig.pool.report()).toMatchObject({ recycled: 3, restarts: 0, called: 70 });
     });
   });
+
+  it.each([1, 2])(
+    "begins leases in the frontier's order on %d threads, but for what was laid out and not begun",
+    async (threads) => {
+      const count = 700;
+      const order = new Int32Array(new SharedArrayBuffer((count + 1) * 4));
+      const pool = { threads, concurrency: 1, workerData: { order: order.buffer } };
+      await withPool({ pool }, async (rig) => {
+        const priorities = Array.from({ length: count }, (_, at) => (at * 389) % count);
+        rig.frontier.pushMany(
+          priorities.map((priority) => {
+            return { url: `http://a.test/${priority}`, priority, handler: "records" };
+          }),
+        );
+        await rig.pool.run();
+        const begun = [...order.subarray(1)];
+        expect(order[0]).toBe(count);
+        // How many better ones had not begun when this one did: none on one thread, else a window for each other.
+        begun.forEach((priority, at) => {
+          const better = count - 1 - priority;
+          const ahead = begun.slice(0, at).filter((one) => one > priority).length;
+          expect(better - ahead).toBeLessThanOrEqual((threads - 1) * (WINDOW_MAX + 1));
+        });
+      });
+    },
+  );
 
   it("says so when the handler module does not load", async () => {
     const frontier = await openFrontier();
