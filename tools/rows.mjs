@@ -4,7 +4,7 @@
  *   node tools/rows.mjs        exit code 1 if a row has neither a test nor a reason, or a test has no row
  *
  * `test/ancestors/rows.json` names every row: "" where a test of `test/ancestors` must stand for it, else what
- * it waits for (disk, threads, redis, crawl). A test stands for the row that its title begins with: "W12: …".
+ * it waits for (disk, threads, redis). A test stands for the row that its title begins with: "W12: …".
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ import ts from "typescript";
 const FOLDER = fileURLToPath(new URL("../test/ancestors/", import.meta.url));
 const TITLE = /^([A-Z](?:-B)?\d+):/;
 /** What a row may wait for instead of a test here. */
-export const REASONS = ["disk", "threads", "redis", "crawl", "open"];
+export const REASONS = ["disk", "threads", "redis"];
 
 /** { missing: rows without test or reason, waiting: [row, reason] without a test, unknown: titles of no row }. */
 export function compareRows(rows, titles) {

@@ -86,6 +86,10 @@ describe("NEOCrawler", () => {
 
   it("N7: the settings are options with the defaults that they had", () => {
     expect(presets.neocrawler()).toMatchObject({ maxLeases: 200, defaults: { maxAttempts: 4 } });
+    const defaults = openNeo();
+    defaults.frontier.pushMany(pages("x", 300));
+    expect(defaults.frontier.pollMany(300).length).toBe(200); // schedule_quantity_limitation
+    expect(defaults.frontier.host("a.com").delayMs).toBe(0); // request delay
     const { frontier } = openNeo({ maxLeases: 3 });
     frontier.pushMany(pages("x", 10));
     expect(frontier.pollMany(10).length).toBe(3);
@@ -152,6 +156,31 @@ describe("NEOCrawler", () => {
     expect(frontier.push(url).status).toBe("accepted");
     frontier.setRules(branch(1));
     expect(frontier.push(url).status).toBe("duplicate");
+  });
+
+  it("N14: a re-seed round opens a new epoch for branch pages: they are crawled again, their details are not", () => {
+    const { frontier, clock } = openNeo({
+      rules: [
+        {
+          ...LIST,
+          seeds: ["http://a.com/list/0"],
+          every: HOUR,
+          epoch: { of: (timeMs) => `round ${Math.floor((timeMs - 1_000_000) / HOUR)}` },
+        },
+        { ...DETAIL, epoch: "forever" },
+      ],
+    });
+    const found = ["http://a.com/list/1", "http://a.com/detail/1"];
+    for (const admitted of [2, 1, 1]) {
+      const seed = frontier.poll() as Lease;
+      expect(seed.url).toBe("http://a.com/list/0");
+      expect(seed.done({ found })).toMatchObject({ accepted: admitted, duplicate: 2 - admitted });
+      const rest = frontier.pollMany(9);
+      expect(rest.map(({ url }) => url).sort()).toEqual([...found].sort().slice(2 - admitted));
+      frontier.done(rest);
+      expect(frontier.poll()).toBe(undefined);
+      clock.advance(HOUR);
+    }
   });
 
   it("N15: only the named parameters count, in their order, or none at all", () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../src/base/random.ts";
 import type { EpochPolicy, FrontierOptions } from "../../../src/engine/types.ts";
+import { coreOf } from "../../../src/engine/verify.ts";
+import { noteRecords } from "../../../src/frontier/walk.ts";
+import { epochSalt } from "../../../src/structures/epoch-table.ts";
+import { recordHi, recordLo } from "../../../src/structures/record.ts";
 import { openBench, thrownBy } from "../../support/bench-frontier.ts";
 import { testSeed } from "../../support/seed.ts";
 
@@ -220,5 +224,27 @@ describe("epoch policies", () => {
     const error = thrownBy(() => frontier.forget({ epoch: "e" }));
     expect(error).toMatchObject({ code: "OPTION_INVALID" });
     check();
+  });
+});
+
+describe("the salt of an epoch", () => {
+  it("changes both words of an identity's hash, each by its own word", () => {
+    const { frontier } = openBench();
+    frontier.pushMany([{ url: A }, { url: A, epoch: "one" }, { url: A, epoch: "two" }]);
+    const core = coreOf(frontier);
+    const noted = noteRecords(core, new Set(["pending"]));
+    const [plain, one, two] = Array.from(noted.handles.subarray(0, noted.count), (record) => [
+      recordLo(core.store, record),
+      recordHi(core.store, record),
+    ]) as [number[], number[], number[]];
+    for (const [hash, name] of [
+      [one, "one"],
+      [two, "two"],
+    ] as const) {
+      const salt = Array.from(epochSalt(core.epochs, name));
+      expect(salt.every((word) => word !== 0)).toBe(true);
+      expect(hash.map((word, at) => (word ^ (plain[at] as number)) >>> 0)).toEqual(salt);
+    }
+    expect([one[0] === two[0], one[1] === two[1]]).toEqual([false, false]);
   });
 });
