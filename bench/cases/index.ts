@@ -2,6 +2,7 @@
 import type { BenchCase } from "../harness/case.ts";
 import { CORE_CASES } from "./core/index.ts";
 import { CRAWL_CASES } from "./crawl/index.ts";
+import { DURABILITY_CASES } from "./durability/index.ts";
 import { KERNEL_CASES } from "./kernel/index.ts";
 import { PEER_CASES } from "./peers/index.ts";
 import { RULES_CASES } from "./rules/index.ts";
@@ -11,6 +12,7 @@ export const CASES: readonly BenchCase[] = [
   ...KERNEL_CASES,
   ...CORE_CASES,
   ...RULES_CASES,
+  ...DURABILITY_CASES,
   ...WORKER_CASES,
   ...CRAWL_CASES,
   ...PEER_CASES,

@@ -1,0 +1,6 @@
+/** The suite `durability`: what a directory costs, what comes back from it, and what memory has no room for (TARGETS §3). */
+import type { BenchCase } from "../../harness/case.ts";
+import { durabilityCase } from "./durability.ts";
+import { spillCase } from "./spill.ts";
+
+export const DURABILITY_CASES: readonly BenchCase[] = [durabilityCase, spillCase];
