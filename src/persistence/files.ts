@@ -186,13 +186,10 @@ const DISK_CODES: Readonly<Record<string, DiskCode>> = {
 
 type DiskCode = readonly [FrontierErrorCode, string];
 
-/** What a caller of a failed write sees: DISK_FULL by name, anything else as it came. */
+/** What a caller of a failed write sees: what the platform said, by its stable name; anything else as it came. */
 export function diskError(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
-  if (code !== "ENOSPC" && code !== "EDQUOT" && code !== "DISK_FULL") return error;
-  return new FrontierError("DISK_FULL", `${path}: no space left (expected: room on disk)`, {
-    path,
-  });
+  return typeof code === "string" ? diskFault(error, path) : error;
 }
 
 /** What the system says in a small file of its own; "" where it has none. */
