@@ -3,7 +3,8 @@
  *
  *   host bytes ─▶ quick hash ─▶ tags of its set ─▶ entry whose bytes are equal ─▶ its number
  *
- * Two passes, so that the cache misses of many rows overlap: hash and touch the tags, then compare.
+ * Three passes, so that the cache misses of many rows overlap: hash and touch the tags, touch the entry whose tag is equal,
+ * then compare.
  *
  *   I1  An answer is that of equal bytes: the hash only says where to look, so whoever aims collisions wins misses.
  *   I2  A row is left to the owner where its host is not known, or its plan asks for more than the host.
@@ -52,7 +53,10 @@ export function matchBatch(batch: usize, memo: usize, rules: usize, depth: u32):
     set(rules, i, tag);
     if (tag !== 0) touched += get(tagsOf(memo, tag), 0);
   }
-  if (memo !== 0) set(memo, MEMO_NEXT_WORD + 1, touched); // keeps the touching loads alive
+  if (memo !== 0) {
+    for (let i: u32 = 0; i < count; i++) touched += touchEntry(memo, get(rules, i));
+    set(memo, MEMO_NEXT_WORD + 1, touched); // keeps the touching loads alive
+  }
   let left: u32 = 0;
   row = first;
   for (let i: u32 = 0; i < count; i++, row += BATCH_ROW_BYTES) {
@@ -93,6 +97,15 @@ function hostOf(row: usize): usize {
   return <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_HOST_START_WORD));
 }
 
+/** Reads both ends of what the first entry of this tag holds of a host of usual length. */
+function touchEntry(memo: usize, tag: u32): u32 {
+  const same = i32x4.eq(v128.load(tagsOf(memo, tag)), i32x4.splat(<i32>tag));
+  const ways = <u32>i32x4.bitmask(same);
+  if (tag === 0 || ways === 0) return 0;
+  const entry = entryOf(memo, tag, ctz(ways));
+  return get(entry, MEMO_ENTRY_LENGTH_WORD) + get(entry, 8);
+}
+
 /** The number kept for a row's host, or MATCH_UNKNOWN. */
 function numberOf(memo: usize, tag: u32, row: usize): u32 {
   const same = i32x4.eq(v128.load(tagsOf(memo, tag)), i32x4.splat(<i32>tag));
@@ -131,7 +144,7 @@ function tagOf(row: usize): u32 {
     const bits = (<u64>(length - at)) << 3;
     hash = mix(hash ^ (load<u64>(host + at) & (((<u64>1) << bits) - 1)));
   }
-  const tag = <u32>(hash >> 32) ^ <u32>hash;
+  const tag = <u32>(hash >> 32); // every bit of the product is in its upper half
   return tag === 0 ? 1 : tag;
 }
 

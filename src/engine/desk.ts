@@ -18,7 +18,7 @@ import {
   step,
 } from "../frontier/leases.ts";
 import type { Outcome } from "../frontier/policy.ts";
-import { type HandOut, handOut, undoHandOut } from "../frontier/schedule.ts";
+import { type HandOut, handOut, touchNext, undoHandOut } from "../frontier/schedule.ts";
 import {
   VERDICT_CLOSED,
   VERDICT_INVALID_REQUEST,
@@ -65,6 +65,8 @@ import { recordData, recordExtras, recordView } from "./view.ts";
 /** Leases whose memory is touched at once before they end: more would push one another out of the nearest cache. */
 export const TOUCHED = 128;
 const TOUCHED_MIN = 8;
+/** Hand-outs whose memory is touched at once. */
+const TOUCHED_RULES = 64;
 
 /** Longest extension: a year; a lease is no way to keep a record for ever. */
 const EXTEND_MS_MAX = 31_536_000_000;
@@ -111,7 +113,10 @@ export class Desk implements LeaseDesk {
     while (leases.length < max) {
       const from = leases.length;
       const end = Math.min(max, from + SCRATCH_ROWS);
-      while (leases.length < end && leaseNext(core, nowMs, lease)) {
+      while (leases.length < end) {
+        if (leases.length % TOUCHED_RULES === 0)
+          touchNext(core, Math.min(TOUCHED_RULES, end - leases.length));
+        if (!leaseNext(core, nowMs, lease)) break;
         leases.push(lease);
         lease = new RecordLease(this);
       }

@@ -133,6 +133,8 @@ export interface Core {
   isEach: boolean;
   /** Some rule of the set asks more of a plain string than its key. */
   isSpecial: boolean;
+  /** RULE_* that any rule has had: what none had, nobody looks for. */
+  flagsSeen: number;
   /** The key policy that all rules of the set share. */
   soleKey: NormalPolicy | undefined;
   sole: RuleState | undefined;

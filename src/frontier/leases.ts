@@ -27,7 +27,7 @@ import {
 } from "../structures/record.ts";
 import { adoptOrphans } from "./adopt.ts";
 import { RULE_BACKOFF } from "../structures/host-table.ts";
-import { clampPriority, type Core, ruleFlags, ruleOf, ruleQueueOf } from "./core.ts";
+import { clampPriority, type Core, ruleOf } from "./core.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
 import { countVisit, isBadStatus, takeOutcome } from "./politeness.ts";
 import { cancelVisit, endVisit, type HandOut, handOut, logClock, wakeHosts } from "./schedule.ts";
@@ -108,11 +108,8 @@ export function learn(
   outcome: Outcome | undefined,
   nowMs: number,
 ): void {
-  if (outcome === undefined) {
-    // Nothing was seen, and nothing is counted.
-    const flags = ruleFlags(core, ruleQueueOf(core, lease.record));
-    if ((flags & RULE_BACKOFF) === 0) return;
-  }
+  // Nothing was seen, and nothing is counted.
+  if (outcome === undefined && (core.flagsSeen & RULE_BACKOFF) === 0) return;
   const { policy } = ruleOf(core, lease.record);
   const host = hostOf(core, lease.record);
   if (outcome !== undefined) takeOutcome(core, host, { policy, outcome }, nowMs);

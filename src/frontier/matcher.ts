@@ -126,33 +126,46 @@ export function matchUrl(matcher: Matcher, url: string, host: string): number {
 export function planOf(matcher: Matcher, host: string): number {
   const { hosts, domains, anchored, planIndexes, plans } = matcher;
   const lists: Plan[] = [];
-  let name = "";
-  const meet = (from: Map<string, Candidate[]>, kind: string, entry: string): void => {
-    const list = from.get(entry);
-    if (list === undefined) return;
-    lists.push(list);
-    name += `${kind}${entry} `;
-  };
+  const met: Met = { lists, name: "" };
   const bare = bareName(host);
-  if (bare !== host) meet(hosts, "h", host);
-  meet(hosts, "h", bare);
+  if (hosts.size > 0) {
+    if (bare !== host) meet(met, hosts, "h", host);
+    meet(met, hosts, "h", bare);
+  }
   if (domains.size > 0) {
-    meet(domains, "d", bare);
+    meet(met, domains, "d", bare);
     // An address has no domains above it.
     const isName = !bare.startsWith("[") && !/\.[0-9]+$/.test(bare);
     for (let dot = bare.indexOf("."); isName && dot >= 0; dot = bare.indexOf(".", dot + 1)) {
-      meet(domains, "d", bare.slice(dot + 1));
+      meet(met, domains, "d", bare.slice(dot + 1));
     }
   }
+  let { name } = met;
   const own = bare === host ? anchored.get(bare) : undefined;
   if (own !== undefined) name += `a${bare}`;
   const known = planIndexes.get(name);
   if (known !== undefined) return known;
   const rest = own === undefined ? matcher.others : [...own, ...matcher.others].sort(bySpecificity);
   const index = plans.length;
-  plans.push(lists.length === 0 ? rest : untilFree([...lists.flat(), ...rest]));
+  const first = lists[0];
+  if (first === undefined) plans.push(rest);
+  // What stands behind a rule that takes everything is never asked: most hosts meet one such, and share its list.
+  else plans.push(isFirstFree(first) ? first : untilFree([...lists.flat(), ...rest]));
   planIndexes.set(name, index);
   return index;
+}
+
+/** What a host meets among the entries of the rules: their candidates, and a name for all of it. */
+interface Met {
+  readonly lists: Plan[];
+  name: string;
+}
+
+function meet(met: Met, from: Map<string, Candidate[]>, kind: string, entry: string): void {
+  const list = from.get(entry);
+  if (list === undefined) return;
+  met.lists.push(list);
+  met.name += `${kind}${entry} `;
 }
 
 /** A host without its port, and without the dot that a rooted name ends in. */
@@ -166,6 +179,10 @@ function bareName(host: string): string {
 function untilFree(plan: readonly Candidate[]): Plan {
   const free = plan.findIndex(isFree);
   return free < 0 ? plan : plan.slice(0, free + 1);
+}
+
+function isFirstFree([first]: Plan): boolean {
+  return first !== undefined && isFree(first);
 }
 
 function isFree({ pattern, schemes }: Candidate): boolean {

@@ -42,7 +42,7 @@ import { seenFind } from "../structures/seen-set.ts";
 import { isSpilledValue } from "../structures/spill-identity.ts";
 import { nextPeriod, PERIOD_NEVER, periodCode, periodOf } from "./change-rate.ts";
 import { RULE_AGAIN } from "../structures/host-table.ts";
-import { type Core, ruleFlags, ruleOf, ruleQueueOf } from "./core.ts";
+import { type Core, ruleOf } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import {
   type Again,
@@ -67,7 +67,7 @@ export function againAt(
   changed: boolean | undefined,
   nowMs: number,
 ): Again | undefined {
-  if ((ruleFlags(core, ruleQueueOf(core, record)) & RULE_AGAIN) === 0) return undefined;
+  if ((core.flagsSeen & RULE_AGAIN) === 0) return undefined;
   const { policy } = ruleOf(core, record);
   const { epoch } = policy;
   if (epoch.kind !== "again") return undefined;

@@ -31,7 +31,7 @@ import { createHostMemo } from "../url/host-memo.ts";
 import { isExempt } from "../url/identity.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { adoptRecord } from "./adopt.ts";
-import { type Core, createRule, ruleOf, type RuleState } from "./core.ts";
+import { type Core, createRule, ruleFlags, ruleOf, type RuleState } from "./core.ts";
 import { isEpochPlain, noteEpochs } from "./epochs.ts";
 import { noteKinds } from "./groups.ts";
 import { createMatcher, NO_RULE } from "./matcher.ts";
@@ -72,6 +72,7 @@ type RuleFields = Pick<
   | "isEach"
   | "isSpecial"
   | "soleKey"
+  | "flagsSeen"
   | "sweep"
   | "orphans"
   | "adopt"
@@ -102,6 +103,7 @@ export function createRules(store: Core["store"]): RuleFields {
     isEach: false,
     isSpecial: false,
     soleKey: undefined,
+    flagsSeen: 0,
     sweep: undefined,
     orphans: [],
     adopt: adoptRecord,
@@ -127,6 +129,7 @@ export function installRules(
     if (isKept && !goesAlike(old.policy, spec.policy)) changed.push(old);
     if (!isKept && old !== undefined) inherit(core, rule, old);
     takePolicy(core.store, rule, { policy: spec.policy, key: spec.key, rate: spec.rate, order });
+    core.flagsSeen |= ruleFlags(core, rule.handle);
     sharesTake(core.shares, rule);
     active.push(rule);
     ruleById.set(spec.id, rule);

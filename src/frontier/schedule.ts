@@ -55,6 +55,7 @@ import {
   setRecordFlags,
   setRecordKey,
 } from "../structures/record.ts";
+import { scratchTouchRules } from "../structures/scratch.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import { laneIsSpilled } from "../structures/spill-chain.ts";
 import { memoryFull } from "../base/errors.ts";
@@ -73,8 +74,18 @@ import {
   takeGrouped,
 } from "./groups.ts";
 import { logGroups } from "./group-clocks.ts";
-import { sharesCharge, sharesFirst, sharesJoin, sharesLeave, sharesRefund } from "./shares.ts";
+import {
+  sharesAhead,
+  sharesCharge,
+  sharesFirst,
+  sharesJoin,
+  sharesLeave,
+  sharesRefund,
+} from "./shares.ts";
 import { LOG_HOST_CLOCK } from "./log.ts";
+
+/** Fewer rules than this are not worth a call. */
+const TOUCHED_MIN = 4;
 
 /** Records of gone rules that one hand-out finds a new rule for, before it says that nothing is due yet. */
 const ADOPTED_MAX = 1_000;
@@ -145,6 +156,13 @@ export function handOut(core: Core, nowMs: number, out: HandOut): boolean {
     return true;
   }
   return false;
+}
+
+/** Warms the caches for the next `count` hand-outs, as far as it is known whose they will be. @hot */
+export function touchNext({ scratch, shares, sole, store }: Core, count: number): void {
+  if (sole !== undefined) return; // its records mostly follow one another
+  const known = sharesAhead(shares, count, store.region.views.u32, scratch.handles >> 2);
+  if (known > TOUCHED_MIN) scratchTouchRules(scratch, known);
 }
 
 /** The first record that stands in a rule's ranks, or in the host queue that stands there first; 0: none. */

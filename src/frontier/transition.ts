@@ -60,7 +60,7 @@ import {
   setRecordState,
 } from "../structures/record.ts";
 import { seenFind, seenReplace } from "../structures/seen-set.ts";
-import { float, setFloat, setWord, word } from "../structures/store.ts";
+import { float, setWord, word } from "../structures/store.ts";
 import { type Core, DEPTH_COUNT_MAX, ruleFlags, ruleOf, ruleQueueOf } from "./core.ts";
 import { memoryFull } from "../base/errors.ts";
 import {
@@ -151,9 +151,10 @@ export function leaseRecord(
   counters.leased++;
   counters.leases++;
   const rule = ruleQueueOf(core, record);
-  step(core, rule, RULE_QUEUE_PENDING_WORD, -1);
-  step(core, rule, RULE_QUEUE_LEASED_WORD, 1);
-  setFloat(store, rule, RULE_QUEUE_SERVED_WORD, float(store, rule, RULE_QUEUE_SERVED_WORD) + 1);
+  const { f64, u32 } = store.region.views;
+  (u32[rule * 2 + RULE_QUEUE_PENDING_WORD] as number)--;
+  (u32[rule * 2 + RULE_QUEUE_LEASED_WORD] as number)++;
+  (f64[rule + RULE_QUEUE_SERVED_WORD / 2] as number)++;
   core.log?.record(LOG_LEASED, record, 0);
   if (core.sink.wants.leased) core.sink.record("leased", record, undefined);
 }
@@ -169,11 +170,9 @@ export interface Again {
  * then. @hot
  */
 export function finishRecord(core: Core, record: number, again: Again | undefined): void {
-  endLease(core, record);
+  const rule = endLease(core, record);
   core.counters.done++;
-  const rule = ruleQueueOf(core, record);
-  const made = float(core.store, rule, RULE_QUEUE_DONE_WORD) + 1;
-  setFloat(core.store, rule, RULE_QUEUE_DONE_WORD, made);
+  (core.store.region.views.f64[rule + RULE_QUEUE_DONE_WORD / 2] as number)++;
   if (core.sink.wants.done) core.sink.record("done", record, undefined);
   const value = finishedWord(core, record);
   if (again !== undefined && ownsIdentity(core, record)) {
@@ -424,10 +423,13 @@ function leavePending(core: Core, record: number, nowMs: number): void {
   step(core, ruleQueueOf(core, record), RULE_QUEUE_PENDING_WORD, -1);
 }
 
-function endLease(core: Core, record: number): void {
+/** Returns the rule queue. @hot */
+function endLease(core: Core, record: number): number {
   timelineRemove(core.deadlines, record);
   core.counters.leased--;
-  step(core, ruleQueueOf(core, record), RULE_QUEUE_LEASED_WORD, -1);
+  const rule = ruleQueueOf(core, record);
+  step(core, rule, RULE_QUEUE_LEASED_WORD, -1);
+  return rule;
 }
 
 /** One count of a rule. @hot */

@@ -61,6 +61,8 @@ export interface KernelExports {
   copyBatch(jobs: number, count: number): void;
   /** Reads what the ends of records will need, all at once; a number of no meaning. */
   touchRecords(table: number, handles: number, count: number): number;
+  /** Reads what the next hand-outs of rules will need; a number of no meaning. */
+  touchRules(rules: number, count: number): number;
   gatherUrls(handles: number, count: number, text: number, capacity: number, ends: number): number;
   tableFindShared(table: number, hashes: number, count: number, values: number): number;
 }

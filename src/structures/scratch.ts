@@ -128,6 +128,11 @@ export function scratchHandle(scratch: Scratch, index: number, record: number): 
   scratch.store.region.views.u32[(scratch.handles >> 2) + index] = record;
 }
 
+/** Warms the caches for the next hand-outs of the rules whose queues were named for the next gather. @hot */
+export function scratchTouchRules(scratch: Scratch, count: number): void {
+  scratch.store.kernel.exports.touchRules(scratch.handles, count);
+}
+
 /** Warms the caches for the ends of the records that were named for the next gather. @hot */
 export function scratchTouch(scratch: Scratch, table: number, count: number): void {
   scratch.store.kernel.exports.touchRecords(table, scratch.handles, count);

@@ -51,6 +51,18 @@ describe("shares", () => {
     expect(shares.passes[a]).toBe(pass);
   });
 
+  it("close the gaps of the line where rules leave and come back behind one that stays", () => {
+    const { shares } = listed([100, 100, 100, 100]);
+    for (let n = 1; n <= 200; n++) {
+      const rule = 1 + (n % 3);
+      sharesLeave(shares, rule);
+      shares.passes[rule] = n;
+      sharesJoin(shares, rule);
+      verifyShares(shares);
+      expect(sharesFirst(shares)).toBe(0);
+    }
+  });
+
   it("agree with a search through all rules, whatever joins, leaves and is refunded", () => {
     const random = createRandom(testSeed("shares"));
     const { shares, rules } = listed(Array.from({ length: 20 }, () => 1 + random.below(200)));
