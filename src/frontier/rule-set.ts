@@ -51,8 +51,8 @@ import {
   sharesTake,
 } from "./shares.ts";
 
-/** What one slice may do: some 2 µs a record, so that a slice stays below 5 ms on a slow machine. */
-const SLICE_COST = 1_000;
+/** What one slice may do: some 2 µs a record, and several times that where every one misses the caches: below 5 ms. */
+const SLICE_COST = 400;
 /** Looking at a thing and passing on, against moving a record. */
 const LOOK_COST = 0.05;
 
@@ -151,6 +151,7 @@ export function installRules(
   core.plain = core.matcher.all === NO_RULE ? undefined : active[core.matcher.all];
   startSweep(core, changed);
   settleSole(core);
+  sharesReorder(core.shares); // orders have changed
   sweepSlice(core, nowMs);
 }
 
@@ -254,7 +255,6 @@ function settleSole(core: Core): void {
     if (isOne || !stands) sharesLeave(shares, index);
     else sharesJoin(shares, index);
   }
-  sharesReorder(shares);
 }
 
 function sweepPending(core: Core, cost: number, nowMs: number): number {

@@ -7,7 +7,7 @@
  * The time is that of all slices per pending record; the histogram holds setRules and every slice.
  * Checksum: every record is still pending.
  *
- * Estimate: a slice moves up to 1,000 records, each read as a URL, matched and put in line again: 2 to 4 µs, 2 to 4 ms a slice.
+ * Estimate: a slice moves up to 400 records, each read as a URL, matched and put in line again: 2 to 4 µs, 1 to 2 ms a slice.
  */
 import type { Clock, Frontier } from "../../../src/index.ts";
 import { openFrontier } from "../../../src/index.ts";
