@@ -25,7 +25,7 @@ const LATE_DONE: PlainResult = {
 };
 
 /** A lease of another thread's frontier: its fields, and its methods as promises. */
-export class ThreadLease implements Omit<Lease, LeaseMethod> {
+export class ThreadLease {
   declare readonly url: string;
   declare readonly method: string;
   declare readonly body?: Uint8Array | undefined;

@@ -1,5 +1,5 @@
 /** WorkerLease: a lease in a worker's thread. The owner decides later, so what it does returns nothing. */
-import type { LeaseExtras, LeaseRow } from "../protocol/lease-message.ts";
+import type { LeaseExtras } from "../protocol/lease-message.ts";
 import { unpack } from "../protocol/pack.ts";
 
 export type RequestLike = string | { url: string };
@@ -44,7 +44,7 @@ export interface RemoteDesk {
 const NO_EXTRAS: LeaseExtras = Object.freeze({});
 
 /** Filled from the row of a block when it begins (lease-message.ts). */
-export class WorkerLease implements LeaseRow {
+export class WorkerLease {
   url = "";
   priority = 0;
   depth = 0;
