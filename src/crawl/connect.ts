@@ -28,6 +28,8 @@ export interface ConnectOptions {
   /** Dials this instead of the origin: for a synthetic web, or a gateway. The guard judges it all the same. */
   readonly dial?: { readonly address: string; readonly port: number } | undefined;
   readonly allowH2: boolean;
+  /** Certificates to trust, in place of the system's. */
+  readonly ca?: string | undefined;
 }
 
 /** Origins whose address is remembered. */
@@ -61,6 +63,7 @@ export function createConnector(options: ConnectOptions): GuardedConnector {
     timeout: options.connectMs,
     allowH2: options.allowH2,
     lookup: lookup as never,
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
   });
   const connect: buildConnector.connector = (target, callback) => {
     const { dial } = options;

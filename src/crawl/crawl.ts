@@ -20,7 +20,8 @@ import { type CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./summary.ts";
-import { createValidators } from "./validators.ts";
+import { openLineFile } from "./files.ts";
+import { createValidators, type Validators } from "./validators.ts";
 import { visit } from "./visit.ts";
 import type { VisitContext } from "./visit-context.ts";
 
@@ -71,6 +72,7 @@ class CrawlRun implements Crawl {
   readonly #taking = new AbortController();
   readonly #working = new AbortController();
   readonly #ended: Promise<CrawlSummary>;
+  #validators: Validators | undefined;
   #frontier: Frontier | undefined;
   #status: CrawlStatus = "opening";
   #reason: CrawlReason | undefined;
@@ -145,6 +147,7 @@ class CrawlRun implements Crawl {
     if (frontier === undefined)
       throw misuse("STATE_INVALID", "status", this.#status, "a running crawl");
     frontier.setRules(rules, version);
+    this.#validators?.setRules(rules);
   }
 
   pause(): void {
@@ -171,9 +174,15 @@ class CrawlRun implements Crawl {
     try {
       const frontier = given.frontier ?? (await openFrontier(this.#settings.frontier));
       this.#frontier = frontier;
-      const context = await this.#prepare(frontier);
+      // Only now: the directory is ours.
+      const validators = validatorsFor(this.#settings);
+      this.#validators = validators;
+      const context = await this.#prepare(frontier, validators);
       if (!this.#taking.signal.aborted) this.#become("running");
-      this.#monitor.begin(frontier);
+      this.#monitor.begin(frontier, () => {
+        const { flushedAt } = frontier.report().durability;
+        if (flushedAt !== undefined) this.#keepValidators(flushedAt);
+      });
       if (this.#settings.threads === 0) await this.#work(frontier, context);
       else if (!this.#isIdle(frontier)) await this.#workOnThreads(frontier, context);
       this.#reason ??= "finished";
@@ -186,7 +195,7 @@ class CrawlRun implements Crawl {
     return this.report();
   }
 
-  #prepare(frontier: Frontier): Promise<VisitContext> {
+  #prepare(frontier: Frontier, validators: Validators): Promise<VisitContext> {
     this.modules.onRegister((kind) => {
       if (kind === "downloader" && this.#isWaitingForModule) this.resume();
     });
@@ -197,7 +206,7 @@ class CrawlRun implements Crawl {
       faults: this.#faults,
       events: this.#events,
       monitor: this.#monitor,
-      validators: createValidators(true),
+      validators,
       signal: this.#working.signal,
       onNoDownloader: () => {
         this.#isWaitingForModule = true;
@@ -286,6 +295,7 @@ class CrawlRun implements Crawl {
       this.#monitor.end(frontier);
       if (this.#settings.given.frontier === undefined) await frontier.flush();
       this.#monitor.leave();
+      if (this.#reason !== "fault") this.#keepValidators(Number.POSITIVE_INFINITY);
       const summary = this.report();
       this.#last = Object.assign(summary, { status: "stopped" as const });
       if (this.#settings.given.frontier === undefined) await frontier.close();
@@ -296,10 +306,27 @@ class CrawlRun implements Crawl {
     this.#faults.close();
   }
 
+  #keepValidators(flushedAtMs: number): void {
+    try {
+      this.#validators?.flushed(flushedAtMs);
+    } catch (cause) {
+      // They only save traffic: without them pages are read whole.
+      this.#faults.tell({ type: "scheduler", what: `validators: ${String(cause)}`, cause });
+    }
+  }
+
   #become(to: CrawlStatus): void {
     const from = this.#status;
     if (from === to) return;
     this.#status = to;
     this.#events.emit("status", { from, to });
   }
+}
+
+/** In a directory they outlive the process: beside the frontier's own folder, under its name. */
+function validatorsFor({ clock, given }: CrawlSettings): Validators {
+  const { directory, name = "default", rules, defaults } = given;
+  const path = directory === undefined ? undefined : `${directory}/${encodeURIComponent(name)}`;
+  const file = path === undefined ? undefined : openLineFile(`${path}.validators.jsonl`);
+  return createValidators({ clock, rules, defaults, file });
 }

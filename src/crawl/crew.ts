@@ -104,6 +104,7 @@ class Crew {
     const { context } = this.#options;
     if (message.kind === "ask") this.#ask(message);
     else if (message.kind === "hop") context.hops.set(message.url, message.hops);
+    else if (message.kind === "learn") context.validators.learn(message.url, message.validators);
     else if (message.kind === "fault") {
       const { kind: _, ...fault } = message;
       context.faults.tell(fault);
@@ -136,15 +137,17 @@ class Crew {
       this.#answer(ask, "allowed");
       return;
     }
-    gate.ask(ask.url).then(
+    gate.ask(ask.url, ask.rule).then(
       (answer) => this.#answer(ask, answer),
       () => this.#answer(ask, "later"),
     );
   }
 
-  #answer({ worker, id, url }: Ask, answer: ToWorker["answer"]): void {
-    const hops = this.#options.context.hops.get(url);
-    const message: ToWorker = { kind: "answer", worker, id, answer, hops };
+  #answer({ worker, id, url, rule }: Ask, answer: ToWorker["answer"]): void {
+    const { context } = this.#options;
+    const hops = context.hops.get(url);
+    const validators = context.validators.headersFor(url, rule);
+    const message: ToWorker = { kind: "answer", worker, id, answer, hops, validators };
     this.#channel.postMessage(message);
   }
 }

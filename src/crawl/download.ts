@@ -15,10 +15,12 @@
  *   I1  No answer, however long, makes this hold more than 2 × maxBytes of it.
  *   I2  Every call ends, at the latest at totalMs.
  */
+import { isIP } from "node:net";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { type Clock, createSystemClock } from "../base/clock.ts";
+import { isPublicAddress } from "./address.ts";
 import { createConnector, type Lookup } from "./connect.ts";
 import { DownloadError, downloadError } from "./download-error.ts";
 import { fetchRaw, lowerCase, type RawDownload } from "./fetch.ts";
@@ -31,7 +33,10 @@ export interface DownloaderOptions {
   allowPrivate?: boolean;
   lookup?: Lookup;
   dial?: { address: string; port: number };
-  /** An HTTP proxy; the guard then sees the proxy's address, and literal addresses of URLs. */
+  /**
+   * An HTTP proxy, dialled as it is. It looks names up, so the guard judges the literal addresses of URLs alone: what names lead
+   * to is the proxy's to refuse.
+   */
   proxy?: string;
   /** Sockets of one origin; default 1. */
   connections?: number;
@@ -46,6 +51,8 @@ export interface DownloaderOptions {
   headers?: Record<string, string>;
   /** Offer HTTP/2 where TLS is; default true. */
   http2?: boolean;
+  /** Certificates to trust, as PEM, in place of the system's. */
+  ca?: string;
   clock?: Clock;
 }
 
@@ -92,6 +99,7 @@ export function createDownloader(
     lookup: options.lookup,
     dial: options.dial,
     allowH2: options.http2 ?? true,
+    ca: options.ca,
   });
   const agent = agentOf(options, connector.connect);
   const fixed: Record<string, string> = {
@@ -103,6 +111,9 @@ export function createDownloader(
   return {
     async download(request) {
       const url = new URL(request.url);
+      if (options.proxy !== undefined && !mayAsk(url, options.allowPrivate)) {
+        throw new DownloadError("address", `${url.hostname} (expected: a public address)`);
+      }
       const maxBytes = request.maxBytes ?? limits.maxBytes;
       const raw = await fetchRaw({
         agent,
@@ -128,6 +139,12 @@ export function createDownloader(
     },
     close: () => agent.destroy(),
   };
+}
+
+/** Whether a proxy may be asked for a URL: no literal address that the guard would refuse. */
+function mayAsk({ hostname }: URL, isAllowed = false): boolean {
+  const bare = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  return isAllowed || isIP(bare) === 0 || isPublicAddress(bare);
 }
 
 const EMPTY: Buffer = Buffer.alloc(0);

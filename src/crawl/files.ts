@@ -8,14 +8,17 @@
  *   I2  A line that a crash left half-written is cut at the next opening.
  */
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readSync,
   renameSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
@@ -74,6 +77,32 @@ function freeName(path: string): string {
     const name = `${stem}-${String(serial).padStart(4, "0")}${ending}`;
     if (!existsSync(name)) return name;
   }
+}
+
+/** A file of lines that is read whole once, made anew, and then appended to. */
+export interface LineFile {
+  /** Those that a crash left whole. */
+  readonly lines: readonly string[];
+  /** Takes the place of all that stood there, at once or not at all. */
+  rewrite(lines: Iterable<string>): void;
+  append(lines: readonly string[]): void;
+}
+
+export function openLineFile(path: string): LineFile {
+  mkdirSync(dirname(resolve(path)), { recursive: true });
+  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const lines = text.split("\n").slice(0, -1);
+  return {
+    lines,
+    rewrite(kept) {
+      const whole = [...kept];
+      if (whole.length === lines.length && text.endsWith("\n")) return;
+      const fresh = `${path}.new`;
+      writeFileSync(fresh, whole.map((line) => `${line}\n`).join(""), { mode: 0o600 });
+      renameSync(fresh, path);
+    },
+    append: (more) => appendFileSync(path, `${more.join("\n")}\n`, { mode: 0o600 }),
+  };
 }
 
 /** Loads an ES module of the user by its path or URL; its exports. */

@@ -15,7 +15,8 @@ import { SITEMAP_HANDLER } from "./sitemap.ts";
 export type GateAnswer = "allowed" | "disallowed" | "later";
 
 export interface Gate {
-  ask(url: string): Promise<GateAnswer>;
+  /** `rule`: the lease's, which a worker's gate passes on to the owner. */
+  ask(url: string, rule: string): Promise<GateAnswer>;
 }
 
 export interface GateOptions {

@@ -77,11 +77,12 @@ export class Monitor {
   }
 
   /** Samples until `end`. */
-  begin(frontier: Frontier): void {
+  begin(frontier: Frontier, onTurn: () => void): void {
     const { clock, progressMs } = this.#parts.settings;
     if (progressMs === 0) return;
     const turn = (): void => {
       this.#sample(frontier);
+      onTurn();
       this.#cancel = clock.schedule(clock.now() + progressMs, turn);
     };
     turn();

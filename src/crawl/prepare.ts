@@ -23,7 +23,7 @@ export interface Preparing {
   readonly faults: FaultHub;
   readonly events: Emitter<CrawlEvents>;
   readonly monitor: Monitor;
-  readonly validators: Validators;
+  readonly validators: Pick<Validators, "headersFor" | "learn">;
   /** Visits are given up when it fires. */
   readonly signal: AbortSignal;
   readonly onNoDownloader: () => void;

@@ -3,13 +3,14 @@
  * crawl's own name. Plain data only.
  *
  *   worker ── ask { id, url } ─▶ owner: robots.txt, page budget, redirects so far ── answer { id, answer, hops } ─▶ worker
- *   worker ── hop, fault, item, page, end { how, counts } ─▶ owner
+ *   worker ── hop, learn, fault, item, page, end { how, counts } ─▶ owner
  *
  *   I1  A `hop` is told before its redirect is pushed, so that the owner knows it before anybody asks about its target.
  */
 import type { GateAnswer } from "./gate.ts";
 import type { CrawlOptions } from "./options.ts";
 import type { CrawlStage } from "./faults.ts";
+import type { ValidatorHeaders } from "./validators.ts";
 import type { VisitedPage, VisitEnd, VisitLimits } from "./visit-context.ts";
 
 /** What a worker needs to make its modules: the options that can be sent, paths instead of objects. */
@@ -29,8 +30,9 @@ export interface CountsPart {
 }
 
 export type ToOwner =
-  | { kind: "ask"; worker: number; id: number; url: string }
+  | { kind: "ask"; worker: number; id: number; url: string; rule: string }
   | { kind: "hop"; url: string; hops: number }
+  | { kind: "learn"; url: string; validators: ValidatorHeaders | undefined }
   | { kind: "fault"; type: CrawlStage; what: string; url?: string; module?: string }
   | { kind: "item"; item: unknown; url: string }
   | { kind: "page"; page: VisitedPage }
@@ -42,4 +44,5 @@ export interface ToWorker {
   readonly id: number;
   readonly answer: GateAnswer;
   readonly hops: number;
+  readonly validators: ValidatorHeaders;
 }

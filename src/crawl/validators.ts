@@ -1,31 +1,132 @@
 /**
  * What conditional requests need on a recrawl: ETag and Last-Modified of the last good answer, of the VALIDATOR_COUNT_MAX
- * pages that were visited last. In memory: after a restart a page is read whole once.
+ * pages that were visited last.
+ *
+ *   done page ─▶ learn ─▶ memory ─▶ file, once the frontier says that its end is durable (docs/formats/validators.md)
+ *   lease of a page that comes again by itself ─▶ If-None-Match, If-Modified-Since
+ *
+ *   I1  Only rules whose pages come again by themselves (epoch `every` or `adaptive`) ask conditionally: elsewhere a page is
+ *       new in its epoch, and an answer without a body would hide what it leads to.
+ *   I2  A line is written only after the end of its page is durable: after a crash no page that has to be worked on once more
+ *       is asked for conditionally.
+ *
+ * Crash: the lines of the last moments are missing, and those pages are read whole once.
  */
+import type { Clock } from "../base/clock.ts";
+import type { Rule, RulePolicy } from "../index.ts";
+import type { LineFile } from "./files.ts";
 import type { Download } from "./modules.ts";
 
+/** Headers of a conditional request. */
+export type ValidatorHeaders = Readonly<Record<string, string>>;
+
 export interface Validators {
-  headersFor(url: string): Record<string, string>;
-  learn(answer: Download): void;
+  /** What to send with a request for a URL under a rule; nothing where it is not asked conditionally. */
+  headersFor(url: string, rule: string): ValidatorHeaders;
+  learn(url: string, headers: ValidatorHeaders | undefined): void;
+  /** Another set of rules is in force. */
+  setRules(rules: readonly Rule[]): void;
+  /** A flush ended then; without end: everything is durable. */
+  flushed(atMs: number): void;
+}
+
+export interface ValidatorOptions {
+  readonly clock: Clock;
+  readonly rules: readonly Rule[] | undefined;
+  readonly defaults: RulePolicy | undefined;
+  /** Where they outlive the process. */
+  readonly file: LineFile | undefined;
 }
 
 const VALIDATOR_COUNT_MAX = 100_000;
-const NONE: Record<string, string> = Object.freeze({});
+const NONE: ValidatorHeaders = Object.freeze({});
 
-export function createValidators(isUsed: boolean): Validators {
-  const known = new Map<string, Record<string, string>>();
+export function createValidators(options: ValidatorOptions): Validators {
+  const { clock, defaults, file } = options;
+  const known = new Map<string, ValidatorHeaders>();
+  const unwritten: Array<{ line: string; atMs: number }> = [];
+  let flushedAt = Number.NEGATIVE_INFINITY;
+  let again = rulesAgain(options.rules ?? [], defaults);
+  const keep = (url: string, headers: ValidatorHeaders | undefined): void => {
+    known.delete(url);
+    if (headers === undefined) return;
+    if (known.size >= VALIDATOR_COUNT_MAX) known.delete(known.keys().next().value as string);
+    known.set(url, headers);
+  };
+  for (const line of file?.lines ?? []) {
+    const entry = entryOf(line);
+    if (entry !== undefined) keep(entry.url, entry.headers);
+  }
+  file?.rewrite([...known].map((entry) => JSON.stringify(entry)));
   return {
-    headersFor: (url) => known.get(url) ?? NONE,
-    learn({ url, headers }) {
-      if (!isUsed) return;
-      const { etag, "last-modified": modified } = headers;
-      known.delete(url);
-      if (typeof etag !== "string" && typeof modified !== "string") return;
-      if (known.size >= VALIDATOR_COUNT_MAX) known.delete(known.keys().next().value as string);
-      known.set(url, {
-        ...(typeof etag === "string" ? { "if-none-match": etag } : {}),
-        ...(typeof modified === "string" ? { "if-modified-since": modified } : {}),
-      });
+    headersFor(url, rule) {
+      const isAsked = again.get(rule) ?? again.get(OTHERS);
+      return (isAsked ? known.get(url) : undefined) ?? NONE;
+    },
+    learn(url, headers) {
+      const isSame = JSON.stringify(known.get(url)) === JSON.stringify(headers);
+      keep(url, headers);
+      if (file === undefined || isSame) return;
+      unwritten.push({ line: JSON.stringify([url, headers ?? null]), atMs: clock.now() });
+    },
+    setRules(rules) {
+      again = rulesAgain(rules, defaults);
+    },
+    flushed(atMs) {
+      if (atMs <= flushedAt) return;
+      // A flush that ended after the one before began after it: what was said until then is durable.
+      const until = atMs === Number.POSITIVE_INFINITY ? atMs : flushedAt;
+      flushedAt = atMs;
+      const count = unwritten.findIndex((each) => each.atMs >= until);
+      const ready = unwritten.splice(0, count < 0 ? unwritten.length : count);
+      if (ready.length > 0) file?.append(ready.map(({ line }) => line));
     },
   };
+}
+
+/** Validators of an answer; undefined: it has none. */
+export function validatorsOf({ headers }: Pick<Download, "headers">): ValidatorHeaders | undefined {
+  const { etag, "last-modified": modified } = headers;
+  if (typeof etag !== "string" && typeof modified !== "string") return undefined;
+  return {
+    ...(typeof etag === "string" ? { "if-none-match": etag } : {}),
+    ...(typeof modified === "string" ? { "if-modified-since": modified } : {}),
+  };
+}
+
+interface Entry {
+  readonly url: string;
+  readonly headers: ValidatorHeaders | undefined;
+}
+
+/** A line as it was written; undefined: it is none. Whatever stands in the file. */
+function entryOf(line: string): Entry | undefined {
+  let given: unknown;
+  try {
+    given = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(given) || typeof given[0] !== "string") return undefined;
+  const [url, found] = given as [string, unknown];
+  if (found === null) return { url, headers: undefined };
+  if (typeof found !== "object") return undefined;
+  const { "if-none-match": etag, "if-modified-since": modified } = found as Record<string, unknown>;
+  const headers = { etag, "last-modified": modified } as Download["headers"];
+  return { url, headers: validatorsOf({ headers }) };
+}
+
+/** Rules that are not named. */
+const OTHERS = "*";
+
+/** By a rule's id: whether its pages come again by themselves. */
+function rulesAgain(
+  rules: readonly Rule[],
+  defaults: RulePolicy | undefined,
+): Map<string, boolean> {
+  const comesAgain = (epoch: RulePolicy["epoch"]): boolean =>
+    typeof epoch === "object" && ("every" in epoch || "adaptive" in epoch);
+  const known = new Map([[OTHERS, comesAgain(defaults?.epoch)]]);
+  for (const { id, epoch } of rules) known.set(id, comesAgain(epoch ?? defaults?.epoch));
+  return known;
 }

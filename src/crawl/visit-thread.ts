@@ -13,7 +13,7 @@ import { createModuleRegistry } from "./modules.ts";
 import { downloaderOptions } from "./options.ts";
 import { type CrawlCounters, createCounters } from "./summary.ts";
 import type { CountsPart, ThreadSetup, ToOwner, ToWorker } from "./thread-protocol.ts";
-import { createValidators } from "./validators.ts";
+import type { ValidatorHeaders } from "./validators.ts";
 import { visit } from "./visit.ts";
 import type { VisitContext, VisitLease } from "./visit-context.ts";
 
@@ -49,12 +49,14 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
   };
   let serial = 0;
   const hops = new Map<string, number>();
-  const ask = async (url: string): Promise<GateAnswer> => {
+  const validators = new Map<string, ValidatorHeaders>();
+  const ask = async (url: string, rule: string): Promise<GateAnswer> => {
     const id = ++serial;
     const answered = new Promise<ToWorker>((resolve) => asked.set(id, resolve));
-    tell({ kind: "ask", worker: threadId, id, url });
+    tell({ kind: "ask", worker: threadId, id, url, rule });
     const answer = await answered;
     if (answer.hops > 0) hops.set(url, answer.hops);
+    validators.set(url, answer.validators);
     return answer.answer;
   };
   const modules = createModuleRegistry();
@@ -83,7 +85,7 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     faults,
     counters: own,
     gate: { ask },
-    validators: createValidators(true),
+    validators: validatorsOfOwner(validators, tell),
     hops: {
       get(url: string) {
         const count = hops.get(url) ?? 0;
@@ -98,6 +100,21 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     onItem: (item: unknown, url: string) => tell({ kind: "item", item: sendable(item), url }),
   };
   return { context, tell, counters: own, latencies };
+}
+
+/** Validators as the owner's answers told them; what is learned is told to the owner. */
+function validatorsOfOwner(
+  told: Map<string, ValidatorHeaders>,
+  tell: Thread["tell"],
+): VisitContext["validators"] {
+  return {
+    headersFor(url) {
+      const headers = told.get(url) ?? {};
+      told.delete(url);
+      return headers;
+    },
+    learn: (url, validators) => tell({ kind: "learn", url, validators }),
+  };
 }
 
 /** Each thread appends to a file of its own: items.jsonl ─▶ items-t3.jsonl. */

@@ -33,7 +33,7 @@ export async function visit(lease: VisitLease, context: VisitContext): Promise<V
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   try {
     if (context.gate !== undefined && !isSitemap) {
-      const answer = await context.gate.ask(lease.url);
+      const answer = await context.gate.ask(lease.url, lease.rule);
       if (answer === "later") return back(lease);
       if (answer === "disallowed") {
         context.counters.disallowed++;
@@ -82,7 +82,7 @@ async function download(
     const answer = await chosen.module.download({
       url: lease.url,
       method: lease.method,
-      headers: { ...context.validators.headersFor(lease.url), ...lease.headers },
+      headers: { ...context.validators.headersFor(lease.url, lease.rule), ...lease.headers },
       ...(lease.body === undefined ? {} : { body: lease.body }),
       ...(isSitemap ? { maxBytes: SITEMAP_BYTES_MAX } : {}),
       signal: context.signal,

@@ -10,6 +10,7 @@ import type { RequestLike } from "../index.ts";
 import { extractPage, isHtmlType } from "./extract.ts";
 import type { Analysis, Chosen, Download, Extract, Page } from "./modules.ts";
 import { isTrapUrl } from "./trap-filter.ts";
+import { validatorsOf } from "./validators.ts";
 import {
   type Answered,
   textOf,
@@ -57,7 +58,7 @@ export async function work(
   }
   const found = sift(analysis?.found ?? (await linksOf(page)), context);
   const result = lease.done({ found, errors, outcome });
-  context.validators.learn(answer);
+  context.validators.learn(lease.url, validatorsOf(answer));
   context.counters.pages++;
   context.onPage({
     url: lease.url,

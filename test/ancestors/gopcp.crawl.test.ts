@@ -9,7 +9,7 @@ import {
   type ModuleCounts,
 } from "../../src/crawl/modules.ts";
 import type { CrawlOptions } from "../../src/crawl/options.ts";
-import { openFrontier } from "../../src/index.ts";
+import { createVirtualClock, openFrontier } from "../../src/index.ts";
 
 const HOME = "http://site.example/";
 const runs: Crawl[] = [];
@@ -225,6 +225,32 @@ describe("gopcp.v2's scheduler, its modules", () => {
     ]);
     expect(JSON.parse(String(summary))).toEqual({ ...summary });
     expect(run.report()).toEqual(summary);
+  });
+
+  it("G21: the summary is told only when something but the time has changed", async () => {
+    const clock = createVirtualClock(1_000);
+    let answer = (): void => {};
+    const slow = webOf({ "/": "" });
+    const download = slow.download.bind(slow);
+    const downloader = {
+      download: async (request: Parameters<typeof download>[0]) => {
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+        return download(request);
+      },
+    };
+    const { run } = start({ downloaders: [downloader], clock, progressMs: 100 });
+    const told: string[] = [];
+    run.on("summary", (summary) => told.push(`${summary.pages} pages, ${summary.status}`));
+    while (run.frontier?.report().leased !== 1) await new Promise(setImmediate);
+    clock.advance(100);
+    const before = told.length;
+    for (let turn = 0; turn < 20; turn++) clock.advance(100);
+    expect(told.length).toBe(before);
+    answer();
+    await run;
+    expect(told.at(-1)).toBe("1 pages, stopping");
   });
 
   it("G22: processors run in order; fail-fast ends the item's way, else it goes on as it was", async () => {

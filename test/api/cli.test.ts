@@ -300,6 +300,27 @@ describe("outrider crawl", () => {
   });
 });
 
+describe("rules from a file", () => {
+  it("N17: are in force when the file changes; a bad change is told and changes nothing", async () => {
+    await using web = await openSyntheticWeb({ seed: 4, hosts: 1, pages: 500, traps: false });
+    const path = join(folder, "rules.json");
+    const rules = (id: string): string => JSON.stringify([{ id, match: { hosts: ["127.0.0.1"] } }]);
+    writeFileSync(path, rules("first"));
+    const io = createFakeIo(undefined);
+    const url = `http://127.0.0.1:${web.port}/`;
+    const flags = ["--allow-private", "--delay", "50", "--rules", path, "--json"];
+    const ended = runCommand(["crawl", url, ...flags], io);
+    await expect.poll(() => io.text.err, { timeout: 30_000 }).toMatch(/pages [1-9]/);
+    writeFileSync(path, "[{");
+    await expect.poll(() => io.text.err, { timeout: 30_000 }).toContain("the old ones stay");
+    writeFileSync(path, rules("second"));
+    await expect.poll(() => io.text.err, { timeout: 30_000 }).toContain("1 from");
+    io.interrupt();
+    expect(await ended).toBe(130);
+    expect(io.text.err).toContain("are in force");
+  });
+});
+
 describe("a crawl on disk", () => {
   it("goes on where it was, and its directory can be asked", async () => {
     await using web = await openSyntheticWeb({

@@ -1,5 +1,11 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createSecureServer } from "node:http2";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as zlib from "node:zlib";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Lookup } from "../../../src/crawl/connect.ts";
@@ -131,6 +137,106 @@ describe("the downloader", () => {
     expect(answer.body).toHaveLength(0);
   });
 });
+
+describe("the downloader's ways", () => {
+  it("asks through a proxy, but not for an address that the guard refuses", async () => {
+    const origin = await listen(createServer((_, response) => void response.end("through")));
+    const { port } = origin.address() as AddressInfo;
+    const asked: string[] = [];
+    const proxy = await listen(createServer());
+    proxy.on("connect", (request, socket) => {
+      asked.push(request.url ?? "");
+      const onward = connect(port, "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n");
+        onward.pipe(socket).pipe(onward);
+      });
+      onward.on("error", () => socket.destroy());
+      socket.on("error", () => onward.destroy());
+      closers.push(
+        () => socket.destroy(),
+        () => onward.destroy(),
+      );
+    });
+    const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const through = createDownloader({ proxy: uri, allowPrivate: true });
+    closers.push(() => through.close());
+    const answer = await through.download({ url: "http://site.example/page" });
+    expect([answer.body.toString(), asked]).toEqual(["through", ["site.example:80"]]);
+    const guarded = createDownloader({ proxy: uri });
+    closers.push(() => guarded.close());
+    for (const host of ["169.254.169.254", "127.0.0.1", "[::1]", "0x7f.1"]) {
+      expect(await faultOf(guarded.download({ url: `http://${host}/` }))).toBe("address");
+    }
+    expect(asked).toHaveLength(1);
+  });
+
+  it("speaks HTTP/2 where TLS offers it, and HTTP/1.1 where that is not wanted", async (context) => {
+    const made = certificate("site.example");
+    if (made === undefined) {
+      console.log("SKIPPED: the HTTP/2 test makes its certificate with `openssl`");
+      return context.skip();
+    }
+    const server = createSecureServer({ ...made, allowHTTP1: true }, (request, response) => {
+      response.writeHead(200, { "content-type": "text/plain" });
+      response.end(`HTTP/${request.httpVersion}`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const sockets = new Set<Socket>();
+    server.on("connection", (socket: Socket) => void sockets.add(socket));
+    closers.push(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    const dial = { address: "127.0.0.1", port: (server.address() as AddressInfo).port };
+    const said = async (http2: boolean): Promise<string> => {
+      const downloader = createDownloader({ allowPrivate: true, dial, ca: made.cert, http2 });
+      const { body } = await downloader.download({ url: "https://site.example/" });
+      await downloader.close();
+      return body.toString();
+    };
+    expect(await said(true)).toBe("HTTP/2.0");
+    expect(await said(false)).toBe("HTTP/1.1");
+    const strict = createDownloader({ allowPrivate: true, dial });
+    closers.push(() => strict.close());
+    expect(await faultOf(strict.download({ url: "https://site.example/" }))).toBe("tls");
+  });
+
+  it("undoes zstd where this Node can, and elsewhere neither asks for it nor takes it for a page", async () => {
+    const { zstdCompressSync } = zlib as unknown as {
+      zstdCompressSync?: (body: Buffer) => Buffer;
+    };
+    let accepted = "";
+    const answer = ask((request, response) => {
+      accepted = String(request.headers["accept-encoding"]);
+      const body = Buffer.from("packed ".repeat(100));
+      response.writeHead(200, { "content-encoding": "zstd" });
+      response.end(zstdCompressSync?.(body) ?? body);
+    });
+    if (zstdCompressSync === undefined) expect(await faultOf(answer)).toBe("encoding");
+    else expect((await answer).body.toString()).toBe("packed ".repeat(100));
+    expect(accepted.includes("zstd")).toBe(zstdCompressSync !== undefined);
+  });
+});
+
+/** A key and a certificate that vouches for itself; undefined: there is no openssl. */
+function certificate(name: string): { key: string; cert: string } | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "outrider-certificate-"));
+  try {
+    const key = join(folder, "key.pem");
+    const cert = join(folder, "cert.pem");
+    const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+    const names = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`];
+    const { status } = spawnSync(
+      "openssl",
+      ["req", "-x509", ...curve, "-days", "2", "-keyout", key, "-out", cert, ...names],
+      { stdio: "ignore" },
+    );
+    if (status !== 0) return undefined;
+    return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 describe("the address guard of the downloader", () => {
   /** A name server that lies: public to whoever asks first, private to whoever asks again. */
