@@ -82,6 +82,11 @@ export async function naps() {
   await later(5);
 }
 
+/** Stands still, and the event loop with it. */
+export function blocks() {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+}
+
 /** Says in which order the leases of this thread began. */
 export async function records(lease) {
   const order = new Int32Array(workerData.order);

@@ -6,7 +6,8 @@
  *            └── a handler ended · the owner unparked · a turn ──   else: wait, the event loop lives
  *
  * A handler that returns is done, one that throws is retry. While the inbound ring is full no lease begins. After
- * BURST leases in a row the event loop gets its turn.
+ * BURST leases or BURST_MS in a row results are told, lanes are looked at and the event loop gets its turn: a slow handler that
+ * never waits keeps back neither what others have ended nor what is more urgent.
  */
 import { threadId } from "node:worker_threads";
 import { createSystemClock } from "../../base/clock.ts";
@@ -49,6 +50,7 @@ export type Handler = (lease: WorkerLease, context: HandlerContext) => unknown;
 /** Longest sleep before the event loop has its turn; then it waits without sleeping. */
 const SLEEP_MS = 2;
 const BURST = 256;
+const BURST_MS = 2;
 
 /** Runs until the owner says stop, or the thread has done its share; true: replace this thread. */
 export async function attend(task: AttendTask): Promise<boolean> {
@@ -66,6 +68,7 @@ class Attendant {
   readonly #active = new Map<number, Visit>();
   #begun = 0;
   #burst = 0;
+  #burstEndMs = 0;
   #isPumping = false;
   #isDue = false;
   #isTurning = false;
@@ -98,7 +101,7 @@ class Attendant {
     const isLeaving = desk.isStopped || isWorn;
     let begun = 0;
     while (!isLeaving && this.#active.size < concurrency && desk.sender.kept.length === 0) {
-      if (this.#burst >= BURST || this.#begun >= recycleAfter) break;
+      if (this.#isBurstOver() || this.#begun >= recycleAfter) break;
       const lease = desk.next();
       if (lease === undefined) break;
       this.#burst++;
@@ -111,6 +114,12 @@ class Attendant {
     if (isLeaving && this.#active.size === 0 && desk.sender.kept.length === 0) this.#leave(isWorn);
     else if (this.#burst > 0) this.#turn();
     else this.#wait();
+  }
+
+  #isBurstOver(): boolean {
+    const nowMs = this.#clock.monotonic();
+    if (this.#burst === 0) this.#burstEndMs = nowMs + BURST_MS;
+    return this.#burst >= BURST || nowMs >= this.#burstEndMs;
   }
 
   /** After the handlers that end at once: their results go in one batch. */

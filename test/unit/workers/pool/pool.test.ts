@@ -33,6 +33,24 @@ describe("a pool of worker threads", () => {
     });
   });
 
+  it("tells the results of handlers that never wait while the next ones stand still", async () => {
+    await withPool({ pool: { threads: 1, concurrency: 1 } }, async ({ frontier, pool }) => {
+      // Quick ones first: the worker is laid out hundreds at once, then every one of them blocks its thread.
+      for (let page = 0; page < 5_000; page++)
+        frontier.push({ url: `http://a.test/${page}`, priority: 1 });
+      for (let page = 0; page < 100; page++) {
+        frontier.push({ url: `http://b.test/${page}`, handler: "blocks" });
+      }
+      let batches = 0;
+      frontier.on("done", (ended) => {
+        if (ended.some(({ host }) => host === "b.test")) batches++;
+      });
+      await pool.run();
+      expect(frontier.report().done).toBe(5_100);
+      expect(batches).toBeGreaterThan(10);
+    });
+  });
+
   it("gives a worker every field of the lease as the owner has it", async () => {
     await withPool({}, async ({ frontier, pool }) => {
       const request = {
