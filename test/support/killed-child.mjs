@@ -1,0 +1,11 @@
+/** A process that ends by SIGKILL at a known point: it pushes, takes and finishes so many pages, flushes, and is gone. */
+import { openFrontier } from "../../dist/index.js";
+
+const [directory, pushed, taken, done] = process.argv.slice(2);
+const frontier = await openFrontier({ directory });
+frontier.pushMany(Array.from({ length: Number(pushed) }, (_, at) => `http://a.com/${at}`));
+const leases = frontier.pollMany(Number(taken));
+frontier.done(leases.slice(0, Number(done)));
+await frontier.flush();
+process.kill(process.pid, "SIGKILL");
+for (;;); // nothing more is said, whenever the signal comes
