@@ -8,6 +8,7 @@
  *   130    ended by Ctrl-C or SIGTERM
  */
 import { BENCH_FLAGS, benchCommand } from "./bench-command.ts";
+import { completionScript, SHELLS } from "./completion.ts";
 import { complaintOf } from "./complaint.ts";
 import { CRAWL_FLAGS, crawlCommand } from "./crawl-command.ts";
 import { DEMO_FLAGS, demoCommand } from "./demo-command.ts";
@@ -105,6 +106,16 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
     text: "how fast a frontier in memory is on this machine",
     flags: BENCH_FLAGS,
     run: benchCommand,
+  },
+  completion: {
+    words: `<${SHELLS}>`,
+    text: "a script that completes commands and flags",
+    flags: [],
+    run: async ({ words }, io) => {
+      const commands = Object.entries(COMMANDS).map(([name, rest]) => ({ name, ...rest }));
+      io.out(completionScript(words[0] ?? "", commands));
+      return EXIT_OK;
+    },
   },
 });
 

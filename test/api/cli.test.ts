@@ -48,6 +48,7 @@ describe("help", () => {
         verify <dir>                read all of it and check every sum
         compact <dir>               write a snapshot now
         bench                       how fast a frontier in memory is on this machine
+        completion <bash|zsh|fish>  a script that completes commands and flags
 
       outrider <command> --help     the flags of a command
       outrider --version            0.1.0
@@ -90,6 +91,7 @@ describe("exit codes", () => {
     [["demo", "--hosts", "0"], "OPTION_INVALID: --hosts: 0"],
     [["crawl", "http://x.test", "--report", "/proc/no/such.html"], "--report: /proc/no/such.html"],
     [["explain"], "no URL"],
+    [["completion", "cmd"], "shell: cmd (expected: bash|zsh|fish)"],
   ])("2, and a word why, for %j", async (argv, why) => {
     const { code, out, err } = await command(argv);
     expect(code).toBe(2);
