@@ -104,6 +104,9 @@ async function openLocked(
     ...{ place, profile, make, nowMs: settings.clock.now(), hearer: keeper },
     pause: () => new Promise((resolve) => setImmediate(resolve)),
     onProgress: (progress) => settings.onProgress?.(progress),
+  }).catch((error: unknown) => {
+    if (settings.from !== undefined) dropFile(place);
+    throw error;
   });
   if (found === undefined) keeper?.allForgotten(); // what stands there is nothing to a new one
   keeper?.replayed();
@@ -228,4 +231,12 @@ function adoptFile(place: Place, path: string): void {
     throw misuse("OPTION_INVALID", "options.from", path, "a directory without a frontier in it");
   }
   copyFile(place.files, path, snapshotPath(place, ALONE_SERIAL));
+}
+
+/** Takes back the copy of a file that could not be gone on from, under its name or set aside: the file itself stands. */
+function dropFile(place: Place): void {
+  const { directory, files } = place;
+  const path = snapshotPath(place, ALONE_SERIAL);
+  files.remove(files.exists(path) ? path : `${path}.damaged`);
+  files.syncDirectory(directory);
 }

@@ -1,5 +1,5 @@
 /** G: what the scheduler of gopcp.v2 leaves behind it: nothing after a wrong start, nothing or all after a stop. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -43,10 +43,22 @@ describe("gopcp.v2 on disk", () => {
       await expect(openFrontier({ ...options, directory })).rejects.toThrow(name);
       expect(existsSync(directory)).toBe(false);
     }
-    // What only the start itself can find wrong.
-    const from = join(place, "none.msgpack");
-    await expect(openFrontier({ from, directory })).rejects.toThrow();
-    expect(filesOf(directory)).toEqual([]);
+    // What only the start itself can find wrong: no file, one that is no frontier, one of another key policy.
+    const [torn, other] = [join(place, "torn.msgpack"), join(place, "other.msgpack")];
+    writeFileSync(torn, "not a frontier");
+    const memory = await openFrontier();
+    memory.pushMany(URLS);
+    await memory.snapshot({ path: other });
+    await memory.close();
+    for (const [from, code] of [
+      [join(place, "none.msgpack"), "DISK_GONE"],
+      [torn, "SNAPSHOT_CORRUPT"],
+      [other, "PROFILE_MISMATCH"],
+    ]) {
+      const options = presets.gopcp({ from, directory } as FrontierOptions);
+      await expect(openFrontier(options)).rejects.toMatchObject({ code });
+      expect(filesOf(directory)).toEqual([]);
+    }
     const frontier = await openFrontier(presets.gopcp({ directory }));
     expect(frontier.pushMany(URLS).accepted).toBe(50);
     // One that fails beside it changes nothing of it.
