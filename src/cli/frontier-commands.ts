@@ -5,10 +5,14 @@
  */
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
 import {
   type Frontier,
   type FrontierEvents,
+  type FrontierOptions,
   openFrontier,
+  presets,
   type RecordState,
   type RequestLike,
 } from "../index.ts";
@@ -18,12 +22,15 @@ import { whole } from "./text.ts";
 
 const COMMON: readonly Flag[] = [
   { name: "name", value: "<text>", text: "which frontier of the directory (default)" },
+  { name: "preset", value: "<name>", text: "the preset that the directory was made with" },
   { name: "json", text: "the last line of standard output is one JSON object" },
 ];
 const FILTER: readonly Flag[] = [
   { name: "rule", value: "<id>", text: "of this rule alone" },
   { name: "host", value: "<host>", text: "of this host alone" },
 ];
+/** As a file's name: standard input. */
+const STDIN = "-";
 const STATES: readonly RecordState[] = ["pending", "waiting", "failed"];
 
 export const STATS_FLAGS = COMMON;
@@ -79,7 +86,7 @@ export async function exportCommand(args: Parsed, io: Io): Promise<number> {
 export async function importCommand(args: Parsed, io: Io): Promise<number> {
   const [, file] = args.words;
   if (file === undefined) throw new UsageError("import: no file");
-  if (!existsSync(file)) throw new UsageError(`import: ${file}: no such file`);
+  if (file !== STDIN && !existsSync(file)) throw new UsageError(`import: ${file}: no such file`);
   await using frontier = await openOld(args, "import", false);
   const { size, accepted, deferred, duplicate, rejected, full } = await frontier.pushFrom(
     requestsOf(file),
@@ -135,7 +142,21 @@ async function openOld(args: Parsed, command: string, mustExist = true): Promise
     throw new UsageError(`${command}: ${directory}: no such directory`);
   }
   const name = args.text("name");
-  return await openFrontier({ directory, ...(name === undefined ? {} : { name }) });
+  return await openFrontier({
+    ...presetOf(args),
+    directory,
+    ...(name === undefined ? {} : { name }),
+  });
+}
+
+/** A directory opens with the key policy that it was made with: a preset has one of its own. */
+function presetOf(args: Parsed): FrontierOptions {
+  const name = args.text("preset");
+  if (name === undefined) return {};
+  if (!Object.hasOwn(presets, name)) {
+    throw new UsageError(`--preset: ${name} (expected: ${Object.keys(presets).join(", ")})`);
+  }
+  return presets[name as keyof typeof presets]();
 }
 
 function filterOf(args: Parsed): { rule?: string; host?: string } {
@@ -146,7 +167,7 @@ function filterOf(args: Parsed): { rule?: string; host?: string } {
 
 /** One request a line: a URL, or JSON as `export` writes it. */
 async function* requestsOf(file: string): AsyncGenerator<RequestLike> {
-  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
+  const lines = createInterface({ input: inputOf(file), crlfDelay: Infinity });
   let number = 0;
   for await (const line of lines) {
     number++;
@@ -155,6 +176,16 @@ async function* requestsOf(file: string): AsyncGenerator<RequestLike> {
     if (!text.startsWith("{")) yield text;
     else yield requestOf(text, `${file}:${number}`);
   }
+}
+
+/** A file, unpacked where its name ends in .gz, or standard input. */
+function inputOf(file: string): Readable {
+  if (file === STDIN) return process.stdin;
+  const input = createReadStream(file);
+  if (!file.endsWith(".gz")) return input;
+  const unpacked = createGunzip();
+  input.on("error", (cause) => unpacked.destroy(cause));
+  return input.pipe(unpacked);
 }
 
 function requestOf(text: string, place: string): RequestLike {

@@ -3,10 +3,12 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { runCommand } from "../../src/cli/run.ts";
 import { VERSION } from "../../src/cli/version.ts";
 import { openSyntheticWeb } from "../../src/crawl/web-server.ts";
+import { openFrontier, presets } from "../../src/index.ts";
 import { createFakeIo, screenOf } from "../support/fake-io.ts";
 import { packageRoot, readText, runNode } from "../support/package.ts";
 
@@ -358,6 +360,35 @@ describe("a crawl on disk", () => {
     const answers = web.log.entries.filter(({ status }) => status === 200);
     expect(new Set(answers.map(({ path }) => path)).size).toBe(41); // and robots.txt
     expect(answers.filter(({ path }) => path !== "/robots.txt")).toHaveLength(40);
+  });
+});
+
+describe("a directory that a program made", () => {
+  it("is opened with the preset it was made with, and told so where that is missing", async () => {
+    const directory = join(folder, "preset");
+    const frontier = await openFrontier({ ...presets.scrapy(), directory });
+    frontier.push("http://a.test/?b=1&a=2");
+    await frontier.close();
+    const without = await command(["stats", directory]);
+    expect([without.code, without.err]).toEqual([1, expect.stringMatching(/PROFILE.*--preset/s)]);
+    const given = await command(["stats", directory, "--preset", "scrapy", "--json"]);
+    expect(JSON.parse(given.out)).toMatchObject({ pending: 1 });
+    const other = await command(["stats", directory, "--preset", "heritrix"]);
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining("--preset: heritrix")]);
+  });
+
+  it("takes URLs from a packed file and from standard input, and tells of a damaged one", async () => {
+    const directory = join(folder, "packed");
+    const list = join(folder, "list.gz");
+    writeFileSync(list, gzipSync("http://a.test/1\nhttp://a.test/2\n"));
+    expect((await command(["import", directory, list])).out).toBe("2 of 2 are new\n");
+    writeFileSync(list, "http://a.test/3\n");
+    expect((await command(["import", directory, list])).code).toBe(1);
+    const { status, stdout } = spawnSync(process.execPath, [program, "import", directory, "-"], {
+      input: "http://a.test/2\nhttp://a.test/4\n",
+      encoding: "utf8",
+    });
+    expect([status, stdout]).toEqual([0, "1 of 2 are new\n"]);
   });
 });
 
