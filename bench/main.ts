@@ -28,22 +28,9 @@ const BUDGET_SECONDS = 570;
 
 /** Returns the exit code. */
 export async function main(words: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: words,
-    allowPositionals: true,
-    allowNegative: true,
-    options: {
-      smoke: { type: "boolean", default: false },
-      list: { type: "boolean", default: false },
-      large: { type: "boolean", default: false },
-      rounds: { type: "string" },
-      params: { type: "string" },
-      budget: { type: "string" },
-      write: { type: "boolean" },
-      json: { type: "boolean", default: false },
-      strict: { type: "boolean", default: false },
-    },
-  });
+  const read = readWords(words);
+  if (read === undefined) return 2;
+  const { values, positionals } = read;
   const rounds = wholeOf("--rounds", values.rounds);
   const budget = wholeOf("--budget", values.budget);
   if (rounds === null || budget === null) return 2;
@@ -67,6 +54,36 @@ export async function main(words: string[]): Promise<number> {
   const write = values.write ?? !isSmoke;
   const list = values.list;
   return runNamed(chosen, { isSmoke, rounds, params, write, json, list });
+}
+
+/** What was asked for; undefined, and a word about it, where that is not understood. */
+function readWords(words: string[]): ReturnType<typeof parseWords> | undefined {
+  try {
+    return parseWords(words);
+  } catch (cause) {
+    console.error(cause instanceof Error ? cause.message : cause);
+    return undefined;
+  }
+}
+
+/** Throws what the parser says of a flag that is not there. */
+function parseWords(args: string[]) {
+  return parseArgs({
+    args,
+    allowPositionals: true,
+    allowNegative: true,
+    options: {
+      smoke: { type: "boolean", default: false },
+      list: { type: "boolean", default: false },
+      large: { type: "boolean", default: false },
+      rounds: { type: "string" },
+      params: { type: "string" },
+      budget: { type: "string" },
+      write: { type: "boolean" },
+      json: { type: "boolean", default: false },
+      strict: { type: "boolean", default: false },
+    },
+  });
 }
 
 /** A whole number from 1; null, and a word about it, for anything else that was given. */

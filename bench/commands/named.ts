@@ -26,6 +26,12 @@ export async function runNamed(chosen: readonly BenchCase[], flags: NamedFlags):
     for (const bench of chosen) console.log(listText(bench));
     return 0;
   }
+  const { params: wanted } = flags;
+  if (wanted !== undefined && chosen.every((bench) => sizesOf(bench, flags).length === 0)) {
+    const sizes = chosen.flatMap((bench) => bench.sizes[sizeName(flags)].map(paramText));
+    console.error(`--params: ${wanted} (expected: of ${sizes.join(" | ")})`);
+    return 2;
+  }
   let failed = 0;
   for (const bench of chosen) failed += (await runOne(bench, flags)) ? 0 : 1;
   return failed === 0 ? 0 : 1;
@@ -36,6 +42,15 @@ function listText(bench: BenchCase): string {
   const sizes = bench.sizes.real.map(paramText).join(" | ");
   const target = bench.target === undefined ? "" : `\n    target: ${bench.target}`;
   return `${bench.suite} ${bench.name}: ${bench.about}\n    ${pairs}\n    ${sizes}${target}`;
+}
+
+function sizeName({ isSmoke }: NamedFlags): "smoke" | "real" {
+  return isSmoke ? "smoke" : "real";
+}
+
+/** The sizes of a case that were asked for. */
+function sizesOf(bench: BenchCase, flags: NamedFlags): Params[] {
+  return bench.sizes[sizeName(flags)].filter((params) => matches(params, flags.params));
 }
 
 /** Whether a size has every `name=value` of a list. */
@@ -49,16 +64,15 @@ function matches(params: Params, wanted: string | undefined): boolean {
 
 /** True when all of its sizes ran and every checksum agreed. */
 async function runOne(bench: BenchCase, flags: NamedFlags): Promise<boolean> {
-  const size = flags.isSmoke ? "smoke" : "real";
+  const size = sizeName(flags);
   const machine = machineOf(ROOT, bench.process === "fresh" ? CHILD_FLAGS : []);
   const startedAt = new Date();
   const wanted = flags.rounds ?? (flags.isSmoke ? ROUNDS.smoke : undefined);
   const isHere = flags.isSmoke && wanted === ROUNDS.smoke;
-  const sizes = bench.sizes[size].filter((params) => matches(params, flags.params));
   if (!flags.json) console.log(headText(bench));
   const results: CaseResult[] = [];
   try {
-    for (const params of sizes) {
+    for (const params of sizesOf(bench, flags)) {
       const result = await runCase({
         bench,
         params,

@@ -13,7 +13,7 @@ import {
   laneSend,
   spscBytes,
 } from "../../src/structures/spsc-lane.ts";
-import { until, withPool } from "../support/pool.ts";
+import { until, untilIdle, withPool } from "../support/pool.ts";
 
 const urlsOf = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `http://host${at % 7}.test/page/${at}`);
@@ -169,18 +169,7 @@ describe("worker threads, row by row", () => {
       const ended = expect(rig.pool.run({ signal: controller.signal })).rejects.toThrow();
       await until(() => rig.pool.report().workers.every(({ thread }) => thread >= 0), "seated");
       await until(() => rig.frontier.report().done === 1, "the one page");
-      let share = 1;
-      // What starting leaves behind takes a moment; a spin would never end.
-      await until(
-        () => share < 0.1,
-        "idle",
-        async () => {
-          const before = process.cpuUsage();
-          await new Promise((resolve) => setTimeout(resolve, 300));
-          const { user, system } = process.cpuUsage(before);
-          share = (user + system) / 300_000;
-        },
-      );
+      await untilIdle(300);
       controller.abort();
       await ended;
     });

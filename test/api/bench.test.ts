@@ -88,6 +88,12 @@ describe("benchmarks", () => {
     expect(await bench("kernal")).toMatchObject({ code: 2 });
     expect((await bench("kernal")).output).toContain("kernal (expected: kernel, core, ");
     expect(await bench("canonical", "--rounds", "0")).toMatchObject({ code: 2 });
+    const odd = await bench("canonical", "--smoke", "--params", "urls=7");
+    expect([odd.code, odd.output.includes("--params: urls=7 (expected: of urls ")]).toEqual([
+      2,
+      true,
+    ]);
+    expect(await bench("--speed")).toMatchObject({ code: 2 });
   });
 
   it("refuse a pair whose checksums differ: no side can win by doing less", async () => {

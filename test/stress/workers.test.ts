@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { stressSeconds } from "../support/seed.ts";
-import { until, withPool } from "../support/pool.ts";
+import { until, untilIdle, withPool } from "../support/pool.ts";
 
 describe("a pool under fire", () => {
   it("loses and doubles nothing while one lease in 300 kills its thread", async () => {
@@ -57,18 +57,7 @@ describe("a pool under fire", () => {
       const seated = (): number =>
         rig.pool.report().workers.filter(({ thread }) => thread >= 0).length;
       await until(() => seated() === 8 && rig.frontier.report().done === 1, "eight idle threads");
-      let share = 1;
-      // What starting leaves behind takes its time; a spin would never end.
-      await until(
-        () => share < 0.1,
-        "idle",
-        async () => {
-          const before = process.cpuUsage();
-          await new Promise((resolve) => setTimeout(resolve, 2_000));
-          const { user, system } = process.cpuUsage(before);
-          share = (user + system) / 2e6;
-        },
-      );
+      const share = await untilIdle(2_000);
       console.log(`idle pool of 8 threads: ${(share * 100).toFixed(2)} % of one core`);
       controller.abort();
       await expect(run).rejects.toThrow();

@@ -46,3 +46,20 @@ export async function until(
     await between();
   }
 }
+
+/** Waits until the process uses less than a tenth of a core for `windowMs`, and says which share it used. */
+export async function untilIdle(windowMs: number): Promise<number> {
+  let share = 1;
+  // What starting leaves behind takes its time; a spin would never end.
+  await until(
+    () => share < 0.1,
+    "idle",
+    async () => {
+      const before = process.cpuUsage();
+      await new Promise((resolve) => setTimeout(resolve, windowMs));
+      const { user, system } = process.cpuUsage(before);
+      share = (user + system) / (windowMs * 1_000);
+    },
+  );
+  return share;
+}
