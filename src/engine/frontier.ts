@@ -4,8 +4,6 @@
  */
 import { misuse } from "../base/errors.ts";
 import { entropyWords } from "../base/random.ts";
-import { liveRecord, removeRecords, requeueFailed, updateRecord } from "../frontier/steer.ts";
-import { forgetAll, forgetEpoch } from "../frontier/epochs.ts";
 import { installRules } from "../frontier/rule-set.ts";
 import { normalizeRules } from "../frontier/rules.ts";
 import { step } from "../frontier/leases.ts";
@@ -16,7 +14,6 @@ import {
   checkState,
   checkText,
   countOf,
-  expressionOf,
   positiveOf,
   readFields,
   readFilter,
@@ -27,18 +24,19 @@ import { openAlone, snapshotTo } from "./alone.ts";
 import { EventHub } from "./events.ts";
 import { hostView } from "./host-view.ts";
 import { bytesToSay, pushList, refuseAll } from "./intake.ts";
-import { explain, lookUp, recordOf, recordsOf } from "./knowing.ts";
+import { explain, recordOf, recordsOf } from "./knowing.ts";
 import { Life } from "./life.ts";
 import type { Settings } from "./options.ts";
 import { openDurable, storedRules } from "./open-durable.ts";
 import { pushFrom } from "./push-from.ts";
 import { pushResult } from "./push-result.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
-import { doneStories, needKeeper, requeueDone } from "./stories.ts";
+import { doneStories, needKeeper } from "./stories.ts";
 import { NOTHING_DURABLE, reportOf } from "./report.ts";
-import { readDefaults, readRequest, requestOf, timeMs, withKey } from "./request.ts";
+import { readDefaults, readRequest, requestOf, withKey } from "./request.ts";
 import { createRuntime, type Runtime, type RuntimeHooks } from "./runtime.ts";
 import { Sharing } from "./sharing.ts";
+import { forget, remove, requeue, STEERING_BYTES, update } from "./steering.ts";
 import type {
   Explanation,
   Frontier,
@@ -60,8 +58,6 @@ import { nameCore } from "./verify.ts";
 import { fingerprintOf } from "./url-functions.ts";
 
 const TAKE_FIELDS = ["max", "timeoutMs", "signal"];
-/** Room that a steering call wants in the journal, whatever it says in the end. */
-const STEERING_BYTES = 65_536;
 /** Most leases peek tells. */
 const PEEK_MAX = 1_000;
 
@@ -296,62 +292,19 @@ export class MemoryFrontier implements Frontier {
   }
 
   update(request: RequestLike, change: { priority?: number; notBefore?: number | Date }): boolean {
-    const input = readRequest(request);
-    const { priority, notBefore } = readFields(change, "change", ["priority", "notBefore"]);
-    if (priority !== undefined && !Number.isSafeInteger(priority)) {
-      throw misuse("ARGUMENT_INVALID", "change.priority", priority, "a safe integer");
-    }
-    const dueMs = notBefore === undefined ? undefined : timeMs(notBefore, "change.notBefore");
-    const { core, nowMs } = this.#life.need();
-    this.#life.durable?.need(STEERING_BYTES);
-    step(core, nowMs);
-    const { hasIdentity, lo, hi } = lookUp(this.#life.gate, input, nowMs);
-    const record = hasIdentity ? liveRecord(core, lo, hi) : 0;
-    const isChanged = record !== 0 && updateRecord(core, record, { priority, dueMs }, nowMs);
-    this.#life.end(nowMs);
-    return isChanged;
+    return update(this.#life, request, change);
   }
 
   requeue(filter: { state?: "failed" | "done"; rule?: string; host?: string } = {}): number {
-    const { state, rule, host } = readFilter(filter, ["state", "rule", "host"]);
-    checkState(state, ["failed", "done"]);
-    const keeper = state === "done" ? needKeeper(this.#keeper, "filter.state:") : undefined;
-    const { core, nowMs } = this.#life.need();
-    this.#life.durable?.need(STEERING_BYTES);
-    step(core, nowMs);
-    const where = { rule, host };
-    const count =
-      keeper === undefined
-        ? requeueFailed(core, where, nowMs)
-        : requeueDone(this.#life.gate, keeper, where, nowMs);
-    this.#life.end(nowMs);
-    return count;
+    return requeue(this.#life, this.#keeper, filter);
   }
 
   remove(filter: { host?: string; rule?: string; pattern?: string } = {}): number {
-    const { host, rule, pattern } = readFilter(filter, ["host", "rule", "pattern"]);
-    const { core, nowMs } = this.#life.need();
-    const expression = pattern === undefined ? undefined : expressionOf(pattern);
-    this.#life.durable?.need(STEERING_BYTES);
-    step(core, nowMs);
-    const count = removeRecords(core, { host, rule, pattern: expression }, nowMs);
-    this.#life.end(nowMs);
-    return count;
+    return remove(this.#life, filter);
   }
 
   forget(filter: { epoch?: string } = {}): number {
-    const { epoch } = readFilter(filter, ["epoch"]);
-    const { core, nowMs } = this.#life.need();
-    if (epoch !== undefined && core.seen.mode === "bloom") {
-      const expected = "none: mode 'bloom' can forget all or nothing";
-      throw misuse("OPTION_INVALID", "filter.epoch", epoch, expected);
-    }
-    this.#life.durable?.need(STEERING_BYTES);
-    step(core, nowMs);
-    const count = epoch === undefined ? forgetAll(core) : forgetEpoch(core, epoch);
-    this.#sharing.refresh();
-    this.#life.end(nowMs);
-    return count;
+    return forget(this.#life, filter, () => this.#sharing.refresh());
   }
 
   clear(): void {

@@ -15,9 +15,10 @@ import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { isOverdue, step } from "../frontier/leases.ts";
 import { deadlineAt, isReady, nextDueAt } from "../frontier/due.ts";
-import { heapCount } from "../structures/heap.ts";
+import { Breaker } from "./breaker.ts";
 import { Chores } from "./chores.ts";
 import type { Durable } from "./durable.ts";
+import { Ending } from "./ending.ts";
 import type { EventHub } from "./events.ts";
 import type { Gate } from "./intake.ts";
 import type { Settings } from "./options.ts";
@@ -45,9 +46,6 @@ interface Asked extends Pick<Waiter, "max" | "resolve" | "reject"> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A vetoed end is asked about again after this, as long as somebody waits. */
-const IDLE_RECHECK_MS = 1_000;
-
 export class Life {
   readonly settings: Settings;
   readonly events: EventHub;
@@ -57,6 +55,8 @@ export class Life {
   durable: Durable | undefined;
   status: FrontierStatus = "opening";
   readonly chores: Chores;
+  readonly #ending: Ending;
+  readonly #breaker: Breaker;
   /** Sources being pushed from: not finished while there are any. */
   sources = 0;
   #runtime: Runtime | undefined;
@@ -67,22 +67,19 @@ export class Life {
   #cancelTimer: (() => void) | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #isEmpty = false;
-  #isIdle = false;
-  #isFinished = false;
-  #idleSince: number | undefined;
-  #vetoedAt: number | undefined;
   #isSettling = false;
   /** Something changed while settling: once more. */
   #isUnsettled = false;
-  readonly #failures: number[] = [];
-  #brokenUntil: number | undefined;
 
   constructor(settings: Settings, events: EventHub) {
     this.settings = settings;
     this.events = events;
     this.clock = settings.clock;
     this.startedAt = settings.clock.now();
-    this.chores = new Chores(() => this.gate, events);
+    const chores = new Chores(() => this.gate, events);
+    this.chores = chores;
+    this.#ending = new Ending({ settings, events, chores, core: () => this.#runtime?.core });
+    this.#breaker = new Breaker(settings);
   }
 
   start(runtime: Runtime, take: (core: Core, max: number, nowMs: number) => Lease[]): void {
@@ -104,13 +101,14 @@ export class Life {
 
   /** The status as the clock has it: the breaker's pause ends by itself. */
   get statusNow(): FrontierStatus {
-    const isMended = this.#brokenUntil !== undefined && this.clock.now() >= this.#brokenUntil;
+    const { untilMs } = this.#breaker;
+    const isMended = untilMs !== undefined && this.clock.now() >= untilMs;
     return this.status === "paused" && isMended ? "running" : this.status;
   }
 
   /** Finished, as waiters are told. */
   get isFinished(): boolean {
-    return this.#isFinished;
+    return this.#ending.isFinished;
   }
 
   get isClosed(): boolean {
@@ -152,7 +150,7 @@ export class Life {
   ): Promise<Lease[]> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const leases = this.poll(max);
-    if (leases.length > 0 || this.isClosed || this.#isFinished || timeoutMs === 0) {
+    if (leases.length > 0 || this.isClosed || this.#ending.isFinished || timeoutMs === 0) {
       return Promise.resolve(leases);
     }
     return new Promise((resolve, reject) =>
@@ -205,19 +203,19 @@ export class Life {
   /** When a poll can next give a lease; undefined: no clock brings it about. */
   dueAt(core: Core, nowMs: number): number | undefined {
     if (this.status === "running") return this.chores.before(nextDueAt(core, nowMs));
-    return this.status === "paused" ? this.#brokenUntil : undefined;
+    return this.status === "paused" ? this.#breaker.untilMs : undefined;
   }
 
   pause(): void {
     this.#open();
-    this.#brokenUntil = undefined; // who pauses by hand resumes by hand
+    this.#breaker.letGo(); // who pauses by hand resumes by hand
     if (this.status === "running" || this.status === "draining") this.#become("paused");
     this.end(this.clock.now());
   }
 
   resume(): void {
     this.#open();
-    this.#brokenUntil = undefined;
+    this.#breaker.letGo();
     if (this.status === "paused" || this.status === "draining") this.#become("running");
     for (const resolve of this.#drains.splice(0)) resolve();
     this.end(this.clock.now());
@@ -225,7 +223,7 @@ export class Life {
 
   drain(): Promise<void> {
     this.#open();
-    this.#brokenUntil = undefined;
+    this.#breaker.letGo();
     if (this.status === "running" || this.status === "paused") this.#become("draining");
     return new Promise((resolve) => {
       this.#drains.push(resolve);
@@ -238,10 +236,7 @@ export class Life {
     this.#become("stopping");
     this.#runtime = undefined;
     this.#disarm();
-    for (const waiter of this.#waiters.splice(0)) {
-      waiter.release();
-      waiter.resolve([]);
-    }
+    this.#sendHome();
     for (const { resolve } of this.#rooms.splice(0)) resolve();
     for (const resolve of this.#drains.splice(0)) resolve();
     this.#become("stopped");
@@ -250,17 +245,7 @@ export class Life {
 
   /** One failure of a lease; enough of them in a short time pause the frontier. */
   failure(nowMs: number): void {
-    const { breaker } = this.settings;
-    if (breaker === undefined) return;
-    this.#failures.push(nowMs);
-    if (this.#failures.length > breaker.failures) this.#failures.shift();
-    const isMany = this.#failures.length === breaker.failures;
-    if (!isMany || nowMs - (this.#failures[0] as number) >= breaker.withinMs) return;
-    this.#failures.length = 0;
-    // A pause by hand is the user's to end; the breaker's own is made longer.
-    if (this.status !== "running" && this.#brokenUntil === undefined) return;
-    this.#brokenUntil = nowMs + breaker.pauseMs;
-    this.#become("paused", "breaker");
+    if (this.#breaker.failure(nowMs, this.status)) this.#become("paused", "breaker");
   }
 
   #open(): Runtime {
@@ -290,9 +275,7 @@ export class Life {
 
   /** The breaker's pause ends by the clock. */
   #mend(nowMs: number): void {
-    if (this.#brokenUntil === undefined || nowMs < this.#brokenUntil) return;
-    this.#brokenUntil = undefined;
-    if (this.status === "paused") this.#become("running");
+    if (this.#breaker.mend(nowMs) && this.status === "paused") this.#become("running");
   }
 
   #wait(asked: Asked): void {
@@ -359,7 +342,8 @@ export class Life {
       this.#isEmpty = false;
       this.events.emit("ready", { atMs: nowMs });
     }
-    this.#judgeEnd(core, nowMs);
+    this.#ending.judge(core, this.sources, nowMs);
+    if (this.#ending.isFinished) this.#sendHome();
     if (this.#runtime?.core === core) this.#arm(core, nowMs);
   }
 
@@ -374,59 +358,12 @@ export class Life {
     }
   }
 
-  /** Tells idle and finished, once each, and lets those who wait go home. */
-  #judgeEnd(core: Core, nowMs: number): void {
-    const { accepted, deferred, pending, waiting, leased } = core.counters;
-    if (pending > 0 || leased > 0 || accepted + deferred === 0) {
-      this.#isIdle = false;
-      this.#isFinished = false;
-      this.#idleSince = undefined;
-      this.#vetoedAt = undefined;
-      return;
-    }
-    if (!this.#isIdle) {
-      this.#isIdle = true;
-      this.events.emit("idle", { atMs: nowMs });
-    }
-    const isResting = heapCount(core.resting) > 0;
-    if (waiting > 0 || isResting || this.sources > 0 || this.chores.isSeeding) {
-      this.#isFinished = false;
-      this.#idleSince = undefined;
-      return;
-    }
-    this.#idleSince ??= nowMs;
-    if (!this.#isFinished && this.#mayFinish(nowMs)) {
-      this.#isFinished = true;
-      this.events.emit("finished", { atMs: nowMs });
-    }
-    if (!this.#isFinished) return;
+  /** Nothing will come any more. */
+  #sendHome(): void {
     for (const waiter of this.#waiters.splice(0)) {
       waiter.release();
       waiter.resolve([]);
     }
-  }
-
-  #mayFinish(nowMs: number): boolean {
-    const { idleTimeoutMs, keepOpen, onIdle } = this.settings;
-    if (idleTimeoutMs !== undefined && nowMs - (this.#idleSince ?? nowMs) >= idleTimeoutMs) {
-      return true;
-    }
-    if (keepOpen || this.chores.hasEvery) return false;
-    if (onIdle === undefined) return true;
-    if (this.#vetoedAt !== undefined && nowMs - this.#vetoedAt < IDLE_RECHECK_MS) return false;
-    this.#vetoedAt = nowMs;
-    try {
-      return onIdle() !== true && this.#isStillIdle();
-    } catch (cause) {
-      this.events.fault({ kind: "hook", stage: "onIdle", cause });
-      return this.#isStillIdle();
-    }
-  }
-
-  /** onIdle may have pushed or closed. */
-  #isStillIdle(): boolean {
-    const counters = this.#runtime?.core.counters;
-    return counters !== undefined && counters.pending + counters.waiting + counters.leased === 0;
   }
 
   /** One timer for the next moment at which somebody who waits can be served. */
@@ -467,17 +404,11 @@ export class Life {
     let atMs = Number.POSITIVE_INFINITY;
     if (status === "running" && wantsLease) atMs = nextDueAt(core, nowMs) ?? atMs;
     if (status === "paused" && (wantsLease || events.has("status"))) {
-      atMs = this.#brokenUntil ?? atMs;
+      atMs = this.#breaker.untilMs ?? atMs;
     }
     if (this.#isWatched()) atMs = Math.min(atMs, deadlineAt(core));
     const awaitsEnd = this.#waiters.length > 0 || events.has("finished");
-    if (awaitsEnd && this.#idleSince !== undefined && !this.#isFinished) {
-      const { idleTimeoutMs, keepOpen, onIdle } = this.settings;
-      if (idleTimeoutMs !== undefined) atMs = Math.min(atMs, this.#idleSince + idleTimeoutMs);
-      if (onIdle !== undefined && !keepOpen && !this.chores.hasEvery) {
-        atMs = Math.min(atMs, (this.#vetoedAt ?? nowMs) + IDLE_RECHECK_MS);
-      }
-    }
+    if (awaitsEnd) atMs = Math.min(atMs, this.#ending.dueAt(nowMs));
     // What is due already was offered in this very settling; the next chance is a change, or the next clock.
     return atMs <= nowMs ? Number.POSITIVE_INFINITY : atMs;
   }

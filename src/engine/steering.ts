@@ -1,0 +1,94 @@
+/**
+ * Steering: the calls that change what is known already: update, requeue, remove, forget. Each checks its arguments,
+ * makes sure that the journal can hold it, brings the frontier to the present, acts, and closes the call.
+ */
+import { misuse } from "../base/errors.ts";
+import type { Core } from "../frontier/core.ts";
+import { forgetAll, forgetEpoch } from "../frontier/epochs.ts";
+import { step } from "../frontier/leases.ts";
+import { liveRecord, removeRecords, requeueFailed, updateRecord } from "../frontier/steer.ts";
+import { checkState, expressionOf, readFields, readFilter } from "./arguments.ts";
+import { lookUp } from "./knowing.ts";
+import type { Life } from "./life.ts";
+import type { RecordKeeper } from "./record-keeper.ts";
+import { readRequest, timeMs } from "./request.ts";
+import { needKeeper, requeueDone } from "./stories.ts";
+import type { RequestLike } from "./types.ts";
+
+/** Room that a steering call wants in the journal, whatever it says in the end. */
+export const STEERING_BYTES = 65_536;
+
+export interface Where {
+  host?: string;
+  rule?: string;
+}
+
+/** A pending or waiting record, in place. */
+export function update(
+  life: Life,
+  request: RequestLike,
+  change: { priority?: number; notBefore?: number | Date },
+): boolean {
+  const input = readRequest(request);
+  const { priority, notBefore } = readFields(change, "change", ["priority", "notBefore"]);
+  if (priority !== undefined && !Number.isSafeInteger(priority)) {
+    throw misuse("ARGUMENT_INVALID", "change.priority", priority, "a safe integer");
+  }
+  const dueMs = notBefore === undefined ? undefined : timeMs(notBefore, "change.notBefore");
+  return steer(life, (core, nowMs) => {
+    const { hasIdentity, lo, hi } = lookUp(life.gate, input, nowMs);
+    const record = hasIdentity ? liveRecord(core, lo, hi) : 0;
+    return record !== 0 && updateRecord(core, record, { priority, dueMs }, nowMs);
+  });
+}
+
+/** `keeper`: the whole records, where they are kept: what is done can come back only from there. */
+export function requeue(
+  life: Life,
+  keeper: RecordKeeper | undefined,
+  filter: Where & { state?: "failed" | "done" },
+): number {
+  const { state, rule, host } = readFilter(filter, ["state", "rule", "host"]);
+  checkState(state, ["failed", "done"]);
+  const stories = state === "done" ? needKeeper(keeper, "filter.state:") : undefined;
+  const where = { rule, host };
+  return steer(life, (core, nowMs) =>
+    stories === undefined
+      ? requeueFailed(core, where, nowMs)
+      : requeueDone(life.gate, stories, where, nowMs),
+  );
+}
+
+export function remove(life: Life, filter: Where & { pattern?: string }): number {
+  const { host, rule, pattern } = readFilter(filter, ["host", "rule", "pattern"]);
+  life.need();
+  const expression = pattern === undefined ? undefined : expressionOf(pattern);
+  return steer(life, (core, nowMs) =>
+    removeRecords(core, { host, rule, pattern: expression }, nowMs),
+  );
+}
+
+/** `refresh`: tells the workers that what was seen may come again. */
+export function forget(life: Life, filter: { epoch?: string }, refresh: () => void): number {
+  const { epoch } = readFilter(filter, ["epoch"]);
+  const { core } = life.need();
+  if (epoch !== undefined && core.seen.mode === "bloom") {
+    const expected = "none: mode 'bloom' can forget all or nothing";
+    throw misuse("OPTION_INVALID", "filter.epoch", epoch, expected);
+  }
+  return steer(life, (open) => {
+    const count = epoch === undefined ? forgetAll(open) : forgetEpoch(open, epoch);
+    refresh();
+    return count;
+  });
+}
+
+/** One steering call: nothing is changed where the journal can not hold it. */
+function steer<T>(life: Life, act: (core: Core, nowMs: number) => T): T {
+  const { core, nowMs } = life.need();
+  life.durable?.need(STEERING_BYTES);
+  step(core, nowMs);
+  const answer = act(core, nowMs);
+  life.end(nowMs);
+  return answer;
+}
