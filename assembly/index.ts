@@ -4,6 +4,7 @@ export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
 export { keepMatch, matchBatch } from "./match";
 export { makeRecords, sizeRecords } from "./make";
+export { plantRecords } from "./plant";
 export { copyBatch, gatherUrls, touchRecords, touchRules } from "./record";
 export { kernelVersion } from "./version";
 export {

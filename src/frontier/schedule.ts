@@ -421,7 +421,8 @@ function settleQueue(
   if (core.sole === undefined) joinShares(core, ruleQueue);
 }
 
-function queueInsert(core: Core, queue: number, record: number): void {
+/** Puts a record into its host queue, which then has to be settled. */
+export function queueInsert(core: Core, queue: number, record: number): void {
   const { store } = core;
   const priority = recordPriority(store, record);
   if (!ranksInsert(store.arena, queue, QUEUE_RANKS_WORD, priority, record)) throw memoryFull();

@@ -58,6 +58,8 @@ export interface KernelExports {
   sizeRecords(job: number): void;
   /** Makes them from a row on; the row that is the owner's to make, or the count of rows. */
   makeRecords(job: number, from: number): number;
+  /** Appends sorted records to their lanes (assembly/plant.ts); the index of one that is the owner's to plant, or the count. */
+  plantRecords(handles: number, from: number, count: number): number;
   copyBatch(jobs: number, count: number): void;
   /** Reads what the ends of records will need, all at once; a number of no meaning. */
   touchRecords(table: number, handles: number, count: number): number;

@@ -2,7 +2,8 @@
 import { createReplay, type Replay } from "./replay-cursor.ts";
 import { replayFrame } from "./replay.ts";
 import type { Recovered, RecoveryOptions } from "./recover.ts";
-import { createRevival, type Revival, settleRevived } from "./revive.ts";
+import { createRevival, type Revival } from "./revive.ts";
+import { settleRevived } from "./settle.ts";
 import { ALONE_SERIAL } from "./snapshot-alone.ts";
 import { loadSnapshot } from "./snapshot-read.ts";
 

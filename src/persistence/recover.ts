@@ -28,7 +28,8 @@ import {
 } from "./place.ts";
 import { replayFrame } from "./replay.ts";
 import { createReplay, type Replay } from "./replay-cursor.ts";
-import { createRevival, type Revival, settleRevived } from "./revive.ts";
+import { createRevival, type Revival } from "./revive.ts";
+import { settleRevived } from "./settle.ts";
 import { frameEnd, readSegmentHead, wasDurable } from "./segment.ts";
 import { loadSnapshot, readSnapshotHead } from "./snapshot-read.ts";
 import type { SnapshotEnd } from "./snapshot-format.ts";

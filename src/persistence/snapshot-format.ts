@@ -28,6 +28,8 @@ export interface SnapshotHead {
   readonly secret: Uint8Array;
   readonly profile: string;
   readonly savedAt: number;
+  /** Identities in memory when it was begun: what a reader makes room for. Missing in files of before. */
+  readonly entries?: number;
   readonly sequence: number;
   readonly leaseSequence: number;
   readonly joined: number;

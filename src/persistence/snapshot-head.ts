@@ -1,5 +1,6 @@
 /** The head of a snapshot: everything of a core that no table holds, as it is at this moment. */
 import type { Core } from "../frontier/core.ts";
+import { seenHot } from "../structures/seen-set.ts";
 import { HASH_ALGORITHM, type Identity } from "./place.ts";
 import type { SnapshotHead } from "./snapshot-format.ts";
 
@@ -21,6 +22,7 @@ export function snapshotHead(core: Core, facts: HeadFacts): SnapshotHead {
     ...{ t: "head", serial: facts.serial, algorithm: HASH_ALGORITHM },
     secret: new Uint8Array(Uint32Array.from(secret.subarray(0, 4)).buffer),
     ...{ profile, savedAt: facts.savedAt, volatileLive: facts.volatileLive },
+    entries: seenHot(core.seen),
     ...{ sequence: core.sequence, leaseSequence: core.leaseSequence, joined: core.hosts.joined },
     // Gauges are counted anew from the records that are read.
     counters: { ...numbers, pending: 0, waiting: 0, leased: 0, failed: 0 },

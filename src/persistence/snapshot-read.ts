@@ -5,7 +5,13 @@ import { sharesReorder } from "../frontier/shares.ts";
 import { bloomFill, type BloomLayer } from "../structures/bloom-copy.ts";
 import { epochAdd, epochOpen } from "../structures/epoch-table.ts";
 import { parentCreate, parentRelease } from "../structures/record.ts";
-import { seenAdmitBatch, seenRemake, seenRemove, seenSet } from "../structures/seen-set.ts";
+import {
+  seenAdmitBatch,
+  seenExpect,
+  seenRemake,
+  seenRemove,
+  seenSet,
+} from "../structures/seen-set.ts";
 import { COLD_REMOVED } from "../structures/tier.ts";
 import { storeGive, storeTake } from "../structures/store.ts";
 import {
@@ -58,6 +64,9 @@ export interface SnapshotLoad {
   readonly pause: (records: number, bytes: number, size: number) => Promise<void>;
 }
 
+/** Bytes of a finished identity in its columns. */
+const SEEN_ROW_BYTES = 12;
+
 /** Loads a whole snapshot; throws SNAPSHOT_CORRUPT, FORMAT_UNSUPPORTED or PROFILE_MISMATCH naming the file. */
 export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
   const path = load.path ?? snapshotPath(load.place, load.serial);
@@ -68,6 +77,8 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
     checkHead(path, head, load);
     const revival = load.begin(head);
     applyHead(revival, head);
+    // No row is shorter than a finished identity: what the head says is never believed beyond the file.
+    seenExpect(revival.core.seen, Math.min(head.entries ?? 0, reader.size / SEEN_ROW_BYTES));
     const filler = createFiller(revival);
     let end: SnapshotEnd | undefined;
     const tail: number[] = [];

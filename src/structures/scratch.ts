@@ -128,6 +128,14 @@ export function scratchHandle(scratch: Scratch, index: number, record: number): 
   scratch.store.region.views.u32[(scratch.handles >> 2) + index] = record;
 }
 
+/**
+ * Appends the records that were named for the next gather to their lanes, from index `from` on; the index of one that the
+ * caller has to plant, or the count. @hot
+ */
+export function scratchPlant(scratch: Scratch, from: number, count: number): number {
+  return scratch.store.kernel.exports.plantRecords(scratch.handles, from, count);
+}
+
 /** Warms the caches for the next hand-outs of the rules whose queues were named for the next gather. @hot */
 export function scratchTouchRules(scratch: Scratch, count: number): void {
   scratch.store.kernel.exports.touchRules(scratch.handles, count);

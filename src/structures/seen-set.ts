@@ -28,7 +28,7 @@
 import { FrontierError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
-import { TABLE_CLAIMED } from "../layout/table.ts";
+import { TABLE_CLAIMED, TABLE_COUNT_WORD } from "../layout/table.ts";
 import { type Bloom, bloomAdd, bloomClear, bloomHas, createBloom } from "./bloom.ts";
 import { type BloomLayer, bloomRemake } from "./bloom-copy.ts";
 import { bloomStats } from "./bloom-stats.ts";
@@ -43,6 +43,7 @@ import {
   tableRemove,
   tableStats,
 } from "./fingerprint-table.ts";
+import { growAhead } from "./table-growth.ts";
 import { BLOOM_SEEN, type SeenRows, bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
 import {
   type Tiered,
@@ -317,6 +318,16 @@ export function seenStep(seen: SeenSet, budget: number): number {
 /** Whether `seenStep` has something to do: a pass or merges under way, or an error to tell. */
 export function seenIsBusy(seen: SeenSet): boolean {
   return seen.tiered !== undefined && tieredIsBusy(seen.tiered);
+}
+
+/** Makes room in the hot table of an empty set for so many entries, as far as there are pages. */
+export function seenExpect(seen: SeenSet, entries: number): void {
+  growAhead(seen.table, entries);
+}
+
+/** Entries in the hot table: what `seenExpect` of a set like this one has to know. */
+export function seenHot({ table, kernel }: SeenSet): number {
+  return kernel.region.views.u32[table.offset / 4 + TABLE_COUNT_WORD] as number;
 }
 
 /** What the set holds and costs. Not for the hot path. */

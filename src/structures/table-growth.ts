@@ -27,6 +27,7 @@ import {
   SEGMENT_UNITS_SPLIT,
   SEGMENT_UNITS_WORD,
   SEGMENT_USED_WORD,
+  TABLE_COUNT_WORD,
   TABLE_DIRECTORY_BITS,
   TABLE_DIRECTORY_COUNT,
   TABLE_DIRECTORY_OFFSET,
@@ -43,6 +44,9 @@ import {
   TABLE_UNITS_WORD,
 } from "../layout/table.ts";
 import { regionGive, regionTake } from "../memory/region.ts";
+
+/** Entries of a segment differ from the mean: of 30,000 by less than this in all but a few. */
+const AHEAD = 1.02;
 
 export interface FingerprintTable {
   readonly kernel: Kernel;
@@ -128,6 +132,30 @@ export function tryGrow(table: FingerprintTable, segment: number): boolean {
   return trySplit(table, segment);
 }
 
+/**
+ * Makes room for so many entries in an empty table, before any comes: hashes that come in order would else be crowded
+ * into ever the same lines, and each be moved at every step of growth. False, with less room or none, when there
+ * are no pages; the table is valid all the same.
+ */
+export function growAhead(table: FingerprintTable, count: number): boolean {
+  const { u32 } = table.kernel.region.views;
+  if (u32[table.offset / 4 + TABLE_COUNT_WORD] !== 0) return true;
+  const most = unitRoom(table) * SEGMENT_UNITS_MAX;
+  let depth = 0;
+  while (depth < TABLE_DIRECTORY_BITS && (count * AHEAD) / 2 ** depth > most) depth++;
+  for (let level = 0; level < depth; level++) {
+    for (const segment of segmentsOf(table)) {
+      if (u32[segment / 4 + SEGMENT_DEPTH_WORD] !== level) continue;
+      const other = descriptorAt(table, table.descriptorCount);
+      if (other === 0 || rebuild(table, segment, 1, { other, units: 1 }) !== "done") return false;
+      table.descriptorCount++;
+    }
+  }
+  const units = unitsFor(table, (count * AHEAD) / 2 ** depth);
+  if (units === 1) return true;
+  return segmentsOf(table).every((segment) => rebuild(table, segment, units) === "done");
+}
+
 /** Two segments for one: of equal size, or, where hashes are uneven, as large as each half needs. */
 function trySplit(table: FingerprintTable, segment: number): boolean {
   const { exports, region } = table.kernel;
@@ -150,10 +178,14 @@ function trySplit(table: FingerprintTable, segment: number): boolean {
 
 /** The fewest units in which so many entries do not ask for growth at once, or all there may be. */
 function unitsFor(table: FingerprintTable, entries: number): number {
-  const perLine = table.isValued ? TABLE_LINE_SLOTS_VALUED : TABLE_LINE_SLOTS_BARE;
-  const load1024 = table.isValued ? TABLE_GROW_LOW_VALUED : TABLE_GROW_LOW_BARE;
-  const perUnit = (TABLE_UNIT_LINES * perLine * load1024) / 1024;
-  return Math.min(Math.floor(entries / perUnit) + 1, SEGMENT_UNITS_MAX);
+  return Math.min(Math.floor(entries / unitRoom(table)) + 1, SEGMENT_UNITS_MAX);
+}
+
+/** Entries that a unit takes before its segment asks for growth. */
+function unitRoom({ isValued }: FingerprintTable): number {
+  const perLine = isValued ? TABLE_LINE_SLOTS_VALUED : TABLE_LINE_SLOTS_BARE;
+  const load1024 = isValued ? TABLE_GROW_LOW_VALUED : TABLE_GROW_LOW_BARE;
+  return (TABLE_UNIT_LINES * perLine * load1024) / 1024;
 }
 
 /** The descriptor of a split's upper half, and its units. */

@@ -17,7 +17,7 @@ import {
   tableInsertBatch,
   tableStats,
 } from "../../../src/structures/fingerprint-table.ts";
-import { segmentsOf, unitsOf } from "../../../src/structures/table-growth.ts";
+import { growAhead, segmentsOf, unitsOf } from "../../../src/structures/table-growth.ts";
 import { verifyTable } from "../../../src/structures/table-verify.ts";
 import { openTestKernel } from "../../support/kernels.ts";
 import { testSeed } from "../../support/seed.ts";
@@ -122,6 +122,39 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
       }
     }
     verifyTable(driver.table);
+    findAll(driver);
+  });
+
+  test.each([700, 9000, 150_000])(
+    "takes %s sorted hashes into room made ahead, and hardly grows for it",
+    (count) => {
+      const random = createRandom(testSeed("table-growth"));
+      const driver = openDriver(openTestKernel(), valued);
+      growAhead(driver.table, count);
+      verifyTable(driver.table);
+      const { bytes } = tableStats(driver.table);
+      const sorted = hashesOf(count, () => randomHash(random)).sort((a, b) => (a < b ? -1 : 1));
+      for (let at = 0; at < count; at += BATCH_MAX) {
+        insertBoth(driver, sorted.slice(at, at + BATCH_MAX));
+      }
+      verifyTable(driver.table);
+      verifyRegion(driver.kernel.region);
+      findAll(driver);
+      const after = tableStats(driver.table);
+      expect(after.bytes - bytes).toBeLessThanOrEqual(65_536 + bytes / 20);
+      expect(after.bytes).toBeLessThan(count * (valued ? 17 : 12) + 6 * 65_536);
+    },
+  );
+
+  test("makes room ahead as far as there are pages, and in an empty table alone", () => {
+    const driver = openDriver(openTestKernel("debug", 40), valued);
+    expect(growAhead(driver.table, 1_000_000)).toBe(false);
+    verifyTable(driver.table);
+    verifyRegion(driver.kernel.region);
+    insertBoth(driver, [5n << 32n, 7n]);
+    const { bytes } = tableStats(driver.table);
+    expect(growAhead(driver.table, 10_000)).toBe(true);
+    expect(tableStats(driver.table).bytes).toBe(bytes);
     findAll(driver);
   });
 

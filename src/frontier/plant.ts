@@ -1,0 +1,68 @@
+/**
+ * Planting: many pending records at once into the places that their keys name, by a recovery. Hosts learn of it at the
+ * end, each once, whatever number of records it got.
+ *
+ *   handles, ascending by key ─▶ kernel: behind their lanes' tails ─▶ what it leaves: one by one ─ … ─▶ settlePlanted
+ *
+ *   I1  Between planting and `settlePlanted` host queues may hold records and stand nowhere; nothing else is open.
+ */
+import {
+  HOST_PENDING_WORD,
+  hostNextBusy,
+  QUEUE_HOST_WORD,
+  QUEUE_RULE_WORD,
+  RULE_QUEUE_RANKS_WORD,
+} from "../structures/host-table.ts";
+import { memoryFull } from "../base/errors.ts";
+import { ranksInsert } from "../structures/ranks.ts";
+import { recordPriority, recordQueue } from "../structures/record.ts";
+import { SCRATCH_ROWS, scratchHandle, scratchPlant } from "../structures/scratch.ts";
+import { setFloat, word } from "../structures/store.ts";
+import { type Core, ruleFlags, ruleOf } from "./core.ts";
+import { isClockKept } from "./host-clock.ts";
+import { queueInsert, settleHost } from "./schedule.ts";
+import { sharesJoin } from "./shares.ts";
+
+/** Puts pending records, which stand nowhere, into their places and counts them at their rules. */
+export function plantRecords(core: Core, handles: Uint32Array): void {
+  const { scratch } = core;
+  for (let start = 0; start < handles.length; start += SCRATCH_ROWS) {
+    const count = Math.min(SCRATCH_ROWS, handles.length - start);
+    for (let index = 0; index < count; index++) {
+      scratchHandle(scratch, index, handles[start + index] as number);
+    }
+    for (let index = 0; ; index++) {
+      index = scratchPlant(scratch, index, count);
+      if (index >= count) break;
+      plantOne(core, handles[start + index] as number);
+    }
+  }
+}
+
+/** Where the kernel does not: a lane that does not stand yet, or a place between others. */
+function plantOne(core: Core, record: number): void {
+  const { store } = core;
+  const queue = recordQueue(store, record);
+  const rule = word(store, queue, QUEUE_RULE_WORD);
+  setFloat(store, record, 0, 0); // links
+  if (isClockKept(core, word(store, queue, QUEUE_HOST_WORD), ruleFlags(core, rule))) {
+    queueInsert(core, queue, record);
+  } else {
+    const priority = recordPriority(store, record);
+    const isIn = ranksInsert(store.arena, rule, RULE_QUEUE_RANKS_WORD, priority, record);
+    if (!isIn) throw memoryFull();
+  }
+  ruleOf(core, record).pending++;
+}
+
+/** Lets rules and hosts stand where what was planted says. */
+export function settlePlanted(core: Core, nowMs: number): void {
+  const { hosts, store } = core;
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    if (word(store, host, HOST_PENDING_WORD) > 0) settleHost(core, host, nowMs);
+  }
+  if (core.sole !== undefined) return;
+  for (const { handle, index } of core.rules) {
+    if (word(store, handle, RULE_QUEUE_RANKS_WORD) !== 0) sharesJoin(core.shares, index);
+  }
+}
