@@ -96,12 +96,11 @@ class Attendant {
     const desk = this.#desk;
     desk.flush();
     desk.pull();
-    const { concurrency, recycleAfter = Number.POSITIVE_INFINITY } = this.#task;
-    const isWorn = this.#begun >= recycleAfter;
+    const isWorn = this.#isWorn;
     const isLeaving = desk.isStopped || isWorn;
     let begun = 0;
-    while (!isLeaving && this.#active.size < concurrency && desk.sender.kept.length === 0) {
-      if (this.#isBurstOver() || this.#begun >= recycleAfter) break;
+    while (!isLeaving && this.#mayBegin()) {
+      if (this.#isBurstOver()) break;
       const lease = desk.next();
       if (lease === undefined) break;
       this.#burst++;
@@ -114,6 +113,16 @@ class Attendant {
     if (isLeaving && this.#active.size === 0 && desk.sender.kept.length === 0) this.#leave(isWorn);
     else if (this.#burst > 0) this.#turn();
     else this.#wait();
+  }
+
+  get #isWorn(): boolean {
+    return this.#begun >= (this.#task.recycleAfter ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Whether a lease may begin: a handler is free, and its result has somewhere to go. */
+  #mayBegin(): boolean {
+    const isFree = this.#active.size < this.#task.concurrency;
+    return isFree && this.#desk.sender.kept.length === 0 && !this.#isWorn;
   }
 
   #isBurstOver(): boolean {
@@ -148,6 +157,8 @@ class Attendant {
     const desk = this.#desk;
     const hasWork = (): boolean => {
       if (desk.hasMail() || (desk.isStopped && this.#active.size === 0)) return true;
+      // The last flush may have found the room that the leases at hand were waiting for.
+      if (desk.hasLease() && this.#mayBegin() && !desk.isStopped) return true;
       return desk.sender.kept.length > 0 && desk.hasRoom();
     };
     if (this.#active.size === 0 && !this.#waiting.isUnderWay) {

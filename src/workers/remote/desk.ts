@@ -126,6 +126,12 @@ export class Desk implements RemoteDesk {
     return false;
   }
 
+  /** Whether leases were pulled that have not begun. */
+  hasLease(): boolean {
+    for (const blocks of this.#blocks) if (blocks.length > 0) return true;
+    return false;
+  }
+
   /** Copies what has come out of the lanes, so that notices are heard while no lease can begin. */
   pull(): void {
     let isFreed = false;
