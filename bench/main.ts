@@ -11,7 +11,7 @@
  *   npm run bench -- instructions dedup     instructions instead of time, by perf or valgrind
  *   npm run bench -- report                 page and README's table anew, from the newest results
  *   --rounds N   --params urls=1000000 (only such sizes)   --write   --no-write   --json   --no-build
- *   --budget <seconds>   --large            of the suite
+ *   --budget <seconds>   --large   --plan   of the suite; --plan only says who would get how much of its time
  */
 import { parseArgs } from "node:util";
 import { CASES } from "./cases/index.ts";
@@ -49,7 +49,8 @@ export async function main(words: string[]): Promise<number> {
   }
   if (positionals.length === 0 && !isSmoke && !values.list) {
     const budgetSeconds = budget ?? BUDGET_SECONDS;
-    return runSuite({ cases: CASES, budgetSeconds, large, json, write: values.write ?? true });
+    const suite = { cases: CASES, budgetSeconds, large, rounds, json, isDry: values.plan };
+    return runSuite({ ...suite, write: values.write ?? true });
   }
   const write = values.write ?? !isSmoke;
   const list = values.list;
@@ -76,6 +77,7 @@ function parseWords(args: string[]) {
       smoke: { type: "boolean", default: false },
       list: { type: "boolean", default: false },
       large: { type: "boolean", default: false },
+      plan: { type: "boolean", default: false },
       rounds: { type: "string" },
       params: { type: "string" },
       budget: { type: "string" },

@@ -5,12 +5,13 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeEstimates } from "../harness/estimates.ts";
 import { ROOT } from "../harness/machine.ts";
 import { SUITE_SCHEMA, type SuiteObject, suiteName, writeSuite } from "../harness/result-file.ts";
 import { htmlOf } from "../report/html.ts";
 import { withSummary } from "../report/summary.ts";
 
-const RESULTS = join(ROOT, "bench/results");
+export const RESULTS = join(ROOT, "bench/results");
 /** A suite of a clean tree; those of single cases have a time in their names. */
 const SUITE_FILE = /^\d{4}-\d\d-\d\d-[0-9a-f]{7,40}\.json$/;
 
@@ -26,7 +27,7 @@ export function suitesOf(folder: string = RESULTS): SuiteObject[] {
 /** Writes everything that is made of a suite; README only from a clean tree. */
 export function publish(suite: SuiteObject): void {
   const json = writeSuite(RESULTS, suite);
-  const files = [json, writePage(suite)];
+  const files = [json, writePage(suite), writeEstimates(RESULTS, suite)];
   if (!suite.dirty) files.push(writeReadme(suite));
   else console.error("\n  README is left as it is: the tree has changes that are not committed");
   for (const path of files) console.error(`  ${path.slice(ROOT.length)}`);

@@ -43,7 +43,7 @@ export interface BenchSizes {
   /** Run by the tests: every side in milliseconds. */
   readonly smoke: readonly Params[];
   readonly real: readonly Params[];
-  /** What the suite of ten minutes takes; where missing, the first of `real`. Empty: nothing. */
+  /** What the suite of ten minutes takes, the size that the case is about first; where missing, the first of `real`. Empty: nothing. */
   readonly suite?: readonly Params[];
   /** Taken besides by a suite with --large. */
   readonly large?: readonly Params[];
@@ -69,8 +69,10 @@ export interface BenchCase {
   readonly sizes: BenchSizes;
   /** Rounds of a real run, where it takes fewer than usual. */
   readonly rounds?: number | ((params: Params) => number);
-  /** Its part of the suite's time, against 1 of any other. */
-  readonly weight?: number;
+  /** What a second of it is worth to the suite, against 1 of any other. */
+  readonly worth?: number;
+  /** The sizes of the suite are one picture: none is left out for a second round of another case. */
+  readonly isPicture?: boolean;
   setup(side: string, params: Params): Job | Promise<Job>;
   /** Sides that cannot run here, with the reason: they are listed as not measured. */
   missing?(side: string, params: Params): string | undefined;

@@ -46,6 +46,8 @@ export interface RunObject {
   readonly checksum: Readonly<Record<string, string>>;
   readonly observations: Readonly<Record<string, readonly Measured[]>>;
   readonly missing: Readonly<Record<string, string>>;
+  /** How long an observation of each side took as a whole; results before 2026-11-22 04:00 do not tell. */
+  readonly seconds?: Readonly<Record<string, number>>;
 }
 
 export interface CaseObject {
@@ -99,6 +101,7 @@ function runObjectOf(result: CaseResult): RunObject {
       sides.map(([side, list]) => [side, list.map(({ measured }) => measured)]),
     ),
     missing: result.missing,
+    seconds: result.seconds,
   };
 }
 

@@ -12,7 +12,7 @@
  *   I1  The checksums of a pair's sides are equal in every round, or the case is at fault.
  */
 import { type BenchCase, type Measured, type Params, sidesOf } from "./case.ts";
-import { type Ratio, ratioOf, ROUNDS_MIN } from "./statistics.ts";
+import { medianOf, type Ratio, ratioOf, ROUNDS_MIN } from "./statistics.ts";
 
 /** One run of one side, wherever it ran. */
 export interface Observation {
@@ -39,10 +39,14 @@ export interface CaseResult {
   readonly same: readonly Comparison[];
   /** Sides that did not run, with the reason. */
   readonly missing: Readonly<Record<string, string>>;
+  /** Of an observation of each side, the median, and of the setup of all where they share a process. */
+  readonly seconds: Readonly<Record<string, number>>;
 }
 
 /** The name of the A/A row's second side. */
 const AGAIN = "′";
+/** Among the seconds of a result: what was made before the first round. */
+export const SETUP = "setup";
 
 /** Thrown by an observation that was ended because time was up. */
 export class TimeUp extends Error {}
@@ -56,6 +60,8 @@ export interface RunOptions {
   readonly progress: (text: string) => void;
   /** Where time is short; without it every round runs. */
   readonly time?: TimeFrame;
+  /** The first side runs twice also where there are too few rounds for a verdict. */
+  readonly isLevelled?: boolean;
 }
 
 /** On the clock of performance.now(). */
@@ -67,23 +73,25 @@ export interface TimeFrame {
 }
 
 export async function runCase(options: RunOptions): Promise<CaseResult> {
-  const { bench, params, rounds } = options;
+  const { bench, params, rounds, isLevelled } = options;
   const missing: Record<string, string> = {};
   for (const side of sidesOf(bench)) {
     const reason = bench.missing?.(side, params);
     if (reason !== undefined) missing[side] = reason;
   }
   const sides = sidesOf(bench).filter((side) => missing[side] === undefined);
-  const stage = bench.process === "shared" ? await shared(options, sides) : fresh(options);
+  const watch = createWatch();
+  const stage = bench.process === "shared" ? await shared(options, sides, watch) : fresh(options);
   const taken = new Map<string, Observation[]>();
   let done = 0;
   try {
     const first = sides[0];
-    const isJudged = rounds >= ROUNDS_MIN;
+    const isJudged = rounds >= ROUNDS_MIN || isLevelled === true;
     const seats = first !== undefined && isJudged ? [...sides, first + AGAIN] : sides;
     for (let longestMs = 0; done < rounds && hasTime(options.time, done, longestMs); done++) {
       const startMs = performance.now();
-      const round = await roundOf(options, stage, done % 2 === 0 ? seats : seats.toReversed());
+      const order = done % 2 === 0 ? seats : seats.toReversed();
+      const round = await roundOf(options, stage, order, watch);
       if (round === undefined) break;
       for (const [seat, observation] of round) {
         const list = taken.get(seat) ?? [];
@@ -95,7 +103,31 @@ export async function runCase(options: RunOptions): Promise<CaseResult> {
   } finally {
     await stage.close();
   }
-  return { ...resultOf(bench, taken), params, rounds: done, missing };
+  return { ...resultOf(bench, taken), params, rounds: done, missing, seconds: watch.seconds() };
+}
+
+/** How long observations took as a whole, which is more than what they measured. */
+interface Watch {
+  time<T>(name: string, work: () => Promise<T>): Promise<T>;
+  seconds(): Record<string, number>;
+}
+
+function createWatch(): Watch {
+  const lists = new Map<string, number[]>();
+  return {
+    async time(name, work) {
+      const startMs = performance.now();
+      const value = await work();
+      const list = lists.get(name) ?? [];
+      list.push((performance.now() - startMs) / 1e3);
+      lists.set(name, list);
+      return value;
+    },
+    seconds: () =>
+      Object.fromEntries(
+        [...lists].map(([name, list]) => [name, Number(medianOf(list).toFixed(3))]),
+      ),
+  };
 }
 
 /** One observation of each seat; undefined where time was up before the last. */
@@ -103,13 +135,14 @@ async function roundOf(
   { bench, params, rounds, progress }: RunOptions,
   stage: Stage,
   seats: readonly string[],
+  watch: Watch,
 ): Promise<(readonly [seat: string, Observation])[] | undefined> {
   const round: (readonly [seat: string, Observation])[] = [];
   for (const seat of seats) {
     const side = seat.endsWith(AGAIN) ? seat.slice(0, -AGAIN.length) : seat;
     progress(`${bench.name} ${paramText(params)} round of ${rounds}: ${side}`);
     try {
-      round.push([seat, await stage.observe(side)]);
+      round.push([seat, await watch.time(side, () => stage.observe(side))]);
     } catch (error) {
       if (error instanceof TimeUp) return undefined;
       throw error;
@@ -142,16 +175,22 @@ function fresh({ params, observeFresh }: RunOptions): Stage {
   return { observe: (side) => observeFresh(side, params), close: async () => {} };
 }
 
-async function shared({ bench, params }: RunOptions, sides: readonly string[]): Promise<Stage> {
+async function shared(
+  { bench, params }: RunOptions,
+  sides: readonly string[],
+  watch: Watch,
+): Promise<Stage> {
   const jobs = new Map<string, Awaited<ReturnType<BenchCase["setup"]>>>();
-  for (const side of sides) jobs.set(side, await bench.setup(side, params));
   const observe: Observe = async (side) => {
     const job = jobs.get(side);
     if (job === undefined) throw new Error(`side: ${side} (expected: one of ${sides.join(", ")})`);
     const measured = await job.run();
     return { measured, checksum: job.checksum() };
   };
-  for (const side of sides) await observe(side);
+  await watch.time(SETUP, async () => {
+    for (const side of sides) jobs.set(side, await bench.setup(side, params));
+    for (const side of sides) await observe(side);
+  });
   return {
     observe,
     async close() {

@@ -8,6 +8,7 @@ import { isQuiet, medianOf, ROUNDS_MIN, verdictOf } from "./statistics.ts";
 
 /** Whether the A/A rows of a run let its ratios count; a reason where not. */
 export function doubtOf(result: CaseResult): string | undefined {
+  if (result.rounds === 1) return "no verdict: one round only shows that it runs";
   if (result.rounds < ROUNDS_MIN)
     return `no verdict: ${result.rounds} rounds only show that it runs`;
   const loud = result.same.filter(({ ratio }) => !isQuiet(ratio));
@@ -101,7 +102,7 @@ function eachSide(
 }
 
 /** Rows in columns as wide as their widest cell. */
-function columns(rows: readonly (readonly string[])[]): string[] {
+export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, at) => {

@@ -84,6 +84,15 @@ describe("benchmarks", () => {
     expect(run).toMatchObject({ rounds: 2, missing: {} });
   });
 
+  it("plan the suite's time before they spend it, a round for every case", async () => {
+    const { output, code } = await bench("--plan", "--json", "--budget", "400");
+    expect(code, output).toBe(0);
+    const plan = JSON.parse(output) as { seconds: number; taken: { case: string }[] };
+    expect(plan.seconds).toBeLessThanOrEqual(400);
+    const names = new Set(plan.taken.map((each) => each.case));
+    expect(names).toEqual(new Set(CASES.map(({ name }) => name)));
+  });
+
   it("name what is wrong with a word they do not know", async () => {
     expect(await bench("kernal")).toMatchObject({ code: 2 });
     expect((await bench("kernal")).output).toContain("kernal (expected: kernel, core, ");

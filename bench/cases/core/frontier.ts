@@ -42,6 +42,7 @@ export const frontierCase: BenchCase = {
     suite: [{ pending: 1_000_000 }],
   },
   rounds: 3,
+  worth: 3,
   setup,
   missing(side, params) {
     if (side !== "crawlee") return undefined;

@@ -32,6 +32,7 @@ export const latency: BenchCase = {
   sizes: {
     smoke: [{ pending: 2_000, batches: 50 }],
     real: [{ pending: 1_000_000, batches: 4_000 }],
+    suite: [{ pending: 300_000, batches: 2_000 }],
   },
   rounds: 5,
   setup,

@@ -44,7 +44,7 @@ export const scaling: BenchCase = {
   },
   // The largest takes most of a minute: it shows where the line goes, and has no verdict.
   rounds: (params) => (numberOf(params, "pending") > PLAIN_MAX ? 1 : 3),
-  weight: 2,
+  isPicture: true,
   setup,
   missing: (side, params) =>
     side === "plain" && numberOf(params, "pending") > PLAIN_MAX ? "minutes a round" : undefined,

@@ -37,6 +37,7 @@ export const durabilityCase: BenchCase = {
   sizes: {
     smoke: [{ urls: 3_000 }],
     real: [{ urls: 1_000_000 }, { urls: 10_000_000 }],
+    suite: [{ urls: 200_000 }],
   },
   rounds: 3,
   setup,

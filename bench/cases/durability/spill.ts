@@ -28,7 +28,7 @@ export const spillCase: BenchCase = {
       { urls: 1_000_000, memoryBytes: 16_777_216 },
       { urls: 10_000_000, memoryBytes: 268_435_456 },
     ],
-    suite: [],
+    suite: [{ urls: 300_000, memoryBytes: 5_033_164 }],
     large: [{ urls: 100_000_000, memoryBytes: 268_435_456 }],
   },
   rounds: 1,

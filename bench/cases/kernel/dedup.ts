@@ -50,6 +50,7 @@ export const dedup: BenchCase = {
   target: "batch ≥ 10 × at 10⁷; one URL at a time ≥ 4 ×; longest call ≤ 2 ms",
   sizes: { smoke: [{ urls: 30_000 }], real: [{ urls: 1_000_000 }, { urls: 10_000_000 }] },
   rounds: 3,
+  worth: 3,
   setup,
 };
 

@@ -27,8 +27,8 @@ export const peersDurable: BenchCase = {
   target: "0 lost, 0 doubled",
   sizes: {
     smoke: [{ urls: 500 }],
-    real: [{ urls: 5_000 }, { urls: 200_000 }],
-    suite: [{ urls: 5_000 }, { urls: 200_000 }],
+    real: [{ urls: 20_000 }, { urls: 200_000 }],
+    suite: [{ urls: 20_000 }, { urls: 200_000 }],
   },
   rounds: 3,
   setup,

@@ -34,7 +34,7 @@ export const peers: BenchCase = {
     suite: [{ urls: 50_000 }, { urls: 1_000_000 }],
   },
   rounds: 3,
-  weight: 3,
+  worth: 3,
   setup,
   missing: (side, params) => peerMissing(side, params, false),
 };

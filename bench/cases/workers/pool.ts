@@ -29,7 +29,11 @@ export const pool: BenchCase = {
     ["2 threads", "4 threads"],
   ],
   target: "≥ 7 × a task per URL; ≥ 300,000 leases/s and ≥ 3 million links/s with 2 threads",
-  sizes: { smoke: [{ pages: 1_024 }], real: [{ pages: 524_288 }] },
+  sizes: {
+    smoke: [{ pages: 1_024 }],
+    real: [{ pages: 524_288 }],
+    suite: [{ pages: 65_536 }],
+  },
   rounds: 3,
   setup,
 };

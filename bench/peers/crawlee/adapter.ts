@@ -8,7 +8,7 @@ export const crawleePeer: Peer = {
   title: () => `Crawlee ${packageVersion("@crawlee/core")}, RequestQueue on MemoryStorage`,
   missing: crawleeMissing,
   urlsMax: 60_000,
-  durableUrlsMax: 6_000,
+  durableUrlsMax: 20_000,
   isDurable: true,
   async open({ directory }) {
     const inner = await openCrawleeQueue(directory);

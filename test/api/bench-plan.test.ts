@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { CASES } from "../../bench/cases/index.ts";
+import {
+  floorSeconds,
+  type Offer,
+  type Plan,
+  planOf,
+  secondsOf,
+} from "../../bench/commands/plan.ts";
+import { RESULTS } from "../../bench/commands/report.ts";
+import { createPace, entriesOf } from "../../bench/commands/suite.ts";
+import type { BenchCase } from "../../bench/harness/case.ts";
+import {
+  costOf,
+  type Estimates,
+  mergeEstimates,
+  readEstimates,
+} from "../../bench/harness/estimates.ts";
+import type { SuiteObject } from "../../bench/harness/result-file.ts";
+import { ROUNDS_MIN } from "../../bench/harness/statistics.ts";
+import { testSeed } from "../support/seed.ts";
+
+/** One case: its first size, others, and what stands in where there is no time for any. */
+const caseArbitrary = fc.record({
+  costs: fc.array(fc.double({ min: 0.01, max: 60, noNaN: true }), { minLength: 1, maxLength: 4 }),
+  setup: fc.double({ min: 0, max: 10, noNaN: true }),
+  spare: fc.option(fc.double({ min: 0.01, max: 3, noNaN: true })),
+  roundsMax: fc.integer({ min: 1, max: 15 }),
+  isPicture: fc.boolean(),
+  worth: fc.integer({ min: 1, max: 5 }),
+});
+
+const offersArbitrary = fc.array(caseArbitrary, { minLength: 1, maxLength: 40 }).map((list) =>
+  list.flatMap(({ costs, setup, spare, roundsMax, isPicture, worth }, at): Offer[] => {
+    const shared = { name: `case ${at}`, setup, isPicture, worth };
+    const sizes = costs.map((round, i): Offer => {
+      return { ...shared, size: `${i}`, round, roundsMax, kind: i === 0 ? "first" : "also" };
+    });
+    if (spare === null) return sizes;
+    return [...sizes, { ...shared, size: "least", round: spare, roundsMax: 1, kind: "spare" }];
+  }),
+);
+
+function sum({ taken }: Plan): number {
+  return taken.reduce((all, { offer, rounds }) => all + secondsOf(offer, rounds), 0);
+}
+
+function namesOf(offers: readonly Offer[]): Set<string> {
+  return new Set(offers.map(({ name }) => name));
+}
+
+describe("a plan of the suite's time", () => {
+  it("spends no more than there is, and gives every case a round (I1, I2)", () => {
+    const budgets = fc.double({ min: 0, max: 5_000, noNaN: true });
+    fc.assert(
+      fc.property(offersArbitrary, budgets, (offers, budget) => {
+        const plan = planOf(offers, budget);
+        expect(plan.seconds).toBeCloseTo(sum(plan), 6);
+        expect(plan.isShort).toBe(floorSeconds(offers) > budget);
+        if (!plan.isShort) expect(sum(plan)).toBeLessThanOrEqual(budget + 1e-6);
+        expect(namesOf(plan.taken.map(({ offer }) => offer))).toEqual(namesOf(offers));
+        for (const { offer, rounds } of plan.taken) {
+          expect(rounds).toBeGreaterThanOrEqual(1);
+          expect(rounds).toBeLessThanOrEqual(offer.roundsMax);
+        }
+      }),
+      { seed: testSeed("plan, sums") },
+    );
+  });
+
+  it("leaves nothing undone that would fit, and is the same each time (I3)", () => {
+    const budgets = fc.double({ min: 0, max: 5_000, noNaN: true });
+    fc.assert(
+      fc.property(offersArbitrary, budgets, (offers, budget) => {
+        const plan = planOf(offers, budget);
+        expect(planOf(offers, budget)).toEqual(plan);
+        if (plan.isShort) return;
+        const room = budget - sum(plan);
+        for (const { offer, rounds } of plan.taken)
+          if (rounds >= ROUNDS_MIN && rounds < offer.roundsMax && offer.kind !== "spare")
+            expect(offer.round).toBeGreaterThan(room - 1e-6);
+        // With all the time there is, every size has all its rounds and nothing stands in for another.
+        const whole = planOf(offers, 1e9);
+        expect(whole.left).toEqual([]);
+        for (const { offer, rounds } of whole.taken) expect(rounds).toBe(offer.roundsMax);
+        expect(whole.taken.some(({ offer }) => offer.kind === "spare")).toBe(false);
+      }),
+      { seed: testSeed("plan, whole") },
+    );
+  });
+
+  it("gives no case a second round before every other had a chance at the size it is about", () => {
+    fc.assert(
+      fc.property(offersArbitrary, fc.double({ min: 0, max: 1, noNaN: true }), (mixed, share) => {
+        const offers = mixed.filter(({ kind }) => kind !== "also");
+        const first = offers.filter(({ kind }) => kind === "first");
+        const all = first.reduce((cost, offer) => cost + secondsOf(offer, 1), 0);
+        const budget = floorSeconds(offers) + share * all;
+        const { taken } = planOf(offers, budget);
+        const singly = taken.reduce((cost, { offer }) => cost + secondsOf(offer, 1), 0);
+        for (const offer of first.filter((each) => !taken.some((one) => one.offer === each))) {
+          const spare = taken.find((one) => one.offer.name === offer.name)?.offer as Offer;
+          const step = secondsOf(offer, 1) - secondsOf(spare, 1);
+          expect(singly + step).toBeGreaterThan(budget - 1e-6);
+        }
+      }),
+      { seed: testSeed("plan, chances") },
+    );
+  });
+});
+
+describe("the suite of here", () => {
+  const estimates = readEstimates(RESULTS);
+
+  it("has time for every case at its first size within ten minutes, by what the last run took", () => {
+    // With every side that there is, also where one of them is not installed.
+    const cases = CASES.map((bench): BenchCase => ({ ...bench, missing: () => undefined }));
+    const entries = entriesOf({ cases, large: false, rounds: undefined }, estimates);
+    const plan = planOf(entries, 550);
+    const kinds = plan.taken.map(({ offer }) => `${offer.name} ${offer.kind}`);
+    for (const { name } of CASES) expect(kinds).toContain(`${name} first`);
+    expect(plan.isShort).toBe(false);
+  });
+});
+
+describe("the pace of a suite", () => {
+  it("makes the rest smaller on a slow machine, and ends a size before it eats what is reserved", () => {
+    let nowMs = 0;
+    const pace = createPace(600_000, () => nowMs);
+    expect(pace.left()).toBe(600);
+    pace.took(80, 280);
+    nowMs = 280_000;
+    expect(pace.left()).toBeCloseTo(320 / 3);
+    const { softMs, hardMs } = pace.frame(100, 20);
+    expect(hardMs).toBe(600_000 - 60_000);
+    expect(softMs).toBeLessThanOrEqual(hardMs);
+    expect(pace.frame(10, 1_000)).toEqual({ softMs: nowMs, hardMs: nowMs });
+  });
+});
+
+describe("estimates", () => {
+  const bench: BenchCase = {
+    ...{ name: "fake", suite: "kernel", about: "nothing", unit: "URL", process: "fresh" },
+    ...{ pairs: [["ours", "theirs"]], sizes: { smoke: [], real: [] } },
+    setup: () => ({ run: () => ({ times: {} }), checksum: () => "" }),
+  };
+  const known: Estimates = { fake: { "urls=1000": { ours: 1, theirs: 4 } } };
+
+  it("of a size that nobody measured come from the nearest one that somebody did", () => {
+    expect(costOf(known, bench, { urls: 1000 }).sides).toEqual({ ours: 1, theirs: 4 });
+    expect(costOf(known, bench, { urls: 4000 }).sides).toEqual({ ours: 4, theirs: 16 });
+    expect(costOf({}, bench, { urls: 1000 }).sides).toEqual({ ours: 5, theirs: 5 });
+    const other: BenchCase = { ...bench, pairs: [["ours", "new"]] };
+    expect(costOf(known, other, { urls: 1000 }).sides).toEqual({ ours: 1, new: 4 });
+  });
+
+  it("keep what a suite did not reach", () => {
+    const run = { params: { urls: 2000 }, seconds: { ours: 3 } };
+    const suite = { cases: [{ case: "fake", runs: [run, { params: {}, seconds: {} }] }] };
+    const merged = mergeEstimates(known, suite as unknown as SuiteObject);
+    expect(merged).toEqual({ fake: { ...known.fake, "urls=2000": { ours: 3 } } });
+  });
+
+  it("are none where the file is of another kind, or missing", () => {
+    const folder = mkdtempSync(join(tmpdir(), "estimates-"));
+    expect(readEstimates(folder)).toEqual({});
+    writeFileSync(join(folder, "estimates.json"), '{"schema":"else","cases":{"fake":{}}}');
+    expect(readEstimates(folder)).toEqual({});
+    rmSync(folder, { recursive: true });
+  });
+});
