@@ -101,6 +101,7 @@ export interface CrawlSettings {
 }
 
 const DAY_MS = 86_400_000;
+const LEASE_MS = 300_000;
 const HTML = ["text/html", "application/xhtml+xml", ""];
 const FIELDS: ReadonlySet<string> = new Set<keyof CrawlOptions>([
   "seeds",
@@ -216,6 +217,8 @@ function frontierOptions(
   };
   return {
     ...(options.clock === undefined ? {} : { clock: options.clock }),
+    // A lease that ran out while its download goes on would let a second one begin beside it.
+    leaseMs: Math.max(LEASE_MS, 2 * (options.timeouts?.totalMs ?? 0)),
     ...options.frontierOptions,
     ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.directory === undefined ? {} : { directory: options.directory }),

@@ -8,11 +8,11 @@
  *   I2  close() ends every connection, also those that hang by design.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { createSystemClock } from "../base/clock.ts";
 import { misuse } from "../base/errors.ts";
-import { createWebLog, type WebLog } from "./web-log.ts";
+import { createWebLog, type WebLog, type WebLogEntry } from "./web-log.ts";
 import { createWebPages, type WebPages } from "./web-pages.ts";
 import { createWebPlan, HIDDEN_PAGES, TRAP_HOST, type WebPlan, type WebShape } from "./web-plan.ts";
 import { trapAnswer } from "./web-traps.ts";
@@ -58,10 +58,18 @@ export async function openSyntheticWeb(options: SyntheticWebOptions = {}): Promi
   const plan = createWebPlan(shapeOf(options));
   const clock = createSystemClock();
   const log = createWebLog(() => clock.monotonic(), options.keepLog ?? true);
-  const site: Site = { plan, pages: createWebPages(plan), log, clock, flaky: new Set() };
+  const site: Site = {
+    plan,
+    pages: createWebPages(plan),
+    log,
+    clock,
+    flaky: new Set(),
+    under: new WeakMap(),
+  };
   const server = createServer({ keepAliveTimeout: 30_000 }, (request, response) =>
     serve(site, request, response),
   );
+  server.on("connection", (socket) => noteLeaving(site, socket));
   await listening(server);
   const { port } = server.address() as AddressInfo;
   const close = (): Promise<void> =>
@@ -88,6 +96,21 @@ interface Site {
   readonly clock: ReturnType<typeof createSystemClock>;
   /** Flaky pages that have failed once. */
   readonly flaky: Set<string>;
+  /** The request that a connection brought last. */
+  readonly under: WeakMap<Socket, WebLogEntry>;
+}
+
+/**
+ * A client that has left asks for nothing any more, though its response may be closed only a turn of the event loop later: what it
+ * asks next on another connection is already there then, and would look like a second request beside the first.
+ */
+function noteLeaving({ log, under }: Site, socket: Socket): void {
+  const left = (): void => {
+    const entry = under.get(socket);
+    if (entry !== undefined) log.end(entry);
+  };
+  socket.on("end", left);
+  socket.on("error", left);
 }
 
 interface Answer {
@@ -107,6 +130,7 @@ function serve(site: Site, request: IncomingMessage, response: ServerResponse): 
   const suffix = colon < 0 ? "" : authority.slice(colon);
   const path = request.url ?? "/";
   const entry = site.log.begin({ host: name, path, agent: request.headers["user-agent"] ?? "" });
+  site.under.set(request.socket, entry);
   response.on("close", () => site.log.end(entry));
   // Asked by its address it is h0, whose own links then name the address: for crawlers that must look names up.
   const isAddress = name === LOOPBACK || name === "localhost";
