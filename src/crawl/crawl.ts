@@ -252,6 +252,8 @@ class CrawlRun implements Crawl {
       context,
       stop: this.#taking.signal,
       onBudget: () => this.#stopTaking("max-pages"),
+      isPageHeard: () => this.#events.isHeard("page"),
+      onQuietPage: (url) => this.#monitor.quietPage(url),
     });
   }
 

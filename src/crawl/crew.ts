@@ -1,7 +1,7 @@
 /**
  * A crawl on worker threads, the owner's side: runs the pool and answers what only one may decide.
  *
- *   pool ─▶ visit-thread × threads      channel: asks are answered here, counts and events arrive here
+ *   pool ─▶ visit-thread × threads      a channel each: asks are answered here, counts and events arrive here
  *
  *   I1  Permits: a page is asked for before it is downloaded, and no more are granted than maxPages leaves. An ask beyond
  *       that is held until a visit ends without a page, or the crawl does.
@@ -10,8 +10,18 @@ import { BroadcastChannel } from "node:worker_threads";
 import { entropyWords } from "../base/random.ts";
 import type { Frontier } from "../index.ts";
 import { WorkerPool } from "../pool.ts";
+import type { GateAnswer } from "./gate.ts";
 import { type CrawlOptions, type CrawlSettings, pick } from "./options.ts";
-import type { CountsPart, ThreadSetup, ToOwner, ToWorker } from "./thread-protocol.ts";
+import {
+  type AskAnswer,
+  type Batch,
+  channelOf,
+  type CountsPart,
+  type Hello,
+  type ThreadSetup,
+  type ToOwner,
+  type ToWorker,
+} from "./thread-protocol.ts";
 import type { VisitContext } from "./visit-context.ts";
 
 export interface CrewOptions {
@@ -22,9 +32,30 @@ export interface CrewOptions {
   /** Lets visits end and take no more. */
   readonly stop: AbortSignal;
   readonly onBudget: () => void;
+  /** Whether anybody listens to `page`. */
+  readonly isPageHeard: () => boolean;
+  /** A page that nobody listens for. */
+  readonly onQuietPage: (url: string) => void;
 }
 
 type Ask = Extract<ToOwner, { kind: "ask" }>;
+
+/** A worker that has said hello. */
+interface Peer {
+  readonly channel: BroadcastChannel;
+  /** Answers that cross together. */
+  answers: AskAnswer[];
+  isDue: boolean;
+  onLast: (() => void) | undefined;
+}
+
+/** An ask and whose it is. */
+interface Asked extends Ask {
+  readonly peer: Peer;
+}
+
+/** A worker that says nothing for so long at the end is gone. */
+const LAST_WORDS_MS = 2_000;
 
 /** Visits on worker threads until the frontier is finished or somebody stops it. */
 export async function runCrew(options: CrewOptions): Promise<void> {
@@ -63,8 +94,9 @@ export async function runCrew(options: CrewOptions): Promise<void> {
 class Crew {
   readonly setup: ThreadSetup;
   readonly #options: CrewOptions;
-  readonly #channel: BroadcastChannel;
-  readonly #held: Ask[] = [];
+  readonly #hall: BroadcastChannel;
+  readonly #peers: Peer[] = [];
+  readonly #held: Asked[] = [];
   /** Pages that were granted and have not ended. */
   readonly #granted = new Set<string>();
   #isRefusing = false;
@@ -81,8 +113,8 @@ class Crew {
       perHost: settings.perHost,
       limits: context.limits,
     };
-    this.#channel = new BroadcastChannel(this.setup.channel);
-    this.#channel.onmessage = (event) => this.#take((event as { data: ToOwner | ToWorker }).data);
+    this.#hall = new BroadcastChannel(this.setup.channel);
+    this.#hall.onmessage = (event) => this.#greet((event as { data: Hello }).data);
   }
 
   /** No more pages: whoever asks gives the lease back. */
@@ -93,35 +125,65 @@ class Crew {
 
   /** What the workers told before they ended has arrived. */
   async quiet(): Promise<void> {
-    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const { clock } = this.#options.settings;
+    let giveUp = (): void => {};
+    const tooLong = new Promise<void>((resolve) => {
+      giveUp = clock.schedule(clock.now() + LAST_WORDS_MS, resolve);
+    });
+    const said = this.#peers.map(
+      (peer) =>
+        new Promise<void>((resolve) => {
+          peer.onLast = resolve;
+          send(peer, { kind: "last" });
+        }),
+    );
+    await Promise.race([Promise.all(said), tooLong]);
+    giveUp();
   }
 
   close(): void {
-    this.#channel.close();
+    this.#hall.close();
+    for (const { channel } of this.#peers) channel.close();
   }
 
-  #take(message: ToOwner | ToWorker): void {
+  #greet({ worker }: Hello): void {
+    const channel = new BroadcastChannel(channelOf(this.setup.channel, worker));
+    const peer: Peer = { channel, answers: [], isDue: false, onLast: undefined };
+    channel.onmessage = (event) => this.#hear(peer, (event as { data: Batch }).data);
+    this.#peers.push(peer);
+    send(peer, { kind: "welcome" });
+  }
+
+  #hear(peer: Peer, { told, part, isLast }: Batch): void {
     const { context } = this.#options;
-    if (message.kind === "ask") this.#ask(message);
+    if (part !== undefined) addPart(context, part);
+    for (const message of told) this.#take(peer, message);
+    if (isLast) peer.onLast?.();
+  }
+
+  #take(peer: Peer, message: ToOwner): void {
+    const { context } = this.#options;
+    if (message.kind === "ask") this.#ask({ ...message, peer });
     else if (message.kind === "hop") context.hops.set(message.url, message.hops);
-    else if (message.kind === "learn") context.validators.learn(message.url, message.validators);
-    else if (message.kind === "fault") {
+    else if (message.kind === "learn") {
+      context.validators.learn(message.url, message.rule, message.validators);
+    } else if (message.kind === "fault") {
       const { kind: _, ...fault } = message;
       context.faults.tell(fault);
     } else if (message.kind === "item") context.onItem(message.item, message.url);
-    else if (message.kind === "page") context.onPage(message.page);
     else if (message.kind === "end") this.#ended(message);
   }
 
-  #ended({ url, part }: Extract<ToOwner, { kind: "end" }>): void {
+  #ended({ url, how, page }: Extract<ToOwner, { kind: "end" }>): void {
     const { context, settings, onBudget } = this.#options;
-    addPart(context, part);
+    if (page !== undefined) context.onPage(page);
+    else if (how === "page") this.#options.onQuietPage(url);
     this.#granted.delete(url);
     if (context.counters.pages >= settings.maxPages) onBudget();
-    else for (const ask of this.#held.splice(0)) this.#ask(ask);
+    else if (this.#held.length > 0) for (const ask of this.#held.splice(0)) this.#ask(ask);
   }
 
-  #ask(ask: Ask): void {
+  #ask(ask: Asked): void {
     const { context, settings } = this.#options;
     if (this.#isRefusing) {
       this.#answer(ask, "later");
@@ -133,8 +195,9 @@ class Crew {
     }
     this.#granted.add(ask.url);
     const { gate } = context;
-    if (gate === undefined) {
-      this.#answer(ask, "allowed");
+    const known = gate === undefined ? "allowed" : gate.known?.(ask.url);
+    if (gate === undefined || known !== undefined) {
+      this.#answer(ask, known ?? "allowed");
       return;
     }
     gate.ask(ask.url, ask.rule).then(
@@ -143,13 +206,26 @@ class Crew {
     );
   }
 
-  #answer({ worker, id, url, rule }: Ask, answer: ToWorker["answer"]): void {
+  /** Answers of one turn cross together. */
+  #answer({ peer, id, url, rule }: Asked, answer: GateAnswer): void {
     const { context } = this.#options;
     const hops = context.hops.get(url);
-    const validators = context.validators.headersFor(url, rule);
-    const message: ToWorker = { kind: "answer", worker, id, answer, hops, validators };
-    this.#channel.postMessage(message);
+    const { validators } = context;
+    const headers = validators.isWanted(rule) ? validators.headersFor(url, rule) : undefined;
+    peer.answers.push({ id, answer, hops, validators: headers });
+    if (peer.isDue) return;
+    peer.isDue = true;
+    queueMicrotask(() => {
+      const list = peer.answers;
+      peer.answers = [];
+      peer.isDue = false;
+      send(peer, { kind: "answers", list, isPageHeard: this.#options.isPageHeard() });
+    });
   }
+}
+
+function send({ channel }: Peer, message: ToWorker): void {
+  channel.postMessage(message);
 }
 
 /** What a worker makes its modules of: values that can be sent, paths where modules are named. */

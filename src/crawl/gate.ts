@@ -15,6 +15,8 @@ import { SITEMAP_HANDLER } from "./sitemap.ts";
 export type GateAnswer = "allowed" | "disallowed" | "later";
 
 export interface Gate {
+  /** The answer, where nobody needs to be asked for it; a worker's gate knows none. */
+  known?(url: string): GateAnswer | undefined;
   /** `rule`: the lease's, which a worker's gate passes on to the owner. */
   ask(url: string, rule: string): Promise<GateAnswer>;
 }
@@ -30,7 +32,7 @@ export interface GateOptions {
   readonly onRules?: (origin: string, rules: RobotsRules) => void;
 }
 
-export function createGate(options: GateOptions): Gate {
+export function createGate(options: GateOptions): Required<Gate> {
   const { frontier, robots, clock } = options;
   const learn = (url: string, origin: string, rules: RobotsRules): number => {
     const host = frontier.host(options.hostKeyOf(url));
@@ -45,18 +47,32 @@ export function createGate(options: GateOptions): Gate {
     options.onRules?.(origin, rules);
     return waitMs;
   };
+  const judge = (rules: RobotsRules, url: string): GateAnswer => {
+    if (rules.state === "unreachable") return "later";
+    return rules.isAllowed(url) ? "allowed" : "disallowed";
+  };
   return {
+    known(url) {
+      const rules = robots.known(originOf(url));
+      return rules === undefined ? undefined : judge(rules, url);
+    },
     async ask(url) {
-      const origin = new URL(url).origin;
+      const origin = originOf(url);
       let rules = robots.known(origin);
       if (rules === undefined) {
         rules = await robots.fetch(origin);
         if (learn(url, origin, rules) > 0) return "later";
       }
-      if (rules.state === "unreachable") return "later";
-      return rules.isAllowed(url) ? "allowed" : "disallowed";
+      return judge(rules, url);
     },
   };
+}
+
+/** The origin of a serialised URL; user info is no part of it. */
+function originOf(url: string): string {
+  const end = url.indexOf("/", url.indexOf("://") + 3);
+  const origin = end < 0 ? url : url.slice(0, end);
+  return end < 0 || origin.includes("@") ? new URL(url).origin : origin;
 }
 
 function sitemapRequest(url: string): RequestInput {

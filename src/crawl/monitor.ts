@@ -71,8 +71,13 @@ export class Monitor {
     });
   }
 
+  /** A page that nobody was told of. */
+  quietPage(url: string): void {
+    this.#tally.page(url);
+  }
+
   page(page: VisitedPage): void {
-    this.#tally.page(page.url);
+    this.quietPage(page.url);
     this.#parts.events.emit("page", page);
   }
 

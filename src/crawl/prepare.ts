@@ -13,7 +13,6 @@ import type { CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlSettings, downloaderOptions, pick } from "./options.ts";
 import { createRobots } from "./robots.ts";
 import { scopeRule } from "./scope.ts";
-import type { Validators } from "./validators.ts";
 import type { Hops, VisitContext } from "./visit-context.ts";
 
 export interface Preparing {
@@ -23,7 +22,7 @@ export interface Preparing {
   readonly faults: FaultHub;
   readonly events: Emitter<CrawlEvents>;
   readonly monitor: Monitor;
-  readonly validators: Pick<Validators, "headersFor" | "learn">;
+  readonly validators: VisitContext["validators"];
   /** Visits are given up when it fires. */
   readonly signal: AbortSignal;
   readonly onNoDownloader: () => void;

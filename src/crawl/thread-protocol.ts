@@ -1,11 +1,15 @@
 /**
- * What the crawl's thread and its workers tell each other beside the frontier's rings, over one broadcast channel of the
- * crawl's own name. Plain data only.
+ * What the crawl's thread and its workers tell each other beside the frontier's rings. Plain data only, in batches: what is told
+ * within one turn of an event loop crosses at once.
  *
- *   worker ── ask { id, url } ─▶ owner: robots.txt, page budget, redirects so far ── answer { id, answer, hops } ─▶ worker
- *   worker ── hop, learn, fault, item, page, end { how, counts } ─▶ owner
+ *   channel of the crawl     worker ── hello ─▶ owner, once: its own channel is listened to from then on
+ *   channel of the worker    owner ── welcome ─▶ worker: it may begin to tell
+ *                            worker ── batch { asks, hops, ends …, counts } ─▶ owner
+ *                            owner ── answers { robots.txt, page budget, redirects so far, validators } ─▶ worker
+ *                            owner ── last ─▶ worker ── batch, isLast ─▶ owner: nothing is under way between the two
  *
  *   I1  A `hop` is told before its redirect is pushed, so that the owner knows it before anybody asks about its target.
+ *   I2  A worker has a channel of its own: no message is read, or even copied, by a thread that it is not for.
  */
 import type { GateAnswer } from "./gate.ts";
 import type { CrawlOptions } from "./options.ts";
@@ -30,19 +34,42 @@ export interface CountsPart {
 }
 
 export type ToOwner =
-  | { kind: "ask"; worker: number; id: number; url: string; rule: string }
+  | { kind: "ask"; id: number; url: string; rule: string }
   | { kind: "hop"; url: string; hops: number }
-  | { kind: "learn"; url: string; validators: ValidatorHeaders | undefined }
+  | { kind: "learn"; url: string; rule: string; validators: ValidatorHeaders | undefined }
   | { kind: "fault"; type: CrawlStage; what: string; url?: string; module?: string }
   | { kind: "item"; item: unknown; url: string }
-  | { kind: "page"; page: VisitedPage }
-  | { kind: "end"; url: string; how: VisitEnd; part: CountsPart };
+  | { kind: "end"; url: string; how: VisitEnd; page: VisitedPage | undefined };
 
-export interface ToWorker {
-  readonly kind: "answer";
+/** One crossing towards the owner. */
+export interface Batch {
+  readonly kind: "batch";
+  readonly told: readonly ToOwner[];
+  /** undefined: nothing was counted. */
+  readonly part: CountsPart | undefined;
+  readonly isLast: boolean;
+}
+
+/** On the channel of the crawl. */
+export interface Hello {
+  readonly kind: "hello";
   readonly worker: number;
+}
+
+export interface AskAnswer {
   readonly id: number;
   readonly answer: GateAnswer;
   readonly hops: number;
-  readonly validators: ValidatorHeaders;
+  /** undefined: the page is not asked for conditionally, and nothing is to be learned of it. */
+  readonly validators: ValidatorHeaders | undefined;
+}
+
+export type ToWorker =
+  | { kind: "welcome" }
+  | { kind: "answers"; list: readonly AskAnswer[]; isPageHeard: boolean }
+  | { kind: "last" };
+
+/** Name of a worker's own channel. */
+export function channelOf(crawl: string, worker: number): string {
+  return `${crawl}-${worker}`;
 }

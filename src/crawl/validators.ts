@@ -6,7 +6,7 @@
  *   lease of a page that comes again by itself ─▶ If-None-Match, If-Modified-Since
  *
  *   I1  Only rules whose pages come again by themselves (epoch `every` or `adaptive`) ask conditionally: elsewhere a page is
- *       new in its epoch, and an answer without a body would hide what it leads to.
+ *       new in its epoch, and an answer without a body would hide what it leads to. Of those nothing is kept either.
  *   I2  A line is written only after the end of its page is durable: after a crash no page that has to be worked on once more
  *       is asked for conditionally.
  *
@@ -21,9 +21,11 @@ import type { Download } from "./modules.ts";
 export type ValidatorHeaders = Readonly<Record<string, string>>;
 
 export interface Validators {
+  /** Whether pages of a rule are asked for conditionally; of others nothing is learned. */
+  isWanted(rule: string): boolean;
   /** What to send with a request for a URL under a rule; nothing where it is not asked conditionally. */
   headersFor(url: string, rule: string): ValidatorHeaders;
-  learn(url: string, headers: ValidatorHeaders | undefined): void;
+  learn(url: string, rule: string, headers: ValidatorHeaders | undefined): void;
   /** Another set of rules is in force. */
   setRules(rules: readonly Rule[]): void;
   /** A flush ended then; without end: everything is durable. */
@@ -58,12 +60,12 @@ export function createValidators(options: ValidatorOptions): Validators {
     if (entry !== undefined) keep(entry.url, entry.headers);
   }
   file?.rewrite([...known].map((entry) => JSON.stringify(entry)));
+  const isWanted = (rule: string): boolean => again.get(rule) ?? again.get(OTHERS) ?? false;
   return {
-    headersFor(url, rule) {
-      const isAsked = again.get(rule) ?? again.get(OTHERS);
-      return (isAsked ? known.get(url) : undefined) ?? NONE;
-    },
-    learn(url, headers) {
+    isWanted,
+    headersFor: (url, rule) => (isWanted(rule) ? known.get(url) : undefined) ?? NONE,
+    learn(url, rule, headers) {
+      if (!isWanted(rule)) return;
       const isSame = JSON.stringify(known.get(url)) === JSON.stringify(headers);
       keep(url, headers);
       if (file === undefined || isSame) return;

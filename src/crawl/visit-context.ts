@@ -31,7 +31,7 @@ export interface VisitContext {
   readonly counters: CrawlCounters;
   /** undefined: robots.txt is not asked. */
   readonly gate: Gate | undefined;
-  readonly validators: Pick<Validators, "headersFor" | "learn">;
+  readonly validators: Pick<Validators, "isWanted" | "headersFor" | "learn">;
   /** Redirects behind a URL so far. */
   readonly hops: Hops;
   readonly limits: VisitLimits;

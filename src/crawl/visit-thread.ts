@@ -3,25 +3,23 @@
  *
  * Loaded by the worker pool in each thread; `workerData` says for which crawl.
  */
-import { BroadcastChannel, threadId, workerData } from "node:worker_threads";
+import { threadId, workerData } from "node:worker_threads";
 import type { HandlerContext, WorkerLease } from "../worker.ts";
 import { createDownloader } from "./download.ts";
 import { createFaultHub } from "./faults.ts";
-import type { GateAnswer } from "./gate.ts";
 import { registerModules } from "./load-modules.ts";
 import { createModuleRegistry } from "./modules.ts";
 import { downloaderOptions } from "./options.ts";
 import { type CrawlCounters, createCounters } from "./summary.ts";
-import type { CountsPart, ThreadSetup, ToOwner, ToWorker } from "./thread-protocol.ts";
-import type { ValidatorHeaders } from "./validators.ts";
+import { type Line, openLine } from "./thread-line.ts";
+import type { AskAnswer, CountsPart, ThreadSetup } from "./thread-protocol.ts";
 import { visit } from "./visit.ts";
-import type { VisitContext, VisitLease } from "./visit-context.ts";
+import type { VisitContext, VisitedPage, VisitLease } from "./visit-context.ts";
 
 interface Thread {
-  readonly context: Omit<VisitContext, "signal">;
-  readonly tell: (message: ToOwner) => void;
-  readonly counters: CrawlCounters;
-  readonly latencies: number[];
+  /** What is the same for every visit. */
+  readonly shared: Omit<VisitContext, "signal" | "gate" | "validators" | "hops" | "onPage">;
+  readonly line: Line;
 }
 
 /** Made at the first lease and kept for the thread's life. */
@@ -29,36 +27,24 @@ const made: { thread: Promise<Thread> | undefined } = { thread: undefined };
 
 async function visitInThread(lease: WorkerLease, { signal }: HandlerContext): Promise<void> {
   made.thread ??= createThread(workerData as ThreadSetup);
-  const thread = await made.thread;
-  const how = await visit(lease as VisitLease, { ...thread.context, signal });
-  thread.tell({ kind: "end", url: lease.url, how, part: partOf(thread) });
+  const { shared, line } = await made.thread;
+  const { url } = lease;
+  let page: VisitedPage | undefined;
+  const onPage = (visited: VisitedPage): void => {
+    if (line.isPageHeard) page = visited;
+  };
+  const how = await visit(lease as VisitLease, { ...shared, ...asked(line), signal, onPage });
+  line.tell({ kind: "end", url, how, page });
 }
 
 export { visitInThread as default, visitInThread as sitemap };
 
 async function createThread(setup: ThreadSetup): Promise<Thread> {
-  const channel = new BroadcastChannel(setup.channel);
-  channel.unref();
-  const tell = (message: ToOwner): void => channel.postMessage(message);
-  const asked = new Map<number, (answer: ToWorker) => void>();
-  channel.onmessage = (event) => {
-    const message = (event as { data: ToWorker | ToOwner }).data;
-    if (message.kind !== "answer" || message.worker !== threadId) return;
-    asked.get(message.id)?.(message);
-    asked.delete(message.id);
-  };
-  let serial = 0;
-  const hops = new Map<string, number>();
-  const validators = new Map<string, ValidatorHeaders>();
-  const ask = async (url: string, rule: string): Promise<GateAnswer> => {
-    const id = ++serial;
-    const answered = new Promise<ToWorker>((resolve) => asked.set(id, resolve));
-    tell({ kind: "ask", worker: threadId, id, url, rule });
-    const answer = await answered;
-    if (answer.hops > 0) hops.set(url, answer.hops);
-    validators.set(url, answer.validators);
-    return answer.answer;
-  };
+  const counters = createCounters();
+  const latencies: number[] = [];
+  const histogram = { ...counters.latency, record: (ms: number) => void latencies.push(ms) };
+  const own: CrawlCounters = Object.assign(counters, { latency: histogram });
+  const line = openLine(setup.channel, () => partOf(own, latencies));
   const modules = createModuleRegistry();
   await registerModules(modules, itemsOfThread(setup), () =>
     createDownloader({
@@ -67,12 +53,8 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
       connections: setup.perHost,
     }),
   );
-  const counters = createCounters();
-  const latencies: number[] = [];
-  const histogram = { ...counters.latency, record: (ms: number) => void latencies.push(ms) };
-  const own: CrawlCounters = Object.assign(counters, { latency: histogram });
   const faults = createFaultHub(({ message, type, url, module }) =>
-    tell({
+    line.tell({
       kind: "fault",
       type,
       what: message.slice(`crawler error: ${type}: `.length),
@@ -80,40 +62,39 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
       ...(module === undefined ? {} : { module }),
     }),
   );
-  const context = {
+  const shared = {
     modules,
     faults,
     counters: own,
-    gate: { ask },
-    validators: validatorsOfOwner(validators, tell),
-    hops: {
-      get(url: string) {
-        const count = hops.get(url) ?? 0;
-        hops.delete(url);
-        return count;
-      },
-      set: (url: string, count: number) => tell({ kind: "hop", url, hops: count }),
-    },
     limits: setup.limits,
     onNoDownloader: () => {},
-    onPage: (page: Parameters<VisitContext["onPage"]>[0]) => tell({ kind: "page", page }),
-    onItem: (item: unknown, url: string) => tell({ kind: "item", item: sendable(item), url }),
+    onItem: (item: unknown, url: string) => line.tell({ kind: "item", item: sendable(item), url }),
   };
-  return { context, tell, counters: own, latencies };
+  return { shared, line };
 }
 
-/** Validators as the owner's answers told them; what is learned is told to the owner. */
-function validatorsOfOwner(
-  told: Map<string, ValidatorHeaders>,
-  tell: Thread["tell"],
-): VisitContext["validators"] {
+/** What a visit asks the owner about its URL, and what the owner is told of it. */
+function asked(line: Line): Pick<VisitContext, "gate" | "validators" | "hops"> {
+  let told: AskAnswer | undefined;
   return {
-    headersFor(url) {
-      const headers = told.get(url) ?? {};
-      told.delete(url);
-      return headers;
+    gate: {
+      async ask(url, rule) {
+        told = await line.ask(url, rule);
+        return told.answer;
+      },
     },
-    learn: (url, validators) => tell({ kind: "learn", url, validators }),
+    validators: {
+      isWanted: () => told?.validators !== undefined,
+      headersFor: () => told?.validators ?? {},
+      learn: (url, rule, validators) => line.tell({ kind: "learn", url, rule, validators }),
+    },
+    hops: {
+      get: () => told?.hops ?? 0,
+      set(url, hops) {
+        line.tell({ kind: "hop", url, hops });
+        line.flush();
+      },
+    },
   };
 }
 
@@ -129,13 +110,16 @@ function itemsOfThread({ options }: ThreadSetup): ThreadSetup["options"] {
 }
 
 /** What has been counted since the last time; begins anew. */
-function partOf({ counters, latencies }: Thread): CountsPart {
+function partOf(counters: CrawlCounters, latencies: number[]): CountsPart | undefined {
   const counts: Record<string, number> = {};
+  let isSome = latencies.length > 0;
   for (const [name, value] of Object.entries(counters)) {
     if (typeof value !== "number" || value === 0) continue;
+    isSome = true;
     counts[name] = value;
     (counters as unknown as Record<string, number>)[name] = 0;
   }
+  if (!isSome) return undefined;
   const statuses = { ...counters.statuses };
   for (const status of Object.keys(statuses)) delete counters.statuses[status];
   return { counts, statuses, latencies: latencies.splice(0) };

@@ -32,8 +32,9 @@ const NOT_MODIFIED = 304;
 export async function visit(lease: VisitLease, context: VisitContext): Promise<VisitEnd> {
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   try {
-    if (context.gate !== undefined && !isSitemap) {
-      const answer = await context.gate.ask(lease.url, lease.rule);
+    const { gate } = context;
+    if (gate !== undefined && !isSitemap) {
+      const answer = gate.known?.(lease.url) ?? (await gate.ask(lease.url, lease.rule));
       if (answer === "later") return back(lease);
       if (answer === "disallowed") {
         context.counters.disallowed++;

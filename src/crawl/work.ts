@@ -58,7 +58,10 @@ export async function work(
   }
   const found = sift(analysis?.found ?? (await linksOf(page)), context);
   const result = lease.done({ found, errors, outcome });
-  context.validators.learn(lease.url, validatorsOf(answer));
+  const { validators } = context;
+  if (validators.isWanted(lease.rule)) {
+    validators.learn(lease.url, lease.rule, validatorsOf(answer));
+  }
   context.counters.pages++;
   context.onPage({
     url: lease.url,

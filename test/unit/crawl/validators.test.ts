@@ -27,16 +27,19 @@ describe("validators", () => {
     const url = "http://a.test/";
     for (const epoch of ["forever", { version: 2 }, { calendar: "day" }] as EpochPolicy[]) {
       const { validators } = open(undefined, epoch);
-      validators.learn(url, ETAG);
+      validators.learn(url, "default", ETAG);
       expect(known(validators, url)).toEqual({});
       validators.setRules([{ id: "news", epoch: { every: "1h" } }]);
+      expect(validators.isWanted("news")).toBe(true);
+      expect(validators.headersFor(url, "news")).toEqual({}); // of other epochs nothing is kept
+      validators.learn(url, "news", ETAG);
       expect(validators.headersFor(url, "news")).toEqual(ETAG);
       expect(validators.headersFor(url, "other")).toEqual({});
     }
     const { validators } = open();
-    validators.learn(url, ETAG);
+    validators.learn(url, "default", ETAG);
     expect(known(validators, url)).toEqual(ETAG);
-    validators.learn(url, undefined);
+    validators.learn(url, "default", undefined);
     expect(known(validators, url)).toEqual({});
   });
 
@@ -44,12 +47,12 @@ describe("validators", () => {
     const path = join(folder, "order.jsonl");
     const { clock, validators } = open(path);
     const written = (): number => openLineFile(path).lines.length;
-    validators.learn("http://a.test/1", ETAG);
+    validators.learn("http://a.test/1", "default", ETAG);
     clock.advance(10);
     validators.flushed(clock.now()); // this flush may have begun before the page was done
     expect(written()).toBe(0);
     clock.advance(10);
-    validators.learn("http://a.test/2", ETAG);
+    validators.learn("http://a.test/2", "default", ETAG);
     clock.advance(10);
     validators.flushed(clock.now());
     expect(written()).toBe(1);
@@ -60,11 +63,11 @@ describe("validators", () => {
   it("outlive the process: the last word of each page counts, and what is no line of ours is passed over", () => {
     const path = join(folder, "kept.jsonl");
     const first = open(path).validators;
-    first.learn("http://a.test/1", ETAG);
-    first.learn("http://a.test/2", ETAG);
-    first.learn("http://a.test/2", { "if-modified-since": "then" });
-    first.learn("http://a.test/3", ETAG);
-    first.learn("http://a.test/3", undefined);
+    first.learn("http://a.test/1", "default", ETAG);
+    first.learn("http://a.test/2", "default", ETAG);
+    first.learn("http://a.test/2", "default", { "if-modified-since": "then" });
+    first.learn("http://a.test/3", "default", ETAG);
+    first.learn("http://a.test/3", "default", undefined);
     first.flushed(Number.POSITIVE_INFINITY);
     const text = readFileSync(path, "utf8");
     writeFileSync(

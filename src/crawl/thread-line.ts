@@ -1,0 +1,83 @@
+/**
+ * A worker's line to the owner of its crawl: what is told is gathered and crosses at the end of a turn of the event loop.
+ *
+ *   tell, ask ─▶ gathered ─▶ setImmediate ─▶ one batch ─▶ owner         answers ─▶ whoever asked
+ */
+import { BroadcastChannel, threadId } from "node:worker_threads";
+import {
+  type AskAnswer,
+  type Batch,
+  channelOf,
+  type CountsPart,
+  type ToOwner,
+  type ToWorker,
+} from "./thread-protocol.ts";
+
+export interface Line {
+  tell(message: ToOwner): void;
+  ask(url: string, rule: string): Promise<AskAnswer>;
+  /** What was told crosses now. */
+  flush(): void;
+  /** Whether anybody wants to hear of pages. */
+  readonly isPageHeard: boolean;
+}
+
+/** `takePart`: what has been counted since the last time, if anything. */
+export function openLine(crawl: string, takePart: () => CountsPart | undefined): Line {
+  const channel = new BroadcastChannel(channelOf(crawl, threadId));
+  const asked = new Map<number, (answer: AskAnswer) => void>();
+  let told: ToOwner[] = [];
+  let serial = 0;
+  let isWelcome = false;
+  let isDue = false;
+  let isPageHeard = true;
+  const send = (isLast = false): void => {
+    if (!isWelcome) return;
+    const part = takePart();
+    if (told.length === 0 && part === undefined && !isLast) return;
+    const batch: Batch = { kind: "batch", told, part, isLast };
+    told = [];
+    channel.postMessage(batch);
+  };
+  const tell = (message: ToOwner): void => {
+    told.push(message);
+    if (isDue) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      send();
+    });
+  };
+  channel.onmessage = (event) => {
+    const message = (event as { data: ToWorker }).data;
+    if (message.kind === "welcome") {
+      isWelcome = true;
+      send();
+    } else if (message.kind === "last") send(true);
+    else if (message.kind === "answers") {
+      isPageHeard = message.isPageHeard;
+      for (const answer of message.list) {
+        asked.get(answer.id)?.(answer);
+        asked.delete(answer.id);
+      }
+    }
+  };
+  channel.unref();
+  const hall = new BroadcastChannel(crawl);
+  hall.postMessage({ kind: "hello", worker: threadId });
+  hall.close();
+  return {
+    tell,
+    flush: send,
+    ask(url, rule) {
+      const id = ++serial;
+      return new Promise((resolve) => {
+        asked.set(id, resolve);
+        tell({ kind: "ask", id, url, rule });
+      });
+    },
+    get isPageHeard() {
+      return isPageHeard;
+    },
+  };
+}
