@@ -20,6 +20,8 @@ export interface MemoryFiles extends Files {
   readonly reads: Array<[length: number, position: number]>;
   /** The disk after power comes back; unsynced bytes are there, gone or torn as `random` says. */
   afterCut(random: Random): MemoryFiles;
+  /** The disk as a killed process leaves it: all is visible as before, and what was not synced still is not. */
+  afterKill(): MemoryFiles;
   /** The visible bytes of a file, to look at and to damage. */
   bytesOf(path: string): Uint8Array;
   setBytes(path: string, bytes: Uint8Array): void;
@@ -60,6 +62,7 @@ export function createMemoryFiles(
   const disk: Disk = { files, names, durableNames, open: new Map(), nextFile: 3 };
   return Object.assign(files, contentCalls(disk), nameCalls(disk), {
     afterCut: (random: Random) => afterCut(disk, random),
+    afterKill: () => afterKill(disk),
     bytesOf: (path: string) => named(disk, path).bytes,
     setBytes(path: string, bytes: Uint8Array) {
       named(disk, path).bytes = bytes;
@@ -177,6 +180,18 @@ function afterCut(disk: Disk, random: Random): MemoryFiles {
   }
   for (const node of kept.values()) node.durable = node.bytes;
   return createMemoryFiles(kept, new Map(kept));
+}
+
+function afterKill({ names, durableNames }: Disk): MemoryFiles {
+  const copies = new Map<Node, Node>();
+  const copyOf = (node: Node): Node => {
+    const copy = copies.get(node) ?? { bytes: node.bytes.slice(), durable: node.durable.slice() };
+    copies.set(node, copy);
+    return copy;
+  };
+  const copied = (map: Map<string, Node>): Map<string, Node> =>
+    new Map([...map].map(([path, node]) => [path, copyOf(node)]));
+  return createMemoryFiles(copied(names), copied(durableNames));
 }
 
 function change({ files }: Disk): void {

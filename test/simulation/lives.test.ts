@@ -1,0 +1,232 @@
+/**
+ * A million steps from one seed: random programs over the engine on a virtual clock and a disk that fails, fills up, is
+ * killed with its process and loses its power. Each life begins with what the one before left.
+ *
+ *   chain of lives    open ─▶ steps, snapshots, flushes, EIO and ENOSPC now and then ─▶ flush ─▶ last steps ─▶ killed | power cut
+ *                      ▲                                                                        │ each call's end is noted
+ *                      └────── the next one finds the frontier as it was at one of those ends ◀─┘
+ *
+ * STEPS=1000000 runs so many; SEED=<the one it names> STEPS=1 runs the chain that failed alone.
+ */
+import { expect, test } from "vitest";
+import { createVirtualClock } from "../../src/base/clock.ts";
+import { createRandom, type Random } from "../../src/base/random.ts";
+import { FrontierError } from "../../src/base/errors.ts";
+import type { MemoryFrontier } from "../../src/engine/frontier.ts";
+import type { FrontierOptions, Lease } from "../../src/engine/types.ts";
+import { verifyFrontier } from "../../src/engine/verify.ts";
+import { act, optionsOf } from "../support/durable-program.ts";
+import { type DurableRig, knownOf, openRig } from "../support/durable-rig.ts";
+import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";
+import { stressRounds, testSeed } from "../support/seed.ts";
+
+const STEPS = Number(process.env.STEPS ?? stressRounds(20_000, 700));
+/** A directory serves so many lives. */
+const LIVES = 8;
+const LOCK = "/dir/default/lock";
+
+interface Tally {
+  steps: number;
+  chains: number;
+  kills: number;
+  cuts: number;
+  refused: number;
+}
+
+test("what was said up to some call comes back, whatever the disk does", async () => {
+  const seed = testSeed("lives");
+  const tally: Tally = { steps: 0, chains: 0, kills: 0, cuts: 0, refused: 0 };
+  while (tally.steps < STEPS) {
+    const chain = (seed + tally.chains++) >>> 0;
+    await runChain(chain, tally).catch((error: unknown) => {
+      throw new Error(`SEED=${chain} STEPS=1: ${(error as Error).message}`, { cause: error });
+    });
+  }
+  console.log(JSON.stringify(tally));
+  expect(tally.kills + tally.cuts).toBeGreaterThanOrEqual(tally.chains * LIVES);
+}, 3_600_000);
+
+/** One directory and all lives in it. */
+async function runChain(seed: number, tally: Tally): Promise<void> {
+  const random = createRandom(seed);
+  const options: FrontierOptions = {
+    ...optionsOf(random),
+    durability: random.below(2) === 0 ? "sync" : { everyMs: 50 },
+    snapshots: { everyBytes: 2_000 + random.below(20_000), keep: 1 + random.below(2) },
+  };
+  let files = createMemoryFiles();
+  let nowMs = 1_000;
+  for (let life = 0; life < LIVES; life++) {
+    const rig = await openRig(files, createVirtualClock(nowMs), options);
+    const ends = await runLife(rig, random, tally);
+    nowMs = rig.clock.now();
+    files = ends.files;
+    const next = await openRig(files, createVirtualClock(nowMs), options);
+    verifyFrontier(next.frontier);
+    expect(await damageOf(next.frontier), `life ${life}`).toEqual([]);
+    const found = textOf(next);
+    if (!ends.states.includes(found)) {
+      throw new Error(`life ${life}: at no call's end\n${nearest(ends.states, found)}`);
+    }
+    await next.frontier.close();
+  }
+}
+
+interface Ends {
+  readonly files: MemoryFiles;
+  /** The frontier at the end of each call that may be the last one that counts. */
+  readonly states: string[];
+}
+
+/** Works, makes all durable, works a little more, and dies. */
+async function runLife(rig: DurableRig, random: Random, tally: Tally): Promise<Ends> {
+  const files = rig.files as MemoryFiles;
+  const held: Lease[] = [];
+  const states: string[] = [];
+  let isNoting = false;
+  const note = (): void => {
+    if (!isNoting) return;
+    const text = textOf(rig);
+    if (states.at(-1) !== text) states.push(text);
+  };
+  const told = noting(rig, note, () => isNoting);
+  for (let steps = 20 + random.below(1_200); steps > 0; steps--) {
+    if (random.below(60) === 0) trouble(files, random);
+    await step({ rig: told, random, held, tally });
+  }
+  files.capacity = files.failAt = Number.POSITIVE_INFINITY;
+  await settled(rig);
+  isNoting = true;
+  note();
+  const isCut = random.below(2) === 0;
+  if (isCut) files.cutAt = files.changes + 1 + random.below(150);
+  const copyAfter = random.below(60);
+  try {
+    for (let steps = 0; isCut ? steps < 150 : steps < copyAfter; steps++) {
+      if (!isCut && random.below(40) === 0) trouble(files, random);
+      await step({ rig: told, random, held, tally });
+      note();
+    }
+  } catch (error) {
+    if (!isPowerCut(error)) throw error;
+    note(); // the call may have happened whole before its word was lost
+  }
+  const left = isCut ? files.afterCut(random) : files.afterKill();
+  if (isCut) tally.cuts++;
+  else tally.kills++;
+  if (left.names().includes(LOCK)) left.remove(LOCK); // its owner is dead
+  return { files: left, states };
+}
+
+interface Step {
+  readonly rig: DurableRig;
+  readonly random: Random;
+  readonly held: Lease[];
+  readonly tally: Tally;
+}
+
+/** One call, and now and then what goes on beside it. What the disk refuses is no fault of the engine. */
+async function step({ rig, random, held, tally }: Step): Promise<void> {
+  tally.steps++;
+  try {
+    act(rig, random, held);
+    if (random.below(40) === 0) rig.frontier.snapshot().catch(() => undefined);
+    if (random.below(30) === 0) await rig.frontier.flush();
+  } catch (error) {
+    if (isPowerCut(error) || !isDisk(error)) throw error;
+    tally.refused++;
+  }
+  for (let turns = random.below(3); turns > 0; turns--) await turn();
+}
+
+/** The disk fails once, fills up, or has room again. */
+function trouble(files: MemoryFiles, random: Random): void {
+  const sort = random.below(4);
+  if (sort === 0) files.failAt = files.changes + 1 + random.below(20);
+  else if (sort === 1) files.capacity = bytesOf(files) + random.below(4_000);
+  else files.capacity = Number.POSITIVE_INFINITY;
+}
+
+function bytesOf(files: MemoryFiles): number {
+  return files.names().reduce((bytes, name) => bytes + files.bytesOf(name).length, 0);
+}
+
+/** All that was said is durable, now that the disk is well. */
+async function settled(rig: DurableRig): Promise<void> {
+  for (let tries = 0; tries < 5; tries++) {
+    try {
+      await rig.frontier.flush();
+      return;
+    } catch (error) {
+      if (!isDisk(error)) throw error;
+    }
+  }
+  throw new Error("a healthy disk still refuses");
+}
+
+/**
+ * The same rig, where the one step that makes two calls notes the end of each. `clear` says two groups, the first of which is
+ * durable before the tiers are emptied: no last step is one.
+ */
+function noting(rig: DurableRig, note: () => void, isLast: () => boolean): DurableRig {
+  const frontier = new Proxy(rig.frontier, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      if (name === "clear" && isLast()) return () => {};
+      if (name !== "update") return value.bind(target);
+      return (...args: unknown[]) => {
+        const answer: unknown = value.apply(target, args);
+        note();
+        return answer;
+      };
+    },
+    set: (target, name, value) => Reflect.set(target, name, value, target),
+  });
+  return { ...rig, frontier };
+}
+
+/** What every entry tells at any time; counters and the user's state are only as new as the last flush. */
+function textOf(rig: DurableRig): string {
+  const { records, finished, hosts, epochs } = knownOf(rig);
+  return JSON.stringify({ records, finished, hosts, epochs });
+}
+
+/** In what the nearest of the states differs from what was found: the first few lines of it. */
+function nearest(states: readonly string[], found: string): string {
+  const lines = (text: string): string[] => text.split(/(?<=[}\]],?)(?=["{])/);
+  const have = new Set(lines(found));
+  const lists = states.map((state) => {
+    const wanted = new Set(lines(state));
+    return [
+      ...[...wanted].filter((line) => !have.has(line)).map((line) => `- ${line}`),
+      ...[...have].filter((line) => !wanted.has(line)).map((line) => `+ ${line}`),
+    ];
+  });
+  const sizes = lists.map((list) => list.length);
+  const at = sizes.indexOf(Math.min(...sizes));
+  return `state ${at} of ${states.length}\n${(lists[at] ?? []).slice(0, 6).join("\n")}`;
+}
+
+async function damageOf(frontier: MemoryFrontier): Promise<readonly string[]> {
+  let damage: readonly string[] = [];
+  frontier.on("resumed", (resumed) => {
+    damage = resumed.damage;
+  });
+  await turn();
+  return damage;
+}
+
+/** The journal names what the disk said; the cut is its cause. */
+function isPowerCut(error: unknown): boolean {
+  const { details } = error as { details?: { cause?: unknown } };
+  return error instanceof PowerCut || details?.cause instanceof PowerCut;
+}
+
+function isDisk(error: unknown): boolean {
+  return error instanceof FrontierError && error.code.startsWith("DISK_");
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
