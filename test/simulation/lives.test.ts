@@ -20,7 +20,7 @@ import { type DurableRig, knownOf, openRig } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
-const STEPS = Number(process.env.STEPS ?? stressRounds(20_000, 700));
+const STEPS = Number(process.env.STEPS ?? stressRounds(10_000, 700));
 /** A directory serves so many lives. */
 const LIVES = 8;
 const LOCK = "/dir/default/lock";
