@@ -134,16 +134,19 @@ async function dryRun(args: Parsed, io: Io, options: CrawlOptions): Promise<numb
   if (args.has("json")) io.out(`${JSON.stringify(plan)}\n`);
   else {
     io.out(
-      table([
-        ...seeds.map(
-          ({ url, verdict, reason }) => ["seed", `${url}: ${reason ?? verdict}`] as const,
-        ),
-        ["scope", plan.scope === "any" ? "the whole web" : plan.scope.join(" ")],
-        ["manners", `${plan.perHost} at a time per host, ${plan.delayMs} ms between two`],
-        ["robots.txt", plan.robots ? "kept" : "not asked"],
-        ["private", plan.allowPrivate ? "permitted" : "refused"],
-        ["directory", directory ?? "none: nothing outlives the process"],
-      ]),
+      table(
+        [
+          ...seeds.map(
+            ({ url, verdict, reason }) => ["seed", `${url}: ${reason ?? verdict}`] as const,
+          ),
+          ["scope", plan.scope === "any" ? "the whole web" : plan.scope.join(" ")],
+          ["manners", `${plan.perHost} at a time per host, ${plan.delayMs} ms between two`],
+          ["robots.txt", plan.robots ? "kept" : "not asked"],
+          ["private", plan.allowPrivate ? "permitted" : "refused"],
+          ["directory", directory ?? "none: nothing outlives the process"],
+        ],
+        io.outColumns(),
+      ),
     );
     io.out("nothing was visited\n");
   }

@@ -3,7 +3,7 @@ import { openSyntheticWebThread } from "../crawl.ts";
 import type { Flag, Parsed } from "./flags.ts";
 import type { Io } from "./io.ts";
 import { runCrawl } from "./run-crawl.ts";
-import { whole } from "./text.ts";
+import { broken, table, together, whole } from "./text.ts";
 
 export const DEMO_FLAGS: readonly Flag[] = [
   { name: "hosts", value: "<n>", kind: "whole", text: "virtual hosts (2000)" },
@@ -36,9 +36,9 @@ export async function demoCommand(args: Parsed, io: Io): Promise<number> {
   const titles: string[] = [];
   if (!isJson) {
     const size = `${whole(hosts)} hosts and ${whole(web.plan.pages)} pages`;
-    io.out(`a web of ${size}, seed ${seed}, on 127.0.0.1:${web.port}:\n`);
     const kinds = "slow and broken hosts, redirects, duplicates, robots.txt, sitemaps";
-    io.out(`${kinds}${traps ? ", and a host of traps" : ""}\n`);
+    const about = `a web of ${size}, seed ${seed}, on 127.0.0.1:${web.port}:`;
+    io.out(linesOf(io, `${about} ${kinds}${traps ? ", and a host of traps" : ""}`));
   }
   const options = {
     seeds: web.seed,
@@ -63,18 +63,24 @@ export async function demoCommand(args: Parsed, io: Io): Promise<number> {
       isLive: !args.has("no-progress"),
       report: args.text("report"),
       resume: undefined,
-      onStart: (run) =>
-        run.on("page", ({ title, url }) => {
-          if (titles.length < TITLES_SHOWN) titles.push(`“${title}” at ${url}`);
-        }),
+      onStart: (run) => {
+        const ignore = run.on("page", ({ title }) => {
+          titles.push(together(`“${title}”`));
+          if (titles.length >= TITLES_SHOWN) ignore();
+        });
+        return ignore;
+      },
       onEnd: async () => {
         const manners = await web.manners(delayMs);
         if (!isJson) {
           const { requests, parallelMax, violations } = manners;
-          const soon = `${whole(violations)} sooner than ${delayMs} ms after another`;
-          io.out(`the web's own log: ${whole(requests)} requests, `);
-          io.out(`at most ${parallelMax} at once per host, ${soon}\n`);
-          io.out(`first pages: ${titles.join(",\n             ")}\n\n`);
+          const rows = [
+            ["requests", whole(requests)],
+            ["of one host", `at most ${parallelMax} at once`],
+            ["too soon", `${whole(violations)}, sooner than ${delayMs} ms after another`],
+            ["first pages", titles.join(", ")],
+          ] as const;
+          io.out(`what the web saw\n\n${table(rows, io.outColumns())}\n`);
         }
         return { seed, web: { hosts, pages: web.plan.pages, ...manners } };
       },
@@ -82,4 +88,10 @@ export async function demoCommand(args: Parsed, io: Io): Promise<number> {
   } finally {
     await web.close();
   }
+}
+
+/** A sentence, broken to the terminal's width. */
+function linesOf(io: Io, text: string): string {
+  const lines = broken(text, io.outColumns() ?? Number.POSITIVE_INFINITY);
+  return lines.map((line) => `${line}\n`).join("");
 }

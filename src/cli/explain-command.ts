@@ -26,15 +26,18 @@ export async function explainCommand(args: Parsed, io: Io): Promise<number> {
     const why = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
     if (index > 0) io.out("\n");
     io.out(
-      table([
-        ["url", url],
-        ["canonical", canonical ?? "none: not a URL that can be crawled"],
-        ["fingerprint", fingerprint ?? "none"],
-        ["host", host ?? "none"],
-        ["domain", domain ?? "none"],
-        ["rule", rule ?? "none"],
-        ["verdict", `${verdict.status}${why}`],
-      ]),
+      table(
+        [
+          ["url", url],
+          ["canonical", canonical ?? "none: not a URL that can be crawled"],
+          ["fingerprint", fingerprint ?? "none"],
+          ["host", host ?? "none"],
+          ["domain", domain ?? "none"],
+          ["rule", rule ?? "none"],
+          ["verdict", `${verdict.status}${why}`],
+        ],
+        io.outColumns(),
+      ),
     );
   });
   return EXIT_OK;

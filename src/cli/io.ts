@@ -11,6 +11,8 @@ export interface Io {
   readonly isTerminal: boolean;
   /** Width of the terminal now. */
   columns(): number;
+  /** Width of the terminal that `out` goes to; undefined: it goes to a file or another program. */
+  outColumns(): number | undefined;
   readonly hasColor: boolean;
   /** Told of each wish to stop; returns its cancellation. */
   onInterrupt(listener: () => void): () => void;
@@ -26,7 +28,8 @@ export function processIo(): Io {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
     isTerminal: stderr.isTTY === true && env.TERM !== "dumb",
-    columns: () => stderr.columns ?? COLUMNS,
+    columns: () => stderr.columns || COLUMNS,
+    outColumns: () => (stdout.isTTY === true ? stdout.columns || COLUMNS : undefined),
     hasColor: stderr.isTTY === true && env.TERM !== "dumb" && (env.NO_COLOR ?? "") === "",
     onInterrupt(listener) {
       process.on("SIGINT", listener);

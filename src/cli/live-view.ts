@@ -1,13 +1,17 @@
 /**
  * Progress of a crawl: on a terminal a few lines that are redrawn in place, elsewhere one plain line now and then.
  *
- *   crawling  00:12   1,204 pages/s ▁▂▄▆█▇  eta 00:31
- *   pages 14,310   pending 37,120   leased 32   hosts 1,000
- *   failed 12   errors 3   duplicates 61 %   latency p50 3 ms, p99 41 ms
- *   read 31 MiB   heap 38 MiB   off heap 3.1 MiB   resident 140 MiB
+ *   crawling  00:12   1,204 pages/s   eta ≥ 00:31   ▁▂▄▆█▇
+ *   pages     14,310    pending     37,120    under way       32    hosts        1,000
+ *   failed        12    forbidden      140    errors           3    duplicates    61 %
+ *   p50         3 ms    p99          41 ms    read        31 MiB    lanes        1,002
+ *   heap      38 MiB    off heap   3.1 MiB    resident   140 MiB
  *
- *   I1  Only what this view drew is erased; the cursor is shown again at the end.
+ * Fields stand below each other, as many in a line as the terminal is wide; figures that grow move nothing.
+ *
+ *   I1  Only what this view drew is overwritten, line by line, so that nothing flickers; the cursor is shown again at the end.
  *   I2  Off a terminal no escape sequence is written.
+ *   I3  A terminal made narrower breaks the lines that stand there: so many more are gone over.
  */
 import type { Crawl, CrawlSample } from "../crawl.ts";
 import type { Io } from "./io.ts";
@@ -56,14 +60,22 @@ function liveView(io: Io): View {
   const rates: number[] = [];
   let before: CrawlSample | undefined;
   let drawn: string[] = [];
-  const erase = (): string => (drawn.length === 0 ? "" : `\x1b[${drawn.length}A\r\x1b[J`);
   const strong = (text: string): string => (io.hasColor ? `\x1b[1m${text}\x1b[22m` : text);
+  /** To the beginning of what was drawn. */
+  const back = (): string => {
+    const columns = Math.max(io.columns(), 1);
+    const rows = drawn.reduce(
+      (sum, { length }) => sum + Math.max(Math.ceil(length / columns), 1),
+      0,
+    );
+    return rows === 0 ? "" : `\x1b[${rows}A\r`;
+  };
   io.err("\x1b[?25l");
   const show = (lines: string[]): void => {
     const columns = io.columns();
     const cut = lines.map((line) => cutTo(line, columns - 1));
-    const [first = "", ...rest] = cut;
-    io.err(`${erase()}${[strong(first), ...rest].join("\n")}\n`);
+    const shown = cut.map((line, at) => `${at === 0 ? strong(line) : line}\x1b[K\n`);
+    io.err(`${back()}${shown.join("")}\x1b[J`);
     drawn = cut;
   };
   return {
@@ -73,52 +85,75 @@ function liveView(io: Io): View {
         if (rates.length > SPARK_COUNT) rates.shift();
       }
       before = sample;
-      show(linesOf(run, sample, rates));
+      show([headOf(run, sample, rates), ...grid(fieldsOf(run, sample), io.columns() - 1)]);
     },
     say(line) {
       const again = drawn;
-      io.err(`${erase()}${line}\n`);
+      io.err(`${back()}\x1b[J${line}\n`);
       drawn = [];
       if (again.length > 0) show(again);
     },
     end() {
-      io.err(`${erase()}\x1b[?25h`);
+      io.err(`${back()}\x1b[J\x1b[?25h`);
       drawn = [];
     },
   };
 }
 
-function linesOf(run: Crawl, sample: CrawlSample, rates: readonly number[]): string[] {
-  const { latencyMs, memory, hosts, duplicate } = run.report();
+function headOf(run: Crawl, { elapsedMs, pending }: CrawlSample, rates: readonly number[]): string {
   const recent = rates.slice(-8);
   const rate = recent.reduce((sum, each) => sum + each, 0) / Math.max(recent.length, 1);
-  const { pages, pending, leased, failed, errors, accepted } = sample;
   // What is pending takes at least this long; what it leads to is not known yet.
-  const hasEta = rate >= 1 && pending > 0;
-  const now = [
-    `${run.status === "running" ? "crawling" : run.status}  ${duration(sample.elapsedMs)}`,
-    `${whole(rate)} pages/s ${sparkline(rates)}`,
+  const hasEta = run.status === "running" && rate >= 1 && pending > 0;
+  const parts = [
+    `${run.status === "running" ? "crawling" : run.status}  ${duration(elapsedMs)}`,
+    `${whole(rate)} pages/s`,
     ...(hasEta ? [`eta ≥ ${duration((pending / rate) * 1000)}`] : []),
+    sparkline(rates),
   ];
-  const counts = [
-    `pages ${whole(pages)}`,
-    `pending ${whole(pending)}`,
-    `leased ${whole(leased)}`,
-    `hosts ${whole(hosts)}`,
+  return parts.join("   ");
+}
+
+type Field = readonly [name: string, value: string];
+
+function fieldsOf(run: Crawl, sample: CrawlSample): Field[] {
+  const { latencyMs, memory, hosts, duplicate, failures } = run.report();
+  const { robots: forbidden = 0 } = failures;
+  const { pages, pending, leased, failed, errors, accepted } = sample;
+  return [
+    ["pages", whole(pages)],
+    ["pending", whole(pending)],
+    ["under way", whole(leased)],
+    ["hosts", whole(hosts)],
+    ["failed", whole(Math.max(failed - forbidden, 0))],
+    ["forbidden", whole(forbidden)],
+    ["errors", whole(errors)],
+    ["duplicates", share(duplicate, duplicate + accepted)],
+    ["p50", `${whole(latencyMs.p50)} ms`],
+    ["p99", `${whole(latencyMs.p99)} ms`],
+    ["read", bytes(sample.bytes)],
+    ["lanes", whole(run.frontier?.report().lanes ?? 0)],
+    ["heap", bytes(memory.heapBytes)],
+    ["off heap", bytes(memory.offHeapBytes)],
+    ["resident", bytes(memory.residentBytes)],
   ];
-  const faults = [
-    `failed ${whole(failed)}`,
-    `errors ${whole(errors)}`,
-    `duplicates ${share(duplicate, duplicate + accepted)}`,
-    `latency p50 ${whole(latencyMs.p50)} ms, p99 ${whole(latencyMs.p99)} ms`,
-  ];
-  const sizes = [
-    `read ${bytes(sample.bytes)}`,
-    `heap ${bytes(memory.heapBytes)}`,
-    `off heap ${bytes(memory.offHeapBytes)}`,
-    `resident ${bytes(memory.residentBytes)}`,
-  ];
-  return [now, counts, faults, sizes].map((parts) => parts.join("   "));
+}
+
+const NAME_LETTERS = 10;
+const VALUE_LETTERS = 8;
+const GAP_LETTERS = 2;
+
+/** Fields in columns of one width, names to the left and values to the right; at most `columns` wide. */
+function grid(fields: readonly Field[], columns: number): string[] {
+  const width = NAME_LETTERS + VALUE_LETTERS;
+  const many = Math.floor((columns + GAP_LETTERS) / (width + GAP_LETTERS));
+  const count = Math.max(Math.min(many, 4), 1);
+  const cells = fields.map(([name, value]) => `${name.padEnd(width - value.length)}${value}`);
+  const lines: string[] = [];
+  for (let at = 0; at < cells.length; at += count) {
+    lines.push(cells.slice(at, at + count).join(" ".repeat(GAP_LETTERS)));
+  }
+  return lines;
 }
 
 function rateOf(before: CrawlSample | undefined, sample: CrawlSample): number {

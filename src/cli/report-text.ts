@@ -1,9 +1,10 @@
 /** The final report of a crawl, to read: what there was nothing of is left out. */
 import type { CrawlSummary } from "../crawl.ts";
-import { bytes, durationWords, share, table, whole } from "./text.ts";
+import { bytes, counted, durationWords, share, table, together, whole } from "./text.ts";
 import { failedWords, inWords, refusedWords, statusWords } from "./words.ts";
 
-export function reportText(summary: CrawlSummary): string {
+/** `columns`: width of the terminal it is printed on; left out: lines are not broken. */
+export function reportText(summary: CrawlSummary, columns?: number): string {
   const { latencyMs, duplicate, memory, elapsedMs, truncated, trapped } = summary;
   const links = duplicate + sum(summary.depths);
   const speed = `${durationWords(elapsedMs)}, ${whole(summary.pagesPerSecond)} a second`;
@@ -19,22 +20,25 @@ export function reportText(summary: CrawlSummary): string {
   ];
   const errors = Object.entries(summary.errors).filter(([, count]) => count > 0);
   const bounds = [
-    ...(truncated > 0 ? [`${whole(truncated)} pages cut at the size limit`] : []),
-    ...(trapped > 0 ? [`${whole(trapped)} links left that look like a trap`] : []),
+    ...(truncated > 0 ? [`${counted(truncated, "page")} cut at the size limit`] : []),
+    ...(trapped > 0 ? [`${counted(trapped, "link")} not followed: like a trap`] : []),
   ];
   const { robots: forbidden = 0, ...broken } = summary.failures;
   const rows: Array<readonly [string, string]> = [
     ["pages", `${whole(summary.pages)} in ${speed}`],
     ["read", bytes(summary.bytes)],
-    ["hosts", `${whole(summary.hosts)}, robots.txt asked ${whole(summary.robotsFetched)} times`],
+    [
+      "hosts",
+      `${whole(summary.hosts)}, robots.txt asked ${counted(summary.robotsFetched, "time")}`,
+    ],
     ["items", summary.items === 0 ? "" : whole(summary.items)],
     [
       "duplicates",
-      `${whole(duplicate)} links led to pages known already, ${share(duplicate, links)}`,
+      `${counted(duplicate, "link")} led to pages known already, ${share(duplicate, links)}`,
     ],
-    ["refused", counts(inWords(summary.rejected, refusedWords), "links")],
-    ["forbidden", forbidden === 0 ? "" : `${whole(forbidden)} pages by robots.txt`],
-    ["failed", counts(inWords(broken, failedWords), "pages")],
+    ["refused", counts(inWords(summary.rejected, refusedWords), "link")],
+    ["forbidden", forbidden === 0 ? "" : `${counted(forbidden, "page")} by robots.txt`],
+    ["failed", counts(inWords(broken, failedWords), "page")],
     ["tried again", summary.retried === 0 ? "" : whole(summary.retried)],
     ["answers", inWords(summary.statuses, statusWords).map(times).join(", ")],
     ["not modified", summary.notModified === 0 ? "" : whole(summary.notModified)],
@@ -45,7 +49,10 @@ export function reportText(summary: CrawlSummary): string {
     ["memory", sizes.join(", ")],
     ["pending", whole(summary.pending)],
   ];
-  return table(rows.filter(([, value]) => value !== ""));
+  return table(
+    rows.filter(([, value]) => value !== ""),
+    columns,
+  );
 }
 
 const KINDS_MAX = 6;
@@ -53,13 +60,15 @@ const KINDS_MAX = 6;
 /** `12 links: 9 too deep, 3 no URL`; the rarest are left out where there are many kinds. */
 function counts(list: ReadonlyArray<readonly [string, number]>, of: string): string {
   if (list.length === 0) return "";
-  const parts = list.slice(0, KINDS_MAX).map(([words, count]) => `${whole(count)} ${words}`);
+  const parts = list
+    .slice(0, KINDS_MAX)
+    .map(([words, count]) => together(`${whole(count)} ${words}`));
   if (list.length > KINDS_MAX) parts.push("…");
-  return `${whole(sum(list.map(([, count]) => count)))} ${of}: ${parts.join(", ")}`;
+  return `${counted(sum(list.map(([, count]) => count)), of)}: ${parts.join(", ")}`;
 }
 
 function times([words, count]: readonly [string, number]): string {
-  return `${words} × ${whole(count)}`;
+  return together(`${words} × ${whole(count)}`);
 }
 
 function sum(values: readonly number[]): number {

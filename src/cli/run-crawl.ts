@@ -100,7 +100,7 @@ function tell(io: Io, { summary, more, showing, samples }: Telling): void {
     io.out(`${JSON.stringify({ ...summary, ...more })}\n`);
     return;
   }
-  io.out(`${headline(summary)}\n\n${reportText(summary)}`);
+  io.out(`${headline(summary)}\n\n${reportText(summary, io.outColumns())}`);
   if (showing.report !== undefined) io.out(`report      ${showing.report}\n`);
   if (summary.pending > 0 && showing.resume !== undefined) {
     io.out(`\nto go on where it was:\n  ${showing.resume}\n`);

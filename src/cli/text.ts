@@ -52,10 +52,48 @@ export function share(part: number, all: number): string {
   return all === 0 ? "0 %" : `${Math.round((100 * part) / all)} %`;
 }
 
-/** Rows of name and value, the values below each other. */
-export function table(rows: ReadonlyArray<readonly [string, string]>): string {
+/**
+ * Rows of name and value, the values below each other; broken between words where `columns` are told, but not at a U+00A0, which
+ * is written as a blank.
+ */
+export function table(
+  rows: ReadonlyArray<readonly [string, string]>,
+  columns: number = Number.POSITIVE_INFINITY,
+): string {
   const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2;
-  return rows.map(([name, value]) => `${name.padEnd(width)}${value}\n`).join("");
+  const indent = " ".repeat(width);
+  return rows
+    .map(([name, value]) => {
+      const [first = "", ...rest] = broken(value, Math.max(columns - width, 20));
+      return [`${name.padEnd(width)}${first}`, ...rest.map((line) => `${indent}${line}`)]
+        .map((line) => `${line.replaceAll("\u00a0", " ")}\n`)
+        .join("");
+    })
+    .join("");
+}
+
+/** A text in lines of at most so many letters, but for words that are longer. */
+export function broken(text: string, columns: number): string[] {
+  if (text.length <= columns) return [text];
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}
+
+/** Words that stay in one line of a table. */
+export function together(text: string): string {
+  return text.replaceAll(" ", "\u00a0");
+}
+
+/** `1 page`, `2 pages`. */
+export function counted(count: number, noun: string): string {
+  return `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 const SPARKS = "▁▂▃▄▅▆▇█";
