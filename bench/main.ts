@@ -9,7 +9,7 @@
  *   npm run bench -- compare main dedup     this version against another, in two worktrees; --strict: exit 1 where it is worse
  *   npm run bench -- check                  the newest suite against the one before: better, worse, inconclusive
  *   npm run bench -- instructions dedup     instructions instead of time, by perf or valgrind
- *   npm run bench -- report                 page and README's table anew, from the newest results
+ *   npm run bench -- report                 page, README's table and TARGETS.md anew, from what was kept
  *   --rounds N   --params urls=1000000 (only such sizes)   --write   --no-write   --json   --no-build
  *   --budget <seconds>   --large   --plan   of the suite; --plan only says who would get how much of its time
  */

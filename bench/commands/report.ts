@@ -1,7 +1,7 @@
 /**
- * What is made of a suite: its JSON, its page, README's table.
+ * What is made of a suite: its JSON, its page, README's table; and TARGETS.md, of every result there is.
  *
- *   npm run bench -- report        page and table anew from the newest suite that was kept
+ *   npm run bench -- report        page and tables anew from what was kept
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { ROOT } from "../harness/machine.ts";
 import { SUITE_SCHEMA, type SuiteObject, suiteName, writeSuite } from "../harness/result-file.ts";
 import { htmlOf } from "../report/html.ts";
 import { withSummary } from "../report/summary.ts";
+import { keptRuns, readTargets, targetsText } from "../report/targets.ts";
 
 export const RESULTS = join(ROOT, "bench/results");
 /** A suite of a clean tree; those of single cases have a time in their names. */
@@ -28,8 +29,11 @@ export function suitesOf(folder: string = RESULTS): SuiteObject[] {
 export function publish(suite: SuiteObject): void {
   const json = writeSuite(RESULTS, suite);
   const files = [json, writePage(suite), writeEstimates(RESULTS, suite)];
-  if (!suite.dirty) files.push(writeReadme(suite));
-  else console.error("\n  README is left as it is: the tree has changes that are not committed");
+  if (!suite.dirty) files.push(writeReadme(suite), writeTargets());
+  else
+    console.error(
+      "\n  README and TARGETS.md are left as they are: the tree has changes that are not committed",
+    );
   for (const path of files) console.error(`  ${path.slice(ROOT.length)}`);
 }
 
@@ -37,13 +41,20 @@ export function publish(suite: SuiteObject): void {
 export function report(): number {
   const suite = suitesOf().at(-1);
   if (suite !== undefined) console.error(`  ${writePage(suite).slice(ROOT.length)}`);
-  console.error(`  ${writeReadme(suite).slice(ROOT.length)}`);
+  for (const path of [writeReadme(suite), writeTargets()])
+    console.error(`  ${path.slice(ROOT.length)}`);
   return 0;
 }
 
 function writePage(suite: SuiteObject): string {
   const path = join(RESULTS, `${suiteName(suite)}.html`);
   writeFileSync(path, htmlOf(suite));
+  return path;
+}
+
+function writeTargets(): string {
+  const path = join(RESULTS, "TARGETS.md");
+  writeFileSync(path, targetsText(readTargets(RESULTS), keptRuns(RESULTS)));
   return path;
 }
 
