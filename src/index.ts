@@ -8,6 +8,7 @@ export {
   type Presets,
   presets,
 } from "./engine/presets.ts";
+export { type StoredOptions, storedOptions } from "./engine/stored.ts";
 export {
   openFrontierThread,
   type ThreadFrontier,
@@ -43,6 +44,12 @@ export type {
   SnapshotInfo,
   Verdict,
 } from "./engine/types.ts";
+export {
+  type DirectoryCheck,
+  type FileCheck,
+  verifyDirectory,
+  type VerifyOptions,
+} from "./engine/verify-directory.ts";
 export {
   canonicalize,
   canonicalizeMany,

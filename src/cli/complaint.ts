@@ -22,7 +22,7 @@ const TO_DO: Readonly<Record<string, string>> = Object.freeze({
   SNAPSHOT_CORRUPT: "outrider verify <dir> names every damaged file; nothing was deleted",
   FORMAT_UNSUPPORTED: "use the version that wrote it, or another directory",
   PROFILE_MISMATCH:
-    "use the --preset or the --rules that the directory was begun with, or another directory",
+    "leave --preset and --options away: it opens as its own program did; or give its key policy",
   DISK_FULL: "make room, then give the same command again: it goes on where it was",
   DISK_READONLY: "make the directory writable, or take another",
   DISK_GONE: "see that the disk is there, then give the same command again",

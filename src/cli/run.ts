@@ -17,10 +17,6 @@ import { type Flag, type Parsed, parseFlags } from "./flags.ts";
 import {
   COMPACT_FLAGS,
   compactCommand,
-  EXPORT_FLAGS,
-  exportCommand,
-  IMPORT_FLAGS,
-  importCommand,
   PEEK_FLAGS,
   peekCommand,
   REQUEUE_FLAGS,
@@ -31,6 +27,7 @@ import {
   verifyCommand,
 } from "./frontier-commands.ts";
 import { EXIT_OK, EXIT_USAGE, type Io } from "./io.ts";
+import { EXPORT_FLAGS, exportCommand, IMPORT_FLAGS, importCommand } from "./transfer-commands.ts";
 import { VERSION } from "./version.ts";
 
 interface Command {

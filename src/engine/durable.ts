@@ -64,6 +64,8 @@ export interface DurableParts {
   readonly notes: ReadonlyMap<string, Uint8Array>;
   /** Whole records, where they are kept. */
   readonly keeper: RecordKeeper | undefined;
+  /** Told when the files are let go of. */
+  readonly onClosed: (() => void) | undefined;
 }
 
 interface Waiter {
@@ -116,6 +118,7 @@ export class Durable {
       this.#settle();
     };
     this.#note("profile", identity.profile);
+    this.#note("options", parts.settings.noted);
     this.#log.end();
   }
 
@@ -241,6 +244,7 @@ export class Durable {
     await this.#parts.keeper?.close(isDiscard);
     this.#parts.tiers.close(isDiscard);
     giveLock(this.#parts.place, this.#parts.lock);
+    this.#parts.onClosed?.();
   }
 
   #attach(): JournalLog {

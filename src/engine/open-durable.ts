@@ -4,14 +4,16 @@
  *
  *   lock ─▶ newest good snapshot + journal ─▶ core ─▶ new segment ─▶ open
  */
-import { misuse } from "../base/errors.ts";
+import { join } from "node:path";
+import { FrontierError, misuse } from "../base/errors.ts";
 import { entropyWords } from "../base/random.ts";
 import type { Core } from "../frontier/core.ts";
 import { installRules } from "../frontier/rule-set.ts";
 import { normalizeRules } from "../frontier/rules.ts";
 import { sharesReorder } from "../frontier/shares.ts";
-import { copyFile, diskFault, nodeFiles } from "../persistence/files.ts";
-import { giveLock, takeLock } from "../persistence/lock.ts";
+import { copyFile, diskFault, type Files, nodeFiles } from "../persistence/files.ts";
+import { giveLock, lockPath, takeLock } from "../persistence/lock.ts";
+import { openOverlay } from "../persistence/overlay.ts";
 import { packr } from "../persistence/pack.ts";
 import { frontierDirectory, lookAround, type Place, snapshotPath } from "../persistence/place.ts";
 import { systemProcesses } from "../persistence/process-table.ts";
@@ -59,7 +61,35 @@ export async function openDurable(parts: OpenParts): Promise<OpenedDurable> {
   const { settings } = parts;
   const files = settings.files ?? nodeFiles;
   const directory = frontierDirectory(settings.directory as string, settings.name);
-  const place: Place = { files, directory };
+  if (!settings.readOnly) return openAt(parts, { files, directory }, undefined);
+  const { overlay, close } = lookInto({ files, directory });
+  try {
+    return await openAt(parts, { files: overlay, directory }, close);
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** A copy to work on of what a directory holds: all changes stay beside it, its lock is not asked. */
+function lookInto(place: Place): { overlay: Files; close: () => void } {
+  const { files, directory } = place;
+  const { segments, snapshots } = lookAround(place);
+  if (segments.length === 0 && snapshots.length === 0) {
+    const message = `${directory}: nothing (expected: the directory and the name of a frontier)`;
+    throw new FrontierError("DISK_GONE", message, { path: directory });
+  }
+  const opened = openOverlay(files, [directory, join(directory, "seen")], [lockPath(place)]);
+  return { overlay: opened.files, close: opened.close };
+}
+
+async function openAt(
+  parts: OpenParts,
+  place: Place,
+  onClosed: (() => void) | undefined,
+): Promise<OpenedDurable> {
+  const { settings } = parts;
+  const { files, directory } = place;
   try {
     files.makeDirectory(directory);
     const lock = takeLock(place, systemProcesses());
@@ -67,7 +97,7 @@ export async function openDurable(parts: OpenParts): Promise<OpenedDurable> {
     let keeper: RecordKeeper | undefined;
     try {
       keeper = settings.records === "full" ? await openKeeper(settings, directory) : undefined;
-      return await openLocked(parts, place, { lock, tiers, keeper });
+      return await openLocked(parts, place, { lock, tiers, keeper, onClosed });
     } catch (error) {
       tiers.close(false);
       await keeper?.close(false);
@@ -85,12 +115,13 @@ interface Locked {
   readonly lock: ReturnType<typeof takeLock>;
   readonly tiers: Tiers;
   readonly keeper: RecordKeeper | undefined;
+  readonly onClosed: (() => void) | undefined;
 }
 
 async function openLocked(
   parts: OpenParts,
   place: Place,
-  { lock, tiers, keeper }: Locked,
+  { lock, tiers, keeper, onClosed }: Locked,
 ): Promise<OpenedDurable> {
   const { settings, events } = parts;
   const profile = policyId(settings.key);
@@ -118,7 +149,7 @@ async function openLocked(
   const { core } = runtime as Runtime;
   applyFound(parts, core, found);
   const durable = new Durable({
-    ...{ settings, events, place, lock, tiers, core, keeper, state: parts.state },
+    ...{ settings, events, place, lock, tiers, core, keeper, onClosed, state: parts.state },
     identity: { secret, profile },
     names: found?.revival.names,
     serial: (found?.serial ?? 0) + 1,

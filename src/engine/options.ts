@@ -19,6 +19,7 @@ import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import type { Files } from "../persistence/files.ts";
 import { URL_BYTES_MAX } from "../url/canonical.ts";
 import type { SpillingOptions } from "../frontier/spill-state.ts";
+import { noteOfOptions } from "./stored.ts";
 import type { FrontierOptions } from "./types.ts";
 
 export interface Settings {
@@ -28,6 +29,10 @@ export interface Settings {
   readonly records: "state" | "full";
   /** The file to begin with. */
   readonly from: string | undefined;
+  /** Nothing of the directory is changed. */
+  readonly readOnly: boolean;
+  /** What the directory keeps of these options. */
+  readonly noted: unknown;
   readonly durability: "sync" | { readonly everyMs: number } | "none";
   readonly snapshots: { everyMs: number; everyBytes: number; keep: number };
   readonly onProgress: FrontierOptions["onProgress"];
@@ -76,6 +81,7 @@ const FIELDS = [
   "name",
   "directory",
   "from",
+  "readOnly",
   "clock",
   "rules",
   "defaults",
@@ -132,6 +138,8 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
     name: nameOf(options.name ?? "default"),
     directory,
     from,
+    readOnly: readOnlyOf(options),
+    noted: directory === undefined ? undefined : noteOfOptions(options),
     records: recordsOf(options.records, directory),
     durability: durabilityOf(options.durability, directory),
     snapshots: snapshotsOf(options.snapshots ?? {}),
@@ -166,6 +174,16 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
         ? (entropyWords(1)[0] as number)
         : integer(options.seed, "options.seed"),
   };
+}
+
+function readOnlyOf({ readOnly = false, directory, from, records }: FrontierOptions): boolean {
+  const isOn = flag(readOnly, "options.readOnly");
+  if (!isOn) return false;
+  if (directory === undefined || from !== undefined || records === "full") {
+    const expected = "a directory beside it, and neither from nor records: 'full'";
+    throw misuse("OPTION_INVALID", "options.readOnly", readOnly, expected);
+  }
+  return true;
 }
 
 function recordsOf(records: unknown, directory: string | undefined): Settings["records"] {

@@ -15,8 +15,7 @@ import { join } from "node:path";
 import { FrontierError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { createColdTier } from "../persistence/cold-tier.ts";
-import { crcOf } from "../persistence/checksum.ts";
-import { HASH_ALGORITHM, type Place } from "../persistence/place.ts";
+import { HASH_ALGORITHM, type Place, secretCheck } from "../persistence/place.ts";
 import { openSpillTier } from "../persistence/spill-files.ts";
 import type { ColdTier, SpillTier } from "../structures/tier.ts";
 
@@ -49,7 +48,7 @@ export class Tiers {
     const seen = join(directory, "seen");
     if (!this.#isTiered && !isCleared) refuseRuns(this.#place, seen);
     if (this.#isTiered) {
-      const identity = { algorithm: HASH_ALGORITHM, secretCheck: checkOf(secret) };
+      const identity = { algorithm: HASH_ALGORITHM, secretCheck: secretCheck(secret) };
       cold = createColdTier({ kernel, directory: seen, identity, files });
       if (isCleared) {
         cold.clear();
@@ -94,11 +93,4 @@ function refuseRuns({ files }: Place, seen: string): void {
   const expected = "'tiered', as this directory was made with, or another directory";
   const message = `seen.mode: not tiered, at ${seen} (expected: ${expected})`;
   throw new FrontierError("PROFILE_MISMATCH", message, { path: seen });
-}
-
-/** Two words that tell secrets apart and do not give them away. */
-function checkOf(secret: Uint32Array): readonly [number, number] {
-  const bytes = Buffer.from(new Uint8Array(secret.buffer, secret.byteOffset, 16));
-  const first = Buffer.concat([Buffer.from("outrider cold tier"), bytes]);
-  return [crcOf(first), crcOf(Buffer.concat([first, first]))];
 }

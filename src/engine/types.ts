@@ -324,6 +324,12 @@ export interface FrontierOptions {
    * OPTION_INVALID where a frontier is in it already.
    */
   from?: string;
+  /**
+   * Opens what the directory holds, changes nothing of it and takes no lock: also beside the process that works on it, as of what that had
+   * written by now. The frontier is a copy: what is pushed to it or polled from it is gone when it is closed. OPTION_INVALID without a
+   * directory, and with `from` or `records: 'full'`; DISK_GONE where no frontier of that name is in it.
+   */
+  readOnly?: boolean;
   clock?: Clock;
   /** None: one rule, `default`, that takes everything. An empty list takes nothing. */
   rules?: Rule[];

@@ -18,6 +18,7 @@ import {
 } from "../layout/cold-run.ts";
 import {
   type ColdPlace,
+  type ColdReading,
   type ColdRunFacts,
   checkColdFile,
   corrupt,
@@ -58,7 +59,7 @@ export function writeColdManifest(
 }
 
 /** The manifest, or undefined where there is none. */
-export function readColdManifest(place: ColdPlace): ColdManifest | undefined {
+export function readColdManifest(place: ColdReading): ColdManifest | undefined {
   const path = join(place.directory, COLD_MANIFEST_NAME);
   const bytes = readFile(place.files, path);
   if (bytes === undefined) return undefined;

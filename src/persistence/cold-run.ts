@@ -59,6 +59,9 @@ export interface ColdPlace {
   readonly filters: { bytes: number; bytesMax: number };
 }
 
+/** What a reader of runs needs. */
+export type ColdReading = Pick<ColdPlace, "files" | "directory" | "identity">;
+
 /** What the manifest tells of a run. */
 export interface ColdRunFacts {
   readonly serial: number;
@@ -132,7 +135,7 @@ export function coldRunFind(
 
 /** Reads block `index` (from 1) and checks it (I2). */
 export function readColdBlock(
-  place: ColdPlace,
+  place: Pick<ColdReading, "files">,
   run: { serial: number; path: string; file: number },
   index: number,
   block: ColdBlock,
@@ -152,7 +155,11 @@ export function readColdBlock(
 }
 
 /** Fills `words` with a run's header. */
-export function writeColdHeader(words: Uint32Array, place: ColdPlace, facts: ColdRunFacts): void {
+export function writeColdHeader(
+  words: Uint32Array,
+  place: Pick<ColdReading, "identity">,
+  facts: ColdRunFacts,
+): void {
   const { algorithm, secretCheck } = place.identity;
   words.fill(0);
   words[COLD_MAGIC_WORD] = COLD_RUN_MAGIC;
@@ -169,7 +176,7 @@ export function writeColdHeader(words: Uint32Array, place: ColdPlace, facts: Col
 
 /** Reads a run's header and checks it against what the manifest says. */
 export function checkColdHeader(
-  place: ColdPlace,
+  place: ColdReading,
   run: ColdRunFacts & { path: string; file: number },
   block: ColdBlock,
 ): void {
@@ -229,7 +236,7 @@ export function corrupt(path: string, block: number, reason: string): FrontierEr
 }
 
 /** Path of a run in its place. */
-export function coldRunPath(place: ColdPlace, serial: number): string {
+export function coldRunPath(place: Pick<ColdReading, "directory">, serial: number): string {
   return join(place.directory, coldRunName(serial));
 }
 

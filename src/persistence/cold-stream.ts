@@ -172,7 +172,7 @@ export function releaseColdRun(place: ColdPlace, run: ColdRun, isRemoved: boolea
 
 /** Reads a run from its first entry to its last. */
 export interface ColdCursor {
-  readonly place: ColdPlace;
+  readonly place: Pick<ColdPlace, "files">;
   readonly run: { serial: number; path: string; file: number; blockCount: number };
   readonly block: ColdBlock;
   /** Entries in the block, and the one that stands now. */
@@ -184,7 +184,7 @@ export interface ColdCursor {
   isDone: boolean;
 }
 
-export function openColdCursor(place: ColdPlace, run: ColdCursor["run"]): ColdCursor {
+export function openColdCursor(place: ColdCursor["place"], run: ColdCursor["run"]): ColdCursor {
   const cursor: ColdCursor = {
     ...{ place, run, block: createColdBlock(), entries: 0, at: -1 },
     ...{ lo: 0, hi: 0, value: 0, isDone: false },

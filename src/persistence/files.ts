@@ -8,7 +8,8 @@
  *   I2  replaceFile: after a crash at any point the name holds the old bytes or the new ones, whole.
  */
 import * as fs from "node:fs";
-import { dirname } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { FrontierError, type FrontierErrorCode, shown } from "../base/errors.ts";
 
 export interface Files {
@@ -137,29 +138,52 @@ export function replaceFile(
   files.syncDirectory(dirname(path));
 }
 
-/** A file under another name, whole and durable, by the steps of replaceFile; 1 MiB of it in memory at a time. */
+/** A file under another name, whole and durable, by the steps of replaceFile. */
 export function copyFile(files: Files, from: string, to: string): void {
+  copyBytes(files, from, `${to}.tmp`);
+  files.rename(`${to}.tmp`, to);
+  files.syncDirectory(dirname(to));
+}
+
+/** The bytes of a file in another, made anew and synced; 1 MiB of it in memory at a time. */
+export function copyBytes(files: Files, from: string, to: string): void {
   const source = files.open(from, "r");
   try {
-    const target = files.open(`${to}.tmp`, "w");
-    try {
-      const size = files.size(source);
-      const bytes = new Uint8Array(Math.min(size, 1024 * 1024));
-      for (let at = 0; at < size; at += bytes.length) {
-        const part = bytes.subarray(0, Math.min(bytes.length, size - at));
-        if (!readAll(files, source, part, at))
-          throw new Error(`${from}: became shorter while read`);
-        writeAll(files, target, part, at);
-      }
-      files.sync(target);
-    } finally {
-      files.close(target);
-    }
+    copyOpen(files, { source, from }, to);
   } finally {
     files.close(source);
   }
-  files.rename(`${to}.tmp`, to);
-  files.syncDirectory(dirname(to));
+}
+
+/** The same of a file that is open. */
+export function copyOpen(
+  files: Files,
+  { source, from }: { readonly source: number; readonly from: string },
+  to: string,
+): void {
+  const target = files.open(to, "w");
+  try {
+    const size = files.size(source);
+    const bytes = new Uint8Array(Math.min(size, 1024 * 1024));
+    for (let at = 0; at < size; at += bytes.length) {
+      const part = bytes.subarray(0, Math.min(bytes.length, size - at));
+      if (!readAll(files, source, part, at)) throw new Error(`${from}: became shorter while read`);
+      writeAll(files, target, part, at);
+    }
+    files.sync(target);
+  } finally {
+    files.close(target);
+  }
+}
+
+/** An empty folder of one's own, among the system's temporary ones. */
+export function temporaryFolder(): string {
+  return fs.mkdtempSync(join(tmpdir(), "outrider-"));
+}
+
+/** A folder and all in it. */
+export function removeFolder(path: string): void {
+  fs.rmSync(path, { recursive: true, force: true });
 }
 
 /** What a caller sees of a disk that does not do its part: a stable code, and what to do. */

@@ -49,6 +49,10 @@ const LOCK_NAME = "lock";
 /** A lock that changes hands this often while one looks has busy owners: one of them is alive. */
 const TRIES = 8;
 
+export function lockPath({ directory }: Place): string {
+  return join(directory, LOCK_NAME);
+}
+
 /** Takes the lock of a directory; throws FRONTIER_LOCKED naming the owner. */
 export function takeLock(place: Place, table: ProcessTable): Lock {
   const { files } = place;

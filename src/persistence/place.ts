@@ -11,6 +11,7 @@
 import { join } from "node:path";
 import { FrontierError } from "../base/errors.ts";
 import { HASH_FINAL_ROUNDS, HASH_WORD_ROUNDS } from "../layout/fingerprint.ts";
+import { crcOf } from "./checksum.ts";
 import { type Files, replaceFile } from "./files.ts";
 
 /** Where a frontier's files are. */
@@ -29,6 +30,13 @@ export interface Identity {
 
 /** The keyed hash of the tables, as files name it: SipHash-1-3. */
 export const HASH_ALGORITHM = HASH_WORD_ROUNDS * 16 + HASH_FINAL_ROUNDS;
+
+/** Two words that tell secrets apart and do not give them away. */
+export function secretCheck(secret: Uint32Array): readonly [number, number] {
+  const bytes = Buffer.from(new Uint8Array(secret.buffer, secret.byteOffset, 16));
+  const first = Buffer.concat([Buffer.from("outrider cold tier"), bytes]);
+  return [crcOf(first), crcOf(Buffer.concat([first, first]))];
+}
 
 const SERIAL_DIGITS = 8;
 

@@ -1,0 +1,140 @@
+/**
+ * Stored options: what a directory was opened with last, so that a tool can open it as its own program does.
+ *
+ *   openFrontier(options) ─▶ note "options", without functions, with their names ─▶ journal and snapshots ─▶ storedOptions
+ *
+ * Directories that were made before there was such a note tell their key policy alone: its text is read back.
+ */
+import { FrontierError, misuse } from "../base/errors.ts";
+import { nodeFiles } from "../persistence/files.ts";
+import { readNotes } from "../persistence/notes.ts";
+import { packr } from "../persistence/pack.ts";
+import { frontierDirectory } from "../persistence/place.ts";
+import type { KeyPolicy } from "../url/policy.ts";
+import { isSerializable } from "./codec.ts";
+import type { FrontierOptions } from "./types.ts";
+
+/** What a frontier's directory says of how it was opened. */
+export interface StoredOptions {
+  /** To be given to openFrontier, with the directory and the name. Rules are stored by themselves and need not be given. */
+  readonly options: FrontierOptions;
+  /** Functions that it was opened with, by their names: files hold none. */
+  readonly missing: readonly string[];
+}
+
+/** Options that decide what stands in a directory, or how it is taken out. */
+const KEPT = [
+  ...["defaults", "seen", "records", "capacity", "maxFound", "memoryBytes", "snapshots"],
+  ...["durability", "leaseMs", "maxLeases", "maxDeliveries", "maxUrlBytes", "breaker"],
+] as const;
+const HOOKS = ["accept", "onIdle"] as const;
+
+interface Note {
+  readonly options: FrontierOptions;
+  readonly missing: readonly string[];
+}
+
+/** What a note keeps of the options of an opening. */
+export function noteOfOptions(given: FrontierOptions): Note {
+  const missing: string[] = HOOKS.filter((name) => given[name] !== undefined);
+  const options: Record<string, unknown> = {};
+  for (const name of KEPT) {
+    if (given[name] === undefined) continue;
+    const plain = withoutFunctions(given[name], name, missing);
+    if (isSerializable(plain)) options[name] = plain;
+  }
+  if (given.rules !== undefined && !isSerializable(given.rules)) missing.push("rules");
+  return { options, missing };
+}
+
+/**
+ * The options that a directory was opened with last; undefined: no frontier of that name is in it. Reads the beginnings of its files,
+ * takes no lock and changes nothing. A function is not stored: `missing` names it, and where keys are made by one (`keyOf`), the
+ * directory opens, but a push asks for it and is refused.
+ *
+ * ```js
+ * const { options } = storedOptions("crawl-data");
+ * const frontier = await openFrontier({ ...options, directory: "crawl-data", readOnly: true });
+ * ```
+ */
+export function storedOptions(directory: string, name = "default"): StoredOptions | undefined {
+  const place = { files: nodeFiles, directory: frontierDirectory(directory, name) };
+  const notes = readNotes(place);
+  if (notes === undefined) return undefined;
+  const packed = notes.get("options");
+  const profile = notes.get("profile");
+  const noted =
+    packed === undefined
+      ? { options: optionsOfProfile(profile), missing: [] }
+      : (packr.unpack(packed) as Note);
+  const { missing } = noted;
+  if (!missing.includes("defaults.key.keyOf")) return noted;
+  const { defaults } = noted.options;
+  const key = { ...defaults?.key, keyOf: missingKey };
+  return { missing, options: { ...noted.options, defaults: { ...defaults, key } } };
+}
+
+function missingKey(): never {
+  throw misuse("OPTION_INVALID", "defaults.key.keyOf", undefined, "the function it was made with");
+}
+
+/** The same value without its functions, which are named. */
+function withoutFunctions(value: unknown, name: string, missing: string[]): unknown {
+  if (typeof value === "function") {
+    missing.push(name);
+    return undefined;
+  }
+  if (Array.isArray(value)) {
+    const kept = value.map((one, at) => withoutFunctions(one, `${name}[${at}]`, missing));
+    // A group without its function is none.
+    return kept.filter((one, at) => !hasFunction(value[at]) && one !== undefined);
+  }
+  if (typeof value !== "object" || value === null || !isPlain(value)) return value;
+  const fields: Array<[string, unknown]> = [];
+  for (const [field, one] of Object.entries(value)) {
+    const kept = withoutFunctions(one, `${name}.${field}`, missing);
+    if (kept !== undefined) fields.push([field, kept]);
+  }
+  // An epoch that was a function alone leaves nothing that is an epoch.
+  return fields.length === 0 && hasFunction(value) ? undefined : Object.fromEntries(fields);
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function hasFunction(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some((one) => typeof one === "function");
+}
+
+/** A key policy from its text (`policyId`), for directories that have no other note. */
+function optionsOfProfile(packed: Uint8Array | undefined): FrontierOptions {
+  if (packed === undefined) return {};
+  const [first = "", ...fields] = String(packr.unpack(packed)).split(/;(?=[A-Za-z]+=)/);
+  const key: Record<string, unknown> = { profile: first.slice(0, first.indexOf("/")) };
+  const isCanonical = key.profile === "canonical";
+  for (const field of fields) {
+    const at = field.indexOf("=");
+    const name = field.slice(0, at);
+    const text = field.slice(at + 1);
+    if (name === "keyOf") {
+      if (text === "given") key.keyOf = missingKey;
+    } else if (text === "all" || (name === "methods" && key.profile === "url")) continue;
+    else if (text.startsWith("[")) key[name] = listOf(text);
+    else if (text === "true" || text === "false") key[name] = text === "true";
+    else key[name] = text;
+  }
+  if (Array.isArray(key.keepParams) && key.keepParams.length === 0) key.keepParams = "none";
+  if (!isCanonical) delete key.dropParams;
+  return { defaults: { key: key as KeyPolicy } };
+}
+
+function listOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new FrontierError("FORMAT_UNSUPPORTED", `profile: ${text} (expected: a list)`, { cause });
+  }
+}

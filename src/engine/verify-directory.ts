@@ -1,0 +1,116 @@
+/**
+ * verifyDirectory: is what stands in a directory whole, file by file, and does a frontier come out of it?
+ *
+ *   every file, every checksum ─▶ a copy is opened ─▶ every structure held against every other ─▶ closed, nothing changed
+ */
+import { FrontierError, InvariantError } from "../base/errors.ts";
+import { nodeFiles } from "../persistence/files.ts";
+import { type FileCheck, inspectPlace } from "../persistence/inspect.ts";
+import { lockOwner } from "../persistence/lock.ts";
+import { openOverlay } from "../persistence/overlay.ts";
+import { frontierDirectory, lookAround } from "../persistence/place.ts";
+import { systemProcesses } from "../persistence/process-table.ts";
+import { join } from "node:path";
+import { openFrontier } from "./open.ts";
+import { storedOptions } from "./stored.ts";
+import type { FrontierOptions, Resumed } from "./types.ts";
+import { verifyFrontier } from "./verify.ts";
+
+export type { FileCheck };
+
+export interface DirectoryCheck {
+  /** Nothing of it is damaged. What a crash cut off at the very end is no damage. */
+  readonly isWhole: boolean;
+  readonly files: readonly FileCheck[];
+  /** What is damaged, in words that name file and place. */
+  readonly damage: readonly string[];
+  /** Live and finished records that come out of it; undefined: it can not be opened. */
+  readonly records: number | undefined;
+  /** Process that works on it now. */
+  readonly owner: number | undefined;
+}
+
+export interface VerifyOptions {
+  /** Which frontier of the directory; default `default`. */
+  readonly name?: string;
+  /** What to open it with, where its stored options do not do. */
+  readonly options?: FrontierOptions;
+  /** Told after each file. */
+  readonly onFile?: (file: FileCheck) => void;
+}
+
+/**
+ * Reads and checks everything that a frontier's directory holds: all generations, segments and runs, then what a copy of it in memory
+ * looks like. Changes no byte and takes no lock; beside a running owner it judges what was there at the beginning. Damage is an
+ * answer; DISK_GONE where no such frontier is there.
+ *
+ * ```js
+ * const { isWhole, damage } = await verifyDirectory("crawl-data");
+ * ```
+ */
+export async function verifyDirectory(
+  directory: string,
+  { name = "default", options, onFile }: VerifyOptions = {},
+): Promise<DirectoryCheck> {
+  const own = frontierDirectory(directory, name);
+  const place = { files: nodeFiles, directory: own };
+  const { segments, snapshots } = lookAround(place);
+  if (segments.length === 0 && snapshots.length === 0) {
+    const message = `${own}: nothing (expected: the directory and the name of a frontier)`;
+    throw new FrontierError("DISK_GONE", message, { path: own });
+  }
+  const owner = lockOwner(place, systemProcesses())?.pid;
+  const overlay = openOverlay(nodeFiles, [own, join(own, "seen")], []);
+  const files: FileCheck[] = [];
+  try {
+    for await (const file of inspectPlace({ files: overlay.files, directory: own }, turn)) {
+      files.push(file);
+      onFile?.(file);
+    }
+  } finally {
+    overlay.close();
+  }
+  const damage = files.filter(({ state }) => state === "damaged").map(({ what }) => String(what));
+  const opened = await openCopy(
+    { ...storedOptions(directory, name)?.options, ...options },
+    {
+      directory,
+      name,
+    },
+  );
+  const all = [...new Set([...damage, ...opened.damage])];
+  const { records } = opened;
+  return { isWhole: all.length === 0, files, damage: all, records, owner };
+}
+
+/** Opens a copy and holds its structures against each other. */
+async function openCopy(
+  options: FrontierOptions,
+  { directory, name }: { directory: string; name: string },
+): Promise<{ damage: readonly string[]; records: number | undefined }> {
+  try {
+    const frontier = await openFrontier({
+      ...options,
+      ...{ directory, name, readOnly: true, records: "state" },
+    });
+    try {
+      const resumed = await new Promise<Resumed | undefined>((resolve) => {
+        frontier.on("resumed", resolve);
+        setImmediate(() => resolve(undefined));
+      });
+      verifyFrontier(frontier);
+      const { pending, waiting, leased, done, failed } = frontier.report();
+      return { damage: resumed?.damage ?? [], records: pending + waiting + leased + done + failed };
+    } finally {
+      await frontier.close();
+    }
+  } catch (error) {
+    const isKnown = error instanceof FrontierError || error instanceof InvariantError;
+    if (!isKnown) throw error;
+    return { damage: [error.message], records: undefined };
+  }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

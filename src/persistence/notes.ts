@@ -1,0 +1,73 @@
+/**
+ * Notes: what a directory says of itself before anything of it is opened: its notes as of the newest snapshot, and those
+ * with which each segment since then began.
+ *
+ * Reads heads alone, changes nothing, and takes no lock. Damage is passed over: an opening will say it.
+ */
+import { FrontierError } from "../base/errors.ts";
+import {
+  JOURNAL_FRAME_WORDS,
+  JOURNAL_HEADER_BYTES,
+  JOURNAL_NOTE,
+  JOURNAL_NOTE_WORDS,
+} from "../layout/journal.ts";
+import { readAll } from "./files.ts";
+import { lookAround, type Place, segmentPath } from "./place.ts";
+import { frameEnd, readSegmentHead } from "./segment.ts";
+import { readSnapshotHead } from "./snapshot-read.ts";
+
+/** Bytes of a segment in which the notes of an opening stand. */
+const BEGIN_BYTES = 1024 * 1024;
+
+/** Notes by name, packed; undefined: there is no frontier. */
+export function readNotes(place: Place): Map<string, Uint8Array> | undefined {
+  const { segments, snapshots } = lookAround(place);
+  if (segments.length === 0 && snapshots.length === 0) return undefined;
+  const notes = new Map<string, Uint8Array>();
+  let first = 0;
+  for (const serial of [...snapshots].reverse()) {
+    const head = orNothing(() => readSnapshotHead(place, serial));
+    if (head === undefined) continue;
+    for (const [name, value] of Object.entries(head.notes)) notes.set(name, value);
+    first = serial;
+    break;
+  }
+  for (const serial of segments) {
+    if (serial >= first) orNothing(() => readBeginning(place, serial, notes));
+  }
+  return notes;
+}
+
+function readBeginning(place: Place, serial: number, notes: Map<string, Uint8Array>): void {
+  const { files } = place;
+  const path = segmentPath(place, serial);
+  const file = files.open(path, "r");
+  try {
+    const bytes = new Uint8Array(Math.min(files.size(file), BEGIN_BYTES) & ~3);
+    if (!readAll(files, file, bytes, 0)) return;
+    if (readSegmentHead(path, bytes, serial) === undefined) return;
+    const words = new Uint32Array(bytes.buffer);
+    const end = frameEnd(bytes, words, serial, JOURNAL_HEADER_BYTES) >> 2;
+    let at = (JOURNAL_HEADER_BYTES >> 2) + JOURNAL_FRAME_WORDS;
+    while (at < end && ((words[at] as number) & 255) === JOURNAL_NOTE) {
+      const name = words[at + 1] as number;
+      const value = words[at + 2] as number;
+      const from = (at + JOURNAL_NOTE_WORDS) * 4;
+      const behind = from + ((name + 3) & ~3);
+      const title = Buffer.from(bytes.subarray(from, from + name)).toString("utf8");
+      notes.set(title, bytes.slice(behind, behind + value));
+      at = (behind + ((value + 3) & ~3)) >> 2;
+    }
+  } finally {
+    files.close(file);
+  }
+}
+
+function orNothing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FrontierError) return undefined;
+    throw error;
+  }
+}
