@@ -5,6 +5,7 @@ export { parseBatch, parseOne } from "./parse";
 export { keepMatch, matchBatch } from "./match";
 export { makeRecords, sizeRecords } from "./make";
 export { plantRecords } from "./plant";
+export { reviveColumns, reviveEntries, reviveQueues, reviveRows } from "./revive";
 export { copyBatch, gatherUrls, touchRecords, touchRules } from "./record";
 export { kernelVersion } from "./version";
 export {

@@ -305,7 +305,7 @@ function bump(block: usize, word: u32): void {
 }
 
 /** Blocks of 16, and a last one that overlaps: no byte behind the end is written. */
-function copyText(from: usize, to: usize, bytes: u32): void {
+export function copyText(from: usize, to: usize, bytes: u32): void {
   if (bytes < 16) {
     for (let at: u32 = 0; at < bytes; at++) store<u8>(to + at, load<u8>(from + at));
     return;

@@ -60,6 +60,13 @@ export interface KernelExports {
   makeRecords(job: number, from: number): number;
   /** Appends sorted records to their lanes (assembly/plant.ts); the index of one that is the owner's to plant, or the count. */
   plantRecords(handles: number, from: number, count: number): number;
+  /** Rows of records to be made anew (assembly/revive.ts): of a snapshot's columns, of a journal's entries. */
+  reviveColumns(job: number, hashes: number, doubles: number, words: number, text: number): void;
+  reviveEntries(job: number): void;
+  /** Their queues and sizes. */
+  reviveQueues(job: number): void;
+  /** Makes them from a row on; the row that is the owner's to make, or the count. */
+  reviveRows(job: number, from: number): number;
   copyBatch(jobs: number, count: number): void;
   /** Reads what the ends of records will need, all at once; a number of no meaning. */
   touchRecords(table: number, handles: number, count: number): number;

@@ -6,6 +6,8 @@
  *   I2  An entry that names what is not there is passed over while a snapshot's tail is replayed, and is damage after it.
  *   I3  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
  */
+import { collected, collectEntries, makeEntries, openEntries } from "./revive-rows.ts";
+import { REVIVE_ROWS_MAX } from "../structures/revive-batch.ts";
 import { bytesOf, double, named, type Replay, take, wordsOf, wrong } from "./replay-cursor.ts";
 import {
   applyDisowned,
@@ -86,7 +88,9 @@ import { seenSet } from "../structures/seen-set.ts";
 import {
   countAdmission,
   dropRevived,
+  noteKey,
   type Revival,
+  type Rows,
   reviveRecord,
   revivedRecord,
   ruleOfIndex,
@@ -99,11 +103,35 @@ export function replayFrame(replay: Replay, words: Uint32Array, at: number, end:
   replay.bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   replay.at = at;
   replay.end = end;
+  const { revival } = replay;
+  // A hearer hears each entry, with the record that it left.
+  let isBatched = revival.hearer === undefined && openEntries(revival, words, at, end);
   while (replay.at < end) {
+    const kind = (words[replay.at] as number) & 255;
+    if (isBatched && kind === LOG_ADMITTED && collect(replay)) continue;
+    // Neither does anything to records.
+    if (kind !== JOURNAL_PARENT && kind !== JOURNAL_HOST_MADE) makeCollected(replay);
     replay.entries++;
     applyEntry(replay);
+    if (kind === JOURNAL_CLEARED && isBatched) isBatched = openEntries(revival, words, at, end);
   }
-  dropParent(replay.revival);
+  makeCollected(replay);
+  dropParent(revival);
+}
+
+/** Takes plain admissions together; false: the next entry is none. */
+function collect(replay: Replay): boolean {
+  const { at, end, revival } = replay;
+  const before = collected(revival);
+  replay.at = collectEntries(revival, at, end);
+  const count = collected(revival);
+  replay.entries += count - before;
+  if (count >= REVIVE_ROWS_MAX) makeCollected(replay);
+  return replay.at > at;
+}
+
+function makeCollected(replay: Replay): void {
+  replay.astray += makeEntries(replay.revival);
 }
 
 function applyEntry(replay: Replay): void {
@@ -198,13 +226,16 @@ function applyAdmitted(replay: Replay): void {
   }
   record.text = words;
   record.textAt = take(replay, wordsOf(record.textLength));
-  if ((has & JOURNAL_HAS_PARENT) === 0) dropParent(revival);
+  const { parent } = revival;
+  if ((has & JOURNAL_HAS_PARENT) === 0) revival.parent = 0;
   noteKey(revival, record.key);
   if ((head & 255) === LOG_ADMITTED) {
     countAdmission(revival.core, record.state === RECORD_WAITING, record.depth);
     if ((record.flags & RECORD_FLAG_NO_IDENTITY) === 0) revival.core.counters.seen++;
   }
-  if (!reviveRecord(revival, record)) replay.astray++;
+  const isMade = reviveRecord(revival, record);
+  revival.parent = parent; // others of this group may have it again
+  if (!isMade) replay.astray++;
   else tellAgain(replay, at);
 }
 
@@ -296,14 +327,10 @@ function applyParent(replay: Replay): void {
   revival.parent = parentCreate(revival.core.store, print);
 }
 
-/** Sequences go on behind the highest one that was given. */
-function noteKey({ core }: Revival, key: number): void {
-  const size = Math.abs(key);
-  const sequence = size >= 2 ** 52 ? size - 2 ** 52 : size;
-  if (sequence > core.sequence) core.sequence = sequence;
-}
-
 function dropParent(revival: Revival): void {
-  if (revival.parent !== 0) parentRelease(revival.core.store, revival.parent);
+  const { core, parent } = revival;
   revival.parent = 0;
+  if (parent === 0) return;
+  if (collected(revival) > 0) (revival.rows as Rows).parents.push(parent);
+  else parentRelease(core.store, parent);
 }

@@ -33,9 +33,11 @@ import {
   setRecordKey,
   setRecordState,
 } from "../structures/record.ts";
+import { TABLE_RESERVED_MIN } from "../layout/table.ts";
+import type { ReviveBatch } from "../structures/revive-batch.ts";
 import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { setWord } from "../structures/store.ts";
-import { freeRecord, isFinishedValue } from "../frontier/transition.ts";
+import { freeRecord } from "../frontier/transition.ts";
 import type { RecordHearer } from "./hearer.ts";
 import { createNames, dropName, keepName, namedRecord, type Names } from "./names.ts";
 
@@ -64,6 +66,8 @@ export interface Revival {
   hearer?: RecordHearer | undefined;
   /** The time of the entries that follow. */
   timeMs: number;
+  /** Room for records that are made many at once, from the first of them on. */
+  rows: Rows | undefined;
   /** Leases that were out at the end. */
   leases: number;
   /** The last host looked up. */
@@ -79,6 +83,7 @@ export function createRevival(core: Core, remake: () => Core): Revival {
       volatileLive: 0,
       isAlone: false,
       parent: 0,
+      rows: undefined,
       leases: 0,
       timeMs: 0,
       epoch: "",
@@ -88,6 +93,17 @@ export function createRevival(core: Core, remake: () => Core): Revival {
       host: 0,
     },
   };
+}
+
+/** Records under way in batches (revive-rows.ts). */
+export interface Rows {
+  readonly batch: ReviveBatch;
+  readonly record: RevivedRecord;
+  /** What texts are read from where a row is made one by one: the input's words, and where in the region they stand. */
+  words: Uint32Array;
+  offset: number;
+  /** Parents that rows may name, and nobody else any more. */
+  readonly parents: number[];
 }
 
 /** A record as its file has it; one object serves all. */
@@ -144,7 +160,8 @@ export function revivedRecord(
 ): number {
   if (isNameless) return namedRecord(revival.names, lo, hi);
   const value = seenFind(revival.core.seen, lo, hi);
-  return value === 0 || isFinishedValue(value) ? 0 : value;
+  // Finished, or claimed for a row that is still to be made.
+  return value >= TABLE_RESERVED_MIN ? 0 : value;
 }
 
 /** Makes a record, in place of one of the same name; false: its host is not known. @hot */
@@ -259,6 +276,13 @@ function goneRule(core: Core, id: string): RuleState {
   core.rules.push(rule);
   core.sole = undefined;
   return rule;
+}
+
+/** Sequences go on behind the highest one that was given. */
+export function noteKey({ core }: Revival, key: number): void {
+  const size = Math.abs(key);
+  const sequence = size >= 2 ** 52 ? size - 2 ** 52 : size;
+  if (sequence > core.sequence) core.sequence = sequence;
 }
 
 /** An admission is counted. */

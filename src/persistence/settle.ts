@@ -24,12 +24,14 @@ import {
 import { seenFind } from "../structures/seen-set.ts";
 import { eachLive, type Live } from "./live.ts";
 import { dueOfRevived, type Revival } from "./revive.ts";
+import { closeRows } from "./revive-rows.ts";
 import { sortByKey } from "./sort-keys.ts";
 
 /** Puts every record where its state says, and counts them. Leases come back: pending, at their old place. */
 export function settleRevived(revival: Revival, nowMs: number): void {
   const { core } = revival;
   const { counters, store } = core;
+  closeRows(revival);
   const pending = createKept();
   const failed = createKept();
   eachLive(core, revival.names, (record) => {

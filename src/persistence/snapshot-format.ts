@@ -181,6 +181,9 @@ export class SnapshotReader {
   readonly path: string;
   readonly size: number;
   offset = PREAMBLE_BYTES;
+  /** Columns of a section are good until the next one is read: a reader that is done with them by then spares their memory. */
+  isPassing = false;
+  #body = new Uint8Array(0);
   readonly #files: Files;
   readonly #file: number;
   readonly #serial: number;
@@ -210,7 +213,7 @@ export class SnapshotReader {
     if (length > SECTION_BYTES_MAX || start + length > this.size) {
       throw damaged(path, offset, "cut off, or a wrong length");
     }
-    const body = new Uint8Array(length);
+    const body = this.#bodyOf(length);
     if (!this.#read(body, start)) throw damaged(path, offset, "cut off");
     if (crcAt(body, this.#serial, offset) !== crc) throw damaged(path, offset, "wrong checksum");
     this.offset = start + length;
@@ -223,6 +226,12 @@ export class SnapshotReader {
 
   close(): void {
     this.#files.close(this.#file);
+  }
+
+  #bodyOf(length: number): Uint8Array {
+    if (!this.isPassing) return new Uint8Array(length);
+    if (this.#body.length < length) this.#body = new Uint8Array(length * 2);
+    return this.#body.subarray(0, length);
   }
 
   #checkPreamble(): void {

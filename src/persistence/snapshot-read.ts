@@ -22,15 +22,10 @@ import {
   snapshotPath,
   unsupported,
 } from "./place.ts";
+import { REVIVE_ROWS_MAX } from "../structures/revive-batch.ts";
+import { reviveColumns } from "./revive-rows.ts";
 import { reviveGroup, reviveHost, setRevivedAddress, setRevivedHost } from "./revive-host.ts";
-import { AGAIN } from "./snapshot-columns.ts";
-import {
-  createRevivedRecord,
-  type Revival,
-  reviveRecord,
-  ruleOfIndex,
-  setRuleIds,
-} from "./revive.ts";
+import { type Revival, ruleOfIndex, setRuleIds } from "./revive.ts";
 import {
   type BitsChunk,
   type BloomChunk,
@@ -79,6 +74,7 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
     applyHead(revival, head);
     // No row is shorter than a finished identity: what the head says is never believed beyond the file.
     seenExpect(revival.core.seen, Math.min(head.entries ?? 0, reader.size / SEEN_ROW_BYTES));
+    reader.isPassing = true; // notes of the head are kept, nothing of the rest
     const filler = createFiller(revival);
     let end: SnapshotEnd | undefined;
     const tail: number[] = [];
@@ -172,13 +168,12 @@ function applyHead(revival: Revival, head: SnapshotHead): void {
   for (const [name, value] of Object.entries(head.notes)) notes.set(name, value);
 }
 
-/** Room in the region for a batch of hashes, and one record for all. */
+/** Room in the region for a batch of hashes. */
 interface Filler {
   readonly revival: Revival;
   readonly core: Core;
   /** Hashes, values, slots. */
   readonly page: number;
-  readonly record: ReturnType<typeof createRevivedRecord>;
 }
 
 /** Rows of one batch: hashes, values and slots fill one page. */
@@ -188,7 +183,7 @@ function createFiller(revival: Revival): Filler {
   const { core } = revival;
   const page = storeTake(core.store, 1);
   if (page === 0) throw memoryFull();
-  return { revival, core, page, record: createRevivedRecord() };
+  return { revival, core, page };
 }
 
 function closeFiller({ core, page }: Filler): void {
@@ -329,51 +324,50 @@ function removeAgain(core: Core, hashes: Uint32Array, row: number): void {
   seenRemove(core.seen, hashes[row * 2] as number, hashes[row * 2 + 1] as number);
 }
 
-function fillRecords({ revival, core, record }: Filler, chunk: RecordChunk): void {
+function fillRecords({ revival, core }: Filler, chunk: RecordChunk): void {
   const hashes = wordsOf(chunk.hashes);
   const doubles = doublesOf(chunk.doubles);
   const words = wordsOf(chunk.words);
+  const text = wordsOf(chunk.text);
   const parents = pairsOf(chunk.parents, 2);
-  const blobs = pairsOf(chunk.blobs, 3);
   const handles = makeParents(core, chunk);
-  record.text = wordsOf(chunk.text);
-  record.textAt = 0;
-  record.hostAdmitted = -1;
-  let blobAt = 0;
-  for (let row = 0; row < chunk.n; row++) {
-    const head = words[row * 4] as number;
-    const tries = words[row * 4 + 1] as number;
-    record.lo = hashes[row * 4] as number;
-    record.hi = hashes[row * 4 + 1] as number;
-    record.hostLo = hashes[row * 4 + 2] as number;
-    record.hostHi = hashes[row * 4 + 3] as number;
-    record.key = doubles[row * 3] as number;
-    record.priority = doubles[row * 3 + 1] as number;
-    record.due = doubles[row * 3 + 2] as number;
-    record.state = head & 127;
-    record.isAgain = (head & AGAIN) !== 0;
-    record.flags = (head >>> 8) & 255;
-    record.rule = head >>> 16;
-    record.attempt = tries & 65_535;
-    record.deliveries = tries >>> 16;
-    record.depth = words[row * 4 + 2] as number;
-    record.textLength = words[row * 4 + 3] as number;
-    const parent = parents?.get(row);
-    revival.parent = parent === undefined ? 0 : (handles[parent[0] as number] as number);
-    const blob = blobs?.get(row);
-    record.blob = undefined;
-    if (blob !== undefined) {
-      const [maxAttempts = 0, length = 0] = blob;
-      record.maxAttempts = maxAttempts;
-      record.blob = chunk.blob?.slice(blobAt, blobAt + length);
-      blobAt += length;
+  const blobs = blobsOf(chunk);
+  for (let start = 0, textAt = 0; start < chunk.n; start += REVIVE_ROWS_MAX) {
+    const count = Math.min(REVIVE_ROWS_MAX, chunk.n - start);
+    let textWords = 0;
+    for (let row = start; row < start + count; row++) {
+      textWords += ((words[row * 4 + 3] as number) + 3) >>> 2;
     }
+    const parentOf = (row: number): number => {
+      const parent = parents?.get(start + row);
+      return parent === undefined ? 0 : (handles[parent[0] as number] as number);
+    };
     // A host that came after the hosts were copied has an entry, and the record behind it one of its own.
-    reviveRecord(revival, record);
-    record.textAt += (record.textLength + 3) >>> 2;
+    reviveColumns(revival, {
+      count,
+      hashes: hashes.subarray(start * 4, (start + count) * 4),
+      doubles: doubles.subarray(start * 3, (start + count) * 3),
+      words: words.subarray(start * 4, (start + count) * 4),
+      text: text.subarray(textAt, textAt + textWords),
+      parentOf: parents === undefined ? undefined : parentOf,
+      blobOf: blobs === undefined ? undefined : (row) => blobs.get(start + row),
+    });
+    textAt += textWords;
   }
-  revival.parent = 0;
   for (const handle of handles) parentRelease(core.store, handle);
+}
+
+/** By row: maxAttempts and period, and the bytes. */
+function blobsOf(chunk: RecordChunk): Map<number, readonly [number, Uint8Array]> | undefined {
+  const pairs = pairsOf(chunk.blobs, 3);
+  if (pairs === undefined) return undefined;
+  const blobs = new Map<number, readonly [number, Uint8Array]>();
+  let at = 0;
+  for (const [row, [maxAttempts = 0, length = 0]] of pairs) {
+    blobs.set(row, [maxAttempts, (chunk.blob as Uint8Array).slice(at, at + length)]);
+    at += length;
+  }
+  return blobs;
 }
 
 function makeParents(core: Core, { prints }: RecordChunk): number[] {
