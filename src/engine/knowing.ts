@@ -54,7 +54,7 @@ import { STATES } from "./view.ts";
 import { withStory } from "./stories.ts";
 import { registrableDomain } from "../url/domain.ts";
 import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
-import { matchRow } from "../frontier/matcher.ts";
+import { matchRow } from "../url/matcher.ts";
 import {
   BATCH_OK,
   hashesOffset,

@@ -30,7 +30,7 @@ import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { word } from "../structures/store.ts";
 import { type Core, ruleOf, type RuleState } from "./core.ts";
 import { LOG_MOVED } from "./log.ts";
-import { matchUrl, NO_RULE } from "./matcher.ts";
+import { matchUrl, NO_RULE } from "../url/matcher.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
 import { failRecord, orderKey, sequenceOf } from "./transition.ts";
 import { unitOf } from "./unit.ts";

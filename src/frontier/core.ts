@@ -32,7 +32,7 @@ import {
 import { recordQueue } from "../structures/record.ts";
 import { type Store, word } from "../structures/store.ts";
 import type { FrontierPolicy, GroupBy } from "./policy.ts";
-import type { Matcher } from "./matcher.ts";
+import type { Matcher } from "../url/matcher.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import type { RuleSpec } from "./rules.ts";
 import type { RuleState } from "./rule-state.ts";

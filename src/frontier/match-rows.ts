@@ -19,7 +19,7 @@ import {
   setRowStatus,
 } from "../url/rows.ts";
 import type { Core, RuleState } from "./core.ts";
-import { matchPlan, NO_RULE, planOf, soleOfPlan } from "./matcher.ts";
+import { matchPlan, NO_RULE, planOf, soleOfPlan } from "../url/matcher.ts";
 
 /** Finds every row its rule; offset of the handles of their rule queues. @hot */
 export function matchRows(core: Core, rows: Rows, count: number, depth: number): number {

@@ -34,7 +34,7 @@ import { adoptRecord } from "./adopt.ts";
 import { type Core, createRule, ruleFlags, ruleOf, type RuleState } from "./core.ts";
 import { isEpochPlain, noteEpochs } from "./epochs.ts";
 import { noteKinds } from "./groups.ts";
-import { createMatcher, NO_RULE } from "./matcher.ts";
+import { createMatcher, NO_RULE } from "../url/matcher.ts";
 import { type FrontierPolicy, type GroupTerm, normalizeRulePolicy } from "./policy.ts";
 import { isBudgeted } from "./politeness.ts";
 import type { RuleSpec } from "./rules.ts";

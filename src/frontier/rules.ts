@@ -12,6 +12,7 @@
 import { DURATION_EXPECTED, durationMs } from "../base/duration.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
 import { normalDomain, normalHost } from "../url/host-pattern.ts";
+import { type RuleMatch, SCHEME_HTTP, SCHEME_HTTPS, SCHEMES_ALL } from "../url/matcher.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { expandSeed } from "../url/seed.ts";
 import { checkEpochMode } from "./epoch-policy.ts";
@@ -24,10 +25,6 @@ import {
   type Rule,
   type RulePolicy,
 } from "./policy.ts";
-
-export const SCHEME_HTTP = 1;
-export const SCHEME_HTTPS = 2;
-const SCHEMES_ALL = SCHEME_HTTP | SCHEME_HTTPS;
 
 /** Most rules of a set, and most entries of one of a rule's lists. */
 export const RULES_MAX = 100_000;
@@ -47,15 +44,6 @@ export interface RuleSpec {
   readonly match: RuleMatch;
   readonly seeds: readonly string[];
   readonly everyMs: number | undefined;
-}
-
-/** What a URL must have; an empty list asks for nothing. */
-export interface RuleMatch {
-  readonly hosts: readonly string[];
-  readonly domains: readonly string[];
-  readonly pattern: RegExp | undefined;
-  /** SCHEME_* that fit. */
-  readonly schemes: number;
 }
 
 const MATCH_ALL: RuleMatch = { hosts: [], domains: [], pattern: undefined, schemes: SCHEMES_ALL };

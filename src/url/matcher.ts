@@ -4,7 +4,7 @@
  *   host ─▶ hosts with port, hosts ─▶ domains, longest first ─▶ rules without either     = the plan of this host:
  *           within each: longest pattern first, then array order                           rules to try, in order
  *
- *   cost    a known host: one look at the memo, in the kernel (match-rows.ts); a new one: one look per label and one for
+ *   cost    a known host: one look at the memo, in the kernel (frontier/match-rows.ts); a new one: one look per label and one for
  *           its plan
  *   pattern only where a plan names one, on the URL without its fragment, compiled once. A pattern that shows the one host
  *           it can match (`^https?://www\.example\.com/…`) stands in the plans of that host alone; any other without
@@ -13,12 +13,22 @@
  *   I1  The plan of a host lists every rule that can match on it, most specific first; the first that fits is the answer.
  *   I2  Plans are shared between hosts that meet the same entries, so that their number is bounded by the rules.
  */
-import { hostOfPattern } from "../url/host-pattern.ts";
-import { clearHostMemo, type HostMemo } from "../url/host-memo.ts";
-import { type Rows, rowHostText, rowIsHttps, rowPageText } from "../url/rows.ts";
-import { type RuleMatch, SCHEME_HTTP, SCHEME_HTTPS } from "./rules.ts";
+import { hostOfPattern } from "./host-pattern.ts";
+import { clearHostMemo, type HostMemo } from "./host-memo.ts";
+import { type Rows, rowHostText, rowIsHttps, rowPageText } from "./rows.ts";
 
-const SCHEMES_ALL = SCHEME_HTTP | SCHEME_HTTPS;
+export const SCHEME_HTTP = 1;
+export const SCHEME_HTTPS = 2;
+export const SCHEMES_ALL = SCHEME_HTTP | SCHEME_HTTPS;
+
+/** What a URL must have to be a rule's; an empty list asks for nothing. */
+export interface RuleMatch {
+  readonly hosts: readonly string[];
+  readonly domains: readonly string[];
+  readonly pattern: RegExp | undefined;
+  /** SCHEME_* that fit. */
+  readonly schemes: number;
+}
 
 /** Names of a rule's place: no rule fits. */
 export const NO_RULE = -1;
