@@ -3,22 +3,27 @@
  *
  *   share() ─▶ hub over this port ─▶ handle ─▶ attach(handle) in other threads
  *
- * Workers decide about links by themselves where nothing but the seen-set decides: one rule, its key a plain policy, no
- * hook, no budget, nobody who wants to hear of each link. Else the edge is off and the owner sees all of them.
+ * Workers decide about links by themselves what needs no state: which rule takes a link, how deep, whether a page's are
+ * followed. Where besides nothing but the seen-set decides (one key for all rules, epochs without end, no hook, no budget), they
+ * drop what is known as well. Where somebody wants to hear of each link, or a key is more than a policy of canonical URLs, the
+ * edge is off and the owner sees all of them.
  */
 import { isBudgeted } from "../frontier/politeness.ts";
-import type { RuleState } from "../frontier/rule-state.ts";
 import {
   VERDICT_INVALID_URL,
+  VERDICT_NO_FOLLOW,
+  VERDICT_NO_RULE,
   VERDICT_SCHEME,
   VERDICT_TOO_DEEP,
   VERDICT_TOO_LONG,
 } from "../frontier/verdict.ts";
+import type { RuleSpec } from "../frontier/rules.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import { Hub } from "../workers/pool/hub.ts";
-import type { EdgeFacts, OwnedLease, OwnerPort } from "../workers/pool/port.ts";
+import type { OwnedLease, OwnerPort } from "../workers/pool/port.ts";
 import { registerHub } from "../workers/pool/registry.ts";
 import type { CrewHandle } from "../workers/protocol/crew.ts";
+import type { EdgeFacts } from "../workers/protocol/edge-message.ts";
 import { NO_EXTRAS } from "./codec.ts";
 import type { EventHub } from "./events.ts";
 import { type Gate, refuse } from "./intake.ts";
@@ -30,7 +35,17 @@ import type { Settings } from "./options.ts";
 import type { Frontier, RequestLike } from "./types.ts";
 
 /** Reasons of what the edge drops, in the order of the message; the first are duplicates. */
-const DROPPED = [VERDICT_INVALID_URL, VERDICT_SCHEME, VERDICT_TOO_LONG, VERDICT_TOO_DEEP];
+const DROPPED = [
+  VERDICT_INVALID_URL,
+  VERDICT_SCHEME,
+  VERDICT_TOO_LONG,
+  VERDICT_TOO_DEEP,
+  VERDICT_NO_RULE,
+  VERDICT_NO_FOLLOW,
+];
+/** Rules whose hosts, domains and patterns are longer than this together are not sent to every worker. */
+const EDGE_LENGTH_MAX = 1 << 18;
+const EDGE_RULES_MAX = 4_096;
 
 interface Parts {
   readonly frontier: Frontier;
@@ -42,9 +57,10 @@ interface Parts {
 export class Sharing {
   readonly #parts: Parts;
   #hub: Hub | undefined;
-  /** Facts of the edge and the gate they were read from. */
+  /** Facts of the edge, and what they were read from. */
   #facts: EdgeFacts | undefined;
   #gate: Gate | undefined;
+  #isWatched = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -123,42 +139,55 @@ export class Sharing {
     const { life, events } = this.#parts;
     if (life.isClosed) return undefined;
     const { gate } = life;
-    const isWanted = !events.wants.duplicate && !events.wants.rejected && canDecide(gate);
-    if (!isWanted) {
-      gate.filter = undefined;
-      this.#gate = undefined;
-      this.#facts = undefined;
-    } else if (gate !== this.#gate) {
+    const isWatched = events.wants.duplicate || events.wants.rejected;
+    if (gate !== this.#gate || isWatched !== this.#isWatched) {
       if (this.#gate !== undefined) this.#gate.filter = undefined;
       this.#gate = gate;
-      this.#facts = factsOf(gate);
-      gate.filter = this.#hub?.filter;
+      this.#isWatched = isWatched;
+      this.#facts = isWatched ? undefined : factsOf(gate);
+      // Told of what is admitted, where workers ask it.
+      gate.filter = this.#facts?.policy === undefined ? undefined : this.#hub?.filter;
     }
     return this.#facts;
   }
 }
 
-/** Whether nothing but the seen-set, the depth and the URL itself decides about a link. */
-function canDecide({ accept, core }: Gate): boolean {
-  const rule = core.plain;
-  if (rule === undefined || accept !== undefined || core.isSpecial) return false;
-  if (rule.policy.epoch.kind !== "forever") return false; // a sighting may be new again
-  return rule.key.keyOf === undefined && !isBudgeted(rule.policy) && core.seen.mode !== "bloom";
+/** What workers may decide; undefined: nothing. */
+function factsOf(gate: Gate): EdgeFacts | undefined {
+  const { batch, core } = gate;
+  if (core.isSpecial || lengthOf(core.specs) > EDGE_LENGTH_MAX) return undefined;
+  const rules = core.specs.map(({ id, match, policy }) => {
+    return { id, match, maxDepth: policy.maxDepth, follow: policy.follow };
+  });
+  const policy = isSeenAlone(gate) ? core.soleKey : undefined;
+  const canRefuse = rules.some(({ maxDepth, follow }) => !follow || maxDepth < Infinity);
+  if (policy === undefined && core.plain !== undefined && !canRefuse) return undefined;
+  const { u32 } = batch.area.kernel.region.views;
+  const start = batch.area.secret >>> 2;
+  return { rules, policy, secret: [...u32.subarray(start, start + 4)] };
+}
+
+/** Whether nothing but the seen-set decides about a link that a rule takes. */
+function isSeenAlone({ accept, core }: Gate): boolean {
+  if (accept !== undefined || core.seen.mode === "bloom") return false;
+  // In another epoch a sighting may be new again.
+  return core.active.every(({ policy }) => policy.epoch.kind === "forever" && !isBudgeted(policy));
+}
+
+/** Characters of all that rules match by. */
+function lengthOf(specs: readonly RuleSpec[]): number {
+  if (specs.length > EDGE_RULES_MAX) return Number.POSITIVE_INFINITY;
+  let length = 0;
+  for (const { match } of specs) {
+    length += match.pattern?.source.length ?? 0;
+    for (const name of match.hosts) length += name.length;
+    for (const name of match.domains) length += name.length;
+  }
+  return length;
 }
 
 /** One policy for all requests, which other threads can have: no function in it. */
 function keyPolicyOf(life: Life): NormalPolicy | undefined {
   const key = life.isClosed ? undefined : life.gate.core.plain?.key;
   return key?.keyOf === undefined ? key : undefined;
-}
-
-function factsOf({ batch, core }: Gate): EdgeFacts {
-  const { key, policy } = core.plain as RuleState;
-  const { u32 } = batch.area.kernel.region.views;
-  const start = batch.area.secret >>> 2;
-  return {
-    policy: key,
-    secret: [...u32.subarray(start, start + 4)],
-    maxDepth: Math.min(policy.maxDepth, 0x7fff_ffff),
-  };
 }

@@ -8,10 +8,7 @@
  *    0  magic        creator             CREW_MAGIC
  *   32  park         owner + exchange    the owner's parking word
  *   64  phase        owner               PHASE_RUNNING, PHASE_FINISHED: nothing left for now, PHASE_CLOSED: for good
- *   65  edge         owner               generation of the edge: odd while it changes; EDGE_OFF: workers decide nothing
- *   66  maxDepth     owner               deepest that a link may be
- *   67  policy       owner               serial of the key policy; a handle made under another one decides nothing
- *   68  secret       owner               four words: the tables' secret
+ *   65  edge         owner               generation of the edge: who was not told of this one decides nothing; odd: nobody does
  *
  * Seat, words:
  *    0  state        compare-exchange    SEAT_FREE, SEAT_TAKEN by a thread, SEAT_LEFT: it will not come back
@@ -32,9 +29,6 @@ export const CREW_MAGIC_WORD = 0;
 export const CREW_PARK_WORD = 32;
 export const CREW_PHASE_WORD = 64;
 export const CREW_EDGE_WORD = 65;
-export const CREW_MAX_DEPTH_WORD = 66;
-export const CREW_POLICY_WORD = 67;
-export const CREW_SECRET_WORD = 68;
 export const CREW_HEADER_BYTES = 512;
 
 export const PHASE_RUNNING = 0;

@@ -8,14 +8,17 @@
  *     URL · 9 bytes of the extras · 10 number of the rule · 11 1: a parent · 12–15 the parent's fingerprint
  *   MESSAGE_RULE    word 0 kind · 1 number · then its name (UTF-8)
  *   MESSAGE_CANCEL  word 0 kind · 1 id: this lease has run out
+ *   MESSAGE_EDGE    word 0 kind · 1 generation of the edge · then what holds under it (msgpack, workers/protocol/edge-message.ts)
  *
  * Inward, all with the same head (RESULT_HEAD_BYTES), then `links` lengths of a word each, the links' text, the extras:
  *   words: 0 kind · 1 id of the lease, 0 for MESSAGE_PUSH · 2 links · 3 bytes of text · 4 bytes of extras · 5 1: the
- *   text is UTF-8, 0: latin1 · 6 duplicates dropped · 7 invalid · 8 of another scheme · 9 too long · 10 too deep
+ *   text is UTF-8, 0: latin1 · 6 duplicates dropped · 7 invalid · 8 of another scheme · 9 too long · 10 too deep ·
+ *   11 no rule · 12 of a page whose links nobody follows · 13 unused
  */
 export const MESSAGE_LEASES = 1;
 export const MESSAGE_RULE = 2;
 export const MESSAGE_CANCEL = 3;
+export const MESSAGE_EDGE = 4;
 export const LEASES_HEAD_BYTES = 8;
 export const LEASE_ROW_BYTES = 64;
 
@@ -28,7 +31,7 @@ export const MESSAGE_EXTEND = 21;
 export const MESSAGE_PUSH = 22;
 /** Extras: { kind, stage, message }: an error beside the crawl. */
 export const MESSAGE_FAULT = 23;
-export const RESULT_HEAD_BYTES = 48;
+export const RESULT_HEAD_BYTES = 56;
 export const RESULT_DUPLICATE_WORD = 6;
-/** How many kinds of refusal follow the duplicates: invalid, scheme, too long, too deep. */
-export const RESULT_REFUSALS = 4;
+/** How many kinds of refusal follow the duplicates: invalid, scheme, too long, too deep, no rule, no follow. */
+export const RESULT_REFUSALS = 6;

@@ -12,6 +12,7 @@
  *       While a seat holds any, its ring is not read, and fills up.
  */
 import { FrontierError } from "../../base/errors.ts";
+import { RESULT_REFUSALS } from "../../layout/message.ts";
 import {
   LANE_EMPTY,
   LANE_PIECES,
@@ -40,7 +41,7 @@ export class Drain {
   readonly #starts: number[] = [];
   readonly #sizes: number[] = [];
   readonly #seats: Seat[] = [];
-  readonly #dropped = new Uint32Array(5);
+  readonly #dropped = new Uint32Array(RESULT_REFUSALS + 1);
   #canHarvest = false;
 
   constructor(port: OwnerPort) {

@@ -18,12 +18,9 @@ import {
   COMMAND_WORK,
   CREW_EDGE_WORD,
   CREW_FILTER_OFFSET,
-  CREW_MAX_DEPTH_WORD,
   CREW_PARK_WORD,
   CREW_PHASE_WORD,
-  CREW_POLICY_WORD,
   CREW_SEATS,
-  CREW_SECRET_WORD,
   EDGE_OFF,
   LANE_CLASSES,
   PHASE_CLOSED,
@@ -50,9 +47,10 @@ import {
   resetLanes,
   seatWords,
 } from "../protocol/crew.ts";
+import { type EdgeFacts, packEdge } from "../protocol/edge-message.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
 import { Drain, isDiskFull } from "./drain.ts";
-import type { EdgeFacts, OwnerPort } from "./port.ts";
+import type { OwnerPort } from "./port.ts";
 import { type Entry, Seat } from "./seat.ts";
 
 /** Longest that draining and filling hold the owner's event loop. */
@@ -95,6 +93,8 @@ export class Hub {
   readonly #offChange: () => void;
   readonly #finishing: Array<() => void> = [];
   #edge: EdgeFacts | undefined;
+  /** The same as seats are told it. */
+  #packed: Uint8Array | undefined;
   #generation = EDGE_OFF;
   #policy: NormalPolicy | undefined;
   #policyId: string | undefined;
@@ -130,14 +130,7 @@ export class Hub {
   /** What another thread needs to sit down. */
   get handle(): CrewHandle {
     const { name, kernel, maxUrlBytes } = this.port;
-    const { memory } = this;
-    const policySerial = this.#words[CREW_POLICY_WORD] as number;
-    return { name, memory, kernel, policy: this.port.keyPolicy(), policySerial, maxUrlBytes };
-  }
-
-  /** Whether workers decide about links now: what is admitted is then told to the filter. */
-  get isEdgeOn(): boolean {
-    return this.#edge !== undefined;
+    return { name, memory: this.memory, kernel, policy: this.port.keyPolicy(), maxUrlBytes };
   }
 
   /** A seat for a thread that the pool starts. */
@@ -272,6 +265,7 @@ export class Hub {
   #open(index: number, isOwn: boolean): Seat {
     const seat = new Seat(this.memory, index, isOwn);
     this.seats[index] = seat;
+    if (this.#packed !== undefined) seat.tellEdge(this.#generation, this.#packed);
     this.wake();
     return seat;
   }
@@ -396,7 +390,7 @@ export class Hub {
     for (const seat of this.seats) if (seat !== undefined) unpark(seat.words, SEAT_PARK_WORD);
   }
 
-  /** The edge follows the frontier: a new secret or policy is a new generation, listeners that want all turn it off. */
+  /** The edge follows the frontier: new rules or a new secret are a new generation, listeners that want all turn it off. */
   #judgeEdge(): void {
     const facts = this.port.edge();
     if (facts === this.#edge) {
@@ -408,13 +402,11 @@ export class Hub {
     this.#judgePolicy();
     if (this.#edge !== undefined) filterClear(this.filter);
     this.#edge = facts;
-    if (facts === undefined) return;
-    facts.secret.forEach((word, at) => {
-      Atomics.store(this.#words, CREW_SECRET_WORD + at, word | 0);
-    });
-    Atomics.store(this.#words, CREW_MAX_DEPTH_WORD, facts.maxDepth | 0);
+    this.#packed = facts === undefined ? undefined : packEdge(facts);
+    if (this.#packed === undefined) return;
     this.#generation++;
     Atomics.store(this.#words, CREW_EDGE_WORD, this.#generation); // pairs with the load in Edge
+    for (const seat of this.seats) seat?.tellEdge(this.#generation, this.#packed);
   }
 
   /** Another key policy, by what it makes of URLs, is another serial. */
@@ -426,7 +418,6 @@ export class Hub {
     if (id === this.#policyId) return;
     this.#policyId = id;
     this.#policySerial++;
-    Atomics.store(this.#words, CREW_POLICY_WORD, this.#policySerial);
   }
 
   /** While leases are out, looks now and then whether some have run out. */

@@ -1,6 +1,7 @@
 /** What the owner's side of the workers needs of a frontier: the engine hands it in. */
 import type { Clock } from "../../base/clock.ts";
 import type { NormalPolicy } from "../../url/policy.ts";
+import type { EdgeFacts } from "../protocol/edge-message.ts";
 
 /** A lease of the frontier, as its user has it. */
 export interface OwnedLease {
@@ -31,13 +32,6 @@ export interface Sheaf {
   readonly leases: OwnedLease[];
   readonly messages: Buffer[];
   readonly starts: number[];
-}
-
-/** What workers need to decide about links: the key policy, the tables' secret, how deep links may be. */
-export interface EdgeFacts {
-  readonly policy: NormalPolicy;
-  readonly secret: readonly number[];
-  readonly maxDepth: number;
 }
 
 export interface Fault {
@@ -78,10 +72,10 @@ export interface OwnerPort {
   /** Calls back when polling makes sense again, the frontier is finished or closed. */
   onChange(wake: () => void): () => void;
   fault(fault: Fault): void;
-  /** Links that workers dropped: duplicates, then invalid, scheme, too long, too deep. */
+  /** Links that workers dropped: duplicates, then refusals in the order of the message. */
   countDropped(dropped: ArrayLike<number>): void;
   /** The key policy of all rules, as plain data; undefined: there is no such. */
   keyPolicy(): NormalPolicy | undefined;
-  /** Undefined: the owner must see every link. Asked again before every fill. */
+  /** What workers may decide; undefined: the owner must see every link. Asked again every turn. */
   edge(): EdgeFacts | undefined;
 }

@@ -25,6 +25,7 @@ import {
   writeLeases,
   writeRule,
 } from "../protocol/lease-message.ts";
+import { writeEdge } from "../protocol/edge-message.ts";
 import { pack } from "../protocol/pack.ts";
 import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
 import type { OwnedLease } from "./port.ts";
@@ -163,6 +164,12 @@ export class Seat {
     lane.waiting.push(lease.priority);
     const extras = how.isPlain ? undefined : pack(extrasOf(lease, how.needsPrint));
     lane.batch.push({ id, ruleNumber: this.#ruleOf(lease.rule), extras, lease });
+  }
+
+  /** Tells the worker what it may decide about links under a generation of the edge. */
+  tellEdge(generation: number, packed: Uint8Array): void {
+    writeEdge((this.#lanes[0] as Lane).sender, generation, packed);
+    this.flush();
   }
 
   /** Tells the worker that a lease has run out. */

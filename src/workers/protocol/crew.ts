@@ -29,10 +29,8 @@ export interface CrewHandle {
   readonly memory: SharedArrayBuffer;
   /** The compiled kernel, a WebAssembly.Module. */
   readonly kernel: object;
-  /** The key policy that workers may hash by; undefined: there is none that fits all, the owner alone decides. */
+  /** The key policy that fingerprints of leases are made by; undefined: the owner sends them. */
   readonly policy: NormalPolicy | undefined;
-  /** Names it: after a change of rules, workers that know the old one decide nothing. */
-  readonly policySerial: number;
   readonly maxUrlBytes: number;
 }
 

@@ -22,7 +22,7 @@ export interface ResultMessage {
 }
 
 /** Nothing was dropped at the edge. */
-export const NOTHING_DROPPED: ArrayLike<number> = Object.freeze([0, 0, 0, 0, 0]);
+export const NOTHING_DROPPED: readonly number[] = Object.freeze([0, 0, 0, 0, 0, 0, 0]);
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: latin1 begins at NUL.
 const WIDE = /[^\x00-\xff]/;

@@ -31,6 +31,7 @@ import {
 import {
   MESSAGE_CANCEL,
   MESSAGE_DONE,
+  MESSAGE_EDGE,
   MESSAGE_EXTEND,
   MESSAGE_FAIL,
   MESSAGE_LEASES,
@@ -52,11 +53,12 @@ import {
   laneUsed,
 } from "../../structures/spsc-lane.ts";
 import { type CrewHandle, inboundPlace, lanePlace, openCrew, seatWords } from "../protocol/crew.ts";
+import { edgeGeneration, readEdge } from "../protocol/edge-message.ts";
 import { type LeaseBlock, openBlock, readLease } from "../protocol/lease-message.ts";
 import { pack } from "../protocol/pack.ts";
 import { NOTHING_DROPPED, writeResult } from "../protocol/result-message.ts";
 import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
-import { createEdge, type Edge, type Page, siftLinks } from "./edge.ts";
+import { createEdge, type Edge, type Page, siftLinks, takeFacts } from "./edge.ts";
 import { createPrinter, type Printer } from "./printer.ts";
 import {
   type PushAnswer,
@@ -83,7 +85,8 @@ export class Desk implements RemoteDesk {
   onCancel: ((id: number) => void) | undefined;
   /** Told of a lease that was settled. */
   onSettled: ((lease: WorkerLease) => void) | undefined;
-  readonly #edge: Edge | undefined;
+  /** Once the owner has said what may be decided here. */
+  #edge: Edge | undefined;
   readonly #printer: Printer;
   readonly #lanes: LaneConsumer[] = [];
   readonly #blocks: LeaseBlock[][] = [];
@@ -102,7 +105,6 @@ export class Desk implements RemoteDesk {
       this.#lanes.push(attachConsumer(lanePlace(handle.memory, seat, each)));
       this.#blocks.push([]);
     }
-    this.#edge = createEdge(handle, this.crew);
     this.#printer = createPrinter(handle);
     unpark(this.crew, CREW_PARK_WORD);
   }
@@ -167,7 +169,7 @@ export class Desk implements RemoteDesk {
   /** Links of a page: sifted now, admitted with its done. */
   push(lease: WorkerLease, given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
     if (lease.isSettled || this.#isClosed) return answerAll(given, "rejected");
-    lease.found ??= this.#page(lease.depth + 1);
+    lease.found ??= this.#page(lease.depth + 1, lease.rule);
     return this.#sift(given, lease.found as Found);
   }
 
@@ -177,9 +179,10 @@ export class Desk implements RemoteDesk {
     isClosing: boolean,
   ): PushAnswer | PushAnswer[] {
     if (this.#isClosed || isClosing) return answerAll(given, "rejected");
+    if (this.hasMail()) this.pull(); // who only pushes hears of the rules here
     this.flush();
     if (this.sender.kept.length > 0) return answerAll(given, "full");
-    const page = this.#page(0);
+    const page = this.#page(0, undefined);
     const answers = this.#sift(given, page);
     this.#send(MESSAGE_PUSH, 0, page, undefined);
     return answers;
@@ -191,7 +194,7 @@ export class Desk implements RemoteDesk {
     let page = lease.found as Found | undefined;
     lease.found = undefined;
     if (found !== undefined) {
-      page ??= this.#page(lease.depth + 1);
+      page ??= this.#page(lease.depth + 1, lease.rule);
       this.#sift(found, page);
     }
     const extras = errors === undefined && outcome === undefined ? undefined : { errors, outcome };
@@ -276,6 +279,9 @@ export class Desk implements RemoteDesk {
       this.#rules[source.readInt32LE(start + 4)] = source.utf8Slice(start + 8, start + size);
     } else if (kind === MESSAGE_CANCEL) {
       this.onCancel?.(source.readUInt32LE(start + 4));
+    } else if (kind === MESSAGE_EDGE) {
+      this.#edge ??= createEdge(this.handle, this.crew);
+      takeFacts(this.#edge, edgeGeneration(source, start), readEdge(source, start, size));
     }
   }
 
@@ -286,13 +292,14 @@ export class Desk implements RemoteDesk {
     return true;
   }
 
-  #page(depth: number): Found {
+  #page(depth: number, rule: string | undefined): Found {
     this.#serial = (this.#serial + 1) & 0x3fff_ffff;
     return {
       links: [],
-      dropped: [0, 0, 0, 0, 0],
+      dropped: [0, 0, 0, 0, 0, 0, 0],
       serial: this.#serial,
       depth,
+      rule,
       requests: undefined,
     };
   }

@@ -1,41 +1,51 @@
 /**
- * Edge: what a worker decides about links by itself, so that the owner sees mostly new ones. It parses and hashes as the
- * owner would and drops what can not change anything there.
+ * Edge: what a worker decides about links by itself, so that the owner sees mostly new ones that it wants. It parses, finds
+ * each its rule and hashes as the owner would, and drops what can not change anything there.
  *
- *   links ─▶ kernel: parse, key, hash ─▶ crawlable? ─▶ deep? ─▶ on this page before? ─▶ own table ─▶ shared filter ─▶ kept
- *                                        refused      refused   duplicate              duplicate    duplicate
+ *   links ─▶ followed? ─▶ kernel: parse ─▶ rule ─▶ deep? ─▶ kernel: key, hash ─▶ on this page before? ─▶ own table ─▶ shared filter ─▶ kept
+ *            no follow    invalid, scheme  no rule  too deep                      duplicate              duplicate     duplicate
  *
  * The own table is a small copy of what the filter said, so that the links of a site's every page cost no cache miss.
  *
  *   I1  A link is dropped as a duplicate only where the owner has admitted its identity at this depth or a
  *       shallower one, in this generation, or where it stands twice on one page.
- *   I2  What is kept goes over as it came, byte for byte: the owner decides on the same string.
+ *   I2  What is kept goes over as it came, byte for byte: the owner decides on the same string, by its own rules.
  *   I3  Everything dropped is counted and told to the owner with the page.
+ *   I4  A set of rules decides only while it is the owner's: setRules changes the generation before it returns, and until
+ *       this thread has heard of the new set everything is kept. A link refused before was refused before the change.
  *
- * The owner turns the edge off (CREW_EDGE_WORD) where rules, hooks or listeners must see every link.
+ * The owner turns the edge off (CREW_EDGE_WORD) where listeners must see every link or keys are no plain policy's; where
+ * hooks, budgets, epochs or a bloom decide, workers judge by the rules alone and know no duplicates.
  */
-import { createKernel } from "../../kernel/kernel.ts";
+import { createKernel, kernelTake } from "../../kernel/kernel.ts";
 import {
   BATCH_INVALID,
+  BATCH_NO_RULE,
   BATCH_OK,
   BATCH_ROW_WORDS,
   BATCH_SCHEME,
+  BATCH_TOO_DEEP,
   BATCH_TOO_LONG,
   ROW_STATUS_WORD,
 } from "../../layout/batch.ts";
-import {
-  CREW_EDGE_WORD,
-  CREW_FILTER_OFFSET,
-  CREW_MAX_DEPTH_WORD,
-  CREW_POLICY_WORD,
-  CREW_SECRET_WORD,
-  EDGE_OFF,
-} from "../../layout/crew.ts";
+import { CREW_EDGE_WORD, CREW_FILTER_OFFSET, EDGE_OFF } from "../../layout/crew.ts";
 import { attachSeenFilter, filterHas, type SeenFilter } from "../../structures/seen-filter.ts";
-import { batchAdmit, batchLoad, createUrlBatch } from "../../url/batch.ts";
+import { batchAdmit, batchLoad, batchParse, createUrlBatch } from "../../url/batch.ts";
 import type { UrlBatch } from "../../url/batch-area.ts";
+import { batchSettle } from "../../url/batch-settle.ts";
+import {
+  createHostMemo,
+  type HostMemo,
+  keepHostMemo,
+  MATCH_PLAN,
+  MATCH_UNKNOWN,
+  matchHosts,
+} from "../../url/host-memo.ts";
+import { createMatcher, matchPlan, type Matcher, NO_RULE, planOf } from "../../url/matcher.ts";
 import type { NormalPolicy } from "../../url/policy.ts";
+import { type Rows, rowHostText, rowStatus, setRowStatus } from "../../url/rows.ts";
 import type { CrewHandle } from "../protocol/crew.ts";
+import type { EdgeFacts, EdgeRule } from "../protocol/edge-message.ts";
 import type { PushAnswer } from "./worker-lease.ts";
 
 /** Links that a page has pushed so far. */
@@ -46,19 +56,31 @@ export interface Page {
   /** Names the page in the table of its own links. */
   readonly serial: number;
   readonly depth: number;
+  /** Rule of the page; undefined: these links are nobody's. */
+  readonly rule: string | undefined;
 }
 
 export interface Edge {
   readonly crew: Int32Array;
-  readonly policy: NormalPolicy;
-  readonly policySerial: number;
   readonly batch: UrlBatch;
+  readonly rows: Rows;
   readonly filter: SeenFilter;
+  readonly memo: HostMemo;
+  /** Plans of the rows' hosts, a word each, in the kernel's memory. */
+  readonly numbers: number;
   /** OWN_ENTRIES of low word, high word, depth + 1. */
   readonly own: Int32Array;
   /** OWN_ENTRIES of low word, high word, serial of the page. */
   readonly page: Int32Array;
+  /** What this thread was told, and the generation that it holds under. */
   generation: number;
+  policy: NormalPolicy | undefined;
+  rules: readonly EdgeRule[];
+  /** The rule that takes every URL, where there is one. */
+  sole: EdgeRule | undefined;
+  matcher: Matcher;
+  /** Rules whose pages' links nobody follows. */
+  readonly unfollowed: Set<string>;
 }
 
 /** 48 KiB: stays in the first levels of the cache. */
@@ -72,23 +94,48 @@ const REFUSED_INVALID = 1;
 const REFUSED_SCHEME = 2;
 const REFUSED_TOO_LONG = 3;
 const REFUSED_TOO_DEEP = 4;
+const REFUSED_NO_RULE = 5;
+const REFUSED_NO_FOLLOW = 6;
 
-/** The edge of this thread; undefined where the owner alone decides. */
-export function createEdge(handle: CrewHandle, crew: Int32Array): Edge | undefined {
-  const { policy, policySerial, maxUrlBytes, kernel: module, memory } = handle;
-  if (policy === undefined) return undefined;
+/** The edge of this thread, which decides nothing yet. */
+export function createEdge(handle: CrewHandle, crew: Int32Array): Edge {
+  const { maxUrlBytes, kernel: module, memory } = handle;
   const kernel = createKernel(module as WebAssembly.Module);
   const batch = createUrlBatch(kernel, { maxUrlBytes });
+  const memo = createHostMemo(kernel);
   return {
     crew,
-    policy,
-    policySerial,
     batch,
+    rows: { kernel, offset: batch.area.header },
     filter: attachSeenFilter({ buffer: memory, offset: CREW_FILTER_OFFSET }),
+    memo,
+    numbers: kernelTake(kernel, 1),
     own: new Int32Array(OWN_ENTRIES * OWN_WORDS),
     page: new Int32Array(OWN_ENTRIES * OWN_WORDS),
     generation: EDGE_OFF,
+    policy: undefined,
+    rules: [],
+    sole: undefined,
+    matcher: createMatcher([], memo),
+    unfollowed: new Set(),
   };
+}
+
+/** Takes over what holds under a generation; what was known under the one before is forgotten. */
+export function takeFacts(edge: Edge, generation: number, facts: EdgeFacts): void {
+  const { rules, policy, secret } = facts;
+  const { area } = edge.batch;
+  area.kernel.region.views.u32.set(secret, area.secret >>> 2);
+  edge.policy = policy;
+  edge.rules = rules;
+  const matches = rules.map(({ match }) => match);
+  edge.matcher = createMatcher(matches, edge.memo);
+  edge.sole = edge.matcher.all === NO_RULE ? undefined : rules[edge.matcher.all];
+  edge.unfollowed.clear();
+  for (const { id, follow } of rules) if (!follow) edge.unfollowed.add(id);
+  edge.own.fill(0);
+  edge.page.fill(0);
+  edge.generation = generation;
 }
 
 /** Adds to a page what the owner must see of `links`; an answer for each. Returns how many were dropped. @hot */
@@ -106,19 +153,46 @@ export function siftLinks(
     return 0;
   }
   const { dropped } = page;
-  if (page.depth > (edge.crew[CREW_MAX_DEPTH_WORD] as number) >>> 0) {
-    dropped[REFUSED_TOO_DEEP] = (dropped[REFUSED_TOO_DEEP] as number) + links.length;
+  if (edge.unfollowed.size > 0 && page.rule !== undefined && edge.unfollowed.has(page.rule)) {
+    dropped[REFUSED_NO_FOLLOW] = (dropped[REFUSED_NO_FOLLOW] as number) + links.length;
     for (let at = 0; at < links.length; at++) answers.push("rejected");
     return links.length;
   }
   const kept = page.links.length;
   for (let start = 0; start < links.length; ) {
     const count = batchLoad(edge.batch, links, start);
-    batchAdmit(edge.batch, edge.policy, 0);
+    judgeRows(edge, page.depth);
     siftRows(edge, links, start, page, answers);
     start += count;
   }
   return links.length - (page.links.length - kept);
+}
+
+/** Brings the loaded rows as far as the owner would: a status, and a hash where identities are decided here. */
+function judgeRows(edge: Edge, depth: number): void {
+  const { batch, policy, sole } = edge;
+  if (sole === undefined || policy === undefined) batchParse(batch);
+  if (sole === undefined) matchLinks(edge, depth);
+  if (policy === undefined) return;
+  if (sole === undefined) batchSettle(batch, policy, () => policy, 0);
+  else batchAdmit(batch, policy, 0);
+}
+
+/** Ends the rows that no rule takes, or none so deep. */
+function matchLinks({ matcher, memo, numbers, rows, rules, batch }: Edge, depth: number): void {
+  if (matchHosts(memo, rows, numbers, depth) === 0) return;
+  const at = numbers >> 2;
+  for (let row = 0; row < batch.count; row++) {
+    if (rowStatus(rows, row) !== BATCH_OK) continue;
+    let number = rows.kernel.region.views.u32[at + row] as number;
+    if (number === MATCH_UNKNOWN) {
+      number = MATCH_PLAN + planOf(matcher, rowHostText(rows, row));
+      keepHostMemo(memo, rows, row, number);
+    }
+    const order = matchPlan(matcher, number - MATCH_PLAN, rows, row);
+    if (order === NO_RULE) setRowStatus(rows, row, BATCH_NO_RULE);
+    else if (depth > (rules[order] as EdgeRule).maxDepth) setRowStatus(rows, row, BATCH_TOO_DEEP);
+  }
 }
 
 /** @hot */
@@ -132,15 +206,17 @@ function siftRows(
   const { area, count } = edge.batch;
   const { u32 } = area.kernel.region.views;
   const { dropped } = page;
+  const isDeep = edge.sole !== undefined && page.depth > edge.sole.maxDepth;
+  const canKnow = edge.policy !== undefined;
   let hash = area.hashes >>> 2;
   let status = (area.rows >>> 2) + ROW_STATUS_WORD;
   for (let row = 0; row < count; row++, hash += 2, status += BATCH_ROW_WORDS) {
-    const reason =
-      u32[status] !== BATCH_OK
-        ? reasonOf(u32[status] as number)
-        : isKnown(edge, u32[hash] as number, u32[hash + 1] as number, page)
-          ? DUPLICATE
-          : KEPT;
+    let reason = KEPT;
+    if (u32[status] !== BATCH_OK) reason = reasonOf(u32[status] as number);
+    else if (isDeep) reason = REFUSED_TOO_DEEP;
+    else if (canKnow && isKnown(edge, u32[hash] as number, u32[hash + 1] as number, page)) {
+      reason = DUPLICATE;
+    }
     if (reason === KEPT) {
       page.links.push(links[start + row] as string);
       answers.push("queued");
@@ -172,26 +248,17 @@ function isKnown(edge: Edge, lo: number, hi: number, page: Page): boolean {
   return false;
 }
 
-/** Whether this thread may decide now; takes over a new secret and forgets what was known under the old one. */
-function isOn(edge: Edge): boolean {
-  const generation = Atomics.load(edge.crew, CREW_EDGE_WORD); // pairs with the owner's store
-  if (generation === EDGE_OFF || (generation & 1) === 1) return false;
-  if (Atomics.load(edge.crew, CREW_POLICY_WORD) !== edge.policySerial) return false;
-  if (generation === edge.generation) return true;
-  const { u32 } = edge.batch.area.kernel.region.views;
-  for (let word = 0; word < 4; word++) {
-    u32[(edge.batch.area.secret >>> 2) + word] = Atomics.load(edge.crew, CREW_SECRET_WORD + word);
-  }
-  if (Atomics.load(edge.crew, CREW_EDGE_WORD) !== generation) return false;
-  edge.own.fill(0);
-  edge.page.fill(0);
-  edge.generation = generation;
-  return true;
+/** Whether this thread may decide now: it was told what holds. */
+function isOn({ crew, generation }: Edge): boolean {
+  if (generation === EDGE_OFF) return false;
+  return Atomics.load(crew, CREW_EDGE_WORD) === generation; // pairs with the owner's store
 }
 
 function reasonOf(status: number): number {
   if (status === BATCH_INVALID) return REFUSED_INVALID;
   if (status === BATCH_SCHEME) return REFUSED_SCHEME;
+  if (status === BATCH_NO_RULE) return REFUSED_NO_RULE;
+  if (status === BATCH_TOO_DEEP) return REFUSED_TOO_DEEP;
   // What is of another kind, the owner may know more of.
   return status === BATCH_TOO_LONG ? REFUSED_TOO_LONG : KEPT;
 }
