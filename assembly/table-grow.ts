@@ -2,7 +2,7 @@
  * What changes the shape of a table: building segments, removal, iteration.
  *
  *   grow     segment (u units) ──▶ the same segment (u + 1 units)
- *   split    segment (7 units) ──▶ lower half (4 units) + upper half (4 units); where hashes are
+ *   split    segment (5 units) ──▶ lower half (3 units) + upper half (3 units); where hashes are
  *                                  uneven, as many units each as the owner says
  *   compact  segment (u units) ──▶ the same segment (u units) without its removed entries
  *
@@ -17,6 +17,8 @@
  */
 import {
   SEGMENT_DEPTH_WORD,
+  SEGMENT_FULL_BYTES,
+  SEGMENT_FULL_OFFSET,
   SEGMENT_GROW_AT_WORD,
   SEGMENT_LINES_WORD,
   SEGMENT_PREFIX_WORD,
@@ -35,6 +37,7 @@ import {
   TABLE_FILLS_GROUPS,
   TABLE_FILLS_HALF_BYTES,
   TABLE_FILLS_OFFSET,
+  TABLE_FILTER_OFFSET,
   TABLE_GROUP_LINES,
   TABLE_GROW_HIGH_BARE,
   TABLE_GROW_HIGH_VALUED,
@@ -58,6 +61,7 @@ import {
 } from "../src/layout/table";
 import {
   add,
+  filterBit,
   findAt,
   homeLine,
   isHeaderHash,
@@ -78,6 +82,7 @@ export function tableOpen(table: usize, segment: usize): void {
   store<u32>(segment, 0, SEGMENT_USED_WORD << 2);
   store<u32>(segment, 0, SEGMENT_REMOVED_WORD << 2);
   describe(table, segment, TABLE_PAGES_WORD, load<u32>(table, TABLE_UNITS_WORD << 2), 0);
+  memory.fill(segment + SEGMENT_FULL_OFFSET, 0, SEGMENT_FULL_BYTES);
   store<u32>(table, 1, TABLE_SEGMENT_COUNT_WORD << 2);
   point(table, segment, 0, TABLE_DIRECTORY_COUNT);
   leave(segment);
@@ -129,14 +134,18 @@ function sweep<V>(table: usize, segment: usize, other: usize): i32 {
         const fills = table + TABLE_FILLS_OFFSET + isUpper * TABLE_FILLS_HALF_BYTES;
         let index = home;
         let fill: u32 = load<u8>(fills + index);
+        const list = pages + (isUpper << 5);
         if (fill === slotsPerLine<V>()) {
           index = roomyLine<V>(fills, newLines, home, hash);
           if (index === newLines) return -1;
           fill = load<u8>(fills + index);
+          if (sizeof<V>() === 4) {
+            const filter = placeOf(list, home) + TABLE_FILTER_OFFSET;
+            store<u32>(filter, load<u32>(filter) | filterBit(hash));
+          }
         }
         store<u8>(fills + index, fill + 1);
-        const list = pages + (isUpper << 5) + ((index >> 10) << 2);
-        const place = load<u32>(list) + ((index & (TABLE_UNIT_LINES - 1)) << 6) + (fill << 3);
+        const place = placeOf(list, index) + (fill << 3);
         store<u64>(place, hash);
         if (sizeof<V>() === 4) store<u32>(valueAt(place), value);
         upper += isUpper;
@@ -145,9 +154,29 @@ function sweep<V>(table: usize, segment: usize, other: usize): i32 {
     }
   }
   exchange(table, segment, other);
+  if (sizeof<V>() === 4) {
+    const fills = table + TABLE_FILLS_OFFSET;
+    markFull(segment, fills, lines);
+    if (other !== 0) markFull(other, fills + TABLE_FILLS_HALF_BYTES, otherLines);
+  }
   store<u32>(segment, kept - upper, SEGMENT_USED_WORD << 2);
   if (other !== 0) store<u32>(other, upper, SEGMENT_USED_WORD << 2);
   return kept;
+}
+
+/** Where line `index` of the pages of a list stands. */
+function placeOf(list: usize, index: u32): usize {
+  const unit: usize = load<u32>(list + ((index >> 10) << 2));
+  return unit + ((index & (TABLE_UNIT_LINES - 1)) << 6);
+}
+
+/** The map of a segment's full lines, from how full the sweep has made them. */
+function markFull(segment: usize, fills: usize, lines: u32): void {
+  const full = i8x16.splat(<i8>TABLE_LINE_SLOTS_VALUED);
+  for (let line: u32 = 0; line < lines; line += 16) {
+    const bits = i8x16.bitmask(i8x16.eq(v128.load(fills + line), full));
+    store<u16>(segment + SEGMENT_FULL_OFFSET + (line >> 3), bits);
+  }
 }
 
 function slotsPerLine<V>(): u32 {

@@ -17,12 +17,19 @@
  *   I4  No hash stands twice. A removed slot keeps its hash and value 0, or, in a bare table, has
  *       hash 1.
  *   I5  The hashes 0 and 1, which mark slots, have their values in the header.
+ *   I6  Valued tables: the filter word of a line has a bit for each entry whose home it is and that
+ *       went on from it; a segment's map has a bit for each full line.
+ *
+ * What I6 is for: half of the lines of a dense valued table are full, and a probe for a new hash
+ * would read three of them on average, each a miss that waits for the one before. The filter says
+ * at the home that a hash is absent, and the map, which stays in the cache, where there is room.
  *
  * Shared tables: the order of stores is in table-shared.ts. Crash: nothing here survives the
  * process.
  */
 import {
   SEGMENT_DEPTH_WORD,
+  SEGMENT_FULL_OFFSET,
   SEGMENT_GROW_AT_WORD,
   SEGMENT_LINES_WORD,
   SEGMENT_REMOVED_WORD,
@@ -34,17 +41,21 @@ import {
   TABLE_DIRECTORY_BITS,
   TABLE_DIRECTORY_OFFSET,
   TABLE_FAR_LINES,
+  TABLE_FILTER_OFFSET,
   TABLE_GROUP_LINES,
   TABLE_GROW_FIRST,
   TABLE_LINE_BYTES,
+  TABLE_LINE_SLOTS_VALUED,
   TABLE_LINE_VALUES_BYTES,
   TABLE_LONGEST_PROBE_WORD,
   TABLE_NEED_WORD,
   TABLE_NEW,
   TABLE_REMOVED_WORD,
+  TABLE_RUN_LINES,
   TABLE_SKIP,
   TABLE_SOFT_WORD,
   TABLE_TOUCHED_WORD,
+  TABLE_UNIT_LINES,
   TABLE_VALUED_WORD,
   TABLE_HEADER_HASHES,
   TABLE_HEADER_VALUES_WORD,
@@ -55,6 +66,7 @@ type Bare = u8;
 type Valued = u32;
 
 const GROUP_LINES: u32 = TABLE_GROUP_LINES;
+const RUN_LINES: u32 = TABLE_RUN_LINES;
 const GROUP_BYTES: usize = TABLE_GROUP_LINES * TABLE_LINE_BYTES;
 
 export function segmentOf(table: usize, hash: u64): usize {
@@ -77,11 +89,10 @@ function lineOf(segment: usize, index: u32): usize {
 }
 
 /**
- * The line to look at after `step` full ones. In the home's group of 256 lines: the home's
- * neighbour, then
- * other pairs of neighbours at a stride that the hash gives; after the whole group, the next
- * group. Strides
- * that differ keep full lines from running together, which is what makes linear probing slow.
+ * The line to look at after `step` full ones. In the home's run of 64 lines, which is a page of
+ * memory to most systems: the home's neighbour, then other pairs of neighbours at a stride that the
+ * hash gives; then the other runs of the group in the same way; then the next group. Strides that
+ * differ keep full lines from running together, which is what makes linear probing slow.
  */
 export function lineAt(table: usize, hash: u64, home: usize, step: u32): usize {
   if (step >= GROUP_LINES) return farLine(table, hash, step);
@@ -91,8 +102,8 @@ export function lineAt(table: usize, hash: u64, home: usize, step: u32): usize {
 
 /** The `step`-th line, in a group, of a hash whose home is line `index` of the group. */
 export function groupIndex(index: u32, hash: u64, step: u32): u32 {
-  const pair = ((index >> 1) + (step >> 1) * (<u32>hash | 1)) & (GROUP_LINES / 2 - 1);
-  return (pair << 1) | ((index ^ step) & 1);
+  const pair = ((index >> 1) + (step >> 1) * (<u32>hash | 1)) & (RUN_LINES / 2 - 1);
+  return ((index ^ step) & (GROUP_LINES - RUN_LINES + 1)) | (pair << 1);
 }
 
 /** `lineAt` beyond the home's group; a segment whose probes go far shall grow. */
@@ -110,12 +121,13 @@ function farLine(table: usize, hash: u64, step: u32): usize {
  */
 export function stepIndex(home: u32, hash: u64, step: u32, lines: u32): u32 {
   const index = groupIndex(home & (GROUP_LINES - 1), hash, step & (GROUP_LINES - 1));
-  return ((home & ~(GROUP_LINES - 1)) + (step & ~(GROUP_LINES - 1)) + index) % lines;
+  const group = (home & ~(GROUP_LINES - 1)) + (step & ~(GROUP_LINES - 1));
+  return (group < lines ? group : group - lines) + index;
 }
 
 /**
  * Byte offset of the slot that holds `hash`, or, with bit 0 set, of the empty slot where it
- * belongs. @hot
+ * belongs; 1 alone (valued tables): it is absent and its home is full. @hot
  */
 function probe<V>(table: usize, hash: u64, home: usize): usize {
   const key = i64x2.splat(hash);
@@ -135,12 +147,77 @@ function probe<V>(table: usize, hash: u64, home: usize): usize {
       if (mask !== 0) return line + ((<usize>ctz(mask)) << 3);
     }
     if (load<u64>(line, sizeof<V>() === 1 ? 56 : 32) === 0) {
+      if (sizeof<V>() === 4 && steps !== 0) return 1;
       return (line + ((<usize>ctz(maskOf<V>(a, b, c, d, zero))) << 3)) | 1;
     }
-    line = lineAt(table, hash, home, ++steps);
-    if (steps > load<u32>(table, TABLE_LONGEST_PROBE_WORD << 2)) {
-      store<u32>(table, steps, TABLE_LONGEST_PROBE_WORD << 2);
+    if (sizeof<V>() === 4 && steps === 0) {
+      if ((load<u32>(home, TABLE_FILTER_OFFSET) & filterBit(hash)) === 0) return 1;
     }
+    line = lineAt(table, hash, home, ++steps);
+    noteSteps(table, steps);
+  }
+}
+
+/** The bit of a hash in the filter word of its home. */
+export function filterBit(hash: u64): u32 {
+  return (<u32>1) << (<u32>hash & 31);
+}
+
+/** The empty slot of a valued table where an absent hash belongs whose home is full. */
+function slotBeyond(table: usize, hash: u64, home: usize): usize {
+  const segment = segmentOf(table, hash);
+  const index = homeIndex(segment, hash);
+  const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
+  const step = stepsToRoom(segment, hash, index);
+  noteSteps(table, step);
+  if (step >= <u32>TABLE_FAR_LINES) store<u32>(segment, 0, SEGMENT_GROW_AT_WORD << 2);
+  store<u32>(home, load<u32>(home, TABLE_FILTER_OFFSET) | filterBit(hash), TABLE_FILTER_OFFSET);
+  const line = lineOf(segment, stepIndex(index, hash, step, lines));
+  const zero = i64x2.splat(0);
+  const free = maskOf<Valued>(
+    v128.load(line),
+    v128.load(line, 16),
+    v128.load(line, 32),
+    zero,
+    zero,
+  );
+  return line + ((<usize>ctz(free)) << 3);
+}
+
+/** How far a probe from line `home`, which is full, goes on to one that is not, by the map. @hot */
+function stepsToRoom(segment: usize, hash: u64, home: u32): u32 {
+  const group = segment + SEGMENT_FULL_OFFSET + <usize>((home & ~(GROUP_LINES - 1)) >> 3);
+  const first = home & (GROUP_LINES - 1);
+  for (let step: u32 = 1; step < GROUP_LINES; step++) {
+    if (!isMarked(group, groupIndex(first, hash, step))) return step;
+  }
+  const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
+  let step: u32 = GROUP_LINES;
+  while (isMarked(segment + SEGMENT_FULL_OFFSET, stepIndex(home, hash, step, lines))) {
+    if (++step >= lines) unreachable(); // I2 is broken: a segment keeps an empty slot
+  }
+  return step;
+}
+
+function isMarked(map: usize, line: u32): bool {
+  return ((load<u8>(map + (line >> 3)) >> (line & 7)) & 1) !== 0;
+}
+
+/** Marks the line of a slot of a valued table as full where that slot is its last. */
+function noteFull(table: usize, hash: u64, slot: usize): void {
+  if ((slot & (TABLE_LINE_BYTES - 1)) !== (TABLE_LINE_SLOTS_VALUED - 1) << 3) return;
+  const segment = segmentOf(table, hash);
+  let unit = segment + (SEGMENT_UNITS_WORD << 2);
+  let map = segment + SEGMENT_FULL_OFFSET;
+  for (; load<u32>(unit) >> 16 !== <u32>slot >> 16; unit += 4) map += TABLE_UNIT_LINES >> 3;
+  const line = (<u32>slot >> 6) & (TABLE_UNIT_LINES - 1);
+  map += line >> 3;
+  store<u8>(map, load<u8>(map) | <u8>((<u32>1) << (line & 7)));
+}
+
+function noteSteps(table: usize, steps: u32): void {
+  if (steps > load<u32>(table, TABLE_LONGEST_PROBE_WORD << 2)) {
+    store<u32>(table, steps, TABLE_LONGEST_PROBE_WORD << 2);
   }
 }
 
@@ -186,7 +263,7 @@ export function publish(slot: usize, hash: u64): void {
  * First pass: the home line of every row into its value, touched; false if a segment has to grow
  * first. Returns the row that asked for growth, or -1. @hot
  */
-function touchRows(table: usize, hashes: usize, count: u32, values: usize): i32 {
+function touchRows<V>(table: usize, hashes: usize, count: u32, values: usize): i32 {
   const need = load<u32>(table, TABLE_NEED_WORD << 2);
   const soft = load<u32>(table, TABLE_SOFT_WORD << 2) - 1; // all ones: may not ask
   let sum: u64 = 0;
@@ -194,8 +271,10 @@ function touchRows(table: usize, hashes: usize, count: u32, values: usize): i32 
     if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
     const hash = load<u64>(hashes + (i << 3));
     const segment = segmentOf(table, hash);
-    const line = homeLine(segment, hash);
+    const index = homeIndex(segment, hash);
+    const line = lineOf(segment, index);
     sum += load<u64>(line);
+    if (sizeof<V>() === 4) sum += touchRoom(segment, hash, index);
     store<u32>(values + (i << 2), <u32>line);
     const used = load<u32>(segment, SEGMENT_USED_WORD << 2);
     const isFull = used + need >= load<u32>(segment, SEGMENT_SLOTS_WORD << 2);
@@ -203,6 +282,14 @@ function touchRows(table: usize, hashes: usize, count: u32, values: usize): i32 
   }
   store<u64>(table, sum, TABLE_TOUCHED_WORD << 2);
   return -1;
+}
+
+/** Some bytes of the line where a row finds room, whose home `index` is full; 0 of others. */
+function touchRoom(segment: usize, hash: u64, index: u32): u64 {
+  if (!isMarked(segment + SEGMENT_FULL_OFFSET, index)) return 0;
+  const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
+  const step = stepsToRoom(segment, hash, index);
+  return load<u64>(lineOf(segment, stepIndex(index, hash, step, lines)));
 }
 
 /**
@@ -213,16 +300,17 @@ function insertAt<V>(table: usize, hash: u64, home: usize): usize {
   if (isHeaderHash(hash)) return claimValue(table, headerValue(table, hash), 0);
   const at = probe<V>(table, hash, home);
   if ((at & 1) !== 0) {
-    const slot = at ^ 1;
     add(segmentOf(table, hash), SEGMENT_USED_WORD, 1);
     add(table, TABLE_COUNT_WORD, 1);
     if (sizeof<V>() === 1) {
-      publish(slot, hash);
+      publish(at ^ 1, hash);
       return at;
     }
+    const slot = at === 1 ? slotBeyond(table, hash, home) : at ^ 1;
     const value = valueAt(slot);
     store<i32>(value, TABLE_CLAIMED);
     publish(slot, hash);
+    noteFull(table, hash, slot);
     return value | 1;
   }
   if (sizeof<V>() === 1) return at;
@@ -268,11 +356,12 @@ export function tableInsertBatch(
   values: usize,
   slots: usize,
 ): i32 {
-  const row = touchRows(table, hashes, count, values);
+  const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
+  const row = isValued
+    ? touchRows<Valued>(table, hashes, count, values)
+    : touchRows<Bare>(table, hashes, count, values);
   if (row >= 0) return -2 - row;
-  if (load<u32>(table, TABLE_VALUED_WORD << 2) !== 0) {
-    return insertRows<Valued>(table, hashes, count, values, slots);
-  }
+  if (isValued) return insertRows<Valued>(table, hashes, count, values, slots);
   return insertRows<Bare>(table, hashes, count, values, slots);
 }
 

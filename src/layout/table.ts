@@ -29,7 +29,8 @@
  *   16–23             owner: pages for the next tableGrow
  *   24–31             owner: pages for the second half of a split
  *
- * Segment descriptor, words (one 64-byte line):
+ * Segment descriptor, words (one 64-byte line), then, of a valued table, the map of its full lines:
+ * a bit for each, from SEGMENT_FULL_OFFSET on:
  *    0  sequence      odd while the segment moves
  *    1  used          slots in use, removed ones included
  *    2  growAt        from here on an insert asks for growth
@@ -40,11 +41,12 @@
  *    7  prefix        those `depth` bits
  *    8–15             byte offset of each unit (one page)
  *
- * Line, 64 bytes: bare: 8 hashes; valued: 5 hashes, 5 values, one word unused. Slots fill from the
+ * Line, 64 bytes: bare: 8 hashes; valued: 5 hashes, 5 values, the filter word. Slots fill from the
  * first.
+ * Filter word: bit (hash & 31) of each entry whose home the line is and that went on from it.
  * Home line of hash h: (next 32 bits of h after the depth × lines) >> 32. A full line overflows to
- * its neighbour, then to other pairs of its group of TABLE_GROUP_LINES, then to the next group
- * (`lineAt`).
+ * its neighbour, then to other pairs of its run of TABLE_RUN_LINES, then to the other runs of its
+ * group of TABLE_GROUP_LINES, then to the next group (`lineAt`).
  */
 export const TABLE_MAGIC = 0x7462_6c31;
 export const TABLE_FILLS_OFFSET = 4096;
@@ -79,7 +81,7 @@ export const TABLE_DIRECTORY_OFFSET = 65536;
 /** Header and directory. */
 export const TABLE_FIRST_PAGES = 2;
 
-export const TABLE_SEGMENT_BYTES = 64;
+export const TABLE_SEGMENT_BYTES = 1024;
 export const SEGMENT_SEQUENCE_WORD = 0;
 export const SEGMENT_USED_WORD = 1;
 export const SEGMENT_GROW_AT_WORD = 2;
@@ -89,16 +91,23 @@ export const SEGMENT_LINES_WORD = 5;
 export const SEGMENT_REMOVED_WORD = 6;
 export const SEGMENT_PREFIX_WORD = 7;
 export const SEGMENT_UNITS_WORD = 8;
+export const SEGMENT_FULL_OFFSET = 64;
+/** SEGMENT_UNITS_MAX × TABLE_UNIT_LINES bits. */
+export const SEGMENT_FULL_BYTES = 896;
 /**
  * A segment that would have twice these becomes two segments with these, unless its hashes are so
  * uneven that one half needs more.
  */
-export const SEGMENT_UNITS_SPLIT = 4;
+export const SEGMENT_UNITS_SPLIT = 3;
+/** Units that a segment of even hashes has at most: at one more it is split. */
+export const SEGMENT_UNITS_EVEN = 5;
 export const SEGMENT_UNITS_MAX = 7;
 
 export const TABLE_UNIT_BYTES = 65536;
 export const TABLE_UNIT_LINES = 1024;
 export const TABLE_LINE_BYTES = 64;
+/** What a probe passes first: 4 KiB, the pages of most systems, so that it stays in one of them. */
+export const TABLE_RUN_LINES = 64;
 /** A power of two that divides TABLE_UNIT_LINES; 16 KiB. */
 export const TABLE_GROUP_LINES = 256;
 /** A probe that goes on for so many lines makes its segment ask for growth: its hashes are uneven. */
@@ -107,6 +116,8 @@ export const TABLE_LINE_SLOTS_BARE = 8;
 export const TABLE_LINE_SLOTS_VALUED = 5;
 /** Where a valued line's values start. */
 export const TABLE_LINE_VALUES_BYTES = 40;
+/** And its filter word. */
+export const TABLE_FILTER_OFFSET = 60;
 
 /**
  * Words that a row's value, or an entry's, may read as:
@@ -138,7 +149,7 @@ export const TABLE_EACH_MIN = 57346;
  * Load at which a segment asks for growth, in 1024ths: each segment has its own between low and
  * high.
  */
-export const TABLE_GROW_LOW_BARE = 780;
-export const TABLE_GROW_HIGH_BARE = 850;
-export const TABLE_GROW_LOW_VALUED = 885;
-export const TABLE_GROW_HIGH_VALUED = 945;
+export const TABLE_GROW_LOW_BARE = 795;
+export const TABLE_GROW_HIGH_BARE = 865;
+export const TABLE_GROW_LOW_VALUED = 925;
+export const TABLE_GROW_HIGH_VALUED = 988;

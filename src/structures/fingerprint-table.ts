@@ -54,7 +54,7 @@ import {
 export { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../layout/table.ts";
 export type { FingerprintTable } from "./table-growth.ts";
 
-/** Segments that one call grows ahead of need: each costs a sweep of at most 7 pages. */
+/** Segments that one call grows ahead of need: each costs a sweep of at most 5 pages, of uneven hashes 7. */
 const GROW_PER_CALL = 1;
 /** Up to here a batch is taken as if all of its rows fell into one segment. */
 const NEED_ROWS_MAX = 1024;

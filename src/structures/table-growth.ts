@@ -1,9 +1,9 @@
 /**
  * How a fingerprint table grows: one segment at a time, by whole pages.
  *
- *   1 → 2 → 3 → 4 → 5 → 6 → 7 pages → two segments of 4 pages
- *                                     → 1 to 7 pages each, where hashes are so uneven that 4 will
- *                                       not do for one half
+ *   1 → 2 → 3 → 4 → 5 pages → two segments of 3 pages
+ *                           → 1 to 7 pages each, where hashes are so uneven that 3 will not do for
+ *                             one half; up to 7 also where the directory has no bits left
  *
  * Each step is a sweep in the kernel from the old pages into fresh ones, so a step that finds no
  * pages
@@ -23,6 +23,7 @@ import {
   SEGMENT_LINES_WORD,
   SEGMENT_REMOVED_WORD,
   SEGMENT_SLOTS_WORD,
+  SEGMENT_UNITS_EVEN,
   SEGMENT_UNITS_MAX,
   SEGMENT_UNITS_SPLIT,
   SEGMENT_UNITS_WORD,
@@ -127,9 +128,10 @@ export function tryGrow(table: FingerprintTable, segment: number): boolean {
   if (removed > 0 && removed * 4 >= (u32[word + SEGMENT_USED_WORD] as number)) {
     return rebuild(table, segment, units) === "done";
   }
-  if (units < SEGMENT_UNITS_MAX) return rebuild(table, segment, units + 1) === "done";
-  if (u32[word + SEGMENT_DEPTH_WORD] === TABLE_DIRECTORY_BITS) return false;
-  return trySplit(table, segment);
+  const isLeaf = u32[word + SEGMENT_DEPTH_WORD] === TABLE_DIRECTORY_BITS;
+  if (units >= SEGMENT_UNITS_EVEN && !isLeaf) return trySplit(table, segment);
+  if (units === SEGMENT_UNITS_MAX) return false;
+  return rebuild(table, segment, units + 1) === "done";
 }
 
 /**

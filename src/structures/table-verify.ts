@@ -6,6 +6,7 @@ import { assert } from "../base/assert.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import {
   SEGMENT_DEPTH_WORD,
+  SEGMENT_FULL_OFFSET,
   SEGMENT_LINES_WORD,
   SEGMENT_PREFIX_WORD,
   SEGMENT_REMOVED_WORD,
@@ -16,6 +17,7 @@ import {
   TABLE_DIRECTORY_BITS,
   TABLE_DIRECTORY_COUNT,
   TABLE_DIRECTORY_OFFSET,
+  TABLE_FILTER_OFFSET,
   TABLE_FIRST_PAGES,
   TABLE_GROUP_LINES,
   TABLE_HEADER_HASHES,
@@ -25,6 +27,7 @@ import {
   TABLE_LINE_VALUES_BYTES,
   TABLE_REMOVED_HASH,
   TABLE_REMOVED_WORD,
+  TABLE_RUN_LINES,
   TABLE_SEGMENT_COUNT_WORD,
   TABLE_UNIT_LINES,
 } from "../layout/table.ts";
@@ -120,6 +123,7 @@ function verifySegment(segment: Segment): Tally {
   assert(((u32[word + SEGMENT_SEQUENCE_WORD] as number) & 1) === 0, "no segment is in motion");
   assert(u32[word + SEGMENT_SLOTS_WORD] === lines * perLine, "slots = lines × slots per line");
   for (let line = 0; line < lines; line++) verifyLine(segment, line, tally);
+  if (segment.isValued) verifyMap(segment);
   verifyDistinct(BigUint64Array.from(tally.hashes));
   assert(u32[word + SEGMENT_USED_WORD] === tally.used, "used = slots in use");
   assert(u32[word + SEGMENT_REMOVED_WORD] === tally.removed, "removed = slots without a value");
@@ -165,7 +169,10 @@ function verifyReach(segment: Segment, line: number, [lo, hi]: readonly [number,
   for (let step = 0; ; ) {
     assert(step < lines, "I1: an entry is within its probe sequence");
     const at = probeLine(home, lo, step, lines);
-    if (at === line) return;
+    if (at === line) {
+      if (segment.isValued && step > 0) verifyFilter(segment, home, lo);
+      return;
+    }
     if (step % TABLE_GROUP_LINES === 0 && Math.floor(at / TABLE_GROUP_LINES) !== target) {
       assert(isGroupFull(segment, at), "I1: lines before an entry are full");
       step += TABLE_GROUP_LINES;
@@ -173,6 +180,22 @@ function verifyReach(segment: Segment, line: number, [lo, hi]: readonly [number,
     }
     assert(isLineFull(segment, at), "I1: lines before an entry are full");
     step++;
+  }
+}
+
+/** I6: the home of an entry that went on from it has that entry's bit. */
+function verifyFilter(segment: Segment, home: number, lo: number): void {
+  const filter = segment.u32[lineWord(segment, home) + TABLE_FILTER_OFFSET / 4] as number;
+  assert(((filter >>> (lo & 31)) & 1) === 1, "I6: a filter has the entries that went on");
+}
+
+/** I6: the map of a valued segment has the lines that are full, and no others. */
+function verifyMap(segment: Segment): void {
+  const { u32, word, lines } = segment;
+  for (let line = 0; line < lines; line++) {
+    const bits = u32[word + SEGMENT_FULL_OFFSET / 4 + (line >>> 5)] as number;
+    const isMarked = ((bits >>> (line & 31)) & 1) === 1;
+    assert(isMarked === isLineFull(segment, line), "I6: the map marks full lines");
   }
 }
 
@@ -202,16 +225,20 @@ function verifyDistinct(hashes: BigUint64Array): void {
 }
 
 /**
- * The line that a probe looks at after `step` full ones: neighbour, pairs of the group, next group.
+ * The line that a probe looks at after `step` full ones: neighbour, pairs of the run, other runs of
+ * the group, next group.
  */
 function probeLine(home: number, lo: number, step: number, lines: number): number {
   const group = Math.floor(home / TABLE_GROUP_LINES) + Math.floor(step / TABLE_GROUP_LINES);
-  const pairs = TABLE_GROUP_LINES / 2;
-  const within = step % TABLE_GROUP_LINES;
+  const runs = TABLE_GROUP_LINES / TABLE_RUN_LINES;
+  const pairs = TABLE_RUN_LINES / 2;
+  const runOf = (line: number): number => Math.floor(line / TABLE_RUN_LINES) % runs;
+  const run = runOf(home) ^ runOf(step);
   const stride = (lo | 1) & (pairs - 1);
-  const first = Math.floor((home % TABLE_GROUP_LINES) / 2);
-  const pair = (first + Math.floor(within / 2) * stride) % pairs;
-  return (group * TABLE_GROUP_LINES + 2 * pair + ((home + within) % 2)) % lines;
+  const first = Math.floor((home % TABLE_RUN_LINES) / 2);
+  const pair = (first + Math.floor((step % TABLE_RUN_LINES) / 2) * stride) % pairs;
+  const within = run * TABLE_RUN_LINES + 2 * pair + ((home + step) % 2);
+  return (group * TABLE_GROUP_LINES + within) % lines;
 }
 
 function lineWord(segment: Segment, line: number): number {
