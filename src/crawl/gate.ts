@@ -12,7 +12,7 @@ import type { Frontier, RequestInput } from "../index.ts";
 import type { Robots, RobotsRules } from "./robots.ts";
 import { SITEMAP_HANDLER } from "./sitemap.ts";
 
-export type GateAnswer = "allowed" | "disallowed" | "later";
+export type GateAnswer = "allowed" | "disallowed" | "over-budget" | "later";
 
 export interface Gate {
   /** The answer, where nobody needs to be asked for it; a worker's gate knows none. */

@@ -8,6 +8,7 @@ import type { Emitter } from "./emitter.ts";
 import type { FaultHub } from "./faults.ts";
 import { createGate } from "./gate.ts";
 import { registerModules } from "./load-modules.ts";
+import { withByteBudget } from "./host-budget.ts";
 import { downloadBy, type ModuleRegistry } from "./modules.ts";
 import type { CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlSettings, downloaderOptions, pick } from "./options.ts";
@@ -54,7 +55,14 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
     faults.tell({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
   });
   monitor.watch(frontier);
-  const gate = settings.robots === undefined ? undefined : gateOf(parts, settings.robots);
+  const hostKeyOf = hostKeys(parts);
+  const robots =
+    settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
+  const { maxHostBytes } = given;
+  const gate =
+    maxHostBytes === undefined
+      ? robots
+      : withByteBudget(robots, { frontier, maxHostBytes, hostKeyOf });
   frontier.pushMany(settings.seeds);
   return {
     modules,
@@ -75,12 +83,22 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
   };
 }
 
+/** The politeness unit of a URL. */
+function hostKeys({ frontier, settings }: Preparing): (url: string) => string {
+  const by = settings.given.defaults?.politeness?.by ?? "host";
+  return (url) => {
+    if (typeof by === "function") return by(url);
+    const { host } = new URL(url);
+    return by === "host" ? host : (frontier.explain(url).domain ?? host);
+  };
+}
+
 function gateOf(
   { frontier, settings, modules, monitor, signal }: Preparing,
   wanted: NonNullable<CrawlSettings["robots"]>,
+  hostKeyOf: (url: string) => string,
 ): VisitContext["gate"] {
-  const { clock, userAgent, delayMs, sitemaps, given } = settings;
-  const by = given.defaults?.politeness?.by ?? "host";
+  const { clock, userAgent, delayMs, sitemaps } = settings;
   monitor.robots = createRobots({
     ...wanted,
     userAgent,
@@ -93,11 +111,7 @@ function gateOf(
     clock,
     delayMs,
     withSitemaps: sitemaps,
-    hostKeyOf: (url) => {
-      if (typeof by === "function") return by(url);
-      const { host } = new URL(url);
-      return by === "host" ? host : (frontier.explain(url).domain ?? host);
-    },
+    hostKeyOf,
   });
 }
 

@@ -3,7 +3,7 @@
  * and release. Shaped like a handler of a worker pool: `visit(lease, context)`.
  *
  *   gate: later ───────────▶ release        no downloader ─▶ release, and the crawl waits for one
- *   gate: disallowed ──────▶ fail           transient fault, 408 425 429 5xx ─▶ retry, Retry-After kept
+ *   gate: no, over budget ─▶ fail           transient fault, 408 425 429 5xx ─▶ retry, Retry-After kept
  *   3xx ─▶ redirect, done                   other faults and statuses ─▶ fail
  *   2xx ─▶ analyze ─▶ items ─▶ done({ found })      304 ─▶ done, unchanged
  *
@@ -27,6 +27,8 @@ import { work } from "./work.ts";
 
 const RETRY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
 const NOT_MODIFIED = 304;
+/** Nobody was asked: the host owes no pause for it. */
+const UNVISITED: Outcome = Object.freeze({ visited: false });
 
 /** Works on one lease to its end. Never throws. */
 export async function visit(lease: VisitLease, context: VisitContext): Promise<VisitEnd> {
@@ -36,9 +38,13 @@ export async function visit(lease: VisitLease, context: VisitContext): Promise<V
     if (gate !== undefined && !isSitemap) {
       const answer = gate.known?.(lease.url) ?? (await gate.ask(lease.url, lease.rule));
       if (answer === "later") return back(lease);
+      if (answer === "over-budget") {
+        lease.fail("budget", UNVISITED);
+        return "other";
+      }
       if (answer === "disallowed") {
         context.counters.disallowed++;
-        lease.fail("robots");
+        lease.fail("robots", UNVISITED);
         return "other";
       }
     }

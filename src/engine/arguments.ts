@@ -3,7 +3,15 @@ import { FrontierError, misuse } from "../base/errors.ts";
 import type { RecordState } from "../frontier/record-state.ts";
 import type { Outcome } from "../frontier/policy.ts";
 
-const OUTCOME_FIELDS = ["status", "latencyMs", "retryAfterMs", "bytes", "address", "changed"];
+const OUTCOME_FIELDS = [
+  "status",
+  "latencyMs",
+  "retryAfterMs",
+  "bytes",
+  "address",
+  "changed",
+  "visited",
+];
 
 /** The fields of an object argument, each read once; an unknown one is a mistake, never ignored. */
 export function readFields<T extends object>(
@@ -50,13 +58,15 @@ export function readOutcome(given: unknown): Outcome | undefined {
   for (const field of ["latencyMs", "retryAfterMs", "bytes"] as const) {
     checkAmount(outcome[field], `outcome.${field}`);
   }
-  const { address, changed, status } = outcome;
+  const { address, status } = outcome;
   if (status !== undefined && !Number.isSafeInteger(status)) {
     throw misuse("ARGUMENT_INVALID", "outcome.status", status, "a whole number");
   }
   checkText(address, "outcome.address");
-  if (changed !== undefined && typeof changed !== "boolean") {
-    throw misuse("ARGUMENT_INVALID", "outcome.changed", changed, "true or false");
+  for (const field of ["changed", "visited"] as const) {
+    const value = outcome[field];
+    if (value === undefined || typeof value === "boolean") continue;
+    throw misuse("ARGUMENT_INVALID", `outcome.${field}`, value, "true or false");
   }
   return outcome;
 }

@@ -12,12 +12,14 @@ import {
 import { addressOf } from "../frontier/groups.ts";
 import { hostClock, strictestDelay, strictestLimit } from "../frontier/host-clock.ts";
 import {
+  HOST_ADMITTED_WORD,
+  HOST_BYTES_WORD,
   HOST_FAILURES_WORD,
   HOST_LEASED_WORD,
   hostNamed,
   hostOfName,
 } from "../structures/host-table.ts";
-import { word } from "../structures/store.ts";
+import { float, word } from "../structures/store.ts";
 import type { Life } from "./life.ts";
 import { timeMs } from "./request.ts";
 import type { HostView } from "./types.ts";
@@ -25,17 +27,28 @@ import type { HostView } from "./types.ts";
 /** Room that a change of one host wants in the journal. */
 const HOST_BYTES = 1024;
 
+type Read = (core: Core, host: number) => number;
+
+/** How the facts of one host are read. */
+function readersOf(life: Life, key: string): Record<"read" | "settingOf", (get: Read) => number> {
+  const hostIn = (core: Core): number => hostNamed(core.hosts, key);
+  return {
+    /** 0 of a host that is not known yet. */
+    read(get) {
+      const { core } = life.need();
+      const host = hostIn(core);
+      return host === 0 ? 0 : get(core, host);
+    },
+    /** Of a host that is not known yet, what the rules say. */
+    settingOf(get) {
+      const { core } = life.need();
+      return get(core, hostIn(core));
+    },
+  };
+}
+
 export function hostView(life: Life, key: string): HostView {
-  const read = (get: (core: Core, host: number) => number, otherwise: number): number => {
-    const { core } = life.need();
-    const host = hostNamed(core.hosts, key);
-    return host === 0 ? otherwise : get(core, host);
-  };
-  /** Of a host that is not known yet, what the rules say. */
-  const settingOf = (get: (core: Core, host: number) => number): number => {
-    const { core } = life.need();
-    return get(core, hostNamed(core.hosts, key));
-  };
+  const { read, settingOf } = readersOf(life, key);
   const change = (act: (core: Core, host: number, nowMs: number) => void): void => {
     const { core, nowMs } = life.need();
     life.durable?.need(HOST_BYTES);
@@ -65,16 +78,22 @@ export function hostView(life: Life, key: string): HostView {
       change((core, host, nowMs) => setHostLimit(core, host, limit, nowMs));
     },
     get leased() {
-      return read((core, host) => word(core.store, host, HOST_LEASED_WORD), 0);
+      return read((core, host) => word(core.store, host, HOST_LEASED_WORD));
     },
     get readyAt() {
-      return read(hostClock, 0);
+      return read(hostClock);
     },
     get held() {
-      return read((core, host) => Number(isHeld(core, host)), 0) === 1;
+      return read((core, host) => Number(isHeld(core, host))) === 1;
+    },
+    get admitted() {
+      return read((core, host) => word(core.store, host, HOST_ADMITTED_WORD));
+    },
+    get bytes() {
+      return read((core, host) => float(core.store, host, HOST_BYTES_WORD));
     },
     get failures() {
-      return read((core, host) => word(core.store, host, HOST_FAILURES_WORD), 0);
+      return read((core, host) => word(core.store, host, HOST_FAILURES_WORD));
     },
     get address(): string {
       return addressAt(life.need().core, key) as string;

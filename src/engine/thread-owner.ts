@@ -160,8 +160,8 @@ class ThreadOwner {
       (host[method as "hold"] as Method).apply(host, [...args]);
       return undefined;
     }
-    const { delayMs, limit, address, leased, readyAt, held, failures } = host;
-    return { key, delayMs, limit, address, leased, readyAt, held, failures };
+    const { delayMs, limit, address, leased, readyAt, held, failures, admitted, bytes } = host;
+    return { key, delayMs, limit, address, leased, readyAt, held, failures, admitted, bytes };
   }
 
   /** open: a pushFrom begins, and is answered when it ends; feed: one batch more, answered when it was taken. */

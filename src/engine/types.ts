@@ -179,7 +179,12 @@ export interface HostView {
   readonly leased: number;
   readonly readyAt: number;
   readonly held: boolean;
+  /** In a row. */
   readonly failures: number;
+  /** Requests that were admitted; counted where a rule has a budget, else 0. */
+  readonly admitted: number;
+  /** Of the bodies, as outcomes told them. */
+  readonly bytes: number;
   blockUntil(at: number | Date): void;
   hold(): void;
   unhold(): void;

@@ -29,7 +29,7 @@ import { adoptOrphans } from "./adopt.ts";
 import { RULE_BACKOFF } from "../structures/host-table.ts";
 import { clampPriority, type Core, ruleOf } from "./core.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
-import { countVisit, isBadStatus, takeOutcome } from "./politeness.ts";
+import { countVisit, isAnswer, isBadStatus, takeOutcome } from "./politeness.ts";
 import { cancelVisit, endVisit, type HandOut, handOut, logClock, wakeHosts } from "./schedule.ts";
 import { wakeGroups } from "./groups.ts";
 import { againAt, wakeResting } from "./recrawl.ts";
@@ -161,10 +161,25 @@ export function fail(
   result: { reason: string | undefined; outcome: Outcome | undefined },
   nowMs: number,
 ): void {
+  const reason = result.reason ?? "failed";
+  if (result.outcome?.visited === false) {
+    failUnvisited(core, lease, reason, nowMs);
+    return;
+  }
   const { policy } = ruleOf(core, lease.record);
   const host = endOf(core, lease.record, result.outcome, nowMs);
-  failRecord(core, lease.record, result.reason ?? "failed");
-  countVisit(core, host, { policy, isFailure: true }, nowMs);
+  failRecord(core, lease.record, reason);
+  // A page that is not there was answered all the same: that is no failure of its host.
+  const isFailure = !isAnswer(result.outcome?.status);
+  countVisit(core, host, { policy, isFailure }, nowMs);
+}
+
+/** Fails, but its host was not asked: to it this is as if the record had never been handed out. */
+function failUnvisited(core: Core, lease: HandOut, reason: string, nowMs: number): void {
+  const host = hostOf(core, lease.record);
+  failRecord(core, lease.record, reason);
+  cancelVisit(core, host, lease, nowMs);
+  if (core.orphans.length > 0) adoptOrphans(core, nowMs);
 }
 
 /** Back to its place: no visit happened. A record handed out too often fails instead. */

@@ -52,6 +52,8 @@ export interface Outcome {
   bytes?: number;
   address?: string;
   changed?: boolean;
+  /** False, with `fail`: the host was not asked at all, so neither its clock nor its failures in a row learn of it. */
+  visited?: boolean;
 }
 
 /** What a group is named by. */

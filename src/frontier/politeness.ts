@@ -57,6 +57,11 @@ export function isBadStatus(status: number | undefined): boolean {
   return status !== undefined && (status === TOO_MANY_REQUESTS || status >= SERVER_ERRORS);
 }
 
+/** Whether a status shows that the host answers, be it that a page is not there. */
+export function isAnswer(status: number | undefined): boolean {
+  return status !== undefined && status >= 100 && !isBadStatus(status);
+}
+
 /** Counts a visit for the breaker and for back-off. Comes after the record has its new state. */
 export function countVisit(
   core: Core,

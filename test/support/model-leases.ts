@@ -105,7 +105,9 @@ export function finishFailed(
   endLease(model, record, end.outcome ?? {});
   record.attempts += 1;
   failRecord(model, record, end.reason);
-  countVisit(model, record, { policy, end: "failure" });
+  const { status = 0 } = end.outcome ?? {};
+  const hasAnswered = status >= 100 && status < 500 && status !== 429;
+  countVisit(model, record, { policy, end: hasAnswered ? "success" : "failure" });
 }
 
 /** Retry; true when the record goes on, false when it failed (also because its host gave up). */

@@ -1,0 +1,30 @@
+/**
+ * The byte budget of a host as a bound on visits: the frontier refuses what is found once it is used up, and this ends what was
+ * pending by then. So a host's bytes are at most the budget and the visits that were under way when it was reached.
+ *
+ *   lease ─▶ bytes of its host ≥ maxHostBytes? ─ yes ─▶ over-budget: failed, not downloaded
+ *                       └─ no ─▶ the gate behind it (robots.txt)
+ */
+import type { Frontier } from "../index.ts";
+import type { Gate, GateAnswer } from "./gate.ts";
+
+export interface ByteBudget {
+  readonly frontier: Pick<Frontier, "host">;
+  readonly maxHostBytes: number;
+  /** The politeness unit of a URL. */
+  readonly hostKeyOf: (url: string) => string;
+}
+
+/** A gate that lets a host's pages through until its bytes are used up. */
+export function withByteBudget(gate: Gate | undefined, budget: ByteBudget): Gate {
+  const { frontier, maxHostBytes, hostKeyOf } = budget;
+  const isOver = (url: string): boolean => frontier.host(hostKeyOf(url)).bytes >= maxHostBytes;
+  const known = (url: string): GateAnswer | undefined => {
+    if (isOver(url)) return "over-budget";
+    return gate === undefined ? "allowed" : gate.known?.(url);
+  };
+  return {
+    known,
+    ask: async (url, rule) => known(url) ?? (await gate?.ask(url, rule)) ?? "allowed",
+  };
+}
