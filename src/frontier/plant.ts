@@ -4,6 +4,8 @@
  *
  *   handles, ascending by key ─▶ kernel: behind their lanes' tails ─▶ what it leaves: one by one ─ … ─▶ settlePlanted
  *
+ *   handle of a planted record ─▶ unplantRecord ─▶ it stands nowhere, and may be planted again
+ *
  *   I1  Between planting and `settlePlanted` host queues may hold records and stand nowhere; nothing else is open.
  */
 import {
@@ -14,13 +16,18 @@ import {
   RULE_QUEUE_RANKS_WORD,
 } from "../structures/host-table.ts";
 import { memoryFull } from "../base/errors.ts";
-import { ranksInsert } from "../structures/ranks.ts";
-import { recordPriority, recordQueue } from "../structures/record.ts";
+import { ranksInsert, ranksRemove } from "../structures/ranks.ts";
+import {
+  RECORD_FLAG_QUEUED,
+  recordFlags,
+  recordPriority,
+  recordQueue,
+} from "../structures/record.ts";
 import { SCRATCH_ROWS, scratchHandle, scratchPlant } from "../structures/scratch.ts";
 import { setFloat, word } from "../structures/store.ts";
 import { type Core, ruleFlags, ruleOf } from "./core.ts";
 import { isClockKept } from "./host-clock.ts";
-import { queueInsert, settleHost } from "./schedule.ts";
+import { queueInsert, queueRemove, settleHost } from "./schedule.ts";
 import { sharesJoin } from "./shares.ts";
 
 /** Puts pending records, which stand nowhere, into their places and counts them at their rules. */
@@ -53,6 +60,20 @@ function plantOne(core: Core, record: number): void {
     if (!isIn) throw memoryFull();
   }
   ruleOf(core, record).pending++;
+}
+
+/** Takes a planted record out of its place again: a later entry speaks of it. Its links hold nothing then. */
+export function unplantRecord(core: Core, record: number): void {
+  const { store } = core;
+  const queue = recordQueue(store, record);
+  if ((recordFlags(store, record) & RECORD_FLAG_QUEUED) !== 0) queueRemove(core, queue, record);
+  else {
+    const rule = word(store, queue, QUEUE_RULE_WORD);
+    const priority = recordPriority(store, record);
+    ranksRemove(store.arena, rule, RULE_QUEUE_RANKS_WORD, priority, record);
+  }
+  setFloat(store, record, 0, 0);
+  ruleOf(core, record).pending--;
 }
 
 /** Lets rules and hosts stand where what was planted says. */

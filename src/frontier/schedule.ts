@@ -430,7 +430,8 @@ export function queueInsert(core: Core, queue: number, record: number): void {
   countQueue(core, queue, 1);
 }
 
-function queueRemove(core: Core, queue: number, record: number): void {
+/** Takes a record out of its host queue, which then has to be settled. */
+export function queueRemove(core: Core, queue: number, record: number): void {
   const { store } = core;
   ranksRemove(store.arena, queue, QUEUE_RANKS_WORD, recordPriority(store, record), record);
   setRecordFlags(store, record, recordFlags(store, record) & ~RECORD_FLAG_QUEUED);

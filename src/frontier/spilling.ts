@@ -39,6 +39,7 @@ import {
 import { isSpilledValue, spilledPlace } from "../structures/spill-identity.ts";
 import { word } from "../structures/store.ts";
 import { type Core, ruleAt } from "./core.ts";
+import type { FrontierPolicy } from "./policy.ts";
 import type { Spilling } from "./spill-state.ts";
 
 /** Records that one call may send to disk: four times what a batch brings. */
@@ -67,6 +68,48 @@ export function relieve(core: Core, nowMs: number): void {
     spilling.isRefused = true;
     spilling.retryAtMs = nowMs + RETRY_MS;
   }
+}
+
+/**
+ * During a recovery, where nobody asks for a best record: sends whole lanes to disk until memory is down to so many bytes.
+ * Blocks of one lane may overlap in their keys; they are merged as they come back. Never throws: what the disk refuses stays.
+ */
+export function ebb(core: Core, targetBytes: number): void {
+  const { spilling, store, hosts } = core;
+  if (spilling === undefined) return;
+  try {
+    for (const { handle, policy } of core.rules) {
+      const root = word(store, handle, RULE_QUEUE_RANKS_WORD);
+      if (!policy.isPolite && ebbRanks(core, spilling, { root, targetBytes, policy })) return;
+    }
+    for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+      let queue = word(store, host, HOST_QUEUES_WORD);
+      for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+        const { policy } = ruleAt(core, word(store, queue, QUEUE_RULE_WORD));
+        const root = word(store, queue, QUEUE_RANKS_WORD);
+        if (ebbRanks(core, spilling, { root, targetBytes, policy })) return;
+      }
+    }
+  } catch (error) {
+    spilling.failure = { error };
+  }
+}
+
+/** True: memory is down to its target. */
+function ebbRanks(
+  { store }: Core,
+  { spill, blockLeast, isLogged }: Spilling,
+  { root, targetBytes, policy }: { root: number; targetBytes: number; policy: FrontierPolicy },
+): boolean {
+  const request = { isLifo: policy.isLifo, isDeep: true, keepNameless: isLogged };
+  let lane = ranksWorst(store.arena, root);
+  for (; lane !== 0; lane = ranksHigher(store.arena, root, lane)) {
+    for (let went = 1; went > 0; ) {
+      if (spillUsedBytes(spill) <= targetBytes) return true;
+      went = spillLane(spill, lane, { ...request, most: SPILL_RECORDS_MAX, least: blockLeast });
+    }
+  }
+  return false;
 }
 
 /** What the disk said last to records that had to go, told once. */

@@ -27,3 +27,23 @@ export function eachLive(core: Core, names: Names, visit: (record: number) => vo
     closeWalk(walk);
   }
 }
+
+/** Handles with their keys, outside the objects of the heap. */
+export function createKept(): Live {
+  return { handles: new Uint32Array(1024), keys: new Float64Array(1024), count: 0 };
+}
+
+/** Notes one more. */
+export function keep(kept: Live, record: number, key: number): void {
+  if (kept.count === kept.handles.length) {
+    const handles = new Uint32Array(kept.count * 2);
+    const keys = new Float64Array(kept.count * 2);
+    handles.set(kept.handles);
+    keys.set(kept.keys);
+    kept.handles = handles;
+    kept.keys = keys;
+  }
+  kept.handles[kept.count] = record;
+  kept.keys[kept.count] = key;
+  kept.count++;
+}

@@ -30,6 +30,7 @@ import { replayFrame } from "./replay.ts";
 import { createReplay, type Replay } from "./replay-cursor.ts";
 import { createRevival, type Revival } from "./revive.ts";
 import { settleRevived } from "./settle.ts";
+import { ebbRevival } from "./ebb.ts";
 import { frameEnd, readSegmentHead, wasDurable } from "./segment.ts";
 import { loadSnapshot, readSnapshotHead } from "./snapshot-read.ts";
 import type { SnapshotEnd } from "./snapshot-format.ts";
@@ -231,6 +232,7 @@ class Run {
         if (!(error instanceof InvariantError)) throw error;
         throw damaged(segmentPath(place, serial), offset, error.message);
       }
+      ebbRevival(replay.revival);
       // Until the copies end, entries may tell of what came and went before its table was walked.
       if (!this.#isBehindSnapshot(serial, offset)) replay.astray = 0;
       offset = end;

@@ -3,6 +3,7 @@
  * Entries of records are replay.ts's, whose rules hold here too.
  */
 import { memoryFull } from "../base/errors.ts";
+import { takeSpilled } from "../frontier/spilling.ts";
 import { LOG_ADMITTED, LOG_DONE, LOG_REMOVED } from "../frontier/log.ts";
 import {
   JOURNAL_CLEARED,
@@ -173,6 +174,11 @@ export function applyForgotten(revival: Revival): void {
   const { core, names } = revival;
   const { counters, store } = core;
   const all: number[] = [];
+  takeSpilled(
+    core,
+    () => true,
+    () => {},
+  );
   eachLive(core, names, (record) => all.push(record));
   seenForget(core.seen);
   epochClear(core.epochs);

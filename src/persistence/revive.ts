@@ -6,11 +6,14 @@
  *                                                                  waiting: heap · failed: lane · leased: pending
  *
  *   I1  Until it is settled a record keeps its due time in its link words, which nothing else uses meanwhile.
+ *   I3  A record that memory had no room for stands in its lane, or on disk, until an entry names it (ebb.ts).
  *   I2  Keys are unique, so the order of the ranks is theirs alone: what comes in order costs O(1) each.
  */
 import { memoryFull } from "../base/errors.ts";
 import { type Core, createRule, DEPTH_COUNT_MAX, type RuleState } from "../frontier/core.ts";
 import { sharesAdd } from "../frontier/shares.ts";
+import { unplantRecord } from "../frontier/plant.ts";
+import { recordBehind } from "../frontier/spilling.ts";
 import { keepRecord } from "../frontier/transition.ts";
 import { queueOf } from "../structures/host-queue.ts";
 import {
@@ -25,6 +28,7 @@ import {
   blobCreate,
   recordCreate,
   recordFlags,
+  recordPlace,
   recordTextOffset,
   setBlobPeriod,
   setRecordAgain,
@@ -68,6 +72,8 @@ export interface Revival {
   timeMs: number;
   /** Room for records that are made many at once, from the first of them on. */
   rows: Rows | undefined;
+  /** Memory is looked at again above so many bytes. */
+  ebbAt: number;
   /** Leases that were out at the end. */
   leases: number;
   /** The last host looked up. */
@@ -84,6 +90,7 @@ export function createRevival(core: Core, remake: () => Core): Revival {
       isAlone: false,
       parent: 0,
       rows: undefined,
+      ebbAt: 0,
       leases: 0,
       timeMs: 0,
       epoch: "",
@@ -151,17 +158,20 @@ export function createRevivedRecord(): RevivedRecord {
   };
 }
 
-/** The live record of a name, or 0. */
+/** The live record of a name, in memory and standing nowhere (I3), or 0. */
 export function revivedRecord(
   revival: Revival,
   isNameless: boolean,
   lo: number,
   hi: number,
 ): number {
-  if (isNameless) return namedRecord(revival.names, lo, hi);
-  const value = seenFind(revival.core.seen, lo, hi);
+  const { core, names } = revival;
+  const value = isNameless ? namedRecord(names, lo, hi) : seenFind(core.seen, lo, hi);
   // Finished, or claimed for a row that is still to be made.
-  return value >= TABLE_RESERVED_MIN ? 0 : value;
+  if (value === 0 || value >= TABLE_RESERVED_MIN) return 0;
+  const record = recordBehind(core, value, lo, hi);
+  if (record !== 0 && recordPlace(core.store, record) !== 0) unplantRecord(core, record);
+  return record;
 }
 
 /** Makes a record, in place of one of the same name; false: its host is not known. @hot */

@@ -18,11 +18,12 @@ import {
   RECORD_RESTING,
   RECORD_WAITING,
   recordKey,
+  recordPlace,
   recordState,
   setRecordState,
 } from "../structures/record.ts";
 import { seenFind } from "../structures/seen-set.ts";
-import { eachLive, type Live } from "./live.ts";
+import { createKept, eachLive, keep } from "./live.ts";
 import { dueOfRevived, type Revival } from "./revive.ts";
 import { closeRows } from "./revive-rows.ts";
 import { sortByKey } from "./sort-keys.ts";
@@ -35,6 +36,7 @@ export function settleRevived(revival: Revival, nowMs: number): void {
   const pending = createKept();
   const failed = createKept();
   eachLive(core, revival.names, (record) => {
+    if (recordPlace(store, record) !== 0) return; // planted, to spare memory
     const state = recordState(store, record);
     if (state === RECORD_LEASED) {
       setRecordState(store, record, RECORD_PENDING);
@@ -51,7 +53,7 @@ export function settleRevived(revival: Revival, nowMs: number): void {
   }
   plantRecords(core, sortByKey(pending));
   settlePlanted(core, nowMs);
-  counters.pending = pending.count;
+  counters.pending = core.rules.reduce((sum, rule) => sum + rule.pending, 0);
   counters.failed = failed.count;
   if (revival.isAlone) revival.volatileLive = restOf(counters);
   counters.forgotten += revival.volatileLive; // what was never written is gone with the process
@@ -107,23 +109,4 @@ function sequenceOfKey(key: number): number {
 
 function clearLinks(core: Core, record: number): void {
   core.store.region.views.f64[record] = 0;
-}
-
-/** Handles with their keys, outside the objects of the heap. */
-function createKept(): Live {
-  return { handles: new Uint32Array(1024), keys: new Float64Array(1024), count: 0 };
-}
-
-function keep(kept: Live, record: number, key: number): void {
-  if (kept.count === kept.handles.length) {
-    const handles = new Uint32Array(kept.count * 2);
-    const keys = new Float64Array(kept.count * 2);
-    handles.set(kept.handles);
-    keys.set(kept.keys);
-    kept.handles = handles;
-    kept.keys = keys;
-  }
-  kept.handles[kept.count] = record;
-  kept.keys[kept.count] = key;
-  kept.count++;
 }

@@ -23,6 +23,7 @@ import {
   unsupported,
 } from "./place.ts";
 import { REVIVE_ROWS_MAX } from "../structures/revive-batch.ts";
+import { ebbRevival } from "./ebb.ts";
 import { reviveColumns } from "./revive-rows.ts";
 import { reviveGroup, reviveHost, setRevivedAddress, setRevivedHost } from "./revive-host.ts";
 import { type Revival, ruleOfIndex, setRuleIds } from "./revive.ts";
@@ -87,6 +88,7 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
       if (section.t === "end") end = section;
       else if (section.t === "journal") tail.push(start);
       else records += applySection(filler, path, section);
+      ebbRevival(revival);
       await load.pause(records, reader.offset, reader.size);
     }
     closeFiller(filler);

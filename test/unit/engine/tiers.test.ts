@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { createVirtualClock } from "../../../src/base/clock.ts";
 import { MemoryFrontier } from "../../../src/engine/frontier.ts";
 import { normalizeOptions } from "../../../src/engine/options.ts";
 import type { Frontier, FrontierOptions } from "../../../src/engine/types.ts";
-import { verifyFrontier } from "../../../src/engine/verify.ts";
+import { coreOf, verifyFrontier } from "../../../src/engine/verify.ts";
 
 const directories: string[] = [];
 
@@ -91,6 +91,42 @@ describe("pending records beyond memoryBytes", () => {
       await frontier.close();
     });
   }
+
+  it.each([
+    ["a journal", {}, false],
+    ["a snapshot", {}, true],
+    ["a snapshot, last in first out", { defaults: { order: "lifo" } }, true],
+    ["a snapshot, polite", { defaults: { politeness: { perHost: 1_000_000 } } }, true],
+  ] satisfies Array<[string, FrontierOptions, boolean]>)(
+    "stay on disk while a restart reads more of them than memory is meant for, from %s",
+    async (_, options, hasSnapshot) => {
+      const held = { ...options, directory: temporary(), memoryBytes: 2 ** 30 };
+      const first = await open(held);
+      const urls = urlsOf(0, 30_000);
+      for (let start = 0; start < urls.length; start += 1000)
+        first.pushMany(urls.slice(start, start + 1000));
+      if (hasSnapshot) await first.snapshot();
+      first.done(first.pollMany(2_000)); // what the journal ends may be on disk by then
+      first.pollMany(500);
+      await first.close();
+      const copy = temporary();
+      cpSync(held.directory, copy, { recursive: true });
+      const wide = await open(held);
+      const wideEnd = coreOf(wide).store.region.end;
+      const order = drainAll(wide);
+      await wide.close({ discard: true });
+      const narrow = await open({ ...held, directory: copy, memoryBytes: 500_000 });
+      const { region } = coreOf(narrow).store;
+      // Thirty thousand records take two million bytes; half a million are meant for them.
+      expect(wideEnd - region.end).toBeGreaterThan(600_000);
+      expect(narrow.report()).toMatchObject({ pending: 28_000, done: 2_000 });
+      expect(narrow.report().memory.spilledBytes).toBeGreaterThan(600_000);
+      verifyFrontier(narrow);
+      expect(drainAll(narrow)).toEqual(order);
+      verifyFrontier(narrow);
+      await narrow.close({ discard: true });
+    },
+  );
 
   it("are in a snapshot also when they come and go between its slices", async () => {
     // Last in, first out: blocks are copied from the oldest on, and needed from the newest on.
