@@ -1,7 +1,7 @@
 /**
  * A soak: the same small frontier works through millions of URLs, forgetting them from time to
  * time, and its memory comes back to where it was after the first cycle. CI: 10⁶ transitions,
- * `SIMULATION=full`: 10⁸.
+ * `SIMULATION=full`: 10⁸, `SOAK_TRANSITIONS=`: so many. `OUTRIDER_VERIFY=0` leaves the asserts of hot loops out.
  */
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
@@ -10,9 +10,11 @@ import { loadEngine } from "../support/engine.ts";
 import type { SyncFrontier, SyncLease } from "../support/frontier-surface.ts";
 import { stressSeconds } from "../support/seed.ts";
 
-const TRANSITIONS = process.env.SIMULATION === "full" || stressSeconds() >= 600 ? 1e8 : 1e6;
+const isFull = process.env.SIMULATION === "full" || stressSeconds() >= 600;
+const TRANSITIONS = Number(process.env.SOAK_TRANSITIONS ?? (isFull ? 1e8 : 1e6));
 const URLS_PER_CYCLE = 20_000;
 const HOSTS = 500;
+const TOLD_EVERY = 10_000_000;
 const engine = await loadEngine();
 
 type Clock = ReturnType<typeof createVirtualClock>;
@@ -26,17 +28,31 @@ describe.skipIf(engine === undefined)("a soak", () => {
     const frontier = await engine.open({ clock, leaseMs: 1_000, defaults });
     let transitions = 0;
     let baseline = Number.NaN;
+    let told = 0;
     for (let cycle = 0; transitions < TRANSITIONS; cycle++) {
       transitions += runCycle(frontier, clock, cycle);
       checkConservation(frontier.report());
       // The first two cycles give every structure its size.
       if (cycle === 1) baseline = offHeapBytes(frontier);
+      if (transitions - told < TOLD_EVERY) continue;
+      told = transitions;
+      tell(frontier, transitions, baseline);
     }
     engine.verify(frontier);
+    tell(frontier, transitions, baseline);
     expect(offHeapBytes(frontier)).toBeLessThanOrEqual(baseline * 1.05);
     await frontier.close();
   }, 36_000_000);
 });
+
+function tell(frontier: SyncFrontier, transitions: number, baseline: number): void {
+  const { rss, heapUsed } = process.memoryUsage();
+  const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+  console.info(
+    `${transitions} transitions: ${megabytes(offHeapBytes(frontier))} off the heap (baseline ${megabytes(baseline)}), ` +
+      `${megabytes(rss)} resident, ${megabytes(heapUsed)} of heap`,
+  );
+}
 
 /** Pushes, works everything off with all kinds of ends, forgets; returns how many transitions. */
 function runCycle(frontier: SyncFrontier, clock: Clock, cycle: number): number {

@@ -91,6 +91,23 @@ describe("the trace checker", () => {
     expect(countItems(checker)).toEqual({ pending: 0, leased: 2, over: 2 });
   });
 
+  it("lets a host go first only when it may have been forgotten meanwhile", () => {
+    const visit = (item: number, nowMs: number): Step[] => {
+      return [out(item, nowMs), end(item, nowMs, "done")];
+    };
+    const steps = [
+      ...[admit(20), admit(21), admit(0), admit(10)],
+      ...[...visit(20, 0), ...visit(0, 1), ...visit(10, 2)], // hosts 0 and 1 fall idle, host 2 has more
+      ...[admit(1, 200), admit(11, 200)],
+    ];
+    const early = [...steps, out(1, 300)];
+    expect(play(early).examples).toEqual(["fairness: host 0 before host 2 at 300"]);
+    expect(play(early, 1).examples).toEqual([]); // another has fallen idle after it
+    expect(play(early, 1).returned).toBe(1);
+    const other = [...steps, out(11, 300)];
+    expect(play(other, 1).examples).toEqual(["fairness: host 1 before host 2 at 300"]);
+  });
+
   for (const [violation, what, steps] of BAD) {
     it(`catches ${what} (${violation})`, () => {
       expect([...play(steps).violations.keys()]).toContain(violation);
@@ -163,8 +180,9 @@ function crawlSmall(open: Open): CrawlResult {
   return runCrawl({ web, frontier, clock, ...shape, handOutsMax: 2_000 });
 }
 
-function play(steps: Step[]): TraceChecker {
-  const checker = createTraceChecker({ hosts: 3, items: 30, delayMs: 100, perHost: 1 });
+function play(steps: Step[], idleHosts?: number): TraceChecker {
+  const trace = { hosts: 3, items: 30, delayMs: 100, perHost: 1 };
+  const checker = createTraceChecker(idleHosts === undefined ? trace : { ...trace, idleHosts });
   for (const step of steps) step(checker);
   return checker;
 }

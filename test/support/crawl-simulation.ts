@@ -8,6 +8,7 @@
  * The crawl ends when the web is exhausted or after `handOutsMax`.
  */
 import type { createVirtualClock } from "../../src/base/clock.ts";
+import { HOST_IDLE_COUNT_MAX } from "../../src/structures/host-table.ts";
 import { checkConservation } from "./duel.ts";
 import type { SyncFrontier, SyncLease, SyncPolicy } from "./frontier-surface.ts";
 import { createHeap, firstKey, heapPop, heapPush, type MinHeap } from "./min-heap.ts";
@@ -32,6 +33,10 @@ export interface Crawl {
   /** Most visits at once. */
   window: number;
   handOutsMax?: number;
+  /** Idle hosts that the frontier remembers. */
+  idleHosts?: number;
+  /** Told from time to time, between two rounds. */
+  onCheck?: (checker: TraceChecker) => void;
 }
 
 export interface CrawlResult {
@@ -75,7 +80,9 @@ export const CRAWL_LIMITS = { leaseMs: 60_000, maxDeliveries: 1_000 } as const;
 
 export function runCrawl(crawl: Crawl): CrawlResult {
   const { web, delayMs, perHost, clock, frontier } = crawl;
-  const checker = createTraceChecker({ hosts: web.hosts, items: web.items, delayMs, perHost });
+  const { hosts, items } = web;
+  const { idleHosts = HOST_IDLE_COUNT_MAX } = crawl;
+  const checker = createTraceChecker({ hosts, items, delayMs, perHost, idleHosts });
   const run: Run = { crawl, checker, ends: createHeap(), visits: [], free: [], active: 0, late: 0 };
   const startMs = clock.now();
   seed(run);
@@ -88,7 +95,9 @@ export function runCrawl(crawl: Crawl): CrawlResult {
     if (nextMs === undefined) break;
     clock.advance(nextMs - clock.now());
     finishDue(run);
-    if (round % ROUNDS_PER_CHECK === 0) checkConservation(frontier.report());
+    if (round % ROUNDS_PER_CHECK !== 0) continue;
+    checkConservation(frontier.report());
+    crawl.onCheck?.(checker);
   }
   checkConservation(frontier.report());
   return { checker, isComplete, virtualMs: clock.now() - startMs, late: run.late };

@@ -31,6 +31,8 @@ export interface Trace {
   readonly items: number;
   readonly delayMs: number;
   readonly perHost: number;
+  /** Idle hosts that the frontier remembers: one idle for longer than so many may come back as a new one. */
+  readonly idleHosts?: number;
 }
 
 export type End = "done" | "fail" | "retry" | "expire" | "release";
@@ -42,6 +44,9 @@ export interface TraceChecker {
   handOuts: number;
   /** The longest time that a due host with work waited for its hand-out. */
   longestWaitMs: number;
+  /** Hosts that came back after they may have been forgotten, and how often a host has fallen idle. */
+  returned: number;
+  idleCount: number;
   readonly host: HostColumns;
   /** Per item: ITEM_… below, and the order of its admission. */
   readonly itemState: Uint8Array;
@@ -64,6 +69,10 @@ interface HostColumns {
   turnBefore: Float64Array;
   dueSince: Float64Array;
   lastFirst: Float64Array;
+  /** The count of idle hosts when it fell idle. */
+  idleAt: Float64Array;
+  /** It may have been forgotten, and then goes before all others, until its next hand-out. */
+  isForgotten: Uint8Array;
 }
 
 const ITEM_UNKNOWN = 0;
@@ -85,6 +94,8 @@ export function createTraceChecker(trace: Trace): TraceChecker {
     examples: [],
     handOuts: 0,
     longestWaitMs: 0,
+    returned: 0,
+    idleCount: 0,
     host: {
       active: words(),
       pending: words(),
@@ -96,6 +107,8 @@ export function createTraceChecker(trace: Trace): TraceChecker {
       turnBefore: doubles(),
       dueSince: doubles(),
       lastFirst,
+      idleAt: doubles(),
+      isForgotten: new Uint8Array(trace.hosts),
     },
     itemState: new Uint8Array(trace.items),
     itemOrder: new Float64Array(trace.items),
@@ -120,6 +133,7 @@ export function traceAdmitted(checker: TraceChecker, { host, item, nowMs }: Trac
   checker.itemState[item] = ITEM_PENDING;
   checker.itemOrder[item] = checker.nextOrder;
   if (turn[host] === 0) turn[host] = NEVER_LEASED + checker.nextOrder;
+  else if (isIdle(checker, host)) judgeReturn(checker, host);
   checker.nextOrder += 1;
   pending[host] = num(pending, host) + 1;
   if (pending[host] === 1) touch(checker, host, nowMs);
@@ -146,6 +160,7 @@ export function traceHandedOut(
   readyAt[host] = nowMs + checker.trace.delayMs;
   checker.nextTurn += 1;
   turn[host] = checker.nextTurn;
+  checker.host.isForgotten[host] = 0;
   touch(checker, host, nowMs);
 }
 
@@ -162,6 +177,10 @@ export function traceEnded(checker: TraceChecker, event: TraceEvent, end: End): 
   } else if (checker.trace.perHost === 1) {
     readyAt[host] = num(readyAtBefore, host);
     turn[host] = num(turnBefore, host);
+  }
+  if (isIdle(checker, host)) {
+    checker.idleCount += 1;
+    checker.host.idleAt[host] = checker.idleCount;
   }
   touch(checker, host, nowMs);
 }
@@ -190,11 +209,24 @@ export function countItems(checker: TraceChecker): {
   return { pending, leased, over };
 }
 
+function isIdle({ host: { active, pending } }: TraceChecker, host: number): boolean {
+  return num(pending, host) === 0 && num(active, host) === 0;
+}
+
+/** Hosts are forgotten in the order of their falling idle: so many fell idle after it that it may be one of them. */
+function judgeReturn(checker: TraceChecker, host: number): void {
+  const { idleHosts = Number.POSITIVE_INFINITY } = checker.trace;
+  if (checker.idleCount - num(checker.host.idleAt, host) < idleHosts) return;
+  checker.host.isForgotten[host] = 1;
+  checker.returned += 1;
+}
+
 function checkTurn(checker: TraceChecker, host: number, nowMs: number): void {
   const { turn, dueSince } = checker.host;
   const first = firstDue(checker, nowMs);
   // A host that may not go at all was reported as such; here it is about who waits.
-  if (first !== undefined && num(turn, first) < num(turn, host)) {
+  const isKnown = checker.host.isForgotten[host] === 0;
+  if (isKnown && first !== undefined && num(turn, first) < num(turn, host)) {
     violate(checker, "fairness", `host ${host} before host ${first} at ${nowMs}`);
   }
   const waitedMs = nowMs - num(dueSince, host);
