@@ -17,6 +17,8 @@ import {
   retry,
   step,
 } from "../frontier/leases.ts";
+import { endMany, leaseMany } from "../frontier/bulk.ts";
+import { leasedAt } from "../structures/lease-batch.ts";
 import type { Outcome } from "../frontier/policy.ts";
 import { type HandOut, handOut, touchNext, undoHandOut } from "../frontier/schedule.ts";
 import {
@@ -38,13 +40,7 @@ import {
   recordParent,
   recordPriority,
 } from "../structures/record.ts";
-import {
-  recordUrl,
-  SCRATCH_ROWS,
-  scratchHandle,
-  scratchTouch,
-  scratchUrls,
-} from "../structures/scratch.ts";
+import { recordUrl, SCRATCH_ROWS, scratchHandle, scratchUrls } from "../structures/scratch.ts";
 import { checkAmount, checkText, readFields, readList, readOutcome } from "./arguments.ts";
 import type { Extras } from "./codec.ts";
 import { bytesToSay, pushList, refuse } from "./intake.ts";
@@ -62,11 +58,11 @@ import type { NormalPolicy } from "../url/policy.ts";
 import type { DoneResult, RequestLike, RequestView } from "./types.ts";
 import { recordData, recordExtras, recordView } from "./view.ts";
 
-/** Leases whose memory is touched at once before they end: more would push one another out of the nearest cache. */
-export const TOUCHED = 128;
-const TOUCHED_MIN = 8;
 /** Hand-outs whose memory is touched at once. */
 const TOUCHED_RULES = 64;
+/** After so many calls of the kernel that gave fewer leases than that, the rest of a batch goes one by one. */
+const MISSES_MAX = 4;
+const MANY_MIN = 16;
 
 /** Longest extension: a year; a lease is no way to keep a record for ever. */
 const EXTEND_MS_MAX = 31_536_000_000;
@@ -109,21 +105,44 @@ export class Desk implements LeaseDesk {
   /** At most `max` leases at `nowMs`, in order. */
   take(core: Core, max: number, nowMs: number): RecordLease[] {
     const leases: RecordLease[] = [];
-    let lease = new RecordLease(this);
+    let misses = 0;
     while (leases.length < max) {
       const from = leases.length;
       const end = Math.min(max, from + SCRATCH_ROWS);
       while (leases.length < end) {
-        if (leases.length % TOUCHED_RULES === 0)
-          touchNext(core, Math.min(TOUCHED_RULES, end - leases.length));
-        if (!leaseNext(core, nowMs, lease)) break;
-        leases.push(lease);
-        lease = new RecordLease(this);
+        const made = misses < MISSES_MAX ? this.#takeMany(core, leases, end, nowMs) : 0;
+        if (made < MANY_MIN) misses++;
+        if (leases.length === end || !this.#takeNext(core, leases, end, nowMs)) break;
       }
       this.#dress(core, leases, from, nowMs);
       if (leases.length < end) break;
     }
     return leases;
+  }
+
+  /** Leases up to `end` as far as the kernel can hand them out; how many. */
+  #takeMany(core: Core, leases: RecordLease[], end: number, nowMs: number): number {
+    const made = leaseMany(core, nowMs, end - leases.length);
+    const sequence = core.leaseSequence - made + 1;
+    for (let index = 0; index < made; index++) {
+      const lease = new RecordLease(this);
+      lease.record = leasedAt(core.scratch, index);
+      lease.sequence = sequence + index;
+      leases.push(lease);
+    }
+    return made;
+  }
+
+  /** The next leases one by one, a few of them; false: no more may go. */
+  #takeNext(core: Core, leases: RecordLease[], end: number, nowMs: number): boolean {
+    const count = Math.min(TOUCHED_RULES, end - leases.length);
+    touchNext(core, count);
+    for (let index = 0; index < count; index++) {
+      const lease = new RecordLease(this);
+      if (!leaseNext(core, nowMs, lease)) return false;
+      leases.push(lease);
+    }
+    return true;
   }
 
   /** What `take` would give: hands out and undoes, in reverse, as if nothing had been. */
@@ -175,19 +194,12 @@ export class Desk implements LeaseDesk {
       throw misuse("ARGUMENT_INVALID", `leases[${index}]`, list[index], "a lease");
     }
     const { core, nowMs } = this.#life.begin();
-    let count = 0;
     this.#life.durable?.need(RESULT_BYTES * (list.length + 1));
-    for (let index = 0; core !== undefined && index < list.length; index++) {
-      if (index % TOUCHED === 0) touchLeases(core, list as readonly RecordLease[], index);
-      const lease = list[index] as RecordLease;
-      if (!this.#isLive(core, lease, nowMs)) {
-        countLate(core);
-        continue;
-      }
-      learn(core, lease, undefined, nowMs);
-      done(core, lease, undefined, nowMs);
-      count++;
-    }
+    if (core === undefined) return 0;
+    if (isOverdue(core, nowMs)) step(core, nowMs);
+    const own = list as readonly RecordLease[];
+    const late = own.map(({ desk }) => desk !== this);
+    const count = endMany(core, own, late, nowMs);
     this.#life.end(nowMs);
     return count;
   }
@@ -328,16 +340,6 @@ export class Desk implements LeaseDesk {
       lease.data = recordData(core, record, lease.extras);
     }
   }
-}
-
-/** Warms the caches for the next TOUCHED leases that end, if they are many. */
-export function touchLeases(core: Core, leases: readonly RecordLease[], from: number): void {
-  const count = Math.min(leases.length - from, TOUCHED);
-  if (count < TOUCHED_MIN) return;
-  for (let at = 0; at < count; at++) {
-    scratchHandle(core.scratch, at, (leases[from + at] as RecordLease).record);
-  }
-  scratchTouch(core.scratch, core.seen.table.offset, count);
 }
 
 /** Found things, those that are no requests apart: they are told as errors, the others go on. */

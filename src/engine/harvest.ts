@@ -11,7 +11,8 @@
 import { memoryFull } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { ruleOf } from "../frontier/core.ts";
-import { countLate, done, isLive, isOverdue, learn, step } from "../frontier/leases.ts";
+import { endMany } from "../frontier/bulk.ts";
+import { isLive, isOverdue, step } from "../frontier/leases.ts";
 import { VERDICT_NO_FOLLOW } from "../frontier/verdict.ts";
 import {
   parentCreate,
@@ -35,7 +36,6 @@ import {
   foundTextBytes,
 } from "../workers/protocol/result-message.ts";
 import { type Gate, isByRows, pushLoaded, refuse } from "./intake.ts";
-import { TOUCHED, touchLeases } from "./desk.ts";
 import type { RecordLease } from "./lease.ts";
 import type { Life } from "./life.ts";
 
@@ -73,7 +73,7 @@ export function harvest(life: Life, sheaf: Sheaf): boolean[] {
   for (const lease of sheaf.leases) late.push(!isLive(core, lease, nowMs));
   const { gate } = life;
   const pages = pagesOf(core, gate, sheaf, late);
-  endAll(core, sheaf, late, nowMs);
+  endMany(core, sheaf.leases, late, nowMs);
   gate.isBusy = true;
   try {
     admitAll(gate, sheaf, pages, nowMs);
@@ -93,18 +93,6 @@ function roomFor({ leases, messages, starts }: Sheaf): number {
     bytes += foundTextBytes(message, start) + LINK_BYTES * foundCount(message, start);
   }
   return bytes;
-}
-
-function endAll(core: Core, { leases }: Sheaf, late: boolean[], nowMs: number): void {
-  for (let at = 0; at < leases.length; at++) {
-    if (at % TOUCHED === 0) touchLeases(core, leases, at);
-    const lease = leases[at] as RecordLease;
-    if (late[at] === true) countLate(core);
-    else if (isLive(core, lease, nowMs)) {
-      learn(core, lease, undefined, nowMs);
-      done(core, lease, undefined, nowMs);
-    } else late[at] = true; // the same one twice
-  }
 }
 
 /** Pages whose links go in, their parents made; those that nobody follows are refused here. */

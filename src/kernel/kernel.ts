@@ -67,6 +67,10 @@ export interface KernelExports {
   reviveQueues(job: number): void;
   /** Makes them from a row on; the row that is the owner's to make, or the count. */
   reviveRows(job: number, from: number): number;
+  /** Ends plain leases (assembly/lease.ts). */
+  endRecords(job: number, count: number): void;
+  /** Hands plain records out; how many. */
+  leaseRecords(job: number, max: number): number;
   copyBatch(jobs: number, count: number): void;
   /** Reads what the ends of records will need, all at once; a number of no meaning. */
   touchRecords(table: number, handles: number, count: number): number;

@@ -12,6 +12,7 @@
  *   make       MAKE_BYTES   the job that makes them
  *   rules      u32 × rows   the rule queue of each row of the batch in hand, where rules are matched
  *   parents    u32 × rows   parent of each row to be admitted, where they come of several pages
+ *   lease      LEASE_BYTES  the job that hands records out, or ends leases (layout/lease.ts)
  *
  * Nothing here outlives the call that filled it.
  */
@@ -33,6 +34,7 @@ export interface Scratch {
   readonly make: number;
   readonly rules: number;
   readonly parents: number;
+  readonly lease: number;
   readonly text: number;
   readonly textBytes: number;
   jobCount: number;
@@ -60,6 +62,7 @@ export function createScratch(store: Store): Scratch {
     make: arrays + step * 9,
     rules: arrays + step * 10,
     parents: arrays + step * 11,
+    lease: arrays + step * 12,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
     jobCount: 0,

@@ -16,7 +16,12 @@
  */
 import { assert, VERIFY } from "../base/assert.ts";
 import { memoryFull } from "../base/errors.ts";
-import { HEAP_HANDLE_SHIFT, HEAP_KEY_SHIFT } from "../layout/heap.ts";
+import {
+  HEAP_HANDLE_MASK,
+  HEAP_HANDLE_SHIFT,
+  HEAP_KEY_MASK,
+  HEAP_KEY_SHIFT,
+} from "../layout/heap.ts";
 import { ITEM_PLACE_WORD, PLACE_NOWHERE } from "../layout/item.ts";
 import { TIMELINE_POSITION_MASK, TIMELINE_SLACK } from "../layout/timeline.ts";
 import type { Region } from "../memory/region.ts";
@@ -124,6 +129,59 @@ export function timelinePush(line: Timeline, item: number, key: number, tie: num
   line.end = (end + 1) & TIMELINE_POSITION_MASK;
   line.lineCount++;
   return true;
+}
+
+/**
+ * Room for entries of one key whose ties rise from `tie` on: how many of `max` may be written at the line's end, where
+ * timelineKeys, timelineSlots and timelinePlace say; 0: none, push them. May remake the views. @hot
+ */
+export function timelineReserve(line: Timeline, key: number, tie: number, max: number): number {
+  if (!isInOrder(line, key, tie) && !openUp(line, key, tie)) return 0;
+  const { end, pages } = line;
+  if (!reserveAt(pages, line.first, end)) return 0;
+  const keys = HEAP_KEY_MASK + 1 - (end & HEAP_KEY_MASK);
+  const handles = HEAP_HANDLE_MASK + 1 - (end & HEAP_HANDLE_MASK);
+  return Math.min(max, keys, handles);
+}
+
+/** Byte offset of the next entry's key; its tie stands behind it. @hot */
+export function timelineKeys(line: Timeline): number {
+  return keyAt(line.pages, line.end) * 8;
+}
+
+/** Byte offset of the next entry's handle. @hot */
+export function timelineSlots(line: Timeline): number {
+  return handleAt(line.pages, line.end) * 4;
+}
+
+/** The place word of the next entry's item. @hot */
+export function timelinePlace(line: Timeline): number {
+  return TIMELINE_PLACE_BIT + line.end;
+}
+
+/** So many entries were written, with the places of their items. @hot */
+export function timelineExtend(line: Timeline, count: number): void {
+  line.end = (line.end + count) & TIMELINE_POSITION_MASK;
+  line.lineCount += count;
+}
+
+/** Whether an item stands here under this tie and a key beyond `key`, also when its memory may have been used anew. @hot */
+export function timelineHolds(line: Timeline, item: number, tie: number, key: number): boolean {
+  const place = placeOf(line, item);
+  if (place < TIMELINE_PLACE_BIT) {
+    return heapHas(line.heap, item) && isUnder(line.heap, item, tie, key);
+  }
+  const { pages, region } = line;
+  const position = place - TIMELINE_PLACE_BIT;
+  if (distance(line.first, position) >= distance(line.first, line.end)) return false;
+  const { f64, u32 } = region.views;
+  if (u32[handleAt(pages, position)] !== item) return false;
+  const at = keyAt(pages, position);
+  return f64[at + 1] === tie && key < (f64[at] as number);
+}
+
+function isUnder(heap: Heap, item: number, tie: number, key: number): boolean {
+  return heapTieOf(heap, item) === tie && key < heapKeyOf(heap, item);
 }
 
 /** Takes out the item of the lowest key and tie, or returns 0. @hot */

@@ -97,7 +97,7 @@ describe("the trace checker", () => {
     };
     const steps = [
       ...[admit(20), admit(21), admit(0), admit(10)],
-      ...[...visit(20, 0), ...visit(0, 1), ...visit(10, 2)], // hosts 0 and 1 fall idle, host 2 has more
+      ...[...visit(20, 0), ...visit(0, 1), ...visit(10, 2)], // host 2 has more
       ...[admit(1, 200), admit(11, 200)],
     ];
     const early = [...steps, out(1, 300)];

@@ -1,0 +1,98 @@
+/**
+ * Hand-outs and ends of many records at once, done by the kernel (assembly/lease.ts) as far as they are plain ones.
+ *
+ *   timelineReserve ─▶ leaseRecords ─▶ handles in the scratch, ties from `sequence` + 1 on
+ *   handles in the scratch ─▶ touchRecords ─▶ endRecords ─▶ memory, last references of hosts and parents given back here
+ *
+ *   I1  An entry of the timeline is written for each record handed out, and for no other.
+ */
+import {
+  LEASE_DEADLINE_WORD,
+  LEASE_HANDLES_WORD,
+  LEASE_IDLES_WORD,
+  LEASE_IDLE_WORD,
+  LEASE_KEYS_WORD,
+  LEASE_ORPHANED_WORD,
+  LEASE_ORPHANS_WORD,
+  LEASE_PLACE_WORD,
+  LEASE_RULE_WORD,
+  LEASE_SEQUENCE_WORD,
+  LEASE_SIZES_WORD,
+  LEASE_SLOTS_WORD,
+  LEASE_TABLE_WORD,
+} from "../layout/lease.ts";
+import { arenaGive } from "../memory/arena.ts";
+import { type HostTable, hostRelease } from "./host-table.ts";
+import { parentRelease } from "./record.ts";
+import type { Scratch } from "./scratch.ts";
+import {
+  type Timeline,
+  timelineExtend,
+  timelineKeys,
+  timelinePlace,
+  timelineReserve,
+  timelineSlots,
+} from "./timeline.ts";
+
+/**
+ * Hands out at most `max` records of a rule queue until `deadlineMs`: how many; their handles stand in the scratch. The first
+ * takes the sequence behind `sequence`. May remake the views. @hot
+ */
+export function leaseBatch(
+  scratch: Scratch,
+  deadlines: Timeline,
+  rule: number,
+  max: number,
+  deadlineMs: number,
+  sequence: number,
+): number {
+  const room = timelineReserve(deadlines, deadlineMs, sequence + 1, max);
+  if (room === 0) return 0;
+  const { kernel, region } = scratch.store;
+  const { u32, f64 } = region.views;
+  const job = scratch.lease >> 2;
+  u32[job + LEASE_RULE_WORD] = rule;
+  u32[job + LEASE_HANDLES_WORD] = scratch.handles;
+  u32[job + LEASE_KEYS_WORD] = timelineKeys(deadlines);
+  u32[job + LEASE_SLOTS_WORD] = timelineSlots(deadlines);
+  u32[job + LEASE_PLACE_WORD] = timelinePlace(deadlines);
+  f64[(job + LEASE_DEADLINE_WORD) >> 1] = deadlineMs;
+  f64[(job + LEASE_SEQUENCE_WORD) >> 1] = sequence;
+  const made = kernel.exports.leaseRecords(scratch.lease, room);
+  timelineExtend(deadlines, made);
+  return made;
+}
+
+/** The record that the last leaseBatch handed out at `index`. @hot */
+export function leasedAt(scratch: Scratch, index: number): number {
+  return scratch.store.region.views.u32[(scratch.handles >> 2) + index] as number;
+}
+
+/**
+ * Ends the first `count` leases whose records stand in the scratch, plain ones that are out of the timeline; their identities
+ * stand in the table at `table`. @hot
+ */
+export function endBatch(scratch: Scratch, hosts: HostTable, table: number, count: number): void {
+  const { arena, kernel, region } = scratch.store;
+  const { u32 } = region.views;
+  const job = scratch.lease >> 2;
+  u32[job + LEASE_HANDLES_WORD] = scratch.handles;
+  u32[job + LEASE_TABLE_WORD] = table;
+  u32[job + LEASE_SIZES_WORD] = scratch.sizes;
+  u32[job + LEASE_IDLE_WORD] = scratch.hostValues;
+  u32[job + LEASE_ORPHANS_WORD] = scratch.hostSlots;
+  kernel.exports.endRecords(scratch.lease, count);
+  const handles = scratch.handles >> 2;
+  const sizes = scratch.sizes >> 2;
+  for (let index = 0; index < count; index++) {
+    arenaGive(arena, u32[handles + index] as number, u32[sizes + index] as number);
+  }
+  const idles = u32[job + LEASE_IDLES_WORD] as number;
+  for (let index = 0; index < idles; index++) {
+    hostRelease(hosts, u32[(scratch.hostValues >> 2) + index] as number);
+  }
+  const orphaned = u32[job + LEASE_ORPHANED_WORD] as number;
+  for (let index = 0; index < orphaned; index++) {
+    parentRelease(scratch.store, u32[(scratch.hostSlots >> 2) + index] as number);
+  }
+}
