@@ -9,8 +9,8 @@
  *       they wait for it; none is dropped.
  *   I3  Seeds of templates are made when they are pushed, never as one list.
  */
-import type { Core } from "../frontier/core.ts";
-import { isSweeping, sweepSlice } from "../frontier/rule-set.ts";
+import { type Core, ruleOfId } from "../frontier/core.ts";
+import { isSweeping, sweepSlice } from "../frontier/sweeping.ts";
 import type { RuleSpec } from "../frontier/rules.ts";
 import { isSpillDue, relieve, spillFault } from "../frontier/spilling.ts";
 import { seenIsBusy, seenStep } from "../structures/seen-set.ts";
@@ -171,7 +171,7 @@ export class Chores {
     const seeding = this.#seedings[0];
     const most = Math.min(SLICE_SEEDS, roomOf(core));
     if (seeding === undefined || most === 0) return;
-    if (!core.ruleById.has(seeding.id)) {
+    if (ruleOfId(core, seeding.id) === undefined) {
       this.#seedings.shift(); // its rule has gone
       return;
     }

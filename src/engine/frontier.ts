@@ -339,14 +339,14 @@ export class MemoryFrontier implements Frontier {
   }
 
   setRules(rules: Rule[], version?: number | string): void {
-    const specs = normalizeRules(rules, this.#settings.defaults, this.#settings.seen.mode);
+    const list = normalizeRules(rules, this.#settings.defaults, this.#settings.seen.mode);
     if (version !== undefined && typeof version !== "string" && !Number.isFinite(version)) {
       throw misuse("ARGUMENT_INVALID", "version", version, "a number or a text");
     }
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
     this.#life.durable?.need(STEERING_BYTES);
-    installRules(core, specs, version ?? nextVersion(core.version), nowMs);
+    installRules(core, list, version ?? nextVersion(core.version));
     this.#rulesNow = rules;
     core.log?.note("rules", storedRules(rules, core.version));
     this.#life.chores.rulesChanged(core, nowMs);

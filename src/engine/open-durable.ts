@@ -189,8 +189,8 @@ function restoreRules(
   const note = settings.rulesGiven === undefined ? noteOf(found, "rules") : undefined;
   if (note === undefined || note === null) return;
   const { rules, version } = note as { rules: Rule[]; version: number | string };
-  const specs = normalizeRules(rules, settings.defaults, settings.seen.mode);
-  installRules(core, specs, version, settings.clock.now());
+  const list = normalizeRules(rules, settings.defaults, settings.seen.mode);
+  installRules(core, list, version);
 }
 
 function noteOf(found: Recovered | undefined, name: string): unknown {

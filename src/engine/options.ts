@@ -14,7 +14,7 @@ import {
   normalizeRulePolicy,
   type RulePolicy,
 } from "../frontier/policy.ts";
-import { defaultRule, normalizeRules, type RuleSpec } from "../frontier/rules.ts";
+import { defaultRule, normalizeRules, type RuleList } from "../frontier/rules.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import type { Files } from "../persistence/files.ts";
 import { URL_BYTES_MAX } from "../url/canonical.ts";
@@ -43,7 +43,7 @@ export interface Settings {
   /** As they were given; undefined: those of the directory, if it has any. */
   readonly rulesGiven: FrontierOptions["rules"];
   /** The rules to begin with, and what stands in for fields that later ones do not give. */
-  readonly rules: readonly RuleSpec[];
+  readonly rules: RuleList;
   readonly defaults: RulePolicy;
   readonly seen: {
     readonly mode: "exact" | "tiered" | "bloom";
@@ -149,7 +149,7 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
     key,
     rules:
       options.rules === undefined
-        ? [defaultRule(policy, key)]
+        ? defaultRule(policy, key)
         : normalizeRules(options.rules, defaults, seen.mode),
     rulesGiven: options.rules,
     defaults,

@@ -98,8 +98,7 @@ export function createRuntime(
     scratch: createScratch(store),
     spilling: spillingOf(settings, store, seen, tiers),
   };
-  const { specs, version } = before?.core ?? { specs: settings.rules, version: 0 };
-  installRules(core, specs, version, before?.nowMs ?? 0);
+  installRules(core, before?.core ?? settings.rules, before?.core.version ?? 0);
   if (before !== undefined) carryHosts(before.core, core, before.nowMs);
   const batch = createUrlBatch(kernel, { maxUrlBytes: settings.maxUrlBytes });
   store.region.views.u32.set(secret, batch.area.secret >>> 2);

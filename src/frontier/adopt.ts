@@ -28,7 +28,7 @@ import {
 import { recordUrl } from "../structures/scratch.ts";
 import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { word } from "../structures/store.ts";
-import { type Core, ruleOf, type RuleState } from "./core.ts";
+import { type Core, ruleOf, ruleOfId, type RuleState } from "./core.ts";
 import { LOG_MOVED } from "./log.ts";
 import { matchUrl, NO_RULE } from "../url/matcher.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
@@ -76,7 +76,7 @@ export function adoptOrphans(core: Core, nowMs: number): void {
 
 /** The rule that the records of a gone one go on under: that of its id, else the one that takes the URL. */
 export function successorOf(core: Core, from: RuleState, url: string): RuleState | undefined {
-  const same = core.ruleById.get(from.id);
+  const same = ruleOfId(core, from.id);
   if (same !== undefined) return same;
   const order = matchUrl(core.matcher, url, hostOfUrl(url));
   return order === NO_RULE ? undefined : core.active[order];

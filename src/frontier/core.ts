@@ -34,7 +34,7 @@ import { type Store, word } from "../structures/store.ts";
 import type { FrontierPolicy, GroupBy } from "./policy.ts";
 import type { Matcher } from "../url/matcher.ts";
 import type { NormalPolicy } from "../url/policy.ts";
-import type { RuleSpec } from "./rules.ts";
+import type { RuleList, RuleSpec } from "./rules.ts";
 import type { RuleState } from "./rule-state.ts";
 import type { Sweep } from "./sweep.ts";
 import type { Shares } from "./shares.ts";
@@ -121,10 +121,10 @@ export interface Core {
   readonly rules: RuleState[];
   /** Indexes of `rules` that nothing names. */
   readonly spare: number[];
-  /** The set: its specifications, its rules in their order and by id, its version. */
+  /** The set: its specifications, where each id stands among them, its rules in the same order, its version. */
   specs: readonly RuleSpec[];
+  orders: RuleList["orders"];
   active: RuleState[];
-  ruleById: Map<string, RuleState>;
   version: number | string;
   matcher: Matcher;
   /** The rule of the set that takes every URL unasked. */
@@ -174,6 +174,12 @@ export function effectivePriority(
 ): number {
   const base = asked ?? policy.priority;
   return policy.depthPriority === 0 ? base : clampPriority(base - depth * policy.depthPriority);
+}
+
+/** The rule of an id in the set that stands. */
+export function ruleOfId({ active, orders }: Core, id: string): RuleState | undefined {
+  const order = orders.get(id);
+  return order === undefined || order < 0 ? undefined : active[order];
 }
 
 /** The rule of a record. @hot */

@@ -238,11 +238,13 @@ export function checkObject(value: unknown, path: string, fields: readonly strin
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw misuse("OPTION_INVALID", path, value, "an object");
   }
-  for (const [field, given] of Object.entries(value)) {
+  for (const field of Object.keys(value)) {
     if (!fields.includes(field)) {
       throw misuse("OPTION_INVALID", `${path}.${field}`, "unknown", `one of ${fields.join(", ")}`);
     }
-    if (given === null) throw misuse("OPTION_INVALID", `${path}.${field}`, null, "a value or none");
+    if ((value as Record<string, unknown>)[field] === null) {
+      throw misuse("OPTION_INVALID", `${path}.${field}`, null, "a value or none");
+    }
   }
 }
 

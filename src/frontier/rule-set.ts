@@ -1,67 +1,43 @@
 /**
  * RuleSet: one set of rules taken in place of another while the frontier runs, and the sweep that follows.
  *
- *   setRules ─▶ admissions follow the new set ─▶ slices of the sweep: 1 pending of rules that went   ─▶ adopted
- *                                                                     2 waiting of rules that went   ─▶ adopted
- *                                                                     3 hosts of rules that changed  ─▶ settled
- *                                                                     4 queues of empty gone rules   ─▶ freed
+ *   setRules ─▶ admissions follow the new set ─▶ slices of the sweep (sweeping.ts): 1 pending of rules that went   ─▶ adopted
+ *                                                                                   2 waiting of rules that went   ─▶ adopted
+ *                                                                                   3 hosts of rules that changed  ─▶ settled
+ *                                                                                   4 empty gone rules             ─▶ freed
  *
  *   same id, same politeness unit    takes the new policy where it stands
  *   same id, politeness comes, goes  a new rule of that id; what is pending moves over, in the sweep or when its turn comes
  *   id gone                          matched again, in the sweep or when its turn comes; leases keep what they have
  *
  *   I1  There is one sweep at most, however often rules are swapped: a new set restarts it with what is left.
- *   I2  A slice does a bounded amount of work, whatever is pending.
- *   I3  A gone rule keeps its index until nothing names it; then the index is used again.
+ *   I2  A gone rule keeps its index until nothing names it; then the index is used again.
+ *
+ * Cost: one call, since admissions follow the whole set at once: some 1.5 µs a rule (docs/guides/rules.md).
  */
 import { memoryFull } from "../base/errors.ts";
-import { heapAt, heapCount } from "../structures/heap.ts";
-import {
-  QUEUE_HOST_WORD,
-  QUEUE_RANKS_WORD,
-  RULE_QUEUE_RANKS_WORD,
-  ruleQueueCreate,
-} from "../structures/host-table.ts";
-import { queueFree, queueNextOfRule } from "../structures/host-queue.ts";
-import { laneFirst } from "../structures/lane.ts";
-import { ranksBest } from "../structures/ranks.ts";
-import { laneIsSpilled } from "../structures/spill-chain.ts";
-import { word } from "../structures/store.ts";
+import { ruleQueueCreate } from "../structures/host-table.ts";
 import { createHostMemo } from "../url/host-memo.ts";
 import { isExempt } from "../url/identity.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { adoptRecord } from "./adopt.ts";
-import { type Core, createRule, ruleFlags, ruleOf, type RuleState } from "./core.ts";
+import { type Core, createRule, ruleFlags, ruleOfId, type RuleState } from "./core.ts";
 import { isEpochPlain, noteEpochs } from "./epochs.ts";
 import { noteKinds } from "./groups.ts";
 import { createMatcher, NO_RULE } from "../url/matcher.ts";
 import { type FrontierPolicy, type GroupTerm, normalizeRulePolicy } from "./policy.ts";
 import { isBudgeted } from "./politeness.ts";
-import type { RuleSpec } from "./rules.ts";
-import { settleHost, standingOf } from "./schedule.ts";
-import { readyLane, relieve } from "./spilling.ts";
-import type { Sweep } from "./sweep.ts";
-import { takePolicy } from "./rule-state.ts";
-import {
-  createShares,
-  sharesAdd,
-  sharesJoin,
-  sharesLeave,
-  sharesReorder,
-  sharesTake,
-} from "./shares.ts";
-
-/** What one slice may do: some 2 µs a record, and several times that where every one misses the caches: below 5 ms. */
-const SLICE_COST = 400;
-/** Looking at a thing and passing on, against moving a record. */
-const LOOK_COST = 0.05;
+import type { RuleList, RuleSpec } from "./rules.ts";
+import { goneOrder, takePolicy } from "./rule-state.ts";
+import { createShares, sharesAdd, sharesReorder, sharesTake } from "./shares.ts";
+import { settleSole, spareRule, startSweep } from "./sweeping.ts";
 
 /** What a core knows of its rules. */
 type RuleFields = Pick<
   Core,
   | "rules"
   | "active"
-  | "ruleById"
+  | "orders"
   | "matcher"
   | "plain"
   | "sole"
@@ -93,7 +69,7 @@ export function createRules(store: Core["store"]): RuleFields {
     rules: [none],
     none,
     active: [],
-    ruleById: new Map(),
+    orders: new Map(),
     matcher: createMatcher([], createHostMemo(store.kernel)),
     plain: undefined,
     sole: undefined,
@@ -111,69 +87,72 @@ export function createRules(store: Core["store"]): RuleFields {
   };
 }
 
-/** Takes a checked set; the sweep is begun, and its first slice done. */
-export function installRules(
-  core: Core,
-  specs: readonly RuleSpec[],
-  version: number | string,
-  nowMs: number,
-): void {
-  const before = core.ruleById;
+/** Takes a checked set; the sweep is begun. All that can fail comes before anything changes. */
+export function installRules(core: Core, list: RuleList, version: number | string): void {
+  const { specs, orders } = list;
+  const before = core.active;
   const changed: RuleState[] = [];
-  const active: RuleState[] = [];
-  const ruleById = new Map<string, RuleState>();
-  for (const [order, spec] of specs.entries()) {
-    const old = before.get(spec.id);
-    const isKept = old !== undefined && standsAlike(old.policy, spec.policy);
-    const rule = isKept ? old : makeRule(core, spec, order);
-    if (isKept && !goesAlike(old.policy, spec.policy)) changed.push(old);
-    if (!isKept && old !== undefined) inherit(core, rule, old);
-    takePolicy(core.store, rule, { policy: spec.policy, key: spec.key, rate: spec.rate, order });
+  const olds = specs.map(({ id }, order) => olderOf(core, id, order));
+  const active = makeRules(core, specs, olds);
+  for (let order = 0; order < before.length; order++) (before[order] as RuleState).isGone = true;
+  for (let order = 0; order < specs.length; order++) {
+    const spec = specs[order] as RuleSpec;
+    const rule = active[order] as RuleState;
+    const old = olds[order];
+    if (rule === old && !goesAlike(old.policy, spec.policy)) changed.push(old);
+    if (rule !== old && old !== undefined) inherit(core, rule, old);
+    rule.isGone = false;
+    takePolicy(core.store, rule, spec, order);
     core.flagsSeen |= ruleFlags(core, rule.handle);
     sharesTake(core.shares, rule);
-    active.push(rule);
-    ruleById.set(spec.id, rule);
   }
-  for (const old of before.values()) if (ruleById.get(old.id) !== old) old.isGone = true;
-  const state = { active, ruleById, specs, version };
-  const memo = core.matcher.memo;
-  Object.assign(core, state, {
-    matcher: createMatcher(
-      specs.map(({ match }) => match),
-      memo,
-    ),
-  });
+  for (const old of before) if (old.isGone) retire(core, old);
+  const matches = specs.map(({ match }) => match);
+  const matcher = createMatcher(matches, core.matcher.memo);
+  Object.assign(core, { active, orders, specs, version, matcher });
   noteKinds(core);
   core.isEach = active.some(({ policy }) => !isPlainPolicy(policy));
   noteEpochs(core);
   core.isSpecial = active.some(({ key }) => needsMore(key));
   core.soleKey = active.every(({ key }) => key === active[0]?.key) ? active[0]?.key : undefined;
-  core.plain = core.matcher.all === NO_RULE ? undefined : active[core.matcher.all];
+  core.plain = matcher.all === NO_RULE ? undefined : active[matcher.all];
   startSweep(core, changed);
   settleSole(core);
   sharesReorder(core.shares); // orders have changed
-  sweepSlice(core, nowMs);
 }
 
-/** One slice of the sweep; true: nothing is left to do. */
-export function sweepSlice(core: Core, nowMs: number): boolean {
-  const { sweep } = core;
-  if (sweep === undefined || sweep.isDone) return true;
-  let left = SLICE_COST;
-  for (const phase of [sweepPending, sweepWaiting, sweepChanged, sweepGone]) {
-    left = phase(core, left, nowMs);
-    if (left <= 0) break;
+/** Among rules of the same pass it stands behind those of the set. */
+function retire({ shares }: Core, rule: RuleState): void {
+  rule.order = goneOrder(rule.index);
+  sharesTake(shares, rule);
+}
+
+/** The rules of a set: those that stand already under their ids, and new ones for the rest. */
+function makeRules(
+  core: Core,
+  specs: readonly RuleSpec[],
+  olds: ReadonlyArray<RuleState | undefined>,
+): RuleState[] {
+  const active: RuleState[] = [];
+  try {
+    for (let order = 0; order < specs.length; order++) {
+      const spec = specs[order] as RuleSpec;
+      const old = olds[order];
+      const isKept = old !== undefined && standsAlike(old.policy, spec.policy);
+      active.push(isKept ? old : makeRule(core, spec, order));
+    }
+  } catch (error) {
+    const standing = new Set(core.active);
+    for (const rule of active) if (!standing.has(rule)) spareRule(core, rule);
+    throw error;
   }
-  relieve(core, nowMs);
-  if (left <= 0) return false;
-  settleSole(core);
-  sweep.isDone = true;
-  return true;
+  return active;
 }
 
-/** Whether a sweep has work left for another slice. */
-export function isSweeping(core: Core): boolean {
-  return core.sweep !== undefined && !core.sweep.isDone;
+/** The rule of an id under the set before; most stand where they stood. */
+function olderOf(core: Core, id: string, order: number): RuleState | undefined {
+  const there = core.active[order];
+  return there?.id === id ? there : ruleOfId(core, id);
 }
 
 /** Whether plain rows of a rule may be admitted as a batch. */
@@ -224,130 +203,4 @@ function inherit({ shares }: Core, rule: RuleState, old: RuleState): void {
   shares.passes[rule.index] = shares.passes[old.index] as number;
   rule.served = old.served;
   rule.done = old.done;
-}
-
-function startSweep(core: Core, changed: RuleState[]): void {
-  const left = isSweeping(core) ? core.sweep : undefined;
-  for (const rule of core.rules) rule.cursor = 0;
-  core.sweep = {
-    version: core.version,
-    changed: [...new Set([...(left?.changed ?? []), ...changed])].filter((rule) => !rule.isGone),
-    queue: 0,
-    waitingAt: -1,
-    moved: left?.moved ?? 0,
-    unmatched: left?.unmatched ?? [],
-    unmatchedCount: left?.unmatchedCount ?? 0,
-    isDone: false,
-  };
-}
-
-/** Finds out whether one rule is all there is; shares are kept only where it is not. */
-function settleSole(core: Core): void {
-  const { rules, shares, spare, none } = core;
-  const isOne = core.active.length === 1 && rules.length - spare.length === 2 && none.failed === 0;
-  core.sole = isOne ? core.active[0] : undefined;
-  if (core.sole !== undefined) {
-    const { index } = core.sole;
-    shares.passes[index] = Math.max(shares.passes[index] as number, shares.current);
-  }
-  for (const { index, handle } of rules) {
-    const stands = word(core.store, handle, RULE_QUEUE_RANKS_WORD) !== 0;
-    if (isOne || !stands) sharesLeave(shares, index);
-    else sharesJoin(shares, index);
-  }
-}
-
-function sweepPending(core: Core, cost: number, nowMs: number): number {
-  let left = cost;
-  for (const rule of core.rules) {
-    if (!rule.isGone) continue;
-    while (rule.pending > 0) {
-      if (left <= 0) return left;
-      const record = standingOf(core, rule) || nextQueued(core, rule);
-      if (record === 0) left -= 1;
-      else adoptRecord(core, record, nowMs);
-      left -= 1;
-    }
-  }
-  return left;
-}
-
-/** The first record of the next host queue that holds one; 0: some were looked at in vain. */
-function nextQueued(core: Core, rule: RuleState): number {
-  const { store } = core;
-  let queue = rule.cursor || queueNextOfRule(store, rule.handle, 0);
-  for (let looks = 0; queue !== 0 && looks < 1 / LOOK_COST; looks++) {
-    rule.cursor = queue;
-    if (word(store, queue, QUEUE_RANKS_WORD) !== 0) return firstOf(core, rule, queue);
-    queue = queueNextOfRule(store, rule.handle, queue);
-  }
-  rule.cursor = queue;
-  return 0;
-}
-
-function firstOf(core: Core, rule: RuleState, queue: number): number {
-  const { arena, region } = core.store;
-  const lane = ranksBest(arena, word(core.store, queue, QUEUE_RANKS_WORD));
-  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, rule.policy.isLifo);
-  return laneFirst(region, lane);
-}
-
-/** Passes over the waiting heap from its end until no gone rule has a record there: adopting may change its order. */
-function sweepWaiting(core: Core, cost: number, nowMs: number): number {
-  let left = cost;
-  const sweep = core.sweep as Sweep;
-  while (core.rules.some(({ isGone, waiting }) => isGone && waiting > 0)) {
-    if (sweep.waitingAt < 0) sweep.waitingAt = heapCount(core.waiting) - 1;
-    sweep.waitingAt = Math.min(sweep.waitingAt, heapCount(core.waiting) - 1);
-    for (; sweep.waitingAt >= 0; sweep.waitingAt--) {
-      if (left <= 0) return left;
-      left -= LOOK_COST;
-      const record = heapAt(core.waiting, sweep.waitingAt);
-      if (!ruleOf(core, record).isGone) continue;
-      adoptRecord(core, record, nowMs);
-      left -= 1;
-      sweep.waitingAt = Math.min(sweep.waitingAt, heapCount(core.waiting));
-    }
-  }
-  return left;
-}
-
-function sweepChanged(core: Core, cost: number, nowMs: number): number {
-  let left = cost;
-  const sweep = core.sweep as Sweep;
-  for (let rule = sweep.changed[0]; rule !== undefined; rule = sweep.changed[0]) {
-    sweep.queue ||= queueNextOfRule(core.store, rule.handle, 0);
-    while (sweep.queue !== 0) {
-      if (left <= 0) return left;
-      settleHost(core, word(core.store, sweep.queue, QUEUE_HOST_WORD), nowMs);
-      sweep.queue = queueNextOfRule(core.store, rule.handle, sweep.queue);
-      left -= LOOK_COST * 4;
-    }
-    sweep.changed.shift();
-  }
-  return left;
-}
-
-/** Gone rules that no record names give their queues and their index back. */
-function sweepGone(core: Core, cost: number): number {
-  let left = cost;
-  const { rules, spare, store } = core;
-  const isSpare = new Set(spare);
-  for (const rule of rules) {
-    if (!rule.isGone || rule === core.none || isSpare.has(rule.index) || isNamed(rule)) continue;
-    for (;;) {
-      if (left <= 0) return left;
-      const queue = queueNextOfRule(store, rule.handle, 0);
-      if (queue === 0) break;
-      queueFree(store, queue);
-      left -= LOOK_COST * 4;
-    }
-    sharesLeave(core.shares, rule.index);
-    spare.push(rule.index);
-  }
-  return left;
-}
-
-function isNamed({ pending, waiting, leased, resting, failed }: RuleState): boolean {
-  return pending + waiting + leased + resting + failed > 0;
 }

@@ -29,6 +29,8 @@ import type { NormalPolicy } from "../url/policy.ts";
 import type { FrontierPolicy } from "./policy.ts";
 
 const WORD_MAX = 0xffff_ffff;
+/** The order of gone rules: behind all of a set, no two alike. */
+const GONE_ORDER = 2 ** 30;
 
 /** What makes a rule. */
 export interface RuleParts {
@@ -58,6 +60,8 @@ export class RuleState {
   /** Done, and coming again by themselves. */
   resting = 0;
   failed = 0;
+  /** Nothing names it: its index waits for another rule. */
+  isSpare = false;
   readonly #store: Store;
 
   constructor(store: Store, parts: RuleParts) {
@@ -110,6 +114,11 @@ export class RuleState {
   }
 }
 
+/** Where a rule of no set stands among rules of the same pass. */
+export function goneOrder(index: number): number {
+  return GONE_ORDER + index;
+}
+
 /** A rule with nothing under it yet; its rule queue may have been another's. */
 export function createRule(store: Store, parts: RuleParts): RuleState {
   const rule = new RuleState(store, parts);
@@ -119,7 +128,7 @@ export function createRule(store: Store, parts: RuleParts): RuleState {
   rule.done = 0;
   rule.served = 0;
   rule.isGone = false;
-  takePolicy(store, rule, parts);
+  takePolicy(store, rule, parts, parts.order);
   return rule;
 }
 
@@ -127,7 +136,8 @@ export function createRule(store: Store, parts: RuleParts): RuleState {
 export function takePolicy(
   store: Store,
   rule: RuleState,
-  { policy, key, order, rate }: Pick<RuleParts, "policy" | "key" | "order" | "rate">,
+  { policy, key, rate }: Pick<RuleParts, "policy" | "key" | "rate">,
+  order: number,
 ): void {
   const { handle } = rule;
   rule.policy = policy;

@@ -36,6 +36,13 @@ const EVERY_MS_MIN = 1;
 
 type SeenMode = "exact" | "tiered" | "bloom";
 
+/** A checked set: the active rules in their order, and where each id stands. */
+export interface RuleList {
+  readonly specs: readonly RuleSpec[];
+  /** Place among `specs` by id; NOT_ACTIVE: it is there, and not active. */
+  readonly orders: ReadonlyMap<string, number>;
+}
+
 export interface RuleSpec {
   readonly id: string;
   readonly policy: FrontierPolicy;
@@ -46,106 +53,148 @@ export interface RuleSpec {
   readonly everyMs: number | undefined;
 }
 
-const MATCH_ALL: RuleMatch = { hosts: [], domains: [], pattern: undefined, schemes: SCHEMES_ALL };
+const NOT_ACTIVE = -1;
+
+const NOTHING: readonly string[] = Object.freeze([]);
+const NO_FIELDS = Object.freeze({});
+/** The rate of a rule that says nothing of its share. */
+const USUAL_RATE = 100;
 
 const RULE_FIELDS = ["id", "active", "match", "share", "seeds", "every", ...POLICY_FIELDS];
+const MATCH_FIELDS = ["hosts", "domains", "pattern", "schemes"];
+
+/** What the entries of a list must be, and how they are kept. */
+interface Entry {
+  readonly expected: string;
+  readonly read: (text: string) => string | undefined;
+}
+
+const HOST: Entry = {
+  expected: "a host such as 'www.example.com', with or without a port",
+  read: normalHost,
+};
+const DOMAIN: Entry = {
+  expected: "a domain such as 'example.com', for itself and all below it",
+  read: normalDomain,
+};
+const SCHEME: Entry = {
+  expected: "'http' or 'https'",
+  read: (text) => (text === "http" || text === "https" ? text : undefined),
+};
+const SEED: Entry = {
+  expected: "a URL or a seed template such as 'http://x/[1-3]'",
+  read: templateOf,
+};
 
 /** The one rule of a frontier that was given none: it takes everything. */
-export function defaultRule(policy: FrontierPolicy, key: NormalPolicy): RuleSpec {
-  return {
-    id: "default",
-    policy,
-    key,
-    rate: 100,
-    match: MATCH_ALL,
-    seeds: [],
-    everyMs: undefined,
-  };
+export function defaultRule(policy: FrontierPolicy, key: NormalPolicy): RuleList {
+  const id = "default";
+  const match = matchOf(NO_FIELDS, 0);
+  const spec = { id, policy, key, rate: USUAL_RATE, match, seeds: NOTHING, everyMs: undefined };
+  return { specs: [spec], orders: new Map([[id, 0]]) };
 }
 
 /** Checks a whole set; throws RULE_INVALID at the first field that is wrong. */
-export function normalizeRules(given: unknown, defaults: RulePolicy, mode: SeenMode): RuleSpec[] {
+export function normalizeRules(given: unknown, defaults: RulePolicy, mode: SeenMode): RuleList {
   if (!Array.isArray(given)) throw misuse("RULE_INVALID", "rules", given, "a list of rules");
   if (given.length > RULES_MAX) {
     throw misuse("RULE_INVALID", "rules", `${given.length} rules`, `at most ${RULES_MAX}`);
   }
-  const ids = new Set<string>();
-  const keys = new Map<unknown, NormalPolicy>();
+  const orders = new Map<string, number>();
   const specs: RuleSpec[] = [];
-  // Rules that give no policy of their own share one object, which then stays in the caches.
-  const usual = new Map<"policy", FrontierPolicy>();
+  const setting: Setting = { defaults, mode, usual: undefined, keys: new Map() };
   for (let index = 0; index < given.length; index++) {
     const id = idOf(given[index], index);
-    if (ids.has(id)) throw misuse("RULE_INVALID", `rule '${id}'.id`, id, "an id of its own");
-    ids.add(id);
-    const spec = named(id, () => specOf(id, given[index] as Rule, { defaults, mode, usual }));
-    if (spec !== undefined) specs.push({ ...spec, key: shared(keys, spec.key) });
+    const spec = specOf(id, given[index] as Rule, setting, specs.length);
+    const known = orders.size;
+    orders.set(id, spec === undefined ? NOT_ACTIVE : specs.length);
+    if (orders.size === known) {
+      throw misuse("RULE_INVALID", `rule '${id}'.id`, id, "an id of its own");
+    }
+    if (spec !== undefined) specs.push(spec);
   }
-  return specs;
+  return { specs, orders };
 }
 
 function idOf(rule: unknown, index: number): string {
-  const name = `rules[${index}]`;
   if (typeof rule !== "object" || rule === null || Array.isArray(rule)) {
-    throw misuse("RULE_INVALID", name, rule, "an object");
+    throw misuse("RULE_INVALID", `rules[${index}]`, rule, "an object");
   }
   const { id } = rule as { id: unknown };
   if (typeof id === "string" && id !== "" && id.length <= ID_LENGTH_MAX) return id;
-  throw misuse("RULE_INVALID", `${name}.id`, id, `a text of 1 to ${ID_LENGTH_MAX} characters`);
-}
-
-/** Whatever the checks of one rule throw, says which rule. */
-function named<T>(id: string, check: () => T): T {
-  try {
-    return check();
-  } catch (cause) {
-    if (cause instanceof FrontierError) {
-      if (cause.code === "UNSUPPORTED") throw cause;
-      const details = typeof cause.details === "object" ? cause.details : {};
-      throw new FrontierError("RULE_INVALID", cause.message, { rule: id, ...details });
-    }
-    throw new FrontierError("RULE_INVALID", `rule '${id}': unreadable (expected: plain data)`, {
-      cause,
-    });
-  }
+  const expected = `a text of 1 to ${ID_LENGTH_MAX} characters`;
+  throw misuse("RULE_INVALID", `rules[${index}].id`, id, expected);
 }
 
 /** What the rules of a set have in common. */
 interface Setting {
   readonly defaults: RulePolicy;
   readonly mode: SeenMode;
-  /** The policy of rules that give none, once it is known. */
-  readonly usual: Map<"policy", FrontierPolicy>;
+  /** Rules that give no policy of their own share this one, which then stays in the caches. */
+  usual: Terms | undefined;
+  /** Key policies by what they say, so that a batch is keyed at once where it can be. */
+  readonly keys: Map<string, NormalPolicy>;
 }
 
-/** One rule; undefined: it is not active, but checked all the same. */
-function specOf(id: string, rule: Rule, { defaults, mode, usual }: Setting): RuleSpec | undefined {
-  const path = `rule '${id}'`;
-  checkObject(rule, path, RULE_FIELDS);
-  const own: Record<string, unknown> = { ...defaults };
-  for (const field of POLICY_FIELDS) {
-    const value: unknown = rule[field as keyof RulePolicy];
-    if (value !== undefined) own[field] = value;
+interface Terms {
+  readonly policy: FrontierPolicy;
+  readonly key: NormalPolicy;
+}
+
+/**
+ * One rule; undefined: it is not active, but checked all the same. The names of fields begin behind the rule's, which is put
+ * before them only where one is wrong: sets of very many rules are taken in one call.
+ */
+function specOf(id: string, rule: Rule, setting: Setting, order: number): RuleSpec | undefined {
+  try {
+    checkObject(rule, "", RULE_FIELDS);
+    const { policy, key } = termsOf(rule, setting);
+    const { share, match, seeds, every, active = true } = rule;
+    const spec: RuleSpec = {
+      id,
+      policy,
+      key,
+      rate: share === undefined ? USUAL_RATE : rateOf(share, ".share"),
+      match: matchOf(match ?? NO_FIELDS, order),
+      seeds: seeds === undefined ? NOTHING : eachOf(seeds, ".seeds", SEED),
+      everyMs: every === undefined ? undefined : everyOf(every, ".every"),
+    };
+    return flag(active, ".active") ? spec : undefined;
+  } catch (cause) {
+    throw named(id, cause);
   }
-  const isUsual = POLICY_FIELDS.every((field) => rule[field as keyof RulePolicy] === undefined);
-  const known = isUsual ? usual.get("policy") : undefined;
-  const policy = known ?? normalizeRulePolicy(own as RulePolicy, path);
-  if (isUsual) usual.set("policy", policy);
-  checkEpochMode(policy.epoch, mode, `${path}.epoch`);
-  const spec: RuleSpec = {
-    id,
-    policy,
-    key: normalizePolicy(policy.key ?? {}, `${path}.key`),
-    rate: rateOf(rule.share, `${path}.share`),
-    match: matchOf(rule.match, `${path}.match`),
-    seeds: seedsOf(rule.seeds, `${path}.seeds`),
-    everyMs: everyOf(rule.every, `${path}.every`),
-  };
-  return flag(rule.active ?? true, `${path}.active`) ? spec : undefined;
 }
 
-function rateOf(share: Rule["share"], path: string): number {
-  if (share === undefined) return 100;
+/** Whatever the checks of one rule throw, says which rule. */
+function named(id: string, cause: unknown): FrontierError {
+  if (!(cause instanceof FrontierError)) {
+    const message = `rule '${id}': unreadable (expected: plain data)`;
+    return new FrontierError("RULE_INVALID", message, { cause });
+  }
+  const details = cause.details as { readonly name: string };
+  const name = `rule '${id}'${details.name}`;
+  const message = `rule '${id}'${cause.message}`;
+  return new FrontierError("RULE_INVALID", message, { rule: id, ...details, name });
+}
+
+/** The policy of a rule, filled in from the defaults, and its key policy. */
+function termsOf(rule: Rule, setting: Setting): Terms {
+  let own: RulePolicy | undefined;
+  for (let at = 0; at < POLICY_FIELDS.length; at++) {
+    const field = POLICY_FIELDS[at] as keyof RulePolicy;
+    const value: unknown = rule[field];
+    if (value !== undefined) own = { ...(own ?? setting.defaults), [field]: value };
+  }
+  if (own === undefined && setting.usual !== undefined) return setting.usual;
+  const policy = normalizeRulePolicy(own ?? setting.defaults, "");
+  checkEpochMode(policy.epoch, setting.mode, ".epoch");
+  const key = shared(setting.keys, normalizePolicy(policy.key ?? {}, ".key"));
+  const terms = { policy, key };
+  if (own === undefined) setting.usual = terms;
+  return terms;
+}
+
+function rateOf(share: NonNullable<Rule["share"]>, path: string): number {
   checkObject(share, path, ["priority", "weight"]);
   const { priority = 1, weight = 0 } = share;
   // 0 would make a rate without bound, and starve everybody.
@@ -161,34 +210,26 @@ function rateOf(share: Rule["share"], path: string): number {
   throw misuse("RULE_INVALID", path, { priority, weight }, expected);
 }
 
-function matchOf(match: Rule["match"], path: string): RuleMatch {
-  if (match === undefined) return MATCH_ALL;
-  checkObject(match, path, ["hosts", "domains", "pattern", "schemes"]);
+function matchOf(match: NonNullable<Rule["match"]>, order: number): RuleMatch {
+  checkObject(match, ".match", MATCH_FIELDS);
+  const { hosts, domains, pattern, schemes } = match;
   return {
-    hosts: eachOf(match.hosts, `${path}.hosts`, {
-      expected: "a host such as 'www.example.com', with or without a port",
-      read: normalHost,
-    }),
-    domains: eachOf(match.domains, `${path}.domains`, {
-      expected: "a domain such as 'example.com', for itself and all below it",
-      read: normalDomain,
-    }),
-    pattern: patternOf(match.pattern, `${path}.pattern`),
-    schemes: schemesOf(match.schemes, `${path}.schemes`),
+    order,
+    hosts: hosts === undefined ? NOTHING : eachOf(hosts, ".match.hosts", HOST),
+    domains: domains === undefined ? NOTHING : eachOf(domains, ".match.domains", DOMAIN),
+    pattern: pattern === undefined ? undefined : patternOf(pattern, ".match.pattern"),
+    patternLength: pattern?.length ?? 0,
+    schemes: schemes === undefined ? SCHEMES_ALL : schemesOf(schemes, ".match.schemes"),
   };
 }
 
 function schemesOf(given: unknown, path: string): number {
-  const schemes = eachOf(given, path, {
-    expected: "'http' or 'https'",
-    read: (text) => (text === "http" || text === "https" ? text : undefined),
-  });
+  const schemes = eachOf(given, path, SCHEME);
   if (schemes.length === 0) return SCHEMES_ALL;
   return schemes.reduce((all, s) => all | (s === "https" ? SCHEME_HTTPS : SCHEME_HTTP), 0);
 }
 
-function patternOf(pattern: unknown, path: string): RegExp | undefined {
-  if (pattern === undefined) return undefined;
+function patternOf(pattern: unknown, path: string): RegExp {
   if (typeof pattern === "string" && pattern !== "" && pattern.length <= PATTERN_LENGTH_MAX) {
     const compiled = compiledOf(pattern, "u") ?? compiledOf(pattern, "");
     if (compiled !== undefined) return compiled;
@@ -204,53 +245,42 @@ function compiledOf(pattern: string, flags: string): RegExp | undefined {
   }
 }
 
-function seedsOf(seeds: unknown, path: string): string[] {
-  return eachOf(seeds, path, {
-    expected: "a URL or a seed template such as 'http://x/[1-3]'",
-    read: (template) => {
-      if (template === "") return undefined;
-      try {
-        expandSeed(template);
-        return template;
-      } catch {
-        return undefined;
-      }
-    },
-  });
+function templateOf(template: string): string | undefined {
+  if (template === "") return undefined;
+  try {
+    expandSeed(template);
+    return template;
+  } catch {
+    return undefined;
+  }
 }
 
-function everyOf(every: unknown, path: string): number | undefined {
-  if (every === undefined) return undefined;
+function everyOf(every: unknown, path: string): number {
   const ms = durationMs(every);
   if (ms !== undefined && ms >= EVERY_MS_MIN) return ms;
   throw misuse("RULE_INVALID", path, every, `more than 0 ${DURATION_EXPECTED}`);
 }
 
 /** The entries of a list, each once, as `read` writes them. */
-function eachOf(
-  given: unknown,
-  path: string,
-  entry: { expected: string; read: (text: string) => string | undefined },
-): string[] {
-  if (given === undefined) return [];
+function eachOf(given: unknown, path: string, { expected, read }: Entry): readonly string[] {
   if (!Array.isArray(given) || given.length > LIST_MAX) {
     throw misuse("RULE_INVALID", path, given, `a list of at most ${LIST_MAX}`);
   }
-  const texts = given.map((text: unknown, index) => {
-    const read = typeof text === "string" ? entry.read(text) : undefined;
-    if (read !== undefined) return read;
-    throw misuse("RULE_INVALID", `${path}[${index}]`, text, entry.expected);
-  });
-  return [...new Set(texts)];
+  const texts: string[] = [];
+  for (let index = 0; index < given.length; index++) {
+    const text: unknown = given[index];
+    const entry = typeof text === "string" ? read(text) : undefined;
+    if (entry === undefined) throw misuse("RULE_INVALID", `${path}[${index}]`, text, expected);
+    texts.push(entry);
+  }
+  return texts.length < 2 ? texts : [...new Set(texts)];
 }
 
-/** Equal key policies become one object, so that a batch is keyed at once where it can be. */
-function shared(keys: Map<unknown, NormalPolicy>, key: NormalPolicy): NormalPolicy {
-  // A function is its own key: two of them may never be taken for one.
-  const name = key.keyOf ?? JSON.stringify(key);
+/** Equal key policies become one object. A function is its own key: two of them may never be taken for one. */
+function shared(keys: Map<string, NormalPolicy>, key: NormalPolicy): NormalPolicy {
   if (key.keyOf !== undefined) return key;
-  const known = keys.get(name);
-  if (known !== undefined) return known;
-  keys.set(name, key);
-  return key;
+  const text = JSON.stringify(key);
+  const known = keys.get(text);
+  if (known === undefined) keys.set(text, key);
+  return known ?? key;
 }

@@ -10,7 +10,13 @@
  *   I2  Keys are unique, so the order of the ranks is theirs alone: what comes in order costs O(1) each.
  */
 import { memoryFull } from "../base/errors.ts";
-import { type Core, createRule, DEPTH_COUNT_MAX, type RuleState } from "../frontier/core.ts";
+import {
+  type Core,
+  createRule,
+  DEPTH_COUNT_MAX,
+  ruleOfId,
+  type RuleState,
+} from "../frontier/core.ts";
 import { sharesAdd } from "../frontier/shares.ts";
 import { unplantRecord } from "../frontier/plant.ts";
 import { recordBehind } from "../frontier/spilling.ts";
@@ -41,6 +47,7 @@ import { TABLE_RESERVED_MIN } from "../layout/table.ts";
 import type { ReviveBatch } from "../structures/revive-batch.ts";
 import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { setWord } from "../structures/store.ts";
+import { goneOrder } from "../frontier/rule-state.ts";
 import { freeRecord } from "../frontier/transition.ts";
 import type { RecordHearer } from "./hearer.ts";
 import { createNames, dropName, keepName, namedRecord, type Names } from "./names.ts";
@@ -267,7 +274,7 @@ export function ruleOfIndex(revival: Revival, index: number): RuleState {
   if (known !== undefined) return known;
   const { core, ruleIds } = revival;
   const id = ruleIds[index] ?? "";
-  const rule = id === "" ? core.none : (core.ruleById.get(id) ?? goneRule(core, id));
+  const rule = id === "" ? core.none : (ruleOfId(core, id) ?? goneRule(core, id));
   revival.rules[index] = rule;
   return rule;
 }
@@ -280,7 +287,15 @@ function goneRule(core: Core, id: string): RuleState {
   const handle = ruleQueueCreate(core.store, index);
   if (handle === 0) throw memoryFull();
   const { key, policy } = core.none;
-  const rule = createRule(core.store, { id, index, handle, policy, key, order: -1, rate: 1 });
+  const rule = createRule(core.store, {
+    id,
+    index,
+    handle,
+    policy,
+    key,
+    order: goneOrder(index),
+    rate: 1,
+  });
   sharesAdd(core.shares, rule);
   rule.isGone = true;
   core.rules.push(rule);

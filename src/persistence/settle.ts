@@ -61,7 +61,7 @@ export function settleRevived(revival: Revival, nowMs: number): void {
   if (core.seen.bloom === undefined) counters.seen = core.seen.count;
   else core.seen.count = counters.seen;
   if (core.rules.some((rule) => rule.isGone && rule !== core.none))
-    installRules(core, core.specs, core.version, nowMs);
+    installRules(core, core, core.version);
   if (revival.hasForgotten) dropEmptyEpochs(core);
 }
 

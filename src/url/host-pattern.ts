@@ -10,9 +10,13 @@ import { parseUrl, URL_BYTES_MAX } from "./canonical.ts";
 const NAME = /^[^\s/?#@\\*]+$/;
 const PORT = /:([0-9]{1,5})$/;
 const USUAL_PORTS = new Set([80, 443]);
+/** A name that is its own form: ASCII, in lower case, and nothing that IDNA or the parser of addresses would look at. */
+const PLAIN_NAME = /^(?!.*xn--)(?:[a-z0-9_-]{1,63}\.)*[a-z][a-z0-9_-]{0,62}$/;
+const PLAIN_LENGTH_MAX = 253;
 
 /** A host with or without a port; undefined: none that a URL could have. */
 export function normalHost(text: string): string | undefined {
+  if (isPlainName(text)) return text;
   if (!NAME.test(text)) return undefined;
   const port = PORT.exec(text)?.[1];
   const host = normalName(port === undefined ? text : text.slice(0, -port.length - 1));
@@ -24,8 +28,14 @@ export function normalHost(text: string): string | undefined {
 
 /** A domain, without a port; a leading dot is allowed. */
 export function normalDomain(text: string): string | undefined {
+  if (isPlainName(text)) return text;
   const bare = text.startsWith(".") ? text.slice(1) : text;
   return NAME.test(bare) && !PORT.test(bare) ? normalName(bare) : undefined;
+}
+
+/** Nearly every name that rules give; the rest is parsed. */
+function isPlainName(text: string): boolean {
+  return text.length <= PLAIN_LENGTH_MAX && PLAIN_NAME.test(text);
 }
 
 function normalName(text: string): string | undefined {

@@ -23,9 +23,13 @@ export const SCHEMES_ALL = SCHEME_HTTP | SCHEME_HTTPS;
 
 /** What a URL must have to be a rule's; an empty list asks for nothing. */
 export interface RuleMatch {
+  /** Place of the rule in its set. */
+  readonly order: number;
   readonly hosts: readonly string[];
   readonly domains: readonly string[];
   readonly pattern: RegExp | undefined;
+  /** Of its text as it was given. */
+  readonly patternLength: number;
   /** SCHEME_* that fit. */
   readonly schemes: number;
 }
@@ -33,23 +37,15 @@ export interface RuleMatch {
 /** Names of a rule's place: no rule fits. */
 export const NO_RULE = -1;
 
-interface Candidate {
-  /** Place in the set. */
-  readonly order: number;
-  readonly pattern: RegExp | undefined;
-  readonly patternLength: number;
-  readonly schemes: number;
-}
-
-type Plan = readonly Candidate[];
+type Plan = readonly RuleMatch[];
 
 export interface Matcher {
   /** The place of a rule that takes every URL before any other is asked, or NO_RULE. */
   readonly all: number;
-  readonly hosts: Map<string, Candidate[]>;
-  readonly domains: Map<string, Candidate[]>;
+  readonly hosts: Map<string, RuleMatch[]>;
+  readonly domains: Map<string, RuleMatch[]>;
   /** Rules without hosts and domains whose pattern names its host. */
-  readonly anchored: Map<string, Candidate[]>;
+  readonly anchored: Map<string, RuleMatch[]>;
   readonly others: Plan;
   readonly plans: Plan[];
   /** Entries met → index of the plan. */
@@ -58,26 +54,23 @@ export interface Matcher {
 }
 
 /** `memo`: one that an earlier matcher no longer needs. */
-export function createMatcher(matches: readonly RuleMatch[], memo: HostMemo): Matcher {
+export function createMatcher(matches: Iterable<RuleMatch>, memo: HostMemo): Matcher {
   clearHostMemo(memo);
-  const hosts = new Map<string, Candidate[]>();
-  const domains = new Map<string, Candidate[]>();
-  const anchored = new Map<string, Candidate[]>();
-  const others: Candidate[] = [];
-  for (const [order, match] of matches.entries()) {
-    const { pattern, schemes } = match;
-    const candidate = { order, pattern, patternLength: pattern?.source.length ?? 0, schemes };
-    for (const host of match.hosts) listIn(hosts, host, candidate);
-    for (const domain of match.domains) listIn(domains, domain, candidate);
+  const hosts = new Map<string, RuleMatch[]>();
+  const domains = new Map<string, RuleMatch[]>();
+  const anchored = new Map<string, RuleMatch[]>();
+  const others: RuleMatch[] = [];
+  const many: RuleMatch[][] = [others];
+  for (const match of matches) {
+    const { pattern } = match;
+    for (const host of match.hosts) listIn(hosts, host, match, many);
+    for (const domain of match.domains) listIn(domains, domain, match, many);
     if (match.hosts.length + match.domains.length > 0) continue;
     const host = pattern === undefined ? undefined : hostOfPattern(pattern.source);
-    if (host === undefined) others.push(candidate);
-    else listIn(anchored, host, candidate);
+    if (host === undefined) others.push(match);
+    else listIn(anchored, host, match, many);
   }
-  for (const lists of [hosts, domains, anchored]) {
-    for (const list of lists.values()) list.sort(bySpecificity);
-  }
-  others.sort(bySpecificity);
+  for (const list of many) list.sort(bySpecificity);
   const first = others[0];
   const isAll =
     first !== undefined && isFree(first) && hosts.size + domains.size + anchored.size === 0;
@@ -111,7 +104,7 @@ export function matchPlan(matcher: Matcher, index: number, rows: Rows, row: numb
   const scheme = rowIsHttps(rows, row) ? SCHEME_HTTPS : SCHEME_HTTP;
   let text: string | undefined;
   for (let at = 0; at < plan.length; at++) {
-    const { order, pattern, schemes } = plan[at] as Candidate;
+    const { order, pattern, schemes } = plan[at] as RuleMatch;
     if ((schemes & scheme) === 0) continue;
     if (pattern === undefined) return order;
     text ??= rowPageText(rows, row);
@@ -171,7 +164,7 @@ interface Met {
   name: string;
 }
 
-function meet(met: Met, from: Map<string, Candidate[]>, kind: string, entry: string): void {
+function meet(met: Met, from: Map<string, RuleMatch[]>, kind: string, entry: string): void {
   const list = from.get(entry);
   if (list === undefined) return;
   met.lists.push(list);
@@ -186,7 +179,7 @@ function bareName(host: string): string {
 }
 
 /** What stands behind a rule that takes everything is never asked. */
-function untilFree(plan: readonly Candidate[]): Plan {
+function untilFree(plan: readonly RuleMatch[]): Plan {
   const free = plan.findIndex(isFree);
   return free < 0 ? plan : plan.slice(0, free + 1);
 }
@@ -195,16 +188,25 @@ function isFirstFree([first]: Plan): boolean {
   return first !== undefined && isFree(first);
 }
 
-function isFree({ pattern, schemes }: Candidate): boolean {
+function isFree({ pattern, schemes }: RuleMatch): boolean {
   return pattern === undefined && schemes === SCHEMES_ALL;
 }
 
-function bySpecificity(a: Candidate, b: Candidate): number {
+function bySpecificity(a: RuleMatch, b: RuleMatch): number {
   return b.patternLength - a.patternLength || a.order - b.order;
 }
 
-function listIn(lists: Map<string, Candidate[]>, entry: string, candidate: Candidate): void {
+/** Lists a rule under an entry; `many` are the lists that hold several, and want sorting. */
+function listIn(
+  lists: Map<string, RuleMatch[]>,
+  entry: string,
+  match: RuleMatch,
+  many: RuleMatch[][],
+): void {
   const list = lists.get(entry);
-  if (list === undefined) lists.set(entry, [candidate]);
-  else list.push(candidate);
+  if (list === undefined) {
+    lists.set(entry, [match]);
+    return;
+  }
+  if (list.push(match) === 2) many.push(list);
 }

@@ -16,31 +16,36 @@ export interface Bench {
 export interface SpyClock extends Clock {
   advance(ms: number): void;
   readonly armed: number;
+  /** Fires the first wait that is due, alone, where `advance` fires all, and those that come of them; false: none is due. */
+  turn(): boolean;
 }
 
 export function createSpyClock(startMs = 1_000_000): SpyClock {
   const clock = createVirtualClock(startMs);
-  let armed = 0;
+  const waits = new Set<{ atMs: number; fire(): void; disarm(): void }>();
   return {
     ...clock,
     get armed() {
-      return armed;
+      return waits.size;
     },
     schedule(atMs, fn) {
-      armed++;
-      let isOver = false;
-      const end = (): void => {
-        if (!isOver) armed--;
-        isOver = true;
-      };
-      const cancel = clock.schedule(atMs, () => {
-        end();
+      const fire = (): void => {
+        waits.delete(wait);
         fn();
-      });
-      return () => {
-        end();
-        cancel();
       };
+      const wait = { atMs, fire, disarm: clock.schedule(atMs, fire) };
+      waits.add(wait);
+      return () => {
+        wait.disarm();
+        waits.delete(wait);
+      };
+    },
+    turn() {
+      const due = [...waits].filter(({ atMs }) => atMs <= clock.now());
+      const next = due.sort((a, b) => a.atMs - b.atMs)[0]; // stable: then the order of arming
+      next?.disarm();
+      next?.fire();
+      return next !== undefined;
     },
   };
 }

@@ -55,6 +55,16 @@ describe("a URL's rule", () => {
     ["http://127.0.0.1/page/", "any-page"],
   ];
 
+  it("is that of the longer pattern as it was given, however the platform would write it", async () => {
+    const frontier = await opened({
+      rules: [
+        { id: "slashes", match: { pattern: "/n/x/" } }, // 5 characters, 8 with its slashes escaped
+        { id: "longer", match: { pattern: "n.x.12" } },
+      ],
+    });
+    expect(frontier.explain("http://a.test/n/x/12").rule).toBe("longer");
+  });
+
   it("is the most specific that fits: host, longest domain, longest pattern, order", async () => {
     const frontier = await opened({ rules });
     const verdicts = frontier.pushMany(table.map(([url]) => url));
