@@ -55,7 +55,14 @@ import {
 import { writeBytes } from "./chars";
 import { dropPathParams } from "./path-params";
 import { isNormal, percentCount, writeNormal } from "./percent";
-import { PIECES_CHANGED, PIECES_MANY, sortPieces, splitPieces, writePieces } from "./query";
+import {
+  isRising,
+  PIECES_CHANGED,
+  PIECES_MANY,
+  sortPieces,
+  splitPieces,
+  writePieces,
+} from "./query";
 import { addFlags, get, hasRoom, keepText, scratchOf, set, stop, textEnd } from "./row";
 import { hasHighByte, scanByte } from "./scan";
 
@@ -152,6 +159,8 @@ function checkKey(batch: usize, row: usize, policy: usize, flags: u32): u32 {
   const isPlain = (flags & (POLICY_KEEP_PARAMS | POLICY_DROP_PARAMS)) === 0;
   if (isPlain && (hints & BATCH_FLAG_AMPERSAND) === 0) return end;
   const queryEnd = href + <usize>get(row, ROW_FRAGMENT_START_WORD);
+  const isSorted = isPlain && (flags & POLICY_UNSORTED) === 0;
+  if (isSorted && isRising(href + <usize>query + 1, queryEnd)) return end;
   const pieces = splitPieces(href + <usize>query + 1, queryEnd, scratchOf(batch), policy);
   return (pieces & PIECES_CHANGED) !== 0 ? pieces : end; // PIECES_MANY has that bit too
 }

@@ -8,6 +8,7 @@
  *                                                     └──▶ BATCH_NEEDS_PARSER: the oracle goes on
  *
  * The check reads a URL once:  scheme │ host[:port] │ path │ ?query │ #fragment
+ * Path and query together where they hold only what both keep; else part by part, exactly.
  *
  *   I1  A row that is BATCH_OK holds exactly what the readable twin (src/url/canonical.ts) gives.
  *   I2  BATCH_INVALID and BATCH_SCHEME only where the twin says so too.
@@ -44,7 +45,7 @@ import {
 import { HTTPS_WORD, HTTP_WORD, SLASHES_WORD, isDigit } from "./chars";
 import { HOST_ADDRESS, HOST_HARD, isPlainHost, judgeHost } from "./host";
 import { addFlags, clearRow, get, set } from "./row";
-import { scanFragment, scanHost, scanPath, scanQuery } from "./scan";
+import { plainHostEnd, scanFragment, scanHost, scanPath, scanQuery, scanRest } from "./scan";
 import { isDotSegment } from "./path";
 import { transformRow } from "./transform";
 
@@ -102,35 +103,49 @@ function checkRow(row: usize, start: usize, end: usize): bool {
     set(row, ROW_FLAGS_WORD, BATCH_FLAG_HTTPS);
     host++;
   } else if ((behind & 0xffffff) !== SLASHES_WORD) return false;
-  const hostEnd = scanHost(host, end);
-  if (hostEnd === host || hostEnd === end) return false;
-  if (!isPlainHost(host, hostEnd)) {
-    const judged = judgeHost(host, hostEnd);
-    if (judged === HOST_HARD) return false;
-    if (judged === HOST_ADDRESS) addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_ADDRESS);
-  }
+  const known = plainHostEnd(host, end);
+  const hostEnd = known !== 0 ? known : checkHost(row, host, end);
+  if (hostEnd === 0) return false;
   const path = load<u8>(hostEnd) === 0x3a ? portEnd(row, hostEnd, end) : hostEnd;
   if (path === 0 || load<u8>(path) !== 0x2f) return false;
-  const query = pathEnd(row, path, end);
-  if (query === 0) return false;
-  let fragment = query;
-  if (query < end && load<u8>(query) === 0x3f) fragment = scanQuery(query + 1, end, row);
-  if (fragment < end) {
-    if (load<u8>(fragment) !== 0x23) return false;
-    if (scanFragment(fragment + 1, end, row) !== end) return false;
-  }
+  const fragment = scanRest(path, end, row, start) ? end : checkRest(row, path, end, start);
+  if (fragment === 0) return false;
   set(row, ROW_HREF_OFFSET_WORD, <u32>start);
   set(row, ROW_HREF_LENGTH_WORD, <u32>(end - start));
   set(row, ROW_HOST_START_WORD, <u32>(host - start));
   set(row, ROW_HOST_LENGTH_WORD, <u32>(path - host));
   set(row, ROW_PATH_START_WORD, <u32>(path - start));
-  set(row, ROW_QUERY_START_WORD, <u32>(query - start));
   set(row, ROW_FRAGMENT_START_WORD, <u32>(fragment - start));
   set(row, ROW_KEY_OFFSET_WORD, 0);
   set(row, ROW_KEY_LENGTH_WORD, 0);
   set(row, ROW_VISIT_LENGTH_WORD, <u32>(fragment - start));
   set(row, ROW_PORT_START_WORD, <u32>(hostEnd - start));
   return true;
+}
+
+/** The end of a host that ends before `end`, or 0: it needs more than a look. */
+function checkHost(row: usize, host: usize, end: usize): usize {
+  const hostEnd = scanHost(host, end);
+  if (hostEnd === host || hostEnd === end) return 0;
+  if (isPlainHost(host, hostEnd)) return hostEnd;
+  const judged = judgeHost(host, hostEnd);
+  if (judged === HOST_HARD) return 0;
+  if (judged === HOST_ADDRESS) addFlags(row, ROW_FLAGS_WORD, BATCH_FLAG_ADDRESS);
+  return hostEnd;
+}
+
+/** Part by part: where the fragment begins, or 0 if path, query and fragment are not serialised. */
+function checkRest(row: usize, path: usize, end: usize, start: usize): usize {
+  const query = pathEnd(row, path, end);
+  if (query === 0) return 0;
+  set(row, ROW_QUERY_START_WORD, <u32>(query - start));
+  let fragment = query;
+  if (query < end && load<u8>(query) === 0x3f) fragment = scanQuery(query + 1, end, row);
+  if (fragment < end) {
+    if (load<u8>(fragment) !== 0x23) return 0;
+    if (scanFragment(fragment + 1, end, row) !== end) return 0;
+  }
+  return fragment;
 }
 
 /** End of the serialised path that begins at `at`, or 0 if it is not serialised. */

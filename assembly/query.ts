@@ -56,6 +56,29 @@ export function splitPieces(at: usize, end: usize, scratch: usize, policy: usize
   return count | changed;
 }
 
+/**
+ * True if the names of [at, end), split at `&`, surely rise, each from the one before, and no piece
+ * is empty: then sorting changes nothing. Equal names are for splitPieces to tell. @hot
+ */
+export function isRising(at: usize, end: usize): bool {
+  if (at === end || load<u8>(at) === 0x26) return false;
+  while (true) {
+    let next = scanByte(at, end, 0x26);
+    if (next === end) return true;
+    let left = at;
+    at = ++next;
+    while (true) {
+      if (next === end) return false;
+      const a = <u32>load<u8>(left++);
+      const b = <u32>load<u8>(next++);
+      if (b === 0x26 || b === 0x3d) return false;
+      if (a === b) continue;
+      if (a > b && a !== 0x26 && a !== 0x3d) return false;
+      break;
+    }
+  }
+}
+
 /** Insertion sort: stable, and nearly free when the pieces are nearly in order. */
 export function sortPieces(scratch: usize, count: u32, policy: usize): void {
   const flags = policy === 0 ? 0 : get(policy, POLICY_FLAGS_WORD);

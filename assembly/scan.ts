@@ -8,23 +8,91 @@
  *   bits 1–5    the set's bytes with high nibble 2, 3, 4/5, 6, 7
  *   bit 6, 7    `%` and `&`: not of the set, but gathered into the row's hints on the way
  *
+ * `scanRest` looks at path and query in one go: bytes that both keep, and where the first `?` is.
+ * What one of the two keeps and the other does not, a fragment, and dots behind a slash are left to
+ * the scans of the parts, which are exact.
+ *
  *   I1  Reads at most BATCH_SLACK_BYTES past `end`, and 1 byte before `at`; never returns more
  *       than `end`.
  *   I2  A hint is set for every `%` or `&` up to the stop, the stop itself too, and for no byte
  *       behind it.
  */
-import { ROW_FLAGS_WORD } from "../src/layout/batch";
-import { BATCH_FLAG_AMPERSAND, BATCH_FLAG_PERCENT } from "../src/layout/batch";
+import {
+  BATCH_FLAG_AMPERSAND,
+  BATCH_FLAG_PERCENT,
+  ROW_FLAGS_WORD,
+  ROW_QUERY_START_WORD,
+} from "../src/layout/batch";
 
 /** First byte of [at, end) that may not stand in a serialised host, or `end`. @hot */
 export function scanHost(at: usize, end: usize): usize {
-  const low = i8x16(27, 25, 25, 27, 25, 27, 25, 25, 25, 25, 29, 25, 61, 25, 29, 47);
-  const high = i8x16(1, 1, 2, 4, 8, 16, 0, 32, 1, 1, 1, 1, 1, 1, 1, 1);
   for (; at < end; at += 16) {
-    const stops = i8x16.bitmask(i8x16.ne(nibbleClasses(v128.load(at), low, high), i8x16.splat(0)));
+    const stops = hostStops(v128.load(at));
     if (stops !== 0) return lowerOf(at + <usize>ctz(stops), end);
   }
   return end;
+}
+
+/**
+ * Where a host ends, before `end`, that has fewer than 32 bytes and is surely plain: behind its last
+ * dot stands something that is no digit. 0: it is not surely so. @hot
+ */
+export function plainHostEnd(at: usize, end: usize): usize {
+  if (end - at < 16) return 0; // I1
+  const left = v128.load(at);
+  const right = v128.load(at, 16);
+  const stops = hostStops(left) | (hostStops(right) << 16);
+  const length = <u32>ctz(stops);
+  if (stops === 0 || length === 0 || at + <usize>length >= end) return 0;
+  const dot = i8x16.splat(0x2e);
+  const dots =
+    <u32>i8x16.bitmask(i8x16.eq(left, dot)) | ((<u32>i8x16.bitmask(i8x16.eq(right, dot))) << 16);
+  const label = 32 - <u32>clz(dots & (((<u32>1) << length) - 1));
+  if (label === length || <u32>load<u8>(at + <usize>label) - 0x30 < 10) return 0;
+  return at + <usize>length;
+}
+
+/** A bit for each of 16 bytes that may not stand in a serialised host. */
+function hostStops(bytes: v128): u32 {
+  const low = i8x16(27, 25, 25, 27, 25, 27, 25, 25, 25, 25, 29, 25, 61, 25, 29, 47);
+  const high = i8x16(1, 1, 2, 4, 8, 16, 0, 32, 1, 1, 1, 1, 1, 1, 1, 1);
+  return i8x16.bitmask(i8x16.ne(nibbleClasses(bytes, low, high), i8x16.splat(0)));
+}
+
+/**
+ * True if [at, end), which begins with a slash, is surely a serialised path and query without a
+ * fragment; the row then has its hints and where its query begins, from `start`. @hot
+ */
+export function scanRest(at: usize, end: usize, row: usize, start: usize): bool {
+  const low = i8x16(11, 1, 3, 3, 1, 65, -127, 3, 1, 1, 1, 17, 5, 17, 5, 49);
+  const high = i8x16(1, 1, -62, 36, 0, 4, 8, 16, 1, 1, 1, 1, 1, 1, 1, 1);
+  const places = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  let seen = i8x16.splat(0);
+  let dots = i8x16.splat(0);
+  let query = end;
+  while (at < end) {
+    const run = at;
+    let questions: u64 = 0;
+    for (let shift: u64 = 0; shift < 64 && at < end; shift += 16, at += 16) {
+      const bytes = v128.load(at);
+      const left = end - at;
+      const within = i8x16.lt_u(places, i8x16.splat(<i8>(left < 16 ? left : 16)));
+      const classes = v128.and(nibbleClasses(bytes, low, high), within);
+      const isDot = v128.or(i8x16.eq(bytes, i8x16.splat(0x2e)), i8x16.eq(bytes, i8x16.splat(0x25)));
+      const isBehindSlash = i8x16.eq(v128.load(at - 1), i8x16.splat(0x2f));
+      dots = v128.or(dots, v128.and(v128.and(isDot, isBehindSlash), within));
+      seen = v128.or(seen, classes);
+      questions |= (<u64>(<u32>i8x16.bitmask(i16x8.shl(classes, 2)))) << shift;
+    }
+    if (questions !== 0 && query === end) query = run + <usize>ctz(questions);
+  }
+  if (v128.any_true(v128.or(v128.and(seen, i8x16.splat(31)), dots))) return false;
+  let flags = load<u32>(row, ROW_FLAGS_WORD << 2);
+  if (i8x16.bitmask(i16x8.shl(seen, 1)) !== 0) flags |= BATCH_FLAG_PERCENT;
+  if (i8x16.bitmask(seen) !== 0) flags |= BATCH_FLAG_AMPERSAND;
+  store<u32>(row, flags, ROW_FLAGS_WORD << 2);
+  store<u32>(row, <u32>(query - start), ROW_QUERY_START_WORD << 2);
+  return true;
 }
 
 /**
