@@ -96,6 +96,15 @@ export function numberOf(params: Params, name: string): number {
   return value;
 }
 
+/** A run of fewer shows that it works and times nothing worth a warm-up. */
+const COLD_MAX = 10_000;
+const WARM_MAX = 20_000;
+
+/** How many of something a process does before the clock runs, so that compilers have done their work; none before a small run. */
+export function warmSize(count: number): number {
+  return count <= COLD_MAX ? 0 : Math.min(WARM_MAX, count);
+}
+
 /** Nanoseconds now, as a double: exact to a fraction of a microsecond over a day. */
 export function nowNs(): number {
   return performance.now() * 1e6;

@@ -52,6 +52,12 @@ export interface Source {
   readonly atMost?: number;
 }
 
+/** What a source names: a side first, then its peer or the phase or fact. */
+export function numberOf(source: Source): readonly string[] {
+  const { ratio, cost, rate, time, fact, latency, growth } = source;
+  return ratio ?? cost ?? rate ?? time ?? fact ?? latency ?? growth ?? [];
+}
+
 export interface TargetRow {
   readonly id: string;
   readonly what: string;

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CASES } from "../../bench/cases/index.ts";
 import {
   floorSeconds,
   type Offer,
@@ -11,8 +10,7 @@ import {
   planOf,
   secondsOf,
 } from "../../bench/commands/plan.ts";
-import { RESULTS } from "../../bench/commands/report.ts";
-import { createPace, entriesOf } from "../../bench/commands/suite.ts";
+import { createPace } from "../../bench/commands/suite.ts";
 import type { BenchCase } from "../../bench/harness/case.ts";
 import {
   costOf,
@@ -110,20 +108,6 @@ describe("a plan of the suite's time", () => {
       }),
       { seed: testSeed("plan, chances") },
     );
-  });
-});
-
-describe("the suite of here", () => {
-  const estimates = readEstimates(RESULTS);
-
-  it("has time for every case at its first size within ten minutes, by what the last run took", () => {
-    // With every side that there is, also where one of them is not installed.
-    const cases = CASES.map((bench): BenchCase => ({ ...bench, missing: () => undefined }));
-    const entries = entriesOf({ cases, large: false, rounds: undefined }, estimates);
-    const plan = planOf(entries, 550);
-    const kinds = plan.taken.map(({ offer }) => `${offer.name} ${offer.kind}`);
-    for (const { name } of CASES) expect(kinds).toContain(`${name} first`);
-    expect(plan.isShort).toBe(false);
   });
 });
 

@@ -1,16 +1,22 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { plainCanonical } from "../../bench/cases/kernel/pipeline.ts";
+import { planOf } from "../../bench/commands/plan.ts";
+import { entriesOf } from "../../bench/commands/suite.ts";
 import { sidesOf, type BenchCase } from "../../bench/harness/case.ts";
+import { readEstimates } from "../../bench/harness/estimates.ts";
 import { type Observation, runCase } from "../../bench/harness/run-case.ts";
 import { isQuiet, ratioOf, verdictOf } from "../../bench/harness/statistics.ts";
 import { linkChunk, urlChunk } from "../../bench/harness/urls.ts";
 import { CASES } from "../../bench/cases/index.ts";
+import { main } from "../../bench/main.ts";
+import { numberOf, readTargets } from "../../bench/report/targets.ts";
 import { canonicalizeMany } from "../../src/engine/url-functions.ts";
 
 const RUN = fileURLToPath(new URL("../../bench/run.mjs", import.meta.url));
+const RESULTS = fileURLToPath(new URL("../../bench/results", import.meta.url));
 
 interface Written {
   readonly schema: string;
@@ -74,7 +80,7 @@ describe("benchmarks", () => {
         expect(measured).toEqual(new Set(sidesOf(CASES[index] as BenchCase)));
       }
     }
-  });
+  }, 400_000);
 
   it("observe in a process of their own where the heap matters", async () => {
     const words = ["scale-finished", "--smoke", "--rounds", "2", "--json"];
@@ -84,25 +90,43 @@ describe("benchmarks", () => {
     expect(run).toMatchObject({ rounds: 2, missing: {} });
   });
 
-  it("plan the suite's time before they spend it, a round for every case", async () => {
-    const { output, code } = await bench("--plan", "--json", "--budget", "400");
-    expect(code, output).toBe(0);
-    const plan = JSON.parse(output) as { seconds: number; taken: { case: string }[] };
-    expect(plan.seconds).toBeLessThanOrEqual(400);
-    const names = new Set(plan.taken.map((each) => each.case));
-    expect(names).toEqual(new Set(CASES.map(({ name }) => name)));
-  });
-
   it("name what is wrong with a word they do not know", async () => {
-    expect(await bench("kernal")).toMatchObject({ code: 2 });
-    expect((await bench("kernal")).output).toContain("kernal (expected: kernel, core, ");
-    expect(await bench("canonical", "--rounds", "0")).toMatchObject({ code: 2 });
     const odd = await bench("canonical", "--smoke", "--params", "urls=7");
     expect([odd.code, odd.output.includes("--params: urls=7 (expected: of urls ")]).toEqual([
       2,
       true,
     ]);
-    expect(await bench("--speed")).toMatchObject({ code: 2 });
+    const said: string[] = [];
+    const spy = vi.spyOn(console, "error").mockImplementation((text) => said.push(String(text)));
+    for (const words of [["kernal"], ["canonical", "--rounds", "0"], ["--speed"]])
+      expect(await main(words)).toBe(2);
+    spy.mockRestore();
+    expect(said.join("\n")).toContain("kernal (expected: kernel, core, ");
+    expect(said).toHaveLength(3);
+  });
+
+  it("have time for every case at its first size, by what the last run took", () => {
+    // With every side that there is, also where one of them is not installed.
+    const cases = CASES.map((each): BenchCase => ({ ...each, missing: () => undefined }));
+    const estimates = readEstimates(RESULTS);
+    expect(Object.keys(estimates).length).toBeGreaterThan(0);
+    const plan = planOf(entriesOf({ cases, large: false, rounds: undefined }, estimates), 550);
+    expect([plan.isShort, plan.seconds <= 550]).toEqual([false, true]);
+    const taken = plan.taken.map(({ offer }) => `${offer.name} ${offer.kind}`);
+    for (const { name } of CASES) expect(taken).toContain(`${name} first`);
+  });
+
+  it("have every case and side that a target names", () => {
+    const rows = readTargets(RESULTS).sections.flatMap((section) => section.rows);
+    for (const { id, of = [] } of rows)
+      for (const source of of) {
+        const found = CASES.find(({ name }) => name === source.case) as BenchCase;
+        expect(found, `${id}: ${source.case}`).toBeDefined();
+        const [side, peer] = numberOf(source);
+        expect(sidesOf(found), `${id}: ${source.case}`).toContain(side);
+        if ((source.ratio ?? source.cost) !== undefined)
+          expect(found.pairs, `${id}: ${side} / ${peer}`).toContainEqual([side, peer]);
+      }
   });
 
   it("refuse a pair whose checksums differ: no side can win by doing less", async () => {

@@ -37,7 +37,7 @@ export const frontierCase: BenchCase = {
   ],
   target: "push ≥ 8 × plain; JS heap < 2 bytes/URL; resident ≤ URL bytes + 64; hold ≤ 5 ms at 10⁷",
   sizes: {
-    smoke: [{ pending: 10_000 }],
+    smoke: [{ pending: 2_000 }],
     real: [{ pending: 100_000 }, { pending: 1_000_000 }, { pending: 10_000_000 }],
     suite: [{ pending: 1_000_000 }],
   },
@@ -55,7 +55,7 @@ async function setup(side: string, params: Params): Promise<Job> {
   const pending = numberOf(params, "pending");
   const shape = { hosts: Math.max(100, Math.floor(pending / 50)) };
   const singles = Math.min(20_000, Math.floor(pending / 100));
-  await warmUp(side, 0, side === "crawlee" ? CRAWLEE_WARM : pending);
+  await warmUp(side, 0, side === "crawlee" ? Math.min(CRAWLEE_WARM, pending / 2) : pending);
   const queue = await openQueue(side, 0);
   const sum = createTextSum();
   let accepted = 0;

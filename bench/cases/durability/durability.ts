@@ -12,7 +12,14 @@
  */
 import { statSync } from "node:fs";
 import { type FrontierOptions, openFrontier } from "../../../src/index.ts";
-import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
+import {
+  type BenchCase,
+  type Job,
+  nowNs,
+  numberOf,
+  type Params,
+  warmSize,
+} from "../../harness/case.ts";
 import { fill, longestHold, temporary } from "./directory.ts";
 
 const MODES: Record<string, FrontierOptions["durability"]> = {
@@ -35,7 +42,7 @@ export const durabilityCase: BenchCase = {
   ],
   target: "everyMs at least 0.6 × memory; sync 300,000 URLs/s; recovery 2 million records/s",
   sizes: {
-    smoke: [{ urls: 3_000 }],
+    smoke: [{ urls: 2_000 }],
     real: [{ urls: 1_000_000 }, { urls: 10_000_000 }],
     suite: [{ urls: 200_000 }],
   },
@@ -45,7 +52,8 @@ export const durabilityCase: BenchCase = {
 
 async function setup(side: string, params: Params): Promise<Job> {
   const urls = numberOf(params, "urls");
-  await measure(side, Math.min(urls, 20_000));
+  const warm = warmSize(urls);
+  if (warm > 0) await measure(side, warm);
   let left = 0;
   return {
     async run() {

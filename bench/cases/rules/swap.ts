@@ -12,7 +12,14 @@
 import type { Clock, Frontier } from "../../../src/index.ts";
 import { openFrontier } from "../../../src/index.ts";
 import { createCallLog } from "../../harness/call-log.ts";
-import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
+import {
+  type BenchCase,
+  type Job,
+  nowNs,
+  numberOf,
+  type Params,
+  warmSize,
+} from "../../harness/case.ts";
 
 const CALL = 1_000;
 const RULES = 100;
@@ -37,7 +44,8 @@ export const swapCase: BenchCase = {
 
 async function setup(side: string, params: Params): Promise<Job> {
   const pending = numberOf(params, "pending");
-  await swap(side, Math.min(pending, 20_000));
+  const warm = warmSize(pending);
+  if (warm > 0) await swap(side, warm);
   let left = 0;
   return {
     async run() {
