@@ -1,10 +1,13 @@
 /** All peers, in the order in which they are shown. */
+import { collyPeer } from "./colly/adapter.ts";
 import { crawleePeer } from "./crawlee/adapter.ts";
 import { lmdbPeer } from "./lmdb/adapter.ts";
 import { outriderPeer } from "./outrider/adapter.ts";
 import type { Peer } from "./peer.ts";
 import { plainPeer } from "./plain/adapter.ts";
 import { scrapyPeer } from "./scrapy/adapter.ts";
+import { urlfrontierPeer } from "./urlfrontier/adapter.ts";
+import { webmagicPeer } from "./webmagic/adapter.ts";
 
 export const PEERS: readonly Peer[] = [
   outriderPeer("outrider", { durability: { everyMs: 100 } }, true),
@@ -13,6 +16,9 @@ export const PEERS: readonly Peer[] = [
   lmdbPeer,
   crawleePeer,
   scrapyPeer,
+  collyPeer,
+  webmagicPeer,
+  urlfrontierPeer,
 ];
 
 export function peerOf(name: string): Peer {

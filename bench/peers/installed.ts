@@ -23,6 +23,11 @@ export function loadPackage(name: string): unknown {
   return createRequire(pathToFileURL(join(home(), "package.json")))(name);
 }
 
+/** The same of a package that is a module only: its file is named. */
+export function importPackage(name: string, file: string): Promise<unknown> {
+  return import(pathToFileURL(join(home(), "node_modules", name, file)).href);
+}
+
 export function packageVersion(name: string): string {
   const path = join(home(), "node_modules", name, "package.json");
   return (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version;

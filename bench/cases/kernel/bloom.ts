@@ -3,7 +3,8 @@
  *
  *   strings ─┬─ outrider       copy in, keyed hash, split-block bloom in WASM, batches of 256
  *            ├─ typed-array    hand-written: FNV over the characters, k bits by double hashing
- *            └─ bloom-filters  the npm package
+ *            ├─ bloom-filters  the npm package
+ *            └─ bloomfilter    another one, by hand over 32-bit words (npm run bench:peers)
  *
  * Checksum: members that were not found, which is 0. The rate of false answers is a fact beside the times; a side whose
  * rate is over twice the configured one fails.
@@ -15,6 +16,7 @@
 import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { nowNs, numberOf } from "../../harness/case.ts";
 import { urlChunk } from "../../harness/urls.ts";
+import { importPackage, packageMissing } from "../../peers/installed.ts";
 import { createTypedBloom } from "../../peers/typed-bloom.ts";
 import { bloomInsertBatch, bloomProbeBatch, createBloom } from "../../../src/structures/bloom.ts";
 import { batchLoad } from "../../../src/url/batch.ts";
@@ -40,11 +42,13 @@ export const bloomCase: BenchCase = {
   pairs: [
     ["outrider", "typed-array"],
     ["outrider", "bloom-filters"],
+    ["outrider", "bloomfilter"],
   ],
   sizes: { smoke: [{ urls: 4_000 }], real: [{ urls: 100_000 }, { urls: 10_000_000 }] },
   rounds: 5,
   setup,
   missing(side, params) {
+    if (side === "bloomfilter") return packageMissing("bloomfilter");
     const isSlow = side === "bloom-filters" && numberOf(params, "urls") > NPM_MAX;
     return isSlow ? "minutes a round" : undefined;
   },
@@ -93,8 +97,22 @@ async function setup(side: string, params: Params): Promise<Job> {
 async function filterOf(side: string, members: number): Promise<Filter> {
   if (side === "outrider") return kernelFilter(members);
   if (side === "typed-array") return oneByOne(createTypedBloom(members, RATE));
+  if (side === "bloomfilter") return oneByOne(await smallFilter(members));
   const { default: bloomFilters } = await import("bloom-filters");
   return oneByOne(bloomFilters.BloomFilter.create(members, RATE));
+}
+
+interface Bloomfilter {
+  add(url: string): void;
+  test(url: string): boolean;
+}
+
+async function smallFilter(members: number): Promise<Parameters<typeof oneByOne>[0]> {
+  const { BloomFilter } = (await importPackage("bloomfilter", "bloomfilter.js")) as {
+    BloomFilter: { withTargetError(members: number, rate: number): Bloomfilter };
+  };
+  const filter = BloomFilter.withTargetError(members, RATE);
+  return { add: (url) => filter.add(url), has: (url) => filter.test(url) };
 }
 
 function oneByOne(one: { add(url: string): void; has(url: string): boolean }): Filter {

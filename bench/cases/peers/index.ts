@@ -2,5 +2,6 @@
 import type { BenchCase } from "../../harness/case.ts";
 import { peersDurable } from "./durable.ts";
 import { peers } from "./memory.ts";
+import { peersQueues } from "./queues.ts";
 
-export const PEER_CASES: readonly BenchCase[] = [peers, peersDurable];
+export const PEER_CASES: readonly BenchCase[] = [peers, peersDurable, peersQueues];
