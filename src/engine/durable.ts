@@ -18,6 +18,7 @@ import { addressOf } from "../frontier/groups.ts";
 import { carriedHosts } from "../frontier/carry.ts";
 import { LOG_HOST_ALL } from "../frontier/log.ts";
 import { diskFault } from "../persistence/files.ts";
+import { removeSliced } from "../persistence/remove-sliced.ts";
 import { Journal } from "../persistence/journal.ts";
 import { JournalLog } from "../persistence/journal-log.ts";
 import { giveLock, type Lock } from "../persistence/lock.ts";
@@ -394,7 +395,7 @@ export class Durable {
       if (done === undefined) return undefined;
       this.#snapshotAt = this.#clock.now();
       this.#snapshotBytes = done.bytes;
-      this.#sweep();
+      await this.#sweep();
       const { path, records, bytes } = done;
       this.#parts.events.emit("snapshot", { path, records, bytes });
       this.#parts.events.flush();
@@ -405,18 +406,17 @@ export class Durable {
   }
 
   /** Generations beyond `keep` go, and the segments that only they need. */
-  #sweep(): void {
+  async #sweep(): Promise<void> {
     const { place, settings } = this.#parts;
     const { segments, snapshots } = lookAround(place);
     const { keep } = settings.snapshots;
     if (snapshots.length < keep) return; // the journal from its beginning is a generation too
     const oldest = snapshots.slice(-keep)[0] ?? 0;
-    for (const serial of snapshots) {
-      if (serial < oldest) place.files.remove(snapshotPath(place, serial));
-    }
-    for (const serial of segments) {
-      if (serial < oldest) place.files.remove(segmentPath(place, serial));
-    }
+    const gone = [
+      ...snapshots.filter((serial) => serial < oldest).map((serial) => snapshotPath(place, serial)),
+      ...segments.filter((serial) => serial < oldest).map((serial) => segmentPath(place, serial)),
+    ];
+    for (const path of gone) await removeSliced(place.files, path, turn);
   }
 
   /** Nothing stays: no generation, no segment. */

@@ -204,15 +204,17 @@ function usedBytes({ spill }: Spilling): number {
 }
 
 function spillSome(core: Core, spilling: Spilling): number {
-  const hot = hotRecords(core, spilling);
+  const { hosts, rules } = core;
+  const hotOfRules = hotRecords(spilling, rules.length);
   let count = 0;
   for (const { handle, policy, isGone } of core.rules) {
     if (isGone) continue; // somebody is about to match them again
     const root = word(core.store, handle, RULE_QUEUE_RANKS_WORD);
-    if (!policy.isPolite) count += spillRanks(core, root, { hot, isLifo: policy.isLifo });
+    const { isLifo, isPolite } = policy;
+    if (!isPolite) count += spillRanks(core, root, { hot: hotOfRules, isLifo });
     if (count >= SPILL_PER_CALL) return count;
   }
-  const { hosts } = core;
+  const hot = hotRecords(spilling, rules.length + hosts.count - hosts.idleCount);
   for (let looked = 0; looked < HOSTS_PER_CALL && count < SPILL_PER_CALL; looked++) {
     const host = hosts.hand || hosts.busyFirst;
     if (host === 0 || usedBytes(spilling) <= spilling.budgetBytes) break;
@@ -222,9 +224,8 @@ function spillSome(core: Core, spilling: Spilling): number {
   return count;
 }
 
-/** Records that the hot end of a lane keeps and a block holds: all lanes together a quarter of the budget. */
-function hotRecords(core: Core, { budgetBytes, blockLeast }: Spilling): number {
-  const lanes = core.rules.length + core.hosts.count - core.hosts.idleCount;
+/** Records that the hot end of a lane keeps and a block holds: so many lanes together a quarter of the budget. */
+function hotRecords({ budgetBytes, blockLeast }: Spilling, lanes: number): number {
   const each = Math.floor(budgetBytes / 4 / RECORD_BYTES / lanes);
   return Math.min(Math.max(each, 2 * blockLeast), SPILL_RECORDS_MAX);
 }

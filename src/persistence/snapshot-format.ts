@@ -165,17 +165,6 @@ export function preamble(serial: number): Uint8Array {
   return new Uint8Array(words.buffer);
 }
 
-/** A section's bytes, its head included, as they stand at `offset`. */
-export function sectionBytes(section: Section, serial: number, offset: number): Uint8Array {
-  const body = packr.pack(section);
-  const bytes = new Uint8Array(SECTION_HEAD_BYTES + body.length);
-  bytes.set(body, SECTION_HEAD_BYTES);
-  const head = new Uint32Array(bytes.buffer, 0, 2);
-  head[0] = body.length;
-  head[1] = crcAt(body, serial, offset);
-  return bytes;
-}
-
 /** Reads a snapshot section by section; throws SNAPSHOT_CORRUPT or FORMAT_UNSUPPORTED naming the file. */
 export class SnapshotReader {
   readonly path: string;

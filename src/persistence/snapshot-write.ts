@@ -23,7 +23,7 @@ import { JOURNAL_FRAME_BYTES } from "../layout/journal.ts";
 import { TABLE_RESERVED_MIN } from "../layout/table.ts";
 import { bloomLayers, bloomPiece } from "../structures/bloom-copy.ts";
 import { type EpochTable, epochEach, epochName, epochNext } from "../structures/epoch-table.ts";
-import { type FingerprintTable, tableFind } from "../structures/fingerprint-table.ts";
+import type { FingerprintTable } from "../structures/fingerprint-table.ts";
 import { GROUP_READY_AT_WORD } from "../structures/group-table.ts";
 import { float } from "../structures/store.ts";
 import { spillBlock, spillPlaces, spillVisit } from "../structures/spill.ts";
@@ -33,9 +33,10 @@ import { writeAll } from "./files.ts";
 import {
   closeWalk,
   openWalk,
-  type TableWalk,
   walkHash,
+  walkLook,
   walkNext,
+  walkValue,
 } from "../structures/table-walk.ts";
 import type { Names } from "./names.ts";
 import { type Place, snapshotPath } from "./place.ts";
@@ -52,12 +53,16 @@ import {
   takeRecords,
   takeSeen,
 } from "./snapshot-columns.ts";
-import { preamble, type Section, sectionBytes, type SnapshotHead } from "./snapshot-format.ts";
+import { preamble, type Section, type SnapshotHead } from "./snapshot-format.ts";
+import { addBytes, addSection, createSectionBuffer } from "./section-buffer.ts";
 import { recordFlags, RECORD_FLAG_VOLATILE } from "../structures/record.ts";
 
 /** A slice ends after this long, or after so many chunks where the clock stands still. */
 const SLICE_MS = 2;
 const SLICE_CHUNKS = 8;
+/** Entries of a table looked at between two looks at the clock, and in one slice: most may be passed over. */
+const LOOK_ROWS = 256;
+const SLICE_ROWS = 16_384;
 /** Bytes written at once. */
 const WRITE_BYTES = 256 * 1024;
 const FINISHED = 0x8000_0000;
@@ -131,10 +136,10 @@ class Out {
   longestMs = 0;
   readonly #source: SnapshotSource;
   readonly #file: number;
-  readonly #buffer: Uint8Array[] = [];
-  #buffered = 0;
+  readonly #buffer = createSectionBuffer(WRITE_BYTES);
   #sliceAt: number;
   #chunks = 0;
+  #looked = 0;
   readonly #rows: number;
 
   constructor(source: SnapshotSource, file: number) {
@@ -147,7 +152,7 @@ class Out {
   /** False: given up. */
   async run(): Promise<boolean> {
     const { core, head, names } = this.#source;
-    this.#bytes(preamble(head.serial));
+    this.offset += addBytes(this.#buffer, preamble(head.serial));
     this.#section(head);
     if (!(await this.#hosts(core.hosts.index))) return false;
     if (!(await this.#groups(core.groups.index))) return false;
@@ -300,11 +305,19 @@ class Out {
     const walk = openWalk(table);
     try {
       while (walkNext(walk)) {
-        for (let index = 0, chunks = this.#chunks; index < walk.count; index++) {
-          visitOne(walk, index, visit);
-          if (this.#chunks === chunks) continue;
+        const look = Math.min(LOOK_ROWS, this.#rows);
+        for (let index = 0; index < walk.count; ) {
+          // Entries may have changed since the walk read them: what counts is what the table holds now.
+          const end = Math.min(walk.count, index + look);
+          walkLook(walk, index, end);
+          const { u32 } = walk.table.kernel.region.views;
+          for (; index < end; index++) {
+            const at = walkHash(walk, index);
+            const value = u32[walkValue(walk, index)] as number;
+            if (value !== 0) visit(u32[at] as number, u32[at + 1] as number, value);
+          }
+          this.#looked += look;
           if (this.#isSliceOver() && !(await this.#pause())) return false;
-          chunks = this.#chunks;
         }
       }
       flush();
@@ -315,7 +328,8 @@ class Out {
   }
 
   #isSliceOver(): boolean {
-    if (this.#chunks >= SLICE_CHUNKS || this.#rows < CHUNK_ROWS) return true;
+    if (this.#rows < CHUNK_ROWS) return this.#chunks > 0;
+    if (this.#chunks >= SLICE_CHUNKS || this.#looked >= SLICE_ROWS) return true;
     return this.#source.clock.monotonic() - this.#sliceAt >= SLICE_MS;
   }
 
@@ -336,43 +350,23 @@ class Out {
 
   #endSlice(): void {
     this.#chunks = 0;
+    this.#looked = 0;
     this.longestMs = Math.max(this.longestMs, this.#source.clock.monotonic() - this.#sliceAt);
   }
 
   #section(section: Section): void {
     this.#chunks++;
-    this.#bytes(sectionBytes(section, this.#source.head.serial, this.offset));
-  }
-
-  #bytes(bytes: Uint8Array): void {
-    this.#buffer.push(bytes);
-    this.#buffered += bytes.length;
-    this.offset += bytes.length;
-    if (this.#buffered >= WRITE_BYTES) this.#write();
+    const { serial } = this.#source.head;
+    this.offset += addSection(this.#buffer, section, { serial, offset: this.offset });
+    if (this.#buffer.used >= WRITE_BYTES) this.#write();
   }
 
   #write(): void {
-    const start = this.offset - this.#buffered;
-    const bytes = this.#buffer.length === 1 ? this.#buffer[0] : Buffer.concat(this.#buffer);
-    if (bytes !== undefined) writeAll(this.#source.place.files, this.#file, bytes, start);
-    this.#buffer.length = 0;
-    this.#buffered = 0;
+    const { bytes, used } = this.#buffer;
+    if (used === 0) return;
+    writeAll(this.#source.place.files, this.#file, bytes.subarray(0, used), this.offset - used);
+    this.#buffer.used = 0;
   }
-}
-
-/** The entry may have changed since the slice was copied: what counts is what the table holds now. */
-function visitOne(
-  walk: TableWalk,
-  index: number,
-  visit: (lo: number, hi: number, value: number) => void,
-): void {
-  const { u32 } = walk.table.kernel.region.views;
-  const at = walkHash(walk, index);
-  const lo = u32[at] as number;
-  const hi = u32[at + 1] as number;
-  const slot = tableFind(walk.table, lo, hi);
-  const value = slot === 0 ? 0 : (u32[slot >>> 2] as number);
-  if (value !== 0) visit(lo, hi, value);
 }
 
 function syncOf({ place }: SnapshotSource, file: number): Promise<void> {

@@ -7,7 +7,7 @@ import { memoryFull } from "../base/errors.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { TABLE_EACH_MIN } from "../layout/table.ts";
 import { regionGive, regionTake } from "../memory/region.ts";
-import { type FingerprintTable, tableEach } from "./fingerprint-table.ts";
+import { type FingerprintTable, tableEach, tableFindBatch } from "./fingerprint-table.ts";
 
 const BUFFER_PAGES = Math.ceil((TABLE_EACH_MIN * 12) / REGION_PAGE_BYTES);
 
@@ -33,6 +33,14 @@ export function walkNext(walk: TableWalk): boolean {
   walk.count = count;
   walk.cursor = next;
   return true;
+}
+
+/** Brings the values of entries `from` to `end` of the slice up to date; 0: it is there no more. */
+export function walkLook(walk: TableWalk, from: number, end: number): void {
+  const values = walkValue(walk, from);
+  const { u32 } = walk.table.kernel.region.views;
+  u32.fill(0, values, values + end - from); // nothing is passed over
+  tableFindBatch(walk.table, walk.buffer + from * 8, end - from, values * 4);
 }
 
 export function closeWalk(walk: TableWalk): void {
