@@ -79,10 +79,12 @@ function freeName(path: string): string {
   }
 }
 
-/** A file of lines that is read whole once, made anew, and then appended to. */
+/** A file of lines that is read whole once, and then made anew or appended to. */
 export interface LineFile {
-  /** Those that a crash left whole. */
-  readonly lines: readonly string[];
+  /** Those that a crash left whole; taken, they are held no longer. */
+  takeLines(): string[];
+  /** Whether a crash left half a line at its end. */
+  readonly isCut: boolean;
   /** Takes the place of all that stood there, at once or not at all. */
   rewrite(lines: Iterable<string>): void;
   append(lines: readonly string[]): void;
@@ -90,15 +92,19 @@ export interface LineFile {
 
 export function openLineFile(path: string): LineFile {
   mkdirSync(dirname(resolve(path)), { recursive: true });
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-  const lines = text.split("\n").slice(0, -1);
+  let lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [""];
+  const isCut = lines.pop() !== "";
   return {
-    lines,
+    isCut,
+    takeLines() {
+      const taken = lines;
+      lines = [];
+      return taken;
+    },
     rewrite(kept) {
-      const whole = [...kept];
-      if (whole.length === lines.length && text.endsWith("\n")) return;
       const fresh = `${path}.new`;
-      writeFileSync(fresh, whole.map((line) => `${line}\n`).join(""), { mode: 0o600 });
+      const text = [...kept].map((line) => `${line}\n`).join("");
+      writeFileSync(fresh, text, { mode: 0o600 });
       renameSync(fresh, path);
     },
     append: (more) => appendFileSync(path, `${more.join("\n")}\n`, { mode: 0o600 }),

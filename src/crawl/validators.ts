@@ -9,6 +9,7 @@
  *       new in its epoch, and an answer without a body would hide what it leads to. Of those nothing is kept either.
  *   I2  A line is written only after the end of its page is durable: after a crash no page that has to be worked on once more
  *       is asked for conditionally.
+ *   I3  Bounded: at most so many pages in memory, and twice as many lines in the file, which is then made anew.
  *
  * Crash: the lines of the last moments are missing, and those pages are read whole once.
  */
@@ -38,28 +39,39 @@ export interface ValidatorOptions {
   readonly defaults: RulePolicy | undefined;
   /** Where they outlive the process. */
   readonly file: LineFile | undefined;
+  /** Pages that are remembered; default VALIDATOR_COUNT_MAX. */
+  readonly countMax?: number;
 }
 
 const VALIDATOR_COUNT_MAX = 100_000;
 const NONE: ValidatorHeaders = Object.freeze({});
 
 export function createValidators(options: ValidatorOptions): Validators {
-  const { clock, defaults, file } = options;
+  const { clock, defaults, file, countMax = VALIDATOR_COUNT_MAX } = options;
   const known = new Map<string, ValidatorHeaders>();
-  const unwritten: Array<{ line: string; atMs: number }> = [];
+  const unwritten: Array<{ url: string; line: string; atMs: number }> = [];
   let flushedAt = Number.NEGATIVE_INFINITY;
   let again = rulesAgain(options.rules ?? [], defaults);
   const keep = (url: string, headers: ValidatorHeaders | undefined): void => {
     known.delete(url);
     if (headers === undefined) return;
-    if (known.size >= VALIDATOR_COUNT_MAX) known.delete(known.keys().next().value as string);
+    if (known.size >= countMax) known.delete(known.keys().next().value as string);
     known.set(url, headers);
   };
-  for (const line of file?.lines ?? []) {
+  let lineCount = 0;
+  for (const line of file?.takeLines() ?? []) {
+    lineCount++;
     const entry = entryOf(line);
     if (entry !== undefined) keep(entry.url, entry.headers);
   }
-  file?.rewrite([...known].map((entry) => JSON.stringify(entry)));
+  const compact = (): void => {
+    // What is not durable yet is left out until it is (I2).
+    const early = new Set(unwritten.map(({ url }) => url));
+    const durable = [...known].filter(([url]) => !early.has(url));
+    file?.rewrite(durable.map((entry) => JSON.stringify(entry)));
+    lineCount = durable.length;
+  };
+  if (file?.isCut || lineCount > known.size) compact();
   const isWanted = (rule: string): boolean => again.get(rule) ?? again.get(OTHERS) ?? false;
   return {
     isWanted,
@@ -69,7 +81,7 @@ export function createValidators(options: ValidatorOptions): Validators {
       const isSame = JSON.stringify(known.get(url)) === JSON.stringify(headers);
       keep(url, headers);
       if (file === undefined || isSame) return;
-      unwritten.push({ line: JSON.stringify([url, headers ?? null]), atMs: clock.now() });
+      unwritten.push({ url, line: JSON.stringify([url, headers ?? null]), atMs: clock.now() });
     },
     setRules(rules) {
       again = rulesAgain(rules, defaults);
@@ -81,7 +93,10 @@ export function createValidators(options: ValidatorOptions): Validators {
       flushedAt = atMs;
       const count = unwritten.findIndex((each) => each.atMs >= until);
       const ready = unwritten.splice(0, count < 0 ? unwritten.length : count);
-      if (ready.length > 0) file?.append(ready.map(({ line }) => line));
+      if (ready.length === 0) return;
+      file?.append(ready.map(({ line }) => line));
+      lineCount += ready.length;
+      if (lineCount > 2 * countMax) compact();
     },
   };
 }

@@ -5,8 +5,13 @@ import { afterAll, describe, expect, it } from "vitest";
 import { crawl } from "../../../src/crawl/crawl.ts";
 import { openLineFile } from "../../../src/crawl/files.ts";
 import type { Download, Downloader, DownloadRequest } from "../../../src/crawl/modules.ts";
-import { createValidators, type Validators } from "../../../src/crawl/validators.ts";
+import {
+  createValidators,
+  type ValidatorHeaders,
+  type Validators,
+} from "../../../src/crawl/validators.ts";
 import { createVirtualClock, type EpochPolicy } from "../../../src/index.ts";
+import { readText } from "../../support/package.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-validators-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -46,7 +51,7 @@ describe("validators", () => {
   it("are written only when a later flush shows that the end of their page is durable", () => {
     const path = join(folder, "order.jsonl");
     const { clock, validators } = open(path);
-    const written = (): number => openLineFile(path).lines.length;
+    const written = (): number => openLineFile(path).takeLines().length;
     validators.learn("http://a.test/1", "default", ETAG);
     clock.advance(10);
     validators.flushed(clock.now()); // this flush may have begun before the page was done
@@ -78,6 +83,58 @@ describe("validators", () => {
     const all = [1, 2, 3, 4, 5].map((page) => known(validators, `http://a.test/${page}`));
     expect(all).toEqual([ETAG, { "if-modified-since": "then" }, {}, {}, {}]);
     expect(readFileSync(path, "utf8").trimEnd().split("\n")).toHaveLength(2);
+  });
+
+  it("are as many as are wanted, in memory and, twice over, in the file", () => {
+    const path = join(folder, "bounded.jsonl");
+    const clock = createVirtualClock(1_000);
+    const file = openLineFile(path);
+    const defaults = { epoch: { every: 50 } };
+    const validators = createValidators({ clock, file, rules: undefined, defaults, countMax: 10 });
+    let most = 0;
+    for (let page = 0; page < 200; page++) {
+      validators.learn(`http://a.test/${page}`, "default", ETAG);
+      clock.advance(5);
+      validators.flushed(clock.now());
+      most = Math.max(most, openLineFile(path).takeLines().length);
+    }
+    expect(most).toBe(20);
+    validators.flushed(Number.POSITIVE_INFINITY);
+    expect(known(validators, "http://a.test/189")).toEqual({});
+    expect(known(validators, "http://a.test/190")).toEqual(ETAG);
+    const after = open(path).validators;
+    expect(known(after, "http://a.test/199")).toEqual(ETAG);
+  });
+});
+
+describe("the file of validators", () => {
+  const golden = readText("test/golden/validators-1.jsonl");
+  const pages: ReadonlyArray<readonly [string, ValidatorHeaders | undefined]> = [
+    [
+      "http://site.example/",
+      { "if-none-match": '"1"', "if-modified-since": "Sun, 01 Nov 2026 00:00:00 GMT" },
+    ],
+    ["http://site.example/old", ETAG],
+    ["http://site.example/old", undefined],
+    ["http://site.example/weak", { "if-none-match": 'W/"a,b"' }],
+    ["http://xn--bcher-kva.example/caf%C3%A9", { "if-modified-since": "yesterday" }],
+  ];
+
+  it("is the golden one, byte for byte, and that is read as it was meant", () => {
+    const path = join(folder, "golden.jsonl");
+    const { validators } = open(path);
+    for (const [url, headers] of pages) validators.learn(url, "default", headers);
+    validators.flushed(Number.POSITIVE_INFINITY);
+    expect(readFileSync(path, "utf8")).toBe(golden);
+    writeFileSync(path, golden);
+    const again = open(path).validators;
+    for (const [url, headers] of new Map(pages)) expect(known(again, url)).toEqual(headers ?? {});
+  });
+
+  it("is as its document shows it", () => {
+    const lines = golden.split("\n");
+    const document = readText("docs/formats/validators.md");
+    for (const at of [0, 2]) expect(document).toContain(`    ${lines[at]}\n`);
   });
 });
 
