@@ -8,7 +8,8 @@
  *   5xx, 429, no connection         nothing is allowed; asked again after `retryMs`, `attempts` times in all
  *
  *   I1  One fetch per origin at a time, whoever asks.
- *   I2  At most ROBOTS_COUNT_MAX origins are remembered; the longest known is forgotten first.
+ *   I2  At most ROBOTS_COUNT_MAX origins are remembered, and rules of ROBOTS_TEXT_MAX bytes in all; the longest known is
+ *       forgotten first.
  */
 import robotsParser from "robots-parser";
 import type { Clock } from "../base/clock.ts";
@@ -31,6 +32,8 @@ export interface RobotsRules {
   readonly crawlDelayMs: number | undefined;
   readonly sitemaps: readonly string[];
   readonly untilMs: number;
+  /** Of the text that they are made of. */
+  readonly textBytes: number;
   isAllowed(url: string): boolean;
 }
 
@@ -52,6 +55,7 @@ const parseRobots = robotsParser as unknown as (url: string, text: string) => Pa
 /** RFC 9309 asks for at least 500 KiB. */
 export const ROBOTS_BYTES_MAX = 512 * 1024;
 const ROBOTS_COUNT_MAX = 20_000;
+const ROBOTS_TEXT_MAX = 32 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
 const TOO_MANY_REQUESTS = 429;
 
@@ -65,10 +69,18 @@ export function createRobots(options: RobotsOptions): Robots {
   const entries = new Map<string, Entry>();
   const running = new Map<string, Promise<RobotsRules>>();
   let fetched = 0;
-  const remember = (origin: string, entry: Entry): RobotsRules => {
+  let textBytes = 0;
+  const forget = (origin: string): void => {
+    textBytes -= entries.get(origin)?.rules.textBytes ?? 0;
     entries.delete(origin);
-    if (entries.size >= ROBOTS_COUNT_MAX) entries.delete(entries.keys().next().value as string);
+  };
+  const remember = (origin: string, entry: Entry): RobotsRules => {
+    forget(origin);
     entries.set(origin, entry);
+    textBytes += entry.rules.textBytes;
+    while (entries.size > 1 && (entries.size > ROBOTS_COUNT_MAX || textBytes > ROBOTS_TEXT_MAX)) {
+      forget(entries.keys().next().value as string);
+    }
     return entry.rules;
   };
   const ask = async (origin: string): Promise<RobotsRules> => {
@@ -125,7 +137,7 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
 
 function allOrNothing(state: "allow-all" | "unreachable", untilMs: number): RobotsRules {
   const isAllowed = (): boolean => state === "allow-all";
-  return { state, crawlDelayMs: undefined, sitemaps: [], untilMs, isAllowed };
+  return { state, crawlDelayMs: undefined, sitemaps: [], untilMs, textBytes: 0, isAllowed };
 }
 
 function parsed(
@@ -148,6 +160,7 @@ function parsed(
     crawlDelayMs: isDelay ? Math.min(delay * 1000, options.maxCrawlDelayMs) : undefined,
     sitemaps: robots.getSitemaps().filter((url) => URL.canParse(url)),
     untilMs,
+    textBytes: body.length,
     isAllowed: (url) => robots.isAllowed(url, userAgent) !== false,
   };
 }

@@ -113,6 +113,18 @@ Allow: /no-but.html\nCrawl-delay: 2.5\nSitemap: ${at}/s.xml\nSitemap: /relative\
     expect(robots.known(at)).toBeUndefined();
   });
 
+  it("remembers no more than 32 MiB of rules, the newest of them", async () => {
+    const body = `User-agent: *\nDisallow: /no\n#${"x".repeat(500 * 1024)}`;
+    const origins = Array.from({ length: 100 }, (_, n) => `http://h${n}.test`);
+    const { robots } = robotsOf(
+      Object.fromEntries(origins.map((each) => [`${each}/robots.txt`, { status: 200, body }])),
+    );
+    for (const each of origins) await robots.fetch(each);
+    const known = origins.map((each) => robots.known(each) !== undefined);
+    const count = Math.floor((32 * 1024 * 1024) / body.length);
+    expect(known).toEqual(origins.map((_, n) => n >= origins.length - count));
+  });
+
   it("nothing that a file holds makes it throw", async () => {
     for (const body of [
       "User-agent: __proto__\nDisallow: /x",

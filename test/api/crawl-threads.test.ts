@@ -1,0 +1,95 @@
+/** Crawls on worker threads, on the built package, since threads load files that Node reads by itself. */
+import { describe, expect, it } from "vitest";
+import type { crawl as crawlOfSource } from "../../src/crawl/crawl.ts";
+import { openSyntheticWeb } from "../../src/crawl/web-server.ts";
+import { packageRoot } from "../support/package.ts";
+
+const { crawl } = (await import(`${packageRoot}dist/crawl.js`)) as { crawl: typeof crawlOfSource };
+
+const TRAPS = "http://traps.outrider.test";
+const BASE = { allowPrivate: true, delayMs: 0, threads: 2, concurrency: 8 } as const;
+
+describe("a crawl on worker threads", () => {
+  it("asks again conditionally, whichever thread visited before, and counts what has not changed", async () => {
+    const shape = { seed: 4, hosts: 1, pages: 12, traps: false, mishaps: 0 };
+    await using web = await openSyntheticWeb(shape);
+    const run = crawl({
+      ...BASE,
+      seeds: web.seed,
+      dial: web.dial,
+      perHost: 4,
+      sitemaps: false,
+      progressMs: 20,
+      defaults: { epoch: { every: 50 } },
+    });
+    run.on("progress", () => {
+      if (run.report().notModified >= 40) void run.stop();
+    });
+    const { pages, notModified, statuses } = await run;
+    // Each page whole once; from then on 304, from the validators that the other thread may have learned.
+    expect(pages).toBe(12);
+    expect(notModified).toBeGreaterThanOrEqual(40);
+    expect(statuses[304]).toBe(notModified);
+  });
+
+  it("bounds every trap as on one thread: chains, circles, depth, markup, charset, IDN", async () => {
+    await using web = await openSyntheticWeb({ seed: 1, hosts: 1, pages: 1 });
+    const titles: string[] = [];
+    const run = crawl({
+      ...BASE,
+      seeds: `${TRAPS}/`,
+      dial: web.dial,
+      perHost: 8,
+      maxDepth: 6,
+      maxBytes: 1024 * 1024,
+      maxLinks: 50,
+      maxRedirects: 5,
+      timeouts: { bodyMs: 200 },
+      defaults: { maxAttempts: 1 },
+    });
+    run.on("page", ({ title }) => titles.push(title));
+    const summary = await run;
+    const asked = web.log.entries.map(({ path }) => path);
+    const count = (prefix: string): number =>
+      asked.filter((path) => path.startsWith(prefix)).length;
+    expect(summary).toMatchObject({ reason: "finished", pending: 0, truncated: 2 });
+    expect(summary.failures).toMatchObject({ redirects: 1, timeout: 1, "too-large": 2 });
+    expect([count("/chain/"), count("/loop/"), count("/self")]).toEqual([6, 2, 1]);
+    expect([count("/calendar/"), count("/session/"), count("/never/")]).toEqual([6, 6, 0]);
+    expect(count("/deep/")).toBeLessThanOrEqual(4);
+    for (const path of ["/named/%E6%97%A5%E6%9C%AC", "/%C3%BCmlaut?q=%C3%9F&r=1", "/refreshed"]) {
+      expect(asked).toContain(path);
+    }
+    expect(titles).toContain("日本");
+    expect(titles).toHaveLength(summary.pages);
+  });
+
+  it("takes a page of 100,000 links through its rings, and ends a host whose bytes are used up", async () => {
+    await using web = await openSyntheticWeb({ hosts: 1, pages: 1 });
+    const wide = { ...BASE, seeds: `${TRAPS}/links`, dial: web.dial, robots: false } as const;
+    const summary = await crawl({ ...wide, maxPages: 1, maxHostUrls: 1_000_000 });
+    expect(summary).toMatchObject({ pages: 1, pending: 100_000, reason: "max-pages" });
+    const bounded = await crawl({ ...wide, seeds: `${TRAPS}/huge`, maxHostBytes: 1_000 });
+    expect(bounded).toMatchObject({ pages: 1, pending: 0, rejected: { budget: 1 } });
+  });
+
+  it("tells every page, fault and count, also those of the last moment", async () => {
+    const shape = { seed: 6, hosts: 30, pages: 200, traps: false };
+    await using web = await openSyntheticWeb(shape);
+    let pages = 0;
+    let faults = 0;
+    const run = crawl({ ...BASE, seeds: web.seed, dial: web.dial, robots: { retryMs: 10 } });
+    run.on("page", () => pages++);
+    run.on("error", () => faults++);
+    const summary = await run;
+    const answers = web.log.entries.filter(
+      ({ path, status }) => path !== "/robots.txt" && status > 0,
+    );
+    const { statuses, errors } = summary;
+    const told = Object.values(statuses).reduce((sum, each) => sum + each, 0);
+    expect(told).toBe(answers.length);
+    expect(pages).toBe(summary.pages);
+    expect(faults).toBe(errors.downloader);
+    expect(summary.hostPages.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
+  });
+});
