@@ -12,6 +12,7 @@ import {
 import { PARK_PARKED, unpark } from "../../src/memory/parking.ts";
 import { laneDrop, laneFree, laneNext } from "../../src/structures/spsc-lane.ts";
 import { type Entry, Seat } from "../../src/workers/pool/seat.ts";
+import { tellRoom } from "../../src/workers/protocol/credit.ts";
 import { createCrewMemory } from "../../src/workers/protocol/crew.ts";
 import { isBareDone, resultId } from "../../src/workers/protocol/result-message.ts";
 import { attend, type Handler } from "../../src/workers/remote/attend.ts";
@@ -40,8 +41,7 @@ it("a worker begins the leases at hand when room in its ring comes while it look
       if (isBareDone(source, start)) done.add(resultId(source, start));
       laneDrop(seat.inbound);
     }
-    if (!laneFree(seat.inbound)) return;
-    if (Atomics.load(seat.words, SEAT_FULL_WORD) !== 0) unpark(seat.words, SEAT_PARK_WORD);
+    if (laneFree(seat.inbound)) tellRoom(seat.words);
   };
   const visit: Handler = ({ depth }, context) => {
     if (depth === 0) return void context.push(BIG);

@@ -36,13 +36,14 @@ interface Machine {
 /** Shared accesses that are no Atomics: the receiver's name. */
 const SHARED_ARRAYS = /^(slotWords|slots)$/;
 
-/** The functions of a source file as generators, one step per shared access. `edits` break it first. */
+/** The functions of source files as generators, one step per shared access. `edits` break them first. */
 export function loadSteps(
-  path: string,
+  path: string | readonly string[],
   edits: ReadonlyArray<readonly [string, string]> = [],
   arrays = SHARED_ARRAYS,
 ) {
-  let text = readFileSync(`${packageRoot}${path}`, "utf8");
+  const files = typeof path === "string" ? [path] : path;
+  let text = files.map((file) => readFileSync(`${packageRoot}${file}`, "utf8")).join("\n");
   for (const [from, to] of edits) {
     if (text.split(from).length !== 2) throw new Error(`edit: ${from} (expected: once in ${path})`);
     text = text.replace(from, () => to);

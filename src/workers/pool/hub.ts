@@ -28,7 +28,6 @@ import {
   PHASE_RUNNING,
   SEAT_COMMAND_WORD,
   SEAT_FREE,
-  SEAT_FULL_WORD,
   SEAT_LEFT,
   SEAT_PARK_WORD,
   SEAT_STATE_WORD,
@@ -47,6 +46,7 @@ import {
   resetLanes,
   seatWords,
 } from "../protocol/crew.ts";
+import { tellRoom } from "../protocol/credit.ts";
 import { type EdgeFacts, packEdge } from "../protocol/edge-message.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
 import { Drain, isDiskFull } from "./drain.ts";
@@ -290,9 +290,7 @@ export class Hub {
 
   /** Gives the ring's room back; a worker that waits for some is told. */
   #freeRing(seat: Seat): void {
-    if (!laneFree(seat.inbound)) return;
-    // Pairs with the store in Desk.flush: either it sees the room, or this sees that it waits.
-    if (Atomics.load(seat.words, SEAT_FULL_WORD) !== 0) unpark(seat.words, SEAT_PARK_WORD);
+    if (laneFree(seat.inbound)) tellRoom(seat.words);
   }
 
   /** The disk is full: what could not be applied is held, and tried again (I3). */

@@ -8,7 +8,7 @@
  *
  *   I1  Entries of a class are begun in order; `taken` of the class says how many.
  */
-import { LANE_CLASSES, SEAT_PARK_WORD, SEAT_TAKEN_WORD } from "../../layout/crew.ts";
+import { LANE_CLASSES, SEAT_PARK_WORD } from "../../layout/crew.ts";
 import { unpark } from "../../memory/parking.ts";
 import {
   attachConsumer,
@@ -17,6 +17,7 @@ import {
   laneIsEmpty,
   laneUsed,
 } from "../../structures/spsc-lane.ts";
+import { begunOf } from "../protocol/credit.ts";
 import { inboundPlace, lanePlace, seatWords } from "../protocol/crew.ts";
 import {
   type LeaseExtras,
@@ -90,7 +91,7 @@ export class Seat {
     let count = 0;
     for (let each = 0; each < LANE_CLASSES; each++) {
       const lane = this.#lanes[each] as Lane;
-      const begun = Atomics.load(this.words, SEAT_TAKEN_WORD + each); // pairs with Desk.next
+      const begun = begunOf(this.words, each);
       const fresh = (begun - lane.begun) | 0;
       if (fresh > 0) lane.waiting.splice(0, fresh);
       lane.begun = begun;
@@ -103,8 +104,7 @@ export class Seat {
   /** Whether the worker has begun leases since `untaken` looked last. */
   hasTaken(): boolean {
     for (let each = 0; each < LANE_CLASSES; each++) {
-      const begun = Atomics.load(this.words, SEAT_TAKEN_WORD + each);
-      if (begun !== (this.#lanes[each] as Lane).begun) return true;
+      if (begunOf(this.words, each) !== (this.#lanes[each] as Lane).begun) return true;
     }
     return false;
   }
@@ -138,13 +138,12 @@ export class Seat {
   noteBegun(): void {
     this.#last = [];
     for (let each = 0; each < LANE_CLASSES; each++) {
-      this.#last.push(Atomics.load(this.words, SEAT_TAKEN_WORD + each));
+      this.#last.push(begunOf(this.words, each));
     }
   }
 
   hasBegun({ priorityClass, order }: Entry): boolean {
-    const begun =
-      this.#last?.[priorityClass] ?? Atomics.load(this.words, SEAT_TAKEN_WORD + priorityClass);
+    const begun = this.#last?.[priorityClass] ?? begunOf(this.words, priorityClass);
     return ((begun - order) | 0) > 0;
   }
 

@@ -20,12 +20,10 @@ import {
   SEAT_CALLED_WORD,
   SEAT_COMMAND_WORD,
   SEAT_FREE,
-  SEAT_FULL_WORD,
   SEAT_LEFT,
   SEAT_REFUSED_WORD,
   SEAT_STATE_WORD,
   SEAT_TAKEN,
-  SEAT_TAKEN_WORD,
   SEAT_THREAD_WORD,
 } from "../../layout/crew.ts";
 import {
@@ -52,6 +50,7 @@ import {
   laneNext,
   laneUsed,
 } from "../../structures/spsc-lane.ts";
+import { countBegun, sayFull } from "../protocol/credit.ts";
 import { type CrewHandle, inboundPlace, lanePlace, openCrew, seatWords } from "../protocol/crew.ts";
 import { edgeGeneration, readEdge } from "../protocol/edge-message.ts";
 import { type LeaseBlock, openBlock, readLease } from "../protocol/lease-message.ts";
@@ -155,8 +154,7 @@ export class Desk implements RemoteDesk {
       const block = blocks[0];
       if (block === undefined) continue;
       const { seat } = this;
-      const at = SEAT_TAKEN_WORD + each;
-      Atomics.store(seat, at, ((seat[at] as number) + 1) | 0); // I1, read by the owner
+      countBegun(seat, each); // I1
       seat[SEAT_CALLED_WORD] = (seat[SEAT_CALLED_WORD] as number) + 1;
       const lease = new WorkerLease(this);
       readLease(block, lease);
@@ -245,9 +243,7 @@ export class Desk implements RemoteDesk {
   /** Makes everything said so far visible to the owner. */
   flush(): void {
     if (flushSender(this.sender)) unpark(this.crew, CREW_PARK_WORD);
-    const isFull = this.sender.kept.length > 0 ? 1 : 0;
-    // Before it looks for room a last time: pairs with the load in Hub, behind the release of the ring.
-    if (this.seat[SEAT_FULL_WORD] !== isFull) Atomics.store(this.seat, SEAT_FULL_WORD, isFull);
+    sayFull(this.seat, this.sender.kept.length > 0);
   }
 
   /** Leases were begun: there is room for more. */
