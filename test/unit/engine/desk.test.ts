@@ -189,3 +189,37 @@ describe("records", () => {
     expect(walk.next().done).toBe(true);
   });
 });
+
+describe("a hundred thousand priorities at once", () => {
+  const sides = [
+    { how: "without hosts", defaults: {}, COUNT: 100_000 },
+    { how: "ten thousand by hosts", defaults: { politeness: { perHost: 1e6 } }, COUNT: 10_000 },
+  ];
+  for (const { how, defaults, COUNT } of sides) {
+    /** The step shares no factor with the count, so that no two are the same; they span all safe integers. */
+    const priorityOf = (index: number): number =>
+      ((index * 61_803) % COUNT) * Math.floor(2 ** 54 / COUNT) - Number.MAX_SAFE_INTEGER;
+
+    it(`come in exact order, ${how}`, () => {
+      const { frontier, check } = openBench({ defaults });
+      const requests = Array.from({ length: COUNT }, (_, index) => {
+        return { url: `http://h${index % 50}.test/${index}`, priority: priorityOf(index) };
+      });
+      expect(frontier.pushMany(requests).accepted).toBe(COUNT);
+      const wanted = requests.map(({ priority }) => priority).sort((a, b) => b - a);
+      expect(new Set(wanted).size).toBe(COUNT);
+      const next = frontier.peek(1_000).map(({ priority }) => priority);
+      expect(next).toEqual(wanted.slice(0, 1_000));
+      const given: number[] = [];
+      while (given.length < COUNT) {
+        const leases = frontier.pollMany(1_000);
+        expect(leases.length).toBe(1_000);
+        for (const { priority } of leases) given.push(priority);
+        expect(frontier.done(leases)).toBe(1_000);
+      }
+      expect(given.every((priority, at) => priority === wanted[at])).toBe(true);
+      expect(frontier.report()).toMatchObject({ pending: 0, lanes: 0, done: COUNT });
+      check();
+    });
+  }
+});
