@@ -86,6 +86,7 @@ import {
   RECORD_TEXT_BYTES_WORD,
 } from "../src/layout/record";
 import { TABLE_NEW, TABLE_RESERVED_MIN, TABLE_SKIP } from "../src/layout/table";
+import { copyText } from "./record";
 import { get, set } from "./row";
 
 /** Bytes of every new row's record; its host is asked for (0), that of any other row is not (TABLE_SKIP). @hot */
@@ -302,15 +303,4 @@ function fill(job: usize, batch: usize, i: u32, handle: u32, queue: u32, state: 
 
 function bump(block: usize, word: u32): void {
   set(block, word, get(block, word) + 1);
-}
-
-/** Blocks of 16, and a last one that overlaps: no byte behind the end is written. */
-export function copyText(from: usize, to: usize, bytes: u32): void {
-  if (bytes < 16) {
-    for (let at: u32 = 0; at < bytes; at++) store<u8>(to + at, load<u8>(from + at));
-    return;
-  }
-  const last = bytes - 16;
-  for (let at: u32 = 0; at < last; at += 16) v128.store(to + at, v128.load(from + at));
-  v128.store(to + last, v128.load(from + last));
 }

@@ -71,7 +71,7 @@ import {
   REVIVE_VALUES_WORD,
 } from "../src/layout/revive";
 import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../src/layout/table";
-import { copyText } from "./make";
+import { copyText } from "./record";
 import { get, set } from "./row";
 
 /** The kind of an admission (src/frontier/log.ts), and the longest text there is. */

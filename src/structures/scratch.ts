@@ -90,18 +90,18 @@ export function scratchCopyAll(scratch: Scratch): void {
  * to the scratch. A URL that does not fit the text is left out, the caller reads it by itself.
  */
 export function scratchUrls(scratch: Scratch, count: number): string[] {
-  const urls: string[] = [];
   const { region, kernel } = scratch.store;
   const { text, textBytes } = scratch;
   const made = kernel.exports.gatherUrls(scratch.handles, count, text, textBytes, scratch.ends);
   const { u32, buffer } = region.views;
   const ends = scratch.ends >> 2;
+  const urls = new Array<string>(made);
   if (made === 0) return urls;
   const all = buffer.latin1Slice(text, text + (u32[ends + made - 1] as number));
   let start = 0;
   for (let index = 0; index < made; index++) {
     const end = u32[ends + index] as number;
-    urls.push(all.substring(start, end));
+    urls[index] = all.substring(start, end);
     start = end;
   }
   return urls;
