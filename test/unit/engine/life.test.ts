@@ -357,6 +357,16 @@ describe("timers", () => {
     await taken;
     expect(clock.armed).toBe(0);
   });
+
+  it("one that somebody waited for goes when a push serves him before", async () => {
+    const { frontier, clock } = openBench();
+    frontier.push({ url: A, notBefore: clock.now() + 50 });
+    const taken = frontier.take();
+    expect(clock.armed).toBe(1);
+    frontier.push(B);
+    expect((await taken).map(({ url }) => url)).toEqual([B]);
+    expect(clock.armed).toBe(0);
+  });
 });
 
 describe("wake-ups", () => {
