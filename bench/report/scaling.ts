@@ -4,6 +4,7 @@
  *
  *   one load     a dependent load in as much memory as the frontier takes at that size
  *   copied twice the URL's bytes into the frontier and out again, at the speed of a copy
+ *   cores alone  the time on one thread divided by as many cores as there are threads for
  */
 import type { Limits } from "../harness/limits.ts";
 import type { CaseObject, RunObject, SuiteObject } from "../harness/result-file.ts";
@@ -19,7 +20,7 @@ export function scalingSection(suite: SuiteObject): string[] {
   if (runs.length > 0) {
     out.push(...costCharts(found as CaseObject, runs, suite.limits), sizeTable(runs));
   }
-  out.push(...threadTable(suite));
+  out.push(...threadSection(suite));
   return out.length > 1 ? out : [];
 }
 
@@ -101,9 +102,10 @@ function sizeTable(runs: readonly RunObject[]): string {
   return tableOf([head, ...rows]);
 }
 
-/** Leases a second by number of threads. */
-function threadTable(suite: SuiteObject): string[] {
-  const run = suite.cases.find((each) => each.case === "pool")?.runs.at(-1);
+/** A lease by number of threads, and what is told of each side besides. */
+function threadSection(suite: SuiteObject): string[] {
+  const runs = suite.cases.find((each) => each.case === "pool")?.runs ?? [];
+  const run = runs.findLast(({ observations }) => Object.keys(observations).length > 0);
   if (run === undefined) return [];
   const rows = Object.keys(run.observations).map((side) => {
     const { fact } = sideNumbers(run, side);
@@ -117,6 +119,38 @@ function threadTable(suite: SuiteObject): string[] {
   return [
     tag("h3", "Threads"),
     tag("p", note, "about"),
+    threadChart(run, suite),
     tableOf([["workers", "leases/s", "links/s"], ...rows]),
   ];
+}
+
+/** Sides are named "1 thread", "2 threads"; others are no points of the line. */
+const THREADS = /^(\d+) threads?$/;
+
+/** Time of a lease against threads, beside what twice the threads would give while there are cores, and a load from memory. */
+function threadChart(run: RunObject, { cores, limits }: SuiteObject): string {
+  const points = Object.keys(run.observations)
+    .flatMap((side): [number, number][] => {
+      const count = Number(THREADS.exec(side)?.[1]);
+      const ns = sideNumbers(run, side).time("lease");
+      return Number.isNaN(count) || ns === undefined ? [] : [[count, ns]];
+    })
+    .sort(([a], [b]) => a - b);
+  const [first] = points;
+  if (first === undefined || points.length < 2) return "";
+  const one = first[1] * Math.min(first[0], cores);
+  const at = (count: number): number => Math.log2(count);
+  const line = (ns: (count: number) => number): [number, number][] =>
+    points.map(([count]) => [at(count), ns(count)]);
+  const lines: Line[] = [
+    { label: "outrider", kind: "ours", points: points.map(([count, ns]) => [at(count), ns]) },
+    { label: "cores alone", kind: "limit", points: line((count) => one / Math.min(count, cores)) },
+  ];
+  const memory = limits?.latency.at(-1);
+  if (memory !== undefined)
+    lines.push({ label: "one load", kind: "limit", points: line(() => memory.ns) });
+  const x = points.map(([count]) => ({ at: at(count), label: String(count) }));
+  const chart = plot(lines, { title: "time of a lease against threads", x, yLabel: nsText });
+  const caption = "A lease by number of worker threads; a load is from 1 GB of memory";
+  return `<div class="plots"><figure><figcaption>${caption}</figcaption>${chart}</figure></div>`;
 }

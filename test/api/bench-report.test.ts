@@ -105,6 +105,22 @@ describe("the page of a suite", () => {
     expect(html).toContain("failed: broke");
   });
 
+  it("draws a lease against threads, beside what the cores alone would give", () => {
+    const run = runOf("lease", 2);
+    const [some] = run.observations.outrider ?? [];
+    const sides = ["2 threads", "task", "1 thread", "4 threads"];
+    const observations = Object.fromEntries(sides.map((side) => [side, [some as Measured]]));
+    const html = htmlOf(suiteOf({ pool: [{ ...run, observations }] }));
+    const figure = html.slice(html.indexOf("A lease by number of worker threads"));
+    for (const label of ["outrider", "cores alone", "one load", ">1<", ">2<", ">4<"])
+      expect(figure.slice(0, figure.indexOf("</figure>"))).toContain(label);
+    expect(html).not.toMatch(/NaN|Infinity|undefined/);
+    const single = suiteOf({
+      pool: [{ ...run, observations: { "1 thread": [some as Measured] } }],
+    });
+    expect(htmlOf(single)).not.toContain("A lease by number");
+  });
+
   it("holds no number that is not one", () => {
     expect(html).not.toMatch(/NaN|Infinity|undefined/);
   });
