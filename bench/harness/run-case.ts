@@ -88,7 +88,8 @@ export async function runCase(options: RunOptions): Promise<CaseResult> {
     const first = sides[0];
     const isJudged = rounds >= ROUNDS_MIN || isLevelled === true;
     const seats = first !== undefined && isJudged ? [...sides, first + AGAIN] : sides;
-    for (let longestMs = 0; done < rounds && hasTime(options.time, done, longestMs); done++) {
+    const most = sides.length === 0 ? 0 : rounds;
+    for (let longestMs = 0; done < most && hasTime(options.time, done, longestMs); done++) {
       const startMs = performance.now();
       const order = done % 2 === 0 ? seats : seats.toReversed();
       const round = await roundOf(options, stage, order, watch);

@@ -5,11 +5,13 @@ import { latency } from "./latency.ts";
 import { polite } from "./polite.ts";
 import { scaleFinished, scaleHosts, scalePending } from "./scale.ts";
 import { scaling } from "./scaling.ts";
+import { workloads } from "./workloads.ts";
 
 export const CORE_CASES: readonly BenchCase[] = [
   frontierCase,
   latency,
   polite,
+  workloads,
   scaling,
   scalePending,
   scaleHosts,
