@@ -5,6 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import {
+  type Crawl,
   type CrawlResult,
   CRAWL_LIMITS,
   crawlPolicy,
@@ -25,6 +26,16 @@ import {
   traceNothingDue,
   type Violation,
 } from "../support/trace-checker.ts";
+
+type Clocks = Pick<Crawl, "addresses" | "again" | "servers">;
+
+/** What small crawls have above their hosts' own clocks. */
+const CLOCKS = {
+  servers: { servers: { count: 3, limit: 2, delayMs: 150 } },
+  addresses: { addresses: { count: 2, limit: 1, delayMs: 100 } },
+  every: { again: { everyMs: 120_000 } },
+  hourly: { again: "hourly" },
+} satisfies Record<string, Clocks>;
 
 type Step = (checker: TraceChecker) => void;
 
@@ -130,6 +141,83 @@ describe("a crawl of a small web on the model", () => {
   }
 });
 
+describe("a crawl of a small web with groups and epochs on the model", () => {
+  for (const [name, shape] of Object.entries(CLOCKS)) {
+    it(`passes without a violation (${name})`, () => {
+      expect(crawlSmall(createModelFrontier, shape).checker.examples).toEqual([]);
+    });
+  }
+
+  for (const [violation, shape, mutant] of brokenClocks()) {
+    it(`is refused when ${mutant.fault} (${violation}, ${shape})`, async () => {
+      const result = await withMutant(mutant, async (open) => crawlSmall(open, CLOCKS[shape]));
+      expect([...result.checker.violations.keys()]).toContain(violation);
+    });
+  }
+});
+
+function brokenClocks(): Array<[Violation, keyof typeof CLOCKS, Mutant]> {
+  const groups = "model-groups.ts";
+  const epochs = "model-epochs.ts";
+  const fault = (text: string, file: string, from: string, to: string): Mutant => {
+    return { fault: text, file, from, to };
+  };
+  const limit = fault("a group's limit is one too high", groups, "key) < limit", "key) <= limit");
+  const early = fault(
+    "a group's clock is not asked",
+    groups,
+    "&& model.now() >= readyAtOf(model, key)",
+    "",
+  );
+  const held = fault(
+    "a hand-out does not set a group's clock",
+    groups,
+    "model.groups.set(key, readySet);",
+    "",
+  );
+  const stuck = fault(
+    "a release counts as a visit to a group",
+    groups,
+    "model.groups.set(key, readyBefore);",
+    "model.groups.set(key, readyBefore + 60_000);",
+  );
+  const again = fault(
+    "a page comes again too soon",
+    epochs,
+    "+ epoch.every;",
+    "+ epoch.every / 2;",
+  );
+  const never = fault(
+    "a page does not come again",
+    epochs,
+    "record.againAt = model.now() + epoch.every;",
+    "",
+  );
+  const minutes = fault(
+    "an hour is ten minutes",
+    epochs,
+    'unit === "hour") return text.slice(0, 13)',
+    'unit === "hour") return text.slice(0, 15)',
+  );
+  const days = fault(
+    "an hour is a day",
+    epochs,
+    'unit === "hour") return text.slice(0, 13)',
+    'unit === "hour") return text.slice(0, 10)',
+  );
+  return [
+    ["group-parallel", "servers", limit],
+    ["group-parallel", "addresses", limit],
+    ["group-gap", "servers", early],
+    ["group-gap", "servers", held],
+    ["progress", "servers", stuck],
+    ["epoch", "every", again],
+    ["progress", "every", never],
+    ["identity", "hourly", minutes],
+    ["lost", "hourly", days],
+  ];
+}
+
 function brokenModels(): Array<[Violation, Mutant]> {
   const order = "model-order.ts";
   const hosts = "model-hosts.ts";
@@ -171,13 +259,16 @@ function brokenModels(): Array<[Violation, Mutant]> {
   ];
 }
 
-function crawlSmall(open: Open): CrawlResult {
-  const clock = createVirtualClock(1_000);
-  const shape = { delayMs: 400, perHost: 1, window: 8 };
+function crawlSmall(open: Open, clocks: Clocks = {}): CrawlResult {
+  // Half an hour before an hour's end, and slow where hours are to pass.
+  const clock = createVirtualClock(1_800_000);
+  const delayMs = clocks.again === "hourly" ? 120_000 : 400;
+  const shape = { delayMs, perHost: 1, window: 8, ...clocks };
   const frontier = open({ clock, ...CRAWL_LIMITS, defaults: crawlPolicy(shape) });
   if (frontier instanceof Promise) throw new Error("the model opens at once");
-  const web = createWeb({ seed: 7, hosts: 12, largest: 150, mishaps: 8 });
-  return runCrawl({ web, frontier, clock, ...shape, handOutsMax: 2_000 });
+  const isPlain = Object.keys(clocks).length === 0;
+  const web = createWeb({ seed: 7, hosts: 12, largest: isPlain ? 150 : 40, mishaps: 8 });
+  return runCrawl({ web, frontier, clock, ...shape, handOutsMax: isPlain ? 2_000 : 600 });
 }
 
 function play(steps: Step[], idleHosts?: number): TraceChecker {

@@ -10,7 +10,14 @@
 import type { createVirtualClock } from "../../src/base/clock.ts";
 import { HOST_IDLE_COUNT_MAX } from "../../src/structures/host-table.ts";
 import { checkConservation } from "./duel.ts";
-import type { SyncFrontier, SyncLease, SyncPolicy } from "./frontier-surface.ts";
+import type {
+  SyncFrontier,
+  SyncGroup,
+  SyncLease,
+  SyncPolicy,
+  SyncRequest,
+} from "./frontier-surface.ts";
+import type { GroupShape } from "./trace-groups.ts";
 import { createHeap, firstKey, heapPop, heapPush, type MinHeap } from "./min-heap.ts";
 import type { Fate, Web } from "./synthetic-web.ts";
 import {
@@ -22,6 +29,7 @@ import {
   traceEnded,
   traceHandedOut,
   traceNothingDue,
+  traceRefused,
 } from "./trace-checker.ts";
 
 export interface Crawl {
@@ -33,6 +41,11 @@ export interface Crawl {
   /** Most visits at once. */
   window: number;
   handOutsMax?: number;
+  /** Clocks above hosts: of so many servers that a function names, and of so many addresses. */
+  servers?: Omit<GroupShape, "groupOf">;
+  addresses?: Omit<GroupShape, "groupOf">;
+  /** When a page may be visited again: after this long by itself, or in the next hour of the clock where a link leads there. */
+  again?: { everyMs: number } | "hourly";
   /** Idle hosts that the frontier remembers. */
   idleHosts?: number;
   /** Told from time to time, between two rounds. */
@@ -63,7 +76,13 @@ interface Run {
   free: number[];
   active: number;
   late: number;
+  /** In which the roots were pushed last. */
+  hour: number;
 }
+
+/** Hours that an hourly crawl may live through, each an epoch. */
+const HOURS_MAX = 300;
+const HOUR_MS = 3_600_000;
 
 const RETRY_AFTER_MS = 30_000;
 const SEED_BATCH = 10_000;
@@ -71,30 +90,62 @@ const SEED_BATCH = 10_000;
 const ROUNDS_PER_CHECK = 1_000;
 
 /** What the simulated frontier must be opened with, for the checker's assumptions to hold. */
-export function crawlPolicy(crawl: { delayMs: number; perHost: number }): SyncPolicy {
-  const { delayMs, perHost } = crawl;
-  return { politeness: { delayMs, perHost }, retryPriority: 0, maxAttempts: 1_000 };
+export function crawlPolicy(
+  crawl: Pick<Crawl, "addresses" | "again" | "delayMs" | "perHost" | "servers">,
+): SyncPolicy {
+  const { addresses, again, delayMs, perHost, servers } = crawl;
+  const groups: SyncGroup[] = [];
+  if (servers !== undefined) {
+    const by = (host: string): string => `server ${Number(/\d+/.exec(host)) % servers.count}`;
+    groups.push({ by, limit: servers.limit, delayMs: servers.delayMs });
+  }
+  if (addresses !== undefined) {
+    groups.push({ by: "address", limit: addresses.limit, delayMs: addresses.delayMs });
+  }
+  const politeness = { delayMs, perHost, ...(groups.length > 0 ? { groups } : {}) };
+  const policy: SyncPolicy = { politeness, retryPriority: 0, maxAttempts: 1_000 };
+  if (again === undefined) return policy;
+  return { ...policy, epoch: again === "hourly" ? { calendar: "hour" } : { every: again.everyMs } };
+}
+
+/** A host's group of each kind, as the policy above has it. */
+function shapesOf({ addresses, servers }: Crawl): GroupShape[] {
+  const shapes = [servers, addresses].filter((shape) => shape !== undefined);
+  return shapes.map((shape) => ({ ...shape, groupOf: (host) => host % shape.count }));
 }
 
 export const CRAWL_LIMITS = { leaseMs: 60_000, maxDeliveries: 1_000 } as const;
 
 export function runCrawl(crawl: Crawl): CrawlResult {
-  const { web, delayMs, perHost, clock, frontier } = crawl;
-  const { hosts, items } = web;
+  const { again, web, delayMs, perHost, clock, frontier } = crawl;
   const { idleHosts = HOST_IDLE_COUNT_MAX } = crawl;
-  const checker = createTraceChecker({ hosts, items, delayMs, perHost, idleHosts });
-  const run: Run = { crawl, checker, ends: createHeap(), visits: [], free: [], active: 0, late: 0 };
+  const checker = createTraceChecker({
+    ...{ hosts: web.hosts, delayMs, perHost, idleHosts, groups: shapesOf(crawl) },
+    items: again === "hourly" ? web.items * HOURS_MAX : web.items,
+    ...(typeof again === "object" ? { everyMs: again.everyMs } : {}),
+  });
+  const run: Run = {
+    crawl,
+    checker,
+    ends: createHeap(),
+    visits: [],
+    free: [],
+    active: 0,
+    late: 0,
+    hour: 0,
+  };
   const startMs = clock.now();
   seed(run);
   const handOutsMax = crawl.handOutsMax ?? Number.POSITIVE_INFINITY;
   let isComplete = false;
   for (let round = 0; checker.handOuts < handOutsMax; round++) {
     fill(run);
-    const nextMs = nextMoment(run);
+    const nextMs = nextMoment(run) ?? nextHour(run);
     isComplete = nextMs === undefined;
     if (nextMs === undefined) break;
     clock.advance(nextMs - clock.now());
     finishDue(run);
+    if (hourOf(run) > run.hour) seed(run);
     if (round % ROUNDS_PER_CHECK !== 0) continue;
     checkConservation(frontier.report());
     crawl.onCheck?.(checker);
@@ -104,21 +155,37 @@ export function runCrawl(crawl: Crawl): CrawlResult {
 }
 
 function seed(run: Run): void {
-  const { web, frontier } = run.crawl;
+  const { addresses, web, frontier } = run.crawl;
+  run.hour = hourOf(run);
+  for (let host = 0; addresses !== undefined && host < web.hosts; host++) {
+    const { host: key } = new URL(web.urlOf(host, 0));
+    frontier.host(key).address = `10.0.0.${host % addresses.count}`;
+  }
   for (let from = 0; from < web.hosts; from += SEED_BATCH) {
     const count = Math.min(SEED_BATCH, web.hosts - from);
     const roots = Array.from({ length: count }, (_, i) => web.urlOf(from + i, 0));
-    const result = frontier.pushMany(roots);
+    const result = frontier.pushMany(dated(run, roots));
     roots.forEach((url, index) => void admitted(run, url, result.verdict(index).status));
   }
 }
 
 function admitted(run: Run, url: string, status: string): void {
-  if (status === "duplicate") return;
-  if (status !== "accepted") throw new Error(`${url}: ${status}`);
   const { web, clock } = run.crawl;
   const { host, page } = web.place(url);
-  traceAdmitted(run.checker, { host, item: itemOf(web, host, page), nowMs: clock.now() });
+  const event = { host, item: itemOf(run, host, page, hourOf(run)), nowMs: clock.now() };
+  if (status === "duplicate") traceRefused(run.checker, event);
+  else if (status === "accepted") traceAdmitted(run.checker, event);
+  else throw new Error(`${url}: ${status}`);
+}
+
+/** Links with the hour of their finding, where that is a part of what they are: their leases bring it back. */
+function dated(run: Run, urls: string[]): Array<string | SyncRequest> {
+  const hour = hourOf(run);
+  return run.crawl.again === "hourly" ? urls.map((url) => ({ url, data: hour })) : urls;
+}
+
+function hourOf({ crawl: { again, clock } }: Run): number {
+  return again === "hourly" ? Math.floor(clock.now() / HOUR_MS) : 0;
 }
 
 function fill(run: Run): void {
@@ -132,7 +199,7 @@ function fill(run: Run): void {
     for (const lease of leases) {
       const { host, page } = web.place(lease.url);
       const nowMs = clock.now();
-      const event = { host, item: itemOf(web, host, page), nowMs };
+      const event = { host, item: itemOf(run, host, page, lease.data), nowMs };
       traceHandedOut(run.checker, event, lease.deliveries === 1);
       start(run, { lease, host, page, fate: fateOf(run, lease, host, page) });
     }
@@ -170,6 +237,11 @@ function nextMoment(run: Run): number | undefined {
   return Math.min(endMs, dueMs);
 }
 
+/** The next hour, where a new one begins a crawl anew. */
+function nextHour(run: Run): number | undefined {
+  return run.crawl.again === "hourly" ? (hourOf(run) + 1) * HOUR_MS : undefined;
+}
+
 function finishDue(run: Run): void {
   const nowMs = run.crawl.clock.now();
   for (let key = firstKey(run.ends); key !== undefined && key <= nowMs; key = firstKey(run.ends)) {
@@ -180,8 +252,8 @@ function finishDue(run: Run): void {
     run.visits[slot] = undefined;
     run.free.push(slot);
     run.active -= 1;
-    const { host, page } = visit;
-    const event = { host, item: itemOf(run.crawl.web, host, page), nowMs };
+    const { host, page, lease } = visit;
+    const event = { host, item: itemOf(run, host, page, lease.data), nowMs };
     traceEnded(run.checker, event, finish(run, visit));
   }
 }
@@ -191,7 +263,7 @@ function finish(run: Run, { lease, host, page, fate }: Visit): End {
   switch (fate) {
     case "done": {
       const found = web.linksOf(host, page);
-      const result = lease.done({ found });
+      const result = lease.done({ found: dated(run, found) });
       if (result.late) throw new Error(`${lease.url} was late at ${clock.now()}`);
       found.forEach((url, index) => void admitted(run, url, result.verdict(index).status));
       return "done";
@@ -218,6 +290,9 @@ function finish(run: Run, { lease, host, page, fate }: Visit): End {
   }
 }
 
-function itemOf(web: Web, host: number, page: number): number {
-  return (web.offsets[host] as number) + page;
+/** The number of a page in an epoch. */
+function itemOf({ crawl: { web } }: Run, host: number, page: number, hour: unknown = 0): number {
+  const at = typeof hour === "number" ? hour : 0;
+  if (at >= HOURS_MAX) throw new Error(`the clock stands at hour ${at}`);
+  return at * web.items + (web.offsets[host] as number) + page;
 }

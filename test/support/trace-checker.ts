@@ -3,18 +3,35 @@
  * knows nothing of the frontier but the trace, keeps a few numbers per host and per item, and
  * assumes one priority, FIFO and one delay.
  *
- *   violation   what it means
- *   parallel    a host had more than perHost visits at once
- *   gap         a hand-out came less than delayMs after the host's last hand-out or end
- *   blocked     a hand-out came before the host's Retry-After was over
- *   fairness    a host went although another, leased less recently, was due and had work
- *   order       a host's first deliveries were not in the order of admission
- *   identity    an item was admitted twice, leased while not pending, or ended while not leased
- *   progress    a host was due and had work, and yet nothing was handed out
+ *   violation        what it means
+ *   parallel         a host had more than perHost visits at once
+ *   gap              a hand-out came less than delayMs after the host's last hand-out or end
+ *   blocked          a hand-out came before the host's Retry-After was over
+ *   group-parallel   a group had more visits at once than its limit, whatever hosts they were on
+ *   group-gap        a hand-out came before the clock of one of the host's groups had passed
+ *   fairness         a host went although another, leased less recently, was due and had work
+ *   order            a host's first deliveries were not in the order of admission
+ *   identity         an item was admitted twice, leased while not pending, or ended while not leased
+ *   epoch            an item was visited again before its period was over
+ *   lost             an item was refused as seen that never was
+ *   progress         a host was due and had work, and yet nothing was handed out
+ *
+ * An item is a page in one epoch: where epochs are named, each has items of its own. With `everyMs` an item that was done is
+ * pending again, as if admitted then, so long after its end, and one that failed is new again.
  *
  *   I1  A host is in the due heap under its present stamp only if it may go and has work.
  *   I2  A stamp changes with everything that can change whether the host may go.
  */
+import {
+  createGroupTrace,
+  endGroups,
+  groupFault,
+  type GroupShape,
+  type GroupTrace,
+  holdGroups,
+  releaseGroups,
+  type TracedHold,
+} from "./trace-groups.ts";
 import { createHeap, firstKey, heapPop, heapPush, type MinHeap } from "./min-heap.ts";
 
 export type Violation =
@@ -24,6 +41,10 @@ export type Violation =
   | "fairness"
   | "order"
   | "identity"
+  | "epoch"
+  | "lost"
+  | "group-parallel"
+  | "group-gap"
   | "progress";
 
 export interface Trace {
@@ -33,6 +54,8 @@ export interface Trace {
   readonly perHost: number;
   /** Idle hosts that the frontier remembers: one idle for longer than so many may come back as a new one. */
   readonly idleHosts?: number;
+  readonly groups?: readonly GroupShape[];
+  readonly everyMs?: number;
 }
 
 export type End = "done" | "fail" | "retry" | "expire" | "release";
@@ -54,6 +77,14 @@ export interface TraceChecker {
   /** Hosts by the time at which they may go, and hosts that may go by their turn. */
   readonly upcoming: MinHeap;
   readonly due: MinHeap;
+  readonly groups: readonly GroupTrace[];
+  /** What the hand-out of each item that is out did to its groups. */
+  readonly holds: Map<number, TracedHold[]>;
+  /** Items that come again, by the time of it, and the host of each. */
+  readonly resting: MinHeap;
+  readonly restingHost: Map<number, number>;
+  /** Items that came again by themselves and were not handed out since: a push takes their place. */
+  readonly woken: Set<number>;
   nextOrder: number;
   nextTurn: number;
 }
@@ -114,6 +145,11 @@ export function createTraceChecker(trace: Trace): TraceChecker {
     itemOrder: new Float64Array(trace.items),
     upcoming: createHeap(),
     due: createHeap(),
+    groups: (trace.groups ?? []).map(createGroupTrace),
+    holds: new Map(),
+    resting: createHeap(),
+    restingHost: new Map(),
+    woken: new Set(),
     nextOrder: 0,
     nextTurn: 0,
   };
@@ -127,9 +163,12 @@ export interface TraceEvent {
 
 /** The frontier said accepted. */
 export function traceAdmitted(checker: TraceChecker, { host, item, nowMs }: TraceEvent): void {
+  traceTime(checker, nowMs);
   const { pending, turn } = checker.host;
-  if (checker.itemState[item] !== ITEM_UNKNOWN)
+  if (checker.woken.delete(item)) pending[host] = num(pending, host) - 1;
+  else if (checker.itemState[item] !== ITEM_UNKNOWN) {
     violate(checker, "identity", `${item} admitted again`);
+  }
   checker.itemState[item] = ITEM_PENDING;
   checker.itemOrder[item] = checker.nextOrder;
   if (turn[host] === 0) turn[host] = NEVER_LEASED + checker.nextOrder;
@@ -139,6 +178,29 @@ export function traceAdmitted(checker: TraceChecker, { host, item, nowMs }: Trac
   if (pending[host] === 1) touch(checker, host, nowMs);
 }
 
+/** The frontier said duplicate. */
+export function traceRefused(checker: TraceChecker, { item, nowMs }: TraceEvent): void {
+  if (checker.itemState[item] === ITEM_UNKNOWN) {
+    violate(checker, "lost", `${item} refused at ${nowMs}`);
+  }
+}
+
+/** What rests until now or before is pending again. */
+export function traceTime(checker: TraceChecker, nowMs: number): void {
+  const { resting, restingHost, host: columns } = checker;
+  for (let key = firstKey(resting); key !== undefined && key <= nowMs; key = firstKey(resting)) {
+    const item = num(resting.values, 0);
+    const host = restingHost.get(item) as number;
+    heapPop(resting);
+    restingHost.delete(item);
+    checker.woken.add(item);
+    checker.itemState[item] = ITEM_PENDING;
+    checker.itemOrder[item] = checker.nextOrder++;
+    columns.pending[host] = num(columns.pending, host) + 1;
+    if (columns.pending[host] === 1) touch(checker, host, key);
+  }
+}
+
 export function traceHandedOut(
   checker: TraceChecker,
   { host, item, nowMs }: TraceEvent,
@@ -146,11 +208,16 @@ export function traceHandedOut(
 ): void {
   const { active, pending, readyAt, readyAtBefore, blockedUntil, turn, turnBefore } = checker.host;
   const where = `host ${host} at ${nowMs}`;
+  traceTime(checker, nowMs);
   if (num(active, host) >= checker.trace.perHost) violate(checker, "parallel", where);
   if (nowMs < num(readyAt, host)) violate(checker, "gap", where);
   if (nowMs < num(blockedUntil, host)) violate(checker, "blocked", where);
+  const fault = groupFault(checker.groups, host, nowMs);
+  if (fault !== undefined) violate(checker, fault, where);
   checkTurn(checker, host, nowMs);
+  checker.holds.set(item, holdGroups(checker.groups, host, nowMs));
   checkItem(checker, { host, item, nowMs }, isFirst);
+  checker.woken.delete(item);
   checker.handOuts += 1;
   checker.itemState[item] = ITEM_LEASED;
   active[host] = num(active, host) + 1;
@@ -170,8 +237,10 @@ export function traceEnded(checker: TraceChecker, event: TraceEvent, end: End): 
   if (checker.itemState[item] !== ITEM_LEASED) violate(checker, "identity", `${item} not leased`);
   const isOver = end === "done" || end === "fail";
   checker.itemState[item] = isOver ? ITEM_FINISHED : ITEM_PENDING;
+  if (end === "fail" && checker.trace.everyMs !== undefined) checker.itemState[item] = ITEM_UNKNOWN;
   active[host] = num(active, host) - 1;
   if (!isOver) pending[host] = num(pending, host) + 1;
+  endClocks(checker, event, end);
   if (end !== "release") {
     readyAt[host] = nowMs + checker.trace.delayMs;
   } else if (checker.trace.perHost === 1) {
@@ -185,6 +254,16 @@ export function traceEnded(checker: TraceChecker, event: TraceEvent, end: End): 
   touch(checker, host, nowMs);
 }
 
+/** What an end does to the clocks of groups, and when the item comes again. */
+function endClocks(checker: TraceChecker, { host, item, nowMs }: TraceEvent, end: End): void {
+  const { everyMs } = checker.trace;
+  if (end === "release") releaseGroups(checker.groups, host, checker.holds.get(item) ?? []);
+  else endGroups(checker.groups, host, nowMs);
+  if (end !== "done" || everyMs === undefined) return;
+  heapPush(checker.resting, nowMs + everyMs, checker.nextTurn, item);
+  checker.restingHost.set(item, host);
+}
+
 export function traceBlocked(checker: TraceChecker, host: number, untilMs: number): void {
   const { blockedUntil } = checker.host;
   blockedUntil[host] = Math.max(num(blockedUntil, host), untilMs);
@@ -193,6 +272,7 @@ export function traceBlocked(checker: TraceChecker, host: number, untilMs: numbe
 
 /** The frontier had nothing to give although more was wanted. */
 export function traceNothingDue(checker: TraceChecker, nowMs: number): void {
+  traceTime(checker, nowMs);
   const host = firstDue(checker, nowMs);
   if (host !== undefined) violate(checker, "progress", `host ${host} is due at ${nowMs}`);
 }
@@ -229,13 +309,17 @@ function checkTurn(checker: TraceChecker, host: number, nowMs: number): void {
   if (isKnown && first !== undefined && num(turn, first) < num(turn, host)) {
     violate(checker, "fairness", `host ${host} before host ${first} at ${nowMs}`);
   }
+  if (checker.groups.length > 0) return; // since when all clocks agreed nobody noted
   const waitedMs = nowMs - num(dueSince, host);
   if (waitedMs > checker.longestWaitMs) checker.longestWaitMs = waitedMs;
 }
 
 function checkItem(checker: TraceChecker, event: TraceEvent, isFirst: boolean): void {
   const { host, item } = event;
-  if (checker.itemState[item] !== ITEM_PENDING) violate(checker, "identity", `${item} not pending`);
+  if (checker.itemState[item] !== ITEM_PENDING) {
+    const isEarly = checker.restingHost.delete(item);
+    violate(checker, isEarly ? "epoch" : "identity", `${item} not pending`);
+  }
   if (!isFirst) return;
   const order = num(checker.itemOrder, item);
   if (order < num(checker.host.lastFirst, host)) violate(checker, "order", `item ${item}`);
@@ -253,6 +337,7 @@ function touch(checker: TraceChecker, host: number, nowMs: number): void {
 
 /** The due host that was leased least recently, after moving what has become due by now. */
 function firstDue(checker: TraceChecker, nowMs: number): number | undefined {
+  if (checker.groups.length > 0) return firstAgreed(checker, nowMs);
   const { upcoming, due, host: columns } = checker;
   for (let key = firstKey(upcoming); key !== undefined && key <= nowMs; key = firstKey(upcoming)) {
     const host = num(upcoming.values, 0);
@@ -266,6 +351,19 @@ function firstDue(checker: TraceChecker, nowMs: number): number | undefined {
     heapPop(due);
   }
   return due.values[0];
+}
+
+/** The same where groups must agree: all hosts are looked at, since one group's clock may open many. */
+function firstAgreed(checker: TraceChecker, nowMs: number): number | undefined {
+  const { active, pending, readyAt, blockedUntil, turn } = checker.host;
+  let first: number | undefined;
+  for (let host = 0; host < checker.trace.hosts; host++) {
+    if (num(pending, host) === 0 || num(active, host) >= checker.trace.perHost) continue;
+    if (Math.max(num(readyAt, host), num(blockedUntil, host)) > nowMs) continue;
+    if (first !== undefined && num(turn, host) >= num(turn, first)) continue;
+    if (groupFault(checker.groups, host, nowMs) === undefined) first = host;
+  }
+  return first;
 }
 
 function violate(checker: TraceChecker, kind: Violation, text: string): void {
