@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/base/clock.ts";
 import { MemoryFrontier } from "../../../src/engine/frontier.ts";
 import { normalizeOptions } from "../../../src/engine/options.ts";
-import type { Frontier, FrontierOptions } from "../../../src/engine/types.ts";
+import type { Frontier, FrontierOptions, Rule } from "../../../src/engine/types.ts";
 import { coreOf, verifyFrontier } from "../../../src/engine/verify.ts";
 
 const directories: string[] = [];
@@ -127,6 +127,50 @@ describe("pending records beyond memoryBytes", () => {
       await narrow.close({ discard: true });
     },
   );
+
+  it("take new rules like those in memory: order, priorities and shares stay", async () => {
+    const politeness = { perHost: 1_000_000 };
+    const before: Rule[] = [
+      { id: "even", match: { pattern: "[02468]$" }, share: { weight: 100 } },
+      { id: "odd", match: { pattern: "[1357]$" }, order: "lifo" },
+      { id: "rest" },
+    ];
+    const sets: Rule[][] = [
+      // Another id for what is spilled; politeness comes; shares change; some records match no rule any more.
+      [before[0] as Rule, { id: "others", politeness }],
+      [
+        { id: "others", share: { weight: 300 } },
+        { id: "even", match: { pattern: "[02468]$" }, order: "lifo" },
+      ],
+      [{ id: "some", match: { pattern: "[0-6]$" } }],
+    ];
+    const opened: Array<{ frontier: Frontier; clock: ReturnType<typeof createVirtualClock> }> = [];
+    for (const memoryBytes of [2 ** 30, 250_000]) {
+      const clock = createVirtualClock(1_700_000_000_000);
+      const options = { directory: temporary(), memoryBytes, rules: before, clock, keepOpen: true };
+      opened.push({ clock, frontier: await MemoryFrontier.open(normalizeOptions(options)) });
+    }
+    const [held, spilled] = opened.map(({ frontier }) => frontier) as [Frontier, Frontier];
+    for (const frontier of [held, spilled]) fill(frontier, 4000);
+    expect(spilled.report().memory.spilledBytes).toBeGreaterThan(20_000);
+    for (const rules of sets) {
+      const parts = opened.map(({ frontier, clock }) => {
+        frontier.setRules(rules);
+        // Some go out while the sweep is under way, the rest waits for it.
+        const early = frontier.pollMany(100).map(({ url, rule }) => `${url} ${rule}`);
+        for (let turn = 0; turn < 50; turn++) clock.advance(1_000);
+        verifyFrontier(frontier);
+        const leases = frontier.pollMany(400);
+        const late = leases.map(({ url, rule, priority }) => `${url} ${rule} ${priority}`);
+        frontier.done(leases);
+        const { pending, failed, leased } = frontier.report();
+        return { early, late, pending, failed, leased };
+      });
+      expect(parts[1]).toEqual(parts[0]);
+    }
+    expect(drainAll(spilled)).toEqual(drainAll(held));
+    for (const { frontier } of opened) await frontier.close({ discard: true });
+  });
 
   it("are in a snapshot also when they come and go between its slices", async () => {
     // Last in, first out: blocks are copied from the oldest on, and needed from the newest on.
