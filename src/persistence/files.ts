@@ -204,7 +204,14 @@ const READONLY: DiskCode = ["DISK_READONLY", "a directory that this process may 
 const GONE: DiskCode = ["DISK_GONE", "the directory that was opened"];
 const FILES: DiskCode = ["FILES_EXHAUSTED", "free file descriptors; see ulimit -n"];
 const DISK_CODES: Readonly<Record<string, DiskCode>> = {
-  ...{ ENOSPC: FULL, EDQUOT: FULL, EROFS: READONLY, EACCES: READONLY, EPERM: READONLY },
+  ...{
+    ENOSPC: FULL,
+    EDQUOT: FULL,
+    EFBIG: FULL,
+    EROFS: READONLY,
+    EACCES: READONLY,
+    EPERM: READONLY,
+  },
   ...{ ENOENT: GONE, ENOTDIR: GONE, EMFILE: FILES, ENFILE: FILES },
 };
 

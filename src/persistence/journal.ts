@@ -103,6 +103,7 @@ export class Journal {
       this.#onSealed?.(this.total);
     }
     try {
+      if (this.fault?.code === "DISK_GONE") this.#checkThere();
       for (; this.#written < this.#held.length; this.#written++) {
         const { bytes, offset } = this.#held[this.#written] as Frame;
         writeAll(this.place.files, this.#file, bytes, offset);

@@ -1,0 +1,111 @@
+/**
+ * Limits that the system itself sets, no stand-in: the size of a file, open files, a directory that is gone or may not be
+ * written to. What cannot be had here is said by name.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { openFrontier } from "../../src/engine/open.ts";
+
+const CHILD = fileURLToPath(new URL("limits-child.mjs", import.meta.url));
+const directories: string[] = [];
+
+function temporary(): string {
+  const directory = mkdtempSync(join(tmpdir(), "limits-"));
+  directories.push(directory);
+  return directory;
+}
+
+afterEach(() => {
+  for (const directory of directories.splice(0))
+    rmSync(directory, { recursive: true, force: true });
+});
+
+/** Runs the child under a limit; `onLine` may answer each of its lines. Resolves with all of them. */
+function run(
+  limit: string,
+  step: string,
+  onLine: (pid: number, answer: (text: string) => void) => void = () => {},
+): Promise<Array<Record<string, unknown>>> {
+  return new Promise((resolve, reject) => {
+    const command = `${limit}; exec "$0" "$@"`;
+    const child = spawn("sh", ["-c", command, process.execPath, CHILD, step, temporary()]);
+    let text = "";
+    let errors = "";
+    child.stderr.on("data", (chunk) => {
+      errors += chunk;
+    });
+    child.stdout.on("data", (chunk) => {
+      text += chunk;
+      if (String(chunk).includes("\n")) onLine(child.pid ?? 0, (line) => child.stdin.write(line));
+    });
+    child.on("error", reject);
+    child.on("exit", (code) => {
+      if (code !== 0) reject(new Error(`the child ended with ${code}: ${errors}`));
+      else
+        resolve(
+          text
+            .trim()
+            .split("\n")
+            .map((line) => JSON.parse(line)),
+        );
+    });
+  });
+}
+
+const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
+
+describe.skipIf(process.platform !== "linux")("limits of the system", () => {
+  it.skipIf(!hasPrlimit)(
+    "a file that may not grow refuses pushes, and takes them when it may",
+    async () => {
+      let isLifted = false;
+      // Blocks of 512 bytes: 1.5 MB, more than the pieces that a journal is written ahead in.
+      const lines = await run("ulimit -S -f 3000", "size", (pid, answer) => {
+        if (isLifted) return;
+        isLifted = true;
+        spawnSync("prlimit", ["--pid", String(pid), "--fsize=unlimited"]);
+        answer("go on\n");
+      });
+      const [full, after, closed] = lines;
+      // Nothing of a batch that has no room is admitted, and what was is still there.
+      expect(full).toMatchObject({ full: 500, pending: full?.accepted });
+      expect(full?.accepted).toBeGreaterThan(0);
+      expect(after).toEqual({ after: 500 });
+      expect(closed).toEqual({ closed: true });
+    },
+  );
+
+  it("without a free descriptor an opening is refused by name, and works when there are some", async () => {
+    const [held, opened] = await run("ulimit -n 1024", "files");
+    expect(held).toEqual({ held: true, code: "EMFILE" });
+    expect(opened).toEqual({ refused: "FILES_EXHAUSTED", status: "accepted" });
+  });
+
+  it("a directory that was removed is told by the next flush and by pushes after it", async () => {
+    const directory = temporary();
+    const frontier = await openFrontier({ directory, keepOpen: true });
+    frontier.push("http://h.test/1");
+    await frontier.flush();
+    rmSync(directory, { recursive: true });
+    frontier.push("http://h.test/2");
+    await expect(frontier.flush()).rejects.toMatchObject({ code: "DISK_GONE" });
+    expect(frontier.push("http://h.test/3")).toMatchObject({ status: "full", reason: "disk" });
+    expect(frontier.report().pending).toBe(2);
+    await expect(frontier.close()).rejects.toMatchObject({ code: "DISK_GONE" });
+    await frontier.close({ discard: true }).catch(() => undefined);
+  });
+
+  it.skipIf(process.getuid?.() === 0)(
+    "a directory that may not be written to refuses to open (needs a user that is not root)",
+    async () => {
+      const directory = temporary();
+      chmodSync(directory, 0o500);
+      await expect(openFrontier({ directory })).rejects.toMatchObject({ code: "DISK_READONLY" });
+      chmodSync(directory, 0o700);
+    },
+  );
+});
