@@ -226,4 +226,45 @@ describe("a frontier with a directory", () => {
     expect(again.frontier.pushMany(URLS).duplicate).toBe(40);
     expect(again.frontier.report()).toMatchObject({ done: 30, pending: 10, seen: 40 });
   });
+
+  it("keeps its files under a stated multiple of what is live, however long it runs", async () => {
+    const files = createMemoryFiles();
+    const everyBytes = 20_000;
+    const options = { durability: { everyMs: 10 }, snapshots: { everyBytes, keep: 2 } };
+    const { frontier, clock } = await openRig(files, createVirtualClock(0), options);
+    const generation = /\/(journal|snapshot)-\d+\.(log|msgpack)$/;
+    const size = (name: string): number => files.bytesOf(name).length;
+    let snapshots = 0;
+    let largest = everyBytes;
+    let said = 0;
+    let highest = 0;
+    frontier.on("snapshot", ({ bytes }) => {
+      snapshots++;
+      largest = Math.max(largest, bytes);
+    });
+    for (let round = 0; round < 300; round++) {
+      const before = frontier.report().durability.journalBytes;
+      // A hundred stay pending, each for two rounds; what is done is forgotten, so that live data do not grow.
+      frontier.pushMany(Array.from({ length: 50 }, (_, at) => `https://h.example/${round}/${at}`));
+      if (round > 1) frontier.done(frontier.pollMany(50));
+      clock.advance(10);
+      await frontier.flush();
+      said = Math.max(said, frontier.report().durability.journalBytes - before);
+      for (let turns = 0; turns < 100_000; turns++) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (!files.names().some((name) => name.endsWith(".tmp"))) break;
+      }
+      const bytes = files
+        .names()
+        .filter((name) => generation.test(name))
+        .map(size);
+      highest = Math.max(
+        highest,
+        bytes.reduce((sum, one) => sum + one, 0),
+      );
+      expect(highest).toBeLessThanOrEqual(5 * largest + 5 * said);
+    }
+    expect(snapshots).toBeGreaterThan(10);
+    expect(frontier.report().durability.journalBytes).toBeGreaterThan(10 * everyBytes);
+  });
 });
