@@ -94,3 +94,8 @@ export async function records(lease) {
   const until = performance.now() + 1;
   while (performance.now() < until);
 }
+
+/** Finds a page with a long URL and much data: as much goes back as came. */
+export async function returns(lease, context) {
+  context.push({ url: `${lease.url}y`, data: { bytes: lease.data.bytes }, handler: "hold" });
+}

@@ -104,6 +104,22 @@ describe("a pool of worker threads", () => {
     });
   });
 
+  it("carries as much back: a URL of 64 KiB with a mebibyte of data, found by a handler", async () => {
+    await withPool({ frontier: { maxUrlBytes: 70_000 } }, async ({ frontier, pool, faults }) => {
+      const url = `http://a.test/${"x".repeat(65_536)}`;
+      const bytes = Uint8Array.from({ length: 2 ** 20 }, (_, at) => (at * 31) & 255);
+      frontier.push({ url, data: { bytes }, handler: "returns" });
+      await pool.run();
+      expect(faults).toEqual([]);
+      expect(frontier.report()).toMatchObject({ done: 1, failed: 1 });
+      frontier.requeue({ state: "failed" });
+      const [lease] = frontier.pollMany(1);
+      expect(lease?.url).toBe(`${url}y`);
+      const back = (lease?.data as { bytes: Uint8Array } | undefined)?.bytes ?? new Uint8Array(0);
+      expect(Buffer.compare(back, bytes)).toBe(0);
+    });
+  });
+
   it("retries what throws by the rule's policy, and tells each as an error", async () => {
     await withPool({ frontier: { defaults: { maxAttempts: 3 } } }, async (rig) => {
       rig.frontier.push({ url: "http://a.test/", handler: "throws" });
