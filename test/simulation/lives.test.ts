@@ -165,15 +165,15 @@ async function settled(rig: DurableRig): Promise<void> {
 }
 
 /**
- * The same rig, where the one step that makes two calls notes the end of each. `clear` says two groups, the first of which is
- * durable before the tiers are emptied: no last step is one.
+ * The same rig, where the one step that makes two calls notes the end of each. `forget` and `clear` say their word durably before
+ * they change anything: a cut between the two leaves it open which of both comes back, so no last step is one of them.
  */
 function noting(rig: DurableRig, note: () => void, isLast: () => boolean): DurableRig {
   const frontier = new Proxy(rig.frontier, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
-      if (name === "clear" && isLast()) return () => {};
+      if ((name === "clear" || name === "forget") && isLast()) return () => 0;
       if (name !== "update") return value.bind(target);
       return (...args: unknown[]) => {
         const answer: unknown = value.apply(target, args);
