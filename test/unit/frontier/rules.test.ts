@@ -55,6 +55,25 @@ describe("a URL's rule", () => {
     ["http://127.0.0.1/page/", "any-page"],
   ];
 
+  it("asks a pattern only on the hosts of its rule: no other site can make it backtrack", async () => {
+    const frontier = await opened({
+      rules: [
+        { id: "own", match: { hosts: ["own.test"], pattern: "/(a+)+$" } },
+        { id: "below", match: { domains: ["below.test"], pattern: "/(a+)+$" } },
+        { id: "anchored", match: { pattern: "^https?://anchored\\.test/(a+)+$" } },
+        { id: "rest" },
+      ],
+    });
+    // Asked about this one, any of them would take longer than the sun lasts.
+    const trap = `/${"a".repeat(64)}!`;
+    const urls = ["x.test", "own.test.x.test", "xbelow.test"].map(
+      (host) => `http://${host}${trap}`,
+    );
+    expect(frontier.pushMany(urls).accepted).toBe(3);
+    expect(frontier.pollMany(3).map(({ rule }) => rule)).toEqual(["rest", "rest", "rest"]);
+    expect(frontier.explain("http://anchored.test/aaa").rule).toBe("anchored");
+  });
+
   it("is that of the longer pattern as it was given, however the platform would write it", async () => {
     const frontier = await opened({
       rules: [
