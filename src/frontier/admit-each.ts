@@ -22,6 +22,7 @@ import {
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenFind, seenInsert, seenSet } from "../structures/seen-set.ts";
 import { wordAt } from "../structures/store.ts";
+import { findDomain, rowDomain } from "../url/row-domain.ts";
 import {
   BATCH_OK,
   hashesOffset,
@@ -255,10 +256,15 @@ function isAtCapacity(core: Core): boolean {
 /** The politeness unit of a row: its host where that is known, and its name where it is not the URL's host. */
 interface Unit {
   readonly host: number;
-  readonly name: string | undefined;
+  readonly name: string | Uint8Array | undefined;
 }
 
 function unitOfRow(core: Core, policy: FrontierPolicy, rows: Rows, row: number): Unit {
+  if (policy.by === "domain") {
+    findDomain(core.domains, rows, row);
+    const name = rowDomain(rows, row);
+    return { host: hostNamed(core.hosts, name), name };
+  }
   if (policy.by !== "host") {
     const name = unitOf(policy, rowLeaseText(policy, rows, row), rowHostText(rows, row));
     return { host: hostNamed(core.hosts, name), name };
@@ -269,7 +275,7 @@ function unitOfRow(core: Core, policy: FrontierPolicy, rows: Rows, row: number):
 }
 
 /** Makes a unit that is not known yet; 0 when memory is exhausted. */
-function joinUnit(core: Core, rows: Rows, row: number, name: string | undefined): number {
+function joinUnit(core: Core, rows: Rows, row: number, name: Unit["name"]): number {
   if (name !== undefined) return hostOfName(core.hosts, name);
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(core.store, hash);

@@ -33,6 +33,7 @@ import { recordQueue } from "../structures/record.ts";
 import { type Store, word } from "../structures/store.ts";
 import type { FrontierPolicy, GroupBy } from "./policy.ts";
 import type { Matcher } from "../url/matcher.ts";
+import type { DomainMemo } from "../url/row-domain.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import type { RuleList, RuleSpec } from "./rules.ts";
 import type { RuleState } from "./rule-state.ts";
@@ -127,6 +128,8 @@ export interface Core {
   active: RuleState[];
   version: number | string;
   matcher: Matcher;
+  /** What the list of public suffixes said of hosts. */
+  readonly domains: DomainMemo;
   /** The rule of the set that takes every URL unasked. */
   plain: RuleState | undefined;
   /** Some rule of the set can be admitted to row by row only. */

@@ -18,6 +18,7 @@
 import { memoryFull } from "../base/errors.ts";
 import { ruleQueueCreate } from "../structures/host-table.ts";
 import { createHostMemo } from "../url/host-memo.ts";
+import { createDomainMemo } from "../url/row-domain.ts";
 import { isExempt } from "../url/identity.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { adoptRecord } from "./adopt.ts";
@@ -39,6 +40,7 @@ type RuleFields = Pick<
   | "active"
   | "orders"
   | "matcher"
+  | "domains"
   | "plain"
   | "sole"
   | "none"
@@ -71,6 +73,7 @@ export function createRules(store: Core["store"]): RuleFields {
     active: [],
     orders: new Map(),
     matcher: createMatcher([], createHostMemo(store.kernel)),
+    domains: createDomainMemo(),
     plain: undefined,
     sole: undefined,
     spare: [],

@@ -36,7 +36,9 @@
  *   10  visitLength      of the href a lease carries: without its fragment unless the policy keeps it
  *   11  flags            BATCH_FLAG_*
  *   12  portStart        within href, of the ':' before the port; = pathStart when there is none
- *   13-15 reserved, zero
+ *   13  domainStart      the host's registrable domain within href; 0 until it was asked for (url/row-domain.ts)
+ *   14  domainLength
+ *   15  reserved, zero
  */
 export const BATCH_HEADER_BYTES = 128;
 export const BATCH_COUNT_WORD = 0;
@@ -72,6 +74,8 @@ export const ROW_KEY_LENGTH_WORD = 9;
 export const ROW_VISIT_LENGTH_WORD = 10;
 export const ROW_FLAGS_WORD = 11;
 export const ROW_PORT_START_WORD = 12;
+export const ROW_DOMAIN_START_WORD = 13;
+export const ROW_DOMAIN_LENGTH_WORD = 14;
 
 /** Row status. */
 export const BATCH_OK = 0;

@@ -150,7 +150,7 @@ export function hostCreate(table: HostTable, view: Uint8Array, lo: number, hi: n
 }
 
 /** The host of a name, made when missing; 0 when memory is exhausted. */
-export function hostOfName(table: HostTable, name: string): number {
+export function hostOfName(table: HostTable, name: string | Uint8Array): number {
   const hash = new Uint32Array(2);
   const bytes = hashText(table.store, name, hash);
   const [lo = 0, hi = 0] = hash;
@@ -158,7 +158,7 @@ export function hostOfName(table: HostTable, name: string): number {
 }
 
 /** The host of a name, or 0. */
-export function hostNamed(table: HostTable, name: string): number {
+export function hostNamed(table: HostTable, name: string | Uint8Array): number {
   const hash = new Uint32Array(2);
   hashText(table.store, name, hash);
   return hostFind(table, hash[0] as number, hash[1] as number);

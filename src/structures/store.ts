@@ -55,9 +55,9 @@ export function hashBytes(store: Store, bytes: Uint8Array, outOffset: number): v
   if (!isShort) regionGive(region, at, pagesOf(bytes.length));
 }
 
-/** Keyed hash of a text's UTF-8 bytes, which it returns; `out` receives low and high word. */
-export function hashText(store: Store, text: string, out: Uint32Array): Uint8Array {
-  const bytes = Buffer.from(text, "utf8");
+/** Keyed hash of bytes, or a text's in UTF-8, which it returns; `out` receives low and high word. */
+export function hashText(store: Store, text: string | Uint8Array, out: Uint32Array): Uint8Array {
+  const bytes = typeof text === "string" ? Buffer.from(text, "utf8") : text;
   const outOffset = store.secretOffset + HASH_OUT_OFFSET;
   hashBytes(store, bytes, outOffset);
   out[0] = wordAt(store, outOffset >> 2);

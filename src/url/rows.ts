@@ -48,7 +48,12 @@ function rowsAt(rows: Rows): number {
 }
 
 function rowWord(rows: Rows, row: number, field: number): number {
-  return rows.kernel.region.views.u32[rowsAt(rows) + row * BATCH_ROW_WORDS + field] as number;
+  return rows.kernel.region.views.u32[rowWordAt(rows, row, field)] as number;
+}
+
+/** Index of a field of a row in the region's words. */
+export function rowWordAt(rows: Rows, row: number, field: number): number {
+  return rowsAt(rows) + row * BATCH_ROW_WORDS + field;
 }
 
 export function rowStatus(rows: Rows, row: number): number {

@@ -20,6 +20,7 @@ import {
   NOT_INSERTED,
 } from "../../src/url/batch.ts";
 import type { UrlBatch } from "../../src/url/batch-area.ts";
+import { batchSettle } from "../../src/url/batch-settle.ts";
 import { type NormalPolicy, normalizePolicy } from "../../src/url/policy.ts";
 import { fuzzUrl } from "../support/fuzz.ts";
 import { testSeed } from "../support/seed.ts";
@@ -76,17 +77,20 @@ function atOnce(side: Side, policy: NormalPolicy): { fresh: number; wasFused: bo
   return { fresh: insert(side), wasFused: false };
 }
 
-/** Parsed by one call, settled by another: what happens where rules are matched between the two. */
+/** Parsed by one call, settled by another, as where rules are matched between the two. */
 function inTwo(side: Side, policy: NormalPolicy): { fresh: number; wasSettled: boolean } {
-  const { batch, table } = side;
-  const { exports } = batch.area.kernel;
-  batchParse(batch);
-  batchKey(batch, policy); // places the policy; settleBatch keys again
-  const fresh =
-    policy.profile === "w3lib" ? -1 : exports.settleBatch(batch.area.header, table.offset);
-  if (fresh >= 0) return { fresh, wasSettled: true };
-  batchLoad(batch, batch.urls, batch.start);
-  return { fresh: inSteps(side, policy), wasSettled: false };
+  batchParse(side.batch);
+  const fresh = batchSettle(side.batch, policy, () => policy, side.table.offset);
+  if (fresh !== NOT_INSERTED) return { fresh, wasSettled: true };
+  return { fresh: insert(side), wasSettled: false };
+}
+
+/** The same where each row has a policy of its own. */
+function rowByRow(side: Side, policy: NormalPolicy): number {
+  batchParse(side.batch);
+  const fresh = batchSettle(side.batch, undefined, () => policy, side.table.offset);
+  expect(fresh).toBe(NOT_INSERTED);
+  return insert(side);
 }
 
 describe("a batch in one crossing", () => {
@@ -103,7 +107,7 @@ describe("a batch in one crossing", () => {
     let fused = 0;
     let settled = 0;
     for (const policy of policies) {
-      const [one, two, steps] = [createSide(), createSide(), createSide()];
+      const [one, two, each, steps] = [createSide(), createSide(), createSide(), createSide()];
       for (let round = 0; round < ROUNDS; round++) {
         const isHostile = round % 2 === 1;
         const urls = Array.from({ length: 1 + random.below(300) }, () =>
@@ -119,6 +123,9 @@ describe("a batch in one crossing", () => {
           const apart = inTwo(two, policy);
           expect(apart.fresh).toBe(fresh);
           expect(outcome(two)).toEqual(outcome(steps));
+          batchLoad(each.batch, urls, start);
+          expect(rowByRow(each, policy)).toBe(fresh);
+          expect(outcome(each)).toEqual(outcome(steps));
           if (wasFused) fused++;
           if (apart.wasSettled) settled++;
           start += loaded;

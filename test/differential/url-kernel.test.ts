@@ -10,17 +10,15 @@ import { linkCorpus } from "../support/corpus.ts";
 import { asciiEverywhere, fuzzUrl } from "../support/fuzz.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 import { sharedFile } from "../support/shared.ts";
-import { checkUrls, kernelShare, newBatch, POLICIES, rowWord } from "../support/url-check.ts";
+import {
+  BASES,
+  checkUrls,
+  kernelShare,
+  newBatch,
+  POLICIES,
+  rowWord,
+} from "../support/url-check.ts";
 
-const BASES = [
-  undefined,
-  "http://user:pa%20ss@Host.example:8080/a/b;c/../d?q=1&p=2#frag",
-  "https://h.example",
-  "https://[::1]/x",
-  "http://1.2.3.4/%7e/?",
-  "http://b\u00fccher.example/\u00e4/b",
-  "not a url",
-];
 const FUZZ_BATCH = 512;
 
 const released = newBatch("release");

@@ -61,6 +61,17 @@ export const POLICIES: readonly NormalPolicy[] = (
   ] as KeyPolicy[]
 ).map((policy) => normalizePolicy(policy));
 
+/** What links are resolved against; undefined: nothing. */
+export const BASES = [
+  undefined,
+  "http://user:pa%20ss@Host.example:8080/a/b;c/../d?q=1&p=2#frag",
+  "https://h.example",
+  "https://[::1]/x",
+  "http://1.2.3.4/%7e/?",
+  "http://b\u00fccher.example/\u00e4/b",
+  "not a url",
+];
+
 export interface CheckOptions {
   readonly base?: string | undefined;
   readonly policy?: NormalPolicy;
