@@ -13,6 +13,7 @@ import { TABLE_CLAIMED } from "../layout/table.ts";
 import { parentRelease, RECORD_FLAG_NO_IDENTITY, RECORD_WAITING } from "../structures/record.ts";
 import {
   admitRevived,
+  findRevived,
   leaveRevived,
   makeRevived,
   openReviveBatch,
@@ -176,10 +177,15 @@ function makeRows(revival: Revival, columns: RowColumns | undefined): number {
     setRowRule(batch, row, ruleOfIndex(revival, rule).handle);
   }
   admitRevived(batch, core.hosts.index, core.seen);
+  const { table } = core.seen;
+  let { sweeps } = table;
   let astray = 0;
   for (let row = makeRevived(batch, 0); row < count; row = makeRevived(batch, row + 1)) {
     if (!leaveRevived(batch, row)) throw memoryFull();
     if (!makeOne(revival, row, columns)) astray++;
+    if (table.sweeps === sweeps) continue;
+    sweeps = table.sweeps; // its insert moved a segment, and the claims of later rows
+    findRevived(batch, core.seen, row + 1);
   }
   setReviveCount(batch, 0);
   return astray;

@@ -110,6 +110,7 @@ export function tryCreateTable(
     descriptorPages: [],
     descriptorCount: 1,
     pageCount: TABLE_FIRST_PAGES + 1,
+    sweeps: 0,
   };
 }
 

@@ -29,8 +29,8 @@ import {
 import { memoryFull } from "../base/errors.ts";
 import { arenaGive, arenaTakeEach } from "../memory/arena.ts";
 import { regionGive, regionTake } from "../memory/region.ts";
-import { type FingerprintTable, tableFindBatch } from "./fingerprint-table.ts";
-import { type SeenSet, seenAdmitBatch } from "./seen-set.ts";
+import { type FingerprintTable, TABLE_NEW, tableFindBatch } from "./fingerprint-table.ts";
+import { type SeenSet, seenAdmitBatch, seenSlot } from "./seen-set.ts";
 import type { Store } from "./store.ts";
 
 export {
@@ -180,6 +180,18 @@ export function admitRevived(batch: ReviveBatch, hosts: FingerprintTable, seen: 
 /** Makes records from row `from` on; the row that is the caller's to make, or the count. @hot */
 export function makeRevived({ store, job }: ReviveBatch, from: number): number {
   return store.kernel.exports.reviveRows(job, from);
+}
+
+/** Where the seen-set keeps what it claimed for rows from `from` on, after it may have moved. */
+export function findRevived(batch: ReviveBatch, seen: SeenSet, from: number): void {
+  const { store, hashes, values, slots } = batch;
+  const { u32 } = store.region.views;
+  const count = reviveCount(batch);
+  for (let row = from; row < count; row++) {
+    if (u32[(values >> 2) + row] !== TABLE_NEW) continue;
+    const hash = (hashes >> 2) + row * 2;
+    u32[(slots >> 2) + row] = seenSlot(seen, u32[hash] as number, u32[hash + 1] as number);
+  }
 }
 
 /** Gives back what was taken for a row that the caller makes. False: nothing was, though the row asked for it. */

@@ -59,6 +59,8 @@ export interface FingerprintTable {
   descriptorCount: number;
   /** Pages now held. */
   pageCount: number;
+  /** Segments rebuilt so far: slots that were told before the latest may have moved. */
+  sweeps: number;
 }
 
 /** Offsets of the descriptors of all segments, in the order of their hashes. */
@@ -231,6 +233,7 @@ function rebuild(
     return "unfit";
   }
   for (const page of before) regionGive(region, page, 1);
+  table.sweeps++;
   table.pageCount += wanted - before.length;
   return "done";
 }
