@@ -4,6 +4,7 @@ import { createRandom, type Random } from "../../../src/base/random.ts";
 import {
   SEGMENT_DEPTH_WORD,
   SEGMENT_SEQUENCE_WORD,
+  SEGMENT_UNITS_EVEN,
   TABLE_EACH_MIN,
 } from "../../../src/layout/table.ts";
 import { regionTake, verifyRegion } from "../../../src/memory/region.ts";
@@ -183,6 +184,34 @@ describe.each([true, false])("a table (valued: %s)", (valued) => {
       verifyRegion(driver.kernel.region);
     },
   );
+});
+
+describe("one call of 256 rows does bounded work:", () => {
+  test.each([true, false])("it sweeps one segment at most (valued: %s)", (valued) => {
+    const real = openTestKernel();
+    let swept = 0;
+    const tableGrow = (table: number, segment: number, other: number): number => {
+      swept += unitsOf(driver.table, segment).length;
+      return real.exports.tableGrow(table, segment, other);
+    };
+    const kernel = { ...real, exports: { ...real.exports, tableGrow } };
+    const driver = openDriver(kernel, valued);
+    const random = createRandom(testSeed(`table work ${valued}`));
+    let most = 0;
+    let calls = 0;
+    while (tableStats(driver.table).count < 600_000) {
+      const { u32 } = kernel.region.views;
+      for (let word = 0; word < 512; word++) u32[driver.hashes / 4 + word] = random.word();
+      u32.fill(0, driver.values / 4, driver.values / 4 + 256);
+      swept = 0;
+      tableInsertBatch(driver.table, driver.hashes, 256, driver.values, driver.slots);
+      most = Math.max(most, swept);
+      calls++;
+    }
+    expect(calls).toBeGreaterThan(2_000);
+    // Even hashes: no segment has more units, and GROW_PER_CALL is one.
+    expect(most).toBe(SEGMENT_UNITS_EVEN);
+  });
 });
 
 describe("a broken table leads nobody round for ever:", () => {
