@@ -186,13 +186,16 @@ export class Durable {
     throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
   }
 
-  /**
-   * The frontier is about to be cleared: what it kept on disk goes only when that is durable. Throws what the disk said;
-   * the word is taken back then, and nothing has changed.
-   */
+  /** The frontier is about to be cleared: what it kept on disk goes only when that is durable. Throws what the disk said. */
   clearing(): void {
+    this.#durably(() => this.#log.cleared());
+  }
+
+  /** Says a word that is durable when this returns; or throws what the disk said: the word is taken back then, alone. */
+  #durably(say: () => void): void {
+    this.#log.end();
     this.#settle();
-    this.#log.cleared();
+    say();
     this.#log.end();
     try {
       this.#settle();
@@ -258,6 +261,7 @@ export class Durable {
       onBreak: () => {
         this.#isSnapshotBroken = true;
       },
+      durably: this.#core.seen.tiered === undefined ? undefined : (say) => this.#durably(say),
     });
     this.#core.log = log;
     return log;

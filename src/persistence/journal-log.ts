@@ -109,6 +109,8 @@ export interface LogParts {
   readonly hearer?: RecordHearer | undefined;
   /** What no snapshot under way may see half of: generations, rules. */
   readonly onBreak: () => void;
+  /** Says a word that files are thrown away upon: durable when it returns; else it throws, and the word was never said. */
+  readonly durably?: ((say: () => void) => void) | undefined;
 }
 
 export class JournalLog implements TransitionLog {
@@ -216,10 +218,15 @@ export class JournalLog implements TransitionLog {
     this.#words(JOURNAL_HOST_FORGOTTEN, lo, word(store, host, HOST_HASH_HI_WORD));
   }
 
-  /** What lives on gets a name before the seen-set is emptied: the same that replay will give it. */
+  /**
+   * What lives on gets a name before the seen-set is emptied: the same that replay will give it. Throws what the disk said where
+   * files go with the generation: nothing has changed then.
+   */
   forgotten(): void {
+    const say = (): void => this.#words(JOURNAL_FORGOTTEN, 0, 0);
+    if (this.parts.durably === undefined) say();
+    else this.parts.durably(say);
     this.isUrgent = true;
-    this.#words(JOURNAL_FORGOTTEN, 0, 0);
     this.parts.hearer?.allForgotten();
     forgetNames(this.names);
     this.parts.onBreak();
