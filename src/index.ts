@@ -1,6 +1,8 @@
 /** The public API: re-exports only. */
 export { type Clock, createSystemClock, createVirtualClock } from "./base/clock.ts";
 export { FrontierError, type FrontierErrorCode } from "./base/errors.ts";
+export { exportFrontier, type ExportOptions } from "./engine/export.ts";
+export { importFrontier, type ImportOptions, type ImportResult } from "./engine/import.ts";
 export { openFrontier } from "./engine/open.ts";
 export {
   type GopcpOptions,

@@ -146,3 +146,8 @@ function yearText(year: number): string {
 function two(number: number): string {
   return String(number).padStart(2, "0");
 }
+
+/** A Date as a value that somebody's data holds; NaN: one that is none. */
+export function dateOf(timeMs: number): Date {
+  return new Date(timeMs);
+}

@@ -5,6 +5,8 @@
 export interface Io {
   /** The answer. */
   out(text: string): void;
+  /** Resolves when what was told to `out` has room again. */
+  drained?(): Promise<void>;
   /** Progress and complaints. */
   err(text: string): void;
   /** Whether `err` is a terminal that can be redrawn. */
@@ -26,6 +28,9 @@ export function processIo(): Io {
   const { stdout, stderr, env } = process;
   return {
     out: (text) => void stdout.write(text),
+    drained: async () => {
+      if (stdout.writableNeedDrain) await new Promise((resolve) => stdout.once("drain", resolve));
+    },
     err: (text) => void stderr.write(text),
     isTerminal: stderr.isTTY === true && env.TERM !== "dumb",
     columns: () => stderr.columns || COLUMNS,

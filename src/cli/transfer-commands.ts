@@ -1,40 +1,78 @@
 /** Commands that carry a frontier out of a directory and into one. */
-import { createReadStream, existsSync } from "node:fs";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
-import type { RecordState, RequestLike } from "../index.ts";
-import { chosenOf, COMMON, FILTER, filterOf, openChosen } from "./directory.ts";
+import { existsSync } from "node:fs";
+import {
+  exportFrontier,
+  importFrontier,
+  type ImportOptions,
+  type ImportResult,
+  openFrontier,
+  type RecordState,
+} from "../index.ts";
+import { type Chosen, chosenOf, COMMON, FILTER, filterOf } from "./directory.ts";
 import { type Flag, type Parsed, UsageError } from "./flags.ts";
 import { EXIT_OK, type Io } from "./io.ts";
 import { whole } from "./text.ts";
+import {
+  isScrapySeen,
+  isUrlList,
+  linesOfFile,
+  outputOf,
+  STANDARD,
+  webmagicCursor,
+} from "./transfer-files.ts";
 
-/** As a file's name: standard input. */
-const STDIN = "-";
 const STATES: readonly RecordState[] = ["pending", "waiting", "failed"];
+const FORMATS = ["lines", "urls"];
 
 export const IMPORT_FLAGS = COMMON;
 export const EXPORT_FLAGS: readonly Flag[] = [
-  { name: "state", value: "<state>", text: "pending, waiting or failed (all three)" },
+  {
+    name: "out",
+    value: "<file>",
+    text: "to this file, packed where it ends in .gz; - is standard output",
+  },
+  {
+    name: "format",
+    value: "<name>",
+    text: "lines (JSON) or urls; urls where the file ends in .txt",
+  },
+  { name: "state", value: "<state>", text: "pending, waiting or failed alone" },
   ...FILTER,
   ...COMMON,
 ];
 
-/** JSON lines that `import` takes. */
+/** All of a frontier as lines that `import` makes an equal one of; with a filter, or as URLs, its records alone. */
 export async function exportCommand(args: Parsed, io: Io): Promise<number> {
-  const asked = args.text("state");
-  if (asked !== undefined && !STATES.includes(asked as RecordState)) {
-    throw new UsageError(`--state: ${asked} (expected: ${STATES.join(", ")})`);
+  const state = args.text("state");
+  if (state !== undefined && !STATES.includes(state as RecordState)) {
+    throw new UsageError(`--state: ${state} (expected: ${STATES.join(", ")})`);
   }
-  await using frontier = await openChosen(await chosenOf(args, "export"), { readOnly: true });
+  const format = args.text("format") ?? (isUrlList(args.text("out")) ? "urls" : "lines");
+  if (!FORMATS.includes(format)) {
+    throw new UsageError(`--format: ${format} (expected: ${FORMATS.join(", ")})`);
+  }
+  const { directory, name, options } = await chosenOf(args, "export");
+  const only = {
+    ...(state === undefined ? {} : { state: state as RecordState }),
+    ...filterOf(args),
+  };
+  const isPart = format === "urls" || Object.keys(only).length > 0;
+  const output = outputOf(args.text("out"), io);
+  const progress = progressOf(io, "lines");
   let exported = 0;
-  for (const state of asked === undefined ? STATES : [asked as RecordState]) {
-    for (const { url, priority, depth } of frontier.records({ state, ...filterOf(args) })) {
-      if (url === undefined) continue;
-      io.out(`${JSON.stringify({ url, priority, depth })}\n`);
-      exported++;
-    }
+  const lines = exportFrontier(directory, {
+    ...(name === undefined ? {} : { name }),
+    ...{ options, onProgress: progress.tell },
+    ...(isPart ? { only } : {}),
+  });
+  for await (const line of lines) {
+    const isRecord = line.startsWith('{"url"');
+    if (isRecord) exported++;
+    if (format === "lines") await output.line(line);
+    else if (isRecord) await output.line((JSON.parse(line) as { url: string }).url);
   }
+  await output.end();
+  progress.end();
   if (args.has("json")) io.out(`${JSON.stringify({ exported })}\n`);
   return EXIT_OK;
 }
@@ -42,45 +80,89 @@ export async function exportCommand(args: Parsed, io: Io): Promise<number> {
 export async function importCommand(args: Parsed, io: Io): Promise<number> {
   const [, file] = args.words;
   if (file === undefined) throw new UsageError("import: no file");
-  if (file !== STDIN && !existsSync(file)) throw new UsageError(`import: ${file}: no such file`);
-  await using frontier = await openChosen(await chosenOf(args, "import", true));
-  const { size, accepted, deferred, duplicate, rejected, full } = await frontier.pushFrom(
-    requestsOf(file),
-  );
-  await frontier.flush();
-  const result = { size, accepted, deferred, duplicate, rejected, full };
-  const words = `${whole(accepted + deferred)} of ${whole(size)} are new\n`;
-  io.out(args.has("json") ? `${JSON.stringify(result)}\n` : words);
+  if (file !== STANDARD && !existsSync(file)) throw new UsageError(`import: ${file}: no such file`);
+  const chosen = await chosenOf(args, "import", true);
+  if (chosen.missing.includes("defaults.key.keyOf")) {
+    const expected =
+      "--options <module> with the program's keyOf, which makes this directory's keys";
+    throw new UsageError(`import: ${chosen.directory}: no keyOf (expected: ${expected})`);
+  }
+  if (isScrapySeen(file)) throw new UsageError(`import: ${file}: ${SCRAPY}`);
+  const progress = progressOf(io, "lines");
+  const { directory, name, options } = chosen;
+  const given: ImportOptions = {
+    ...(name === undefined ? {} : { name }),
+    ...{ options, onProgress: progress.tell },
+  };
+  const cursor = webmagicCursor(file);
+  const result =
+    cursor === undefined
+      ? await importFrontier(directory, linesOfFile(file), given)
+      : await importWebmagic(chosen, file, { cursor, given });
+  progress.end();
+  const { kind, passed, ...counts } = result;
+  const { accepted, deferred, size } = counts;
+  if (args.has("json")) io.out(`${JSON.stringify({ ...counts, kind, passed })}\n`);
+  else if (kind === "frontier") io.out(`a whole frontier: ${whole(size)} live records\n`);
+  else io.out(`${whole(accepted + deferred)} of ${whole(size)} are new\n`);
+  if (passed > 0) io.err(`${whole(passed)} lines were no requests: a frontier is here already\n`);
   return EXIT_OK;
 }
 
-/** One request a line: a URL, or JSON as `export` writes it. */
-async function* requestsOf(file: string): AsyncGenerator<RequestLike> {
-  const lines = createInterface({ input: inputOf(file), crlfDelay: Infinity });
-  let number = 0;
-  for await (const line of lines) {
-    number++;
-    const text = line.trim();
-    if (text === "") continue;
-    if (!text.startsWith("{")) yield text;
-    else yield requestOf(text, `${file}:${number}`);
+/** The lines before the cursor were visited: seen from now on, and not pending. The others are pushed. */
+async function importWebmagic(
+  { directory, name, options, exists }: Chosen,
+  file: string,
+  { cursor, given }: { cursor: number; given: ImportOptions },
+): Promise<ImportResult> {
+  if (exists && cursor > 0) {
+    throw new UsageError(`import: ${directory}: not empty (expected: a directory of its own)`);
   }
+  const lines = linesOfFile(file)[Symbol.asyncIterator]();
+  await using frontier = await openFrontier({
+    ...options,
+    directory,
+    ...(name === undefined ? {} : { name }),
+  });
+  let visited: string[] = [];
+  const visit = (): void => {
+    frontier.pushMany(visited);
+    frontier.remove({ pattern: "" });
+    visited = [];
+  };
+  for (let number = 0; number < cursor; number++) {
+    const next = await lines.next();
+    if (next.done === true) break;
+    if (visited.push(next.value.trim()) >= BATCH) visit();
+  }
+  visit();
+  await frontier.flush();
+  await frontier.close();
+  const rest = { [Symbol.asyncIterator]: () => lines };
+  const result = await importFrontier(directory, rest, given);
+  return { ...result, size: result.size + cursor, duplicate: result.duplicate + cursor };
 }
 
-/** A file, unpacked where its name ends in .gz, or standard input. */
-function inputOf(file: string): Readable {
-  if (file === STDIN) return process.stdin;
-  const input = createReadStream(file);
-  if (!file.endsWith(".gz")) return input;
-  const unpacked = createGunzip();
-  input.on("error", (cause) => unpacked.destroy(cause));
-  return input.pipe(unpacked);
+/** Lines that are pushed at once. */
+const BATCH = 1_000;
+const SCRAPY = "Scrapy's SHA-1 fingerprints are not imported yet (expected: the visited URLs)";
+
+interface Progress {
+  readonly tell: (count: number, most?: number) => void;
+  end(): void;
 }
 
-function requestOf(text: string, place: string): RequestLike {
-  try {
-    return JSON.parse(text) as RequestLike;
-  } catch {
-    throw new UsageError(`${place}: neither a URL nor JSON`);
-  }
+/** One line on a terminal, redrawn; nothing off it. */
+function progressOf(io: Io, what: string): Progress {
+  if (!io.isTerminal) return { tell: () => {}, end: () => {} };
+  let isDrawn = false;
+  return {
+    tell(count) {
+      isDrawn = true;
+      io.err(`\r${whole(count)} ${what}`);
+    },
+    end() {
+      if (isDrawn) io.err("\r\u001b[K");
+    },
+  };
 }

@@ -5,7 +5,7 @@
  *   lock ─▶ newest good snapshot + journal ─▶ core ─▶ new segment ─▶ open
  */
 import { join } from "node:path";
-import { FrontierError, misuse } from "../base/errors.ts";
+import { misuse } from "../base/errors.ts";
 import { entropyWords } from "../base/random.ts";
 import type { Core } from "../frontier/core.ts";
 import { installRules } from "../frontier/rule-set.ts";
@@ -15,7 +15,13 @@ import { copyFile, diskFault, type Files, nodeFiles } from "../persistence/files
 import { giveLock, lockPath, takeLock } from "../persistence/lock.ts";
 import { openOverlay } from "../persistence/overlay.ts";
 import { packr } from "../persistence/pack.ts";
-import { frontierDirectory, lookAround, type Place, snapshotPath } from "../persistence/place.ts";
+import {
+  frontierDirectory,
+  lookAround,
+  nothingThere,
+  type Place,
+  snapshotPath,
+} from "../persistence/place.ts";
 import { systemProcesses } from "../persistence/process-table.ts";
 import { recover, type Recovered } from "../persistence/recover.ts";
 import { ALONE_SERIAL } from "../persistence/snapshot-alone.ts";
@@ -75,10 +81,7 @@ export async function openDurable(parts: OpenParts): Promise<OpenedDurable> {
 function lookInto(place: Place): { overlay: Files; close: () => void } {
   const { files, directory } = place;
   const { segments, snapshots } = lookAround(place);
-  if (segments.length === 0 && snapshots.length === 0) {
-    const message = `${directory}: nothing (expected: the directory and the name of a frontier)`;
-    throw new FrontierError("DISK_GONE", message, { path: directory });
-  }
+  if (segments.length + snapshots.length === 0) throw nothingThere(directory);
   const opened = openOverlay(files, [directory, join(directory, "seen")], [lockPath(place)]);
   return { overlay: opened.files, close: opened.close };
 }
@@ -173,6 +176,7 @@ export function applyFound(
 ): void {
   if (found !== undefined) applyNotes(parts, core, found);
   restoreRules(parts, core, found);
+  applyPasses(core, found);
 }
 
 /** When each rule was seeded last. */
@@ -205,7 +209,7 @@ function applyNotes(parts: Pick<OpenParts, "setState">, core: Core, { revival }:
   const noted = revival.notes.get("counters");
   if (noted === undefined) return;
   const said = packr.unpack(noted) as NotedCounters;
-  const { counters, rules } = core;
+  const { counters } = core;
   counters.pushed = Math.max(counters.pushed, said.pushed);
   counters.duplicate = Math.max(counters.duplicate, said.duplicate);
   counters.full = Math.max(counters.full, said.full);
@@ -216,6 +220,13 @@ function applyNotes(parts: Pick<OpenParts, "setState">, core: Core, { revival }:
   if (core.seen.mode === "tiered") counters.seen = said.seen ?? counters.seen;
   core.leaseSequence = Math.max(core.leaseSequence, said.leaseSequence);
   core.hosts.joined = Math.max(core.hosts.joined, said.joined);
+}
+
+/** Where each rule stands in the order of shares: also those that were restored, which are new. */
+function applyPasses(core: Core, found: Recovered | undefined): void {
+  const said = noteOf(found, "counters") as NotedCounters | undefined;
+  if (said === undefined) return;
+  const { rules } = core;
   const { passes } = core.shares;
   for (const { id, index } of rules) passes[index] = said.passes[id] ?? (passes[index] as number);
   core.shares.current = Math.max(core.shares.current, said.current ?? 0);

@@ -9,7 +9,7 @@ import { FrontierError, misuse } from "../base/errors.ts";
 import { nodeFiles } from "../persistence/files.ts";
 import { readNotes } from "../persistence/notes.ts";
 import { packr } from "../persistence/pack.ts";
-import { frontierDirectory } from "../persistence/place.ts";
+import { frontierDirectory, type Place } from "../persistence/place.ts";
 import type { KeyPolicy } from "../url/policy.ts";
 import { isSerializable } from "./codec.ts";
 import type { FrontierOptions } from "./types.ts";
@@ -67,11 +67,28 @@ export function storedOptions(directory: string, name = "default"): StoredOption
     packed === undefined
       ? { options: optionsOfProfile(profile), missing: [] }
       : (packr.unpack(packed) as Note);
-  const { missing } = noted;
+  return openable(noted);
+}
+
+/** The note itself, as it stands in a directory. */
+export function storedNote(place: Place): unknown {
+  const packed = readNotes(place)?.get("options");
+  return packed === undefined ? undefined : packr.unpack(packed);
+}
+
+/** The options of a packed note, or of a profile where there is none. */
+export function optionsOfNotes(notes: Readonly<Record<string, Uint8Array>>): FrontierOptions {
+  const packed = notes.options;
+  if (packed === undefined) return optionsOfProfile(notes.profile);
+  return openable(packr.unpack(packed) as Note).options;
+}
+
+/** Keys that a function makes, which nobody has: the directory opens, and a push is refused. */
+function openable(noted: Note): StoredOptions {
+  const { missing, options } = noted;
   if (!missing.includes("defaults.key.keyOf")) return noted;
-  const { defaults } = noted.options;
-  const key = { ...defaults?.key, keyOf: missingKey };
-  return { missing, options: { ...noted.options, defaults: { ...defaults, key } } };
+  const key = { ...options.defaults?.key, keyOf: missingKey };
+  return { missing, options: { ...options, defaults: { ...options.defaults, key } } };
 }
 
 function missingKey(): never {

@@ -8,7 +8,7 @@ import { nodeFiles } from "../persistence/files.ts";
 import { type FileCheck, inspectPlace } from "../persistence/inspect.ts";
 import { lockOwner } from "../persistence/lock.ts";
 import { openOverlay } from "../persistence/overlay.ts";
-import { frontierDirectory, lookAround } from "../persistence/place.ts";
+import { frontierDirectory, lookAround, nothingThere } from "../persistence/place.ts";
 import { systemProcesses } from "../persistence/process-table.ts";
 import { join } from "node:path";
 import { openFrontier } from "./open.ts";
@@ -55,10 +55,7 @@ export async function verifyDirectory(
   const own = frontierDirectory(directory, name);
   const place = { files: nodeFiles, directory: own };
   const { segments, snapshots } = lookAround(place);
-  if (segments.length === 0 && snapshots.length === 0) {
-    const message = `${own}: nothing (expected: the directory and the name of a frontier)`;
-    throw new FrontierError("DISK_GONE", message, { path: own });
-  }
+  if (segments.length + snapshots.length === 0) throw nothingThere(own);
   const owner = lockOwner(place, systemProcesses())?.pid;
   const overlay = openOverlay(nodeFiles, [own, join(own, "seen")], []);
   const files: FileCheck[] = [];

@@ -376,6 +376,12 @@ export function finishedView(value: number): {
   };
 }
 
+/** The word of what `finishedView` shows. */
+export function finishedValue(depth: number, attempts: number, isRemoved: boolean): number {
+  const removed = isRemoved ? REMOVED_BIT : 0;
+  return (FINISHED_BIT | removed | ((attempts & 1023) << 20) | (depth & 0xfffff)) >>> 0;
+}
+
 export function isFinishedValue(value: number): boolean {
   return (value & FINISHED_BIT) !== 0;
 }

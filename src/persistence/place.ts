@@ -93,6 +93,12 @@ export function removeDiscarded(place: Place): void {
   files.remove(mark);
 }
 
+/** Where a frontier was looked for and none is. */
+export function nothingThere(path: string): FrontierError {
+  const message = `${path}: nothing (expected: the directory and the name of a frontier)`;
+  return new FrontierError("DISK_GONE", message, { path });
+}
+
 /** A file that is not what it was written as. */
 export function damaged(path: string, offset: number, what: string): FrontierError {
   const expected = "an undamaged file; restore it from a copy, or move it away to go on without it";

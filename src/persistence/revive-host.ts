@@ -38,14 +38,15 @@ export function reviveHost(
   { lo, hi, turn }: { lo: number; hi: number; turn: number },
 ): number {
   const { hosts, store } = revival.core;
+  const { joined } = hosts;
   const host = hostOfHash(revival, lo, hi) || hostCreate(hosts, name, lo, hi);
   if (host === 0) throw memoryFull();
   revival.host = host;
   setHostFlag(store, host, HOST_JOURNALED, true);
   memberFree(store, host);
   setRevivedHost(revival, host, [turn, ...FRESH.slice(1)], new Uint32Array(4));
-  // A host not leased from yet stands at −2⁵² + how many joined before it.
-  if (turn < 0) hosts.joined = Math.max(hosts.joined, turn + 2 ** 52 + 1);
+  // It joined when it was made, not now. One not leased from yet stands at −2⁵² + how many joined before it.
+  hosts.joined = turn < 0 ? Math.max(joined, turn + 2 ** 52 + 1) : joined;
   return host;
 }
 

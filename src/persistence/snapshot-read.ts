@@ -162,9 +162,9 @@ function applyHead(revival: Revival, head: SnapshotHead): void {
   );
   head.rules.forEach(({ served, done, pass }, index) => {
     const rule = ruleOfIndex(revival, index);
-    rule.served = served;
-    rule.done = done;
-    core.shares.passes[rule.index] = pass;
+    rule.served += served; // one that was there before and after a change of rules has two rows
+    rule.done += done;
+    core.shares.passes[rule.index] = Math.max(core.shares.passes[rule.index] as number, pass);
   });
   sharesReorder(core.shares);
   for (const [name, value] of Object.entries(head.notes)) notes.set(name, value);

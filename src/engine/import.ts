@@ -1,0 +1,214 @@
+/**
+ * importFrontier: lines into a directory.
+ *
+ *   first line is an export's ─┬─ the directory is empty ─▶ sections ─▶ a file that stands alone ─▶ opened from it: an equal frontier
+ *                              └─ it is not ─▶ records alone ─▶ pushed
+ *   anything else: URLs, or requests as JSON ─▶ pushed
+ */
+import { join } from "node:path";
+import { FrontierError } from "../base/errors.ts";
+import { createSectionMaker, isExportHead } from "../persistence/export-sections.ts";
+import type { Line } from "../persistence/export-lines.ts";
+import { diskFault, nodeFiles, writeAll } from "../persistence/files.ts";
+import { frontierDirectory, lookAround } from "../persistence/place.ts";
+import { ALONE_SERIAL } from "../persistence/snapshot-alone.ts";
+import { addBytes, addSection, createSectionBuffer } from "../persistence/section-buffer.ts";
+import { preamble, type Section } from "../persistence/snapshot-format.ts";
+import { decode } from "../persistence/tagged-json.ts";
+import { openFrontier } from "./open.ts";
+import { optionsOfNotes, storedOptions } from "./stored.ts";
+import type { FrontierOptions, RequestInput, RequestLike } from "./types.ts";
+
+export interface ImportOptions {
+  /** Which frontier of the directory; default `default`. */
+  readonly name?: string;
+  /** What to open it with, over what is stored in the directory or in the export. */
+  readonly options?: FrontierOptions;
+  /** Told now and then: lines read so far. */
+  readonly onProgress?: (lines: number) => void;
+}
+
+export interface ImportResult {
+  /** frontier: all of an export came back; requests: they were pushed. */
+  readonly kind: "frontier" | "requests";
+  /** Lines that were no request and were passed over: of an export into a directory with a frontier. */
+  readonly passed: number;
+  /** Records of the frontier, or requests that were pushed. */
+  readonly size: number;
+  readonly accepted: number;
+  readonly deferred: number;
+  readonly duplicate: number;
+  readonly rejected: number;
+  readonly full: number;
+}
+
+/** Bytes that are written at once. */
+const WRITE_BYTES = 256 * 1024;
+const LINES_PER_WORD = 4_096;
+/** Fields of a record's line that a push takes. */
+const REQUEST_FIELDS = [
+  ...["url", "method", "body", "headers", "priority", "depth", "key", "dedup", "start"],
+  ...["handler", "maxAttempts", "data"],
+];
+
+/**
+ * Lines into a directory: those of `exportFrontier` into an empty one make an equal frontier; into one that holds a frontier, and
+ * any other lines (URLs, or requests as JSON), are pushed. A whole export is refused whole when a line of it is wrong or missing
+ * (SNAPSHOT_CORRUPT, with the line's number), and leaves the directory empty.
+ *
+ * ```js
+ * await importFrontier("copy", exportFrontier("crawl-data"));
+ * ```
+ */
+export async function importFrontier(
+  directory: string,
+  lines: AsyncIterable<string> | Iterable<string>,
+  { name = "default", options = {}, onProgress }: ImportOptions = {},
+): Promise<ImportResult> {
+  const parsed = parsedLines(lines, onProgress);
+  const first = await parsed.next();
+  const isExport = first.done !== true && typeof first.value !== "string";
+  const isWhole = isExport && isExportHead(first.value as Line);
+  const own = frontierDirectory(directory, name);
+  const { segments, snapshots } = lookAround({ files: nodeFiles, directory: own });
+  const isEmpty = segments.length + snapshots.length === 0;
+  const all = chained(first.done === true ? [] : [first.value], parsed);
+  const target = { directory, name, options };
+  if (isWhole && isEmpty) return restored(target, own, all as AsyncIterable<Line>);
+  const requests = new Requests(all);
+  const stored = storedOptions(directory, name)?.options;
+  await using frontier = await openFrontier({ ...stored, ...options, directory, name });
+  const { size, accepted, deferred, duplicate, rejected, full } = await frontier.pushFrom(requests);
+  await frontier.flush();
+  const counts = { size, accepted, deferred, duplicate, rejected, full };
+  return { kind: "requests", passed: requests.passed, ...counts };
+}
+
+interface Target {
+  readonly directory: string;
+  readonly name: string;
+  readonly options: FrontierOptions;
+}
+
+/** Makes an export's frontier in an empty directory. */
+async function restored(
+  { directory, name, options }: Target,
+  own: string,
+  lines: AsyncIterable<Line>,
+): Promise<ImportResult> {
+  const from = join(own, "import.tmp");
+  try {
+    nodeFiles.makeDirectory(own);
+    const { kept, records } = await writeSections(from, lines);
+    await using frontier = await openFrontier({ ...kept, ...options, directory, name, from });
+    const { accepted, deferred } = frontier.report();
+    const none = { duplicate: 0, rejected: 0, full: 0 };
+    return { kind: "frontier", passed: 0, size: records, accepted, deferred, ...none };
+  } catch (error) {
+    const isDisk = typeof (error as NodeJS.ErrnoException).syscall === "string";
+    throw isDisk ? diskFault(error, own) : error;
+  } finally {
+    if (nodeFiles.exists(from)) nodeFiles.remove(from);
+  }
+}
+
+/** The lines as a file that stands alone; the options that its frontier was opened with, and its live records. */
+async function writeSections(
+  path: string,
+  lines: AsyncIterable<Line>,
+): Promise<{ kept: FrontierOptions; records: number }> {
+  const maker = createSectionMaker();
+  const file = nodeFiles.open(path, "w");
+  let kept: FrontierOptions = {};
+  let records = 0;
+  const waiting = createSectionBuffer(WRITE_BYTES);
+  let offset = 0;
+  const write = (): void => {
+    writeAll(nodeFiles, file, waiting.bytes.subarray(0, waiting.used), offset);
+    offset += waiting.used;
+    waiting.used = 0;
+  };
+  const put = (section: Section): void => {
+    if (section.t === "head") kept = optionsOfNotes(section.notes);
+    if (section.t === "records") records += section.n;
+    addSection(waiting, section, { serial: ALONE_SERIAL, offset: offset + waiting.used });
+    if (waiting.used >= WRITE_BYTES) write();
+  };
+  try {
+    addBytes(waiting, preamble(ALONE_SERIAL));
+    for await (const line of lines) for (const section of maker.line(line)) put(section);
+    for (const section of maker.end()) put(section);
+    write();
+    nodeFiles.sync(file);
+    return { kept, records };
+  } finally {
+    nodeFiles.close(file);
+  }
+}
+
+/** Requests of lines; what is none of an export is passed over and counted. */
+class Requests implements AsyncIterable<RequestLike> {
+  passed = 0;
+  readonly #lines: AsyncIterable<Line | string>;
+
+  constructor(lines: AsyncIterable<Line | string>) {
+    this.#lines = lines;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<RequestLike> {
+    for await (const line of this.#lines) {
+      if (typeof line === "string") yield line;
+      else if (!isOfExport(line)) yield line as unknown as RequestInput;
+      else if (typeof line.url === "string") yield requestOf(line);
+      else this.passed++;
+    }
+  }
+}
+
+function isOfExport(line: Line): boolean {
+  return typeof line.url !== "string" || ("state" in line && "order" in line);
+}
+
+/** What a push takes of a record's line. */
+function requestOf(line: Line): RequestInput {
+  const request: Line = {};
+  for (const name of REQUEST_FIELDS) {
+    if (line[name] !== undefined) request[name] = decode(line[name]);
+  }
+  if (request.maxAttempts === 0) delete request.maxAttempts;
+  if (line.state === "waiting") request.notBefore = decode(line.dueMs);
+  return request as unknown as RequestInput;
+}
+
+/** Lines that are not empty: objects where they are JSON. */
+async function* parsedLines(
+  lines: AsyncIterable<string> | Iterable<string>,
+  onProgress: ImportOptions["onProgress"],
+): AsyncGenerator<Line | string> {
+  let number = 0;
+  let isExport = false;
+  for await (const line of lines) {
+    if (++number % LINES_PER_WORD === 0) onProgress?.(number);
+    const text = line.trim();
+    if (text === "") continue;
+    const one: Line | string = text.startsWith("{") ? parsed(text, number, isExport) : text;
+    isExport ||= typeof one === "object" && isExportHead(one);
+    yield one;
+  }
+  onProgress?.(number);
+}
+
+function parsed(text: string, number: number, isExport: boolean): Line {
+  try {
+    return JSON.parse(text) as Line;
+  } catch (cause) {
+    const message = `line ${number}: no JSON (expected: a URL, or an object)`;
+    const code = isExport ? "SNAPSHOT_CORRUPT" : "REQUEST_INVALID";
+    throw new FrontierError(code, message, { line: number, cause });
+  }
+}
+
+async function* chained<T>(first: readonly T[], rest: AsyncIterable<T>): AsyncGenerator<T> {
+  yield* first;
+  yield* rest;
+}
