@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeBlocks, localLinks } from "../support/markdown.ts";
 import { manifest, packageRoot, readText, runNode } from "../support/package.ts";
 
@@ -15,6 +16,20 @@ const isExported = readText("src/index.ts").includes("openFrontier");
 
 /** Inside of the package, so that a block can import it by name. */
 const scratch = `${packageRoot}build/blocks`;
+
+/** What the blocks leave behind among the temporary files goes with this one. */
+const folder = mkdtempSync(join(tmpdir(), "outrider-docs-"));
+const { TMPDIR } = process.env;
+
+beforeAll(() => {
+  process.env.TMPDIR = folder;
+});
+
+afterAll(() => {
+  if (TMPDIR === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = TMPDIR;
+  rmSync(folder, { recursive: true });
+});
 
 describe("documentation", () => {
   it.runIf(isExported).each(blocks)(

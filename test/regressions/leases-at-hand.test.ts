@@ -49,7 +49,7 @@ it("a worker begins the leases at hand when room in its ring comes while it look
     return new Promise(() => context.signal.addEventListener("abort", drain));
   };
   Object.assign(globalThis, { visitOfTest: visit });
-  const shared = { memory, kernel: {}, policy: undefined };
+  const shared = { memory, kernel: {}, policy: undefined, edge: undefined };
   const handle = { name: "test", ...shared, maxUrlBytes: 100_000 };
   const task = { handle, seat: 0, handler: HANDLER, concurrency: 2 };
   const ended = attend({ ...task, timeoutMs: undefined, recycleAfter: undefined });

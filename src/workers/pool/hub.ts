@@ -130,7 +130,10 @@ export class Hub {
   /** What another thread needs to sit down. */
   get handle(): CrewHandle {
     const { name, kernel, maxUrlBytes } = this.port;
-    return { name, memory: this.memory, kernel, policy: this.port.keyPolicy(), maxUrlBytes };
+    if (!this.#isClosed) this.#judgeEdge();
+    const packed = this.#packed;
+    const edge = packed === undefined ? undefined : { generation: this.#generation, packed };
+    return { name, memory: this.memory, kernel, policy: this.port.keyPolicy(), maxUrlBytes, edge };
   }
 
   /** A seat for a thread that the pool starts. */

@@ -32,6 +32,8 @@ export interface CrewHandle {
   /** The key policy that fingerprints of leases are made by; undefined: the owner sends them. */
   readonly policy: NormalPolicy | undefined;
   readonly maxUrlBytes: number;
+  /** What workers may decide about links (edge-message.ts), and the generation that it holds under; undefined: nothing yet. */
+  readonly edge: { readonly generation: number; readonly packed: Uint8Array } | undefined;
 }
 
 /** Makes the memory: all seats free, all lanes empty. Untouched pages cost addresses only. */

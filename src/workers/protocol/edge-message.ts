@@ -57,7 +57,11 @@ export function edgeGeneration(bytes: Buffer, start: number): number {
 }
 
 export function readEdge(bytes: Buffer, start: number, size: number): EdgeFacts {
-  const { rules, policy, secret } = unpack(bytes.subarray(start + HEAD_BYTES, start + size)) as {
+  return unpackEdge(bytes.subarray(start + HEAD_BYTES, start + size));
+}
+
+export function unpackEdge(packed: Uint8Array): EdgeFacts {
+  const { rules, policy, secret } = unpack(packed) as {
     rules: Packed[];
     policy: (NormalPolicy & { keepParams: readonly string[] | null }) | null;
     secret: number[];

@@ -52,7 +52,7 @@ import {
 } from "../../structures/spsc-lane.ts";
 import { countBegun, sayFull } from "../protocol/credit.ts";
 import { type CrewHandle, inboundPlace, lanePlace, openCrew, seatWords } from "../protocol/crew.ts";
-import { edgeGeneration, readEdge } from "../protocol/edge-message.ts";
+import { type EdgeFacts, edgeGeneration, readEdge, unpackEdge } from "../protocol/edge-message.ts";
 import { type LeaseBlock, openBlock, readLease } from "../protocol/lease-message.ts";
 import { pack } from "../protocol/pack.ts";
 import { NOTHING_DROPPED, writeResult } from "../protocol/result-message.ts";
@@ -105,6 +105,8 @@ export class Desk implements RemoteDesk {
       this.#blocks.push([]);
     }
     this.#printer = createPrinter(handle);
+    if (handle.edge !== undefined)
+      this.#hear(handle.edge.generation, unpackEdge(handle.edge.packed));
     unpark(this.crew, CREW_PARK_WORD);
   }
 
@@ -276,9 +278,13 @@ export class Desk implements RemoteDesk {
     } else if (kind === MESSAGE_CANCEL) {
       this.onCancel?.(source.readUInt32LE(start + 4));
     } else if (kind === MESSAGE_EDGE) {
-      this.#edge ??= createEdge(this.handle, this.crew);
-      takeFacts(this.#edge, edgeGeneration(source, start), readEdge(source, start, size));
+      this.#hear(edgeGeneration(source, start), readEdge(source, start, size));
     }
+  }
+
+  #hear(generation: number, facts: EdgeFacts): void {
+    this.#edge ??= createEdge(this.handle, this.crew);
+    takeFacts(this.#edge, generation, facts);
   }
 
   #settle(lease: WorkerLease): boolean {

@@ -11,7 +11,14 @@ import { testSeed } from "../../../support/seed.ts";
 function sides() {
   const memory = createCrewMemory(4);
   const seat = new Seat(memory, 0, false);
-  const handle = { name: "test", memory, kernel: {}, policy: undefined, maxUrlBytes: 1_000 };
+  const handle = {
+    name: "test",
+    memory,
+    kernel: {},
+    policy: undefined,
+    edge: undefined,
+    maxUrlBytes: 1_000,
+  };
   const desk = new Desk(handle, 0, 0);
   const lay = (...priorities: number[]): void => {
     for (const priority of priorities) {
