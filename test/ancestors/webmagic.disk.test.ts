@@ -63,9 +63,13 @@ describe("WebMagic's files", () => {
     const list = join(old, "a.com.urls.txt");
     const cursor = join(old, "a.com.cursor.txt");
     writeFileSync(list, `${urls(8).join("\n")}\n`);
-    writeFileSync(cursor, "1\n2\n3\n");
     const taken = await answerOf("import", directory, list, "--name", "a.com");
     expect(taken).toMatchObject({ size: 8, accepted: 3, duplicate: 5, rejected: 0 });
+    writeFileSync(cursor, "1\n2\n3\n");
+    // With a cursor some lines are seen already: that is told only to a directory of its own.
+    const io = createFakeIo(undefined);
+    expect(await runCommand(["import", directory, list, "--name", "a.com"], io)).toBe(2);
+    expect(io.text.err).toContain("not empty");
     // Its numbers are no URLs, and are never taken for some.
     const refused = await answerOf("import", directory, cursor, "--name", "a.com");
     expect(refused).toMatchObject({ size: 3, accepted: 0, rejected: 3 });
