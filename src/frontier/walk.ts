@@ -26,6 +26,7 @@ import {
 import { recordUrl } from "../structures/scratch.ts";
 import { word } from "../structures/store.ts";
 import { type Core, ruleOf } from "./core.ts";
+import { createNoted, type Noted, note } from "./noted.ts";
 import type { RecordState } from "./record-state.ts";
 
 export interface RecordFilter {
@@ -35,20 +36,13 @@ export interface RecordFilter {
   readonly pattern?: RegExp | undefined;
 }
 
-/** Records noted by a walk: handle and key, 12 bytes each, outside the objects of the heap. */
-export interface Noted {
-  handles: Uint32Array;
-  keys: Float64Array;
-  count: number;
-}
-
 /** Notes every live record of the states asked for, in the order of their structures. */
 export function noteRecords(core: Core, states: ReadonlySet<RecordState>): Noted {
-  const noted: Noted = { handles: new Uint32Array(64), keys: new Float64Array(64), count: 0 };
+  const noted = createNoted();
   if (states.has("pending")) notePending(core, noted);
   if (states.has("waiting")) noteHeap(core, noted, core.waiting);
   if (states.has("leased")) {
-    for (const record of timelineItems(core.deadlines)) note(core, noted, record);
+    for (const record of timelineItems(core.deadlines)) note(core.store, noted, record);
   }
   if (states.has("failed")) noteLane(core, noted, core.failedLane);
   if (states.has("done")) noteHeap(core, noted, core.resting);
@@ -127,24 +121,11 @@ function noteLane(core: Core, noted: Noted, lane: number): void {
   const cursor = createLaneCursor();
   laneOpen(region, lane, cursor, true);
   for (let item = laneStep(region, cursor); item !== 0; item = laneStep(region, cursor)) {
-    if (!isQueue(core.store, item)) note(core, noted, item);
+    if (!isQueue(core.store, item)) note(core.store, noted, item);
   }
 }
 
 function noteHeap(core: Core, noted: Noted, heap: Core["waiting"]): void {
-  for (let index = 0; index < heapCount(heap); index++) note(core, noted, heapAt(heap, index));
-}
-
-function note(core: Core, noted: Noted, record: number): void {
-  if (noted.count === noted.handles.length) {
-    const handles = new Uint32Array(noted.count * 2);
-    const keys = new Float64Array(noted.count * 2);
-    handles.set(noted.handles);
-    keys.set(noted.keys);
-    noted.handles = handles;
-    noted.keys = keys;
-  }
-  noted.handles[noted.count] = record;
-  noted.keys[noted.count] = recordKey(core.store, record);
-  noted.count++;
+  for (let index = 0; index < heapCount(heap); index++)
+    note(core.store, noted, heapAt(heap, index));
 }

@@ -12,9 +12,10 @@
  */
 import { ebb } from "../frontier/spilling.ts";
 import { plantRecords } from "../frontier/plant.ts";
-import { RECORD_PENDING, recordKey, recordPlace, recordState } from "../structures/record.ts";
+import { RECORD_PENDING, recordPlace, recordState } from "../structures/record.ts";
 import { spillUsedBytes } from "../structures/spill.ts";
-import { createKept, eachLive, keep } from "./live.ts";
+import { createNoted, note } from "../frontier/noted.ts";
+import { eachLive } from "./live.ts";
 import type { Revival } from "./revive.ts";
 import { sortByKey } from "./sort-keys.ts";
 
@@ -26,10 +27,10 @@ export function ebbRevival(revival: Revival): void {
   const { budgetBytes, spill } = spilling;
   const used = spillUsedBytes(spill);
   if (used <= budgetBytes || used < revival.ebbAt) return;
-  const pending = createKept();
+  const pending = createNoted();
   eachLive(core, names, (record) => {
     if (recordState(store, record) !== RECORD_PENDING || recordPlace(store, record) !== 0) return;
-    keep(pending, record, recordKey(store, record));
+    note(store, pending, record);
   });
   plantRecords(core, sortByKey(pending));
   ebb(core, budgetBytes / 2);

@@ -33,6 +33,7 @@ import {
   type SeenChunk,
   type SnapshotHead,
   type SnapshotRule,
+  pairsOf,
   wordsOf,
 } from "./snapshot-format.ts";
 import { decode, encode, jsonOfPacked } from "./tagged-json.ts";
@@ -200,8 +201,8 @@ function* recordLines(chunk: RecordChunk, names: ExportNames): Generator<Line> {
   const hashes = wordsOf(chunk.hashes);
   const doubles = doublesOf(chunk.doubles);
   const words = wordsOf(chunk.words);
-  const parents = sparse(chunk.parents, 2);
-  const blobs = sparse(chunk.blobs, 3);
+  const parents = pairsOf(chunk.parents, 2);
+  const blobs = pairsOf(chunk.blobs, 3);
   let textAt = 0;
   let blobAt = 0;
   for (let row = 0; row < chunk.n; row++) {
@@ -269,16 +270,6 @@ function addExtras(line: Line, packed: Uint8Array, tried: number): void {
 function bodyOf(body: Uint8Array): unknown {
   const text = Buffer.from(body).toString("utf8");
   return Buffer.compare(Buffer.from(text, "utf8"), body) === 0 ? text : encode(body);
-}
-
-function sparse(bytes: Uint8Array | undefined, width: number): Map<number, number[]> | undefined {
-  if (bytes === undefined) return undefined;
-  const words = wordsOf(bytes);
-  const rows = new Map<number, number[]>();
-  for (let at = 0; at < words.length; at += width) {
-    rows.set(words[at] as number, Array.from(words.subarray(at + 1, at + width)));
-  }
-  return rows;
 }
 
 /** 16 hex digits, the high word first. */

@@ -3,6 +3,7 @@
  *
  *   I1  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
  */
+import { wordsOf } from "./journal-fields.ts";
 import { InvariantError } from "../base/errors.ts";
 import { JOURNAL_NAMELESS } from "../layout/journal.ts";
 import { createRevivedRecord, type Revival, revivedRecord } from "./revive.ts";
@@ -59,10 +60,6 @@ export function double({ words, double: value, halves }: Replay, at: number): nu
   halves[0] = words[at] as number;
   halves[1] = words[at + 1] as number;
   return value[0] as number;
-}
-
-export function wordsOf(bytes: number): number {
-  return (bytes + 3) >>> 2;
 }
 
 export function wrong(what: string): InvariantError {

@@ -8,7 +8,8 @@
  */
 import { collected, collectEntries, makeEntries, openEntries } from "./revive-rows.ts";
 import { REVIVE_ROWS_MAX } from "../structures/revive-batch.ts";
-import { bytesOf, double, named, type Replay, take, wordsOf, wrong } from "./replay-cursor.ts";
+import { bytesOf, double, named, type Replay, take, wrong } from "./replay-cursor.ts";
+import { wordsOf } from "./journal-fields.ts";
 import {
   applyDisowned,
   applyAddress,

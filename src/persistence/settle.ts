@@ -23,7 +23,8 @@ import {
   setRecordState,
 } from "../structures/record.ts";
 import { seenFind } from "../structures/seen-set.ts";
-import { createKept, eachLive, keep } from "./live.ts";
+import { createNoted, note } from "../frontier/noted.ts";
+import { eachLive } from "./live.ts";
 import { dueOfRevived, type Revival } from "./revive.ts";
 import { closeRows } from "./revive-rows.ts";
 import { sortByKey } from "./sort-keys.ts";
@@ -33,8 +34,8 @@ export function settleRevived(revival: Revival, nowMs: number): void {
   const { core } = revival;
   const { counters, store } = core;
   closeRows(revival);
-  const pending = createKept();
-  const failed = createKept();
+  const pending = createNoted();
+  const failed = createNoted();
   eachLive(core, revival.names, (record) => {
     if (recordPlace(store, record) !== 0) return; // planted, to spare memory
     const state = recordState(store, record);
@@ -44,7 +45,7 @@ export function settleRevived(revival: Revival, nowMs: number): void {
     }
     if (state === RECORD_WAITING) keepWaiting(core, record);
     else if (state === RECORD_RESTING) keepResting(core, record);
-    else keep(state === RECORD_FAILED ? failed : pending, record, recordKey(store, record));
+    else note(store, state === RECORD_FAILED ? failed : pending, record);
   });
   for (const record of sortByKey(failed)) {
     clearLinks(core, record);

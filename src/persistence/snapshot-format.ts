@@ -248,6 +248,20 @@ export function wordsOf(bytes: Uint8Array): Uint32Array {
   return new Uint32Array(whole.buffer, whole.byteOffset, whole.byteLength >> 2);
 }
 
+/** A sparse column: rows and what they have. */
+export function pairsOf(
+  bytes: Uint8Array | undefined,
+  width: number,
+): Map<number, number[]> | undefined {
+  if (bytes === undefined) return undefined;
+  const words = wordsOf(bytes);
+  const map = new Map<number, number[]>();
+  for (let at = 0; at < words.length; at += width) {
+    map.set(words[at] as number, Array.from(words.subarray(at + 1, at + width)));
+  }
+  return map;
+}
+
 export function doublesOf(bytes: Uint8Array): Float64Array {
   const whole = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
   return new Float64Array(whole.buffer, whole.byteOffset, whole.byteLength >> 3);

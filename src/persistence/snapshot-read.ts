@@ -40,6 +40,7 @@ import {
   type SnapshotEnd,
   type SnapshotHead,
   SnapshotReader,
+  pairsOf,
   wordsOf,
 } from "./snapshot-format.ts";
 
@@ -381,15 +382,4 @@ function makeParents(core: Core, { prints }: RecordChunk): number[] {
     handles.push(handle);
   }
   return handles;
-}
-
-/** A sparse column: rows and what they have. */
-function pairsOf(bytes: Uint8Array | undefined, width: number): Map<number, number[]> | undefined {
-  if (bytes === undefined) return undefined;
-  const words = wordsOf(bytes);
-  const map = new Map<number, number[]>();
-  for (let at = 0; at < words.length; at += width) {
-    map.set(words[at] as number, Array.from(words.subarray(at + 1, at + width)));
-  }
-  return map;
 }

@@ -2,7 +2,7 @@
  * Sorting of handles by their keys: whole numbers, mostly dense and unique. Dense ones are put straight where they belong;
  * others in radix passes of 16 bits over what the keys differ in, at most four.
  */
-import type { Live } from "./live.ts";
+import type { Noted } from "../frontier/noted.ts";
 
 const DIGITS = 65_536;
 /** Up to so many places for each handle they are put straight into them. */
@@ -11,7 +11,7 @@ const DENSE = 4;
 const SMALL = 4_096;
 
 /** The handles in ascending order of their keys; the input's arrays may be used up. */
-export function sortByKey({ handles, keys, count }: Live): Uint32Array {
+export function sortByKey({ handles, keys, count }: Noted): Uint32Array {
   if (count < SMALL) return sortFew(handles, keys, count);
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;

@@ -14,6 +14,7 @@ import {
   knownOf,
   openMemoryRig,
   openRig,
+  turn,
 } from "../support/durable-rig.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
@@ -89,8 +90,4 @@ async function throughDirectory(
   expect(knownOf(again)).toEqual(known);
   await again.frontier.close();
   await rig.frontier.close();
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

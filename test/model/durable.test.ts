@@ -10,7 +10,7 @@ import type { MemoryFrontier } from "../../src/engine/frontier.ts";
 import type { Lease } from "../../src/engine/types.ts";
 import { verifyFrontier } from "../../src/engine/verify.ts";
 import { act, optionsOf } from "../support/durable-program.ts";
-import { killedFiles, knownOf, openRig } from "../support/durable-rig.ts";
+import { damageOf, killedFiles, knownOf, openRig, turn } from "../support/durable-rig.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
@@ -63,16 +63,6 @@ async function run(seed: number): Promise<void> {
   await orderSurvives(rig.files as typeof files, options, random);
 }
 
-/** What the opening found that was not as it had been written: an older generation would do as well, and hide it. */
-async function damageOf(frontier: MemoryFrontier): Promise<readonly string[]> {
-  let damage: readonly string[] = [];
-  frontier.on("resumed", (resumed) => {
-    damage = resumed.damage;
-  });
-  await turn();
-  return damage;
-}
-
 /** Whether each URL of the program is known: also where a filter alone remembers it. */
 function askAll(frontier: MemoryFrontier): boolean[] {
   const urls = Array.from({ length: 200 }, (_, at) => `https://h${at % 5}.example/${at % 40}`);
@@ -101,8 +91,4 @@ async function orderSurvives(
     await rig.frontier.close();
   }
   expect(orders[0]).toEqual(orders[1]);
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

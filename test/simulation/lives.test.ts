@@ -12,11 +12,10 @@ import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
 import { FrontierError } from "../../src/base/errors.ts";
-import type { MemoryFrontier } from "../../src/engine/frontier.ts";
 import type { FrontierOptions, Lease } from "../../src/engine/types.ts";
 import { verifyFrontier } from "../../src/engine/verify.ts";
 import { act, optionsOf } from "../support/durable-program.ts";
-import { type DurableRig, knownOf, openRig } from "../support/durable-rig.ts";
+import { damageOf, type DurableRig, knownOf, openRig, turn } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
@@ -208,15 +207,6 @@ function nearest(states: readonly string[], found: string): string {
   return `state ${at} of ${states.length}\n${(lists[at] ?? []).slice(0, 6).join("\n")}`;
 }
 
-async function damageOf(frontier: MemoryFrontier): Promise<readonly string[]> {
-  let damage: readonly string[] = [];
-  frontier.on("resumed", (resumed) => {
-    damage = resumed.damage;
-  });
-  await turn();
-  return damage;
-}
-
 /** The journal names what the disk said; the cut is its cause. */
 function isPowerCut(error: unknown): boolean {
   const { details } = error as { details?: { cause?: unknown } };
@@ -225,8 +215,4 @@ function isPowerCut(error: unknown): boolean {
 
 function isDisk(error: unknown): boolean {
   return error instanceof FrontierError && error.code.startsWith("DISK_");
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -75,7 +75,7 @@ describe("a frontier whose rules are swapped thousands of times", () => {
     const rules = setOf(0, 0);
     // Records at the front are released over and over: none shall fail for having gone out so often.
     const bench = openBench({ keepOpen: true, rules, maxDeliveries: PENDING + SWAPS });
-    const { frontier, clock, check } = bench;
+    const { frontier, check } = bench;
     const plan = createPlan();
     const urls = Array.from({ length: PENDING }, (_, place) => urlOf(place));
     expect(frontier.pushMany(urls).accepted).toBe(PENDING);

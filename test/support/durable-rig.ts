@@ -214,3 +214,18 @@ function finishedOf(core: Core): string[] {
   closeWalk(walk);
   return lines.sort();
 }
+
+/** What the opening found that was not as it had been written: an older generation would do as well, and hide it. */
+export async function damageOf(frontier: MemoryFrontier): Promise<readonly string[]> {
+  let damage: readonly string[] = [];
+  frontier.on("resumed", (resumed) => {
+    damage = resumed.damage;
+  });
+  await turn();
+  return damage;
+}
+
+/** A turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
