@@ -164,7 +164,6 @@ class Crew {
   #take(peer: Peer, message: ToOwner): void {
     const { context } = this.#options;
     if (message.kind === "ask") this.#ask({ ...message, peer });
-    else if (message.kind === "hop") context.hops.set(message.url, message.hops);
     else if (message.kind === "learn") {
       context.validators.learn(message.url, message.rule, message.validators);
     } else if (message.kind === "fault") {
@@ -209,10 +208,9 @@ class Crew {
   /** Answers of one turn cross together. */
   #answer({ peer, id, url, rule }: Asked, answer: GateAnswer): void {
     const { context } = this.#options;
-    const hops = context.hops.get(url);
     const { validators } = context;
     const headers = validators.isWanted(rule) ? validators.headersFor(url, rule) : undefined;
-    peer.answers.push({ id, answer, hops, validators: headers });
+    peer.answers.push({ id, answer, validators: headers });
     if (peer.isDue) return;
     peer.isDue = true;
     queueMicrotask(() => {

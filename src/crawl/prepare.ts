@@ -14,7 +14,7 @@ import type { CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlSettings, downloaderOptions, pick } from "./options.ts";
 import { createRobots } from "./robots.ts";
 import { scopeRule } from "./scope.ts";
-import type { Hops, VisitContext } from "./visit-context.ts";
+import type { VisitContext } from "./visit-context.ts";
 
 export interface Preparing {
   readonly frontier: Frontier;
@@ -28,9 +28,6 @@ export interface Preparing {
   readonly signal: AbortSignal;
   readonly onNoDownloader: () => void;
 }
-
-/** Redirect chains that are remembered; the oldest is forgotten first. */
-const HOP_COUNT_MAX = 10_000;
 
 export async function prepare(parts: Preparing): Promise<VisitContext> {
   const { frontier, settings, modules, faults, events, monitor } = parts;
@@ -70,7 +67,6 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
     counters: monitor.counters,
     gate,
     validators: parts.validators,
-    hops: createHops(),
     limits: {
       ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
       types: settings.types,
@@ -113,19 +109,4 @@ function gateOf(
     withSitemaps: sitemaps,
     hostKeyOf,
   });
-}
-
-function createHops(): Hops {
-  const hops = new Map<string, number>();
-  return {
-    get(url) {
-      const count = hops.get(url) ?? 0;
-      hops.delete(url);
-      return count;
-    },
-    set(url, count) {
-      if (hops.size >= HOP_COUNT_MAX) hops.delete(hops.keys().next().value as string);
-      hops.set(url, count);
-    },
-  };
 }

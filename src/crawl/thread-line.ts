@@ -16,8 +16,6 @@ import {
 export interface Line {
   tell(message: ToOwner): void;
   ask(url: string, rule: string): Promise<AskAnswer>;
-  /** What was told crosses now. */
-  flush(): void;
   /** Whether anybody wants to hear of pages. */
   readonly isPageHeard: boolean;
 }
@@ -68,7 +66,6 @@ export function openLine(crawl: string, takePart: () => CountsPart | undefined):
   hall.close();
   return {
     tell,
-    flush: send,
     ask(url, rule) {
       const id = ++serial;
       return new Promise((resolve) => {

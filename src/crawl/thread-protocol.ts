@@ -4,11 +4,11 @@
  *
  *   channel of the crawl     worker ── hello ─▶ owner, once: its own channel is listened to from then on
  *   channel of the worker    owner ── welcome ─▶ worker: it may begin to tell
- *                            worker ── batch { asks, hops, ends …, counts } ─▶ owner
- *                            owner ── answers { robots.txt, page budget, redirects so far, validators } ─▶ worker
+ *                            worker ── batch { asks, ends …, counts } ─▶ owner
+ *                            owner ── answers { robots.txt, page budget, validators } ─▶ worker
  *                            owner ── last ─▶ worker ── batch, isLast ─▶ owner: nothing is under way between the two
  *
- *   I1  A `hop` is told before its redirect is pushed, so that the owner knows it before anybody asks about its target.
+ *   I1  Nothing told here has an order with what goes through the rings: what must be known with a lease rides in its request.
  *   I2  A worker has a channel of its own: no message is read, or even copied, by a thread that it is not for.
  */
 import type { GateAnswer } from "./gate.ts";
@@ -35,7 +35,6 @@ export interface CountsPart {
 
 export type ToOwner =
   | { kind: "ask"; id: number; url: string; rule: string }
-  | { kind: "hop"; url: string; hops: number }
   | { kind: "learn"; url: string; rule: string; validators: ValidatorHeaders | undefined }
   | { kind: "fault"; type: CrawlStage; what: string; url?: string; module?: string }
   | { kind: "item"; item: unknown; url: string }
@@ -59,7 +58,6 @@ export interface Hello {
 export interface AskAnswer {
   readonly id: number;
   readonly answer: GateAnswer;
-  readonly hops: number;
   /** undefined: the page is not asked for conditionally, and nothing is to be learned of it. */
   readonly validators: ValidatorHeaders | undefined;
 }

@@ -10,7 +10,7 @@ import type { Validators } from "./validators.ts";
 export interface VisitLease
   extends Pick<
     Lease,
-    "url" | "method" | "body" | "headers" | "depth" | "rule" | "data" | "handler"
+    "url" | "method" | "body" | "headers" | "depth" | "rule" | "data" | "handler" | "redirects"
   > {
   // biome-ignore-start lint/suspicious/noConfusingVoidType: a worker's lease answers nothing.
   done(result: {
@@ -32,8 +32,6 @@ export interface VisitContext {
   /** undefined: robots.txt is not asked. */
   readonly gate: Gate | undefined;
   readonly validators: Pick<Validators, "isWanted" | "headersFor" | "learn">;
-  /** Redirects behind a URL so far. */
-  readonly hops: Hops;
   readonly limits: VisitLimits;
   readonly signal: AbortSignal;
   /** There is no downloader: nothing can go on until one is registered. */
@@ -63,11 +61,6 @@ export interface VisitedPage {
   readonly found: number;
   /** Links that were new; undefined where a worker visits, which does not learn it. */
   readonly accepted: number | undefined;
-}
-
-export interface Hops {
-  get(url: string): number;
-  set(url: string, hops: number): void;
 }
 
 /** How a visit ended; only `page` uses up the crawl's page budget. */

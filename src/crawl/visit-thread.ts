@@ -18,7 +18,7 @@ import type { VisitContext, VisitedPage, VisitLease } from "./visit-context.ts";
 
 interface Thread {
   /** What is the same for every visit. */
-  readonly shared: Omit<VisitContext, "signal" | "gate" | "validators" | "hops" | "onPage">;
+  readonly shared: Omit<VisitContext, "signal" | "gate" | "validators" | "onPage">;
   readonly line: Line;
 }
 
@@ -74,7 +74,7 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
 }
 
 /** What a visit asks the owner about its URL, and what the owner is told of it. */
-function asked(line: Line): Pick<VisitContext, "gate" | "validators" | "hops"> {
+function asked(line: Line): Pick<VisitContext, "gate" | "validators"> {
   let told: AskAnswer | undefined;
   return {
     gate: {
@@ -87,13 +87,6 @@ function asked(line: Line): Pick<VisitContext, "gate" | "validators" | "hops"> {
       isWanted: () => told?.validators !== undefined,
       headersFor: () => told?.validators ?? {},
       learn: (url, rule, validators) => line.tell({ kind: "learn", url, rule, validators }),
-    },
-    hops: {
-      get: () => told?.hops ?? 0,
-      set(url, hops) {
-        line.tell({ kind: "hop", url, hops });
-        line.flush();
-      },
     },
   };
 }

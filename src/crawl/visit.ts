@@ -165,16 +165,14 @@ function redirect(
   context: VisitContext,
   { location, outcome }: { location: string; outcome: Outcome },
 ): VisitEnd {
-  const { counters, hops, limits } = context;
+  const { counters, limits } = context;
   counters.redirects++;
-  const hop = hops.get(lease.url) + 1;
   const target = URL.canParse(location, lease.url) ? new URL(location, lease.url) : undefined;
-  if (target === undefined || hop > limits.maxRedirects) {
+  if (target === undefined || lease.redirects >= limits.maxRedirects) {
     lease.fail(target === undefined ? "bad-location" : "redirects", outcome);
     return "other";
   }
   target.hash = "";
-  hops.set(target.href, hop);
   lease.redirect(target.href);
   lease.done({ outcome });
   return "other";

@@ -1,7 +1,7 @@
 /**
  * Codec: the optional part of a request as msgpack, and back.
  *
- *   extras = { m?: method, b?: body, h?: headers, n?: handler, k?: own key, d?: data }
+ *   extras = { m?: method, b?: body, h?: headers, n?: handler, k?: own key, d?: data, r?: redirects behind it }
  *
  * Only what is given is written; data comes back equal or the request is refused as unserializable, so the codec
  * looks at every value before it packs: functions, symbols, promises, maps and cycles never come back as something else.
@@ -15,6 +15,7 @@ export interface Extras {
   n?: string;
   k?: string;
   d?: unknown;
+  r?: number;
 }
 
 /** A request that is a URL and nothing more. */
@@ -35,6 +36,11 @@ const VALUES_MAX = 2 ** 21;
 
 export function packExtras(extras: Extras): Uint8Array {
   return packr.pack(extras);
+}
+
+/** A packed optional part with more in it. */
+export function addExtras(packed: Uint8Array | undefined, more: Extras): Uint8Array {
+  return packExtras(packed === undefined ? more : { ...unpackExtras(packed), ...more });
 }
 
 export function unpackExtras(bytes: Uint8Array): Extras {

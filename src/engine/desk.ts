@@ -243,7 +243,8 @@ export class Desk implements LeaseDesk {
     const parent = this.#parentOf(core, lease);
     const depth = recordDepth(core.store, lease.record);
     const { gate } = this.#life;
-    const codes = pushList(gate, [url], { nowMs, isOutside: false, depth, parent });
+    const redirects = lease.redirects + 1;
+    const codes = pushList(gate, [url], { nowMs, isOutside: false, depth, parent, redirects });
     parentRelease(core.store, parent);
     this.#life.end(nowMs);
     return verdictOf(codes[0] as number);

@@ -35,7 +35,7 @@ import {
 } from "../url/rows.ts";
 import { misuse } from "../base/errors.ts";
 import { readFields } from "./arguments.ts";
-import { isSerializable, packExtras, unpackExtras } from "./codec.ts";
+import { addExtras, isSerializable, unpackExtras } from "./codec.ts";
 import type { EventHub } from "./events.ts";
 import { admissionOf } from "./request.ts";
 import type { FrontierOptions, RequestInput, RequestLike, RequestView } from "./types.ts";
@@ -63,6 +63,8 @@ export interface PushContext {
   readonly depth: number | undefined;
   /** Handle of the parent's fingerprint, or 0. */
   readonly parent: number;
+  /** Redirects behind each of them; undefined: none. */
+  readonly redirects?: number;
 }
 
 /** Gives every checked request its verdict code. */
@@ -106,7 +108,8 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
   const { batch, core, rows } = gate;
   const { start, context, codes } = slice;
   const end = Math.min(slice.end, start + batch.area.capacity);
-  const isPlain = !core.isSpecial && areStrings(list, start, end);
+  const isBare = !core.isSpecial && context.redirects === undefined;
+  const isPlain = isBare && areStrings(list, start, end);
   const inputs = isPlain ? undefined : inputsOf(list, start, end);
   const urls = inputs === undefined ? (list as readonly string[]) : inputs.map(({ url }) => url);
   const loaded = batchLoad(batch, urls, inputs === undefined ? start : 0);
@@ -271,9 +274,9 @@ function admit(gate: Gate, input: RequestInput, asked: RowContext): Admission {
     hashBytes(core.store, bytes, hashesOffset(rows) + row * 8);
   }
   const key = keyToKeep({ policy, rows }, input, row, override);
-  if (key !== undefined) {
-    const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
-    admission.blob = packExtras({ ...extras, k: key });
+  if (key !== undefined) admission.blob = addExtras(admission.blob, { k: key });
+  if (context.redirects !== undefined) {
+    admission.blob = addExtras(admission.blob, { r: context.redirects });
   }
   return admission;
 }
@@ -317,8 +320,7 @@ function askHook(
     if (!isSerializable(data)) {
       throw misuse("ARGUMENT_INVALID", "answer.data", data, "what msgpack can carry");
     }
-    const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
-    admission.blob = packExtras({ ...extras, d: data });
+    admission.blob = addExtras(admission.blob, { d: data });
     admission.volatileData = undefined;
     return admission;
   } catch (cause) {

@@ -80,6 +80,10 @@ export class RecordLease implements Lease, HandOut {
     return this.extras.n;
   }
 
+  get redirects(): number {
+    return this.extras.r ?? 0;
+  }
+
   get host(): string {
     return hostOfUrl(this.url);
   }

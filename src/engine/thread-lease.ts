@@ -38,6 +38,7 @@ export class ThreadLease {
   declare readonly rule: string;
   declare readonly parent?: string | undefined;
   declare readonly handler?: string | undefined;
+  declare readonly redirects: number;
   declare readonly data: unknown;
   declare readonly fingerprint: string;
   declare deadlineMs: number;

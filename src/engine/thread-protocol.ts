@@ -87,9 +87,9 @@ export function resultOf({ counts, verdicts, which }: PlainResult): PushResult {
 
 export function plainLease(lease: Lease, number: number): PlainLease {
   const { url, method, body, headers, priority, depth, attempt, deliveries, host, rule } = lease;
-  const { parent, handler, data, fingerprint, deadlineMs } = lease;
+  const { parent, handler, redirects, data, fingerprint, deadlineMs } = lease;
   return {
     ...{ url, method, body, headers, priority, depth, attempt, deliveries, host, rule },
-    ...{ parent, handler, data, fingerprint, deadlineMs, number },
+    ...{ parent, handler, redirects, data, fingerprint, deadlineMs, number },
   };
 }

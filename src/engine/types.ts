@@ -84,6 +84,8 @@ export interface Lease {
   /** Fingerprint of the page it was found on. */
   readonly parent?: string | undefined;
   readonly handler?: string | undefined;
+  /** Redirects that led here, one after another: `redirect` counts them, whoever handles them. */
+  readonly redirects: number;
   readonly data: unknown;
   readonly fingerprint: string;
   readonly deadlineMs: number;

@@ -61,7 +61,7 @@ export const STATE_NAMES: Readonly<Record<number, string>> = {
 
 /** Fields of a request beside its URL, as they are packed. */
 export const EXTRA_NAMES: Readonly<Record<string, string>> = {
-  ...{ m: "method", b: "body", h: "headers", n: "handler", k: "key", d: "data" },
+  ...{ m: "method", b: "body", h: "headers", n: "handler", k: "key", d: "data", r: "redirects" },
 };
 
 export function createExportNames(): ExportNames {

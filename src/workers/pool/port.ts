@@ -16,6 +16,7 @@ export interface OwnedLease {
   readonly rule: string;
   readonly parent?: string | undefined;
   readonly handler?: string | undefined;
+  readonly redirects: number;
   readonly data: unknown;
   readonly fingerprint: string;
   readonly deadlineMs: number;

@@ -232,13 +232,14 @@ export class Seat {
 }
 
 function extrasOf(lease: OwnedLease, needsPrint: boolean): LeaseExtras {
-  const { method, body, headers, handler, data } = lease;
+  const { method, body, headers, handler, redirects, data } = lease;
   return {
     ...(method === "GET" ? {} : { m: method }),
     ...(body === undefined ? {} : { b: body }),
     ...(headers === undefined ? {} : { h: headers }),
     ...(handler === undefined ? {} : { n: handler }),
     ...(data === undefined ? {} : { d: data }),
+    ...(redirects === 0 ? {} : { r: redirects }),
     ...(needsPrint ? { f: lease.fingerprint } : {}),
   };
 }

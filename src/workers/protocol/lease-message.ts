@@ -53,6 +53,7 @@ export interface LeaseExtras {
   readonly h?: Record<string, string>;
   readonly n?: string;
   readonly d?: unknown;
+  readonly r?: number;
   /** The fingerprint, where a worker could not make it. */
   readonly f?: string;
 }

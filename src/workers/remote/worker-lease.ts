@@ -96,6 +96,11 @@ export class WorkerLease {
     return this.extras.n;
   }
 
+  /** Redirects that led here. */
+  get redirects(): number {
+    return this.extras.r ?? 0;
+  }
+
   get data(): unknown {
     return this.extras.d;
   }

@@ -164,6 +164,23 @@ describe("a lease", () => {
     expect([target.depth, target.parent]).toEqual([3, lease.fingerprint]);
     check();
   });
+
+  it("counts the redirects behind a URL, whatever becomes of it on the way", () => {
+    const { frontier, check } = openBench({ accept: () => ({ data: "hooked" }) });
+    frontier.push(A);
+    const counts: unknown[] = [];
+    for (let hop = 0; hop < 4; hop++) {
+      frontier.poll()?.retry({ delayMs: 0 });
+      frontier.poll()?.release();
+      const lease = frontier.poll() as Lease;
+      counts.push([lease.redirects, lease.data]);
+      lease.redirect(`${A}${hop}`);
+      lease.done({ found: hop === 3 ? [B] : [] });
+      check();
+    }
+    expect(counts).toEqual([0, 1, 2, 3].map((hop) => [hop, "hooked"]));
+    expect(frontier.pollMany(9).map(({ redirects }) => redirects)).toEqual([4, 0]);
+  });
 });
 
 describe("records", () => {

@@ -16,6 +16,19 @@ describe("a frontier with a directory", () => {
     expect(again.frontier.report()).toMatchObject({ pending: 40, done: 1 });
   });
 
+  it("knows after a crash how many redirects led to a URL", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0), { durability: "sync" });
+    rig.frontier.push("https://a.example/");
+    for (let hop = 1; hop < 4; hop++) {
+      const lease = rig.frontier.poll();
+      lease?.redirect(`https://a.example/${hop}`);
+      lease?.done();
+    }
+    const again = await openRig(killedFiles(files), createVirtualClock(0));
+    expect(again.frontier.poll()?.redirects).toBe(3);
+  });
+
   it("waits for the medium once per pushMany, and not for a poll", async () => {
     const files = createMemoryFiles();
     const rig = await openRig(files, createVirtualClock(0), { durability: "sync" });

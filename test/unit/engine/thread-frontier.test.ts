@@ -44,7 +44,7 @@ async function play(frontier: Frontier | ThreadFrontier): Promise<unknown[]> {
   seen.push(await third?.release(), await third?.fail("again"));
   seen.push(await frontier.record("http://b.test/"), await frontier.record("http://none.test/"));
   const more = await frontier.pollMany(10);
-  seen.push(more.map(({ url, attempt, parent }) => ({ url, attempt, parent })));
+  seen.push(more.map(({ url, attempt, parent, redirects }) => [url, attempt, parent, redirects]));
   seen.push(await more[0]?.fail("gone"), await frontier.done(more.slice(1) as never));
   seen.push([...(await frontier.records({ state: "failed" }))].map(({ url }) => url));
   seen.push(await frontier.requeue({ state: "failed" }));
