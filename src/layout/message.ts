@@ -7,7 +7,7 @@
  *     row, words: 0 id · 1 attempt · 2 deliveries · 3 depth · 4–5 priority f64 · 6–7 deadline f64 · 8 bytes of the
  *     URL · 9 bytes of the extras · 10 number of the rule · 11 1: a parent · 12–15 the parent's fingerprint
  *   MESSAGE_RULE    word 0 kind · 1 number · then its name (UTF-8)
- *   MESSAGE_CANCEL  word 0 kind · 1 id: this lease has run out
+ *   MESSAGE_CANCEL  word 0 kind · 1 id · 2 class · 3 its number among the leases of its class: this lease has run out
  *   MESSAGE_EDGE    word 0 kind · 1 generation of the edge · then what holds under it (msgpack, workers/protocol/edge-message.ts)
  *
  * Inward, all with the same head (RESULT_HEAD_BYTES), then `links` lengths of a word each, the links' text, the extras:
@@ -20,6 +20,7 @@ export const MESSAGE_RULE = 2;
 export const MESSAGE_CANCEL = 3;
 export const MESSAGE_EDGE = 4;
 export const LEASES_HEAD_BYTES = 8;
+export const CANCEL_BYTES = 16;
 export const LEASE_ROW_BYTES = 64;
 
 export const MESSAGE_DONE = 16;

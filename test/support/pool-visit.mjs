@@ -78,6 +78,11 @@ export async function waits(_lease, { signal }) {
   while (!signal.aborted) await later(5);
 }
 
+/** Stays until its lease runs out; the next time it is done at once. */
+export async function stays({ deliveries }, { signal }) {
+  while (deliveries === 1 && !signal.aborted) await later(5);
+}
+
 export async function naps() {
   await later(5);
 }

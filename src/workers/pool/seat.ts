@@ -175,7 +175,7 @@ export class Seat {
   cancel(entry: Entry, nowMs: number): void {
     entry.isCancelled = true;
     this.#cancelledAt = this.#cancelledAt || nowMs;
-    writeCancel((this.#lanes[0] as Lane).sender, entry.id);
+    writeCancel((this.#lanes[0] as Lane).sender, entry);
   }
 
   /** Whether the worker has not looked at its lanes since a lease was cancelled so long ago. */

@@ -3,6 +3,7 @@
  * The owner writes numbers and text where they will be read; the worker makes an object when it begins with a lease.
  */
 import {
+  CANCEL_BYTES,
   LEASE_ROW_BYTES,
   LEASES_HEAD_BYTES,
   MESSAGE_CANCEL,
@@ -108,11 +109,30 @@ export function writeRule(sender: Sender, number: number, name: string): void {
   endMessage(sender, draft, size);
 }
 
-export function writeCancel(sender: Sender, id: number): void {
-  const draft = beginMessage(sender, LEASES_HEAD_BYTES);
-  draft.bytes.writeInt32LE(MESSAGE_CANCEL, draft.start);
-  draft.bytes.writeInt32LE(id, draft.start + 4);
-  endMessage(sender, draft, LEASES_HEAD_BYTES);
+/** A lease that has run out, and its place: whether it has begun, the worker knows by that. */
+export interface CancelFields {
+  readonly id: number;
+  readonly priorityClass: number;
+  /** Its number among the leases of its class, counted round 2³². */
+  readonly order: number;
+}
+
+export function writeCancel(sender: Sender, { id, priorityClass, order }: CancelFields): void {
+  const draft = beginMessage(sender, CANCEL_BYTES);
+  const { bytes, start } = draft;
+  bytes.writeInt32LE(MESSAGE_CANCEL, start);
+  bytes.writeInt32LE(id, start + 4);
+  bytes.writeInt32LE(priorityClass, start + 8);
+  bytes.writeInt32LE(order, start + 12);
+  endMessage(sender, draft, CANCEL_BYTES);
+}
+
+export function readCancel(bytes: Buffer, start: number): CancelFields {
+  return {
+    id: bytes.readUInt32LE(start + 4),
+    priorityClass: bytes.readInt32LE(start + 8),
+    order: bytes.readInt32LE(start + 12),
+  };
 }
 
 /** Opens a block for reading row by row. */
@@ -127,6 +147,20 @@ export function openBlock(bytes: Buffer, start: number): LeaseBlock {
   return { bytes, start, count, text, next: 0, textAt: 0, extrasAt };
 }
 
+/** The id of the next row. @hot */
+export function nextId({ bytes, start, next }: LeaseBlock): number {
+  return bytes.readUInt32LE(start + LEASES_HEAD_BYTES + next * LEASE_ROW_BYTES);
+}
+
+/** Goes past the next row. @hot */
+export function skipLease(block: LeaseBlock): void {
+  const { bytes } = block;
+  const row = block.start + LEASES_HEAD_BYTES + block.next * LEASE_ROW_BYTES;
+  block.textAt += bytes.readUInt32LE(row + 32);
+  block.extrasAt += bytes.readUInt32LE(row + 36);
+  block.next++;
+}
+
 /** The next row of a block; what it says is copied out. @hot */
 export function readLease(block: LeaseBlock, out: LeaseRow): void {
   const { bytes } = block;
@@ -134,9 +168,7 @@ export function readLease(block: LeaseBlock, out: LeaseRow): void {
   const urlBytes = bytes.readUInt32LE(row + 32);
   const extrasBytes = bytes.readUInt32LE(row + 36);
   const { textAt, extrasAt } = block;
-  block.next++;
-  block.textAt += urlBytes;
-  block.extrasAt += extrasBytes;
+  skipLease(block);
   out.id = bytes.readUInt32LE(row);
   out.attempt = bytes.readUInt32LE(row + 4);
   out.deliveries = bytes.readUInt32LE(row + 8);

@@ -98,18 +98,16 @@ class Attendant {
     desk.pull();
     const isWorn = this.#isWorn;
     const isLeaving = desk.isStopped || isWorn;
-    let begun = 0;
     while (!isLeaving && this.#mayBegin()) {
       if (this.#isBurstOver()) break;
       const lease = desk.next();
       if (lease === undefined) break;
       this.#burst++;
-      begun++;
       this.#begin(lease);
     }
     this.#isPumping = false;
     desk.flush();
-    if (begun > 0) desk.tellTaken();
+    desk.tellTaken();
     if (isLeaving && this.#active.size === 0 && desk.sender.kept.length === 0) this.#leave(isWorn);
     else if (this.#burst > 0) this.#turn();
     else this.#wait();

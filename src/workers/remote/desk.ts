@@ -8,6 +8,8 @@
  *   I1  `taken` of a class counts the leases begun, in the order of that lane, and is stored before the lease is seen:
  *       when this thread dies, the owner knows which had begun.
  *   I2  A lease is settled once; what comes after is dropped here.
+ *   I3  A lease that ran out before it began never begins: it counts as taken, and as nothing else. What is remembered of
+ *       such leases is of those laid out and not begun, no more than a window of them.
  */
 import { FrontierError, misuse } from "../../base/errors.ts";
 import {
@@ -50,10 +52,18 @@ import {
   laneNext,
   laneUsed,
 } from "../../structures/spsc-lane.ts";
-import { countBegun, sayFull } from "../protocol/credit.ts";
+import { begunOf, countBegun, sayFull } from "../protocol/credit.ts";
 import { type CrewHandle, inboundPlace, lanePlace, openCrew, seatWords } from "../protocol/crew.ts";
 import { type EdgeFacts, edgeGeneration, readEdge, unpackEdge } from "../protocol/edge-message.ts";
-import { type LeaseBlock, openBlock, readLease } from "../protocol/lease-message.ts";
+import {
+  type CancelFields,
+  type LeaseBlock,
+  nextId,
+  openBlock,
+  readCancel,
+  readLease,
+  skipLease,
+} from "../protocol/lease-message.ts";
 import { pack } from "../protocol/pack.ts";
 import { NOTHING_DROPPED, writeResult } from "../protocol/result-message.ts";
 import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
@@ -90,6 +100,10 @@ export class Desk implements RemoteDesk {
   readonly #lanes: LaneConsumer[] = [];
   readonly #blocks: LeaseBlock[][] = [];
   readonly #rules: string[] = [];
+  /** Leases that ran out before they began. */
+  readonly #cancelled = new Set<number>();
+  /** Leases were taken since the owner was told of it. */
+  #hasTaken = false;
   #serial = 0;
   #isFlushing = false;
   #isClosed = false;
@@ -135,6 +149,11 @@ export class Desk implements RemoteDesk {
     return false;
   }
 
+  /** Leases that ran out before they began, and are still here or to come. */
+  get cancelledCount(): number {
+    return this.#cancelled.size;
+  }
+
   /** Copies what has come out of the lanes, so that notices are heard while no lease can begin. */
   pull(): void {
     let isFreed = false;
@@ -152,11 +171,13 @@ export class Desk implements RemoteDesk {
   /** The best lease here; it has begun. */
   next(): WorkerLease | undefined {
     for (let each = 0; each < LANE_CLASSES; each++) {
+      if (this.#cancelled.size > 0) this.#skipCancelled(each);
       const blocks = this.#blocks[each] as LeaseBlock[];
       const block = blocks[0];
       if (block === undefined) continue;
       const { seat } = this;
       countBegun(seat, each); // I1
+      this.#hasTaken = true;
       seat[SEAT_CALLED_WORD] = (seat[SEAT_CALLED_WORD] as number) + 1;
       const lease = new WorkerLease(this);
       readLease(block, lease);
@@ -248,8 +269,10 @@ export class Desk implements RemoteDesk {
     sayFull(this.seat, this.sender.kept.length > 0);
   }
 
-  /** Leases were begun: there is room for more. */
+  /** Where leases were taken since, there is room for more. */
   tellTaken(): void {
+    if (!this.#hasTaken) return;
+    this.#hasTaken = false;
     unpark(this.crew, CREW_PARK_WORD);
   }
 
@@ -276,9 +299,28 @@ export class Desk implements RemoteDesk {
     } else if (kind === MESSAGE_RULE) {
       this.#rules[source.readInt32LE(start + 4)] = source.utf8Slice(start + 8, start + size);
     } else if (kind === MESSAGE_CANCEL) {
-      this.onCancel?.(source.readUInt32LE(start + 4));
+      this.#cancel(readCancel(source, start));
     } else if (kind === MESSAGE_EDGE) {
       this.#hear(edgeGeneration(source, start), readEdge(source, start, size));
+    }
+  }
+
+  /** Its block may be still to come: a lane is read by itself. */
+  #cancel({ id, priorityClass, order }: CancelFields): void {
+    const hasBegun = ((begunOf(this.seat, priorityClass) - order) | 0) > 0;
+    if (hasBegun) this.onCancel?.(id);
+    else this.#cancelled.add(id);
+  }
+
+  /** Goes past leases at the head of a class that have run out (I3). */
+  #skipCancelled(priorityClass: number): void {
+    const blocks = this.#blocks[priorityClass] as LeaseBlock[];
+    for (let block = blocks[0]; block !== undefined; block = blocks[0]) {
+      if (!this.#cancelled.delete(nextId(block))) return;
+      countBegun(this.seat, priorityClass);
+      this.#hasTaken = true;
+      skipLease(block);
+      if (block.next === block.count) blocks.shift();
     }
   }
 

@@ -62,7 +62,7 @@ export class WorkerPort {
       leases.push(lease);
     }
     this.#desk.flush();
-    if (leases.length > 0) this.#desk.tellTaken();
+    this.#desk.tellTaken();
     return leases;
   }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { WINDOW_MAX } from "../../../../src/workers/pool/seat.ts";
 import { WorkerPool } from "../../../../src/workers/pool/pool.ts";
 import { fingerprint } from "../../../../src/index.ts";
+import { createVirtualClock } from "../../../../src/base/clock.ts";
 import { openFrontier } from "../../../../src/engine/open.ts";
 import { HANDLERS, until, withPool } from "../../../support/pool.ts";
 
@@ -150,6 +151,25 @@ describe("a pool of worker threads", () => {
       await pool.run();
       expect(open.report()).toMatchObject({ failed: 1, done: 1 });
       expect(open.report().expired).toBeGreaterThanOrEqual(2);
+    });
+  });
+
+  it("begins nothing that ran out while it was laid out", async () => {
+    const clock = createVirtualClock();
+    const frontier = { clock, leaseMs: 1_000, maxDeliveries: 1_000 };
+    const options = { threads: 1, concurrency: 1 };
+    await withPool({ frontier, pool: options }, async ({ frontier: open, pool }) => {
+      open.push({ url: "http://a.test/", handler: "stays", priority: 1, maxAttempts: 9 });
+      for (let page = 0; page < 6; page++) open.push(`http://b.test/${page}`);
+      const run = pool.run();
+      const out = (): number => pool.report().workers[0]?.leased ?? 0;
+      await until(() => pool.report().handling === 1 && out() > 1, "some behind the first");
+      clock.advance(1_000);
+      await run;
+      expect(open.report()).toMatchObject({ done: 7, failed: 0 });
+      expect(open.report().expired).toBeGreaterThan(1);
+      // The first begins twice, those behind it once.
+      expect(pool.report()).toMatchObject({ called: 8, accepted: 8 });
     });
   });
 

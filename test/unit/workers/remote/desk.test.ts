@@ -1,8 +1,9 @@
 /** A worker's desk: which lease begins next, of what was laid out before and what comes late. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/base/random.ts";
-import { LANE_CLASSES } from "../../../../src/layout/crew.ts";
-import { Seat } from "../../../../src/workers/pool/seat.ts";
+import { CREW_PARK_WORD, LANE_CLASSES, SEAT_CALLED_WORD } from "../../../../src/layout/crew.ts";
+import { PARK_AWAKE, parkBegin } from "../../../../src/memory/parking.ts";
+import { type Entry, Seat } from "../../../../src/workers/pool/seat.ts";
 import { createCrewMemory } from "../../../../src/workers/protocol/crew.ts";
 import { Desk } from "../../../../src/workers/remote/desk.ts";
 import { testSeed } from "../../../support/seed.ts";
@@ -20,9 +21,10 @@ function sides() {
     maxUrlBytes: 1_000,
   };
   const desk = new Desk(handle, 0, 0);
-  const lay = (...priorities: number[]): void => {
+  const lay = (...priorities: number[]): void => layUrl("http://a.test/", priorities);
+  const layUrl = (url: string, priorities: readonly number[]): void => {
     for (const priority of priorities) {
-      const fields = { url: "http://a.test/", rule: "default", depth: 0, attempt: 1 };
+      const fields = { url, rule: "default", depth: 0, attempt: 1 };
       const lease = { ...fields, priority, deliveries: 1, deadlineMs: 1e15 } as never;
       seat.add(lease, { isPlain: true, needsPrint: false });
     }
@@ -30,7 +32,7 @@ function sides() {
     desk.pull();
   };
   const begin = (): number | undefined => desk.next()?.priority;
-  return { seat, lay, begin };
+  return { seat, desk, lay, layUrl, begin };
 }
 
 describe("a worker's desk", () => {
@@ -76,5 +78,62 @@ describe("a worker's desk", () => {
     const rising = Array.from({ length: LANE_CLASSES }, (_, at) => at);
     for (const priority of rising) lay(priority);
     expect(rising.map(begin)).toEqual([...rising].reverse());
+  });
+
+  it("begins nothing that ran out before, counts it as taken, and tells the owner of the room (I3)", () => {
+    const { seat, desk, lay, begin } = sides();
+    lay(1, 1, 1);
+    for (const entry of seat.entries.values()) seat.cancel(entry, 0);
+    seat.flush();
+    desk.pull();
+    parkBegin(desk.crew, CREW_PARK_WORD);
+    expect(begin()).toBeUndefined();
+    desk.tellTaken();
+    expect(Atomics.load(desk.crew, CREW_PARK_WORD)).toBe(PARK_AWAKE);
+    expect([seat.untaken, desk.seat[SEAT_CALLED_WORD], desk.cancelledCount]).toEqual([0, 0, 0]);
+  });
+
+  it("knows of each lease that runs out whether it had begun, whatever overtakes what (I3)", () => {
+    const random = createRandom(testSeed("cancelled leases"));
+    for (let round = 0; round < 60; round++) {
+      const { seat, desk, layUrl } = sides();
+      const begun = new Set<number>();
+      const told = new Set<number>();
+      const ended = { begun: new Set<number>(), waiting: new Set<number>() };
+      desk.onCancel = (id) => told.add(id);
+      const beginOne = (): void => {
+        const { id } = desk.next() ?? { id: 0 };
+        if (id === 0) return;
+        expect(ended.waiting.has(id)).toBe(false);
+        begun.add(id);
+      };
+      let laid = 0;
+      for (let step = 0; step < 60; step++) {
+        // Long ones fill their lane: what is said by the first lane of their end comes before they do.
+        const url = `http://a.test/${"x".repeat(random.below(3) === 0 ? 9_000 : 10)}`;
+        const batch = Array.from({ length: random.below(4) }, () => random.below(4));
+        layUrl(url, batch);
+        laid += batch.length;
+        if (random.below(2) === 0) beginOne();
+        for (const entry of [...seat.entries.values()] as Entry[]) {
+          if (entry.isCancelled || random.below(8) !== 0) continue;
+          (begun.has(entry.id) ? ended.begun : ended.waiting).add(entry.id);
+          seat.cancel(entry, 0);
+        }
+        seat.flush();
+        if (random.below(2) === 0) desk.pull();
+        // No more than is laid out and not begun.
+        expect(desk.cancelledCount).toBeLessThanOrEqual(laid - begun.size);
+      }
+      for (let idle = 0; idle < 200; idle++) {
+        seat.flush();
+        desk.pull();
+        beginOne();
+      }
+      expect(told).toEqual(ended.begun);
+      expect(begun.size).toBe(laid - ended.waiting.size);
+      expect([desk.cancelledCount, seat.untaken]).toEqual([0, 0]);
+      expect(desk.seat[SEAT_CALLED_WORD]).toBe(begun.size);
+    }
   });
 });
