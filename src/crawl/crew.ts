@@ -97,8 +97,8 @@ class Crew {
   readonly #hall: BroadcastChannel;
   readonly #peers: Peer[] = [];
   readonly #held: Asked[] = [];
-  /** Pages that were granted and have not ended. */
-  readonly #granted = new Set<string>();
+  /** Pages that were granted and have not ended, and to whom: a page that comes again may be granted before its last end is heard. */
+  readonly #granted = new Map<string, Peer>();
   #isRefusing = false;
 
   constructor(options: CrewOptions) {
@@ -164,20 +164,21 @@ class Crew {
   #take(peer: Peer, message: ToOwner): void {
     const { context } = this.#options;
     if (message.kind === "ask") this.#ask({ ...message, peer });
-    else if (message.kind === "learn") {
-      context.validators.learn(message.url, message.rule, message.validators);
+    else if (message.kind === "offer") {
+      void context.validators.offer(message, message.validators);
+      reply(peer, { id: message.id, answer: "allowed", validators: undefined }, this.#options);
     } else if (message.kind === "fault") {
       const { kind: _, ...fault } = message;
       context.faults.tell(fault);
     } else if (message.kind === "item") context.onItem(message.item, message.url);
-    else if (message.kind === "end") this.#ended(message);
+    else if (message.kind === "end") this.#ended(peer, message);
   }
 
-  #ended({ url, how, page }: Extract<ToOwner, { kind: "end" }>): void {
+  #ended(peer: Peer, { url, how, page }: Extract<ToOwner, { kind: "end" }>): void {
     const { context, settings, onBudget } = this.#options;
     if (page !== undefined) context.onPage(page);
     else if (how === "page") this.#options.onQuietPage(url);
-    this.#granted.delete(url);
+    if (this.#granted.get(url) === peer) this.#granted.delete(url);
     if (context.counters.pages >= settings.maxPages) onBudget();
     else if (this.#held.length > 0) for (const ask of this.#held.splice(0)) this.#ask(ask);
   }
@@ -192,7 +193,7 @@ class Crew {
       this.#held.push(ask);
       return;
     }
-    this.#granted.add(ask.url);
+    this.#granted.set(ask.url, ask.peer);
     const { gate } = context;
     const known = gate === undefined ? "allowed" : gate.known?.(ask.url);
     if (gate === undefined || known !== undefined) {
@@ -205,21 +206,25 @@ class Crew {
     );
   }
 
-  /** Answers of one turn cross together. */
   #answer({ peer, id, url, rule }: Asked, answer: GateAnswer): void {
     const { context } = this.#options;
     const { validators } = context;
     const headers = validators.isWanted(rule) ? validators.headersFor(url, rule) : undefined;
-    peer.answers.push({ id, answer, validators: headers });
-    if (peer.isDue) return;
-    peer.isDue = true;
-    queueMicrotask(() => {
-      const list = peer.answers;
-      peer.answers = [];
-      peer.isDue = false;
-      send(peer, { kind: "answers", list, isPageHeard: this.#options.isPageHeard() });
-    });
+    reply(peer, { id, answer, validators: headers }, this.#options);
   }
+}
+
+/** Answers of one turn cross together. */
+function reply(peer: Peer, answer: AskAnswer, { isPageHeard }: CrewOptions): void {
+  peer.answers.push(answer);
+  if (peer.isDue) return;
+  peer.isDue = true;
+  queueMicrotask(() => {
+    const list = peer.answers;
+    peer.answers = [];
+    peer.isDue = false;
+    send(peer, { kind: "answers", list, isPageHeard: isPageHeard() });
+  });
 }
 
 function send({ channel }: Peer, message: ToWorker): void {

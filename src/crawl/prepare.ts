@@ -12,8 +12,10 @@ import { withByteBudget } from "./host-budget.ts";
 import { downloadBy, type ModuleRegistry } from "./modules.ts";
 import type { CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlSettings, downloaderOptions, pick } from "./options.ts";
+import { createOffers } from "./offers.ts";
 import { createRobots } from "./robots.ts";
 import { scopeRule } from "./scope.ts";
+import type { Validators } from "./validators.ts";
 import type { VisitContext } from "./visit-context.ts";
 
 export interface Preparing {
@@ -23,7 +25,7 @@ export interface Preparing {
   readonly faults: FaultHub;
   readonly events: Emitter<CrawlEvents>;
   readonly monitor: Monitor;
-  readonly validators: VisitContext["validators"];
+  readonly validators: Validators;
   /** Visits are given up when it fires. */
   readonly signal: AbortSignal;
   readonly onNoDownloader: () => void;
@@ -51,7 +53,9 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
     const what = `${stage}: ${String(cause)}`;
     faults.tell({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
   });
-  monitor.watch(frontier);
+  const { isWanted, headersFor } = parts.validators;
+  const offers = createOffers(parts.validators);
+  monitor.watch(frontier, offers.done);
   const hostKeyOf = hostKeys(parts);
   const robots =
     settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
@@ -66,7 +70,7 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
     faults,
     counters: monitor.counters,
     gate,
-    validators: parts.validators,
+    validators: { isWanted, headersFor, offer: offers.offer },
     limits: {
       ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
       types: settings.types,

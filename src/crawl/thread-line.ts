@@ -9,13 +9,14 @@ import {
   type Batch,
   channelOf,
   type CountsPart,
+  type Question,
   type ToOwner,
   type ToWorker,
 } from "./thread-protocol.ts";
 
 export interface Line {
   tell(message: ToOwner): void;
-  ask(url: string, rule: string): Promise<AskAnswer>;
+  ask(question: Question): Promise<AskAnswer>;
   /** Whether anybody wants to hear of pages. */
   readonly isPageHeard: boolean;
 }
@@ -66,11 +67,11 @@ export function openLine(crawl: string, takePart: () => CountsPart | undefined):
   hall.close();
   return {
     tell,
-    ask(url, rule) {
+    ask(question) {
       const id = ++serial;
       return new Promise((resolve) => {
         asked.set(id, resolve);
-        tell({ kind: "ask", id, url, rule });
+        tell({ ...question, id } as ToOwner);
       });
     },
     get isPageHeard() {

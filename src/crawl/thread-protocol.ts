@@ -4,7 +4,7 @@
  *
  *   channel of the crawl     worker ── hello ─▶ owner, once: its own channel is listened to from then on
  *   channel of the worker    owner ── welcome ─▶ worker: it may begin to tell
- *                            worker ── batch { asks, ends …, counts } ─▶ owner
+ *                            worker ── batch { asks, offers, ends …, counts } ─▶ owner
  *                            owner ── answers { robots.txt, page budget, validators } ─▶ worker
  *                            owner ── last ─▶ worker ── batch, isLast ─▶ owner: nothing is under way between the two
  *
@@ -15,6 +15,7 @@ import type { GateAnswer } from "./gate.ts";
 import type { CrawlOptions } from "./options.ts";
 import type { CrawlStage } from "./faults.ts";
 import type { ValidatorHeaders } from "./validators.ts";
+import type { Visited } from "./offers.ts";
 import type { VisitedPage, VisitEnd, VisitLimits } from "./visit-context.ts";
 
 /** What a worker needs to make its modules: the options that can be sent, paths instead of objects. */
@@ -35,10 +36,15 @@ export interface CountsPart {
 
 export type ToOwner =
   | { kind: "ask"; id: number; url: string; rule: string }
-  | { kind: "learn"; url: string; rule: string; validators: ValidatorHeaders | undefined }
+  | (Visited & { kind: "offer"; id: number; validators: ValidatorHeaders | undefined })
   | { kind: "fault"; type: CrawlStage; what: string; url?: string; module?: string }
   | { kind: "item"; item: unknown; url: string }
   | { kind: "end"; url: string; how: VisitEnd; page: VisitedPage | undefined };
+
+/** What is answered, as its worker makes it: the line gives it an id. */
+export type Question =
+  | Omit<Extract<ToOwner, { kind: "ask" }>, "id">
+  | Omit<Extract<ToOwner, { kind: "offer" }>, "id">;
 
 /** One crossing towards the owner. */
 export interface Batch {

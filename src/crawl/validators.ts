@@ -2,7 +2,7 @@
  * What conditional requests need on a recrawl: ETag and Last-Modified of the last good answer, of the VALIDATOR_COUNT_MAX
  * pages that were visited last.
  *
- *   done page ─▶ learn ─▶ memory ─▶ file, once the frontier says that its end is durable (docs/formats/validators.md)
+ *   done page (offers.ts) ─▶ learn ─▶ memory ─▶ file, once the frontier says that its end is durable (docs/formats/validators.md)
  *   lease of a page that comes again by itself ─▶ If-None-Match, If-Modified-Since
  *
  *   I1  Only rules whose pages come again by themselves (epoch `every` or `adaptive`) ask conditionally: elsewhere a page is

@@ -4,13 +4,23 @@ import type { FaultHub } from "./faults.ts";
 import type { Gate } from "./gate.ts";
 import type { Download, ModuleRegistry } from "./modules.ts";
 import type { CrawlCounters } from "./summary.ts";
-import type { Validators } from "./validators.ts";
+import type { Visited } from "./offers.ts";
+import type { ValidatorHeaders, Validators } from "./validators.ts";
 
 /** What a visit does with its lease, be it the owner's or a worker's, which learns of no answer. */
 export interface VisitLease
   extends Pick<
     Lease,
-    "url" | "method" | "body" | "headers" | "depth" | "rule" | "data" | "handler" | "redirects"
+    | "url"
+    | "method"
+    | "body"
+    | "headers"
+    | "depth"
+    | "rule"
+    | "data"
+    | "handler"
+    | "redirects"
+    | "deliveries"
   > {
   // biome-ignore-start lint/suspicious/noConfusingVoidType: a worker's lease answers nothing.
   done(result: {
@@ -31,13 +41,18 @@ export interface VisitContext {
   readonly counters: CrawlCounters;
   /** undefined: robots.txt is not asked. */
   readonly gate: Gate | undefined;
-  readonly validators: Pick<Validators, "isWanted" | "headersFor" | "learn">;
+  readonly validators: VisitValidators;
   readonly limits: VisitLimits;
   readonly signal: AbortSignal;
   /** There is no downloader: nothing can go on until one is registered. */
   readonly onNoDownloader: () => void;
   readonly onPage: (page: VisitedPage) => void;
   readonly onItem: (item: unknown, url: string) => void;
+}
+
+/** A page is offered before its end is said, and waited for: another thread may be the next to visit it. */
+export interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor"> {
+  offer(visited: Visited, headers: ValidatorHeaders | undefined): unknown;
 }
 
 export interface VisitLimits {

@@ -79,14 +79,15 @@ function asked(line: Line): Pick<VisitContext, "gate" | "validators"> {
   return {
     gate: {
       async ask(url, rule) {
-        told = await line.ask(url, rule);
+        told = await line.ask({ kind: "ask", url, rule });
         return told.answer;
       },
     },
     validators: {
       isWanted: () => told?.validators !== undefined,
       headersFor: () => told?.validators ?? {},
-      learn: (url, rule, validators) => line.tell({ kind: "learn", url, rule, validators }),
+      offer: ({ url, rule, deliveries }, validators) =>
+        line.ask({ kind: "offer", url, rule, deliveries, validators }),
     },
   };
 }

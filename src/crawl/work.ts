@@ -57,11 +57,9 @@ export async function work(
     return "other";
   }
   const found = sift(analysis?.found ?? (await linksOf(page)), context);
-  const result = lease.done({ found, errors, outcome });
   const { validators } = context;
-  if (validators.isWanted(lease.rule)) {
-    validators.learn(lease.url, lease.rule, validatorsOf(answer));
-  }
+  if (validators.isWanted(lease.rule)) await validators.offer(lease, validatorsOf(answer));
+  const result = lease.done({ found, errors, outcome });
   context.counters.pages++;
   context.onPage({
     url: lease.url,

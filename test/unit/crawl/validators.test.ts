@@ -10,7 +10,7 @@ import {
   type ValidatorHeaders,
   type Validators,
 } from "../../../src/crawl/validators.ts";
-import { createVirtualClock, type EpochPolicy } from "../../../src/index.ts";
+import { createVirtualClock, type EpochPolicy, openFrontier } from "../../../src/index.ts";
 import { readText } from "../../support/package.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-validators-"));
@@ -183,6 +183,24 @@ describe("a recrawl", () => {
       "if-none-match": '"1"',
       "if-modified-since": "Sun, 01 Nov 2026 00:00:00 GMT",
     });
+  });
+
+  it("reads a page whole again whose visit ended too late: nobody took its links", async () => {
+    const frontier = await openFrontier({ leaseMs: 20, defaults: { epoch: { every: "1h" } } });
+    const expired = new Promise<void>((resolve) => frontier.on("expired", () => resolve()));
+    const slow = site(() => {});
+    const downloader: Downloader = {
+      async download(request) {
+        const answer = await slow.download(request);
+        if (slow.asked.length === 1) await expired;
+        return answer;
+      },
+    };
+    const run = crawl({ ...base, frontier, concurrency: 1, downloaders: [downloader] });
+    run.on("page", ({ url }) => url.endsWith("/more") && void run.stop());
+    const { pages, notModified } = await run;
+    expect([pages, notModified]).toEqual([3, 0]);
+    await frontier.close();
   });
 
   it("under a new version reads every page whole, for its links belong to the new epoch", async () => {

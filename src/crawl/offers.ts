@@ -1,0 +1,51 @@
+/**
+ * Offers: validators of pages whose visits are about to end, learned only once the frontier says that a page is done.
+ *
+ *   visit ─▶ offer { URL, delivery, headers } ─▶ kept ─▶ frontier: done, the same delivery ─▶ learn
+ *
+ *   I1  A visit that ends too late is never learned of: its links were not admitted, and a later visit that was answered
+ *       304 would not find them.
+ *   I2  An offer is made before the end is said, and stands when the frontier tells of it: it never comes after a next visit.
+ *   I3  Bounded: what nobody was done with is dropped, the oldest first.
+ */
+import type { RequestView } from "../index.ts";
+import type { ValidatorHeaders, Validators } from "./validators.ts";
+
+export interface Offers {
+  offer(visited: Visited, headers: ValidatorHeaders | undefined): void;
+  /** What the frontier tells of. */
+  done(views: readonly RequestView[]): void;
+}
+
+/** Which visit it was: of a URL there are several, one after another. */
+export interface Visited {
+  readonly url: string;
+  readonly rule: string;
+  readonly deliveries: number;
+}
+
+interface Offer extends Visited {
+  readonly headers: ValidatorHeaders | undefined;
+}
+
+const OFFER_COUNT_MAX = 10_000;
+
+export function createOffers({ learn }: Pick<Validators, "learn">): Offers {
+  const offers = new Map<string, Offer>();
+  return {
+    offer({ url, rule, deliveries }, headers) {
+      offers.delete(url);
+      if (offers.size >= OFFER_COUNT_MAX) offers.delete(offers.keys().next().value as string);
+      offers.set(url, { url, rule, deliveries, headers });
+    },
+    done(views) {
+      if (offers.size === 0) return;
+      for (const { url, deliveries } of views) {
+        const offer = offers.get(url);
+        if (offer === undefined) continue;
+        offers.delete(url);
+        if (offer.deliveries === deliveries) learn(url, offer.rule, offer.headers);
+      }
+    },
+  };
+}
