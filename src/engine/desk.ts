@@ -10,12 +10,10 @@ import {
   extend,
   fail,
   isLive,
-  isOverdue,
   learn,
   leaseNext,
   release,
   retry,
-  step,
 } from "../frontier/leases.ts";
 import { endMany, leaseMany } from "../frontier/bulk.ts";
 import { leasedAt } from "../structures/lease-batch.ts";
@@ -196,7 +194,6 @@ export class Desk implements LeaseDesk {
     const { core, nowMs } = this.#life.begin();
     this.#life.durable?.need(RESULT_BYTES * (list.length + 1));
     if (core === undefined) return 0;
-    if (isOverdue(core, nowMs)) step(core, nowMs);
     const own = list as readonly RecordLease[];
     const late = own.map(({ desk }) => desk !== this);
     const count = endMany(core, own, late, nowMs);
@@ -266,10 +263,7 @@ export class Desk implements LeaseDesk {
   }
 
   #isLive(core: Core | undefined, lease: RecordLease, nowMs: number): core is Core {
-    if (core === undefined) return false;
-    // What ran out before this call ends before it: a host's clock hears of visits in their order.
-    if (isOverdue(core, nowMs)) step(core, nowMs);
-    return lease.desk === this && isLive(core, lease, nowMs);
+    return core !== undefined && lease.desk === this && isLive(core, lease, nowMs);
   }
 
   #late<T>(core: Core | undefined, answer: T): T {

@@ -12,7 +12,7 @@ import { memoryFull } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { ruleOf } from "../frontier/core.ts";
 import { endMany } from "../frontier/bulk.ts";
-import { isLive, isOverdue, step } from "../frontier/leases.ts";
+import { isLive } from "../frontier/leases.ts";
 import { VERDICT_NO_FOLLOW } from "../frontier/verdict.ts";
 import {
   parentCreate,
@@ -69,7 +69,6 @@ export function harvest(life: Life, sheaf: Sheaf): boolean[] {
   const late: boolean[] = [];
   if (core === undefined) return sheaf.leases.map(() => true);
   life.durable?.need(roomFor(sheaf));
-  if (isOverdue(core, nowMs)) step(core, nowMs);
   for (const lease of sheaf.leases) late.push(!isLive(core, lease, nowMs));
   const { gate } = life;
   const pages = pagesOf(core, gate, sheaf, late);

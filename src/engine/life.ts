@@ -115,22 +115,24 @@ export class Life {
     return this.#runtime === undefined;
   }
 
-  /** Opens a call: the core, if there still is one, and the time of this call. */
+  /**
+   * Opens a call: the core, if there still is one, and the time of this call. What the clock brought about before it
+   * happens before it, whoever looked between: what became due takes its place before a push of later.
+   */
   begin(): { core: Core | undefined; nowMs: number } {
     const nowMs = this.clock.now();
     const runtime = this.#runtime;
     if (runtime === undefined) return { core: undefined, nowMs };
     if (runtime.gate.isBusy || runtime.core.isAsking) throw reentered();
     this.#mend(nowMs);
+    if (isOverdue(runtime.core, nowMs)) step(runtime.core, nowMs);
     return { core: runtime.core, nowMs };
   }
 
   /** Opens a call that makes no sense on a closed frontier. */
   need(): { core: Core; nowMs: number } {
     this.#open();
-    const opened = this.begin() as { core: Core; nowMs: number };
-    if (isOverdue(opened.core, opened.nowMs)) step(opened.core, opened.nowMs);
-    return opened;
+    return this.begin() as { core: Core; nowMs: number };
   }
 
   /** Leases for a caller who does not wait. */

@@ -75,9 +75,11 @@ function wakeRecords(core: Core, nowMs: number): void {
   if (heapCount(resting) > 0) wakeResting(core, nowMs);
 }
 
-/** Whether a lease has run out that `step` has not ended yet. @hot */
-export function isOverdue(core: Core, nowMs: number): boolean {
-  return timelinePeekKey(core.deadlines) <= nowMs;
+/** Whether a lease has run out, or a record has become due, that `step` has not heard of yet. @hot */
+export function isOverdue({ deadlines, resting, waiting }: Core, nowMs: number): boolean {
+  if (timelinePeekKey(deadlines) <= nowMs) return true;
+  if (heapCount(waiting) > 0 && heapPeekKey(waiting) <= nowMs) return true;
+  return heapCount(resting) > 0 && heapPeekKey(resting) <= nowMs;
 }
 
 /** Leases the next record; the core must have been brought to `nowMs`. @hot */
