@@ -103,7 +103,7 @@ export function hostView(life: Life, key: string): HostView {
       change((core, host, nowMs) => setHostAddress(core, host, address, nowMs));
     },
     blockUntil(at) {
-      const untilMs = timeMs(at, "at");
+      const untilMs = timeMs(at, "at", "ARGUMENT_INVALID");
       change((core, host, nowMs) => blockHostByHand(core, host, untilMs, nowMs));
     },
     hold() {

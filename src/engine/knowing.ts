@@ -160,10 +160,13 @@ export function recordOf(
   if (!hasIdentity) return undefined;
   const value = seenFind(core.seen, lo, hi);
   if (value === 0) return undefined;
-  const view = isFinishedValue(value)
-    ? finishedRecord(value)
-    : liveView(core, recordBehind(core, value, lo, hi));
-  return keeper === undefined ? view : withStory(view, keeper.story(lo, hi));
+  const story = keeper?.story(lo, hi);
+  if (!isFinishedValue(value)) {
+    return withStory(liveView(core, recordBehind(core, value, lo, hi)), story);
+  }
+  // What a bloom says was seen may be any other's bits: it knows of no record.
+  if (core.seen.bloom !== undefined && story === undefined) return undefined;
+  return withStory(finishedRecord(value), story);
 }
 
 function finishedRecord(value: number): RecordView {
@@ -232,6 +235,7 @@ export function explain(
   };
   if (known === 0) return base;
   if (isFinishedValue(known)) {
+    if (core.seen.bloom !== undefined) return base;
     return { ...base, state: finishedView(known).isRemoved ? "removed" : "done" };
   }
   return { ...base, state: stateOf(core, known), ...holdOf(core, known, now) };

@@ -115,11 +115,15 @@ function checkFields(input: Partial<RequestInput>, name: string): void {
   }
 }
 
-/** A time as milliseconds; throws REQUEST_INVALID for what is none. */
-export function timeMs(value: unknown, name: string): number {
+/** A time as milliseconds; throws `code` for what is none. */
+export function timeMs(
+  value: unknown,
+  name: string,
+  code: "REQUEST_INVALID" | "ARGUMENT_INVALID" = "REQUEST_INVALID",
+): number {
   const ms = value instanceof Date ? value.getTime() : value;
   if (typeof ms === "number" && Math.abs(ms) <= TIME_MS_MAX) return ms;
-  throw wrong(name, value, "a Date or milliseconds since 1970");
+  throw misuse(code, name, value, "a Date or milliseconds since 1970");
 }
 
 /** What the core needs of a checked request; `depth` is the engine's where the request is a child. */

@@ -34,7 +34,8 @@ export function update(
   if (priority !== undefined && !Number.isSafeInteger(priority)) {
     throw misuse("ARGUMENT_INVALID", "change.priority", priority, "a safe integer");
   }
-  const dueMs = notBefore === undefined ? undefined : timeMs(notBefore, "change.notBefore");
+  const dueMs =
+    notBefore === undefined ? undefined : timeMs(notBefore, "change.notBefore", "ARGUMENT_INVALID");
   return steer(life, (core, nowMs) => {
     const { hasIdentity, lo, hi } = lookUp(life.gate, input, nowMs);
     const record = hasIdentity ? liveRecord(core, lo, hi) : 0;
