@@ -118,8 +118,9 @@ export class JournalLog implements TransitionLog {
   readonly names: Names;
   readonly tape: Tape;
   readonly parts: LogParts;
-  /** Handle of the parent that the frame named last, 0 after its end. */
+  /** Handle of the parent that the frame named last, 0 after its end; and its print. */
   parent = 0;
+  readonly print = new Uint32Array(4);
   /** The epoch that the frame named last. */
   epoch = "";
   /** The time that the group said last. */
@@ -332,7 +333,7 @@ export class JournalLog implements TransitionLog {
     const { store } = core;
     this.isUrgent = true;
     const parent = recordParent(store, record);
-    if (parent !== 0 && parent !== this.parent) this.#parent(parent);
+    if (parent !== 0 && !this.#isNamed(parent)) this.#parent(parent);
     const host = hostOf(core, record);
     if (!hostFlag(store, host, HOST_JOURNALED)) this.#hostMade(host);
     const length = recordTextLength(store, record);
@@ -403,12 +404,23 @@ export class JournalLog implements TransitionLog {
     tape.end = end + words;
   }
 
+  /** Whether the frame named this parent last. Its handle alone says nothing: a spilled child may have let go of it. @hot */
+  #isNamed(parent: number): boolean {
+    if (parent !== this.parent) return false;
+    const source = this.core.store.region.views.u32;
+    for (let i = 0; i < 4; i++) if (this.print[i] !== source[parent * 2 + 2 + i]) return false;
+    return true;
+  }
+
   #parent(parent: number): void {
     const at = tapeRoom(this.tape, JOURNAL_PARENT_WORDS);
     const { u32 } = this.tape;
     const source = this.core.store.region.views.u32;
     u32[at] = JOURNAL_PARENT;
-    for (let i = 0; i < 4; i++) u32[at + 1 + i] = source[parent * 2 + 2 + i] as number;
+    for (let i = 0; i < 4; i++) {
+      this.print[i] = source[parent * 2 + 2 + i] as number;
+      u32[at + 1 + i] = this.print[i] as number;
+    }
     this.tape.end = at + JOURNAL_PARENT_WORDS;
     this.parent = parent;
   }

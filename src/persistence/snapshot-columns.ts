@@ -61,7 +61,7 @@ export interface Columns {
   textWords: number;
   readonly parents: number[];
   readonly prints: number[];
-  /** Position of each parent's print, by handle. */
+  /** Position of each parent's print, by the handle that it had last. */
   readonly printOf: Map<number, number>;
   readonly blobs: number[];
   readonly blob: Uint8Array[];
@@ -231,12 +231,16 @@ function addText(columns: Columns, offset: number, length: number): void {
 
 function addParent(columns: Columns, row: number, parent: number): void {
   const { printOf, prints } = columns;
+  const { u32 } = columns.core.store.region.views;
+  const print = parent * 2 + 2;
   let at = printOf.get(parent);
+  // The handle may be another parent's by now: rows are added over many turns, and spilled records have theirs for a moment.
+  for (let i = 0; at !== undefined && i < 4; i++)
+    if (prints[at * 4 + i] !== u32[print + i]) at = undefined;
   if (at === undefined) {
-    at = printOf.size;
+    at = prints.length / 4;
     printOf.set(parent, at);
-    const { u32 } = columns.core.store.region.views;
-    for (let i = 0; i < 4; i++) prints.push(u32[parent * 2 + 2 + i] as number);
+    for (let i = 0; i < 4; i++) prints.push(u32[print + i] as number);
   }
   columns.parents.push(row, at);
 }
