@@ -6,7 +6,8 @@
  *                            └─▶ live records in the order of their places ─▶ lines
  */
 import { join } from "node:path";
-import { eachColdEntry, coldReading, coldRunsOf } from "../persistence/cold-read.ts";
+import { coldReading, openColdWalk } from "../persistence/cold-read.ts";
+import { coldWalkNext } from "../persistence/cold-walk.ts";
 import {
   createExportNames,
   type ExportNames,
@@ -129,16 +130,17 @@ function* all(reader: SnapshotReader, core: Core, place: Place): Generator<Line>
   }
 }
 
-/** Finished identities of the cold tier, older runs first: what comes later counts. */
+/** Finished identities of the cold tier: the newest word on each. */
 function* coldLines(place: Place, secret: Uint32Array): Generator<Line> {
   const reading = coldReading(place, secret);
   if (reading === undefined) return;
-  for (const run of coldRunsOf(reading)) {
-    const lines: Line[] = [];
-    eachColdEntry(reading, run, (lo, hi, value) => {
-      if (isFinishedValue(value)) lines.push(seenLine(lo, hi, value));
-    });
-    yield* lines;
+  const { walk, close } = openColdWalk(reading);
+  try {
+    while (coldWalkNext(walk)) {
+      if (isFinishedValue(walk.value)) yield seenLine(walk.lo, walk.hi, walk.value);
+    }
+  } finally {
+    close();
   }
 }
 

@@ -10,6 +10,8 @@
  *   T2  It is never behind: an identity leaves memory, and with it the snapshots to come, only after the tier has it durably.
  *   T3  A replay writes what it brings about into memory, which wins over the tier: an identity that went there after the
  *       snapshot is replayed to what it became.
+ *   T4  The identity of a spilled record may be in the tier too, as its place in this process. A later process takes such a
+ *       value for none: the record comes back from snapshot and journal, and its identity with it, into memory (T3).
  */
 import { join } from "node:path";
 import { FrontierError } from "../base/errors.ts";

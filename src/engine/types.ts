@@ -345,6 +345,7 @@ export interface FrontierOptions {
     mode?: "exact" | "tiered" | "bloom";
     capacity?: number;
     falsePositiveRate?: number;
+    /** Mode `tiered` keeps to it from 8 MiB on, beside the identities of records in memory; less is taken, and exceeded. */
     memoryBytes?: number;
   };
   /** Most pending records from outside pushes; then the verdict is full. */

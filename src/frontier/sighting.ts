@@ -78,8 +78,8 @@ export function sightRecord(core: Core, record: number, depth: number, nowMs: nu
 }
 
 /**
- * A shallower sighting of a spilled record: its depth is noted beside its place. Where its priority hangs on the depth, or a
- * log must hear of it, the record comes back into memory first. @hot
+ * A shallower sighting of a spilled record: its depth is noted beside its place. Where its priority hangs on the depth, a
+ * log must hear of it, or the place may be in the cold tier, the record comes back into memory first. @hot
  */
 function sightSpilled(core: Core, lo: number, hi: number, depth: number, nowMs: number): void {
   const value = seenFind(core.seen, lo, hi);
@@ -87,7 +87,8 @@ function sightSpilled(core: Core, lo: number, hi: number, depth: number, nowMs: 
   const held = spilledDepth(value);
   const isKnown = held < SPILL_DEPTH_MAX;
   if (isKnown && depth >= held) return;
-  if (depth < SPILL_DEPTH_MAX && core.log === undefined && !hangsOnDepth(core)) {
+  const isFree = core.log === undefined && core.seen.tiered === undefined;
+  if (depth < SPILL_DEPTH_MAX && isFree && !hangsOnDepth(core)) {
     seenSet(core.seen, lo, hi, spillLower((core.spilling as Spilling).spill, value, depth));
     return;
   }

@@ -167,12 +167,12 @@ export function takeSpilled(
 
 /**
  * Before identities are forgotten: what only they know of spilled records goes to the records. Where a log is kept all of
- * them come back, for it to name each.
+ * them come back, for it to name each; and where the cold tier may hold their identities.
  */
 export function settleSpilled(core: Core): void {
   const { spilling } = core;
   if (spilling === undefined || spilling.spill.count === 0) return;
-  if (core.log === undefined) spillSettle(spilling.spill);
+  if (core.log === undefined && core.seen.tiered === undefined) spillSettle(spilling.spill);
   else {
     takeSpilled(
       core,

@@ -17,7 +17,9 @@
  */
 export const COLD_BLOCK_BYTES = 4096;
 export const COLD_BLOCK_WORDS = 1024;
-export const COLD_VERSION = 1;
+export const COLD_VERSION = 2;
+/** Version 1 is the same without passing values. */
+export const COLD_VERSION_MIN = 1;
 export const COLD_RUN_MAGIC = 0x4e555243;
 export const COLD_MANIFEST_MAGIC = 0x4e414d43;
 

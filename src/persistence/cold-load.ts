@@ -1,15 +1,18 @@
 /**
  * What a start finds of the cold tier: the manifest, its runs, and what a crash left beside them.
  *
- *   manifest ─▶ listed runs ─▶ every block checked ─▶ filter, fences, and the hashes shown to the caller
+ *   manifest ─▶ listed runs, side by side ─▶ every block checked ─▶ filters, fences, and the hashes shown to the caller
  *   other run-*.cold, *.tmp ─▶ removed
  *
  *   I1  What the manifest does not list does not exist; what it lists is there whole, or SNAPSHOT_CORRUPT names it.
  *   I2  A failed load gives back what it took.
+ *   I3  A hash is shown once, whatever number of runs holds it, and not at all where its newest value is a removal or a
+ *       passing one: those who wrote that are gone, and bring the record back from elsewhere.
  */
 import { join } from "node:path";
-import { COLD_BLOCK_ENTRIES_MAX } from "../layout/cold-run.ts";
-import { bloomInsertWords } from "../structures/bloom.ts";
+import { COLD_BLOCK_ENTRIES_MAX, COLD_BLOCK_ENTRIES_WORD } from "../layout/cold-run.ts";
+import { type Bloom, bloomInsertWords } from "../structures/bloom.ts";
+import { COLD_REMOVED, isPassing } from "../structures/tier.ts";
 import { type ColdManifest, readColdManifest } from "./cold-manifest.ts";
 import {
   type ColdPlace,
@@ -21,7 +24,8 @@ import {
   corrupt,
   createColdBlock,
 } from "./cold-run.ts";
-import { coldAdvance, createColdBloom, giveColdBloom, openColdCursor } from "./cold-stream.ts";
+import { type ColdCursor, createColdBloom, giveColdBloom, openColdCursor } from "./cold-stream.ts";
+import { coldWalkNext, createColdWalk } from "./cold-walk.ts";
 import type { Files } from "./files.ts";
 
 /** The manifest, after the files it does not list are gone; undefined in a directory that never held a tier. */
@@ -44,37 +48,88 @@ export function sweepColdDirectory(place: ColdPlace): ColdManifest | undefined {
   return manifest;
 }
 
-/** Reads a listed run: checks all of it, builds filter and fences, shows its hashes. */
-export function loadColdRun(
+/** Hashes shown at once. */
+const SHOWN = 1024;
+
+interface Loading {
+  readonly facts: ColdRunFacts;
+  readonly path: string;
+  readonly file: number;
+  readonly blockCount: number;
+  readonly bloom: Bloom;
+  readonly fences: Uint32Array;
+  cursor: ColdCursor | undefined;
+}
+
+/** Reads the listed runs side by side: checks all of them, builds filters and fences, shows what has a value (I3). */
+export function loadColdRuns(
   place: ColdPlace,
-  facts: ColdRunFacts,
+  listed: readonly ColdRunFacts[],
   visit: (hashes: Uint32Array, count: number) => void,
-): ColdRun {
-  const { files } = place;
-  const path = coldRunPath(place, facts.serial);
-  const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
-  const file = openRun(files, path);
-  const bloom = createColdBloom(place, facts.count);
-  const fences = new Uint32Array(blockCount * 2);
+): ColdRun[] {
+  const loads: Loading[] = [];
   try {
-    checkColdHeader(place, { ...facts, path, file }, createColdBlock());
-    const cursor = openColdCursor(place, { serial: facts.serial, path, file, blockCount });
-    for (let index = 0, left = facts.count; index < blockCount; index++) {
-      const { hashes } = cursor.block;
-      const entries = Math.min(left, COLD_BLOCK_ENTRIES_MAX);
-      if (cursor.entries !== entries) throw corrupt(path, index + 1, "entries are missing");
-      fences.set(hashes.subarray(0, 2), index * 2);
-      bloomInsertWords(bloom, hashes, entries);
-      visit(hashes, entries);
-      left -= entries;
-      for (let i = 0; i < entries; i++) coldAdvance(cursor);
-    }
+    for (const facts of listed) loads.push(beginLoad(place, facts));
+    for (const load of loads) openLoad(place, load);
+    showEach(loads, visit);
   } catch (error) {
-    files.close(file);
-    giveColdBloom(place, bloom);
+    for (const { file, bloom } of loads) {
+      place.files.close(file);
+      giveColdBloom(place, bloom);
+    }
     throw error;
   }
-  return { ...facts, path, file, blockCount, fences, bloom, block: createColdBlock() };
+  return loads.map(({ facts, path, file, blockCount, bloom, fences }) => {
+    const block = createColdBlock();
+    return { ...facts, path, file, blockCount, fences, bloom, block };
+  });
+}
+
+function beginLoad(place: ColdPlace, facts: ColdRunFacts): Loading {
+  const path = coldRunPath(place, facts.serial);
+  const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
+  const file = openRun(place.files, path);
+  const bloom = createColdBloom(place, facts.count);
+  const fences = new Uint32Array(blockCount * 2);
+  return { facts, path, file, blockCount, bloom, fences, cursor: undefined };
+}
+
+function openLoad(place: ColdPlace, load: Loading): void {
+  const { facts, path, file, blockCount } = load;
+  checkColdHeader(place, { ...facts, path, file }, createColdBlock());
+  load.cursor = openColdCursor(place, { serial: facts.serial, path, file, blockCount });
+  if (!load.cursor.isDone) learnBlock(load, load.cursor);
+}
+
+function showEach(
+  loads: readonly Loading[],
+  visit: (hashes: Uint32Array, count: number) => void,
+): void {
+  const byCursor = new Map(loads.map((load) => [load.cursor as ColdCursor, load]));
+  const cursors = [...byCursor.keys()];
+  const walk = createColdWalk(cursors, (cursor) => learnBlock(byCursor.get(cursor), cursor));
+  const shown = new Uint32Array(SHOWN * 2);
+  let count = 0;
+  while (coldWalkNext(walk)) {
+    if (walk.value === COLD_REMOVED || isPassing(walk.value)) continue;
+    shown[count * 2] = walk.lo;
+    shown[count * 2 + 1] = walk.hi;
+    if (++count < SHOWN) continue;
+    visit(shown, count);
+    count = 0;
+  }
+  if (count > 0) visit(shown, count);
+}
+
+/** Filter and fence of a block that a cursor has come to. */
+function learnBlock(load: Loading | undefined, { block }: ColdCursor): void {
+  const { path, fences, facts, bloom } = load as Loading;
+  const entries = block.words[COLD_BLOCK_ENTRIES_WORD] as number;
+  const left = facts.count - (block.index - 1) * COLD_BLOCK_ENTRIES_MAX;
+  if (entries !== Math.min(left, COLD_BLOCK_ENTRIES_MAX))
+    throw corrupt(path, block.index, "entries are missing");
+  fences.set(block.hashes.subarray(0, 2), (block.index - 1) * 2);
+  bloomInsertWords(bloom, block.hashes, entries);
 }
 
 function openRun(files: Files, path: string): number {

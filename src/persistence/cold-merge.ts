@@ -7,8 +7,9 @@
  *
  *   I1  Inputs are untouched and stay live until the manifest lists the result instead of them.
  *   I2  Of equal hashes the newest input's value is kept; COLD_REMOVED is dropped only where nothing older lies below.
+ *   I3  A passing value of an earlier process is a removal: nothing may show what lies below it.
  */
-import { COLD_REMOVED } from "../structures/tier.ts";
+import { COLD_REMOVED, isPassing } from "../structures/tier.ts";
 import { type ColdCommit, beginColdCommit } from "./cold-commit.ts";
 import type { ColdRun } from "./cold-run.ts";
 import {
@@ -59,7 +60,9 @@ export function coldMergeStep(merge: ColdMerge, budget: number): number {
       // Not greater: the later cursor is the newer run, and of equals the newest wins.
       if (other.hi < best.hi || (other.hi === best.hi && other.lo <= best.lo)) best = other;
     }
-    const { lo, hi, value } = best;
+    const { lo, hi } = best;
+    const isPast = best.run.serial < writer.place.firstOwn && isPassing(best.value);
+    const value = isPast ? COLD_REMOVED : best.value; // I3
     if (value !== COLD_REMOVED || !isBottom) coldAppend(writer, lo, hi, value);
     handled += advancePast(merge, lo, hi);
   }

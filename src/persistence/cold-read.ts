@@ -10,6 +10,7 @@ import {
   createColdBlock,
 } from "./cold-run.ts";
 import { coldAdvance, openColdCursor } from "./cold-stream.ts";
+import { type ColdWalk, createColdWalk } from "./cold-walk.ts";
 import { HASH_ALGORITHM, type Place, secretCheck } from "./place.ts";
 
 /** The tier beside a frontier; undefined: there is none. */
@@ -42,5 +43,28 @@ export function eachColdEntry(
     for (; !cursor.isDone; coldAdvance(cursor)) visit(cursor.lo, cursor.hi, cursor.value);
   } finally {
     files.close(file);
+  }
+}
+
+/** Walks over all runs: every hash once, with its newest value. `close` lets go of the files. */
+export function openColdWalk(reading: ColdReading): { walk: ColdWalk; close: () => void } {
+  const { files } = reading;
+  const opened: number[] = [];
+  const close = (): void => {
+    for (const file of opened.splice(0)) files.close(file);
+  };
+  try {
+    const cursors = coldRunsOf(reading).map((facts) => {
+      const path = coldRunPath(reading, facts.serial);
+      const file = files.open(path, "r");
+      opened.push(file);
+      checkColdHeader(reading, { ...facts, path, file }, createColdBlock());
+      const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
+      return openColdCursor(reading, { serial: facts.serial, path, file, blockCount });
+    });
+    return { walk: createColdWalk(cursors), close };
+  } catch (error) {
+    close();
+    throw error;
   }
 }

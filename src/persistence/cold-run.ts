@@ -37,6 +37,7 @@ import {
   COLD_SECRET_WORD,
   COLD_SERIAL_WORD,
   COLD_VERSION,
+  COLD_VERSION_MIN,
   COLD_VERSION_WORD,
 } from "../layout/cold-run.ts";
 import { type Bloom, type BloomKernel, bloomHas } from "../structures/bloom.ts";
@@ -55,6 +56,8 @@ export interface ColdPlace {
   readonly directory: string;
   readonly identity: ColdIdentity;
   readonly bitsPerEntry: number;
+  /** Runs of lower serials are of earlier processes: passing values in them say nothing any more. */
+  readonly firstOwn: number;
   /** Bytes of all runs' filters, and how many they shall be at most. */
   readonly filters: { bytes: number; bytesMax: number };
 }
@@ -185,8 +188,10 @@ export function checkColdHeader(
   if (!readAll(place.files, run.file, bytes, 0)) throw corrupt(run.path, 0, "no whole header");
   checkColdFile(place.identity, run.path, words, COLD_RUN_MAGIC);
   const have = words.slice(0, COLD_HEADER_WORDS);
+  const version = have[COLD_VERSION_WORD] as number;
   const isBlank = words.subarray(COLD_HEADER_WORDS).every((word) => word === 0);
   writeColdHeader(words, place, run);
+  words[COLD_VERSION_WORD] = version; // checked above
   const isEqual = have.every((word, at) => at === COLD_CRC_WORD || word === words[at]);
   if (!isEqual || !isBlank) throw corrupt(run.path, 0, "header and manifest differ");
   const blocks = have[COLD_BLOCKS_WORD] as number;
@@ -204,9 +209,12 @@ export function checkColdFile(
   const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   if (!isSealed(words, bytes)) throw corrupt(path, 0, "wrong checksum");
   if (words[COLD_MAGIC_WORD] !== magic) throw corrupt(path, 0, "wrong magic");
-  const version = words[COLD_VERSION_WORD];
-  if (version !== COLD_VERSION)
-    throw new FrontierError("FORMAT_UNSUPPORTED", `${path}: version ${version} (expected: 1)`);
+  const version = words[COLD_VERSION_WORD] as number;
+  if (version < COLD_VERSION_MIN || version > COLD_VERSION) {
+    const expected = `${COLD_VERSION_MIN} to ${COLD_VERSION}`;
+    const message = `${path}: version ${version} (expected: ${expected})`;
+    throw new FrontierError("FORMAT_UNSUPPORTED", message);
+  }
   const [lo, hi] = identity.secretCheck;
   if (
     words[COLD_ALGORITHM_WORD] !== identity.algorithm ||

@@ -16,6 +16,8 @@
  *   I1  The manifest lists exactly the live runs, oldest first; what it does not list does not exist.
  *   I2  A run is durable before the manifest lists it, and is removed only after no manifest lists it.
  *   I3  Levels do not rise from the oldest to the newest run.
+ *   I5  A passing value (structures/tier.ts) says something only in a run of this process: runs from before it are told by
+ *       their serials, and a merge makes removals of theirs.
  *   I4  A failed write leaves runs and manifest as they were.
  *
  * Crash: the manifest is the old or the new one, whole. Files it does not list are removed on the next start.
@@ -24,10 +26,16 @@ import { assert } from "../base/assert.ts";
 import { FrontierError } from "../base/errors.ts";
 import { COLD_BLOCK_BYTES } from "../layout/cold-run.ts";
 import type { BloomKernel } from "../structures/bloom.ts";
-import type { ColdBatch, ColdStats, ColdTier } from "../structures/tier.ts";
+import {
+  COLD_REMOVED,
+  type ColdBatch,
+  type ColdStats,
+  type ColdTier,
+  isPassing,
+} from "../structures/tier.ts";
 import { beginColdBatch } from "./cold-batch.ts";
 import { type ColdRuns, coldCommitStep } from "./cold-commit.ts";
-import { loadColdRun, sweepColdDirectory } from "./cold-load.ts";
+import { loadColdRuns, sweepColdDirectory } from "./cold-load.ts";
 import { writeColdManifest } from "./cold-manifest.ts";
 import { type ColdMerge, beginColdMerge, coldMergeStep, endColdMerge } from "./cold-merge.ts";
 import { type ColdIdentity, type ColdRun, type ColdRunFacts, coldRunFind } from "./cold-run.ts";
@@ -74,12 +82,15 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
   const { kernel, directory, identity, files = nodeFiles, bitsPerEntry = 10 } = options;
   const filters = { bytes: 0, bytesMax: Number.POSITIVE_INFINITY };
   const state: State = {
-    ...{ kernel, directory, identity, files, bitsPerEntry, filters, batch: undefined },
+    ...{ kernel, directory, identity, files, bitsPerEntry, filters, firstOwn: 1, batch: undefined },
     ...{ runs: [], merges: [], nextSerial: 1, listed: [], reads: { count: 0 } },
   };
   const manifest = sweepColdDirectory(state);
   if (manifest === undefined) guarded(state, () => writeColdManifest(state, [], state.nextSerial));
-  else Object.assign(state, { listed: manifest.runs, nextSerial: manifest.nextSerial });
+  else {
+    const { runs: listed, nextSerial } = manifest;
+    Object.assign(state, { listed, nextSerial, firstOwn: nextSerial });
+  }
   return {
     load: (visit) => load(state, visit),
     has: (hashes, count, values) => has(state, hashes, count, values),
@@ -103,21 +114,24 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
 function load(state: State, visit: (hashes: Uint32Array, count: number) => void): void {
   const { listed } = state;
   assert(listed !== undefined, "ColdTier: load comes once");
-  for (const facts of listed) state.runs.push(loadColdRun(state, facts, visit));
+  state.runs = loadColdRuns(state, listed, visit);
   state.listed = undefined;
 }
 
 function has(state: State, hashes: Uint32Array, count: number, values: Uint32Array): void {
   assert(state.listed === undefined, "ColdTier: load comes first");
-  const { runs, reads } = state;
+  const { runs, reads, firstOwn } = state;
   const hash = { lo: 0, hi: 0 };
   for (let row = 0; row < count; row++) {
     hash.lo = hashes[row * 2] as number;
     hash.hi = hashes[row * 2 + 1] as number;
     let value = 0;
     // The newest run that holds the hash has its value.
-    for (let at = runs.length - 1; at >= 0 && value === 0; at--)
-      value = coldRunFind(state, runs[at] as ColdRun, reads, hash);
+    for (let at = runs.length - 1; at >= 0 && value === 0; at--) {
+      const run = runs[at] as ColdRun;
+      value = coldRunFind(state, run, reads, hash);
+      if (run.serial < firstOwn && isPassing(value)) value = COLD_REMOVED; // I5
+    }
     values[row] = value;
   }
 }

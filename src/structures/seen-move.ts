@@ -1,18 +1,19 @@
 /**
- * How finished entries leave the hot table for the cold tier: in passes over the whole table, a slice at a time.
+ * How finished entries, and those of spilled records, leave the hot table for the cold tier: in passes over the whole
+ * table, a slice at a time.
  *
  *   idle ─▶ count ─▶ write ─▶ flush ─▶ commit ─▶ remove ─▶ idle
  *             │        │                  │          └ read the run back; what the table still holds unchanged goes
  *             │        │                  └ sync, rename, manifest: one wait for the medium per slice
- *             │        └ segments in order of their hashes, sorted: one run of all finished entries
- *             └ too few finished: not worth a pass, idle
+ *             │        └ segments in order of their hashes, sorted: one run of all that may go
+ *             └ too few of them: not worth a pass, idle
  *
  * Until the last entry of a pass is durable all of them stay in the hot table; others come meanwhile, hence HOT_PEAK. Segments
  * are emptied whole, within some calls: the table counts on even hashes, and it never shrinks: its peak is its size.
  *
  *   I1  An entry leaves the hot table only after the bloom and the cold tier hold it, durably.
- *   I2  Only finished entries (high bit set) and removals move.
- *   I3  The bloom holds every hash of the cold tier, and of the batch under way.
+ *   I2  Only finished entries (high bit set), removals and those of spilled records move: none names memory.
+ *   I3  The bloom holds every hash that the cold tier has a value of, and those of the batch under way.
  *   I4  An entry whose value changed after it was written stays: the hot table's is newer than the cold tier's.
  *
  * Crash: the batch is there whole or not at all; the hot table is gone either way and replayed by its owner.
@@ -26,7 +27,7 @@ import { type Bloom, bloomInsertWords, createBloom } from "./bloom.ts";
 import { type FingerprintTable, tableEach, tableFind, tableRemove } from "./fingerprint-table.ts";
 import { type HashOrder, createHashOrder, hashOrder } from "./hash-order.ts";
 import { bloomBytesMax, hotMax } from "./seen-sizes.ts";
-import { COLD_REMOVED, type ColdBatch, type ColdTier } from "./tier.ts";
+import { COLD_REMOVED, type ColdBatch, type ColdTier, isPassing } from "./tier.ts";
 
 /** From this multiple on admissions wait for the medium themselves. */
 const HOT_HARD = 1.15;
@@ -72,7 +73,7 @@ export interface Mover extends MoverOptions {
   debt: number;
   /** Directory index of the next segment, or −1 behind the last. */
   cursor: number;
-  finished: number;
+  movable: number;
   counted: number;
   /** Region buffer of one segment's entries during a pass; 0 between. */
   buffer: number;
@@ -91,7 +92,7 @@ export function createMover(options: MoverOptions): Mover {
   return {
     ...options,
     ...{ bloom: undefined, phase: "idle", moveAt: hotMax(options.memoryBytes), hardAt: 0 },
-    ...{ credit: 0, debt: 0, cursor: 0, finished: 0, counted: 0, buffer: 0 },
+    ...{ credit: 0, debt: 0, cursor: 0, movable: 0, counted: 0, buffer: 0 },
     ...{ order: undefined, picked: 0, written: 0, batch: undefined, removed: 0 },
     hashes: new Uint32Array(MOVE_SLICE * 2),
     values: new Uint32Array(MOVE_SLICE),
@@ -160,7 +161,7 @@ function tryBeginPass(mover: Mover, traffic: number): boolean {
     throw new FrontierError("MEMORY_FULL", `region: full (expected: ${EACH_PAGES} free pages)`);
   mover.hardAt = Math.max(hotMax(mover.memoryBytes), hotCount(mover)) * HOT_HARD;
   mover.cursor = 0;
-  mover.finished = 0;
+  mover.movable = 0;
   mover.counted = 0;
   mover.phase = "count";
   return true;
@@ -194,23 +195,23 @@ function work(mover: Mover, maySync: boolean): void {
 function countSegments(mover: Mover): void {
   const count = sweep(mover);
   mover.counted += count;
-  mover.finished += pickFinished(mover, count);
+  mover.movable += pickMovable(mover, count);
   mover.credit -= count / COUNTED_PER_MOVED + 1;
   if (mover.cursor >= 0) return;
-  if (mover.finished === 0 || mover.finished * 8 < mover.counted) {
+  if (mover.movable === 0 || mover.movable * 8 < mover.counted) {
     // Mostly live entries: looking again at once would cost a sweep per batch and gain little.
     endPass(mover);
     mover.moveAt = hotCount(mover) + patience(mover);
     return;
   }
-  mover.batch = mover.cold.begin(mover.finished);
+  mover.batch = mover.cold.begin(mover.movable);
   mover.cursor = 0;
   mover.picked = 0;
   mover.written = 0;
   mover.phase = "write";
 }
 
-/** Brings the finished entries of the next segments into order, or ends the writing after the last ones. */
+/** Brings the movable entries of the next segments into order, or ends the writing after the last ones. */
 function sortSegments(mover: Mover): void {
   if (mover.cursor < 0) {
     regionGive(mover.kernel.region, mover.buffer, EACH_PAGES);
@@ -219,7 +220,7 @@ function sortSegments(mover: Mover): void {
     return;
   }
   const count = sweep(mover);
-  mover.picked = pickFinished(mover, count);
+  mover.picked = pickMovable(mover, count);
   mover.written = 0;
   mover.order ??= createHashOrder(TABLE_EACH_MIN);
   hashOrder(mover.kernel.region.views.u32, mover.buffer / 4, mover.picked, mover.order);
@@ -284,19 +285,24 @@ function sweep(mover: Mover): number {
   return count;
 }
 
-/** Moves the buffer's finished entries to its front; returns how many. */
-function pickFinished(mover: Mover, count: number): number {
+/** Brings the buffer's entries that may move to its front; returns how many. */
+function pickMovable(mover: Mover, count: number): number {
   const { u32 } = mover.kernel.region.views;
   const hashesAt = mover.buffer / 4;
   const valuesAt = hashesAt + TABLE_EACH_MIN * 2;
   let picked = 0;
   for (let i = 0; i < count; i++) {
     const value = u32[valuesAt + i] as number;
-    if (value < FINISHED && value !== COLD_REMOVED) continue; // I2, or just claimed
+    if (!isMovable(value)) continue; // I2, or just claimed
     u32[hashesAt + picked * 2] = u32[hashesAt + i * 2] as number;
     u32[hashesAt + picked * 2 + 1] = u32[hashesAt + i * 2 + 1] as number;
     u32[valuesAt + picked] = value;
     picked += 1;
   }
   return picked;
+}
+
+/** I2. The words between are answers of the table. */
+function isMovable(value: number): boolean {
+  return value >= FINISHED || value === COLD_REMOVED || isPassing(value);
 }

@@ -11,14 +11,14 @@
  *                            └─ maybe ─▶ cold tier ── there ─▶ its value, kept hot from now on
  *                                             └─ not there ─▶ new, maybeButNew + 1
  *
- * Values (ARCHITECTURE.md): 0 absent; high bit clear: handle of a live record, which never leaves the hot table; high bit set:
- * finished. SEEN_REMOVED and the three words above it are reserved (layout/table.ts). The owner thread calls everything; other threads read the hot table
+ * Values (ARCHITECTURE.md): 0 absent; high bit clear: handle of a live record, which never leaves the hot table, or the place of
+ * a spilled one (layout/spill.ts), which may; high bit set: finished. SEEN_REMOVED and the three words above it are reserved (layout/table.ts). The owner thread calls everything; other threads read the hot table
  * and the bloom by `attachTable` and `attachBloom` on `seen.table.offset` and `seen.bloom.offset`.
  *
  * Approximation: `exact` and `tiered` have none beyond equal 64-bit hashes. In `bloom` a foreign hash counts as seen with falsePositiveRate; `seenStats.expectedLost` counts the pages never crawled for it. No mode has false negatives.
  *
  *   I1  What was admitted and not removed is found: in the hot table, or in the bloom and (tiered) in the cold tier.
- *   I2  Live entries are in the hot table.
+ *   I2  Entries that name memory are in the hot table.
  *   I3  exact, tiered: what was never admitted is new, whatever the bloom says.
  *   I4  A failed call leaves the set as it was.
  *
@@ -276,6 +276,23 @@ export function seenReplace(
   if (slot === 0 || u32[slot >>> 2] !== before) return false;
   if (seen.bloom !== undefined) return seenSet(seen, lo, hi, value);
   u32[slot >>> 2] = value;
+  return true;
+}
+
+/** Before `entries` hashes come back into the hot table by `seenWarm`: pays for what has to leave it. Never throws. */
+export function seenMakeRoom({ tiered }: SeenSet, entries: number): void {
+  if (tiered !== undefined) tieredMakeRoom(tiered, entries);
+}
+
+/**
+ * Writes what the cold tier alone knows of a hash into the hot table, without asking it: the caller knows. Where the hot table
+ * has an entry that one stays. False when memory is exhausted. @hot
+ */
+export function seenWarm(seen: SeenSet, lo: number, hi: number, value: number): boolean {
+  const slot = tableInsert(seen.table, lo, hi);
+  if (slot === 0) return false;
+  const { u32 } = seen.kernel.region.views;
+  if (u32[slot >>> 2] === TABLE_CLAIMED) u32[slot >>> 2] = value;
   return true;
 }
 

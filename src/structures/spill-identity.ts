@@ -4,6 +4,8 @@
  *
  *   I1  The value names the one place where the identity's record lies.
  *   I2  A depth below SPILL_DEPTH_MAX is the record's depth; SPILL_DEPTH_MAX: what its entry says.
+ *   I3  In mode tiered the value may be in the cold tier alone. There no spilled record loses its identity and none is lowered
+ *       where it lies: whoever would do that brings it into memory first. So what the hot table does not know is its own.
  */
 import {
   SPILL_DEPTH_MAX,
@@ -20,7 +22,7 @@ import {
   setRecordDepth,
   setRecordFlags,
 } from "./record.ts";
-import { type SeenSet, seenSlot } from "./seen-set.ts";
+import { type SeenSet, seenSlot, seenWarm } from "./seen-set.ts";
 import { entryFlags, entryHi, entryLo, setEntryDepth } from "./spill-pack.ts";
 import type { Store } from "./store.ts";
 
@@ -60,6 +62,18 @@ export function markSpilled(seen: SeenSet, store: Store, record: number, place: 
   if (slot === 0 || u32[slot >>> 2] !== record) return;
   const depth = Math.min(recordDepth(store, record), SPILL_DEPTH_MAX);
   u32[slot >>> 2] = SPILL_VALUE + place * SPILL_DEPTH_STEP + depth;
+}
+
+/**
+ * Makes room in the hot table for the identity of a record that comes back, as far as the cold tier alone has it (I3); false:
+ * memory is exhausted. @hot
+ */
+export function warmSpilled(seen: SeenSet, store: Store, record: number, place: number): boolean {
+  if (seen.tiered === undefined) return true;
+  if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) return true;
+  const depth = Math.min(recordDepth(store, record), SPILL_DEPTH_MAX);
+  const value = SPILL_VALUE + place * SPILL_DEPTH_STEP + depth;
+  return seenWarm(seen, recordLo(store, record), recordHi(store, record), value);
 }
 
 /** A record came back from a place: its identity names it again, or it has lost it meanwhile. @hot */

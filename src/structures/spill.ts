@@ -12,8 +12,8 @@
  *
  *   I1  A record stands in memory or in one block, never in both; entries marked gone are nowhere.
  *   I2  `spillReady` leaves the lane's best record in memory, if the lane has one at all: order does not know of tiers.
- *   I3  The identity of a spilled record holds SPILL_VALUE with its place and its depth as last sighted; where the seen-set
- *       says something else, the identity was forgotten and the record goes on without one.
+ *   I3  The identity of a spilled record holds SPILL_VALUE with its place and its depth as last sighted; where the hot table
+ *       says something else, the identity was forgotten and the record goes on without one (spill-identity.ts).
  *   I4  A lane with blocks stays among its owner's lanes, whether or not it has records in memory.
  *   I5  A failed call leaves lane, chain and seen-set as they were.
  *
@@ -58,7 +58,7 @@ import {
   recordQueue,
   recordState,
 } from "./record.ts";
-import type { SeenSet } from "./seen-set.ts";
+import { type SeenSet, seenMakeRoom } from "./seen-set.ts";
 import { chainOf, dropChain, farEnd, goneBytes, isGone, turnChain } from "./spill-chain.ts";
 import {
   adoptSpilled,
@@ -67,6 +67,7 @@ import {
   markSpilled,
   ownsIdentity,
   spilledPlace,
+  warmSpilled,
   withDepth,
 } from "./spill-identity.ts";
 import {
@@ -347,15 +348,16 @@ function refill(spill: Spill, block: number, isLifo: boolean): void {
   const lane = word(store, block, SPILL_LANE_WORD);
   const place = word(store, block, SPILL_PLACE_WORD);
   const entries = readBlock(spill, block);
+  seenMakeRoom(seen, entries);
   let count = 0;
   for (let index = 0, at = 0; index < entries; index++) {
     if (!isGone(store, block, index)) {
       const record = unpackRecord(store, spill.words, at, unpacking);
-      if (record === 0) {
+      if (record !== 0) spill.handles[count++] = record;
+      if (record === 0 || !warmSpilled(seen, store, record, place)) {
         for (let made = 0; made < count; made++) recordFree(store, spill.handles[made] as number);
         throw outOfMemory(spill);
       }
-      spill.handles[count++] = record;
     }
     at += entryWords(spill.words, at);
   }
@@ -383,6 +385,10 @@ function takeEntry(spill: Spill, block: number, index: number, at: number): numb
 /** An unpacked record joins its lane; its entry is gone. */
 function enter(spill: Spill, block: number, index: number, record: number): number {
   const { store, seen } = spill;
+  if (!warmSpilled(seen, store, record, word(store, block, SPILL_PLACE_WORD))) {
+    recordFree(store, record);
+    throw outOfMemory(spill);
+  }
   if (word(store, block, SPILL_LIVE_WORD) > 1) markGone(spill, block, index, record);
   adoptSpilled(seen, store, record, word(store, block, SPILL_PLACE_WORD));
   laneInsert(store.region, word(store, block, SPILL_LANE_WORD), record);

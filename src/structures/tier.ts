@@ -6,6 +6,7 @@
  *
  * The owner thread alone calls a tier, and every call returns when it is done. Arrays passed in stay the caller's.
  */
+import { SPILL_VALUE } from "../layout/spill.ts";
 import { TABLE_RESERVED_MIN } from "../layout/table.ts";
 
 export interface ColdStats {
@@ -21,12 +22,12 @@ export interface ColdStats {
 
 /**
  * Exact set of (64-bit hash, u32 value) pairs on a slower medium. Value 0 is never stored: it means absent.
- * Hashes are two words each: lo, hi.
+ * Hashes are two words each: lo, hi. Passing values (`isPassing`) that an earlier process stored read as COLD_REMOVED.
  */
 export interface ColdTier {
-  /** Once, before everything else: checks what is there and shows every hash, in blocks. */
+  /** Once, before everything else: checks what is there and shows every hash that has a value, once, in blocks. */
   load(visit: (hashes: Uint32Array, count: number) => void): void;
-  /** values[i] = the value added last for hash i, or 0. One read of 4 KiB per run and hash at most. */
+  /** values[i] = the value added last for hash i, or 0; COLD_REMOVED is 0 as well. One read of 4 KiB per run and hash at most. */
   has(hashes: Uint32Array, count: number, values: Uint32Array): void;
   /**
    * Adds distinct hashes in any order; durable when it returns. Throws DISK_FULL and leaves the tier as it was.
@@ -69,6 +70,14 @@ export interface ColdBatch {
  * and what is finished lies above those.
  */
 export const COLD_REMOVED = TABLE_RESERVED_MIN;
+
+/**
+ * Whether a value names a place of this process alone (layout/spill.ts): to the next one it says nothing, since the record
+ * behind it comes back from snapshot and journal. @hot
+ */
+export function isPassing(value: number): boolean {
+  return value >= SPILL_VALUE && value < COLD_REMOVED;
+}
 
 export interface SpillStats {
   readonly blocks: number;

@@ -1,6 +1,6 @@
 /**
  * What comes back from a directory, against the frontier that wrote it: random programs, stopped at random calls as a
- * kill would, with snapshots being written beside them. Everything must be equal: records, places, clocks, identities,
+ * kill would, with snapshots being written beside them; half of them with everything on disk that may go there. Everything must be equal: records, places, clocks, identities,
  * counters. The running frontier is the model.
  */
 import { expect, test } from "vitest";
@@ -34,7 +34,8 @@ async function run(seed: number): Promise<void> {
   };
   let files = createMemoryFiles();
   let clock = createVirtualClock(1_000);
-  let rig = await openRig(files, clock, options);
+  const isTight = random.below(2) === 0;
+  let rig = await openRig(files, clock, options, isTight);
   let held: Lease[] = [];
   for (let call = 0; call < CALLS; call++) {
     act(rig, random, held);
@@ -43,7 +44,12 @@ async function run(seed: number): Promise<void> {
     if (random.below(20) > 0) continue;
     await rig.frontier.flush();
     const known = knownOf(rig);
-    const copy = await openRig(killedFiles(files), createVirtualClock(clock.now()), options);
+    const copy = await openRig(
+      killedFiles(files),
+      createVirtualClock(clock.now()),
+      options,
+      isTight,
+    );
     verifyFrontier(copy.frontier);
     expect(await damageOf(copy.frontier)).toEqual([]);
     expect(knownOf(copy)).toEqual(known);

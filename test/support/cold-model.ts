@@ -6,7 +6,7 @@ import { createKernel } from "../../src/kernel/kernel.ts";
 import type { ColdIdentity } from "../../src/persistence/cold-run.ts";
 import { sortedOrder } from "../../src/persistence/cold-sort.ts";
 import { createColdTier } from "../../src/persistence/cold-tier.ts";
-import { COLD_REMOVED, type ColdTier } from "../../src/structures/tier.ts";
+import { COLD_REMOVED, type ColdTier, isPassing } from "../../src/structures/tier.ts";
 import type { MemoryFiles } from "./memory-files.ts";
 
 export const COLD_IDENTITY = { algorithm: 1, secretCheck: [0x12345678, 0x9abcdef0] } as const;
@@ -44,6 +44,15 @@ export function findCold(tier: ColdTier, lo: number, hi: number): number {
   tier.has(new Uint32Array([lo, hi]), 1, values);
   // Whether a removal is still remembered depends on merges; both answers mean absent.
   return values[0] === COLD_REMOVED ? 0 : (values[0] as number);
+}
+
+/** Another process opens the files: what names places of the one before says nothing to it. */
+export function forgetPassing(model: ColdModel): ColdModel {
+  return new Map(
+    [...model].map(([key, entry]) =>
+      isPassing(entry.value) ? [key, { ...entry, value: COLD_REMOVED }] : [key, entry],
+    ),
+  );
 }
 
 export function expectColdModel(tier: ColdTier, model: ColdModel, pool: number): void {

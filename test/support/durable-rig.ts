@@ -9,11 +9,15 @@ import {
   memberAddress,
 } from "../../src/structures/group-table.ts";
 import { MemoryFrontier } from "../../src/engine/frontier.ts";
-import { normalizeOptions } from "../../src/engine/options.ts";
+import { normalizeOptions, type Settings } from "../../src/engine/options.ts";
 import type { FrontierOptions } from "../../src/engine/types.ts";
 import { coreOf } from "../../src/engine/verify.ts";
 import { finishedView, hostOf, sequenceOf } from "../../src/frontier/transition.ts";
+import { lookSpilled, placesSpilled } from "../../src/frontier/spilling.ts";
 import { noteRecords } from "../../src/frontier/walk.ts";
+import { coldReading, openColdWalk } from "../../src/persistence/cold-read.ts";
+import { coldWalkNext } from "../../src/persistence/cold-walk.ts";
+import { openSpillTier } from "../../src/persistence/spill-files.ts";
 import type { Files } from "../../src/persistence/files.ts";
 import {
   closeWalk,
@@ -28,7 +32,7 @@ import * as host from "../../src/structures/host-table.ts";
 import * as record from "../../src/structures/record.ts";
 import { seenFind } from "../../src/structures/seen-set.ts";
 import { recordUrl } from "../../src/structures/scratch.ts";
-import { float, word } from "../../src/structures/store.ts";
+import { float, storeSecret, word } from "../../src/structures/store.ts";
 import { createMemoryFiles, type MemoryFiles } from "./memory-files.ts";
 
 export type VirtualClock = ReturnType<typeof createVirtualClock>;
@@ -39,20 +43,39 @@ export interface DurableRig {
   readonly clock: VirtualClock;
 }
 
-/** Opens "/dir" of some files; the pages are few, so that thousands can be opened. */
+/**
+ * Opens "/dir" of some files; the pages are few, so that thousands can be opened. `isTight`: whatever may leave memory does, to
+ * spill blocks of any size and to the cold tier.
+ */
 export async function openRig(
   files: Files,
   clock: VirtualClock,
   options: FrontierOptions = {},
+  isTight = false,
 ): Promise<DurableRig> {
-  const settings = normalizeOptions({ directory: "/dir", clock, seed: 1, ...options });
+  const bounds =
+    isTight && options.seen === undefined ? { seen: { memoryBytes: TIGHT_BYTES } } : {};
+  const settings = normalizeOptions({ directory: "/dir", clock, seed: 1, ...bounds, ...options });
   const frontier = await MemoryFrontier.open({
     ...settings,
     files,
+    ...(isTight ? tightSpill() : {}),
     pageCountMax: 1024,
     snapshotRows: 3,
   });
   return { frontier, files, clock };
+}
+
+/** A hot table of some dozen entries. */
+const TIGHT_BYTES = 1_000;
+
+function tightSpill(): Partial<Settings> {
+  const tier = openSpillTier({
+    directory: "/spill",
+    files: createMemoryFiles(),
+    segmentBytes: 4096,
+  });
+  return { memoryBytes: 1, spill: { tier, blockLeast: 1, isLogged: true } };
 }
 
 /** The same in memory, from a file of those files where there is one. */
@@ -94,7 +117,7 @@ const PENDING = record.RECORD_PENDING;
  * Everything that must survive; leases are told as what they come back as. Idle hosts that nothing was ever said of do not
  * survive in a directory; a file of a frontier in memory has them (`hasIdle`).
  */
-export function knownOf({ clock, frontier }: DurableRig, hasIdle = false): Known {
+export function knownOf({ clock, files, frontier }: DurableRig, hasIdle = false): Known {
   const core = coreOf(frontier);
   const { depths, rejected, leases: _leases, ...counters } = core.counters;
   const gauges = { ...counters, pending: counters.pending + counters.leased, leased: 0 };
@@ -107,7 +130,7 @@ export function knownOf({ clock, frontier }: DurableRig, hasIdle = false): Known
     },
     records: recordsOf(core),
     hosts: hostsOf(core, hasIdle),
-    finished: finishedOf(core),
+    finished: finishedOf(core, files),
     epochs: epochsOf(core),
     groups: groupsOf(core, clock.now()),
     state: frontier.state,
@@ -117,8 +140,7 @@ export function knownOf({ clock, frontier }: DurableRig, hasIdle = false): Known
 function recordsOf(core: Core): Array<Record<string, unknown>> {
   const noted = noteRecords(core, new Set(["pending", "waiting", "leased", "failed", "done"]));
   const views: Array<Record<string, unknown>> = [];
-  for (let index = 0; index < noted.count; index++) {
-    const one = noted.handles[index] as number;
+  const view = (one: number): void => {
     const { store } = core;
     const state = record.recordState(store, one);
     const blob = record.recordBlob(store, one);
@@ -142,7 +164,9 @@ function recordsOf(core: Core): Array<Record<string, unknown>> {
       maxAttempts: blob === 0 ? 0 : record.blobMaxAttempts(store, blob),
       parent: parent === 0 ? "" : record.parentFingerprint(store, parent),
     });
-  }
+  };
+  for (let index = 0; index < noted.count; index++) view(noted.handles[index] as number);
+  for (const place of placesSpilled(core)) lookSpilled(core, place, view);
   return views.sort((a, b) => (a.sequence as number) - (b.sequence as number));
 }
 
@@ -199,19 +223,33 @@ function epochsOf({ epochs, seen }: Core): Record<string, readonly string[]> {
   return Object.fromEntries(Object.entries(views).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function finishedOf(core: Core): string[] {
+/** Of the hot table, and of the cold tier what that does not know better. */
+function finishedOf(core: Core, files: Files): string[] {
   const lines: string[] = [];
+  const hot = new Set<string>();
+  const add = (lo: number, hi: number, value: number): void => {
+    if (value < 0x8000_0000) return;
+    lines.push(`${hi}:${lo} ${JSON.stringify(finishedView(value))}`);
+  };
   const walk = openWalk(core.seen.table);
   while (walkNext(walk)) {
     const { u32 } = core.store.region.views;
     for (let index = 0; index < walk.count; index++) {
-      const value = u32[walkValue(walk, index)] as number;
-      if (value < 0x8000_0000) continue;
       const at = walkHash(walk, index);
-      lines.push(`${u32[at + 1]}:${u32[at]} ${JSON.stringify(finishedView(value))}`);
+      const lo = u32[at] as number;
+      const hi = u32[at + 1] as number;
+      hot.add(`${hi}:${lo}`);
+      add(lo, hi, u32[walkValue(walk, index)] as number);
     }
   }
   closeWalk(walk);
+  const reading = coldReading({ files, directory: "/dir/default" }, storeSecret(core.store));
+  if (core.seen.tiered === undefined || reading === undefined) return lines.sort();
+  const { walk: cold, close } = openColdWalk(reading);
+  while (coldWalkNext(cold)) {
+    if (!hot.has(`${cold.hi}:${cold.lo}`)) add(cold.lo, cold.hi, cold.value);
+  }
+  close();
   return lines.sort();
 }
 

@@ -7,6 +7,8 @@ import { MemoryFrontier } from "../../../src/engine/frontier.ts";
 import { normalizeOptions } from "../../../src/engine/options.ts";
 import type { Frontier, FrontierOptions, Rule } from "../../../src/engine/types.ts";
 import { coreOf, verifyFrontier } from "../../../src/engine/verify.ts";
+import { seenHot } from "../../../src/structures/seen-set.ts";
+import { hotMax } from "../../../src/structures/seen-sizes.ts";
 
 const directories: string[] = [];
 
@@ -217,6 +219,35 @@ describe("pending records beyond memoryBytes", () => {
 });
 
 describe("the tiered seen-set", () => {
+  it("keeps to its bound while the identities in it are those of spilled records", async () => {
+    const seen = { memoryBytes: 400_000 };
+    const options = { directory: temporary(), memoryBytes: 400_000, seen };
+    let frontier = await open(options);
+    const hot: number[] = [];
+    const urls = urlsOf(0, 60_000);
+    for (let start = 0; start < urls.length; start += 1000) {
+      frontier.pushMany(urls.slice(start, start + 1000));
+      hot.push(seenHot(coreOf(frontier).seen));
+    }
+    // What is in memory has its identity there; the rest is on disk, but for what a pass has still to move.
+    expect(hot.at(-1)).toBeGreaterThan(1_000);
+    expect(Math.max(...hot)).toBeLessThan(2 * hotMax(seen.memoryBytes) + 5_000);
+    expect(coreOf(frontier).seen.tiered?.cold.stats().count).toBeGreaterThan(30_000);
+    expect(frontier.pushMany(urls.slice(0, 20_000)).duplicate).toBe(20_000);
+    expect(frontier.record(urls[30_000] as string)).toMatchObject({ state: "pending" });
+    expect(frontier.report()).toMatchObject({ pending: 60_000, seen: 60_000 });
+    verifyFrontier(frontier);
+    await frontier.close();
+    frontier = await open(options);
+    expect(frontier.report()).toMatchObject({ pending: 60_000, seen: 60_000 });
+    expect(frontier.pushMany(urls.slice(0, 20_000)).duplicate).toBe(20_000);
+    expect(drainAll(frontier).map((line) => line.split(" ")[0])).toEqual(urls);
+    expect(frontier.pushMany(urls.slice(0, 20_000)).duplicate).toBe(20_000);
+    expect(Math.max(seenHot(coreOf(frontier).seen))).toBeLessThan(2 * hotMax(seen.memoryBytes));
+    verifyFrontier(frontier);
+    await frontier.close({ discard: true });
+  });
+
   it("knows nothing any more after a clear, nor after a restart that replays it", async () => {
     const options = { directory: temporary(), seen: { memoryBytes: 200_000 } };
     let frontier = await open(options);

@@ -10,6 +10,7 @@ import {
   coldKernel,
   expectColdModel,
   findCold,
+  forgetPassing,
   openColdTier,
 } from "../../support/cold-model.ts";
 import { type MemoryFiles, PowerCut, createMemoryFiles } from "../../support/memory-files.ts";
@@ -74,7 +75,8 @@ describe("cold commits, failing disk", () => {
             findCold(tier, lo, hi) === value,
         );
         whereKept += Number(isThere);
-        expectColdModel(tier, isThere ? new Map([...model, ...underWay]) : model, POOL);
+        const known = isThere ? new Map([...model, ...underWay]) : model;
+        expectColdModel(tier, forgetPassing(known), POOL);
         addToCold(tier, coldBatchFrom(createRandom(cut), 50, POOL)); // and it goes on
         tier.close();
         expect(after.names().filter((name) => name.endsWith(".tmp"))).toEqual([]);
@@ -109,7 +111,7 @@ describe("cold commits, failing disk", () => {
     while (tier.step(10_000) > 0);
     tier.close();
     const again = openColdTier(files);
-    expectColdModel(again, model, 5000);
+    expectColdModel(again, forgetPassing(model), 5000);
     again.close();
     verifyRegion(coldKernel.region);
   });
@@ -148,7 +150,8 @@ describe("cold commits, failing disk", () => {
       expect(files.openCount()).toBe(0);
       const again = openColdTier(files);
       // The manifest was replaced again since, or the failed batch came last and may be listed.
-      if (failed === undefined || failed.size === 0) expectColdModel(again, model, POOL);
+      if (failed === undefined || failed.size === 0)
+        expectColdModel(again, forgetPassing(model), POOL);
       again.close();
     }
     expect(regionBytes(coldKernel.region)).toBe(pages);
