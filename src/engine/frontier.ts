@@ -37,6 +37,7 @@ import { readDefaults, readRequest, requestOf, withKey } from "./request.ts";
 import { createRuntime, type Runtime, type RuntimeHooks } from "./runtime.ts";
 import { Sharing } from "./sharing.ts";
 import { forget, remove, requeue, STEERING_BYTES, update } from "./steering.ts";
+import { plainCopy } from "./stored.ts";
 import type {
   Explanation,
   Frontier,
@@ -73,7 +74,7 @@ export class MemoryFrontier implements Frontier {
 
   /** Secret of the keyed hash, where files name identities by it. */
   #secret: Uint32Array | undefined;
-  /** As they were given last; undefined: none ever were. */
+  /** In memory, as they were given last; undefined: none ever were. */
   #rulesNow: Settings["rulesGiven"];
   #keeper: RecordKeeper | undefined;
   /** The last file that was asked for. */
@@ -99,7 +100,7 @@ export class MemoryFrontier implements Frontier {
       fingerprintOf(requestOf(url, extras), key),
     );
     nameCore(this, () => life.need().core);
-    this.#rulesNow = settings.rulesGiven;
+    this.#rulesNow = plainCopy(settings.rulesGiven);
     if (settings.directory !== undefined || settings.from !== undefined) return;
     this.#secret = entropyWords(4);
     this.#start(createRuntime(settings, this.#hooks, undefined, { secret: this.#secret }));
@@ -346,8 +347,8 @@ export class MemoryFrontier implements Frontier {
     const { core, nowMs } = this.#life.need();
     step(core, nowMs);
     this.#life.durable?.need(STEERING_BYTES);
-    installRules(core, list, version ?? nextVersion(core.version));
-    this.#rulesNow = rules;
+    installRules(core, list, version ?? nextVersion(core.version), nowMs);
+    if (this.#settings.directory === undefined) this.#rulesNow = plainCopy(rules);
     core.log?.note("rules", storedRules(rules, core.version));
     this.#life.chores.rulesChanged(core, nowMs);
     this.#sharing.refresh();

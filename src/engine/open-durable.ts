@@ -194,7 +194,7 @@ function restoreRules(
   if (note === undefined || note === null) return;
   const { rules, version } = note as { rules: Rule[]; version: number | string };
   const list = normalizeRules(rules, settings.defaults, settings.seen.mode);
-  installRules(core, list, version);
+  installRules(core, list, version, settings.clock.now());
 }
 
 function noteOf(found: Recovered | undefined, name: string): unknown {

@@ -98,7 +98,8 @@ export function createRuntime(
     scratch: createScratch(store),
     spilling: spillingOf(settings, store, seen, tiers),
   };
-  installRules(core, before?.core ?? settings.rules, before?.core.version ?? 0);
+  const { core: list = settings.rules, nowMs = 0 } = before ?? {};
+  installRules(core, list, before?.core.version ?? 0, nowMs);
   if (before !== undefined) carryHosts(before.core, core, before.nowMs);
   const batch = createUrlBatch(kernel, { maxUrlBytes: settings.maxUrlBytes });
   store.region.views.u32.set(secret, batch.area.secret >>> 2);

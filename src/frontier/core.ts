@@ -112,8 +112,11 @@ export interface Core {
   /** Groups by the time they may go again. */
   readonly groupClocks: Heap;
   readonly groups: GroupTable;
-  /** Kinds of group that rules have had: 'domain', 'address', functions; a kind keeps its number. */
+  /** Kinds of group that rules have had: 'domain', 'address', functions (group-kinds.ts). */
   readonly groupKinds: GroupBy[];
+  /** When each kind came to what it is, in stamps; the last one given. */
+  readonly groupStamps: number[];
+  groupStamp: number;
   /** A user's function is being asked from within: it must not come back in. */
   isAsking: boolean;
   /** Lane of failed records, in the order of their failing. */

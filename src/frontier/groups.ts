@@ -33,14 +33,15 @@ import {
   gateFind,
   gateOpen,
   groupFree,
-  groupOpen,
   memberAddress,
   memberFree,
   memberGroup,
   memberGrow,
   memberKinds,
   memberSet,
+  memberStamp,
   QUEUE_GATE_WORD,
+  setMemberStamp,
 } from "../structures/group-table.ts";
 import {
   createHeap,
@@ -55,7 +56,6 @@ import {
 import {
   HOST_LEASED_WORD,
   HOST_QUEUES_WORD,
-  hostName,
   QUEUE_HOST_WORD,
   QUEUE_NEXT_WORD,
   QUEUE_RANK_WORD,
@@ -67,8 +67,8 @@ import { ranksBest, ranksInsert, ranksRemove } from "../structures/ranks.ts";
 import { recordKey, recordPlace, recordQueue, setRecordKey } from "../structures/record.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import { timelineItems } from "../structures/timeline.ts";
-import { registrableDomain } from "../url/domain.ts";
 import { type Core, type RuleState, ruleAt, ruleOfQueue } from "./core.ts";
+import { askGroup, isAsked, isKindNew, numberKinds, openGroup } from "./group-kinds.ts";
 import type { GroupBy, GroupTerm } from "./policy.ts";
 import { sharesJoin } from "./shares.ts";
 
@@ -83,9 +83,15 @@ export interface GroupHold {
 export function createGroups(
   store: Core["store"],
   before: readonly GroupBy[] = [],
-): Pick<Core, "groupClocks" | "groups" | "groupKinds" | "isAsking"> {
-  const groupClocks = createHeap(store.region);
-  return { groupClocks, groups: createGroupTable(store), groupKinds: [...before], isAsking: false };
+): Pick<Core, "groupClocks" | "groups" | "groupKinds" | "groupStamp" | "groupStamps" | "isAsking"> {
+  return {
+    groupClocks: createHeap(store.region),
+    groups: createGroupTable(store),
+    groupKinds: [...before],
+    groupStamps: before.map(() => 0),
+    groupStamp: 0,
+    isAsking: false,
+  };
 }
 
 /** Whether a host queue is in the care of groups, now or under the policy before this one. */
@@ -104,9 +110,9 @@ export function settleGrouped(
   const { store } = core;
   const rule = ruleOfQueue(core, queue);
   const host = word(store, queue, QUEUE_HOST_WORD);
+  joinGroups(core, host, nowMs);
   const isAway = recordPlace(store, queue) === 0;
   if (heapPeekKey(core.groupClocks) <= nowMs) wakeGroups(core, nowMs); // I2, before anything passes
-  joinGroups(core, host);
   if (!isAway && float(store, queue, QUEUE_RANK_WORD) === rank) {
     if (recordKey(store, queue) === key && rule.policy.groups.length > 0) return;
   }
@@ -134,8 +140,8 @@ export function reserveGroups(
   countLease(core, host, 1);
   if (rule.policy.groups.length === 0) return undefined;
   const holds: GroupHold[] = [];
-  for (const { by, delayMs } of rule.policy.groups) {
-    const group = memberGroup(core.store, host, kindOf(core, by));
+  for (const { kind, delayMs } of rule.policy.groups) {
+    const group = memberGroup(core.store, host, kind);
     if (group === 0) continue;
     const readyBefore = float(core.store, group, GROUP_READY_AT_WORD);
     const readySet = Math.max(readyBefore, nowMs + delayMs);
@@ -148,8 +154,8 @@ export function reserveGroups(
 /** A visit of the host ended at `endMs`: its groups count one lease less, and their delays start anew. */
 export function endGroups(core: Core, host: number, rule: RuleState, endMs: number): void {
   countLease(core, host, -1);
-  for (const { by, delayMs } of rule.policy.groups) {
-    const group = memberGroup(core.store, host, kindOf(core, by));
+  for (const { kind, delayMs } of rule.policy.groups) {
+    const group = memberGroup(core.store, host, kind);
     if (group === 0) continue;
     const readyAt = Math.max(float(core.store, group, GROUP_READY_AT_WORD), endMs + delayMs);
     setFloat(core.store, group, GROUP_READY_AT_WORD, readyAt);
@@ -191,8 +197,8 @@ export function wakeGroups(core: Core, nowMs: number): void {
 /** The time before which a group of the host lets nothing of a rule out; −Infinity: none holds it by time. */
 export function groupClock(core: Core, host: number, rule: RuleState): number {
   let atMs = Number.NEGATIVE_INFINITY;
-  for (const { by } of rule.policy.groups) {
-    const group = memberGroup(core.store, host, kindOf(core, by));
+  for (const { kind } of rule.policy.groups) {
+    const group = memberGroup(core.store, host, kind);
     if (group !== 0) atMs = Math.max(atMs, float(core.store, group, GROUP_READY_AT_WORD));
   }
   return atMs;
@@ -200,8 +206,8 @@ export function groupClock(core: Core, host: number, rule: RuleState): number {
 
 /** Whether a group of the host has as many leases out as a rule allows. */
 export function isGroupFull(core: Core, host: number, rule: RuleState): boolean {
-  return rule.policy.groups.some(({ by, limit }) => {
-    const group = memberGroup(core.store, host, kindOf(core, by));
+  return rule.policy.groups.some(({ kind, limit }) => {
+    const group = memberGroup(core.store, host, kind);
     return group !== 0 && word(core.store, group, GROUP_LEASED_WORD) >= limit;
   });
 }
@@ -273,7 +279,7 @@ function place(core: Core, queue: number, rule: RuleState, nowMs: number): void 
   const host = word(store, queue, QUEUE_HOST_WORD);
   const gates: number[] = [];
   for (const term of rule.policy.groups) {
-    const group = memberGroup(store, host, kindOf(core, term.by));
+    const group = memberGroup(store, host, term.kind);
     if (group === 0) continue;
     const gate = gateOpen(store, group, rule.handle);
     if (gate === 0) throw memoryFull();
@@ -325,7 +331,7 @@ function advanceGate(core: Core, gate: number, nowMs: number): void {
   const group = word(store, gate, GATE_GROUP_WORD);
   const rule = ruleAt(core, word(store, gate, GATE_RULE_WORD));
   const kind = word(store, group, GROUP_KIND_WORD);
-  const term = rule.policy.groups.find(({ by }) => kindOf(core, by) === kind);
+  const term = rule.policy.groups.find((each) => each.kind === kind);
   const front = word(store, gate, GATE_FRONT_WORD);
   if (term !== undefined && !isOpen(core, group, term, nowMs)) {
     if (front === 0) return;
@@ -412,25 +418,51 @@ function isMember(core: Core, host: number, group: number): boolean {
   return false;
 }
 
-/** The number of a kind of group; kinds are counted as rules bring them. */
-function kindOf(core: Core, by: GroupBy): number {
-  const known = core.groupKinds.indexOf(by);
-  return known >= 0 ? known : core.groupKinds.push(by) - 1;
+/**
+ * Asks a host about every kind of group that it was not asked about as it is now. Whoever has work for a rule with groups, or a
+ * lease, is asked: a rule heeds its limit against all leases of the group, whatever rule they are under. @hot
+ */
+export function joinGroups(core: Core, host: number, nowMs: number): void {
+  if (!isAsked(core, host)) askHost(core, host, nowMs);
 }
 
-/**
- * Asks a host about every kind of group that it was not asked about yet. Whoever has work for a rule with groups, or a lease, is
- * asked: a rule heeds its limit against all leases of the group, whatever rule they are under.
- */
-export function joinGroups(core: Core, host: number): void {
+function askHost(core: Core, host: number, nowMs: number): void {
   const { groupKinds, store } = core;
   const had = memberKinds(store, host);
-  if (had === groupKinds.length) return;
+  const stamp = memberStamp(store, host);
   if (!memberGrow(store, host, groupKinds.length)) throw memoryFull();
-  for (let kind = had; kind < groupKinds.length; kind++) {
-    const name = nameIn(core, host, groupKinds[kind] as GroupBy);
-    if (name !== undefined) moveMember(core, host, kind, openGroup(core, kind, name));
+  setMemberStamp(store, host, core.groupStamp);
+  for (let kind = 0; kind < groupKinds.length; kind++) {
+    if (!isKindNew(core, kind, had, stamp)) continue;
+    const group = askGroup(core, host, kind);
+    if (kind >= had) moveMember(core, host, kind, group);
+    else changeGroup(core, { host, kind, group }, nowMs);
   }
+}
+
+/** A host belongs to another group from now on; rules that have gone may have queues of it at the gates of the one before. */
+function changeGroup(
+  core: Core,
+  { host, kind, group }: { host: number; kind: number; group: number },
+  nowMs: number,
+): void {
+  const { store } = core;
+  const before = memberGroup(store, host, kind);
+  if (before === group) return;
+  const standing: number[] = [];
+  let queue = word(store, host, HOST_QUEUES_WORD);
+  for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+    if (recordPlace(store, queue) === 0) continue;
+    takeAway(core, queue);
+    standing.push(queue);
+  }
+  moveMember(core, host, kind, group);
+  if (before !== 0) {
+    advanceGroup(core, before, nowMs);
+    freeIdle(core, before, nowMs);
+  }
+  for (const each of standing) place(core, each, ruleOfQueue(core, each), nowMs);
+  advanceHost(core, host, nowMs);
 }
 
 /** Puts a host with the leases it has into another group of a kind. */
@@ -448,42 +480,10 @@ function moveMember(core: Core, host: number, kind: number, group: number): void
   memberSet(store, host, kind, group);
 }
 
-/** What a kind of group is called in files. Functions are told apart by the order in which rules brought them. */
-function labelOf({ groupKinds }: Core, kind: number): string {
-  const by = groupKinds[kind] as GroupBy;
-  if (typeof by !== "function") return by;
-  const before = groupKinds.slice(0, kind).filter((other) => typeof other === "function");
-  return `own ${before.length}`;
-}
-
-/** Tells the kinds of a set of rules in its order, so that files mean the same ones; hosts that have leases out are asked at once. */
-export function noteKinds(core: Core): void {
-  const had = core.groupKinds.length;
-  for (const { policy } of core.active) for (const { by } of policy.groups) kindOf(core, by);
-  if (core.groupKinds.length === had) return;
+/** Takes the kinds of a set of rules; hosts that have leases out are asked at once. */
+export function noteKinds(core: Core, nowMs: number): void {
+  if (!numberKinds(core)) return;
   for (const record of timelineItems(core.deadlines)) {
-    joinGroups(core, word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD));
-  }
-}
-
-function openGroup(core: Core, kind: number, name: string): number {
-  const group = groupOpen(core.groups, { label: labelOf(core, kind), kind }, name);
-  if (group === 0) throw memoryFull();
-  return group;
-}
-
-/** The name of a host's group of a kind; undefined: it has none. A function that throws or gives no text: the host alone. */
-function nameIn(core: Core, host: number, by: GroupBy): string | undefined {
-  if (by === "address") return memberAddress(core.store, host);
-  const name = hostName(core.store, host);
-  if (by === "domain") return registrableDomain(name);
-  core.isAsking = true; // the user's function must not come back in
-  try {
-    const group: unknown = by(name);
-    return typeof group === "string" && group !== "" ? group : name;
-  } catch {
-    return name;
-  } finally {
-    core.isAsking = false;
+    joinGroups(core, word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD), nowMs);
   }
 }

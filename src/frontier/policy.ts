@@ -61,6 +61,8 @@ export type GroupBy = "domain" | "address" | ((host: string) => string);
 
 export interface GroupTerm {
   readonly by: GroupBy;
+  /** The number of its kind, once a set of rules has brought it (group-kinds.ts). */
+  kind: number;
   readonly delayMs: number;
   readonly limit: number;
 }
@@ -189,6 +191,7 @@ function groupsOf(groups: Politeness["groups"], path: string): GroupTerm[] {
     }
     return {
       by,
+      kind: -1,
       delayMs: milliseconds(delayMs ?? 0, `${at}.delayMs`),
       limit: count(limit ?? Number.POSITIVE_INFINITY, `${at}.limit`, 1),
     };

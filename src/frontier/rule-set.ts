@@ -91,7 +91,12 @@ export function createRules(store: Core["store"]): RuleFields {
 }
 
 /** Takes a checked set; the sweep is begun. All that can fail comes before anything changes. */
-export function installRules(core: Core, list: RuleList, version: number | string): void {
+export function installRules(
+  core: Core,
+  list: RuleList,
+  version: number | string,
+  nowMs: number,
+): void {
   const { specs, orders } = list;
   const before = core.active;
   const changed: RuleState[] = [];
@@ -113,7 +118,7 @@ export function installRules(core: Core, list: RuleList, version: number | strin
   const matches = specs.map(({ match }) => match);
   const matcher = createMatcher(matches, core.matcher.memo);
   Object.assign(core, { active, orders, specs, version, matcher });
-  noteKinds(core);
+  noteKinds(core, nowMs);
   core.isEach = active.some(({ policy }) => !isPlainPolicy(policy));
   noteEpochs(core);
   core.isSpecial = active.some(({ key }) => needsMore(key));

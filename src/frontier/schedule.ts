@@ -354,7 +354,7 @@ export function wakeHosts(core: Core, nowMs: number): void {
 function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void {
   const { store } = core;
   out.sequence = ++core.leaseSequence;
-  if (hasGroups(core)) joinGroups(core, host);
+  if (hasGroups(core)) joinGroups(core, host, nowMs);
   setWord(store, host, HOST_LEASED_WORD, word(store, host, HOST_LEASED_WORD) + 1);
   const queue = recordQueue(store, out.record);
   out.holds = hasGroups(core)

@@ -101,8 +101,8 @@ function verifyClock(core: Core, group: number): number {
 function verifyGate(core: Core, group: number, gate: number): void {
   const { store } = core;
   const rule = ruleAt(core, word(store, gate, GATE_RULE_WORD));
-  const by = core.groupKinds[word(store, group, GROUP_KIND_WORD)];
-  const term = rule.policy.groups.find((each) => each.by === by);
+  const kind = word(store, group, GROUP_KIND_WORD);
+  const term = rule.policy.groups.find((each) => each.kind === kind);
   if (term === undefined) return;
   const front = word(store, gate, GATE_FRONT_WORD);
   if (front !== 0) {

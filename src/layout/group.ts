@@ -23,7 +23,7 @@
  *      0  kinds              how many words follow the head
  *      1  address            handle of its bytes, or 0: not known
  *      2  address bytes
- *      3  reserved
+ *      3  stamp              of the kinds that it was asked about
  *     4…  group              one for each kind of group there is; 0: none
  */
 export const GROUP_LEASED_WORD = 5;
@@ -47,4 +47,5 @@ export const GATE_SIZE_BYTES = 24;
 export const MEMBER_KINDS_WORD = 0;
 export const MEMBER_ADDRESS_WORD = 1;
 export const MEMBER_ADDRESS_BYTES_WORD = 2;
+export const MEMBER_STAMP_WORD = 3;
 export const MEMBER_GROUPS_WORD = 4;

@@ -61,6 +61,8 @@ export interface Revival {
   ruleIds: readonly string[];
   /** The same, by index, as they were asked for. */
   readonly rules: RuleState[];
+  /** Those that came back as gone, by id, and the core that they came back to. */
+  readonly gone: { core: Core; byId: Map<string, RuleState> };
   /** The last note of each name, packed. */
   readonly notes: Map<string, Uint8Array>;
   /** Records that are never written, by what became of them. */
@@ -92,6 +94,7 @@ export interface Revival {
 export function createRevival(core: Core, remake: () => Core): Revival {
   return {
     ...{ remake, core, names: createNames(core), ruleIds: [], rules: [], notes: new Map() },
+    gone: { core, byId: new Map() },
     ...{
       volatileLive: 0,
       isAlone: false,
@@ -274,14 +277,15 @@ export function ruleOfIndex(revival: Revival, index: number): RuleState {
   if (known !== undefined) return known;
   const { core, ruleIds } = revival;
   const id = ruleIds[index] ?? "";
-  const rule = id === "" ? core.none : (ruleOfId(core, id) ?? goneRule(core, id));
+  const rule = id === "" ? core.none : (ruleOfId(core, id) ?? goneRule(revival, id));
   revival.rules[index] = rule;
   return rule;
 }
 
 /** Rules that the new set does not name: the sweep after the recovery finds their records new ones. */
-function goneRule(core: Core, id: string): RuleState {
-  const same = core.rules.find((rule) => rule.isGone && rule.id === id);
+function goneRule({ core, gone }: Revival, id: string): RuleState {
+  if (gone.core !== core) Object.assign(gone, { core, byId: new Map() });
+  const same = gone.byId.get(id);
   if (same !== undefined) return same;
   const index = core.rules.length;
   const handle = ruleQueueCreate(core.store, index);
@@ -298,6 +302,7 @@ function goneRule(core: Core, id: string): RuleState {
   });
   sharesAdd(core.shares, rule);
   rule.isGone = true;
+  gone.byId.set(id, rule);
   core.rules.push(rule);
   core.sole = undefined;
   return rule;

@@ -62,7 +62,7 @@ export function settleRevived(revival: Revival, nowMs: number): void {
   if (core.seen.bloom === undefined) counters.seen = core.seen.count;
   else core.seen.count = counters.seen;
   if (core.rules.some((rule) => rule.isGone && rule !== core.none))
-    installRules(core, core, core.version);
+    installRules(core, core, core.version, nowMs);
   if (revival.hasForgotten) dropEmptyEpochs(core);
 }
 

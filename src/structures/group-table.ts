@@ -19,6 +19,7 @@ import {
   MEMBER_ADDRESS_WORD,
   MEMBER_GROUPS_WORD,
   MEMBER_KINDS_WORD,
+  MEMBER_STAMP_WORD,
 } from "../layout/group.ts";
 import { HOST_GROUPS_WORD } from "../layout/host.ts";
 import { arenaGive, arenaTake } from "../memory/arena.ts";
@@ -152,6 +153,17 @@ export function gateOpen(store: Store, group: number, ruleQueue: number): number
 export function memberKinds(store: Store, host: number): number {
   const member = word(store, host, HOST_GROUPS_WORD);
   return member === 0 ? 0 : word(store, member, MEMBER_KINDS_WORD);
+}
+
+/** The stamp of the kinds when a host was asked last. */
+export function memberStamp(store: Store, host: number): number {
+  const member = word(store, host, HOST_GROUPS_WORD);
+  return member === 0 ? 0 : word(store, member, MEMBER_STAMP_WORD);
+}
+
+/** A host was asked about kinds of this stamp; it must have been asked about some. */
+export function setMemberStamp(store: Store, host: number, stamp: number): void {
+  setWord(store, word(store, host, HOST_GROUPS_WORD), MEMBER_STAMP_WORD, stamp);
 }
 
 /** The group of a host by kind, or 0. */

@@ -5,6 +5,7 @@
  *   may go      every group that the rule asks for has fewer leases than the limit, and its clock has passed
  *   readyAt     hand-out and end of visit raise it to now + the rule's delay for this kind of group; a release takes its own back
  *   address     not known: that group blocks nothing. Changed: the host goes, with its leases, to the other group
+ *   functions   one that a set of rules brings goes on in the place, and with the clocks, of one that the set does not name
  */
 import type { SyncGroup, SyncPolicy } from "./frontier-surface.ts";
 import { hostOf, type Model, type ModelHost } from "./model-state.ts";
@@ -19,7 +20,7 @@ export interface GroupHold {
 
 export function groupsMayGo(model: Model, host: ModelHost, policy: SyncPolicy): boolean {
   return groupsOf(policy).every(({ by, limit = Number.POSITIVE_INFINITY }) => {
-    const key = groupKey(host, by);
+    const key = groupKey(model, host, by);
     if (key === undefined) return true;
     return leasedOf(model, by, key) < limit && model.now() >= readyAtOf(model, key);
   });
@@ -27,7 +28,7 @@ export function groupsMayGo(model: Model, host: ModelHost, policy: SyncPolicy): 
 
 export function reserveGroups(model: Model, host: ModelHost, policy: SyncPolicy): GroupHold[] {
   return groupsOf(policy).flatMap(({ by, delayMs = 0 }) => {
-    const key = groupKey(host, by);
+    const key = groupKey(model, host, by);
     if (key === undefined) return [];
     const readyBefore = readyAtOf(model, key);
     const readySet = Math.max(readyBefore, model.now() + delayMs);
@@ -38,7 +39,7 @@ export function reserveGroups(model: Model, host: ModelHost, policy: SyncPolicy)
 
 export function endGroups(model: Model, host: ModelHost, policy: SyncPolicy, endMs: number): void {
   for (const { by, delayMs = 0 } of groupsOf(policy)) {
-    const key = groupKey(host, by);
+    const key = groupKey(model, host, by);
     if (key === undefined) continue;
     model.groups.set(key, Math.max(readyAtOf(model, key), endMs + delayMs));
   }
@@ -47,7 +48,7 @@ export function endGroups(model: Model, host: ModelHost, policy: SyncPolicy, end
 /** Clocks that nobody has set since are as before the hand-out. */
 export function cancelGroups(model: Model, host: ModelHost, holds: readonly GroupHold[]): void {
   for (const { by, key, readyBefore, readySet } of holds) {
-    if (groupKey(host, by) !== key || readyAtOf(model, key) !== readySet) continue;
+    if (groupKey(model, host, by) !== key || readyAtOf(model, key) !== readySet) continue;
     model.groups.set(key, readyBefore);
   }
 }
@@ -70,15 +71,32 @@ function readyAtOf(model: Model, key: string): number {
 }
 
 function leasedOf(model: Model, by: SyncGroup["by"], key: string): number {
-  const members = [...model.hosts.values()].filter((host) => groupKey(host, by) === key);
+  const members = [...model.hosts.values()].filter((host) => groupKey(model, host, by) === key);
   return members.reduce((sum, { leased }) => sum + leased, 0);
 }
 
-/** Kind and name of a host's group; undefined: it has none. Our programs have one function only. */
-function groupKey({ key, address }: ModelHost, by: SyncGroup["by"]): string | undefined {
+/** Kind and name of a host's group; undefined: it has none. */
+function groupKey(
+  model: Model,
+  { key, address }: ModelHost,
+  by: SyncGroup["by"],
+): string | undefined {
   if (by === "address") return address === undefined ? undefined : `address ${address}`;
   if (by === "domain") return `domain ${domainOf(key)}`;
-  return `own ${by(key)}`;
+  const place = model.places.get(by) as number;
+  return `own ${place} ${(model.kinds[place] as typeof by)(key)}`;
+}
+
+/** Gives the functions of a set of rules their places. */
+export function placeKinds(model: Model, policies: readonly SyncPolicy[]): void {
+  const named = new Set(policies.flatMap(groupsOf).map(({ by }) => by));
+  for (const by of named) {
+    if (typeof by !== "function" || model.kinds.includes(by)) continue;
+    const left = model.kinds.findIndex((each) => !named.has(each));
+    const place = left < 0 ? model.kinds.length : left;
+    model.kinds[place] = by;
+    model.places.set(by, place);
+  }
 }
 
 /** The hosts of our programs end in two-label registrable domains. */

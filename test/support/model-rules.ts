@@ -8,6 +8,7 @@
  *             that id, else to the one that matches, else it fails
  */
 import type { SyncPolicy, SyncRule } from "./frontier-surface.ts";
+import { placeKinds } from "./model-groups.ts";
 import {
   failRecord,
   isPolite,
@@ -65,6 +66,10 @@ export function setModelRules(model: Model, rules: readonly SyncRule[]): void {
     const state = { pass, served, wasEligible: false, isGone: false };
     model.rules.push({ serial, id, policy, match, rate, order, ...state });
   }
+  placeKinds(
+    model,
+    activeRules(model).map(({ policy }) => policy),
+  );
   adoptAll(model);
 }
 
@@ -90,7 +95,7 @@ function standsAlike(a: SyncPolicy, b: SyncPolicy): boolean {
   return !a.startLast || (a.order ?? "fifo") === (b.order ?? "fifo");
 }
 
-/** Kinds, delays and limits of groups; our programs have one function only. */
+/** Kinds, delays and limits of groups; all functions of our programs say the same. */
 function groupsText({ politeness }: SyncPolicy): string {
   return JSON.stringify(politeness?.groups ?? [], (_, value) =>
     typeof value === "function" ? "own" : value,

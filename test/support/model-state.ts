@@ -139,6 +139,10 @@ export interface Model {
   hosts: Map<string, ModelHost>;
   /** readyAt of each group that was ever reserved. */
   groups: Map<string, number>;
+  /** The functions that name groups: one that a set brings takes the place of one that it does not name. */
+  kinds: Array<(host: string) => string>;
+  /** The place that each function had last. */
+  places: Map<(host: string) => string, number>;
   counters: ModelCounters;
   nextSequence: number;
   nextLease: number;
@@ -163,6 +167,8 @@ export function createModel(options: SyncOptions): Model {
     records: [],
     hosts: new Map(),
     groups: new Map(),
+    kinds: [],
+    places: new Map(),
     counters: createCounters(),
     nextSequence: 0,
     nextLease: 0,

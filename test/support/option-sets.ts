@@ -15,7 +15,7 @@ import type {
 } from "./frontier-surface.ts";
 
 type EpochSpec = Exclude<SyncEpoch, { of: unknown }> | { of: "slot" };
-type GroupSpec = Omit<SyncGroup, "by"> & { by: "domain" | "address" | "own" };
+type GroupSpec = Omit<SyncGroup, "by"> & { by: "domain" | "address" | "own" | "fresh" };
 type PolitenessSpec = Omit<SyncPoliteness, "by" | "groups"> & {
   by?: "host" | "domain" | "key";
   groups?: GroupSpec[];
@@ -61,9 +61,10 @@ function buildPolicy(spec: PolicySpec & { politeness?: PolitenessSpec }): SyncPo
   const { by, groups, ...rest } = politeness;
   built.politeness = { ...rest, by: by === "key" ? keyOfUrl : (by ?? "host") };
   if (groups === undefined) return built;
-  built.politeness.groups = groups.map((one) =>
-    one.by === "own" ? { ...one, by: unitOfHost } : (one as SyncGroup),
-  );
+  built.politeness.groups = groups.map((one) => {
+    if (one.by === "fresh") return { ...one, by: (host) => unitOfHost(host) };
+    return one.by === "own" ? { ...one, by: unitOfHost } : (one as SyncGroup);
+  });
   return built;
 }
 
@@ -127,7 +128,7 @@ const policy = spread<Required<OptionSpec["policy"]>>({
 
 const group = fc.record(
   {
-    by: fc.constantFrom<GroupSpec["by"]>("domain", "address", "own"),
+    by: fc.constantFrom<GroupSpec["by"]>("domain", "address", "own", "fresh"),
     delayMs: fc.constantFrom(0, 4, 9),
     limit: fc.integer({ min: 1, max: 3 }),
   },

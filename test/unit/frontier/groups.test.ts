@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../src/base/random.ts";
-import type { Frontier, Lease, Politeness } from "../../../src/engine/types.ts";
+import type { Frontier, Lease, Politeness, Rule } from "../../../src/engine/types.ts";
+import { coreOf } from "../../../src/engine/verify.ts";
 import { openBench, thrownBy } from "../../support/bench-frontier.ts";
 import { testSeed } from "../../support/seed.ts";
 
@@ -191,6 +192,99 @@ describe("clocks above the host", () => {
       check();
       expect(frontier.report()).toMatchObject({ pending: 0, waiting: 0 });
     }
+  });
+});
+
+describe("groups by functions that every set of rules brings anew", () => {
+  const rulesBy = (by: (host: string) => string, more: Partial<Groups[number]> = {}): Rule[] => [
+    { id: "r", politeness: { perHost: 9, groups: [{ by, limit: 2, delayMs: 100, ...more }] } },
+  ];
+  const fresh = (): Rule[] => rulesBy((host) => host.slice(0, 1));
+
+  it("keep their clocks and leases through thousands of swaps, and stay as few as one set names", () => {
+    const { frontier, clock, check } = openBench({ rules: fresh(), keepOpen: true });
+    const hosts = ["a1", "a2", "a3", "a4", "b1"].map((name) => `${name}.com`);
+    frontier.pushMany(hosts.flatMap((host) => [1, 2].map((n) => `http://${host}/${n}`)));
+    const out = frontier.pollMany(9);
+    expect(hostsOf(out)).toEqual(["a1.com", "b1.com"]);
+    const swapMany = (): void => {
+      for (let swap = 0; swap < 1_000; swap++) {
+        frontier.setRules(fresh());
+        if (swap % 3 === 0) clock.turn(); // one slice of the sweep
+        if (swap % 100 === 0) check();
+        expect(frontier.poll()).toBe(undefined);
+      }
+    };
+    swapMany(); // the clocks of both groups
+    clock.advance(100);
+    expect(hostsOf(frontier.pollMany(9))).toEqual(["a2.com", "b1.com"]);
+    clock.advance(100);
+    swapMany(); // two leases are out in both
+    const { offHeapBytes } = frontier.report().memory;
+    swapMany();
+    expect(frontier.report().memory.offHeapBytes).toBe(offHeapBytes);
+    expect(coreOf(frontier).groupKinds.length).toBe(1);
+    expect(frontier.explain("http://a3.com/1").heldBy).toBe("group");
+    out[0]?.done();
+    clock.advance(100);
+    expect(hostsOf(frontier.pollMany(9))).toEqual(["a3.com"]);
+    check();
+  });
+
+  it("ask hosts again, whose leases count where the new function puts them", () => {
+    const { frontier, clock, check } = openBench({ rules: fresh(), keepOpen: true });
+    const hosts = ["ax.com", "ay.com", "bx.com", "by.com"];
+    frontier.pushMany(hosts.flatMap((host) => [1, 2].map((n) => `http://${host}/${n}`)));
+    expect(hostsOf(frontier.pollMany(9))).toEqual(["ax.com", "bx.com"]);
+    clock.advance(100);
+    // Now by the second letter: both leases are of group x, whose limit is one; y is free.
+    frontier.setRules(rulesBy((host) => host.slice(1, 2), { limit: 1 }));
+    check();
+    expect(hostsOf(frontier.pollMany(9))).toEqual(["ay.com"]);
+    expect(frontier.poll()).toBe(undefined);
+    check();
+    // And back, by a function that is new again: groups a and b have two leases and one.
+    frontier.setRules(fresh());
+    clock.advance(100);
+    expect(hostsOf(frontier.pollMany(9))).toEqual(["by.com"]);
+    check();
+  });
+
+  it("let go what stands under a rule that has gone, before the sweep has come to it", () => {
+    const { frontier, clock, check } = openBench({ rules: fresh(), keepOpen: true });
+    const many = (host: string): string[] =>
+      Array.from({ length: 600 }, (_, n) => `http://${host}/${n}`);
+    const held = ["ha.com", "hz.com"];
+    for (const host of held) frontier.host(host).hold();
+    frontier.pushMany([...many("ha.com"), "http://ax.com/1", "http://ax.com/2", ...many("hz.com")]);
+    expect(hostsOf(frontier.pollMany(9))).toEqual(["ax.com"]);
+    clock.advance(100);
+    // Its host has a lease out, so it is asked at once; its other record is left under the old rule meanwhile.
+    frontier.setRules(rulesBy((host) => host.slice(1, 2)));
+    expect(frontier.report().rules.r?.pending).toBe(1_201);
+    expect(hostsOf(frontier.pollMany(9))).toEqual(["ax.com"]);
+    check();
+  });
+
+  it("give their places to new ones alone: those that a set still names keep theirs", () => {
+    const first = (host: string): string => host.slice(0, 1);
+    const second = (host: string): string => host.slice(1, 2);
+    const rule = (id: string, by: (host: string) => string): Rule => {
+      const groups = [{ by, limit: 1 }];
+      return { id, match: { hosts: [`${id}.com`, `${id}z.com`] }, politeness: { groups } };
+    };
+    const rules = [rule("ax", first), rule("bx", second)];
+    const { frontier, check } = openBench({ rules, keepOpen: true });
+    frontier.pushMany(["http://ax.com/", "http://axz.com/", "http://bx.com/", "http://bxz.com/"]);
+    // By `first` ax.com fills group a; by `second` it fills group x of the others too.
+    expect(hostsOf(frontier.pollMany(9))).toEqual(["ax.com"]);
+    frontier.setRules([rule("ax", (host) => host.slice(0, 1)), rule("bx", second)]);
+    check();
+    expect(frontier.pollMany(9)).toEqual([]);
+    frontier.setRules([rule("ax", first), rule("bx", (host) => host)]);
+    check();
+    expect(hostsOf(frontier.pollMany(9))).toEqual(["bx.com", "bxz.com"]);
+    check();
   });
 });
 
