@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { attachConsumer, laneDrop, laneFree, laneNext } from "../../../src/structures/spsc-lane.ts";
 import { addUrl, readBlock, type Sum } from "./blocks.ts";
+import { createRing, ringReadAll } from "./ringbuf.ts";
 
 const { side, total, memory } = workerData as {
   side: string;
@@ -26,6 +27,10 @@ if (side === "lane") {
     laneDrop(lane);
     laneFree(lane);
   }
+  finish();
+} else if (side.startsWith("ringbuf")) {
+  port.postMessage("ready");
+  ringReadAll(createRing(memory), total, sum);
   finish();
 } else {
   port.on("message", (message: ArrayBuffer | string | string[]) => {

@@ -5,12 +5,16 @@
  *   strings ─▶ buffer of 256, transferred ─▶ strings    transfer
  *   strings ─▶ array of 256, cloned ─▶ strings          batch
  *   strings ─▶ a message each ─▶ string                 single (an eighth of the URLs)
+ *   strings ─▶ block of 256 in a ringbuf.js ─▶ strings  ringbuf: size and bytes, pushed and popped by copy
+ *   string ─▶ bytes of a URL in a ringbuf.js ─▶ string  ringbuf one (an eighth of the URLs)
  *
- * Checksum: count, bytes and last characters of all URLs in their order; not of `single`, which sends fewer.
+ * Checksum: count, bytes and last characters of all URLs in their order; not of those that send fewer.
  *
  * Estimate: a block costs one latin1Write (38 ns a URL) there and one slice (31 ns) here, side by side on two cores: 40 ns a
  * URL, 25 million/s alone, 13–17 measured in prototypes. A transfer adds a buffer, a message and a turn of the event loop: 20
- * µs a block, 8 million/s. A clone writes and reads every string: 6–8. One by one 0.6.
+ * µs a block, 8 million/s. A clone writes and reads every string: 6–8. One by one 0.6. ringbuf.js copies a block twice more, 16 KiB
+ * at 10 GB/s each: 3 ns a URL and two stores of a cursor a block beside the same strings, 20 million/s; one by one
+ * each URL costs a write, two pushes, two pops and a read: 700 ns.
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
@@ -27,6 +31,7 @@ import {
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
 import { urlChunk } from "../../harness/urls.ts";
 import { blockBytes, type Sum, writeBlock } from "./blocks.ts";
+import { createRing, ringMemory, ringSend } from "./ringbuf.ts";
 
 const BLOCK = 256;
 const SLOTS = 8_192;
@@ -36,13 +41,15 @@ export const lane: BenchCase = {
   name: "lane",
   suite: "workers",
   about:
-    "URLs from one thread to another: a lane in blocks against transferred buffers and messages",
+    "URLs from one thread to another: a lane in blocks against transferred buffers, messages and ringbuf.js",
   unit: "URL",
   process: "fresh",
   pairs: [
     ["lane", "transfer"],
     ["lane", "batch"],
     ["lane", "single"],
+    ["lane", "ringbuf"],
+    ["lane", "ringbuf one"],
   ],
   isSameWork: false,
   target: "≥ 10 million/s, ≥ 1.7 × a transferred buffer of 256",
@@ -52,10 +59,12 @@ export const lane: BenchCase = {
 };
 
 async function setup(side: string, params: Params): Promise<Job> {
-  const total = numberOf(params, "urls") / (side === "single" ? 8 : 1);
+  const isSingle = side === "single" || side === "ringbuf one";
+  const total = numberOf(params, "urls") / (isSingle ? PART : 1);
   const blocks = blocksOf(total);
-  const memory = new SharedArrayBuffer(spscBytes(SLOTS));
-  createSpscLane({ buffer: memory, offset: 0 }, SLOTS);
+  const isRing = side.startsWith("ringbuf");
+  const memory = isRing ? ringMemory(SLOTS * 64) : new SharedArrayBuffer(spscBytes(SLOTS));
+  if (!isRing) createSpscLane({ buffer: memory, offset: 0 }, SLOTS);
   const file = new URL("./lane-consumer.js", import.meta.url);
   let sum: Sum | undefined;
   return {
@@ -64,19 +73,20 @@ async function setup(side: string, params: Params): Promise<Job> {
       await once(worker, "message");
       const start = nowNs();
       const ended = once(worker, "message");
-      await send(side, worker, {
-        blocks,
-        total,
-        lane: attachProducer({ buffer: memory, offset: 0 }),
-      });
+      if (isRing) sendRing(memory, { blocks, total }, isSingle);
+      else if (side === "lane") sendLane(memory, { blocks, total });
+      else await send(side, worker, { blocks, total });
       [sum] = (await ended) as [Sum];
       const spent = nowNs() - start;
       await worker.terminate();
       return { times: { url: spent / total }, facts: { "million/s": (total / spent) * 1e3 } };
     },
-    checksum: () => (side === "single" ? `${sum?.count}` : JSON.stringify(sum)),
+    checksum: () => (isSingle ? `${sum?.count}` : JSON.stringify(sum)),
   };
 }
+
+/** Sides of a URL at a time take that part of them. */
+const PART = 8;
 
 /** 64 different blocks, sent round and round. */
 function blocksOf(total: number): string[][] {
@@ -87,18 +97,28 @@ function blocksOf(total: number): string[][] {
 interface Load {
   readonly blocks: string[][];
   readonly total: number;
-  readonly lane: LaneProducer;
 }
 
-async function send(
-  side: string,
-  worker: Worker,
-  { blocks, total, lane: ring }: Load,
-): Promise<void> {
+function sendLane(memory: SharedArrayBuffer, { blocks, total }: Load): void {
+  const ring = attachProducer({ buffer: memory, offset: 0 });
+  for (let at = 0, turn = 0; at < total; at += BLOCK, turn++) {
+    sendBlock(ring, blocks[turn % blocks.length] as string[]);
+  }
+}
+
+function sendRing(memory: SharedArrayBuffer, { blocks, total }: Load, isSingle: boolean): void {
+  const ring = createRing(memory);
   for (let at = 0, turn = 0; at < total; at += BLOCK, turn++) {
     const urls = blocks[turn % blocks.length] as string[];
-    if (side === "lane") sendBlock(ring, urls);
-    else if (side === "batch") worker.postMessage(urls);
+    if (isSingle) for (const url of urls) ringSend(ring, [url]);
+    else ringSend(ring, urls);
+  }
+}
+
+async function send(side: string, worker: Worker, { blocks, total }: Load): Promise<void> {
+  for (let at = 0, turn = 0; at < total; at += BLOCK, turn++) {
+    const urls = blocks[turn % blocks.length] as string[];
+    if (side === "batch") worker.postMessage(urls);
     else if (side === "single") for (const url of urls) worker.postMessage(url);
     else {
       const buffer = new ArrayBuffer((blockBytes(urls) + 3) & ~3);
@@ -106,7 +126,7 @@ async function send(
       worker.postMessage(buffer, [buffer]);
     }
     // So that messages do not pile up without end.
-    if (side !== "lane" && turn % 64 === 63) await new Promise(setImmediate);
+    if (turn % 64 === 63) await new Promise(setImmediate);
   }
 }
 
