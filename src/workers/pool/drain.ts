@@ -10,6 +10,8 @@
  *   I2  The bytes of a sheaf are the ring's: it is flushed before any ring's room is given back.
  *   I3  A message that could not be applied is held, and its entry stays in the seat's: nothing is lost for want of disk.
  *       While a seat holds any, its ring is not read, and fills up.
+ *   I4  What is taken is counted as work before it is applied, so that a turn ends by what it does and not by a look at the
+ *       clock alone. One result is never split: it is one entry of the journal.
  */
 import { FrontierError } from "../../base/errors.ts";
 import { RESULT_REFUSALS } from "../../layout/message.ts";
@@ -34,6 +36,19 @@ import type { Seat } from "./seat.ts";
 /** Results in one sheaf: enough to share the crossings, few enough for the caches and for a slice. */
 const SHEAF_MAX = 128;
 
+/** Work of one result beside its links, each of which is 1: about half a microsecond. */
+export const RESULT_WORK = 4;
+/** Bytes of a message that are as much work as a link. */
+const WORK_BYTES_SHIFT = 9;
+
+/** What became of a turn at a seat. */
+export interface Taken {
+  readonly isMore: boolean;
+  /** The disk is full. */
+  readonly isBlocked: boolean;
+  readonly work: number;
+}
+
 export class Drain {
   readonly #port: OwnerPort;
   readonly #leases: OwnedLease[] = [];
@@ -48,22 +63,35 @@ export class Drain {
     this.#port = port;
   }
 
-  /** Takes up to `most` results out of a seat's ring. `isBlocked`: the disk is full. To be ended by `flush`. */
-  take(seat: Seat, most: number): { isMore: boolean; isBlocked: boolean } {
+  /** Takes results out of a seat's ring until they are `most` work, the last one included. To be ended by `flush`. */
+  take(seat: Seat, most: number): Taken {
     this.#canHarvest = this.#port.canHarvest();
-    if (!this.#takeHeld(seat)) return { isMore: false, isBlocked: true };
     const { inbound } = seat;
-    for (let count = 0; count < most; count++) {
+    let work = 0;
+    if (seat.held.length > 0) {
+      work = this.#takeHeld(seat, most);
+      if (work < 0) return { isMore: false, isBlocked: true, work: most };
+      if (seat.held.length > 0) return { isMore: true, isBlocked: false, work };
+    }
+    while (work < most) {
       const next = lanePeek(inbound);
-      if (next === LANE_EMPTY) return { isMore: false, isBlocked: false };
+      if (next === LANE_EMPTY) return { isMore: false, isBlocked: false, work };
       // Pieces give the ring's room back, and the sheaf's bytes with it (I2).
-      if (next === LANE_PIECES && !this.flush()) return { isMore: false, isBlocked: true };
-      if (!laneNext(inbound)) return { isMore: false, isBlocked: false };
+      if (next === LANE_PIECES && !this.flush()) return { isMore: false, isBlocked: true, work };
+      if (!laneNext(inbound)) return { isMore: false, isBlocked: false, work };
+      work += workOf(inbound.source, inbound.start, inbound.size);
       const isApplied = this.#add(seat, inbound.source, inbound.start, inbound.size);
       laneDrop(inbound); // what was not applied is held
-      if (!isApplied) return { isMore: false, isBlocked: true };
+      if (!isApplied) return { isMore: false, isBlocked: true, work };
     }
-    return { isMore: true, isBlocked: false };
+    return { isMore: true, isBlocked: false, work };
+  }
+
+  /** Takes what was rescued of a seat whose ring may be another's by now. */
+  takeLast(seat: Seat, most: number): Taken {
+    this.#canHarvest = this.#port.canHarvest();
+    const work = seat.held.length === 0 ? 0 : this.#takeHeld(seat, most);
+    return { isMore: seat.held.length > 0, isBlocked: work < 0, work };
   }
 
   /** Applies what was taken; false: the disk is full, and the seats hold it. */
@@ -96,17 +124,20 @@ export class Drain {
     }
   }
 
-  /** Applies what a seat holds; false: the disk is still full. */
-  #takeHeld(seat: Seat): boolean {
-    if (seat.held.length === 0) return true;
+  /** Applies what a seat holds, up to `most` work; how much it was, or less than 0: the disk is still full. */
+  #takeHeld(seat: Seat, most: number): number {
     const held = seat.held.splice(0);
-    for (let at = 0; at < held.length; at++) {
+    let isOpen = true;
+    let work = 0;
+    let at = 0;
+    for (; isOpen && at < held.length && work < most; at++) {
       const message = held[at] as Buffer;
-      if (this.#add(seat, message, 0, message.length)) continue;
-      seat.held.push(...held.slice(at + 1));
-      return false;
+      work += workOf(message, 0, message.length);
+      isOpen = this.#add(seat, message, 0, message.length); // false: it is held again
     }
-    return this.flush();
+    isOpen = isOpen && this.flush();
+    for (; at < held.length; at++) seat.held.push(held[at] as Buffer);
+    return isOpen ? work : -1;
   }
 
   /** False: this message is held, and perhaps some before it. */
@@ -157,6 +188,11 @@ export class Drain {
     const copy = copyOf(bytes, this.#starts[at] as number, this.#sizes[at] as number);
     (this.#seats[at] as Seat).held.push(copy);
   }
+}
+
+/** What a result costs, in links (I4). */
+function workOf(bytes: Buffer, start: number, size: number): number {
+  return RESULT_WORK + foundCount(bytes, start) + (size >>> WORK_BYTES_SHIFT);
 }
 
 export function isDiskFull(cause: unknown): boolean {

@@ -2,14 +2,16 @@
  * Hub: the owner's side of all workers of one frontier, on the owner's thread.
  *
  *   turn: seats that came or left ─▶ drain inbound rings ─▶ fill lanes by credit ─▶ more? ─ yes ─▶ a turn of the event loop
- *            ▲                        at most SLICE_MS                                └ no ──▶ wait on the parking word
+ *            ▲                        rounds of ROUND_WORK, for SLICE_MS              └ no ──▶ wait on the parking word
  *            └── a worker unparked · the frontier has something again · a clock ────────────────┘
  *
  *   I1  Every lease that is handed out is in the entries of one seat until its result was applied, it ran out, or its
  *       worker is gone; then it is settled at the desk, once.
- *   I2  What a worker had published counts before its seat is cleared.
+ *   I2  What a worker had published is copied out before its seat is cleared, and counts before its leases are given back.
  *   I3  A message that can not be applied for want of disk is held (drain.ts), and its ring fills up behind it.
  *   I4  Nothing is left: the frontier is finished, no entry, every ring empty; in this order, since results come first.
+ *   I5  Between two looks at the clock lies a counted amount of work, whatever the number of seats; who was not served in
+ *       a round is the first of the next.
  */
 import { createSystemClock } from "../../base/clock.ts";
 import { FrontierError } from "../../base/errors.ts";
@@ -49,14 +51,18 @@ import {
 import { tellRoom } from "../protocol/credit.ts";
 import { type EdgeFacts, packEdge } from "../protocol/edge-message.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
-import { Drain, isDiskFull } from "./drain.ts";
+import { Drain } from "./drain.ts";
+import { Graves, LEFT } from "./graves.ts";
 import type { OwnerPort } from "./port.ts";
-import { type Entry, Seat } from "./seat.ts";
+import { Seat } from "./seat.ts";
 
-/** Longest that draining and filling hold the owner's event loop. */
-const SLICE_MS = 2;
-/** Results drained from one seat before the next has its turn. */
-const DRAIN_ROUND = 64;
+/** A turn ends after the round in which this is over; with a round's own time draining and filling hold the loop for ≤ 2 ms. */
+const SLICE_MS = 1;
+/** Work (drain.ts) drained from one seat before the next has its turn, and in a round. */
+const SEAT_WORK = 512;
+export const ROUND_WORK = 1_024;
+/** Leases that one sweep takes from workers. */
+const SWEEP_CANCELS = 512;
 /** Leases polled at one time. */
 const POLL_MAX = 256;
 /** How often leases out are looked at for having run out. */
@@ -73,11 +79,6 @@ interface Room {
   readonly seat: Seat;
   room: number;
   load: number;
-}
-
-interface Grave {
-  readonly seat: Seat;
-  readonly reason: string;
 }
 
 export class Hub {
@@ -100,8 +101,10 @@ export class Hub {
   #policyId: string | undefined;
   #policySerial = 0;
   readonly #results: Drain;
-  /** Seats of threads that are gone, whose last words the disk had no room for. */
-  readonly #graves: Grave[] = [];
+  /** Of threads that are gone, until all they said is applied. */
+  readonly #graves: Graves;
+  /** The seat that is drained first in the next round. */
+  #first = 0;
   #isDue = false;
   #isClosed = false;
   #blockedUntil = 0;
@@ -110,6 +113,7 @@ export class Hub {
   constructor(port: OwnerPort) {
     this.port = port;
     this.#results = new Drain(port);
+    this.#graves = new Graves(this.#results);
     this.filter = attachSeenFilter({ buffer: this.memory, offset: CREW_FILTER_OFFSET });
     this.#waiting = createWaiting(this.#words, CREW_PARK_WORD, () => this.#turn());
     this.#offChange = port.onChange(() => this.wake());
@@ -163,15 +167,13 @@ export class Hub {
     seat.flush();
   }
 
-  /** The worker of a seat is gone: what it had said counts, what it had begun has lost an attempt. */
-  bury(seat: Seat, reason: string): void {
-    if (this.seats[seat.index] !== seat) return;
-    this.#results.rescue(seat);
-    seat.noteBegun();
-    if (!this.#settleLast(seat, reason)) {
-      this.#graves.push({ seat, reason });
-      this.#block();
-    }
+  /**
+   * The worker of a seat is gone: what it had said counts, what it had begun has lost an attempt. Resolves when that is so,
+   * or can not be for want of disk now.
+   */
+  bury(seat: Seat, reason: string): Promise<void> {
+    if (this.seats[seat.index] !== seat) return Promise.resolve();
+    const settled = this.#isClosed ? Promise.resolve() : this.#graves.dig(seat, reason);
     this.seats[seat.index] = undefined;
     for (let each = 0; each < LANE_CLASSES; each++) seat.words[SEAT_TAKEN_WORD + each] = 0;
     seat.words.fill(0, SEAT_THREAD_WORD, SEAT_TAKEN_WORD);
@@ -180,6 +182,7 @@ export class Hub {
     Atomics.store(seat.words, SEAT_PARK_WORD, 0);
     Atomics.store(seat.words, SEAT_STATE_WORD, SEAT_FREE); // pairs with the exchange in takeSeat
     this.wake();
+    return settled;
   }
 
   /** Resolves when nothing is left: finished, or closed, and every ring empty (I4). */
@@ -211,6 +214,7 @@ export class Hub {
     this.#setPhase(PHASE_CLOSED);
     endWaiting(this.#waiting);
     for (const resolve of this.#finishing.splice(0)) resolve();
+    this.#graves.close();
   }
 
   #turn(): void {
@@ -261,7 +265,7 @@ export class Hub {
       if (state !== SEAT_FREE) this.seats[index] ??= this.#open(index, false);
       const seat = this.seats[index];
       // The pool clears the seats of its own threads, once they are gone.
-      if (seat?.isOwn === false && state === SEAT_LEFT) this.bury(seat, "left");
+      if (seat?.isOwn === false && state === SEAT_LEFT) void this.bury(seat, LEFT);
     }
   }
 
@@ -277,16 +281,21 @@ export class Hub {
   #drain(): boolean {
     if (this.#blockedUntil > this.#clock.monotonic()) return false;
     this.#blockedUntil = 0;
-    if (!this.#buryRest()) return this.#block();
     let isMore = false;
     let isBlocked = false;
-    for (const seat of this.seats) {
+    let left = this.#graves.settle(ROUND_WORK);
+    if (left === undefined) return this.#block();
+    for (let count = 0; count < CREW_SEATS && left > 0; count++) {
+      const seat = this.seats[this.#first];
+      this.#first = (this.#first + 1) % CREW_SEATS;
       if (seat === undefined) continue;
-      const taken = this.#results.take(seat, DRAIN_ROUND);
+      const taken = this.#results.take(seat, Math.min(left, SEAT_WORK));
+      left -= taken.work;
       isMore ||= taken.isMore;
       isBlocked ||= taken.isBlocked;
     }
     if (!this.#results.flush()) isBlocked = true;
+    if (left <= 0) isMore = true; // I5: others may have some
     for (const seat of this.seats) if (seat !== undefined) this.#freeRing(seat);
     return isBlocked ? this.#block() : isMore;
   }
@@ -301,31 +310,6 @@ export class Hub {
     this.#blockedUntil = this.#clock.monotonic() + AGAIN_MS;
     this.#clock.schedule(this.#clock.now() + AGAIN_MS, () => this.wake());
     return false;
-  }
-
-  /** What threads left behind that died while the disk was full; false: it still is. */
-  #buryRest(): boolean {
-    while (this.#graves.length > 0) {
-      const { seat, reason } = this.#graves[0] as Grave;
-      if (!this.#settleLast(seat, reason)) return false;
-      this.#graves.shift();
-    }
-    return true;
-  }
-
-  /** Applies what a seat has said last and gives its leases back; false: the disk is full. */
-  #settleLast(seat: Seat, reason: string): boolean {
-    if (this.#results.take(seat, 0).isBlocked || !this.#results.flush()) return false;
-    for (const entry of seat.entries.values()) {
-      try {
-        this.#giveBack(seat, entry, reason);
-      } catch (cause) {
-        if (isDiskFull(cause)) return false;
-        throw cause;
-      }
-      seat.entries.delete(entry.id);
-    }
-    return true;
   }
 
   /** Hands out the best records, each to the least loaded worker; true: there may be more, and room for them. */
@@ -365,18 +349,11 @@ export class Hub {
     return open;
   }
 
-  #giveBack(seat: Seat, entry: Entry, reason: string): void {
-    if (seat.hasBegun(entry) && reason !== "left") {
-      const options = { delayMs: 0, reason: `worker: ${reason}` };
-      entry.lease.retry(options as never);
-    } else entry.lease.release();
-  }
-
   /** Tells workers whether there is anything left, and those who wait for the end. */
   #judgePhase(): void {
     const isOver = this.port.isFinished() || this.port.isClosed();
     const isQuiet =
-      this.#graves.length === 0 && this.seats.every((seat) => seat === undefined || seat.isQuiet);
+      this.#graves.isEmpty && this.seats.every((seat) => seat === undefined || seat.isQuiet);
     if (!isOver || !isQuiet) {
       if (!isOver) this.#setPhase(PHASE_RUNNING);
       return;
@@ -422,10 +399,10 @@ export class Hub {
   }
 
   /** While leases are out, looks now and then whether some have run out. */
-  #armSweep(): void {
+  #armSweep(inMs = SWEEP_MS): void {
     const isOut = this.seats.some((seat) => seat?.isOut ?? false);
     if (!isOut || this.#cancelSweep !== undefined) return;
-    this.#cancelSweep = this.#clock.schedule(this.#clock.now() + SWEEP_MS, () => {
+    this.#cancelSweep = this.#clock.schedule(this.#clock.now() + inMs, () => {
       this.#cancelSweep = undefined;
       this.#sweep();
     });
@@ -435,16 +412,19 @@ export class Hub {
     if (this.#isClosed) return;
     const nowMs = this.port.clock.now();
     const monotonicMs = this.#clock.monotonic();
+    let left = SWEEP_CANCELS;
     for (const seat of this.seats) {
       if (seat === undefined) continue;
       for (const entry of seat.entries.values()) {
         if (entry.isCancelled || entry.lease.deadlineMs > nowMs) continue;
+        if (left-- <= 0) break; // those after it in the next sweep
         seat.cancel(entry, monotonicMs);
         seat.entries.delete(entry.id);
       }
       seat.flush();
       if (seat.isOwn && seat.isStuck(monotonicMs, STUCK_MS)) this.onStuck?.(seat.index);
     }
+    if (left < 0) this.#armSweep(0);
     this.#turn();
   }
 }

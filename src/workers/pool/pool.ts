@@ -23,6 +23,7 @@ import {
   SEAT_REFUSED_WORD,
   SEAT_THREAD_WORD,
 } from "../../layout/crew.ts";
+import { LEFT } from "./graves.ts";
 import type { Hub } from "./hub.ts";
 import { type PoolSettings, readPoolOptions, type WorkerPoolOptions } from "./options.ts";
 import { hubOf } from "./registry.ts";
@@ -236,32 +237,35 @@ export class WorkerPool {
   async #left(member: Member, isWorn: boolean): Promise<void> {
     const thread = this.#threadOf(member);
     if (isWorn) await thread?.terminate();
-    this.#remove(member, "left");
-    if (!isWorn || member.isLeaving || this.#run === undefined) return;
-    this.#recycled++;
-    this.#start();
+    const settled = this.#remove(member, LEFT);
+    if (isWorn && !member.isLeaving && this.#run !== undefined) {
+      this.#recycled++;
+      this.#start();
+    }
+    await settled;
   }
 
   async #died(member: Member, cause: unknown): Promise<void> {
     const hadSat = member.seat.words[SEAT_THREAD_WORD] !== 0;
     await (member.thread ?? this.#threadOf(member))?.terminate(); // I1: resolves when it is gone
-    this.#remove(member, causeText(cause));
-    if (member.isLeaving || this.#run === undefined) return;
-    if (!hadSat) {
-      this.#run.fail(cause);
-      return;
+    const settled = this.#remove(member, causeText(cause));
+    if (!member.isLeaving && this.#run !== undefined) {
+      if (hadSat) {
+        this.#restarts++;
+        this.#hub.port.fault({ kind: "handler", stage: "worker", cause });
+        this.#start();
+      } else this.#run.fail(cause);
     }
-    this.#restarts++;
-    this.#hub.port.fault({ kind: "handler", stage: "worker", cause });
-    this.#start();
+    await settled;
   }
 
-  #remove(member: Member, reason: string): void {
+  /** Resolves when what its worker had said is applied and its leases are back. */
+  #remove(member: Member, reason: string): Promise<void> {
     COUNTERS.forEach((word, at) => {
       this.#past[at] = (this.#past[at] as number) + (member.seat.words[word] as number);
     });
     this.#members.delete(member);
-    this.#hub.bury(member.seat, reason);
+    return this.#hub.bury(member.seat, reason);
   }
 
   async #stopAll(isAborted: boolean): Promise<void> {
