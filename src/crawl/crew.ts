@@ -50,9 +50,9 @@ interface Peer {
 }
 
 /** An ask and whose it is. */
-interface Asked extends Ask {
+type PeerAsk = Ask & {
   readonly peer: Peer;
-}
+};
 
 /** A worker that says nothing for so long at the end is gone. */
 const LAST_WORDS_MS = 2_000;
@@ -96,7 +96,7 @@ class Crew {
   readonly #options: CrewOptions;
   readonly #hall: BroadcastChannel;
   readonly #peers: Peer[] = [];
-  readonly #held: Asked[] = [];
+  readonly #held: PeerAsk[] = [];
   /** Pages that were granted and have not ended, and to whom: a page that comes again may be granted before its last end is heard. */
   readonly #granted = new Map<string, Peer>();
   #isRefusing = false;
@@ -183,30 +183,31 @@ class Crew {
     else if (this.#held.length > 0) for (const ask of this.#held.splice(0)) this.#ask(ask);
   }
 
-  #ask(ask: Asked): void {
+  #ask(ask: PeerAsk): void {
     const { context, settings } = this.#options;
     if (this.#isRefusing) {
       this.#answer(ask, "later");
       return;
     }
-    if (context.counters.pages + this.#granted.size >= settings.maxPages) {
+    const isPage = !ask.isSitemap;
+    if (isPage && context.counters.pages + this.#granted.size >= settings.maxPages) {
       this.#held.push(ask);
       return;
     }
-    this.#granted.set(ask.url, ask.peer);
+    if (isPage) this.#granted.set(ask.url, ask.peer);
     const { gate } = context;
-    const known = gate === undefined ? "allowed" : gate.known?.(ask.url);
+    const known = gate === undefined ? "allowed" : gate.known?.(ask);
     if (gate === undefined || known !== undefined) {
       this.#answer(ask, known ?? "allowed");
       return;
     }
-    gate.ask(ask.url, ask.rule).then(
+    gate.ask(ask).then(
       (answer) => this.#answer(ask, answer),
       () => this.#answer(ask, "later"),
     );
   }
 
-  #answer({ peer, id, url, rule }: Asked, answer: GateAnswer): void {
+  #answer({ peer, id, url, rule }: PeerAsk, answer: GateAnswer): void {
     const { context } = this.#options;
     const { validators } = context;
     const headers = validators.isWanted(rule) ? validators.headersFor(url, rule) : undefined;

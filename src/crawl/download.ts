@@ -59,21 +59,40 @@ export interface DownloaderOptions {
 export const USER_AGENT = "Outrider/0.1 (+https://www.npmjs.com/package/outrider)";
 export const MAX_BYTES = 10 * 1024 * 1024;
 
-type Inflate = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+interface InflateOptions {
+  readonly maxOutputLength: number;
+  readonly finishFlush?: number;
+}
+type InflateLater = (body: Buffer, options: InflateOptions) => Promise<Buffer>;
+type InflateNow = (body: Buffer, options: InflateOptions) => Buffer;
+/** Both throw what is over `maxOutputLength`. */
+interface Inflate {
+  readonly now: InflateNow;
+  /** On another thread. */
+  readonly later: InflateLater;
+}
+const GZIP: Inflate = { now: zlib.gunzipSync, later: promisify(zlib.gunzip) as InflateLater };
 /** Content codings, and what undoes them; zstd where this Node has it. */
 const INFLATE: Readonly<Record<string, Inflate | undefined>> = Object.freeze({
-  gzip: promisify(zlib.gunzip) as Inflate,
-  "x-gzip": promisify(zlib.gunzip) as Inflate,
-  deflate: inflateEither,
-  br: promisify(zlib.brotliDecompress) as Inflate,
+  gzip: GZIP,
+  "x-gzip": GZIP,
+  deflate: {
+    now: (body, options) => (isZlib(body) ? zlib.inflateSync : zlib.inflateRawSync)(body, options),
+    later: (body, options) => (isZlib(body) ? inflateLater : inflateRawLater)(body, options),
+  },
+  br: {
+    now: zlib.brotliDecompressSync,
+    later: promisify(zlib.brotliDecompress) as InflateLater,
+  },
   zstd: zstdOf(zlib as unknown as Record<string, unknown>),
-});
+} satisfies Record<string, Inflate | undefined>);
 export const ACCEPT_ENCODING: string = Object.entries(INFLATE)
   .filter(([name, inflate]) => inflate !== undefined && name !== "x-gzip")
   .map(([name]) => name)
   .join(", ");
-/** A body this small inflates faster here than on another thread. */
-const SYNC_BYTES = 16 * 1024;
+/** What is sent in no more than this and is no longer than that inflates faster here than on another thread. */
+const QUICK_BYTES = 16 * 1024;
+const QUICK_PLAIN_BYTES = 256 * 1024;
 const CODINGS_MAX = 3;
 
 /**
@@ -165,14 +184,29 @@ async function decode(raw: RawDownload, maxBytes: number): Promise<Buffer> {
     const inflate = INFLATE[coding];
     if (inflate === undefined) throw new DownloadError("encoding", `content-encoding: ${coding}`);
     try {
-      const isQuick = body.length <= SYNC_BYTES && coding.endsWith("gzip");
       const options = { maxOutputLength: maxBytes, ...(raw.isTruncated ? cutShort(coding) : {}) };
-      body = isQuick ? zlib.gunzipSync(body, options) : await inflate(body, options);
+      body = inflateQuickly(inflate, body, options) ?? (await inflate.later(body, options));
     } catch (cause) {
       throw downloadError(cause);
     }
   }
   return body;
+}
+
+/** Undefined where it would hold this thread for long: 30 bytes may stand for megabytes. */
+function inflateQuickly(
+  inflate: Inflate,
+  body: Buffer,
+  options: InflateOptions,
+): Buffer | undefined {
+  if (body.length > QUICK_BYTES) return undefined;
+  const maxOutputLength = Math.min(QUICK_PLAIN_BYTES, options.maxOutputLength);
+  try {
+    return inflate.now(body, { ...options, maxOutputLength });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return undefined;
+    throw cause;
+  }
 }
 
 /** What was cut is inflated as far as it goes. */
@@ -181,15 +215,18 @@ function cutShort(coding: string): { finishFlush: number } {
   return { finishFlush: coding === "br" ? BROTLI_OPERATION_FLUSH : Z_SYNC_FLUSH };
 }
 
+const inflateLater = promisify(zlib.inflate) as InflateLater;
+const inflateRawLater = promisify(zlib.inflateRaw) as InflateLater;
+
 /** "deflate" is zlib's format by the standard and raw in practice: told apart by the first byte. */
-async function inflateEither(body: Buffer, options: { maxOutputLength: number }): Promise<Buffer> {
-  const isZlib = ((body[0] ?? 0) & 15) === 8;
-  return (promisify(isZlib ? zlib.inflate : zlib.inflateRaw) as Inflate)(body, options);
+function isZlib(body: Buffer): boolean {
+  return ((body[0] ?? 0) & 15) === 8;
 }
 
 function zstdOf(module: Record<string, unknown>): Inflate | undefined {
-  const { zstdDecompress } = module;
-  return typeof zstdDecompress === "function" ? promisify(zstdDecompress as never) : undefined;
+  const { zstdDecompress, zstdDecompressSync } = module;
+  if (typeof zstdDecompress !== "function") return undefined;
+  return { now: zstdDecompressSync as InflateNow, later: promisify(zstdDecompress as never) };
 }
 
 function agentOf(options: DownloaderOptions, connect: Agent.Options["connect"]): Dispatcher {

@@ -14,11 +14,18 @@ import { SITEMAP_HANDLER } from "./sitemap.ts";
 
 export type GateAnswer = "allowed" | "disallowed" | "over-budget" | "later";
 
+/** What a gate is asked about; a sitemap is named by robots.txt itself, so only budgets bind it. */
+export interface Asked {
+  readonly url: string;
+  /** The lease's, which a worker's gate passes on to the owner. */
+  readonly rule: string;
+  readonly isSitemap: boolean;
+}
+
 export interface Gate {
   /** The answer, where nobody needs to be asked for it; a worker's gate knows none. */
-  known?(url: string): GateAnswer | undefined;
-  /** `rule`: the lease's, which a worker's gate passes on to the owner. */
-  ask(url: string, rule: string): Promise<GateAnswer>;
+  known?(asked: Asked): GateAnswer | undefined;
+  ask(asked: Asked): Promise<GateAnswer>;
 }
 
 export interface GateOptions {
@@ -52,11 +59,13 @@ export function createGate(options: GateOptions): Required<Gate> {
     return rules.isAllowed(url) ? "allowed" : "disallowed";
   };
   return {
-    known(url) {
+    known({ url, isSitemap }) {
+      if (isSitemap) return "allowed";
       const rules = robots.known(originOf(url));
       return rules === undefined ? undefined : judge(rules, url);
     },
-    async ask(url) {
+    async ask({ url, isSitemap }) {
+      if (isSitemap) return "allowed";
       const origin = originOf(url);
       let rules = robots.known(origin);
       if (rules === undefined) {

@@ -1,12 +1,12 @@
 /**
  * The byte budget of a host as a bound on visits: the frontier refuses what is found once it is used up, and this ends what was
- * pending by then. So a host's bytes are at most the budget and the visits that were under way when it was reached.
+ * pending by then, sitemaps too. So a host's bytes are at most the budget and the visits that were under way when it was reached.
  *
  *   lease ─▶ bytes of its host ≥ maxHostBytes? ─ yes ─▶ over-budget: failed, not downloaded
  *                       └─ no ─▶ the gate behind it (robots.txt)
  */
 import type { Frontier } from "../index.ts";
-import type { Gate, GateAnswer } from "./gate.ts";
+import type { Asked, Gate, GateAnswer } from "./gate.ts";
 
 export interface ByteBudget {
   readonly frontier: Pick<Frontier, "host">;
@@ -19,12 +19,9 @@ export interface ByteBudget {
 export function withByteBudget(gate: Gate | undefined, budget: ByteBudget): Gate {
   const { frontier, maxHostBytes, hostKeyOf } = budget;
   const isOver = (url: string): boolean => frontier.host(hostKeyOf(url)).bytes >= maxHostBytes;
-  const known = (url: string): GateAnswer | undefined => {
-    if (isOver(url)) return "over-budget";
-    return gate === undefined ? "allowed" : gate.known?.(url);
+  const known = (asked: Asked): GateAnswer | undefined => {
+    if (isOver(asked.url)) return "over-budget";
+    return gate === undefined ? "allowed" : gate.known?.(asked);
   };
-  return {
-    known,
-    ask: async (url, rule) => known(url) ?? (await gate?.ask(url, rule)) ?? "allowed",
-  };
+  return { known, ask: async (asked) => known(asked) ?? (await gate?.ask(asked)) ?? "allowed" };
 }

@@ -7,9 +7,10 @@ import { createDownloader } from "./download.ts";
 import type { Emitter } from "./emitter.ts";
 import type { FaultHub } from "./faults.ts";
 import { createGate } from "./gate.ts";
+import { inTurn } from "./host-turn.ts";
 import { registerModules } from "./load-modules.ts";
 import { withByteBudget } from "./host-budget.ts";
-import { downloadBy, type ModuleRegistry } from "./modules.ts";
+import { type Download, downloadBy, type DownloadRequest, type ModuleRegistry } from "./modules.ts";
 import type { CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlSettings, downloaderOptions, pick } from "./options.ts";
 import { createOffers } from "./offers.ts";
@@ -99,11 +100,16 @@ function gateOf(
   hostKeyOf: (url: string) => string,
 ): VisitContext["gate"] {
   const { clock, userAgent, delayMs, sitemaps } = settings;
+  const turns = { frontier, clock, delayMs, hostKeyOf, signal };
+  const fetch = (request: DownloadRequest): Promise<Download> =>
+    downloadBy(modules, { ...request, signal });
   monitor.robots = createRobots({
     ...wanted,
     userAgent,
     clock,
-    fetch: (request) => downloadBy(modules, { ...request, signal }),
+    fetch,
+    fetchElsewhere: (request, origin) =>
+      inTurn(turns, { url: request.url, leaseUrl: `${origin}/` }, () => fetch(request)),
   });
   return createGate({
     frontier,

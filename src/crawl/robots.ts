@@ -3,7 +3,7 @@
  *
  *   answer                          what holds until it expires
  *   2xx                             its rules, of the first ROBOTS_BYTES_MAX bytes
- *   3xx                             followed up to five times, also to other hosts; then as 4xx
+ *   3xx                             followed up to five times, also to other hosts, when it is their turn; then as 4xx
  *   4xx                             all is allowed
  *   5xx, 429, no connection         nothing is allowed; asked again after `retryMs`, `attempts` times in all
  *
@@ -24,6 +24,8 @@ export interface RobotsOptions {
   readonly attempts: number;
   readonly maxCrawlDelayMs: number;
   readonly fetch: (request: DownloadRequest) => Promise<Download>;
+  /** For what a redirect leads to, when it is its host's turn; `fetch` where missing. */
+  readonly fetchElsewhere?: (request: DownloadRequest, origin: string) => Promise<Download>;
 }
 
 /** What is known of an origin. */
@@ -118,7 +120,11 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
   for (let hop = 0; hop <= REDIRECTS_MAX; hop++) {
     let answer: Download;
     try {
-      answer = await options.fetch({ url, maxBytes: ROBOTS_BYTES_MAX });
+      const request = { url, maxBytes: ROBOTS_BYTES_MAX };
+      const isElsewhere = hop > 0 && options.fetchElsewhere !== undefined;
+      answer = await (isElsewhere
+        ? options.fetchElsewhere(request, origin)
+        : options.fetch(request));
     } catch {
       return allOrNothing("unreachable", untilMs);
     }

@@ -11,7 +11,7 @@
  *   I1  Nothing told here has an order with what goes through the rings: what must be known with a lease rides in its request.
  *   I2  A worker has a channel of its own: no message is read, or even copied, by a thread that it is not for.
  */
-import type { GateAnswer } from "./gate.ts";
+import type { Asked, GateAnswer } from "./gate.ts";
 import type { CrawlOptions } from "./options.ts";
 import type { CrawlStage } from "./faults.ts";
 import type { ValidatorHeaders } from "./validators.ts";
@@ -35,7 +35,7 @@ export interface CountsPart {
 }
 
 export type ToOwner =
-  | { kind: "ask"; id: number; url: string; rule: string }
+  | (Asked & { kind: "ask"; id: number })
   | (Visited & { kind: "offer"; id: number; validators: ValidatorHeaders | undefined })
   | { kind: "fault"; type: CrawlStage; what: string; url?: string; module?: string }
   | { kind: "item"; item: unknown; url: string }

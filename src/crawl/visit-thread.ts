@@ -78,8 +78,8 @@ function asked(line: Line): Pick<VisitContext, "gate" | "validators"> {
   let told: AskAnswer | undefined;
   return {
     gate: {
-      async ask(url, rule) {
-        told = await line.ask({ kind: "ask", url, rule });
+      async ask(about) {
+        told = await line.ask({ ...about, kind: "ask" });
         return told.answer;
       },
     },

@@ -35,8 +35,9 @@ export async function visit(lease: VisitLease, context: VisitContext): Promise<V
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   try {
     const { gate } = context;
-    if (gate !== undefined && !isSitemap) {
-      const answer = gate.known?.(lease.url) ?? (await gate.ask(lease.url, lease.rule));
+    if (gate !== undefined) {
+      const asked = { url: lease.url, rule: lease.rule, isSitemap };
+      const answer = gate.known?.(asked) ?? (await gate.ask(asked));
       if (answer === "later") return back(lease);
       if (answer === "over-budget") {
         lease.fail("budget", UNVISITED);

@@ -1,4 +1,6 @@
 /** Crawls on worker threads, on the built package, since threads load files that Node reads by itself. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { crawl as crawlOfSource } from "../../src/crawl/crawl.ts";
 import { openSyntheticWeb } from "../../src/crawl/web-server.ts";
@@ -71,6 +73,27 @@ describe("a crawl on worker threads", () => {
     expect(summary).toMatchObject({ pages: 1, pending: 100_000, reason: "max-pages" });
     const bounded = await crawl({ ...wide, seeds: `${TRAPS}/huge`, maxHostBytes: 1_000 });
     expect(bounded).toMatchObject({ pages: 1, pending: 0, rejected: { budget: 1 } });
+  });
+
+  it("asks for no sitemap of a host whose bytes are used up", async () => {
+    const size = 10_000;
+    const asked: string[] = [];
+    const server = createServer(({ url = "", headers }, response) => {
+      asked.push(url);
+      const at = `http://${headers.host}`;
+      const maps = Array.from({ length: 9 }, (_, n) => `Sitemap: ${at}/${n}.xml\n`);
+      if (url === "/robots.txt") response.end(maps.join(""));
+      else response.end((url.endsWith(".xml") ? "<urlset></urlset>" : "").padEnd(size));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const seeds = `http://127.0.0.1:${port}/`;
+    const bounds = { perHost: 1, maxHostBytes: 4 * size };
+    const summary = await crawl({ ...BASE, ...bounds, seeds });
+    server.closeAllConnections();
+    server.close();
+    expect(asked.filter((path) => path !== "/robots.txt")).toHaveLength(4);
+    expect(summary).toMatchObject({ pending: 0, failures: { budget: 6 } });
   });
 
   it("tells every page, fault and count, also those of the last moment", async () => {

@@ -77,6 +77,22 @@ describe("bounds of a crawl", () => {
     },
   );
 
+  it("sitemaps use the bytes of a host up too, and are refused then", async () => {
+    const size = 10_000;
+    await using site = await openSite((path, request, response) => {
+      const at = `http://${request.headers.host}`;
+      const maps = numbered(`Sitemap: ${at}/`, 9).map((line) => `${line}.xml\n`);
+      if (path === "/robots.txt") response.end(maps.join(""));
+      else if (path.endsWith(".xml")) response.end("<urlset></urlset>".padEnd(size));
+      else html(response, "".padEnd(size));
+    }, true);
+    const seeds = `${site.url}/`;
+    const summary = await crawl({ ...QUICK, seeds, maxHostBytes: 4 * size });
+    expect(site.asked.filter((path) => path !== "/robots.txt")).toHaveLength(4);
+    expect(summary).toMatchObject({ pages: 1, sitemaps: 3, pending: 0 });
+    expect(summary.failures).toEqual({ budget: 6 });
+  });
+
   it("a page of 10 MB is read to its end where it may be, and cut where it may not", async () => {
     await using web = await openSyntheticWeb({ hosts: 1, pages: 1 });
     const base = { ...QUICK, seeds: `${TRAPS}/huge`, dial: web.dial, robots: false } as const;
@@ -162,6 +178,29 @@ describe("what a site says", () => {
       // A date has whole seconds: two seconds ahead is at least one.
       expect((site.times[1] as number) - (site.times[0] as number)).toBeGreaterThan(990);
     }
+  });
+
+  it("robots.txt that lies at another host is asked for when it is that host's turn", async () => {
+    const delayMs = 300;
+    const times: Record<string, number[]> = { a: [], b: [] };
+    const server = createServer((request, response) => {
+      const host = String(request.headers.host).charAt(0);
+      times[host]?.push(performance.now());
+      if (request.url !== "/robots.txt") return void html(response, links(["/1", "/2"]));
+      if (host === "b") return void response.end("User-agent: *\nDisallow: /2\n");
+      response.writeHead(301, { location: "http://b.test/robots.txt" }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const dial = { address: "127.0.0.1", port: (server.address() as AddressInfo).port };
+    const seeds = ["http://b.test/", "http://a.test/"];
+    const summary = await crawl({ ...QUICK, seeds, dial, delayMs });
+    expect(summary).toMatchObject({ pages: 4, disallowed: 2, robotsFetched: 2, pending: 0 });
+    expect([times.a?.length, times.b?.length]).toEqual([3, 4]);
+    for (const list of Object.values(times))
+      for (let at = 1; at < list.length; at++)
+        expect((list[at] as number) - (list[at - 1] as number)).toBeGreaterThan(delayMs - 5);
+    server.closeAllConnections();
+    server.close();
   });
 
   it("robots.txt: 4xx allows all, 5xx allows nothing, a delay and rules for us are kept", async () => {

@@ -62,6 +62,18 @@ describe("the downloader", () => {
     });
     expect(answer.body.toString()).toBe(text);
     expect(answer.bytes).toBeLessThan(text.length);
+    // So long that it is inflated on another thread, and too long by a byte.
+    const long = Buffer.alloc(1024 * 1024, "café ");
+    for (const maxBytes of [long.length, long.length - 1]) {
+      const packed = ask(
+        (_, response) => {
+          response.writeHead(200, { "content-encoding": coding }).end(pack(long));
+        },
+        { maxBytes },
+      );
+      if (maxBytes < long.length) expect(await faultOf(packed)).toBe("too-large");
+      else expect((await packed).body.equals(long)).toBe(true);
+    }
   });
 
   it.each(["gzip", "br"])("refuses a bomb of %s before it is inflated", async (coding) => {
