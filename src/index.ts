@@ -34,6 +34,7 @@ export type {
   Politeness,
   PushResult,
   RecordState,
+  EpochView,
   RecordView,
   RecoveryProgress,
   Report,

@@ -96,8 +96,8 @@ export class EventHub {
     this.#batch(kind, view);
   }
 
-  duplicate(url: string): void {
-    if (this.wants.duplicate) this.#batch("duplicate", { url });
+  duplicate(sighting: FrontierEvents["duplicate"][number]): void {
+    if (this.wants.duplicate) this.#batch("duplicate", sighting);
   }
 
   rejected(url: string, reason: string): void {

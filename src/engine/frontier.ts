@@ -24,7 +24,8 @@ import { openAlone, snapshotTo } from "./alone.ts";
 import { EventHub } from "./events.ts";
 import { hostView } from "./host-view.ts";
 import { bytesToSay, pushList, refuseAll } from "./intake.ts";
-import { explain, recordOf, recordsOf } from "./knowing.ts";
+import type { Core } from "../frontier/core.ts";
+import { epochsOf, explain, recordOf, recordsOf } from "./knowing.ts";
 import { Life } from "./life.ts";
 import type { Settings } from "./options.ts";
 import { openDurable, storedRules } from "./open-durable.ts";
@@ -47,6 +48,7 @@ import type {
   HostView,
   Lease,
   PushResult,
+  EpochView,
   RecordView,
   Report,
   RequestInput,
@@ -233,7 +235,7 @@ export class MemoryFrontier implements Frontier {
     const keeper = state === "done" ? needKeeper(this.#keeper, "filter.state:") : undefined;
     step(core, nowMs);
     this.#life.end(nowMs);
-    const isCurrent = (): boolean => !this.#life.isClosed && this.#life.need().core === core;
+    const isCurrent = this.#isCurrent(core);
     if (keeper !== undefined) return doneStories(core, keeper, where, isCurrent);
     return recordsOf(core, state === undefined ? where : { ...where, state }, isCurrent);
   }
@@ -249,6 +251,13 @@ export class MemoryFrontier implements Frontier {
     });
     this.#life.end(nowMs);
     return answer;
+  }
+
+  epochs(): Iterable<EpochView> {
+    const { core, nowMs } = this.#life.need();
+    step(core, nowMs);
+    this.#life.end(nowMs);
+    return epochsOf(core, this.#isCurrent(core));
   }
 
   nextDueAt(): number | undefined {
@@ -413,6 +422,11 @@ export class MemoryFrontier implements Frontier {
   #unitKey(key: string): string {
     const { active } = this.#life.need().core;
     return active.some(({ policy }) => typeof policy.by === "function") ? key : key.toLowerCase();
+  }
+
+  /** Whether what is told of a core slice by slice still stands. */
+  #isCurrent(core: Core): () => boolean {
+    return () => !this.#life.isClosed && this.#life.need().core === core;
   }
 
   #admit(list: readonly RequestLike[], nowMs: number): Uint8Array {

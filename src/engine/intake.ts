@@ -8,7 +8,8 @@
  */
 import { type Admission, rowLeaseText, ruleOfRow } from "../frontier/admission.ts";
 import { admitRows, isPlain } from "../frontier/admit.ts";
-import { seenCount, seenTable } from "../structures/seen-set.ts";
+import { finishedView, isFinishedValue } from "../frontier/transition.ts";
+import { seenCount, seenFind, seenTable } from "../structures/seen-set.ts";
 import { type Core, effectivePriority, type RuleState } from "../frontier/core.ts";
 import { matchRows } from "../frontier/match-rows.ts";
 import {
@@ -18,7 +19,7 @@ import {
   verdictOf,
 } from "../frontier/verdict.ts";
 import { filterInsert, type SeenFilter } from "../structures/seen-filter.ts";
-import { hashBytes } from "../structures/store.ts";
+import { hashBytes, wordAt } from "../structures/store.ts";
 import { batchAdmit, batchLoad, batchParse, NOT_INSERTED } from "../url/batch.ts";
 import { batchSettle } from "../url/batch-settle.ts";
 import type { UrlBatch } from "../url/batch-area.ts";
@@ -143,7 +144,9 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
   if (context.isOutside) core.log?.end();
   if (gate.filter !== undefined && inputs === undefined) noteSeen(gate, slice, count);
   if (gate.events.wants.duplicate || gate.events.wants.rejected) {
-    tellRefused(gate, urls, { start, count, codes, from: inputs === undefined ? start : 0 });
+    const from = inputs === undefined ? start : 0;
+    const depthOf = (row: number): number => admissions?.[row]?.depth ?? context.depth ?? 0;
+    tellRefused(gate, urls, { start, count, codes, from, depthOf });
   }
   return count;
 }
@@ -352,6 +355,7 @@ interface Told {
   codes: Uint8Array;
   /** Index of the first row's URL. */
   from: number;
+  depthOf(row: number): number;
 }
 
 function tellRefused(gate: Gate, urls: readonly string[], told: Told): void {
@@ -359,12 +363,26 @@ function tellRefused(gate: Gate, urls: readonly string[], told: Told): void {
   for (let row = 0; row < told.count; row++) {
     const code = told.codes[told.start + row] as number;
     const url = urls[told.from + row] as string;
-    if (code === VERDICT_DUPLICATE) events.duplicate(url);
+    if (code === VERDICT_DUPLICATE) tellDuplicate(gate, url, row, told.depthOf(row));
     else {
       const { admitted, status, reason } = verdictOf(code);
       if (!admitted) events.rejected(url, reason ?? status);
     }
   }
+}
+
+/** A page that is done keeps its depth: that there is a shorter way to it is told, since nobody goes it. */
+function tellDuplicate(
+  { core, events, rows }: Gate,
+  url: string,
+  row: number,
+  depth: number,
+): void {
+  if (!events.wants.duplicate) return;
+  const hash = (hashesOffset(rows) >> 2) + row * 2;
+  const value = seenFind(core.seen, wordAt(core.store, hash), wordAt(core.store, hash + 1));
+  const known = isFinishedValue(value) ? finishedView(value).depth : depth;
+  events.duplicate(depth < known ? { url, depth, finishedDepth: known } : { url });
 }
 
 /** About how many bytes the journal will hold of these, should all be admitted: a bound for plain text. */

@@ -63,10 +63,19 @@ import {
   rowKeyText,
   rowStatus,
 } from "../url/rows.ts";
+import { isSpilledValue } from "../structures/spill-identity.ts";
+import {
+  epochEach,
+  epochFind,
+  epochMembers,
+  epochName,
+  epochNext,
+} from "../structures/epoch-table.ts";
 import { isSerializable } from "./codec.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import type { Gate } from "./intake.ts";
 import type {
+  EpochView,
   Explanation,
   FrontierStatus,
   RecordView,
@@ -201,6 +210,41 @@ export function* recordsOf(
       yield* views;
     }
   }
+}
+
+/** Every open epoch but forever; names are noted first, since epochs may come and go between two of them. */
+export function* epochsOf(core: Core, isCurrent: () => boolean): Generator<EpochView> {
+  const { epochs, store } = core;
+  const names: string[] = [];
+  for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
+    names.push(epochName(store, epoch));
+  }
+  for (const name of names) {
+    if (!isCurrent()) return;
+    const epoch = epochFind(epochs, name);
+    if (epoch !== 0) yield epochView(core, epoch);
+  }
+}
+
+function epochView(core: Core, epoch: number): EpochView {
+  const { epochs, seen, store } = core;
+  const counts = { pending: 0, waiting: 0, leased: 0, done: 0, failed: 0 };
+  epochEach(epochs, epoch, (lo, hi) => {
+    const value = seenFind(seen, lo, hi);
+    const state = value === 0 ? goneState(seen) : stateOfValue(core, value);
+    if (state !== "removed") counts[state]++;
+  });
+  return { name: epochName(store, epoch), identities: epochMembers(store, epoch), ...counts };
+}
+
+/** What a bloom knows no more of is done; an exact answer of nothing is that it was forgotten by itself. */
+function goneState({ bloom }: Core["seen"]): RecordState {
+  return bloom === undefined ? "removed" : "done";
+}
+
+function stateOfValue(core: Core, value: number): RecordState {
+  if (isFinishedValue(value)) return finishedView(value).isRemoved ? "removed" : "done";
+  return isSpilledValue(value) ? "pending" : stateOf(core, value);
 }
 
 /** The fingerprint of the request in hand, under a key that stands in for its URL's. */

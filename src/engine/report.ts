@@ -51,6 +51,10 @@ export function reportOf(core: Core, context: ReportContext): Report {
     retried: counters.retried,
     expired: counters.expired,
     lateResults: counters.lateResults,
+    reasons: {
+      retried: Object.fromEntries(core.reasons.retried),
+      failed: Object.fromEntries(core.reasons.failed),
+    },
     droppedEvents: context.droppedEvents,
     pending: counters.pending,
     waiting: counters.waiting,
@@ -76,6 +80,7 @@ export function reportOf(core: Core, context: ReportContext): Report {
     },
     epochs: { open: core.epochs.count, identities: core.epochs.members },
     resting: heapCount(core.resting),
+    spilled: spilledOf(core),
     memory: {
       heapBytes: process.memoryUsage().heapUsed,
       offHeapBytes,
@@ -92,6 +97,11 @@ export function reportOf(core: Core, context: ReportContext): Report {
   };
   Object.defineProperty(report, "toString", { value: () => describe(report) });
   return report;
+}
+
+function spilledOf({ spilling }: Core): Report["spilled"] {
+  const { count = 0, written = 0 } = spilling?.spill ?? {};
+  return { records: count, out: written, in: written - count };
 }
 
 /** Lanes of distinct priorities in use. */

@@ -5,6 +5,7 @@
 import { createRandom, entropyWords } from "../base/random.ts";
 import { memoryFull } from "../base/errors.ts";
 import { type Core, createCounters, type TransitionSink } from "../frontier/core.ts";
+import { createReasons } from "../frontier/reasons.ts";
 import { createRules, installRules } from "../frontier/rule-set.ts";
 import { createEpochTable } from "../structures/epoch-table.ts";
 import { createSpilling } from "../frontier/spill-state.ts";
@@ -88,6 +89,7 @@ export function createRuntime(
     ...createRules(store),
     limits: settings,
     counters: createCounters(),
+    reasons: createReasons(),
     sink,
     log: undefined,
     random: () => random.unit(),

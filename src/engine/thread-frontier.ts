@@ -32,6 +32,7 @@ import type {
   HostView,
   PushResult,
   RecordState,
+  EpochView,
   RecordView,
   Report,
   RequestInput,
@@ -170,6 +171,10 @@ export class ThreadFrontier {
 
   explain(request: RequestLike): Promise<Explanation> {
     return this.#call("explain", request);
+  }
+
+  epochs(): Promise<EpochView[]> {
+    return this.#call("epochs");
   }
 
   nextDueAt(): Promise<number | undefined> {

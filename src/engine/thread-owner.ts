@@ -92,6 +92,8 @@ class ThreadOwner {
         return this.#doneMany(args[0] as number[]);
       case "records":
         return [...frontier.records(args[0] as object)];
+      case "epochs":
+        return [...frontier.epochs()];
       case "report": {
         const report = frontier.report();
         return { report: { ...report }, text: String(report) };

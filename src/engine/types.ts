@@ -145,6 +145,18 @@ export interface RecordView {
   readonly trail?: ReadonlyArray<{ state: RecordState; atMs: number }>;
 }
 
+/** One epoch, and what became of its identities. */
+export interface EpochView {
+  readonly name: string;
+  /** All that it knows: those below, and those that were removed. */
+  readonly identities: number;
+  readonly pending: number;
+  readonly waiting: number;
+  readonly leased: number;
+  readonly done: number;
+  readonly failed: number;
+}
+
 export interface Explanation {
   readonly url: string;
   readonly canonical?: string;
@@ -196,7 +208,8 @@ export type FrontierStatus = "opening" | "running" | "paused" | "draining" | "st
 
 export interface FrontierEvents {
   accepted: RequestView[];
-  duplicate: Array<{ url: string }>;
+  /** `finishedDepth`: the page is done, and was deeper then than it was sighted now. */
+  duplicate: Array<{ url: string; depth?: number; finishedDepth?: number }>;
   rejected: Array<{ url: string; reason: string }>;
   leased: RequestView[];
   done: RequestView[];
@@ -276,6 +289,8 @@ export interface Report {
   readonly retried: number;
   readonly expired: number;
   readonly lateResults: number;
+  /** Why records were tried again and why they failed since opening, by reason; at most 100 of them by name. */
+  readonly reasons: { retried: Record<string, number>; failed: Record<string, number> };
   readonly droppedEvents: number;
   readonly pending: number;
   readonly waiting: number;
@@ -304,6 +319,8 @@ export interface Report {
   };
   /** Epochs other than `forever`: how many are open, and the identities that they hold. */
   readonly epochs: { open: number; identities: number };
+  /** Of the pending: on disk now; all that went there since opening, and that came back. */
+  readonly spilled: { records: number; out: number; in: number };
   /** Done records that come again by themselves. */
   readonly resting: number;
   readonly memory: {
@@ -401,6 +418,15 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   record(request: RequestLike): RecordView | undefined;
   records(filter?: { state?: RecordState; rule?: string; host?: string }): Iterable<RecordView>;
   explain(request: RequestLike): Explanation;
+  /**
+   * The epochs that are open but `forever`, the latest made first: what each holds, to see which can be forgotten. Costs a look at the
+   * seen-set for each identity, epoch by epoch as they are asked for; an epoch that goes meanwhile is left out.
+   *
+   * ```js
+   * for (const { name, pending } of frontier.epochs()) if (name < "2026-11-01" && pending === 0) frontier.forget({ epoch: name });
+   * ```
+   */
+  epochs(): Iterable<EpochView>;
   nextDueAt(): number | undefined;
   report(): Report;
   on<E extends keyof FrontierEvents>(

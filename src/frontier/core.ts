@@ -35,6 +35,7 @@ import type { FrontierPolicy, GroupBy } from "./policy.ts";
 import type { Matcher } from "../url/matcher.ts";
 import type { DomainMemo } from "../url/row-domain.ts";
 import type { NormalPolicy } from "../url/policy.ts";
+import type { Reasons } from "./reasons.ts";
 import type { RuleList, RuleSpec } from "./rules.ts";
 import type { RuleState } from "./rule-state.ts";
 import type { Sweep } from "./sweep.ts";
@@ -154,6 +155,7 @@ export interface Core {
   readonly shares: Shares;
   readonly limits: CoreLimits;
   readonly counters: Counters;
+  readonly reasons: Reasons;
   readonly sink: TransitionSink;
   /** What survives the process is said here; undefined: nothing does. */
   log: TransitionLog | undefined;

@@ -77,6 +77,7 @@ import {
   LOG_RETRIED,
   LOG_WOKEN,
 } from "./log.ts";
+import { countReason } from "./reasons.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
 
 /** Start requests that go last stand beyond every sequence there can be. */
@@ -258,6 +259,7 @@ export function retryRecord(
 ): void {
   endLease(core, record);
   core.counters.retried++;
+  countReason(core.reasons.retried, reason);
   if (dueMs > nowMs) enterWaiting(core, record, dueMs);
   else enterPending(core, record, nowMs);
   core.log?.record(LOG_RETRIED, record, 0);
@@ -277,6 +279,7 @@ export function failRecord(core: Core, record: number, reason: string, nowMs?: n
   setRecordKey(store, record, ++core.sequence);
   laneInsert(store.region, core.failedLane, record);
   counters.failed++;
+  countReason(core.reasons.failed, reason);
   ruleOf(core, record).failed++;
   core.log?.record(LOG_FAILED, record, 0);
   if (core.sink.wants.failed) core.sink.record("failed", record, reason);

@@ -100,8 +100,9 @@ export interface Spill {
   /** By place: handle of the block, 0 = none. */
   blocks: Uint32Array;
   blockCount: number;
-  /** Records in blocks. */
+  /** Records in blocks; all that ever went there, those in `count` included. */
   count: number;
+  written: number;
   /** Bytes of the block that is written or read, as words. */
   words: Uint32Array;
   readonly handles: Uint32Array;
@@ -124,7 +125,7 @@ export interface SpillRequest {
 
 export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill {
   return {
-    ...{ store, seen, tier, blocks: new Uint32Array(64), blockCount: 0, count: 0 },
+    ...{ store, seen, tier, blocks: new Uint32Array(64), blockCount: 0, count: 0, written: 0 },
     words: new Uint32Array(BLOCK_WORDS),
     handles: new Uint32Array(SPILL_RECORDS_MAX),
     cursor: createLaneCursor(),
@@ -182,6 +183,7 @@ export function spillLane(spill: Spill, lane: number, request: SpillRequest): nu
   laneInsert(store.region, chain, block);
   noteBlock(spill, place, block);
   spill.count += count;
+  spill.written += count;
   for (let index = 0; index < count; index++) {
     const record = handles[index] as number;
     markSpilled(spill.seen, store, record, place);
