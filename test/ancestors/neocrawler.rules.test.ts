@@ -187,10 +187,16 @@ describe("NEOCrawler's rules", () => {
     for (let n = 0; n < 100; n++) frontier.setRules([rule], n);
     expect(clock.armed).toBe(1);
     for (let round = 0; round < 5; round++) {
+      expect(frontier.report().pushed).toBe(10 * (round + 1)); // each seed once, whoever asks
       const leases = frontier.pollMany(99);
       expect(leases.length).toBe(10);
       frontier.done(leases);
-      clock.advance(1_000);
+      // Reloads between the rounds move none of them.
+      for (let n = 0; n < 50; n++) {
+        frontier.setRules([rule]);
+        clock.advance(20);
+      }
+      expect(clock.armed).toBe(1);
     }
   });
 
@@ -261,24 +267,40 @@ describe("NEOCrawler's rules", () => {
 
   it("N-B11: a link asks the patterns of its own host alone, each compiled once", () => {
     let tests = 0;
-    const { exec, test } = RegExp.prototype;
-    const rules = Array.from({ length: 2_000 }, (_, n) => ({
+    let compiled = 0;
+    const { RegExp: Native } = globalThis;
+    const { test } = Native.prototype;
+    const isOurs = (source: string): boolean =>
+      /^\/p\d+\/$/.exec(source.replaceAll("\\/", "/")) !== null;
+    const rules = Array.from({ length: 10_000 }, (_, n) => ({
       id: `r${n}`,
       match: { domains: [`site${n}.com`], pattern: `/p${n}/` },
     }));
-    const { frontier } = openBench({ rules });
-    frontier.push("http://www.site7.com/p7/0");
-    RegExp.prototype.test = function counted(text) {
-      if (/^\/p\d+\/$/.exec(this.source.replaceAll("\\/", "/"))) tests++;
+    globalThis.RegExp = new Proxy(Native, {
+      construct(target, given: [string, string]) {
+        if (isOurs(String(given[0]))) compiled++;
+        return new target(...given);
+      },
+    });
+    Native.prototype.test = function counted(text) {
+      if (isOurs(this.source)) tests++;
       return test.call(this, text);
     };
     try {
-      expect(frontier.push("http://www.site7.com/p7/1").admitted).toBe(true);
+      const { frontier } = openBench({ rules });
+      expect(compiled).toBe(10_000);
+      const urls = Array.from(
+        { length: 300 },
+        (_, n) => `http://www.site${n % 30}.com/p${n % 30}/${n}`,
+      );
+      expect(frontier.pushMany(urls).accepted).toBe(300);
+      expect(frontier.push("http://www.site7.com/p8/").reason).toBe("no-rule");
+      expect(frontier.push("http://www.elsewhere.com/p7/").reason).toBe("no-rule");
     } finally {
-      RegExp.prototype.test = test;
-      RegExp.prototype.exec = exec;
+      Native.prototype.test = test;
+      globalThis.RegExp = Native;
     }
-    expect(tests).toBe(1);
+    expect([compiled, tests]).toEqual([10_000, 301]);
   });
 });
 

@@ -89,6 +89,23 @@ describe("Scrapy's job directory", () => {
     await frontier.close();
   });
 
+  it("S18: what went to disk and what came back from it are counted apart from what stayed in memory", async () => {
+    const options = { ...LIFO, directory: temporary(), memoryBytes: 200_000 };
+    const frontier = await openFrontier({ ...options, durability: "none" });
+    frontier.pushMany(urls(5_000));
+    const { pending, spilled } = frontier.report();
+    expect(pending).toBe(5_000);
+    expect(spilled.records).toBeGreaterThan(1_000);
+    expect(spilled.records).toBeLessThan(5_000);
+    expect(spilled.out - spilled.in).toBe(spilled.records);
+    expect(drained(frontier).length).toBe(5_000);
+    const after = frontier.report();
+    expect(after.spilled).toEqual({ records: 0, out: after.spilled.in, in: after.spilled.in });
+    expect(after.spilled.in).toBeGreaterThanOrEqual(spilled.out);
+    expect(after.accepted - after.done).toBe(after.pending);
+    await frontier.close();
+  });
+
   it("S12: data that can not be kept is refused by reason, or stays in memory and is told as lost", async () => {
     const directory = temporary();
     const first = await openFrontier(presets.scrapy({ directory }));

@@ -95,16 +95,23 @@ describe("VSCrawler", () => {
 
   it("V10: what is due goes out, oldest first, and nothing of the future", () => {
     const { frontier, clock } = openSeeds();
-    for (const days of [3, 1, 2]) {
+    for (const days of [3, 2, 1]) {
       frontier.push({ url: `http://a.com/${days}`, notBefore: clock.now() + days * DAY });
     }
-    frontier.push(A.replace("/1", "/0"));
-    const first = frontier.pollMany(9);
-    expect(first.map(({ url }) => url)).toEqual(["http://a.com/0"]);
-    frontier.done(first);
+    frontier.pushMany(["http://a.com/0", "http://a.com/00"]);
+    const [first] = frontier.pollMany(1);
+    expect([first?.url, first?.done().late]).toEqual(["http://a.com/0", false]);
     clock.advance(2 * DAY);
-    const due = frontier.pollMany(9).map(({ url }) => url);
-    expect(due).toEqual(["http://a.com/1", "http://a.com/2"]);
+    // Undated ones stood there before; then the segments that are due, oldest first, against the order of pushing.
+    const due = frontier.pollMany(9);
+    expect(due.map(({ url }) => url)).toEqual([
+      "http://a.com/00",
+      "http://a.com/1",
+      "http://a.com/2",
+    ]);
+    frontier.done(due);
+    clock.advance(DAY);
+    expect(frontier.pollMany(9).map(({ url }) => url)).toEqual(["http://a.com/3"]);
   });
 
   it("V11: who waits is served when the time has come, without a poll", async () => {
@@ -132,9 +139,35 @@ describe("VSCrawler", () => {
     frontier.push(A);
     frontier.push(B);
     expect(told).toEqual(["empty", "ready"]);
-    frontier.pollMany(2);
+    const leases = frontier.pollMany(2);
     frontier.poll();
     expect(told).toEqual(["empty", "ready", "empty"]);
+    // However it comes that there is work again: each way is one edge.
+    const ways: Array<() => void> = [
+      () => void leases[0]?.release(),
+      () => void leases[1]?.retry(),
+      () => void frontier.pushMany(MANY),
+    ];
+    for (const way of ways) {
+      told.length = 0;
+      way();
+      expect(told).toEqual(["ready"]);
+      while (frontier.poll() !== undefined);
+      frontier.poll();
+      expect(told).toEqual(["ready", "empty"]);
+    }
+  });
+
+  it("V12: the first seed of the future says ready when its time has come, and not before", () => {
+    const { frontier, clock } = openSeeds();
+    const told: number[] = [];
+    frontier.poll();
+    frontier.on("ready", () => told.push(clock.now()));
+    const dueMs = clock.now() + DAY;
+    frontier.push({ url: A, notBefore: dueMs });
+    frontier.push({ url: B, notBefore: dueMs + DAY });
+    clock.advance(3 * DAY);
+    expect(told).toEqual([dueMs]); // nobody polled between: it was not empty again
   });
 
   it("V14: done and fail are the end, retry brings it back", () => {
@@ -144,9 +177,30 @@ describe("VSCrawler", () => {
     a.done();
     b.fail();
     expect(c.retry()).toBe("requeued");
-    const states = [A, B, "http://a.com/3"].map((url) => frontier.record(url)?.state);
-    expect(states).toEqual(["done", "failed", "pending"]);
+    const stateOf = (url: string) => frontier.record(url)?.state;
+    expect([A, B, c.url].map(stateOf)).toEqual(["done", "failed", "pending"]);
   });
+
+  it.each<[ends: Array<"done" | "fail" | "retry">, state: string]>([
+    [["done"], "done"],
+    [["fail"], "failed"],
+    [["retry"], "pending"],
+    [["retry", "retry"], "pending"],
+    [["retry", "retry", "retry"], "failed"],
+    [["retry", "retry", "done"], "done"],
+    [["retry", "fail"], "failed"],
+  ])(
+    "V15: after %j a seed is %s, and whatever ends it is the last that is heard of it",
+    (ends, state) => {
+      const { frontier, check } = openSeeds();
+      frontier.push(A);
+      for (const end of ends) frontier.poll()?.[end]();
+      expect(frontier.record(A)).toMatchObject({ state, attempts: ends.length });
+      expect(frontier.poll()?.attempt).toBe(state === "pending" ? ends.length + 1 : undefined);
+      expect(frontier.push(A).status).toBe("duplicate");
+      check();
+    },
+  );
 
   it("V15: three attempts, or as many as the request says", () => {
     const { frontier } = openSeeds();
@@ -199,6 +253,25 @@ describe("VSCrawler", () => {
     }
     expect((await frontier.pushFrom(source(), { batch: 64 })).accepted).toBe(1_000);
     expect((await frontier.pushFrom(source())).accepted).toBe(0);
+    const small = openSeeds({ capacity: 100 });
+    let read = 0;
+    async function* counted() {
+      for (const url of MANY) {
+        read++;
+        yield url;
+      }
+    }
+    const pushing = small.frontier.pushFrom(counted(), { batch: 10 });
+    for (let done = 0; done < 1_000; ) {
+      await settled();
+      // What is read and not taken yet is a batch at most: the source waits.
+      expect(read).toBeLessThanOrEqual(done + 100 + 2 * 10);
+      const leases = small.frontier.pollMany(30);
+      expect(leases.length).toBeGreaterThan(0);
+      done += small.frontier.done(leases);
+      small.clock.advance(1_000);
+    }
+    expect(await pushing).toMatchObject({ accepted: 1_000, full: 0 });
   });
 
   it("V25: clear leaves nothing pending, seen or leased", () => {
@@ -228,11 +301,39 @@ describe("VSCrawler", () => {
     expect(epochs).toEqual({ open: 1, identities: 1 });
   });
 
+  it("V26: each segment tells its seeds by what became of them, and is gone when it was forgotten", () => {
+    const { frontier, clock } = openSeeds();
+    const none = { pending: 0, waiting: 0, leased: 0, done: 0, failed: 0 };
+    const urls = (count: number): string[] => MANY.slice(0, count);
+    frontier.pushMany(urls(7), { epoch: "old" });
+    const [a, b, c] = frontier.pollMany(3);
+    a?.done();
+    b?.fail();
+    c?.retry({ delayMs: 5 });
+    frontier.poll();
+    frontier.remove({ pattern: "/4$" });
+    frontier.pushMany(urls(3), { notBefore: clock.now() + DAY });
+    frontier.push(B); // of no segment
+    const old = { ...none, identities: 7, pending: 2, waiting: 1, leased: 1, done: 1, failed: 1 };
+    const next = { ...none, identities: 3, waiting: 3 };
+    expect([...frontier.epochs()]).toEqual([
+      { name: "2026-11-21", ...next },
+      { name: "old", ...old },
+    ]);
+    // One that goes while they are told of is left out, as all are after a clear.
+    const telling = frontier.epochs()[Symbol.iterator]();
+    expect(telling.next().value).toEqual({ name: "2026-11-21", ...next });
+    frontier.forget({ epoch: "old" });
+    expect(telling.next().done).toBe(true);
+    frontier.clear();
+    expect([...frontier.epochs()]).toEqual([]);
+  });
+
   it("V27: a request with a time is deferred until then", () => {
     const { frontier, clock } = openSeeds();
-    const verdict = frontier.push({ url: A, notBefore: new Date(clock.now() + 2 * DAY) });
-    expect(verdict).toEqual({ status: "deferred", admitted: true });
-    expect(frontier.nextDueAt()).toBe(clock.now() + 2 * DAY);
+    const notBefore = new Date(clock.now() + 2 * DAY);
+    expect(frontier.push({ url: A, notBefore })).toEqual({ status: "deferred", admitted: true });
+    expect(frontier.nextDueAt()).toBe(Number(notBefore));
   });
 
   it("V28: it ends 60 seconds after the last seed, on the clock", async () => {
@@ -240,8 +341,8 @@ describe("VSCrawler", () => {
     frontier.push(A);
     frontier.poll()?.done();
     let isOver = false;
-    void frontier.take().then((leases) => {
-      isOver = leases.length === 0;
+    void frontier.take().then(({ length }) => {
+      isOver = length === 0;
     });
     clock.advance(59_999);
     await settled();
@@ -269,7 +370,6 @@ describe("VSCrawler", () => {
 
   it("V32: it runs once opened, and nothing starts it twice", async () => {
     const { frontier } = openSeeds();
-    expect(frontier.status).toBe("running");
     frontier.resume();
     expect(frontier.status).toBe("running");
     await frontier.close();
@@ -338,9 +438,7 @@ describe("VSCrawler", () => {
         () => void expect(frontier.nextDueAt()).not.toBe(undefined),
       ];
       frontier.push(future());
-      const taken = [0, 1].map(() => random.below(2) === 0).includes(true)
-        ? frontier.take()
-        : undefined;
+      const taken = random.below(4) > 0 ? frontier.take() : undefined;
       for (let at = steps.length; at > 0; at--) {
         for (const step of steps.splice(random.below(at), 1)) step();
         if (random.below(3) === 0) await settled();

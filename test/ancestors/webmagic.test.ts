@@ -102,6 +102,12 @@ describe("WebMagic", () => {
     frontier.poll()?.fail("status 404");
     expect(frontier.record(A)?.state).toBe("failed");
     expect(reasons).toEqual(["status 404"]);
+    expect(frontier.report()).toMatchObject({
+      ...{ done: 0, failed: 1, reasons: { retried: {}, failed: { "status 404": 1 } } },
+    });
+    frontier.push(B);
+    expect(frontier.poll()?.done().late).toBe(false);
+    expect(frontier.record(B)?.state).toBe("done");
   });
 
   it("W9: forget makes every URL new again and leaves the pending ones", () => {
@@ -159,15 +165,34 @@ describe("WebMagic", () => {
   });
 
   it("W22: the bloom's size and rate are options, and the report tells what they cost", () => {
-    const { frontier } = openBench({
-      seen: { mode: "bloom", capacity: 5_000, falsePositiveRate: 0.01 },
-    });
-    frontier.pushMany(MANY);
-    const { mode, bytes, falsePositiveRate, bitsPerUrl } = frontier.report().seenSet;
-    expect(mode).toBe("bloom");
-    expect(bytes).toBeGreaterThan(0);
-    expect(bitsPerUrl).toBeGreaterThan(0);
-    expect(falsePositiveRate).toBeLessThan(0.02);
+    const filled = (falsePositiveRate: number, capacity: number) => {
+      const { frontier } = openBench({
+        seen: { mode: "bloom", capacity, falsePositiveRate },
+      });
+      const urls = Array.from({ length: 200_000 }, (_, index) => `http://a.com/${index}`);
+      const { accepted } = frontier.pushMany(urls);
+      return { accepted, ...frontier.report().seenSet };
+    };
+    const [coarse, fine] = [filled(0.05, 200_000), filled(0.001, 200_000)];
+    expect([coarse.mode, fine.mode]).toEqual(["bloom", "bloom"]);
+    const bytesOf = (falsePositiveRate: number): number =>
+      openBench({
+        seen: { mode: "bloom", capacity: 10_000_000, falsePositiveRate },
+      }).frontier.report().seenSet.bytes;
+    expect(bytesOf(0.001)).toBeGreaterThan(bytesOf(0.05) * 1.5);
+    // What it says of itself, against what was asked for and what it really cost.
+    for (const [told, asked] of [
+      [coarse, 0.05],
+      [fine, 0.001],
+    ] as const) {
+      expect(told.load).toBeGreaterThan(0);
+      expect(told.bitsPerUrl).toBeGreaterThan(0);
+      expect(told.falsePositiveRate).toBeGreaterThan(asked / 10);
+      expect(told.falsePositiveRate).toBeLessThan(asked * 1.5);
+      const lost = 200_000 - told.accepted;
+      expect(lost).toBeGreaterThan(told.expectedLost / 2 - 10);
+      expect(lost).toBeLessThan(told.expectedLost * 2 + 20);
+    }
   });
 
   it("W23: own keys and epochs are where the duplicate check is replaced", () => {
@@ -282,6 +307,12 @@ describe("WebMagic", () => {
       const error = thrownBy(() => openBench({ seen: { mode: "bloom", capacity } }));
       expect((error as Error).message).toContain("options.seen.capacity");
     }
+    // What it will take is told before a page of it is touched, and memoryBytes is its bound whatever capacity says.
+    const bytesOf = (capacity: number): number =>
+      openBench({ seen: { mode: "bloom", capacity, memoryBytes: 1 << 20 } }).frontier.report()
+        .seenSet.bytes;
+    expect(bytesOf(100_000)).toBeGreaterThan(bytesOf(10_000));
+    expect(bytesOf(1_756_931_230)).toBeLessThanOrEqual(1 << 20);
   });
 
   it("W-B8: forget works in every mode of the seen-set", () => {
