@@ -409,7 +409,8 @@ export class MemoryFrontier implements Frontier {
     if (discard !== undefined && typeof discard !== "boolean") {
       throw misuse("ARGUMENT_INVALID", "options.discard", discard, "true or false");
     }
-    this.#sharing.close();
+    const closing = this.#sharing.close();
+    if (closing !== undefined) await closing;
     const { durable, isClosed } = this.#life;
     if (durable !== undefined && !isClosed) await durable.close(discard ?? false);
     this.#life.close();

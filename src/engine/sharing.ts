@@ -84,8 +84,9 @@ export class Sharing {
     this.#hub?.refresh();
   }
 
-  close(): void {
-    this.#hub?.close();
+  /** A promise where a worker holds what is still to come. */
+  close(): Promise<void> | undefined {
+    return this.#hub?.close();
   }
 
   #port(): OwnerPort {

@@ -87,6 +87,37 @@ export async function naps() {
   await later(5);
 }
 
+const word = (name) => new Int32Array(workerData[name]);
+
+/** Takes its thread with it once the test says so; the next time it is done at once. */
+export async function diesOnWord({ attempt }) {
+  if (attempt > 1) return;
+  while (Atomics.load(word("word"), 0) === 0) await later(5);
+  process.exit(3);
+}
+
+/** Stays until the test says so. */
+export async function staysForWord() {
+  while (Atomics.load(word("word"), 0) === 0) await later(5);
+}
+
+/** Is alone at its host, or says so in word 0; some overstay their time and end when they hear of it, some throw. */
+export async function alone({ url }, { signal }) {
+  const [host, page] = /host(\d+)\D+(\d+)/.exec(url).slice(1).map(Number);
+  const busy = word("busy");
+  if (Atomics.add(busy, host + 2, 1) !== 0) Atomics.add(busy, 0, 1);
+  try {
+    if (page % 5 === 1) {
+      await new Promise((resolve) => signal.addEventListener("abort", () => resolve(later(10))));
+      Atomics.add(busy, 1, 1);
+    }
+    await later(page % 3);
+    if (page % 7 === 3) throw new Error("not this one");
+  } finally {
+    Atomics.sub(busy, host + 2, 1);
+  }
+}
+
 /** Stands still, and the event loop with it. */
 export function blocks() {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);

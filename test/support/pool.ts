@@ -47,12 +47,12 @@ export async function until(
   }
 }
 
-/** Waits until the process uses less than a tenth of a core for `windowMs`, and says which share it used. */
-export async function untilIdle(windowMs: number): Promise<number> {
+/** Waits until the process uses less than `most` of a core for `windowMs`, and says which share it used. */
+export async function untilIdle(windowMs: number, most = 0.1): Promise<number> {
   let share = 1;
   // What starting leaves behind takes its time; a spin would never end.
   await until(
-    () => share < 0.1,
+    () => share < most,
     "idle",
     async () => {
       const before = process.cpuUsage();

@@ -22,6 +22,28 @@ const jobs = {
     }
     return answers;
   },
+  /** Once the test says so, pushes all without waiting, and closes while the ring is full. */
+  async flood({ urls, batch, word: buffer }) {
+    const word = new Int32Array(buffer);
+    Atomics.store(word, 0, 1);
+    while (Atomics.load(word, 0) !== 2) await later(1);
+    const said = [];
+    for (let at = 0; at < urls.length; at += batch)
+      said.push(...port.push(urls.slice(at, at + batch)));
+    const closing = port.close();
+    const late = port.push(urls[0]);
+    Atomics.store(word, 0, 3);
+    Atomics.notify(word, 0);
+    await closing;
+    return { said, late };
+  },
+  /** Pushes all without waiting; what was said of each. */
+  pushOn({ urls, batch }) {
+    const said = [];
+    for (let at = 0; at < urls.length; at += batch)
+      said.push(...port.push(urls.slice(at, at + batch)));
+    return said;
+  },
   /** Works until the frontier is finished; the URLs it was given. */
   async work({ max }) {
     const urls = [];

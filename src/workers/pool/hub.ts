@@ -12,6 +12,8 @@
  *   I4  Nothing is left: the frontier is finished, no entry, every ring empty; in this order, since results come first.
  *   I5  Between two looks at the clock lies a counted amount of work, whatever the number of seats; who was not served in
  *       a round is the first of the next.
+ *   I6  Who pushes looks at the phase after it has published; closing looks at the rings after it has said so: what was
+ *       answered "queued" is seen by the one, or the pusher sees the other.
  */
 import { createSystemClock } from "../../base/clock.ts";
 import { FrontierError } from "../../base/errors.ts";
@@ -48,7 +50,7 @@ import {
   resetLanes,
   seatWords,
 } from "../protocol/crew.ts";
-import { tellRoom } from "../protocol/credit.ts";
+import { isFull, tellRoom } from "../protocol/credit.ts";
 import { type EdgeFacts, packEdge } from "../protocol/edge-message.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
 import { Drain } from "./drain.ts";
@@ -69,6 +71,8 @@ const POLL_MAX = 256;
 const SWEEP_MS = 250;
 /** A cancelled lease whose worker has not looked up after this: its thread hangs. */
 const STUCK_MS = 2_000;
+/** How long closing waits for workers that hold messages for want of room. */
+const CLOSE_MS = 5_000;
 /** A message that could not be applied for want of disk is tried again after this. */
 const AGAIN_MS = 100;
 /** Identities that the edge remembers: 16 MiB. */
@@ -107,6 +111,9 @@ export class Hub {
   #first = 0;
   #isDue = false;
   #isClosed = false;
+  /** Closed, and nothing is applied any more. */
+  #isEnded = false;
+  #closing: Promise<void> | undefined;
   #blockedUntil = 0;
   #cancelSweep: (() => void) | undefined;
 
@@ -173,7 +180,7 @@ export class Hub {
    */
   bury(seat: Seat, reason: string): Promise<void> {
     if (this.seats[seat.index] !== seat) return Promise.resolve();
-    const settled = this.#isClosed ? Promise.resolve() : this.#graves.dig(seat, reason);
+    const settled = this.#isEnded ? Promise.resolve() : this.#graves.dig(seat, reason);
     this.seats[seat.index] = undefined;
     for (let each = 0; each < LANE_CLASSES; each++) seat.words[SEAT_TAKEN_WORD + each] = 0;
     seat.words.fill(0, SEAT_THREAD_WORD, SEAT_TAKEN_WORD);
@@ -204,17 +211,55 @@ export class Hub {
     });
   }
 
-  /** The frontier is closing: workers are told, leases out are the frontier's to take back. */
-  close(): void {
-    if (this.#isClosed) return;
+  /**
+   * The frontier is closing: workers are told, what they had published counts, leases out are the frontier's to take back.
+   * A promise where a worker still holds what its ring had no room for.
+   */
+  close(): Promise<void> | undefined {
+    if (this.#isClosed) return this.#closing;
     this.#isClosed = true;
     this.#offChange();
     this.#cancelSweep?.();
     Atomics.store(this.#words, CREW_EDGE_WORD, EDGE_OFF);
-    this.#setPhase(PHASE_CLOSED);
+    this.#setPhase(PHASE_CLOSED); // I6, before the last look at the rings
     endWaiting(this.#waiting);
+    if (this.#drainLast()) this.#closing = this.#awaitLast();
+    else this.#end();
+    return this.#closing;
+  }
+
+  async #awaitLast(): Promise<void> {
+    const untilMs = this.#clock.monotonic() + CLOSE_MS;
+    do await new Promise(setImmediate);
+    while (this.#drainLast() && this.#clock.monotonic() < untilMs);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isEnded = true;
     for (const resolve of this.#finishing.splice(0)) resolve();
     this.#graves.close();
+  }
+
+  /** Applies all that was published; true: a worker holds more, and has been told of the room. */
+  #drainLast(): boolean {
+    const all = Number.POSITIVE_INFINITY;
+    let isMore = false;
+    try {
+      this.#greet(); // who came, pushed and left in between has said what it had to say
+      if (this.#graves.settle(all) === undefined) return false;
+      for (const seat of this.seats) {
+        if (seat === undefined) continue;
+        if (this.#results.take(seat, all).isBlocked || !this.#results.flush()) return false;
+        this.#freeRing(seat);
+        isMore ||= isFull(seat.words);
+      }
+    } catch (cause) {
+      // Closed by a hook in the midst of a call: nothing can be applied any more.
+      if (!(cause instanceof FrontierError)) throw cause;
+      return false;
+    }
+    return isMore;
   }
 
   #turn(): void {

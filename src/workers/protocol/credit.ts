@@ -31,6 +31,11 @@ export function sayFull(seat: Int32Array, isFull: boolean): void {
   if (seat[SEAT_FULL_WORD] !== full) Atomics.store(seat, SEAT_FULL_WORD, full);
 }
 
+/** Whether a worker holds messages for want of room. Owner only. */
+export function isFull(seat: Int32Array): boolean {
+  return Atomics.load(seat, SEAT_FULL_WORD) !== 0; // pairs with sayFull
+}
+
 /** The ring was freed: wakes the worker if it waits for that. Owner only. */
 export function tellRoom(seat: Int32Array): void {
   // I1, pairs with sayFull.

@@ -5,7 +5,8 @@
  *            ▲                                                     no handler at work: spin, sleep for a moment, then wait
  *            └── a handler ended · the owner unparked · a turn ──   else: wait, the event loop lives
  *
- * A handler that returns is done, one that throws is retry. While the inbound ring is full no lease begins. After
+ * A handler that returns is done, one that throws is retry. One whose time is over hears of it by its signal and has
+ * SETTLE_MS to end: until then its lease, and so its host, is taken; what it says of the lease then is dropped. While the inbound ring is full no lease begins. After
  * BURST leases or BURST_MS in a row results are told, lanes are looked at and the event loop gets its turn: a slow handler that
  * never waits keeps back neither what others have ended nor what is more urgent.
  */
@@ -17,7 +18,7 @@ import {
   SEAT_HANDLING_WORD,
   SEAT_PARK_WORD,
 } from "../../layout/crew.ts";
-import { MESSAGE_FAULT } from "../../layout/message.ts";
+import { MESSAGE_FAULT, MESSAGE_RETRY } from "../../layout/message.ts";
 import { PARK_SPINS, parkBegin, parkEnd, parkWait } from "../../memory/parking.ts";
 import type { CrewHandle } from "../protocol/crew.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
@@ -49,6 +50,8 @@ export type Handler = (lease: WorkerLease, context: HandlerContext) => unknown;
 
 /** Longest sleep before the event loop has its turn; then it waits without sleeping. */
 const SLEEP_MS = 2;
+/** What a handler has to end in once its time is over; longer, and the host is given to others while it goes on. */
+const SETTLE_MS = 1_000;
 const BURST = 256;
 const BURST_MS = 2;
 
@@ -211,15 +214,25 @@ class Attendant {
     this.#active.set(lease.id, visit);
     const { timeoutMs } = this.#task;
     if (timeoutMs !== undefined) {
-      visit.untime = this.#clock.schedule(this.#clock.now() + timeoutMs, () => {
-        lease.retry({ reason: "timeout" });
-        this.#drop(lease.id, "timeout");
-      });
+      visit.untime = this.#clock.schedule(this.#clock.now() + timeoutMs, () => this.#hurry(visit));
     }
     result.then(
       () => this.#ended(visit, undefined, false),
       (cause: unknown) => this.#ended(visit, cause, true),
     );
+  }
+
+  /** The handler's time is over: it is told so, and its lease is a retry once it has ended, or a little later. */
+  #hurry(visit: Visit): void {
+    visit.isOverdue = true;
+    visit.untime = this.#clock.schedule(this.#clock.now() + SETTLE_MS, () => {
+      this.#ended(visit, undefined, false);
+    });
+    if (!visit.lease.isSettled) {
+      this.#desk.forget(visit.lease);
+      visit.isUnsettled = true;
+    }
+    visit.abort("timeout");
   }
 
   #handlerOf(lease: WorkerLease): Handler | undefined {
@@ -230,7 +243,8 @@ class Attendant {
     const { lease } = visit;
     if (this.#active.get(lease.id) !== visit) return; // its slot was given to others
     this.#free(visit);
-    this.#end(lease, cause, hasThrown);
+    if (!visit.isOverdue) this.#end(lease, cause, hasThrown);
+    else if (visit.isUnsettled) this.#desk.tell(MESSAGE_RETRY, lease.id, { reason: "timeout" });
     this.#soon();
   }
 
@@ -281,6 +295,9 @@ class Visit implements HandlerContext {
   readonly lease: WorkerLease;
   readonly workerId: number;
   untime: (() => void) | undefined;
+  /** Its time is over; and whether it had not settled its lease by then. */
+  isOverdue = false;
+  isUnsettled = false;
   readonly #desk: Desk;
   #controller: AbortController | undefined;
 

@@ -18,6 +18,7 @@ import {
   CREW_PHASE_WORD,
   CREW_SEATS,
   LANE_CLASSES,
+  PHASE_CLOSED,
   PHASE_RUNNING,
   SEAT_CALLED_WORD,
   SEAT_COMMAND_WORD,
@@ -92,8 +93,6 @@ export class Desk implements RemoteDesk {
   readonly sender: Sender;
   /** Told of a lease that has run out. */
   onCancel: ((id: number) => void) | undefined;
-  /** Told of a lease that was settled. */
-  onSettled: ((lease: WorkerLease) => void) | undefined;
   /** Once the owner has said what may be decided here. */
   #edge: Edge | undefined;
   readonly #printer: Printer;
@@ -131,6 +130,11 @@ export class Desk implements RemoteDesk {
   /** Nothing is left for now, or for good. */
   get isOver(): boolean {
     return Atomics.load(this.crew, CREW_PHASE_WORD) !== PHASE_RUNNING;
+  }
+
+  /** The frontier is closed: nothing that is pushed from now on will be seen. */
+  get #isEnded(): boolean {
+    return Atomics.load(this.crew, CREW_PHASE_WORD) === PHASE_CLOSED; // pairs with close
   }
 
   get isClosed(): boolean {
@@ -199,14 +203,17 @@ export class Desk implements RemoteDesk {
     given: RequestLike | Iterable<RequestLike>,
     isClosing: boolean,
   ): PushAnswer | PushAnswer[] {
-    if (this.#isClosed || isClosing) return answerAll(given, "rejected");
+    if (this.#isClosed || isClosing || this.#isEnded) return answerAll(given, "rejected");
     if (this.hasMail()) this.pull(); // who only pushes hears of the rules here
     this.flush();
     if (this.sender.kept.length > 0) return answerAll(given, "full");
     const page = this.#page(0, undefined);
     const answers = this.#sift(given, page);
     this.#send(MESSAGE_PUSH, 0, page, undefined);
-    return answers;
+    this.flush();
+    if (!this.#isEnded) return answers;
+    // The frontier closed meanwhile: whether it has seen this, nobody can say (I6 of the hub).
+    return typeof answers === "string" ? "rejected" : answers.map(() => "rejected");
   }
 
   done(lease: WorkerLease, result: WorkerResult | undefined): void {
@@ -332,7 +339,6 @@ export class Desk implements RemoteDesk {
   #settle(lease: WorkerLease): boolean {
     if (lease.isSettled || this.#isClosed) return false;
     lease.isSettled = true;
-    this.onSettled?.(lease);
     return true;
   }
 

@@ -181,6 +181,30 @@ describe("a pool of worker threads", () => {
     });
   });
 
+  it("counts a host as taken until its handler has ended, whatever it does", async () => {
+    const hosts = 4;
+    const busy = new Int32Array(new SharedArrayBuffer((hosts + 2) * 4));
+    const politeness = { perHost: 1, delayMs: 0 };
+    const frontier = { defaults: { maxAttempts: 2, politeness } };
+    const options = {
+      threads: 2,
+      concurrency: 8,
+      timeoutMs: 50,
+      workerData: { busy: busy.buffer },
+    };
+    await withPool({ frontier, pool: options }, async ({ frontier: open, pool }) => {
+      for (let page = 0; page < 60; page++) {
+        open.push({ url: `http://host${page % hosts}.test/${page}`, handler: "alone" });
+      }
+      await pool.run();
+      const { done, failed } = open.report();
+      expect(done + failed).toBe(60);
+      const [together, hurried] = busy;
+      expect(together).toBe(0);
+      expect(hurried).toBeGreaterThanOrEqual(12 * 2);
+    });
+  });
+
   it("stops at a signal: handlers hear of it and leases return, no attempt counted", async () => {
     await withPool({ pool: { concurrency: 3 } }, async ({ frontier, pool }) => {
       for (let at = 0; at < 50; at++) {
