@@ -67,10 +67,10 @@ import {
   isHeaderHash,
   publish,
   segmentOf,
-  stepIndex,
   valueAt,
   wide,
 } from "./table";
+import { stepIndex } from "./table-steps";
 
 /** Type arguments, as in table.ts. */
 type Bare = u8;

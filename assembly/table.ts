@@ -44,14 +44,13 @@ import {
   TABLE_FILTER_OFFSET,
   TABLE_GROUP_LINES,
   TABLE_GROW_FIRST,
+  TABLE_LAST_SLOT_VALUED,
   TABLE_LINE_BYTES,
-  TABLE_LINE_SLOTS_VALUED,
   TABLE_LINE_VALUES_BYTES,
   TABLE_LONGEST_PROBE_WORD,
   TABLE_NEED_WORD,
   TABLE_NEW,
   TABLE_REMOVED_WORD,
-  TABLE_RUN_LINES,
   TABLE_SKIP,
   TABLE_SOFT_WORD,
   TABLE_TOUCHED_WORD,
@@ -60,13 +59,13 @@ import {
   TABLE_HEADER_HASHES,
   TABLE_HEADER_VALUES_WORD,
 } from "../src/layout/table";
+import { groupIndex, stepIndex, stepsToRoom } from "./table-steps";
 
 /** A type argument in place of a flag, so that each kind of table has its own loops. */
 type Bare = u8;
 type Valued = u32;
 
 const GROUP_LINES: u32 = TABLE_GROUP_LINES;
-const RUN_LINES: u32 = TABLE_RUN_LINES;
 const GROUP_BYTES: usize = TABLE_GROUP_LINES * TABLE_LINE_BYTES;
 
 export function segmentOf(table: usize, hash: u64): usize {
@@ -100,12 +99,6 @@ export function lineAt(table: usize, hash: u64, home: usize, step: u32): usize {
   return (home & ~(GROUP_BYTES - 1)) + (groupIndex(index, hash, step) << 6);
 }
 
-/** The `step`-th line, in a group, of a hash whose home is line `index` of the group. */
-export function groupIndex(index: u32, hash: u64, step: u32): u32 {
-  const pair = ((index >> 1) + (step >> 1) * (<u32>hash | 1)) & (RUN_LINES / 2 - 1);
-  return ((index ^ step) & (GROUP_LINES - RUN_LINES + 1)) | (pair << 1);
-}
-
 /** `lineAt` beyond the home's group; a segment whose probes go far shall grow. */
 function farLine(table: usize, hash: u64, step: u32): usize {
   const segment = segmentOf(table, hash);
@@ -114,15 +107,6 @@ function farLine(table: usize, hash: u64, step: u32): usize {
   if (step === TABLE_FAR_LINES) store<u32>(segment, 0, SEGMENT_GROW_AT_WORD << 2);
   const home = homeIndex(segment, hash);
   return lineOf(segment, stepIndex(home, hash, step, lines));
-}
-
-/**
- * Number of the line, in a segment of `lines`, that a probe from line `home` looks at after `step`.
- */
-export function stepIndex(home: u32, hash: u64, step: u32, lines: u32): u32 {
-  const index = groupIndex(home & (GROUP_LINES - 1), hash, step & (GROUP_LINES - 1));
-  const group = (home & ~(GROUP_LINES - 1)) + (step & ~(GROUP_LINES - 1));
-  return (group < lines ? group : group - lines) + index;
 }
 
 /**
@@ -163,16 +147,32 @@ export function filterBit(hash: u64): u32 {
   return (<u32>1) << (<u32>hash & 31);
 }
 
-/** The empty slot of a valued table where an absent hash belongs whose home is full. */
-function slotBeyond(table: usize, hash: u64, home: usize): usize {
+/**
+ * The empty slot of a valued table where an absent hash belongs: at `at`, or beyond its home where that is
+ * full (`at` 1). `room` is what roomOf said before other rows of the batch came. The line is marked in the
+ * map where this fills it.
+ */
+function slotFor(table: usize, hash: u64, home: usize, at: usize, room: u32): usize {
   const segment = segmentOf(table, hash);
-  const index = homeIndex(segment, hash);
-  const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
-  const step = stepsToRoom(segment, hash, index);
-  noteSteps(table, step);
-  if (step >= <u32>TABLE_FAR_LINES) store<u32>(segment, 0, SEGMENT_GROW_AT_WORD << 2);
-  store<u32>(home, load<u32>(home, TABLE_FILTER_OFFSET) | filterBit(hash), TABLE_FILTER_OFFSET);
-  const line = lineOf(segment, stepIndex(index, hash, step, lines));
+  let slot = at ^ 1;
+  if (at === 1) {
+    let line = <usize>(room & ~(TABLE_LINE_BYTES - 1));
+    if (load<u64>(line, TABLE_LAST_SLOT_VALUED) !== 0) {
+      room = roomOf(table, segment, hash, homeIndex(segment, hash));
+      line = <usize>(room & ~(TABLE_LINE_BYTES - 1));
+    }
+    store<u32>(home, load<u32>(home, TABLE_FILTER_OFFSET) | filterBit(hash), TABLE_FILTER_OFFSET);
+    slot = emptySlot(line);
+  }
+  const isLast = <u32>((slot & (TABLE_LINE_BYTES - 1)) === TABLE_LAST_SLOT_VALUED);
+  const index = ((room & (TABLE_LINE_BYTES - 1)) << 10) | ((room >> 6) & (TABLE_UNIT_LINES - 1));
+  const map = segment + SEGMENT_FULL_OFFSET + <usize>(index >> 3);
+  store<u8>(map, load<u8>(map) | (isLast << (index & 7)));
+  return slot;
+}
+
+/** The first empty slot of a valued line that is not full. */
+function emptySlot(line: usize): usize {
   const zero = i64x2.splat(0);
   const free = maskOf<Valued>(
     v128.load(line),
@@ -184,35 +184,17 @@ function slotBeyond(table: usize, hash: u64, home: usize): usize {
   return line + ((<usize>ctz(free)) << 3);
 }
 
-/** How far a probe from line `home`, which is full, goes on to one that is not, by the map. @hot */
-function stepsToRoom(segment: usize, hash: u64, home: u32): u32 {
-  const group = segment + SEGMENT_FULL_OFFSET + <usize>((home & ~(GROUP_LINES - 1)) >> 3);
-  const first = home & (GROUP_LINES - 1);
-  for (let step: u32 = 1; step < GROUP_LINES; step++) {
-    if (!isMarked(group, groupIndex(first, hash, step))) return step;
-  }
+/**
+ * The first line that is not full of those that a probe from line `home` looks at, and in the bits below its
+ * offset the number of its unit. @hot
+ */
+function roomOf(table: usize, segment: usize, hash: u64, home: u32): u32 {
   const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
-  let step: u32 = GROUP_LINES;
-  while (isMarked(segment + SEGMENT_FULL_OFFSET, stepIndex(home, hash, step, lines))) {
-    if (++step >= lines) unreachable(); // I2 is broken: a segment keeps an empty slot
-  }
-  return step;
-}
-
-function isMarked(map: usize, line: u32): bool {
-  return ((load<u8>(map + (line >> 3)) >> (line & 7)) & 1) !== 0;
-}
-
-/** Marks the line of a slot of a valued table as full where that slot is its last. */
-function noteFull(table: usize, hash: u64, slot: usize): void {
-  if ((slot & (TABLE_LINE_BYTES - 1)) !== (TABLE_LINE_SLOTS_VALUED - 1) << 3) return;
-  const segment = segmentOf(table, hash);
-  let unit = segment + (SEGMENT_UNITS_WORD << 2);
-  let map = segment + SEGMENT_FULL_OFFSET;
-  for (; load<u32>(unit) >> 16 !== <u32>slot >> 16; unit += 4) map += TABLE_UNIT_LINES >> 3;
-  const line = (<u32>slot >> 6) & (TABLE_UNIT_LINES - 1);
-  map += line >> 3;
-  store<u8>(map, load<u8>(map) | <u8>((<u32>1) << (line & 7)));
+  const step = stepsToRoom(segment, hash, home);
+  noteSteps(table, step);
+  if (step >= <u32>TABLE_FAR_LINES) store<u32>(segment, 0, SEGMENT_GROW_AT_WORD << 2);
+  const index = stepIndex(home, hash, step, lines);
+  return <u32>lineOf(segment, index) | (index >> 10);
 }
 
 function noteSteps(table: usize, steps: u32): void {
@@ -260,43 +242,46 @@ export function publish(slot: usize, hash: u64): void {
 }
 
 /**
- * First pass: the home line of every row into its value, touched; false if a segment has to grow
- * first. Returns the row that asked for growth, or -1. @hot
+ * First pass: the home line of every row into its value, and of a valued table where it finds room into its
+ * slot (`roomOf`); then both lines are touched. Returns the row whose segment has to grow first, or -1. @hot
  */
-function touchRows<V>(table: usize, hashes: usize, count: u32, values: usize): i32 {
+function touchRows<V>(table: usize, hashes: usize, count: u32, values: usize, slots: usize): i32 {
   const need = load<u32>(table, TABLE_NEED_WORD << 2);
   const soft = load<u32>(table, TABLE_SOFT_WORD << 2) - 1; // all ones: may not ask
-  let sum: u64 = 0;
   for (let i: u32 = 0; i < count; i++) {
     if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
     const hash = load<u64>(hashes + (i << 3));
     const segment = segmentOf(table, hash);
     const index = homeIndex(segment, hash);
-    const line = lineOf(segment, index);
-    sum += load<u64>(line);
-    if (sizeof<V>() === 4) sum += touchRoom(segment, hash, index);
-    store<u32>(values + (i << 2), <u32>line);
+    store<u32>(values + (i << 2), <u32>lineOf(segment, index));
+    if (sizeof<V>() === 4) store<u32>(slots + (i << 2), roomOf(table, segment, hash, index));
     const used = load<u32>(segment, SEGMENT_USED_WORD << 2);
     const isFull = used + need >= load<u32>(segment, SEGMENT_SLOTS_WORD << 2);
     if (isFull || used >= (load<u32>(segment, SEGMENT_GROW_AT_WORD << 2) | soft)) return i;
   }
-  store<u64>(table, sum, TABLE_TOUCHED_WORD << 2);
+  touchLines(table, values, count);
+  if (sizeof<V>() === 4) touchLines(table, slots, count);
   return -1;
 }
 
-/** Some bytes of the line where a row finds room, whose home `index` is full; 0 of others. */
-function touchRoom(segment: usize, hash: u64, index: u32): u64 {
-  if (!isMarked(segment + SEGMENT_FULL_OFFSET, index)) return 0;
-  const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
-  const step = stepsToRoom(segment, hash, index);
-  return load<u64>(lineOf(segment, stepIndex(index, hash, step, lines)));
+/**
+ * Reads a word of every line that a list of words names. Nothing else is done here: the fewer instructions
+ * lie between two loads, the more of their misses overlap, which is what native code has prefetches for. @hot
+ */
+function touchLines(table: usize, list: usize, count: u32): void {
+  let sum: u64 = 0;
+  for (const end = list + (count << 2); list !== end; list += 4) {
+    const line = load<u32>(list);
+    if (line !== TABLE_SKIP) sum += load<u64>(<usize>(line & ~(TABLE_LINE_BYTES - 1)));
+  }
+  store<u64>(table, sum, TABLE_TOUCHED_WORD << 2);
 }
 
 /**
  * Puts a hash in if it is absent. Returns the offset of its value word (bare: of its slot), with
- * bit 0 set when it was put in now; a valued entry then holds TABLE_CLAIMED. @hot
+ * bit 0 set when it was put in now; a valued entry then holds TABLE_CLAIMED. `room` as slotFor takes it. @hot
  */
-function insertAt<V>(table: usize, hash: u64, home: usize): usize {
+function insertAt<V>(table: usize, hash: u64, home: usize, room: u32): usize {
   if (isHeaderHash(hash)) return claimValue(table, headerValue(table, hash), 0);
   const at = probe<V>(table, hash, home);
   if ((at & 1) !== 0) {
@@ -306,11 +291,10 @@ function insertAt<V>(table: usize, hash: u64, home: usize): usize {
       publish(at ^ 1, hash);
       return at;
     }
-    const slot = at === 1 ? slotBeyond(table, hash, home) : at ^ 1;
+    const slot = slotFor(table, hash, home, at, room);
     const value = valueAt(slot);
     store<i32>(value, TABLE_CLAIMED);
     publish(slot, hash);
-    noteFull(table, hash, slot);
     return value | 1;
   }
   if (sizeof<V>() === 1) return at;
@@ -334,7 +318,8 @@ function insertRows<V>(table: usize, hashes: usize, count: u32, values: usize, s
   for (let i: u32 = 0; i < count; i++) {
     const value = values + (i << 2);
     if (load<i32>(value) === TABLE_SKIP) continue;
-    const place = insertAt<V>(table, load<u64>(hashes + (i << 3)), load<u32>(value));
+    const room = sizeof<V>() === 4 ? load<u32>(slots + (i << 2)) : 0;
+    const place = insertAt<V>(table, load<u64>(hashes + (i << 3)), load<u32>(value), room);
     const entry = place & ~1;
     const found = sizeof<V>() === 4 ? load<i32>(entry) : 1;
     store<i32>(value, (place & 1) !== 0 ? TABLE_NEW : found);
@@ -358,8 +343,8 @@ export function tableInsertBatch(
 ): i32 {
   const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
   const row = isValued
-    ? touchRows<Valued>(table, hashes, count, values)
-    : touchRows<Bare>(table, hashes, count, values);
+    ? touchRows<Valued>(table, hashes, count, values, slots)
+    : touchRows<Bare>(table, hashes, count, values, slots);
   if (row >= 0) return -2 - row;
   if (isValued) return insertRows<Valued>(table, hashes, count, values, slots);
   return insertRows<Bare>(table, hashes, count, values, slots);
@@ -387,15 +372,12 @@ export function tableDemand(table: usize, hashes: usize, count: u32, values: usi
 
 /** Looks the rows of a batch up: their values, 0 when absent. Returns how many are there. @hot */
 export function tableFindBatch(table: usize, hashes: usize, count: u32, values: usize): i32 {
-  let sum: u64 = 0;
   for (let i: u32 = 0; i < count; i++) {
     if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
     const hash = load<u64>(hashes + (i << 3));
-    const line = homeLine(segmentOf(table, hash), hash);
-    sum += load<u64>(line);
-    store<u32>(values + (i << 2), <u32>line);
+    store<u32>(values + (i << 2), <u32>homeLine(segmentOf(table, hash), hash));
   }
-  store<u64>(table, sum, TABLE_TOUCHED_WORD << 2);
+  touchLines(table, values, count);
   if (load<u32>(table, TABLE_VALUED_WORD << 2) !== 0) {
     return findRows<Valued>(table, hashes, count, values);
   }
@@ -454,9 +436,11 @@ export function tableInsertOne(table: usize, lo: u32, hi: u32): usize {
   if (isFull || used >= (load<u32>(segment, SEGMENT_GROW_AT_WORD << 2) | soft)) {
     return TABLE_GROW_FIRST;
   }
-  const home = homeLine(segment, hash);
+  const index = homeIndex(segment, hash);
+  const home = lineOf(segment, index);
   if (load<u32>(table, TABLE_VALUED_WORD << 2) === 0) {
-    return 1 + (insertAt<Bare>(table, hash, home) & 1);
+    return 1 + (insertAt<Bare>(table, hash, home, 0) & 1);
   }
-  return insertAt<Valued>(table, hash, home) & ~1;
+  const room = <u32>home | (index >> 10);
+  return insertAt<Valued>(table, hash, home, room) & ~1;
 }

@@ -114,6 +114,8 @@ export const TABLE_GROUP_LINES = 256;
 export const TABLE_FAR_LINES = 1024;
 export const TABLE_LINE_SLOTS_BARE = 8;
 export const TABLE_LINE_SLOTS_VALUED = 5;
+/** Where a valued line's last hash stands: it is full where that is not 0. */
+export const TABLE_LAST_SLOT_VALUED = 32;
 /** Where a valued line's values start. */
 export const TABLE_LINE_VALUES_BYTES = 40;
 /** And its filter word. */
