@@ -16,6 +16,8 @@
  */
 import {
   BATCH_BASE_ROW_WORD,
+  BATCH_CHANGED_COUNT_WORD,
+  BATCH_CHANGED_UNKNOWN,
   BATCH_COUNT_WORD,
   BATCH_FLAG_ADDRESS,
   BATCH_FLAG_HTTPS,
@@ -52,6 +54,7 @@ import { transformRow } from "./transform";
 /** Parses every row that is not skipped; returns how many only the full parser can tell. @hot */
 export function parseBatch(batch: usize): i32 {
   const count = get(batch, BATCH_COUNT_WORD);
+  set(batch, BATCH_CHANGED_COUNT_WORD, BATCH_CHANGED_UNKNOWN);
   const input = <usize>get(batch, BATCH_INPUT_OFFSET_WORD);
   const ends = <usize>get(batch, BATCH_INPUT_ENDS_OFFSET_WORD);
   let row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD);
@@ -98,11 +101,10 @@ function checkRow(row: usize, start: usize, end: usize): bool {
   if (end - start < 9) return false;
   if (load<u32>(start) !== HTTP_WORD) return false;
   const behind = load<u32>(start + 4);
-  let host = start + 7;
-  if (behind === HTTPS_WORD) {
-    set(row, ROW_FLAGS_WORD, BATCH_FLAG_HTTPS);
-    host++;
-  } else if ((behind & 0xffffff) !== SLASHES_WORD) return false;
+  const isHttps = <u32>(behind === HTTPS_WORD);
+  if ((isHttps | <u32>((behind & 0xffffff) === SLASHES_WORD)) === 0) return false;
+  set(row, ROW_FLAGS_WORD, isHttps * BATCH_FLAG_HTTPS);
+  const host = start + 7 + <usize>isHttps;
   const known = plainHostEnd(host, end);
   const hostEnd = known !== 0 ? known : checkHost(row, host, end);
   if (hostEnd === 0) return false;

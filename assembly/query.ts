@@ -59,24 +59,39 @@ export function splitPieces(at: usize, end: usize, scratch: usize, policy: usize
 /**
  * True if the names of [at, end), split at `&`, surely rise, each from the one before, and no piece
  * is empty: then sorting changes nothing. Equal names are for splitPieces to tell. @hot
+ *
+ * Names mostly differ in their first byte: one look per `&`, found sixteen bytes at a time.
  */
 export function isRising(at: usize, end: usize): bool {
   if (at === end || load<u8>(at) === 0x26) return false;
-  while (true) {
-    let next = scanByte(at, end, 0x26);
-    if (next === end) return true;
-    let left = at;
-    at = ++next;
-    while (true) {
+  const ampersand = i8x16.splat(0x26);
+  let first: u32 = load<u8>(at);
+  let piece = at;
+  for (let block = at; block < end; block += 16) {
+    let found = <u32>i8x16.bitmask(i8x16.eq(v128.load(block), ampersand));
+    for (; found !== 0; found &= found - 1) {
+      const next = block + <usize>ctz(found) + 1;
+      if (next > end) return true; // that `&` stands behind the query
       if (next === end) return false;
-      const a = <u32>load<u8>(left++);
-      const b = <u32>load<u8>(next++);
-      if (b === 0x26 || b === 0x3d) return false;
-      if (a === b) continue;
-      if (a > b && a !== 0x26 && a !== 0x3d) return false;
-      break;
+      const byte: u32 = load<u8>(next);
+      const isHigher = byte > first && byte !== 0x26 && byte !== 0x3d;
+      if (!isHigher && !isNameLower(piece, next, end)) return false;
+      first = byte;
+      piece = next;
     }
   }
+  return true;
+}
+
+/** True if the name at `left`, whose piece ends before `next`, is surely lower than the one there. */
+function isNameLower(left: usize, next: usize, end: usize): bool {
+  for (; next < end; left++, next++) {
+    const a = <u32>load<u8>(left);
+    const b = <u32>load<u8>(next);
+    if (b === 0x26 || b === 0x3d) return false;
+    if (a !== b) return a < b || a === 0x26 || a === 0x3d;
+  }
+  return false;
 }
 
 /** Insertion sort: stable, and nearly free when the pieces are nearly in order. */

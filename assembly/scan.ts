@@ -12,17 +12,33 @@
  * What one of the two keeps and the other does not, a fragment, and dots behind a slash are left to
  * the scans of the parts, which are exact.
  *
- *   I1  Reads at most BATCH_SLACK_BYTES past `end`, and 1 byte before `at`; never returns more
- *       than `end`.
+ *   I1  Reads at most BATCH_SLACK_BYTES past `end` (scanRest BATCH_AHEAD_BYTES), and 1 byte before
+ *       `at`; never returns more than `end`.
  *   I2  A hint is set for every `%` or `&` up to the stop, the stop itself too, and for no byte
  *       behind it.
  */
 import {
+  BATCH_AHEAD_BYTES,
   BATCH_FLAG_AMPERSAND,
   BATCH_FLAG_PERCENT,
   ROW_FLAGS_WORD,
   ROW_QUERY_START_WORD,
 } from "../src/layout/batch";
+
+/** What scanRest looks at before it asks whether there is more: as many bytes as most URLs have behind their hosts. */
+const AHEAD: usize = BATCH_AHEAD_BYTES;
+/** AHEAD bytes of ones, then as many zeros: loaded from `x` bytes before the zeros, a mask of x bytes. */
+// biome-ignore format: one row per block
+const WITHIN: usize = memory.data<u8>([
+  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+  0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+]);
 
 /** First byte of [at, end) that may not stand in a serialised host, or `end`. @hot */
 export function scanHost(at: usize, end: usize): usize {
@@ -66,33 +82,47 @@ function hostStops(bytes: v128): u32 {
 export function scanRest(at: usize, end: usize, row: usize, start: usize): bool {
   const low = i8x16(11, 1, 3, 3, 1, 65, -127, 3, 1, 1, 1, 17, 5, 17, 5, 49);
   const high = i8x16(1, 1, -62, 36, 0, 4, 8, 16, 1, 1, 1, 1, 1, 1, 1, 1);
-  const places = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   let seen = i8x16.splat(0);
-  let dots = i8x16.splat(0);
   let query = end;
-  while (at < end) {
-    const run = at;
-    let questions: u64 = 0;
-    for (let shift: u64 = 0; shift < 64 && at < end; shift += 16, at += 16) {
-      const bytes = v128.load(at);
-      const left = end - at;
-      const within = i8x16.lt_u(places, i8x16.splat(<i8>(left < 16 ? left : 16)));
-      const classes = v128.and(nibbleClasses(bytes, low, high), within);
-      const isDot = v128.or(i8x16.eq(bytes, i8x16.splat(0x2e)), i8x16.eq(bytes, i8x16.splat(0x25)));
-      const isBehindSlash = i8x16.eq(v128.load(at - 1), i8x16.splat(0x2f));
-      dots = v128.or(dots, v128.and(v128.and(isDot, isBehindSlash), within));
-      seen = v128.or(seen, classes);
-      questions |= (<u64>(<u32>i8x16.bitmask(i16x8.shl(classes, 2)))) << shift;
-    }
-    if (questions !== 0 && query === end) query = run + <usize>ctz(questions);
+  for (; at < end; at += AHEAD) {
+    const left = end - at;
+    const within = WITHIN - lowerOf(left, AHEAD);
+    const a = restClasses(at, within, low, high);
+    const b = restClasses(at + 16, within + 16, low, high);
+    const c = restClasses(at + 32, within + 32, low, high);
+    const d = restClasses(at + 48, within + 48, low, high);
+    seen = v128.or(seen, v128.or(v128.or(a, b), v128.or(c, d)));
+    const first = questionsIn(a) | (questionsIn(b) << 16);
+    const second = questionsIn(c) | (questionsIn(d) << 16);
+    let questions = <u64>first | ((<u64>second) << 32);
+    // One more stands at the end of all, so that no branch hangs on whether there is another.
+    if (left < AHEAD) questions |= (<u64>1) << (<u64>left);
+    if (query === end && questions !== 0) query = at + <usize>ctz(questions);
   }
-  if (v128.any_true(v128.or(v128.and(seen, i8x16.splat(31)), dots))) return false;
-  let flags = load<u32>(row, ROW_FLAGS_WORD << 2);
-  if (i8x16.bitmask(i16x8.shl(seen, 1)) !== 0) flags |= BATCH_FLAG_PERCENT;
-  if (i8x16.bitmask(seen) !== 0) flags |= BATCH_FLAG_AMPERSAND;
-  store<u32>(row, flags, ROW_FLAGS_WORD << 2);
+  if (v128.any_true(v128.and(seen, i8x16.splat(31)))) return false;
+  const hasPercent = <u32>(i8x16.bitmask(i16x8.shl(seen, 1)) !== 0);
+  const hasAmpersand = <u32>(i8x16.bitmask(seen) !== 0);
+  const hints = hasPercent * BATCH_FLAG_PERCENT + hasAmpersand * BATCH_FLAG_AMPERSAND;
+  store<u32>(row, load<u32>(row, ROW_FLAGS_WORD << 2) | hints, ROW_FLAGS_WORD << 2);
   store<u32>(row, <u32>(query - start), ROW_QUERY_START_WORD << 2);
   return true;
+}
+
+/**
+ * Classes of 16 bytes of a path or query, as far as `within` masks them in; bit 0 also of what may begin a dot
+ * segment. Behind the end such dots count too: at worst the parts are looked at for nothing.
+ */
+function restClasses(at: usize, within: usize, low: v128, high: v128): v128 {
+  const bytes = v128.load(at);
+  const classes = v128.and(nibbleClasses(bytes, low, high), v128.load(within, AHEAD));
+  const isDot = v128.or(i8x16.eq(bytes, i8x16.splat(0x2e)), i8x16.eq(bytes, i8x16.splat(0x25)));
+  const isBehindSlash = i8x16.eq(v128.load(at - 1), i8x16.splat(0x2f));
+  return v128.or(classes, v128.and(v128.and(isDot, isBehindSlash), i8x16.splat(1)));
+}
+
+/** A bit for each `?` in classes of restClasses. */
+function questionsIn(classes: v128): u32 {
+  return i8x16.bitmask(i16x8.shl(classes, 2));
 }
 
 /**

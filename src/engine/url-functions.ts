@@ -15,7 +15,7 @@ import {
   createUrlBatch,
 } from "../url/batch.ts";
 import type { UrlBatch } from "../url/batch-area.ts";
-import { batchString, batchStrings } from "../url/batch-strings.ts";
+import { batchMend, batchString, batchStrings } from "../url/batch-strings.ts";
 import { isDeadLink } from "../url/links.ts";
 import { identityBytes, keyOverride } from "../url/identity.ts";
 import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../url/policy.ts";
@@ -49,13 +49,13 @@ export function canonicalizeMany(
   const batch = ownBatch();
   batchBase(batch, undefined);
   if (!Array.isArray(urls)) throw misuse("ARGUMENT_INVALID", "urls", urls, "a list of URLs");
-  const keys: (string | undefined)[] = [];
   const list = urls.every(isString) ? urls : urls.map((url) => (isString(url) ? url : ""));
+  const keys: (string | undefined)[] = list.slice();
   for (let start = 0; start < list.length; start += batch.count) {
     batchLoad(batch, list, start);
     batchParse(batch);
     batchKey(batch, normal);
-    batchStrings(batch, "key", keys);
+    batchMend(batch, keys);
   }
   return keys;
 }

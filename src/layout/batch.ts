@@ -20,7 +20,9 @@
  *   14  baseRow          in   absolute offset of a parsed row that relative links resolve against, or 0
  *   15  policyOffset     in   key policy (layout/policy.ts), or 0 for the default
  *   16  inputIsUtf8      in   1: raw bytes are UTF-8; 0: they are latin1
- *   17-31 reserved, zero
+ *   17  changedOffset    in   u32 per row: numbers of rows, rising, whose key is not the whole of their raw bytes, or that have none
+ *   18  changedCount     out  how many; BATCH_CHANGED_UNKNOWN from parse to the next keyBatch
+ *   19-31 reserved, zero
  *
  * Row, words (all out):
  *    0  status           BATCH_*: 0 = fine so far
@@ -58,6 +60,9 @@ export const BATCH_MAX_URL_BYTES_WORD = 13;
 export const BATCH_BASE_ROW_WORD = 14;
 export const BATCH_POLICY_OFFSET_WORD = 15;
 export const BATCH_INPUT_IS_UTF8_WORD = 16;
+export const BATCH_CHANGED_OFFSET_WORD = 17;
+export const BATCH_CHANGED_COUNT_WORD = 18;
+export const BATCH_CHANGED_UNKNOWN = 0x7fff_ffff;
 
 export const BATCH_ROW_BYTES = 64;
 export const BATCH_ROW_WORDS = 16;
@@ -115,3 +120,5 @@ export const BATCH_PARAMETER_BYTES = 16;
 export const BATCH_SCRATCH_BYTES = 1024;
 /** Bytes behind the input that the kernel may read (never uses): it looks at 16 bytes at a time. */
 export const BATCH_SLACK_BYTES = 16;
+/** And behind the input alone, where the check of path and query looks at 64 bytes at a time. */
+export const BATCH_AHEAD_BYTES = 64;

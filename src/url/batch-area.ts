@@ -17,8 +17,12 @@
 import { assert } from "../base/assert.ts";
 import { type Kernel, kernelGive, kernelTake } from "../kernel/kernel.ts";
 import {
+  BATCH_AHEAD_BYTES,
   BATCH_BASE_ROW_WORD,
   BATCH_CAPACITY_WORD,
+  BATCH_CHANGED_COUNT_WORD,
+  BATCH_CHANGED_OFFSET_WORD,
+  BATCH_CHANGED_UNKNOWN,
   BATCH_COUNT_WORD,
   BATCH_HASHES_OFFSET_WORD,
   BATCH_HEADER_BYTES,
@@ -64,6 +68,7 @@ export interface BatchArea {
   readonly hostHashes: number;
   readonly values: number;
   readonly slots: number;
+  readonly changed: number;
   readonly input: number;
   readonly text: number;
   readonly baseInput: number;
@@ -145,9 +150,10 @@ export function createArea(kernel: Kernel, options: BatchOptions): BatchArea {
     hostHashes: place(capacity * 8),
     values: place(capacity * 4),
     slots: place(capacity * 4),
-    input: place(inputBytes + BATCH_SLACK_BYTES),
+    changed: place(capacity * 4),
+    input: place(inputBytes + BATCH_AHEAD_BYTES),
     text: place(textBytes + BATCH_SLACK_BYTES),
-    baseInput: place(maxUrlBytes + BATCH_SLACK_BYTES),
+    baseInput: place(maxUrlBytes + BATCH_AHEAD_BYTES),
     baseText: place(baseTextBytes + BATCH_SLACK_BYTES),
   };
   const pages = Math.ceil(size / REGION_PAGE_BYTES);
@@ -178,6 +184,8 @@ function writeHeader(area: BatchArea): void {
   words[BATCH_HOST_HASHES_OFFSET_WORD] = area.hostHashes;
   words[BATCH_VALUES_OFFSET_WORD] = area.values;
   words[BATCH_SLOTS_OFFSET_WORD] = area.slots;
+  words[BATCH_CHANGED_OFFSET_WORD] = area.changed;
+  words[BATCH_CHANGED_COUNT_WORD] = BATCH_CHANGED_UNKNOWN;
   words[BATCH_SECRET_OFFSET_WORD] = area.secret;
   words[BATCH_MAX_URL_BYTES_WORD] = area.maxUrlBytes;
 }

@@ -1,11 +1,14 @@
 /**
- * Strings out of a batch: one slice of text for all rows, then substrings.
+ * Strings out of a batch: one slice of text for all rows, then substrings. Where only keys are wanted,
+ * `batchMend` passes over all rows whose string is its key already, which the kernel has told apart.
  *
  *   href or key lies in the input ─▶ cut from the string that was loaded, or that string itself
  *                        in text  ─▶ cut from the one slice
  *                     elsewhere  ─▶ sliced alone (overflow pages, UTF-8 keys)
  */
 import {
+  BATCH_CHANGED_COUNT_WORD,
+  BATCH_CHANGED_UNKNOWN,
   BATCH_FLAG_KEY_UTF8,
   BATCH_OK,
   BATCH_ROW_WORDS,
@@ -49,6 +52,28 @@ export function batchStrings(
     from = area.input + (u32[ends + row] as number);
   }
   return strings;
+}
+
+/**
+ * Turns `strings`, a copy of the list that the batch was loaded from, into keys, as batchStrings gives them
+ * right after batchKey: only rows whose key is another string are touched, and the kernel has listed these. @hot
+ */
+export function batchMend(batch: UrlBatch, strings: (string | undefined)[]): void {
+  const { area, count, start } = batch;
+  const { u32, buffer } = area.kernel.region.views;
+  const header = area.header >>> 2;
+  const changed = u32[header + BATCH_CHANGED_COUNT_WORD] as number;
+  const used = u32[header + BATCH_TEXT_USED_WORD] as number;
+  const written = used === 0 ? "" : buffer.latin1Slice(area.text, area.text + used);
+  const status = (area.rows >>> 2) + ROW_STATUS_WORD;
+  const list = area.changed >>> 2;
+  const isListed = changed !== BATCH_CHANGED_UNKNOWN;
+  const last = isListed ? changed : count;
+  for (let at = 0; at < last; at++) {
+    const row = isListed ? (u32[list + at] as number) : at;
+    const isOk = u32[status + row * BATCH_ROW_WORDS] === BATCH_OK;
+    strings[start + row] = isOk ? rowText(batch, row, "key", written) : undefined;
+  }
 }
 
 /** One text of one row that is BATCH_OK. */

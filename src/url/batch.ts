@@ -15,6 +15,8 @@ import { assert, VERIFY } from "../base/assert.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import {
   BATCH_BASE_ROW_WORD,
+  BATCH_CHANGED_COUNT_WORD,
+  BATCH_CHANGED_UNKNOWN,
   BATCH_COUNT_WORD,
   BATCH_INPUT_IS_UTF8_WORD,
   BATCH_NEEDS_KEY,
@@ -125,6 +127,7 @@ export function batchParse(batch: UrlBatch): void {
 export function batchKey(batch: UrlBatch, policy: NormalPolicy = DEFAULT_POLICY): void {
   const { kernel, header } = batch.area;
   if (isScriptKey(policy)) {
+    kernel.region.views.u32[(header >>> 2) + BATCH_CHANGED_COUNT_WORD] = BATCH_CHANGED_UNKNOWN;
     for (let row = 0; row < batch.count; row++) keyLeft(batch, row, BATCH_OK, policy);
     return;
   }

@@ -30,7 +30,7 @@ import {
   batchParse,
   createUrlBatch,
 } from "../../src/url/batch.ts";
-import { batchString, batchStrings } from "../../src/url/batch-strings.ts";
+import { batchMend, batchString, batchStrings } from "../../src/url/batch-strings.ts";
 import { type ParsedUrl, parseUrl } from "../../src/url/canonical.ts";
 import { keyOfHref, visitUrl } from "../../src/url/key.ts";
 import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../../src/url/policy.ts";
@@ -104,6 +104,8 @@ export function checkUrls(batch: UrlBatch, urls: readonly string[], options: Che
     });
     batchKey(batch, policy);
     const keys = batchStrings(batch, "key");
+    const mended: (string | undefined)[] = urls.slice();
+    batchMend(batch, mended);
     const visits = batchStrings(batch, "visit");
     wanted.forEach((parsed, row) => {
       const url = urls[start + row] as string;
@@ -111,6 +113,7 @@ export function checkUrls(batch: UrlBatch, urls: readonly string[], options: Che
       const key = isUrl ? keyOfHref(parsed, policy, maxUrlBytes) : undefined;
       const visit = isUrl && key !== undefined ? visitUrl(parsed, policy) : undefined;
       same(keys[row], key, "key", url);
+      same(mended[start + row], key, "mended key", url);
       same(visits[row], visit, "visit", url);
       if (isUrl && key === undefined) same(rowWord(batch, row, 0), BATCH_TOO_LONG, "long", url);
     });

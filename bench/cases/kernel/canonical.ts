@@ -1,7 +1,7 @@
 /**
  * canonical: strings in, canonical strings out.
  *
- *   urls[1,000 … ] ─┬─ outrider  one latin1 write ─▶ parse, key ─▶ substrings of the input, one slice of the rest
+ *   urls[1,000 … ] ─┬─ outrider  canonicalizeMany: one latin1 write ─▶ parse, key ─▶ a copy of the list, mended where it differs
  *                   └─ url       new URL(u).href                      corpus web: nothing to mend
  *                      url-sorted  … hash dropped, parameters sorted  corpus links: each has a fault
  *
@@ -12,9 +12,8 @@
 import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { nowNs, numberOf } from "../../harness/case.ts";
 import { createTextSum, linkChunk, urlChunk } from "../../harness/urls.ts";
-import { batchKey, batchLoad, batchParse } from "../../../src/url/batch.ts";
-import { batchStrings } from "../../../src/url/batch-strings.ts";
-import { openPipeline, plainCanonical } from "./pipeline.ts";
+import { canonicalizeMany } from "../../../src/engine/url-functions.ts";
+import { plainCanonical } from "./pipeline.ts";
 
 const HOSTS = 10_000;
 /** What one page or one call of a user brings. */
@@ -54,7 +53,7 @@ function setup(side: string, params: Params, chunkOf: typeof urlChunk): Job {
   for (let start = 0; start < count; start += PORTION) {
     portions.push(chunkOf(start, Math.min(PORTION, count - start), { hosts: HOSTS }));
   }
-  const convert = side === "outrider" ? openBatches() : plainly(side);
+  const convert = converter(side);
   let outputs: (string | undefined)[][] = [];
   return {
     run() {
@@ -73,21 +72,8 @@ function setup(side: string, params: Params, chunkOf: typeof urlChunk): Job {
 
 type Convert = (urls: readonly string[]) => (string | undefined)[];
 
-function openBatches(): Convert {
-  const { batch } = openPipeline();
-  return (urls) => {
-    const texts: (string | undefined)[] = [];
-    for (let start = 0; start < urls.length; start += batch.count) {
-      batchLoad(batch, urls, start);
-      batchParse(batch);
-      batchKey(batch);
-      batchStrings(batch, "key", texts);
-    }
-    return texts;
-  };
-}
-
-function plainly(side: string): Convert {
+function converter(side: string): Convert {
+  if (side === "outrider") return (urls) => canonicalizeMany(urls);
   if (side === "url") return (urls) => urls.map((url) => new URL(url).href);
   return (urls) => urls.map(plainCanonical);
 }

@@ -1,7 +1,7 @@
 /**
  * Outrider's way from JavaScript strings to "new or seen", as the engine walks it, and the plain way.
  *
- *   batch   strings ─copy─▶ parse ─▶ key ─▶ keyed hash ─▶ table        256 rows a call
+ *   batch   strings ─copy─▶ parse ─▶ key ─▶ keyed hash ─▶ table        256 rows a call, one crossing
  *   one     string  ─copy─▶ parse ─▶ key ─▶ keyed hash ─▶ table        one row, its own exports
  *   plain   string  ─▶ new URL ─▶ hash dropped, parameters sorted ─▶ Set<string>
  */
@@ -14,6 +14,7 @@ import {
   ROW_KEY_OFFSET_WORD,
   ROW_STATUS_WORD,
 } from "../../../src/layout/batch.ts";
+import { REGION_PAGE_COUNT_MAX } from "../../../src/layout/region.ts";
 import { TABLE_SKIP } from "../../../src/layout/table.ts";
 import { regionTake } from "../../../src/memory/region.ts";
 import {
@@ -23,13 +24,14 @@ import {
   tableInsertBatch,
 } from "../../../src/structures/fingerprint-table.ts";
 import {
-  batchKey,
+  batchAdmit,
   batchLoad,
   batchOne,
-  batchParse,
   createUrlBatch,
+  NOT_INSERTED,
 } from "../../../src/url/batch.ts";
 import type { UrlBatch } from "../../../src/url/batch-area.ts";
+import { normalizePolicy } from "../../../src/url/policy.ts";
 
 export interface Pipeline {
   readonly kernel: Kernel;
@@ -42,8 +44,11 @@ export interface Pipeline {
 /** A fixed secret: results must repeat. */
 const SECRET = Uint32Array.of(0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344);
 
+const POLICY = normalizePolicy();
+
+/** A memory of full size from the start, as a frontier's is: its growth would be charged to the calls it falls into. */
 export function openPipeline(): Pipeline {
-  const kernel = createKernel(loadKernelModule());
+  const kernel = createKernel(loadKernelModule(), { initialPages: REGION_PAGE_COUNT_MAX });
   const batch = createUrlBatch(kernel);
   kernel.region.views.u32.set(SECRET, batch.area.secret >>> 2);
   const table = createTable(kernel, { valued: true });
@@ -52,11 +57,9 @@ export function openPipeline(): Pipeline {
 
 /** Admits urls[start] and on as far as one batch goes; returns the rows taken. */
 export function admitBatch(line: Pipeline, urls: readonly string[], start: number): number {
-  const { batch, kernel, table } = line;
+  const { batch, table } = line;
   const count = batchLoad(batch, urls, start);
-  batchParse(batch);
-  batchKey(batch);
-  kernel.exports.hashBatch(batch.area.header);
+  if (batchAdmit(batch, POLICY, table.offset) !== NOT_INSERTED) return count;
   skipFaults(batch);
   const { hashes, values, slots } = batch.area;
   const fresh = tableInsertBatch(table, hashes, count, values, slots);

@@ -18,8 +18,8 @@ import {
   createUrlBatch,
 } from "../../../src/url/batch.ts";
 import type { UrlBatch } from "../../../src/url/batch-area.ts";
-import { batchString, batchStrings } from "../../../src/url/batch-strings.ts";
-import { normalizePolicy } from "../../../src/url/policy.ts";
+import { batchMend, batchString, batchStrings } from "../../../src/url/batch-strings.ts";
+import { type KeyPolicy, normalizePolicy } from "../../../src/url/policy.ts";
 import { newBatch, rowWord } from "../../support/url-check.ts";
 
 function skip(batch: UrlBatch, row: number): void {
@@ -64,6 +64,31 @@ describe("UrlBatch", () => {
     batchKey(batch, normalizePolicy({ profile: "url", fragment: "drop" }));
     expect(batchStrings(batch, "key")).toEqual(["http://a/?b&a", "http://h/"]);
     expect(batchString(batch, 0, "visit")).toBe("http://a/?b&a");
+  });
+
+  it("mends a copy of the list where keys differ, whatever was keyed before", () => {
+    const batch = newBatch();
+    const urls = ["http://h/", "http://a/?b&a#f", "no url", "http://h/\u00fc", "http://z/?a&b"];
+    const mended = (): (string | undefined)[] => {
+      const strings: (string | undefined)[] = urls.slice();
+      batchMend(batch, strings);
+      return strings;
+    };
+    for (const list of [urls, ["http://one/"]]) {
+      batchLoad(batch, list, 0);
+      batchParse(batch);
+    }
+    batchLoad(batch, urls, 0);
+    batchParse(batch);
+    const policies: KeyPolicy[] = [{}, { profile: "w3lib" }, { keepParams: ["b"] }, {}];
+    for (const policy of policies) {
+      batchKey(batch, normalizePolicy(policy));
+      expect(mended()).toEqual(batchStrings(batch, "key"));
+    }
+    expect(mended()[0]).toBe(urls[0]);
+    expect(mended()[2]).toBeUndefined();
+    batchKey(batch, normalizePolicy({ profile: "url" }));
+    expect(mended()).toEqual(batchStrings(batch, "key"));
   });
 
   it("keeps its base from batch to batch until another one is set", () => {
