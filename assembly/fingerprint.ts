@@ -39,9 +39,11 @@ export function sipHash(offset: usize, length: u32, k0: u64, k1: u64): u64 {
   let v2 = k0 ^ (((<u64>0x6c796765) << 32) | 0x6e657261);
   let v3 = k1 ^ (((<u64>0x74656462) << 32) | 0x79746573);
   const end = offset + (length & ~7);
+  const rest = length < 8 ? lastWord(offset, length) : restOfLong(offset, length);
+  const last = rest | ((<u64>length) << 56);
   for (let at = offset; ; at += 8) {
     const isLast = at === end;
-    const word = isLast ? lastWord(offset, length) | ((<u64>length) << 56) : load<u64>(at);
+    const word = isLast ? last : load<u64>(at);
     v3 ^= word;
     v0 += v1;
     v2 += v3;
@@ -79,6 +81,11 @@ function lastWord(offset: usize, length: u32): u64 {
   if (rest === 0) return 0;
   if (length >= 8) return load<u64>(offset + length - 8) >> ((8 - rest) << 3);
   return shortWord(offset, rest);
+}
+
+/** The same of at least 8 bytes, without a branch; two shifts, since by 64 there is none. */
+function restOfLong(offset: usize, length: u32): u64 {
+  return (load<u64>(offset + length - 8) >> 8) >> (56 - ((<u64>(length & 7)) << 3));
 }
 
 /** 1 to 7 bytes as a little-endian word. */
