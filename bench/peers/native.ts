@@ -15,6 +15,7 @@ export interface NativeRound {
   /** Nanoseconds of one operation. */
   readonly lookup: number;
   readonly insert: number;
+  readonly asked: number;
   readonly found: number;
   readonly fresh: number;
 }

@@ -45,7 +45,7 @@ export const bloomCase: BenchCase = {
     ["outrider", "bloomfilter"],
   ],
   sizes: { smoke: [{ urls: 4_000 }], real: [{ urls: 100_000 }, { urls: 10_000_000 }] },
-  rounds: 5,
+  rounds: ({ urls }) => (Number(urls) > 1e6 ? 1 : 5),
   setup,
   missing(side, params) {
     if (side === "bloomfilter") return packageMissing("bloomfilter");

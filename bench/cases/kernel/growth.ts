@@ -43,7 +43,7 @@ export const growth: BenchCase = {
     real: [{ urls: 10_000_000 }, { urls: 100_000_000 }],
     suite: [{ urls: 4_000_000 }],
   },
-  rounds: 3,
+  rounds: ({ urls }) => (Number(urls) > 1e7 ? 1 : 3),
   setup: (side, params) => growthJob(side, params),
   missing(side, params) {
     if (side !== "set" || numberOf(params, "urls") <= 16_777_216) return undefined;

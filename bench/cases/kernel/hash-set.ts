@@ -33,7 +33,7 @@ export const hashSet: BenchCase = {
   ],
   target: "≥ 3 × at 10⁷",
   sizes: { smoke: [{ urls: 30_000 }], real: [{ urls: 1_000_000 }, { urls: 10_000_000 }] },
-  rounds: 5,
+  rounds: ({ urls }) => (Number(urls) > 1e6 ? 1 : 5),
   setup,
 };
 

@@ -3,6 +3,7 @@
  *
  *   65,536 hashes, half of them members, drawn at random ─▶ batches of 256 ─▶ table: find · bloom: probe
  *   then as many new ones                                                    ─▶ table: insert · bloom: insert
+ *   (of each at most a sixteenth of what is held; at a quarter more than at first it is filled anew, so that it stays as large)
  *   native-…: the same in C with prefetch (bench/native/control.c), in a child process; its table does not grow
  *   latency: dependent loads, one a cache line, in one cycle over as many bytes
  *
@@ -19,6 +20,7 @@ import { mix } from "../../harness/urls.ts";
 import { nativeMissing, openNative } from "../../peers/native.ts";
 import { loadKernelModule } from "../../../src/engine/kernel-file.ts";
 import { createKernel, type Kernel } from "../../../src/kernel/kernel.ts";
+import { REGION_PAGE_COUNT_MAX } from "../../../src/layout/region.ts";
 import { regionTake } from "../../../src/memory/region.ts";
 import { bloomInsertBatch, bloomProbeBatch, createBloom } from "../../../src/structures/bloom.ts";
 import {
@@ -28,8 +30,9 @@ import {
   tableStats,
 } from "../../../src/structures/fingerprint-table.ts";
 
-const ASKED = 65_536;
+const ASKED_MAX = 65_536;
 const CALL = 256;
+const FILL = 4_096;
 /** Bloom at 1 %: what a member takes. */
 const BLOOM_BITS = 12;
 const LOADS = 500_000;
@@ -58,7 +61,7 @@ export const memorySizes: BenchCase = {
   setup(side, params) {
     if (side === "latency") return latencyJob(params);
     if (side.startsWith("native")) return nativeJob(side, params);
-    return hashJob(side === "table" ? openTable(params) : openBloom(params));
+    return hashJob(() => (side === "table" ? openTable(params) : openBloom(params)));
   },
 };
 
@@ -81,8 +84,8 @@ async function nativeJob(side: string, params: Params): Promise<Job> {
   const control = await openNative(side === "native-bloom" ? "bloom" : "table", bytes);
   return {
     async run() {
-      const { lookup, insert, found } = await control.round();
-      if (found < ASKED / 2 || found > ASKED * 0.52) throw new Error(`native found: ${found}`);
+      const { lookup, insert, asked, found } = await control.round();
+      if (found < asked / 2 || found > asked * 0.52) throw new Error(`native found: ${found}`);
       return { times: { lookup, insert } };
     },
     checksum: () => "all members found",
@@ -92,7 +95,7 @@ async function nativeJob(side: string, params: Params): Promise<Job> {
 
 interface Holder {
   readonly kernel: Kernel;
-  /** Offset of ASKED hashes, and of as many words behind them. */
+  /** Offset of ASKED_MAX hashes, and of a call's answers behind them. */
   readonly room: number;
   members(): number;
   bytes(): number;
@@ -103,14 +106,14 @@ interface Holder {
 
 /** Room for the hashes asked for and for one call's answers. */
 function openRoom(): { kernel: Kernel; room: number } {
-  const kernel = createKernel(loadKernelModule());
-  return { kernel, room: regionTake(kernel.region, Math.ceil(((ASKED + CALL) * 8) / 65_536)) };
+  const kernel = createKernel(loadKernelModule(), { initialPages: REGION_PAGE_COUNT_MAX });
+  return { kernel, room: regionTake(kernel.region, Math.ceil(((ASKED_MAX + CALL) * 8) / 65_536)) };
 }
 
 function openTable(params: Params): Holder {
   const { kernel, room } = openRoom();
   const table = createTable(kernel, { valued: false });
-  const values = room + ASKED * 8;
+  const values = room + ASKED_MAX * 8;
   const holder: Holder = {
     kernel,
     room,
@@ -134,10 +137,10 @@ function openBloom(params: Params): Holder {
     room,
     members: () => members,
     bytes: () => (members * BLOOM_BITS) / 8,
-    lookup: (hashes) => bloomProbeBatch(bloom, hashes, CALL, room + ASKED * 8),
+    lookup: (hashes) => bloomProbeBatch(bloom, hashes, CALL, room + ASKED_MAX * 8),
     insert(hashes) {
       members += CALL;
-      return bloomInsertBatch(bloom, hashes, CALL, room + ASKED * 8);
+      return bloomInsertBatch(bloom, hashes, CALL, room + ASKED_MAX * 8);
     },
   };
   return filled(holder, bytes);
@@ -145,54 +148,60 @@ function openBloom(params: Params): Holder {
 
 /** Fills until it takes `bytes`. */
 function filled(holder: Holder, bytes: number): Holder {
-  for (let serial = 0; holder.bytes() < bytes; serial += ASKED) {
-    write(holder, (row) => serial + row);
-    each(holder, holder.insert);
+  for (let serial = 0; holder.bytes() < bytes; serial += FILL) {
+    write(holder, FILL, (row) => serial + row);
+    each(holder, FILL, holder.insert);
   }
   return holder;
 }
 
-function hashJob(holder: Holder): Job {
-  let next = holder.members();
+function hashJob(open: () => Holder): Job {
+  let holder = open();
+  const first = holder.members();
+  const asked = Math.min(ASKED_MAX, Math.floor(first / 16 / CALL) * CALL);
+  let next = first;
   let round = 0;
   return {
     run() {
-      const members = holder.members();
+      if (next + asked > first * 1.25) {
+        holder = open();
+        next = holder.members();
+      }
       round++;
       // Rows are members by turns: a random one, then one that nobody inserted.
-      write(holder, (row) => {
+      write(holder, asked, (row) => {
         const drawn = mix(row ^ mix(round));
-        return row % 2 === 0 ? drawn % Math.min(members, next) : 0x8000_0000 + (drawn >>> 1);
+        return row % 2 === 0 ? drawn % next : 0x8000_0000 + (drawn >>> 1);
       });
       const lookupStart = nowNs();
-      const found = each(holder, holder.lookup);
+      const found = each(holder, asked, holder.lookup);
       const lookup = nowNs() - lookupStart;
-      if (found < ASKED / 2 || found > ASKED * 0.52) throw new Error(`found: ${found}`);
-      write(holder, (row) => next + row);
+      if (found < asked / 2 || found > asked * 0.52) throw new Error(`found: ${found}`);
+      write(holder, asked, (row) => next + row);
       const insertStart = nowNs();
-      each(holder, holder.insert);
+      each(holder, asked, holder.insert);
       const insert = nowNs() - insertStart;
-      next += ASKED;
+      next += asked;
       return {
-        times: { lookup: lookup / ASKED, insert: insert / ASKED },
-        facts: { members, "bytes/member": holder.bytes() / holder.members() },
+        times: { lookup: lookup / asked, insert: insert / asked },
+        facts: { members: next, "bytes/member": holder.bytes() / holder.members() },
       };
     },
     checksum: () => "all members found",
   };
 }
 
-function write({ kernel, room }: Holder, serialOf: (row: number) => number): void {
+function write({ kernel, room }: Holder, count: number, serialOf: (row: number) => number): void {
   const { u32 } = kernel.region.views;
-  for (let row = 0; row < ASKED; row++) {
+  for (let row = 0; row < count; row++) {
     const serial = serialOf(row);
     u32[(room >>> 2) + row * 2] = mix(serial);
     u32[(room >>> 2) + row * 2 + 1] = mix(serial ^ 0x6a09e667);
   }
 }
 
-function each({ room }: Holder, call: (hashes: number) => number): number {
+function each({ room }: Holder, count: number, call: (hashes: number) => number): number {
   let sum = 0;
-  for (let row = 0; row < ASKED; row += CALL) sum += call(room + row * 8);
+  for (let row = 0; row < count; row += CALL) sum += call(room + row * 8);
   return sum;
 }
