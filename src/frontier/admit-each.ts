@@ -46,7 +46,7 @@ import {
 import { PERIOD_NEVER } from "./change-rate.ts";
 import { FOREVER, isRecrawled } from "./epoch-policy.ts";
 import { joinEpoch, type RowEpochs } from "./epochs.ts";
-import { keepsPeriod, makeWay, mayComeAgain } from "./recrawl.ts";
+import { keepsPeriod, makeWay, mayComeAgain, periodBefore } from "./recrawl.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
@@ -227,12 +227,15 @@ function flagsOf(admission: Admission, isHttps: boolean, isOwner: boolean): numb
 }
 
 /** Handle of the blob, 0 when there is nothing to keep, −1 when memory is exhausted. */
-function blobOf(core: Core, { admission, rule }: Making): number {
+function blobOf(core: Core, { admission, rule, known, isAgain }: Making): number {
   const { blob: bytes, maxAttempts } = admission;
   const isNever = admission.epoch !== undefined;
-  if (bytes === undefined && maxAttempts === 0 && !isNever && !keepsPeriod(rule.policy)) return 0;
+  const isKept = keepsPeriod(rule.policy);
+  if (bytes === undefined && maxAttempts === 0 && !isNever && !isKept) return 0;
   const blob = blobCreate(core.store, bytes ?? new Uint8Array(0), maxAttempts);
   if (blob !== 0 && isNever) setBlobPeriod(core.store, blob, PERIOD_NEVER);
+  else if (blob !== 0 && isKept && isAgain)
+    setBlobPeriod(core.store, blob, periodBefore(core, known));
   return blob || -1;
 }
 

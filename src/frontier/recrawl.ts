@@ -3,7 +3,7 @@
  *
  *   done ──▶ resting ──its time──▶ pending (again) ──lease──▶ …       nobody has to push it
  *               │                    │
- *               └── a push after its time, or before its next hand-out, takes its place: accepted
+ *               └── a push after its time, or before its next hand-out, takes its place, with its period: accepted
  *   failed ── a push requeues it at once: accepted
  *
  *   sighted while      the push is                                row N13 of the ancestors
@@ -121,6 +121,12 @@ export function mayComeAgain(core: Core, known: number, nowMs: number): boolean 
     default:
       return recordState(core.store, known) === RECORD_FAILED;
   }
+}
+
+/** What was learned of a page, for the record that takes the place of this one: a link to it says nothing of how it changes. */
+export function periodBefore({ store }: Core, known: number): number {
+  const blob = isFinishedValue(known) ? 0 : recordBlob(store, known);
+  return blob === 0 ? 0 : blobPeriod(store, blob);
 }
 
 /** The record that a push takes the place of goes; what it was is counted as it was. */

@@ -6,7 +6,7 @@
  * The first step that objects gives the verdict, and only an admitted request is remembered.
  */
 import type { SyncPolicy, SyncRequest, SyncVerdict } from "./frontier-surface.ts";
-import { epochOf, makeWay, mayReplace } from "./model-epochs.ts";
+import { epochOf, keptPeriod, makeWay, mayReplace } from "./model-epochs.ts";
 import { effectivePriority } from "./model-order.ts";
 import { matchRule, ruleOf } from "./model-rules.ts";
 import {
@@ -101,7 +101,7 @@ function record(
     isOnce: request.epoch !== undefined,
     againAt: 0,
     isAgain: false,
-    periodMs: 0,
+    periodMs: keptPeriod(policy, request, from.replaced),
     lease: undefined,
   };
   if (!passesHook(model, created)) return rejected("hook");

@@ -136,3 +136,13 @@ function isRecrawled({ epoch = "forever" }: SyncPolicy): boolean {
 function owns(model: Model, record: ModelRecord): boolean {
   return record.identity !== undefined && findRecord(model, record.identity) === record;
 }
+
+/** The period that a record goes on with, where it takes the place of another and its rule keeps one. */
+export function keptPeriod(
+  { epoch = "forever" }: SyncPolicy,
+  request: SyncRequest,
+  replaced: ModelRecord | undefined,
+): number {
+  if (replaced === undefined || request.epoch !== undefined) return 0;
+  return epoch !== "forever" && "adaptive" in epoch ? replaced.periodMs : 0;
+}

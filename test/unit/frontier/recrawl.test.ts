@@ -62,6 +62,41 @@ describe("a rule that re-crawls", () => {
     }
   });
 
+  it("keeps what was learned of a page when a link to it is found again, due, resting or failed", () => {
+    const epoch = { adaptive: { min: "1h", max: "64h" } };
+    const { frontier, clock, check } = openBench({ defaults: { epoch, maxAttempts: 1 } });
+    const periodAfter = (changed: boolean): number => {
+      frontier.poll()?.done({ outcome: { changed } });
+      return ((frontier.record(A)?.untilMs as number) - clock.now()) / HOUR;
+    };
+    frontier.push(A);
+    const first = periodAfter(false);
+    expect(first).toBeCloseTo(8 * Math.exp(0.5 * (1 - 1 / Math.E)), 1);
+    const ways: Array<() => unknown> = [
+      () => undefined, // by itself
+      () => frontier.push(A), // while it stands in line again
+      () => (frontier.peek(), frontier.push({ url: A, data: "more" })),
+      () => frontier.push({ url: A, dedup: "record" }),
+      () => {
+        frontier.poll()?.fail();
+        expect(frontier.push(A).status).toBe("accepted");
+      },
+    ];
+    let period = first;
+    for (const way of ways) {
+      clock.advance(period * HOUR + 1_000);
+      way();
+      const next = periodAfter(true);
+      expect(next / period).toBeCloseTo(Math.exp(-0.5 / Math.E), 2);
+      period = next;
+      check();
+    }
+    // A request with an epoch of its own is another identity, and learns nothing.
+    frontier.push({ url: A, epoch: "own" });
+    frontier.poll()?.done();
+    check();
+  });
+
   it("takes a failed URL again as soon as it is sighted, and a removed one never", () => {
     const { frontier, clock, check } = openEvery();
     frontier.pushMany([A, B]);
