@@ -22,6 +22,8 @@ import { type Gate, pushList } from "./intake.ts";
 
 /** Seeds pushed in one slice: about a millisecond. */
 const SLICE_SEEDS = 500;
+/** Beginning with the seeds of a rule costs as much as some seeds. */
+const SEEDING_COST = 5;
 
 /** Entries of the seen-set moved or merged in one slice: a millisecond or two, and one wait for the disk at most. */
 const SLICE_ENTRIES = 4096;
@@ -42,6 +44,8 @@ export class Chores {
   readonly #gate: () => Gate;
   readonly #events: EventHub;
   readonly #seedings: Seeding[] = [];
+  /** The ids of the rules among them. */
+  readonly #seeding = new Set<string>();
   /** When each rule was seeded last. */
   #seededAt = new Map<string, number>();
   #toldSweep: Sweep | undefined;
@@ -83,11 +87,8 @@ export class Chores {
 
   /** New rules are seeded; the times of others stay. */
   rulesChanged(core: Core, nowMs: number): void {
-    for (const spec of core.specs) {
-      if (spec.seeds.length > 0 && !this.#seededAt.has(spec.id)) {
-        this.#seed(core, spec, nowMs, false);
-      }
-    }
+    const isNew = ({ id, seeds }: RuleSpec): boolean => seeds.length > 0 && !this.#seededAt.has(id);
+    this.#seed(core, core.specs.filter(isNew), nowMs, false);
     this.#hasEvery = core.specs.some(hasEvery);
     this.#findNext(core);
     this.run(core, nowMs);
@@ -148,17 +149,20 @@ export class Chores {
   }
 
   #seedAgain(core: Core, nowMs: number): void {
-    for (const spec of core.specs) {
-      if (dueOf(spec, this.#seededAt) <= nowMs) this.#seed(core, spec, nowMs, true);
-    }
+    const isDue = (spec: RuleSpec): boolean => dueOf(spec, this.#seededAt) <= nowMs;
+    this.#seed(core, core.specs.filter(isDue), nowMs, true);
     this.#findNext(core);
   }
 
-  #seed(core: Core, spec: RuleSpec, nowMs: number, isAgain: boolean): void {
-    this.#seededAt.set(spec.id, nowMs);
-    core.log?.note("seeded", this.seededAt);
-    if (this.#seedings.some(({ id }) => id === spec.id)) return; // the last round is not in yet
-    this.#seedings.push({ id: spec.id, isAgain, urls: each(spec.seeds), left: [] });
+  /** One note for all of them: it tells the times of every rule. */
+  #seed(core: Core, specs: readonly RuleSpec[], nowMs: number, isAgain: boolean): void {
+    for (const { id, seeds } of specs) {
+      this.#seededAt.set(id, nowMs);
+      if (this.#seeding.has(id)) continue; // the last round is not in yet
+      this.#seeding.add(id);
+      this.#seedings.push({ id, isAgain, urls: each(seeds), left: [] });
+    }
+    if (specs.length > 0) core.log?.note("seeded", this.seededAt);
   }
 
   #findNext(core: Core): void {
@@ -167,14 +171,25 @@ export class Chores {
     this.#nextAt = nextAt;
   }
 
+  /** Seeds of rule after rule, as many as a slice has time and the frontier has room for. */
   #push(core: Core, nowMs: number): void {
-    const seeding = this.#seedings[0];
-    const most = Math.min(SLICE_SEEDS, roomOf(core));
-    if (seeding === undefined || most === 0) return;
-    if (ruleOfId(core, seeding.id) === undefined) {
-      this.#seedings.shift(); // its rule has gone
-      return;
+    let over = 0;
+    for (let left = SLICE_SEEDS; left > 0; left -= SEEDING_COST) {
+      const seeding = this.#seedings[over];
+      const most = Math.min(left, roomOf(core));
+      if (seeding === undefined || most === 0) break;
+      const isGone = ruleOfId(core, seeding.id) === undefined;
+      const pushed = isGone ? 0 : this.#pushSome(seeding, most, nowMs);
+      left -= pushed;
+      if (pushed === most) break; // it may have more
+      this.#seeding.delete(seeding.id);
+      over++;
     }
+    this.#seedings.splice(0, over);
+  }
+
+  /** At most so many seeds of one rule; how many; `most` where it may have more. */
+  #pushSome(seeding: Seeding, most: number, nowMs: number): number {
     const urls = seeding.left.splice(0, most);
     let isOver = false;
     while (urls.length < most && !isOver) {
@@ -194,7 +209,7 @@ export class Chores {
     const isRefused = (_: string, at: number): boolean =>
       [VERDICT_FULL, VERDICT_FULL_DISK, VERDICT_FULL_MEMORY].includes(codes[at] as number);
     seeding.left.push(...urls.filter(isRefused));
-    if (isOver && seeding.left.length === 0) this.#seedings.shift();
+    return isOver && seeding.left.length === 0 ? urls.length : most;
   }
 }
 

@@ -5,6 +5,7 @@ import { FrontierError } from "../../../src/base/errors.ts";
 import { openFrontier } from "../../../src/engine/open.ts";
 import type { Frontier, FrontierOptions, Rule } from "../../../src/engine/types.ts";
 import { verifyFrontier } from "../../../src/engine/verify.ts";
+import { openBench } from "../../support/bench-frontier.ts";
 
 const open: Frontier[] = [];
 
@@ -270,6 +271,30 @@ describe("setRules", () => {
 });
 
 describe("seeds", () => {
+  it("of a hundred rules are there at once, of thousands in slices, each once, in the order of the rules", () => {
+    const rulesOf = (count: number): Rule[] =>
+      Array.from({ length: count }, (_, n) => ({
+        ...{ id: `r${n}`, match: { hosts: [`h${n}.test`] } },
+        ...{ seeds: [`http://h${n}.test/`], every: "1h" },
+      }));
+    const few = openBench({ rules: rulesOf(80) });
+    expect(few.frontier.report()).toMatchObject({ pending: 80, pushed: 80 });
+    const { frontier, clock, check } = openBench({ rules: rulesOf(3_000) });
+    expect(frontier.report().pending).toBeGreaterThan(50);
+    let slices = 0;
+    for (; frontier.report().pending < 3_000; slices++) {
+      expect(clock.turn()).toBe(true);
+      expect(slices).toBeLessThan(100);
+    }
+    expect(slices).toBeGreaterThan(5); // none of them takes all
+    expect(frontier.report()).toMatchObject({ pending: 3_000, pushed: 3_000 });
+    frontier.done(frontier.pollMany(9_999));
+    clock.advance(3_600_000);
+    for (let turn = 0; turn < 100; turn++) clock.turn();
+    expect(frontier.report()).toMatchObject({ pending: 3_000, pushed: 6_000, duplicate: 0 });
+    check();
+  });
+
   it("are pushed when their rule appears, once", async () => {
     const frontier = await opened({
       rules: [{ id: "a", seeds: ["http://a.test/[1-3]", "http://a.test/p_#.html#1#300#1"] }],
