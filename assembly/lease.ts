@@ -15,12 +15,18 @@ import {
   HOST_FLAGS_WORD,
   HOST_LEASED_WORD,
   HOST_LIVE_WORD,
+  HOST_PENDING_WORD,
   HOST_STEERED,
   QUEUE_HOST_WORD,
   QUEUE_MARK,
+  RULE_GONE,
   RULE_LIFO,
+  RULE_POLITE,
   RULE_QUEUE_FLAGS_WORD,
+  RULE_QUEUE_LEASED_WORD,
+  RULE_QUEUE_PENDING_WORD,
   RULE_QUEUE_RANKS_WORD,
+  RULE_QUEUE_SERVED_WORD,
 } from "../src/layout/host";
 import { ITEM_LEFT_WORD, ITEM_PLACE_WORD, ITEM_RIGHT_WORD } from "../src/layout/item";
 import {
@@ -39,6 +45,7 @@ import {
   LEASE_ORPHANED_WORD,
   LEASE_ORPHANS_WORD,
   LEASE_PLACE_WORD,
+  LEASE_RULES_WORD,
   LEASE_RULE_WORD,
   LEASE_SEQUENCE_WORD,
   LEASE_SIZES_WORD,
@@ -94,6 +101,44 @@ export function leaseRecords(job: usize, max: u32): u32 {
     if (found < wanted) break;
   }
   return made;
+}
+
+/**
+ * The same for rules that take turns: `max` rule queues stand in the job's list, one hand-out each, a rule as often as it has
+ * turns. The first that has none that is plain ends the call; a host on which other rules keep records is not plain here. @hot
+ */
+export function leaseShared(job: usize, max: u32): u32 {
+  const handles = <usize>get(job, LEASE_HANDLES_WORD);
+  const rules = <usize>get(job, LEASE_RULES_WORD);
+  for (let made: u32 = 0; made < max; made++) {
+    if (made % LEASE_TOUCHED_ROWS === 0) {
+      touchShared(job, rules + ((<usize>made) << 2), min<u32>(max - made, LEASE_TOUCHED_ROWS));
+    }
+    const rule = at(get(rules, made));
+    const flags = get(rule, RULE_QUEUE_FLAGS_WORD);
+    if ((flags & (RULE_GONE | RULE_POLITE)) !== 0) return made;
+    const lane = at(bestLane(get(rule, RULE_QUEUE_RANKS_WORD)));
+    if (lane === 0 || (get(lane, LANE_SIDE_WORD) | get(lane, LANE_SPARE_WORD)) !== 0) return made;
+    if (get(lane, LANE_COUNT_WORD) < 2) return made;
+    const isLifo = (flags & RULE_LIFO) !== 0;
+    const end: u32 = isLifo ? LANE_TAIL_WORD : LANE_HEAD_WORD;
+    const handle = get(lane, end);
+    if ((get(at(handle), RECORD_STATE_WORD) & 255) === QUEUE_MARK) return made;
+    const host = hostOf(at(handle));
+    const isSteered = (get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0;
+    if (isSteered || get(host, HOST_PENDING_WORD) !== 0) return made;
+    const next = get(at(handle), isLifo ? ITEM_RIGHT_WORD : ITEM_LEFT_WORD);
+    set(handles, made, handle);
+    leaseRow(job, handles, made);
+    set(lane, end, next);
+    set(at(next), isLifo ? ITEM_LEFT_WORD : ITEM_RIGHT_WORD, 0);
+    set(lane, LANE_COUNT_WORD, get(lane, LANE_COUNT_WORD) - 1);
+    set(rule, RULE_QUEUE_PENDING_WORD, get(rule, RULE_QUEUE_PENDING_WORD) - 1);
+    set(rule, RULE_QUEUE_LEASED_WORD, get(rule, RULE_QUEUE_LEASED_WORD) + 1);
+    const served = rule + (RULE_QUEUE_SERVED_WORD << 2);
+    store<f64>(served, load<f64>(served) + 1);
+  }
+  return max;
 }
 
 /**
@@ -161,6 +206,34 @@ function touchRows(job: usize, handles: usize, first: u32, wanted: u32, step: u3
     if ((get(hostOf(at(get(handles, i))), HOST_FLAGS_WORD) & HOST_STEERED) !== 0) return i;
   }
   return found;
+}
+
+/** Touches what the next turns of `count` rules read: queues, lanes, records, hosts, each kind for all of them. */
+function touchShared(job: usize, rules: usize, count: u32): void {
+  let touched: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) touched += get(at(get(rules, i)), RULE_QUEUE_RANKS_WORD);
+  for (let i: u32 = 0; i < count; i++) touched += get(at(bestOf(rules, i)), LANE_COUNT_WORD);
+  for (let i: u32 = 0; i < count; i++) touched += get(at(nextOf(rules, i)), TEXT_WORD);
+  for (let i: u32 = 0; i < count; i++) {
+    const record = at(nextOf(rules, i));
+    const isRecord = (get(record, RECORD_STATE_WORD) & 255) !== QUEUE_MARK;
+    if (isRecord) touched += get(at(get(record, RECORD_QUEUE_WORD)), QUEUE_HOST_WORD);
+  }
+  set(job, LEASE_TOUCHED_WORD, touched);
+}
+
+/** The best lane of rule number `i`, or 0. */
+function bestOf(rules: usize, i: u32): u32 {
+  return bestLane(get(at(get(rules, i)), RULE_QUEUE_RANKS_WORD));
+}
+
+/** What probably goes next of rule number `i`, or 0. */
+function nextOf(rules: usize, i: u32): u32 {
+  const rule = at(get(rules, i));
+  const lane = bestLane(get(rule, RULE_QUEUE_RANKS_WORD));
+  if (lane === 0) return 0;
+  const isLifo = (get(rule, RULE_QUEUE_FLAGS_WORD) & RULE_LIFO) !== 0;
+  return get(at(lane), isLifo ? LANE_TAIL_WORD : LANE_HEAD_WORD);
 }
 
 /** Record number `i` of the call becomes a lease; its lane is told later. */

@@ -110,7 +110,10 @@ export class Desk implements LeaseDesk {
       while (leases.length < end) {
         const made = misses < MISSES_MAX ? this.#takeMany(core, leases, end, nowMs) : 0;
         if (made < MANY_MIN) misses++;
-        if (leases.length === end || !this.#takeNext(core, leases, end, nowMs)) break;
+        if (leases.length === end) break;
+        // Most often one of them was not plain, and the next ones are again.
+        const next = made < MANY_MIN ? end : leases.length + 1;
+        if (!this.#takeNext(core, leases, next, nowMs)) break;
       }
       this.#dress(core, leases, from, nowMs);
       if (leases.length < end) break;

@@ -2,19 +2,33 @@
  * Bulk: hand-outs and ends of plain leases by the kernel, many in one crossing (structures/lease-batch.ts). What they do is
  * what `leaseNext` and `done` do one by one, and those take over where anything is not plain.
  *
- *   plain hand-outs   one rule, no politeness, no groups; nobody listens, nothing is journaled
+ *   plain hand-outs   rules without politeness, no groups; nobody listens, nothing is journaled
  *   plain ends        the same; no rule that re-crawls or backs off; a record without blob and volatile data, on a host
  *                     that nobody steered; the exact table keeps the last word
+ *
+ *   one rule      its best lane ─▶ kernel, as many as there are
+ *   several       shares: charge the next turns ─▶ their rule queues ─▶ kernel, one each ─▶ take back what it could not
  */
-import { endBatch, leaseBatch } from "../structures/lease-batch.ts";
 import {
+  endBatch,
+  leaseBatch,
+  leaseRoom,
+  leasedAt,
+  leaseTurns,
+  turnsAt,
+} from "../structures/lease-batch.ts";
+import {
+  HOST_PENDING_WORD,
   HOST_STEERED,
   hostFlag,
+  QUEUE_HOST_WORD,
+  QUEUE_RULE_WORD,
   RULE_AGAIN,
   RULE_BACKOFF,
   RULE_GONE,
   RULE_POLITE,
   RULE_QUEUE_DONE_WORD,
+  RULE_QUEUE_FLAGS_WORD,
   RULE_QUEUE_LEASED_WORD,
   RULE_QUEUE_PENDING_WORD,
   RULE_QUEUE_RANKS_WORD,
@@ -22,25 +36,31 @@ import {
 } from "../structures/host-table.ts";
 import { laneCount, laneIsList } from "../structures/lane.ts";
 import { ranksBest } from "../structures/ranks.ts";
-import { RECORD_FLAG_BLOB, RECORD_FLAG_VOLATILE, recordFlags } from "../structures/record.ts";
+import {
+  RECORD_FLAG_BLOB,
+  RECORD_FLAG_VOLATILE,
+  recordFlags,
+  recordQueue,
+} from "../structures/record.ts";
 import { scratchHandle, scratchTouch } from "../structures/scratch.ts";
 import { type Store, word } from "../structures/store.ts";
 import { timelineHolds, timelineRemove } from "../structures/timeline.ts";
 import { type Core, ruleFlags } from "./core.ts";
 import { countLate, done, isLive, learn } from "./leases.ts";
 import type { HandOut } from "./schedule.ts";
-import { sharesCharge } from "./shares.ts";
-import { hostOf } from "./transition.ts";
+import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "./shares.ts";
 
 /** Leases whose memory is touched at once before they end: more would push one another out of the nearest cache. */
 const TOUCHED = 128;
 const TOUCHED_MIN = 8;
+/** RULE_* of rules whose records are looked at one by one. */
+const NOT_PLAIN = RULE_POLITE | RULE_GONE;
 
-/** Whether all records stand in one rule's ranks and nothing above a host is looked at. @hot */
+/** Whether nothing above a host is looked at, and the one rule, if there is one, is plain. @hot */
 function isPlainCore(core: Core): boolean {
   const { log, groupKinds, sole } = core;
-  if (sole === undefined || log !== undefined || groupKinds.length > 0) return false;
-  return (ruleFlags(core, sole.handle) & (RULE_POLITE | RULE_GONE)) === 0;
+  if (log !== undefined || groupKinds.length > 0) return false;
+  return sole === undefined || (ruleFlags(core, sole.handle) & NOT_PLAIN) === 0;
 }
 
 /**
@@ -49,16 +69,14 @@ function isPlainCore(core: Core): boolean {
  */
 export function leaseMany(core: Core, nowMs: number, max: number): number {
   const { counters, deadlines, leaseSequence, limits, scratch, shares, sole, store } = core;
-  if (sole === undefined || core.sink.wants.leased || !isPlainCore(core)) return 0;
-  if (!isPlainLane(store, word(store, sole.handle, RULE_QUEUE_RANKS_WORD))) return 0;
+  if (core.sink.wants.leased || !isPlainCore(core)) return 0;
   const room = Math.min(max, limits.maxLeases - counters.leased);
   if (room <= 0) return 0;
   const deadlineMs = nowMs + limits.leaseMs;
+  if (sole === undefined) return leaseByTurns(core, deadlineMs, room);
+  if (!isPlainLane(store, word(store, sole.handle, RULE_QUEUE_RANKS_WORD))) return 0;
   const made = leaseBatch(scratch, deadlines, sole.handle, room, deadlineMs, leaseSequence);
-  core.leaseSequence += made;
-  counters.pending -= made;
-  counters.leased += made;
-  counters.leases += made;
+  countLeased(core, made);
   const { f64, u32 } = store.region.views;
   const rule = sole.handle * 2;
   u32[rule + RULE_QUEUE_PENDING_WORD] = (u32[rule + RULE_QUEUE_PENDING_WORD] as number) - made;
@@ -67,6 +85,28 @@ export function leaseMany(core: Core, nowMs: number, max: number): number {
   f64[served] = (f64[served] as number) + made;
   for (let index = 0; index < made; index++) sharesCharge(shares, sole.index);
   return made;
+}
+
+/** The next hand-outs of several rules, as far as each is plain; the kernel counts for the rules. @hot */
+function leaseByTurns(core: Core, deadlineMs: number, max: number): number {
+  const { deadlines, leaseSequence, scratch, shares, store } = core;
+  const room = leaseRoom(deadlines, deadlineMs, leaseSequence, Math.min(max, TURNS_MAX));
+  if (room === 0) return 0;
+  const turns = sharesTurns(shares, room, store.region.views.u32, turnsAt(scratch));
+  if (turns === 0) return 0;
+  const made = leaseTurns(scratch, deadlines, turns, deadlineMs, leaseSequence);
+  if (made < turns) sharesReturn(shares, turns, made);
+  countLeased(core, made);
+  return made;
+}
+
+/** Counts records handed out at once. @hot */
+function countLeased(core: Core, made: number): void {
+  const { counters } = core;
+  core.leaseSequence += made;
+  counters.pending -= made;
+  counters.leased += made;
+  counters.leases += made;
 }
 
 /**
@@ -137,22 +177,45 @@ function noteEnd(core: Core, index: number, lease: HandOut, nowMs: number): bool
   const { record } = lease;
   if (!timelineHolds(deadlines, record, lease.sequence, nowMs)) return false;
   const isMore = (recordFlags(store, record) & (RECORD_FLAG_BLOB | RECORD_FLAG_VOLATILE)) !== 0;
-  if (isMore || hostFlag(store, hostOf(core, record), HOST_STEERED)) return false;
+  if (isMore || !isPlainVisit(core, recordQueue(store, record))) return false;
   timelineRemove(deadlines, record);
   scratchHandle(scratch, index, record);
   return true;
 }
 
+/** Whether the end of a visit under a host queue moves nothing but counts. @hot */
+function isPlainVisit({ sole, store }: Core, queue: number): boolean {
+  const host = word(store, queue, QUEUE_HOST_WORD);
+  if (hostFlag(store, host, HOST_STEERED)) return false;
+  if (sole !== undefined) return true;
+  // Rules with politeness count the visits of all others, and look again when one ends.
+  if (word(store, host, HOST_PENDING_WORD) > 0) return false;
+  return (
+    (word(store, word(store, queue, QUEUE_RULE_WORD), RULE_QUEUE_FLAGS_WORD) & NOT_PLAIN) === 0
+  );
+}
+
 /** Ends the leases noted as done. @hot */
 function endNoted(core: Core, count: number): void {
   const { counters, hosts, scratch, seen, sole, store } = core;
-  if (count === 0 || sole === undefined) return;
+  if (count === 0) return;
+  if (sole !== undefined) countEnded(store, sole.handle, count);
+  else {
+    for (let index = 0; index < count; index++) {
+      const queue = recordQueue(store, leasedAt(scratch, index));
+      countEnded(store, word(store, queue, QUEUE_RULE_WORD), 1);
+    }
+  }
   endBatch(scratch, hosts, seen.table.offset, count);
   counters.leased -= count;
   counters.done += count;
-  const { f64, u32 } = store.region.views;
-  const leased = sole.handle * 2 + RULE_QUEUE_LEASED_WORD;
+}
+
+/** Counts leases of a rule that ended as done. @hot */
+function countEnded({ region }: Store, ruleQueue: number, count: number): void {
+  const { f64, u32 } = region.views;
+  const leased = ruleQueue * 2 + RULE_QUEUE_LEASED_WORD;
   u32[leased] = (u32[leased] as number) - count;
-  const done = sole.handle + RULE_QUEUE_DONE_WORD / 2;
+  const done = ruleQueue + RULE_QUEUE_DONE_WORD / 2;
   f64[done] = (f64[done] as number) + count;
 }

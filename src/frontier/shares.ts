@@ -51,7 +51,12 @@ export interface Shares {
   /** What the latest charge found, for peek to put back. */
   passBefore: number;
   currentBefore: number;
+  /** The charges of the latest turns, in their order, to be taken back. */
+  readonly turns: { readonly indexes: Int32Array; readonly befores: Float64Array };
 }
+
+/** Most turns that are charged ahead. */
+export const TURNS_MAX = 64;
 
 const FIRST_CAPACITY = 16;
 /** The place of slot 0 of the line; of the others one less each. */
@@ -72,6 +77,7 @@ export function createShares(): Shares {
     handles: new Uint32Array(capacity),
     heap: new Int32Array(capacity),
     heapPasses: new Float64Array(capacity),
+    turns: { indexes: new Int32Array(TURNS_MAX), befores: new Float64Array(TURNS_MAX * 2) },
   };
 }
 
@@ -139,6 +145,34 @@ export function sharesCharge(shares: Shares, index: number): void {
   shares.currentBefore = shares.current;
   shares.current = pass;
   move(shares, index, pass + (strides[index] as number));
+}
+
+/**
+ * Charges the rules that go next for a hand-out each, at most `max` and TURNS_MAX, and writes their queues to `out` from `at`
+ * on; how many. Whoever can not hand out for all of them takes the last ones back. @hot
+ */
+export function sharesTurns(shares: Shares, max: number, out: Uint32Array, at: number): number {
+  const { handles, turns } = shares;
+  const most = Math.min(max, TURNS_MAX);
+  for (let turn = 0; turn < most; turn++) {
+    const index = sharesFirst(shares);
+    if (index < 0) return turn;
+    sharesCharge(shares, index);
+    turns.indexes[turn] = index;
+    turns.befores[turn * 2] = shares.passBefore;
+    turns.befores[turn * 2 + 1] = shares.currentBefore;
+    out[at + turn] = handles[index] as number;
+  }
+  return most;
+}
+
+/** Takes the charges of the latest `count` turns back, but for the first `kept`. @hot */
+export function sharesReturn(shares: Shares, count: number, kept: number): void {
+  const { indexes, befores } = shares.turns;
+  for (let turn = count - 1; turn >= kept; turn--) {
+    const pass = befores[turn * 2] as number;
+    sharesRefund(shares, indexes[turn] as number, pass, befores[turn * 2 + 1] as number);
+  }
 }
 
 /** Takes the latest charge back. */

@@ -71,6 +71,7 @@ export interface KernelExports {
   endRecords(job: number, count: number): void;
   /** Hands plain records out; how many. */
   leaseRecords(job: number, max: number): number;
+  leaseShared(job: number, max: number): number;
   copyBatch(jobs: number, count: number): void;
   /** Reads what the ends of records will need, all at once; a number of no meaning. */
   touchRecords(table: number, handles: number, count: number): number;

@@ -1,7 +1,7 @@
 /**
  * Hand-outs and ends of many records at once, done by the kernel (assembly/lease.ts) as far as they are plain ones.
  *
- *   timelineReserve ─▶ leaseRecords ─▶ handles in the scratch, ties from `sequence` + 1 on
+ *   timelineReserve ─▶ leaseRecords, leaseShared ─▶ handles in the scratch, ties from `sequence` + 1 on
  *   handles in the scratch ─▶ touchRecords ─▶ endRecords ─▶ memory, last references of hosts and parents given back here
  *
  *   I1  An entry of the timeline is written for each record handed out, and for no other.
@@ -15,6 +15,7 @@ import {
   LEASE_ORPHANED_WORD,
   LEASE_ORPHANS_WORD,
   LEASE_PLACE_WORD,
+  LEASE_RULES_WORD,
   LEASE_RULE_WORD,
   LEASE_SEQUENCE_WORD,
   LEASE_SIZES_WORD,
@@ -49,18 +50,59 @@ export function leaseBatch(
   const room = timelineReserve(deadlines, deadlineMs, sequence + 1, max);
   if (room === 0) return 0;
   const { kernel, region } = scratch.store;
-  const { u32, f64 } = region.views;
+  region.views.u32[(scratch.lease >> 2) + LEASE_RULE_WORD] = rule;
+  noteJob(scratch, deadlines, deadlineMs, sequence);
+  const made = kernel.exports.leaseRecords(scratch.lease, room);
+  timelineExtend(deadlines, made);
+  return made;
+}
+
+/** How many of `max` hand-outs one call may make: leases until `deadlineMs` behind `sequence`. May remake the views. @hot */
+export function leaseRoom(
+  deadlines: Timeline,
+  deadlineMs: number,
+  sequence: number,
+  max: number,
+): number {
+  return timelineReserve(deadlines, deadlineMs, sequence + 1, max);
+}
+
+/** Where the rule queues are noted whose turns come, as an index of the region's words. @hot */
+export function turnsAt(scratch: Scratch): number {
+  return scratch.hostValues >> 2;
+}
+
+/** Hands out one record for each of the first `count` turns noted, no more than leaseRoom said; how many it could. @hot */
+export function leaseTurns(
+  scratch: Scratch,
+  deadlines: Timeline,
+  count: number,
+  deadlineMs: number,
+  sequence: number,
+): number {
+  const { kernel, region } = scratch.store;
+  region.views.u32[(scratch.lease >> 2) + LEASE_RULES_WORD] = scratch.hostValues;
+  noteJob(scratch, deadlines, deadlineMs, sequence);
+  const made = kernel.exports.leaseShared(scratch.lease, count);
+  timelineExtend(deadlines, made);
+  return made;
+}
+
+/** Fills in what every hand-out needs. @hot */
+function noteJob(
+  scratch: Scratch,
+  deadlines: Timeline,
+  deadlineMs: number,
+  sequence: number,
+): void {
+  const { u32, f64 } = scratch.store.region.views;
   const job = scratch.lease >> 2;
-  u32[job + LEASE_RULE_WORD] = rule;
   u32[job + LEASE_HANDLES_WORD] = scratch.handles;
   u32[job + LEASE_KEYS_WORD] = timelineKeys(deadlines);
   u32[job + LEASE_SLOTS_WORD] = timelineSlots(deadlines);
   u32[job + LEASE_PLACE_WORD] = timelinePlace(deadlines);
   f64[(job + LEASE_DEADLINE_WORD) >> 1] = deadlineMs;
   f64[(job + LEASE_SEQUENCE_WORD) >> 1] = sequence;
-  const made = kernel.exports.leaseRecords(scratch.lease, room);
-  timelineExtend(deadlines, made);
-  return made;
 }
 
 /** The record that the last leaseBatch handed out at `index`. @hot */

@@ -6,7 +6,13 @@ import { describe, expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
 import { openFrontier } from "../../src/engine/open.ts";
-import type { Frontier, FrontierOptions, Lease, RequestInput } from "../../src/engine/types.ts";
+import type {
+  Frontier,
+  FrontierOptions,
+  Lease,
+  RequestInput,
+  Rule,
+} from "../../src/engine/types.ts";
 import { coreOf, verifyFrontier } from "../../src/engine/verify.ts";
 import { PARENT_BYTES } from "../../src/layout/record.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
@@ -38,6 +44,7 @@ function optionsOf(random: Random): FrontierOptions {
     leaseMs: 20 + random.below(100),
     ...(random.below(3) === 0 ? { maxLeases: 700 } : {}),
     ...(random.below(4) === 0 ? { seen: { mode: "bloom", capacity: 1e5 } } : {}),
+    ...(random.below(2) === 0 ? {} : { rules: rulesOf(random) }),
     defaults: {
       order: random.below(3) === 0 ? "lifo" : "fifo",
       startLast: random.below(3) === 0,
@@ -49,6 +56,20 @@ function optionsOf(random: Random): FrontierOptions {
         : {}),
     },
   };
+}
+
+/** Rules that take turns, by the last digit of the URL: some of other shares, orders and manners. */
+function rulesOf(random: Random): Rule[] {
+  const digits = [2, 5, 10][random.below(3)] as number;
+  const isEven = random.below(2) === 0;
+  const rules: Rule[] = Array.from({ length: digits }, (_, digit) => ({
+    id: `ends-${digit}`,
+    match: { pattern: `${digit}$` },
+    share: isEven ? {} : { weight: random.below(300), priority: 1 + random.below(3) },
+    ...(random.below(4) === 0 ? { order: "lifo" } : {}),
+    ...(random.below(5) === 0 ? { politeness: { delayMs: random.below(2), perHost: 1 } } : {}),
+  }));
+  return random.below(4) === 0 ? rules : [...rules, { id: "others" }];
 }
 
 /** Mostly plain ones; data, headers and what has no identity are the owner's to end. */
@@ -84,6 +105,10 @@ function stepOf(random: Random, hosts: number): Step {
   if (kind < 18) {
     const ms = random.below(kind === 16 ? 3 : 60);
     return ({ clock }) => clock.advance(ms);
+  }
+  if (kind === 18 && random.below(3) === 0) {
+    const rules = random.below(4) === 0 ? [{ id: "others" }] : rulesOf(random);
+    return ({ frontier }) => frontier.setRules(rules);
   }
   const name = `h${random.below(hosts)}.example`;
   const isBlocked = random.below(2) === 0;
