@@ -101,7 +101,7 @@ export class MemoryFrontier implements Frontier {
     this.#desk = new Desk(life, settings.maxFound, (url, extras, key = settings.key) =>
       fingerprintOf(requestOf(url, extras), key),
     );
-    nameCore(this, () => life.need().core);
+    nameCore(this, () => life.coreAsLeft);
     this.#rulesNow = plainCopy(settings.rulesGiven);
     if (settings.directory !== undefined || settings.from !== undefined) return;
     this.#secret = entropyWords(4);

@@ -99,6 +99,13 @@ export class Life {
     return (this.#open() as Runtime).gate;
   }
 
+  /** For tests: the core as the last call left it; between calls alone. */
+  get coreAsLeft(): Core {
+    const { gate } = this;
+    if (gate.isBusy) throw reentered();
+    return gate.core;
+  }
+
   /** The status as the clock has it: the breaker's pause ends by itself. */
   get statusNow(): FrontierStatus {
     const { untilMs } = this.#breaker;
@@ -125,7 +132,10 @@ export class Life {
     if (runtime === undefined) return { core: undefined, nowMs };
     if (runtime.gate.isBusy || runtime.core.isAsking) throw reentered();
     this.#mend(nowMs);
-    if (isOverdue(runtime.core, nowMs)) step(runtime.core, nowMs);
+    if (isOverdue(runtime.core, nowMs)) {
+      step(runtime.core, nowMs);
+      runtime.core.log?.end(); // a group of its own: the call may be refused, or cut off, behind it
+    }
     return { core: runtime.core, nowMs };
   }
 

@@ -13,7 +13,7 @@ import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
 import { FrontierError } from "../../src/base/errors.ts";
 import type { FrontierOptions, Lease } from "../../src/engine/types.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { coreOf, verifyFrontier } from "../../src/engine/verify.ts";
 import { act, optionsOf } from "../support/durable-program.ts";
 import { damageOf, type DurableRig, knownOf, openRig, turn } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";
@@ -89,7 +89,7 @@ async function runLife(rig: DurableRig, random: Random, tally: Tally): Promise<E
     const text = textOf(rig);
     if (states.at(-1) !== text) states.push(text);
   };
-  const told = noting(rig, note, () => isNoting);
+  const told = noting(rig, () => isNoting);
   for (let steps = 20 + random.below(1_200); steps > 0; steps--) {
     if (random.below(60) === 0) trouble(files, random);
     await step({ rig: told, random, held, tally });
@@ -97,6 +97,7 @@ async function runLife(rig: DurableRig, random: Random, tally: Tally): Promise<E
   files.capacity = files.failAt = Number.POSITIVE_INFINITY;
   await settled(rig);
   isNoting = true;
+  noteGroups(rig, note);
   note();
   const isCut = random.below(2) === 0;
   if (isCut) files.cutAt = files.changes + 1 + random.below(150);
@@ -165,21 +166,35 @@ async function settled(rig: DurableRig): Promise<void> {
 }
 
 /**
- * The same rig, where the one step that makes two calls notes the end of each. `forget` and `clear` say their word durably before
- * they change anything: a cut between the two leaves it open which of both comes back, so no last step is one of them.
+ * Notes at the end of each group of the journal: what the clock brings about before a call is a group of its own, and a cut may
+ * fall between the two.
  */
-function noting(rig: DurableRig, note: () => void, isLast: () => boolean): DurableRig {
+function noteGroups({ frontier }: DurableRig, note: () => void): void {
+  const { log } = coreOf(frontier);
+  if (log === undefined) throw new Error("no journal");
+  const end = log.end.bind(log);
+  log.end = () => {
+    end();
+    try {
+      note();
+    } catch (error) {
+      // Within a push: none of its ends.
+      if ((error as FrontierError).code !== "STATE_INVALID") throw error;
+    }
+  };
+}
+
+/**
+ * The same rig, where `forget` and `clear` are no last step: they say their word durably before they change anything, and a cut
+ * between the two leaves it open which of both comes back.
+ */
+function noting(rig: DurableRig, isLast: () => boolean): DurableRig {
   const frontier = new Proxy(rig.frontier, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
       if ((name === "clear" || name === "forget") && isLast()) return () => 0;
-      if (name !== "update") return value.bind(target);
-      return (...args: unknown[]) => {
-        const answer: unknown = value.apply(target, args);
-        note();
-        return answer;
-      };
+      return value.bind(target);
     },
     set: (target, name, value) => Reflect.set(target, name, value, target),
   });
