@@ -363,7 +363,7 @@ describe("worker threads, row by row", () => {
   );
 
   it.each(["sync", "grouped"])(
-    "V19, V20: a clean stop with a hundred handlers at work puts all back in mode %s, and what they say is late",
+    "V19: a clean stop with a hundred handlers at work puts all back in mode %s, and what they say is late",
     async (mode) => {
       const directory = mkdtempSync(join(tmpdir(), "outrider-stop-"));
       try {
