@@ -39,7 +39,7 @@ export interface SuiteFlags {
 }
 
 /** An offer with what it is made of. */
-interface Entry extends Offer {
+export interface Entry extends Offer {
   readonly bench: BenchCase;
   readonly params: Params;
 }
@@ -115,7 +115,10 @@ export function entriesOf(
       return { ...costed(bench, params, estimates), kind: at === 0 ? "first" : "also", roundsMax };
     });
     const [least] = bench.sizes.smoke;
-    if (usual.length === 0 || least === undefined) return usual;
+    const isThere = sizes.some(
+      (params) => least !== undefined && sizeKey(params) === sizeKey(least),
+    );
+    if (usual.length === 0 || least === undefined || isThere) return usual;
     return [...usual, { ...costed(bench, least, estimates), kind: "spare", roundsMax: 1 }];
   });
 }
@@ -138,7 +141,7 @@ export function suiteSizes({ sizes }: BenchCase, isLarge: boolean): readonly Par
 }
 
 /** How much time is left, in seconds of the machine that the estimates are of. */
-interface Pace {
+export interface Pace {
   left(): number;
   /** The end of a size that may take so long, where so much is reserved for others. */
   frame(planned: number, reserved: number): TimeFrame;
@@ -168,7 +171,7 @@ export function createPace(endMs: number, now: () => number = () => performance.
 }
 
 /** The results of one case, the first of the entries that are left; without a pace every size and round runs. */
-async function* caseResults(
+export async function* caseResults(
   bench: BenchCase,
   left: readonly Entry[],
   pace: Pace | undefined,
@@ -181,6 +184,7 @@ async function* caseResults(
     return;
   }
   const { taken } = planOf(left, pace.left());
+  const isTaken = (entry: Entry): boolean => taken.some(({ offer }) => offer === entry);
   let rows = 0;
   for (const { offer, rounds } of taken.filter(({ offer }) => own.includes(offer as Entry))) {
     const planned = secondsOf(offer, rounds);
@@ -196,10 +200,10 @@ async function* caseResults(
     }
     yield result;
   }
-  const spare = own.find(({ kind }) => kind === "spare");
+  // One that was planned has been told of, whether there was time for it or not.
+  const spare = own.find((entry) => entry.kind === "spare" && !isTaken(entry));
   if (rows === 0 && spare !== undefined) yield await observed(spare, 1);
-  for (const entry of usual)
-    if (!taken.some(({ offer }) => offer === entry)) yield unmeasured(entry);
+  for (const entry of usual) if (!isTaken(entry)) yield unmeasured(entry);
 }
 
 async function observed(

@@ -10,7 +10,7 @@ import {
   planOf,
   secondsOf,
 } from "../../bench/commands/plan.ts";
-import { createPace } from "../../bench/commands/suite.ts";
+import { caseResults, createPace, entriesOf } from "../../bench/commands/suite.ts";
 import type { BenchCase } from "../../bench/harness/case.ts";
 import {
   costOf,
@@ -123,6 +123,39 @@ describe("the pace of a suite", () => {
     expect(hardMs).toBe(600_000 - 60_000);
     expect(softMs).toBeLessThanOrEqual(hardMs);
     expect(pace.frame(10, 1_000)).toEqual({ softMs: nowMs, hardMs: nowMs });
+  });
+});
+
+describe("a case of a suite", () => {
+  it("tells of every size once, whether there is time for it or not", async () => {
+    const sizes = { smoke: [{ urls: 1 }], real: [{ urls: 10 }, { urls: 100 }] };
+    const bench: BenchCase = {
+      ...{ name: "fake", suite: "kernel", about: "nothing", unit: "URL", process: "shared" },
+      ...{ pairs: [["ours", "theirs"]], sizes: { ...sizes, suite: sizes.real } },
+      setup: () => ({ run: () => ({ times: { time: 1 } }), checksum: () => "" }),
+    };
+    const estimates: Estimates = { fake: { "urls=10": { ours: 40, theirs: 40 } } };
+    for (const seconds of [0, 1, 20, 100, 10_000]) {
+      const left = entriesOf({ cases: [bench], large: false, rounds: 2 }, estimates);
+      const pace = createPace(performance.now() + seconds * 1e3);
+      const told: string[] = [];
+      for await (const { params, rounds, missing } of caseResults(bench, left, pace)) {
+        told.push(`${params.urls}`);
+        expect([rounds > 0, Object.keys(missing).length > 0]).toContain(true);
+      }
+      expect(new Set(told).size, `${seconds} s: ${told}`).toBe(told.length);
+      for (const { urls } of sizes.real) expect(told).toContain(`${urls}`);
+    }
+  });
+
+  it("stands in for none with a size that it takes anyway", () => {
+    const bench: BenchCase = {
+      ...{ name: "fake", suite: "kernel", about: "nothing", unit: "URL", process: "shared" },
+      ...{ pairs: [["ours", "theirs"]], sizes: { smoke: [{ urls: 1 }], real: [{ urls: 1 }] } },
+      setup: () => ({ run: () => ({ times: {} }), checksum: () => "" }),
+    };
+    const entries = entriesOf({ cases: [bench], large: false, rounds: undefined }, {});
+    expect(entries.map(({ kind }) => kind)).toEqual(["first"]);
   });
 });
 
