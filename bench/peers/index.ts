@@ -5,7 +5,7 @@ import { lmdbPeer } from "./lmdb/adapter.ts";
 import { outriderPeer } from "./outrider/adapter.ts";
 import type { Peer } from "./peer.ts";
 import { plainPeer } from "./plain/adapter.ts";
-import { scrapyPeer } from "./scrapy/adapter.ts";
+import { scrapyHostsPeer, scrapyPeer } from "./scrapy/adapter.ts";
 import { urlfrontierPeer } from "./urlfrontier/adapter.ts";
 import { webmagicPeer } from "./webmagic/adapter.ts";
 
@@ -21,9 +21,16 @@ export const PEERS: readonly Peer[] = [
   urlfrontierPeer,
 ];
 
+/** With a queue for each host, whose turns rotate. */
+export const HOST_PEERS: readonly Peer[] = [
+  outriderPeer("outrider-hosts", { defaults: { politeness: { perHost: 1_000_000 } } }, false),
+  scrapyHostsPeer,
+];
+
 export function peerOf(name: string): Peer {
-  const peer = PEERS.find((each) => each.name === name);
-  const names = PEERS.map((each) => each.name).join(", ");
+  const all = [...PEERS, ...HOST_PEERS];
+  const peer = all.find((each) => each.name === name);
+  const names = all.map((each) => each.name).join(", ");
   if (peer === undefined) throw new Error(`peer: ${name} (expected: ${names})`);
   return peer;
 }

@@ -13,8 +13,6 @@ import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { PEERS } from "../../peers/index.ts";
 import { factsOf, openGround, peerMissing, tally } from "./run.ts";
 
-const KEPT = PEERS.filter(({ isDurable }) => isDurable).map(({ name }) => name);
-
 export const peersDurable: BenchCase = {
   name: "peers-durable",
   suite: "peers",
@@ -22,7 +20,7 @@ export const peersDurable: BenchCase = {
   question: "What survives a kill, and what does that cost?",
   unit: "URL",
   process: "fresh",
-  pairs: KEPT.filter((name) => name !== "outrider").map((name) => ["outrider", name]),
+  pairs: PEERS.filter(({ name }) => name !== "outrider").map(({ name }) => ["outrider", name]),
   isSameWork: false,
   target: "0 lost, 0 doubled",
   sizes: {

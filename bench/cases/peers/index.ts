@@ -1,7 +1,7 @@
 /** The suite `peers`: other frontiers, through the same steps. */
 import type { BenchCase } from "../../harness/case.ts";
 import { peersDurable } from "./durable.ts";
-import { peers } from "./memory.ts";
+import { peers, peersHosts } from "./memory.ts";
 import { peersQueues } from "./queues.ts";
 
-export const PEER_CASES: readonly BenchCase[] = [peers, peersDurable, peersQueues];
+export const PEER_CASES: readonly BenchCase[] = [peers, peersHosts, peersDurable, peersQueues];

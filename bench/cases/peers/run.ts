@@ -33,9 +33,11 @@ export interface Ground {
   close(): void;
 }
 
-/** Crawl-shaped, 70 to 80 % duplicates, over so many hosts. */
+/** Crawl-shaped, 70 to 80 % duplicates; where hosts are said, different URLs evenly over them. */
 function recipeOf(params: Params): Recipe {
   const urls = numberOf(params, "urls");
+  if (params.hosts !== undefined)
+    return { kind: "uniform", urls, hosts: numberOf(params, "hosts") };
   return { kind: "crawl", urls, hosts: Math.ceil(urls / 200), menu: 8 };
 }
 
@@ -94,12 +96,13 @@ export function factsOf(answer: Answer, distinct: number): Record<string, number
 
 /** Below so many URLs only what needs nothing installed is started: it is shown that the steps run. */
 const URLS_MIN = 1_000;
-const ALWAYS = ["outrider", "outrider-sync", "plain"];
+const ALWAYS = ["outrider", "outrider-sync", "outrider-hosts", "plain"];
 
 /** Why a peer is left out of a run. */
 export function peerMissing(name: string, params: Params, isDurable: boolean): string | undefined {
   const peer = peerOf(name);
   const urls = numberOf(params, "urls");
+  if (isDurable && !peer.isDurable) return "keeps nothing on disk by itself";
   if (urls < URLS_MIN && !ALWAYS.includes(name)) return "too few URLs to start it for";
   const most = isDurable ? (peer.durableUrlsMax ?? peer.urlsMax) : peer.urlsMax;
   return peer.missing() ?? (urls > most ? "minutes a round" : undefined);

@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The steps of bench/peers/driver.ts for frontiers in Java.
@@ -32,6 +34,7 @@ final class Steps {
   }
 
   private static final int CALL = 1_000;
+  private static final Pattern PAUSE = Pattern.compile(" Pause .* (\\d+\\.\\d+)ms$");
 
   private Steps() {}
 
@@ -62,8 +65,9 @@ final class Steps {
         title, pushed[0], pushed[1], polled.size(), pushed[2], pollNs);
     if (doneNs >= 0) System.out.printf("\"doneNs\":%d,", doneNs);
     System.out.printf(
-        "\"openNs\":%d,\"restBytes\":%d,\"fullBytes\":%d,\"peakBytes\":%d,\"longestCallNs\":%d}%n",
+        "\"openNs\":%d,\"restBytes\":%d,\"fullBytes\":%d,\"peakBytes\":%d,\"longestCallNs\":%d,",
         openNs, rest, full, status("VmHWM:"), pushed[3]);
+    System.out.printf("\"longestGcNs\":%d}%n", longestPause());
     System.out.flush();
     if (mode.equals("fill")) killItself();
     frontier.close();
@@ -117,6 +121,18 @@ final class Steps {
     for (String line : Files.readAllLines(Path.of("/proc/self/status")))
       if (line.startsWith(field)) return Long.parseLong(line.split("\\s+")[1]) * 1024;
     return 0;
+  }
+
+  /** Of the pauses in the machine's own log, which peer.ts asks for in a file named after this process. */
+  private static long longestPause() throws IOException {
+    Path log = Path.of(System.getProperty("bench.gc") + ProcessHandle.current().pid() + ".log");
+    double longestMs = 0;
+    for (String line : Files.readAllLines(log)) {
+      Matcher pause = PAUSE.matcher(line);
+      if (pause.find()) longestMs = Math.max(longestMs, Double.parseDouble(pause.group(1)));
+    }
+    Files.delete(log);
+    return (long) (longestMs * 1e6);
   }
 
   private static void killItself() throws Exception {

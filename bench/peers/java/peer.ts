@@ -30,7 +30,9 @@ export function javaPeer({ variable, holds, ...facts }: JavaPeer): Peer {
         against: given,
         command: (target) => ["javac", "-nowarn", "-cp", given, "-d", target, ...paths],
       });
-      return ["java", "-Xmx8g", "-cp", `${folder}:${given}`, "Drive"];
+      const log = join(folder, "gc-");
+      const pauses = [`-Xlog:gc:file=${log}%p.log`, `-Dbench.gc=${log}`];
+      return ["java", "-Xmx8g", ...pauses, "-cp", `${folder}:${given}`, "Drive"];
     },
   };
 }

@@ -10,7 +10,8 @@ export function outriderPeer(name: string, options: FrontierOptions, isDurable: 
     urlsMax: 10_000_000,
     isDurable,
     async open({ directory }) {
-      const place = directory === undefined ? {} : { directory, ...options };
+      const { durability: _, ...always } = options;
+      const place = directory === undefined ? always : { directory, ...options };
       const frontier = await openFrontier({ keepOpen: true, ...place });
       const queue: PeerQueue<Lease> = {
         push: (urls) => frontier.pushMany(urls).accepted,

@@ -13,6 +13,16 @@ export const scrapyPeer: Peer = {
   command: () => [pythonOf() as string, join(ROOT, "bench/peers/scrapy/drive.py")],
 };
 
+/** The same with the queue that rotates hosts, which its guide recommends for many of them. */
+export const scrapyHostsPeer: Peer = {
+  ...scrapyPeer,
+  name: "scrapy-hosts",
+  title: () => "Scrapy's scheduler with a queue for each host",
+  urlsMax: 30_000,
+  isDurable: false,
+  command: () => [pythonOf() as string, join(ROOT, "bench/peers/scrapy/drive.py"), "--per-host"],
+};
+
 /** Asks for the package without loading it, which would take a second each time. */
 const IS_THERE = "import sys, importlib.util as u; sys.exit(u.find_spec('scrapy') is None)";
 

@@ -1,18 +1,22 @@
 """Takes Scrapy's scheduler through the steps of bench/peers/driver.ts.
 
-    drive.py memory | fill | resume <workload> <file for polled URLs> <directory>
+    drive.py [--per-host] memory | fill | resume <workload> <file for polled URLs> <directory>
 
 Default settings: in memory a LIFO queue and RFPDupeFilter, with a directory JOBDIR. There is no acknowledgement: what was
-handed out is gone, so `done` has no time.
+handed out is gone, so `done` has no time. With --per-host its queue is DownloaderAwarePriorityQueue, which asks a downloader
+that has nothing under way. Pauses are those of Python's collector of cycles.
 """
+import gc
 import json
 import logging
 import os
 import signal
 import sys
 import time
+from types import SimpleNamespace
 
 import scrapy
+from scrapy.core.downloader import Downloader
 from scrapy.core.scheduler import Scheduler
 from scrapy.http import Request
 from scrapy.spiders import Spider
@@ -49,22 +53,43 @@ def workload(path):
             yield call
 
 
-def open_scheduler(directory):
+class Pauses:
+    """The longest collection since it was made."""
+
+    def __init__(self):
+        self.longest_ns = 0
+        self.begin_ns = 0
+        gc.callbacks.append(self.hear)
+
+    def hear(self, phase, _info):
+        now = time.perf_counter_ns()
+        if phase == "start":
+            self.begin_ns = now
+        else:
+            self.longest_ns = max(self.longest_ns, now - self.begin_ns)
+
+
+def open_scheduler(directory, is_per_host):
     settings = {"REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7", "TELNETCONSOLE_ENABLED": False}
     if directory:
         settings["JOBDIR"] = directory
+    if is_per_host:
+        settings["SCHEDULER_PRIORITY_QUEUE"] = "scrapy.pqueues.DownloaderAwarePriorityQueue"
     crawler = get_crawler(Spider, settings)
     spider = crawler.spider = Spider(name="bench")
     spider.crawler = crawler
+    if is_per_host:
+        crawler.engine = SimpleNamespace(downloader=Downloader(crawler))
     scheduler = Scheduler.from_crawler(crawler)
     scheduler.open(spider)
     return scheduler
 
 
-def main(mode, path, polled_file, directory):
+def main(mode, path, polled_file, directory, is_per_host):
     logging.disable(logging.CRITICAL)
+    pauses = Pauses()
     started = time.perf_counter_ns()
-    scheduler = open_scheduler("" if mode == "memory" else directory)
+    scheduler = open_scheduler("" if mode == "memory" else directory, is_per_host)
     opened = time.perf_counter_ns() - started
     rest = status("VmRSS:")
     push_ns = pushed = accepted = longest = 0
@@ -103,10 +128,13 @@ def main(mode, path, polled_file, directory):
         "fullBytes": full,
         "peakBytes": status("VmHWM:"),
         "longestCallNs": longest,
+        "longestGcNs": pauses.longest_ns,
     }
     print(json.dumps(answer), flush=True)
     if mode == "fill":
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-main(*sys.argv[1:])
+WORDS = sys.argv[1:]
+IS_PER_HOST = WORDS[0] == "--per-host"
+main(*WORDS[IS_PER_HOST:], IS_PER_HOST)
