@@ -131,9 +131,12 @@ export function isWriting(mover: Mover): boolean {
 }
 
 export function bloomOf(mover: Mover): Bloom {
-  const { kernel, falsePositiveRate, memoryBytes, isBloomFixed: isFixed } = mover;
-  const capacity = mover.capacity ?? Math.max(1024, hotMax(memoryBytes));
-  const bytesMax = isFixed ? Number.POSITIVE_INFINITY : bloomBytesMax(memoryBytes);
+  const { kernel, falsePositiveRate, memoryBytes, isBloomFixed } = mover;
+  const most = bloomBytesMax(memoryBytes);
+  // Without a capacity one layer of all its bytes (seen-sizes.ts): no rate would take as many members.
+  const { capacity = most } = mover;
+  const isFixed = isBloomFixed || mover.capacity === undefined;
+  const bytesMax = isBloomFixed ? Number.POSITIVE_INFINITY : most;
   mover.bloom ??= createBloom(kernel, { capacity, falsePositiveRate, bytesMax, isFixed });
   return mover.bloom;
 }

@@ -1,11 +1,11 @@
 /**
  * One life of a frontier with little memory that kills itself at a named point of its work with files.
  *
- *   node points-child.mjs <directory> <seed> <point> <which time> <pushed> <done>
+ *   node points-child.mjs <directory> <seed> <point> <which time> <pushed> <done> <records>
  *
  * A point is <file>.<step>.<moment>: file journal, snapshot, cold, manifest, spill, lock, directory; step open, write, sync,
- * rename, remove, truncate; moment before, torn (half of the bytes are written) or after. Point "none": the life ends by itself
- * and says how often it passed each. It begins by holding what it finds against what its parent knows to be durable: all
+ * rename, remove, truncate; moment before, torn (half of the bytes are written) or after. A life goes on until its point
+ * came; one that never does ends by itself, and so does point "none", which says how often it passed each. It begins by holding what it finds against what its parent knows to be durable: all
  * numbers below <pushed>, and <done> that were done. Lines: "fault <words>"; "pushed <n>": all below n are durable; "done <n>"; "points <json>".
  */
 import { writeSync } from "node:fs";
@@ -16,7 +16,10 @@ import { nodeFiles } from "../../dist/persistence/files.js";
 
 const [directory, seedText, point, whichText, ...known] = process.argv.slice(2);
 const [pushedBefore, doneBefore] = known.map(Number);
+const records = known[2] === "full" ? "full" : "state";
+/** Rounds of a life, and of one whose point has not come. */
 const ROUNDS = 40;
+const ROUNDS_MAX = point === "none" ? ROUNDS : 400;
 let state = Number(seedText) >>> 0;
 const random = (below) => {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -94,14 +97,17 @@ const files = {
 
 const isSync = random(3) === 0;
 const options = normalizeOptions({
-  ...{ directory, keepOpen: true, memoryBytes: 60_000, seen: { memoryBytes: 60_000 } },
+  ...{ directory, records, keepOpen: true },
+  ...{ memoryBytes: 60_000, seen: { memoryBytes: 60_000 } },
   durability: isSync ? "sync" : { everyMs: 5 },
   snapshots: { everyBytes: 60_000, keep: 1 + random(2) },
 });
 const frontier = await MemoryFrontier.open({ ...options, files });
 let next = checked();
 const say = () => writeSync(1, `pushed ${next}\ndone ${frontier.report().done}\n`);
-for (let round = 0; round < ROUNDS; round++) {
+// What comes at the end alone, comes then: the lock is given back, spill files go.
+const isLate = /^(lock|spill)\.(remove|open)/.test(point);
+for (let round = 0; round < (isLate ? ROUNDS : ROUNDS_MAX); round++) {
   const urls = Array.from({ length: 20 + random(90) }, () => `http://h${next % 7}.test/${next++}`);
   frontier.pushMany(urls);
   frontier.done(frontier.pollMany(random(urls.length)));
@@ -135,6 +141,12 @@ function checked() {
     if (url !== urls[done + at]) fault(`${url} at place ${done + at}`);
   }
   for (const lease of first.reverse()) lease.release();
+  if (records === "full") {
+    // The story of each finished one is there, whether the kill came before or after the store had it.
+    const told = [...frontier.records({ state: "done" })].map(({ url }) => url).sort();
+    const over = urls.slice(0, done).sort();
+    if (told.join() !== over.join()) fault(`${told.length} stories of ${done} that are done`);
+  }
   const { duplicate } = frontier.pushMany(urls);
   if (duplicate !== accepted) fault(`${duplicate} of ${accepted} are known`);
   return accepted;

@@ -6,7 +6,8 @@
  *                      ▲                                                                        │ each call's end is noted
  *                      └────── the next one finds the frontier as it was at one of those ends ◀─┘
  *
- * STEPS=1000000 runs so many; SEED=<the one it names> STEPS=1 runs the chain that failed alone.
+ * STEPS=1000000 runs so many; SEED=<the one it names> STEPS=1 runs the chain that failed alone. Chains have seeds one behind the
+ * other, so that a run may be cut into parts: SEED=<seed + chains of the parts before>. PROGRESS=<file> hears of each.
  */
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
@@ -17,7 +18,7 @@ import { coreOf, verifyFrontier } from "../../src/engine/verify.ts";
 import { act, optionsOf } from "../support/durable-program.ts";
 import { damageOf, type DurableRig, knownOf, openRig, turn } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";
-import { stressRounds, testSeed } from "../support/seed.ts";
+import { progress, stressRounds, testSeed } from "../support/seed.ts";
 
 const STEPS = Number(process.env.STEPS ?? stressRounds(10_000, 700));
 /** A directory serves so many lives. */
@@ -40,6 +41,7 @@ test("what was said up to some call comes back, whatever the disk does", async (
     await runChain(chain, tally).catch((error: unknown) => {
       throw new Error(`SEED=${chain} STEPS=1: ${(error as Error).message}`, { cause: error });
     });
+    progress(`SEED=${seed} ${JSON.stringify(tally)}`);
   }
   console.log(JSON.stringify(tally));
   expect(tally.kills + tally.cuts).toBeGreaterThanOrEqual(tally.chains * LIVES);

@@ -6,6 +6,7 @@
  *   STRESS_SECONDS=60   a new one as well: whoever grants time explores
  *   SEED=17             this one: a failure again
  */
+import { appendFileSync } from "node:fs";
 import { type Random, createRandom, entropyWords } from "../../src/base/random.ts";
 
 /** The seed of one random test. A failure is repeated with `SEED=<seed> npx vitest run <file>`. */
@@ -34,6 +35,12 @@ function labelSeed(label: string): number {
     seed = Math.imul(seed ^ label.charCodeAt(at), 0x01000193) >>> 0;
   }
   return seed;
+}
+
+/** A line to the file that `PROGRESS=` names: long runs say how far they are. */
+export function progress(line: string): void {
+  const file = process.env.PROGRESS;
+  if (file !== undefined) appendFileSync(file, `${line}\n`);
 }
 
 /** How many rounds a random test runs: `base` in CI, more where STRESS_SECONDS is set. */
