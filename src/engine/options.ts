@@ -47,7 +47,7 @@ export interface Settings {
   readonly defaults: RulePolicy;
   readonly seen: {
     readonly mode: "exact" | "tiered" | "bloom";
-    readonly capacity: number;
+    readonly capacity?: number;
     readonly falsePositiveRate: number;
     readonly memoryBytes: number;
   };
@@ -209,9 +209,11 @@ function seenOf(
     throw misuse("OPTION_INVALID", "options.seen.falsePositiveRate", rate, "between 0 and 1");
   }
   const memoryBytes = seen.memoryBytes ?? SEEN_MEMORY_BYTES;
+  const capacity = count(seen.capacity ?? 1_000_000, "options.seen.capacity", 1);
   return {
     mode,
-    capacity: count(seen.capacity ?? 1_000_000, "options.seen.capacity", 1),
+    // In front of a cold tier the filter takes its part of the memory, unless it shall be small.
+    ...(mode === "tiered" && seen.capacity === undefined ? {} : { capacity }),
     falsePositiveRate: rate,
     memoryBytes: count(memoryBytes, "options.seen.memoryBytes", 1),
   };

@@ -133,11 +133,11 @@ export function isWriting(mover: Mover): boolean {
 export function bloomOf(mover: Mover): Bloom {
   const { kernel, falsePositiveRate, memoryBytes, isBloomFixed } = mover;
   const most = bloomBytesMax(memoryBytes);
-  // Without a capacity one layer of all its bytes (seen-sizes.ts): no rate would take as many members.
+  // One layer, of all its bytes unless a capacity is named: no rate would take as many members. Entries come by their hashes, so
+  // that a layer which was full in the middle of a pass would have all of its members in some of its blocks.
   const { capacity = most } = mover;
-  const isFixed = isBloomFixed || mover.capacity === undefined;
   const bytesMax = isBloomFixed ? Number.POSITIVE_INFINITY : most;
-  mover.bloom ??= createBloom(kernel, { capacity, falsePositiveRate, bytesMax, isFixed });
+  mover.bloom ??= createBloom(kernel, { capacity, falsePositiveRate, bytesMax, isFixed: true });
   return mover.bloom;
 }
 
