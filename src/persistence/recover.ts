@@ -34,6 +34,7 @@ import { ebbRevival } from "./ebb.ts";
 import { frameEnd, readSegmentHead, wasDurable } from "./segment.ts";
 import { loadSnapshot, readSnapshotHead } from "./snapshot-read.ts";
 import type { SnapshotEnd } from "./snapshot-format.ts";
+import { ALONE_SERIAL } from "./snapshot-alone.ts";
 import { join } from "node:path";
 
 export interface RecoveryProgress {
@@ -194,7 +195,12 @@ class Run {
     const { place, profile } = this.#options;
     const path = segmentPath(place, serial);
     const bytes = readFile(place.files, path);
-    if (bytes === undefined) return isLast || this.#bad(damaged(path, 0, "missing"), undefined);
+    if (bytes === undefined) {
+      // Behind a file that stands alone the journal begins with the next segment.
+      const isAlone = serial === ALONE_SERIAL && this.#revival?.isAlone === true;
+      if (isLast || isAlone) return true;
+      return this.#bad(damaged(path, 0, "missing"), undefined);
+    }
     try {
       const head = readSegmentHead(path, bytes, serial);
       if (head === undefined) {
