@@ -12,14 +12,7 @@ import { type Chosen, chosenOf, COMMON, FILTER, filterOf } from "./directory.ts"
 import { type Flag, type Parsed, UsageError } from "./flags.ts";
 import { EXIT_OK, type Io } from "./io.ts";
 import { whole } from "./text.ts";
-import {
-  isScrapySeen,
-  isUrlList,
-  linesOfFile,
-  outputOf,
-  STANDARD,
-  webmagicCursor,
-} from "./transfer-files.ts";
+import { isUrlList, linesOfFile, outputOf, STANDARD, webmagicCursor } from "./transfer-files.ts";
 
 const STATES: readonly RecordState[] = ["pending", "waiting", "failed"];
 const FORMATS = ["lines", "urls"];
@@ -87,7 +80,6 @@ export async function importCommand(args: Parsed, io: Io): Promise<number> {
       "--options <module> with the program's keyOf, which makes this directory's keys";
     throw new UsageError(`import: ${chosen.directory}: no keyOf (expected: ${expected})`);
   }
-  if (isScrapySeen(file)) throw new UsageError(`import: ${file}: ${SCRAPY}`);
   const progress = progressOf(io, "lines");
   const { directory, name, options } = chosen;
   const given: ImportOptions = {
@@ -103,9 +95,12 @@ export async function importCommand(args: Parsed, io: Io): Promise<number> {
   const { kind, passed, ...counts } = result;
   const { accepted, deferred, size } = counts;
   if (args.has("json")) io.out(`${JSON.stringify({ ...counts, kind, passed })}\n`);
+  else if (kind === "digests")
+    io.out(`${whole(accepted)} of ${whole(size)} fingerprints are new\n`);
   else if (kind === "frontier") io.out(`a whole frontier: ${whole(size)} live records\n`);
   else io.out(`${whole(accepted + deferred)} of ${whole(size)} are new\n`);
-  if (passed > 0) io.err(`${whole(passed)} lines were no requests: a frontier is here already\n`);
+  const why = kind === "digests" ? "its last line is cut short" : "a frontier is here already";
+  if (passed > 0) io.err(`${whole(passed)} lines were no requests: ${why}\n`);
   return EXIT_OK;
 }
 
@@ -145,7 +140,6 @@ async function importWebmagic(
 
 /** Lines that are pushed at once. */
 const BATCH = 1_000;
-const SCRAPY = "Scrapy's SHA-1 fingerprints are not imported yet (expected: the visited URLs)";
 
 interface Progress {
   readonly tell: (count: number, most?: number) => void;

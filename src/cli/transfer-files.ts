@@ -2,12 +2,11 @@
  * Files that carry a frontier, by their names: packed where they end in .gz, standard input and output as `-`.
  *
  *   x.urls.txt with x.cursor.txt beside it    WebMagic's FileCacheQueueScheduler: lines before the cursor were polled
- *   requests.seen                             Scrapy's RFPDupeFilter: one fingerprint a line
+ *   requests.seen                             Scrapy's RFPDupeFilter: one fingerprint a line, known by its 40 digits
  *   *.txt                                     a URL a line
  *   anything else                             lines of JSON, or URLs
  */
 import { createReadStream, createWriteStream, existsSync, readFileSync } from "node:fs";
-import { basename } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
@@ -109,9 +108,4 @@ export function webmagicCursor(path: string): number | undefined {
   // One number per poll, the last whole line counts; an empty file: a kill before the first flush.
   const last = readFileSync(cursor, "utf8").trimEnd().split("\n").at(-1) ?? "";
   return /^\d+$/.test(last) ? Number(last) : 0;
-}
-
-/** Whether a file is Scrapy's list of fingerprints. */
-export function isScrapySeen(path: string): boolean {
-  return /^requests\.seen(\.gz)?$/.test(basename(path));
 }

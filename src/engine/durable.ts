@@ -17,6 +17,13 @@ import { logAllGroups } from "../frontier/group-clocks.ts";
 import { addressOf } from "../frontier/groups.ts";
 import { carriedHosts } from "../frontier/carry.ts";
 import { LOG_HOST_ALL } from "../frontier/log.ts";
+import {
+  DIGEST_BYTES,
+  digestPath,
+  digestPaths,
+  VISITED_NOTE,
+  writeDigests,
+} from "../persistence/digest-file.ts";
 import { diskFault } from "../persistence/files.ts";
 import { removeSliced } from "../persistence/remove-sliced.ts";
 import { Journal } from "../persistence/journal.ts";
@@ -41,6 +48,7 @@ import type { RecordKeeper } from "./record-keeper.ts";
 import type { Tiers } from "./tiers.ts";
 import type { Settings } from "./options.ts";
 import type { Report, SnapshotInfo } from "./types.ts";
+import type { VisitedNote } from "./visited.ts";
 
 /** A segment of this size ends, so that a recovery never reads a greater one whole into memory. */
 const SEGMENT_BYTES = 64 * 1024 * 1024;
@@ -121,6 +129,19 @@ export class Durable {
     this.#note("profile", identity.profile);
     this.#note("options", parts.settings.noted);
     this.#log.end();
+  }
+
+  /** Digests that count as seen from here on, those before them included; durable when it resolves. */
+  async keepVisited(digests: Uint8Array): Promise<void> {
+    const { place } = this.#parts;
+    const packed = this.#notes.get(VISITED_NOTE);
+    const before = packed === undefined ? 0 : (packr.unpack(packed) as VisitedNote).serial;
+    writeDigests(place, before + 1, digests);
+    this.#note(VISITED_NOTE, { serial: before + 1, count: digests.length / DIGEST_BYTES });
+    await this.flush();
+    // Files of generations before it: nobody names them any more.
+    const own = digestPath(place, before + 1);
+    for (const path of digestPaths(place)) if (path !== own) place.files.remove(path);
   }
 
   /** Closes a call: what it said is one entry. Throws in mode `sync` when it is not durable (I1). */
@@ -261,6 +282,7 @@ export class Durable {
       onBreak: () => {
         this.#isSnapshotBroken = true;
       },
+      onForgotten: () => void this.#notes.delete(VISITED_NOTE),
       durably: this.#core.seen.tiered === undefined ? undefined : (say) => this.#durably(say),
     });
     this.#core.log = log;
@@ -429,6 +451,7 @@ export class Durable {
     this.#journal.abandon();
     markDiscarded(place);
     removeDiscarded(place);
+    for (const path of digestPaths(place)) place.files.remove(path);
   }
 }
 

@@ -7,6 +7,7 @@
  */
 import { join } from "node:path";
 import { coldReading, openColdWalk } from "../persistence/cold-read.ts";
+import { DIGEST_BYTES } from "../persistence/digest-file.ts";
 import { coldWalkNext } from "../persistence/cold-walk.ts";
 import {
   createExportNames,
@@ -85,9 +86,12 @@ export async function* exportFrontier(
     const noted = storedNote(disk) ?? noteOfOptions({ ...stored, ...options });
     const frontier = await MemoryFrontier.open({ ...settings, noted, files: place.files });
     const core = coreOf(frontier);
+    const digests = frontier.visited?.digests ?? new Uint8Array(0);
     let lines = 0;
     const source =
-      only === undefined ? all(await snapshotOf(frontier, place), core, place) : some(core, only);
+      only === undefined
+        ? all(await snapshotOf(frontier, place), core, place, digests)
+        : some(core, only);
     for (const line of source) {
       yield JSON.stringify(line);
       if (++lines % LINES_PER_TURN !== 0) continue;
@@ -107,15 +111,24 @@ async function snapshotOf(frontier: MemoryFrontier, place: Place): Promise<Snaps
   return new SnapshotReader(place.files, path, lookAround(place).snapshots.at(-1) as number);
 }
 
-function* all(reader: SnapshotReader, core: Core, place: Place): Generator<Line> {
+function* all(
+  reader: SnapshotReader,
+  core: Core,
+  place: Place,
+  digests: Uint8Array,
+): Generator<Line> {
   try {
     const names = createExportNames();
     let coldCount = 0;
     let isHead = true;
     for (let section = reader.next(); section !== undefined; section = reader.next()) {
       if (section.t === "end") {
+        yield* digestLines(digests);
         yield* liveLines(core, names);
-        yield* linesOf({ ...section, seen: section.seen + coldCount } as Section, names);
+        for (const line of linesOf({ ...section, seen: section.seen + coldCount }, names)) {
+          const sha1 = digests.length / DIGEST_BYTES;
+          yield sha1 === 0 ? line : { end: { ...(line.end as object), sha1 } };
+        }
       } else if (section.t !== "records") yield* linesOf(section, names);
       if (!isHead || section.t !== "head") continue;
       isHead = false;
@@ -141,6 +154,15 @@ function* coldLines(place: Place, secret: Uint32Array): Generator<Line> {
     }
   } finally {
     close();
+  }
+}
+
+/** Digests of another program's requests, a thousand a line. */
+function* digestLines(digests: Uint8Array): Generator<Line> {
+  const step = 1_000 * DIGEST_BYTES;
+  for (let from = 0; from < digests.length; from += step) {
+    const text = Buffer.from(digests.subarray(from, from + step)).toString("hex");
+    yield { sha1: text.match(/.{40}/g) };
   }
 }
 

@@ -57,6 +57,8 @@ import type {
   Rule,
   SnapshotInfo,
 } from "./types.ts";
+import { sortDigests } from "../persistence/digest-file.ts";
+import { createVisited, type Visited, visitedCount } from "./visited.ts";
 import { nameCore } from "./verify.ts";
 import { fingerprintOf } from "./url-functions.ts";
 
@@ -274,7 +276,8 @@ export class MemoryFrontier implements Frontier {
     const { status, startedAt } = this.#life;
     const durability = this.#life.durable?.facts() ?? NOTHING_DURABLE;
     const droppedEvents = this.#events.dropped;
-    return reportOf(core, { status, startedAt, nowMs, droppedEvents, durability });
+    const imported = visitedCount(this.#life.gate.visited);
+    return reportOf(core, { status, startedAt, nowMs, droppedEvents, durability, imported });
   }
 
   on<E extends keyof FrontierEvents>(
@@ -340,6 +343,22 @@ export class MemoryFrontier implements Frontier {
 
   async drain(): Promise<void> {
     await this.#life.drain();
+  }
+
+  /** What another program saw, by digests. @internal */
+  get visited(): Visited | undefined {
+    return this.#life.gate.visited;
+  }
+
+  /** Makes digests count as seen, beside those that do; how many were new. @internal */
+  async visit(digests: Uint8Array): Promise<number> {
+    const { gate, durable } = this.#life;
+    const before = gate.visited?.digests ?? new Uint8Array(0);
+    const visited = createVisited(sortDigests(Buffer.concat([before, digests])));
+    await durable?.keepVisited(visited.digests);
+    const count = visitedCount(visited) - visitedCount(gate.visited);
+    gate.visited = visited;
+    return count;
   }
 
   /** In memory nothing can be made durable; what was said is already as safe as it gets. */

@@ -3,6 +3,7 @@
  *
  *   first line is an export's ─┬─ the directory is empty ─▶ sections ─▶ a file that stands alone ─▶ opened from it: an equal frontier
  *                              └─ it is not ─▶ records alone ─▶ pushed
+ *   40 hex digits each: Scrapy's requests.seen ─▶ digests that count as seen under profile w3lib (visited.ts)
  *   anything else: URLs, or requests as JSON ─▶ pushed
  */
 import { join } from "node:path";
@@ -15,7 +16,9 @@ import { ALONE_SERIAL } from "../persistence/snapshot-alone.ts";
 import { addBytes, addSection, createSectionBuffer } from "../persistence/section-buffer.ts";
 import { preamble, type Section } from "../persistence/snapshot-format.ts";
 import { decode } from "../persistence/tagged-json.ts";
+import { MemoryFrontier } from "./frontier.ts";
 import { openFrontier } from "./open.ts";
+import { normalizeOptions } from "./options.ts";
 import { optionsOfNotes, storedOptions } from "./stored.ts";
 import type { FrontierOptions, RequestInput, RequestLike } from "./types.ts";
 
@@ -29,11 +32,11 @@ export interface ImportOptions {
 }
 
 export interface ImportResult {
-  /** frontier: all of an export came back; requests: they were pushed. */
-  readonly kind: "frontier" | "requests";
-  /** Lines that were no request and were passed over: of an export into a directory with a frontier. */
+  /** frontier: all of an export came back; requests: they were pushed; digests: they count as seen. */
+  readonly kind: "frontier" | "requests" | "digests";
+  /** Lines that were no request and were passed over: of an export into a directory with a frontier; a last line cut short. */
   readonly passed: number;
-  /** Records of the frontier, or requests that were pushed. */
+  /** Records of the frontier, requests that were pushed, or digests. */
   readonly size: number;
   readonly accepted: number;
   readonly deferred: number;
@@ -54,7 +57,8 @@ const REQUEST_FIELDS = [
 /**
  * Lines into a directory: those of `exportFrontier` into an empty one make an equal frontier; into one that holds a frontier, and
  * any other lines (URLs, or requests as JSON), are pushed. A whole export is refused whole when a line of it is wrong or missing
- * (SNAPSHOT_CORRUPT, with the line's number), and leaves the directory empty.
+ * (SNAPSHOT_CORRUPT, with the line's number), and leaves the directory empty. Lines of 40 hex digits are the fingerprints of Scrapy's
+ * `requests.seen`: what has one of them is a duplicate from then on, under key profile `w3lib` (PROFILE_MISMATCH under another).
  *
  * ```js
  * await importFrontier("copy", exportFrontier("crawl-data"));
@@ -74,6 +78,7 @@ export async function importFrontier(
   const isEmpty = segments.length + snapshots.length === 0;
   const all = chained(first.done === true ? [] : [first.value], parsed);
   const target = { directory, name, options };
+  if (first.done !== true && isDigest(first.value)) return importDigests(target, all);
   if (isWhole && isEmpty) return restored(target, own, all as AsyncIterable<Line>);
   const requests = new Requests(all);
   const stored = storedOptions(directory, name)?.options;
@@ -82,6 +87,47 @@ export async function importFrontier(
   await frontier.flush();
   const counts = { size, accepted, deferred, duplicate, rejected, full };
   return { kind: "requests", passed: requests.passed, ...counts };
+}
+
+/** Fingerprints into a directory: all of them, or none where a line is none. */
+async function importDigests(
+  { directory, name, options }: Target,
+  lines: AsyncIterable<Line | string>,
+): Promise<ImportResult> {
+  const stored = storedOptions(directory, name)?.options;
+  const settings = normalizeOptions({ ...stored, ...options, directory, name });
+  if (settings.key.profile !== "w3lib") {
+    const expected = "'w3lib', as in presets.scrapy(): fingerprints are made of its keys";
+    const message = `defaults.key.profile: ${settings.key.profile} (expected: ${expected})`;
+    throw new FrontierError("PROFILE_MISMATCH", message);
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let broken: number | undefined;
+  for await (const line of lines) {
+    if (broken !== undefined) throw noDigest(broken);
+    if (isDigest(line)) {
+      chunks.push(Buffer.from(line, "hex"));
+      if (chunks.length >= CHUNKS_MAX) chunks.push(Buffer.concat(chunks.splice(0)));
+      size++;
+    } else broken = size + 1;
+  }
+  await using frontier = await MemoryFrontier.open(settings);
+  const accepted = await frontier.visit(Buffer.concat(chunks));
+  const rest = { deferred: 0, duplicate: size - accepted, rejected: 0, full: 0 };
+  return { kind: "digests", passed: broken === undefined ? 0 : 1, size, accepted, ...rest };
+}
+
+/** Digests held one by one before they become one piece. */
+const CHUNKS_MAX = 100_000;
+
+function isDigest(line: Line | string): line is string {
+  return typeof line === "string" && /^[0-9a-f]{40}$/i.test(line);
+}
+
+function noDigest(line: number): FrontierError {
+  const message = `line ${line}: no fingerprint (expected: 40 hex digits, as in requests.seen)`;
+  return new FrontierError("REQUEST_INVALID", message, { line });
 }
 
 interface Target {
@@ -99,8 +145,10 @@ async function restored(
   const from = join(own, "import.tmp");
   try {
     nodeFiles.makeDirectory(own);
-    const { kept, records } = await writeSections(from, lines);
-    await using frontier = await openFrontier({ ...kept, ...options, directory, name, from });
+    const { kept, records, digests } = await writeSections(from, lines);
+    const settings = normalizeOptions({ ...kept, ...options, directory, name, from });
+    await using frontier = await MemoryFrontier.open(settings);
+    if (digests.length > 0) await frontier.visit(digests);
     const { accepted, deferred } = frontier.report();
     const none = { duplicate: 0, rejected: 0, full: 0 };
     return { kind: "frontier", passed: 0, size: records, accepted, deferred, ...none };
@@ -112,11 +160,11 @@ async function restored(
   }
 }
 
-/** The lines as a file that stands alone; the options that its frontier was opened with, and its live records. */
+/** The lines as a file that stands alone; the options that its frontier was opened with, its live records, and digests. */
 async function writeSections(
   path: string,
   lines: AsyncIterable<Line>,
-): Promise<{ kept: FrontierOptions; records: number }> {
+): Promise<{ kept: FrontierOptions; records: number; digests: Uint8Array }> {
   const maker = createSectionMaker();
   const file = nodeFiles.open(path, "w");
   let kept: FrontierOptions = {};
@@ -140,7 +188,7 @@ async function writeSections(
     for (const section of maker.end()) put(section);
     write();
     nodeFiles.sync(file);
-    return { kept, records };
+    return { kept, records, digests: Buffer.concat(maker.digests) };
   } finally {
     nodeFiles.close(file);
   }

@@ -40,6 +40,7 @@ import { addExtras, isSerializable, unpackExtras } from "./codec.ts";
 import type { EventHub } from "./events.ts";
 import { admissionOf } from "./request.ts";
 import type { FrontierOptions, RequestInput, RequestLike, RequestView } from "./types.ts";
+import { isAsked, isVisited, type Visited } from "./visited.ts";
 
 export interface Gate {
   readonly core: Core;
@@ -53,6 +54,8 @@ export interface Gate {
   isBusy: boolean;
   /** Told of what plain batches admitted, while workers decide about links by themselves. */
   filter: SeenFilter | undefined;
+  /** What another program saw before: looked at beside the seen-set. */
+  visited: Visited | undefined;
 }
 
 export interface PushContext {
@@ -109,7 +112,7 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
   const { batch, core, rows } = gate;
   const { start, context, codes } = slice;
   const end = Math.min(slice.end, start + batch.area.capacity);
-  const isBare = !core.isSpecial && context.redirects === undefined;
+  const isBare = !core.isSpecial && !gate.visited && context.redirects === undefined;
   const isPlain = isBare && areStrings(list, start, end);
   const inputs = isPlain ? undefined : inputsOf(list, start, end);
   const urls = inputs === undefined ? (list as readonly string[]) : inputs.map(({ url }) => url);
@@ -162,10 +165,9 @@ export interface Loaded {
 }
 
 /** Whether links may be admitted by their rows alone: nobody wants to see, or be asked about, each. */
-export function isByRows({ core, accept, events }: Gate): boolean {
-  return (
-    !core.isSpecial && accept === undefined && !events.wants.duplicate && !events.wants.rejected
-  );
+export function isByRows({ core, accept, events, visited }: Gate): boolean {
+  const isAsked = accept !== undefined || visited !== undefined;
+  return !core.isSpecial && !isAsked && !events.wants.duplicate && !events.wants.rejected;
 }
 
 /** Admits the loaded rows, under the conditions of isByRows: what pushSlice does of plain strings. */
@@ -264,7 +266,8 @@ function admit(gate: Gate, input: RequestInput, asked: RowContext): Admission {
   const { rows, core } = gate;
   const { row, context, rowRules } = asked;
   if (rowStatus(rows, row) !== BATCH_OK) return admissionOf(input, gate.key, context.depth);
-  const policy = ruleOfRow(core, rowRules, row).key;
+  const rule = ruleOfRow(core, rowRules, row);
+  const policy = rule.key;
   const admission = admissionOf(input, policy, context.depth);
   if (context.isAgain === true) admission.dedup = "again";
   const override = keyOverride(input, policy);
@@ -275,6 +278,10 @@ function admit(gate: Gate, input: RequestInput, asked: RowContext): Admission {
   if (override !== undefined || !isKeyOnly(input, policy)) {
     const bytes = identityBytes(override ?? rowKeyText(rows, row), input, policy);
     hashBytes(core.store, bytes, hashesOffset(rows) + row * 8);
+  }
+  const { visited } = gate;
+  if (visited !== undefined && override === undefined && isAsked(admission, rule)) {
+    if (isVisited(visited, input, rowKeyText(rows, row))) admission.verdict ??= VERDICT_DUPLICATE;
   }
   const key = keyToKeep({ policy, rows }, input, row, override);
   if (key !== undefined) admission.blob = addExtras(admission.blob, { k: key });

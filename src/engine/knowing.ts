@@ -74,6 +74,7 @@ import {
 import { isSerializable } from "./codec.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import type { Gate } from "./intake.ts";
+import { isAsked, isVisited } from "./visited.ts";
 import type {
   EpochView,
   Explanation,
@@ -267,6 +268,11 @@ export function explain(
   const policy = rule?.key ?? gate.key;
   const canonical = rowKeyText(rows, 0);
   const known = looked.hasIdentity ? knownOf(core, looked) : 0;
+  const asked = { dedup: input.dedup ?? "check", epoch: input.epoch, depth: input.depth ?? 0 };
+  const { visited } = gate;
+  const mayAsk = visited !== undefined && looked.override === undefined && looked.hasIdentity;
+  const isElsewhere =
+    mayAsk && rule !== undefined && isAsked(asked, rule) && isVisited(visited, input, canonical);
   const base = {
     url: input.url,
     canonical,
@@ -275,7 +281,7 @@ export function explain(
     domain: registrableDomain(host),
     ...(rule === undefined ? {} : { rule: rule.id }),
     epoch: looked.epoch,
-    verdict: verdictOf(wouldBe(core, input, { rule, looked, known, now })),
+    verdict: verdictOf(wouldBe(core, input, { rule, looked, known, now, isElsewhere })),
   };
   if (known === 0) return base;
   if (isFinishedValue(known)) {
@@ -300,9 +306,10 @@ function wouldBe(
     looked: Looked;
     known: number;
     now: { status: string; nowMs: number };
+    isElsewhere: boolean;
   },
 ): number {
-  const { rule, looked, known, now } = asked;
+  const { rule, looked, known, now, isElsewhere } = asked;
   if (now.status === "stopped") return VERDICT_CLOSED;
   if (input.data !== undefined && !(input.volatile ?? false) && !isSerializable(input.data)) {
     return VERDICT_UNSERIALIZABLE;
@@ -313,6 +320,7 @@ function wouldBe(
   const isAgain =
     known !== 0 && isRecrawled(rule.policy.epoch) && mayComeAgain(core, known, now.nowMs);
   const isNamed = input.epoch !== undefined;
+  if (isElsewhere) return VERDICT_DUPLICATE;
   if (known !== 0 && (isNamed || !isAgain) && (input.dedup ?? "check") === "check") {
     return VERDICT_DUPLICATE;
   }

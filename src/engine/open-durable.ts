@@ -35,6 +35,7 @@ import type { RecordKeeper } from "./record-keeper.ts";
 import { Tiers } from "./tiers.ts";
 import { isSerializable } from "./codec.ts";
 import type { Resumed, Rule } from "./types.ts";
+import { restoreVisited } from "./visited.ts";
 
 export interface OpenParts {
   readonly settings: Settings;
@@ -149,8 +150,9 @@ async function openLocked(
     tiers.begin();
     make(secret);
   }
-  const { core } = runtime as Runtime;
+  const { core, gate } = runtime as Runtime;
   applyFound(parts, core, found);
+  gate.visited = restoreVisited(place, found?.revival.notes);
   const durable = new Durable({
     ...{ settings, events, place, lock, tiers, core, keeper, onClosed, state: parts.state },
     identity: { secret, profile },

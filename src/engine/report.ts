@@ -21,6 +21,7 @@ export interface ReportContext {
   readonly startedAt: number;
   readonly nowMs: number;
   readonly durability: Report["durability"];
+  readonly imported: number;
 }
 
 /** What a frontier without a directory says of its disk. */
@@ -77,6 +78,7 @@ export function reportOf(core: Core, context: ReportContext): Report {
       expectedLost: seen.expectedLost,
       maybeButNew: seen.maybeButNew,
       coldReads: seen.coldReads,
+      imported: context.imported,
     },
     epochs: { open: core.epochs.count, identities: core.epochs.members },
     resting: heapCount(core.resting),

@@ -116,6 +116,7 @@ export function createRuntime(
       events,
       isBusy: false,
       filter: undefined,
+      visited: undefined,
     },
   };
 }

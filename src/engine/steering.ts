@@ -5,6 +5,7 @@
 import { misuse } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { forgetAll, forgetEpoch } from "../frontier/epochs.ts";
+import { FOREVER } from "../frontier/epoch-policy.ts";
 import { step } from "../frontier/leases.ts";
 import { liveRecord, removeRecords, requeueFailed, updateRecord } from "../frontier/steer.ts";
 import { checkState, expressionOf, readFields, readFilter } from "./arguments.ts";
@@ -79,6 +80,7 @@ export function forget(life: Life, filter: { epoch?: string }, refresh: () => vo
   }
   return steer(life, (open) => {
     const count = epoch === undefined ? forgetAll(open) : forgetEpoch(open, epoch);
+    if (epoch === undefined || epoch === FOREVER) life.gate.visited = undefined;
     refresh();
     return count;
   });

@@ -316,6 +316,8 @@ export interface Report {
     expectedLost: number;
     maybeButNew: number;
     coldReads: number;
+    /** Digests of another program's requests that count as seen beside it. */
+    imported: number;
   };
   /** Epochs other than `forever`: how many are open, and the identities that they hold. */
   readonly epochs: { open: number; identities: number };

@@ -21,6 +21,7 @@ import {
 } from "../structures/record.ts";
 import { HOST_HELD, HOST_KEPT, HOST_STEERED } from "../structures/host-table.ts";
 import { finishedView, isFinishedValue } from "../frontier/transition.ts";
+import { VISITED_NOTE } from "./digest-file.ts";
 import { packr } from "./pack.ts";
 import { AGAIN } from "./snapshot-columns.ts";
 import {
@@ -104,7 +105,9 @@ export function* linesOf(section: Section, names: ExportNames): Generator<Line> 
 
 function headLine(head: SnapshotHead): Line {
   const { algorithm, profile, savedAt, sequence, leaseSequence, joined, volatileLive } = head;
-  const notes = Object.entries(head.notes).map(([name, value]) => [name, jsonOfPacked(value)]);
+  const notes = Object.entries(head.notes)
+    .filter(([name]) => name !== VISITED_NOTE) // the file that it names goes as lines
+    .map(([name, value]) => [name, jsonOfPacked(value)]);
   return {
     ...{ outrider: EXPORT_NAME, version: EXPORT_VERSION, algorithm },
     secret: Buffer.from(head.secret).toString("hex"),

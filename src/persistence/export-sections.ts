@@ -48,6 +48,8 @@ interface Rows {
 }
 
 export interface SectionMaker {
+  /** Digests of another program's requests, in pieces: no section holds them. */
+  readonly digests: Uint8Array[];
   /** Sections that a line completes. */
   line(line: Line): readonly Section[];
   /** What is left behind the last line; throws where the end is missing (M2). */
@@ -63,6 +65,7 @@ export function createSectionMaker(): SectionMaker {
   const rows = createRows();
   const hosts = new Map<string, readonly [number, number]>();
   const counts = { hosts: 0, seen: 0, records: 0 };
+  const digests: Uint8Array[] = [];
   let ruleIds: readonly string[] = [];
   let number = 0;
   let isOver = false;
@@ -88,8 +91,10 @@ export function createSectionMaker(): SectionMaker {
     } else if (sort === "url") {
       counts.records++;
       addRecord(rows, read, { hosts, ruleIds });
+    } else if ("sha1" in line) {
+      for (const digest of read.list("sha1")) digests.push(digestOf(digest));
     } else if ("end" in line) {
-      checkEnd(line.end, counts);
+      checkEnd(line.end, { ...counts, sha1: digests.length });
       isOver = true;
       const place = { segment: ALONE_SERIAL, offset: JOURNAL_HEADER_BYTES };
       done.push({ t: "end", ...counts, ...place });
@@ -97,6 +102,7 @@ export function createSectionMaker(): SectionMaker {
     return done;
   };
   return {
+    digests,
     line(line) {
       number++;
       try {
@@ -274,7 +280,8 @@ function extrasOf(read: Reader): Uint8Array {
 
 function checkEnd(end: unknown, counts: Readonly<Record<string, number>>): void {
   for (const [name, count] of Object.entries(counts)) {
-    const said = (end as Record<string, unknown> | null)?.[name];
+    // An end that says nothing of digests had none before it.
+    const said = (end as Record<string, unknown> | null)?.[name] ?? (name === "sha1" ? 0 : null);
     if (said !== count) throw wrong(`end.${name}`, said, `${count}, as there were lines`);
   }
 }
@@ -367,6 +374,11 @@ function pairOf(value: unknown, name: string): [number, number] {
     throw wrong(name, value, "16 hex digits");
   }
   return [Number.parseInt(value.slice(8), 16), Number.parseInt(value.slice(0, 8), 16)];
+}
+
+function digestOf(value: unknown): Uint8Array {
+  if (typeof value === "string" && /^[0-9a-f]{40}$/.test(value)) return Buffer.from(value, "hex");
+  throw wrong("sha1", value, "40 hex digits each");
 }
 
 function wordsBytes(words: readonly number[]): { bytes: Uint8Array } {

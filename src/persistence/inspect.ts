@@ -4,6 +4,7 @@
  *   snapshots  every section's length, checksum and msgpack, and its end       older generations too
  *   segments   head, every frame's checksum; what follows the last whole one is a torn tail or damage
  *   seen/      manifest, every block of every run
+ *   digests    of another program's requests: the whole file's checksum
  *   the rest   what a start would remove or has set aside: named, not judged
  */
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { JOURNAL_HEADER_BYTES } from "../layout/journal.ts";
 import { COLD_MANIFEST_NAME } from "./cold-manifest.ts";
 import { coldRunPath } from "./cold-run.ts";
 import { coldReading, coldRunsOf, eachColdEntry } from "./cold-read.ts";
+import { DIGEST_BYTES, digestPaths, readDigests } from "./digest-file.ts";
 import { readFile } from "./files.ts";
 import { damaged, lookAround, type Place, segmentPath, snapshotPath } from "./place.ts";
 import { frameEnd, readSegmentHead, wasDurable } from "./segment.ts";
@@ -57,6 +59,12 @@ export async function* inspectPlace(
     });
   }
   if (secret !== undefined) yield* inspectCold(place, secret, pause);
+  for (const path of digestPaths(place).filter((name) => name.endsWith(".sha1"))) {
+    yield await checked(place, { path, kind: "seen" }, (note) => {
+      note.parts = readDigests(place, path).length / DIGEST_BYTES;
+      return "whole";
+    });
+  }
   for (const name of place.files.list(place.directory)) {
     if (!/\.(tmp|damaged)$|^discarded$/.test(name)) continue;
     const path = join(place.directory, name);

@@ -109,6 +109,8 @@ export interface LogParts {
   readonly hearer?: RecordHearer | undefined;
   /** What no snapshot under way may see half of: generations, rules. */
   readonly onBreak: () => void;
+  /** A new generation begins, or nothing is left of the one before. */
+  readonly onForgotten?: () => void;
   /** Says a word that files are thrown away upon: durable when it returns; else it throws, and the word was never said. */
   readonly durably?: ((say: () => void) => void) | undefined;
 }
@@ -228,6 +230,7 @@ export class JournalLog implements TransitionLog {
     if (this.parts.durably === undefined) say();
     else this.parts.durably(say);
     this.isUrgent = true;
+    this.parts.onForgotten?.();
     this.parts.hearer?.allForgotten();
     forgetNames(this.names);
     this.parts.onBreak();
@@ -285,6 +288,7 @@ export class JournalLog implements TransitionLog {
   cleared(): void {
     this.isUrgent = true;
     this.#words(JOURNAL_CLEARED, 0, 0);
+    this.parts.onForgotten?.();
     this.parts.hearer?.allForgotten();
   }
 

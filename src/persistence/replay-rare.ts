@@ -38,6 +38,7 @@ import {
 import { seenForget, seenRemove } from "../structures/seen-set.ts";
 import { word } from "../structures/store.ts";
 import { bytesOf, double, named, type Replay, take } from "./replay-cursor.ts";
+import { VISITED_NOTE } from "./digest-file.ts";
 import { eachLive } from "./live.ts";
 import { TIME_NOTE } from "./journal-log.ts";
 import { keepName, nameRecord } from "./names.ts";
@@ -180,6 +181,7 @@ export function applyForgotten(revival: Revival): void {
     () => {},
   );
   eachLive(core, names, (record) => all.push(record));
+  revival.notes.delete(VISITED_NOTE);
   seenForget(core.seen);
   epochClear(core.epochs);
   for (const record of all) {

@@ -49,6 +49,7 @@ import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { setWord } from "../structures/store.ts";
 import { goneOrder } from "../frontier/rule-state.ts";
 import { freeRecord } from "../frontier/transition.ts";
+import { VISITED_NOTE } from "./digest-file.ts";
 import type { RecordHearer } from "./hearer.ts";
 import { createNames, dropName, keepName, namedRecord, type Names } from "./names.ts";
 
@@ -230,9 +231,10 @@ export function reviveRecord(revival: Revival, from: RevivedRecord): boolean {
   return true;
 }
 
-/** Everything is gone but the notes. */
+/** Everything is gone but the notes, and of those the one of what was seen elsewhere. */
 export function clearRevival(revival: Revival): void {
   revival.core = revival.remake();
+  revival.notes.delete(VISITED_NOTE);
   revival.names = createNames(revival.core);
   revival.volatileLive = 0;
   revival.rules.length = 0;

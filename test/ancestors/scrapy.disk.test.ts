@@ -148,17 +148,17 @@ describe("Scrapy's job directory", () => {
       expect(readFileSync(newest).equals(other)).toBe(true);
       writeFileSync(newest, bytes);
     }
-    // Scrapy's own file of hashes holds no URL: it is refused by name, and nothing changes.
+    // Scrapy's own file of hashes means nothing under another key: it is refused by name, and nothing changes.
     const seen = join(temporary(), "requests.seen");
     writeFileSync(
       seen,
       `${urls(3)
-        .map((url) => fingerprint(url))
+        .map((url) => `${fingerprint(url)}01234567`)
         .join("\n")}\n`,
     );
     const io = createFakeIo(undefined);
-    expect(await runCommand(["import", directory, seen, "--json"], io)).toBe(2);
-    expect(io.text.err).toContain("fingerprints are not imported yet");
+    expect(await runCommand(["import", directory, seen, "--json"], io)).toBe(1);
+    expect(io.text.err).toContain("PROFILE_MISMATCH");
     const again = await openFrontier({ directory });
     expect(urlsOf(drained(again))).toEqual(urls(9));
     await again.close();

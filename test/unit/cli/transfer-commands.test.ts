@@ -1,4 +1,5 @@
 /** export and import on the command line: files by their names, and nothing lost on the way. */
+import { hash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,12 +70,19 @@ it("WebMagic's lines before the cursor are seen, the others pending in their ord
   await frontier.close();
 });
 
-it("Scrapy's fingerprints are refused by name, and a wrong option too", async () => {
+it("Scrapy's fingerprints count as seen under its preset, and are refused under another key", async () => {
   const seen = join(folder, "requests.seen");
-  writeFileSync(seen, `${"0".repeat(40)}\n`);
+  // Of http://a.test/1, as the fingerprinter of 2.6 makes it.
+  writeFileSync(seen, `${hash("sha1", "GEThttp://a.test/1")}\n${"0".repeat(40)}\n`);
   const directory = join(folder, "scrapy");
   const refused = await command("import", directory, seen);
-  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("SHA-1 fingerprints")]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("PROFILE_MISMATCH")]);
+  const { code, out } = await command("import", directory, seen, "--preset", "scrapy");
+  expect([code, out]).toEqual([0, "2 of 2 fingerprints are new\n"]);
+  expect((await command("stats", directory, "--json")).out).toContain('"imported":2');
+  const urls = join(folder, "urls.txt");
+  writeFileSync(urls, "http://a.test/1\nhttp://a.test/2\n");
+  expect((await command("import", directory, urls)).out).toBe("1 of 2 are new\n");
   expect((await command("export", folder)).code).toBe(2);
 });
 
