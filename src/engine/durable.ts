@@ -122,10 +122,6 @@ export class Durable {
     this.#snapshotAtMs = this.#clock.now();
     this.#log = this.#attach();
     parts.tiers.settle = () => this.#settle();
-    parts.tiers.settleAll = () => {
-      this.#log.end();
-      this.#settle();
-    };
     this.#note("profile", identity.profile);
     this.#note("options", parts.settings.noted);
     this.#log.end();
@@ -414,6 +410,8 @@ export class Durable {
         },
         flush: async () => {
           await this.flush();
+          // The word that all was forgotten is replayed no more either.
+          this.#core.seen.tiered?.cold.settle();
           // What was said before this generation is replayed no more: the store has to have it.
           await this.#parts.keeper?.drained();
         },

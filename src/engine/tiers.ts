@@ -31,8 +31,6 @@ export interface OpenTiers {
 export class Tiers {
   /** Makes durable what was said before this call; set once there is a journal: while it is replayed all of it is. */
   settle: () => void = () => {};
-  /** The same, and what this call has said so far. */
-  settleAll: () => void = () => {};
   readonly #place: Place;
   readonly #isTiered: boolean;
   #open: OpenTiers | undefined;
@@ -44,6 +42,8 @@ export class Tiers {
 
   /** The tiers of a new core, in place of those of the one before; `isCleared`: nothing is known any more. */
   open(kernel: Kernel, secret: Uint32Array, isCleared: boolean): OpenTiers {
+    const before = this.#open;
+    if (isCleared && before !== undefined) return this.#emptied(before, kernel, secret);
     this.close(false);
     const { files, directory } = this.#place;
     let cold: ColdTier | undefined;
@@ -52,19 +52,31 @@ export class Tiers {
     if (this.#isTiered) {
       const identity = { algorithm: HASH_ALGORITHM, secretCheck: secretCheck(secret) };
       cold = createColdTier({ kernel, directory: seen, identity, files });
-      if (isCleared) {
-        cold.clear();
-        cold.close();
-        cold = createColdTier({ kernel, directory: seen, identity, files });
-      }
     }
+    if (isCleared) cold?.clear();
     const spill = openSpillTier({ directory: join(directory, "spill"), files });
     this.#open = {
       cold,
       spill,
       beforeMove: () => this.settle(),
-      beforeClear: () => this.settleAll(),
+      beforeClear: () => {}, // the word is durable: `forgotten` and `cleared` see to it
     };
+    return this.#open;
+  }
+
+  /** The same tiers, emptied, for a core that nothing is known of. The word is durable: whatever the disk says, it is done. */
+  #emptied(before: OpenTiers, kernel: Kernel, secret: Uint32Array): OpenTiers {
+    const { files, directory } = this.#place;
+    before.spill.clear();
+    let { cold } = before;
+    if (cold !== undefined) {
+      const after = cold.stats().nextSerial;
+      cold.close();
+      const identity = { algorithm: HASH_ALGORITHM, secretCheck: secretCheck(secret) };
+      const seen = join(directory, "seen");
+      cold = createColdTier({ kernel, directory: seen, identity, files, after });
+    }
+    this.#open = { ...before, cold };
     return this.#open;
   }
 

@@ -22,6 +22,7 @@
  *
  * Crash: the manifest is the old or the new one, whole. Files it does not list are removed on the next start.
  */
+import { join } from "node:path";
 import { assert } from "../base/assert.ts";
 import { FrontierError } from "../base/errors.ts";
 import { COLD_BLOCK_BYTES } from "../layout/cold-run.ts";
@@ -63,6 +64,8 @@ export interface ColdTierOptions {
   readonly files?: Files;
   /** Filter bits per entry and run; default 10: about one needless read in 75 lookups of a run. */
   readonly bitsPerEntry?: number;
+  /** Begins empty in place of a tier whose next serial this is, whatever the manifest lists still. */
+  readonly after?: number | undefined;
 }
 
 interface State extends ColdRuns {
@@ -72,6 +75,8 @@ interface State extends ColdRuns {
   /** Listed by the manifest and not loaded yet. */
   listed: readonly ColdRunFacts[] | undefined;
   readonly reads: { count: number };
+  /** The manifest on the medium may list what is no longer there, and files of that are left. */
+  isStale: boolean;
 }
 
 /**
@@ -83,10 +88,15 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
   const filters = { bytes: 0, bytesMax: Number.POSITIVE_INFINITY };
   const state: State = {
     ...{ kernel, directory, identity, files, bitsPerEntry, filters, firstOwn: 1, batch: undefined },
-    ...{ runs: [], merges: [], nextSerial: 1, listed: [], reads: { count: 0 } },
+    ...{ runs: [], merges: [], nextSerial: 1, listed: [], reads: { count: 0 }, isStale: false },
   };
-  const manifest = sweepColdDirectory(state);
-  if (manifest === undefined) guarded(state, () => writeColdManifest(state, [], state.nextSerial));
+  const { after } = options;
+  const manifest = after === undefined ? sweepColdDirectory(state) : undefined;
+  if (after !== undefined) {
+    Object.assign(state, { nextSerial: after, firstOwn: after });
+    clear(state);
+  } else if (manifest === undefined)
+    guarded(state, () => writeColdManifest(state, [], state.nextSerial));
   else {
     const { runs: listed, nextSerial } = manifest;
     Object.assign(state, { listed, nextSerial, firstOwn: nextSerial });
@@ -101,6 +111,7 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
       filters.bytesMax = bytes;
     },
     clear: () => clear(state),
+    settle: () => settle(state),
     stats: () => statsOf(state),
     close() {
       dropUnderWay(state);
@@ -247,11 +258,39 @@ function beginMerge(state: State, start: number, size: number): ColdMerge {
   return merge as ColdMerge;
 }
 
+/** Whoever asks has made durable that all is forgotten: a start that finds the old manifest will be told so. */
 function clear(state: State): void {
   dropUnderWay(state);
-  guarded(state, () => writeColdManifest(state, [], state.nextSerial));
-  for (const run of state.runs) releaseColdRun(state, run, true);
+  for (const run of state.runs) releaseColdRun(state, run, false);
   state.runs = [];
+  if (state.listed !== undefined) state.listed = [];
+  state.isStale = true;
+  try {
+    settle(state);
+  } catch {
+    // Left to `settle`; a manifest of later runs does as well.
+  }
+}
+
+function settle(state: State): void {
+  if (!state.isStale) return;
+  guarded(state, () => writeColdManifest(state, state.runs, state.nextSerial));
+  state.isStale = false;
+  const kept = new Set(state.runs.map(({ path }) => path));
+  const open = state.merges.map(({ writer }) => writer.path);
+  for (const name of state.files.list(state.directory)) {
+    const path = join(state.directory, name);
+    if (!name.endsWith(".cold") || kept.has(path) || open.includes(path)) continue;
+    if (state.batch === undefined) attempt(() => state.files.remove(path));
+  }
+}
+
+function attempt(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // A file that no manifest lists is removed by the next start.
+  }
 }
 
 function dropUnderWay(state: State): void {
@@ -272,7 +311,8 @@ function statsOf(state: State): ColdStats {
   for (const { writer, inputs } of state.merges)
     bytes += writer.fences.byteLength + writer.words.byteLength + inputs.length * COLD_BLOCK_BYTES;
   bytes += state.batch?.bytes ?? 0;
-  return { count, runs: state.runs.length, bytes, fileBytes, reads: state.reads.count };
+  const { runs, reads, nextSerial } = state;
+  return { count, runs: runs.length, bytes, fileBytes, reads: reads.count, nextSerial };
 }
 
 /** Runs what writes; a full disk becomes DISK_FULL (I4 is the action's own duty). */

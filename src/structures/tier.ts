@@ -16,6 +16,8 @@ export interface ColdStats {
   /** Memory for run filters and fence keys. */
   readonly bytes: number;
   readonly fileBytes: number;
+  /** Above the serial of every run there ever was. */
+  readonly nextSerial: number;
   /** Blocks of 4 KiB that lookups read so far. */
   readonly reads: number;
 }
@@ -43,8 +45,10 @@ export interface ColdTier {
   step(budget: number, maySync?: boolean): number;
   /** Memory that filters shall take at most from now on; with less of it lookups read more. */
   bound(bytes: number): void;
-  /** Drops everything. */
+  /** Drops everything. Never throws: where the medium refuses, `settle` has to make it durable. */
   clear(): void;
+  /** Makes durable that it was emptied, where that could not be done at once. Throws what the medium says. */
+  settle(): void;
   stats(): ColdStats;
   /** Lets go of the files. Merges under way are dropped; nothing added is lost. */
   close(): void;

@@ -116,6 +116,28 @@ describe("cold commits, failing disk", () => {
     verifyRegion(coldKernel.region);
   });
 
+  it("is emptied at once whatever the disk says, and durably as soon as that lets it", () => {
+    const random = testRandom("cold clear");
+    const files = createMemoryFiles();
+    const tier = openColdTier(files);
+    const batch = coldBatchFrom(random, 700, 5000);
+    addToCold(tier, batch);
+    files.capacity = usedBytes(files);
+    tier.clear();
+    expectColdModel(tier, new Map(), 5000);
+    expect(() => tier.settle()).toThrow(expect.objectContaining({ code: "DISK_FULL" }));
+    files.capacity = Number.POSITIVE_INFINITY;
+    tier.settle();
+    expect(files.names().filter((name) => name.endsWith(".cold"))).toEqual([]);
+    addToCold(tier, batch);
+    tier.settle();
+    expectColdModel(tier, batch, 5000);
+    tier.close();
+    const again = openColdTier(files);
+    expectColdModel(again, forgetPassing(batch), 5000);
+    again.close();
+  });
+
   it("survives an error of any single change and is right in memory and on disk", () => {
     const seed = testSeed("cold errors");
     const whole = createMemoryFiles();
