@@ -105,15 +105,18 @@ export function* linesOf(section: Section, names: ExportNames): Generator<Line> 
 
 function headLine(head: SnapshotHead): Line {
   const { algorithm, profile, savedAt, sequence, leaseSequence, joined, volatileLive } = head;
+  const rules = rulesById(head);
   const notes = Object.entries(head.notes)
     .filter(([name]) => name !== VISITED_NOTE) // the file that it names goes as lines
-    .map(([name, value]) => [name, jsonOfPacked(value)]);
+    .map(([name, value]) => {
+      return [name, name === "ruleIds" ? rules.map(({ id }) => id) : jsonOfPacked(value)];
+    });
   return {
     ...{ outrider: EXPORT_NAME, version: EXPORT_VERSION, algorithm },
     secret: Buffer.from(head.secret).toString("hex"),
     ...{ profile, savedAt, sequence, leaseSequence, joined, volatileLive },
     ...{ counters: head.counters, depths: head.depths, rejected: head.rejected },
-    rules: rulesById(head).map((rule) => ({ ...rule, pass: encode(rule.pass) })),
+    rules: rules.map((rule) => ({ ...rule, pass: encode(rule.pass) })),
     notes: Object.fromEntries(notes),
   };
 }

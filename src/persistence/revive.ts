@@ -95,7 +95,7 @@ export interface Revival {
 export function createRevival(core: Core, remake: () => Core): Revival {
   return {
     ...{ remake, core, names: createNames(core), ruleIds: [], rules: [], notes: new Map() },
-    gone: { core, byId: new Map() },
+    gone: goneOf(core),
     ...{
       volatileLive: 0,
       isAlone: false,
@@ -284,9 +284,15 @@ export function ruleOfIndex(revival: Revival, index: number): RuleState {
   return rule;
 }
 
+/** Those that came back before, whoever brought them. */
+function goneOf(core: Core): Revival["gone"] {
+  const gone = core.rules.filter(({ isGone }) => isGone);
+  return { core, byId: new Map(gone.map((rule) => [rule.id, rule])) };
+}
+
 /** Rules that the new set does not name: the sweep after the recovery finds their records new ones. */
 function goneRule({ core, gone }: Revival, id: string): RuleState {
-  if (gone.core !== core) Object.assign(gone, { core, byId: new Map() });
+  if (gone.core !== core) Object.assign(gone, goneOf(core));
   const same = gone.byId.get(id);
   if (same !== undefined) return same;
   const index = core.rules.length;
