@@ -22,6 +22,9 @@ const KILLS = stressRounds(130, 3);
 /** A directory serves so many lives: the later ones begin with what kills left. */
 const LIVES = 10;
 
+/** Lives, one after another, that may end before their point comes. */
+const MISSES_MAX = 4;
+
 /** Steps that each sort of file goes through. */
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   journal: ["open", "write", "sync", "rename", "remove", "truncate"],
@@ -46,21 +49,26 @@ test("a frontier killed at each named point loses nothing that was flushed", asy
   let kills = 0;
   let full = 0;
   let before = "nothing";
+  let misses = 0;
   for (let lives = 0; kills < KILLS; ) {
     const directory = mkdtempSync(join(tmpdir(), "points-"));
     // Every third directory keeps whole records beside the journal.
     const records = (lives / LIVES) % 3 === 1 ? ("full" as const) : ("state" as const);
     let said: Life = { pushed: 0, done: 0 };
     for (let life = 0; life < LIVES; life++, lives++) {
-      const point = POINTS[lives % POINTS.length] as string;
-      const plan = { directory, said, point, records, random };
+      const point = POINTS[kills % POINTS.length] as string;
+      const plan = { directory, said, point, records, random, isSoon: misses > 0 };
       const { text, isKilled } = await live(plan);
       expect(text.match(/^fault .*$/m)?.[0], `before ${point}, after ${before}`).toBe(undefined);
-      expect(isKilled, `${point} came`).toBe(true);
-      before = point;
-      kills++;
-      full += Number(records === "full");
-      died.set(point, (died.get(point) as number) + 1);
+      // A life may end before its point came for the wanted time; the next one dies when it first comes.
+      misses = isKilled ? 0 : misses + 1;
+      expect(misses, `lives in which ${point} never came`).toBeLessThan(MISSES_MAX);
+      if (isKilled) {
+        before = point;
+        kills++;
+        full += Number(records === "full");
+        died.set(point, (died.get(point) as number) + 1);
+      }
       const now = lifeOf(text);
       said = { pushed: Math.max(said.pushed, now.pushed), done: Math.max(said.done, now.done) };
     }
@@ -80,14 +88,16 @@ interface Plan {
   readonly point: string;
   readonly records: "state" | "full";
   readonly random: Random;
+  /** At its first time already. */
+  readonly isSoon: boolean;
 }
 
 /** Runs one life to its end; the first, second or a later time that the point comes is its last. */
 function live(plan: Plan): Promise<{ text: string; isKilled: boolean }> {
-  const { directory, said, point, records, random } = plan;
+  const { directory, said, point, records, random, isSoon } = plan;
   const isRare = /^(lock|spill.(open|remove))/.test(point); // once in a life, or not again before its end
   const isFrequent = /write|journal.sync/.test(point);
-  const which = isRare ? 1 : 1 + random.below(isFrequent ? 8 : 1 + random.below(2));
+  const which = isRare || isSoon ? 1 : 1 + random.below(isFrequent ? 8 : 1 + random.below(2));
   const { pushed, done } = said;
   const args = [CHILD, directory, random.word(), point, which, pushed, done, records].map(String);
   return new Promise((resolve, reject) => {
