@@ -5,8 +5,10 @@
  *
  * A point is <file>.<step>.<moment>: file journal, snapshot, cold, manifest, spill, lock, directory; step open, write, sync,
  * rename, remove, truncate; moment before, torn (half of the bytes are written) or after. A life goes on until its point
- * came; one that never does ends by itself, and so does point "none", which says how often it passed each. It begins by holding what it finds against what its parent knows to be durable: all
- * numbers below <pushed>, and <done> that were done. Lines: "fault <words>"; "pushed <n>": all below n are durable; "done <n>"; "points <json>".
+ * came (snapshots by request help after a while); one that never does ends by itself, and so does point "none", which says how
+ * often it passed each. It begins by holding what it finds against what its parent knows to be durable: all
+ * numbers below <pushed>, and <done> that were done. Lines: "fault <words>"; "pushed <n>": all below n are durable; "done <n>";
+ * "points <json>".
  */
 import { writeSync } from "node:fs";
 import { basename } from "node:path";
@@ -113,6 +115,8 @@ for (let round = 0; round < (isLate ? ROUNDS : ROUNDS_MAX); round++) {
   frontier.pushMany(urls);
   frontier.done(frontier.pollMany(random(urls.length)));
   if (isSync) say();
+  // A point that has not come by then may be one of a snapshot: those by size come ever more rarely.
+  if (round >= ROUNDS && round % 20 === 0) await frontier.snapshot();
   if (random(3) > 0) await new Promise((resolve) => setImmediate(resolve));
   else {
     await frontier.flush();
