@@ -21,6 +21,7 @@ import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./options
 import { prepare } from "./prepare.ts";
 import type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./summary.ts";
 import { openLineFile } from "./files.ts";
+import { createOffers, type Offers } from "./offers.ts";
 import { createValidators, type Validators } from "./validators.ts";
 import { visit } from "./visit.ts";
 import type { VisitContext } from "./visit-context.ts";
@@ -73,6 +74,7 @@ class CrawlRun implements Crawl {
   readonly #working = new AbortController();
   readonly #ended: Promise<CrawlSummary>;
   #validators: Validators | undefined;
+  #offers: Offers | undefined;
   #frontier: Frontier | undefined;
   #status: CrawlStatus = "opening";
   #reason: CrawlReason | undefined;
@@ -177,7 +179,10 @@ class CrawlRun implements Crawl {
       // Only now: the directory is ours.
       const validators = validatorsFor(this.#settings);
       this.#validators = validators;
-      const context = await this.#prepare(frontier, validators);
+      this.#offers = createOffers(validators, frontier);
+      const { isWanted, headersFor } = validators;
+      const { offer } = this.#offers;
+      const context = await this.#prepare(frontier, { isWanted, headersFor, offer });
       if (!this.#taking.signal.aborted) this.#become("running");
       this.#monitor.begin(frontier, () => {
         const { flushedAt } = frontier.report().durability;
@@ -195,7 +200,7 @@ class CrawlRun implements Crawl {
     return this.report();
   }
 
-  #prepare(frontier: Frontier, validators: Validators): Promise<VisitContext> {
+  #prepare(frontier: Frontier, validators: VisitContext["validators"]): Promise<VisitContext> {
     this.modules.onRegister((kind) => {
       if (kind === "downloader" && this.#isWaitingForModule) this.resume();
     });
@@ -297,6 +302,7 @@ class CrawlRun implements Crawl {
       this.#monitor.end(frontier);
       if (this.#settings.given.frontier === undefined) await frontier.flush();
       this.#monitor.leave();
+      this.#offers?.close();
       if (this.#reason !== "fault") this.#keepValidators(Number.POSITIVE_INFINITY);
       const summary = this.report();
       this.#last = Object.assign(summary, { status: "stopped" as const });

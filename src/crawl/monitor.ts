@@ -4,7 +4,7 @@
  *   every progressMs ─▶ sample ─▶ progress, each time
  *                          └─▶ summary ─▶ only where something but the time has changed, and somebody listens
  */
-import type { Frontier, RequestView } from "../index.ts";
+import type { Frontier } from "../index.ts";
 import type { Emitter } from "./emitter.ts";
 import type { CrawlFault, FaultHub } from "./faults.ts";
 import type { ModuleRegistry } from "./modules.ts";
@@ -64,16 +64,11 @@ export class Monitor {
     return this.#sampler.samples;
   }
 
-  /** Hears of what fails in a frontier from now on, and hands on what is done. */
-  watch(frontier: Frontier, onDone: (views: readonly RequestView[]) => void): void {
-    const leaveFailed = frontier.on("failed", (views) => {
+  /** Hears of what fails in a frontier from now on. */
+  watch(frontier: Frontier): void {
+    this.#leave = frontier.on("failed", (views) => {
       for (const { reason } of views) this.#tally.failed(reason);
     });
-    const leaveDone = frontier.on("done", onDone);
-    this.#leave = () => {
-      leaveFailed();
-      leaveDone();
-    };
   }
 
   /** A page that nobody was told of. */

@@ -7,14 +7,15 @@
  *       304 would not find them.
  *   I2  An offer is made before the end is said, and stands when the frontier tells of it: it never comes after a next visit.
  *   I3  Bounded: what nobody was done with is dropped, the oldest first.
+ *   I4  The frontier tells of what is done from the first offer on: a crawl that asks nothing conditionally costs it nothing.
  */
-import type { RequestView } from "../index.ts";
+import type { Frontier, RequestView } from "../index.ts";
 import type { ValidatorHeaders, Validators } from "./validators.ts";
 
 export interface Offers {
   offer(visited: Visited, headers: ValidatorHeaders | undefined): void;
-  /** What the frontier tells of. */
-  done(views: readonly RequestView[]): void;
+  /** Hears no more. */
+  close(): void;
 }
 
 /** Which visit it was: of a URL there are several, one after another. */
@@ -30,22 +31,28 @@ interface Offer extends Visited {
 
 const OFFER_COUNT_MAX = 10_000;
 
-export function createOffers({ learn }: Pick<Validators, "learn">): Offers {
+export function createOffers(
+  { learn }: Pick<Validators, "learn">,
+  frontier: Pick<Frontier, "on">,
+): Offers {
   const offers = new Map<string, Offer>();
+  let leave: (() => void) | undefined;
+  const done = (views: readonly RequestView[]): void => {
+    if (offers.size === 0) return;
+    for (const { url, deliveries } of views) {
+      const offer = offers.get(url);
+      if (offer === undefined) continue;
+      offers.delete(url);
+      if (offer.deliveries === deliveries) learn(url, offer.rule, offer.headers);
+    }
+  };
   return {
     offer({ url, rule, deliveries }, headers) {
+      leave ??= frontier.on("done", done);
       offers.delete(url);
       if (offers.size >= OFFER_COUNT_MAX) offers.delete(offers.keys().next().value as string);
       offers.set(url, { url, rule, deliveries, headers });
     },
-    done(views) {
-      if (offers.size === 0) return;
-      for (const { url, deliveries } of views) {
-        const offer = offers.get(url);
-        if (offer === undefined) continue;
-        offers.delete(url);
-        if (offer.deliveries === deliveries) learn(url, offer.rule, offer.headers);
-      }
-    },
+    close: () => leave?.(),
   };
 }

@@ -13,10 +13,8 @@ import { withByteBudget } from "./host-budget.ts";
 import { type Download, downloadBy, type DownloadRequest, type ModuleRegistry } from "./modules.ts";
 import type { CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlSettings, downloaderOptions, pick } from "./options.ts";
-import { createOffers } from "./offers.ts";
 import { createRobots } from "./robots.ts";
 import { scopeRule } from "./scope.ts";
-import type { Validators } from "./validators.ts";
 import type { VisitContext } from "./visit-context.ts";
 
 export interface Preparing {
@@ -26,7 +24,7 @@ export interface Preparing {
   readonly faults: FaultHub;
   readonly events: Emitter<CrawlEvents>;
   readonly monitor: Monitor;
-  readonly validators: Validators;
+  readonly validators: VisitContext["validators"];
   /** Visits are given up when it fires. */
   readonly signal: AbortSignal;
   readonly onNoDownloader: () => void;
@@ -54,9 +52,7 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
     const what = `${stage}: ${String(cause)}`;
     faults.tell({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
   });
-  const { isWanted, headersFor } = parts.validators;
-  const offers = createOffers(parts.validators);
-  monitor.watch(frontier, offers.done);
+  monitor.watch(frontier);
   const hostKeyOf = hostKeys(parts);
   const robots =
     settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
@@ -71,7 +67,7 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
     faults,
     counters: monitor.counters,
     gate,
-    validators: { isWanted, headersFor, offer: offers.offer },
+    validators: parts.validators,
     limits: {
       ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
       types: settings.types,

@@ -1,22 +1,28 @@
 import { describe, expect, it } from "vitest";
 import { createOffers } from "../../../src/crawl/offers.ts";
 import type { ValidatorHeaders } from "../../../src/crawl/validators.ts";
-import type { RequestView } from "../../../src/index.ts";
+import type { Frontier, RequestView } from "../../../src/index.ts";
 
 const URL_A = "http://a.test/";
 
 function open() {
   const learned: unknown[] = [];
   const learn = (...told: [string, string, ValidatorHeaders | undefined]) => learned.push(told);
-  const offers = createOffers({ learn: (...told) => void learn(...told) });
+  const heard: Array<(views: RequestView[]) => void> = [];
+  const on = ((_: "done", listener: (views: RequestView[]) => void) => {
+    heard.push(listener);
+    return () => heard.splice(heard.indexOf(listener), 1);
+  }) as unknown as Frontier["on"];
+  const offers = createOffers({ learn: (...told) => void learn(...told) }, { on });
   const offer = (deliveries: number, etag?: string, url = URL_A): void =>
     offers.offer(
       { url, rule: "news", deliveries },
       etag === undefined ? undefined : { "if-none-match": etag },
     );
-  const done = (deliveries: number, url = URL_A): void =>
-    offers.done([{ url, deliveries, rule: "since changed" } as RequestView]);
-  return { learned, offer, done };
+  const done = (deliveries: number, url = URL_A): void => {
+    for (const hear of heard) hear([{ url, deliveries, rule: "since changed" } as RequestView]);
+  };
+  return { learned, heard, offers, offer, done };
 }
 
 describe("validators that a visit offers", () => {
@@ -41,6 +47,16 @@ describe("validators that a visit offers", () => {
     offer(4, '"4"');
     done(4);
     expect(learned).toEqual([[URL_A, "news", { "if-none-match": '"4"' }]]);
+  });
+
+  it("make the frontier tell of what is done from the first of them on, once, until they are closed", () => {
+    const { heard, offers, offer } = open();
+    expect(heard).toHaveLength(0);
+    offer(1, '"1"');
+    offer(2, '"2"');
+    expect(heard).toHaveLength(1);
+    offers.close();
+    expect(heard).toHaveLength(0);
   });
 
   it("are bounded, the oldest dropped first", () => {
