@@ -128,8 +128,8 @@ function secretOf(before: Core | undefined): Uint32Array {
 
 function seenTiers(tiers: OpenTiers | undefined): Partial<SeenSetOptions> {
   if (tiers?.cold === undefined) return {};
-  const { beforeClear, beforeMove, cold } = tiers;
-  return { beforeClear, beforeMove, cold };
+  const { beforeMove, cold } = tiers;
+  return { beforeMove, cold };
 }
 
 function spillingOf(

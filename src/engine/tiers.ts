@@ -25,7 +25,6 @@ export interface OpenTiers {
   readonly cold: ColdTier | undefined;
   readonly spill: SpillTier;
   readonly beforeMove: () => void;
-  readonly beforeClear: () => void;
 }
 
 export class Tiers {
@@ -46,38 +45,36 @@ export class Tiers {
     if (isCleared && before !== undefined) return this.#emptied(before, kernel, secret);
     this.close(false);
     const { files, directory } = this.#place;
-    let cold: ColdTier | undefined;
-    const seen = join(directory, "seen");
-    if (!this.#isTiered && !isCleared) refuseRuns(this.#place, seen);
-    if (this.#isTiered) {
-      const identity = { algorithm: HASH_ALGORITHM, secretCheck: secretCheck(secret) };
-      cold = createColdTier({ kernel, directory: seen, identity, files });
-    }
+    if (!this.#isTiered && !isCleared) refuseRuns(this.#place, this.#seen);
+    const cold = this.#isTiered ? this.#openCold(kernel, secret) : undefined;
     if (isCleared) cold?.clear();
     const spill = openSpillTier({ directory: join(directory, "spill"), files });
-    this.#open = {
-      cold,
-      spill,
-      beforeMove: () => this.settle(),
-      beforeClear: () => {}, // the word is durable: `forgotten` and `cleared` see to it
-    };
+    this.#open = { cold, spill, beforeMove: () => this.settle() };
     return this.#open;
   }
 
   /** The same tiers, emptied, for a core that nothing is known of. The word is durable: whatever the disk says, it is done. */
   #emptied(before: OpenTiers, kernel: Kernel, secret: Uint32Array): OpenTiers {
-    const { files, directory } = this.#place;
     before.spill.clear();
     let { cold } = before;
     if (cold !== undefined) {
       const after = cold.stats().nextSerial;
       cold.close();
-      const identity = { algorithm: HASH_ALGORITHM, secretCheck: secretCheck(secret) };
-      const seen = join(directory, "seen");
-      cold = createColdTier({ kernel, directory: seen, identity, files, after });
+      cold = this.#openCold(kernel, secret, after);
     }
     this.#open = { ...before, cold };
     return this.#open;
+  }
+
+  get #seen(): string {
+    return join(this.#place.directory, "seen");
+  }
+
+  /** `after`: empty, whatever stands there, and its runs are numbered from there on. */
+  #openCold(kernel: Kernel, secret: Uint32Array, after?: number): ColdTier {
+    const identity = { algorithm: HASH_ALGORITHM, secretCheck: secretCheck(secret) };
+    const { files } = this.#place;
+    return createColdTier({ kernel, directory: this.#seen, identity, files, after });
   }
 
   /** A frontier begins, whatever stands there: what an earlier one left says nothing to it. */
@@ -92,8 +89,8 @@ export class Tiers {
     open?.spill.close();
     open?.cold?.close();
     if (!isDiscard) return;
-    const { files, directory } = this.#place;
-    const seen = join(directory, "seen");
+    const { files } = this.#place;
+    const seen = this.#seen;
     if (!files.exists(seen)) return;
     // Nobody looks for them any more: the journal is gone, or was never there.
     for (const name of files.list(seen)) files.remove(join(seen, name));

@@ -71,22 +71,15 @@ export function isAsked(
 export function isVisited(visited: Visited, input: RequestInput, key: string): boolean {
   const cut = key.indexOf("#");
   const url = cut < 0 ? key : key.slice(0, cut); // its fingerprints leave fragments out
-  if (isVisitedAs(visited, input, url)) return true;
-  // Before w3lib 2.2 user info lost its case with the host.
-  const [, location = ""] = /^[a-z]+:\/\/([^/?#]*@)/.exec(url) ?? [];
-  const lower = location.toLowerCase();
-  if (
-    lower !== location &&
-    isVisitedAs(
-      visited,
-      input,
-      url.replace(location, () => lower),
-    )
-  )
-    return true;
-  // Scrapy writes an IPv6 host without its brackets.
-  const bare = url.replace(/^([a-z]+:\/\/)\[([^\]/]*)\]/, "$1$2");
-  return bare !== url && isVisitedAs(visited, input, bare);
+  const forms = new Set([
+    url,
+    // Before w3lib 2.2 user info lost its case with the host.
+    url.replace(/^[a-z]+:\/\/[^/?#]*@/, (start) => start.toLowerCase()),
+    // Scrapy writes an IPv6 host without its brackets.
+    url.replace(/^([a-z]+:\/\/)\[([^\]/]*)\]/, "$1$2"),
+  ]);
+  for (const form of forms) if (isVisitedAs(visited, input, form)) return true;
+  return false;
 }
 
 function isVisitedAs(visited: Visited, input: RequestInput, url: string): boolean {

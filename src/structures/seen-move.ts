@@ -48,8 +48,6 @@ export interface MoverOptions {
   readonly table: FingerprintTable;
   readonly cold: ColdTier;
   readonly beforeMove: () => void;
-  /** Makes durable that all is forgotten. */
-  readonly beforeClear: () => void;
   readonly memoryBytes: number;
   readonly falsePositiveRate: number;
   readonly capacity: number | undefined;

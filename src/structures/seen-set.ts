@@ -86,8 +86,6 @@ export interface SeenSetOptions {
   readonly isBloomFixed?: boolean;
   /** Called before finished entries go to the cold tier: flush the journal here. */
   readonly beforeMove?: () => void;
-  /** Called before the cold tier is emptied: make durable that all is forgotten. */
-  readonly beforeClear?: () => void;
 }
 
 export interface SeenSet {
@@ -129,12 +127,11 @@ export function createSeenSet(options: SeenSetOptions): SeenSet {
     bloom = createBloom(kernel, { capacity, falsePositiveRate, bytesMax });
   }
   if (mode === "tiered") {
-    const { cold, capacity, isBloomFixed = false } = options;
-    const { beforeMove = () => {}, beforeClear = () => {} } = options;
+    const { cold, capacity, beforeMove = () => {}, isBloomFixed = false } = options;
     if (cold === undefined)
       throw new FrontierError("OPTION_INVALID", "cold: undefined (expected: a cold tier)");
     const sizes = { capacity, memoryBytes, falsePositiveRate, isBloomFixed };
-    tiered = createTiered({ kernel, table, cold, beforeMove, beforeClear, ...sizes });
+    tiered = createTiered({ kernel, table, cold, beforeMove, ...sizes });
   }
   const rows: SeenRows = { hashesOffset: 0, count: 0, valuesOffset: 0, slotsOffset: 0, listed: [] };
   return { mode, kernel, table, bloom, tiered, rows, count: tiered?.loaded ?? 0 };

@@ -149,9 +149,9 @@ function putAside(tiered: Tiered, error: unknown): void {
   tiered.moveAt = hotCount(tiered) + TABLE_EACH_MIN; // try again later, not with every batch
 }
 
+/** That all is forgotten is durable by now. */
 export function tieredClear(tiered: Tiered): void {
   endPass(tiered);
-  tiered.beforeClear();
   tiered.cold.clear();
   if (tiered.bloom !== undefined) bloomClear(tiered.bloom);
   tiered.hasRemoved = false;
