@@ -2,21 +2,9 @@
  * API.md, "Meanings that tests rely on", sentence by sentence, through the public surface alone: Hosts and Shares.
  * Each title is a sentence of the contract.
  */
-import { afterEach, describe, expect, it } from "vitest";
-import { createVirtualClock, type Frontier, type FrontierOptions } from "../../../src/index.ts";
-import { openFrontier } from "../../../src/index.ts";
-
-const opened: Frontier[] = [];
-afterEach(async () => {
-  for (const frontier of opened.splice(0)) await frontier.close();
-});
-
-async function open(options: FrontierOptions = {}) {
-  const clock = createVirtualClock(1_000_000);
-  const frontier = await openFrontier({ clock, ...options });
-  opened.push(frontier);
-  return { frontier, clock };
-}
+import { describe, expect, it } from "vitest";
+import type { Frontier, FrontierOptions } from "../../../src/index.ts";
+import { open } from "../../support/meanings.ts";
 
 const polite = (politeness: object): FrontierOptions => ({ defaults: { politeness } });
 const hosts = (leases: Iterable<{ host: string }>): string =>

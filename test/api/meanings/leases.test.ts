@@ -2,35 +2,11 @@
  * API.md, "Meanings that tests rely on", sentence by sentence, through the public surface alone: Attempts, Lateness, Identity,
  * Kept, Capacity. Each title is a sentence of the contract.
  */
-import { afterEach, describe, expect, it } from "vitest";
-import { createVirtualClock, type Frontier, type FrontierOptions } from "../../../src/index.ts";
-import { FrontierError, openFrontier } from "../../../src/index.ts";
+import { describe, expect, it } from "vitest";
+import { openFrontier } from "../../../src/index.ts";
+import { A, B, codeOf, open } from "../../support/meanings.ts";
 
-const opened: Frontier[] = [];
-afterEach(async () => {
-  for (const frontier of opened.splice(0)) await frontier.close();
-});
-
-async function open(options: FrontierOptions = {}) {
-  const clock = createVirtualClock(1_000_000);
-  const frontier = await openFrontier({ clock, ...options });
-  opened.push(frontier);
-  return { frontier, clock };
-}
-
-const A = "http://a.example/";
-const B = "http://b.example/";
 const C = "http://c.example/";
-
-function codeOf(act: () => unknown): string | undefined {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof FrontierError) return error.code;
-    throw error;
-  }
-  return undefined;
-}
 
 describe("Attempts", () => {
   it("maxAttempts N means N attempts for every N (default 3)", async () => {

@@ -2,36 +2,12 @@
  * API.md, "Meanings that tests rely on", sentence by sentence, through the public surface alone: Finished, After close, report,
  * events, verdicts and errors. Each title is a sentence of the contract.
  */
-import { afterEach, describe, expect, it } from "vitest";
-import { createVirtualClock, type Frontier, type FrontierOptions } from "../../../src/index.ts";
+import { describe, expect, it } from "vitest";
+import { createVirtualClock, type Frontier } from "../../../src/index.ts";
 import * as outrider from "../../../src/index.ts";
+import { A, B, codeOf, open } from "../../support/meanings.ts";
 
-const { openFrontier, FrontierError } = outrider;
-
-const opened: Frontier[] = [];
-afterEach(async () => {
-  for (const frontier of opened.splice(0)) await frontier.close();
-});
-
-async function open(options: FrontierOptions = {}) {
-  const clock = createVirtualClock(1_000_000);
-  const frontier = await openFrontier({ clock, ...options });
-  opened.push(frontier);
-  return { frontier, clock };
-}
-
-const A = "http://a.example/";
-const B = "http://b.example/";
-
-function codeOf(act: () => unknown): string | undefined {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof FrontierError) return error.code;
-    throw error;
-  }
-  return undefined;
-}
+const { openFrontier } = outrider;
 
 async function isOver(frontier: Frontier): Promise<boolean> {
   const leases = await Promise.race([frontier.take(), Promise.resolve(undefined)]);

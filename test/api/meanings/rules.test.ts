@@ -2,17 +2,16 @@
  * API.md, "Meanings that tests rely on", sentence by sentence, through the public surface alone: Rules, epochs, presets.
  * Each title is a sentence of the contract.
  */
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
-  createVirtualClock,
   type EpochPolicy,
   type Frontier,
   type FrontierOptions,
   type Lease,
-  openFrontier,
   presets,
   type RulePolicy,
 } from "../../../src/index.ts";
+import { open as openAt } from "../../support/meanings.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -21,17 +20,7 @@ const START = Date.parse("2026-11-22T23:30:00Z");
 const A = "http://a.example/1";
 const B = "http://b.example/1";
 
-const opened: Frontier[] = [];
-afterEach(async () => {
-  for (const frontier of opened.splice(0)) await frontier.close();
-});
-
-async function open(options: FrontierOptions = {}) {
-  const clock = createVirtualClock(START);
-  const frontier = await openFrontier({ clock, ...options });
-  opened.push(frontier);
-  return { frontier, clock };
-}
+const open = (options?: FrontierOptions) => openAt(options, START);
 
 const urls = (leases: Iterable<{ url: string }>): string[] => Array.from(leases, ({ url }) => url);
 

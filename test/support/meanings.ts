@@ -1,0 +1,35 @@
+/** Frontiers of the contract's tests: opened through the public surface on a virtual clock, closed after each test. */
+import { afterEach } from "vitest";
+import {
+  createVirtualClock,
+  type Frontier,
+  FrontierError,
+  type FrontierOptions,
+  openFrontier,
+} from "../../src/index.ts";
+
+export const A = "http://a.example/";
+export const B = "http://b.example/";
+
+const opened: Frontier[] = [];
+afterEach(async () => {
+  for (const frontier of opened.splice(0)) await frontier.close();
+});
+
+export async function open(options: FrontierOptions = {}, startMs = 1_000_000) {
+  const clock = createVirtualClock(startMs);
+  const frontier = await openFrontier({ clock, ...options });
+  opened.push(frontier);
+  return { frontier, clock };
+}
+
+/** The code of what a call throws. */
+export function codeOf(act: () => unknown): string | undefined {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof FrontierError) return error.code;
+    throw error;
+  }
+  return undefined;
+}
