@@ -54,7 +54,7 @@ export async function main(words: string[]): Promise<number> {
   }
   const write = values.write ?? !isSmoke;
   const list = values.list;
-  return runNamed(chosen, { isSmoke, rounds, params, write, json, list });
+  return runNamed(chosen, { isSmoke, large, rounds, params, write, json, list });
 }
 
 /** What was asked for; undefined, and a word about it, where that is not understood. */

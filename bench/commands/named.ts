@@ -13,6 +13,8 @@ import { headText, resultText } from "../harness/table.ts";
 
 export interface NamedFlags {
   readonly isSmoke: boolean;
+  /** The large sizes besides the real ones. */
+  readonly large: boolean;
   readonly rounds: number | undefined;
   readonly params: string | undefined;
   readonly write: boolean;
@@ -28,8 +30,11 @@ export async function runNamed(chosen: readonly BenchCase[], flags: NamedFlags):
   }
   const { params: wanted } = flags;
   if (wanted !== undefined && chosen.every((bench) => sizesOf(bench, flags).length === 0)) {
-    const sizes = chosen.flatMap((bench) => bench.sizes[sizeName(flags)].map(paramText));
-    console.error(`--params: ${wanted} (expected: of ${sizes.join(" | ")})`);
+    const sizes = chosen.flatMap((bench) => allSizes(bench, flags).map(paramText));
+    const large = chosen.flatMap(({ sizes: { large = [] } }) => large.map(paramText));
+    const more =
+      flags.large || large.length === 0 ? "" : `; with --large also ${large.join(" | ")}`;
+    console.error(`--params: ${wanted} (expected: of ${sizes.join(" | ")}${more})`);
     return 2;
   }
   let failed = 0;
@@ -39,7 +44,9 @@ export async function runNamed(chosen: readonly BenchCase[], flags: NamedFlags):
 
 function listText(bench: BenchCase): string {
   const pairs = bench.pairs.map(([subject, peer]) => `${subject} / ${peer}`).join(", ");
-  const sizes = bench.sizes.real.map(paramText).join(" | ");
+  const { real, large = [] } = bench.sizes;
+  const more = large.length === 0 ? "" : ` | with --large: ${large.map(paramText).join(" | ")}`;
+  const sizes = real.map(paramText).join(" | ") + more;
   const target = bench.target === undefined ? "" : `\n    target: ${bench.target}`;
   return `${bench.suite} ${bench.name}: ${bench.about}\n    ${pairs}\n    ${sizes}${target}`;
 }
@@ -50,7 +57,12 @@ function sizeName({ isSmoke }: NamedFlags): "smoke" | "real" {
 
 /** The sizes of a case that were asked for. */
 function sizesOf(bench: BenchCase, flags: NamedFlags): Params[] {
-  return bench.sizes[sizeName(flags)].filter((params) => matches(params, flags.params));
+  return allSizes(bench, flags).filter((params) => matches(params, flags.params));
+}
+
+function allSizes({ sizes }: BenchCase, flags: NamedFlags): readonly Params[] {
+  const usual = sizes[sizeName(flags)];
+  return flags.large && !flags.isSmoke ? [...usual, ...(sizes.large ?? [])] : usual;
 }
 
 /** Whether a size has every `name=value` of a list. */
