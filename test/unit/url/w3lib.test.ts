@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { canonicalize, canonicalizeMany } from "../../../src/engine/url-functions.ts";
 import { type ParsedUrl, parseUrl } from "../../../src/url/canonical.ts";
 import { canonicalizePlain, keyOfHref } from "../../../src/url/key.ts";
 import { type KeyPolicy, normalizePolicy } from "../../../src/url/policy.ts";
@@ -76,6 +78,33 @@ describe("profile w3lib", () => {
       expect(key(pushed)).toBe(expected);
     });
   }
+
+  it("is the same rule by rule for one URL and for many, from the outside", () => {
+    const policy: KeyPolicy = { profile: "w3lib" };
+    const keys = TABLE.map(([, , expected]) => expected);
+    const pushed = TABLE.map(([, url]) => url);
+    expect(pushed.map((url) => canonicalize(url, policy))).toEqual(keys);
+    expect(canonicalizeMany(pushed, policy)).toEqual(keys);
+  });
+
+  it("gives the keys that w3lib gave, with fragments and without", () => {
+    // Hostile URLs and link text; those that later versions of w3lib read otherwise are not among them.
+    const path = new URL("../../golden/w3lib-keys.jsonl", import.meta.url);
+    const [, ...rows] = readFileSync(path, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as [url: string, dropped: string, kept?: string]);
+    expect(rows.length).toBe(400);
+    const urls = rows.map(([url]) => url);
+    const dropped = rows.map((row) => row[1]);
+    const kept = rows.map((row) => row[2] ?? row[1]);
+    for (const [fragment, keys] of [["drop", dropped] as const, ["keep", kept] as const]) {
+      const policy: KeyPolicy = { profile: "w3lib", fragment };
+      expect(urls.map((url) => key(url, policy))).toEqual(keys);
+      expect(urls.map((url) => canonicalize(url, policy))).toEqual(keys);
+      expect(canonicalizeMany(urls, policy)).toEqual(keys);
+    }
+  });
 
   it("keeps the fragment where asked", () => {
     const policy: KeyPolicy = { fragment: "keep" };

@@ -1,0 +1,94 @@
+/**
+ * Random key policies over random URLs: the kernel's batch, its single call, the readable twin and what the package
+ * shows to the outside must say the same, down to the hashes and fingerprints.
+ */
+import { describe, expect, it } from "vitest";
+import { canonicalize, canonicalizeMany, fingerprint } from "../../src/engine/url-functions.ts";
+import { blake2b128 } from "../../src/kernel/js/blake2b.ts";
+import { sipHash } from "../../src/kernel/js/sip-hash.ts";
+import { BATCH_OK, ROW_STATUS_WORD } from "../../src/layout/batch.ts";
+import { batchBase, batchKey, batchLoad, batchParse } from "../../src/url/batch.ts";
+import type { UrlBatch } from "../../src/url/batch-area.ts";
+import { identityBytes, keyOverride } from "../../src/url/identity.ts";
+import { canonicalizePlain } from "../../src/url/key.ts";
+import { normalizePolicy } from "../../src/url/policy.ts";
+import { fuzzUrl } from "../support/fuzz.ts";
+import { anyKeyPolicy, anyRequest, paramUrl } from "../support/key-policies.ts";
+import { stressRounds, testRandom } from "../support/seed.ts";
+import { BASES, checkUrls, newBatch, rowWord } from "../support/url-check.ts";
+
+const SECRET = Uint8Array.from({ length: 16 }, (_, i) => i * 17);
+
+function openBatch(): UrlBatch {
+  const batch = newBatch("release");
+  batch.area.kernel.region.views.u8.set(SECRET, batch.area.secret);
+  return batch;
+}
+
+/** The hashes of a batch against those of the keys that the twin makes. */
+function checkHashes(batch: UrlBatch, keys: readonly (string | undefined)[]): void {
+  const { area } = batch;
+  area.kernel.exports.hashBatch(area.header);
+  for (let row = 0; row < batch.count; row++) {
+    const key = keys[batch.start + row];
+    expect(rowWord(batch, row, ROW_STATUS_WORD) === BATCH_OK).toBe(key !== undefined);
+    if (key === undefined) continue;
+    const hash = area.kernel.region.views.buffer.readBigUInt64LE(area.hashes + row * 8);
+    if (hash !== sipHash(Buffer.from(key, "utf8"), SECRET)) expect.fail(`hash of ${key}`);
+  }
+}
+
+describe("any key policy", () => {
+  it("gives one key on every way through the kernel and in the twin", () => {
+    const random = testRandom("key-policies ways");
+    const batch = openBatch();
+    const rounds = stressRounds(400, 60);
+    for (let round = 0; round < rounds; round++) {
+      const policy = normalizePolicy(anyKeyPolicy(random));
+      const urls = Array.from({ length: 40 }, () => paramUrl(random));
+      const base = random.below(3) === 0 ? BASES[random.below(BASES.length)] : undefined;
+      if (base !== undefined) urls.push("?b=1&a=2#f", "../x;sid=1?utm_x=2&a", fuzzUrl(random));
+      checkUrls(batch, urls, { policy, base, single: round % 3 === 0 });
+    }
+  });
+
+  it("gives the hash of that key, and no way of the package says another key", () => {
+    const random = testRandom("key-policies outside");
+    const batch = openBatch();
+    batchBase(batch, undefined);
+    const rounds = stressRounds(150, 30);
+    for (let round = 0; round < rounds; round++) {
+      const given = anyKeyPolicy(random);
+      const policy = normalizePolicy(given);
+      const urls = Array.from({ length: 40 }, () => paramUrl(random));
+      const keys = urls.map((url) => canonicalizePlain(url, policy));
+      expect(canonicalizeMany(urls, given)).toEqual(keys);
+      expect(urls.map((url) => canonicalize(url, given))).toEqual(keys);
+      for (let start = 0; start < urls.length; start += batch.count) {
+        batchLoad(batch, urls, start);
+        batchParse(batch);
+        batchKey(batch, policy);
+        checkHashes(batch, keys);
+      }
+    }
+  });
+
+  it("gives fingerprints over the bytes that the document names", () => {
+    const random = testRandom("key-policies fingerprints");
+    for (let round = 0; round < stressRounds(150, 30); round++) {
+      const given = anyKeyPolicy(random);
+      if (random.below(8) === 0) given.keyOf = ({ url, method }) => `${url.length}${method}`;
+      const policy = normalizePolicy(given);
+      for (let i = 0; i < 20; i++) {
+        const request = anyRequest(random);
+        const key =
+          keyOverride(request, policy) ??
+          canonicalizePlain(request.url, policy) ??
+          request.url.toWellFormed();
+        const wanted = Buffer.from(blake2b128(identityBytes(key, request, policy))).toString("hex");
+        if (fingerprint(request, given) !== wanted)
+          expect.fail(`${JSON.stringify(request)} under ${JSON.stringify(given)}`);
+      }
+    }
+  });
+});
