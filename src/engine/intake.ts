@@ -20,7 +20,7 @@ import {
 } from "../frontier/verdict.ts";
 import { filterInsert, type SeenFilter } from "../structures/seen-filter.ts";
 import { hashBytes, wordAt } from "../structures/store.ts";
-import { batchAdmit, batchLoad, batchParse, NOT_INSERTED } from "../url/batch.ts";
+import { batchAdmit, batchForget, batchLoad, batchParse, NOT_INSERTED } from "../url/batch.ts";
 import { batchSettle } from "../url/batch-settle.ts";
 import type { UrlBatch } from "../url/batch-area.ts";
 import { identityBytes, isKeyOnly, keyOverride } from "../url/identity.ts";
@@ -86,6 +86,7 @@ export function pushList(
       start += pushSlice(gate, list, { start, end, context, codes });
     }
   } finally {
+    batchForget(gate.batch);
     gate.isBusy = false;
   }
   if (end < list.length) {

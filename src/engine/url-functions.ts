@@ -8,6 +8,7 @@ import { BATCH_OK } from "../layout/batch.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import {
   batchBase,
+  batchForget,
   batchKey,
   batchLoad,
   batchOne,
@@ -37,7 +38,9 @@ export function canonicalize(url: string, policy?: KeyPolicy): string | undefine
   const batch = ownBatch();
   batchBase(batch, undefined);
   const status = batchOne(batch, [url], normal);
-  return status === BATCH_OK ? batchString(batch, 0, "key") : undefined;
+  const key = status === BATCH_OK ? batchString(batch, 0, "key") : undefined;
+  batchForget(batch);
+  return key;
 }
 
 /** `canonicalize` of a list, several times faster than one by one. */
@@ -57,6 +60,7 @@ export function canonicalizeMany(
     batchKey(batch, normal);
     batchMend(batch, keys);
   }
+  batchForget(batch);
   return keys;
 }
 
@@ -76,6 +80,7 @@ export function fingerprintOf(request: RequestLike, policy: NormalPolicy): strin
   batchBase(batch, undefined);
   const isKeyed = typeof override !== "string" && batchOne(batch, [input.url], policy) === BATCH_OK;
   const key = isKeyed ? batchString(batch, 0, "key") : (override ?? input.url.toWellFormed());
+  batchForget(batch);
   return printBytes(batch, identityBytes(key, input, policy));
 }
 
@@ -114,6 +119,7 @@ export function resolveLinks(baseUrl: string, hrefs: Iterable<string>): string[]
     batchParse(batch);
     batchStrings(batch, "href", resolved);
   }
+  batchForget(batch);
   return resolved.filter((url) => url !== undefined);
 }
 

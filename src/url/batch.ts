@@ -30,7 +30,7 @@ import {
   ROW_HREF_OFFSET_WORD,
   ROW_STATUS_WORD,
 } from "../layout/batch.ts";
-import { type BatchOptions, closeArea, createArea, type UrlBatch } from "./batch-area.ts";
+import { type BatchOptions, closeArea, createArea, NO_URLS, type UrlBatch } from "./batch-area.ts";
 import { keyLeft, parseLeft } from "./batch-oracle.ts";
 import { fillRow, freeOverflow, freePolicy, placePolicy } from "./batch-rows.ts";
 import { parseUrl } from "./canonical.ts";
@@ -99,6 +99,14 @@ export function batchLoad(batch: UrlBatch, urls: readonly string[], start: numbe
   u32[(area.header >>> 2) + BATCH_INPUT_IS_UTF8_WORD] = 0;
   batch.count = row;
   return row;
+}
+
+/**
+ * Lets go of the strings that were loaded last, so that a batch that waits for its next ones keeps no list of its user
+ * alive. Rows are what they were: what is asked of them from now on comes from their bytes.
+ */
+export function batchForget(batch: UrlBatch): void {
+  batch.urls = NO_URLS;
 }
 
 /**
