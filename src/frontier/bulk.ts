@@ -2,9 +2,10 @@
  * Bulk: hand-outs and ends of plain leases by the kernel, many in one crossing (structures/lease-batch.ts). What they do is
  * what `leaseNext` and `done` do one by one, and those take over where anything is not plain.
  *
- *   plain hand-outs   rules without politeness, no groups; nobody listens, nothing is journaled
+ *   plain hand-outs   rules without politeness, no groups; nobody listens
  *   plain ends        the same; no rule that re-crawls or backs off; a record without blob and volatile data, on a host
  *                     that nobody steered; the exact table keeps the last word
+ *   log               told of each hand-out behind it and of each end before it, as the records stand
  *
  *   one rule      its best lane ─▶ kernel, as many as there are
  *   several       shares: charge the next turns ─▶ their rule queues ─▶ kernel, one each ─▶ take back what it could not
@@ -47,8 +48,10 @@ import { type Store, word } from "../structures/store.ts";
 import { timelineHolds, timelineRemove } from "../structures/timeline.ts";
 import { type Core, ruleFlags } from "./core.ts";
 import { countLate, done, isLive, learn } from "./leases.ts";
+import { LOG_DONE, LOG_LEASED } from "./log.ts";
 import type { HandOut } from "./schedule.ts";
 import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "./shares.ts";
+import { finishedWord } from "./transition.ts";
 
 /** Leases whose memory is touched at once before they end: more would push one another out of the nearest cache. */
 const TOUCHED = 128;
@@ -58,8 +61,8 @@ const NOT_PLAIN = RULE_POLITE | RULE_GONE;
 
 /** Whether nothing above a host is looked at, and the one rule, if there is one, is plain. @hot */
 function isPlainCore(core: Core): boolean {
-  const { log, groupKinds, sole } = core;
-  if (log !== undefined || groupKinds.length > 0) return false;
+  const { groupKinds, sole } = core;
+  if (groupKinds.length > 0) return false;
   return sole === undefined || (ruleFlags(core, sole.handle) & NOT_PLAIN) === 0;
 }
 
@@ -100,13 +103,17 @@ function leaseByTurns(core: Core, deadlineMs: number, max: number): number {
   return made;
 }
 
-/** Counts records handed out at once. @hot */
+/** Counts records handed out at once, and tells the log. @hot */
 function countLeased(core: Core, made: number): void {
   const { counters } = core;
   core.leaseSequence += made;
   counters.pending -= made;
   counters.leased += made;
   counters.leases += made;
+  if (core.log === undefined) return;
+  for (let index = 0; index < made; index++) {
+    core.log.record(LOG_LEASED, leasedAt(core.scratch, index), 0);
+  }
 }
 
 /**
@@ -197,8 +204,14 @@ function isPlainVisit({ sole, store }: Core, queue: number): boolean {
 
 /** Ends the leases noted as done. @hot */
 function endNoted(core: Core, count: number): void {
-  const { counters, hosts, scratch, seen, sole, store } = core;
+  const { counters, hosts, log, scratch, seen, sole, store } = core;
   if (count === 0) return;
+  if (log !== undefined) {
+    for (let index = 0; index < count; index++) {
+      const record = leasedAt(scratch, index);
+      log.record(LOG_DONE, record, finishedWord(core, record));
+    }
+  }
   if (sole !== undefined) countEnded(store, sole.handle, count);
   else {
     for (let index = 0; index < count; index++) {

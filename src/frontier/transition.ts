@@ -336,7 +336,7 @@ export function forgetFailed(core: Core, record: number): void {
 }
 
 /** The last word on the identity of a record that is done. @hot */
-function finishedWord(core: Core, record: number): number {
+export function finishedWord(core: Core, record: number): number {
   const attempts = Math.min(recordAttempt(core.store, record), 1023);
   return (FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record)) >>> 0;
 }

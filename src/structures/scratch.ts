@@ -13,6 +13,7 @@
  *   rules      u32 × rows   the rule queue of each row of the batch in hand, where rules are matched
  *   parents    u32 × rows   parent of each row to be admitted, where they come of several pages
  *   lease      LEASE_BYTES  the job that hands records out, or ends leases (layout/lease.ts)
+ *   one        2 × u32      a record whose URL is read by itself, and its end: the handles of a batch stay
  *
  * Nothing here outlives the call that filled it.
  */
@@ -35,6 +36,7 @@ export interface Scratch {
   readonly rules: number;
   readonly parents: number;
   readonly lease: number;
+  readonly one: number;
   readonly text: number;
   readonly textBytes: number;
   jobCount: number;
@@ -63,6 +65,7 @@ export function createScratch(store: Store): Scratch {
     rules: arrays + step * 10,
     parents: arrays + step * 11,
     lease: arrays + step * 12,
+    one: arrays + step * 13,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
     jobCount: 0,
@@ -110,18 +113,19 @@ export function scratchUrls(scratch: Scratch, count: number): string[] {
 /** The URL of one record. */
 export function recordUrl(scratch: Scratch, record: number): string {
   const { region, kernel } = scratch.store;
-  const { text, textBytes, handles, ends } = scratch;
-  region.views.u32[handles >> 2] = record;
-  if (kernel.exports.gatherUrls(handles, 1, text, textBytes, ends) === 1) {
+  const { one, text, textBytes } = scratch;
+  const end = one + 4;
+  region.views.u32[one >> 2] = record;
+  if (kernel.exports.gatherUrls(one, 1, text, textBytes, end) === 1) {
     const { u32, buffer } = region.views;
-    return buffer.latin1Slice(text, text + (u32[ends >> 2] as number));
+    return buffer.latin1Slice(text, text + (u32[end >> 2] as number));
   }
   const pages = Math.ceil(recordTextLength(scratch.store, record) / REGION_PAGE_BYTES) + 1;
   const room = regionTake(region, pages);
   assert(room !== 0, "room for one URL");
-  kernel.exports.gatherUrls(handles, 1, room, pages * REGION_PAGE_BYTES, ends);
+  kernel.exports.gatherUrls(one, 1, room, pages * REGION_PAGE_BYTES, end);
   const { u32, buffer } = region.views;
-  const url = buffer.latin1Slice(room, room + (u32[ends >> 2] as number));
+  const url = buffer.latin1Slice(room, room + (u32[end >> 2] as number));
   regionGive(region, room, pages);
   return url;
 }

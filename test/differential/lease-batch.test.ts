@@ -1,6 +1,7 @@
 /**
  * Leases that the kernel hands out and ends (assembly/lease.ts), and leases handed out and ended one by one: two frontiers do
- * the same, and listeners for every lease make one of them take the long way. Whatever they answer must be equal.
+ * the same, and listeners for every lease make one of them take the long way. Whatever they answer must be equal, and so must
+ * what a log hears of them.
  */
 import { describe, expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
@@ -14,7 +15,17 @@ import type {
   Rule,
 } from "../../src/engine/types.ts";
 import { coreOf, verifyFrontier } from "../../src/engine/verify.ts";
+import type { Core } from "../../src/frontier/core.ts";
+import type { TransitionLog } from "../../src/frontier/log.ts";
 import { PARENT_BYTES } from "../../src/layout/record.ts";
+import { hostName } from "../../src/structures/host-table.ts";
+import {
+  recordAttempt,
+  recordDeliveries,
+  recordDepth,
+  recordState,
+} from "../../src/structures/record.ts";
+import { recordUrl } from "../../src/structures/scratch.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
 const PROGRAMS = stressRounds(5, 1);
@@ -25,18 +36,55 @@ interface Side {
   readonly clock: ReturnType<typeof createVirtualClock>;
   /** Every lease there was: those that ended are handed in again. */
   readonly leases: Lease[];
+  /** What the log heard since it was looked at last, where there is one. */
+  readonly heard: string[];
+}
+
+interface Choices {
+  readonly options: FrontierOptions;
+  readonly isLogged: boolean;
 }
 
 type Step = (side: Side) => unknown;
 
-async function openSide(options: FrontierOptions, isHeard: boolean): Promise<Side> {
+async function openSide({ options, isLogged }: Choices, isHeard: boolean): Promise<Side> {
   const clock = createVirtualClock(1_000_000);
   const frontier = await openFrontier({ ...options, clock, keepOpen: true });
   if (isHeard) {
     frontier.on("leased", () => {});
     frontier.on("done", () => {});
   }
-  return { frontier, clock, leases: [] };
+  const heard: string[] = [];
+  if (isLogged) coreOf(frontier).log = createNotes(coreOf(frontier), heard);
+  return { frontier, clock, leases: [], heard };
+}
+
+/** A log that reads each record as it is told of it, as a journal does, and its URL as the keeper of whole records does. */
+function createNotes(core: Core, heard: string[]): TransitionLog {
+  const noted =
+    (what: string) =>
+    (...values: unknown[]): void => {
+      heard.push(`${what} ${JSON.stringify(values)}`);
+    };
+  const record = (kind: number, handle: number, value: number): void => {
+    const { store } = core;
+    const tries = [recordState(store, handle), recordAttempt(store, handle)];
+    const own = [...tries, recordDeliveries(store, handle), recordDepth(store, handle)];
+    heard.push(`record ${kind} ${value} ${own.join(" ")} ${recordUrl(core.scratch, handle)}`);
+  };
+  return {
+    record,
+    host: (host, fields) => heard.push(`host ${hostName(core.store, host)} ${fields}`),
+    address: noted("address"),
+    group: noted("group"),
+    hostForgotten: (host) => heard.push(`forgotten ${hostName(core.store, host)}`),
+    forgotten: noted("generation"),
+    joined: () => heard.push("joined"),
+    identityForgotten: () => heard.push("identity"),
+    disowned: (handle) => heard.push(`disowned ${recordUrl(core.scratch, handle)}`),
+    note: noted("note"),
+    end: noted("end"),
+  };
 }
 
 function optionsOf(random: Random): FrontierOptions {
@@ -157,13 +205,15 @@ function stateOf({ frontier }: Side): unknown {
 async function runProgram(seed: number): Promise<void> {
   const [choices, ...programs] = [seed, seed + 1, seed + 1].map(createRandom);
   const options = optionsOf(choices as Random);
+  const isLogged = (choices as Random).below(2) === 0;
   const hosts = [3, 40, 600][(choices as Random).below(3)] as number;
-  const sides = [await openSide(options, false), await openSide(options, true)];
+  const open = { options, isLogged };
+  const sides = [await openSide(open, false), await openSide(open, true)];
   for (let step = 0; step < STEPS; step++) {
     const answers = sides.map((side, at) => {
       const answer = stepOf(programs[at] as Random, hosts)(side);
       if (step % 8 === 0) verifyFrontier(side.frontier);
-      return [answer, stateOf(side)];
+      return [answer, stateOf(side), side.heard.splice(0)];
     });
     expect(answers[0], `step ${step} under ${JSON.stringify(options)}`).toEqual(answers[1]);
   }
