@@ -1,8 +1,8 @@
 /**
  * frontier: push and poll of a frontier that fills up to so many pending URLs and is emptied again.
  *
- *   pushMany(1,000) × n ─▶ n pending ─▶ memory ─▶ push(1) × 1 % ─▶ poll(1) + done × 1 % ─▶ pollMany(1,000) + done
- *        latency = the hold of the event loop                                       up to 10⁶
+ *   pushMany(1,000) × n ─▶ n pending ─▶ memory ─▶ push(1) × 2 % ─▶ poll(1) + done × 2 % ─▶ pollMany(1,000) + done
+ *        latency = the hold of the event loop      the first half of each warms, the rest is timed      up to 10⁶
  *
  * Sides: outrider · plain (bench/peers/plain/queue.ts) · crawlee (its memory RequestQueue, where installed, up to 10⁵).
  * Checksum: how many were accepted, and every URL that came out, in order.
@@ -71,7 +71,11 @@ async function setup(side: string, params: Params): Promise<Job> {
         ...longest,
         "URL bytes": bytesOf(urlChunk(0, 10_000, shape)),
       };
-      const pushOne = await pushSingly(queue, { start: pending, count: singles, shape });
+      const ones = { count: singles, shape };
+      // The first half warms: batches take other ways.
+      await pushSingly(queue, { start: pending, ...ones });
+      const pushOne = await pushSingly(queue, { start: pending + singles, ...ones });
+      await drainSingly(queue, { count: singles, isPolite: false, sum });
       const drainOne = await drainSingly(queue, { count: singles, isPolite: false, sum });
       const count = Math.min(POLLED_MAX, pending);
       const drained = await drainAll(queue, { count, isPolite: false, sum });
