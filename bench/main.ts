@@ -11,7 +11,7 @@
  *   npm run bench -- instructions dedup     instructions instead of time, by perf or valgrind
  *   npm run bench -- report                 page, README's table and TARGETS.md anew, from what was kept
  *   --rounds N   --params urls=1000000 (only such sizes)   --write   --no-write   --json   --no-build
- *   --budget <seconds>   --large   --plan   of the suite; --plan only says who would get how much of its time
+ *   --budget <seconds>   of the suite, of compare (300), of instructions   --large   --plan: only says who would get how much
  */
 import { parseArgs } from "node:util";
 import { CASES } from "./cases/index.ts";
@@ -25,6 +25,8 @@ import type { BenchCase } from "./harness/case.ts";
 
 /** What a suite may take, in seconds; on a slow machine it has fewer rounds, not more time. */
 const BUDGET_SECONDS = 570;
+/** The same for a comparison of two versions that are built. */
+const COMPARE_SECONDS = 300;
 
 /** Returns the exit code. */
 export async function main(words: string[]): Promise<number> {
@@ -42,10 +44,13 @@ export async function main(words: string[]): Promise<number> {
   const isCommand = command === "compare" || command === "instructions";
   const chosen = choose(isCommand ? names : positionals);
   if (chosen === undefined) return 2;
-  if (command === "instructions") return instructions(chosen, json);
+  if (command === "instructions")
+    return instructions(chosen, { json, budgetSeconds: budget ?? BUDGET_SECONDS });
   if (command === "compare") {
     const { strict } = values;
-    return compare({ cases: chosen, revision: revision ?? "", isSmoke, rounds, json, strict });
+    const budgetSeconds = budget ?? COMPARE_SECONDS;
+    const how = { isSmoke, params, rounds, budgetSeconds, json, strict };
+    return compare({ cases: chosen, revision: revision ?? "", ...how });
   }
   if (positionals.length === 0 && !isSmoke && !values.list) {
     const budgetSeconds = budget ?? BUDGET_SECONDS;

@@ -1,43 +1,58 @@
 /**
- * Two versions against each other, in alternating fresh processes.
+ * Two versions against each other, in alternating fresh processes, within a time that is said before.
  *
- *   temporary folder/base   worktree of the revision ─ build ─▶ dist ◀─┐
- *   temporary folder/head   worktree of HEAD         ─ build ─▶ dist ◀─┤ build/bench/src; the benchmarks are those of here
+ *   build/bench-versions/<base>   the revision ┐ built once each (versions.ts);
+ *   build/bench-versions/<head>   HEAD         ┘ the benchmarks are those of here
  *
  *   round 1   head  base  head′        head′ / head is the A/A row: where it is not level there is no verdict
  *   round 2   head′ base  head
  *
- *   npm run bench -- compare <revision> [cases] [--rounds N] [--smoke] [--json] [--strict]
+ *   npm run bench -- compare <revision> [cases] [--budget <seconds>] [--rounds N] [--params …] [--smoke] [--json] [--strict]
  *
- * Only the first side of each case runs, which is ours. A ratio over 1: HEAD is faster. Exit code 1 with --strict when
- * something got worse; 2 when a version can not be built.
+ * Only the first side of each case runs, which is ours, at the size that the case is about; --params names another. A ratio over 1: HEAD
+ * is faster. Exit code 1 with --strict when something got worse; 2 when a version can not be built.
  *
  *   I1  Both versions run the same benchmarks over the same URLs, and must answer with the same checksums.
- *   I2  The temporary folder and both worktrees are gone afterwards, also after an interrupt.
+ *   I2  It ends: each size has its share of the budget, by what it took the last time; what was not reached is said by name.
  */
-import { execFileSync, type StdioOptions } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
 import { type BenchCase, type Params, ROUNDS } from "../harness/case.ts";
 import { observeInChild } from "../harness/child.ts";
+import { costOf, type Estimates, readEstimates } from "../harness/estimates.ts";
 import { ROOT } from "../harness/machine.ts";
-import { type CaseResult, type Observation, paramText, runCase } from "../harness/run-case.ts";
+import { type CaseResult, paramText, runCase, type TimeFrame } from "../harness/run-case.ts";
 import { verdictOf } from "../harness/statistics.ts";
 import { doubtOf, resultText } from "../harness/table.ts";
-import { progress } from "./named.ts";
+import { matches, progress } from "./named.ts";
+import { RESULTS } from "./report.ts";
 import { suiteSizes } from "./suite.ts";
+import { commitOf, isBuilt, versionHome } from "./versions.ts";
 
 export interface CompareFlags {
   readonly cases: readonly BenchCase[];
   readonly revision: string;
   readonly isSmoke: boolean;
+  readonly params: string | undefined;
   readonly rounds: number | undefined;
+  /** Seconds for all cases together, builds apart. */
+  readonly budgetSeconds: number;
   readonly json: boolean;
   readonly strict: boolean;
 }
 
+/** A case at a size, with what a round of it is thought to take. */
+export interface Bout {
+  readonly bench: BenchCase;
+  readonly side: string;
+  readonly params: Params;
+  readonly roundSeconds: number;
+}
+
 const VERSIONS = ["head", "base"] as const;
+/** One of each version, and the first once more. */
+const SEATS = VERSIONS.length + 1;
+/** A size may take so many times its share, where the others leave room. */
+const OVERRUN = 2;
 
 /** Returns the exit code. */
 export async function compare(flags: CompareFlags): Promise<number> {
@@ -46,107 +61,127 @@ export async function compare(flags: CompareFlags): Promise<number> {
     console.error(`compare: ${flags.revision} (expected: a revision of this repository)`);
     return 2;
   }
-  const folder = mkdtempSync(join(tmpdir(), "bench-compare-"));
-  const remove = (): void => removeAll(folder);
+  const bouts = boutsOf(flags, readEstimates(RESULTS));
+  if (bouts.length === 0) {
+    console.error(`--params: ${flags.params} (expected: a size of a case that was named)`);
+    return 2;
+  }
   const stop = (): void => process.exit(130);
-  process.once("exit", remove).once("SIGINT", stop).once("SIGTERM", stop);
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+  const homes: Record<string, string> = {};
   try {
-    for (const version of VERSIONS) prepare(join(folder, version), commits[version] as string);
+    for (const version of VERSIONS) {
+      const commit = commits[version] as string;
+      const state = isBuilt(commit) ? "was built before" : "building it, which takes a minute";
+      console.error(`compare: ${version} is ${commit.slice(0, 12)}: ${state}`);
+      homes[version] = versionHome(commit);
+    }
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     return 2;
   }
-  let worse = 0;
-  for (const bench of flags.cases) worse += await compareCase(bench, folder, flags);
+  if (isDirty()) console.error("compare: changes that are not committed are no part of head");
+  console.error(planText(bouts, flags));
+  const worse = await runBouts(bouts, homes, flags);
   return flags.strict && worse > 0 ? 1 : 0;
 }
 
-function commitOf(revision: string): string | undefined {
-  try {
-    return git(["rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`]);
-  } catch {
-    return undefined;
-  }
+/** What is compared, in the order of the cases; each at one size unless --params names more. */
+export function boutsOf(
+  { cases, isSmoke, params: wanted }: Pick<CompareFlags, "cases" | "isSmoke" | "params">,
+  estimates: Estimates,
+): Bout[] {
+  return cases.flatMap((bench) => {
+    const [side] = bench.pairs[0] ?? [];
+    if (side === undefined) return [];
+    const { smoke, real, large = [] } = bench.sizes;
+    const usual = isSmoke ? smoke : suiteSizes(bench, false);
+    const all = isSmoke ? smoke : [...usual, ...real, ...large];
+    const asked = all.filter((params) => matches(params, wanted));
+    const sizes = wanted === undefined ? usual.slice(0, 1) : asked.slice(0, 1);
+    return sizes.flatMap((params) => {
+      if (bench.missing?.(side, params) !== undefined) return [];
+      const { setup, sides } = costOf(estimates, bench, params);
+      const roundSeconds = SEATS * (setup + (sides[side] ?? 0));
+      return [{ bench, side, params, roundSeconds }];
+    });
+  });
 }
 
-function git(words: readonly string[]): string {
-  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-  return execFileSync("git", words, { cwd: ROOT, encoding: "utf8", stdio }).trim();
-}
-
-/** A worktree with its packages, its dist, and the benchmarks of here linked to that. */
-function prepare(path: string, commit: string): void {
-  progress(`building ${commit.slice(0, 12)}`);
-  git(["worktree", "add", "--detach", path, commit]);
-  const options = { cwd: path, stdio: ["ignore", "ignore", "inherit"] as StdioOptions };
-  const lock = (root: string): string => readFileSync(join(root, "package-lock.json"), "utf8");
-  if (lock(path) === lock(ROOT)) {
-    symlinkSync(join(ROOT, "node_modules"), join(path, "node_modules"), "junction");
-  } else execFileSync("npm", ["ci", "--no-audit", "--no-fund"], options);
-  execFileSync(process.execPath, [join(path, "tools/build.mjs")], options);
-  cpSync(join(ROOT, "build/bench"), join(path, "build/bench"), { recursive: true });
-  symlinkSync(join(path, "dist"), join(path, "build/src"), "junction");
-}
-
-function removeAll(folder: string): void {
-  for (const version of VERSIONS) {
-    const path = join(folder, version);
-    if (!existsSync(path)) continue;
-    try {
-      git(["worktree", "remove", "--force", path]);
-    } catch {
-      // A folder that git no longer knows goes with the rest.
-    }
-  }
-  rmSync(folder, { recursive: true, force: true });
+/** What will run, and how long that takes, before it begins. */
+export function planText(
+  bouts: readonly Bout[],
+  { rounds = ROUNDS.fresh, budgetSeconds }: Pick<CompareFlags, "rounds" | "budgetSeconds">,
+): string {
+  const seconds = bouts.reduce((sum, { roundSeconds }) => sum + roundSeconds * rounds, 0);
+  const sizes = bouts.map(({ bench, params }) => `${bench.name} (${paramText(params)})`);
+  const about = `compare: ${sizes.join(", ")}: up to ${rounds} rounds of ${SEATS} processes`;
+  if (seconds <= budgetSeconds) return `${about}, about ${Math.ceil(seconds)} s`;
+  const how = "fewer rounds, so that it ends; --budget <seconds> gives more";
+  return `${about} would take about ${Math.ceil(seconds)} s of ${budgetSeconds}: ${how}`;
 }
 
 /** How many phases got worse. */
-async function compareCase(bench: BenchCase, folder: string, flags: CompareFlags): Promise<number> {
-  const side = bench.pairs[0]?.[0];
-  const sizes = flags.isSmoke ? bench.sizes.smoke : suiteSizes(bench, false);
+async function runBouts(
+  bouts: readonly Bout[],
+  homes: Readonly<Record<string, string>>,
+  flags: CompareFlags,
+): Promise<number> {
+  const endMs = performance.now() + flags.budgetSeconds * 1e3;
   let worse = 0;
-  for (const params of sizes) {
-    const reason = side === undefined ? "no side" : bench.missing?.(side, params);
-    if (side === undefined || reason !== undefined) continue;
+  for (const [index, bout] of bouts.entries()) {
+    const { bench, params } = bout;
+    const time = frameOf(bouts.slice(index), performance.now(), endMs);
+    let reason: string | undefined;
     try {
-      const result = await runCase({
-        bench: versus(bench),
-        params,
-        rounds: flags.rounds ?? ROUNDS.fresh,
-        observeFresh: (version) => observeVersion(bench, { version, side, params, folder }),
-        progress,
-      });
-      progress("");
-      worse += tell(bench, result, flags.json);
+      const result = await runBout(bout, homes, { time, rounds: flags.rounds ?? ROUNDS.fresh });
+      if (result.rounds > 0) worse += tell(bench, result, flags.json);
+      else reason = `no time was left of --budget ${flags.budgetSeconds}`;
     } catch (error) {
-      progress("");
-      const why = error instanceof Error ? error.message : String(error);
-      console.error(`${bench.name}, ${paramText(params)}: not compared (${why})`);
+      reason = error instanceof Error ? error.message : String(error);
     }
+    progress("");
+    if (reason !== undefined)
+      console.error(`${bench.name}, ${paramText(params)}: not compared (${reason})`);
   }
   return worse;
 }
 
-/** The same case, its sides the two versions. */
-function versus(bench: BenchCase): BenchCase {
+/** The first of these has its share of the time that is left, by what each is thought to take, and may overrun it where that leaves room. */
+export function frameOf(bouts: readonly Bout[], nowMs: number, endMs: number): TimeFrame {
+  const all = bouts.reduce((sum, { roundSeconds }) => sum + roundSeconds, 0);
+  const shareMs = (Math.max(0, endMs - nowMs) * (bouts[0]?.roundSeconds ?? 0)) / all;
+  return { softMs: nowMs + shareMs, hardMs: Math.min(endMs, nowMs + shareMs * OVERRUN) };
+}
+
+function runBout(
+  { bench, side, params }: Bout,
+  homes: Readonly<Record<string, string>>,
+  { time, rounds }: { time: TimeFrame; rounds: number },
+): Promise<CaseResult> {
   const pairs = [VERSIONS];
-  return { ...bench, process: "fresh", pairs, isSameWork: true, missing: () => undefined };
+  const versus = { ...bench, pairs, isSameWork: true, missing: () => undefined };
+  return runCase({
+    bench: { ...versus, process: "fresh" },
+    ...{ params, rounds, time, isLevelled: true },
+    observeFresh: (version) =>
+      observeInChild(
+        { bench: bench.name, side, params },
+        { home: homes[version] as string, untilMs: time.hardMs },
+      ),
+    progress: tellRounds(),
+  });
 }
 
-interface Seat {
-  readonly version: string;
-  readonly side: string;
-  readonly params: Params;
-  readonly folder: string;
-}
-
-function observeVersion(
-  bench: BenchCase,
-  { version, side, params, folder }: Seat,
-): Promise<Observation> {
-  const home = join(folder, version, "build/bench");
-  return observeInChild({ bench: bench.name, side, params }, { home });
+/** Redrawn in place on a terminal; elsewhere a line a round. */
+function tellRounds(): (text: string) => void {
+  let last = "";
+  return (text) => {
+    progress(text);
+    const round = text.slice(0, text.lastIndexOf(":"));
+    if (!process.stderr.isTTY && round !== last) console.error(round);
+    last = round;
+  };
 }
 
 const WORDS = { faster: "better", slower: "worse", inconclusive: "inconclusive" } as const;
@@ -157,6 +192,7 @@ function tell(bench: BenchCase, result: CaseResult, json: boolean): number {
     const verdict = doubt === undefined ? WORDS[verdictOf(ratio)] : "inconclusive";
     return { case: bench.name, params: result.params, phase, ratio, verdict };
   });
+  progress("");
   if (json) for (const each of rows) console.log(JSON.stringify(each));
   else {
     console.log(`\n${bench.name}: head against base, over 1 is faster`);
@@ -164,4 +200,9 @@ function tell(bench: BenchCase, result: CaseResult, json: boolean): number {
     for (const { phase, verdict } of rows) console.log(`    ${phase}: ${verdict}`);
   }
   return rows.filter(({ verdict }) => verdict === "worse").length;
+}
+
+function isDirty(): boolean {
+  const words = ["status", "--porcelain", "--untracked-files=no"];
+  return execFileSync("git", words, { cwd: ROOT, encoding: "utf8" }).trim() !== "";
 }

@@ -66,7 +66,7 @@ function allSizes({ sizes }: BenchCase, flags: NamedFlags): readonly Params[] {
 }
 
 /** Whether a size has every `name=value` of a list. */
-function matches(params: Params, wanted: string | undefined): boolean {
+export function matches(params: Params, wanted: string | undefined): boolean {
   if (wanted === undefined) return true;
   return wanted.split(",").every((each) => {
     const [name, value] = each.split("=");

@@ -92,7 +92,11 @@ export async function runCase(options: RunOptions): Promise<CaseResult> {
     for (let longestMs = 0; done < most && hasTime(options.time, done, longestMs); done++) {
       const startMs = performance.now();
       const order = done % 2 === 0 ? seats : seats.toReversed();
-      const round = await roundOf(options, stage, order, watch);
+      const say = (side: string): void =>
+        options.progress(
+          `${bench.name} ${paramText(params)}, round ${done + 1} of ${rounds}: ${side}`,
+        );
+      const round = await roundOf(stage, order, { watch, say });
       if (round === undefined) break;
       for (const [seat, observation] of round) {
         const list = taken.get(seat) ?? [];
@@ -133,15 +137,14 @@ function createWatch(): Watch {
 
 /** One observation of each seat; undefined where time was up before the last. */
 async function roundOf(
-  { bench, params, rounds, progress }: RunOptions,
   stage: Stage,
   seats: readonly string[],
-  watch: Watch,
+  { watch, say }: { watch: Watch; say: (side: string) => void },
 ): Promise<(readonly [seat: string, Observation])[] | undefined> {
   const round: (readonly [seat: string, Observation])[] = [];
   for (const seat of seats) {
     const side = seat.endsWith(AGAIN) ? seat.slice(0, -AGAIN.length) : seat;
-    progress(`${bench.name} ${paramText(params)} round of ${rounds}: ${side}`);
+    say(side);
     try {
       round.push([seat, await watch.time(side, () => stage.observe(side))]);
     } catch (error) {
