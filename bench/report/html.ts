@@ -23,19 +23,22 @@ import { bar, escapeText, type Line, plot, strip } from "./svg.ts";
 
 export function htmlOf(suite: SuiteObject): string {
   const title = `Outrider, measured ${suite.at.slice(0, 10)}`;
-  const doubtful = suite.cases.flatMap(({ runs }) => runs).filter(({ doubt }) => doubt !== null);
-  const runs = suite.cases.flatMap((each) => each.runs).length;
+  const all = suite.cases.flatMap(({ runs }) => runs);
+  const runs = all.filter(({ rounds }) => rounds > 0);
+  const certain = runs.filter(({ doubt }) => doubt === null).length;
+  const unreached = all.length - runs.length;
   const body = [
     tag("h1", title),
     tag("p", conditionsText(suite)),
     tag(
       "p",
-      `${runs - doubtful.length} of ${runs} runs have a verdict; the others are drawn hollow: their A/A row was not ` +
+      `${certain} of ${runs.length} runs have a verdict; the others are drawn hollow: their A/A row was not ` +
         "level with itself, or time allowed fewer than three rounds. A ratio is the peer's time divided by ours, " +
-        "the median of paired rounds with its bootstrap interval of 95 %.",
+        "the median of paired rounds with its bootstrap interval of 95 %." +
+        (unreached === 0 ? "" : ` ${unreached} more sizes were not reached in the time.`),
       "soft",
     ),
-    tableOf(summaryRows(suite)),
+    tableOf(summaryRows(suite), "wide"),
     ...peersSection(suite),
     ...scalingSection(suite),
     ...bytesSection(suite),
@@ -55,11 +58,19 @@ function peersSection(suite: SuiteObject): string[] {
     for (const run of each.runs) {
       out.push(tag("h4", paramText(run.params)));
       out.push(tableOf(peerRows(run, each.case === "peers-durable")));
-      const missing = Object.entries(run.missing).map(([side, why]) => `${side} (${why})`);
-      if (missing.length > 0) out.push(tag("p", `Not measured: ${missing.join(", ")}.`, "soft"));
+      out.push(...missingText(run));
     }
   }
   return out;
+}
+
+/** Sides that did not run, those with one reason together. */
+function missingText({ missing }: RunObject): string[] {
+  const sides = new Map<string, string[]>();
+  for (const [side, why] of Object.entries(missing))
+    sides.set(why, [...(sides.get(why) ?? []), side]);
+  const groups = [...sides].map(([why, names]) => `${names.join(", ")} (${why})`);
+  return groups.length === 0 ? [] : [tag("p", `Not measured: ${groups.join("; ")}.`, "soft")];
 }
 
 /** Facts that count bytes for each URL, side by side. */
@@ -97,7 +108,13 @@ function caseSection(each: CaseObject): string[] {
   if (each.about !== each.question) out.push(tag("p", each.about, "about"));
   if (each.target !== null) out.push(tag("p", `Target: ${each.target}`, "about"));
   for (const run of each.runs) {
-    out.push(tag("h4", `${paramText(run.params)} · ${run.rounds} rounds`));
+    const { params, rounds } = run;
+    const many = rounds === 0 ? "" : ` · ${rounds} ${rounds === 1 ? "round" : "rounds"}`;
+    out.push(tag("h4", `${paramText(params)}${many}`));
+    if (rounds === 0) {
+      out.push(...missingText(run));
+      continue;
+    }
     out.push(...ratioRows(run), ...curves(run));
     if (run.doubt !== null) out.push(tag("p", run.doubt, "warn"));
   }
@@ -169,6 +186,6 @@ function missingSection(suite: SuiteObject): string[] {
   if (rows.length + failed.length === 0) return [];
   return [
     tag("h2", "Not measured"),
-    tableOf([["case", "size", "side", "why"], ...failed, ...rows]),
+    tableOf([["case", "size", "side", "why"], ...failed, ...rows], "wide"),
   ];
 }

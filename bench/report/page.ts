@@ -38,8 +38,15 @@ figure { margin: 0; } figcaption { font-size: .88rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .3rem .7rem; border-bottom: 1px solid var(--rule); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; } th { font-weight: 600; color: var(--soft); }
+.wide td { white-space: normal; overflow-wrap: anywhere; } .wide td:first-child { overflow-wrap: normal; }
 @media (max-width: 40rem) {
   .rows { grid-template-columns: 1fr; gap: 0; } .rows .value { color: var(--soft); margin-bottom: .55rem; }
+  table, tbody { display: block; } tr.head { display: none; }
+  tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.4rem, 1fr)); gap: 0 .9rem; padding: .4rem 0; border-bottom: 1px solid var(--rule); }
+  .wide tr { grid-template-columns: minmax(0, 1fr); }
+  td { display: flex; justify-content: space-between; gap: .6rem; border: 0; padding: 0; white-space: normal; min-width: 0; }
+  td:first-child { grid-column: 1 / -1; font-weight: 600; }
+  td:not(:first-child)::before { content: attr(data-of); color: var(--soft); white-space: nowrap; }
 }
 `;
 
@@ -69,11 +76,17 @@ function withCode(text: string): string {
   return escapeText(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 }
 
-/** The first row is the head. */
-export function tableOf(rows: readonly (readonly string[])[]): string {
-  const [head, ...body] = rows;
-  const line = (cells: readonly string[], cell: string): string =>
-    `<tr>${cells.map((text) => tag(cell, text)).join("")}</tr>`;
-  const inside = [line(head ?? [], "th"), ...body.map((cells) => line(cells, "td"))];
-  return `<div class="scroll"><table>${inside.join("")}</table></div>`;
+/** The first row is the head; nothing where there are no others. On a phone a row is a block, each cell with its head; `wide`: a line each. */
+export function tableOf(rows: readonly (readonly string[])[], kind = ""): string {
+  const [head = [], ...body] = rows;
+  if (body.length === 0) return "";
+  const first = head.map((text) => tag("th", text)).join("");
+  const others = body.map((cells) => {
+    const each = cells.map((text, at) => {
+      return `<td data-of="${escapeText(head[at] ?? "")}"><span>${withCode(text)}</span></td>`;
+    });
+    return `<tr>${each.join("")}</tr>`;
+  });
+  const inside = `<tr class="head">${first}</tr>${others.join("")}`;
+  return `<div class="scroll ${kind}"><table>${inside}</table></div>`;
 }

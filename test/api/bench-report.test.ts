@@ -9,6 +9,7 @@ import { ratioOf, verdictOf } from "../../bench/harness/statistics.ts";
 import { htmlOf } from "../../bench/report/html.ts";
 import { latencyAt } from "../../bench/report/scaling.ts";
 import { readmeBlock, withSummary } from "../../bench/report/summary.ts";
+import { calmSights, sightsOf } from "../support/browser.ts";
 
 const README = fileURLToPath(new URL("../../README.md", import.meta.url));
 const RESULTS = fileURLToPath(new URL("../../bench/results", import.meta.url));
@@ -119,6 +120,27 @@ describe("the page of a suite", () => {
       pool: [{ ...run, observations: { "1 thread": [some as Measured] } }],
     });
     expect(htmlOf(single)).not.toContain("A lease by number");
+  });
+
+  it("opens on a phone, light and dark: nothing cut off, a table's row a block with its heads", async (context) => {
+    const newest = suitesOf(RESULTS).at(-1) ?? SUITE;
+    expect(htmlOf(newest)).toContain('<td data-of="times as fast">');
+    const sights = await sightsOf(htmlOf(newest));
+    if (sights === undefined) return context.skip();
+    expect(sights).toEqual(calmSights(sights));
+  });
+
+  it("has no table without rows, says what was not reached once, and counts rounds in words", () => {
+    const nothing = { ratio: [], same: [], observations: {}, rounds: 0, doubt: "0 rounds" };
+    const missing = { outrider: "no time", lmdb: "no time", colly: "no compiler" };
+    const run = { ...runOf("push", 2), ...nothing, missing };
+    const once = { ...runOf("push", 2), rounds: 1, doubt: "one round", missing: {} };
+    const text = htmlOf(suiteOf({ "peers-memory": [run, once] }));
+    expect(text).toContain("Not measured: outrider, lmdb (no time); colly (no compiler).");
+    expect(text).toContain("0 of 1 runs have a verdict");
+    expect(text).toContain(" 1 more sizes were not reached");
+    expect(text).toContain("· 1 round<");
+    expect(text).not.toMatch(/0 rounds|<table><tr class="head">(<th>[^<]*<\/th>)*<\/tr><\/table>/);
   });
 
   it("holds no number that is not one", () => {

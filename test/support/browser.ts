@@ -1,0 +1,126 @@
+/** Pages opened in the Chromium of this machine, at the width and in the colours of a reader. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Page } from "playwright-core";
+
+/** A Chromium of this machine, by the names that distributions give it. */
+function chromium(): string | undefined {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+  return folders.flatMap((each) => names.map((name) => join(each, name))).find(existsSync);
+}
+
+const BROWSER_FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+const LOOKS = [
+  { colorScheme: "light", width: 1100 },
+  { colorScheme: "dark", width: 1100 },
+  { colorScheme: "light", width: 320 },
+  { colorScheme: "dark", width: 360 },
+] as const;
+
+export interface Sight {
+  readonly look: string;
+  /** What the page said in the console, threw, or asked the network for. */
+  readonly words: readonly string[];
+  readonly faults: readonly string[];
+}
+
+/** What a reader sees of a page, wide and on a phone, light and dark; undefined where there is no browser. */
+export async function sightsOf(html: string): Promise<Sight[] | undefined> {
+  const executablePath = chromium();
+  if (executablePath === undefined) {
+    console.log("SKIPPED: no chromium on this machine's PATH to open the report in");
+    return undefined;
+  }
+  const { chromium: launcher } = await import("playwright-core");
+  const folder = mkdtempSync(join(tmpdir(), "outrider-report-"));
+  const path = join(folder, "report.html");
+  writeFileSync(path, html);
+  const browser = await launcher.launch({ executablePath, args: BROWSER_FLAGS });
+  const sights: Sight[] = [];
+  try {
+    for (const { colorScheme, width } of LOOKS) {
+      const tab = await browser.newPage({ colorScheme, viewport: { width, height: 800 } });
+      const words: string[] = [];
+      tab.on("console", (message) => words.push(message.text()));
+      tab.on("pageerror", (cause) => words.push(String(cause)));
+      tab.on("request", (request) => {
+        if (!request.url().startsWith("file:")) words.push(request.url());
+      });
+      await tab.goto(pathToFileURL(path).href);
+      sights.push({ look: `${colorScheme} ${width}`, words, faults: await faultsOf(tab) });
+      await tab.close();
+    }
+  } finally {
+    await browser.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return sights;
+}
+
+/** What a sight without fault says. */
+export function calmSights(sights: readonly Sight[]): Sight[] {
+  return sights.map(({ look }) => ({ look, words: [], faults: [] }));
+}
+
+/** What a reader would stumble over: the page measures itself. */
+function faultsOf(tab: Page): Promise<string[]> {
+  return tab.evaluate(`(() => {
+    const faults = [];
+    if (document.documentElement.scrollWidth > innerWidth) faults.push("scrolls sideways");
+    const boxOf = (node) => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      return range.getBoundingClientRect();
+    };
+    const luminance = (color) => {
+      const parts = color.match(/[\\d.]+/g).slice(0, 3).map((each) => {
+        const part = each / 255;
+        return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+    };
+    const groundOf = (node) => {
+      for (let at = node; at; at = at.parentElement) {
+        const color = getComputedStyle(at).backgroundColor;
+        if (!/, 0\\)$/.test(color)) return color;
+      }
+      return "rgb(255, 255, 255)";
+    };
+    for (const plot of document.querySelectorAll(".plot")) {
+      if (plot.getBoundingClientRect().height > 400) faults.push("a plot that fills the screen");
+    }
+    for (const axis of document.querySelectorAll(".x, .y")) {
+      const boxes = [...axis.children].map((each) => [each.textContent, boxOf(each)]);
+      boxes.forEach(([name, a], at) => {
+        for (const [other, b] of boxes.slice(at + 1)) {
+          const isApart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+          if (!isApart) faults.push("overlap: " + name + " and " + other);
+        }
+      });
+    }
+    const seen = "h1, h2, p, dt, dd, td, .x span, .y span, .value, .name, .keys span, footer";
+    for (const node of document.querySelectorAll(seen)) {
+      if (node.textContent.trim() === "") continue;
+      const frame = (node.closest(".card, .tile") ?? document.body).getBoundingClientRect();
+      const box = node.classList.contains("name") ? node.getBoundingClientRect() : boxOf(node);
+      const text = node.textContent.slice(0, 30);
+      if (box.left < frame.left || box.right > frame.right) faults.push("cut off: " + text);
+      const [a, b] = [getComputedStyle(node).color, groundOf(node)].map(luminance);
+      const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      if (contrast < 4.5) faults.push("contrast " + contrast.toFixed(2) + ": " + text);
+    }
+    return faults;
+  })()`);
+}
