@@ -120,7 +120,7 @@ export class Durable {
     this.#notes = new Map(parts.notes);
     this.#snapshotBytes = parts.snapshotBytes;
     this.#snapshotAtMs = this.#clock.now();
-    this.#log = this.#attach();
+    this.#log = this.#attach(this.#core, this.#names);
     parts.tiers.settle = () => this.#settle();
     this.#note("profile", identity.profile);
     this.#note("options", parts.settings.noted);
@@ -203,17 +203,12 @@ export class Durable {
     throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
   }
 
-  /** The frontier is about to be cleared: what it kept on disk goes only when that is durable. Throws what the disk said. */
-  clearing(): void {
-    this.#durably(() => this.#log.cleared());
-  }
-
   /** Says a word that is durable when this returns; or throws what the disk said: the word is taken back then, alone. */
-  #durably(say: () => void): void {
-    this.#log.end();
+  #durably(log: JournalLog, say: () => void): void {
+    log.end();
     this.#settle();
     say();
-    this.#log.end();
+    log.end();
     try {
       this.#settle();
     } catch (error) {
@@ -222,20 +217,37 @@ export class Durable {
     }
   }
 
-  /** The frontier was cleared: its new core begins with nothing but what its hosts are owed. */
+  /**
+   * The frontier is cleared: its new core, which begins with nothing but what its hosts are owed, takes over. All of that is one group,
+   * durable when this returns: files go upon it. Throws what the disk said, and nothing has changed then.
+   */
   cleared(core: Core): void {
+    const names = createNames(core);
+    const log = this.#attach(core, names);
+    const counters = this.#notes.get("counters");
+    this.#log.end();
+    try {
+      this.#durably(log, () => {
+        log.cleared();
+        for (const host of carriedHosts(core)) {
+          log.host(host, LOG_HOST_ALL);
+          if (addressOf(core, host) !== undefined) log.address(host);
+        }
+        logAllGroups(core);
+        this.#note("counters", notedCounters(core), log);
+      });
+    } catch (error) {
+      if (counters === undefined) this.#notes.delete("counters");
+      else this.#notes.set("counters", counters);
+      throw error;
+    }
     this.#core.log = undefined;
     this.#core = core;
-    this.#names = createNames(core);
+    this.#names = names;
+    this.#log = log;
     this.#isSnapshotBroken = true;
-    this.#log = this.#attach();
-    this.#log.cleared();
-    this.#log.noteRules();
-    for (const host of carriedHosts(core)) {
-      this.#log.host(host, LOG_HOST_ALL);
-      if (addressOf(core, host) !== undefined) this.#log.address(host);
-    }
-    logAllGroups(core);
+    this.#notes.delete(VISITED_NOTE);
+    this.#parts.keeper?.allForgotten();
   }
 
   facts(): Report["durability"] {
@@ -268,10 +280,10 @@ export class Durable {
     this.#parts.onClosed?.();
   }
 
-  #attach(): JournalLog {
-    const log = new JournalLog({
-      core: this.#core,
-      names: this.#names,
+  #attach(core: Core, names: Names): JournalLog {
+    const log: JournalLog = new JournalLog({
+      core,
+      names,
       tape: this.#tape,
       hearer: this.#parts.keeper,
       onGroup: () => this.#journal.relieve(),
@@ -279,9 +291,9 @@ export class Durable {
         this.#isSnapshotBroken = true;
       },
       onForgotten: () => void this.#notes.delete(VISITED_NOTE),
-      durably: this.#core.seen.tiered === undefined ? undefined : (say) => this.#durably(say),
+      durably: core.seen.tiered === undefined ? undefined : (say) => this.#durably(log, say),
     });
-    this.#core.log = log;
+    core.log = log;
     return log;
   }
 
@@ -351,7 +363,7 @@ export class Durable {
     this.#note("state", this.#parts.state());
   }
 
-  #note(name: string, value: unknown): void {
+  #note(name: string, value: unknown, log = this.#log): void {
     let bytes: Uint8Array;
     try {
       bytes = packr.pack(value);
@@ -362,7 +374,7 @@ export class Durable {
     const before = this.#notes.get(name);
     if (before !== undefined && Buffer.compare(before, bytes) === 0) return;
     this.#notes.set(name, bytes.slice());
-    this.#log.noteBytes(name, bytes);
+    log.noteBytes(name, bytes);
   }
 
   #snapshotSoon(): void {

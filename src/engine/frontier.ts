@@ -35,7 +35,7 @@ import type { RecordKeeper } from "./record-keeper.ts";
 import { doneStories, needKeeper } from "./stories.ts";
 import { NOTHING_DURABLE, reportOf } from "./report.ts";
 import { readDefaults, readRequest, requestOf, withKey } from "./request.ts";
-import { createRuntime, type Runtime, type RuntimeHooks } from "./runtime.ts";
+import { createRuntime, replaceTiers, type Runtime, type RuntimeHooks } from "./runtime.ts";
 import { Sharing } from "./sharing.ts";
 import { forget, remove, requeue, STEERING_BYTES, update } from "./steering.ts";
 import { plainCopy } from "./stored.ts";
@@ -323,11 +323,11 @@ export class MemoryFrontier implements Frontier {
   clear(): void {
     const { core, nowMs } = this.#life.need();
     this.#life.durable?.need(STEERING_BYTES);
-    this.#life.durable?.clearing();
     const origin = { secret: this.#secret };
     const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs }, origin);
-    this.#life.replace(runtime);
     this.#life.durable?.cleared(runtime.core);
+    replaceTiers(this.#settings, this.#hooks);
+    this.#life.replace(runtime);
     this.#life.chores.begin(runtime.core, nowMs);
     this.#sharing.refresh();
     this.#life.end(nowMs);

@@ -15,7 +15,7 @@ import { createTimeline } from "../structures/timeline.ts";
 import { createHostTable } from "../structures/host-table.ts";
 import { laneCreate } from "../structures/lane.ts";
 import { REGION_PAGE_COUNT_MAX } from "../layout/region.ts";
-import { createKernel } from "../kernel/kernel.ts";
+import { createKernel, type Kernel } from "../kernel/kernel.ts";
 import { createDraft } from "../structures/record.ts";
 import { createScratch } from "../structures/scratch.ts";
 import { createSeenSet, type SeenSet, type SeenSetOptions } from "../structures/seen-set.ts";
@@ -49,12 +49,15 @@ export interface RuntimeOrigin {
   readonly isCleared?: boolean;
 }
 
-/** `before`: the core that a clear replaces. Its fences stay spent, and hosts are owed the pauses they were promised. */
+/**
+ * `before`: the core that a clear is to replace. Its fences stay spent, and hosts are owed the pauses they were promised. Its tiers
+ * are emptied by `replaceTiers`: until then nothing has changed.
+ */
 export function createRuntime(
   settings: Settings,
   hooks: RuntimeHooks,
   before?: { core: Core; nowMs: number },
-  { secret = secretOf(before?.core), isCleared = before !== undefined }: RuntimeOrigin = {},
+  { secret = secretOf(before?.core), isCleared = false }: RuntimeOrigin = {},
 ): Runtime {
   const { pageCountMax = REGION_PAGE_COUNT_MAX } = settings;
   const kernel = createKernel(loadKernelModule(), { initialPages: pageCountMax, pageCountMax });
@@ -62,8 +65,7 @@ export function createRuntime(
   const { events } = hooks;
   const failedLane = laneCreate(store.arena, 0);
   if (failedLane === 0) throw memoryFull();
-  if (before !== undefined) settings.spill?.tier.clear();
-  const tiers = hooks.tiers?.open(kernel, secret, isCleared);
+  const tiers = openTiers(hooks.tiers, kernel, { secret, isCleared, before });
   const seen = createSeenSet({ kernel, ...settings.seen, ...seenTiers(tiers) });
   const random = createRandom(settings.seed);
   const sink: TransitionSink = {
@@ -119,6 +121,22 @@ export function createRuntime(
       visited: undefined,
     },
   };
+}
+
+/** Those of a core that begins, or prepared for one that is to replace another. */
+function openTiers(
+  tiers: Tiers | undefined,
+  kernel: Kernel,
+  { secret, isCleared, before }: Required<RuntimeOrigin> & { secret: Uint32Array; before: unknown },
+): OpenTiers | undefined {
+  if (before !== undefined) return tiers?.prepare(kernel, secret);
+  return tiers?.open(kernel, secret, isCleared);
+}
+
+/** The core that a clear made takes the tiers of the one before, emptied: it is durable that nothing of it is left. */
+export function replaceTiers(settings: Settings, hooks: RuntimeHooks): void {
+  settings.spill?.tier.clear();
+  hooks.tiers?.replace();
 }
 
 /** That of the core before: what a clear carries over is known by its hash. */

@@ -33,6 +33,7 @@ export class Tiers {
   readonly #place: Place;
   readonly #isTiered: boolean;
   #open: OpenTiers | undefined;
+  #next: OpenTiers | undefined;
 
   constructor(place: Place, isTiered: boolean) {
     this.#place = place;
@@ -41,8 +42,11 @@ export class Tiers {
 
   /** The tiers of a new core, in place of those of the one before; `isCleared`: nothing is known any more. */
   open(kernel: Kernel, secret: Uint32Array, isCleared: boolean): OpenTiers {
-    const before = this.#open;
-    if (isCleared && before !== undefined) return this.#emptied(before, kernel, secret);
+    if (isCleared && this.#open !== undefined) {
+      const next = this.prepare(kernel, secret);
+      this.replace();
+      return next;
+    }
     this.close(false);
     const { files, directory } = this.#place;
     if (!this.#isTiered && !isCleared) refuseRuns(this.#place, this.#seen);
@@ -53,24 +57,29 @@ export class Tiers {
     return this.#open;
   }
 
-  /** The same tiers, emptied, for a core that nothing is known of. The word is durable: whatever the disk says, it is done. */
-  #emptied(before: OpenTiers, kernel: Kernel, secret: Uint32Array): OpenTiers {
+  /** Empty tiers for a core that is to take the place of this one's. Nothing on disk changes before `replace`. */
+  prepare(kernel: Kernel, secret: Uint32Array): OpenTiers {
+    const before = this.#open as OpenTiers;
+    const after = before.cold?.stats().nextSerial;
+    const cold = after === undefined ? undefined : this.#openCold(kernel, secret, after);
+    this.#next = { ...before, cold };
+    return this.#next;
+  }
+
+  /** Those that were prepared take over. The word of it is durable: whatever the disk says, it is done. */
+  replace(): void {
+    const before = this.#open as OpenTiers;
+    this.#open = this.#next as OpenTiers;
     before.spill.clear();
-    let { cold } = before;
-    if (cold !== undefined) {
-      const after = cold.stats().nextSerial;
-      cold.close();
-      cold = this.#openCold(kernel, secret, after);
-    }
-    this.#open = { ...before, cold };
-    return this.#open;
+    before.cold?.close();
+    this.#open.cold?.clear();
   }
 
   get #seen(): string {
     return join(this.#place.directory, "seen");
   }
 
-  /** `after`: empty, whatever stands there, and its runs are numbered from there on. */
+  /** `after`: empty, whatever stands there until it is cleared, and its runs are numbered from there on. */
   #openCold(kernel: Kernel, secret: Uint32Array, after?: number): ColdTier {
     const identity = { algorithm: HASH_ALGORITHM, secretCheck: secretCheck(secret) };
     const { files } = this.#place;

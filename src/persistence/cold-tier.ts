@@ -64,7 +64,7 @@ export interface ColdTierOptions {
   readonly files?: Files;
   /** Filter bits per entry and run; default 10: about one needless read in 75 lookups of a run. */
   readonly bitsPerEntry?: number;
-  /** Begins empty in place of a tier whose next serial this is, whatever the manifest lists still. */
+  /** Begins empty in place of a tier whose next serial this is; `clear` makes it so on disk. */
   readonly after?: number | undefined;
 }
 
@@ -93,8 +93,7 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
   const { after } = options;
   const manifest = after === undefined ? sweepColdDirectory(state) : undefined;
   if (after !== undefined) {
-    Object.assign(state, { nextSerial: after, firstOwn: after });
-    clear(state);
+    Object.assign(state, { nextSerial: after, firstOwn: after, isStale: true });
   } else if (manifest === undefined)
     guarded(state, () => writeColdManifest(state, [], state.nextSerial));
   else {

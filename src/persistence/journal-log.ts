@@ -284,12 +284,11 @@ export class JournalLog implements TransitionLog {
     this.parts.onBreak();
   }
 
-  /** Everything is gone but the notes: a frontier that was cleared begins anew. */
+  /** Everything is gone but the notes: a frontier that was cleared begins anew. What its hosts are owed follows in the group. */
   cleared(): void {
     this.isUrgent = true;
     this.#words(JOURNAL_CLEARED, 0, 0);
-    this.parts.onForgotten?.();
-    this.parts.hearer?.allForgotten();
+    this.noteRules();
   }
 
   note(name: string, value: unknown): void {

@@ -1,14 +1,15 @@
 /**
  * One life of a frontier with little memory that kills itself at a named point of its work with files.
  *
- *   node points-child.mjs <directory> <seed> <point> <which time> <pushed> <done> <records>
+ *   node points-child.mjs <directory> <seed> <point> <which time> <pushed> <done> <records> <base> <clearing>
  *
  * A point is <file>.<step>.<moment>: file journal, snapshot, cold, manifest, spill, lock, directory; step open, write, sync,
  * rename, remove, truncate; moment before, torn (half of the bytes are written) or after. A life goes on until its point
  * came (snapshots by request help after a while); one that never does ends by itself, and so does point "none", which says how
  * often it passed each. It begins by holding what it finds against what its parent knows to be durable: all
- * numbers below <pushed>, and <done> that were done. Lines: "fault <words>"; "pushed <n>": all below n are durable; "done <n>";
- * "points <json>".
+ * numbers from <base> to <pushed>, and <done> that were done. Now and then all is cleared, and numbers go on from there: where a
+ * kill fell into that, from <clearing>. What was said of a host outlives it. Lines: "fault <words>"; "pushed <n>": all below n are
+ * durable; "done <n>"; "base <n>"; "clearing <n>"; "points <json>".
  */
 import { writeSync } from "node:fs";
 import { basename } from "node:path";
@@ -19,6 +20,9 @@ import { nodeFiles } from "../../dist/persistence/files.js";
 const [directory, seedText, point, whichText, ...known] = process.argv.slice(2);
 const [pushedBefore, doneBefore] = known.map(Number);
 const records = known[2] === "full" ? "full" : "state";
+const [baseBefore, clearing] = known.slice(3).map(Number);
+/** Where the host of each number 7 n stands. */
+const ADDRESS = "192.0.2.7";
 /** Rounds of a life, and of one whose point has not come. */
 const ROUNDS = 40;
 const ROUNDS_MAX = point === "none" ? ROUNDS : 400;
@@ -106,7 +110,9 @@ const options = normalizeOptions({
   snapshots: { everyBytes: 60_000, keep: 1 + random(2) },
 });
 const frontier = await MemoryFrontier.open({ ...options, files });
+let base = baseBefore;
 let next = checked();
+frontier.host("h0.test").address = ADDRESS;
 const say = () => writeSync(1, `pushed ${next}\ndone ${frontier.report().done}\n`);
 // What comes at the end alone, comes then: the lock is given back, spill files go.
 const isLate = /^(lock|spill)\.(remove|open)/.test(point);
@@ -121,10 +127,19 @@ for (let round = 0; round < (isLate ? ROUNDS : ROUNDS_MAX); round++) {
   else {
     await frontier.flush();
     say();
+    if (random(12) === 0) clear();
   }
 }
 await frontier.close();
 writeSync(1, `points ${JSON.stringify(passed)}\n`);
+
+/** All numbers so far are durable: they go, in one step. */
+function clear() {
+  writeSync(1, `clearing ${next}\n`);
+  frontier.clear();
+  base = next;
+  writeSync(1, `base ${base}\n`);
+}
 
 /** Holds what was found against what is known to be durable; the number of URLs ever admitted. */
 function checked() {
@@ -133,10 +148,16 @@ function checked() {
     for (const words of damage) fault(words);
   });
   const { accepted, done, pending } = frontier.report();
-  if (accepted < pushedBefore) fault(`${accepted} admitted, ${pushedBefore} were durable`);
-  if (done < doneBefore) fault(`${done} done, ${doneBefore} were durable`);
+  const urlOf = (number) => `http://h${number % 7}.test/${number}`;
+  if (clearing > base && frontier.record(urlOf(base)) === undefined) base = clearing;
+  else if (done < doneBefore) fault(`${done} done, ${doneBefore} were durable`);
+  writeSync(1, `base ${base}\n`);
+  const end = base + accepted;
+  if (end < pushedBefore) fault(`admitted up to ${end}, ${pushedBefore} were durable`);
   if (done + pending !== accepted) fault(`${done} + ${pending} of ${accepted}`);
-  const urls = Array.from({ length: accepted }, (_, at) => `http://h${at % 7}.test/${at}`);
+  const { address } = frontier.host("h0.test");
+  if (pushedBefore > 0 && address !== ADDRESS) fault(`h0.test is at ${address}`);
+  const urls = Array.from({ length: accepted }, (_, at) => urlOf(base + at));
   // Nothing done comes back, nothing is lost, nothing is bogus: the rest stands in the order of pushing.
   const rest = [...frontier.records({ state: "pending" })].map(({ url }) => url).sort();
   const wanted = urls.slice(done).sort();
@@ -154,5 +175,5 @@ function checked() {
   }
   const { duplicate } = frontier.pushMany(urls);
   if (duplicate !== accepted) fault(`${duplicate} of ${accepted} are known`);
-  return accepted;
+  return end;
 }

@@ -91,30 +91,38 @@ async function runLife(rig: DurableRig, random: Random, tally: Tally): Promise<E
     const text = textOf(rig);
     if (states.at(-1) !== text) states.push(text);
   };
-  const told = noting(rig, () => isNoting);
+  const told = telling(rig);
   for (let steps = 20 + random.below(1_200); steps > 0; steps--) {
     if (random.below(60) === 0) trouble(files, random);
-    await step({ rig: told, random, held, tally });
+    await step({ rig: told.rig, random, held, tally, isLast: false });
   }
   files.capacity = files.failAt = Number.POSITIVE_INFINITY;
   await settled(rig);
   isNoting = true;
-  noteGroups(rig, note);
+  const noteGroups = groupNoting(rig, note);
+  noteGroups();
   note();
   const isCut = random.below(2) === 0;
+  let left: MemoryFiles | undefined;
   if (isCut) files.cutAt = files.changes + 1 + random.below(150);
   const copyAfter = random.below(60);
   try {
     for (let steps = 0; isCut ? steps < 150 : steps < copyAfter; steps++) {
       if (!isCut && random.below(40) === 0) trouble(files, random);
-      await step({ rig: told, random, held, tally });
+      told.again = undefined;
+      await step({ rig: told.rig, random, held, tally, isLast: true });
+      noteGroups();
       note();
     }
   } catch (error) {
     if (!isPowerCut(error)) throw error;
     note(); // the call may have happened whole before its word was lost
+    left = files.afterCut(random);
+    files.cutAt = Number.POSITIVE_INFINITY;
+    told.again?.();
+    note();
   }
-  const left = isCut ? files.afterCut(random) : files.afterKill();
+  left ??= isCut ? files.afterCut(random) : files.afterKill();
   if (isCut) tally.cuts++;
   else tally.kills++;
   if (left.names().includes(LOCK)) left.remove(LOCK); // its owner is dead
@@ -126,13 +134,17 @@ interface Step {
   readonly random: Random;
   readonly held: Lease[];
   readonly tally: Tally;
+  /** After the last flush: what is rare elsewhere comes often enough to be cut short. */
+  readonly isLast: boolean;
 }
 
 /** One call, and now and then what goes on beside it. What the disk refuses is no fault of the engine. */
-async function step({ rig, random, held, tally }: Step): Promise<void> {
+async function step({ rig, random, held, tally, isLast }: Step): Promise<void> {
   tally.steps++;
   try {
-    act(rig, random, held);
+    if (!isLast || random.below(25) > 0) act(rig, random, held);
+    else if (random.below(3) > 0) rig.frontier.clear();
+    else if (rig.frontier.report().seenSet.mode !== "bloom") rig.frontier.forget();
     if (random.below(40) === 0) rig.frontier.snapshot().catch(() => undefined);
     if (random.below(30) === 0) await rig.frontier.flush();
   } catch (error) {
@@ -169,38 +181,53 @@ async function settled(rig: DurableRig): Promise<void> {
 
 /**
  * Notes at the end of each group of the journal: what the clock brings about before a call is a group of its own, and a cut may
- * fall between the two.
+ * fall between the two. A frontier that was cleared has another log: to be called again after each call.
  */
-function noteGroups({ frontier }: DurableRig, note: () => void): void {
-  const { log } = coreOf(frontier);
-  if (log === undefined) throw new Error("no journal");
-  const end = log.end.bind(log);
-  log.end = () => {
-    end();
-    try {
-      note();
-    } catch (error) {
-      // Within a push: none of its ends.
-      if ((error as FrontierError).code !== "STATE_INVALID") throw error;
-    }
+function groupNoting({ frontier }: DurableRig, note: () => void): () => void {
+  const heard = new WeakSet<object>();
+  return () => {
+    const { log } = coreOf(frontier);
+    if (log === undefined) throw new Error("no journal");
+    if (heard.has(log)) return;
+    heard.add(log);
+    const end = log.end.bind(log);
+    log.end = () => {
+      end();
+      try {
+        note();
+      } catch (error) {
+        // Within a push: none of its ends.
+        if ((error as FrontierError).code !== "STATE_INVALID") throw error;
+      }
+    };
   };
 }
 
+interface Telling {
+  readonly rig: DurableRig;
+  /** The last `forget` or `clear`, once more. */
+  again: (() => unknown) | undefined;
+}
+
 /**
- * The same rig, where `forget` and `clear` are no last step: they say their word durably before they change anything, and a cut
- * between the two leaves it open which of both comes back.
+ * The same rig, where `forget` and `clear` can be said again: they say their word durably before they change anything, and a cut
+ * between the two leaves it open which of both comes back. Said once more on a disk that is well, they show the one that may be.
  */
-function noting(rig: DurableRig, isLast: () => boolean): DurableRig {
+function telling(rig: DurableRig): Telling {
   const frontier = new Proxy(rig.frontier, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
-      if ((name === "clear" || name === "forget") && isLast()) return () => 0;
-      return value.bind(target);
+      if (name !== "clear" && name !== "forget") return value.bind(target);
+      return (...parts: unknown[]): unknown => {
+        told.again = () => Reflect.apply(value, target, parts);
+        return told.again();
+      };
     },
     set: (target, name, value) => Reflect.set(target, name, value, target),
   });
-  return { ...rig, frontier };
+  const told: Telling = { rig: { ...rig, frontier }, again: undefined };
+  return told;
 }
 
 /** What every entry tells at any time; counters and the user's state are only as new as the last flush. */

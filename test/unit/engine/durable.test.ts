@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/base/clock.ts";
+import { createRandom } from "../../../src/base/random.ts";
 import type { FrontierFault } from "../../../src/engine/types.ts";
 import { killedFiles, knownOf, openRig } from "../../support/durable-rig.ts";
 import { createMemoryFiles } from "../../support/memory-files.ts";
@@ -206,6 +207,37 @@ describe("a frontier with a directory", () => {
     await rig.frontier.flush();
     const again = await openRig(killedFiles(files), createVirtualClock(0));
     expect(again.frontier.report().pending).toBe(1);
+  });
+
+  it("is cleared in one step, whenever the power goes: hosts stay owed what they were", async () => {
+    const kept = { delayMs: 70, address: "192.0.2.1" };
+    const found = new Set<number>();
+    let isOver = false;
+    for (let cut = 1; !isOver; cut++) {
+      const files = createMemoryFiles();
+      const clock = createVirtualClock(0);
+      const { frontier } = await openRig(files, clock, { defaults: { politeness: {} } });
+      Object.assign(frontier.host("h1.example"), kept);
+      frontier.pushMany(URLS);
+      frontier.pushMany(URLS);
+      await frontier.flush();
+      files.cutAt = files.changes + cut;
+      try {
+        frontier.clear();
+        isOver = true;
+      } catch (error) {
+        expect(error).toMatchObject({ code: "DISK_FAILED" });
+        expect(frontier.report().pending).toBe(40);
+      }
+      const left = files.afterCut(createRandom(cut));
+      left.remove("/dir/default/lock");
+      const again = (await openRig(left, createVirtualClock(0))).frontier;
+      const { pending, pushed, duplicate } = again.report();
+      expect({ pushed, duplicate }).toEqual({ pushed: pending * 2, duplicate: pending });
+      expect(again.host("h1.example")).toMatchObject(kept);
+      found.add(pending);
+    }
+    expect([...found].sort()).toEqual([0, 40]);
   });
 
   it("remembers in mode bloom whatever it ever saw, by the journal and by a snapshot", async () => {

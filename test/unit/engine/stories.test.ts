@@ -7,7 +7,7 @@ import { MemoryFrontier } from "../../../src/engine/frontier.ts";
 import { normalizeOptions } from "../../../src/engine/options.ts";
 import type { FrontierOptions } from "../../../src/engine/types.ts";
 import { verifyFrontier } from "../../../src/engine/verify.ts";
-import { nodeFiles } from "../../../src/persistence/files.ts";
+import { type Files, nodeFiles } from "../../../src/persistence/files.ts";
 
 const directories: string[] = [];
 
@@ -153,6 +153,28 @@ describe("records: 'full'", () => {
     expect(again.requeue({ state: "done" })).toBe(0);
     expect(again.record("https://a.example/3")?.trail).toHaveLength(1);
     await again.close();
+  });
+
+  it("keeps all stories where the disk refuses that everything goes", async () => {
+    let isFull = false;
+    const files: Files = {
+      ...nodeFiles,
+      sync(file) {
+        if (isFull) throw Object.assign(new Error("EIO"), { code: "EIO" });
+        nodeFiles.sync(file);
+      },
+    };
+    const given = { directory: temporary(), records: "full" as const, keepOpen: true };
+    const frontier = await MemoryFrontier.open({ ...normalizeOptions(given), files });
+    frontier.push("https://a.example/1");
+    frontier.poll()?.done();
+    await frontier.flush();
+    isFull = true;
+    expect(() => frontier.clear()).toThrow(expect.objectContaining({ code: "DISK_FAILED" }));
+    isFull = false;
+    expect(frontier.record("https://a.example/1")?.trail).toHaveLength(3);
+    expect(frontier.requeue({ state: "done" })).toBe(1);
+    await frontier.close();
   });
 
   it("is refused without a directory, and done records are not found without it", async () => {
