@@ -1,0 +1,85 @@
+/**
+ * EdgeOwner: what workers may decide by themselves, as the owner's thread keeps it: the facts (protocol/edge-message.ts), the
+ * generation that they hold under, and the filter of what is known.
+ *
+ *   facts change ─▶ odd generation: nobody decides ─▶ filter emptied ─▶ next even one ─▶ told to every seat
+ *
+ *   I1  A worker that decides has read the facts of the generation that stands in the crew's word.
+ *   I2  The filter says nothing of an older generation.
+ */
+import { CREW_EDGE_WORD, CREW_FILTER_OFFSET, EDGE_OFF } from "../../layout/crew.ts";
+import { attachSeenFilter, filterClear, type SeenFilter } from "../../structures/seen-filter.ts";
+import { type NormalPolicy, policyId } from "../../url/policy.ts";
+import { crewWords } from "../protocol/crew.ts";
+import { type EdgeFacts, packEdge } from "../protocol/edge-message.ts";
+import type { OwnerPort } from "./port.ts";
+import type { Seat } from "./seat.ts";
+
+export class EdgeOwner {
+  readonly filter: SeenFilter;
+  readonly #port: OwnerPort;
+  readonly #words: Int32Array;
+  #facts: EdgeFacts | undefined;
+  /** The same as seats are told it. */
+  #packed: Uint8Array | undefined;
+  #generation = EDGE_OFF;
+  #policy: NormalPolicy | undefined;
+  #policyId: string | undefined;
+  #policySerial = 0;
+
+  constructor(port: OwnerPort, memory: SharedArrayBuffer) {
+    this.#port = port;
+    this.#words = crewWords(memory);
+    this.filter = attachSeenFilter({ buffer: memory, offset: CREW_FILTER_OFFSET });
+  }
+
+  /** What is in force, for a thread that is about to sit down; undefined: workers decide nothing. */
+  get inForce(): { generation: number; packed: Uint8Array } | undefined {
+    const packed = this.#packed;
+    return packed === undefined ? undefined : { generation: this.#generation, packed };
+  }
+
+  /** Whether workers must be sent fingerprints: they make them where one policy holds for all, and always has. */
+  get needsPrint(): boolean {
+    return this.#policySerial !== 1 || this.#policyId === "";
+  }
+
+  /** Follows the frontier: new rules or a new secret are a new generation, listeners that want all turn it off. */
+  judge(seats: readonly Seat[]): void {
+    const facts = this.#port.edge();
+    if (facts === this.#facts) {
+      this.#judgePolicy();
+      return;
+    }
+    this.#generation = (this.#generation + 1) | 1;
+    Atomics.store(this.#words, CREW_EDGE_WORD, this.#generation); // odd: nobody decides
+    this.#judgePolicy();
+    if (this.#facts !== undefined) filterClear(this.filter);
+    this.#facts = facts;
+    this.#packed = facts === undefined ? undefined : packEdge(facts);
+    if (this.#packed === undefined) return;
+    this.#generation++;
+    Atomics.store(this.#words, CREW_EDGE_WORD, this.#generation); // I1, pairs with the load in Edge
+    for (const seat of seats) this.tell(seat);
+  }
+
+  tell(seat: Seat): void {
+    if (this.#packed !== undefined) seat.tellEdge(this.#generation, this.#packed);
+  }
+
+  /** For good: nobody decides any more. */
+  end(): void {
+    Atomics.store(this.#words, CREW_EDGE_WORD, EDGE_OFF);
+  }
+
+  /** Another key policy, by what it makes of URLs, is another serial. */
+  #judgePolicy(): void {
+    const policy = this.#port.keyPolicy();
+    if (policy !== undefined && policy === this.#policy) return;
+    this.#policy = policy;
+    const id = policy === undefined ? "" : policyId(policy);
+    if (id === this.#policyId) return;
+    this.#policyId = id;
+    this.#policySerial++;
+  }
+}

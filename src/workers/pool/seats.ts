@@ -1,0 +1,115 @@
+/**
+ * Seats: who sits at the shared memory, as the owner's thread sees it.
+ *
+ *            exchange, by a thread that sits down or by the owner for one of the pool
+ *   FREE ─────────────────────────────────────────────────────────────────────────▶ TAKEN
+ *     ▲                                                                               │ its thread, the last that it does
+ *     └──────── owner, once nobody writes there: lanes and words emptied ◀─────────── LEFT
+ *
+ *   I1  A seat is open here from when the owner has first seen it taken until it is cleared; what its thread sends meanwhile
+ *       lies in its lanes.
+ *   I2  Its state is the last that is cleared: who takes it finds lanes and words as new.
+ */
+import { FrontierError } from "../../base/errors.ts";
+import {
+  COMMAND_WORK,
+  CREW_SEATS,
+  LANE_CLASSES,
+  SEAT_COMMAND_WORD,
+  SEAT_FREE,
+  SEAT_LEFT,
+  SEAT_PARK_WORD,
+  SEAT_STATE_WORD,
+  SEAT_TAKEN,
+  SEAT_TAKEN_WORD,
+  SEAT_THREAD_WORD,
+} from "../../layout/crew.ts";
+import { resetLanes, seatWords } from "../protocol/crew.ts";
+import { Seat } from "./seat.ts";
+
+export class Seats {
+  readonly #memory: SharedArrayBuffer;
+  readonly #onOpen: (seat: Seat) => void;
+  readonly #list: Array<Seat | undefined> = new Array(CREW_SEATS).fill(undefined);
+  /** Those that are open, by number; another list whenever they change. */
+  #all: readonly Seat[] = [];
+
+  constructor(memory: SharedArrayBuffer, onOpen: (seat: Seat) => void) {
+    this.#memory = memory;
+    this.#onOpen = onOpen;
+  }
+
+  /** Those that are open. */
+  get all(): readonly Seat[] {
+    return this.#all;
+  }
+
+  /** The open seat of a number. */
+  at(index: number): Seat | undefined {
+    return this.#list[index];
+  }
+
+  /** A seat for a thread that the pool starts. */
+  reserve(): Seat {
+    for (let index = 0; index < CREW_SEATS; index++) {
+      const words = seatWords(this.#memory, index);
+      const before = Atomics.compareExchange(words, SEAT_STATE_WORD, SEAT_FREE, SEAT_TAKEN);
+      if (before === SEAT_FREE) return this.#open(index, true);
+    }
+    const expected = `at most ${CREW_SEATS} threads at one time`;
+    throw new FrontierError("STATE_INVALID", `threads: no free seat (expected: ${expected})`);
+  }
+
+  /** Opens the seats that threads have taken by themselves; those that their threads have left, these too. */
+  greet(): Seat[] {
+    const left: Seat[] = [];
+    for (let index = 0; index < CREW_SEATS; index++) {
+      const state = this.#stateOf(index);
+      // Who came and left in between has said what it had to say.
+      const seat =
+        this.#list[index] ?? (state === SEAT_FREE ? undefined : this.#open(index, false));
+      // The pool clears the seats of its own threads, once they are gone.
+      if (seat?.isOwn === false && state === SEAT_LEFT) left.push(seat);
+    }
+    return left;
+  }
+
+  /** Whether threads have sat down, or left, of which nothing is known here. */
+  hasNews(): boolean {
+    for (let index = 0; index < CREW_SEATS; index++) {
+      const state = this.#stateOf(index);
+      const seat = this.#list[index];
+      if (seat === undefined ? state !== SEAT_FREE : !seat.isOwn && state === SEAT_LEFT)
+        return true;
+    }
+    return false;
+  }
+
+  /** Makes a seat ready for the next. Its thread is gone, and what it had published was copied out. */
+  clear({ index, words }: Seat): void {
+    this.#put(index, undefined);
+    for (let each = 0; each < LANE_CLASSES; each++) words[SEAT_TAKEN_WORD + each] = 0;
+    words.fill(0, SEAT_THREAD_WORD, SEAT_TAKEN_WORD);
+    resetLanes(this.#memory, index);
+    Atomics.store(words, SEAT_COMMAND_WORD, COMMAND_WORK);
+    Atomics.store(words, SEAT_PARK_WORD, 0);
+    Atomics.store(words, SEAT_STATE_WORD, SEAT_FREE); // I2, pairs with the exchange in takeSeat
+  }
+
+  #stateOf(index: number): number {
+    const words = this.#list[index]?.words ?? seatWords(this.#memory, index);
+    return Atomics.load(words, SEAT_STATE_WORD); // pairs with takeSeat and leave
+  }
+
+  #open(index: number, isOwn: boolean): Seat {
+    const seat = new Seat(this.#memory, index, isOwn);
+    this.#put(index, seat);
+    this.#onOpen(seat);
+    return seat;
+  }
+
+  #put(index: number, seat: Seat | undefined): void {
+    this.#list[index] = seat;
+    this.#all = this.#list.filter((one) => one !== undefined);
+  }
+}
