@@ -16,7 +16,7 @@ export interface Clock {
 /** Longest setTimeout that Node keeps (2³¹ − 1 ms); longer waits are taken in steps. */
 const TIMEOUT_MS_MAX = 2_147_483_647;
 
-/** The machine's clock. A scheduled wait does not keep the process alive unless `keepAlive`. */
+/** The machine's clock. A scheduled wait keeps the process alive. */
 export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -31,6 +31,23 @@ export function createSystemClock(): Clock {
       return () => clearTimeout(handle);
     },
   };
+}
+
+/**
+ * Runs `fn` once so many milliseconds have passed, whatever the machine's clock is set to meanwhile; returns its cancellation.
+ * Where it does not keep the process alive, it may never run.
+ */
+export function after(ms: number, fn: () => void, keepsAlive = true): () => void {
+  let leftMs = ms;
+  let handle: NodeJS.Timeout;
+  const arm = (): void => {
+    const stepMs = Math.min(leftMs, TIMEOUT_MS_MAX);
+    leftMs -= stepMs;
+    handle = setTimeout(() => (leftMs > 0 ? arm() : fn()), Math.ceil(stepMs));
+    if (!keepsAlive) handle.unref();
+  };
+  arm();
+  return () => clearTimeout(handle);
 }
 
 /** A clock that moves only by `advance`; what was scheduled runs in order of time, then of scheduling. */

@@ -21,6 +21,7 @@
  *  100  handling     worker              handlers at work
  *  101  refused      worker              links dropped at the edge
  *  102  full         worker              1: it waits for room in the inbound ring
+ *  103  pulse        worker              waits begun at this word, by which the owner hears that it lives
  *  104  taken        worker              one word per class: leases begun, counted round 2³²
  *  192 …             lanes outward, one per class, then the inbound ring (layout/spsc-lane.ts)
  */
@@ -60,6 +61,7 @@ export const SEAT_COMPLETED_WORD = 99;
 export const SEAT_HANDLING_WORD = 100;
 export const SEAT_REFUSED_WORD = 101;
 export const SEAT_FULL_WORD = 102;
+export const SEAT_PULSE_WORD = 103;
 export const SEAT_TAKEN_WORD = 104;
 
 export const SEAT_FREE = 0;

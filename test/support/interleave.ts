@@ -3,6 +3,7 @@
  * generator, and each access to shared memory a step. The explorer then runs the threads in every order there is.
  *
  *   Atomics.x(…), reads and writes of slots ─▶ one step each        Atomics.wait ─▶ sleeps until notified
+ *   Atomics.waitAsync ─▶ a wait of its thread, until notified       kill ─▶ no step more, and no wait of that thread
  *   two schedules that lead to equal memory and equal histories of all threads are one
  *
  * Memory is sequentially consistent here, as Atomics are; a plain access is a step of its own, so that a publish that
@@ -24,13 +25,28 @@ export interface World {
   check(): void;
 }
 
-interface Machine {
+export interface Machine {
   /** The thread whose step is being made. */
   current: number;
   /** What each thread has seen so far. */
   readonly logs: string[];
   /** [words, index] that a thread sleeps on; undefined: awake. */
   readonly sleeps: Array<{ words: Int32Array; at: number } | undefined>;
+  /** Waits that do not sleep, oldest first. */
+  readonly waits: Wait[];
+  readonly killed: Set<number>;
+}
+
+interface Wait {
+  readonly words: Int32Array;
+  readonly at: number;
+  readonly thread: number;
+}
+
+/** Ends a thread between two of its steps. */
+export function kill(machine: Machine, thread: number): void {
+  machine.killed.add(thread);
+  machine.waits.splice(0, Infinity, ...machine.waits.filter((one) => one.thread !== thread));
 }
 
 /** Shared accesses that are no Atomics: the receiver's name. */
@@ -80,12 +96,17 @@ export function explore(make: (machine: Machine) => World, statesMax = 100_000):
   const seen = new Set<string>();
   const stack: number[][] = [[]];
   for (let order = stack.pop(); order !== undefined; order = stack.pop()) {
-    const machine: Machine = { current: -1, logs: [], sleeps: [] };
+    const machine: Machine = {
+      ...{ current: -1, logs: [], sleeps: [], waits: [], killed: new Set() },
+    };
     const world = make(machine);
     const ended = world.threads.map(() => false);
     machine.logs.push(...world.threads.map(() => ""));
     try {
-      for (const thread of order) ended[thread] = step(world, machine, thread);
+      for (const thread of order) {
+        ended[thread] = step(world, machine, thread);
+        for (const dead of machine.killed) ended[dead] = true;
+      }
       const awake = ended.flatMap((isOver, at) => (isOver || machine.sleeps[at] ? [] : [at]));
       if (awake.length === 0) {
         if (ended.includes(false)) throw new Error("a thread sleeps and nobody will wake it");
@@ -93,7 +114,8 @@ export function explore(make: (machine: Machine) => World, statesMax = 100_000):
         continue;
       }
       const asleep = machine.sleeps.map(Boolean).join();
-      const key = [world.key(), ...machine.logs, ended.join(), asleep].join("|");
+      const waits = machine.waits.map(({ at, thread }) => `${thread}@${at}`).join();
+      const key = [world.key(), ...machine.logs, ended.join(), asleep, waits].join("|");
       if (seen.has(key)) continue;
       seen.add(key);
       if (seen.size > statesMax) throw new Error(`more than ${statesMax} states`);
@@ -138,10 +160,28 @@ function atomicsOf(machine: Machine) {
       machine.sleeps[machine.current] = { words, at };
       return "ok";
     },
-    notify: (words: Int32Array, at: number) => {
-      const sleeper = machine.sleeps.findIndex((one) => one?.words === words && one.at === at);
-      if (sleeper >= 0) machine.sleeps[sleeper] = undefined;
-      return sleeper >= 0 ? 1 : 0;
+    compareExchange: (words: Int32Array, at: number, expected: number, value: number) => {
+      const before = words[at];
+      if (before === expected) words[at] = value;
+      return before;
+    },
+    waitAsync: (words: Int32Array, at: number, value: number) => {
+      if (words[at] !== value) return { async: false, value: "not-equal" };
+      machine.waits.push({ words, at, thread: machine.current });
+      return { async: true, value: undefined };
+    },
+    notify: (words: Int32Array, at: number, most = Number.POSITIVE_INFINITY) => {
+      const isHere = (one: { words: Int32Array; at: number } | undefined): boolean =>
+        one?.words === words && one.at === at;
+      let woken = 0;
+      for (; woken < most; woken++) {
+        const sleeper = machine.sleeps.findIndex(isHere);
+        const wait = machine.waits.findIndex(isHere);
+        if (sleeper >= 0) machine.sleeps[sleeper] = undefined;
+        else if (wait >= 0) machine.waits.splice(wait, 1);
+        else break;
+      }
+      return woken;
     },
   };
 }

@@ -74,6 +74,13 @@ export function fills() {
   for (;;) kept.push(new Array(100_000).fill(kept.length));
 }
 
+/** Sets this thread's clock back by an hour, and never ends. */
+export async function turnsBack() {
+  const { now } = Date;
+  Date.now = () => now() - 3_600_000;
+  await never();
+}
+
 export async function waits(_lease, { signal }) {
   while (!signal.aborted) await later(5);
 }

@@ -63,6 +63,22 @@ const jobs = {
     await later(10);
     process.exit(1);
   },
+  /** Takes what there is, says so, and goes without a word in the way that it is told; `word` tells it when. */
+  async goes({ max, how, word: buffer }) {
+    const word = new Int32Array(buffer);
+    const leases = await port.take({ max });
+    parentPort.postMessage(leases.length);
+    if (how === "spins") for (;;);
+    while (Atomics.load(word, 0) === 0) await later(5);
+    if (how === "exits") process.exit(1);
+    if (how === "throws")
+      setImmediate(() => {
+        throw new Error("uncaught");
+      });
+    const kept = [];
+    while (how === "fills") kept.push(new Array(100_000).fill(kept.length));
+    await later(600_000);
+  },
   /** Takes and closes: what was not settled goes back. */
   async leave({ max }) {
     const leases = await port.take({ max });

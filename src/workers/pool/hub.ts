@@ -15,7 +15,7 @@
  *   I6  Who pushes looks at the phase after it has published; closing looks at the rings after it has said so: what was
  *       answered "queued" is seen by the one, or the pusher sees the other.
  */
-import { createSystemClock } from "../../base/clock.ts";
+import { after, createSystemClock } from "../../base/clock.ts";
 import { FrontierError } from "../../base/errors.ts";
 import {
   COMMAND_STOP,
@@ -27,6 +27,7 @@ import {
   PHASE_RUNNING,
   SEAT_COMMAND_WORD,
   SEAT_PARK_WORD,
+  SEAT_THREAD_WORD,
 } from "../../layout/crew.ts";
 import { unpark } from "../../memory/parking.ts";
 import type { SeenFilter } from "../../structures/seen-filter.ts";
@@ -94,6 +95,7 @@ export class Hub {
       seats: this.#seats,
       clock: this.#clock,
       onStuck: ({ index }) => this.onStuck?.(index),
+      onGone: (seat) => this.#lose(seat),
       onSwept: () => this.#turn(),
     });
     this.#waiting = createWaiting(this.#words, CREW_PARK_WORD, () => this.#turn());
@@ -258,6 +260,14 @@ export class Hub {
     return false;
   }
 
+  /** A thread of one's own has died. */
+  #lose(seat: Seat): void {
+    const thread = (seat.words[SEAT_THREAD_WORD] as number) - 1;
+    const cause = new Error(`thread ${thread}: gone (expected: its port to be closed)`);
+    this.port.fault({ kind: "handler", stage: "worker", cause });
+    void this.bury(seat, "died");
+  }
+
   /** Threads that have come or gone by themselves. */
   #greet(): void {
     for (const seat of this.#seats.greet()) void this.bury(seat, LEFT);
@@ -294,7 +304,7 @@ export class Hub {
   /** The disk is full: what could not be applied is held, and tried again (I3). */
   #block(): false {
     this.#blockedUntil = this.#clock.monotonic() + AGAIN_MS;
-    this.#clock.schedule(this.#clock.now() + AGAIN_MS, () => this.wake());
+    after(AGAIN_MS, () => this.wake());
     return false;
   }
 

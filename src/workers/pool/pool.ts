@@ -12,7 +12,7 @@
  */
 import { Piscina } from "piscina";
 import type { Worker } from "node:worker_threads";
-import { createSystemClock } from "../../base/clock.ts";
+import { after } from "../../base/clock.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import {
   CREW_SEATS,
@@ -94,7 +94,6 @@ export class WorkerPool {
   readonly #settings: PoolSettings;
   readonly #hub: Hub;
   readonly #piscina: Piscina;
-  readonly #clock = createSystemClock();
   readonly #members = new Set<Member>();
   /** Counters of threads that are gone. */
   readonly #past: number[] = [0, 0, 0, 0, 0];
@@ -278,7 +277,7 @@ export class WorkerPool {
     const all = Promise.all(members.map(({ gone }) => gone));
     let cancel: (() => void) | undefined;
     const late = new Promise<void>((resolve) => {
-      cancel = this.#clock.schedule(this.#clock.now() + ABORT_MS, resolve);
+      cancel = after(ABORT_MS, resolve);
     });
     await Promise.race([all, late]);
     cancel?.();

@@ -28,6 +28,7 @@ import {
 } from "../protocol/lease-message.ts";
 import { writeEdge } from "../protocol/edge-message.ts";
 import { pack } from "../protocol/pack.ts";
+import { listen, PULSE_GONE, PULSE_LIVES, PULSE_WAITS, pulseLeft } from "../protocol/seating.ts";
 import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
 import type { OwnedLease } from "./port.ts";
 
@@ -36,6 +37,8 @@ export const WINDOW_MAX = 256;
 const WINDOW_START = 4;
 /** A lease that waits longer than this at a worker was handed out too early. */
 const WINDOW_MS = 10;
+/** How often a thread of one's own is asked whether it lives; four times as long for each time that it had no time to answer. */
+const PULSE_MS = 250;
 
 export interface Entry {
   readonly id: number;
@@ -74,6 +77,9 @@ export class Seat {
   #markedAt = 0;
   #last: number[] | undefined;
   #cancelledAt = 0;
+  /** Waits at its pulse that were woken, and when the last one was. */
+  #woken = 0;
+  #askedAt = 0;
 
   constructor(memory: SharedArrayBuffer, index: number, isOwn: boolean) {
     this.index = index;
@@ -127,6 +133,16 @@ export class Seat {
     // In blocks: a worker that has half of its window left is not woken for one more.
     const room = this.window - untaken;
     return room * 2 >= this.window ? room : 0;
+  }
+
+  /** Whether its thread is gone without a word; asks it, where that is due (I3 of seating). Never of one of the pool. */
+  isGone(nowMs: number): boolean {
+    const left = pulseLeft(this.words, this.#woken);
+    if (nowMs - this.#askedAt < PULSE_MS * 4 ** (PULSE_WAITS - left)) return false;
+    this.#askedAt = nowMs;
+    const said = listen(this.words, this.#woken);
+    if (said === PULSE_LIVES) this.#woken = (this.#woken + 1) | 0;
+    return said === PULSE_GONE;
   }
 
   /** Whether leases are out, or a cancelled one was not heard of yet. */

@@ -2,29 +2,19 @@
  * Seats: who sits at the shared memory, as the owner's thread sees it.
  *
  *            exchange, by a thread that sits down or by the owner for one of the pool
- *   FREE ─────────────────────────────────────────────────────────────────────────▶ TAKEN
- *     ▲                                                                               │ its thread, the last that it does
- *     └──────── owner, once nobody writes there: lanes and words emptied ◀─────────── LEFT
+ *   FREE ─────────────────────────────────────────────────────────────────────────▶ TAKEN ───┐ its thread died (seating.ts,
+ *     ▲                                                                               │      │ or the pool heard its exit)
+ *     │                                             its thread, the last that it does │      │
+ *     └──────── owner, once nobody writes there: lanes and words emptied ◀─────────── LEFT ◀─┘
  *
  *   I1  A seat is open here from when the owner has first seen it taken until it is cleared; what its thread sends meanwhile
  *       lies in its lanes.
  *   I2  Its state is the last that is cleared: who takes it finds lanes and words as new.
  */
 import { FrontierError } from "../../base/errors.ts";
-import {
-  COMMAND_WORK,
-  CREW_SEATS,
-  LANE_CLASSES,
-  SEAT_COMMAND_WORD,
-  SEAT_FREE,
-  SEAT_LEFT,
-  SEAT_PARK_WORD,
-  SEAT_STATE_WORD,
-  SEAT_TAKEN,
-  SEAT_TAKEN_WORD,
-  SEAT_THREAD_WORD,
-} from "../../layout/crew.ts";
+import { CREW_SEATS, SEAT_FREE, SEAT_LEFT } from "../../layout/crew.ts";
 import { resetLanes, seatWords } from "../protocol/crew.ts";
+import { emptySeat, freeSeat, seatState, sitDown } from "../protocol/seating.ts";
 import { Seat } from "./seat.ts";
 
 export class Seats {
@@ -52,9 +42,7 @@ export class Seats {
   /** A seat for a thread that the pool starts. */
   reserve(): Seat {
     for (let index = 0; index < CREW_SEATS; index++) {
-      const words = seatWords(this.#memory, index);
-      const before = Atomics.compareExchange(words, SEAT_STATE_WORD, SEAT_FREE, SEAT_TAKEN);
-      if (before === SEAT_FREE) return this.#open(index, true);
+      if (sitDown(seatWords(this.#memory, index))) return this.#open(index, true);
     }
     const expected = `at most ${CREW_SEATS} threads at one time`;
     throw new FrontierError("STATE_INVALID", `threads: no free seat (expected: ${expected})`);
@@ -88,17 +76,13 @@ export class Seats {
   /** Makes a seat ready for the next. Its thread is gone, and what it had published was copied out. */
   clear({ index, words }: Seat): void {
     this.#put(index, undefined);
-    for (let each = 0; each < LANE_CLASSES; each++) words[SEAT_TAKEN_WORD + each] = 0;
-    words.fill(0, SEAT_THREAD_WORD, SEAT_TAKEN_WORD);
+    emptySeat(words);
     resetLanes(this.#memory, index);
-    Atomics.store(words, SEAT_COMMAND_WORD, COMMAND_WORK);
-    Atomics.store(words, SEAT_PARK_WORD, 0);
-    Atomics.store(words, SEAT_STATE_WORD, SEAT_FREE); // I2, pairs with the exchange in takeSeat
+    freeSeat(words); // I2
   }
 
   #stateOf(index: number): number {
-    const words = this.#list[index]?.words ?? seatWords(this.#memory, index);
-    return Atomics.load(words, SEAT_STATE_WORD); // pairs with takeSeat and leave
+    return seatState(this.#list[index]?.words ?? seatWords(this.#memory, index));
   }
 
   #open(index: number, isOwn: boolean): Seat {

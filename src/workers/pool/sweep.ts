@@ -1,14 +1,19 @@
 /**
- * Sweep: while leases are out, looks now and then which have run out, takes those from their workers, and finds the workers that
- * do not look up any more. What is judged is the frontier's clock; how often, the machine's.
+ * Sweep: looks now and then which leases have run out, takes those from their workers, and finds the threads that do not look up
+ * any more or are gone. What is judged is the frontier's clock; how often, the machine's, by what has passed and not by what it is
+ * set to.
+ *
+ *   leases are out                        every SWEEP_MS
+ *   else, threads of one's own sit here   every IDLE_MS; the process does not live on for it
+ *   else                                  not at all
  */
-import type { Clock } from "../../base/clock.ts";
+import { after, type Clock } from "../../base/clock.ts";
 import type { OwnerPort } from "./port.ts";
 import type { Seat } from "./seat.ts";
 import type { Seats } from "./seats.ts";
 
-/** How often leases out are looked at for having run out. */
 const SWEEP_MS = 250;
+const IDLE_MS = 1_000;
 /** Leases that one sweep takes from workers. */
 const SWEEP_CANCELS = 512;
 /** A cancelled lease whose worker has not looked up after this: its thread hangs. */
@@ -21,6 +26,8 @@ export interface Sweeping {
   readonly clock: Clock;
   /** A thread of the pool hangs. */
   readonly onStuck: (seat: Seat) => void;
+  /** A thread of one's own is gone. */
+  readonly onGone: (seat: Seat) => void;
   /** After each sweep. */
   readonly onSwept: () => void;
 }
@@ -28,19 +35,29 @@ export interface Sweeping {
 export class Sweep {
   readonly #parts: Sweeping;
   #cancel: (() => void) | undefined;
+  /** The one to come is an idle one. */
+  #isIdle = false;
 
   constructor(parts: Sweeping) {
     this.#parts = parts;
   }
 
-  /** Sees to it that there is a sweep to come while leases are out. */
+  /** Sees to it that there is a sweep to come, as often as there is reason to. */
   arm(inMs = SWEEP_MS): void {
-    const { clock, seats } = this.#parts;
-    if (this.#cancel !== undefined || !seats.all.some(({ isOut }) => isOut)) return;
-    this.#cancel = clock.schedule(clock.now() + inMs, () => {
-      this.#cancel = undefined;
-      this.#run();
-    });
+    const { all } = this.#parts.seats;
+    const isIdle = !all.some(({ isOut }) => isOut);
+    if (this.#cancel !== undefined && (isIdle || !this.#isIdle)) return;
+    if (isIdle && all.every(({ isOwn }) => isOwn)) return;
+    this.#cancel?.();
+    this.#isIdle = isIdle;
+    this.#cancel = after(
+      isIdle ? IDLE_MS : inMs,
+      () => {
+        this.#cancel = undefined;
+        this.#run();
+      },
+      !isIdle,
+    );
   }
 
   end(): void {
@@ -48,7 +65,7 @@ export class Sweep {
   }
 
   #run(): void {
-    const { clock, port, seats, onStuck, onSwept } = this.#parts;
+    const { clock, port, seats, onStuck, onGone, onSwept } = this.#parts;
     const nowMs = port.clock.now();
     const monotonicMs = clock.monotonic();
     let left = SWEEP_CANCELS;
@@ -60,7 +77,9 @@ export class Sweep {
         seat.entries.delete(entry.id);
       }
       seat.flush();
-      if (seat.isOwn && seat.isStuck(monotonicMs, STUCK_MS)) onStuck(seat);
+      const isStuck = seat.isStuck(monotonicMs, STUCK_MS);
+      if (seat.isOwn && isStuck) onStuck(seat);
+      if (!seat.isOwn && seat.isGone(monotonicMs)) onGone(seat);
     }
     if (left < 0) this.arm(0);
     onSwept();

@@ -11,7 +11,7 @@
  * never waits keeps back neither what others have ended nor what is more urgent.
  */
 import { threadId } from "node:worker_threads";
-import { createSystemClock } from "../../base/clock.ts";
+import { after, createSystemClock } from "../../base/clock.ts";
 import {
   SEAT_ACCEPTED_WORD,
   SEAT_COMPLETED_WORD,
@@ -214,7 +214,7 @@ class Attendant {
     this.#active.set(lease.id, visit);
     const { timeoutMs } = this.#task;
     if (timeoutMs !== undefined) {
-      visit.untime = this.#clock.schedule(this.#clock.now() + timeoutMs, () => this.#hurry(visit));
+      visit.untime = after(timeoutMs, () => this.#hurry(visit));
     }
     result.then(
       () => this.#ended(visit, undefined, false),
@@ -225,9 +225,7 @@ class Attendant {
   /** The handler's time is over: it is told so, and its lease is a retry once it has ended, or a little later. */
   #hurry(visit: Visit): void {
     visit.isOverdue = true;
-    visit.untime = this.#clock.schedule(this.#clock.now() + SETTLE_MS, () => {
-      this.#ended(visit, undefined, false);
-    });
+    visit.untime = after(SETTLE_MS, () => this.#ended(visit, undefined, false));
     if (!visit.lease.isSettled) {
       this.#desk.forget(visit.lease);
       visit.isUnsettled = true;

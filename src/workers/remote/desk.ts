@@ -22,11 +22,7 @@ import {
   PHASE_RUNNING,
   SEAT_CALLED_WORD,
   SEAT_COMMAND_WORD,
-  SEAT_FREE,
-  SEAT_LEFT,
   SEAT_REFUSED_WORD,
-  SEAT_STATE_WORD,
-  SEAT_TAKEN,
   SEAT_THREAD_WORD,
 } from "../../layout/crew.ts";
 import {
@@ -67,6 +63,7 @@ import {
 } from "../protocol/lease-message.ts";
 import { pack } from "../protocol/pack.ts";
 import { NOTHING_DROPPED, writeResult } from "../protocol/result-message.ts";
+import { sitDown, standUp } from "../protocol/seating.ts";
 import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
 import { createEdge, type Edge, type Page, siftLinks, takeFacts } from "./edge.ts";
 import { createPrinter, type Printer } from "./printer.ts";
@@ -293,7 +290,7 @@ export class Desk implements RemoteDesk {
     if (this.#isClosed) return;
     this.flush();
     this.#isClosed = true;
-    Atomics.store(this.seat, SEAT_STATE_WORD, SEAT_LEFT); // pairs with the owner's load
+    standUp(this.seat);
     unpark(this.crew, CREW_PARK_WORD);
   }
 
@@ -400,9 +397,7 @@ export class Desk implements RemoteDesk {
 export function takeSeat(handle: CrewHandle): number {
   openCrew(handle);
   for (let seat = 0; seat < CREW_SEATS; seat++) {
-    const words = seatWords(handle.memory, seat);
-    const before = Atomics.compareExchange(words, SEAT_STATE_WORD, SEAT_FREE, SEAT_TAKEN);
-    if (before === SEAT_FREE) return seat;
+    if (sitDown(seatWords(handle.memory, seat))) return seat;
   }
   const expected = `at most ${CREW_SEATS} threads attached at one time`;
   throw new FrontierError("STATE_INVALID", `attach: no free seat (expected: ${expected})`);

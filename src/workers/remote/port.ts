@@ -3,10 +3,11 @@
  * has laid out for it.
  */
 import { MessageChannel, threadId } from "node:worker_threads";
-import { createSystemClock } from "../../base/clock.ts";
+import { after } from "../../base/clock.ts";
 import { misuse } from "../../base/errors.ts";
 import { SEAT_PARK_WORD } from "../../layout/crew.ts";
-import type { CrewHandle } from "../protocol/crew.ts";
+import { type CrewHandle, seatWords } from "../protocol/crew.ts";
+import { beat, PULSE_WAITS, standUp } from "../protocol/seating.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
 import { Desk, takeSeat } from "./desk.ts";
 import type { PushAnswer, RequestLike, WorkerLease } from "./worker-lease.ts";
@@ -26,14 +27,19 @@ export function attach(handle: CrewHandle): WorkerPort {
   if (typeof handle !== "object" || handle === null || !("memory" in handle)) {
     throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() gave");
   }
-  return new WorkerPort(handle, takeSeat(handle));
+  const seat = takeSeat(handle);
+  try {
+    return new WorkerPort(handle, seat);
+  } catch (cause) {
+    standUp(seatWords(handle.memory, seat));
+    throw cause;
+  }
 }
 
 export class WorkerPort {
   readonly #desk: Desk;
   readonly #waiting: Waiting;
   readonly #waiters: Waiter[] = [];
-  readonly #clock = createSystemClock();
   readonly #closings: Array<() => void> = [];
   #isClosing = false;
   /** Holds the thread's event loop while somebody waits. */
@@ -41,6 +47,8 @@ export class WorkerPort {
 
   /** @internal */
   constructor(handle: CrewHandle, seat: number) {
+    const words = seatWords(handle.memory, seat);
+    for (let wait = 0; wait < PULSE_WAITS; wait++) this.#beat(words);
     this.#desk = new Desk(handle, seat, threadId);
     this.#waiting = createWaiting(this.#desk.seat, SEAT_PARK_WORD, () => this.#wake());
     this.#hold.on("message", () => undefined);
@@ -76,7 +84,6 @@ export class WorkerPort {
     const isOver = this.#desk.isClosed || this.#isClosing || timeoutMs === 0;
     if (leases.length > 0 || isOver) return Promise.resolve(leases);
     return new Promise((resolve, reject) => {
-      const clock = this.#clock;
       const leave = (): void => {
         const at = this.#waiters.indexOf(waiter);
         if (at >= 0) this.#waiters.splice(at, 1);
@@ -86,7 +93,7 @@ export class WorkerPort {
       const cancel =
         timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY
           ? undefined
-          : clock.schedule(clock.now() + timeoutMs, () => {
+          : after(timeoutMs, () => {
               leave();
               resolve([]);
             });
@@ -127,6 +134,13 @@ export class WorkerPort {
       this.#closings.push(resolve);
       this.#hold.ref();
       this.#wake();
+    });
+  }
+
+  /** The owner hears by this that the thread lives, for as long as it sits here. */
+  #beat(words: Int32Array): void {
+    void beat(words).then(() => {
+      if (!this.#desk.isClosed) this.#beat(words);
     });
   }
 

@@ -181,6 +181,16 @@ describe("a pool of worker threads", () => {
     });
   });
 
+  it("ends a handler in time though the machine's clock is set back meanwhile", async () => {
+    const options = { threads: 1, concurrency: 2, timeoutMs: 20 };
+    await withPool({ pool: options }, async ({ frontier, pool }) => {
+      frontier.push({ url: "http://a.test/", handler: "turnsBack", maxAttempts: 2 });
+      frontier.push({ url: "http://b.test/", handler: "never", maxAttempts: 2 });
+      await pool.run();
+      expect(frontier.report()).toMatchObject({ failed: 2, retried: 2 });
+    });
+  });
+
   it("counts a host as taken until its handler has ended, whatever it does", async () => {
     const hosts = 4;
     const busy = new Int32Array(new SharedArrayBuffer((hosts + 2) * 4));

@@ -1,0 +1,48 @@
+/** How the owner asks a thread of one's own whether it lives: seldom where it has no time to answer, and never in error. */
+import { describe, expect, it } from "vitest";
+import { Seat } from "../../../../src/workers/pool/seat.ts";
+import { createCrewMemory, seatWords } from "../../../../src/workers/protocol/crew.ts";
+import { beat, emptySeat, PULSE_WAITS } from "../../../../src/workers/protocol/seating.ts";
+import { until } from "../../../support/pool.ts";
+
+/** A seat whose thread is this one: it waits again when it gets to it. */
+function alive() {
+  const memory = createCrewMemory(4);
+  const seat = new Seat(memory, 0, false);
+  const words = seatWords(memory, 0);
+  let heard = 0;
+  const beatOn = (): void => {
+    void beat(words).then(() => {
+      heard++;
+      beatOn();
+    });
+  };
+  for (let wait = 0; wait < PULSE_WAITS; wait++) beatOn();
+  return { seat, words, heard: () => heard };
+}
+
+const someTurns = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+};
+
+describe("the pulse of a seat", () => {
+  it("is felt ever less often while its thread is busy, which is never taken for dead (I1, I3)", async () => {
+    const { seat, words, heard } = alive();
+    /** A sweep every 50 ms; this function holds the thread, so that no wait begins anew meanwhile. */
+    const sweep = (fromMs: number, toMs: number): void => {
+      for (let ms = fromMs; ms < toMs; ms += 50) if (seat.isGone(ms)) expect(ms).toBe("alive");
+    };
+    sweep(0, 10_000); // at 250, 1,250 and 5,250 ms
+    await until(() => heard() >= 3, "three answers");
+    await someTurns();
+    expect(heard()).toBe(3);
+    // It had time: it waits again, and is asked as at first.
+    sweep(10_000, 11_000);
+    await until(() => heard() >= 4, "one more");
+    await someTurns();
+    expect(heard()).toBe(4);
+    sweep(11_000, 12_000_000); // for hours, until no wait is left
+    await until(() => heard() >= 4 + PULSE_WAITS, "all of them");
+    emptySeat(words);
+  });
+});
