@@ -75,14 +75,14 @@ export class MemoryFrontier implements Frontier {
   readonly #desk: Desk;
   readonly #hooks: RuntimeHooks;
   readonly #sharing: Sharing;
-
   /** Secret of the keyed hash, where files name identities by it. */
   #secret: Uint32Array | undefined;
-  /** In memory, as they were given last; undefined: none ever were. */
+  /** In memory, as given last; undefined: none ever were. */
   #rulesNow: Settings["rulesGiven"];
   #keeper: RecordKeeper | undefined;
   /** The last file that was asked for. */
   #written: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | undefined;
 
   /** Opens a frontier; with a directory, what that holds goes on. */
   static async open(settings: Settings): Promise<MemoryFrontier> {
@@ -428,11 +428,26 @@ export class MemoryFrontier implements Frontier {
     if (discard !== undefined && typeof discard !== "boolean") {
       throw misuse("ARGUMENT_INVALID", "options.discard", discard, "true or false");
     }
-    const closing = this.#sharing.close();
-    if (closing !== undefined) await closing;
-    const { durable, isClosed } = this.#life;
-    if (durable !== undefined && !isClosed) await durable.close(discard ?? false);
-    this.#life.close();
+    this.#closing ??= this.#closeAll(discard ?? false);
+    await this.#closing;
+  }
+
+  /** Threads first: what they have published comes in. Where the disk refuses the last words it stays open. */
+  async #closeAll(isDiscard: boolean): Promise<void> {
+    const life = this.#life;
+    try {
+      const closing = this.#sharing.close();
+      if (closing !== undefined) await closing;
+      if (life.durable !== undefined) {
+        life.shut();
+        await life.durable.close(isDiscard);
+      }
+      life.close();
+    } catch (error) {
+      this.#closing = undefined;
+      life.reopen();
+      throw error;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,10 @@
 /**
  * Life: status, waiters and timers of one frontier.
  *
- *   opening ─▶ running ⇄ paused      running ─▶ draining ─▶ running      any ─▶ stopping ─▶ stopped
+ *   opening ─▶ running ⇄ paused ⇄ draining ⇄ running      any ─▶ stopping ─▶ stopped
+ *
+ * What each call answers in each status stands in docs/guides/embedding.md. stopping is closed to callers already: what still
+ * came in would have to be made durable, and who keeps pushing would never let it end.
  *
  * Every public call is `begin` … `end`. `end` serves those who wait, tells edges (empty, ready, idle, finished) and
  * arms one timer, only while somebody waits for a clock.
@@ -60,6 +63,8 @@ export class Life {
   /** Sources being pushed from: not finished while there are any. */
   sources = 0;
   #runtime: Runtime | undefined;
+  /** What it was before it was shut. */
+  #shut: { readonly runtime: Runtime; readonly status: FrontierStatus } | undefined;
   #take: ((core: Core, max: number, nowMs: number) => Lease[]) | undefined;
   readonly #waiters: Waiter[] = [];
   readonly #rooms: Room[] = [];
@@ -243,14 +248,31 @@ export class Life {
     });
   }
 
-  close(): void {
+  /** Closed to every caller from here on, while files may still have to be written; `reopen` takes it back. */
+  shut(): void {
     if (this.#runtime === undefined) return;
+    this.#shut = { runtime: this.#runtime, status: this.status };
     this.#become("stopping");
     this.#runtime = undefined;
     this.#disarm();
     this.#sendHome();
     for (const { resolve } of this.#rooms.splice(0)) resolve();
     for (const resolve of this.#drains.splice(0)) resolve();
+    this.events.flush();
+  }
+
+  /** The disk refused the last words: open as before, for the caller to try again. */
+  reopen(): void {
+    if (this.#shut === undefined) return;
+    this.#runtime = this.#shut.runtime;
+    this.#become(this.#shut.status);
+    this.#shut = undefined;
+    this.end(this.clock.now());
+  }
+
+  close(): void {
+    this.shut();
+    this.#shut = undefined;
     this.#become("stopped");
     this.events.flush();
   }

@@ -442,8 +442,11 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   forget(filter?: { epoch?: string }): number;
   clear(): void;
   state: Record<string, unknown>;
+  /** No hand-outs until `resume`, also where it drains; pushes and results go on. What each call answers in each status: docs/guides/embedding.md. */
   pause(): void;
+  /** Hand-outs go on, whatever had stopped them by hand or by the breaker; drains that were asked for resolve. */
   resume(): void;
+  /** No hand-outs until `resume`; resolves when no lease is out, or nothing waits for that any more: `resume`, `close`. */
   drain(): Promise<void>;
   flush(): Promise<void>;
   /**
@@ -463,5 +466,9 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   snapshot(options?: { path?: string }): Promise<SnapshotInfo>;
   /** For `attach` in other threads: give it to a Worker as workerData, or post it. */
   share(): FrontierHandle;
+  /**
+   * Takes in what threads have published, then nothing more; resolves when all is durable and the lock given back. Rejects with what
+   * the disk said where it refuses the last words: the frontier is open as before then.
+   */
   close(options?: { discard?: boolean }): Promise<void>;
 }

@@ -55,6 +55,34 @@ describe("a frontier with a directory", () => {
     expect(whole.frontier.report().pending).toBe(41);
   });
 
+  it("is open as before where the disk refuses the last words of a close, and closes when it has room", async () => {
+    const files = createMemoryFiles();
+    const { frontier } = await openRig(files, createVirtualClock(0));
+    const told: string[] = [];
+    frontier.on("status", ({ from, to }) => told.push(`${from} ${to}`));
+    frontier.pushMany(URLS);
+    frontier.pause();
+    files.capacity = 0;
+    const closing = frontier.close();
+    expect([frontier.status, frontier.push("https://x.example/").status]).toEqual([
+      "stopping",
+      "closed",
+    ]);
+    await expect(closing).rejects.toMatchObject({ code: "DISK_FULL" });
+    expect([frontier.status, frontier.report().pending]).toEqual(["paused", URLS.length]);
+    frontier.resume();
+    expect(frontier.pollMany(3)).toHaveLength(3);
+    files.capacity = Number.POSITIVE_INFINITY;
+    await frontier.close();
+    expect(told).toEqual([
+      ...["running paused", "paused stopping", "stopping paused", "paused running"],
+      ...["running stopping", "stopping stopped"],
+    ]);
+    const again = await openRig(files, createVirtualClock(0));
+    expect(again.frontier.report().pending).toBe(URLS.length);
+    await again.frontier.close();
+  });
+
   it("tells full with reason disk while there is no room, and goes on when there is", async () => {
     const files = createMemoryFiles();
     const clock = createVirtualClock(0);
