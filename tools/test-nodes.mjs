@@ -7,7 +7,8 @@
  *
  * The Node that runs this script serves its own line; the others are npm packages of exact versions,
  * kept in a cache folder outside of the tree. dist/ must be built. Other platforms have no such
- * packages: they are told so, and the suites run on the present Node alone.
+ * packages: they are told so, and the suites run on the present Node alone. The first line that fails
+ * ends the run, so that its failures are the last thing printed.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -23,7 +24,6 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "outrider-nodes");
 const canInstall = process.platform === "linux" && process.arch === "x64";
 
-let failures = 0;
 for (const line of lines) {
   const node = findNode(line);
   if (node === undefined) continue;
@@ -32,10 +32,13 @@ for (const line of lines) {
     cwd: root,
     stdio: "inherit",
   });
-  if (result.status !== 0) failures++;
+  if (result.status !== 0) {
+    const how = result.signal ?? `exit code ${result.status}`;
+    console.error(`\ntest:nodes: the suites failed on Node ${line} (${how}); what failed is above`);
+    process.exit(1);
+  }
 }
-console.log(`\ntest:nodes: ${lines.length} lines asked for, ${failures} failed`);
-process.exit(failures === 0 ? 0 : 1);
+console.log(`\ntest:nodes: passed on Node ${lines.join(", ")}`);
 
 /** Path of a Node of this line, installed where needed; undefined: none to be had here. */
 function findNode(line) {

@@ -127,7 +127,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
 
   it("G15: without a downloader the request goes back and is worked on when there is one", async () => {
     const { run, faults } = start({ downloaders: [] });
-    await expect.poll(() => run.status).toBe("paused");
+    await expect.poll(() => run.status, { timeout: 60_000 }).toBe("paused");
     expect(faults.map(({ type }) => type)).toEqual(["scheduler"]);
     const web = webOf({ "/": "" });
     run.modules.register("downloader", web);
@@ -141,7 +141,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
     run.on("page", ({ url }) => {
       if (url === HOME) run.modules.unregister("downloader", "downloader-1");
     });
-    await expect.poll(() => run.status).toBe("paused");
+    await expect.poll(() => run.status, { timeout: 60_000 }).toBe("paused");
     expect(run.report()).toMatchObject({ pages: 1, pending: 2 });
     run.modules.register("downloader", web);
     expect(await run).toMatchObject({ pages: 3, pending: 0, failed: 0 });

@@ -296,7 +296,7 @@ describe("outrider crawl", () => {
 
     const io = createFakeIo(undefined);
     const second = runCommand(["crawl", url, "--allow-private", "--delay", "50"], io);
-    await expect.poll(() => io.text.err, { timeout: 10_000 }).toMatch(/pages [1-9]/);
+    await expect.poll(() => io.text.err, { timeout: 60_000 }).toMatch(/pages [1-9]/);
     io.interrupt();
     io.interrupt();
     expect(io.exits).toEqual([130]);
@@ -314,11 +314,11 @@ describe("rules from a file", () => {
     const url = `http://127.0.0.1:${web.port}/`;
     const flags = ["--allow-private", "--delay", "50", "--rules", path, "--json"];
     const ended = runCommand(["crawl", url, ...flags], io);
-    await expect.poll(() => io.text.err, { timeout: 30_000 }).toMatch(/pages [1-9]/);
+    await expect.poll(() => io.text.err, { timeout: 60_000 }).toMatch(/pages [1-9]/);
     writeFileSync(path, "[{");
-    await expect.poll(() => io.text.err, { timeout: 30_000 }).toContain("the old ones stay");
+    await expect.poll(() => io.text.err, { timeout: 60_000 }).toContain("the old ones stay");
     writeFileSync(path, rules("second"));
-    await expect.poll(() => io.text.err, { timeout: 30_000 }).toContain("1 from");
+    await expect.poll(() => io.text.err, { timeout: 60_000 }).toContain("1 from");
     io.interrupt();
     expect(await ended).toBe(130);
     expect(io.text.err).toContain("are in force");

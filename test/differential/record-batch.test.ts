@@ -4,11 +4,11 @@
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
-import type { Random } from "../../src/base/random.ts";
+import { createRandom, type Random } from "../../src/base/random.ts";
 import { openFrontier } from "../../src/engine/open.ts";
 import type { Frontier, FrontierOptions, Lease, RecordView } from "../../src/engine/types.ts";
 import { verifyFrontier } from "../../src/engine/verify.ts";
-import { commandsOf, freshSeed, seeded } from "../support/seeded.ts";
+import { commandsOf, testSeed } from "../support/seed.ts";
 
 const PROGRAMS = commandsOf(10);
 const STEPS = 60;
@@ -159,15 +159,11 @@ async function runProgram(random: Random): Promise<void> {
 
 describe("records made by the kernel", () => {
   test("are those made row by row, in the same places, under every policy", async () => {
-    const first = freshSeed();
-    console.log(`record-batch: SEED=${first}`);
+    const first = testSeed("record-batch");
     for (let program = 0; program < PROGRAMS; program++) {
-      let running: Promise<void> = Promise.resolve();
-      seeded((random) => {
-        running = runProgram(random);
-      }, first + program);
-      await running.catch((error: Error) => {
-        throw new Error(`SEED=${first + program}: ${error.message}`, { cause: error });
+      const seed = (first + program) >>> 0;
+      await runProgram(createRandom(seed)).catch((error: Error) => {
+        throw new Error(`SEED=${seed}: ${error.message}`, { cause: error });
       });
     }
   });

@@ -16,7 +16,7 @@ import { spilledOfLane } from "../../src/structures/spill-chain.ts";
 import { isSpilledValue, spilledDepth, spilledPlace } from "../../src/structures/spill-identity.ts";
 import { recordDepth, recordKey, setRecordDepth } from "../../src/structures/record.ts";
 import { word } from "../../src/structures/store.ts";
-import { commandsOf, freshSeed, seeded } from "../support/seeded.ts";
+import { commandsOf, seeded, testSeed } from "../support/seed.ts";
 import {
   checkRecord,
   createSpillRig,
@@ -130,14 +130,13 @@ function run(random: Random, commands: number): void {
 
 describe("spill against lanes that know no tiers (I4)", () => {
   it("hands out the same records in the same order for any mix of calls", () => {
-    for (let round = 0; round < 2; round++) {
-      const seed = (freshSeed() + round) >>> 0;
-      seeded((random) => run(random, commandsOf(2400)), seed);
-    }
+    const seed = testSeed("spill");
+    for (let round = 0; round < 2; round++)
+      seeded(seed + round, (random) => run(random, commandsOf(2400)));
   });
 
   it("loses nothing on a full disk: what can not go stays, and goes once there is space", () => {
-    seeded((random) => {
+    seeded(testSeed("spill full disk"), (random) => {
       const rig = createSpillRig(2048);
       for (let turn = 0; turn < 900; turn++) {
         pushOne(rig, random, PARENTS);
@@ -157,7 +156,7 @@ describe("spill against lanes that know no tiers (I4)", () => {
   });
 
   it("leaves lane and block as they were when a block can not be read, and reads it later", () => {
-    seeded((random) => {
+    seeded(testSeed("spill unread block"), (random) => {
       const rig = createSpillRig(1 << 20);
       for (let turn = 0; turn < 60; turn++) pushOne(rig, random, PARENTS);
       for (let turn = 0; turn < 30; turn++) spillSome(rig, random);

@@ -8,7 +8,7 @@ import * as heap from "../../src/structures/heap.ts";
 import * as lane from "../../src/structures/lane.ts";
 import * as ranks from "../../src/structures/ranks.ts";
 import * as treap from "../../src/structures/treap.ts";
-import { commandsOf, freshSeed, seeded } from "../support/seeded.ts";
+import { commandsOf, seeded, testSeed } from "../support/seed.ts";
 import {
   type Edit,
   loadBroken,
@@ -57,10 +57,9 @@ const CASES: Array<[string, Program, number]> = [
 describe("structures against their models", () => {
   for (const [name, program, commands] of CASES) {
     test(name, () => {
-      for (let round = 0; round < 5; round++) {
-        const seed = (freshSeed() + round) >>> 0;
-        seeded((random) => program(api, random, commandsOf(commands)), seed);
-      }
+      const seed = testSeed(name);
+      for (let round = 0; round < 5; round++)
+        seeded(seed + round, (random) => program(api, random, commandsOf(commands)));
     });
   }
 });
@@ -222,7 +221,7 @@ describe("a broken copy is caught", () => {
       put: "const POISON = 0xda;",
     });
     for (const [, program, commands] of CASES)
-      seeded((random) => program(copy, random, commands), 1);
+      seeded(1, (random) => program(copy, random, commands));
   });
   for (const [name, program, edit] of BROKEN) {
     test(name, async () => {
@@ -230,7 +229,7 @@ describe("a broken copy is caught", () => {
       const commands = CASES.find((row) => row[1] === program)?.[2] ?? 1000;
       expect(() => {
         for (let seed = 1; seed <= 24; seed++)
-          seeded((random) => program(broken, random, commands), seed);
+          seeded(seed, (random) => program(broken, random, commands));
       }).toThrow("SEED=");
     });
   }

@@ -53,3 +53,17 @@ export function stressRounds(base: number, perSecond: number): number {
 export function stressSeconds(): number {
   return Math.max(Number(process.env.STRESS_SECONDS ?? 0), 0);
 }
+
+/** Commands of a random program: `count` in CI, more where STRESS_SECONDS is set. */
+export function commandsOf(count: number): number {
+  return count * Math.max(1, Math.floor(stressSeconds() / 10));
+}
+
+/** Runs a program; when it fails, the message says with which seed. */
+export function seeded(seed: number, program: (random: Random) => void): void {
+  try {
+    program(createRandom(seed >>> 0));
+  } catch (error) {
+    throw new Error(`SEED=${seed >>> 0}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -186,13 +186,14 @@ describe("a recrawl", () => {
   });
 
   it("reads a page whole again whose visit ended too late: nobody took its links", async () => {
-    const frontier = await openFrontier({ leaseMs: 20, defaults: { epoch: { every: "1h" } } });
-    const expired = new Promise<void>((resolve) => frontier.on("expired", () => resolve()));
+    const clock = createVirtualClock();
+    const defaults = { epoch: { every: "1h" } } as const;
+    const frontier = await openFrontier({ clock, leaseMs: 20, defaults });
     const slow = site(() => {});
     const downloader: Downloader = {
       async download(request) {
         const answer = await slow.download(request);
-        if (slow.asked.length === 1) await expired;
+        if (slow.asked.length === 1) clock.advance(20);
         return answer;
       },
     };

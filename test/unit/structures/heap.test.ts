@@ -15,7 +15,7 @@ import {
   verifyHeap,
 } from "../../../src/structures/heap.ts";
 import { createFakeMemory } from "../../support/fake-memory.ts";
-import { freshSeed, seeded } from "../../support/seeded.ts";
+import { seeded, testSeed } from "../../support/seed.ts";
 
 const PAGE = 65536;
 
@@ -30,7 +30,7 @@ function heapOf(pages: number, count: number) {
 
 describe("heap", () => {
   test("comes through the borders of its pages up and down, and shrinks back", () => {
-    seeded((random) => {
+    seeded(testSeed("heap pages"), (random) => {
       const { region, heap, items } = heapOf(64, 66_000);
       const before = regionBytes(region);
       for (const item of items) heapPush(heap, item, random.below(5000), random.word());
@@ -47,7 +47,7 @@ describe("heap", () => {
       expect(heapBytes(heap)).toBe(2 * PAGE);
       heapRelease(heap);
       expect(regionBytes(region)).toBe(before);
-    }, freshSeed());
+    });
   });
 
   test("breaks ties by the second key, negative ones and zeros included", () => {
