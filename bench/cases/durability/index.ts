@@ -2,5 +2,6 @@
 import type { BenchCase } from "../../harness/case.ts";
 import { durabilityCase } from "./durability.ts";
 import { spillCase } from "./spill.ts";
+import { storesCase } from "./stores.ts";
 
-export const DURABILITY_CASES: readonly BenchCase[] = [durabilityCase, spillCase];
+export const DURABILITY_CASES: readonly BenchCase[] = [durabilityCase, spillCase, storesCase];

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Course, Crawled } from "../crawler.ts";
 import { ROOT } from "../../harness/machine.ts";
-import { pythonOf } from "./adapter.ts";
+import { pythonOf } from "../python.ts";
 
 interface Answer {
   readonly seconds: number;
@@ -13,7 +13,9 @@ interface Answer {
 export async function runScrapy({ seed, concurrency }: Course): Promise<Crawled> {
   const script = join(ROOT, "bench/peers/scrapy/crawl.py");
   const words = [script, seed, String(concurrency)];
-  const child = spawn(pythonOf() as string, words, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(pythonOf("scrapy") as string, words, {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output += text;
