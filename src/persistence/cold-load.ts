@@ -85,20 +85,26 @@ export function loadColdRuns(
   });
 }
 
+/** The header comes first: room for filter and fences is taken only for as many entries as the file has place for. */
 function beginLoad(place: ColdPlace, facts: ColdRunFacts): Loading {
   const path = coldRunPath(place, facts.serial);
   const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
   const file = openRun(place.files, path);
-  const bloom = createColdBloom(place, facts.count);
-  const fences = new Uint32Array(blockCount * 2);
-  return { facts, path, file, blockCount, bloom, fences, cursor: undefined };
+  try {
+    checkColdHeader(place, { ...facts, path, file }, createColdBlock());
+    const fences = new Uint32Array(blockCount * 2);
+    const bloom = createColdBloom(place, facts.count);
+    return { facts, path, file, blockCount, bloom, fences, cursor: undefined };
+  } catch (error) {
+    place.files.close(file);
+    throw error;
+  }
 }
 
 function openLoad(place: ColdPlace, load: Loading): void {
   const { facts, path, file, blockCount } = load;
-  checkColdHeader(place, { ...facts, path, file }, createColdBlock());
   load.cursor = openColdCursor(place, { serial: facts.serial, path, file, blockCount });
-  if (!load.cursor.isDone) learnBlock(load, load.cursor);
+  learnBlock(load, load.cursor);
 }
 
 function showEach(
@@ -128,6 +134,11 @@ function learnBlock(load: Loading | undefined, { block }: ColdCursor): void {
   const left = facts.count - (block.index - 1) * COLD_BLOCK_ENTRIES_MAX;
   if (entries !== Math.min(left, COLD_BLOCK_ENTRIES_MAX))
     throw corrupt(path, block.index, "entries are missing");
+  const isRest = (word: number): boolean => word === 0;
+  const isBlank =
+    block.hashes.subarray(entries * 2).every(isRest) &&
+    block.values.subarray(entries).every(isRest);
+  if (!isBlank) throw corrupt(path, block.index, "places without an entry are not zero");
   fences.set(block.hashes.subarray(0, 2), (block.index - 1) * 2);
   bloomInsertWords(bloom, block.hashes, entries);
 }

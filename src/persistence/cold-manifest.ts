@@ -79,5 +79,19 @@ export function readColdManifest(place: ColdReading): ColdManifest | undefined {
       count: (low as number) + (high as number) * 2 ** 32,
     });
   }
-  return { nextSerial: words[COLD_MANIFEST_SERIAL_WORD] as number, runs };
+  const nextSerial = words[COLD_MANIFEST_SERIAL_WORD] as number;
+  checkRuns(path, runs, nextSerial);
+  return { nextSerial, runs };
+}
+
+/** A run to come must not take the name of one that is there, and none is listed twice or empty. */
+function checkRuns(path: string, runs: readonly ColdRunFacts[], nextSerial: number): void {
+  const serials = new Set<number>();
+  for (const { serial, count } of runs) {
+    if (serial === 0 || serial >= nextSerial || serials.has(serial))
+      throw corrupt(path, 0, `impossible serial ${serial}`);
+    if (count === 0 || !Number.isSafeInteger(count))
+      throw corrupt(path, 0, `impossible number of entries in run ${serial}`);
+    serials.add(serial);
+  }
 }

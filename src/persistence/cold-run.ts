@@ -41,6 +41,7 @@ import {
   COLD_VERSION_WORD,
 } from "../layout/cold-run.ts";
 import { type Bloom, type BloomKernel, bloomHas } from "../structures/bloom.ts";
+import { isColdValue } from "../structures/tier.ts";
 import { type Files, readAll } from "./files.ts";
 
 /** Which hash function and secret made the hashes: a tier of another frontier is refused. */
@@ -133,7 +134,9 @@ export function coldRunFind(
   const entries = block.words[COLD_BLOCK_ENTRIES_WORD] as number;
   const at = lastAtMost(block.hashes, entries, lo, hi);
   if (at < 0 || block.hashes[at * 2] !== lo || block.hashes[at * 2 + 1] !== hi) return 0;
-  return block.values[at] as number;
+  const value = block.values[at] as number;
+  if (!isColdValue(value)) throw corrupt(run.path, index, "an entry with a value that none has");
+  return value;
 }
 
 /** Reads block `index` (from 1) and checks it (I2). */
@@ -194,7 +197,8 @@ export function checkColdHeader(
   words[COLD_VERSION_WORD] = version; // checked above
   const isEqual = have.every((word, at) => at === COLD_CRC_WORD || word === words[at]);
   if (!isEqual || !isBlank) throw corrupt(run.path, 0, "header and manifest differ");
-  const blocks = have[COLD_BLOCKS_WORD] as number;
+  // Not by the header, which has the low 32 bits of it.
+  const blocks = Math.ceil(run.count / COLD_BLOCK_ENTRIES_MAX);
   if (place.files.size(run.file) !== (blocks + 1) * COLD_BLOCK_BYTES)
     throw corrupt(run.path, blocks, "the file's size is not that of its blocks");
 }

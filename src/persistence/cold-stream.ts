@@ -20,6 +20,7 @@ import {
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { type Bloom, bloomGive, bloomInsertWords, createBloom } from "../structures/bloom.ts";
 import { bloomRateAt } from "../structures/bloom-rate.ts";
+import { isColdValue } from "../structures/tier.ts";
 import {
   type ColdBlock,
   type ColdPlace,
@@ -110,7 +111,10 @@ export function coldAppend(writer: ColdWriter, lo: number, hi: number, value: nu
   const { words, count } = writer;
   const isAfter = hi > writer.lastHi || (hi === writer.lastHi && lo > writer.lastLo);
   assert(isAfter || count === 0, "I2: ascending");
-  assert(value !== 0, "value 0 is never stored");
+  assert(
+    isColdValue(value),
+    "no handle of a live record, and no answer of the hot table, is stored",
+  );
   const at = count % COLD_BLOCK_ENTRIES_MAX;
   if (at === 0) {
     if (writer.blocks - writer.written === WRITE_BLOCKS) writeBlocks(writer);
@@ -216,7 +220,8 @@ export function coldAdvance(cursor: ColdCursor): void {
   cursor.lo = lo;
   cursor.hi = hi;
   cursor.value = block.values[at] as number;
-  if (cursor.value === 0) throw corrupt(run.path, block.index, "an entry without a value");
+  if (!isColdValue(cursor.value))
+    throw corrupt(run.path, block.index, "an entry with a value that none has");
 }
 
 /** Seals the blocks in the buffer, tells the filter of them and writes them at their place. */

@@ -83,6 +83,11 @@ export function isPassing(value: number): boolean {
   return value >= SPILL_VALUE && value < COLD_REMOVED;
 }
 
+/** Whether a cold tier may hold the value: what is finished, removed, or a passing place. Handles of live records never leave. @hot */
+export function isColdValue(value: number): boolean {
+  return value >= 0x8000_0000 || (value >= SPILL_VALUE && value <= COLD_REMOVED);
+}
+
 export interface SpillStats {
   readonly blocks: number;
   /** Bytes of blocks that are there, and of the files that hold them. */

@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import { loadKernelModule } from "../../src/engine/kernel-file.ts";
 import { createKernel } from "../../src/kernel/kernel.ts";
+import { SPILL_VALUE } from "../../src/layout/spill.ts";
 import type { ColdIdentity } from "../../src/persistence/cold-run.ts";
 import { sortedOrder } from "../../src/persistence/cold-sort.ts";
 import { createColdTier } from "../../src/persistence/cold-tier.ts";
@@ -27,10 +28,18 @@ export function coldBatchFrom(random: Random, size: number, pool: number) {
     const at = random.below(pool);
     const lo = Math.imul(at, 0x9e3779b1) >>> 0;
     const hi = Math.imul(at >> 1, 0x85ebca6b) >>> 0; // pairs with equal high halves
-    const value = random.below(8) === 0 ? COLD_REMOVED : random.below(2 ** 32 - 5) + 1;
+    const value = random.below(8) === 0 ? COLD_REMOVED : storedValue(random);
     batch.set(`${hi}:${lo}`, { lo, hi, value });
   }
   return batch;
+}
+
+/** What is finished, and every third time a place of this process alone. */
+function storedValue(random: Random): number {
+  const isPlace = random.below(3) === 0;
+  return isPlace
+    ? SPILL_VALUE + random.below(COLD_REMOVED - SPILL_VALUE)
+    : 2 ** 31 + random.below(2 ** 31);
 }
 
 export function addToCold(tier: ColdTier, batch: ColdModel): void {

@@ -88,7 +88,7 @@ describe("cold tier", () => {
     let runsMax = 0;
     for (let round = 0; round < 150; round++) {
       const hashes = new Uint32Array(2000).map(() => random.word());
-      tier.add(hashes, new Uint32Array(1000).fill(1), 1000);
+      tier.add(hashes, new Uint32Array(1000).fill(0x8000_0001), 1000);
       for (let left = 10_000; left > 0; left -= 500) {
         const before = files.reads.length;
         const handled = tier.step(500);
@@ -110,7 +110,7 @@ describe("cold tier", () => {
     const files = createMemoryFiles();
     const tier = openColdTier(files);
     for (let i = 0; i < 100; i++) {
-      tier.add(new Uint32Array([random.word(), random.word()]), new Uint32Array([9]), 1);
+      tier.add(new Uint32Array([random.word(), random.word()]), new Uint32Array([0x8000_0009]), 1);
       expect(tier.stats().runs).toBeLessThanOrEqual(12);
     }
     tier.close();
@@ -162,8 +162,8 @@ describe("cold tier", () => {
     const files = createMemoryFiles();
     const passing = (place: number) => SPILL_VALUE + place * 64;
     let tier = openColdTier(files);
-    const add = (value: number): void =>
-      tier.add(new Uint32Array([7, 9]), new Uint32Array([value]), 1);
+    const add = (value: number, lo = 7, hi = 9): void =>
+      tier.add(new Uint32Array([lo, hi]), new Uint32Array([value]), 1);
     add(0x8000_0003);
     add(passing(5));
     expect(findCold(tier, 7, 9)).toBe(passing(5));
@@ -172,7 +172,7 @@ describe("cold tier", () => {
     expect(findCold(tier, 7, 9)).toBe(0);
     // Another process's place 6 is known beside the dead place 5, also after all runs became one.
     tier.add(new Uint32Array([8, 9]), new Uint32Array([passing(6)]), 1);
-    for (let run = 0; run < 9; run++) tier.add(new Uint32Array([run, 1]), new Uint32Array([1]), 1);
+    for (let run = 0; run < 9; run++) add(0x8000_0001, run, 1);
     while (tier.step(10_000) > 0);
     expect(tier.stats().runs).toBeLessThan(8);
     expect(findCold(tier, 7, 9)).toBe(0);

@@ -173,7 +173,11 @@ describe("seen-set, mode tiered, the bloom forced to 50 percent", () => {
       cold.load(() => {});
       const old = createRandom(seed);
       for (let left = COUNT; left > 0; left -= PART)
-        cold.add(fillWords(new Uint32Array(PART * 2), old), new Uint32Array(PART).fill(7), PART);
+        cold.add(
+          fillWords(new Uint32Array(PART * 2), old),
+          new Uint32Array(PART).fill(0x8000_0007),
+          PART,
+        );
       cold.close();
       const again = createColdTier({ kernel, directory, identity: SEEN_IDENTITY });
       const forced = { capacity: COUNT, falsePositiveRate: 0.5, isBloomFixed: true };
