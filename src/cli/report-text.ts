@@ -24,6 +24,7 @@ export function reportText(summary: CrawlSummary, columns?: number): string {
     ...(trapped > 0 ? [`${counted(trapped, "link")} not followed: like a trap`] : []),
   ];
   const { robots: forbidden = 0, ...broken } = summary.failures;
+  const isAnswered = Object.keys(summary.statuses).length > 0;
   const rows: Array<readonly [string, string]> = [
     ["pages", `${whole(summary.pages)} in ${speed}`],
     ["read", bytes(summary.bytes)],
@@ -34,7 +35,9 @@ export function reportText(summary: CrawlSummary, columns?: number): string {
     ["items", summary.items === 0 ? "" : whole(summary.items)],
     [
       "duplicates",
-      `${counted(duplicate, "link")} led to pages known already, ${share(duplicate, links)}`,
+      duplicate === 0
+        ? ""
+        : `${counted(duplicate, "link")} led to pages known already, ${share(duplicate, links)}`,
     ],
     ["refused", counts(inWords(summary.rejected, refusedWords), "link")],
     ["forbidden", forbidden === 0 ? "" : `${counted(forbidden, "page")} by robots.txt`],
@@ -45,7 +48,7 @@ export function reportText(summary: CrawlSummary, columns?: number): string {
     ["sitemaps", summary.sitemaps === 0 ? "" : whole(summary.sitemaps)],
     ["bounded", bounds.join(", ")],
     ["errors", errors.map(([stage, count]) => `${stage} ${whole(count)}`).join(", ")],
-    ["first byte", percentiles.join(", ")],
+    ["first byte", isAnswered ? percentiles.join(", ") : ""],
     ["memory", sizes.join(", ")],
     ["pending", whole(summary.pending)],
   ];

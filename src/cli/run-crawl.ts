@@ -15,6 +15,7 @@ import {
 import { createSystemClock } from "../index.ts";
 import { UsageError } from "./flags.ts";
 import { EXIT_INTERRUPTED, EXIT_OK, type Io } from "./io.ts";
+import { faultText } from "./fault-text.ts";
 import { createView } from "./live-view.ts";
 import { reportHtml } from "./report-html.ts";
 import { reportText } from "./report-text.ts";
@@ -35,6 +36,7 @@ export interface Showing {
 
 const LIVE_MS = 150;
 const PLAIN_MS = 1_000;
+const FAULTS_TOLD = 3;
 
 export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing): Promise<number> {
   if (showing.report !== undefined) checkReport(showing.report);
@@ -54,6 +56,14 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
   });
   run.on("progress", (sample) => {
     if (run.status !== "stopping") view.draw(run, sample);
+  });
+  // While nothing was read yet a fault is likely the user's to mend; later faults are of the web, and counted.
+  const told = new Set<string>();
+  run.on("error", (fault) => {
+    const text = faultText(fault);
+    if (run.report().pages > 0 || told.size >= FAULTS_TOLD || told.has(text)) return;
+    told.add(text);
+    say(text);
   });
   const end = showing.onStart?.(run, say);
   let summary: CrawlSummary;

@@ -15,6 +15,7 @@ const REFUSED: Readonly<Record<string, string>> = Object.freeze({
 
 const FAILED: Readonly<Record<string, string>> = Object.freeze({
   robots: "forbidden by robots.txt",
+  "robots-unreachable": "robots.txt gave no answer",
   redirects: "too many redirects",
   "bad-location": "redirect to no URL",
   analyzer: "analyzer threw",

@@ -2,7 +2,7 @@
  * The robots gate: whether a lease may be visited now. It stands on the side that owns the frontier, so that robots.txt
  * is asked for once per origin, and a host's clock also counts that request.
  *
- *   lease ─▶ rules known? ─ yes ─▶ allowed | disallowed
+ *   lease ─▶ rules known? ─ yes ─▶ allowed | disallowed | unreachable: nobody could be asked, so nothing is allowed
  *                 └─ no ─▶ fetch ─▶ crawl-delay to the host's clock ─▶ later: the lease goes back to its place
  *
  *   I1  After a fetch the host is left alone for its delay: robots.txt is a visit like any other.
@@ -12,7 +12,7 @@ import type { Frontier, RequestInput } from "../index.ts";
 import type { Robots, RobotsRules } from "./robots.ts";
 import { SITEMAP_HANDLER } from "./sitemap.ts";
 
-export type GateAnswer = "allowed" | "disallowed" | "over-budget" | "later";
+export type GateAnswer = "allowed" | "disallowed" | "unreachable" | "over-budget" | "later";
 
 /** What a gate is asked about; a sitemap is named by robots.txt itself, so only budgets bind it. */
 export interface Asked {
@@ -56,6 +56,7 @@ export function createGate(options: GateOptions): Required<Gate> {
   };
   const judge = (rules: RobotsRules, url: string): GateAnswer => {
     if (rules.state === "unreachable") return "later";
+    if (rules.state === "disallow-all") return "unreachable";
     return rules.isAllowed(url) ? "allowed" : "disallowed";
   };
   return {

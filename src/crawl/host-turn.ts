@@ -25,6 +25,8 @@ export interface Turns {
 
 /** The longest that a turn is waited for. */
 export const TURN_MS_MAX = 60_000;
+/** So far ahead a host is blocked while it is asked: what a kill leaves behind holds a resumed crawl up no longer. */
+const BLOCK_MS = 5_000;
 /** Visits under way are looked at so often. */
 const LOOK_MS = 100;
 
@@ -44,12 +46,25 @@ export async function inTurn<T>(
   if (!(await hasCome(turns, { host, delayMs, isOurs: key === hostKeyOf(leaseUrl) }))) {
     throw new DownloadError("timeout", `${url}: its host is not free`);
   }
-  host.blockUntil(clock.now() + TURN_MS_MAX);
+  const release = keepBlocked(turns, host);
   try {
     return await work();
   } finally {
+    release();
     host.blockUntil(clock.now() + delayMs);
   }
+}
+
+/** Blocks a host until the answer is called, never further ahead than BLOCK_MS. */
+function keepBlocked({ clock, signal }: Turns, host: HostView): () => void {
+  let cancel = (): void => {};
+  const block = (): void => {
+    if (signal.aborted) return;
+    host.blockUntil(clock.now() + BLOCK_MS);
+    cancel = clock.schedule(clock.now() + BLOCK_MS / 2, block);
+  };
+  block();
+  return () => cancel();
 }
 
 interface Wanted {

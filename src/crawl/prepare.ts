@@ -91,7 +91,7 @@ function hostKeys({ frontier, settings }: Preparing): (url: string) => string {
 }
 
 function gateOf(
-  { frontier, settings, modules, monitor, signal }: Preparing,
+  { frontier, settings, modules, faults, monitor, signal }: Preparing,
   wanted: NonNullable<CrawlSettings["robots"]>,
   hostKeyOf: (url: string) => string,
 ): VisitContext["gate"] {
@@ -104,6 +104,9 @@ function gateOf(
     userAgent,
     clock,
     fetch,
+    onFault: (url, cause) => {
+      faults.tell({ type: "downloader", what: cause.message, url, cause });
+    },
     fetchElsewhere: (request, origin) =>
       inTurn(turns, { url: request.url, leaseUrl: `${origin}/` }, () => fetch(request)),
   });

@@ -6,6 +6,7 @@
  *   3xx                             followed up to five times, also to other hosts, when it is their turn; then as 4xx
  *   4xx                             all is allowed
  *   5xx, 429, no connection         nothing is allowed; asked again after `retryMs`, `attempts` times in all
+ *   no such name, address refused   nothing is allowed: asking again would show the same
  *
  *   I1  One fetch per origin at a time, whoever asks.
  *   I2  At most ROBOTS_COUNT_MAX origins are remembered, and rules of ROBOTS_TEXT_MAX bytes in all; the longest known is
@@ -13,6 +14,7 @@
  */
 import robotsParser from "robots-parser";
 import type { Clock } from "../base/clock.ts";
+import { type DownloadError, downloadError } from "./download-error.ts";
 import type { Download, DownloadRequest } from "./modules.ts";
 
 export interface RobotsOptions {
@@ -26,6 +28,8 @@ export interface RobotsOptions {
   readonly fetch: (request: DownloadRequest) => Promise<Download>;
   /** For what a redirect leads to, when it is its host's turn; `fetch` where missing. */
   readonly fetchElsewhere?: (request: DownloadRequest, origin: string) => Promise<Download>;
+  /** Told each time that no answer came. */
+  readonly onFault?: (url: string, fault: DownloadError) => void;
 }
 
 /** What is known of an origin. */
@@ -36,6 +40,8 @@ export interface RobotsRules {
   readonly untilMs: number;
   /** Of the text that they are made of. */
   readonly textBytes: number;
+  /** Unreachable by a fault that does not pass. */
+  readonly isPermanent?: boolean;
   isAllowed(url: string): boolean;
 }
 
@@ -59,6 +65,8 @@ export const ROBOTS_BYTES_MAX = 512 * 1024;
 const ROBOTS_COUNT_MAX = 20_000;
 const ROBOTS_TEXT_MAX = 32 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
+/** Faults that the next asking would show again. */
+const FINAL: readonly string[] = ["address", "no-host"];
 const TOO_MANY_REQUESTS = 429;
 
 interface Entry {
@@ -90,7 +98,7 @@ export function createRobots(options: RobotsOptions): Robots {
     const rules = await askFor(options, origin);
     const failures = rules.state === "unreachable" ? (entries.get(origin)?.failures ?? 0) + 1 : 0;
     if (rules.state !== "unreachable") return remember(origin, { rules, failures });
-    const isGivenUp = failures >= options.attempts;
+    const isGivenUp = failures >= options.attempts || rules.isPermanent === true;
     const untilMs = clock.now() + (isGivenUp ? options.expiryMs : options.retryMs);
     const state = isGivenUp ? "disallow-all" : "unreachable";
     return remember(origin, { rules: { ...rules, state, untilMs }, failures });
@@ -125,8 +133,10 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
       answer = await (isElsewhere
         ? options.fetchElsewhere(request, origin)
         : options.fetch(request));
-    } catch {
-      return allOrNothing("unreachable", untilMs);
+    } catch (cause) {
+      const fault = downloadError(cause);
+      if (fault.fault !== "aborted") options.onFault?.(url, fault);
+      return { ...allOrNothing("unreachable", untilMs), isPermanent: FINAL.includes(fault.fault) };
     }
     const { status } = answer;
     if (status >= 500 || status === TOO_MANY_REQUESTS) return allOrNothing("unreachable", untilMs);

@@ -43,9 +43,9 @@ export async function visit(lease: VisitLease, context: VisitContext): Promise<V
         lease.fail("budget", UNVISITED);
         return "other";
       }
-      if (answer === "disallowed") {
+      if (answer === "disallowed" || answer === "unreachable") {
         context.counters.disallowed++;
-        lease.fail("robots", UNVISITED);
+        lease.fail(answer === "disallowed" ? "robots" : "robots-unreachable", UNVISITED);
         return "other";
       }
     }

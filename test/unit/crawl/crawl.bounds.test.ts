@@ -215,6 +215,7 @@ describe("what a site says", () => {
       const asked = isAllowed ? ["/robots.txt", "/"] : ["/robots.txt", "/robots.txt"];
       expect([status, site.asked]).toEqual([status, asked]);
       expect([status, summary.disallowed]).toEqual([status, isAllowed ? 0 : 1]);
+      expect(summary.failures).toEqual(isAllowed ? {} : { "robots-unreachable": 1 });
     }
     await using site = await openSite((path, _, response) => {
       const text =

@@ -69,6 +69,25 @@ describe("a turn at a host without a lease", () => {
     await frontier.close();
   });
 
+  it("blocks its host a few seconds ahead and no more, however long it takes: so much a kill leaves behind", async () => {
+    const { frontier, clock, ask, advance, end, stop } = await rig();
+    const host = frontier.host("there.test");
+    await ask(THERE, true);
+    let most = 0;
+    await advance(65_000, () => {
+      most = Math.max(most, host.readyAt - clock.now());
+      expect(host.readyAt).toBeGreaterThan(clock.now());
+    });
+    expect(most).toBeLessThanOrEqual(5_000);
+    end();
+    await advance(50);
+    expect(host.readyAt - clock.now()).toBeLessThanOrEqual(DELAY);
+    await advance(60_000);
+    expect(host.readyAt).toBeLessThan(clock.now());
+    stop.abort();
+    await frontier.close();
+  });
+
   it("waits for the delay of the visit before, and the frontier gives nothing meanwhile", async () => {
     const { frontier, ask, advance, answer } = await rig();
     frontier.pushMany(["http://there.test/1", "http://there.test/2"]);

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/base/clock.ts";
+import { DownloadError } from "../../../src/crawl/download-error.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
 import { createRobots, type Robots } from "../../../src/crawl/robots.ts";
 import { readSitemap } from "../../../src/crawl/sitemap.ts";
@@ -83,6 +84,18 @@ Allow: /no-but.html\nCrawl-delay: 2.5\nSitemap: ${at}/s.xml\nSitemap: /relative\
       expect(asked).toHaveLength(3);
     },
   );
+
+  it.each(["address", "no-host"] as const)("%s is given up at once, and told", async (name) => {
+    const fault = new DownloadError(name, "no");
+    const told: unknown[] = [];
+    const robots = createRobots({
+      ...{ userAgent: "x", clock: createVirtualClock(1_000), expiryMs: 1_000, retryMs: 10 },
+      ...{ attempts: 3, maxCrawlDelayMs: 60_000, fetch: () => Promise.reject(fault) },
+      onFault: (url, cause) => told.push([url, cause]),
+    });
+    expect((await robots.fetch(at)).state).toBe("disallow-all");
+    expect(told).toEqual([[file, fault]]);
+  });
 
   it("follows five redirects, also to other hosts, and no more", async () => {
     const chain = (count: number): Answers => {
