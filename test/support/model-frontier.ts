@@ -126,6 +126,7 @@ function steering(at: () => Model): Steering {
       if (change.notBefore > at().now()) {
         record.state = "waiting";
         record.dueAt = change.notBefore;
+        record.isAgain = false; // somebody wants it at another time: no longer what came by itself
       } else if (record.state === "waiting") {
         becomePending(at(), record);
       }

@@ -66,7 +66,7 @@ export interface ModelRecord {
   isOnce: boolean;
   /** When a done one comes again by itself; 0: it does not. */
   againAt: number;
-  /** It came again by itself and was not handed out since. */
+  /** It came again by itself and was neither handed out nor put off since. */
   isAgain: boolean;
   /** Its own period of visits, where its rule keeps one; 0: none yet. */
   periodMs: number;
