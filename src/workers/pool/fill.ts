@@ -22,16 +22,23 @@ export interface Filled {
   readonly isMore: boolean;
 }
 
-/** Adds leases to seats, which the caller flushes. `needsPrint`: workers can not make fingerprints themselves. */
+interface Filling {
+  readonly nowMs: number;
+  /** Workers can not make fingerprints themselves. */
+  readonly needsPrint: boolean;
+  /** Leases that may go out now, whatever the room. */
+  readonly most: number;
+}
+
+/** Adds leases to seats, which the caller flushes. */
 export function fillSeats(
   port: OwnerPort,
   seats: readonly Seat[],
-  nowMs: number,
-  needsPrint: boolean,
+  { nowMs, needsPrint, most }: Filling,
 ): Filled {
   const open = roomySeats(seats, nowMs);
   const room = open.reduce((all, one) => all + one.room, 0);
-  const asked = Math.min(room, POLL_MAX);
+  const asked = Math.min(room, POLL_MAX, most);
   const leases = asked === 0 ? [] : port.pollMany(asked);
   for (const lease of leases) {
     const best = leastLoaded(open);

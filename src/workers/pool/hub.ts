@@ -40,6 +40,7 @@ import { EdgeOwner } from "./edge-owner.ts";
 import { fillSeats } from "./fill.ts";
 import { Graves, LEFT } from "./graves.ts";
 import type { OwnerPort } from "./port.ts";
+import { Ramp } from "./ramp.ts";
 import type { Seat } from "./seat.ts";
 import { Seats } from "./seats.ts";
 import { Sweep } from "./sweep.ts";
@@ -80,6 +81,8 @@ export class Hub {
   #isEnded = false;
   #closing: Promise<void> | undefined;
   #blockedUntil = 0;
+  /** While a pool starts slowly. */
+  #ramp: Ramp | undefined;
 
   constructor(port: OwnerPort) {
     this.port = port;
@@ -124,6 +127,19 @@ export class Hub {
     if (!this.#isClosed) this.#edge.judge(this.#seats.all);
     const edge = this.#edge.inForce;
     return { name, memory: this.memory, kernel, policy: this.port.keyPolicy(), maxUrlBytes, edge };
+  }
+
+  /** A slow start: leases out grow evenly to `most` over this time; undefined: as many as there is room for. */
+  climb(overMs: number | undefined, most: number): void {
+    this.#ramp?.stop();
+    const { clock } = this.port;
+    const wake = (): void => this.wake();
+    this.#ramp = overMs === undefined ? undefined : new Ramp({ clock, overMs, most, wake });
+  }
+
+  /** How far a slow start under way shall go. */
+  climbTo(most: number): void {
+    this.#ramp?.aim(most);
   }
 
   /** A seat for a thread that the pool starts. */
@@ -186,6 +202,7 @@ export class Hub {
     if (this.#isClosed) return this.#closing;
     this.#isClosed = true;
     this.#offChange();
+    this.climb(undefined, 0);
     this.#sweep.end();
     this.#edge.end();
     this.#setPhase(PHASE_CLOSED); // I6, before the last look at the rings
@@ -311,7 +328,9 @@ export class Hub {
   /** Hands out the best records; true: there may be more, and room for them. */
   #fill(): boolean {
     const { all } = this.#seats;
-    const filled = fillSeats(this.port, all, this.#clock.monotonic(), this.#edge.needsPrint);
+    const most = this.#ramp?.left(all) ?? Number.POSITIVE_INFINITY;
+    const { needsPrint } = this.#edge;
+    const filled = fillSeats(this.port, all, { nowMs: this.#clock.monotonic(), needsPrint, most });
     if (filled.count > 0) this.#setPhase(PHASE_RUNNING); // before they see any of it
     for (const seat of all) seat.flush();
     return filled.isMore;

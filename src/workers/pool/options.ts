@@ -24,6 +24,11 @@ export interface WorkerPoolOptions {
   threads?: number;
   /** Handlers at work at one time in each thread, default 16. */
   concurrency?: number;
+  /**
+   * Slow start: visits under way grow evenly from one to `threads` × `concurrency` over this time, by the frontier's clock, in each run.
+   * Default: none.
+   */
+  rampMs?: number;
   /** Longest that a handler may take; then retry. Default: until the lease runs out. */
   timeoutMs?: number;
   /** Leases after which a thread is replaced by a new one. */
@@ -39,6 +44,7 @@ export interface PoolSettings {
   readonly handler: string;
   readonly threads: number;
   readonly concurrency: number;
+  readonly rampMs: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly recycleAfter: number | undefined;
   readonly resourceLimits: ResourceLimits | undefined;
@@ -50,6 +56,7 @@ const FIELDS = [
   "handler",
   "threads",
   "concurrency",
+  "rampMs",
   "timeoutMs",
   "recycleAfter",
   "resourceLimits",
@@ -71,12 +78,13 @@ export function readPoolOptions(given: WorkerPoolOptions): PoolSettings {
     throw misuse("OPTION_INVALID", "frontier", frontier, "what openFrontier gave");
   }
   const threads = given.threads ?? Math.max(1, availableParallelism() - 1);
-  const { concurrency = CONCURRENCY, timeoutMs, recycleAfter } = given;
+  const { concurrency = CONCURRENCY, rampMs, timeoutMs, recycleAfter } = given;
   return {
     frontier,
     handler: handlerOf(given.handler),
     threads: countOf("threads", threads, CREW_SEATS),
     concurrency: countOf("concurrency", concurrency, CONCURRENCY_MAX),
+    rampMs: rampMs === undefined ? undefined : countOf("rampMs", rampMs, 2 ** 31 - 1),
     timeoutMs: timeoutMs === undefined ? undefined : countOf("timeoutMs", timeoutMs, 2 ** 31 - 1),
     recycleAfter:
       recycleAfter === undefined

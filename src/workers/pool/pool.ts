@@ -141,6 +141,7 @@ export class WorkerPool {
     const onAbort = (): void => fail(signal?.reason);
     signal?.addEventListener("abort", onAbort);
     this.#run = { fail };
+    this.#hub.climb(this.#settings.rampMs, this.#visits);
     try {
       for (let count = 0; count < this.#threads; count++) this.#start();
       await Promise.race([this.#hub.finished(), failed]);
@@ -151,6 +152,7 @@ export class WorkerPool {
     } finally {
       signal?.removeEventListener("abort", onAbort);
       this.#run = undefined;
+      this.#hub.climb(undefined, 0);
     }
   }
 
@@ -162,6 +164,7 @@ export class WorkerPool {
       throw misuse("ARGUMENT_INVALID", "threads", threads, expected);
     }
     this.#threads = threads;
+    this.#hub.climbTo(this.#visits);
     if (this.#run === undefined) return;
     const staying = [...this.#members].filter((member) => !member.isLeaving);
     for (let count = staying.length; count < threads; count++) this.#start();
@@ -201,6 +204,11 @@ export class WorkerPool {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** Handlers that can be at work at one time. */
+  get #visits(): number {
+    return this.#threads * this.#settings.concurrency;
   }
 
   #need(): void {
