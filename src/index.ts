@@ -37,6 +37,7 @@ export type {
   EpochView,
   RecordView,
   RecoveryProgress,
+  RedirectChange,
   Report,
   RequestInput,
   RequestLike,

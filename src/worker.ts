@@ -8,6 +8,7 @@ export type {
   RequestLike as WorkerRequestLike,
   WorkerLease,
   WorkerOutcome,
+  WorkerRedirect,
   WorkerResult,
   WorkerRetry,
 } from "./workers/remote/worker-lease.ts";

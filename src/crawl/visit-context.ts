@@ -32,7 +32,7 @@ export interface VisitLease
   retry(options: { reason?: string; outcome?: Outcome }): unknown;
   fail(reason: string, outcome?: Outcome): unknown;
   release(): unknown;
-  redirect(url: string): unknown;
+  redirect(url: string, change?: { status?: number }): unknown;
 }
 
 export interface VisitContext {

@@ -154,7 +154,7 @@ async function judge(
   }
   const location = answer.headers.location;
   if (status >= 300 && status < 400 && typeof location === "string") {
-    return redirect(lease, context, { location, outcome });
+    return redirect(lease, context, { status, location, outcome });
   }
   if (RETRY_STATUSES.includes(status)) lease.retry({ reason: `status ${status}`, outcome });
   else lease.fail(`status ${status}`, outcome);
@@ -164,7 +164,7 @@ async function judge(
 function redirect(
   lease: VisitLease,
   context: VisitContext,
-  { location, outcome }: { location: string; outcome: Outcome },
+  { status, location, outcome }: { status: number; location: string; outcome: Outcome },
 ): VisitEnd {
   const { counters, limits } = context;
   counters.redirects++;
@@ -174,7 +174,7 @@ function redirect(
     return "other";
   }
   target.hash = "";
-  lease.redirect(target.href);
+  lease.redirect(target.href, { status });
   lease.done({ outcome });
   return "other";
 }

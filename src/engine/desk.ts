@@ -51,9 +51,10 @@ import {
 } from "./lease.ts";
 import type { Life } from "./life.ts";
 import { DONE_LATE, DONE_PLAIN, doneResult } from "./push-result.ts";
+import { readRedirect, redirected } from "./redirect.ts";
 import { readRequest } from "./request.ts";
 import type { NormalPolicy } from "../url/policy.ts";
-import type { DoneResult, RequestLike, RequestView } from "./types.ts";
+import type { DoneResult, RedirectChange, RequestLike, RequestView } from "./types.ts";
 import { recordData, recordExtras, recordView } from "./view.ts";
 
 /** Hand-outs whose memory is touched at once. */
@@ -234,17 +235,19 @@ export class Desk implements LeaseDesk {
     return true;
   }
 
-  redirect(lease: RecordLease, url: string): Verdict {
+  redirect(lease: RecordLease, url: string, given: RedirectChange | undefined): Verdict {
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
+    const asked = { ...readRedirect(given), url };
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs))
       return this.#late(core, verdictOf(core === undefined ? VERDICT_CLOSED : VERDICT_LATE));
     this.#life.durable?.need(bytesToSay([url]));
+    const { gate } = this.#life;
+    const request = redirected(gate, lease, asked, nowMs);
     const parent = this.#parentOf(core, lease);
     const depth = recordDepth(core.store, lease.record);
-    const { gate } = this.#life;
     const redirects = lease.redirects + 1;
-    const codes = pushList(gate, [url], { nowMs, isOutside: false, depth, parent, redirects });
+    const codes = pushList(gate, [request], { nowMs, isOutside: false, depth, parent, redirects });
     parentRelease(core.store, parent);
     this.#life.end(nowMs);
     return verdictOf(codes[0] as number);

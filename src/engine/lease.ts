@@ -9,7 +9,7 @@ import { hostOfUrl } from "../frontier/walk.ts";
 import type { Outcome } from "../frontier/policy.ts";
 import type { Verdict } from "../frontier/verdict.ts";
 import { type Extras, NO_EXTRAS } from "./codec.ts";
-import type { DoneResult, Lease, RequestLike } from "./types.ts";
+import type { DoneResult, Lease, RedirectChange, RequestLike } from "./types.ts";
 
 /** What a lease asks its frontier to do. */
 export interface LeaseDesk {
@@ -17,7 +17,7 @@ export interface LeaseDesk {
   retry(lease: RecordLease, options: RetryOptions): "requeued" | "failed" | "late";
   fail(lease: RecordLease, reason: string | undefined, outcome: Outcome | undefined): boolean;
   release(lease: RecordLease): boolean;
-  redirect(lease: RecordLease, url: string): Verdict;
+  redirect(lease: RecordLease, url: string, change: RedirectChange | undefined): Verdict;
   extend(lease: RecordLease, ms: number): boolean;
   fingerprint(lease: RecordLease): string;
 }
@@ -116,8 +116,8 @@ export class RecordLease implements Lease, HandOut {
     return this.desk.release(this);
   }
 
-  redirect(url: string): Verdict {
-    return this.desk.redirect(this, url);
+  redirect(url: string, change?: RedirectChange): Verdict {
+    return this.desk.redirect(this, url, change);
   }
 
   extend(ms: number): boolean {

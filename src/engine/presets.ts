@@ -41,6 +41,8 @@ export interface Presets {
 
 /** Requests that gopcp.v2's request pool holds: 1,000 buffers of 50. */
 const GOPCP_CAPACITY = 50_000;
+/** What Scrapy adds to the priority of what a redirect leads to. */
+const SCRAPY_REDIRECT = 2;
 /** What Scrapy has under way for one host at once. */
 const SCRAPY_PER_HOST = 8;
 /** What NEOCrawler keeps scheduled at once. */
@@ -90,6 +92,7 @@ export const presets: Presets = Object.freeze({
       startLast: true,
       maxAttempts: 3,
       retryPriority: -1,
+      redirectPriority: SCRAPY_REDIRECT,
       politeness: { perHost: SCRAPY_PER_HOST },
     }),
   gopcp: ({ domains, maxDepth, ...options }: GopcpOptions = {}) => {

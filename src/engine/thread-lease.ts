@@ -7,7 +7,7 @@ import {
   type PlainResult,
   resultOf,
 } from "./thread-protocol.ts";
-import type { DoneResult, Lease, Verdict } from "./types.ts";
+import type { DoneResult, Lease, RedirectChange, Verdict } from "./types.ts";
 
 /** What a lease's method says that the owner no longer knows of. */
 const LATE: Record<LeaseMethod, unknown> = {
@@ -70,8 +70,8 @@ export class ThreadLease {
     return this.#call("release", []) as Promise<boolean>;
   }
 
-  redirect(url: string): Promise<Verdict> {
-    return this.#call("redirect", [url]) as Promise<Verdict>;
+  redirect(url: string, change?: RedirectChange): Promise<Verdict> {
+    return this.#call("redirect", [url, change]) as Promise<Verdict>;
   }
 
   extend(ms: number): Promise<boolean> {

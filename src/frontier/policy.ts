@@ -31,6 +31,8 @@ export interface RulePolicy {
   maxAttempts?: number;
   backoff?: { baseMs: number; factor?: number; maxMs?: number; jitter?: number };
   retryPriority?: number | { set: number };
+  /** Added to the priority of a request that goes on at another URL (default 0), or what it is set to. */
+  redirectPriority?: number | { set: number };
   politeness?: Politeness;
 }
 
@@ -81,6 +83,9 @@ export interface FrontierPolicy {
   readonly retryAdd: number;
   /** Retry sets the priority to this instead of adding, unless undefined. */
   readonly retrySet: number | undefined;
+  readonly redirectAdd: number;
+  /** A redirect sets the priority to this instead of adding, unless undefined. */
+  readonly redirectSet: number | undefined;
   readonly isPolite: boolean;
   readonly delayMs: number;
   readonly perHost: number;
@@ -107,6 +112,7 @@ export const POLICY_FIELDS = [
   "maxAttempts",
   "backoff",
   "retryPriority",
+  "redirectPriority",
   "politeness",
 ];
 const POLITENESS_FIELDS = [
@@ -126,9 +132,8 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
   const at = `${path}.politeness`;
   checkObject(polite, at, POLITENESS_FIELDS);
   const groups = groupsOf(polite.groups, `${at}.groups`);
-  const retry = policy.retryPriority ?? -1;
-  if (typeof retry === "object") checkObject(retry, `${path}.retryPriority`, ["set"]);
-  const retrySet = typeof retry === "object" ? retry.set : undefined;
+  const retry = shiftOf(policy.retryPriority ?? -1, `${path}.retryPriority`);
+  const redirect = shiftOf(policy.redirectPriority ?? 0, `${path}.redirectPriority`);
   const { adaptive, hostBackoff, budget } = polite;
   if (adaptive !== undefined) checkAdaptive(adaptive, `${at}.adaptive`);
   if (hostBackoff !== undefined) checkHostBackoff(hostBackoff, `${at}.hostBackoff`);
@@ -149,8 +154,10 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
     follow: flag(policy.follow ?? true, `${path}.follow`),
     maxAttempts: count(policy.maxAttempts ?? 3, `${path}.maxAttempts`, 1),
     backoff: backoffOf(policy.backoff, `${path}.backoff`),
-    retryAdd: retrySet === undefined ? integer(retry as number, `${path}.retryPriority`) : 0,
-    retrySet: retrySet === undefined ? undefined : integer(retrySet, `${path}.retryPriority.set`),
+    retryAdd: retry.add,
+    retrySet: retry.set,
+    redirectAdd: redirect.add,
+    redirectSet: redirect.set,
     isPolite:
       delayMs > 0 ||
       polite.perHost !== undefined ||
@@ -169,6 +176,17 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
     budgetUrls: count(budget?.urls ?? Number.POSITIVE_INFINITY, `${at}.budget.urls`, 0),
     budgetBytes: count(budget?.bytes ?? Number.POSITIVE_INFINITY, `${at}.budget.bytes`, 0),
   };
+}
+
+/** A change of priority: added, or set where `set` is a number. */
+function shiftOf(
+  shift: number | { set: number },
+  path: string,
+): { add: number; set: number | undefined } {
+  if (typeof shift !== "object") return { add: integer(shift, path), set: undefined };
+  checkObject(shift, path, ["set"]);
+  if (shift.set === undefined) return { add: integer(shift, path), set: undefined };
+  return { add: 0, set: integer(shift.set, `${path}.set`) };
 }
 
 /** Most clocks above one host. */

@@ -360,7 +360,7 @@ export function keepPeriod(core: Core, record: number, code: number): number {
 }
 
 /** Whether the identity of a record is still its own: not exempt, not forgotten meanwhile. */
-function ownsIdentity(core: Core, record: number): boolean {
+export function ownsIdentity(core: Core, record: number): boolean {
   const { store } = core;
   if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) return false;
   return seenFind(core.seen, recordLo(store, record), recordHi(store, record)) === record;

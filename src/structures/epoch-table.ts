@@ -141,6 +141,14 @@ export function epochName(store: Store, epoch: number): string {
   return buffer.utf8Slice(start, start + word(store, epoch, EPOCH_NAME_BYTES_WORD));
 }
 
+/** Name of the open epoch that has this salt; `forever` has none. */
+export function epochBySalt(table: EpochTable, lo: number, hi: number): string | undefined {
+  if ((lo | hi) === 0) return "forever";
+  const slot = table.index === undefined ? 0 : tableFind(table.index, lo >>> 0, hi >>> 0);
+  if (slot === 0) return undefined;
+  return epochName(table.store, wordAt(table.store, slot >>> 2));
+}
+
 /** The epoch behind `epoch` in the list, or the first one for 0; 0 at the end. */
 export function epochNext(table: EpochTable, epoch: number): number {
   return epoch === 0 ? table.first : word(table.store, epoch, EPOCH_NEXT_WORD);

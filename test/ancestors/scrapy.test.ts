@@ -246,6 +246,19 @@ describe("Scrapy", () => {
     expect(frontier.poll()).toMatchObject({ url: B, depth: 3, parent: lease.fingerprint });
   });
 
+  it("S22: a redirect goes on with what its request said, two priorities higher, and unfiltered as it was", () => {
+    const { frontier } = openJob();
+    const request = { priority: 5, handler: "parse", data: { page: 1 } };
+    frontier.push({ url: A, ...request });
+    frontier.poll()?.redirect(B);
+    const target = frontier.poll() as Lease;
+    expect(target).toMatchObject({ url: B, ...request, priority: 7, redirects: 1 });
+    frontier.push({ url: A, dedup: "skip" });
+    const unfiltered = frontier.poll() as Lease;
+    expect(unfiltered.redirect(B).status).toBe("accepted");
+    expect(target.redirect(A).status).toBe("duplicate");
+  });
+
   it("S23: each round takes each host once", () => {
     const { frontier } = openJob();
     const hosts = Array.from({ length: 7 }, (_, index) => `h${index}.com`);

@@ -87,6 +87,28 @@ describe("worker threads, row by row", () => {
     });
   });
 
+  it("S22: a redirect takes along what its request said, also where a worker says it", async () => {
+    await withPool({}, async ({ frontier, pool }) => {
+      const body = new Uint8Array([1, 2, 3]);
+      const headers = { cookie: "a=1", "x-kept": "yes" };
+      const data = { to: "http://b.test/moved" };
+      frontier.push({
+        ...{ url: "http://a.test/1", method: "PUT", body, headers, data },
+        ...{ priority: 7, maxAttempts: 9, handler: "movesOn" },
+      });
+      await pool.run();
+      const [moved] = [...frontier.records({ state: "failed" })];
+      expect(moved).toMatchObject({ url: "http://b.test/moved", priority: 8, depth: 0 });
+      frontier.requeue({ state: "failed" });
+      const lease = frontier.poll();
+      expect(lease).toMatchObject({
+        ...{ method: "PUT", headers: { "x-kept": "yes" } },
+        ...{ data, redirects: 1, handler: "movesOn" },
+      });
+      expect([...(lease?.body ?? [])]).toEqual([1, 2, 3]);
+    });
+  });
+
   it("V-B8: one worker gets a batch in the order it was pushed", async () => {
     const frontier = await openFrontier();
     const urls = urlsOf(2_000);

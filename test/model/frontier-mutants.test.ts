@@ -143,9 +143,23 @@ const MUTANTS: Mutant[] = [
     "{ depth: depth + 1, ...asRequest(child) }",
   ]),
   change("a redirect goes deeper", "model-frontier.ts", [
-    "{ url: target, depth }",
-    "{ url: target, depth: depth + 1 }",
+    "url: target, depth }",
+    "url: target, depth: depth + 1 }",
   ]),
+  change("a redirect leaves its data behind", "model-redirect.ts", [
+    "if (data !== undefined) request.data = data;",
+    "",
+  ]),
+  change("a redirect leaves its priority behind", "model-redirect.ts", [
+    "if (priority !== undefined) request.priority = priority;",
+    "",
+  ]),
+  change("a redirect of no identity has one", "model-redirect.ts", ['= "skip"', '= "check"']),
+  change("a redirect leaves its epoch", "model-redirect.ts", [
+    "request.epoch = record.epoch",
+    "request.start = start",
+  ]),
+  change("a redirected POST is one still", "model-redirect.ts", ['=== "POST"', '=== "PUT"']),
   change("done twice works", "model-frontier.ts", [
     "isOpen() && record.lease?.serial === serial",
     "isOpen() && record.lease !== undefined",

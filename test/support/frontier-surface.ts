@@ -58,6 +58,9 @@ export interface SyncRetryOptions {
   outcome?: SyncOutcome;
 }
 
+/** What a redirect changes of its request. */
+export type SyncRedirect = Partial<Omit<SyncRequest, "url" | "depth">> & { status?: number };
+
 export interface SyncLease {
   readonly url: string;
   readonly method: string;
@@ -72,7 +75,7 @@ export interface SyncLease {
   retry(options?: SyncRetryOptions): "requeued" | "failed" | "late";
   fail(reason?: string, outcome?: SyncOutcome): boolean;
   release(): boolean;
-  redirect(url: string): SyncVerdict;
+  redirect(url: string, change?: SyncRedirect): SyncVerdict;
   extend(ms: number): boolean;
 }
 
@@ -187,6 +190,7 @@ export interface SyncPolicy {
   maxAttempts?: number;
   backoff?: { baseMs: number; factor?: number; maxMs?: number; jitter?: number };
   retryPriority?: number | { set: number };
+  redirectPriority?: number | { set: number };
   politeness?: SyncPoliteness;
 }
 

@@ -44,7 +44,7 @@ function periodName(unit: "hour" | "day" | "week" | "month", timeMs: number): st
 export function rest(model: Model, record: ModelRecord, changed: boolean | undefined): void {
   const { epoch = "forever" } = ruleOf(model, record).policy;
   record.againAt = 0;
-  if (record.isOnce || !owns(model, record) || epoch === "forever") return;
+  if (record.isOnce || !ownsItsIdentity(model, record) || epoch === "forever") return;
   if ("every" in epoch) record.againAt = model.now() + epoch.every;
   if (!("adaptive" in epoch)) return;
   record.periodMs = Math.round(nextPeriod(record.periodMs, changed, epoch.adaptive));
@@ -106,7 +106,7 @@ export function forgetAll(model: Model): number {
 
 /** The same of one epoch: of `forever` all goes that no other epoch holds. */
 export function forgetEpoch(model: Model, name: string): number {
-  const owners = new Set(model.records.filter((record) => owns(model, record)));
+  const owners = new Set(model.records.filter((record) => ownsItsIdentity(model, record)));
   if (name === "forever") {
     return forgetRecords(model, (r) => r.epoch === name || !owners.has(r));
   }
@@ -133,7 +133,8 @@ function isRecrawled({ epoch = "forever" }: SyncPolicy): boolean {
   return epoch !== "forever" && ("every" in epoch || "adaptive" in epoch);
 }
 
-function owns(model: Model, record: ModelRecord): boolean {
+/** Whether a record is the one that its identity names. */
+export function ownsItsIdentity(model: Model, record: ModelRecord): boolean {
   return record.identity !== undefined && findRecord(model, record.identity) === record;
 }
 

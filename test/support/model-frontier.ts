@@ -7,6 +7,7 @@
  *   model-admit    request → verdict        model-leases  hand-out, ends of a lease, expiry, due
  *   model-hosts    politeness, breaker      model-views   peek, nextDueAt, report, records
  *   model-groups   clocks above hosts       model-epochs  how long one sighting blocks the next
+ *   model-redirect  what a redirected request takes along
  *
  *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
  *   I2  A record has a lease exactly while its state is leased.
@@ -35,6 +36,7 @@ import {
   settle,
 } from "./model-leases.ts";
 import { activeRules, adoptAll, matchRule, setModelRules } from "./model-rules.ts";
+import { goingOn } from "./model-redirect.ts";
 import { chooseNext, effectivePriority } from "./model-order.ts";
 import {
   becomePending,
@@ -213,9 +215,10 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
       finishRelease(model, record);
       return true;
     },
-    redirect(target) {
+    redirect(target, { status = 302, ...change } = {}) {
       if (isLate()) return isOpen() ? LATE : CLOSED;
-      return admit(model, { url: target, depth }, "inside");
+      const request = { ...goingOn(model, record, status), ...change };
+      return admit(model, { ...request, url: target, depth }, "inside");
     },
     extend(ms) {
       if (isLate()) return false;

@@ -113,6 +113,7 @@ const policy = spread<Required<OptionSpec["policy"]>>({
     { baseMs: 3, factor: 3, maxMs: 20, jitter: 0 },
   ),
   retryPriority: fc.constantFrom<number | { set: number }>(0, -1, -5, 2, { set: 0 }, { set: -3 }),
+  redirectPriority: fc.constantFrom<number | { set: number }>(0, 2, -1, { set: 1 }),
   epoch: fc.constantFrom<EpochSpec>(
     { calendar: "hour" },
     { calendar: "week", undated: "forever" },

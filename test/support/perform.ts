@@ -91,7 +91,7 @@ function performOnLease(
     case "release":
       return lease.release();
     case "redirect":
-      return verdict(lease.redirect(command.url));
+      return verdict(lease.redirect(command.url, command.change));
     case "extend":
       return [lease.extend(command.ms), lease.deadlineMs];
   }

@@ -90,6 +90,12 @@ export async function stays({ deliveries }, { signal }) {
   while (deliveries === 1 && !signal.aborted) await later(5);
 }
 
+/** Answers as a page that has moved to where its data say; the new one fails, so that the test can read it there. */
+export async function movesOn(lease) {
+  if (lease.redirects > 0) lease.fail("held");
+  else lease.redirect(lease.data.to, { status: 307, priority: lease.priority + 1 });
+}
+
 export async function naps() {
   await later(5);
 }

@@ -4,7 +4,13 @@
  */
 import fc from "fast-check";
 import { type RuleSpec, rulesOf } from "./option-sets.ts";
-import type { SyncOutcome, SyncRequest, SyncRetryOptions, VisitState } from "./frontier-surface.ts";
+import type {
+  SyncOutcome,
+  SyncRedirect,
+  SyncRequest,
+  SyncRetryOptions,
+  VisitState,
+} from "./frontier-surface.ts";
 
 export type Command =
   | { do: "push"; request: SyncRequest; dueInMs?: number }
@@ -16,7 +22,7 @@ export type Command =
   | { do: "retry"; lease: number; options: SyncRetryOptions }
   | { do: "fail"; lease: number; outcome: SyncOutcome }
   | { do: "release"; lease: number }
-  | { do: "redirect"; lease: number; url: string }
+  | { do: "redirect"; lease: number; url: string; change: SyncRedirect }
   | { do: "extend"; lease: number; ms: number }
   | { do: "record" | "explain"; url: string }
   | { do: "records"; state: VisitState }
@@ -85,6 +91,22 @@ const retryOptions: fc.Arbitrary<SyncRetryOptions> = fc.record(
   { delayMs: dueMs, priority, outcome },
   { requiredKeys: [], ...optional },
 );
+
+const redirectFields: fc.Arbitrary<SyncRedirect> = fc.record(
+  {
+    status: fc.constantFrom(301, 302, 303, 307, 308),
+    priority,
+    method: fc.constantFrom("GET", "POST"),
+    dedup: fc.constantFrom("check" as const, "record" as const, "skip" as const),
+    start: fc.boolean(),
+    epoch,
+    maxAttempts: fc.integer({ min: 1, max: 3 }),
+    data: fc.constant("moved"),
+  },
+  { requiredKeys: [], ...optional },
+);
+/** Every other one says nothing. */
+const redirectChange = fc.oneof(fc.constant<SyncRedirect>({}), redirectFields);
 
 /** One command, drawn from all kinds with the weights of a busy frontier. */
 export function commandsOf(size: ProgramSize): fc.Arbitrary<Command> {
@@ -203,7 +225,7 @@ function ends(size: ProgramSize, url: fc.Arbitrary<string>, request: Requests): 
     command<Of<"retry">>("retry", { lease, options: retryOptions }),
     command<Of<"fail">>("fail", { lease, outcome }),
     command<Of<"release">>("release", { lease }),
-    command<Of<"redirect">>("redirect", { lease, url }),
+    command<Of<"redirect">>("redirect", { lease, url, change: redirectChange }),
     command<Of<"extend">>("extend", { lease, ms: fc.constantFrom(1, 5, 20) }),
   );
 }

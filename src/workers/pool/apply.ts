@@ -22,6 +22,7 @@ interface Extras {
   requests?: unknown[];
   reason?: string;
   url?: string;
+  change?: unknown;
   ms?: number;
   stage?: string;
   name?: string;
@@ -65,7 +66,7 @@ function settle(
   extras: Extras,
 ): boolean {
   const { links, dropped } = message;
-  const { errors, outcome, requests, reason, url, ms } = extras;
+  const { errors, outcome, requests, reason, url, change, ms } = extras;
   switch (message.kind) {
     case MESSAGE_DONE: {
       const found = requests === undefined ? links : [...links, ...requests];
@@ -85,7 +86,7 @@ function settle(
       lease.release();
       return true;
     case MESSAGE_REDIRECT:
-      lease.redirect(url as string);
+      lease.redirect(url as string, change as never);
       return false;
     case MESSAGE_EXTEND:
       lease.extend(ms as number);

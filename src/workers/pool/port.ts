@@ -24,7 +24,7 @@ export interface OwnedLease {
   retry(options?: never): string;
   fail(reason?: string, outcome?: never): boolean;
   release(): boolean;
-  redirect(url: string): unknown;
+  redirect(url: string, change?: never): unknown;
   extend(ms: number): boolean;
 }
 

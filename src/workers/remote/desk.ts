@@ -73,6 +73,7 @@ import {
   type RequestLike,
   WorkerLease,
   type WorkerOutcome,
+  type WorkerRedirect,
   type WorkerResult,
   type WorkerRetry,
 } from "./worker-lease.ts";
@@ -238,9 +239,10 @@ export class Desk implements RemoteDesk {
     if (this.#settle(lease)) this.#send(MESSAGE_RELEASE, lease.id, undefined, undefined);
   }
 
-  redirect(lease: WorkerLease, url: string): void {
+  redirect(lease: WorkerLease, url: string, change: WorkerRedirect | undefined): void {
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
-    if (!lease.isSettled) this.#send(MESSAGE_REDIRECT, lease.id, undefined, { url });
+    const extras = change === undefined ? { url } : { url, change };
+    if (!lease.isSettled) this.#send(MESSAGE_REDIRECT, lease.id, undefined, extras);
   }
 
   extend(lease: WorkerLease, ms: number): void {

@@ -29,13 +29,31 @@ export interface WorkerRetry {
   outcome?: WorkerOutcome;
 }
 
+/** What a redirect changes of the request that it goes on with: the fields of one, but `url` and `depth`, and the answer's status. */
+export interface WorkerRedirect {
+  status?: number;
+  method?: string;
+  body?: string | Uint8Array;
+  headers?: Record<string, string>;
+  priority?: number;
+  notBefore?: number | Date;
+  epoch?: string;
+  key?: string;
+  dedup?: "check" | "record" | "skip";
+  start?: boolean;
+  handler?: string;
+  maxAttempts?: number;
+  volatile?: boolean;
+  data?: unknown;
+}
+
 /** What a lease asks its thread's desk to do. */
 export interface RemoteDesk {
   done(lease: WorkerLease, result: WorkerResult | undefined): void;
   retry(lease: WorkerLease, options: WorkerRetry | undefined): void;
   fail(lease: WorkerLease, reason: string | undefined, outcome: WorkerOutcome | undefined): void;
   release(lease: WorkerLease): void;
-  redirect(lease: WorkerLease, url: string): void;
+  redirect(lease: WorkerLease, url: string, change: WorkerRedirect | undefined): void;
   extend(lease: WorkerLease, ms: number): void;
   ruleName(number: number): string;
   fingerprint(lease: WorkerLease): string;
@@ -138,9 +156,9 @@ export class WorkerLease {
     this.desk.release(this);
   }
 
-  /** A push with this lease as parent, at the same depth. */
-  redirect(url: string): void {
-    this.desk.redirect(this, url);
+  /** A push with this lease as parent, at the same depth; the request goes along but for what `change` says. */
+  redirect(url: string, change?: WorkerRedirect): void {
+    this.desk.redirect(this, url, change);
   }
 
   extend(ms: number): void {

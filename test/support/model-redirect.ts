@@ -1,0 +1,30 @@
+/** What a redirected request takes along, said as plainly as possible. */
+import type { SyncRequest } from "./frontier-surface.ts";
+import { ownsItsIdentity } from "./model-epochs.ts";
+import { effectivePriority } from "./model-order.ts";
+import { ruleOf } from "./model-rules.ts";
+import type { Model, ModelRecord } from "./model-state.ts";
+
+/** The request without its URL and depth. */
+export function goingOn(model: Model, record: ModelRecord, status: number): Partial<SyncRequest> {
+  const { method, start, data, maxAttempts } = record;
+  const becomesGet = (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
+  const request: Partial<SyncRequest> = { start };
+  if (!becomesGet) request.method = method;
+  if (data !== undefined) request.data = data;
+  if (maxAttempts !== undefined) request.maxAttempts = maxAttempts;
+  const priority = priorityOf(model, record);
+  if (priority !== undefined) request.priority = priority;
+  if (!ownsItsIdentity(model, record)) request.dedup = "skip";
+  else if (record.isOnce) request.epoch = record.epoch;
+  return request;
+}
+
+/** Undefined: what it has is its rule's, and the next rule may give another. */
+function priorityOf(model: Model, record: ModelRecord): number | undefined {
+  const { priority = 0, depthPriority = 0, redirectPriority = 0 } = ruleOf(model, record).policy;
+  if (typeof redirectPriority === "object") return redirectPriority.set;
+  const now = effectivePriority(model, record);
+  if (redirectPriority === 0 && now === priority - record.depth * depthPriority) return undefined;
+  return now + record.depth * depthPriority + redirectPriority;
+}
