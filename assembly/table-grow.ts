@@ -154,9 +154,11 @@ function sweep<V>(table: usize, segment: usize, other: usize): i32 {
     }
   }
   exchange(table, segment, other);
-  const fills = table + TABLE_FILLS_OFFSET;
-  markFull<V>(segment, fills, lines);
-  if (other !== 0) markFull<V>(other, fills + TABLE_FILLS_HALF_BYTES, otherLines);
+  if (sizeof<V>() === 4) {
+    const fills = table + TABLE_FILLS_OFFSET;
+    markFull(segment, fills, lines);
+    if (other !== 0) markFull(other, fills + TABLE_FILLS_HALF_BYTES, otherLines);
+  }
   store<u32>(segment, kept - upper, SEGMENT_USED_WORD << 2);
   if (other !== 0) store<u32>(other, upper, SEGMENT_USED_WORD << 2);
   return kept;
@@ -169,8 +171,8 @@ function placeOf(list: usize, index: u32): usize {
 }
 
 /** The map of a segment's full lines, from how full the sweep has made them. */
-function markFull<V>(segment: usize, fills: usize, lines: u32): void {
-  const full = i8x16.splat(<i8>slotsPerLine<V>());
+function markFull(segment: usize, fills: usize, lines: u32): void {
+  const full = i8x16.splat(<i8>TABLE_LINE_SLOTS_VALUED);
   for (let line: u32 = 0; line < lines; line += 16) {
     const bits = i8x16.bitmask(i8x16.eq(v128.load(fills + line), full));
     store<u16>(segment + SEGMENT_FULL_OFFSET + (line >> 3), bits);

@@ -17,13 +17,12 @@
  *   I4  No hash stands twice. A removed slot keeps its hash and value 0, or, in a bare table, has
  *       hash 1.
  *   I5  The hashes 0 and 1, which mark slots, have their values in the header.
- *   I6  A segment's map has a bit for each full line; in a valued table the filter word of a line has
- *       a bit for each entry whose home it is and that went on from it.
+ *   I6  Valued tables: the filter word of a line has a bit for each entry whose home it is and that
+ *       went on from it; a segment's map has a bit for each full line.
  *
- * What I6 is for: half of the lines of a dense valued table are full, a third of a bare one's, and a
- * probe for a new hash would read three of them on average, each a miss that waits for the one before.
- * The map, which stays in the cache, says where there is room, and the filter at the home that a hash
- * is absent.
+ * What I6 is for: half of the lines of a dense valued table are full, and a probe for a new hash
+ * would read three of them on average, each a miss that waits for the one before. The filter says
+ * at the home that a hash is absent, and the map, which stays in the cache, where there is room.
  *
  * Shared tables: the order of stores is in table-shared.ts. Crash: nothing here survives the
  * process.
@@ -45,7 +44,6 @@ import {
   TABLE_FILTER_OFFSET,
   TABLE_GROUP_LINES,
   TABLE_GROW_FIRST,
-  TABLE_LAST_SLOT_BARE,
   TABLE_LAST_SLOT_VALUED,
   TABLE_LINE_BYTES,
   TABLE_LINE_VALUES_BYTES,
@@ -167,25 +165,10 @@ function slotFor(table: usize, hash: u64, home: usize, at: usize, room: u32): us
     slot = emptySlot(line);
   }
   const isLast = <u32>((slot & (TABLE_LINE_BYTES - 1)) === TABLE_LAST_SLOT_VALUED);
-  markLine(segment, room, isLast);
-  return slot;
-}
-
-/** Marks the line of a bare table whose last slot `at` is taken now. `room` as slotFor takes it. */
-function fillBare(table: usize, hash: u64, at: usize, room: u32): void {
-  const segment = segmentOf(table, hash);
-  const line = <u32>at & ~(TABLE_LINE_BYTES - 1);
-  if ((room & ~(TABLE_LINE_BYTES - 1)) !== line) {
-    room = roomOf(table, segment, hash, homeIndex(segment, hash));
-  }
-  markLine(segment, room, 1);
-}
-
-/** Sets the bit of the line that roomOf told where `isFull` is 1. */
-function markLine(segment: usize, room: u32, isFull: u32): void {
   const index = ((room & (TABLE_LINE_BYTES - 1)) << 10) | ((room >> 6) & (TABLE_UNIT_LINES - 1));
   const map = segment + SEGMENT_FULL_OFFSET + <usize>(index >> 3);
-  store<u8>(map, load<u8>(map) | (isFull << (index & 7)));
+  store<u8>(map, load<u8>(map) | (isLast << (index & 7)));
+  return slot;
 }
 
 /** The first empty slot of a valued line that is not full. */
@@ -259,8 +242,8 @@ export function publish(slot: usize, hash: u64): void {
 }
 
 /**
- * First pass: the home line of every row into its value, and where it finds room into its slot (`roomOf`); then
- * both lines are touched. Returns the row whose segment has to grow first, or -1. @hot
+ * First pass: the home line of every row into its value, and of a valued table where it finds room into its
+ * slot (`roomOf`); then both lines are touched. Returns the row whose segment has to grow first, or -1. @hot
  */
 function touchRows<V>(table: usize, hashes: usize, count: u32, values: usize, slots: usize): i32 {
   const need = load<u32>(table, TABLE_NEED_WORD << 2);
@@ -271,13 +254,13 @@ function touchRows<V>(table: usize, hashes: usize, count: u32, values: usize, sl
     const segment = segmentOf(table, hash);
     const index = homeIndex(segment, hash);
     store<u32>(values + (i << 2), <u32>lineOf(segment, index));
-    store<u32>(slots + (i << 2), roomOf(table, segment, hash, index));
+    if (sizeof<V>() === 4) store<u32>(slots + (i << 2), roomOf(table, segment, hash, index));
     const used = load<u32>(segment, SEGMENT_USED_WORD << 2);
     const isFull = used + need >= load<u32>(segment, SEGMENT_SLOTS_WORD << 2);
     if (isFull || used >= (load<u32>(segment, SEGMENT_GROW_AT_WORD << 2) | soft)) return i;
   }
   touchLines(table, values, count);
-  touchLines(table, slots, count);
+  if (sizeof<V>() === 4) touchLines(table, slots, count);
   return -1;
 }
 
@@ -305,7 +288,6 @@ function insertAt<V>(table: usize, hash: u64, home: usize, room: u32): usize {
     add(segmentOf(table, hash), SEGMENT_USED_WORD, 1);
     add(table, TABLE_COUNT_WORD, 1);
     if (sizeof<V>() === 1) {
-      if ((at & (TABLE_LINE_BYTES - 2)) === TABLE_LAST_SLOT_BARE) fillBare(table, hash, at, room);
       publish(at ^ 1, hash);
       return at;
     }
@@ -336,7 +318,7 @@ function insertRows<V>(table: usize, hashes: usize, count: u32, values: usize, s
   for (let i: u32 = 0; i < count; i++) {
     const value = values + (i << 2);
     if (load<i32>(value) === TABLE_SKIP) continue;
-    const room = load<u32>(slots + (i << 2));
+    const room = sizeof<V>() === 4 ? load<u32>(slots + (i << 2)) : 0;
     const place = insertAt<V>(table, load<u64>(hashes + (i << 3)), load<u32>(value), room);
     const entry = place & ~1;
     const found = sizeof<V>() === 4 ? load<i32>(entry) : 1;

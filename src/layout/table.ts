@@ -29,8 +29,8 @@
  *   16–23             owner: pages for the next tableGrow
  *   24–31             owner: pages for the second half of a split
  *
- * Segment descriptor, words (one 64-byte line), then the map of its full lines, a bit for each, from
- * SEGMENT_FULL_OFFSET on:
+ * Segment descriptor, words (one 64-byte line), then, of a valued table, the map of its full lines:
+ * a bit for each, from SEGMENT_FULL_OFFSET on:
  *    0  sequence      odd while the segment moves
  *    1  used          slots in use, removed ones included
  *    2  growAt        from here on an insert asks for growth
@@ -114,8 +114,7 @@ export const TABLE_GROUP_LINES = 256;
 export const TABLE_FAR_LINES = 1024;
 export const TABLE_LINE_SLOTS_BARE = 8;
 export const TABLE_LINE_SLOTS_VALUED = 5;
-/** Where a line's last hash stands: it is full where that is not 0. */
-export const TABLE_LAST_SLOT_BARE = 56;
+/** Where a valued line's last hash stands: it is full where that is not 0. */
 export const TABLE_LAST_SLOT_VALUED = 32;
 /** Where a valued line's values start. */
 export const TABLE_LINE_VALUES_BYTES = 40;

@@ -128,7 +128,7 @@ export function createTable(kernel: Kernel, options: TableOptions): FingerprintT
  * becomes
  * TABLE_NEW if it was inserted now (the entry then holds TABLE_CLAIMED), else what the entry holds
  * (bare: 1),
- * and its slot the byte offset of the entry's value word (bare: scratch). Returns how many are new, or -1 when the
+ * and its slot the byte offset of the entry's value word. Returns how many are new, or -1 when the
  * region is exhausted: nothing was inserted then, and the values of the rows not skipped are void.
  * @hot
  */

@@ -123,7 +123,7 @@ function verifySegment(segment: Segment): Tally {
   assert(((u32[word + SEGMENT_SEQUENCE_WORD] as number) & 1) === 0, "no segment is in motion");
   assert(u32[word + SEGMENT_SLOTS_WORD] === lines * perLine, "slots = lines × slots per line");
   for (let line = 0; line < lines; line++) verifyLine(segment, line, tally);
-  verifyMap(segment);
+  if (segment.isValued) verifyMap(segment);
   verifyDistinct(BigUint64Array.from(tally.hashes));
   assert(u32[word + SEGMENT_USED_WORD] === tally.used, "used = slots in use");
   assert(u32[word + SEGMENT_REMOVED_WORD] === tally.removed, "removed = slots without a value");
@@ -189,7 +189,7 @@ function verifyFilter(segment: Segment, home: number, lo: number): void {
   assert(((filter >>> (lo & 31)) & 1) === 1, "I6: a filter has the entries that went on");
 }
 
-/** I6: the map of a segment has the lines that are full, and no others. */
+/** I6: the map of a valued segment has the lines that are full, and no others. */
 function verifyMap(segment: Segment): void {
   const { u32, word, lines } = segment;
   for (let line = 0; line < lines; line++) {
