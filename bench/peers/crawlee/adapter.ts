@@ -8,7 +8,8 @@ export const crawleePeer: Peer = {
   title: () => `Crawlee ${packageVersion("@crawlee/core")}, RequestQueue on MemoryStorage`,
   missing: crawleeMissing,
   urlsMax: 60_000,
-  durableUrlsMax: 20_000,
+  // A file for each request, and each poll after a resume looks through them: at 20,000 a round did not end in 20 minutes of a busy machine.
+  durableUrlsMax: 2_000,
   isDurable: true,
   async open({ directory }) {
     const inner = await openCrawleeQueue(directory);
