@@ -258,7 +258,7 @@ export class Life {
     this.#sendHome();
     for (const { resolve } of this.#rooms.splice(0)) resolve();
     for (const resolve of this.#drains.splice(0)) resolve();
-    this.events.flush();
+    queueMicrotask(() => this.events.flush()); // who hears of it may close again
   }
 
   /** The disk refused the last words: open as before, for the caller to try again. */

@@ -147,6 +147,22 @@ describe("A drain that was asked for", () => {
 });
 
 describe("Closing", () => {
+  it("may be asked for again by who hears of it, and is one closing", async () => {
+    for (const options of [{}, { directory: mkdtempSync(join(root, "heard")) }]) {
+      const { frontier } = await open(options);
+      const told: string[] = [];
+      const closings: Array<Promise<void>> = [];
+      frontier.on("status", ({ to }) => {
+        told.push(to);
+        closings.push(frontier.close());
+      });
+      frontier.push(A);
+      await frontier.close();
+      await Promise.all(closings);
+      expect([told, frontier.status]).toEqual([["stopping", "stopped"], "stopped"]);
+    }
+  });
+
   it("takes nothing more, ends under whoever keeps pushing, and keeps what was admitted", async () => {
     const directory = mkdtempSync(join(root, "busy"));
     const { frontier } = await open({ directory });
