@@ -59,8 +59,12 @@ describe("gopcp.v2's scheduler, its modules", () => {
   it("G12: request, download, analysis, requests and items, each through its stage", async () => {
     const steps: string[] = [];
     const web = webOf({ "/": "", "/b": "" });
+    const download: Downloader["download"] = (request) => {
+      steps.push(`download ${request.url}`);
+      return web.download(request);
+    };
     const { run } = start({
-      downloaders: [web],
+      downloaders: [{ download }],
       analyzers: [
         {
           analyze({ url }) {
@@ -74,7 +78,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
       ],
     });
     expect(await run).toMatchObject({ pages: 2, items: 2, duplicate: 1 });
-    const each = (url: string): string[] => [`analyze ${url}`, `item ${url}`];
+    const each = (url: string): string[] => [`download ${url}`, `analyze ${url}`, `item ${url}`];
     expect(steps).toEqual([...each(HOME), ...each(`${HOME}b`)]);
   });
 
@@ -214,11 +218,45 @@ describe("gopcp.v2's scheduler, its modules", () => {
     expect(registry.choose("downloader")?.id).toBe("idle");
   });
 
+  it("G19: a crawl is over when nothing is pending and no module is at work, not before", async () => {
+    const web = webOf({ "/": "" });
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      const wait = (): Promise<void> => {
+        resolve();
+        return new Promise((go) => {
+          answer = go;
+        });
+      };
+      start({
+        downloaders: [web],
+        analyzers: [{ analyze: ({ url }) => wait().then(() => ({ items: [url] })) }],
+      });
+    });
+    await asked;
+    const [run] = runs as [Crawl];
+    let isOver = false;
+    run.then(() => {
+      isOver = true;
+    });
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    const before = [isOver, run.status, run.frontier?.report().pending];
+    answer();
+    expect(before).toEqual([false, "running", 0]);
+    expect(await run).toMatchObject({ reason: "finished", pages: 1, items: 1 });
+  });
+
   it("G20: the summary tells modules sorted by id, and equal states tell it equally", async () => {
     const { run } = start({
       downloaders: [webOf({ "/": link("/a"), "/a": "" }), webOf({ "/": link("/a"), "/a": "" })],
     });
     const summary = await run;
+    // Each of them the least loaded once.
+    expect(summary.modules.downloader.map(({ called, completed }) => [called, completed])).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+    expect(summary).toMatchObject({ status: "stopped", pages: 2, pending: 0 });
     expect(summary.modules.downloader.map(({ id }) => id)).toEqual([
       "downloader-1",
       "downloader-2",

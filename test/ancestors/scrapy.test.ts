@@ -360,6 +360,20 @@ describe("Scrapy", () => {
     frontier.pushMany([{ url: A, start: true }, B]);
     const [first] = frontier.peek();
     expect(frontier.poll()?.url).toBe(first?.url);
+    const random = createRandom(testSeed("peek and poll"));
+    for (let round = 0; round < 30; round++) {
+      const requests = Array.from({ length: random.below(12) }, (_, at) => {
+        const url = `http://h${random.below(3)}.com/${round}/${at}`;
+        return { url, start: random.below(2) === 0, priority: random.below(3) - 1 };
+      });
+      frontier.pushMany(requests);
+      const count = 1 + random.below(9);
+      const shown = frontier.peek(count);
+      expect(urlsOf(frontier.peek(count))).toEqual(urlsOf(shown)); // without side effects
+      const polled = frontier.pollMany(count);
+      expect(urlsOf(polled)).toEqual(urlsOf(shown));
+      frontier.done(polled);
+    }
   });
 
   it("S-B8: whether repeated keys are sorted is a choice", () => {

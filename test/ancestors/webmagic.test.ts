@@ -368,12 +368,39 @@ describe("WebMagic", () => {
   });
 
   it("W-B14: pending counts every priority, after every call", () => {
-    const { frontier, check } = openBench();
+    const { frontier, clock, check } = openBench();
     [5, 0, -3, 0, 9].forEach((priority, index) => {
       frontier.push({ url: `http://a.com/${index}`, priority });
       expect(frontier.report().pending).toBe(index + 1);
       check();
     });
+    const left = (pending: number): void => {
+      expect([
+        frontier.report().pending,
+        [...frontier.records({ state: "pending" })].length,
+      ]).toEqual([pending, pending]);
+      check();
+    };
+    const [first, second, third] = frontier.pollMany(3);
+    left(2);
+    first?.release();
+    left(3);
+    second?.retry({ delayMs: 0 });
+    left(4);
+    third?.done({ found: ["http://a.com/found", "http://a.com/found"] });
+    left(5);
+    frontier.poll();
+    left(4);
+    clock.advance(1_000_000);
+    left(5); // its lease has run out
+    frontier.update("http://a.com/found", { priority: 7 });
+    left(5);
+    frontier.remove({ pattern: "found$" });
+    left(4);
+    frontier.poll()?.fail("no");
+    left(3);
+    frontier.requeue({ state: "failed" });
+    left(4);
   });
 
   it("W-B15: no new URL is refused, however many there are, where the answer is exact", () => {
