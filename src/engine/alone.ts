@@ -9,6 +9,7 @@ import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { diskFault, nodeFiles } from "../persistence/files.ts";
 import { packr } from "../persistence/pack.ts";
+import { contentOf } from "../persistence/place.ts";
 import { recoverAlone } from "../persistence/recover-alone.ts";
 import { writeAlone } from "../persistence/snapshot-alone.ts";
 import { policyId } from "../url/policy.ts";
@@ -84,10 +85,13 @@ export async function openAlone(parts: AloneOpening): Promise<OpenedAlone> {
       onProgress: (progress) => settings.onProgress?.(progress),
     });
     const { core } = runtime as unknown as Runtime;
-    applyFound(parts, core, found);
+    const seeded = contentOf(path, 0, () => {
+      applyFound(parts, core, found);
+      return seededOf(found);
+    });
     return {
       ...{ runtime: runtime as unknown as Runtime, secret: found.secret },
-      ...{ resumed: resumedOf(core, found), seeded: seededOf(found) },
+      ...{ resumed: resumedOf(core, found), seeded },
     };
   } catch (error) {
     const isDisk = typeof (error as NodeJS.ErrnoException).syscall === "string";

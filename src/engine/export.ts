@@ -28,7 +28,8 @@ import {
   takeHosts,
   takeRecords,
 } from "../persistence/snapshot-columns.ts";
-import { type Section, SnapshotReader } from "../persistence/snapshot-format.ts";
+import type { Section } from "../persistence/snapshot-format.ts";
+import { SnapshotReader } from "../persistence/snapshot-reader.ts";
 import { sortByKey } from "../persistence/sort-keys.ts";
 import type { Core } from "../frontier/core.ts";
 import { isFinishedValue, sequenceOf } from "../frontier/transition.ts";

@@ -16,6 +16,7 @@ import { giveLock, lockPath, takeLock } from "../persistence/lock.ts";
 import { openOverlay } from "../persistence/overlay.ts";
 import { packr } from "../persistence/pack.ts";
 import {
+  contentOf,
   frontierDirectory,
   lookAround,
   nothingThere,
@@ -151,8 +152,11 @@ async function openLocked(
     make(secret);
   }
   const { core, gate } = runtime as Runtime;
-  applyFound(parts, core, found);
-  gate.visited = restoreVisited(place, found?.revival.notes);
+  const seeded = contentOf(place.directory, 0, () => {
+    applyFound(parts, core, found);
+    gate.visited = restoreVisited(place, found?.revival.notes);
+    return seededOf(found);
+  });
   const durable = new Durable({
     ...{ settings, events, place, lock, tiers, core, keeper, onClosed, state: parts.state },
     identity: { secret, profile },
@@ -166,7 +170,6 @@ async function openLocked(
   core.log?.end();
   for (const cause of found?.damage ?? []) events.fault({ kind: "disk", stage: "open", cause });
   const resumed = found === undefined ? undefined : resumedOf(core, found);
-  const seeded = seededOf(found);
   return { runtime: runtime as Runtime, durable, secret, resumed, seeded, tiers, keeper };
 }
 

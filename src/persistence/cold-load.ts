@@ -23,10 +23,10 @@ import {
   coldRunPath,
   corrupt,
   createColdBlock,
+  openListedRun,
 } from "./cold-run.ts";
 import { type ColdCursor, createColdBloom, giveColdBloom, openColdCursor } from "./cold-stream.ts";
 import { coldWalkNext, createColdWalk } from "./cold-walk.ts";
-import type { Files } from "./files.ts";
 
 /** The manifest, after the files it does not list are gone; undefined in a directory that never held a tier. */
 export function sweepColdDirectory(place: ColdPlace): ColdManifest | undefined {
@@ -89,7 +89,7 @@ export function loadColdRuns(
 function beginLoad(place: ColdPlace, facts: ColdRunFacts): Loading {
   const path = coldRunPath(place, facts.serial);
   const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
-  const file = openRun(place.files, path);
+  const file = openListedRun(place.files, path);
   try {
     checkColdHeader(place, { ...facts, path, file }, createColdBlock());
     const fences = new Uint32Array(blockCount * 2);
@@ -141,13 +141,4 @@ function learnBlock(load: Loading | undefined, { block }: ColdCursor): void {
   if (!isBlank) throw corrupt(path, block.index, "places without an entry are not zero");
   fences.set(block.hashes.subarray(0, 2), (block.index - 1) * 2);
   bloomInsertWords(bloom, block.hashes, entries);
-}
-
-function openRun(files: Files, path: string): number {
-  try {
-    return files.open(path, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw corrupt(path, 0, "the manifest lists it, the file is missing");
-  }
 }

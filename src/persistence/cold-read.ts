@@ -8,6 +8,7 @@ import {
   checkColdHeader,
   coldRunPath,
   createColdBlock,
+  openListedRun,
 } from "./cold-run.ts";
 import { coldAdvance, openColdCursor } from "./cold-stream.ts";
 import { type ColdWalk, createColdWalk } from "./cold-walk.ts";
@@ -35,7 +36,7 @@ export function eachColdEntry(
 ): void {
   const { files } = reading;
   const path = coldRunPath(reading, facts.serial);
-  const file = files.open(path, "r");
+  const file = openListedRun(files, path);
   try {
     checkColdHeader(reading, { ...facts, path, file }, createColdBlock());
     const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
@@ -56,7 +57,7 @@ export function openColdWalk(reading: ColdReading): { walk: ColdWalk; close: () 
   try {
     const cursors = coldRunsOf(reading).map((facts) => {
       const path = coldRunPath(reading, facts.serial);
-      const file = files.open(path, "r");
+      const file = openListedRun(files, path);
       opened.push(file);
       checkColdHeader(reading, { ...facts, path, file }, createColdBlock());
       const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);

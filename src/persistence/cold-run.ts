@@ -180,6 +180,16 @@ export function writeColdHeader(
   sealColdBlock(words);
 }
 
+/** Opens a run that the manifest lists. */
+export function openListedRun(files: Files, path: string): number {
+  try {
+    return files.open(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw corrupt(path, 0, "the manifest lists it, the file is missing");
+  }
+}
+
 /** Reads a run's header and checks it against what the manifest says. */
 export function checkColdHeader(
   place: ColdReading,
@@ -217,7 +227,7 @@ export function checkColdFile(
   if (version < COLD_VERSION_MIN || version > COLD_VERSION) {
     const expected = `${COLD_VERSION_MIN} to ${COLD_VERSION}`;
     const message = `${path}: version ${version} (expected: ${expected})`;
-    throw new FrontierError("FORMAT_UNSUPPORTED", message);
+    throw new FrontierError("FORMAT_UNSUPPORTED", message, { path });
   }
   const [lo, hi] = identity.secretCheck;
   if (
@@ -226,10 +236,8 @@ export function checkColdFile(
     words[COLD_SECRET_WORD + 1] !== hi >>> 0
   ) {
     const expected = "the hash algorithm and secret of this frontier";
-    throw new FrontierError(
-      "PROFILE_MISMATCH",
-      `${path}: another identity (expected: ${expected})`,
-    );
+    const message = `${path}: another identity (expected: ${expected})`;
+    throw new FrontierError("PROFILE_MISMATCH", message, { path });
   }
 }
 
@@ -243,6 +251,7 @@ export function corrupt(path: string, block: number, reason: string): FrontierEr
   return new FrontierError("SNAPSHOT_CORRUPT", `${path}, block ${block}: ${reason}`, {
     path,
     block,
+    offset: block * COLD_BLOCK_BYTES,
     reason,
   });
 }

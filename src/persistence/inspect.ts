@@ -17,7 +17,7 @@ import { DIGEST_BYTES, digestPaths, readDigests } from "./digest-file.ts";
 import { readFile } from "./files.ts";
 import { damaged, lookAround, type Place, segmentPath, snapshotPath } from "./place.ts";
 import { frameEnd, readSegmentHead, wasDurable } from "./segment.ts";
-import { SnapshotReader } from "./snapshot-format.ts";
+import { SnapshotReader } from "./snapshot-reader.ts";
 
 /** What was found of one file. */
 export interface FileCheck {

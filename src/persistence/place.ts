@@ -9,7 +9,7 @@
  *                        *.damaged                 set aside by a start that could not read it
  */
 import { join } from "node:path";
-import { FrontierError } from "../base/errors.ts";
+import { FrontierError, InvariantError } from "../base/errors.ts";
 import { HASH_FINAL_ROUNDS, HASH_WORD_ROUNDS } from "../layout/fingerprint.ts";
 import { crcOf } from "./checksum.ts";
 import { type Files, replaceFile } from "./files.ts";
@@ -107,6 +107,28 @@ export function damaged(path: string, offset: number, what: string): FrontierErr
     `${path} at ${offset}: ${what} (expected: ${expected})`,
     { path, offset },
   );
+}
+
+/**
+ * What applying a part of a file gives. What is thrown over a content that no frontier wrote becomes SNAPSHOT_CORRUPT with file and
+ * offset; what the platform says, or a frontier, stays what it is.
+ */
+export function contentOf<T>(path: string, offset: number, apply: () => T): T {
+  try {
+    return apply();
+  } catch (error) {
+    if (!isOverContent(error)) throw error;
+    throw damaged(path, offset, `no such content: ${error.message}`);
+  }
+}
+
+/** An assertion, a trap of the kernel, a value of another sort, or msgpack that is none. */
+function isOverContent(error: unknown): error is Error {
+  if (!(error instanceof Error) || error instanceof FrontierError) return false;
+  if (error instanceof TypeError || error instanceof RangeError) return true;
+  const isPlain = Object.getPrototypeOf(error) === Error.prototype;
+  if (isPlain) return (error as NodeJS.ErrnoException).code === undefined;
+  return error instanceof InvariantError || error.name === "RuntimeError";
 }
 
 export function unsupported(path: string, what: string, expected: string): FrontierError {

@@ -10,7 +10,7 @@
  *       files set aside, and what came before it is used.
  *   R3  Nothing is removed that could not be read.
  */
-import { FrontierError, InvariantError } from "../base/errors.ts";
+import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { JOURNAL_FRAME_WORDS, JOURNAL_HEADER_BYTES } from "../layout/journal.ts";
 import { crcOf } from "./checksum.ts";
@@ -22,6 +22,7 @@ import {
   lookAround,
   otherProfile,
   removeDiscarded,
+  contentOf,
   type Place,
   segmentPath,
   snapshotPath,
@@ -232,12 +233,9 @@ class Run {
     for (;;) {
       const end = frameEnd(bytes, words, serial, offset);
       if (end === 0) return offset;
-      try {
+      contentOf(segmentPath(place, serial), offset, () => {
         replayFrame(replay, words, (offset >> 2) + JOURNAL_FRAME_WORDS, end >> 2);
-      } catch (error) {
-        if (!(error instanceof InvariantError)) throw error;
-        throw damaged(segmentPath(place, serial), offset, error.message);
-      }
+      });
       ebbRevival(replay.revival);
       // Until the copies end, entries may tell of what came and went before its table was walked.
       if (!this.#isBehindSnapshot(serial, offset)) replay.astray = 0;

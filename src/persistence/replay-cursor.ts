@@ -2,11 +2,16 @@
  * The place of a replay in a frame: where it stands, and how an entry's fields are read from there.
  *
  *   I1  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
+ *   I2  What an entry says of a record can be said of one: a number, a place, a state, flags.
  */
 import { wordsOf } from "./journal-fields.ts";
 import { InvariantError } from "../base/errors.ts";
 import { JOURNAL_NAMELESS } from "../layout/journal.ts";
+import { RECORD_FLAG_VOLATILE, RECORD_PENDING, RECORD_RESTING } from "../layout/record.ts";
 import { createRevivedRecord, type Revival, revivedRecord } from "./revive.ts";
+
+/** No sequence is greater; those that count from the other end begin at −2⁵². */
+const KEY_MAX = 2 ** 53;
 
 /** A frame's words, and where in them the replay stands. */
 export interface Replay {
@@ -59,7 +64,27 @@ export function bytesOf(replay: Replay, length: number): Uint8Array {
 export function double({ words, double: value, halves }: Replay, at: number): number {
   halves[0] = words[at] as number;
   halves[1] = words[at + 1] as number;
-  return value[0] as number;
+  const number = value[0] as number;
+  if (Number.isNaN(number)) throw wrong("a number that is none");
+  return number;
+}
+
+/** Where a record stands: a sequence, or one less than another by 2⁵². */
+export function checkKey(key: number): number {
+  if (!(Math.abs(key) <= KEY_MAX)) throw wrong(`a place ${key}`);
+  return key;
+}
+
+/** The state in a head of an entry or of a row. */
+export function checkState(state: number): number {
+  if (state < RECORD_PENDING || state > RECORD_RESTING) throw wrong(`a record in state ${state}`);
+  return state;
+}
+
+/** Flags that are a record's own. */
+export function checkFlags(flags: number): number {
+  if (flags >= RECORD_FLAG_VOLATILE) throw wrong(`flags ${flags}`);
+  return flags;
 }
 
 export function wrong(what: string): InvariantError {

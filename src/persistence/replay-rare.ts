@@ -37,7 +37,7 @@ import {
 } from "../structures/record.ts";
 import { seenForget, seenRemove } from "../structures/seen-set.ts";
 import { word } from "../structures/store.ts";
-import { bytesOf, double, named, type Replay, take } from "./replay-cursor.ts";
+import { bytesOf, double, named, type Replay, take, wrong } from "./replay-cursor.ts";
 import { VISITED_NOTE } from "./digest-file.ts";
 import { eachLive } from "./live.ts";
 import { TIME_NOTE } from "./journal-log.ts";
@@ -97,8 +97,12 @@ export function applyNote(replay: Replay): void {
   const name = Buffer.from(bytesOf(replay, words[at + 1] as number)).toString("utf8");
   const value = bytesOf(replay, words[at + 2] as number);
   revival.notes.set(name, value);
-  if (name === TIME_NOTE) revival.timeMs = packr.unpack(value) as number;
-  if (name === "ruleIds") setRuleIds(revival, packr.unpack(value) as string[]);
+  if (name === TIME_NOTE) revival.timeMs = Number(packr.unpack(value));
+  if (name !== "ruleIds") return;
+  const ids = packr.unpack(value) as unknown;
+  const areIds = Array.isArray(ids) && ids.every((id) => typeof id === "string");
+  if (!areIds) throw wrong("a list of rules that is none");
+  setRuleIds(revival, ids as string[]);
 }
 
 export function applyEpoch(replay: Replay): void {

@@ -8,7 +8,17 @@
  */
 import { collected, collectEntries, makeEntries, openEntries } from "./revive-rows.ts";
 import { REVIVE_ROWS_MAX } from "../structures/revive-batch.ts";
-import { bytesOf, double, named, type Replay, take, wrong } from "./replay-cursor.ts";
+import {
+  bytesOf,
+  checkFlags,
+  checkKey,
+  checkState,
+  double,
+  named,
+  type Replay,
+  take,
+  wrong,
+} from "./replay-cursor.ts";
 import { wordsOf } from "./journal-fields.ts";
 import {
   applyDisowned,
@@ -69,7 +79,7 @@ import {
   JOURNAL_VOLATILE,
   JOURNAL_VOLATILE_WORDS,
 } from "../layout/journal.ts";
-import { keepPeriod } from "../frontier/transition.ts";
+import { isFinishedValue, keepPeriod } from "../frontier/transition.ts";
 import {
   RECORD_FLAG_NO_IDENTITY,
   RECORD_LEASED,
@@ -202,16 +212,16 @@ function applyAdmitted(replay: Replay): void {
   const head = words[at] as number;
   const packed = words[at + 8] as number;
   const has = (packed >>> 8) & 255;
-  record.flags = packed & 255;
+  record.flags = checkFlags(packed & 255);
   record.lo = words[at + 1] as number;
   record.hi = words[at + 2] as number;
   record.hostLo = words[at + 3] as number;
   record.hostHi = words[at + 4] as number;
-  record.key = double(replay, at + 5);
+  record.key = checkKey(double(replay, at + 5));
   record.textLength = words[at + 7] as number;
   record.depth = packed >>> 16;
   record.rule = head >>> JOURNAL_RULE_SHIFT;
-  record.state = stateOf(head);
+  record.state = checkState(stateOf(head));
   record.isAgain = false;
   record.priority = (has & JOURNAL_HAS_PRIORITY) === 0 ? 0 : double(replay, take(replay, 2));
   record.due = (has & JOURNAL_HAS_DUE) === 0 ? 0 : double(replay, take(replay, 2));
@@ -266,7 +276,9 @@ function applyEnd(replay: Replay, kind: number): void {
   tellAgain(replay, at);
   if (record !== 0) dropRevived(revival, record);
   if ((head & JOURNAL_NAMELESS) !== 0) return;
-  seenSet(core.seen, words[at + 1] as number, words[at + 2] as number, words[at + 3] as number);
+  const word = words[at + 3] as number;
+  if (!isFinishedValue(word)) throw wrong("a last word that is none");
+  seenSet(core.seen, words[at + 1] as number, words[at + 2] as number, word);
 }
 
 function applyMove(replay: Replay, kind: number): void {
@@ -281,12 +293,12 @@ function applyMove(replay: Replay, kind: number): void {
   else if (kind === LOG_RETRIED) counters.retried++;
   else if (kind === LOG_EXPIRED) counters.expired++;
   else if (kind === LOG_RELEASED) counters.released++;
-  const key = double(replay, at + 5);
+  const key = checkKey(double(replay, at + 5));
   noteKey(revival, key);
   const record = named(replay, at);
   if (record === 0) return;
   const tries = words[at + 3] as number;
-  setRecordState(store, record, stateOf(head));
+  setRecordState(store, record, checkState(stateOf(head)));
   if (isAgain) setRecordAgain(store, record);
   setRecordAttempt(store, record, tries & 65_535);
   setRecordDeliveries(store, record, tries >>> 16);

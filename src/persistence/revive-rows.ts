@@ -40,6 +40,7 @@ import {
   setRowRule,
 } from "../structures/revive-batch.ts";
 import { seenSlot } from "../structures/seen-set.ts";
+import { checkFlags, checkKey, checkState, wrong } from "./replay-cursor.ts";
 import {
   countAdmission,
   createRevivedRecord,
@@ -155,8 +156,14 @@ export function makeEntries(revival: Revival): number {
   const { u32, f64 } = core.store.region.views;
   for (let row = 0; row < count; row++) {
     const at = rowWords(rows.batch, row);
-    const state = (u32[at + REVIVE_HEAD_WORD] as number) & STATE_MASK;
-    noteKey(revival, f64[(at + REVIVE_KEY_WORD) >> 1] as number);
+    const head = u32[at + REVIVE_HEAD_WORD] as number;
+    const state = checkState(head & STATE_MASK);
+    checkFlags((head >>> 8) & 255);
+    const at64 = at >> 1;
+    const due = f64[at64 + (REVIVE_DUE_WORD >> 1)] as number;
+    if (Number.isNaN(due + (f64[at64 + (REVIVE_PRIORITY_WORD >> 1)] as number)))
+      throw wrong("a number that is none");
+    noteKey(revival, checkKey(f64[(at + REVIVE_KEY_WORD) >> 1] as number));
     countAdmission(core, state === RECORD_WAITING, u32[at + REVIVE_DEPTH_WORD] as number);
   }
   core.counters.seen += count;

@@ -1,5 +1,5 @@
 /** Reading a snapshot into a core that is being revived: hosts first, then records and finished identities. */
-import { FrontierError, InvariantError, memoryFull } from "../base/errors.ts";
+import { FrontierError, memoryFull } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { sharesReorder } from "../frontier/shares.ts";
 import { bloomFill, type BloomLayer } from "../structures/bloom-copy.ts";
@@ -15,6 +15,7 @@ import {
 import { COLD_REMOVED } from "../structures/tier.ts";
 import { storeGive, storeTake } from "../structures/store.ts";
 import {
+  contentOf,
   damaged,
   HASH_ALGORITHM,
   otherProfile,
@@ -39,10 +40,10 @@ import {
   type SeenChunk,
   type SnapshotEnd,
   type SnapshotHead,
-  SnapshotReader,
   pairsOf,
   wordsOf,
 } from "./snapshot-format.ts";
+import { SnapshotReader } from "./snapshot-reader.ts";
 
 export interface SnapshotLoad {
   readonly place: Place;
@@ -73,7 +74,7 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
     if (head?.t !== "head") throw damaged(path, 0, "no head");
     checkHead(path, head, load);
     const revival = load.begin(head);
-    applyHead(revival, head);
+    contentOf(path, 0, () => applyHead(revival, head));
     // No row is shorter than a finished identity: what the head says is never believed beyond the file.
     seenExpect(revival.core.seen, Math.min(head.entries ?? 0, reader.size / SEEN_ROW_BYTES));
     reader.isPassing = true; // notes of the head are kept, nothing of the rest
@@ -88,7 +89,7 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
       if (end !== undefined) throw damaged(path, reader.offset, "something behind its end");
       if (section.t === "end") end = section;
       else if (section.t === "journal") tail.push(start);
-      else records += applySection(filler, path, section);
+      else records += contentOf(path, start, () => applySection(filler, path, section));
       ebbRevival(revival);
       await load.pause(records, reader.offset, reader.size);
     }
@@ -109,12 +110,7 @@ function replayChunk(load: SnapshotLoad, reader: SnapshotReader, start: number):
   reader.offset = start;
   const section = reader.next();
   if (section?.t !== "journal") throw damaged(reader.path, start, "no journal");
-  try {
-    load.replay(wordsOf(section.entries));
-  } catch (error) {
-    if (!(error instanceof InvariantError)) throw error;
-    throw damaged(reader.path, start, error.message);
-  }
+  contentOf(reader.path, start, () => load.replay(wordsOf(section.entries)));
 }
 
 /** The head alone, checked; for those who only look. */

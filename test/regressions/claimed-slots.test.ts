@@ -9,8 +9,8 @@ import {
   preamble,
   type Section,
   type SnapshotHead,
-  SnapshotReader,
 } from "../../src/persistence/snapshot-format.ts";
+import { SnapshotReader } from "../../src/persistence/snapshot-reader.ts";
 import { killedFiles, openRig } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles } from "../support/memory-files.ts";
 
