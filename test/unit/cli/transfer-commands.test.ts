@@ -118,3 +118,29 @@ it("lists of URLs go in and out, packed and not", async () => {
   writeFileSync(plain, `${urls}\nhttps://z.test/4\n`);
   expect((await command("import", directory, plain)).out).toBe("1 of 4 are new\n");
 });
+
+it("--options opens a directory by a file: its rules count, and another key policy is refused by name", async () => {
+  const directory = join(folder, "crawl");
+  const list = join(folder, "urls.txt");
+  writeFileSync(list, "https://a.example/1\nhttps://a.example/2\nhttps://b.example/3\n");
+  const file = (name: string, options: unknown): string => {
+    const path = join(folder, name);
+    writeFileSync(path, JSON.stringify(options));
+    return path;
+  };
+  const rules = [{ id: "news", match: { domains: ["a.example"] }, priority: 5 }];
+  const own = file("own.json", { defaults: { key: { sortQuery: false } }, rules });
+  const { code, out } = await command("import", directory, list, "--options", own);
+  expect([code, out]).toEqual([0, "2 of 3 are new\n"]);
+  for (const argv of [[], ["--options", own]]) {
+    const peeked = await command("peek", directory, ...argv);
+    expect(peeked.out).toMatch(/^5\t0\thttps:\/\/a\.example\/1\n5\t0\thttps:\/\/a\.example\/2\n$/);
+  }
+  const other = file("other.json", { defaults: { key: { sortQuery: true } } });
+  const refused = await command("peek", directory, "--options", other);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("PROFILE_MISMATCH")]);
+  const unknown = await command("peek", directory, "--options", file("no.json", { nonsense: 1 }));
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("nonsense")]);
+  const missing = await command("peek", directory, "--options", join(folder, "none.json"));
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining("none.json")]);
+});
