@@ -48,6 +48,7 @@ import {
   TABLE_LINE_BYTES,
   TABLE_LINE_SLOTS_BARE,
   TABLE_LINE_SLOTS_VALUED,
+  TABLE_LINE_VALUES_BYTES,
   TABLE_OTHER_PAGES_WORD,
   TABLE_OTHER_UNITS_WORD,
   TABLE_PAGES_WORD,
@@ -106,35 +107,67 @@ export function tableGrow(table: usize, segment: usize, other: usize): i32 {
   return 1;
 }
 
+/** Type arguments in place of a flag: a sweep into one segment, or into two. */
+type Whole = u8;
+type Halves = u32;
+
 /**
  * Places all live entries, exchanges the descriptors and returns how many entries there are, or -1
  * when they do not fit.
  */
 function sweep<V>(table: usize, segment: usize, other: usize): i32 {
+  memory.fill(table + TABLE_FILLS_OFFSET, 0, TABLE_FILLS_BYTES);
+  const kept =
+    other === 0
+      ? moveEntries<V, Whole>(table, segment, other)
+      : moveEntries<V, Halves>(table, segment, other);
+  if (kept < 0) return -1;
+  exchange(table, segment, other);
+  const upper = other === 0 ? 0 : load<u32>(other, SEGMENT_USED_WORD << 2);
+  store<u32>(segment, kept - upper, SEGMENT_USED_WORD << 2);
+  if (sizeof<V>() === 4) {
+    const fills = table + TABLE_FILLS_OFFSET;
+    markFull(segment, fills, load<u32>(table, TABLE_UNITS_WORD << 2) << 10);
+    const otherLines = load<u32>(table, TABLE_OTHER_UNITS_WORD << 2) << 10;
+    if (other !== 0) markFull(other, fills + TABLE_FILLS_HALF_BYTES, otherLines);
+  }
+  return kept;
+}
+
+/**
+ * The loop of a sweep: a third of what an insert costs over a table's life. Returns how many entries were
+ * placed, those of the upper half also into the count of `other`; -1 when they do not fit.
+ */
+function moveEntries<V, S>(table: usize, segment: usize, other: usize): i32 {
   const depth: u64 = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
-  const newDepth = depth + <u64>(other !== 0);
+  const newDepth = sizeof<S>() === 4 ? depth + 1 : depth;
   const oldUnits = load<u32>(segment, SEGMENT_LINES_WORD << 2) >> 10;
   const lines = load<u32>(table, TABLE_UNITS_WORD << 2) << 10;
   const otherLines = load<u32>(table, TABLE_OTHER_UNITS_WORD << 2) << 10;
-  const pages = table + (TABLE_PAGES_WORD << 2);
   let kept: u32 = 0;
   let upper: u32 = 0;
-  memory.fill(table + TABLE_FILLS_OFFSET, 0, TABLE_FILLS_BYTES);
   for (let unit: u32 = 0; unit < oldUnits; unit++) {
     const start: usize = load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
     for (let line = start; line !== start + TABLE_UNIT_BYTES; line += TABLE_LINE_BYTES) {
-      for (let slot = line; slot !== line + (slotsPerLine<V>() << 3); slot += 8) {
+      let from = line + TABLE_LINE_VALUES_BYTES; // where the slot's value stands, if it has one
+      for (let slot = line; slot !== line + (slotsPerLine<V>() << 3); slot += 8, from += 4) {
         const hash = load<u64>(slot);
         if (hash === 0) break;
-        const value: u32 = sizeof<V>() === 4 ? load<u32>(valueAt(slot)) : 0;
+        const value: u32 = sizeof<V>() === 4 ? load<u32>(from) : 0;
         if (sizeof<V>() === 4 ? value === 0 : hash === TABLE_REMOVED_HASH) continue;
-        const isUpper = <u32>(other !== 0) & <u32>((hash << depth) >> 63);
-        const newLines = isUpper !== 0 ? otherLines : lines;
+        let newLines = lines;
+        let fills = table + TABLE_FILLS_OFFSET;
+        let list = table + (TABLE_PAGES_WORD << 2);
+        if (sizeof<S>() === 4) {
+          const isUpper = <u32>((hash << depth) >> 63);
+          newLines = isUpper !== 0 ? otherLines : lines;
+          fills += isUpper * TABLE_FILLS_HALF_BYTES;
+          list += isUpper << 5;
+          upper += isUpper;
+        }
         const home = <u32>((((hash << newDepth) >> 32) * <u64>newLines) >> 32);
-        const fills = table + TABLE_FILLS_OFFSET + isUpper * TABLE_FILLS_HALF_BYTES;
         let index = home;
         let fill: u32 = load<u8>(fills + index);
-        const list = pages + (isUpper << 5);
         if (fill === slotsPerLine<V>()) {
           index = roomyLine<V>(fills, newLines, home, hash);
           if (index === newLines) return -1;
@@ -145,22 +178,14 @@ function sweep<V>(table: usize, segment: usize, other: usize): i32 {
           }
         }
         store<u8>(fills + index, fill + 1);
-        const place = placeOf(list, index) + (fill << 3);
-        store<u64>(place, hash);
-        if (sizeof<V>() === 4) store<u32>(valueAt(place), value);
-        upper += isUpper;
+        const place = placeOf(list, index);
+        store<u64>(place + (fill << 3), hash);
+        if (sizeof<V>() === 4) store<u32>(place + (fill << 2), value, TABLE_LINE_VALUES_BYTES);
         kept++;
       }
     }
   }
-  exchange(table, segment, other);
-  if (sizeof<V>() === 4) {
-    const fills = table + TABLE_FILLS_OFFSET;
-    markFull(segment, fills, lines);
-    if (other !== 0) markFull(other, fills + TABLE_FILLS_HALF_BYTES, otherLines);
-  }
-  store<u32>(segment, kept - upper, SEGMENT_USED_WORD << 2);
-  if (other !== 0) store<u32>(other, upper, SEGMENT_USED_WORD << 2);
+  if (sizeof<S>() === 4) store<u32>(other, upper, SEGMENT_USED_WORD << 2);
   return kept;
 }
 
