@@ -34,6 +34,7 @@ const mix = (x) => {
   return (x ^ (x >>> 16)) >>> 0;
 };
 
+parentPort.postMessage("reading");
 while (Atomics.load(words, 1) === 0) {
   const inserted = Atomics.load(words, 0);
   if (inserted === 0) continue;

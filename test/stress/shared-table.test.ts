@@ -3,6 +3,7 @@
  * not check the segment's sequence must be caught by the same run.
  */
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +21,8 @@ import {
 import { verifyTable } from "../../src/structures/table-verify.ts";
 
 const SECONDS = Number(process.env.STRESS_SECONDS ?? 1);
+/** What readers get to ask in a while is the machine's to say: a run goes on until it was enough. */
+const ASKED_LEAST = 10_000;
 const BATCH = 512;
 const CYCLE = 120_000;
 const HASH_MASK = 0xffffffff;
@@ -87,23 +90,17 @@ async function run(bytes: Uint8Array, seconds: number): Promise<Counters> {
         },
       });
     });
-    const results = workers.map(
-      (worker) =>
-        new Promise<Counters>((resolve, reject) => {
-          worker.once("message", resolve);
-          worker.once("error", reject);
-        }),
-    );
-    await Promise.all(workers.map((worker) => new Promise((up) => worker.once("online", up))));
+    await Promise.all(workers.map((worker) => once(worker, "message"))); // they read
+    const results = workers.map((worker) => once(worker, "message") as Promise<[Counters]>);
     const owner: Owner = { table, buffer, control };
     for (let from = 0; from < CYCLE; from += BATCH) insertNumbers(owner, from);
     Atomics.store(control, 1, 1);
-    for (const counters of await Promise.all(results)) {
+    for (const [counters] of await Promise.all(results)) {
       for (const key of Object.keys(total) as (keyof Counters)[]) total[key] += counters[key];
     }
     verifyTable(table);
     tableClear(table);
-  } while (performance.now() < deadline);
+  } while (performance.now() < deadline || total.asked < ASKED_LEAST);
   return total;
 }
 
@@ -134,7 +131,6 @@ describe("a table that other threads read while its owner inserts", () => {
     const bytes = readFileSync(join(root, "dist/kernel.shared.wasm"));
     const counters = await run(bytes, SECONDS);
     console.log(JSON.stringify(counters));
-    expect(counters.asked).toBeGreaterThan(10_000);
     expect(counters).toMatchObject({ falseSeen: 0, missed: 0, wrongValue: 0 });
   });
 
