@@ -114,6 +114,10 @@ export async function staysForWord() {
   while (Atomics.load(word("word"), 0) === 0) await later(5);
 }
 
+export async function staysForSecondWord() {
+  while (Atomics.load(word("word"), 1) === 0) await later(5);
+}
+
 /** Is alone at its host, or says so in word 0; some overstay their time and end when they hear of it, some throw. */
 export async function alone({ url }, { signal }) {
   const [host, page] = /host(\d+)\D+(\d+)/.exec(url).slice(1).map(Number);

@@ -24,7 +24,7 @@ describe("a pool on a full disk", () => {
     "loses no result and no lease in mode %s, though a thread dies meanwhile",
     async (_, options) => {
       const files = createMemoryFiles();
-      const word = new Int32Array(new SharedArrayBuffer(4));
+      const word = new Int32Array(new SharedArrayBuffer(8));
       const defaults = { maxAttempts: 9 };
       const { frontier } = await openRig(files, systemClock(), { ...options, defaults });
       const workerData = { word: word.buffer };
@@ -32,6 +32,8 @@ describe("a pool on a full disk", () => {
         ...{ frontier, handler: HANDLERS, threads: 2, concurrency: 4, workerData },
       });
       frontier.push({ url: "http://b.test/", handler: "diesOnWord", priority: 9 });
+      // One is at work when the disk is full, however fast the others are.
+      frontier.push({ url: "http://d.test/", handler: "staysForSecondWord", priority: 9 });
       frontier.push("http://a.test/4/5/");
       const run = pool.run();
       await until(() => frontier.report().done >= 20, "some pages");
@@ -43,6 +45,7 @@ describe("a pool on a full disk", () => {
         "a full disk",
       );
       const { done, accepted } = frontier.report();
+      Atomics.store(word, 1, 1);
       await until(() => pool.report().completed > done, "a result that can not be applied");
       Atomics.store(word, 0, 1);
       await until(() => pool.report().restarts === 1, "a death meanwhile");
@@ -53,7 +56,7 @@ describe("a pool on a full disk", () => {
       await run;
       const ended = frontier.report();
       expect(ended).toMatchObject({ pending: 0, leased: 0, failed: 0 });
-      expect(ended.done).toBe(TREE + 1 + pushed - 1);
+      expect(ended.done).toBe(TREE + 2 + pushed - 1);
       expect(frontier.record("http://b.test/")?.state).toBe("done");
       expect(ended.retried).toBeGreaterThan(0);
       verifyFrontier(frontier);
