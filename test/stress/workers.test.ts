@@ -1,10 +1,20 @@
 /**
- * The pool under fire: threads that die at random while thousands of leases are out; memory limits; a handler that never
- * gives its thread back; an idle pool that costs nothing.
+ * The pool under fire: threads that die at random while thousands of leases are out; all seats busy while the frontier closes;
+ * memory limits; a handler that never gives its thread back; an idle pool that costs nothing.
  */
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
+import type { FrontierOptions } from "../../src/engine/types.ts";
+import { verifyFrontier } from "../../src/engine/verify.ts";
+import { CREW_SEATS } from "../../src/layout/crew.ts";
 import { stressSeconds } from "../support/seed.ts";
 import { until, untilIdle, withPool } from "../support/pool.ts";
+
+const PORT = new URL("../support/port-thread.mjs", import.meta.url);
 
 describe("a pool under fire", () => {
   it("loses and doubles nothing while one lease in 300 kills its thread", async () => {
@@ -25,6 +35,61 @@ describe("a pool under fire", () => {
       expect(accepted).toBe(count + (count - named) * 12);
       expect(pool.report().restarts).toBeGreaterThan(0);
     });
+  });
+
+  it("keeps what it was told when it closes over threads that work, die, throw and push", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "outrider-fire-"));
+    const options: FrontierOptions = {
+      ...{ directory, durability: "sync", maxDeliveries: 10_000 },
+      defaults: { maxAttempts: 1_000 },
+    };
+    const named = ["stumbles", "throwsAtFirst", "naps", "returnsLate"];
+    // All seats there are, given a minute; a thread costs most of what this test does.
+    const own = 2;
+    const threads = stressSeconds() >= 60 ? CREW_SEATS - own : 6;
+    const pages = threads * 50;
+    try {
+      let told: string[] = [];
+      const pool = { threads, concurrency: 2 };
+      await withPool({ frontier: options, pool }, async (rig) => {
+        const { frontier } = rig;
+        for (let at = 0; at < pages; at++) {
+          const handler = at % 40 < named.length ? { handler: named[at % 40] as string } : {};
+          frontier.push({ url: `http://host${at % 50}.test/1/3/${at}`, ...handler });
+        }
+        const run = rig.pool.run();
+        const pushing = Array.from({ length: own }, (_, thread) => {
+          const urls = Array.from({ length: 2_000 }, (_, at) => `http://own${thread}.test/${at}`);
+          const job = { job: "pushOn", urls, batch: 20, handle: frontier.share() };
+          const worker = new Worker(PORT, { workerData: job });
+          return once(worker, "message").then(([said]: string[][]) => {
+            return urls.filter((_, at) => said?.[at] === "queued");
+          });
+        });
+        const isBusy = (): boolean =>
+          rig.pool.report().restarts > 0 && frontier.report().done > pages / 3;
+        await until(isBusy, "a busy pool");
+        const closing = frontier.close();
+        await Promise.all([closing, run]);
+        told = (await Promise.all(pushing)).flat();
+      });
+      const again = { frontier: options, pool: { threads: 2, concurrency: 8 } };
+      await withPool(again, async ({ frontier, pool: second }) => {
+        expect(frontier.report().leased).toBe(0);
+        const lost = told.filter((url) => frontier.record(url) === undefined);
+        expect(lost).toEqual([]);
+        await second.run();
+        const { done, failed, accepted, pending } = frontier.report();
+        expect({ failed, pending }).toEqual({ failed: 0, pending: 0 });
+        expect(done).toBe(accepted);
+        for (let at = 0; at < pages; at++) {
+          expect(frontier.record(`http://host${at % 50}.test/1/3/${at}`)?.state).toBe("done");
+        }
+        verifyFrontier(frontier);
+      });
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
   });
 
   it("replaces a thread that exceeds its memory", async () => {

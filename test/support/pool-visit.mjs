@@ -69,6 +69,16 @@ export async function stumbles(lease) {
   if (lease.attempt === 1) process.exit(3);
 }
 
+export async function throwsAtFirst(lease) {
+  if (lease.attempt === 1) throw new Error(`not yet: ${lease.url}`);
+}
+
+/** Takes its time, and pushes what it found at the very end. */
+export async function returnsLate(lease, context) {
+  await later(20);
+  context.push(`${lease.url}-late`);
+}
+
 export function fills() {
   const kept = [];
   for (;;) kept.push(new Array(100_000).fill(kept.length));
