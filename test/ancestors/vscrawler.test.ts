@@ -379,12 +379,12 @@ describe("VSCrawler", () => {
   it("V-B2: nothing is lost to a filter's maybe where an exact answer is there", async () => {
     // A filter that says maybe to half of what is new, in front of a cold tier that knows: tiered, on files in memory.
     const count = Number(process.env.V_B2_URLS ?? 100_000);
-    const files = createMemoryFiles();
+    const memoryBytes = Number(process.env.V_B2_MEMORY ?? 1 << 20);
     const options = {
-      seen: { mode: "tiered" as const, memoryBytes: 1 << 20, capacity: 10, falsePositiveRate: 0.5 },
+      seen: { mode: "tiered" as const, memoryBytes, capacity: 10, falsePositiveRate: 0.5 },
       durability: "none" as const,
     };
-    const { frontier } = await openRig(files, createVirtualClock(0), options);
+    const { frontier } = await openRig(createMemoryFiles(), createVirtualClock(0), options);
     for (let round = 0, accepted = 0; round < 2; round++) {
       for (let start = 0; start < count; start += 10_000) {
         const urls = Array.from({ length: 10_000 }, (_, index) => `http://a.com/${start + index}`);
