@@ -98,6 +98,7 @@ describe("gopcp.v2", () => {
       "defaults.maxAttempts": [0, 0.5],
       "defaults.backoff": [5, { baseMs: -1 }, { baseMs: 1, factor: 0 }, { baseMs: 1, jitter: 2 }],
       "defaults.retryPriority": [0.5, { set: 0.5 }, { add: 1 }],
+      "defaults.redirectPriority": [0.5, { set: 0.5 }, { add: 1 }],
       "defaults.politeness": [5, { delayMs: -1 }, { perHost: 0 }, { by: "ip" }, { colour: 1 }],
       "defaults.politeness.groups": [5, [{}], [{ by: "domain", limit: 0 }]],
       "defaults.politeness.adaptive": [5, { factor: -1, minMs: 0, maxMs: 1 }],
