@@ -55,7 +55,7 @@ type PeerAsk = Ask & {
 };
 
 /** A worker that says nothing for so long at the end is gone. */
-const LAST_WORDS_MS = 2_000;
+const LAST_WORDS_MS = 10_000;
 
 /** Visits on worker threads until the frontier is finished or somebody stops it. */
 export async function runCrew(options: CrewOptions): Promise<void> {

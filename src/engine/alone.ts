@@ -13,6 +13,7 @@ import { contentOf } from "../persistence/place.ts";
 import { recoverAlone } from "../persistence/recover-alone.ts";
 import { writeAlone } from "../persistence/snapshot-alone.ts";
 import { policyId } from "../url/policy.ts";
+import type { SeedNotes } from "./chores.ts";
 import { notedCounters } from "./durable.ts";
 import { applyFound, type OpenParts, resumedOf, seededOf } from "./open-durable.ts";
 import type { Settings } from "./options.ts";
@@ -64,7 +65,7 @@ export interface OpenedAlone {
   readonly runtime: Runtime;
   readonly secret: Uint32Array;
   readonly resumed: Resumed;
-  readonly seeded: Record<string, number>;
+  readonly seeded: SeedNotes;
 }
 
 /** A frontier in memory from a file; nothing of the file changes. */

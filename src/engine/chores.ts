@@ -8,6 +8,10 @@
  *   I2  Seeds are admitted like anything pushed from outside: rules, scope, duplicates, capacity. Where there is no room
  *       they wait for it; none is dropped.
  *   I3  Seeds of templates are made when they are pushed, never as one list.
+ *   I4  How far they have come is noted with each slice of them, in its group: the next process goes on there.
+ *
+ *   note "seeding"     the rules whose seeds are on their way in, the first one first, and whether they come again
+ *   note "seedingAt"   how many of these rules are done, and how many seeds of the next one are in
  */
 import { type Core, ruleOfId } from "../frontier/core.ts";
 import { isSweeping, sweepSlice } from "../frontier/sweeping.ts";
@@ -36,9 +40,25 @@ interface Seeding {
   readonly id: string;
   readonly isAgain: boolean;
   readonly urls: Iterator<string>;
+  /** How many `urls` has given; with nothing left all of them are in. */
+  taken: number;
   /** Taken from `urls`, and refused for want of room. */
   left: string[];
+  /** So many of the first seeds are in for sure. */
+  isIn: number;
 }
+
+/** What outlives the process: each under its own name among the notes of the journal. */
+export interface SeedNotes {
+  /** When each rule was seeded last. */
+  readonly seeded?: Readonly<Record<string, number>>;
+  /** Rules on their way in, and whether they come again. */
+  readonly seeding?: ReadonlyArray<readonly [id: string, isAgain: boolean]>;
+  /** How many of them are done, and how many seeds of the next are in. */
+  readonly seedingAt?: readonly [rules: number, seeds: number];
+}
+
+export const SEED_NOTES = ["seeded", "seeding", "seedingAt"] as const;
 
 export class Chores {
   readonly #gate: () => Gate;
@@ -53,6 +73,10 @@ export class Chores {
   /** Before this the disk is not asked again; a clock set back does not prolong it. */
   #diskAt = Number.NEGATIVE_INFINITY;
   #hasEvery = false;
+  /** So many of the rules that were noted are done. */
+  #doneRules = 0;
+  /** What an earlier process had not ended, until the rules are known. */
+  #unended: SeedNotes | undefined;
 
   constructor(gate: () => Gate, events: EventHub) {
     this.#gate = gate;
@@ -69,20 +93,57 @@ export class Chores {
     return this.#hasEvery;
   }
 
-  /** When each rule was seeded last, for the journal; `restore` takes it back. */
-  get seededAt(): Record<string, number> {
-    return Object.fromEntries(this.#seededAt);
+  /** For the journal; `restore` takes it back. */
+  get notes(): Required<SeedNotes> {
+    return {
+      seeded: Object.fromEntries(this.#seededAt),
+      seeding: this.#seedings.map(({ id, isAgain }) => [id, isAgain]),
+      seedingAt: [0, this.#seedings[0]?.isIn ?? 0],
+    };
   }
 
-  /** Seed times of an earlier process: rules that were seeded then are not new. */
-  restore(seededAt: Record<string, number>): void {
-    this.#seededAt = new Map(Object.entries(seededAt));
+  /** Of an earlier process: rules that were seeded then are not new, and seeds that were on their way come in. */
+  restore(notes: SeedNotes): void {
+    this.#seededAt = new Map(Object.entries(notes.seeded ?? {}));
+    this.#unended = notes;
   }
 
   /** A core begins with the rules that it has: no sweep of its own is told of. */
   begin(core: Core, nowMs: number): void {
     this.#toldSweep = core.sweep;
+    this.#goOn(core);
     this.rulesChanged(core, nowMs);
+  }
+
+  /** Takes up what an earlier process had not ended; rules that are gone since are let go. */
+  #goOn(core: Core): void {
+    const { seeding = [], seedingAt: [done, isIn] = [0, 0] } = this.#unended ?? {};
+    this.#unended = undefined;
+    const left = seeding.slice(done);
+    if (left.length === 0) return;
+    const specs = new Map(core.specs.map((spec) => [spec.id, spec]));
+    for (const [at, [id, isAgain]] of left.entries()) {
+      const spec = specs.get(id);
+      if (spec !== undefined) this.#enter(spec, isAgain, at === 0 ? isIn : 0);
+    }
+    this.#note(core);
+  }
+
+  #enter({ id, seeds }: RuleSpec, isAgain: boolean, isIn: number): void {
+    if (this.#seeding.has(id)) return; // the last round is not in yet
+    const urls = each(seeds);
+    let passed = 0;
+    while (passed < isIn && !urls.next().done) passed++;
+    this.#seeding.add(id);
+    this.#seedings.push({ id, isAgain, urls, taken: passed, left: [], isIn: passed });
+  }
+
+  /** One note for all of them: it tells the times of every rule. */
+  #note(core: Core): void {
+    if (core.log === undefined) return;
+    const { notes } = this;
+    for (const name of SEED_NOTES) core.log.note(name, notes[name]);
+    this.#doneRules = 0;
   }
 
   /** New rules are seeded; the times of others stay. */
@@ -154,15 +215,12 @@ export class Chores {
     this.#findNext(core);
   }
 
-  /** One note for all of them: it tells the times of every rule. */
   #seed(core: Core, specs: readonly RuleSpec[], nowMs: number, isAgain: boolean): void {
-    for (const { id, seeds } of specs) {
-      this.#seededAt.set(id, nowMs);
-      if (this.#seeding.has(id)) continue; // the last round is not in yet
-      this.#seeding.add(id);
-      this.#seedings.push({ id, isAgain, urls: each(seeds), left: [] });
+    for (const spec of specs) {
+      this.#seededAt.set(spec.id, nowMs);
+      this.#enter(spec, isAgain, 0);
     }
-    if (specs.length > 0) core.log?.note("seeded", this.seededAt);
+    if (specs.length > 0) this.#note(core);
   }
 
   #findNext(core: Core): void {
@@ -174,6 +232,7 @@ export class Chores {
   /** Seeds of rule after rule, as many as a slice has time and the frontier has room for. */
   #push(core: Core, nowMs: number): void {
     let over = 0;
+    let all = 0;
     for (let left = SLICE_SEEDS; left > 0; left -= SEEDING_COST) {
       const seeding = this.#seedings[over];
       const most = Math.min(left, roomOf(core));
@@ -181,21 +240,31 @@ export class Chores {
       const isGone = ruleOfId(core, seeding.id) === undefined;
       const pushed = isGone ? 0 : this.#pushSome(seeding, most, nowMs);
       left -= pushed;
+      all += pushed;
       if (pushed === most) break; // it may have more
       this.#seeding.delete(seeding.id);
       over++;
     }
     this.#seedings.splice(0, over);
+    this.#doneRules += over;
+    if (over + all > 0) {
+      core.log?.note("seedingAt", [this.#doneRules, this.#seedings[0]?.isIn ?? 0]);
+    }
   }
 
   /** At most so many seeds of one rule; how many; `most` where it may have more. */
   #pushSome(seeding: Seeding, most: number, nowMs: number): number {
+    const hadLeft = seeding.left.length > 0;
     const urls = seeding.left.splice(0, most);
     let isOver = false;
     while (urls.length < most && !isOver) {
       const next = seeding.urls.next();
-      if (next.done) isOver = true;
-      else urls.push(next.value);
+      if (next.done) {
+        isOver = true;
+      } else {
+        urls.push(next.value);
+        seeding.taken++;
+      }
     }
     const list = urls.map((url) => ({ url, start: true }));
     const { isAgain } = seeding;
@@ -209,6 +278,8 @@ export class Chores {
     const isRefused = (_: string, at: number): boolean =>
       [VERDICT_FULL, VERDICT_FULL_DISK, VERDICT_FULL_MEMORY].includes(codes[at] as number);
     seeding.left.push(...urls.filter(isRefused));
+    if (seeding.left.length === 0) seeding.isIn = seeding.taken;
+    else if (!hadLeft) seeding.isIn = seeding.taken - urls.length + urls.findIndex(isRefused);
     return isOver && seeding.left.length === 0 ? urls.length : most;
   }
 }

@@ -405,7 +405,7 @@ export class MemoryFrontier implements Frontier {
       core: () => (this.#life.isClosed ? undefined : this.#life.gate.core),
       notes: () => ({
         state: this.state,
-        seeded: this.#life.chores.seededAt,
+        ...this.#life.chores.notes,
         ...this.#rulesNote(),
       }),
     });

@@ -27,6 +27,7 @@ import { systemProcesses } from "../persistence/process-table.ts";
 import { recover, type Recovered } from "../persistence/recover.ts";
 import { ALONE_SERIAL } from "../persistence/snapshot-alone.ts";
 import { policyId } from "../url/policy.ts";
+import { SEED_NOTES, type SeedNotes } from "./chores.ts";
 import { Durable } from "./durable.ts";
 import type { EventHub } from "./events.ts";
 import type { Settings } from "./options.ts";
@@ -54,8 +55,7 @@ export interface OpenedDurable {
   readonly secret: Uint32Array;
   /** undefined: nothing was there. */
   readonly resumed: Resumed | undefined;
-  /** When each rule was seeded last. */
-  readonly seeded: Record<string, number>;
+  readonly seeded: SeedNotes;
   readonly tiers: Tiers;
   readonly keeper: RecordKeeper | undefined;
 }
@@ -184,9 +184,17 @@ export function applyFound(
   applyPasses(core, found);
 }
 
-/** When each rule was seeded last. */
-export function seededOf(found: Recovered | undefined): Record<string, number> {
-  return (noteOf(found, "seeded") ?? {}) as Record<string, number>;
+/** Which rules were seeded, and how far the seeds of others had come. */
+export function seededOf(found: Recovered | undefined): SeedNotes {
+  const notes: SeedNotes = Object.fromEntries(
+    SEED_NOTES.map((name) => [name, noteOf(found, name)]),
+  );
+  const { seeding = [], seedingAt = [0, 0] } = notes;
+  const isList = Array.isArray(seeding) && seeding.every(Array.isArray) && Array.isArray(seedingAt);
+  if (!isList || !seedingAt.every((count) => Number.isSafeInteger(count) && count >= 0)) {
+    throw new TypeError("what is noted of seeds is no list of rules with two counts");
+  }
+  return notes;
 }
 
 /** Without rules of its own the opening goes on under those that were set last. */
