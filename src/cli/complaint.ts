@@ -17,7 +17,7 @@ const MISUSE: readonly string[] = [
   "REQUEST_INVALID",
 ];
 
-const TO_DO: Readonly<Record<string, string>> = Object.freeze({
+const ADVICE: Readonly<Record<string, string>> = Object.freeze({
   FRONTIER_LOCKED: "another process works on this directory: wait for its end, or take another",
   SNAPSHOT_CORRUPT: "outrider verify <dir> names every damaged file; nothing was deleted",
   FORMAT_UNSUPPORTED: "use the version that wrote it, or another directory",
@@ -57,8 +57,8 @@ export function complaintOf(cause: unknown, command: string): Complaint {
   }
   const { code } = cause;
   const isMisuse = MISUSE.includes(code);
-  const toDo = TO_DO[code];
-  const hint = toDo === undefined ? (isMisuse ? seeHelp(command) : "") : `to do: ${toDo}\n`;
+  const advice = ADVICE[code];
+  const hint = advice === undefined ? (isMisuse ? seeHelp(command) : "") : `to do: ${advice}\n`;
   const text = `outrider: ${code}: ${inFlags(message)}\n${hint}`;
   return { text, exit: isMisuse ? EXIT_USAGE : EXIT_FAULT };
 }

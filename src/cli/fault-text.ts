@@ -2,7 +2,7 @@
 import type { CrawlFault } from "../crawl.ts";
 
 /** By the class of what a downloader throws. */
-const TO_DO: Readonly<Record<string, string>> = Object.freeze({
+const ADVICE: Readonly<Record<string, string>> = Object.freeze({
   address: "private addresses are refused: --allow-private permits them",
   "no-host": "see how the name is spelled, and that this machine can look names up",
   dns: "the name server did not answer: see that this machine is on the net",
@@ -16,6 +16,6 @@ export function faultText({ message, url, cause }: CrawlFault): string {
   const { fault } = (cause ?? {}) as { readonly fault?: unknown };
   const what = message.replace(/^crawler error: \w+: /, "");
   const line = url === undefined ? what : `${url}: ${what}`;
-  const toDo = typeof fault === "string" ? TO_DO[fault] : undefined;
-  return toDo === undefined ? line : `${line}\n  ${toDo}`;
+  const advice = typeof fault === "string" ? ADVICE[fault] : undefined;
+  return advice === undefined ? line : `${line}\n  ${advice}`;
 }

@@ -32,8 +32,8 @@ const SEEDING_COST = 5;
 /** Entries of the seen-set moved or merged in one slice: a millisecond or two, and one wait for the disk at most. */
 const SLICE_ENTRIES = 4096;
 
-/** A disk that refused is asked again after this long: a full one must not keep the event loop busy. */
-const DISK_RETRY_MS = 1_000;
+/** What refused, a full disk or memory, is asked again after this long: it must not keep the event loop busy. */
+const RETRY_MS = 1_000;
 
 /** Seeds of one rule on their way in. */
 interface Seeding {
@@ -70,11 +70,14 @@ export class Chores {
   #seededAt = new Map<string, number>();
   #toldSweep: Sweep | undefined;
   #nextAt = Number.POSITIVE_INFINITY;
-  /** Before this the disk is not asked again; a clock set back does not prolong it. */
-  #diskAt = Number.NEGATIVE_INFINITY;
+  /** When the disk refused last. */
+  #refusedAt = Number.NEGATIVE_INFINITY;
   #hasEvery = false;
-  /** So many of the rules that were noted are done. */
+  /** So many of the rules that were noted are done, and so many seeds of the next are noted as in. */
   #doneRules = 0;
+  #notedIn = 0;
+  /** When seeds found no room last, for want of disk or memory. */
+  #refusedSeedsAt = Number.NEGATIVE_INFINITY;
   /** What an earlier process had not ended, until the rules are known. */
   #unended: SeedNotes | undefined;
 
@@ -144,6 +147,7 @@ export class Chores {
     const { notes } = this;
     for (const name of SEED_NOTES) core.log.note(name, notes[name]);
     this.#doneRules = 0;
+    this.#notedIn = notes.seedingAt[1];
   }
 
   /** New rules are seeded; the times of others stay. */
@@ -158,10 +162,11 @@ export class Chores {
   /** When there is something to do; at `nowMs`: at once. A disk that refused is not asked again at once. */
   dueAt(core: Core, nowMs: number): number {
     if (isSweeping(core)) return nowMs;
-    if (this.#seedings.length > 0 && roomOf(core) > 0) return nowMs;
     const isTidy = !seenIsBusy(core.seen) && !isSpillDue(core);
-    if (isTidy) return this.#nextAt;
-    return this.#waitsForDisk(nowMs) ? Math.min(this.#diskAt, this.#nextAt) : nowMs;
+    const tidyAt = isTidy ? Number.POSITIVE_INFINITY : againAt(this.#refusedAt, nowMs);
+    const canPush = this.#seedings.length > 0 && roomOf(core) > 0;
+    const pushAt = canPush ? againAt(this.#refusedSeedsAt, nowMs) : Number.POSITIVE_INFINITY;
+    return Math.min(tidyAt, pushAt, this.#nextAt);
   }
 
   /** The earlier of a time and that of the next seeds; undefined: neither is known. */
@@ -181,7 +186,7 @@ export class Chores {
 
   /** Moves between memory and disk, a slice of them; what the disk refused is told and tried again later. */
   #tidy(core: Core, nowMs: number): void {
-    if (this.#waitsForDisk(nowMs)) return;
+    if (againAt(this.#refusedAt, nowMs) > nowMs) return;
     try {
       if (seenIsBusy(core.seen)) seenStep(core.seen, SLICE_ENTRIES);
     } catch (cause) {
@@ -192,12 +197,8 @@ export class Chores {
     if (cause !== undefined) this.#refused("spill", cause, nowMs);
   }
 
-  #waitsForDisk(nowMs: number): boolean {
-    return nowMs < this.#diskAt && nowMs >= this.#diskAt - DISK_RETRY_MS;
-  }
-
   #refused(stage: string, cause: unknown, nowMs: number): void {
-    this.#diskAt = nowMs + DISK_RETRY_MS;
+    this.#refusedAt = nowMs;
     this.#events.fault({ kind: "disk", stage, cause });
   }
 
@@ -247,9 +248,11 @@ export class Chores {
     }
     this.#seedings.splice(0, over);
     this.#doneRules += over;
-    if (over + all > 0) {
-      core.log?.note("seedingAt", [this.#doneRules, this.#seedings[0]?.isIn ?? 0]);
-    }
+    const isIn = this.#seedings[0]?.isIn ?? 0;
+    if (over > 0 || isIn !== this.#notedIn) {
+      this.#notedIn = isIn;
+      core.log?.note("seedingAt", [this.#doneRules, isIn]);
+    } else if (all > 0) this.#refusedSeedsAt = nowMs; // none found room
   }
 
   /** At most so many seeds of one rule; how many; `most` where it may have more. */
@@ -295,6 +298,11 @@ function hasEvery({ seeds, everyMs }: RuleSpec): boolean {
 function dueOf(spec: RuleSpec, seededAt: ReadonlyMap<string, number>): number {
   if (spec.everyMs === undefined || !hasEvery(spec)) return Number.POSITIVE_INFINITY;
   return (seededAt.get(spec.id) ?? Number.NEGATIVE_INFINITY) + spec.everyMs;
+}
+
+/** When what refused last at `refusedAt` is asked again: after a while, or at once; a clock set back does not prolong it. */
+function againAt(refusedAt: number, nowMs: number): number {
+  return nowMs >= refusedAt && nowMs < refusedAt + RETRY_MS ? refusedAt + RETRY_MS : nowMs;
 }
 
 /** How many more records may come from outside. */

@@ -415,8 +415,17 @@ export class Life {
       if (open === undefined) return;
       step(open, atNow);
       this.chores.run(open, atNow);
-      this.end(atNow);
+      this.#endAlone(atNow);
     });
+  }
+
+  /** Closes what nobody called: that the disk refused was told as an event, and what was said waits for it. */
+  #endAlone(nowMs: number): void {
+    try {
+      this.end(nowMs);
+    } catch (error) {
+      if (!(error instanceof FrontierError)) throw error;
+    }
   }
 
   /** Whether somebody wants to know of what the clock alone brings about. */

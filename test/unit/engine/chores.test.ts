@@ -120,4 +120,41 @@ describe("seeds of rules", () => {
     opened = await reopen(opened, { ...options, rules: kept });
     expect(visitAll(opened)).toEqual([]);
   });
+
+  it("come in while the disk is full, and nothing is thrown out of a timer", async () => {
+    const rules: Rule[] = [{ id: "many", seeds: ["http://many.test/[1-5000]"] }];
+    const options = { rules, durability: "sync", capacity: 4_000 } as const;
+    const opened = await open(createMemoryFiles(), createVirtualClock(1_000), options);
+    const { clock, files, frontier } = opened;
+    const faults: string[] = [];
+    frontier.on("error", ({ kind }) => faults.push(kind));
+    clock.advance(0);
+    const leases = frontier.pollMany(3_000);
+    frontier.done(leases); // there is room for as many
+    files.capacity = 0;
+    clock.advance(0);
+    expect(faults).toContain("disk");
+    files.capacity = Number.POSITIVE_INFINITY;
+    const urls = [...leases.map(({ url }) => url), ...visitAll(opened)];
+    expect([urls.length, new Set(urls).size]).toEqual([5_000, 5_000]);
+  });
+
+  it("that find memory full are pushed again in a second, not at once for ever", async () => {
+    const clock = createVirtualClock(1_000);
+    const { schedule } = clock;
+    let turns = 0;
+    clock.schedule = (at, run) => {
+      if (++turns > 10_000) throw new Error("no end of it");
+      return schedule(at, run);
+    };
+    const rules: Rule[] = [{ id: "many", seeds: ["http://many.test/[1-2000000]"] }];
+    const files = createMemoryFiles();
+    const { frontier } = await openMemoryRig(files, clock, { rules });
+    clock.advance(0);
+    const { pending } = frontier.report();
+    expect(pending).toBeLessThan(2_000_000);
+    for (let round = 0; round < 40; round++) frontier.done(frontier.pollMany(10_000));
+    clock.advance(1_000);
+    expect(frontier.report().accepted).toBeGreaterThan(pending);
+  });
 });
