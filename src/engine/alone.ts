@@ -13,7 +13,7 @@ import { contentOf } from "../persistence/place.ts";
 import { recoverAlone } from "../persistence/recover-alone.ts";
 import { writeAlone } from "../persistence/snapshot-alone.ts";
 import { policyId } from "../url/policy.ts";
-import type { SeedNotes } from "./chores.ts";
+import type { SeedNotes } from "./seeds.ts";
 import { notedCounters } from "./durable.ts";
 import { applyFound, type OpenParts, resumedOf, seededOf } from "./open-durable.ts";
 import type { Settings } from "./options.ts";

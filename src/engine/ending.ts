@@ -7,7 +7,7 @@
  */
 import type { Core } from "../frontier/core.ts";
 import { heapCount } from "../structures/heap.ts";
-import type { Chores } from "./chores.ts";
+import type { Seeds } from "./seeds.ts";
 import type { EventHub } from "./events.ts";
 import type { Settings } from "./options.ts";
 
@@ -18,7 +18,7 @@ const IDLE_RECHECK_MS = 1_000;
 export interface EndingSources {
   readonly settings: Settings;
   readonly events: EventHub;
-  readonly chores: Chores;
+  readonly seeds: Seeds;
   /** The core as it is after onIdle, which may have pushed or closed. */
   readonly core: () => Core | undefined;
 }
@@ -37,7 +37,7 @@ export class Ending {
 
   /** Tells idle and finished, once each. `sources`: how many are being pushed from. */
   judge(core: Core, sources: number, nowMs: number): void {
-    const { events, chores } = this.#with;
+    const { events, seeds } = this.#with;
     const { accepted, deferred, pending, waiting, leased } = core.counters;
     if (pending > 0 || leased > 0 || accepted + deferred === 0) {
       this.#isIdle = false;
@@ -50,7 +50,7 @@ export class Ending {
       this.#isIdle = true;
       events.emit("idle", { atMs: nowMs });
     }
-    if (waiting > 0 || heapCount(core.resting) > 0 || sources > 0 || chores.isSeeding) {
+    if (waiting > 0 || heapCount(core.resting) > 0 || sources > 0 || seeds.isSeeding) {
       this.isFinished = false;
       this.#idleSince = undefined;
       return;
@@ -64,21 +64,21 @@ export class Ending {
   /** When the clock alone may bring the end about; Infinity: it can not. */
   dueAt(nowMs: number): number {
     if (this.#idleSince === undefined || this.isFinished) return Number.POSITIVE_INFINITY;
-    const { settings, chores } = this.#with;
+    const { settings, seeds } = this.#with;
     const { idleTimeoutMs, keepOpen, onIdle } = settings;
     let atMs = Number.POSITIVE_INFINITY;
     if (idleTimeoutMs !== undefined) atMs = this.#idleSince + idleTimeoutMs;
-    if (onIdle === undefined || keepOpen || chores.hasEvery) return atMs;
+    if (onIdle === undefined || keepOpen || seeds.hasEvery) return atMs;
     return Math.min(atMs, (this.#vetoedAt ?? nowMs) + IDLE_RECHECK_MS);
   }
 
   #mayFinish(nowMs: number): boolean {
-    const { settings, chores, events } = this.#with;
+    const { settings, seeds, events } = this.#with;
     const { idleTimeoutMs, keepOpen, onIdle } = settings;
     if (idleTimeoutMs !== undefined && nowMs - (this.#idleSince ?? nowMs) >= idleTimeoutMs) {
       return true;
     }
-    if (keepOpen || chores.hasEvery) return false;
+    if (keepOpen || seeds.hasEvery) return false;
     if (onIdle === undefined) return true;
     if (this.#vetoedAt !== undefined && nowMs - this.#vetoedAt < IDLE_RECHECK_MS) return false;
     this.#vetoedAt = nowMs;

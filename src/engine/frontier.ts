@@ -127,7 +127,7 @@ export class MemoryFrontier implements Frontier {
     });
     this.#life.durable = durable;
     this.#keeper = keeper;
-    this.#life.chores.restore(seeded);
+    this.#life.chores.seeds.restore(seeded);
     this.#secret = secret;
     this.#hooks.tiers = tiers;
     if (resumed !== undefined) events.emitEarly("resumed", resumed);
@@ -143,7 +143,7 @@ export class MemoryFrontier implements Frontier {
         this.state = state;
       },
     });
-    this.#life.chores.restore(seeded);
+    this.#life.chores.seeds.restore(seeded);
     this.#secret = secret;
     this.#events.emitEarly("resumed", resumed);
     return runtime;
@@ -405,7 +405,7 @@ export class MemoryFrontier implements Frontier {
       core: () => (this.#life.isClosed ? undefined : this.#life.gate.core),
       notes: () => ({
         state: this.state,
-        ...this.#life.chores.notes,
+        ...this.#life.chores.seeds.notes,
         ...this.#rulesNote(),
       }),
     });

@@ -83,7 +83,12 @@ export class Life {
     this.startedAt = settings.clock.now();
     const chores = new Chores(() => this.gate, events);
     this.chores = chores;
-    this.#ending = new Ending({ settings, events, chores, core: () => this.#runtime?.core });
+    this.#ending = new Ending({
+      settings,
+      events,
+      seeds: chores.seeds,
+      core: () => this.#runtime?.core,
+    });
     this.#breaker = new Breaker(settings);
   }
 

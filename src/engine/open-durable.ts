@@ -27,7 +27,7 @@ import { systemProcesses } from "../persistence/process-table.ts";
 import { recover, type Recovered } from "../persistence/recover.ts";
 import { ALONE_SERIAL } from "../persistence/snapshot-alone.ts";
 import { policyId } from "../url/policy.ts";
-import { SEED_NOTES, type SeedNotes } from "./chores.ts";
+import { SEED_NOTES, type SeedNotes } from "./seeds.ts";
 import { Durable } from "./durable.ts";
 import type { EventHub } from "./events.ts";
 import type { Settings } from "./options.ts";
