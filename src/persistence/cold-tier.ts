@@ -27,6 +27,7 @@ import { assert } from "../base/assert.ts";
 import { FrontierError } from "../base/errors.ts";
 import { COLD_BLOCK_BYTES } from "../layout/cold-run.ts";
 import type { BloomKernel } from "../structures/bloom.ts";
+import { createHashOrder, hashOrder } from "../structures/hash-order.ts";
 import {
   COLD_REMOVED,
   type ColdBatch,
@@ -40,7 +41,6 @@ import { loadColdRuns, sweepColdDirectory } from "./cold-load.ts";
 import { writeColdManifest } from "./cold-manifest.ts";
 import { type ColdMerge, beginColdMerge, coldMergeStep, endColdMerge } from "./cold-merge.ts";
 import { type ColdIdentity, type ColdRun, type ColdRunFacts, coldRunFind } from "./cold-run.ts";
-import { sortedOrder } from "./cold-sort.ts";
 import { beginColdRun, releaseColdRun } from "./cold-stream.ts";
 import { type Files, diskError, nodeFiles } from "./files.ts";
 
@@ -166,7 +166,9 @@ function begin(state: State, capacity: number): ColdBatch {
 }
 
 function add(state: State, hashes: Uint32Array, values: Uint32Array, count: number): void {
-  const order = sortedOrder(hashes, count);
+  const sort = createHashOrder(count);
+  hashOrder(hashes, 0, count, sort);
+  const { order } = sort;
   const sorted = new Uint32Array(count * 2);
   for (let i = 0; i < count; i++) {
     const row = order[i] as number;

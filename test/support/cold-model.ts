@@ -5,8 +5,8 @@ import { loadKernelModule } from "../../src/engine/kernel-file.ts";
 import { createKernel } from "../../src/kernel/kernel.ts";
 import { SPILL_VALUE } from "../../src/layout/spill.ts";
 import type { ColdIdentity } from "../../src/persistence/cold-run.ts";
-import { sortedOrder } from "../../src/persistence/cold-sort.ts";
 import { createColdTier } from "../../src/persistence/cold-tier.ts";
+import { createHashOrder, hashOrder } from "../../src/structures/hash-order.ts";
 import { COLD_REMOVED, type ColdTier, isPassing } from "../../src/structures/tier.ts";
 import type { MemoryFiles } from "./memory-files.ts";
 
@@ -71,7 +71,9 @@ export function expectColdModel(tier: ColdTier, model: ColdModel, pool: number):
     hashes[at * 2] = Math.imul(at, 0x9e3779b1);
     hashes[at * 2 + 1] = Math.imul(at >> 1, 0x85ebca6b);
   }
-  const order = sortedOrder(hashes, pool);
+  const sort = createHashOrder(pool);
+  hashOrder(hashes, 0, pool, sort);
+  const { order } = sort;
   const sorted = new Uint32Array(pool * 2);
   order.forEach((row, at) => {
     sorted.set(hashes.subarray(row * 2, row * 2 + 2), at * 2);
