@@ -36,6 +36,7 @@ const FLAG_OF: Readonly<Record<string, string>> = Object.freeze({
   directory: "dir",
   maxDepth: "depth",
   delayMs: "delay",
+  rampMs: "ramp",
   downloaders: "downloader",
   analyzers: "analyzer",
   pipelines: "pipeline",

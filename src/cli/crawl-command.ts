@@ -11,6 +11,12 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "dir", value: "<path>", text: "keep the frontier there; the same command goes on later" },
   { name: "threads", value: "<n>", kind: "whole", text: "worker threads that visit (0: this one)" },
   { name: "concurrency", value: "<n>", kind: "whole", text: "visits at once (32)" },
+  {
+    name: "ramp",
+    value: "<ms>",
+    kind: "whole",
+    text: "slow start: from one visit to all of them over so long",
+  },
   { name: "depth", value: "<n>", kind: "whole", text: "follow links no further than this (100)" },
   { name: "max-pages", value: "<n>", kind: "whole", text: "end after so many pages" },
   {
@@ -85,6 +91,7 @@ function optionsOf(args: Parsed, seeds: string[]): CrawlOptions {
     directory: args.text("dir"),
     threads: args.whole("threads"),
     concurrency: args.whole("concurrency"),
+    rampMs: args.whole("ramp"),
     maxDepth: args.whole("depth"),
     maxPages: args.whole("max-pages"),
     delayMs: args.whole("delay"),
@@ -124,7 +131,9 @@ async function dryRun(args: Parsed, io: Io, options: CrawlOptions): Promise<numb
   const plan = {
     dryRun: true,
     seeds,
-    scope: options.scope ?? [...new Set(seeds.map(({ domain }) => domain))],
+    scope: options.scope ?? [
+      ...new Set(seeds.map(({ domain }) => domain).filter((domain) => domain !== undefined)),
+    ],
     delayMs: options.delayMs ?? 1_000,
     perHost: options.perHost ?? 1,
     robots: options.robots,

@@ -19,6 +19,7 @@ import { createModuleRegistry, type ModuleRegistry } from "./modules.ts";
 import { type CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./options.ts";
 import { prepare } from "./prepare.ts";
+import { beginSlowly } from "./slow-start.ts";
 import type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./summary.ts";
 import { openLineFile } from "./files.ts";
 import { createOffers, type Offers } from "./offers.ts";
@@ -221,16 +222,31 @@ class CrawlRun implements Crawl {
   }
 
   async #work(frontier: Frontier, context: VisitContext): Promise<void> {
-    const { concurrency, maxPages } = this.#settings;
-    const { signal } = this.#taking;
     if (this.#isIdle(frontier)) return; // a frontier that never held anything waits for ever
+    const { clock, concurrency: most, rampMs: overMs } = this.#settings;
+    const start = beginSlowly({ clock, overMs, most, onStep: () => this.#wake?.() });
+    try {
+      await this.#takeAndVisit(frontier, context, () => start.allowed());
+    } finally {
+      start.stop();
+    }
+    while (this.#active > 0) await this.#place();
+  }
+
+  async #takeAndVisit(
+    frontier: Frontier,
+    context: VisitContext,
+    allowed: () => number,
+  ): Promise<void> {
+    const { maxPages } = this.#settings;
+    const { signal } = this.#taking;
     while (!signal.aborted) {
       const left = maxPages - this.#monitor.counters.pages;
       if (left <= 0) {
         this.#stopTaking("max-pages");
         break;
       }
-      const free = Math.min(concurrency, left) - this.#active;
+      const free = Math.min(allowed(), left) - this.#active;
       if (free <= 0) {
         await this.#place();
         continue;
@@ -246,7 +262,6 @@ class CrawlRun implements Crawl {
       if (leases.length === 0) await this.#place();
       for (const lease of leases) this.#begin(lease, context);
     }
-    while (this.#active > 0) await this.#place();
   }
 
   async #workOnThreads(frontier: Frontier, context: VisitContext): Promise<void> {
@@ -281,7 +296,7 @@ class CrawlRun implements Crawl {
     });
   }
 
-  /** Resolves when a visit has ended. */
+  /** Resolves when a visit has ended, or one more may begin. */
   #place(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;

@@ -67,6 +67,7 @@ export async function runCrew(options: CrewOptions): Promise<void> {
     handler: new URL("./visit-thread.js", import.meta.url),
     threads: settings.threads,
     concurrency,
+    ...pick(settings.given, ["rampMs"]),
     workerData: crew.setup,
   });
   const drain = (): void => {
@@ -238,6 +239,8 @@ function sentOptions(given: CrawlOptions): CrawlOptions {
   const sent = pick(given, [
     "allowPrivate",
     "dial",
+    "http2",
+    "ca",
     "proxy",
     "maxBytes",
     "headers",

@@ -24,6 +24,8 @@ export interface CrawlOptions {
   threads?: number;
   /** Visits at once; default 32. */
   concurrency?: number;
+  /** Slow start: visits at once grow evenly from one to `concurrency` over this time; default none. */
+  rampMs?: number;
   /** Least time between two visits of a host; default 1,000. */
   delayMs?: number;
   /** Visits of one host at once; default 1. */
@@ -48,6 +50,10 @@ export interface CrawlOptions {
   proxy?: string;
   lookup?: Lookup;
   dial?: { address: string; port: number };
+  /** Offer HTTP/2 where TLS is; default true. */
+  http2?: boolean;
+  /** Certificates to trust, as PEM, in place of the system's. */
+  ca?: string;
   /** Keep to robots.txt; default true. */
   robots?:
     | boolean
@@ -82,6 +88,7 @@ export interface CrawlSettings {
   readonly seeds: RequestLike[];
   readonly threads: number;
   readonly concurrency: number;
+  readonly rampMs: number | undefined;
   readonly delayMs: number;
   readonly perHost: number;
   readonly maxPages: number;
@@ -113,6 +120,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof CrawlOptions>([
   "frontierOptions",
   "threads",
   "concurrency",
+  "rampMs",
   "delayMs",
   "perHost",
   "maxDepth",
@@ -127,6 +135,8 @@ const FIELDS: ReadonlySet<string> = new Set<keyof CrawlOptions>([
   "proxy",
   "lookup",
   "dial",
+  "http2",
+  "ca",
   "robots",
   "sitemaps",
   "maxRedirects",
@@ -166,6 +176,7 @@ export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
     seeds: seedsOf(options.seeds),
     threads,
     concurrency: whole(options.concurrency ?? 32, "concurrency", 1),
+    rampMs: options.rampMs === undefined ? undefined : whole(options.rampMs, "rampMs", 1),
     delayMs,
     perHost,
     maxPages:
@@ -288,6 +299,7 @@ function checkSendable(options: CrawlOptions): void {
 export function downloaderOptions(options: CrawlOptions): DownloaderOptions {
   return {
     ...pick(options, ["allowPrivate", "lookup", "dial", "proxy", "maxBytes", "headers"]),
+    ...pick(options, ["http2", "ca"]),
     ...options.timeouts,
   };
 }

@@ -226,7 +226,7 @@ describe("outrider crawl", () => {
         { url, canonical: url, domain: "127.0.0.1", rule: "default", verdict: "accepted" },
         { url: "mailto://x", verdict: "rejected", reason: "scheme" },
       ],
-      scope: ["127.0.0.1", null],
+      scope: ["127.0.0.1"],
       delayMs: 1000,
       perHost: 1,
       robots: true,

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -80,4 +82,70 @@ describe("a crawl that is killed", () => {
       expect(again).toEqual([]);
     },
   );
+
+  it.each(["0", "2"])(
+    "with %s threads while another host is asked for its robots.txt asks again, and visits every page",
+    async (threads) => {
+      let robots = "";
+      let onAsked = (): void => {};
+      const elsewhere = await listen((path, response) => {
+        if (path === "/page") return void response.end("there");
+        onAsked();
+        if (robots !== "") response.end(robots);
+      });
+      const links = ["/1", "/no/2", `${elsewhere.url}/page`].map((path) => `<a href="${path}">`);
+      const site = await listen((path, response) => {
+        if (path !== "/robots.txt") response.end(path === "/" ? links.join("") : "here");
+        else response.writeHead(301, { location: `${elsewhere.url}/robots.txt` }).end();
+      });
+      const dir = join(folder, `elsewhere-${threads}`);
+      const flags = ["--allow-private", "--delay", "20", "--json", "--threads", threads];
+      const argv = ["crawl", `${site.url}/`, "--dir", dir, ...flags];
+      const start = (): ReturnType<typeof spawn> =>
+        spawn(process.execPath, [`${packageRoot}dist/cli/main.js`, ...argv]);
+      const asked = new Promise<void>((resolve) => {
+        onAsked = resolve;
+      });
+      const killed = start();
+      await asked;
+      killed.kill("SIGKILL");
+      await new Promise((resolve) => killed.on("close", resolve));
+      // Nothing is visited before the rules are known.
+      expect([site.asked, elsewhere.asked]).toEqual([["/robots.txt"], ["/robots.txt"]]);
+      robots = "User-agent: *\nDisallow: /no/\n";
+      const child = start();
+      let out = "";
+      child.stdout?.on("data", (chunk) => {
+        out += chunk;
+      });
+      expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
+      expect(JSON.parse(out)).toMatchObject({ pages: 3, disallowed: 1, pending: 0 });
+      expect(site.asked).toEqual(["/robots.txt", "/robots.txt", "/", "/1"]);
+      // For the site, and for its own page.
+      const own = ["/robots.txt", "/robots.txt", "/robots.txt", "/page"];
+      expect(elsewhere.asked).toEqual(own);
+      for (const each of [site, elsewhere]) each.close();
+    },
+  );
 });
+
+type Answer = (path: string, response: ServerResponse) => void;
+
+/** A host of loopback, by its port; `asked` are its paths. */
+async function listen(
+  answer: Answer,
+): Promise<{ url: string; asked: string[]; close: () => void }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.setHeader("content-type", "text/html");
+    answer(request.url ?? "", response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, asked, close };
+}

@@ -1,10 +1,6 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createSecureServer } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
@@ -13,6 +9,7 @@ import { createDownloader, type DownloaderOptions } from "../../../src/crawl/dow
 import { DownloadError } from "../../../src/crawl/download-error.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
 import { openSyntheticWeb } from "../../../src/crawl/web-server.ts";
+import { certificateOf } from "../../support/certificate.ts";
 
 const closers: Array<() => unknown> = [];
 afterEach(async () => {
@@ -183,7 +180,7 @@ describe("the downloader's ways", () => {
   });
 
   it("speaks HTTP/2 where TLS offers it, and HTTP/1.1 where that is not wanted", async (context) => {
-    const made = certificate("site.example");
+    const made = certificateOf("site.example");
     if (made === undefined) {
       console.log("SKIPPED: the HTTP/2 test makes its certificate with `openssl`");
       return context.skip();
@@ -229,26 +226,6 @@ describe("the downloader's ways", () => {
     expect(accepted.includes("zstd")).toBe(zstdCompressSync !== undefined);
   });
 });
-
-/** A key and a certificate that vouches for itself; undefined: there is no openssl. */
-function certificate(name: string): { key: string; cert: string } | undefined {
-  const folder = mkdtempSync(join(tmpdir(), "outrider-certificate-"));
-  try {
-    const key = join(folder, "key.pem");
-    const cert = join(folder, "cert.pem");
-    const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-    const names = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`];
-    const { status } = spawnSync(
-      "openssl",
-      ["req", "-x509", ...curve, "-days", "2", "-keyout", key, "-out", cert, ...names],
-      { stdio: "ignore" },
-    );
-    if (status !== 0) return undefined;
-    return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 describe("the address guard of the downloader", () => {
   /** A name server that lies: public to whoever asks first, private to whoever asks again. */

@@ -1,0 +1,162 @@
+/** The flags of `outrider crawl` that scripts rely on, each seen at work by the site that is crawled. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { runCommand } from "../../src/cli/run.ts";
+import { openSyntheticWeb } from "../../src/crawl/web-server.ts";
+import { createFakeIo } from "../support/fake-io.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "outrider-flags-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Site extends AsyncDisposable {
+  readonly port: number;
+  readonly url: string;
+  /** `host/path` of every page that was asked for. */
+  readonly asked: string[];
+  /** The most that were asked for and not answered yet. */
+  most(): number;
+}
+
+/** So long whoever asks for more than they may has time to be seen. */
+const SEEN_MS = 40;
+
+/** A site that answers its pages only when so many are asked for `together`, and a moment later; its first page at once. */
+async function openSite(links: readonly string[], together = 1): Promise<Site> {
+  const asked: string[] = [];
+  const open: ServerResponse[] = [];
+  let most = 0;
+  const server = createServer((request, response) => {
+    const path = request.url ?? "";
+    if (path === "/robots.txt") return void response.writeHead(404).end();
+    asked.push(`${request.headers.host?.split(":")[0]}${path}`);
+    response.setHeader("content-type", "text/html");
+    if (path === "/") return void response.end(links.map((link) => `<a href="${link}">`).join(""));
+    open.push(response);
+    most = Math.max(most, open.length);
+    if (open.length !== together) return;
+    setTimeout(() => {
+      for (const each of open.splice(0)) each.end("page");
+    }, SEEN_MS);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}/`,
+    asked,
+    most: () => most,
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const paths = (count: number): string[] => Array.from({ length: count }, (_, at) => `/${at}`);
+
+/** Runs a crawl on a terminal that nobody sees; its summary. */
+async function summaryOf(url: string, ...flags: string[]): Promise<Record<string, unknown>> {
+  const io = createFakeIo(undefined);
+  const base = ["--allow-private", "--delay", "0", "--json"];
+  expect([await runCommand(["crawl", url, ...base, ...flags], io), io.exits]).toEqual([0, []]);
+  return JSON.parse(io.text.out);
+}
+
+describe("a flag of outrider crawl, as the site sees it", () => {
+  it("--per-host: so many visits of one host at once, and one where it is not given", async () => {
+    await using three = await openSite(paths(9), 3);
+    expect(await summaryOf(three.url, "--per-host", "3")).toMatchObject({ pages: 10 });
+    expect(three.most()).toBe(3);
+    await using one = await openSite(paths(4));
+    expect(await summaryOf(one.url)).toMatchObject({ pages: 5 });
+    expect(one.most()).toBe(1);
+  });
+
+  it("--concurrency: so many visits at once in all, however many a host would bear", async () => {
+    await using site = await openSite(paths(8), 2);
+    const flags = ["--per-host", "100", "--concurrency", "2"];
+    expect(await summaryOf(site.url, ...flags)).toMatchObject({ pages: 9 });
+    expect(site.most()).toBe(2);
+  });
+
+  it("--ramp: one visit at first, where all could go", async () => {
+    await using site = await openSite(paths(6));
+    // An hour: whatever this machine does, nobody is allowed to be the second within this test.
+    const flags = ["--per-host", "100", "--concurrency", "8", "--ramp", "3600000"];
+    expect(await summaryOf(site.url, ...flags)).toMatchObject({ pages: 7 });
+    expect(site.most()).toBe(1);
+  });
+
+  it("--delay: as the web's own log has it", async () => {
+    await using web = await openSyntheticWeb({ seed: 4, hosts: 1, pages: 8, traps: false });
+    await summaryOf(`http://127.0.0.1:${web.port}/`, "--delay", "40");
+    expect(web.log.entries.length).toBeGreaterThan(8);
+    expect(web.log.violations(40)).toEqual([]);
+    expect(web.log.parallelMax()).toBe(1);
+  });
+
+  it("--scope: the seed's own domain, those that are named, or any", async () => {
+    await using site = await openSite([]);
+    const other = `http://localhost:${site.port}/other`;
+    await using seed = await openSite(["/own", other]);
+    expect(await summaryOf(seed.url)).toMatchObject({ pages: 2, rejected: { "no-rule": 1 } });
+    expect(site.asked).toEqual([]);
+    for (const scope of [["127.0.0.1", "localhost"], ["any"]]) {
+      const summary = await summaryOf(seed.url, "--scope", ...scope);
+      expect([scope, summary.pages, summary.rejected]).toEqual([scope, 3, {}]);
+    }
+    expect(site.asked).toEqual(["localhost/other", "localhost/other"]);
+    const io = createFakeIo(undefined);
+    const without = ["crawl", "--scope", "127.0.0.1", seed.url, "--dry-run", "--json"];
+    expect(await runCommand(without, io)).toBe(0);
+    // A word with a scheme ends the list.
+    expect(JSON.parse(io.text.out)).toMatchObject({ scope: ["127.0.0.1"], seeds: [{}] });
+  });
+
+  it("--allow-private: without it nothing is asked, and what to do is said", async () => {
+    await using site = await openSite([]);
+    const io = createFakeIo(undefined);
+    expect(await runCommand(["crawl", site.url, "--delay", "0", "--json"], io)).toBe(0);
+    expect(JSON.parse(io.text.out)).toMatchObject({ pages: 0, pending: 0 });
+    expect(io.text.err).toContain("--allow-private permits them");
+    expect(site.asked).toEqual([]);
+  });
+
+  it("--rules: what a rule says of depth holds, and what no rule takes is left", async () => {
+    await using site = await openSite(["/in/1", "/in/2", "/out/1"]);
+    const path = join(folder, "rules.json");
+    const rules = [
+      { id: "first", match: { pattern: "/$" } },
+      { id: "in", match: { pattern: "/in/" } },
+    ];
+    writeFileSync(path, JSON.stringify({ version: 1, rules }));
+    const summary = await summaryOf(site.url, "--rules", path);
+    expect(summary).toMatchObject({ pages: 3, rejected: { "no-rule": 1 } });
+    expect(site.asked.toSorted()).toEqual(["127.0.0.1/", "127.0.0.1/in/1", "127.0.0.1/in/2"]);
+  });
+
+  it("--report writes its page; --no-progress writes plain lines on a terminal too", async () => {
+    await using site = await openSite(paths(3));
+    const path = join(folder, "report.html");
+    await summaryOf(site.url, "--report", path);
+    expect(readFileSync(path, "utf8")).toMatch(/^<!doctype html>.*4<\/dd>.*<\/html>\n$/s);
+    const io = createFakeIo({ columns: 80, hasColor: true });
+    const flags = ["--allow-private", "--delay", "0", "--no-progress"];
+    expect(await runCommand(["crawl", site.url, ...flags], io)).toBe(0);
+    expect(io.text.err).toMatch(/pages \d/);
+    expect(io.text.err + io.text.out).not.toContain("\x1b");
+  });
+
+  it("--dry-run with a directory makes none", async () => {
+    await using site = await openSite([]);
+    const dir = join(folder, "dry");
+    const io = createFakeIo(undefined);
+    expect(await runCommand(["crawl", site.url, "--dir", dir, "--dry-run"], io)).toBe(0);
+    expect([existsSync(dir), site.asked]).toEqual([false, []]);
+  });
+});
