@@ -11,6 +11,7 @@
  *   npm run bench -- instructions dedup     instructions instead of time, by perf or valgrind
  *   npm run bench -- report                 page, README's table and TARGETS.md anew, from what was kept
  *   --rounds N   --params urls=1000000 (only such sizes)   --write   --no-write   --json   --no-build
+ *   --limit <seconds>   of a named case: what an observation of a peer may take (600); longer is told as not measured
  *   --budget <seconds>   of the suite, of compare (300), of instructions   --large   --plan: only says who would get how much
  */
 import { parseArgs } from "node:util";
@@ -35,7 +36,8 @@ export async function main(words: string[]): Promise<number> {
   const { values, positionals } = read;
   const rounds = wholeOf("--rounds", values.rounds);
   const budget = wholeOf("--budget", values.budget);
-  if (rounds === null || budget === null) return 2;
+  const limit = wholeOf("--limit", values.limit);
+  if (rounds === null || budget === null || limit === null) return 2;
   const { smoke: isSmoke, json, params, large } = values;
   const [command, ...names] = positionals;
   if (command === "report") return report();
@@ -59,7 +61,7 @@ export async function main(words: string[]): Promise<number> {
   }
   const write = values.write ?? !isSmoke;
   const list = values.list;
-  return runNamed(chosen, { isSmoke, large, rounds, params, write, json, list });
+  return runNamed(chosen, { isSmoke, large, rounds, params, limit, write, json, list });
 }
 
 /** What was asked for; undefined, and a word about it, where that is not understood. */
@@ -86,6 +88,7 @@ function parseWords(args: string[]) {
       rounds: { type: "string" },
       params: { type: "string" },
       budget: { type: "string" },
+      limit: { type: "string" },
       write: { type: "boolean" },
       json: { type: "boolean", default: false },
       strict: { type: "boolean", default: false },

@@ -13,7 +13,8 @@
  * is faster. Exit code 1 with --strict when something got worse; 2 when a version can not be built.
  *
  *   I1  Both versions run the same benchmarks over the same URLs, and must answer with the same checksums.
- *   I2  It ends: each size has its share of the budget, by what it took the last time; what was not reached is said by name.
+ *   I2  It is better or worse only where chance would not tell any of all the phases apart (isBeyondChance).
+ *   I3  It ends: each size has its share of the budget, by what it took the last time; what was not reached is said by name.
  */
 import { execFileSync } from "node:child_process";
 import { type BenchCase, type Params, ROUNDS } from "../harness/case.ts";
@@ -21,7 +22,7 @@ import { observeInChild } from "../harness/child.ts";
 import { costOf, type Estimates, readEstimates } from "../harness/estimates.ts";
 import { ROOT } from "../harness/machine.ts";
 import { type CaseResult, paramText, runCase, type TimeFrame } from "../harness/run-case.ts";
-import { verdictOf } from "../harness/statistics.ts";
+import { isBeyondChance, verdictOf } from "../harness/statistics.ts";
 import { doubtOf, resultText } from "../harness/table.ts";
 import { matches, progress } from "./named.ts";
 import { RESULTS } from "./report.ts";
@@ -135,7 +136,8 @@ async function runBouts(
     let reason: string | undefined;
     try {
       const result = await runBout(bout, homes, { time, rounds: flags.rounds ?? ROUNDS.fresh });
-      if (result.rounds > 0) worse += tell(bench, result, flags.json);
+      const rows = bouts.length * PHASES;
+      if (result.rounds > 0) worse += tell(bench, result, { json: flags.json, rows });
       else reason = `no time was left of --budget ${flags.budgetSeconds}`;
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
@@ -185,11 +187,20 @@ function tellRounds(): (text: string) => void {
 }
 
 const WORDS = { faster: "better", slower: "worse", inconclusive: "inconclusive" } as const;
+/** A case has about so many. */
+const PHASES = 3;
 
-function tell(bench: BenchCase, result: CaseResult, json: boolean): number {
+interface Telling {
+  readonly json: boolean;
+  /** How many phases are compared in all. */
+  readonly rows: number;
+}
+
+function tell(bench: BenchCase, result: CaseResult, { json, rows: many }: Telling): number {
   const doubt = doubtOf(result);
   const rows = result.comparisons.map(({ phase, ratio }) => {
-    const verdict = doubt === undefined ? WORDS[verdictOf(ratio)] : "inconclusive";
+    const isSure = doubt === undefined && isBeyondChance([0, 0], logsOf(result, phase), many);
+    const verdict = isSure ? WORDS[verdictOf(ratio)] : "inconclusive";
     return { case: bench.name, params: result.params, phase, ratio, verdict };
   });
   progress("");
@@ -197,9 +208,21 @@ function tell(bench: BenchCase, result: CaseResult, json: boolean): number {
   else {
     console.log(`\n${bench.name}: head against base, over 1 is faster`);
     console.log(resultText(bench, result));
-    for (const { phase, verdict } of rows) console.log(`    ${phase}: ${verdict}`);
+    for (const { phase, ratio, verdict } of rows) {
+      const isNear = doubt === undefined && WORDS[verdictOf(ratio)] !== verdict;
+      const why = isNear ? `, since chance does that too among ${many} phases` : "";
+      console.log(`    ${phase}: ${verdict}${why}`);
+    }
   }
   return rows.filter(({ verdict }) => verdict === "worse").length;
+}
+
+/** Of base to head, by round. */
+function logsOf({ observations }: CaseResult, phase: string): number[] {
+  const [head, base] = VERSIONS.map((version) =>
+    (observations[version] ?? []).map(({ measured }) => measured.times[phase] as number),
+  );
+  return (head ?? []).map((time, round) => Math.log((base?.[round] as number) / time));
 }
 
 function isDirty(): boolean {

@@ -17,10 +17,15 @@ export interface NamedFlags {
   readonly large: boolean;
   readonly rounds: number | undefined;
   readonly params: string | undefined;
+  /** Seconds that an observation of a peer may take; ours have the time they need. */
+  readonly limit: number | undefined;
   readonly write: boolean;
   readonly json: boolean;
   readonly list: boolean;
 }
+
+/** Longer than any peer that ends at all takes at the sizes that there are, and short enough to be waited for. */
+const LIMIT_SECONDS = 600;
 
 /** Returns the exit code. */
 export async function runNamed(chosen: readonly BenchCase[], flags: NamedFlags): Promise<number> {
@@ -80,6 +85,8 @@ async function runOne(bench: BenchCase, flags: NamedFlags): Promise<boolean> {
   const machine = machineOf(ROOT, bench.process === "fresh" ? CHILD_FLAGS : []);
   const startedAt = new Date();
   const wanted = flags.rounds ?? (flags.isSmoke ? ROUNDS.smoke : undefined);
+  const limitOf = (side: string): { limitSeconds?: number } =>
+    side === bench.pairs[0]?.[0] ? {} : { limitSeconds: flags.limit ?? LIMIT_SECONDS };
   const isHere = flags.isSmoke && wanted === ROUNDS.smoke;
   if (!flags.json) console.log(headText(bench));
   const results: CaseResult[] = [];
@@ -92,7 +99,7 @@ async function runOne(bench: BenchCase, flags: NamedFlags): Promise<boolean> {
         observeFresh: (side) =>
           isHere
             ? observeHere(bench, side, params)
-            : observeInChild({ bench: bench.name, side, params }),
+            : observeInChild({ bench: bench.name, side, params }, limitOf(side)),
         progress,
       });
       progress("");

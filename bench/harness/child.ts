@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BenchCase, Params } from "./case.ts";
-import { type Observation, TimeUp } from "./run-case.ts";
+import { type Observation, TimeUp, TooLong } from "./run-case.ts";
 
 /** The longest that a timer can wait. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -52,11 +52,13 @@ export interface ChildOptions {
   readonly home?: string;
   /** On the clock of performance.now(): the child is ended then, which throws TimeUp. */
   readonly untilMs?: number | undefined;
+  /** The longest that it may take: it is ended then, which throws TooLong. */
+  readonly limitSeconds?: number | undefined;
 }
 
 export function observeInChild(
   order: Order,
-  { home, untilMs = Number.POSITIVE_INFINITY }: ChildOptions = {},
+  { home, untilMs = Number.POSITIVE_INFINITY, limitSeconds }: ChildOptions = {},
 ): Promise<Observation> {
   const here = fileURLToPath(new URL("..", import.meta.url));
   const words = [...CHILD_FLAGS, join(home ?? here, "child.js"), JSON.stringify(order)];
@@ -83,7 +85,8 @@ export function observeInChild(
     };
     process.once("SIGINT", stop).once("SIGTERM", stop);
     let isUp = false;
-    const leftMs = Math.min(untilMs - performance.now(), TIMER_MS_MAX);
+    const limitMs = (limitSeconds ?? Number.POSITIVE_INFINITY) * 1e3;
+    const leftMs = Math.min(untilMs - performance.now(), limitMs, TIMER_MS_MAX);
     const timer = setTimeout(() => {
       isUp = true;
       end("SIGKILL");
@@ -94,7 +97,8 @@ export function observeInChild(
       process.off("SIGINT", stop).off("SIGTERM", stop);
       const who = `${order.bench}, ${order.side}`;
       const last = output.trimEnd().split("\n").at(-1) ?? "";
-      if (isUp) reject(new TimeUp(`${who}: time was up`));
+      if (isUp && leftMs === limitMs) reject(new TooLong(`not over after ${limitSeconds} s`));
+      else if (isUp) reject(new TimeUp(`${who}: time was up`));
       else if (code !== 0) reject(new Error(`${who}: the child ended with ${code ?? signal}`));
       else if (last.endsWith("}")) resolve(JSON.parse(last) as Observation);
       else reject(new Error(`${who}: the child said no more than ${last}`));

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
-import { PerformanceObserver, type PerformanceEntry } from "node:perf_hooks";
+import { constants, PerformanceObserver, type PerformanceEntry } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
@@ -57,6 +57,21 @@ export function memoryNow(): Memory {
   return { residentBytes: residentBytes(), heapBytes: heapUsed };
 }
 
+const SETTLE_MS = 20;
+const SETTLE_TURNS = 25;
+
+/** Memory once collections give no more back: pages that a warm-up left behind go only bit by bit. */
+export async function settledMemory(): Promise<Memory> {
+  let least = memoryNow();
+  for (let idle = 0, turn = 0; idle < 3 && turn < SETTLE_TURNS; turn++) {
+    await wait(SETTLE_MS);
+    const now = memoryNow();
+    idle = now.residentBytes < least.residentBytes ? 0 : idle + 1;
+    if (idle === 0) least = now;
+  }
+  return least;
+}
+
 /** Resident bytes as the system counts them now: node's own figure where there is no /proc. */
 function residentBytes(): number {
   return statusBytes("VmRSS") ?? process.memoryUsage.rss();
@@ -83,11 +98,16 @@ export interface Pauses {
   readonly maxMs: number;
 }
 
-/** Watches garbage collections until `stop`, which waits for those still to be told. */
+/** How Node tells of a collection. */
+type GcEntry = PerformanceEntry & { readonly detail?: { readonly flags?: number } };
+
+/** Watches garbage collections until `stop`, which waits for those still to be told; not those that memoryNow asks for. */
 export function watchPauses(): { stop(): Promise<Pauses> } {
   const list: { startMs: number; lengthMs: number }[] = [];
   const collect = (entries: readonly PerformanceEntry[]): void => {
-    for (const { startTime, duration } of entries) {
+    for (const entry of entries as readonly GcEntry[]) {
+      const { startTime, duration, detail } = entry;
+      if (((detail?.flags ?? 0) & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0) continue;
       list.push({ startMs: startTime, lengthMs: duration });
     }
   };

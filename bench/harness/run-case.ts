@@ -10,6 +10,7 @@
  * does not count.
  *
  *   I1  The checksums of a pair's sides are equal in every round, or the case is at fault.
+ *   I2  A side that takes longer than it may (TooLong) is not measured, and said so; the others go on without it.
  */
 import { type BenchCase, type Measured, type Params, sidesOf } from "./case.ts";
 import { medianOf, type Ratio, ratioOf, ROUNDS_MIN } from "./statistics.ts";
@@ -51,6 +52,9 @@ export const SETUP = "setup";
 /** Thrown by an observation that was ended because time was up. */
 export class TimeUp extends Error {}
 
+/** Thrown by an observation of a side that takes longer than it may: the message says how long that is. */
+export class TooLong extends Error {}
+
 export interface RunOptions {
   readonly bench: BenchCase;
   readonly params: Params;
@@ -87,7 +91,7 @@ export async function runCase(options: RunOptions): Promise<CaseResult> {
   try {
     const first = sides[0];
     const isJudged = rounds >= ROUNDS_MIN || isLevelled === true;
-    const seats = first !== undefined && isJudged ? [...sides, first + AGAIN] : sides;
+    let seats = first !== undefined && isJudged ? [...sides, first + AGAIN] : sides;
     const most = sides.length === 0 ? 0 : rounds;
     for (let longestMs = 0; done < most && hasTime(options.time, done, longestMs); done++) {
       const startMs = performance.now();
@@ -99,15 +103,22 @@ export async function runCase(options: RunOptions): Promise<CaseResult> {
       const round = await roundOf(stage, order, { watch, say });
       if (round === undefined) break;
       for (const [seat, observation] of round) {
+        if (observation instanceof TooLong) {
+          missing[sideOf(seat)] = observation.message;
+          continue;
+        }
         const list = taken.get(seat) ?? [];
         list.push(observation);
         taken.set(seat, list);
       }
+      seats = seats.filter((seat) => missing[sideOf(seat)] === undefined);
       longestMs = Math.max(longestMs, performance.now() - startMs);
     }
   } finally {
     await stage.close();
   }
+  // Its rounds before do not pair with those of the others.
+  for (const seat of taken.keys()) if (missing[sideOf(seat)] !== undefined) taken.delete(seat);
   return { ...resultOf(bench, taken), params, rounds: done, missing, seconds: watch.seconds() };
 }
 
@@ -135,24 +146,30 @@ function createWatch(): Watch {
   };
 }
 
-/** One observation of each seat; undefined where time was up before the last. */
+/** One observation of each seat, or why it has none; undefined where time was up before the last. */
 async function roundOf(
   stage: Stage,
   seats: readonly string[],
   { watch, say }: { watch: Watch; say: (side: string) => void },
-): Promise<(readonly [seat: string, Observation])[] | undefined> {
-  const round: (readonly [seat: string, Observation])[] = [];
+): Promise<(readonly [seat: string, Observation | TooLong])[] | undefined> {
+  const round: (readonly [seat: string, Observation | TooLong])[] = [];
   for (const seat of seats) {
-    const side = seat.endsWith(AGAIN) ? seat.slice(0, -AGAIN.length) : seat;
+    const side = sideOf(seat);
     say(side);
     try {
       round.push([seat, await watch.time(side, () => stage.observe(side))]);
     } catch (error) {
       if (error instanceof TimeUp) return undefined;
-      throw error;
+      if (!(error instanceof TooLong)) throw error;
+      round.push([seat, error]);
     }
   }
   return round;
+}
+
+/** Whose seat it is. */
+function sideOf(seat: string): string {
+  return seat.endsWith(AGAIN) ? seat.slice(0, -AGAIN.length) : seat;
 }
 
 /** Whether one more round fits after so many, of which the longest took so long. */
@@ -219,7 +236,7 @@ function resultOf(bench: BenchCase, taken: Map<string, Observation[]>): Ratios {
   const same: Comparison[] = [];
   for (const [seat, list] of taken) {
     if (!seat.endsWith(AGAIN)) continue;
-    const side = seat.slice(0, -AGAIN.length);
+    const side = sideOf(seat);
     const ours = taken.get(side) as Observation[];
     checkSums(bench, [side, ours], [seat, list]);
     same.push(...compare([side, ours], [side, list]));

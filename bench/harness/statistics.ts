@@ -60,6 +60,49 @@ export function isQuiet(same: Ratio): boolean {
   return same.low <= 1 + NOISE && same.high >= 1 - NOISE && !isWide;
 }
 
+/** Chance that anything at all is told apart among all that is compared, where nothing has changed. */
+const FAMILY = 0.01;
+
+/**
+ * Whether two series of log-ratios lie further apart than chance would put any of `rows` such pairs: Welch's t-test, its level divided by
+ * their number. Intervals of three rounds each, by contrast, miss one another one time in ten where nothing has changed.
+ */
+export function isBeyondChance(
+  before: readonly number[],
+  after: readonly number[],
+  rows: number,
+): boolean {
+  if (Math.min(before.length, after.length) < 2) return false;
+  const [a, b] = [momentsOf(before), momentsOf(after)];
+  const gap = Math.abs(a.mean - b.mean);
+  const error = a.square + b.square;
+  if (error === 0) return gap > 0;
+  const degrees = error ** 2 / (a.square ** 2 / a.free + b.square ** 2 / b.free);
+  return chanceOf(gap / Math.sqrt(error), Math.floor(degrees)) < FAMILY / rows;
+}
+
+/** The mean, the square of its error, and one less than there are values. */
+function momentsOf(values: readonly number[]): { mean: number; square: number; free: number } {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const free = values.length - 1;
+  return { mean, square: squares / free / values.length, free };
+}
+
+/** Chance that |t| of so many degrees of freedom, a whole number, is so large: Abramowitz and Stegun, 26.7.3 and 26.7.4. */
+export function chanceOf(t: number, degrees: number): number {
+  const angle = Math.atan(t / Math.sqrt(degrees));
+  const isOdd = degrees % 2 === 1;
+  let term = isOdd ? Math.cos(angle) : 1;
+  let sum = degrees === 1 ? 0 : term;
+  for (let at = isOdd ? 3 : 2; at < degrees; at += 2) {
+    term *= (Math.cos(angle) ** 2 * (at - 1)) / at;
+    sum += term;
+  }
+  const inside = Math.sin(angle) * sum;
+  return Math.max(0, 1 - (isOdd ? (2 / Math.PI) * (angle + inside) : inside));
+}
+
 export function medianOf(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

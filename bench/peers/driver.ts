@@ -14,7 +14,7 @@
  */
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { memoryNow, peakBytes, watchPauses } from "../harness/machine.ts";
+import { peakBytes, settledMemory, watchPauses } from "../harness/machine.ts";
 import { nowNs } from "../harness/case.ts";
 import { urlChunk } from "../harness/urls.ts";
 import { readWorkload } from "../workload/format.ts";
@@ -60,12 +60,12 @@ export async function drive(peer: Peer, orders: Orders): Promise<Answer> {
   const openAt = nowNs();
   const queue = await peer.open(options);
   const openNs = nowNs() - openAt;
-  const rest = memoryNow();
+  const rest = await settledMemory();
   const pushed =
     mode === "resume"
       ? { pushed: 0, accepted: 0, pushNs: 0, longestCallNs: 0 }
       : await pushFile(queue, workload);
-  const full = memoryNow();
+  const full = await settledMemory();
   const most = mode === "fill" ? Math.floor(pushed.accepted / 2) : Number.POSITIVE_INFINITY;
   const { handles, pollNs } = await pollAll(queue, most);
   const doneNs = await doneAll(queue, handles);

@@ -16,7 +16,7 @@ import { medianOf } from "../harness/statistics.ts";
 import { amount } from "../harness/table.ts";
 import { nsText, ratioText } from "./numbers.ts";
 import { page, tableOf, tag } from "./page.ts";
-import { peerRows } from "./peers.ts";
+import { missingWords, peerRows } from "./peers.ts";
 import { scalingSection } from "./scaling.ts";
 import { conditionsText, summaryRows } from "./summary.ts";
 import { bar, escapeText, type Line, plot, strip } from "./svg.ts";
@@ -64,13 +64,9 @@ function peersSection(suite: SuiteObject): string[] {
   return out;
 }
 
-/** Sides that did not run, those with one reason together. */
-function missingText({ missing }: RunObject): string[] {
-  const sides = new Map<string, string[]>();
-  for (const [side, why] of Object.entries(missing))
-    sides.set(why, [...(sides.get(why) ?? []), side]);
-  const groups = [...sides].map(([why, names]) => `${names.join(", ")} (${why})`);
-  return groups.length === 0 ? [] : [tag("p", `Not measured: ${groups.join("; ")}.`, "soft")];
+function missingText(run: RunObject): string[] {
+  const words = missingWords(run);
+  return words === "" ? [] : [tag("p", `Not measured: ${words}.`, "soft")];
 }
 
 /** Facts that count bytes for each URL, side by side. */

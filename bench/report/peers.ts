@@ -49,6 +49,14 @@ export function peerRows(run: RunObject, isDurable: boolean): string[][] {
   return [head, ...rows];
 }
 
+/** Sides that did not run, those with one reason together: `a, b (why); c (why)`; empty: all ran. */
+export function missingWords({ missing }: RunObject): string {
+  const sides = new Map<string, string[]>();
+  for (const [side, why] of Object.entries(missing))
+    sides.set(why, [...(sides.get(why) ?? []), side]);
+  return [...sides].map(([why, names]) => `${names.join(", ")} (${why})`).join("; ");
+}
+
 /** The largest run of a case that has observations. */
 export function largestRun(suite: SuiteObject, name: string): RunObject | undefined {
   const runs = suite.cases.find((each) => each.case === name)?.runs ?? [];

@@ -9,7 +9,7 @@
 import type { CaseObject, RunObject, SuiteObject } from "../harness/result-file.ts";
 import { suiteName } from "../harness/result-file.ts";
 import { nsText, rateText, ratioText, sizeText, threeFigures } from "./numbers.ts";
-import { largestRun, peerRows, sideNumbers } from "./peers.ts";
+import { largestRun, missingWords, peerRows, sideNumbers } from "./peers.ts";
 
 export const MARKS = ["<!-- measured:begin", "<!-- measured:end -->"] as const;
 const BEGIN = "<!-- measured:begin — written from bench/results, not by hand -->";
@@ -112,15 +112,21 @@ export function readmeBlock(suite: SuiteObject | undefined): string {
   const memory = largestRun(suite, "peers-memory");
   const small = smallestRun(suite.cases.find((each) => each.case === "peers-memory"));
   if (small !== undefined)
-    parts.push("", peersIntro(small), "", ...markdown(peerRows(small, false)));
+    parts.push("", peersIntro(small), "", ...markdown(peerRows(small, false)), ...absent(small));
   if (memory !== undefined && memory !== small)
-    parts.push("", peersIntro(memory), "", ...markdown(peerRows(memory, false)));
+    parts.push("", peersIntro(memory), "", ...markdown(peerRows(memory, false)), ...absent(memory));
   const durable = smallestRun(suite.cases.find((each) => each.case === "peers-durable"));
   if (durable !== undefined) {
     const text = "With a directory, killed by `kill -9` in the middle and opened again:";
-    parts.push("", text, "", ...markdown(peerRows(durable, true)));
+    parts.push("", text, "", ...markdown(peerRows(durable, true)), ...absent(durable));
   }
   return parts.join("\n");
+}
+
+/** Who is missing from a table, and why. */
+function absent(run: RunObject): string[] {
+  const words = missingWords(run);
+  return words === "" ? [] : ["", `Not measured: ${words}.`];
 }
 
 function pageLink(suite: SuiteObject): string {

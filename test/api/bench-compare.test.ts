@@ -7,23 +7,30 @@ import { changeOf, findingsOf } from "../../bench/commands/regression.ts";
 import type { BenchCase } from "../../bench/harness/case.ts";
 import { obey } from "../../bench/harness/child.ts";
 import { type RunObject, SUITE_SCHEMA, type SuiteObject } from "../../bench/harness/result-file.ts";
-import type { Ratio } from "../../bench/harness/statistics.ts";
+import { chanceOf, isBeyondChance, ratioOf } from "../../bench/harness/statistics.ts";
+import { createRandom } from "../../src/base/random.ts";
 
 const RUN = fileURLToPath(new URL("../../bench/run.mjs", import.meta.url));
 
-function ratio(median: number, spread: number): Ratio {
-  return { median, low: median / spread, high: median * spread, rounds: 5 };
+/** Log-ratios of five rounds: a median, and how many times more or less the outer ones are. */
+function around(median: number, spread: number): number[] {
+  return [-1, -0.5, 0, 0.5, 1].map((at) => Math.log(median) + at * Math.log(spread));
 }
 
-function suiteOf(value: Ratio, bytes: number, doubt: string | null = null): SuiteObject {
+function suiteOf(logs: readonly number[], bytes: number, doubt: string | null = null): SuiteObject {
+  const plain = logs.map((log) => ({ times: { push: Math.exp(log) } }));
+  const outrider = logs.map(() => ({ times: { push: 1 }, facts: { "table bytes/URL": bytes } }));
+  const timesOf = (list: readonly { times: { push: number } }[]): number[] =>
+    list.map(({ times }) => times.push);
+  const ratio = ratioOf(timesOf(outrider), timesOf(plain));
   const run: RunObject = {
     params: { urls: 1_000 },
     rounds: 5,
     doubt,
-    ratio: [{ subject: "outrider", peer: "plain", phase: "push", ratio: value, verdict: "faster" }],
+    ratio: [{ subject: "outrider", peer: "plain", phase: "push", ratio, verdict: "faster" }],
     same: [],
     checksum: {},
-    observations: { outrider: [{ times: { push: 1 }, facts: { "table bytes/URL": bytes } }] },
+    observations: { outrider, plain },
     missing: {},
   };
   return {
@@ -44,28 +51,51 @@ function changes(before: SuiteObject, after: SuiteObject): string[] {
 }
 
 describe("results against those of before", () => {
-  it("are better or worse only where the intervals do not meet", () => {
-    expect(changeOf(ratio(4, 1.05), ratio(5, 1.05))).toBe("better");
-    expect(changeOf(ratio(5, 1.05), ratio(4, 1.05))).toBe("worse");
-    expect(changeOf(ratio(5, 1.3), ratio(4, 1.3))).toBe("inconclusive");
-    expect(changeOf(ratio(5, 1.001), ratio(4.9, 1.001))).toBe("same");
+  it("are better or worse only where chance does not put them so far apart", () => {
+    expect(changeOf(around(4, 1.02), around(5, 1.02), 1)).toBe("better");
+    expect(changeOf(around(5, 1.02), around(4, 1.02), 1)).toBe("worse");
+    expect(changeOf(around(5, 1.3), around(4, 1.3), 1)).toBe("inconclusive");
+    expect(changeOf(around(5, 1.001), around(4.9, 1.001), 1)).toBe("same");
+    // Three rounds whose intervals do not meet: a tenth of all pairs that are alike look so.
+    const [low, high] = [around(4, 1.05), around(4.8, 1.05)].map((logs) => logs.slice(1, 4));
+    expect(changeOf(high as number[], low as number[], 1)).toBe("worse");
+    expect(changeOf(high as number[], low as number[], 50)).toBe("inconclusive");
   });
 
-  it("are inconclusive where either run was noisy, however far apart", () => {
-    const [fast, slow] = [ratio(10, 1.01), ratio(1, 1.01)];
+  it("are inconclusive where either run was noisy, or another machine, however far apart", () => {
+    const [fast, slow] = [around(10, 1.01), around(1, 1.01)];
     expect(changes(suiteOf(fast, 10), suiteOf(slow, 10))).toEqual(["worse", "same"]);
-    expect(changes(suiteOf(fast, 10, "noisy"), suiteOf(slow, 10))).toEqual([
-      "inconclusive",
+    const unsure = ["inconclusive", "same"];
+    expect(changes(suiteOf(fast, 10, "noisy"), suiteOf(slow, 10))).toEqual(unsure);
+    expect(changes(suiteOf(fast, 10), suiteOf(slow, 10, "noisy"))).toEqual(unsure);
+    for (const other of [{ cpu: "another" }, { cores: 4 }, { node: "22.1.0" }])
+      expect(changes(suiteOf(fast, 10), { ...suiteOf(slow, 10), ...other })).toEqual(unsure);
+    expect(changes(suiteOf(fast, 10), { ...suiteOf(slow, 10), node: "20.9.0" })).toEqual([
+      "worse",
       "same",
     ]);
-    expect(changes(suiteOf(fast, 10), suiteOf(slow, 10, "noisy"))).toEqual([
-      "inconclusive",
-      "same",
-    ]);
+  });
+
+  it("are red by chance in no more than one check of a hundred where nothing changed, and red where it did (I2)", () => {
+    const draw = noise(7);
+    /** A check of 50 ratios whose rounds scatter by so much, some of them far; true: it would be red. */
+    const isRed = (scatter: number, change: number): boolean =>
+      Array.from({ length: 50 }, (_, row) => {
+        const rounds = 3 + (row % 4);
+        const series = (shift: number): number[] =>
+          Array.from({ length: rounds }, () => shift + draw() * scatter);
+        return changeOf(series(0), series(row === 2 ? change : 0), 50);
+      }).includes("worse");
+    for (const scatter of [0.005, 0.03, 0.1, 0.4]) {
+      const red = Array.from({ length: 300 }, () => isRed(scatter, 0)).filter(Boolean).length;
+      expect([scatter, red <= 3]).toEqual([scatter, true]);
+    }
+    const seen = Array.from({ length: 100 }, () => isRed(0.005, -0.25)).filter(Boolean).length;
+    expect(seen).toBeGreaterThan(90);
   });
 
   it("count bytes whatever the noise, and leave out what only one of them has", () => {
-    const value = ratio(4, 1.1);
+    const value = around(4, 1.1);
     expect(changes(suiteOf(value, 10, "noisy"), suiteOf(value, 12))).toEqual([
       "inconclusive",
       "worse",
@@ -76,6 +106,42 @@ describe("results against those of before", () => {
     expect(findingsOf(suiteOf(value, 10), renamed)).toEqual([]);
   });
 });
+
+describe("the chance that a check goes by", () => {
+  it("is Student's: as tables have it, for one to thirty degrees of freedom", () => {
+    const table: readonly (readonly [t: number, degrees: number, chance: number])[] = [
+      [12.706, 1, 0.05],
+      [4.303, 2, 0.05],
+      [3.182, 3, 0.05],
+      [8.61, 4, 0.001],
+      [6.869, 5, 0.001],
+      [2.228, 10, 0.05],
+      [3.646, 30, 0.001],
+    ];
+    for (const [t, degrees, chance] of table)
+      expect([degrees, chanceOf(t, degrees) / chance]).toEqual([degrees, expect.closeTo(1, 2)]);
+  });
+
+  it("lies in the rounds' scatter, and in nothing where there is one round or none", () => {
+    expect(isBeyondChance([0, 0], around(1.2, 1.01), 10)).toBe(true);
+    expect(isBeyondChance([0, 0], around(1.2, 1.5), 10)).toBe(false);
+    expect(isBeyondChance([1], [2], 1)).toBe(false);
+    expect([isBeyondChance([1, 1], [2, 2], 1), isBeyondChance([1, 1], [1, 1], 1)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
+
+/** Numbers about zero as a noisy machine makes them: mostly near, some ten times as far. */
+function noise(seed: number): () => number {
+  const random = createRandom(seed);
+  const one = (): number => random.unit();
+  return () => {
+    const near = Math.sqrt(-2 * Math.log(1 - one())) * Math.cos(2 * Math.PI * one());
+    return one() < 0.02 ? 10 * near : near;
+  };
+}
 
 function fake(name: string): BenchCase {
   return {

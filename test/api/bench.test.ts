@@ -1,4 +1,7 @@
 import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
@@ -7,7 +10,8 @@ import { planOf, secondsOf } from "../../bench/commands/plan.ts";
 import { entriesOf } from "../../bench/commands/suite.ts";
 import { sidesOf, type BenchCase } from "../../bench/harness/case.ts";
 import { readEstimates } from "../../bench/harness/estimates.ts";
-import { type Observation, runCase } from "../../bench/harness/run-case.ts";
+import { observeInChild } from "../../bench/harness/child.ts";
+import { type Observation, runCase, TooLong } from "../../bench/harness/run-case.ts";
 import { isQuiet, ratioOf, verdictOf } from "../../bench/harness/statistics.ts";
 import { linkChunk, urlChunk } from "../../bench/harness/urls.ts";
 import { CASES } from "../../bench/cases/index.ts";
@@ -43,8 +47,12 @@ async function bench(...words: string[]): Promise<{ output: string; code: number
   }
 }
 
-/** Observes from a list of checksums by side; every time is the length of the side's name. */
-function runFake(checksums: Record<string, string>, rounds: number): ReturnType<typeof runCase> {
+/** Observes from a list of checksums by side, which take too long from a round on; every time is the length of the side's name. */
+function runFake(
+  checksums: Record<string, string>,
+  rounds: number,
+  tooLong: Record<string, number> = {},
+): ReturnType<typeof runCase> {
   const fake: BenchCase = {
     name: "fake",
     suite: "kernel",
@@ -55,10 +63,13 @@ function runFake(checksums: Record<string, string>, rounds: number): ReturnType<
     sizes: { smoke: [], real: [] },
     setup: () => ({ run: () => ({ times: {} }), checksum: () => "" }),
   };
-  const observeFresh = async (side: string): Promise<Observation> => ({
-    measured: { times: { time: side.length } },
-    checksum: checksums[side] as string,
-  });
+  const asked: Record<string, number> = {};
+  const observeFresh = async (side: string): Promise<Observation> => {
+    asked[side] = (asked[side] ?? 0) + 1;
+    if (asked[side] === tooLong[side]) throw new TooLong("not over after 9 s");
+    if (asked[side] > (tooLong[side] ?? Number.POSITIVE_INFINITY)) throw new Error("asked again");
+    return { measured: { times: { time: side.length } }, checksum: checksums[side] as string };
+  };
   return runCase({ bench: fake, params: {}, rounds, observeFresh, progress: () => {} });
 }
 
@@ -153,6 +164,27 @@ describe("benchmarks", () => {
     await expect(runFake({ four: "10 new", "sixteen letters!": "9 new" }, 3)).rejects.toThrow(
       "four answers 10 new, sixteen letters! answers 9 new",
     );
+  });
+
+  it("leave out a side that takes longer than it may, say so, and do not run it again", async () => {
+    const sides = { four: "x", "sixteen letters!": "x" };
+    for (const round of [1, 2]) {
+      const result = await runFake(sides, 4, { "sixteen letters!": round });
+      expect(result.missing).toEqual({ "sixteen letters!": "not over after 9 s" });
+      expect([result.rounds, result.comparisons]).toEqual([4, []]);
+      expect(Object.keys(result.observations)).toEqual(["four"]);
+      expect(result.observations.four).toHaveLength(4);
+      expect(result.same[0]?.ratio).toMatchObject({ median: 1, rounds: 4 });
+    }
+  });
+
+  it("end a process that takes longer than it may, with all that it started", async () => {
+    const home = mkdtempSync(join(tmpdir(), "outrider-bench-long-"));
+    writeFileSync(join(home, "child.js"), "setInterval(() => {}, 1000);");
+    const order = { bench: "fake", side: "four", params: {} };
+    const answer = observeInChild(order, { home, limitSeconds: 0.2 });
+    await expect(answer).rejects.toThrow(new TooLong("not over after 0.2 s"));
+    rmSync(home, { recursive: true, force: true });
   });
 
   it("show the peer's time over the subject's, and the subject against itself", async () => {

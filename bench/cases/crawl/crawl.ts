@@ -1,29 +1,34 @@
 /**
- * crawl: pages per second on one host of the synthetic web, served by a thread of the same process on the same cores.
+ * crawl: pages per second on one host of the synthetic web, served by a process of its own on the same cores.
  *
- *   web (thread) ◀── loopback ── outrider      crawl(), visits on this thread
- *                                2 threads     crawl({ threads: 2 })
- *                                crawlee       CheerioCrawler, autoscaling held at the same concurrency
- *                                scrapy        a spider in a process of its own
+ *   web (process) ◀── loopback ── outrider      crawl(), visits on this thread
+ *                                 2 threads     crawl({ threads: 2 })
+ *                                 crawlee       CheerioCrawler, autoscaling held at the same concurrency
+ *                                 scrapy        a spider in a process of its own
  *
  * Equal for all: concurrency, no delay, robots.txt kept, links followed within the host, redirects followed, the title read. All must
- * have seen the same pages with the same titles, which the checksum holds them to. Beyond PEER_PAGES_MAX pages only Outrider runs: there the heap
- * after a collection, at each power of two of pages, shows whether memory is flat; so nothing here keeps anything of a page but a sum.
+ * have seen the same pages with the same titles, which the checksum holds them to.
+ *
+ * Beyond PEER_PAGES_MAX pages only Outrider runs: there the memory after a collection, at each power of two of pages, shows whether it is flat,
+ * so nothing here keeps anything of a page but a sum. What must grow is the frontier's own, and stands beside it: pending URLs and the seen-set lie
+ * off the heap, so `resident` less `off heap` is the crawler. Beyond THREAD_PAGES_MAX one side shows it.
  *
  * Estimate: serving a page 150 µs, downloading it with undici 250 µs, reading it 100 µs, the frontier 15 µs for ten links: 500 µs on two
  * cores that serve as well, 2,500 pages/s. CheerioCrawler is said to do some 200 pages/s a core at such sizes.
  */
-import { crawl as startCrawl, openSyntheticWebThread, type WebPlan } from "../../../src/crawl.ts";
+import { type Crawl, crawl as startCrawl, type WebPlan } from "../../../src/crawl.ts";
 import { createWebPlan } from "../../../src/crawl/web-plan.ts";
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
-import { memoryNow } from "../../harness/machine.ts";
+import { type Memory, memoryNow } from "../../harness/machine.ts";
 import { packageMissing } from "../../peers/installed.ts";
 import type { Course, Crawled } from "../../peers/crawler.ts";
 import { runCheerio } from "../../peers/crawlee/crawl.ts";
 import { runScrapy } from "../../peers/scrapy/crawl.ts";
 import { scrapyPeer } from "../../peers/scrapy/adapter.ts";
+import { openWebProcess } from "./web.ts";
 
 const PEER_PAGES_MAX = 20_000;
+const THREAD_PAGES_MAX = 100_000;
 const MEMORY_PAGES_LEAST = 16_384;
 
 export const crawl: BenchCase = {
@@ -55,7 +60,11 @@ export const crawl: BenchCase = {
 };
 
 function missing(side: string, params: Params): string | undefined {
-  if (side === "outrider" || side === "2 threads") return undefined;
+  if (side === "outrider") return undefined;
+  if (side === "2 threads") {
+    const isBeyond = numberOf(params, "pages") > THREAD_PAGES_MAX;
+    return isBeyond ? `measured up to ${THREAD_PAGES_MAX} pages` : undefined;
+  }
   if (isBeyondPeers(params)) return `measured up to ${PEER_PAGES_MAX} pages`;
   return side === "scrapy" ? scrapyPeer.missing() : packageMissing("@crawlee/cheerio");
 }
@@ -68,7 +77,7 @@ async function setup(side: string, params: Params): Promise<Job> {
   const pages = numberOf(params, "pages");
   const concurrency = numberOf(params, "concurrency");
   const shape = { hosts: 1, pages, mishaps: 0, traps: false };
-  const web = await openSyntheticWebThread({ ...shape, seed: plainSeed(pages), keepLog: false });
+  const web = await openWebProcess({ ...shape, seed: plainSeed(pages), keepLog: false });
   // By its address: not every crawler can be told where to dial.
   const course = { seed: `http://127.0.0.1:${web.port}/`, concurrency };
   let answer: Answer | undefined;
@@ -122,16 +131,31 @@ async function runOutrider({ seed, concurrency }: Course, threads: number): Prom
     count++;
     sum = (sum + pageSum(new URL(url).pathname, title)) >>> 0;
     // Few enough that the collections cost the time nothing.
-    if ((count & (count - 1)) === 0 && count >= MEMORY_PAGES_LEAST) {
-      const { heapBytes, residentBytes } = memoryNow();
-      facts[`heap MB at ${count}`] = heapBytes / 1e6;
-      facts[`resident MB at ${count}`] = residentBytes / 1e6;
-    }
+    if ((count & (count - 1)) === 0 && count >= MEMORY_PAGES_LEAST)
+      Object.assign(facts, memoryFacts(run, ` at ${count}`));
   });
   const { memory } = await run;
-  facts["resident MB"] = memory.residentBytes / 1e6;
-  facts["off heap MB"] = memory.offHeapBytes / 1e6;
-  return { count, sum, facts };
+  const end = { ...memoryNow(), offHeapBytes: memory.offHeapBytes };
+  return { count, sum, facts: { ...facts, ...megabytes(end, "") } };
+}
+
+/** What the process holds, and how much of it is the frontier's. */
+function memoryFacts({ frontier }: Crawl, when: string): Record<string, number> {
+  const report = frontier?.report();
+  if (report === undefined) return {};
+  const { offHeapBytes } = report.memory;
+  return {
+    [`pending${when}`]: report.pending,
+    ...megabytes({ ...memoryNow(), offHeapBytes }, when),
+  };
+}
+
+function megabytes(sizes: Memory & { offHeapBytes: number }, when: string): Record<string, number> {
+  return {
+    [`heap MB${when}`]: sizes.heapBytes / 1e6,
+    [`off heap MB${when}`]: sizes.offHeapBytes / 1e6,
+    [`resident MB${when}`]: sizes.residentBytes / 1e6,
+  };
 }
 
 function summed({ titles, facts, seconds }: Crawled): Answer {

@@ -13,7 +13,7 @@ export const collyPeer: Peer = {
   title: () => "colly's queue and visited set, in memory",
   missing() {
     if (!existsSync(join(gopath(), "src/github.com/gocolly/colly/v2/queue")))
-      return "no colly: COLLY_GOPATH, a folder with src/github.com/gocolly/colly/v2";
+      return "not installed: COLLY_GOPATH, a folder with its source";
     return hasProgram("go", "version") ? undefined : "no Go compiler";
   },
   urlsMax: 1_000_000,

@@ -17,7 +17,7 @@ export function javaPeer({ variable, holds, ...facts }: JavaPeer): Peer {
     ...facts,
     missing() {
       const given = process.env[variable] ?? "";
-      if (given === "") return `not there: ${variable}, a class path with ${holds}`;
+      if (given === "") return `not installed: ${variable}, a class path with ${holds}`;
       return hasProgram("javac", "-version") ? undefined : "no Java compiler";
     },
     command() {
