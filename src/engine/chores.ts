@@ -4,6 +4,7 @@
  *
  *   I1  One timer serves all (life.ts), however often rules are swapped, and only while there is something to do.
  */
+import type { Clock } from "../base/clock.ts";
 import type { Core } from "../frontier/core.ts";
 import { isSweeping, sweepSlice } from "../frontier/sweeping.ts";
 import { isSpillDue, relieve, spillFault } from "../frontier/spilling.ts";
@@ -13,19 +14,24 @@ import type { EventHub } from "./events.ts";
 import type { Gate } from "./intake.ts";
 import { againAt, Seeds } from "./seeds.ts";
 
+/** A slice of the sweep is over after this long, whatever it has done. */
+const SWEEP_MS = 2;
+
 /** Entries of the seen-set moved or merged in one slice: a millisecond or two, and one wait for the disk at most. */
 const SLICE_ENTRIES = 4096;
 
 export class Chores {
   readonly seeds: Seeds;
   readonly #events: EventHub;
+  readonly #clock: Clock;
   #toldSweep: Sweep | undefined;
   /** When the disk refused last. */
   #refusedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(gate: () => Gate, events: EventHub) {
+  constructor(gate: () => Gate, events: EventHub, clock: Clock) {
     this.seeds = new Seeds(gate);
     this.#events = events;
+    this.#clock = clock;
   }
 
   /** A core begins with the rules that it has: no sweep of its own is told of. */
@@ -56,10 +62,15 @@ export class Chores {
 
   /** One slice of each. */
   run(core: Core, nowMs: number): void {
-    sweepSlice(core, nowMs);
+    if (isSweeping(core)) this.#sweep(core, nowMs);
     this.#tell(core);
     this.#tidy(core, nowMs);
     this.seeds.run(core, nowMs);
+  }
+
+  #sweep(core: Core, nowMs: number): void {
+    const endMs = this.#clock.monotonic() + SWEEP_MS;
+    sweepSlice(core, nowMs, () => this.#clock.monotonic() >= endMs);
   }
 
   /** Moves between memory and disk, a slice of them; what the disk refused is told and tried again later. */

@@ -81,7 +81,7 @@ export class Life {
     this.events = events;
     this.clock = settings.clock;
     this.startedAt = settings.clock.now();
-    const chores = new Chores(() => this.gate, events);
+    const chores = new Chores(() => this.gate, events, settings.clock);
     this.chores = chores;
     this.#ending = new Ending({
       settings,

@@ -28,10 +28,11 @@ import {
 import { recordUrl } from "../structures/scratch.ts";
 import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { word } from "../structures/store.ts";
-import { type Core, ruleOf, ruleOfId, type RuleState } from "./core.ts";
+import { type Core, ruleOf, ruleOfId, ruleOfQueue, type RuleState } from "./core.ts";
 import { LOG_MOVED } from "./log.ts";
-import { matchUrl, NO_RULE } from "../url/matcher.ts";
+import { matchUrl, NO_RULE, planOf, soleOfPlan } from "../url/matcher.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
+import { keepSuccessor, type Successors, successorQueue } from "./successors.ts";
 import { failRecord, orderKey, sequenceOf } from "./transition.ts";
 import { unitOf } from "./unit.ts";
 import { hostOfUrl } from "./walk.ts";
@@ -39,26 +40,58 @@ import { hostOfUrl } from "./walk.ts";
 /** Unmatched URLs that are told by name; all of them are counted. */
 export const UNMATCHED_MAX = 1_000;
 
-/** Finds a record of a gone rule its new one. The record may stand under another handle afterwards. */
-export function adoptRecord(core: Core, record: number, nowMs: number): void {
+/**
+ * Finds a record of a gone rule its new one; false: without a look at its URL. The record may stand under another handle
+ * afterwards. `successors`: what the slice under way has found out.
+ */
+export function adoptRecord(
+  core: Core,
+  record: number,
+  nowMs: number,
+  successors?: Successors,
+): boolean {
+  const before = recordQueue(core.store, record);
+  const queue = successors === undefined ? 0 : successorQueue(successors, before);
+  if (core.sweep !== undefined) core.sweep.moved++;
+  if (queue === 0) {
+    adoptUrl(core, record, nowMs, successors);
+    return true;
+  }
+  const move = { from: ruleOfQueue(core, before), to: ruleOfQueue(core, queue), queue, url: "" };
+  moveRecord(core, record, move, nowMs);
+  return false;
+}
+
+/** The same by its URL. */
+function adoptUrl(core: Core, record: number, nowMs: number, successors?: Successors): void {
+  const { store, sweep } = core;
   const from = ruleOf(core, record);
+  const before = recordQueue(store, record);
+  const host = word(store, before, QUEUE_HOST_WORD);
   const url = recordUrl(core.scratch, record);
   const to = successorOf(core, from, url);
-  if (core.sweep !== undefined) core.sweep.moved++;
   if (to !== undefined) {
-    moveRecord(core, record, { from, to, url }, nowMs);
+    moveRecord(core, record, { from, to, queue: 0, url }, nowMs);
+    if (successors === undefined || !isOfHost(core, from, to, url)) return;
+    keepSuccessor(successors, before, queueAt(core, host, to));
     return;
   }
   failRecord(core, record, "no-rule", nowMs);
-  if (core.sweep !== undefined) {
-    core.sweep.unmatchedCount++;
-    if (core.sweep.unmatched.length < UNMATCHED_MAX) core.sweep.unmatched.push(url);
+  if (sweep !== undefined) {
+    sweep.unmatchedCount++;
+    if (sweep.unmatched.length < UNMATCHED_MAX) sweep.unmatched.push(url);
   }
   if (from === core.none) return;
   from.failed--;
   core.none.failed++;
-  const host = word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD);
-  setRecordQueue(core.store, record, queueAt(core, host, core.none));
+  setRecordQueue(store, record, queueAt(core, host, core.none));
+}
+
+/** Whether all that is pending under `from` on the host of this URL goes on under `to` there: the host alone decides. */
+function isOfHost({ matcher }: Core, from: RuleState, to: RuleState, url: string): boolean {
+  if (from.policy.by !== "host" || to.policy.by !== "host") return false;
+  if (from.id === to.id) return true;
+  return soleOfPlan(matcher, planOf(matcher, hostOfUrl(url))) !== undefined;
 }
 
 /** Records that came back to a rule that has gone meanwhile. */
@@ -85,6 +118,8 @@ export function successorOf(core: Core, from: RuleState, url: string): RuleState
 interface Move {
   readonly from: RuleState;
   readonly to: RuleState;
+  /** The queue that it goes to, on the same host; 0: its URL says which. */
+  readonly queue: number;
   readonly url: string;
 }
 
@@ -111,8 +146,12 @@ function moveRecord(core: Core, record: number, move: Move, nowMs: number): void
 }
 
 /** Names the record's queue under its new rule, remade where its URL no longer begins with its unit. */
-function rehome(core: Core, record: number, { to, url }: Move): number {
+function rehome(core: Core, record: number, { to, queue, url }: Move): number {
   const { hosts, store } = core;
+  if (queue !== 0) {
+    setRecordQueue(store, record, queue);
+    return record;
+  }
   const before = word(store, recordQueue(store, record), QUEUE_HOST_WORD);
   const unit = unitOf(to.policy, url, hostOfUrl(url));
   const host = hostOfName(hosts, unit);

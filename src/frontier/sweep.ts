@@ -1,5 +1,6 @@
 /** Sweep: how far the records of rules that have gone, or changed, have been brought under the new set (rule-set.ts). */
 import type { RuleState } from "./rule-state.ts";
+import type { Successors } from "./successors.ts";
 
 /**
  * pending   a pass over all rules: records of gone ones move, those that nothing names go
@@ -26,6 +27,8 @@ export interface Sweep {
   waitingFound: number;
   waitingAt: number;
   moved: number;
+  /** What the slice under way has found out. */
+  readonly successors: Successors;
   readonly unmatched: string[];
   unmatchedCount: number;
   isDone: boolean;

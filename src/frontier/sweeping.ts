@@ -3,12 +3,13 @@
  * names the phases).
  *
  *   I1  A slice does SLICE_COST of counted work, whatever is pending and however many rules there are, and ends with the
- *       piece that it was at.
+ *       piece that it was at; or sooner, where code that is not warm yet takes its time for less.
  *   I2  A pass over the rules goes on where it stood when a new set begins another sweep: sets that follow each other sooner
  *       than a sweep takes starve nothing, and rules that nothing names do not pile up.
  */
 import { heapAt, heapCount } from "../structures/heap.ts";
 import {
+  HOST_PENDING_WORD,
   HOST_QUEUES_WORD,
   QUEUE_HOST_WORD,
   QUEUE_NEXT_WORD,
@@ -18,6 +19,7 @@ import {
 import { queueFree, queueNextOfRule } from "../structures/host-queue.ts";
 import { laneFirst } from "../structures/lane.ts";
 import { ranksBest } from "../structures/ranks.ts";
+import { recordQueue } from "../structures/record.ts";
 import { laneIsSpilled } from "../structures/spill-chain.ts";
 import { word } from "../structures/store.ts";
 import { adoptRecord } from "./adopt.ts";
@@ -25,10 +27,15 @@ import { type Core, ruleOf, type RuleState } from "./core.ts";
 import { settleHost, standingOf } from "./schedule.ts";
 import { sharesJoin, sharesLeave } from "./shares.ts";
 import { readyLane, relieve } from "./spilling.ts";
+import { createSuccessors, forgetSuccessors } from "./successors.ts";
 import type { Sweep, SweepPhase } from "./sweep.ts";
 
-/** What one slice may do, in records moved: some 2 µs each, and several times that where every one misses the caches. */
+/** What one slice may do, in records whose URLs are read and matched: some 3 µs each, twice that where all miss the caches. */
 const SLICE_COST = 400;
+/** So much of it is done before the slice is asked whether its time is over. */
+const PART_COST = 50;
+/** Moving a record whose queue's successor is known. */
+const KNOWN_COST = 0.25;
 /** Looking at a thing and passing on, against moving a record. */
 const LOOK_COST = 0.05;
 /** Settling or freeing a host queue. */
@@ -52,6 +59,7 @@ export function startSweep(core: Core, changed: RuleState[]): void {
     waitingFound: 0,
     waitingAt: -1,
     moved: left?.moved ?? 0,
+    successors: core.sweep?.successors ?? createSuccessors(),
     unmatched: left?.unmatched ?? [],
     unmatchedCount: left?.unmatchedCount ?? 0,
     isDone: false,
@@ -75,13 +83,17 @@ function tidyRules(core: Core, sweep: Sweep): void {
   }
 }
 
-/** One slice of the sweep; true: nothing is left to do. */
-export function sweepSlice(core: Core, nowMs: number): boolean {
+/** One slice of the sweep, cut short where `isOver` says so; true: nothing is left to do. */
+export function sweepSlice(core: Core, nowMs: number, isOver: () => boolean): boolean {
   const { sweep } = core;
   if (sweep === undefined || sweep.isDone) return true;
-  let left = SLICE_COST;
-  while (left > 0 && sweep.phase !== "done") {
-    left = PHASES[sweep.phase](core, sweep, left, nowMs);
+  forgetSuccessors(sweep.successors);
+  for (let cost = SLICE_COST; cost > 0 && !sweep.isDone; cost -= PART_COST) {
+    let left = PART_COST;
+    while (left > 0 && sweep.phase !== "done") {
+      left = PHASES[sweep.phase](core, sweep, left, nowMs);
+    }
+    if (isOver()) break;
   }
   relieve(core, nowMs);
   return sweep.isDone;
@@ -156,10 +168,22 @@ function emptyRule(core: Core, rule: RuleState, cost: number, nowMs: number): nu
   while (rule.pending > 0) {
     if (left <= 0) return left;
     const record = standingOf(core, rule) || nextQueued(core, rule);
-    if (record !== 0) adoptRecord(core, record, nowMs);
-    left -= 1;
+    left -= record === 0 ? 1 : adoptNext(core, record, nowMs);
   }
   return isNamed(rule) ? left : freeRule(core, rule, left);
+}
+
+/** Finds a record its new rule; what that cost. */
+function adoptNext(core: Core, record: number, nowMs: number): number {
+  const { spilling, store, sweep } = core;
+  const host = word(store, recordQueue(store, record), QUEUE_HOST_WORD);
+  const isKnown = !adoptRecord(core, record, nowMs, sweep?.successors);
+  const isInMemory = spilling === undefined || spilling.spill.count === 0;
+  const cost = isKnown && isInMemory ? KNOWN_COST : 1;
+  // A host that keeps its records was settled.
+  return word(store, host, HOST_PENDING_WORD) === 0
+    ? cost
+    : cost + QUEUE_COST * queuesOf(core, host);
 }
 
 /** Frees the queues and the index of a gone rule that nothing names; above 0: all of them. */
@@ -206,8 +230,7 @@ function sweepWaiting(core: Core, sweep: Sweep, cost: number, nowMs: number): nu
     left -= LOOK_COST;
     const record = heapAt(core.waiting, sweep.waitingAt);
     if (!ruleOf(core, record).isGone) continue;
-    adoptRecord(core, record, nowMs);
-    left -= 1;
+    left -= adoptNext(core, record, nowMs);
     sweep.waitingAt = Math.min(sweep.waitingAt, heapCount(core.waiting));
   }
   sweep.waitingFound = 0;
@@ -244,7 +267,7 @@ function queuesOf({ store }: Core, host: number): number {
 /** Looks once more at all rules, in a slice of its own where they are many. */
 function sweepEnd(core: Core, sweep: Sweep, cost: number): number {
   const own = core.rules.length * LOOK_COST;
-  if (cost < Math.min(own, SLICE_COST)) return 0;
+  if (cost < Math.min(own, PART_COST)) return 0;
   settleSole(core);
   sweep.phase = "done";
   sweep.isDone = true;
