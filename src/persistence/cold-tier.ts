@@ -27,7 +27,7 @@ import { assert } from "../base/assert.ts";
 import { FrontierError } from "../base/errors.ts";
 import { COLD_BLOCK_BYTES } from "../layout/cold-run.ts";
 import type { BloomKernel } from "../structures/bloom.ts";
-import { createHashOrder, hashOrder } from "../structures/hash-order.ts";
+import { createHashOrder, type HashOrder, hashOrder } from "../structures/hash-order.ts";
 import {
   COLD_REMOVED,
   type ColdBatch,
@@ -56,6 +56,8 @@ const RUNS_MANY = 9;
 const WAIT_ENTRIES = 8192;
 /** A run must have this many entries times 4^level to rise above `level`: tiny batches stay on the ground floor. */
 const LEVEL_ENTRIES = 8192;
+/** Fewer hashes than this seldom meet in one block. */
+const SORTED_MIN = 16;
 
 export interface ColdTierOptions {
   readonly kernel: BloomKernel;
@@ -75,6 +77,10 @@ interface State extends ColdRuns {
   /** Listed by the manifest and not loaded yet. */
   listed: readonly ColdRunFacts[] | undefined;
   readonly reads: { count: number };
+  /** The hash being looked up. */
+  readonly hash: { lo: number; hi: number };
+  /** Room to bring those of one call in order. */
+  sort: HashOrder;
   /** The manifest on the medium may list what is no longer there, and files of that are left. */
   isStale: boolean;
 }
@@ -89,6 +95,7 @@ export function createColdTier(options: ColdTierOptions): ColdTier {
   const state: State = {
     ...{ kernel, directory, identity, files, bitsPerEntry, filters, firstOwn: 1, batch: undefined },
     ...{ runs: [], merges: [], nextSerial: 1, listed: [], reads: { count: 0 }, isStale: false },
+    ...{ hash: { lo: 0, hi: 0 }, sort: createHashOrder(0) },
   };
   const { after } = options;
   const manifest = after === undefined ? sweepColdDirectory(state) : undefined;
@@ -128,22 +135,36 @@ function load(state: State, visit: (hashes: Uint32Array, count: number) => void)
   state.listed = undefined;
 }
 
+/** Many hashes are looked up in their order, run by run: a block that several of them want is read once. */
 function has(state: State, hashes: Uint32Array, count: number, values: Uint32Array): void {
   assert(state.listed === undefined, "ColdTier: load comes first");
-  const { runs, reads, firstOwn } = state;
-  const hash = { lo: 0, hi: 0 };
-  for (let row = 0; row < count; row++) {
-    hash.lo = hashes[row * 2] as number;
-    hash.hi = hashes[row * 2 + 1] as number;
-    let value = 0;
-    // The newest run that holds the hash has its value.
-    for (let at = runs.length - 1; at >= 0 && value === 0; at--) {
-      const run = runs[at] as ColdRun;
-      value = coldRunFind(state, run, reads, hash);
-      if (run.serial < firstOwn && isPassing(value)) value = COLD_REMOVED; // I5
+  const { runs } = state;
+  const order = count < SORTED_MIN ? undefined : orderOf(state, hashes, count);
+  values.fill(0, 0, count);
+  // The newest run that holds a hash has its value.
+  for (let at = runs.length - 1; at >= 0; at--) {
+    const run = runs[at] as ColdRun;
+    for (let i = 0; i < count; i++) {
+      const row = order === undefined ? i : (order[i] as number);
+      if (values[row] === 0) values[row] = valueIn(state, run, hashes, row);
     }
-    values[row] = value;
   }
+}
+
+/** Indices of the hashes in their order, until it is asked again. */
+function orderOf(state: State, hashes: Uint32Array, count: number): Uint32Array {
+  if (state.sort.order.length < count) state.sort = createHashOrder(count);
+  hashOrder(hashes, 0, count, state.sort);
+  return state.sort.order;
+}
+
+/** The value of hash number `row` in one run, or 0. */
+function valueIn(state: State, run: ColdRun, hashes: Uint32Array, row: number): number {
+  const { hash, reads, firstOwn } = state;
+  hash.lo = hashes[row * 2] as number;
+  hash.hi = hashes[row * 2 + 1] as number;
+  const value = coldRunFind(state, run, reads, hash);
+  return run.serial < firstOwn && isPassing(value) ? COLD_REMOVED : value; // I5
 }
 
 function begin(state: State, capacity: number): ColdBatch {

@@ -223,6 +223,33 @@ describe("VSCrawler on disk", () => {
     await frontier.close();
   });
 
+  it("V-B2: nothing is lost to a filter's maybe where an exact answer is there", async () => {
+    // A filter that says maybe to half of what is new, in front of a cold tier that knows: tiered, on files in memory; on real
+    // ones where there are more than memory is meant for.
+    const count = Number(process.env.V_B2_URLS ?? 100_000);
+    const memoryBytes = Number(process.env.V_B2_MEMORY ?? 1 << 20);
+    const options = {
+      seen: { mode: "tiered" as const, memoryBytes, capacity: 10, falsePositiveRate: 0.5 },
+      durability: "none" as const,
+    };
+    const directory = count > 1_000_000 ? temporary() : undefined;
+    const clock = createVirtualClock(0);
+    const { frontier } =
+      directory === undefined
+        ? await openRig(createMemoryFiles(), clock, options)
+        : { frontier: await openFrontier({ ...options, clock, directory }) };
+    for (let round = 0, accepted = 0; round < 2; round++) {
+      for (let start = 0; start < count; start += 10_000) {
+        const urls = Array.from({ length: 10_000 }, (_, index) => `http://a.com/${start + index}`);
+        accepted += frontier.pushMany(urls).accepted;
+        frontier.done(frontier.pollMany(10_000));
+      }
+      expect(accepted).toBe(count);
+    }
+    expect(frontier.report().seenSet.maybeButNew).toBeGreaterThan(0);
+    await frontier.close({ discard: true });
+  });
+
   it("V-B5: the segments of days are there after a kill, each with what is in it", async () => {
     const options = presets.vscrawler();
     const url = "http://a.com/daily";

@@ -1,12 +1,9 @@
 /** V: what VSCrawler's SeedManager does, row by row, and the faults it has. */
 import { describe, expect, it } from "vitest";
-import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom } from "../../src/base/random.ts";
 import { presets } from "../../src/engine/presets.ts";
 import type { FrontierOptions, Lease } from "../../src/engine/types.ts";
 import { openBench, settled } from "../support/bench-frontier.ts";
-import { openRig } from "../support/durable-rig.ts";
-import { createMemoryFiles } from "../support/memory-files.ts";
 import { testSeed } from "../support/seed.ts";
 
 const A = "http://a.com/1";
@@ -374,27 +371,6 @@ describe("VSCrawler", () => {
     expect(frontier.status).toBe("running");
     await frontier.close();
     expect(frontier.status).toBe("stopped");
-  });
-
-  it("V-B2: nothing is lost to a filter's maybe where an exact answer is there", async () => {
-    // A filter that says maybe to half of what is new, in front of a cold tier that knows: tiered, on files in memory.
-    const count = Number(process.env.V_B2_URLS ?? 100_000);
-    const memoryBytes = Number(process.env.V_B2_MEMORY ?? 1 << 20);
-    const options = {
-      seen: { mode: "tiered" as const, memoryBytes, capacity: 10, falsePositiveRate: 0.5 },
-      durability: "none" as const,
-    };
-    const { frontier } = await openRig(createMemoryFiles(), createVirtualClock(0), options);
-    for (let round = 0, accepted = 0; round < 2; round++) {
-      for (let start = 0; start < count; start += 10_000) {
-        const urls = Array.from({ length: 10_000 }, (_, index) => `http://a.com/${start + index}`);
-        accepted += frontier.pushMany(urls).accepted;
-        frontier.done(frontier.pollMany(10_000));
-      }
-      expect(accepted).toBe(count);
-    }
-    expect(frontier.report().seenSet.maybeButNew).toBeGreaterThan(0);
-    await frontier.close({ discard: true });
   });
 
   it("V-B3: pending, leased and finished all answer the duplicate check", () => {
