@@ -5,11 +5,13 @@ import { epochNameOf, FOREVER, isRecrawled } from "../frontier/epoch-policy.ts";
 import { saltRow } from "../frontier/epochs.ts";
 import { groupClock, isGroupFull } from "../frontier/groups.ts";
 import { hostClock, hostLimit } from "../frontier/host-clock.ts";
+import { hasBudget, isBudgeted } from "../frontier/politeness.ts";
 import { lookSpilled, placesSpilled, recordBehind } from "../frontier/spilling.ts";
 import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
 import { mayComeAgain } from "../frontier/recrawl.ts";
 import {
   VERDICT_ACCEPTED,
+  VERDICT_BUDGET,
   VERDICT_CLOSED,
   VERDICT_DEFERRED,
   VERDICT_DUPLICATE,
@@ -21,6 +23,7 @@ import {
   verdictOf,
 } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
+import { unitOf } from "../frontier/unit.ts";
 import { isStill, matches, noteRecords, recordHost } from "../frontier/walk.ts";
 import { heapKeyOf } from "../structures/heap.ts";
 import { timelineKeyOf } from "../structures/timeline.ts";
@@ -29,6 +32,7 @@ import {
   HOST_HELD,
   HOST_LEASED_WORD,
   hostFlag,
+  hostNamed,
 } from "../structures/host-table.ts";
 import {
   parentFingerprint,
@@ -47,7 +51,7 @@ import {
 import { recordUrl } from "../structures/scratch.ts";
 import { seenFind } from "../structures/seen-set.ts";
 import { float, hashBytes, word, wordAt } from "../structures/store.ts";
-import { refusalOf } from "../frontier/admission.ts";
+import { refusalOf, rowLeaseText } from "../frontier/admission.ts";
 import { batchKey, batchLoad, batchParse } from "../url/batch.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
 import { STATES } from "./view.ts";
@@ -273,6 +277,7 @@ export function explain(
   const mayAsk = visited !== undefined && looked.override === undefined && looked.hasIdentity;
   const isElsewhere =
     mayAsk && rule !== undefined && isAsked(asked, rule) && isVisited(visited, input, canonical);
+  const isSpent = rule !== undefined && isBudgeted(rule.policy) && isOverBudget(gate, rule);
   const base = {
     url: input.url,
     canonical,
@@ -281,7 +286,7 @@ export function explain(
     domain: registrableDomain(host),
     ...(rule === undefined ? {} : { rule: rule.id }),
     epoch: looked.epoch,
-    verdict: verdictOf(wouldBe(core, input, { rule, looked, known, now, isElsewhere })),
+    verdict: verdictOf(wouldBe(core, input, { rule, looked, known, now, isElsewhere, isSpent })),
   };
   if (known === 0) return base;
   if (isFinishedValue(known)) {
@@ -307,9 +312,11 @@ function wouldBe(
     known: number;
     now: { status: string; nowMs: number };
     isElsewhere: boolean;
+    /** Its host has used up its rule's budget. */
+    isSpent: boolean;
   },
 ): number {
-  const { rule, looked, known, now, isElsewhere } = asked;
+  const { rule, looked, known, now, isElsewhere, isSpent } = asked;
   if (now.status === "stopped") return VERDICT_CLOSED;
   if (input.data !== undefined && !(input.volatile ?? false) && !isSerializable(input.data)) {
     return VERDICT_UNSERIALIZABLE;
@@ -324,10 +331,20 @@ function wouldBe(
   if (known !== 0 && (isNamed || !isAgain) && (input.dedup ?? "check") === "check") {
     return VERDICT_DUPLICATE;
   }
+  if (isSpent) return VERDICT_BUDGET;
   const { pending, waiting } = core.counters;
   if (pending + waiting >= core.limits.capacity) return VERDICT_FULL;
   const dueMs = Number(input.notBefore ?? 0);
   return dueMs > now.nowMs ? VERDICT_DEFERRED : VERDICT_ACCEPTED;
+}
+
+/** Whether the host of row 0 has nothing left of its rule's budget. */
+function isOverBudget(gate: Gate, { policy }: RuleState): boolean {
+  const { core, rows } = gate;
+  gate.isBusy = true; // nor may `by`
+  const unit = unitOf(policy, rowLeaseText(policy, rows, 0), rowHostText(rows, 0));
+  gate.isBusy = false;
+  return !hasBudget(core, policy, hostNamed(core.hosts, unit));
 }
 
 function stateOf(core: Core, record: number): RecordState {

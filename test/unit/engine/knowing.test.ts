@@ -53,6 +53,21 @@ describe("explain", () => {
     }
     expect(frontier.explain("http://z.com").verdict).toBe(frontier.push("http://z.com"));
   });
+
+  it.each<["host" | "domain" | ((url: string) => string)]>([["host"], ["domain"], [() => "one"]])(
+    "knows of a budget that is used up, by %s",
+    (by) => {
+      const politeness = { by, budget: { urls: 1, bytes: 10 } };
+      const { frontier } = openBench({ defaults: { politeness } });
+      for (const url of [A, B, A, "http://b.com/1", "http://b.com/2"]) {
+        const { verdict } = frontier.explain(url);
+        expect(frontier.push(url)).toBe(verdict);
+      }
+      frontier.poll()?.done({ outcome: { bytes: 10 } });
+      expect(frontier.explain(B).verdict).toMatchObject({ status: "rejected", reason: "budget" });
+      expect(frontier.explain(A).verdict.status).toBe("duplicate");
+    },
+  );
 });
 
 describe("peek", () => {
