@@ -1,6 +1,11 @@
 /** Random programs over a frontier with a directory: every public call that changes something, and turns of the loop. */
 import type { Random } from "../../src/base/random.ts";
-import type { FrontierOptions, Lease, RequestInput } from "../../src/engine/types.ts";
+import type {
+  FrontierOptions,
+  Lease,
+  RedirectChange,
+  RequestInput,
+} from "../../src/engine/types.ts";
 import type { DurableRig } from "./durable-rig.ts";
 
 /** Few paths and hosts: identities meet again, lanes run empty, hosts wait; now and then one that is new. */
@@ -111,7 +116,7 @@ export function act(rig: DurableRig, random: Random, held: Lease[]): void {
       lease?.fail("no");
       break;
     case 16:
-      lease?.release();
+      if (lease !== undefined) putBack(lease, random, hosts);
       break;
     case 17:
       rig.clock.advance(random.below(8) === 0 ? 6_000 : random.below(120));
@@ -154,6 +159,23 @@ function requestOf(rig: DurableRig, random: Random, hosts: number): RequestInput
   if (random.below(6) === 0) input.method = "POST";
   if (random.below(6) === 0) input.epoch = `round-${random.below(3)}`;
   return input;
+}
+
+/** Back to its place, or on at another URL. */
+function putBack(lease: Lease, random: Random, hosts: number): void {
+  if (random.below(2) === 0) lease.redirect(urlOf(random, hosts), changeOf(random));
+  else lease.release();
+}
+
+/** What a redirect says, mostly nothing. */
+function changeOf(random: Random): RedirectChange {
+  const change: RedirectChange = {};
+  if (random.below(4) === 0) change.status = 301 + random.below(3);
+  if (random.below(6) === 0) change.priority = random.below(7) - 3;
+  if (random.below(6) === 0) change.dedup = random.below(2) === 0 ? "record" : "skip";
+  if (random.below(6) === 0) change.epoch = `round-${random.below(3)}`;
+  if (random.below(6) === 0) change.data = { moved: random.below(9) };
+  return change;
 }
 
 function steerHost({ frontier, clock }: DurableRig, random: Random, hosts: number): void {
