@@ -291,6 +291,7 @@ export class Durable {
         this.#isSnapshotBroken = true;
       },
       onForgotten: () => void this.#notes.delete(VISITED_NOTE),
+      onNote: (name, value) => void this.#notes.set(name, value),
       durably: core.seen.tiered === undefined ? undefined : (say) => this.#durably(log, say),
     });
     core.log = log;

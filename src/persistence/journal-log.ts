@@ -111,6 +111,8 @@ export interface LogParts {
   readonly onBreak: () => void;
   /** A new generation begins, or nothing is left of the one before. */
   readonly onForgotten?: () => void;
+  /** Another room's note was said: snapshots to come have to hold it. */
+  readonly onNote?: (name: string, value: Uint8Array) => void;
   /** Says a word that files are thrown away upon: durable when it returns; else it throws, and the word was never said. */
   readonly durably?: ((say: () => void) => void) | undefined;
 }
@@ -293,7 +295,9 @@ export class JournalLog implements TransitionLog {
 
   note(name: string, value: unknown): void {
     this.isUrgent = true;
-    this.noteBytes(name, packr.pack(value));
+    const bytes = Uint8Array.from(packr.pack(value));
+    this.noteBytes(name, bytes);
+    this.parts.onNote?.(name, bytes);
   }
 
   /** Entries name rules by index: what the indices mean comes first. */

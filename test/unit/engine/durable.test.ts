@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/base/clock.ts";
 import { createRandom } from "../../../src/base/random.ts";
 import type { FrontierFault } from "../../../src/engine/types.ts";
-import { killedFiles, knownOf, openRig } from "../../support/durable-rig.ts";
-import { createMemoryFiles } from "../../support/memory-files.ts";
+import { killedFiles, knownOf, openRig, turn } from "../../support/durable-rig.ts";
+import { createMemoryFiles, type MemoryFiles } from "../../support/memory-files.ts";
 
 const URLS = Array.from({ length: 40 }, (_, at) => `https://h${at % 3}.example/${at}`);
 
@@ -28,6 +28,35 @@ describe("a frontier with a directory", () => {
     }
     const again = await openRig(killedFiles(files), createVirtualClock(0));
     expect(again.frontier.poll()?.redirects).toBe(3);
+  });
+
+  it("has the rules and seeds of a running frontier in the snapshots that replace its journal", async () => {
+    const files = createMemoryFiles();
+    const clock = createVirtualClock(0);
+    const options = { snapshots: { keep: 1 } };
+    const rig = await openRig(files, clock, options);
+    const seeds = ["http://many.test/[1-1200]"];
+    rig.frontier.setRules([
+      { id: "many", seeds, match: { hosts: ["many.test"] } },
+      { id: "other", priority: 7 },
+    ]);
+    await rig.frontier.snapshot(); // its seeds are still on their way
+    await rig.frontier.snapshot();
+    expect(files.names().filter((name) => /journal/.test(name))).toHaveLength(1);
+    const again = await openRig(killedFiles(files), clock, options);
+    clock.advance(10_000);
+    for (let left = 4; left > 0; left--) await turn();
+    expect(Object.keys(again.frontier.report().rules)).toEqual(["many", "other"]);
+    expect(again.frontier.report().pending).toBe(1_200);
+    again.frontier.push("http://else.test/");
+    expect(again.frontier.record("http://else.test/")).toMatchObject({ priority: 7 });
+    await again.frontier.snapshot();
+    again.frontier.remove({ rule: "many" });
+    await again.frontier.snapshot();
+    const third = await openRig(killedFiles(again.files as MemoryFiles), clock, options);
+    clock.advance(10_000);
+    for (let left = 4; left > 0; left--) await turn();
+    expect(third.frontier.report()).toMatchObject({ pending: 1 }); // not seeded again
   });
 
   it("waits for the medium once per pushMany, and not for a poll", async () => {
