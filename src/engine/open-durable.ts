@@ -288,10 +288,9 @@ function adoptFile(place: Place, path: string): void {
   copyFile(place.files, path, snapshotPath(place, ALONE_SERIAL));
 }
 
-/** Takes back the copy of a file that could not be gone on from, under its name or set aside: the file itself stands. */
+/** Takes back the copy of a file that could not be gone on from: the file itself stands. */
 function dropFile(place: Place): void {
   const { directory, files } = place;
-  const path = snapshotPath(place, ALONE_SERIAL);
-  files.remove(files.exists(path) ? path : `${path}.damaged`);
+  files.remove(snapshotPath(place, ALONE_SERIAL));
   files.syncDirectory(directory);
 }

@@ -1,7 +1,7 @@
 /**
  * Recovery: from the files of a frontier to its core, streamed (docs/formats/snapshot.md).
  *
- *   newest good snapshot ─▶ core ◀─ segments from its serial on, frame by frame ─▶ settled
+ *   newest good snapshot ─▶ core ◀─ segments from its serial on, frame by frame ─▶ settled ─▶ files mended (mend.ts)
  *        └ a bad one is set aside, and the one before it and the journal since then serve as well
  *
  *   R1  A snapshot counts whole or not at all: a bad one leaves nothing in the core that is used.
@@ -14,8 +14,9 @@ import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { JOURNAL_FRAME_WORDS, JOURNAL_HEADER_BYTES } from "../layout/journal.ts";
 import { crcOf } from "./checksum.ts";
-import { readFile, replaceFile } from "./files.ts";
+import { readFile } from "./files.ts";
 import type { RecordHearer } from "./hearer.ts";
+import { mend, type Wounds } from "./mend.ts";
 import {
   damaged,
   type Found,
@@ -86,12 +87,13 @@ export async function recover(options: RecoveryOptions): Promise<Recovered | und
   for (const name of found.unfinished) place.files.remove(join(place.directory, name));
   if (found.segments.length === 0 && found.snapshots.length === 0) return undefined;
   const damage: FrontierError[] = [];
+  const wounds: Wounds = { snapshots: [], segment: undefined };
   for (const serial of [...found.snapshots].reverse()) {
-    const run = new Run(options, found, damage);
+    const run = new Run(options, found, { damage, wounds });
     if (!(await run.load(serial))) continue;
     return run.finish(serial);
   }
-  const run = new Run(options, found, damage);
+  const run = new Run(options, found, { damage, wounds });
   if (found.segments[0] !== 1) {
     throw damage[0] ?? damaged(segmentPath(place, 1), 0, "the journal's beginning is missing");
   }
@@ -104,19 +106,25 @@ class Run {
   readonly #options: RecoveryOptions;
   readonly #found: Found;
   readonly #damage: FrontierError[];
+  readonly #wounds: Wounds;
   #revival: Revival | undefined;
   #replay: Replay | undefined;
   #secret: Uint32Array = new Uint32Array(4);
   #end: SnapshotEnd | undefined;
   #frames = 0;
 
-  constructor(options: RecoveryOptions, found: Found, damage: FrontierError[]) {
+  constructor(
+    options: RecoveryOptions,
+    found: Found,
+    { damage, wounds }: { damage: FrontierError[]; wounds: Wounds },
+  ) {
     this.#options = options;
     this.#found = found;
     this.#damage = damage;
+    this.#wounds = wounds;
   }
 
-  /** Loads a snapshot; false: it is damaged, and set aside (R1). */
+  /** Loads a snapshot; false: it is damaged (R1). */
   async load(serial: number): Promise<boolean> {
     const { place, profile, onProgress, pause } = this.#options;
     try {
@@ -137,7 +145,7 @@ class Run {
     } catch (error) {
       if (!isDamage(error)) throw error;
       this.#damage.push(error);
-      setAside(place, snapshotPath(place, serial));
+      this.#wounds.snapshots.push(serial);
       return false;
     }
   }
@@ -164,9 +172,9 @@ class Run {
     for (let serial = first; serial <= last; serial++) {
       const isLast = serial === last;
       if (await this.#segment(serial, isLast)) continue;
-      for (let later = serial + 1; later <= last; later++)
-        setAside(place, segmentPath(place, later));
-      last = serial;
+      // The next segment takes the number of one of which nothing is left: there must be no hole before it.
+      const isGone = (this.#wounds.segment?.whole?.length ?? 0) === 0;
+      last = isGone ? serial - 1 : serial;
     }
     const revival = this.#revival as Revival;
     const replay = this.#replay as Replay;
@@ -175,6 +183,7 @@ class Run {
       this.#damage.push(damaged(segmentPath(place, last), 0, what));
     }
     settleRevived(revival, nowMs);
+    mend(place, this.#wounds);
     return {
       ...{ revival, secret: this.#secret, serial: last, snapshot },
       ...{ entries: replay.entries, damage: this.#damage, lost: revival.volatileLive },
@@ -198,31 +207,32 @@ class Run {
     const bytes = readFile(place.files, path);
     if (bytes === undefined) {
       // Behind a file that stands alone the journal begins with the next segment.
-      const isAlone = serial === ALONE_SERIAL && this.#revival?.isAlone === true;
-      if (isLast || isAlone) return true;
-      return this.#bad(damaged(path, 0, "missing"), undefined);
+      if (serial === ALONE_SERIAL && this.#revival?.isAlone === true) return true;
+      return this.#bad(serial, damaged(path, 0, "missing"), undefined);
     }
     try {
       const head = readSegmentHead(path, bytes, serial);
       if (head === undefined) {
-        if (isLast) return true;
-        throw damaged(path, 0, "no head");
+        if (!isLast) throw damaged(path, 0, "no head");
+        this.#endWith(serial, bytes.subarray(0, 0)); // never begun
+        return false;
       }
       if (profile !== undefined && head.profile !== crcOf(Buffer.from(profile, "utf8"))) {
         throw otherProfile(path, this.#profileNote(), profile);
       }
     } catch (error) {
       if (!isDamage(error)) throw error;
-      return this.#bad(error, bytes.subarray(0, 0));
+      return this.#bad(serial, error, bytes.subarray(0, 0));
     }
     const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
     const end = await this.#frameRun(bytes, words, serial);
     if (end === bytes.length || isZero(words, end)) return true;
-    if (isLast && !wasDurable(bytes, words, serial, end)) {
-      cutTail(place, path, end);
-      return true;
+    const whole = bytes.subarray(0, end);
+    if (!isLast || wasDurable(bytes, words, serial, end)) {
+      return this.#bad(serial, damaged(path, end, "wrong checksum"), whole);
     }
-    return this.#bad(damaged(path, end, "wrong checksum"), bytes.subarray(0, end));
+    this.#wounds.segment = { serial, whole, later: [], isTorn: true };
+    return true;
   }
 
   /** Applies frames as far as they are whole; where that ends. */
@@ -252,16 +262,16 @@ class Run {
     return serial > end.segment || (serial === end.segment && offset >= end.offset);
   }
 
-  /** Sets a damaged segment aside and keeps what of it is whole. */
-  #bad(error: FrontierError, prefix: Uint8Array | undefined): false {
-    const { place } = this.#options;
-    const path = String((error.details as { path: string }).path);
+  /** The journal ends with what of a segment is whole. */
+  #bad(serial: number, error: FrontierError, whole: Uint8Array | undefined): false {
     this.#damage.push(error);
-    if (prefix !== undefined) {
-      setAside(place, path);
-      if (prefix.length > 0) replaceFile(place.files, path, prefix);
-    }
+    this.#endWith(serial, whole);
     return false;
+  }
+
+  #endWith(serial: number, whole: Uint8Array | undefined): void {
+    const later = this.#found.segments.filter((other) => other > serial);
+    this.#wounds.segment = { serial, whole, later, isTorn: false };
   }
 
   #profileNote(): string {
@@ -277,22 +287,6 @@ class Run {
 
 function isDamage(error: unknown): error is FrontierError {
   return error instanceof FrontierError && error.code === "SNAPSHOT_CORRUPT";
-}
-
-/** Out of the way and not lost (R3). */
-function setAside(place: Place, path: string): void {
-  if (!place.files.exists(path)) return;
-  place.files.rename(path, `${path}.damaged`);
-}
-
-function cutTail(place: Place, path: string, size: number): void {
-  const file = place.files.open(path, "r+");
-  try {
-    place.files.truncate(file, size);
-    place.files.sync(file);
-  } finally {
-    place.files.close(file);
-  }
 }
 
 /** Room that was written ahead and never used. */

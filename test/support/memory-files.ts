@@ -36,6 +36,9 @@ interface Node {
   bytes: Uint8Array;
   /** Visible bytes when the file was synced last. */
   durable: Uint8Array;
+  /** Where the two may differ: a sync copies that alone, since files have room written ahead. */
+  dirtyFrom: number;
+  dirtyTo: number;
 }
 
 interface Disk {
@@ -65,7 +68,9 @@ export function createMemoryFiles(
     afterKill: () => afterKill(disk),
     bytesOf: (path: string) => named(disk, path).bytes,
     setBytes(path: string, bytes: Uint8Array) {
-      named(disk, path).bytes = bytes;
+      const node = named(disk, path);
+      node.bytes = bytes;
+      soil(node, 0, bytes.length);
     },
     names: () => [...names.keys()],
     openCount: () => disk.open.size,
@@ -82,8 +87,7 @@ function contentCalls(disk: Disk): Pick<Files, ContentCall> {
       else {
         if (flags === "wx" && names.has(path)) throw failure("EEXIST");
         change(disk);
-        if (flags === "w" || !names.has(path))
-          names.set(path, { bytes: new Uint8Array(0), durable: new Uint8Array(0) });
+        if (flags === "w" || !names.has(path)) names.set(path, nodeOfBytes(new Uint8Array(0)));
       }
       open.set(disk.nextFile, named(disk, path));
       return disk.nextFile++;
@@ -106,6 +110,7 @@ function contentCalls(disk: Disk): Pick<Files, ContentCall> {
       const size = files.changes % 2 === 0 && length > 1 ? length >> 1 : length;
       const grows = Math.max(0, at + size - node.bytes.length);
       if (usedOf(disk) + grows > files.capacity) throw failure("ENOSPC");
+      soil(node, Math.min(at, node.bytes.length), at + size);
       node.bytes = roomFor(node.bytes, at + size);
       node.bytes.set(bytes.subarray(start, start + size), at);
       return size;
@@ -115,12 +120,18 @@ function contentCalls(disk: Disk): Pick<Files, ContentCall> {
       change(disk);
       const node = nodeOf(disk, file);
       node.bytes = node.bytes.slice(0, size);
+      soil(node, size, size);
     },
     sync(file) {
       change(disk);
       files.syncs += 1;
       const node = nodeOf(disk, file);
-      node.durable = node.bytes.slice();
+      const { bytes } = node;
+      const from = Math.min(node.dirtyFrom, bytes.length);
+      const to = Math.min(node.dirtyTo, bytes.length);
+      node.durable = roomFor(node.durable, bytes.length).subarray(0, bytes.length);
+      node.durable.set(bytes.subarray(from, to), from);
+      clean(node);
     },
     syncLater(file, done) {
       let fault: unknown;
@@ -176,16 +187,16 @@ function afterCut(disk: Disk, random: Random): MemoryFiles {
   const kept = new Map<string, Node>();
   for (const path of new Set([...names.keys(), ...durableNames.keys()])) {
     const node = (random.below(2) === 0 ? names : durableNames).get(path);
-    if (node !== undefined) kept.set(path, { bytes: torn(node, random), durable: node.durable });
+    if (node !== undefined) kept.set(path, nodeOfBytes(torn(node, random)));
   }
-  for (const node of kept.values()) node.durable = node.bytes;
   return createMemoryFiles(kept, new Map(kept));
 }
 
 function afterKill({ names, durableNames }: Disk): MemoryFiles {
   const copies = new Map<Node, Node>();
   const copyOf = (node: Node): Node => {
-    const copy = copies.get(node) ?? { bytes: node.bytes.slice(), durable: node.durable.slice() };
+    const { bytes, durable } = node;
+    const copy = copies.get(node) ?? { ...node, bytes: bytes.slice(), durable: durable.slice() };
     copies.set(node, copy);
     return copy;
   };
@@ -232,12 +243,30 @@ function failure(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
+/** A file whose bytes are on the medium. */
+function nodeOfBytes(bytes: Uint8Array): Node {
+  const node = { bytes, durable: bytes.slice(), dirtyFrom: 0, dirtyTo: 0 };
+  clean(node);
+  return node;
+}
+
+/** From here to there the medium may have other bytes. */
+function soil(node: Node, from: number, to: number): void {
+  node.dirtyFrom = Math.min(node.dirtyFrom, from);
+  node.dirtyTo = Math.max(node.dirtyTo, to);
+}
+
+function clean(node: Node): void {
+  node.dirtyFrom = Number.POSITIVE_INFINITY;
+  node.dirtyTo = 0;
+}
+
 /** Durable bytes, with any prefix of the rest and noise in place of what was not synced. */
 function torn(node: Node, random: Random): Uint8Array {
   const { bytes, durable } = node;
   const size = durable.length + random.below(Math.max(1, bytes.length - durable.length + 1));
   const result = bytes.slice(0, Math.min(size, bytes.length));
-  for (let at = 0; at < result.length; at++) {
+  for (let at = Math.min(node.dirtyFrom, result.length); at < result.length; at++) {
     const isSynced = at < durable.length && durable[at] === bytes[at];
     if (!isSynced && random.below(64) === 0) result[at] = random.word() & 255;
   }

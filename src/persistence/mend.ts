@@ -1,0 +1,71 @@
+/**
+ * Mending: what a recovery could not read goes out of the way, and its whole part takes its place.
+ *
+ *   copy of the damaged segment as *.damaged ─▶ later segments aside, the last one first ─▶ its whole part under its name
+ *                                                                                    ─▶ damaged snapshots aside
+ *
+ *   M1  Nothing happens before all was read and settled: an opening that fails has changed no file.
+ *   M2  Nothing is removed that could not be read: it stands under a name of its own, beside those of earlier times.
+ *
+ * Crash: at every step the next recovery finds the same whole part, and the same end of it: no segment is ever read behind a hole.
+ */
+import { copyFile, replaceFile } from "./files.ts";
+import { type Place, segmentPath, snapshotPath } from "./place.ts";
+
+export interface Wounds {
+  /** Snapshots that do not count. */
+  readonly snapshots: number[];
+  /** The segment that the journal ends with, before its end. */
+  segment: WoundedSegment | undefined;
+}
+
+export interface WoundedSegment {
+  readonly serial: number;
+  /** Those behind it, ascending. */
+  readonly later: readonly number[];
+  /** Its head and its whole frames; nothing of it: not even the head; undefined: there is no such file. */
+  readonly whole: Uint8Array | undefined;
+  /** Behind its whole frames is nothing but what a crash tore: no damage. */
+  readonly isTorn: boolean;
+}
+
+export function mend(place: Place, { segment, snapshots }: Wounds): void {
+  if (segment !== undefined) mendSegment(place, segment);
+  for (const serial of snapshots) setAside(place, snapshotPath(place, serial));
+}
+
+function mendSegment(place: Place, { serial, later, whole, isTorn }: WoundedSegment): void {
+  const { files } = place;
+  const path = segmentPath(place, serial);
+  if (isTorn) {
+    cutTail(place, path, (whole as Uint8Array).length);
+    return;
+  }
+  const isPart = whole !== undefined && whole.length > 0;
+  if (isPart) copyFile(files, path, asideOf(place, path));
+  for (const each of [...later].reverse()) setAside(place, segmentPath(place, each));
+  files.syncDirectory(place.directory); // nothing stands behind the hole before it is one
+  if (isPart) replaceFile(files, path, whole);
+  else setAside(place, path);
+}
+
+function setAside(place: Place, path: string): void {
+  if (place.files.exists(path)) place.files.rename(path, asideOf(place, path));
+}
+
+/** The first name that is free (M2). */
+function asideOf({ files }: Place, path: string): string {
+  let name = `${path}.damaged`;
+  for (let number = 2; files.exists(name); number++) name = `${path}.${number}.damaged`;
+  return name;
+}
+
+function cutTail({ files }: Place, path: string, size: number): void {
+  const file = files.open(path, "r+");
+  try {
+    files.truncate(file, size);
+    files.sync(file);
+  } finally {
+    files.close(file);
+  }
+}
