@@ -20,6 +20,7 @@ export type FrontierErrorCode =
   | "DISK_GONE"
   | "DISK_FAILED"
   | "FILES_EXHAUSTED"
+  | "KERNEL_MISSING"
   | "MEMORY_FULL"
   | "UNSUPPORTED";
 

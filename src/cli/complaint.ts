@@ -5,7 +5,7 @@
  *   see: outrider crawl --help
  */
 import { FrontierError } from "../index.ts";
-import { UsageError } from "./flags.ts";
+import { type Flag, UsageError } from "./flags.ts";
 import { EXIT_FAULT, EXIT_USAGE } from "./io.ts";
 
 /** Codes of FrontierError that say the command asked for something wrong. */
@@ -28,6 +28,7 @@ const ADVICE: Readonly<Record<string, string>> = Object.freeze({
   DISK_GONE: "see that the disk is there, then give the same command again",
   DISK_FAILED: "see to the disk, then give the same command again",
   FILES_EXHAUSTED: "raise the limit of open files: ulimit -n 4096",
+  KERNEL_MISSING: "install the package again: npm install outrider",
   MEMORY_FULL: "use --dir <path>: what has no room in memory then goes to disk",
 });
 
@@ -47,8 +48,8 @@ export interface Complaint {
   readonly exit: number;
 }
 
-/** What to print on standard error and what to exit with. Total. */
-export function complaintOf(cause: unknown, command: string): Complaint {
+/** What to print on standard error and what to exit with. `flags`: those of the command. Total. */
+export function complaintOf(cause: unknown, command: string, flags: readonly Flag[]): Complaint {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof UsageError) {
     return { text: `outrider: ${message}\n${seeHelp(command)}`, exit: EXIT_USAGE };
@@ -60,7 +61,7 @@ export function complaintOf(cause: unknown, command: string): Complaint {
   const isMisuse = MISUSE.includes(code);
   const advice = ADVICE[code];
   const hint = advice === undefined ? (isMisuse ? seeHelp(command) : "") : `to do: ${advice}\n`;
-  const text = `outrider: ${code}: ${inFlags(message)}\n${hint}`;
+  const text = `outrider: ${code}: ${inFlags(message, flags)}\n${hint}`;
   return { text, exit: isMisuse ? EXIT_USAGE : EXIT_FAULT };
 }
 
@@ -68,10 +69,12 @@ function seeHelp(command: string): string {
   return `see: outrider ${command} --help\n`;
 }
 
-/** `options.maxDepth: …` is `--depth: …` to who typed it. */
-function inFlags(message: string): string {
-  return message.replace(/^options\.([A-Za-z]+)/, (_, name: string) => {
+/** `options.maxDepth: …` is `--depth: …` to who typed it; what no flag says stood in the file of --options. */
+function inFlags(message: string, flags: readonly Flag[]): string {
+  return message.replace(/^options\.([A-Za-z]+)/, (whole, name: string) => {
     const flag = FLAG_OF[name] ?? name.replaceAll(/[A-Z]/g, (each) => `-${each.toLowerCase()}`);
-    return `--${flag}`;
+    const has = (wanted: string): boolean => flags.some((one) => one.name === wanted);
+    if (has(flag)) return `--${flag}`;
+    return has("options") ? `--options: ${whole}` : whole;
   });
 }

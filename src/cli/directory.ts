@@ -34,6 +34,8 @@ export interface Chosen {
   readonly missing: readonly string[];
   /** There is such a frontier. */
   readonly exists: boolean;
+  /** The process that has it open. */
+  readonly owner: number | undefined;
 }
 
 /** Throws UsageError where there is no such frontier, unless it may be made. */
@@ -50,7 +52,8 @@ export async function chosenOf(args: Parsed, command: string, mayMake = false): 
   const options = { ...stored?.options, ...presetOf(args), ...given };
   const isGiven = args.has("preset") || path !== undefined;
   const missing = isGiven ? [] : (stored?.missing ?? []);
-  return { directory, name, options, missing, exists: stored !== undefined };
+  const { owner } = stored ?? {};
+  return { directory, name, options, missing, exists: stored !== undefined, owner };
 }
 
 /** Opens what was chosen. A copy needs no store of whole records. */

@@ -21,9 +21,15 @@ export const PEEK_FLAGS: readonly Flag[] = [
 export const REQUEUE_FLAGS: readonly Flag[] = [...FILTER, ...COMMON];
 
 export async function statsCommand(args: Parsed, io: Io): Promise<number> {
-  await using frontier = await openChosen(await chosenOf(args, "stats"), { readOnly: true });
-  const report = frontier.report();
-  io.out(args.has("json") ? `${JSON.stringify(report)}\n` : `${String(report).trimEnd()}\n`);
+  const chosen = await chosenOf(args, "stats");
+  await using frontier = await openChosen(chosen, { readOnly: true });
+  // The copy runs; what the directory's own frontier does, its owner alone knows.
+  const { owner } = chosen;
+  const status = owner === undefined ? "stopped" : "running";
+  const report = Object.assign(frontier.report(), { status, owner });
+  const whose = owner === undefined ? "" : `open in    process ${owner}\n`;
+  const text = `${String(report).trimEnd()}\n${whose}`;
+  io.out(args.has("json") ? `${JSON.stringify(report)}\n` : text);
   return EXIT_OK;
 }
 

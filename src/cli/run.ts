@@ -140,7 +140,7 @@ export async function runCommand(argv: readonly string[], io: Io): Promise<numbe
   try {
     return await command.run(parseFlags(line, command.flags), io, line);
   } catch (cause) {
-    const { text, exit } = complaintOf(cause, name);
+    const { text, exit } = complaintOf(cause, name, command.flags);
     io.err(text);
     return exit;
   }

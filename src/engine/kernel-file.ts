@@ -3,6 +3,8 @@
  * `src/engine` and from `dist/engine`: two rooms up, then dist.
  */
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { FrontierError } from "../base/errors.ts";
 import { compileKernel } from "../kernel/kernel.ts";
 
 export type KernelFlavour = "release" | "debug" | "shared";
@@ -19,8 +21,19 @@ export function loadKernelModule(flavour: KernelFlavour = "release"): WebAssembl
   let module = compiled.get(flavour);
   if (module === undefined) {
     const url = new URL(`../../dist/${FILES[flavour]}`, import.meta.url);
-    module = compileKernel(readFileSync(url));
+    module = compileKernel(bytesOf(fileURLToPath(url)));
     compiled.set(flavour, module);
   }
   return module;
+}
+
+function bytesOf(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
+    const expected = "a file of the package: install it again, or `npm run build` in its sources";
+    const message = `${path}: missing (expected: ${expected})`;
+    throw new FrontierError("KERNEL_MISSING", message, { path, cause });
+  }
 }

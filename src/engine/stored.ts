@@ -7,9 +7,11 @@
  */
 import { FrontierError, misuse } from "../base/errors.ts";
 import { nodeFiles } from "../persistence/files.ts";
+import { lockOwner } from "../persistence/lock.ts";
 import { readNotes } from "../persistence/notes.ts";
 import { packr } from "../persistence/pack.ts";
 import { frontierDirectory, type Place } from "../persistence/place.ts";
+import { systemProcesses } from "../persistence/process-table.ts";
 import type { KeyPolicy } from "../url/policy.ts";
 import { isSerializable } from "./codec.ts";
 import type { FrontierOptions } from "./types.ts";
@@ -20,6 +22,8 @@ export interface StoredOptions {
   readonly options: FrontierOptions;
   /** Functions that it was opened with, by their names: files hold none. */
   readonly missing: readonly string[];
+  /** The process that has it open now; undefined: none that lives. */
+  readonly owner: number | undefined;
 }
 
 /** Options that decide what stands in a directory, or how it is taken out. */
@@ -67,7 +71,7 @@ export function storedOptions(directory: string, name = "default"): StoredOption
     packed === undefined
       ? { options: optionsOfProfile(profile), missing: [] }
       : (packr.unpack(packed) as Note);
-  return openable(noted);
+  return { ...openable(noted), owner: lockOwner(place, systemProcesses())?.pid };
 }
 
 /** The note itself, as it stands in a directory. */
@@ -84,7 +88,7 @@ export function optionsOfNotes(notes: Readonly<Record<string, Uint8Array>>): Fro
 }
 
 /** Keys that a function makes, which nobody has: the directory opens, and a push is refused. */
-function openable(noted: Note): StoredOptions {
+function openable(noted: Note): Note {
   const { missing, options } = noted;
   if (!missing.includes("defaults.key.keyOf")) return noted;
   const key = { ...options.defaults?.key, keyOf: missingKey };
