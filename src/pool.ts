@@ -1,4 +1,5 @@
 /** Worker threads over a frontier, the owner's side: re-exports only. */
 export { FrontierError } from "./base/errors.ts";
 export type { ResourceLimits, SharedFrontier, WorkerPoolOptions } from "./workers/pool/options.ts";
-export { type PoolReport, WorkerPool, type WorkerReport } from "./workers/pool/pool.ts";
+export { WorkerPool } from "./workers/pool/pool.ts";
+export type { PoolReport, WorkerReport } from "./workers/pool/pool-report.ts";

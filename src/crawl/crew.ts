@@ -42,6 +42,8 @@ type Ask = Extract<ToOwner, { kind: "ask" }>;
 
 /** A worker that has said hello. */
 interface Peer {
+  /** Id of its thread. */
+  readonly worker: number;
   readonly channel: BroadcastChannel;
   /** Answers that cross together. */
   answers: AskAnswer[];
@@ -54,7 +56,7 @@ type PeerAsk = Ask & {
   readonly peer: Peer;
 };
 
-/** A worker that says nothing for so long at the end is gone. */
+/** A worker that lives and says nothing for so long at the end hangs. */
 const LAST_WORDS_MS = 10_000;
 
 /** Visits on worker threads until the frontier is finished or somebody stops it. */
@@ -69,6 +71,10 @@ export async function runCrew(options: CrewOptions): Promise<void> {
     concurrency,
     ...pick(settings.given, ["rampMs"]),
     workerData: crew.setup,
+  });
+  const living = (): ReadonlySet<number> => new Set(pool.threadIds);
+  const off = frontier.on("error", ({ stage }) => {
+    if (stage === "worker") crew.mourn(living()); // a thread has died
   });
   const drain = (): void => {
     crew.refuse();
@@ -86,7 +92,8 @@ export async function runCrew(options: CrewOptions): Promise<void> {
   } finally {
     stop.removeEventListener("abort", drain);
     context.signal.removeEventListener("abort", giveUp);
-    await crew.quiet();
+    off();
+    await crew.quiet(living());
     await pool.close();
     crew.close();
   }
@@ -124,14 +131,23 @@ class Crew {
     for (const ask of this.#held.splice(0)) this.#answer(ask, "later");
   }
 
-  /** What the workers told before they ended has arrived. */
-  async quiet(): Promise<void> {
+  /** Threads have died: what was granted to them others may have. */
+  mourn(living: ReadonlySet<number>): void {
+    for (const [url, { worker }] of this.#granted) {
+      if (!living.has(worker)) this.#granted.delete(url);
+    }
+    for (const ask of this.#held.splice(0)) if (living.has(ask.peer.worker)) this.#ask(ask);
+  }
+
+  /** What the workers told before they ended has arrived; those whose threads are gone tell nothing more. */
+  async quiet(living: ReadonlySet<number>): Promise<void> {
     const { clock } = this.#options.settings;
     let giveUp = (): void => {};
     const tooLong = new Promise<void>((resolve) => {
       giveUp = clock.schedule(clock.now() + LAST_WORDS_MS, resolve);
     });
-    const said = this.#peers.map(
+    const peers = this.#peers.filter(({ worker }) => living.has(worker));
+    const said = peers.map(
       (peer) =>
         new Promise<void>((resolve) => {
           peer.onLast = resolve;
@@ -149,7 +165,7 @@ class Crew {
 
   #greet({ worker }: Hello): void {
     const channel = new BroadcastChannel(channelOf(this.setup.channel, worker));
-    const peer: Peer = { channel, answers: [], isDue: false, onLast: undefined };
+    const peer: Peer = { worker, channel, answers: [], isDue: false, onLast: undefined };
     channel.onmessage = (event) => this.#hear(peer, (event as { data: Batch }).data);
     this.#peers.push(peer);
     send(peer, { kind: "welcome" });

@@ -119,6 +119,19 @@ export async function diesOnWord({ attempt }) {
   process.exit(3);
 }
 
+/** Says something a while after it has returned. */
+export function speaksLater() {
+  setTimeout(() => Atomics.store(word("word"), 0, 1), 50);
+}
+
+/** Throws where nobody can catch it, once its lease is done. */
+export function throwsLater({ attempt, deliveries }) {
+  if (attempt * deliveries === 1)
+    setTimeout(() => {
+      throw new Error("too late");
+    });
+}
+
 /** Stays until the test says so. */
 export async function staysForWord() {
   while (Atomics.load(word("word"), 0) === 0) await later(5);

@@ -1,87 +1,41 @@
 /**
- * WorkerPool: worker threads that visit what a frontier hands out. Piscina starts, ends and replaces the threads; each
+ * WorkerPool: worker threads that visit what a frontier hands out. Piscina starts the threads (threads.ts); each
  * runs one long task, `attend`, at its own seat; leases and results go through the seat's rings.
  *
  *   run() ─▶ a member per thread: reserve a seat ─▶ piscina.run(attend) ─▶ ended
- *                  ▲                                                       ├ stopped: gone
+ *                  ▲                                                       ├ stopped: its thread idles, or is ended where there shall be fewer
  *                  └─────────────────────────────── again ─────────────────┼ worn: its thread is ended first
  *                                                                          └ died: its leases are given back first
  *
  *   I1  A seat is cleared after its thread is gone, so that nobody writes into what the next one reads.
  *   I2  A thread that dies before it sat down ends the run: its handler module does not load.
  */
-import { Piscina } from "piscina";
 import type { Worker } from "node:worker_threads";
 import { after } from "../../base/clock.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
-import {
-  CREW_SEATS,
-  SEAT_ACCEPTED_WORD,
-  SEAT_CALLED_WORD,
-  SEAT_COMPLETED_WORD,
-  SEAT_HANDLING_WORD,
-  SEAT_REFUSED_WORD,
-  SEAT_THREAD_WORD,
-} from "../../layout/crew.ts";
+import { CREW_SEATS, SEAT_THREAD_WORD } from "../../layout/crew.ts";
 import { LEFT } from "./graves.ts";
 import type { Hub } from "./hub.ts";
 import { type PoolSettings, readPoolOptions, type WorkerPoolOptions } from "./options.ts";
+import { PastWork, type PoolReport, reportOf } from "./pool-report.ts";
 import { hubOf } from "./registry.ts";
 import type { Seat } from "./seat.ts";
-
-/** What one worker of the pool has done. */
-export interface WorkerReport {
-  readonly worker: number;
-  readonly thread: number;
-  /** Leases taken. */
-  readonly called: number;
-  /** Leases whose handler was found. */
-  readonly accepted: number;
-  /** Handlers that returned. */
-  readonly completed: number;
-  /** Handlers at work. */
-  readonly handling: number;
-  /** Leases handed to it whose results are still to come. */
-  readonly leased: number;
-  /** Links that it dropped by itself: known already, or no URLs. */
-  readonly dropped: number;
-}
-
-export interface PoolReport {
-  readonly threads: number;
-  readonly isRunning: boolean;
-  /** Threads that died and were replaced. */
-  readonly restarts: number;
-  /** Threads that had done their share and were replaced. */
-  readonly recycled: number;
-  readonly called: number;
-  readonly accepted: number;
-  readonly completed: number;
-  readonly handling: number;
-  readonly dropped: number;
-  readonly workers: readonly WorkerReport[];
-}
+import { Threads } from "./threads.ts";
 
 interface Member {
   seat: Seat;
   readonly controller: AbortController;
   /** Asked to go: not replaced. */
   isLeaving: boolean;
+  /** Its thread is not wanted any more, though the pool goes on. */
+  isRetired: boolean;
   /** The thread, once it must be ended from outside. */
   thread: Worker | undefined;
   readonly gone: Promise<void>;
 }
 
-const ATTEND = new URL("../../../dist/workers/remote/attend.js", import.meta.url).href;
 /** How long workers have to end what they do after an abort. */
 const ABORT_MS = 1_000;
-const COUNTERS = [
-  SEAT_CALLED_WORD,
-  SEAT_ACCEPTED_WORD,
-  SEAT_COMPLETED_WORD,
-  SEAT_HANDLING_WORD,
-  SEAT_REFUSED_WORD,
-] as const;
 
 /**
  * A pool of worker threads over a frontier. Owner's thread only.
@@ -93,14 +47,14 @@ const COUNTERS = [
 export class WorkerPool {
   readonly #settings: PoolSettings;
   readonly #hub: Hub;
-  readonly #piscina: Piscina;
+  readonly #crew: Threads;
   readonly #members = new Set<Member>();
-  /** Counters of threads that are gone. */
-  readonly #past: number[] = [0, 0, 0, 0, 0];
+  readonly #past = new PastWork();
   #threads: number;
   #restarts = 0;
   #recycled = 0;
-  #run: { fail: (cause: unknown) => void } | undefined;
+  /** While run() is under way; ending: nobody is started any more. */
+  #run: { readonly fail: (cause: unknown) => void; isEnding: boolean } | undefined;
   #isClosed = false;
 
   constructor(options: WorkerPoolOptions) {
@@ -109,18 +63,9 @@ export class WorkerPool {
     this.#threads = settings.threads;
     settings.frontier.share();
     this.#hub = hubOf(settings.frontier) as Hub;
-    this.#piscina = new Piscina({
-      filename: ATTEND,
-      name: "attend",
-      minThreads: 0,
-      maxThreads: CREW_SEATS,
-      concurrentTasksPerWorker: 1,
-      atomics: "disabled",
-      recordTiming: false,
-      ...(settings.resourceLimits === undefined ? {} : { resourceLimits: settings.resourceLimits }),
-      ...(settings.workerData === undefined ? {} : { workerData: settings.workerData }),
-    });
-    this.#piscina.on("error", (cause: unknown) => this.#run?.fail(cause));
+    const { resourceLimits, workerData } = settings;
+    const onFault = (cause: unknown): void => this.#run?.fail(cause);
+    this.#crew = new Threads({ resourceLimits, workerData, onFault });
     this.#hub.onStuck = (seat) => this.#kill(seat);
   }
 
@@ -140,7 +85,7 @@ export class WorkerPool {
     failed.catch(() => undefined);
     const onAbort = (): void => fail(signal?.reason);
     signal?.addEventListener("abort", onAbort);
-    this.#run = { fail };
+    this.#run = { fail, isEnding: false };
     this.#hub.climb(this.#settings.rampMs, this.#visits);
     try {
       for (let count = 0; count < this.#threads; count++) this.#start();
@@ -165,11 +110,12 @@ export class WorkerPool {
     }
     this.#threads = threads;
     this.#hub.climbTo(this.#visits);
-    if (this.#run === undefined) return;
+    if (!this.#mayStart) return;
     const staying = [...this.#members].filter((member) => !member.isLeaving);
     for (let count = staying.length; count < threads; count++) this.#start();
     for (const member of staying.slice(threads)) {
       member.isLeaving = true;
+      member.isRetired = true;
       this.#hub.stop(member.seat);
     }
   }
@@ -177,38 +123,42 @@ export class WorkerPool {
   /** Counters of the pool and of each worker, as plain data. */
   report(): PoolReport {
     const workers = [...this.#members].map(({ seat }) => reportOf(seat));
-    const sum = (field: "called" | "accepted" | "completed" | "dropped", at: number): number =>
-      workers.reduce((all, one) => all + one[field], this.#past[at] as number);
     return {
       threads: this.#threads,
       isRunning: this.#run !== undefined,
       restarts: this.#restarts,
       recycled: this.#recycled,
-      called: sum("called", 0),
-      accepted: sum("accepted", 1),
-      completed: sum("completed", 2),
+      ...this.#past.with(workers),
       handling: workers.reduce((all, { handling }) => all + handling, 0),
-      dropped: sum("dropped", 4),
       workers,
     };
   }
 
-  /** Ends all threads. A run under way rejects; leases not finished return to the frontier. */
+  /** Ends all threads, which live until then. A run under way rejects; leases not finished return to the frontier. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#run?.fail(new FrontierError("STATE_INVALID", "pool: closed (expected: run() to end)"));
     await Promise.all([...this.#members].map(({ gone }) => gone));
-    await this.#piscina.destroy();
+    await this.#crew.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
+  /** Threads that live, also those that wait for the next run. @internal */
+  get threadIds(): number[] {
+    return this.#crew.ids;
+  }
+
   /** Handlers that can be at work at one time. */
   get #visits(): number {
     return this.#threads * this.#settings.concurrency;
+  }
+
+  get #mayStart(): boolean {
+    return this.#run?.isEnding === false;
   }
 
   #need(): void {
@@ -227,11 +177,13 @@ export class WorkerPool {
       timeoutMs,
       recycleAfter,
     };
-    const ended = this.#piscina.run(task, { signal: controller.signal }) as Promise<boolean>;
+    const ended = this.#crew.run(task, controller.signal) as Promise<boolean>;
     const member: Member = {
       seat,
       controller,
       isLeaving: false,
+      // What a thread has done is counted from its start: the next run has new ones.
+      isRetired: recycleAfter !== undefined,
       thread: undefined,
       gone: ended.then(
         (isWorn) => this.#left(member, isWorn),
@@ -242,10 +194,9 @@ export class WorkerPool {
   }
 
   async #left(member: Member, isWorn: boolean): Promise<void> {
-    const thread = this.#threadOf(member);
-    if (isWorn) await thread?.terminate();
+    if (member.isRetired) await this.#crew.end(this.#threadOf(member));
     const settled = this.#remove(member, LEFT);
-    if (isWorn && !member.isLeaving && this.#run !== undefined) {
+    if (isWorn && !member.isLeaving && this.#mayStart) {
       this.#recycled++;
       this.#start();
     }
@@ -254,28 +205,27 @@ export class WorkerPool {
 
   async #died(member: Member, cause: unknown): Promise<void> {
     const hadSat = member.seat.words[SEAT_THREAD_WORD] !== 0;
-    await (member.thread ?? this.#threadOf(member))?.terminate(); // I1: resolves when it is gone
+    await this.#crew.end(member.thread ?? this.#threadOf(member)); // I1: resolves when it is gone
     const settled = this.#remove(member, causeText(cause));
-    if (!member.isLeaving && this.#run !== undefined) {
+    if (!member.isLeaving && this.#mayStart) {
       if (hadSat) {
         this.#restarts++;
         this.#hub.port.fault({ kind: "handler", stage: "worker", cause });
         this.#start();
-      } else this.#run.fail(cause);
+      } else this.#run?.fail(cause);
     }
     await settled;
   }
 
   /** Resolves when what its worker had said is applied and its leases are back. */
   #remove(member: Member, reason: string): Promise<void> {
-    COUNTERS.forEach((word, at) => {
-      this.#past[at] = (this.#past[at] as number) + (member.seat.words[word] as number);
-    });
+    this.#past.add(member.seat);
     this.#members.delete(member);
     return this.#hub.bury(member.seat, reason);
   }
 
   async #stopAll(isAborted: boolean): Promise<void> {
+    if (this.#run !== undefined) this.#run.isEnding = true;
     const members = [...this.#members];
     for (const member of members) {
       member.isLeaving = true;
@@ -289,7 +239,7 @@ export class WorkerPool {
     });
     await Promise.race([all, late]);
     cancel?.();
-    for (const member of members) this.#abort(member);
+    for (const member of members) if (this.#members.has(member)) this.#abort(member);
     await all;
   }
 
@@ -305,26 +255,8 @@ export class WorkerPool {
   }
 
   #threadOf({ seat }: Member): Worker | undefined {
-    const id = (seat.words[SEAT_THREAD_WORD] as number) - 1;
-    return this.#piscina.threads.find(({ threadId }) => threadId === id);
+    return this.#crew.at((seat.words[SEAT_THREAD_WORD] as number) - 1);
   }
-}
-
-function reportOf({ index, words, entries }: Seat): WorkerReport {
-  const [called = 0, accepted = 0, completed = 0, handling = 0, dropped = 0] = COUNTERS.map(
-    (word) => words[word] as number,
-  );
-  const thread = (words[SEAT_THREAD_WORD] as number) - 1;
-  return {
-    worker: index,
-    thread,
-    called,
-    accepted,
-    completed,
-    handling,
-    leased: entries.size,
-    dropped,
-  };
 }
 
 function causeText(cause: unknown): string {

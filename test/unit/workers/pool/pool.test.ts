@@ -291,6 +291,97 @@ describe("a pool of worker threads", () => {
     },
   );
 
+  it("lets threads live until it is closed, so that what their last turns say goes over", async () => {
+    const word = new Int32Array(new SharedArrayBuffer(4));
+    await withPool({ pool: { workerData: { word: word.buffer } } }, async ({ frontier, pool }) => {
+      frontier.push({ url: "http://a.test/", handler: "speaksLater" });
+      await pool.run();
+      const { threadIds } = pool;
+      await until(() => word[0] === 1, "its last word");
+      expect([threadIds.length, pool.threadIds]).toEqual([2, threadIds]);
+      // The next run has the same threads; one with fewer ends those that it does not want.
+      frontier.push("http://b.test/");
+      await pool.run();
+      expect(pool.threadIds).toEqual(threadIds);
+      frontier.push({ url: "http://c.test/", handler: "staysForWord" });
+      word[0] = 0;
+      const run = pool.run();
+      await until(() => pool.report().handling === 1, "a handler at work");
+      pool.resize(1);
+      await until(() => pool.threadIds.length === 1, "one thread fewer");
+      Atomics.store(word, 0, 1);
+      await run;
+      expect(threadIds).toContain(pool.threadIds[0]);
+      await pool.close();
+      expect(pool.threadIds).toEqual([]);
+    });
+  });
+
+  it("starts nobody once a run ends by its signal, whatever it is resized to meanwhile", async () => {
+    await withPool({ pool: { threads: 2, concurrency: 2 } }, async ({ frontier, pool }) => {
+      for (let at = 0; at < 8; at++)
+        frontier.push({ url: `http://a.test/${at}`, handler: "waits" });
+      const abort = new AbortController();
+      const run = pool.run({ signal: abort.signal });
+      await until(() => pool.report().handling === 4, "handlers at work");
+      pool.resize(4);
+      abort.abort(new Error("enough"));
+      pool.resize(6);
+      pool.resize(3);
+      await expect(run).rejects.toThrow("enough");
+      const { isRunning, threads, workers } = pool.report();
+      expect({ isRunning, threads, workers }).toEqual({
+        isRunning: false,
+        threads: 3,
+        workers: [],
+      });
+      expect(frontier.report()).toMatchObject({ leased: 0, pending: 8, retried: 0 });
+      expect(pool.threadIds.length).toBeLessThanOrEqual(4);
+    });
+  });
+
+  it("replaces a thread whose timer throws after its handler has returned, and loses nothing", async () => {
+    await withPool({ pool: { threads: 1 } }, async ({ frontier, pool, faults }) => {
+      frontier.push({ url: "http://a.test/", handler: "throwsLater" });
+      frontier.push({ url: "http://b.test/", handler: "naps" });
+      frontier.push({ url: "http://c.test/", handler: "stumbles" });
+      await pool.run();
+      expect(frontier.report()).toMatchObject({ done: 3, failed: 0, pending: 0, leased: 0 });
+      expect(pool.report().restarts).toBeGreaterThan(0);
+      expect(faults.every(({ stage }) => stage === "worker")).toBe(true);
+    });
+  });
+
+  it("ends when the frontier is closed under it, at work or idle, and starts no more", async () => {
+    for (const handler of ["waits", "naps", "never"]) {
+      const rig = { pool: { threads: 2, concurrency: 2 } };
+      await withPool(rig, async ({ frontier, pool }) => {
+        for (let at = 0; at < 6; at++) frontier.push({ url: `http://a.test/${at}`, handler });
+        const run = pool.run();
+        await until(() => pool.report().called > 0, "work");
+        await frontier.close();
+        await run;
+        expect(pool.report()).toMatchObject({ isRunning: false, workers: [] });
+        await pool.run(); // closed is over
+      });
+    }
+  });
+
+  it("gives a poison request up after its attempts, though each takes a thread with it", async () => {
+    const defaults = { maxAttempts: 9, backoff: { baseMs: 0 } };
+    await withPool({ frontier: { defaults }, pool: { threads: 2 } }, async ({ frontier, pool }) => {
+      frontier.push({ url: "http://poison.test/", handler: "exits", maxAttempts: 3 });
+      frontier.push("http://a.test/2/4/");
+      await pool.run();
+      expect(frontier.report()).toMatchObject({ done: 21, failed: 1, pending: 0, leased: 0 });
+      expect(frontier.record("http://poison.test/")).toMatchObject({
+        state: "failed",
+        attempts: 3,
+      });
+      expect(pool.report().restarts).toBe(3);
+    });
+  });
+
   it("says so when the handler module does not load", async () => {
     const frontier = await openFrontier();
     frontier.push("http://a.test/");

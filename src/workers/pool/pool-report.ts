@@ -1,0 +1,88 @@
+/** What a pool and its workers have done, as plain data. */
+import {
+  SEAT_ACCEPTED_WORD,
+  SEAT_CALLED_WORD,
+  SEAT_COMPLETED_WORD,
+  SEAT_HANDLING_WORD,
+  SEAT_REFUSED_WORD,
+  SEAT_THREAD_WORD,
+} from "../../layout/crew.ts";
+import type { Seat } from "./seat.ts";
+
+/** What one worker of the pool has done. */
+export interface WorkerReport {
+  readonly worker: number;
+  readonly thread: number;
+  /** Leases taken. */
+  readonly called: number;
+  /** Leases whose handler was found. */
+  readonly accepted: number;
+  /** Handlers that returned. */
+  readonly completed: number;
+  /** Handlers at work. */
+  readonly handling: number;
+  /** Leases handed to it whose results are still to come. */
+  readonly leased: number;
+  /** Links that it dropped by itself: known already, or no URLs. */
+  readonly dropped: number;
+}
+
+export interface PoolReport {
+  readonly threads: number;
+  readonly isRunning: boolean;
+  /** Threads that died and were replaced. */
+  readonly restarts: number;
+  /** Threads that had done their share and were replaced. */
+  readonly recycled: number;
+  readonly called: number;
+  readonly accepted: number;
+  readonly completed: number;
+  readonly handling: number;
+  readonly dropped: number;
+  readonly workers: readonly WorkerReport[];
+}
+
+const COUNTERS = [
+  SEAT_CALLED_WORD,
+  SEAT_ACCEPTED_WORD,
+  SEAT_COMPLETED_WORD,
+  SEAT_HANDLING_WORD,
+  SEAT_REFUSED_WORD,
+] as const;
+
+type Sums = Pick<PoolReport, "called" | "accepted" | "completed" | "dropped">;
+
+/** Counters of threads that are gone. */
+export class PastWork {
+  readonly #sums: number[] = COUNTERS.map(() => 0);
+
+  /** Adds those of a seat that is about to be cleared. */
+  add({ words }: Seat): void {
+    COUNTERS.forEach((word, at) => {
+      this.#sums[at] = (this.#sums[at] as number) + (words[word] as number);
+    });
+  }
+
+  /** With those of the workers there are. */
+  with(workers: readonly WorkerReport[]): Sums {
+    const sum = (field: keyof Sums, at: number): number =>
+      workers.reduce((all, one) => all + one[field], this.#sums[at] as number);
+    return {
+      called: sum("called", 0),
+      accepted: sum("accepted", 1),
+      completed: sum("completed", 2),
+      dropped: sum("dropped", 4),
+    };
+  }
+}
+
+export function reportOf({ index, words, entries }: Seat): WorkerReport {
+  const [called = 0, accepted = 0, completed = 0, handling = 0, dropped = 0] = COUNTERS.map(
+    (word) => words[word] as number,
+  );
+  const thread = (words[SEAT_THREAD_WORD] as number) - 1;
+  return {
+    ...{ worker: index, thread, called, accepted, completed, handling },
+    ...{ leased: entries.size, dropped },
+  };
+}
