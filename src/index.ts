@@ -11,11 +11,8 @@ export {
   presets,
 } from "./engine/presets.ts";
 export { type StoredOptions, storedOptions } from "./engine/stored.ts";
-export {
-  openFrontierThread,
-  type ThreadFrontier,
-  type ThreadHost,
-} from "./engine/thread-frontier.ts";
+export { openFrontierThread } from "./engine/open-thread.ts";
+export type { ThreadFrontier, ThreadHost } from "./engine/thread-frontier.ts";
 export type { ThreadLease } from "./engine/thread-lease.ts";
 export type {
   DoneResult,

@@ -8,26 +8,16 @@
  * Calls are made in the order in which they were sent. A push costs a message: send lists. What has functions in it (hooks,
  * a clock, rules with functions) can not be sent, and is refused by name.
  */
-import { once } from "node:events";
-import { MessageChannel, Worker } from "node:worker_threads";
-import { FrontierError, misuse } from "../base/errors.ts";
+import type { Worker } from "node:worker_threads";
+import { type FrontierError, misuse } from "../base/errors.ts";
 import { ThreadLease } from "./thread-lease.ts";
-import { Line } from "./thread-line.ts";
-import {
-  type Answer,
-  errorOf,
-  type PlainError,
-  type PlainLease,
-  type PlainResult,
-  resultOf,
-} from "./thread-protocol.ts";
+import type { Line } from "./thread-line.ts";
+import { type PlainLease, type PlainResult, resultOf } from "./thread-protocol.ts";
 import type {
   Explanation,
   Frontier,
   FrontierEvents,
-  FrontierFault,
   FrontierHandle,
-  FrontierOptions,
   FrontierStatus,
   HostView,
   PushResult,
@@ -43,11 +33,19 @@ import type {
   Verdict,
 } from "./types.ts";
 
-const FILE = new URL("../../dist/engine/thread-owner.js", import.meta.url);
 /** Requests of one message of pushFrom. */
 const BATCH = 1_000;
 
-type Listener = (payload: never) => void;
+export type Listener = (payload: never) => void;
+
+/** What opening one has made (open-thread.ts). */
+export interface ThreadParts {
+  readonly line: Line;
+  readonly worker: Worker;
+  readonly listeners: Map<string, Set<Listener>>;
+  /** Handles given out: told of it when the owner dies. */
+  readonly handles: FrontierHandle[];
+}
 
 /**
  * A frontier that a thread of its own owns; made by `openFrontierThread`. Same names and meanings as `Frontier`, with
@@ -58,17 +56,16 @@ export class ThreadFrontier {
   readonly #line: Line;
   readonly #worker: Worker;
   readonly #listeners: Map<string, Set<Listener>>;
+  readonly #handles: FrontierHandle[];
   #sources = 0;
 
   /** @internal */
-  constructor(
-    name: string,
-    parts: { line: Line; worker: Worker; listeners: Map<string, Set<Listener>> },
-  ) {
+  constructor(name: string, { line, worker, listeners, handles }: ThreadParts) {
     this.name = name;
-    this.#line = parts.line;
-    this.#worker = parts.worker;
-    this.#listeners = parts.listeners;
+    this.#line = line;
+    this.#worker = worker;
+    this.#listeners = listeners;
+    this.#handles = handles;
   }
 
   status(): Promise<FrontierStatus> {
@@ -268,16 +265,23 @@ export class ThreadFrontier {
   }
 
   /** For `attach()` in any thread: leases and results go through shared memory, past this one. */
-  share(): Promise<FrontierHandle> {
-    return this.#call("share");
+  async share(): Promise<FrontierHandle> {
+    const handle = await this.#call<FrontierHandle>("share");
+    // One memory, however often it is asked for.
+    if (this.#handles.length === 0) this.#handles.push(handle);
+    return handle;
   }
 
-  /** Flushes, ends the owner's thread. Later calls throw FRONTIER_CLOSED; what waits is answered before. */
+  /**
+   * Flushes, ends the owner's thread. Later calls throw FRONTIER_CLOSED; what waits is answered before. Where the thread dies
+   * meanwhile, it is not known what was flushed: this throws so too.
+   */
   async close(options?: { discard?: boolean }): Promise<void> {
+    if (this.#line.hasEnded) return;
     try {
       await this.#call("close", options);
     } catch (cause) {
-      if ((cause as FrontierError).code !== "FRONTIER_CLOSED") throw cause;
+      if ((cause as FrontierError).code !== "FRONTIER_CLOSED" || this.#line.isBereft) throw cause;
     }
     await this.#worker.terminate();
   }
@@ -302,60 +306,6 @@ export interface ThreadHost {
   blockUntil(at: number | Date): Promise<void>;
   hold(): Promise<void>;
   unhold(): Promise<void>;
-}
-
-/**
- * Opens a frontier on a thread of its own: the options and methods of `openFrontier`, with promises. For programs whose event
- * loop must not be held at all, or whose own thread is busy. OPTION_INVALID where an option has a function in it.
- * @example
- * const frontier = await openFrontierThread();
- * await frontier.pushMany(["https://example.org/"]);
- * for (const lease of await frontier.pollMany(10)) await lease.done();
- * await frontier.close();
- */
-export async function openFrontierThread(options: FrontierOptions = {}): Promise<ThreadFrontier> {
-  const { port1, port2 } = new MessageChannel();
-  let worker: Worker;
-  try {
-    const workerData = { outrider: "owner", port: port2, options };
-    worker = new Worker(FILE, { workerData, transferList: [port2] });
-  } catch (cause) {
-    port1.close();
-    const expected = "plain data: functions stay on their thread";
-    throw misuse("OPTION_INVALID", "options", String(cause), expected);
-  }
-  const listeners = new Map<string, Set<Listener>>();
-  let failure: Error | undefined;
-  worker.on("error", (cause) => {
-    failure = cause instanceof Error ? cause : new Error(String(cause));
-  });
-  const died = new Promise<undefined>((resolve) => worker.once("exit", () => resolve(undefined)));
-  const opened = await Promise.race([once(port1, "message"), died.then(() => [undefined])]);
-  const { value, error } = (opened[0] ?? {
-    error: { name: "Error", message: "no owner" },
-  }) as Answer;
-  if (error !== undefined) {
-    port1.close();
-    await worker.terminate();
-    throw errorOf(error);
-  }
-  const line = new Line(port1, ({ event, payload }) => {
-    const told = event === "error" ? faultOf(payload) : payload;
-    for (const listener of [...(listeners.get(event) ?? [])]) listener(told as never);
-  });
-  void died.then(() => {
-    const expected = "an open frontier; open it again to go on";
-    line.end(
-      failure ?? new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`),
-    );
-  });
-  worker.unref();
-  return new ThreadFrontier((value as { name: string }).name, { line, worker, listeners });
-}
-
-function faultOf(payload: unknown): FrontierFault {
-  const fault = payload as FrontierFault;
-  return { ...fault, cause: errorOf(fault.cause as PlainError) };
 }
 
 function listOf(requests: Iterable<RequestLike>): RequestLike[] {

@@ -13,12 +13,21 @@ export class Line {
   readonly #tell: (told: Told) => void;
   #lastId = 0;
   #end: Error | undefined;
+  /** The owner has closed, as it was asked to. */
+  isClosed = false;
+  /** The owner has died before that. */
+  isBereft = false;
 
   constructor(port: MessagePort, tell: (told: Told) => void) {
     this.#port = port;
     this.#tell = tell;
     port.on("message", (message: Answer | Told) => this.#take(message));
     port.unref();
+  }
+
+  /** Nobody answers any more. */
+  get hasEnded(): boolean {
+    return this.#end !== undefined;
   }
 
   get nextId(): number {
@@ -58,6 +67,7 @@ export class Line {
     const call = this.#calls.get(message.id);
     this.#calls.delete(message.id);
     if (this.#calls.size === 0) this.#port.unref();
+    if (message.isClosed === true) this.isClosed = true;
     if (message.error === undefined) call?.resolve(message.value);
     else call?.reject(errorOf(message.error));
   }

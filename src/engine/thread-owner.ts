@@ -60,7 +60,8 @@ class ThreadOwner {
       const value = await this.#make(call);
       // Who waited is told so before the thread ends.
       if (call.method === "close") await Promise.all(this.#answers);
-      this.#port.postMessage({ id: call.id, value });
+      const isClosed = call.on === "frontier" && call.method === "close";
+      this.#port.postMessage({ id: call.id, value, isClosed });
     } catch (cause) {
       this.#port.postMessage({ id: call.id, error: plainError(cause) });
     }

@@ -19,6 +19,8 @@ export interface Answer {
   readonly id: number;
   readonly value?: unknown;
   readonly error?: PlainError;
+  /** The frontier is closed: nothing more will be said. */
+  readonly isClosed?: boolean;
 }
 
 /** An event that somebody listens to. */

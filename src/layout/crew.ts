@@ -7,11 +7,14 @@
  * Header, words:
  *    0  magic        creator             CREW_MAGIC
  *   32  park         owner + exchange    the owner's parking word
- *   64  phase        owner               PHASE_RUNNING, PHASE_FINISHED: nothing left for now, PHASE_CLOSED: for good
+ *   64  phase        owner               PHASE_RUNNING, PHASE_FINISHED: nothing left for now, PHASE_CLOSED: for good, PHASE_GONE:
+ *                                        and nobody reads what is said any more; this one also by who has seen the owner die
  *   65  edge         owner               generation of the edge: who was not told of this one decides nothing; odd: nobody does
+ *   96  ticket       atomic add          tickets drawn so far, by those who sit down
  *
  * Seat, words:
- *    0  state        compare-exchange    SEAT_FREE, SEAT_TAKEN by a thread, SEAT_LEFT: it will not come back
+ *    0  state        compare-exchange    SEAT_FREE, a ticket (SEAT_TICKET_MIN and more): somebody is about to sit down,
+ *                                        SEAT_TAKEN by a thread, SEAT_LEFT: it will not come back
  *   32  command      owner               COMMAND_WORK, COMMAND_STOP: end what is begun and go
  *   64  park         worker + exchange   the worker's parking word
  *   96  thread       worker              its thread's id
@@ -21,7 +24,7 @@
  *  100  handling     worker              handlers at work
  *  101  refused      worker              links dropped at the edge
  *  102  full         worker              1: it waits for room in the inbound ring
- *  103  pulse        worker              waits begun at this word, by which the owner hears that it lives
+ *  103  pulse        worker              waits begun at this word beside the first, by which the owner hears that it lives
  *  104  taken        worker              one word per class: leases begun, counted round 2³²
  *  192 …             lanes outward, one per class, then the inbound ring (layout/spsc-lane.ts)
  */
@@ -30,11 +33,13 @@ export const CREW_MAGIC_WORD = 0;
 export const CREW_PARK_WORD = 32;
 export const CREW_PHASE_WORD = 64;
 export const CREW_EDGE_WORD = 65;
+export const CREW_TICKET_WORD = 96;
 export const CREW_HEADER_BYTES = 512;
 
 export const PHASE_RUNNING = 0;
 export const PHASE_FINISHED = 1;
 export const PHASE_CLOSED = 2;
+export const PHASE_GONE = 3;
 export const EDGE_OFF = 0;
 
 /** Threads that may be attached at one time. */
@@ -67,5 +72,7 @@ export const SEAT_TAKEN_WORD = 104;
 export const SEAT_FREE = 0;
 export const SEAT_TAKEN = 1;
 export const SEAT_LEFT = 2;
+export const SEAT_TICKET_MIN = 4;
+export const SEAT_TICKETS = 1073741824;
 export const COMMAND_WORK = 0;
 export const COMMAND_STOP = 1;

@@ -75,6 +75,13 @@ export function giveLock({ files }: Place, lock: Lock): void {
   if (typeof owner === "object" && owner.nonce === lock.nonce) files.remove(lock.path);
 }
 
+/** The lock as it stands now, whoever holds it; undefined: there is none to be read. */
+export function heldLock({ files, directory }: Place): Lock | undefined {
+  const path = join(directory, LOCK_NAME);
+  const owner = readOwner(files, path);
+  return typeof owner === "object" ? { path, nonce: owner.nonce } : undefined;
+}
+
 /** Who has the directory open now; undefined: nobody that lives. */
 export function lockOwner(place: Place, table: ProcessTable): ProcessFacts | undefined {
   const owner = readOwner(place.files, join(place.directory, LOCK_NAME));

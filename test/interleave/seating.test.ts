@@ -38,6 +38,12 @@ interface Play {
   readonly leavesEarly?: boolean;
   /** The owner frees the seat before it has emptied the ring. */
   readonly freesEarly?: boolean;
+  /** Threads begin a second wait once they have arrived. */
+  readonly beatsMore?: boolean;
+  /** The thread is there before its first wait has begun. */
+  readonly arrivesEarly?: boolean;
+  /** Both threads come with the same ticket. */
+  readonly areTicketsEqual?: boolean;
   /** The owner empties the ring before it has copied out what was published. */
   readonly emptiesEarly?: boolean;
 }
@@ -57,9 +63,9 @@ class Scene {
   readonly play: Play;
   readonly place = { buffer: new SharedArrayBuffer(spscBytes(2)), offset: 0 };
   readonly seat = new Int32Array(new SharedArrayBuffer(crew.SEAT_HEADER_BYTES));
-  /** Who sat down last, and whether it has counted a wait. */
+  /** Who sat down last, and whether it has begun its first wait and arrived. */
   sitting = -1;
-  hasBeaten = false;
+  hasArrived = false;
   /** Who has died with a wait that the owner can miss. */
   missed = -1;
   /** Who has published something, and of whom it was heard. */
@@ -84,11 +90,16 @@ class Scene {
       this.machine.logs[this.machine.current] += `s${state}`;
       if (state !== crew.SEAT_FREE || this.said.length === 0) return;
     }
-    if ((yield* call(api, "sitDown", seat)) !== true) return;
+    const ticket = crew.SEAT_TICKET_MIN + (play.areTicketsEqual === true ? 0 : who);
+    if ((yield* call(api, "sitDown", seat, ticket)) !== true) return;
     this.sitting = who;
-    this.hasBeaten = false;
-    yield* call(api, "beat", seat);
-    this.hasBeaten = true;
+    this.hasArrived = false;
+    if (play.arrivesEarly !== true) yield* call(api, "beat", seat, ticket);
+    if ((yield* call(api, "arrive", seat, ticket)) !== true) return;
+    this.sitting = who;
+    this.hasArrived = true;
+    if (play.arrivesEarly === true) yield* call(api, "beat", seat, crew.SEAT_TAKEN);
+    if (play.beatsMore === true) yield* call(api, "beatMore", seat);
     if (who === 0 && play.leavesEarly === true) yield* call(api, "standUp", seat);
     const lane = attachProducer(this.place);
     yield* call(api, "laneSend", lane, Uint8Array.of(who), 0, 1);
@@ -101,7 +112,10 @@ class Scene {
     yield;
     const dies = this.play.dies as number;
     const isWaiting = this.machine.waits.some(({ thread }) => thread === dies);
-    if (this.sitting === dies && this.hasBeaten && isWaiting) this.missed = dies;
+    // Who has not arrived is missed by the clock, who has by a wait that it has counted and the owner has not used up.
+    const left = (this.seat[crew.SEAT_PULSE_WORD] as number) + 1 - this.woken;
+    const isMissed = !this.hasArrived || (isWaiting && left > 0);
+    if (this.sitting === dies && isMissed) this.missed = dies;
     kill(this.machine, dies);
   }
 
@@ -109,8 +123,12 @@ class Scene {
     const { api, seat } = this;
     const state = yield* call(api, "seatState", seat);
     if (state === crew.SEAT_FREE) return;
+    if ((state as number) >= crew.SEAT_TICKET_MIN) {
+      // However slow it is: for this owner COMING_MS are over.
+      if ((yield* call(api, "giveBack", seat, state)) !== true) return;
+    }
     this.ring ??= attachConsumer(this.place);
-    if (state !== crew.SEAT_LEFT) {
+    if (state === crew.SEAT_TAKEN) {
       const pulse = yield* call(api, "listen", seat, this.woken);
       if (pulse === PULSE_LIVES) this.woken++;
       if (pulse !== PULSE_GONE) return;
@@ -144,7 +162,8 @@ class Scene {
     const { place, seat, sitting, said, heard, woken, ring } = this;
     const words = [...seat.subarray(0, 1), ...seat.subarray(96, 104)];
     const bytes = Buffer.from(place.buffer).toString("latin1");
-    return `${bytes}${words}|${sitting}${said}|${heard}|${woken}${ring?.head}${ring?.tailSeen}`;
+    const cursors = `${woken}${ring?.head}${ring?.tailSeen}`;
+    return `${bytes}${words}|${this.hasArrived}|${sitting}${said}|${heard}|${cursors}`;
   }
 
   /** Once all have ended: the owner goes on for as long as it takes. */
@@ -170,7 +189,7 @@ function run(steps: Steps, play: Play = {}): number {
     const isFirst = play.isLater !== true;
     function* own(): Thread {
       yield* scene.turn();
-      if (isFirst) yield* scene.turn();
+      if (isFirst && play.dies !== 1) yield* scene.turn();
     }
     const threads = [scene.sit(0), scene.sit(1), own()];
     if (play.dies !== undefined) threads.push(scene.die());
@@ -204,9 +223,9 @@ describe("a seat that one thread after another has, in every order of steps", ()
 
   it("is caught when two threads may get the same seat", () => {
     const exchange =
-      "Atomics.compareExchange(seat, SEAT_STATE_WORD, SEAT_FREE, SEAT_TAKEN) === SEAT_FREE";
+      "Atomics.compareExchange(seat, SEAT_STATE_WORD, SEAT_FREE, ticket) === SEAT_FREE";
     const looks =
-      "Atomics.load(seat, SEAT_STATE_WORD) === SEAT_FREE && Atomics.store(seat, SEAT_STATE_WORD, SEAT_TAKEN) === 1";
+      "Atomics.load(seat, SEAT_STATE_WORD) === SEAT_FREE && Atomics.store(seat, SEAT_STATE_WORD, ticket) === ticket";
     expect(() => run(broken(exchange, looks))).toThrow(/each word is heard once/);
   });
 
@@ -217,7 +236,7 @@ describe("a seat that one thread after another has, in every order of steps", ()
       [store, ""],
       [wait, `${store} const { value } = Atomics.waitAsync(seat, SEAT_PULSE_WORD, count + 1);`],
     ]);
-    expect(() => run(early)).toThrow(/taken for dead/);
+    expect(() => run(early, { beatsMore: true })).toThrow(/taken for dead/);
   });
 
   it("is caught when the owner reads the count after it has woken", () => {
@@ -225,11 +244,30 @@ describe("a seat that one thread after another has, in every order of steps", ()
       ["const left = pulseLeft(seat, woken);", ""],
       ["return left > 0 ?", "return pulseLeft(seat, woken) > 0 ?"],
     ]);
-    expect(() => run(late)).toThrow(/taken for dead/);
+    expect(() => run(late, { beatsMore: true })).toThrow(/taken for dead/);
   });
 
   it("is caught when waits of one that left stay at the seat", () => {
-    const stays = broken("Atomics.notify(seat, SEAT_PULSE_WORD);", "");
-    expect(() => run(stays, { dies: 1 })).toThrow(/a dead thread has its seat/);
+    const pulse = broken("Atomics.notify(seat, SEAT_PULSE_WORD);", "");
+    expect(() => run(pulse, { dies: 1, beatsMore: true })).toThrow(/a dead thread has its seat/);
+    const state = broken("Atomics.notify(seat, SEAT_STATE_WORD);", "");
+    expect(() => run(state, { dies: 1 })).toThrow(/a dead thread has its seat/);
+  });
+
+  it("is caught when a thread arrives before its first wait, or with a ticket that another has had (I1, I4)", () => {
+    expect(() => run(real, { arrivesEarly: true })).toThrow(/taken for dead/);
+    expect(() => run(real, { areTicketsEqual: true })).toThrow();
+    const blind =
+      "return Atomics.compareExchange(seat, SEAT_STATE_WORD, ticket, SEAT_TAKEN) === ticket;";
+    const stores = "return Atomics.store(seat, SEAT_STATE_WORD, SEAT_TAKEN) === SEAT_TAKEN;";
+    expect(() => run(broken(blind, stores))).toThrow();
+  });
+
+  it("is caught when nobody takes a seat back from who did not arrive", () => {
+    const back =
+      "return Atomics.compareExchange(seat, SEAT_STATE_WORD, ticket, SEAT_LEFT) === ticket;";
+    expect(() => run(broken(back, "return false;"), { dies: 0 })).toThrow(
+      /a dead thread has its seat/,
+    );
   });
 });

@@ -24,6 +24,7 @@ import {
   CREW_SEATS,
   PHASE_CLOSED,
   PHASE_FINISHED,
+  PHASE_GONE,
   PHASE_RUNNING,
   SEAT_COMMAND_WORD,
   SEAT_PARK_WORD,
@@ -221,6 +222,7 @@ export class Hub {
 
   #end(): void {
     this.#isEnded = true;
+    this.#setPhase(PHASE_GONE);
     for (const resolve of this.#finishing.splice(0)) resolve();
     this.#graves.close();
   }
@@ -287,7 +289,7 @@ export class Hub {
 
   /** Threads that have come or gone by themselves. */
   #greet(): void {
-    for (const seat of this.#seats.greet()) void this.bury(seat, LEFT);
+    for (const seat of this.#seats.greet(this.#clock.monotonic())) void this.bury(seat, LEFT);
   }
 
   /** Applies a round of results over all seats; true: there are more. */

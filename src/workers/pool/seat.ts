@@ -137,8 +137,10 @@ export class Seat {
 
   /** Whether its thread is gone without a word; asks it, where that is due (I3 of seating). Never of one of the pool. */
   isGone(nowMs: number): boolean {
+    // Waits that were woken and not begun anew; one that has died on its way to its first few has begun no more than these.
     const left = pulseLeft(this.words, this.#woken);
-    if (nowMs - this.#askedAt < PULSE_MS * 4 ** (PULSE_WAITS - left)) return false;
+    const missing = Math.min(this.#woken, PULSE_WAITS - left);
+    if (nowMs - this.#askedAt < PULSE_MS * 4 ** missing) return false;
     this.#askedAt = nowMs;
     const said = listen(this.words, this.#woken);
     if (said === PULSE_LIVES) this.#woken = (this.#woken + 1) | 0;

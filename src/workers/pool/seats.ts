@@ -2,10 +2,10 @@
  * Seats: who sits at the shared memory, as the owner's thread sees it.
  *
  *            exchange, by a thread that sits down or by the owner for one of the pool
- *   FREE ─────────────────────────────────────────────────────────────────────────▶ TAKEN ───┐ its thread died (seating.ts,
- *     ▲                                                                               │      │ or the pool heard its exit)
+ *   FREE ──▶ a ticket ────────────────────────────────────────────────────────────▶ TAKEN ───┐ its thread died (seating.ts,
+ *     ▲         └── not arrived after COMING_MS ──────────────────────────┐           │      │ or the pool heard its exit)
  *     │                                             its thread, the last that it does │      │
- *     └──────── owner, once nobody writes there: lanes and words emptied ◀─────────── LEFT ◀─┘
+ *     └──────── owner, once nobody writes there: lanes and words emptied ◀┴────────── LEFT ◀─┘
  *
  *   I1  A seat is open here from when the owner has first seen it taken until it is cleared; what its thread sends meanwhile
  *       lies in its lanes.
@@ -13,14 +13,33 @@
  */
 import { FrontierError } from "../../base/errors.ts";
 import { CREW_SEATS, SEAT_FREE, SEAT_LEFT } from "../../layout/crew.ts";
-import { resetLanes, seatWords } from "../protocol/crew.ts";
-import { emptySeat, freeSeat, seatState, sitDown } from "../protocol/seating.ts";
+import { crewWords, resetLanes, seatWords } from "../protocol/crew.ts";
+import {
+  arrive,
+  drawTicket,
+  emptySeat,
+  freeSeat,
+  giveBack,
+  isTicket,
+  seatState,
+  sitDown,
+} from "../protocol/seating.ts";
 import { Seat } from "./seat.ts";
+
+/** Who has a ticket for longer than this and is not here died on the way; the way is some microseconds. */
+const COMING_MS = 5_000;
+
+/** Who is about to sit down, and since when the owner knows. */
+interface Coming {
+  readonly ticket: number;
+  readonly sinceMs: number;
+}
 
 export class Seats {
   readonly #memory: SharedArrayBuffer;
   readonly #onOpen: (seat: Seat) => void;
   readonly #list: Array<Seat | undefined> = new Array(CREW_SEATS).fill(undefined);
+  readonly #coming = new Map<number, Coming>();
   /** Those that are open, by number; another list whenever they change. */
   #all: readonly Seat[] = [];
 
@@ -42,24 +61,30 @@ export class Seats {
   /** A seat for a thread that the pool starts. */
   reserve(): Seat {
     for (let index = 0; index < CREW_SEATS; index++) {
-      if (sitDown(seatWords(this.#memory, index))) return this.#open(index, true);
+      const words = seatWords(this.#memory, index);
+      const ticket = drawTicket(crewWords(this.#memory));
+      if (sitDown(words, ticket) && arrive(words, ticket)) return this.#open(index, true);
     }
     const expected = `at most ${CREW_SEATS} threads at one time`;
     throw new FrontierError("STATE_INVALID", `threads: no free seat (expected: ${expected})`);
   }
 
   /** Opens the seats that threads have taken by themselves; those that their threads have left, these too. */
-  greet(): Seat[] {
+  greet(nowMs: number): Seat[] {
     const left: Seat[] = [];
     for (let index = 0; index < CREW_SEATS; index++) {
-      const state = this.#stateOf(index);
+      const state = this.#await(index, nowMs);
       // Who came and left in between has said what it had to say.
-      const seat =
-        this.#list[index] ?? (state === SEAT_FREE ? undefined : this.#open(index, false));
+      const seat = this.#list[index] ?? (isAbsent(state) ? undefined : this.#open(index, false));
       // The pool clears the seats of its own threads, once they are gone.
       if (seat?.isOwn === false && state === SEAT_LEFT) left.push(seat);
     }
     return left;
+  }
+
+  /** Whether somebody is about to sit down. */
+  get isAwaiting(): boolean {
+    return this.#coming.size > 0;
   }
 
   /** Whether threads have sat down, or left, of which nothing is known here. */
@@ -67,8 +92,8 @@ export class Seats {
     for (let index = 0; index < CREW_SEATS; index++) {
       const state = this.#stateOf(index);
       const seat = this.#list[index];
-      if (seat === undefined ? state !== SEAT_FREE : !seat.isOwn && state === SEAT_LEFT)
-        return true;
+      if (seat === undefined ? !isAbsent(state) : !seat.isOwn && state === SEAT_LEFT) return true;
+      if (isTicket(state) && this.#coming.get(index)?.ticket !== state) return true;
     }
     return false;
   }
@@ -79,6 +104,19 @@ export class Seats {
     emptySeat(words);
     resetLanes(this.#memory, index);
     freeSeat(words); // I2
+  }
+
+  /** The state of a seat; one whose ticket is too old is taken from who has that. */
+  #await(index: number, nowMs: number): number {
+    const state = this.#stateOf(index);
+    if (!isTicket(state)) {
+      if (this.#coming.size > 0) this.#coming.delete(index);
+      return state;
+    }
+    const coming = this.#coming.get(index);
+    if (coming?.ticket !== state) this.#coming.set(index, { ticket: state, sinceMs: nowMs });
+    else if (nowMs - coming.sinceMs > COMING_MS) giveBack(seatWords(this.#memory, index), state);
+    return this.#stateOf(index);
   }
 
   #stateOf(index: number): number {
@@ -96,4 +134,9 @@ export class Seats {
     this.#list[index] = seat;
     this.#all = this.#list.filter((one) => one !== undefined);
   }
+}
+
+/** Whether nobody is there: yet, or at all. */
+function isAbsent(state: number): boolean {
+  return state === SEAT_FREE || isTicket(state);
 }

@@ -5,6 +5,7 @@
  *
  *   leases are out                        every SWEEP_MS
  *   else, threads of one's own sit here   every IDLE_MS; the process does not live on for it
+ *   or are about to
  *   else                                  not at all
  */
 import { after, type Clock } from "../../base/clock.ts";
@@ -44,10 +45,10 @@ export class Sweep {
 
   /** Sees to it that there is a sweep to come, as often as there is reason to. */
   arm(inMs = SWEEP_MS): void {
-    const { all } = this.#parts.seats;
+    const { all, isAwaiting } = this.#parts.seats;
     const isIdle = !all.some(({ isOut }) => isOut);
     if (this.#cancel !== undefined && (isIdle || !this.#isIdle)) return;
-    if (isIdle && all.every(({ isOwn }) => isOwn)) return;
+    if (isIdle && !isAwaiting && all.every(({ isOwn }) => isOwn)) return;
     this.#cancel?.();
     this.#isIdle = isIdle;
     this.#cancel = after(

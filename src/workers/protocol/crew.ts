@@ -4,19 +4,25 @@
  */
 import { assert } from "../../base/assert.ts";
 import {
+  CREW_EDGE_WORD,
   CREW_FILTER_OFFSET,
   CREW_HEADER_BYTES,
   CREW_MAGIC,
   CREW_MAGIC_WORD,
+  CREW_PHASE_WORD,
   CREW_SEATS,
+  EDGE_OFF,
   INBOUND_SLOTS,
   LANE_CLASSES,
   LANE_SLOTS,
+  PHASE_GONE,
   SEAT_BYTES,
   SEAT_HEADER_BYTES,
   SEAT_INBOUND_OFFSET,
   SEAT_LANE_BYTES,
+  SEAT_PARK_WORD,
 } from "../../layout/crew.ts";
+import { unpark } from "../../memory/parking.ts";
 import { createSeenFilter, filterBytes } from "../../structures/seen-filter.ts";
 import { createSpscLane, type LanePlace } from "../../structures/spsc-lane.ts";
 import type { NormalPolicy } from "../../url/policy.ts";
@@ -81,6 +87,14 @@ export function resetLanes(memory: SharedArrayBuffer, seat: number): void {
     createSpscLane(lanePlace(memory, seat, each), LANE_SLOTS);
   }
   createSpscLane(inboundPlace(memory, seat), INBOUND_SLOTS);
+}
+
+/** Tells all who sit here that the owner has died: nobody decides, and nobody reads what they say. By who has seen it die. */
+export function orphanCrew({ memory }: Pick<CrewHandle, "memory">): void {
+  const words = crewWords(memory);
+  Atomics.store(words, CREW_EDGE_WORD, EDGE_OFF);
+  Atomics.store(words, CREW_PHASE_WORD, PHASE_GONE); // pairs with the loads in Desk
+  for (let seat = 0; seat < CREW_SEATS; seat++) unpark(seatWords(memory, seat), SEAT_PARK_WORD);
 }
 
 function seatOffset(seat: number): number {

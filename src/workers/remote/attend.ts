@@ -82,7 +82,7 @@ class Attendant {
     this.#module = module;
     this.#default = exported(module, "default");
     this.#desk = new Desk(task.handle, task.seat, threadId);
-    this.#desk.onCancel = (id) => this.#drop(id, "deadline");
+    this.#desk.inbox.onCancel = (id) => this.#drop(id, "deadline");
     this.#waiting = createWaiting(this.#desk.seat, SEAT_PARK_WORD, () => this.#pump());
   }
 
@@ -98,7 +98,7 @@ class Attendant {
     this.#isPumping = true;
     const desk = this.#desk;
     desk.flush();
-    desk.pull();
+    desk.inbox.pull();
     const isWorn = this.#isWorn;
     const isLeaving = desk.isStopped || isWorn;
     while (!isLeaving && this.#mayBegin()) {
@@ -110,8 +110,8 @@ class Attendant {
     }
     this.#isPumping = false;
     desk.flush();
-    desk.tellTaken();
-    if (isLeaving && this.#active.size === 0 && desk.sender.kept.length === 0) this.#leave(isWorn);
+    desk.inbox.tellTaken();
+    if (isLeaving && this.#active.size === 0 && !desk.holdsWords) this.#leave(isWorn);
     else if (this.#burst > 0) this.#turn();
     else this.#wait();
   }
@@ -157,9 +157,9 @@ class Attendant {
   #wait(): void {
     const desk = this.#desk;
     const hasWork = (): boolean => {
-      if (desk.hasMail() || (desk.isStopped && this.#active.size === 0)) return true;
+      if (desk.inbox.hasMail() || (desk.isStopped && this.#active.size === 0)) return true;
       // The last flush may have found the room that the leases at hand were waiting for.
-      if (desk.hasLease() && this.#mayBegin() && !desk.isStopped) return true;
+      if (desk.inbox.hasLease() && this.#mayBegin() && !desk.isStopped) return true;
       return desk.sender.kept.length > 0 && desk.hasRoom();
     };
     if (this.#active.size === 0 && !this.#waiting.isUnderWay) {
@@ -284,7 +284,8 @@ class Attendant {
     this.#resolve = undefined;
     endWaiting(this.#waiting);
     this.#desk.leave();
-    resolve?.(isWorn);
+    // What handlers have left to the end of this turn is said before the thread may be ended.
+    setImmediate(() => resolve?.(isWorn));
   }
 }
 

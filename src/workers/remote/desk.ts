@@ -1,71 +1,44 @@
 /**
- * Desk: a worker thread's seat at the crew's memory. Leases come out of the lanes, best class first; results go into the
- * inbound ring and become visible once per batch.
+ * Desk: a worker thread's seat at the crew's memory. Leases come out of the lanes (inbox.ts); results go into the inbound ring
+ * and become visible once per batch.
  *
- *   lanes 0 … 3 ─▶ pull: blocks are copied out ─▶ next(): one lease begins, `taken` is stored ─▶ handler
  *   done, retry … ─▶ sender ─▶ flush: publish, unpark the owner
  *
- *   I1  `taken` of a class counts the leases begun, in the order of that lane, and is stored before the lease is seen:
- *       when this thread dies, the owner knows which had begun.
- *   I2  A lease is settled once; what comes after is dropped here.
- *   I3  A lease that ran out before it began never begins: it counts as taken, and as nothing else. What is remembered of
- *       such leases is of those laid out and not begun, no more than a window of them.
+ *   I1  A lease is settled once; what comes after is dropped here.
+ *   I2  Who has left the seat writes nothing there any more: it is others'.
  */
-import { FrontierError, misuse } from "../../base/errors.ts";
+import { misuse } from "../../base/errors.ts";
 import {
   COMMAND_STOP,
   CREW_PARK_WORD,
   CREW_PHASE_WORD,
-  CREW_SEATS,
-  LANE_CLASSES,
   PHASE_CLOSED,
+  PHASE_GONE,
   PHASE_RUNNING,
-  SEAT_CALLED_WORD,
   SEAT_COMMAND_WORD,
   SEAT_REFUSED_WORD,
   SEAT_THREAD_WORD,
 } from "../../layout/crew.ts";
 import {
-  MESSAGE_CANCEL,
   MESSAGE_DONE,
-  MESSAGE_EDGE,
   MESSAGE_EXTEND,
   MESSAGE_FAIL,
-  MESSAGE_LEASES,
   MESSAGE_PUSH,
   MESSAGE_REDIRECT,
   MESSAGE_RELEASE,
   MESSAGE_RETRY,
-  MESSAGE_RULE,
 } from "../../layout/message.ts";
 import { unpark } from "../../memory/parking.ts";
-import {
-  attachConsumer,
-  attachProducer,
-  type LaneConsumer,
-  laneDrop,
-  laneFree,
-  laneIsEmpty,
-  laneNext,
-  laneUsed,
-} from "../../structures/spsc-lane.ts";
-import { begunOf, countBegun, sayFull } from "../protocol/credit.ts";
-import { type CrewHandle, inboundPlace, lanePlace, openCrew, seatWords } from "../protocol/crew.ts";
-import { type EdgeFacts, edgeGeneration, readEdge, unpackEdge } from "../protocol/edge-message.ts";
-import {
-  type CancelFields,
-  type LeaseBlock,
-  nextId,
-  openBlock,
-  readCancel,
-  readLease,
-  skipLease,
-} from "../protocol/lease-message.ts";
+import { attachProducer, laneUsed } from "../../structures/spsc-lane.ts";
+import { sayFull } from "../protocol/credit.ts";
+import { type CrewHandle, inboundPlace, openCrew, seatWords } from "../protocol/crew.ts";
+import { type EdgeFacts, unpackEdge } from "../protocol/edge-message.ts";
 import { pack } from "../protocol/pack.ts";
 import { NOTHING_DROPPED, writeResult } from "../protocol/result-message.ts";
-import { sitDown, standUp } from "../protocol/seating.ts";
+import { standUp } from "../protocol/seating.ts";
 import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
 import { createEdge, type Edge, type Page, siftLinks, takeFacts } from "./edge.ts";
+import { Inbox } from "./inbox.ts";
 import { createPrinter, type Printer } from "./printer.ts";
 import {
   type PushAnswer,
@@ -89,18 +62,11 @@ export class Desk implements RemoteDesk {
   readonly crew: Int32Array;
   readonly seat: Int32Array;
   readonly sender: Sender;
-  /** Told of a lease that has run out. */
-  onCancel: ((id: number) => void) | undefined;
+  readonly inbox: Inbox;
   /** Once the owner has said what may be decided here. */
   #edge: Edge | undefined;
   readonly #printer: Printer;
-  readonly #lanes: LaneConsumer[] = [];
-  readonly #blocks: LeaseBlock[][] = [];
-  readonly #rules: string[] = [];
-  /** Leases that ran out before they began. */
-  readonly #cancelled = new Set<number>();
-  /** Leases were taken since the owner was told of it. */
-  #hasTaken = false;
+  readonly #make = (): WorkerLease => new WorkerLease(this);
   #serial = 0;
   #isFlushing = false;
   #isClosed = false;
@@ -111,10 +77,7 @@ export class Desk implements RemoteDesk {
     this.seat = seatWords(handle.memory, seat);
     this.seat[SEAT_THREAD_WORD] = threadId + 1; // 0: nobody yet
     this.sender = createSender(attachProducer(inboundPlace(handle.memory, seat)));
-    for (let each = 0; each < LANE_CLASSES; each++) {
-      this.#lanes.push(attachConsumer(lanePlace(handle.memory, seat, each)));
-      this.#blocks.push([]);
-    }
+    this.inbox = new Inbox(handle, seat, (generation, facts) => this.#hear(generation, facts));
     this.#printer = createPrinter(handle);
     if (handle.edge !== undefined)
       this.#hear(handle.edge.generation, unpackEdge(handle.edge.packed));
@@ -132,61 +95,22 @@ export class Desk implements RemoteDesk {
 
   /** The frontier is closed: nothing that is pushed from now on will be seen. */
   get #isEnded(): boolean {
-    return Atomics.load(this.crew, CREW_PHASE_WORD) === PHASE_CLOSED; // pairs with close
+    return Atomics.load(this.crew, CREW_PHASE_WORD) >= PHASE_CLOSED; // pairs with close
+  }
+
+  /** Whether something said is still here for want of room, and somebody may read it yet. */
+  get holdsWords(): boolean {
+    if (this.sender.kept.length === 0) return false;
+    return Atomics.load(this.crew, CREW_PHASE_WORD) !== PHASE_GONE;
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Whether the lanes hold anything not looked at yet. */
-  hasMail(): boolean {
-    for (const lane of this.#lanes) if (!laneIsEmpty(lane)) return true;
-    return false;
-  }
-
-  /** Whether leases were pulled that have not begun. */
-  hasLease(): boolean {
-    for (const blocks of this.#blocks) if (blocks.length > 0) return true;
-    return false;
-  }
-
-  /** Leases that ran out before they began, and are still here or to come. */
-  get cancelledCount(): number {
-    return this.#cancelled.size;
-  }
-
-  /** Copies what has come out of the lanes, so that notices are heard while no lease can begin. */
-  pull(): void {
-    let isFreed = false;
-    for (let each = 0; each < LANE_CLASSES; each++) {
-      const lane = this.#lanes[each] as LaneConsumer;
-      while (laneNext(lane)) {
-        this.#read(each, lane);
-        laneDrop(lane);
-      }
-      if (laneFree(lane)) isFreed = true;
-    }
-    if (isFreed) unpark(this.crew, CREW_PARK_WORD);
-  }
-
   /** The best lease here; it has begun. */
   next(): WorkerLease | undefined {
-    for (let each = 0; each < LANE_CLASSES; each++) {
-      if (this.#cancelled.size > 0) this.#skipCancelled(each);
-      const blocks = this.#blocks[each] as LeaseBlock[];
-      const block = blocks[0];
-      if (block === undefined) continue;
-      const { seat } = this;
-      countBegun(seat, each); // I1
-      this.#hasTaken = true;
-      seat[SEAT_CALLED_WORD] = (seat[SEAT_CALLED_WORD] as number) + 1;
-      const lease = new WorkerLease(this);
-      readLease(block, lease);
-      if (block.next === block.count) blocks.shift();
-      return lease;
-    }
-    return undefined;
+    return this.inbox.next(this.#make);
   }
 
   /** Links of a page: sifted now, admitted with its done. */
@@ -202,7 +126,7 @@ export class Desk implements RemoteDesk {
     isClosing: boolean,
   ): PushAnswer | PushAnswer[] {
     if (this.#isClosed || isClosing || this.#isEnded) return answerAll(given, "rejected");
-    if (this.hasMail()) this.pull(); // who only pushes hears of the rules here
+    if (this.inbox.hasMail()) this.inbox.pull(); // who only pushes hears of the rules here
     this.flush();
     if (this.sender.kept.length > 0) return answerAll(given, "full");
     const page = this.#page(0, undefined);
@@ -262,7 +186,7 @@ export class Desk implements RemoteDesk {
   }
 
   ruleName(number: number): string {
-    return this.#rules[number] ?? "";
+    return this.inbox.ruleName(number);
   }
 
   fingerprint(lease: WorkerLease): string {
@@ -271,15 +195,9 @@ export class Desk implements RemoteDesk {
 
   /** Makes everything said so far visible to the owner. */
   flush(): void {
+    if (this.#isClosed) return; // I2
     if (flushSender(this.sender)) unpark(this.crew, CREW_PARK_WORD);
     sayFull(this.seat, this.sender.kept.length > 0);
-  }
-
-  /** Where leases were taken since, there is room for more. */
-  tellTaken(): void {
-    if (!this.#hasTaken) return;
-    this.#hasTaken = false;
-    unpark(this.crew, CREW_PARK_WORD);
   }
 
   /** Whether a full ring has room again. */
@@ -294,40 +212,6 @@ export class Desk implements RemoteDesk {
     this.#isClosed = true;
     standUp(this.seat);
     unpark(this.crew, CREW_PARK_WORD);
-  }
-
-  #read(priorityClass: number, lane: LaneConsumer): void {
-    const { source, start, size } = lane;
-    const kind = source.readInt32LE(start);
-    if (kind === MESSAGE_LEASES) {
-      const copy = Buffer.from(source.subarray(start, start + size));
-      (this.#blocks[priorityClass] as LeaseBlock[]).push(openBlock(copy, 0));
-    } else if (kind === MESSAGE_RULE) {
-      this.#rules[source.readInt32LE(start + 4)] = source.utf8Slice(start + 8, start + size);
-    } else if (kind === MESSAGE_CANCEL) {
-      this.#cancel(readCancel(source, start));
-    } else if (kind === MESSAGE_EDGE) {
-      this.#hear(edgeGeneration(source, start), readEdge(source, start, size));
-    }
-  }
-
-  /** Its block may be still to come: a lane is read by itself. */
-  #cancel({ id, priorityClass, order }: CancelFields): void {
-    const hasBegun = ((begunOf(this.seat, priorityClass) - order) | 0) > 0;
-    if (hasBegun) this.onCancel?.(id);
-    else this.#cancelled.add(id);
-  }
-
-  /** Goes past leases at the head of a class that have run out (I3). */
-  #skipCancelled(priorityClass: number): void {
-    const blocks = this.#blocks[priorityClass] as LeaseBlock[];
-    for (let block = blocks[0]; block !== undefined; block = blocks[0]) {
-      if (!this.#cancelled.delete(nextId(block))) return;
-      countBegun(this.seat, priorityClass);
-      this.#hasTaken = true;
-      skipLease(block);
-      if (block.next === block.count) blocks.shift();
-    }
   }
 
   #hear(generation: number, facts: EdgeFacts): void {
@@ -376,6 +260,7 @@ export class Desk implements RemoteDesk {
   }
 
   #send(kind: number, id: number, page: Found | undefined, extras: object | unknown): void {
+    if (this.#isClosed) return; // I2
     const requests = page?.requests;
     const all = requests === undefined ? extras : { ...(extras as object | undefined), requests };
     const packed = all === undefined ? undefined : pack(all);
@@ -393,16 +278,6 @@ export class Desk implements RemoteDesk {
       this.flush();
     });
   }
-}
-
-/** A free seat for this thread, by compare-exchange: two threads never get the same. */
-export function takeSeat(handle: CrewHandle): number {
-  openCrew(handle);
-  for (let seat = 0; seat < CREW_SEATS; seat++) {
-    if (sitDown(seatWords(handle.memory, seat))) return seat;
-  }
-  const expected = `at most ${CREW_SEATS} threads attached at one time`;
-  throw new FrontierError("STATE_INVALID", `attach: no free seat (expected: ${expected})`);
 }
 
 function areStrings(list: readonly RequestLike[]): list is string[] {

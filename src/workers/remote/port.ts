@@ -7,9 +7,10 @@ import { after } from "../../base/clock.ts";
 import { misuse } from "../../base/errors.ts";
 import { SEAT_PARK_WORD } from "../../layout/crew.ts";
 import { type CrewHandle, seatWords } from "../protocol/crew.ts";
-import { beat, PULSE_WAITS, standUp } from "../protocol/seating.ts";
+import { beatMore, PULSE_WAITS, standUp } from "../protocol/seating.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
-import { Desk, takeSeat } from "./desk.ts";
+import { Desk } from "./desk.ts";
+import { type Sitting, takeSeat } from "./sit.ts";
 import type { PushAnswer, RequestLike, WorkerLease } from "./worker-lease.ts";
 
 interface Waiter {
@@ -27,11 +28,11 @@ export function attach(handle: CrewHandle): WorkerPort {
   if (typeof handle !== "object" || handle === null || !("memory" in handle)) {
     throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() gave");
   }
-  const seat = takeSeat(handle);
+  const sitting = takeSeat(handle);
   try {
-    return new WorkerPort(handle, seat);
+    return new WorkerPort(handle, sitting);
   } catch (cause) {
-    standUp(seatWords(handle.memory, seat));
+    standUp(seatWords(handle.memory, sitting.seat));
     throw cause;
   }
 }
@@ -46,9 +47,10 @@ export class WorkerPort {
   readonly #hold = new MessageChannel().port1;
 
   /** @internal */
-  constructor(handle: CrewHandle, seat: number) {
+  constructor(handle: CrewHandle, { seat, asked }: Sitting) {
     const words = seatWords(handle.memory, seat);
-    for (let wait = 0; wait < PULSE_WAITS; wait++) this.#beat(words);
+    this.#beat(words, asked);
+    for (let wait = 1; wait < PULSE_WAITS; wait++) this.#beat(words, beatMore(words));
     this.#desk = new Desk(handle, seat, threadId);
     this.#waiting = createWaiting(this.#desk.seat, SEAT_PARK_WORD, () => this.#wake());
     this.#hold.on("message", () => undefined);
@@ -63,14 +65,14 @@ export class WorkerPort {
     }
     const leases: WorkerLease[] = [];
     if (this.#desk.isClosed || this.#isClosing) return leases;
-    this.#desk.pull();
+    this.#desk.inbox.pull();
     while (leases.length < max) {
       const lease = this.#desk.next();
       if (lease === undefined) break;
       leases.push(lease);
     }
     this.#desk.flush();
-    this.#desk.tellTaken();
+    this.#desk.inbox.tellTaken();
     return leases;
   }
 
@@ -138,14 +140,14 @@ export class WorkerPort {
   }
 
   /** The owner hears by this that the thread lives, for as long as it sits here. */
-  #beat(words: Int32Array): void {
-    void beat(words).then(() => {
-      if (!this.#desk.isClosed) this.#beat(words);
+  #beat(words: Int32Array, asked: Promise<unknown>): void {
+    void asked.then(() => {
+      if (!this.#desk.isClosed) this.#beat(words, beatMore(words));
     });
   }
 
   #leaveIfEmpty(): boolean {
-    if (!this.#isClosing || this.#desk.sender.kept.length > 0) return false;
+    if (!this.#isClosing || this.#desk.holdsWords) return false;
     endWaiting(this.#waiting);
     this.#desk.leave();
     this.#hold.close();
@@ -172,7 +174,7 @@ export class WorkerPort {
   #rest(): void {
     const desk = this.#desk;
     waitFor(this.#waiting, () => {
-      if (this.#waiters.length > 0 && (desk.hasMail() || desk.isOver)) return true;
+      if (this.#waiters.length > 0 && (desk.inbox.hasMail() || desk.isOver)) return true;
       return desk.sender.kept.length > 0 && desk.hasRoom();
     });
   }

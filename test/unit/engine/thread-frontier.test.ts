@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { openFrontier } from "../../../src/engine/open.ts";
-import { openFrontierThread, type ThreadFrontier } from "../../../src/engine/thread-frontier.ts";
+import { openFrontierThread } from "../../../src/engine/open-thread.ts";
+import type { ThreadFrontier } from "../../../src/engine/thread-frontier.ts";
 import type { Frontier, FrontierOptions, RequestLike } from "../../../src/engine/types.ts";
 
 const opened: ThreadFrontier[] = [];

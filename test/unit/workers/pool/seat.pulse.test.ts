@@ -1,8 +1,16 @@
 /** How the owner asks a thread of one's own whether it lives: seldom where it has no time to answer, and never in error. */
 import { describe, expect, it } from "vitest";
+import { SEAT_TICKET_MIN } from "../../../../src/layout/crew.ts";
 import { Seat } from "../../../../src/workers/pool/seat.ts";
 import { createCrewMemory, seatWords } from "../../../../src/workers/protocol/crew.ts";
-import { beat, emptySeat, PULSE_WAITS } from "../../../../src/workers/protocol/seating.ts";
+import {
+  arrive,
+  beat,
+  beatMore,
+  emptySeat,
+  PULSE_WAITS,
+  sitDown,
+} from "../../../../src/workers/protocol/seating.ts";
 import { until } from "../../../support/pool.ts";
 
 /** A seat whose thread is this one: it waits again when it gets to it. */
@@ -11,13 +19,16 @@ function alive() {
   const seat = new Seat(memory, 0, false);
   const words = seatWords(memory, 0);
   let heard = 0;
-  const beatOn = (): void => {
-    void beat(words).then(() => {
+  const beatOn = (asked: Promise<unknown>): void => {
+    void asked.then(() => {
       heard++;
-      beatOn();
+      beatOn(beatMore(words));
     });
   };
-  for (let wait = 0; wait < PULSE_WAITS; wait++) beatOn();
+  sitDown(words, SEAT_TICKET_MIN);
+  beatOn(beat(words, SEAT_TICKET_MIN));
+  arrive(words, SEAT_TICKET_MIN);
+  for (let wait = 1; wait < PULSE_WAITS; wait++) beatOn(beatMore(words));
   return { seat, words, heard: () => heard };
 }
 

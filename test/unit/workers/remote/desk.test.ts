@@ -29,7 +29,7 @@ function sides() {
       seat.add(lease, { isPlain: true, needsPrint: false });
     }
     seat.flush();
-    desk.pull();
+    desk.inbox.pull();
   };
   const begin = (): number | undefined => desk.next()?.priority;
   return { seat, desk, lay, layUrl, begin };
@@ -85,12 +85,14 @@ describe("a worker's desk", () => {
     lay(1, 1, 1);
     for (const entry of seat.entries.values()) seat.cancel(entry, 0);
     seat.flush();
-    desk.pull();
+    desk.inbox.pull();
     parkBegin(desk.crew, CREW_PARK_WORD);
     expect(begin()).toBeUndefined();
-    desk.tellTaken();
+    desk.inbox.tellTaken();
     expect(Atomics.load(desk.crew, CREW_PARK_WORD)).toBe(PARK_AWAKE);
-    expect([seat.untaken, desk.seat[SEAT_CALLED_WORD], desk.cancelledCount]).toEqual([0, 0, 0]);
+    expect([seat.untaken, desk.seat[SEAT_CALLED_WORD], desk.inbox.cancelledCount]).toEqual([
+      0, 0, 0,
+    ]);
   });
 
   it("knows of each lease that runs out whether it had begun, whatever overtakes what (I3)", () => {
@@ -100,7 +102,7 @@ describe("a worker's desk", () => {
       const begun = new Set<number>();
       const told = new Set<number>();
       const ended = { begun: new Set<number>(), waiting: new Set<number>() };
-      desk.onCancel = (id) => told.add(id);
+      desk.inbox.onCancel = (id) => told.add(id);
       const beginOne = (): void => {
         const { id } = desk.next() ?? { id: 0 };
         if (id === 0) return;
@@ -121,18 +123,18 @@ describe("a worker's desk", () => {
           seat.cancel(entry, 0);
         }
         seat.flush();
-        if (random.below(2) === 0) desk.pull();
+        if (random.below(2) === 0) desk.inbox.pull();
         // No more than is laid out and not begun.
-        expect(desk.cancelledCount).toBeLessThanOrEqual(laid - begun.size);
+        expect(desk.inbox.cancelledCount).toBeLessThanOrEqual(laid - begun.size);
       }
       for (let idle = 0; idle < 200; idle++) {
         seat.flush();
-        desk.pull();
+        desk.inbox.pull();
         beginOne();
       }
       expect(told).toEqual(ended.begun);
       expect(begun.size).toBe(laid - ended.waiting.size);
-      expect([desk.cancelledCount, seat.untaken]).toEqual([0, 0]);
+      expect([desk.inbox.cancelledCount, seat.untaken]).toEqual([0, 0]);
       expect(desk.seat[SEAT_CALLED_WORD]).toBe(begun.size);
     }
   });

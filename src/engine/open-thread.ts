@@ -1,0 +1,116 @@
+/**
+ * Opens a frontier on a thread of its own, and clears up after that thread when it dies before it was closed.
+ *
+ *   open ─▶ thread ─ first answer ─▶ ThreadFrontier                    close ─▶ the thread ends by itself
+ *                                         └ the thread dies (an error nobody caught, out of memory)
+ *                                              ├ every call under way and to come: FRONTIER_CLOSED, with the cause
+ *                                              ├ threads at its shared memory: told that nobody reads what they say
+ *                                              └ its directory's lock: given back, since this process lives on
+ *
+ *   I1  Only the lock that stood there when the thread had opened is given back: whoever has the directory since has another.
+ */
+import { once } from "node:events";
+import { MessageChannel, Worker } from "node:worker_threads";
+import { FrontierError, misuse } from "../base/errors.ts";
+import { nodeFiles } from "../persistence/files.ts";
+import { giveLock, heldLock } from "../persistence/lock.ts";
+import { frontierDirectory } from "../persistence/place.ts";
+import { orphanCrew } from "../workers/protocol/crew.ts";
+import { type Listener, ThreadFrontier, type ThreadParts } from "./thread-frontier.ts";
+import { Line } from "./thread-line.ts";
+import { type Answer, errorOf, type PlainError } from "./thread-protocol.ts";
+import type { FrontierFault, FrontierHandle, FrontierOptions } from "./types.ts";
+
+const FILE = new URL("../../dist/engine/thread-owner.js", import.meta.url);
+
+/**
+ * Opens a frontier on a thread of its own: the options and methods of `openFrontier`, with promises. For programs whose event
+ * loop must not be held at all, or whose own thread is busy. OPTION_INVALID where an option has a function in it.
+ *
+ * Should that thread die, every call rejects with FRONTIER_CLOSED (`details.cause`: of what), `status` tells `stopped` with
+ * reason `died`, and the directory can be opened again at once: what was durable is there.
+ * @example
+ * const frontier = await openFrontierThread();
+ * await frontier.pushMany(["https://example.org/"]);
+ * for (const lease of await frontier.pollMany(10)) await lease.done();
+ * await frontier.close();
+ */
+export async function openFrontierThread(options: FrontierOptions = {}): Promise<ThreadFrontier> {
+  const { port1, port2 } = new MessageChannel();
+  let worker: Worker;
+  try {
+    const workerData = { outrider: "owner", port: port2, options };
+    worker = new Worker(FILE, { workerData, transferList: [port2] });
+  } catch (cause) {
+    port1.close();
+    const expected = "plain data: functions stay on their thread";
+    throw misuse("OPTION_INVALID", "options", String(cause), expected);
+  }
+  let failure: unknown;
+  worker.on("error", (cause) => {
+    failure = cause;
+  });
+  const died = new Promise<undefined>((resolve) => worker.once("exit", () => resolve(undefined)));
+  const opened = await Promise.race([once(port1, "message"), died.then(() => [undefined])]);
+  const { value, error } = (opened[0] as Answer | undefined) ?? { error: undefined };
+  if (error !== undefined || value === undefined) {
+    port1.close();
+    await worker.terminate();
+    throw error === undefined ? ownerDied(failure) : errorOf(error);
+  }
+  const { name } = value as { name: string };
+  const listeners: ThreadParts["listeners"] = new Map();
+  const handles: FrontierHandle[] = [];
+  const line = new Line(port1, ({ event, payload }) => {
+    tell(listeners, event, event === "error" ? faultOf(payload) : payload);
+  });
+  const giveUp = lockOf(options, name);
+  void died.then(() => {
+    line.isBereft = !line.isClosed;
+    if (line.isBereft) {
+      giveUp();
+      for (const handle of handles) orphanCrew(handle);
+    }
+    line.end(line.isBereft ? ownerDied(failure) : closed());
+    if (line.isBereft)
+      tell(listeners, "status", { from: "running", to: "stopped", reason: "died" });
+  });
+  worker.unref();
+  return new ThreadFrontier(name, { line, worker, listeners, handles });
+}
+
+/** Gives the lock back that stands in the directory now (I1). */
+function lockOf({ directory, readOnly }: FrontierOptions, name: string): () => void {
+  if (directory === undefined || readOnly === true) return () => undefined;
+  const place = { files: nodeFiles, directory: frontierDirectory(directory, name) };
+  const lock = heldLock(place);
+  return () => {
+    try {
+      if (lock !== undefined) giveLock(place, lock);
+    } catch {
+      // The disk is gone too: whoever opens the directory next is told by whom it is held.
+    }
+  };
+}
+
+function tell(listeners: ThreadParts["listeners"], event: string, payload: unknown): void {
+  for (const listener of [...(listeners.get(event) ?? [])] as Listener[])
+    listener(payload as never);
+}
+
+function faultOf(payload: unknown): FrontierFault {
+  const fault = payload as FrontierFault;
+  return { ...fault, cause: errorOf(fault.cause as PlainError) };
+}
+
+function ownerDied(cause: unknown): FrontierError {
+  const why = cause instanceof Error ? cause.message : String(cause ?? "it was ended");
+  const expected = "to be closed first; open it again to go on";
+  const text = `frontier: its thread has died: ${why} (expected: ${expected})`;
+  return new FrontierError("FRONTIER_CLOSED", text, { cause });
+}
+
+function closed(): FrontierError {
+  const expected = "an open frontier; open it again to go on";
+  return new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
+}
