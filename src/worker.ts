@@ -9,6 +9,7 @@ export type {
   WorkerLease,
   WorkerOutcome,
   WorkerRedirect,
+  WorkerRequest,
   WorkerResult,
   WorkerRetry,
 } from "./workers/remote/worker-lease.ts";

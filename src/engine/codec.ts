@@ -3,8 +3,8 @@
  *
  *   extras = { m?: method, b?: body, h?: headers, n?: handler, k?: own key, d?: data, r?: redirects behind it }
  *
- * Only what is given is written; data comes back equal or the request is refused as unserializable, so the codec
- * looks at every value before it packs: functions, symbols, promises, maps and cycles never come back as something else.
+ * Only what is given is written; data comes back equal or the request is refused as unserializable: whoever packs
+ * has looked at every value before (base/serializable.ts).
  */
 import { Packr } from "msgpackr";
 
@@ -28,12 +28,6 @@ const packr = new Packr({
   int64AsType: "bigint",
 });
 
-/** Deepest nesting that is packed: msgpackr recurses, and hostile data must not overflow the stack. */
-const DEPTH_MAX = 200;
-
-/** Most values in one `data`: a small graph of shared objects can stand for 2¹⁰⁰ of them. */
-const VALUES_MAX = 2 ** 21;
-
 export function packExtras(extras: Extras): Uint8Array {
   return packr.pack(extras);
 }
@@ -45,51 +39,4 @@ export function addExtras(packed: Uint8Array | undefined, more: Extras): Uint8Ar
 
 export function unpackExtras(bytes: Uint8Array): Extras {
   return packr.unpack(bytes) as Extras;
-}
-
-/**
- * Whether msgpack brings a value back equal. A value that throws when looked at, or that holds more
- * than VALUES_MAX others (one object named twice counts twice, as it would be packed), is not.
- */
-export function isSerializable(value: unknown): boolean {
-  try {
-    return isPackable(value, 0, { left: VALUES_MAX });
-  } catch {
-    return false;
-  }
-}
-
-function isPackable(value: unknown, depth: number, budget: { left: number }): boolean {
-  if (--budget.left < 0) return false;
-  switch (typeof value) {
-    case "string":
-      return value.isWellFormed();
-    case "number":
-    case "boolean":
-    case "undefined":
-      return true;
-    case "bigint":
-      return value >= -(2n ** 63n) && value < 2n ** 63n;
-    case "object":
-      return value === null || isPackableObject(value, depth + 1, budget);
-    default:
-      return false;
-  }
-}
-
-function isPackableObject(value: object, depth: number, budget: { left: number }): boolean {
-  if (depth > DEPTH_MAX || Object.getOwnPropertySymbols(value).length > 0) return false;
-  if (value instanceof Date || value instanceof Uint8Array) return true;
-  const isInside = (one: unknown): boolean => isPackable(one, depth, budget);
-  // A hole would come back as undefined, and so would anything that is no index be lost.
-  if (Array.isArray(value)) {
-    const names = Object.keys(value).length;
-    return names === value.length && value.every(isInside);
-  }
-  if (value instanceof Set) return [...value].every(isInside);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
-  // msgpackr renames this one key on reading, for safety.
-  if (Object.hasOwn(value, "__proto__")) return false;
-  return Object.entries(value).every(([key, one]) => key.isWellFormed() && isInside(one));
 }

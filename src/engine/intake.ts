@@ -36,7 +36,8 @@ import {
 } from "../url/rows.ts";
 import { misuse } from "../base/errors.ts";
 import { readFields } from "./arguments.ts";
-import { addExtras, isSerializable, unpackExtras } from "./codec.ts";
+import { isSerializable } from "../base/serializable.ts";
+import { addExtras, unpackExtras } from "./codec.ts";
 import type { EventHub } from "./events.ts";
 import { admissionOf } from "./request.ts";
 import type { FrontierOptions, RequestInput, RequestLike, RequestView } from "./types.ts";

@@ -75,7 +75,7 @@ import {
   epochName,
   epochNext,
 } from "../structures/epoch-table.ts";
-import { isSerializable } from "./codec.ts";
+import { isSerializable } from "../base/serializable.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import type { Gate } from "./intake.ts";
 import { isAsked, isVisited } from "./visited.ts";

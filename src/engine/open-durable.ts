@@ -35,7 +35,7 @@ import type { Runtime, RuntimeOrigin } from "./runtime.ts";
 import { openKeeper } from "./record-file.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
 import { Tiers } from "./tiers.ts";
-import { isSerializable } from "./codec.ts";
+import { isSerializable } from "../base/serializable.ts";
 import type { Resumed, Rule } from "./types.ts";
 import { restoreVisited } from "./visited.ts";
 

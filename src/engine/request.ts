@@ -8,7 +8,8 @@ import { isEpochName } from "../frontier/epoch-policy.ts";
 import { VERDICT_UNSERIALIZABLE } from "../frontier/verdict.ts";
 import { isExempt } from "../url/identity.ts";
 import type { NormalPolicy } from "../url/policy.ts";
-import { type Extras, isSerializable, packExtras } from "./codec.ts";
+import { isSerializable } from "../base/serializable.ts";
+import { type Extras, packExtras } from "./codec.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
 
 const FIELDS = new Set([

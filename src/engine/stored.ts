@@ -13,7 +13,7 @@ import { packr } from "../persistence/pack.ts";
 import { frontierDirectory, type Place } from "../persistence/place.ts";
 import { systemProcesses } from "../persistence/process-table.ts";
 import type { KeyPolicy } from "../url/policy.ts";
-import { isSerializable } from "./codec.ts";
+import { isSerializable } from "../base/serializable.ts";
 import type { FrontierOptions } from "./types.ts";
 
 /** What a frontier's directory says of how it was opened. */

@@ -45,6 +45,38 @@ export async function throws(lease) {
   throw new Error(`no page at ${lease.url}`);
 }
 
+/** Pushes data that msgpack can not carry beside what it can. */
+export function pushesAny(_, context) {
+  const cycle = {};
+  cycle.me = cycle;
+  const answers = [cycle, { f: () => 1 }, new Map([[1, 2]]), { list: [1n, undefined] }].map(
+    (data, at) => context.push({ url: `http://any.test/${at}`, handler: "hold", data }),
+  );
+  context.push({ url: "http://any.test/cycle", handler: "hold", headers: cycle });
+  context.push({ url: "http://any.test/answers", handler: "hold", data: answers });
+}
+
+/** Ends its lease with what throws when it is read. */
+export function endsBadly(lease) {
+  const fails = function* () {
+    yield "http://never.test/";
+    throw new RangeError("broke off");
+  };
+  lease.done({ found: fails() });
+}
+
+/** Tells errors that can not be sent as they are. */
+export function tellsAny(lease) {
+  const cycle = {};
+  cycle.me = cycle;
+  const deep = new TypeError("deep", { cause: cycle });
+  lease.done({ errors: [cycle, () => 1, Symbol("s"), deep, "text"] });
+}
+
+export function throwsNothingKnown() {
+  throw Object.create(null);
+}
+
 export async function dies() {
   setImmediate(() => {
     throw new Error("uncaught");

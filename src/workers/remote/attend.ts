@@ -12,6 +12,7 @@
  */
 import { threadId } from "node:worker_threads";
 import { after, createSystemClock } from "../../base/clock.ts";
+import { shown } from "../../base/errors.ts";
 import {
   SEAT_ACCEPTED_WORD,
   SEAT_COMPLETED_WORD,
@@ -332,6 +333,13 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value;
 }
 
+/** A text whatever was thrown: objects without a prototype, errors whose message is none. */
 function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  const message: unknown = cause instanceof Error ? cause.message : cause;
+  if (typeof message === "string") return message;
+  try {
+    return String(message);
+  } catch {
+    return shown(message);
+  }
 }

@@ -8,6 +8,7 @@
  *   I2  Who has left the seat writes nothing there any more: it is others'.
  */
 import { misuse } from "../../base/errors.ts";
+import { isSerializable } from "../../base/serializable.ts";
 import {
   COMMAND_STOP,
   CREW_PARK_WORD,
@@ -37,6 +38,7 @@ import { pack } from "../protocol/pack.ts";
 import { NOTHING_DROPPED, writeResult } from "../protocol/result-message.ts";
 import { standUp } from "../protocol/seating.ts";
 import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
+import { carriedErrors, carriedRequest } from "./carry.ts";
 import { createEdge, type Edge, type Page, siftLinks, takeFacts } from "./edge.ts";
 import { Inbox } from "./inbox.ts";
 import { createPrinter, type Printer } from "./printer.ts";
@@ -138,34 +140,38 @@ export class Desk implements RemoteDesk {
     return typeof answers === "string" ? "rejected" : answers.map(() => "rejected");
   }
 
+  /** Whatever of it may throw comes before the lease is settled: else nobody could end it any more (I1). */
   done(lease: WorkerLease, result: WorkerResult | undefined): void {
-    if (!this.#settle(lease)) return;
+    if (lease.isSettled || this.#isClosed) return;
     const { found, errors, outcome } = result ?? {};
-    let page = lease.found as Found | undefined;
+    if (found !== undefined) this.push(lease, found);
+    const page = lease.found as Found | undefined;
+    const isBare = errors === undefined && outcome === undefined;
+    const extras = isBare ? undefined : { errors: carriedErrors(errors), outcome };
+    const packed = packedOf(page, extras);
+    if (!this.#settle(lease)) return;
     lease.found = undefined;
-    if (found !== undefined) {
-      page ??= this.#page(lease.depth + 1, lease.rule);
-      this.#sift(found, page);
-    }
-    const extras = errors === undefined && outcome === undefined ? undefined : { errors, outcome };
-    this.#send(MESSAGE_DONE, lease.id, page, extras);
+    this.#write(MESSAGE_DONE, lease.id, page, packed);
   }
 
   retry(lease: WorkerLease, options: WorkerRetry | undefined): void {
-    if (this.#settle(lease)) this.#send(MESSAGE_RETRY, lease.id, undefined, options);
+    this.#end(lease, MESSAGE_RETRY, options);
   }
 
   fail(lease: WorkerLease, reason?: string, outcome?: WorkerOutcome): void {
-    if (this.#settle(lease)) this.#send(MESSAGE_FAIL, lease.id, undefined, { reason, outcome });
+    this.#end(lease, MESSAGE_FAIL, { reason, outcome });
   }
 
   release(lease: WorkerLease): void {
-    if (this.#settle(lease)) this.#send(MESSAGE_RELEASE, lease.id, undefined, undefined);
+    this.#end(lease, MESSAGE_RELEASE, undefined);
   }
 
   redirect(lease: WorkerLease, url: string, change: WorkerRedirect | undefined): void {
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
     const extras = change === undefined ? { url } : { url, change };
+    if (!isSerializable(change)) {
+      throw misuse("ARGUMENT_INVALID", "change", change, "what msgpack can carry");
+    }
     if (!lease.isSettled) this.#send(MESSAGE_REDIRECT, lease.id, undefined, extras);
   }
 
@@ -252,23 +258,29 @@ export class Desk implements RemoteDesk {
       // A request may have a key, a method, an epoch of its own: the owner decides on all of this page's from here on.
       page.requests ??= page.links.splice(0);
       for (let at = 0; at < list.length; at++) {
-        page.requests.push(list[at] as RequestLike);
-        answers.push("queued");
+        const { request, isWhole } = carriedRequest(list[at] as RequestLike);
+        page.requests.push(request);
+        answers.push(isWhole ? "queued" : "rejected");
       }
     }
     return isOne ? (answers[0] as PushAnswer) : answers;
   }
 
-  #send(kind: number, id: number, page: Found | undefined, extras: object | unknown): void {
+  #send(kind: number, id: number, page: Found | undefined, extras: unknown): void {
+    this.#write(kind, id, page, packedOf(page, extras));
+  }
+
+  #end(lease: WorkerLease, kind: number, extras: unknown): void {
+    if (lease.isSettled || this.#isClosed) return;
+    const packed = packedOf(undefined, extras);
+    if (this.#settle(lease)) this.#write(kind, lease.id, undefined, packed);
+  }
+
+  #write(kind: number, id: number, page: Found | undefined, extras: Uint8Array | undefined): void {
     if (this.#isClosed) return; // I2
-    const requests = page?.requests;
-    const all = requests === undefined ? extras : { ...(extras as object | undefined), requests };
-    const packed = all === undefined ? undefined : pack(all);
     writeResult(this.sender, {
-      kind,
-      id,
+      ...{ kind, id, extras },
       links: page?.links ?? [],
-      extras: packed,
       dropped: page?.dropped ?? NOTHING_DROPPED,
     });
     if (this.#isFlushing) return;
@@ -278,6 +290,13 @@ export class Desk implements RemoteDesk {
       this.flush();
     });
   }
+}
+
+/** What goes along with a message's links. */
+function packedOf(page: Found | undefined, extras: unknown): Uint8Array | undefined {
+  const requests = page?.requests;
+  const all = requests === undefined ? extras : { ...(extras as object | undefined), requests };
+  return all === undefined ? undefined : pack(all);
 }
 
 function areStrings(list: readonly RequestLike[]): list is string[] {

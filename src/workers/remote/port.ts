@@ -77,14 +77,14 @@ export class WorkerPort {
   }
 
   /** Waits for leases; [] when the frontier is finished or closed, or the time is over. */
-  take(
+  async take(
     options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {},
   ): Promise<WorkerLease[]> {
-    const { max = 1, timeoutMs, signal } = options;
+    const { max, timeoutMs, signal } = readTake(options);
     signal?.throwIfAborted();
     const leases = this.pollMany(max);
     const isOver = this.#desk.isClosed || this.#isClosing || timeoutMs === 0;
-    if (leases.length > 0 || isOver) return Promise.resolve(leases);
+    if (leases.length > 0 || isOver) return leases;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         const at = this.#waiters.indexOf(waiter);
@@ -178,4 +178,25 @@ export class WorkerPort {
       return desk.sender.kept.length > 0 && desk.hasRoom();
     });
   }
+}
+
+function readTake(given: { max?: number; timeoutMs?: number; signal?: AbortSignal }): {
+  max: number;
+  timeoutMs: number | undefined;
+  signal: AbortSignal | undefined;
+} {
+  if (typeof given !== "object" || given === null) {
+    throw misuse("ARGUMENT_INVALID", "options", given, "an object");
+  }
+  const { max = 1, timeoutMs, signal } = given;
+  if (!Number.isSafeInteger(max) || max < 1) {
+    throw misuse("ARGUMENT_INVALID", "max", max, "a whole number of at least 1");
+  }
+  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
+    throw misuse("ARGUMENT_INVALID", "timeoutMs", timeoutMs, "a number of at least 0");
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw misuse("ARGUMENT_INVALID", "signal", signal, "an AbortSignal");
+  }
+  return { max, timeoutMs, signal };
 }

@@ -2,7 +2,7 @@
 import type { LeaseExtras } from "../protocol/lease-message.ts";
 import { unpack } from "../protocol/pack.ts";
 
-export type RequestLike = string | { url: string };
+export type RequestLike = string | WorkerRequest;
 
 /** What becomes of one link: the owner will decide, known already, no URL or too deep, no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
@@ -14,6 +14,7 @@ export interface WorkerOutcome {
   bytes?: number;
   address?: string;
   changed?: boolean;
+  visited?: boolean;
 }
 
 export interface WorkerResult {
@@ -29,9 +30,8 @@ export interface WorkerRetry {
   outcome?: WorkerOutcome;
 }
 
-/** What a redirect changes of the request that it goes on with: the fields of one, but `url` and `depth`, and the answer's status. */
-export interface WorkerRedirect {
-  status?: number;
+/** A request's fields but its `url`, as the owner takes them; `data` is anything msgpack can carry. */
+interface WorkerRequestFields {
   method?: string;
   body?: string | Uint8Array;
   headers?: Record<string, string>;
@@ -45,6 +45,18 @@ export interface WorkerRedirect {
   maxAttempts?: number;
   volatile?: boolean;
   data?: unknown;
+}
+
+/** A link that is more than its URL. */
+export interface WorkerRequest extends WorkerRequestFields {
+  url: string;
+  /** Of a page's links the owner sets it: one more than the page's. */
+  depth?: number;
+}
+
+/** What a redirect changes of the request that it goes on with: the fields of one, but `url` and `depth`, and the answer's status. */
+export interface WorkerRedirect extends WorkerRequestFields {
+  status?: number;
 }
 
 /** What a lease asks its thread's desk to do. */

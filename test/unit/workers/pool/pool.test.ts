@@ -132,6 +132,49 @@ describe("a pool of worker threads", () => {
     });
   });
 
+  it("refuses what a handler pushes and msgpack can not carry, and goes on with the rest", async () => {
+    await withPool({ pool: { threads: 1 } }, async ({ frontier, pool, faults }) => {
+      const held: unknown[] = [];
+      frontier.on("failed", (views) => held.push(...views.map(({ url, data }) => [url, data])));
+      frontier.push({ url: "http://a.test/", handler: "pushesAny" });
+      await pool.run();
+      expect(held).toEqual([
+        ["http://any.test/3", { list: [1n, undefined] }],
+        ["http://any.test/answers", ["rejected", "rejected", "rejected", "queued"]],
+      ]);
+      expect(frontier.report()).toMatchObject({ done: 1, rejected: { unserializable: 3 } });
+      expect(faults.map(({ kind, stage }) => [kind, stage])).toEqual([["request", "found"]]);
+      expect(pool.report().restarts).toBe(0);
+    });
+  });
+
+  it("takes a handler whose last words can not be read for one that throws", async () => {
+    const frontier = { defaults: { maxAttempts: 2 } };
+    await withPool({ frontier, pool: { threads: 1 } }, async ({ frontier: open, pool, faults }) => {
+      open.push({ url: "http://a.test/", handler: "endsBadly" });
+      open.push({ url: "http://b.test/", handler: "throwsNothingKnown" });
+      await pool.run();
+      expect(open.report()).toMatchObject({ failed: 2, retried: 2, expired: 0 });
+      expect(faults.length).toBe(4);
+      expect(pool.report().restarts).toBe(0);
+    });
+  });
+
+  it("hears of errors that can not be sent as they are what they say", async () => {
+    await withPool({ pool: { threads: 1 } }, async ({ frontier, pool, faults }) => {
+      frontier.push({ url: "http://a.test/", handler: "tellsAny" });
+      await pool.run();
+      expect(frontier.report()).toMatchObject({ done: 1, expired: 0 });
+      expect(faults.map(({ cause }) => cause)).toEqual([
+        "a object",
+        "a function",
+        "Symbol(s)",
+        expect.objectContaining({ name: "TypeError", message: "deep" }),
+        "text",
+      ]);
+    });
+  });
+
   it("releases a lease whose handler there is not, until it was delivered too often", async () => {
     await withPool({ frontier: { maxDeliveries: 4 } }, async ({ frontier, pool, faults }) => {
       frontier.push({ url: "http://a.test/", handler: "nobody" });
