@@ -44,7 +44,7 @@ export function readFields<T extends object>(
   return read as T;
 }
 
-/** The members of an iterable argument; whatever its iterator throws comes out as misuse. */
+/** The members of an iterable argument; what its iterator throws is the caller's own and comes out as it is. */
 export function readList(given: unknown, name: string, expected: string): readonly unknown[] {
   if (Array.isArray(given)) return given;
   const isIterable = typeof given === "object" && given !== null && Symbol.iterator in given;
@@ -86,6 +86,29 @@ export function checkText(value: unknown, name: string): void {
 export function checkSignal(signal: unknown): void {
   if (signal === undefined || signal instanceof AbortSignal) return;
   throw misuse("ARGUMENT_INVALID", "signal", signal, "an AbortSignal");
+}
+
+const TAKE_FIELDS = ["max", "timeoutMs", "signal"];
+
+export interface TakeOptions {
+  max?: number;
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+/** What `take` was asked for; waitMs undefined: as long as it takes. */
+export function readTake(given: TakeOptions): {
+  max: number;
+  waitMs: number | undefined;
+  signal: AbortSignal | undefined;
+} {
+  const { max = 1, timeoutMs, signal } = readFields(given, "options", TAKE_FIELDS);
+  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
+    throw misuse("ARGUMENT_INVALID", "timeoutMs", timeoutMs, "a number of at least 0");
+  }
+  checkSignal(signal);
+  const waitMs = timeoutMs === Number.POSITIVE_INFINITY ? undefined : timeoutMs;
+  return { max: positiveOf(max, "max"), waitMs, signal };
 }
 
 /** Which records a call is about. */

@@ -10,14 +10,14 @@ import { step } from "../frontier/leases.ts";
 import { VERDICT_CLOSED, VERDICT_FULL_DISK, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
 import {
-  checkSignal,
   checkState,
   checkText,
   countOf,
-  positiveOf,
   readFields,
   readFilter,
   readList,
+  readTake,
+  type TakeOptions,
 } from "./arguments.ts";
 import { Desk } from "./desk.ts";
 import { openAlone, snapshotTo } from "./alone.ts";
@@ -62,7 +62,6 @@ import { createVisited, type Visited, visitedCount } from "./visited.ts";
 import { nameCore } from "./verify.ts";
 import { fingerprintOf } from "./url-functions.ts";
 
-const TAKE_FIELDS = ["max", "timeoutMs", "signal"];
 /** Most leases peek tells. */
 const PEEK_MAX = 1_000;
 
@@ -188,14 +187,13 @@ export class MemoryFrontier implements Frontier {
     return this.#life.poll(countOf(max, "max"));
   }
 
-  take(options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Lease[]> {
-    const { max = 1, timeoutMs, signal } = readFields(options, "options", TAKE_FIELDS);
-    if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
-      throw misuse("ARGUMENT_INVALID", "timeoutMs", timeoutMs, "a number of at least 0");
+  take(options: TakeOptions = {}): Promise<Lease[]> {
+    try {
+      const { max, waitMs, signal } = readTake(options);
+      return this.#life.take(max, waitMs, signal);
+    } catch (cause) {
+      return Promise.reject(cause);
     }
-    checkSignal(signal);
-    const wait = timeoutMs === Number.POSITIVE_INFINITY ? undefined : timeoutMs;
-    return this.#life.take(positiveOf(max, "max"), wait, signal);
   }
 
   peek(max = 1): RequestView[] {
@@ -435,6 +433,8 @@ export class MemoryFrontier implements Frontier {
   /** Threads first: what they have published comes in. Where the disk refuses the last words it stays open. */
   async #closeAll(isDiscard: boolean): Promise<void> {
     const life = this.#life;
+    // From within accept, keyOf or by: what is being admitted is admitted, and durable, before.
+    if (life.isAsking) await Promise.resolve();
     try {
       const closing = this.#sharing.close();
       if (closing !== undefined) await closing;

@@ -132,6 +132,12 @@ export class Life {
     return this.#runtime === undefined;
   }
 
+  /** A call is asking a function of the user. */
+  get isAsking(): boolean {
+    const runtime = this.#runtime;
+    return runtime !== undefined && (runtime.gate.isBusy || runtime.core.isAsking);
+  }
+
   /**
    * Opens a call: the core, if there still is one, and the time of this call. What the clock brought about before it
    * happens before it, whoever looked between: what became due takes its place before a push of later.
@@ -140,7 +146,7 @@ export class Life {
     const nowMs = this.clock.now();
     const runtime = this.#runtime;
     if (runtime === undefined) return { core: undefined, nowMs };
-    if (runtime.gate.isBusy || runtime.core.isAsking) throw reentered();
+    if (this.isAsking) throw reentered();
     this.#mend(nowMs);
     if (isOverdue(runtime.core, nowMs)) {
       step(runtime.core, nowMs);

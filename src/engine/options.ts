@@ -121,14 +121,9 @@ const URL_BYTES_LIMIT = 16 * 1024 * 1024;
 
 export function normalizeOptions(options: FrontierOptions = {}): Settings {
   checkObject(options, "options", FIELDS);
-  const { directory } = options;
-  if (directory !== undefined && (typeof directory !== "string" || directory === "")) {
-    throw misuse("OPTION_INVALID", "options.directory", directory, "a path");
-  }
-  const { from } = options;
-  if (from !== undefined && (typeof from !== "string" || from === "")) {
-    throw misuse("OPTION_INVALID", "options.from", from, "the path of a snapshot's file");
-  }
+  const { directory, from } = options;
+  checkPath(directory, "options.directory", "a path");
+  checkPath(from, "options.from", "the path of a snapshot's file");
   const defaults = options.defaults ?? {};
   const policy = normalizeRulePolicy(defaults, "options.defaults");
   const key = normalizePolicy(policy.key ?? {}, "options.defaults.key");
@@ -174,6 +169,12 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
         ? (entropyWords(1)[0] as number)
         : integer(options.seed, "options.seed"),
   };
+}
+
+function checkPath(path: unknown, name: string, expected: string): void {
+  if (path === undefined) return;
+  if (typeof path === "string" && path !== "" && !path.includes("\0")) return;
+  throw misuse("OPTION_INVALID", name, path, expected);
 }
 
 function readOnlyOf({ readOnly = false, directory, from, records }: FrontierOptions): boolean {

@@ -65,9 +65,10 @@ async function* slicesOf(
   const iterator =
     Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   let isOver = false;
+  let slice: RequestLike[] = [];
   try {
     while (!isOver) {
-      const slice: RequestLike[] = [];
+      slice = [];
       let next = await race(iterator.next(), aborted);
       const turn = new Promise<undefined>((resolve) => setImmediate(resolve, undefined));
       for (;;) {
@@ -84,6 +85,9 @@ async function* slicesOf(
       if (slice.length > 0) yield slice;
     }
     isOver = true;
+  } catch (cause) {
+    if (slice.length > 0) yield slice.splice(0); // the source had given them before it broke
+    throw cause;
   } finally {
     if (!isOver) void Promise.resolve(iterator.return?.()).catch(() => undefined);
   }

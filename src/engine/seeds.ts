@@ -138,7 +138,7 @@ export class Seeds {
   rulesChanged(core: Core, nowMs: number): void {
     const isNew = ({ id, seeds }: RuleSpec): boolean => seeds.length > 0 && !this.#seededAt.has(id);
     this.#seed(core, core.specs.filter(isNew), nowMs, false);
-    this.#hasEvery = core.specs.some(hasEvery);
+    this.#hasEvery = core.specs.some(({ everyMs }) => everyMs !== undefined);
     this.#findNext(core);
   }
 
@@ -236,12 +236,8 @@ function* each(templates: readonly string[]): Generator<string, void, undefined>
   for (const template of templates) yield* expandSeed(template);
 }
 
-function hasEvery({ seeds, everyMs }: RuleSpec): boolean {
-  return everyMs !== undefined && seeds.length > 0;
-}
-
 function dueOf(spec: RuleSpec, seededAt: ReadonlyMap<string, number>): number {
-  if (spec.everyMs === undefined || !hasEvery(spec)) return Number.POSITIVE_INFINITY;
+  if (spec.everyMs === undefined || spec.seeds.length === 0) return Number.POSITIVE_INFINITY;
   return (seededAt.get(spec.id) ?? Number.NEGATIVE_INFINITY) + spec.everyMs;
 }
 

@@ -44,10 +44,6 @@ describe("a wrong argument", () => {
       ["leases[1]", () => any.done?.([lease, null])],
       ["requests", () => any.pushMany?.("text")],
       ["max", () => any.pollMany?.("5")],
-      ["max", () => any.take?.({ max: 0 })],
-      ["timeoutMs", () => any.take?.({ timeoutMs: "5" })],
-      ["timeoutMs", () => any.take?.({ timeoutMs: -1 })],
-      ["signal", () => any.take?.({ signal: {} })],
       ["filter.hosts", () => any.remove?.({ hosts: "a.com" })],
       ["filter.host", () => any.remove?.({ host: 5 })],
       ["filter.pattern", () => any.remove?.({ pattern: "(" })],
@@ -75,6 +71,10 @@ describe("a wrong argument", () => {
       expect(error.message).toMatch(/: .+ \(expected: .+\)$/s);
     }
     await expect(frontier.snapshot()).rejects.toThrow(/^options.path/);
+    await expect(any.take?.({ max: 0 })).rejects.toThrow(/^max: /);
+    await expect(any.take?.({ timeoutMs: "5" })).rejects.toThrow(/^timeoutMs: /);
+    await expect(any.take?.({ timeoutMs: -1 })).rejects.toThrow(/^timeoutMs: /);
+    await expect(any.take?.({ signal: {} })).rejects.toThrow(/^signal: /);
     await expect(frontier.close({ discard: 5 as never })).rejects.toThrow(/^options.discard/);
     expect(state()).toBe(before);
     check();

@@ -17,6 +17,29 @@ describe("a frontier with a directory", () => {
     expect(again.frontier.report()).toMatchObject({ pending: 40, done: 1 });
   });
 
+  it("has on the medium what a call had accepted that asked a function which closed the frontier", async () => {
+    for (const field of ["accept", "keyOf"] as const) {
+      const files = createMemoryFiles();
+      const close = (): void => void rig.frontier.close();
+      const accept = (): boolean => {
+        close();
+        return true;
+      };
+      const keyOf = ({ url }: { url: string }): string => {
+        close();
+        return url;
+      };
+      const options = field === "accept" ? { accept } : { defaults: { key: { keyOf } } };
+      const rig = await openRig(files, createVirtualClock(0), { durability: "sync", ...options });
+      expect(rig.frontier.pushMany(URLS).accepted, field).toBe(40);
+      const again = field === "accept" ? {} : { defaults: { key: { keyOf: () => "any" } } };
+      const killed = await openRig(killedFiles(files), createVirtualClock(0), again);
+      expect(killed.frontier.report().pending, field).toBe(40);
+      await rig.frontier.close();
+      expect(rig.frontier.status).toBe("stopped");
+    }
+  });
+
   it("knows after a crash how many redirects led to a URL", async () => {
     const files = createMemoryFiles();
     const rig = await openRig(files, createVirtualClock(0), { durability: "sync" });

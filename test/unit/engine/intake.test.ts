@@ -80,9 +80,15 @@ describe("the hook accept", () => {
     );
   });
 
-  it("may close the frontier", () => {
-    const bench = openBench({ accept: () => void bench.frontier.close() as unknown as boolean });
-    expect(bench.frontier.push(A).admitted).toBe(false);
+  it("may close the frontier, which ends once what is being admitted is", async () => {
+    const accept = (): boolean => {
+      void bench.frontier.close();
+      return true;
+    };
+    const bench = openBench({ accept });
+    expect(bench.frontier.pushMany([A, B]).accepted).toBe(2);
+    expect(bench.frontier.report().pending).toBe(2);
+    await bench.frontier.close();
     expect(bench.frontier.status).toBe("stopped");
   });
 });

@@ -59,6 +59,23 @@ describe("take", () => {
     check();
   });
 
+  it("rejects what it can not be asked, and never throws at its caller", async () => {
+    const { frontier } = openBench();
+    const wrong: unknown[] = [
+      null,
+      5,
+      [],
+      { max: 0 },
+      { max: 1.5 },
+      { timeoutMs: -1 },
+      { signal: 1 },
+    ];
+    for (const options of wrong) {
+      const taken = frontier.take(options as { max?: number });
+      await expect(taken).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+    }
+  });
+
   it("that times out leaves the timer of those who still wait", async () => {
     const { frontier, clock } = openBench({ leaseMs: 100, defaults: { maxAttempts: 1 } });
     const expired: string[] = [];
@@ -136,6 +153,20 @@ describe("the end", () => {
     frontier.push(B);
     frontier.poll()?.done();
     expect(told.length).toBe(2);
+  });
+
+  it("does not come while an active rule has a period, with seeds or without", () => {
+    const told: number[] = [];
+    for (const seeds of [undefined, ["http://seed.com/"]]) {
+      const rule = { id: "all", every: "1d", ...(seeds === undefined ? {} : { seeds }) };
+      const { frontier } = openBench({ rules: [rule] });
+      frontier.on("finished", () => told.push(0));
+      frontier.push(A);
+      for (const lease of frontier.pollMany(9)) lease.done();
+      expect(told).toEqual([]);
+      frontier.setRules([{ ...rule, active: false }, { id: "rest" }]);
+      expect(told.splice(0).length).toBe(1);
+    }
   });
 
   it("does not come before anything was admitted, nor while a record waits", async () => {

@@ -10,6 +10,8 @@ const polite = (politeness: unknown): unknown => ({ politeness });
 /** Path of an option, values that it must not take. */
 const wrong: Array<[path: string, values: unknown[]]> = [
   ["name", ["", 5, null, "x".repeat(201)]],
+  ["directory", ["", 5, null, "a\0b"]],
+  ["from", ["", 5, null, "a\0b"]],
   ["clock", [null]],
   ["clock.now", [{}, 5]],
   ["defaults", [null, 5, []]],
@@ -83,6 +85,22 @@ describe("options", () => {
     const error = thrownBy(() => normalizeOptions(options as FrontierOptions)) as FrontierError;
     expect(error.code).toBe("OPTION_INVALID");
     expect(error.message.startsWith(`options.${path}: `)).toBe(true);
+  });
+
+  it("that can not be read are refused as wrong ones, whatever they throw", async () => {
+    const fails = (): never => {
+      throw new RangeError("a getter");
+    };
+    const unreadable = [
+      Object.defineProperty({}, "capacity", { get: fails, enumerable: true }),
+      { defaults: new Proxy({}, { ownKeys: fails }) },
+      { rules: new Proxy([], { get: fails }) },
+      { clock: new Proxy({}, { get: fails }) },
+    ];
+    for (const options of unreadable) {
+      const opened = openFrontier(options as FrontierOptions);
+      await expect(opened).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    }
   });
 
   it("of a bloom that no memory can hold are refused", async () => {

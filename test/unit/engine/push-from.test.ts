@@ -45,6 +45,19 @@ describe("pushFrom", () => {
     check();
   });
 
+  it("pushes what a source gave before it threw, and rejects with what it threw", async () => {
+    for (const batch of [1, 2, 3, 1_000]) {
+      const { frontier, check } = openBench();
+      const source = async function* (): AsyncGenerator<string> {
+        yield* urls(5);
+        throw new RangeError("line 6");
+      };
+      await expect(frontier.pushFrom(source(), { batch })).rejects.toThrow("line 6");
+      expect(frontier.report().pending).toBe(5);
+      check();
+    }
+  });
+
   it("waits where the frontier is full, and counts nobody twice", async () => {
     const { frontier, check } = openBench({ capacity: 5 });
     const pushed = frontier.pushFrom(urls(100));
