@@ -1,6 +1,6 @@
 /** `outrider crawl`: flags into options of crawl(), and the rules file watched. */
 import { type CrawlOptions, crawl } from "../crawl.ts";
-import { openFrontier } from "../index.ts";
+import { canonicalize, openFrontier } from "../index.ts";
 import { type Flag, type Parsed, UsageError } from "./flags.ts";
 import { EXIT_OK, type Io } from "./io.ts";
 import { readRules, watchRules } from "./rules-file.ts";
@@ -57,6 +57,8 @@ export const CRAWL_FLAGS: readonly Flag[] = [
 
 export async function crawlCommand(args: Parsed, io: Io, line: readonly string[]): Promise<number> {
   const seeds = args.words.map((word) => (word.includes("://") ? word : `https://${word}`));
+  const bad = seeds.find((seed) => canonicalize(seed) === undefined);
+  if (bad !== undefined) throw new UsageError(`crawl: ${bad}: no http or https URL`);
   const directory = args.text("dir");
   if (seeds.length === 0 && directory === undefined) throw new UsageError("crawl: no URL");
   const rulesPath = args.text("rules");

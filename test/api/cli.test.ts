@@ -83,6 +83,8 @@ describe("exit codes", () => {
     [[], "crawl"],
     [["fetch"], "unknown command: fetch"],
     [["crawl"], "no URL"],
+    [["crawl", "not a host"], "no http or https URL"],
+    [["crawl", "https://example.org/", "ftp://example.org/"], "no http or https URL"],
     [["crawl", "http://x.test", "--speed", "9"], "unknown flag: --speed"],
     [["crawl", "http://x.test", "--depth", "deep"], "--depth: deep (expected: a whole number)"],
     [["crawl", "http://x.test", "--depth"], "--depth: needs <n>"],
