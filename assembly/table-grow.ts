@@ -33,12 +33,6 @@ import {
   TABLE_DIRECTORY_COUNT,
   TABLE_DIRECTORY_OFFSET,
   TABLE_EACH_END,
-  TABLE_FILLS_BYTES,
-  TABLE_FILLS_GROUPS,
-  TABLE_FILLS_HALF_BYTES,
-  TABLE_FILLS_OFFSET,
-  TABLE_FILTER_OFFSET,
-  TABLE_GROUP_LINES,
   TABLE_GROW_HIGH_BARE,
   TABLE_GROW_HIGH_VALUED,
   TABLE_GROW_LOW_BARE,
@@ -48,8 +42,6 @@ import {
   TABLE_LINE_BYTES,
   TABLE_LINE_SLOTS_BARE,
   TABLE_LINE_SLOTS_VALUED,
-  TABLE_LINE_VALUES_BYTES,
-  TABLE_OTHER_PAGES_WORD,
   TABLE_OTHER_UNITS_WORD,
   TABLE_PAGES_WORD,
   TABLE_REMOVED_HASH,
@@ -60,18 +52,8 @@ import {
   TABLE_UNITS_WORD,
   TABLE_VALUED_WORD,
 } from "../src/layout/table";
-import {
-  add,
-  filterBit,
-  findAt,
-  homeLine,
-  isHeaderHash,
-  publish,
-  segmentOf,
-  valueAt,
-  wide,
-} from "./table";
-import { stepIndex } from "./table-steps";
+import { add, findAt, homeLine, isHeaderHash, publish, segmentOf, valueAt, wide } from "./table";
+import { slotsPerLine, sweep, sweptMap } from "./table-sweep";
 
 /** Type arguments, as in table.ts. */
 type Bare = u8;
@@ -90,8 +72,8 @@ export function tableOpen(table: usize, segment: usize): void {
 }
 
 /**
- * Rebuilds a segment into the pages of the header's first list; with `other` not 0 into two halves,
- * the upper one in the pages of the second list under the descriptor `other`. 1, or 0 when a half
+ * Rebuilds a segment into the pages of the header's list; with `other` not 0 into two halves,
+ * the upper one in the last pages of the list under the descriptor `other`. 1, or 0 when a half
  * has more entries than its pages hold; then nothing has changed.
  */
 export function tableGrow(table: usize, segment: usize, other: usize): i32 {
@@ -102,128 +84,20 @@ export function tableGrow(table: usize, segment: usize, other: usize): i32 {
       ? sweep<Valued>(table, segment, other)
       : sweep<Bare>(table, segment, other);
   if (kept < 0) return 0;
+  const upper = other === 0 ? 0 : load<u32>(other, SEGMENT_USED_WORD << 2);
+  exchange(table, segment, other);
+  store<u32>(segment, kept - upper, SEGMENT_USED_WORD << 2);
+  if (load<u32>(table, TABLE_VALUED_WORD << 2) !== 0) {
+    const lines = load<u32>(table, TABLE_UNITS_WORD << 2) << 10;
+    const otherLines = load<u32>(table, TABLE_OTHER_UNITS_WORD << 2) << 10;
+    memory.copy(segment + SEGMENT_FULL_OFFSET, sweptMap(table, 0), lines >> 3);
+    if (other !== 0) {
+      memory.copy(other + SEGMENT_FULL_OFFSET, sweptMap(table, lines), otherLines >> 3);
+    }
+  }
   add(table, TABLE_COUNT_WORD, kept - (used - removed));
   add(table, TABLE_REMOVED_WORD, -(<i32>removed));
   return 1;
-}
-
-/** Type arguments in place of a flag: a sweep into one segment, or into two. */
-type Whole = u8;
-type Halves = u32;
-
-/**
- * Places all live entries, exchanges the descriptors and returns how many entries there are, or -1
- * when they do not fit.
- */
-function sweep<V>(table: usize, segment: usize, other: usize): i32 {
-  memory.fill(table + TABLE_FILLS_OFFSET, 0, TABLE_FILLS_BYTES);
-  const kept =
-    other === 0
-      ? moveEntries<V, Whole>(table, segment, other)
-      : moveEntries<V, Halves>(table, segment, other);
-  if (kept < 0) return -1;
-  exchange(table, segment, other);
-  const upper = other === 0 ? 0 : load<u32>(other, SEGMENT_USED_WORD << 2);
-  store<u32>(segment, kept - upper, SEGMENT_USED_WORD << 2);
-  if (sizeof<V>() === 4) {
-    const fills = table + TABLE_FILLS_OFFSET;
-    markFull(segment, fills, load<u32>(table, TABLE_UNITS_WORD << 2) << 10);
-    const otherLines = load<u32>(table, TABLE_OTHER_UNITS_WORD << 2) << 10;
-    if (other !== 0) markFull(other, fills + TABLE_FILLS_HALF_BYTES, otherLines);
-  }
-  return kept;
-}
-
-/**
- * The loop of a sweep: a third of what an insert costs over a table's life. Returns how many entries were
- * placed, those of the upper half also into the count of `other`; -1 when they do not fit.
- */
-function moveEntries<V, S>(table: usize, segment: usize, other: usize): i32 {
-  const depth: u64 = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
-  const newDepth = sizeof<S>() === 4 ? depth + 1 : depth;
-  const oldUnits = load<u32>(segment, SEGMENT_LINES_WORD << 2) >> 10;
-  const lines = load<u32>(table, TABLE_UNITS_WORD << 2) << 10;
-  const otherLines = load<u32>(table, TABLE_OTHER_UNITS_WORD << 2) << 10;
-  let kept: u32 = 0;
-  let upper: u32 = 0;
-  for (let unit: u32 = 0; unit < oldUnits; unit++) {
-    const start: usize = load<u32>(segment + (unit << 2), SEGMENT_UNITS_WORD << 2);
-    for (let line = start; line !== start + TABLE_UNIT_BYTES; line += TABLE_LINE_BYTES) {
-      let from = line + TABLE_LINE_VALUES_BYTES; // where the slot's value stands, if it has one
-      for (let slot = line; slot !== line + (slotsPerLine<V>() << 3); slot += 8, from += 4) {
-        const hash = load<u64>(slot);
-        if (hash === 0) break;
-        const value: u32 = sizeof<V>() === 4 ? load<u32>(from) : 0;
-        if (sizeof<V>() === 4 ? value === 0 : hash === TABLE_REMOVED_HASH) continue;
-        let newLines = lines;
-        let fills = table + TABLE_FILLS_OFFSET;
-        let list = table + (TABLE_PAGES_WORD << 2);
-        if (sizeof<S>() === 4) {
-          const isUpper = <u32>((hash << depth) >> 63);
-          newLines = isUpper !== 0 ? otherLines : lines;
-          fills += isUpper * TABLE_FILLS_HALF_BYTES;
-          list += isUpper << 5;
-          upper += isUpper;
-        }
-        const home = <u32>((((hash << newDepth) >> 32) * <u64>newLines) >> 32);
-        let index = home;
-        let fill: u32 = load<u8>(fills + index);
-        if (fill === slotsPerLine<V>()) {
-          index = roomyLine<V>(fills, newLines, home, hash);
-          if (index === newLines) return -1;
-          fill = load<u8>(fills + index);
-          if (sizeof<V>() === 4) {
-            const filter = placeOf(list, home) + TABLE_FILTER_OFFSET;
-            store<u32>(filter, load<u32>(filter) | filterBit(hash));
-          }
-        }
-        store<u8>(fills + index, fill + 1);
-        const place = placeOf(list, index);
-        store<u64>(place + (fill << 3), hash);
-        if (sizeof<V>() === 4) store<u32>(place + (fill << 2), value, TABLE_LINE_VALUES_BYTES);
-        kept++;
-      }
-    }
-  }
-  if (sizeof<S>() === 4) store<u32>(other, upper, SEGMENT_USED_WORD << 2);
-  return kept;
-}
-
-/** Where line `index` of the pages of a list stands. */
-function placeOf(list: usize, index: u32): usize {
-  const unit: usize = load<u32>(list + ((index >> 10) << 2));
-  return unit + ((index & (TABLE_UNIT_LINES - 1)) << 6);
-}
-
-/** The map of a segment's full lines, from how full the sweep has made them. */
-function markFull(segment: usize, fills: usize, lines: u32): void {
-  const full = i8x16.splat(<i8>TABLE_LINE_SLOTS_VALUED);
-  for (let line: u32 = 0; line < lines; line += 16) {
-    const bits = i8x16.bitmask(i8x16.eq(v128.load(fills + line), full));
-    store<u16>(segment + SEGMENT_FULL_OFFSET + (line >> 3), bits);
-  }
-}
-
-function slotsPerLine<V>(): u32 {
-  return sizeof<V>() === 1 ? TABLE_LINE_SLOTS_BARE : TABLE_LINE_SLOTS_VALUED;
-}
-
-/**
- * The first line of a probe from `home` that is not full, as `fills` counts them; `lines` when all
- * are. Full groups are marked and passed over, so that uneven hashes do not make a sweep quadratic.
- */
-function roomyLine<V>(fills: usize, lines: u32, home: u32, hash: u64): u32 {
-  for (let start: u32 = 0; start < lines; start += TABLE_GROUP_LINES) {
-    const first = stepIndex(home, hash, start, lines);
-    const isFull = fills + TABLE_FILLS_GROUPS + first / TABLE_GROUP_LINES;
-    if (load<u8>(isFull) !== 0) continue;
-    for (let step = start; step < start + TABLE_GROUP_LINES; step++) {
-      const index = stepIndex(home, hash, step, lines);
-      if (<u32>load<u8>(fills + index) < slotsPerLine<V>()) return index;
-    }
-    store<u8>(isFull, 1);
-  }
-  return lines;
 }
 
 /** Live entries of a segment that a split would put into its upper half. */
@@ -269,7 +143,7 @@ function exchange(table: usize, segment: usize, other: usize): void {
     const span: u32 = 1 << (TABLE_DIRECTORY_BITS - newDepth);
     store<u32>(other, 0, SEGMENT_REMOVED_WORD << 2);
     const otherUnits = load<u32>(table, TABLE_OTHER_UNITS_WORD << 2);
-    describe(table, other, TABLE_OTHER_PAGES_WORD, otherUnits, (newDepth << 16) | upper);
+    describe(table, other, TABLE_PAGES_WORD + units, otherUnits, (newDepth << 16) | upper);
     describe(table, segment, TABLE_PAGES_WORD, units, (newDepth << 16) | (prefix << 1));
     point(table, other, upper * span, span);
     add(table, TABLE_SEGMENT_COUNT_WORD, 1);

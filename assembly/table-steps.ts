@@ -5,12 +5,7 @@
  *
  * A segment's map has a bit for each full line (I6 of table.ts): 8 bytes a run.
  */
-import {
-  SEGMENT_FULL_OFFSET,
-  SEGMENT_LINES_WORD,
-  TABLE_GROUP_LINES,
-  TABLE_RUN_LINES,
-} from "../src/layout/table";
+import { TABLE_GROUP_LINES, TABLE_RUN_LINES } from "../src/layout/table";
 
 const GROUP_LINES: u32 = TABLE_GROUP_LINES;
 const RUN_LINES: u32 = TABLE_RUN_LINES;
@@ -31,17 +26,17 @@ export function stepIndex(home: u32, hash: u64, step: u32, lines: u32): u32 {
 }
 
 /**
- * How far a probe from line `home` goes to one that is not full, by the map. The first steps are looked at
- * all at once: half of the lines are full, so that a branch at each would be a guess. @hot
+ * How far a probe from line `home` goes to one that is not full, by the map of full lines; `lines` when all are.
+ * The first steps are looked at all at once: half of the lines are full, so that a branch at each would be a
+ * guess. @hot
  */
-export function stepsToRoom(segment: usize, hash: u64, home: u32): u32 {
-  const full = segment + SEGMENT_FULL_OFFSET;
+export function stepsToRoom(full: usize, lines: u32, hash: u64, home: u32): u32 {
   const run = ~load<u64>(full + <usize>((home & ~(RUN_LINES - 1)) >> 3));
   const other = groupIndex(home, hash, 2);
   const last = groupIndex(home, hash, 4);
   const near = roomIn(run, home) | (roomIn(run, other) << 2) | (roomIn(run, last) << 4);
   if (near !== 0) return <u32>ctz(near);
-  return farSteps(full, segment, hash, home);
+  return farSteps(full, lines, hash, home);
 }
 
 /** Two bits of a run's free lines: that of `line` and that of the other one of its pair. */
@@ -51,19 +46,23 @@ function roomIn(run: u64, line: u32): u32 {
   return own | (twin << 1);
 }
 
-/** The same one by one, where the first six lines are full. */
-function farSteps(full: usize, segment: usize, hash: u64, home: u32): u32 {
-  const group = full + <usize>((home & ~(GROUP_LINES - 1)) >> 3);
-  const first = home & (GROUP_LINES - 1);
-  for (let step: u32 = 6; step < GROUP_LINES; step++) {
-    if (!isMarked(group, groupIndex(first, hash, step))) return step;
+/**
+ * The same one by one, where the first six lines are full. Full groups are passed over, so that uneven hashes
+ * do not make a sweep quadratic.
+ */
+function farSteps(full: usize, lines: u32, hash: u64, home: u32): u32 {
+  for (let start: u32 = 0; start < lines; start += GROUP_LINES) {
+    if (isGroupFull(full, stepIndex(home, hash, start, lines))) continue;
+    for (let step = start; step < start + GROUP_LINES; step++) {
+      if (!isMarked(full, stepIndex(home, hash, step, lines))) return step;
+    }
   }
-  const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
-  let step: u32 = GROUP_LINES;
-  while (isMarked(full, stepIndex(home, hash, step, lines))) {
-    if (++step >= lines) unreachable(); // I2 is broken: a segment keeps an empty slot
-  }
-  return step;
+  return lines;
+}
+
+function isGroupFull(full: usize, line: u32): bool {
+  const group = full + <usize>((line & ~(GROUP_LINES - 1)) >> 3);
+  return !v128.any_true(v128.not(v128.and(v128.load(group), v128.load(group, 16))));
 }
 
 function isMarked(map: usize, line: u32): bool {

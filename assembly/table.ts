@@ -190,7 +190,8 @@ function emptySlot(line: usize): usize {
  */
 function roomOf(table: usize, segment: usize, hash: u64, home: u32): u32 {
   const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
-  const step = stepsToRoom(segment, hash, home);
+  const step = stepsToRoom(segment + SEGMENT_FULL_OFFSET, lines, hash, home);
+  if (step === lines) unreachable(); // I2 is broken: a segment keeps an empty slot
   noteSteps(table, step);
   if (step >= <u32>TABLE_FAR_LINES) store<u32>(segment, 0, SEGMENT_GROW_AT_WORD << 2);
   const index = stepIndex(home, hash, step, lines);

@@ -4,9 +4,10 @@
  *
  *   offset in table   what
  *        0            header
- *     4096            scratch of a sweep, TABLE_FILLS_HALF_BYTES for each half: how full each new
- *                     line is, a byte per line; then which groups of lines are full, a byte each
- *    20480            descriptors of the first segments, TABLE_SEGMENT_BYTES each
+ *     4096            scratch of a sweep: how full each new line is, a byte per line, those of an
+ *                     upper half last; then the map of full lines, a bit per line in that order
+ *    20480            scratch of a sweep: old slots of entries whose new home is full, u32 each
+ *    36864            descriptors of the first segments, TABLE_SEGMENT_BYTES each
  *    65536            directory: u32 per value of a hash's top TABLE_DIRECTORY_BITS bits,
  *                     the byte offset of the segment's descriptor
  *
@@ -24,10 +25,9 @@
  *    9  cursor        where the last tableEach ended, TABLE_EACH_END when it has seen all
  *   10  touched       two words: what a first pass has read, so that no compiler drops its loads
  *   12  longestProbe  most lines that a probe went on from its home
- *   13  units         owner: how many pages stand in the first list for the next tableGrow
- *   14  otherUnits    owner: and in the second one
- *   16–23             owner: pages for the next tableGrow
- *   24–31             owner: pages for the second half of a split
+ *   13  units         owner: how many pages the next tableGrow has for a segment
+ *   14  otherUnits    owner: and for the upper half of a split; 0 where it does not split
+ *   16–31             owner: pages for the next tableGrow, those of a split's upper half last
  *
  * Segment descriptor, words (one 64-byte line), then, of a valued table, the map of its full lines:
  * a bit for each, from SEGMENT_FULL_OFFSET on:
@@ -51,10 +51,12 @@
 export const TABLE_MAGIC = 0x7462_6c31;
 export const TABLE_FILLS_OFFSET = 4096;
 export const TABLE_FILLS_BYTES = 16384;
-export const TABLE_FILLS_HALF_BYTES = 8192;
-/** Where in a half's scratch the bytes of its groups start: behind the most lines there may be. */
-export const TABLE_FILLS_GROUPS = 7168;
-export const TABLE_HEADER_BYTES = 20480;
+/** Where in that scratch the map starts: behind the most lines of two halves. */
+export const TABLE_FILLS_MAP_OFFSET = 14336;
+export const TABLE_PUT_OFF_OFFSET = 20480;
+/** Entries that a sweep puts off before it places them; of even hashes a tenth are. */
+export const TABLE_PUT_OFF_MAX = 4096;
+export const TABLE_HEADER_BYTES = 36864;
 export const TABLE_MAGIC_WORD = 0;
 export const TABLE_VALUED_WORD = 1;
 export const TABLE_COUNT_WORD = 2;
@@ -73,7 +75,6 @@ export const TABLE_TOUCHED_WORD = 10;
 export const TABLE_UNITS_WORD = 13;
 export const TABLE_OTHER_UNITS_WORD = 14;
 export const TABLE_PAGES_WORD = 16;
-export const TABLE_OTHER_PAGES_WORD = 24;
 
 export const TABLE_DIRECTORY_BITS = 14;
 export const TABLE_DIRECTORY_COUNT = 16384;

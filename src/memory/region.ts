@@ -9,7 +9,7 @@
  * The region is written by its owner thread only. Other threads may hold views of a shared region and read.
  *
  *   I1  Runs never overlap; free runs are sorted, disjoint and never adjacent.
- *   I2  A run that comes back reads as zero when it is handed out again.
+ *   I2  A run that comes back reads as zero when it is handed out again, unless it is asked for as it is.
  *   I3  Views are remade after every growth; whoever keeps one across `take` keeps a stale one.
  */
 import { assert } from "../base/assert.ts";
@@ -48,6 +48,8 @@ export interface Region {
   readonly pageCountMax: number;
   /** Pages now handed out. */
   pagesUsed: number;
+  /** Where the bytes end that may not be zero in the run that `regionTakeRaw` gave last; before its start: nowhere. */
+  dirtyEnd: number;
 }
 
 export function createRegion(memory: GrowableMemory, pageCountMax = REGION_PAGE_COUNT_MAX): Region {
@@ -58,15 +60,27 @@ export function createRegion(memory: GrowableMemory, pageCountMax = REGION_PAGE_
     free: [],
     pageCountMax: Math.min(pageCountMax, REGION_PAGE_COUNT_MAX),
     pagesUsed: 0,
+    dirtyEnd: 0,
   };
 }
 
 /** Takes a run of zeroed pages and returns its offset, or 0 when the region is exhausted. */
 export function regionTake(region: Region, pages: number): number {
+  const offset = regionTakeRaw(region, pages);
+  if (offset < region.dirtyEnd) region.views.u8.fill(0, offset, region.dirtyEnd);
+  return offset;
+}
+
+/**
+ * The same run as it is: what lies before `region.dirtyEnd` holds what its last owner wrote, the rest zeros. For runs
+ * so large that zeroing them is no work for one call.
+ */
+export function regionTakeRaw(region: Region, pages: number): number {
   assert(pages > 0, "regionTake: pages > 0");
+  region.dirtyEnd = 0;
   const reused = takeFree(region, pages);
   if (reused !== 0) {
-    region.views.u8.fill(0, reused, reused + pages * REGION_PAGE_BYTES);
+    region.dirtyEnd = reused + pages * REGION_PAGE_BYTES;
     region.pagesUsed += pages;
     return reused;
   }
@@ -77,7 +91,7 @@ export function regionTake(region: Region, pages: number): number {
   if (end > region.views.u8.length && !grow(region, end)) return 0;
   if (offset < region.end) {
     region.free.length -= 2;
-    region.views.u8.fill(0, offset, region.end);
+    region.dirtyEnd = region.end;
   }
   region.end = end;
   region.pagesUsed += pages;

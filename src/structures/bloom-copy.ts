@@ -24,7 +24,8 @@ import {
 } from "../layout/bloom.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { regionTake } from "../memory/region.ts";
-import { type Bloom, bloomGive, layerWords, publishLayer } from "./bloom.ts";
+import { type Bloom, bloomGive } from "./bloom.ts";
+import { layerWords, publishLayer } from "./bloom-layers.ts";
 import { bloomPages } from "./bloom-rate.ts";
 
 export interface BloomLayer {
@@ -67,12 +68,11 @@ export function bloomRemake(before: Bloom, layers: readonly BloomLayer[]): Bloom
   u32[offset / 4 + BLOOM_ROTATION_WORD] = rotation;
   const bloom: Bloom = {
     ...{ kernel, offset, falsePositiveRate, capacity, bytesMax, isFixed },
-    ...{ layerCount: 0, bytes: 0, room: 0 },
+    ...{ layerCount: 0, bytes: 0, room: 0, aheadAt: 0, ahead: undefined },
   };
   layers.forEach(({ blocks, capacity: most, inserted }, index) => {
     const pages = bloomPages(blocks, index === 0);
     const start = index === 0 ? offset + BLOOM_FIRST_BLOCKS_OFFSET : takePages(before, pages);
-    kernel.region.views.u8.fill(0, start, start + blocks * BLOOM_BLOCK_BYTES);
     publishLayer(bloom, start, { blocks, capacity: most, pages });
     layerWords(bloom, index)[BLOOM_LAYER_INSERTED_WORD] = inserted;
     bloom.bytes += pages * REGION_PAGE_BYTES;

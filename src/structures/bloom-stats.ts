@@ -12,7 +12,7 @@ import {
   BLOOM_LAYER_CAPACITY_WORD,
   BLOOM_LAYER_INSERTED_WORD,
 } from "../layout/bloom.ts";
-import { type Bloom, layerWords } from "./bloom.ts";
+import { type Bloom, layerWords } from "./bloom-layers.ts";
 import { bloomLayerRate, bloomLoadOf, bloomLostAt, bloomRateAt } from "./bloom-rate.ts";
 
 export interface BloomStats {

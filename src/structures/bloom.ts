@@ -25,14 +25,10 @@ import type { Kernel } from "../kernel/kernel.ts";
 import {
   BLOOM_BLOCK_BYTES,
   BLOOM_FIRST_BLOCKS_OFFSET,
-  BLOOM_LAYERS_WORD,
-  BLOOM_LAYER_BLOCKS_OFFSET_WORD,
   BLOOM_LAYER_BLOCK_COUNT_WORD,
   BLOOM_LAYER_CAPACITY_WORD,
-  BLOOM_LAYER_COUNT_MAX,
   BLOOM_LAYER_COUNT_WORD,
   BLOOM_LAYER_PAGES_WORD,
-  BLOOM_LAYER_WORDS,
   BLOOM_MAGIC,
   BLOOM_MAGIC_WORD,
   BLOOM_ROTATION_WORD,
@@ -43,18 +39,22 @@ import {
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { regionGive, regionTake } from "../memory/region.ts";
 import {
-  bloomBlocksFor,
-  bloomLayerRate,
-  bloomLoadFor,
-  bloomLostAt,
-  bloomPages,
-} from "./bloom-rate.ts";
+  addLayer,
+  type Bloom,
+  type BloomReader,
+  giveLaterLayers,
+  type LayerPlan,
+  layerWords,
+  planLayer,
+  publishLayer,
+  zeroAhead,
+} from "./bloom-layers.ts";
+import { bloomLayerRate } from "./bloom-rate.ts";
+
+export type { Bloom, BloomReader } from "./bloom-layers.ts";
 
 /** What a bloom lives in. Rooms that may not see the kernel name it by this. */
 export type BloomKernel = Kernel;
-
-/** A last layer cut by `bytesMax` is added only when it is at least this part of what there is. */
-const LAYER_WORTH = 8;
 
 export interface BloomOptions {
   /** Members the first layer takes. */
@@ -67,24 +67,6 @@ export interface BloomOptions {
   readonly isFixed?: boolean;
   /** True: takes its bits from the other halves of the hash, independent of a filter that does not. */
   readonly isRotated?: boolean;
-}
-
-/** What probing needs; other threads have this alone. */
-export interface BloomReader {
-  readonly kernel: Kernel;
-  /** Offset of the header. */
-  readonly offset: number;
-}
-
-export interface Bloom extends BloomReader {
-  readonly falsePositiveRate: number;
-  readonly capacity: number;
-  readonly bytesMax: number;
-  readonly isFixed: boolean;
-  layerCount: number;
-  bytes: number;
-  /** Inserts the newest layer still takes before the next one is due; Infinity when there will be none. */
-  room: number;
 }
 
 /** Makes an empty filter. Throws MEMORY_FULL when the region has no room for its first layer. */
@@ -106,7 +88,7 @@ export function createBloom(kernel: Kernel, options: BloomOptions): Bloom {
   const bytes = layer.pages * REGION_PAGE_BYTES;
   const bloom: Bloom = {
     ...{ kernel, offset, falsePositiveRate, capacity, bytesMax, isFixed },
-    ...{ layerCount: 0, bytes, room: 0 },
+    ...{ layerCount: 0, bytes, room: 0, aheadAt: 0, ahead: undefined },
   };
   publishLayer(bloom, offset + BLOOM_FIRST_BLOCKS_OFFSET, layer);
   return bloom;
@@ -151,6 +133,7 @@ export function bloomInsertBatch(
     inserted += fresh;
     start += rows;
   }
+  if (bloom.room < bloom.aheadAt) zeroAhead(bloom, count);
   return inserted;
 }
 
@@ -164,6 +147,7 @@ export function bloomAdd(bloom: Bloom, lo: number, hi: number): boolean {
   if (bloom.room < 1) addLayer(bloom);
   if (bloom.kernel.exports.bloomInsert(bloom.offset, lo, hi) !== 0) return true;
   bloom.room -= 1;
+  if (bloom.room < bloom.aheadAt) zeroAhead(bloom, 1);
   return false;
 }
 
@@ -205,69 +189,6 @@ export function bloomGive(bloom: Bloom): void {
   const pages = layerWords(bloom, 0)[BLOOM_LAYER_PAGES_WORD] as number;
   regionGive(bloom.kernel.region, bloom.offset, pages);
   bloom.bytes = 0;
-}
-
-/** What a layer is made of. */
-export interface LayerPlan {
-  readonly blocks: number;
-  readonly capacity: number;
-  readonly pages: number;
-}
-
-/** Blocks for `offered` hashes at `rate`, cut to `bytesMax`. `capacity` is what will set bits of those offered. */
-function planLayer(offered: number, rate: number, bytesMax: number, isFirst: boolean): LayerPlan {
-  const head = isFirst ? BLOOM_FIRST_BLOCKS_OFFSET : 0;
-  const whole = Math.floor(bytesMax / REGION_PAGE_BYTES) * REGION_PAGE_BYTES;
-  const fits = Math.max(1, Math.floor((whole - head) / BLOOM_BLOCK_BYTES));
-  const blocks = Math.min(bloomBlocksFor(offered, rate), fits);
-  const load = Math.min(offered / blocks, bloomLoadFor(rate));
-  const taken = Math.floor(blocks * (load - bloomLostAt(load)));
-  return { blocks, capacity: Math.max(1, taken), pages: bloomPages(blocks, isFirst) };
-}
-
-/** The next layer, or none for ever: then the newest takes whatever comes. */
-function addLayer(bloom: Bloom): void {
-  const index = bloom.layerCount;
-  bloom.room = Number.POSITIVE_INFINITY;
-  if (bloom.isFixed || index === BLOOM_LAYER_COUNT_MAX) return;
-  const rate = bloomLayerRate(bloom.falsePositiveRate, index);
-  const room = bloom.bytesMax - bloom.bytes;
-  if (room < bloom.bytes / LAYER_WORTH) return;
-  const layer = planLayer(bloom.capacity * 2 ** index, rate, room, false);
-  const offset = regionTake(bloom.kernel.region, layer.pages);
-  if (offset === 0) return;
-  bloom.bytes += layer.pages * REGION_PAGE_BYTES;
-  publishLayer(bloom, offset, layer);
-}
-
-/** Makes a layer the newest: its blocks are zeros. Owner. */
-export function publishLayer(bloom: Bloom, blocksOffset: number, layer: LayerPlan): void {
-  const words = layerWords(bloom, bloom.layerCount);
-  words.fill(0);
-  words[BLOOM_LAYER_BLOCKS_OFFSET_WORD] = blocksOffset;
-  words[BLOOM_LAYER_BLOCK_COUNT_WORD] = layer.blocks;
-  words[BLOOM_LAYER_CAPACITY_WORD] = layer.capacity;
-  words[BLOOM_LAYER_PAGES_WORD] = layer.pages;
-  bloom.layerCount += 1;
-  bloom.room = layer.capacity;
-  const { i32 } = bloom.kernel.region.views;
-  // Publish: pairs with layerCountOf in assembly/bloom.ts.
-  Atomics.store(i32, bloom.offset / 4 + BLOOM_LAYER_COUNT_WORD, bloom.layerCount);
-}
-
-function giveLaterLayers(bloom: Bloom): void {
-  const { region } = bloom.kernel;
-  for (let index = bloom.layerCount - 1; index > 0; index--) {
-    const words = layerWords(bloom, index);
-    const offset = words[BLOOM_LAYER_BLOCKS_OFFSET_WORD] as number;
-    regionGive(region, offset, words[BLOOM_LAYER_PAGES_WORD] as number);
-  }
-}
-
-/** The header words of layer `index`. */
-export function layerWords(bloom: Bloom, index: number): Uint32Array {
-  const start = bloom.offset / 4 + BLOOM_LAYERS_WORD + index * BLOOM_LAYER_WORDS;
-  return bloom.kernel.region.views.u32.subarray(start, start + BLOOM_LAYER_WORDS);
 }
 
 function memoryFull(pages: number): FrontierError {

@@ -37,7 +37,6 @@ import {
   TABLE_HEADER_BYTES,
   TABLE_LINE_SLOTS_BARE,
   TABLE_LINE_SLOTS_VALUED,
-  TABLE_OTHER_PAGES_WORD,
   TABLE_OTHER_UNITS_WORD,
   TABLE_PAGES_WORD,
   TABLE_SEGMENT_BYTES,
@@ -225,8 +224,7 @@ function rebuild(
   const header = table.offset / 4;
   u32[header + TABLE_UNITS_WORD] = units;
   u32[header + TABLE_OTHER_UNITS_WORD] = upper.units;
-  u32.set(pages.slice(0, units), header + TABLE_PAGES_WORD);
-  u32.set(pages.slice(units), header + TABLE_OTHER_PAGES_WORD);
+  u32.set(pages, header + TABLE_PAGES_WORD);
   const before = unitsOf(table, segment);
   if (exports.tableGrow(table.offset, segment, upper.other) === 0) {
     for (const page of pages) regionGive(region, page, 1);

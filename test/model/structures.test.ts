@@ -70,7 +70,7 @@ const BROKEN: Array<[string, Program, Edit]> = [
     programs.runRegionProgram,
     {
       file: "memory/region",
-      find: "region.views.u8.fill(0, reused, reused + pages * REGION_PAGE_BYTES);",
+      find: "if (offset < region.dirtyEnd) region.views.u8.fill(0, offset, region.dirtyEnd);",
       put: "",
     },
   ],

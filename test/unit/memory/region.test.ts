@@ -4,6 +4,7 @@ import {
   regionBytes,
   regionGive,
   regionTake,
+  regionTakeRaw,
   verifyRegion,
 } from "../../../src/memory/region.ts";
 import { createFakeMemory } from "../../support/fake-memory.ts";
@@ -52,6 +53,25 @@ describe("region", () => {
     expect(region.free).toEqual([]);
     verifyRegion(region);
     expect(regionTake(region, 1)).toBe(0);
+  });
+
+  test("gives a run as it is to who zeroes it, and says how far it was used (I2)", () => {
+    const region = createRegion(createFakeMemory());
+    const fresh = regionTakeRaw(region, 2);
+    expect(region.dirtyEnd).toBeLessThanOrEqual(fresh);
+    region.views.u8.fill(9, fresh, fresh + 2 * PAGE);
+    regionGive(region, fresh, 2);
+    expect(regionTakeRaw(region, 1)).toBe(fresh);
+    expect(region.dirtyEnd).toBe(fresh + PAGE);
+    regionGive(region, fresh, 1);
+    // Idle pages and fresh ones in one run: the fresh ones are zeros.
+    expect(regionTakeRaw(region, 3)).toBe(fresh);
+    expect(region.dirtyEnd).toBe(fresh + 2 * PAGE);
+    expect(region.views.u8[fresh]).toBe(9);
+    expect(region.views.u8.subarray(fresh + 2 * PAGE, fresh + 3 * PAGE).every((b) => b === 0)).toBe(
+      true,
+    );
+    verifyRegion(region);
   });
 
   test("stays within its most pages even where the memory is larger", () => {
