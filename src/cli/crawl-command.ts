@@ -1,11 +1,15 @@
 /** `outrider crawl`: flags into options of crawl(), and the rules file watched. */
-import { type CrawlOptions, crawl } from "../crawl.ts";
-import { canonicalize, openFrontier } from "../index.ts";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { isIP } from "node:net";
+import { type CrawlOptions, crawl, isPublicAddress } from "../crawl.ts";
+import { canonicalize, openFrontier, type Rule, storedOptions } from "../index.ts";
 import { type Flag, type Parsed, UsageError } from "./flags.ts";
 import { EXIT_OK, type Io } from "./io.ts";
 import { readRules, watchRules } from "./rules-file.ts";
 import { runCrawl } from "./run-crawl.ts";
 import { table } from "./text.ts";
+import { refusedWords } from "./words.ts";
 
 export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "dir", value: "<path>", text: "keep the frontier there; the same command goes on later" },
@@ -56,21 +60,26 @@ export const CRAWL_FLAGS: readonly Flag[] = [
 ];
 
 export async function crawlCommand(args: Parsed, io: Io, line: readonly string[]): Promise<number> {
-  const seeds = args.words.map((word) => (word.includes("://") ? word : `https://${word}`));
-  const bad = seeds.find((seed) => canonicalize(seed) === undefined);
-  if (bad !== undefined) throw new UsageError(`crawl: ${bad}: no http or https URL`);
+  const seeds = args.words.map(urlOf);
   const directory = args.text("dir");
   if (seeds.length === 0 && directory === undefined) throw new UsageError("crawl: no URL");
   const rulesPath = args.text("rules");
   const options = optionsOf(args, seeds);
   if (args.has("dry-run")) return dryRun(args, io, options);
+  const bad = seeds.find((seed) => canonicalize(seed) === undefined);
+  if (bad !== undefined) throw new UsageError(`crawl: ${bad}: no http or https URL`);
+  if (directory !== undefined) checkDirectory(directory, seeds);
+  const items = args.text("items");
+  if (items !== undefined) checkPlace("--items", items, dirname(resolve(items)));
   return runCrawl(io, options, {
     title: seeds.join(" "),
     isJson: args.has("json"),
     isLive: !args.has("no-progress"),
     report: args.text("report"),
-    resume:
-      directory === undefined ? undefined : ["outrider", "crawl", ...line].map(quote).join(" "),
+    goOn:
+      directory === undefined
+        ? "what is pending ends with this process: --dir <path> keeps it"
+        : `to go on where it was:\n  ${["outrider", "crawl", ...line].map(quote).join(" ")}`,
     onStart: (run, say) => {
       if (rulesPath === undefined) return () => {};
       return watchRules(rulesPath, () => {
@@ -84,6 +93,33 @@ export async function crawlCommand(args: Parsed, io: Io, line: readonly string[]
       });
     },
   });
+}
+
+/** A word as a URL: what has no scheme is a host, or a host and a path. */
+function urlOf(word: string): string {
+  const hasScheme = word.includes("://") || /^[a-z][a-z\d+.-]*:(?!\d)/i.test(word);
+  return hasScheme || !/^[\p{L}\p{N}[]/u.test(word) ? word : `https://${word}`;
+}
+
+/** What a directory's name can be wrong about, before anything is made. */
+function checkDirectory(directory: string, seeds: readonly string[]): void {
+  checkPlace("--dir", directory, resolve(directory));
+  if (seeds.length > 0) return;
+  if (existsSync(directory) && storedOptions(directory) !== undefined) return;
+  throw new UsageError(`crawl: ${directory}: no frontier there to go on with, and no URL`);
+}
+
+/** Whether a folder is there or could be made. */
+function checkPlace(flag: string, given: string, folder: string): void {
+  let path = folder;
+  while (!existsSync(path) && path !== dirname(path)) path = dirname(path);
+  const told = (why: string): UsageError => new UsageError(`${flag}: ${given}: ${path} ${why}`);
+  if (!statSync(path).isDirectory()) throw told("is no directory");
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+  } catch {
+    throw told("may not be written to");
+  }
 }
 
 function optionsOf(args: Parsed, seeds: string[]): CrawlOptions {
@@ -125,11 +161,23 @@ async function dryRun(args: Parsed, io: Io, options: CrawlOptions): Promise<numb
   const { directory, ...rest } = options;
   // Checks every option as the crawl would, with nothing to visit.
   await crawl({ ...rest, seeds: [] });
-  await using frontier = await openFrontier(rest.rules === undefined ? {} : { rules: rest.rules });
+  const { scope } = rest;
+  const inScope: Rule[] | undefined =
+    scope === undefined || scope === "any"
+      ? undefined
+      : [{ id: "scope", match: { domains: [...scope] } }];
+  const rules = rest.rules ?? inScope;
+  await using frontier = await openFrontier(rules === undefined ? {} : { rules });
   const seeds = [...(options.seeds as string[])].map((url) => {
     const { canonical, domain, rule, verdict } = frontier.explain(url);
     return { url, canonical, domain, rule, verdict: verdict.status, reason: verdict.reason };
   });
+  const saidOf = ({ url, domain, verdict, reason }: (typeof seeds)[number]): string => {
+    if (reason !== undefined) return `${url}: ${verdict}, ${refusedWords(reason)}`;
+    const isPrivate = isIP(domain ?? "") !== 0 && !isPublicAddress(domain ?? "");
+    if (!isPrivate || options.allowPrivate) return `${url}: ${verdict}`;
+    return `${url}: ${verdict}, but its address is private: --allow-private permits it`;
+  };
   const plan = {
     dryRun: true,
     seeds,
@@ -147,9 +195,7 @@ async function dryRun(args: Parsed, io: Io, options: CrawlOptions): Promise<numb
     io.out(
       table(
         [
-          ...seeds.map(
-            ({ url, verdict, reason }) => ["seed", `${url}: ${reason ?? verdict}`] as const,
-          ),
+          ...seeds.map((seed) => ["seed", saidOf(seed)] as const),
           ["scope", plan.scope === "any" ? "the whole web" : plan.scope.join(" ")],
           ["manners", `${plan.perHost} at a time per host, ${plan.delayMs} ms between two`],
           ["robots.txt", plan.robots ? "kept" : "not asked"],

@@ -62,7 +62,7 @@ export async function demoCommand(args: Parsed, io: Io): Promise<number> {
       isJson,
       isLive: !args.has("no-progress"),
       report: args.text("report"),
-      resume: undefined,
+      goOn: undefined,
       onStart: (run) => {
         const ignore = run.on("page", ({ title }) => {
           titles.push(together(`“${title}”`));

@@ -4,6 +4,7 @@ import { type Flag, type Parsed, UsageError } from "./flags.ts";
 import { EXIT_OK, type Io } from "./io.ts";
 import { readRules } from "./rules-file.ts";
 import { table } from "./text.ts";
+import { refusedWords } from "./words.ts";
 
 export const EXPLAIN_FLAGS: readonly Flag[] = [
   { name: "rules", value: "<file>", text: "judge by these rules" },
@@ -35,10 +36,18 @@ export async function explainCommand(args: Parsed, io: Io): Promise<number> {
           ["domain", domain ?? "none"],
           ["rule", rule ?? "none"],
           ["verdict", `${verdict.status}${why}`],
+          ...whyRows(verdict.reason, args.has("rules")),
         ],
         io.outColumns(),
       ),
     );
   });
   return EXIT_OK;
+}
+
+/** The reason in words, where they say more. */
+function whyRows(reason: string | undefined, hasRules: boolean): [string, string][] {
+  if (reason === undefined) return [];
+  const words = reason === "no-rule" && hasRules ? "no rule takes it" : refusedWords(reason);
+  return words === reason ? [] : [["why", words]];
 }

@@ -15,7 +15,7 @@
  */
 import type { Crawl, CrawlSample } from "../crawl.ts";
 import type { Io } from "./io.ts";
-import { bytes, duration, cutTo, share, sparkline, whole } from "./text.ts";
+import { broken, bytes, clockTime, cutTo, duration, share, sparkline, whole } from "./text.ts";
 
 export interface View {
   draw(run: Crawl, sample: CrawlSample): void;
@@ -85,11 +85,13 @@ function liveView(io: Io): View {
         if (rates.length > SPARK_COUNT) rates.shift();
       }
       before = sample;
-      show([headOf(run, sample, rates), ...grid(fieldsOf(run, sample), io.columns() - 1)]);
+      const columns = io.columns() - 1;
+      show([headOf(run, sample, { rates, columns }), ...grid(fieldsOf(run, sample), columns)]);
     },
     say(line) {
       const again = drawn;
-      io.err(`${back()}\x1b[J${line}\n`);
+      const lines = line.split("\n").flatMap((each) => broken(each, io.columns() - 1));
+      io.err(`${back()}\x1b[J${lines.join("\n")}\n`);
       drawn = [];
       if (again.length > 0) show(again);
     },
@@ -100,18 +102,24 @@ function liveView(io: Io): View {
   };
 }
 
-function headOf(run: Crawl, { elapsedMs, pending }: CrawlSample, rates: readonly number[]): string {
+interface Head {
+  readonly rates: readonly number[];
+  readonly columns: number;
+}
+
+function headOf(run: Crawl, { elapsedMs, pending }: CrawlSample, { rates, columns }: Head): string {
   const recent = rates.slice(-8);
   const rate = recent.reduce((sum, each) => sum + each, 0) / Math.max(recent.length, 1);
   // What is pending takes at least this long; what it leads to is not known yet.
   const hasEta = run.status === "running" && rate >= 1 && pending > 0;
   const parts = [
-    `${run.status === "running" ? "crawling" : run.status}  ${duration(elapsedMs)}`,
+    `${run.status === "running" ? "crawling" : run.status}  ${clockTime(elapsedMs)}`,
     `${whole(rate)} pages/s`,
-    ...(hasEta ? [`eta ≥ ${duration((pending / rate) * 1000)}`] : []),
-    sparkline(rates),
+    ...(hasEta ? [`eta ≥ ${clockTime((pending / rate) * 1000)}`] : []),
   ];
-  return parts.join("   ");
+  const head = `${parts.join("   ")}   `;
+  // Of a narrow terminal the newest bars.
+  return head + sparkline(rates).slice(-Math.max(columns - head.length, 1));
 }
 
 type Field = readonly [name: string, value: string];

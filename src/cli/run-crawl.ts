@@ -26,8 +26,8 @@ export interface Showing {
   /** Redraw in place, where there is a terminal. */
   readonly isLive: boolean;
   readonly report: string | undefined;
-  /** The command that goes on where this one was stopped. */
-  readonly resume: string | undefined;
+  /** What is said where something is left. */
+  readonly goOn: string | undefined;
   /** Called when the crawl is made; returns what ends with it. */
   readonly onStart?: (run: Crawl, say: (line: string) => void) => () => void;
   /** More of the summary, asked before the crawl's world is taken down. */
@@ -112,13 +112,12 @@ function tell(io: Io, { summary, more, showing, samples }: Telling): void {
   }
   io.out(`${headline(summary)}\n\n${reportText(summary, io.outColumns())}`);
   if (showing.report !== undefined) io.out(`report      ${showing.report}\n`);
-  if (summary.pending > 0 && showing.resume !== undefined) {
-    io.out(`\nto go on where it was:\n  ${showing.resume}\n`);
-  }
+  if (summary.pending > 0 && showing.goOn !== undefined) io.out(`\n${showing.goOn}\n`);
 }
 
-function headline({ reason, pending }: CrawlSummary): string {
+function headline({ reason, pending, pages, notModified, failures }: CrawlSummary): string {
   if (reason === "max-pages") return "ended at the page limit";
   if (reason === "stopped") return pending > 0 ? "stopped before the end" : "stopped";
-  return "finished: nothing is left";
+  const isInVain = pages + notModified === 0 && Object.keys(failures).length > 0;
+  return isInVain ? "finished, and no page could be read" : "finished: nothing is left";
 }

@@ -30,8 +30,12 @@ export function bytes(value: number): string {
 }
 
 export function duration(ms: number): string {
-  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : clockTime(ms);
+}
+
+/** As a clock has it, 00:06 or 1:00:06: always of one form, where it is redrawn in place. */
+export function clockTime(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
   const two = (value: number): string => String(value).padStart(2, "0");
   const hours = Math.floor(seconds / 3600);
   const rest = `${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;

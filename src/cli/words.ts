@@ -63,7 +63,8 @@ export function refusedWords(reason: string): string {
 
 /** Why a request failed for good. */
 export function failedWords(reason: string): string {
-  return FAILED[reason] ?? reason;
+  const status = /^status (\d+)$/.exec(reason)?.[1];
+  return status === undefined ? (FAILED[reason] ?? reason) : statusWords(status);
 }
 
 /** A status with its meaning: `404 not found`. */

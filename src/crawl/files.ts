@@ -18,6 +18,7 @@ import {
   readFileSync,
   readSync,
   renameSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -38,7 +39,7 @@ const NEWLINE = 10;
 
 /** A pipeline that appends each item as one line of JSON. */
 export function createItemFile({ path, rotateBytes = ROTATE_BYTES }: ItemFileOptions): Pipeline {
-  mkdirSync(dirname(resolve(path)), { recursive: true });
+  makeFolder(dirname(resolve(path)));
   let { file, bytes } = openWhole(path);
   const write = (item: unknown): undefined => {
     const line = Buffer.from(`${JSON.stringify(item)}\n`);
@@ -91,7 +92,7 @@ export interface LineFile {
 }
 
 export function openLineFile(path: string): LineFile {
-  mkdirSync(dirname(resolve(path)), { recursive: true });
+  makeFolder(dirname(resolve(path)));
   let lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [""];
   const isCut = lines.pop() !== "";
   return {
@@ -119,5 +120,19 @@ export async function loadModule(path: string | URL): Promise<Record<string, unk
     return (await import(url)) as Record<string, unknown>;
   } catch (cause) {
     throw misuse("OPTION_INVALID", "module", String(path), `an ES module: ${String(cause)}`);
+  }
+}
+
+/** Makes a folder with all above it. The platform's own way never ends where a folder that is there takes no new one by that name. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (cause) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+    const above = dirname(path);
+    const isOrphan = (cause as NodeJS.ErrnoException).code === "ENOENT" && !existsSync(above);
+    if (!isOrphan || above === path) throw cause;
+    makeFolder(above);
+    makeFolder(path);
   }
 }

@@ -108,6 +108,8 @@ export interface CrawlSettings {
 }
 
 const DAY_MS = 86_400_000;
+/** As many as a pool has seats for. */
+const THREADS_MAX = 64;
 const LEASE_MS = 300_000;
 const HTML = ["text/html", "application/xhtml+xml", ""];
 const FIELDS: ReadonlySet<string> = new Set<keyof CrawlOptions>([
@@ -164,7 +166,8 @@ export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
     if (!FIELDS.has(name))
       throw misuse("OPTION_INVALID", `options.${name}`, name, "an option of crawl()");
   }
-  const threads = whole(options.threads ?? 0, "threads", 0);
+  const threads = whole(options.threads ?? 0, "threads", 0, THREADS_MAX);
+  checkProxy(options.proxy);
   if (threads > 0) checkSendable(options);
   const delayMs = amount(options.delayMs ?? 1_000, "delayMs");
   const perHost = whole(options.perHost ?? 1, "perHost", 1);
@@ -256,7 +259,7 @@ function scopeOf(scope: CrawlOptions["scope"]): CrawlSettings["scope"] {
 function agentOf({ userAgent = USER_AGENT, contact }: CrawlOptions): string {
   const isBad = (text: unknown): boolean =>
     typeof text !== "string" || !/^[\x20-\x7e\x80-\xff]*$/.test(text);
-  if (isBad(userAgent))
+  if (isBad(userAgent) || userAgent.trim() === "")
     throw misuse("OPTION_INVALID", "options.userAgent", userAgent, "a header's text");
   if (contact === undefined) return userAgent;
   if (isBad(contact)) throw misuse("OPTION_INVALID", "options.contact", contact, "a header's text");
@@ -264,9 +267,26 @@ function agentOf({ userAgent = USER_AGENT, contact }: CrawlOptions): string {
   return `${product} (+${contact})`;
 }
 
-function whole(value: unknown, name: string, least: number): number {
-  if (Number.isSafeInteger(value) && (value as number) >= least) return value as number;
-  throw misuse("OPTION_INVALID", `options.${name}`, value, `a whole number of at least ${least}`);
+function whole(
+  value: unknown,
+  name: string,
+  least: number,
+  most: number = Number.MAX_SAFE_INTEGER,
+): number {
+  const isWhole = Number.isSafeInteger(value);
+  if (isWhole && (value as number) >= least && (value as number) <= most) return value as number;
+  const expected =
+    most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  throw misuse("OPTION_INVALID", `options.${name}`, value, `a whole number ${expected}`);
+}
+
+/** undici says no more of another one than that it is no URL. */
+function checkProxy(proxy: unknown): void {
+  if (proxy === undefined) return;
+  const isUrl = typeof proxy === "string" && URL.canParse(proxy);
+  if (isUrl && /^https?:$/.test(new URL(proxy).protocol)) return;
+  const expected = "an address such as http://127.0.0.1:3128";
+  throw misuse("OPTION_INVALID", "options.proxy", proxy, expected);
 }
 
 function amount(value: unknown, name: string): number {

@@ -59,9 +59,7 @@ export const nodeFiles: Files = {
   link: (from, to) => fs.linkSync(from, to),
   remove: (path) => fs.unlinkSync(path),
   list: (directory) => fs.readdirSync(directory),
-  makeDirectory: (path) => {
-    fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-  },
+  makeDirectory,
   syncDirectory: (path) => {
     const file = fs.openSync(path, "r");
     try {
@@ -71,6 +69,20 @@ export const nodeFiles: Files = {
     }
   },
 };
+
+/** With all above it. The platform's own way never ends where a directory that is there takes no new one by that name. */
+function makeDirectory(path: string): void {
+  try {
+    fs.mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+    const above = dirname(path);
+    const isOrphan = (cause as NodeJS.ErrnoException).code === "ENOENT" && !fs.existsSync(above);
+    if (!isOrphan || above === path) throw cause;
+    makeDirectory(above);
+    makeDirectory(path);
+  }
+}
 
 /** Writes all of `bytes` (I1). */
 export function writeAll(

@@ -160,3 +160,56 @@ describe("a flag of outrider crawl, as the site sees it", () => {
     expect([existsSync(dir), site.asked]).toEqual([false, []]);
   });
 });
+
+/** A command line that is refused: its code and what it says. */
+async function refusalOf(...argv: string[]): Promise<string> {
+  const io = createFakeIo(undefined);
+  expect([argv, await runCommand(["crawl", ...argv], io), io.text.out]).toEqual([argv, 2, ""]);
+  return io.text.err;
+}
+
+describe("what is typed wrong at outrider crawl", () => {
+  it("is refused before anything is made or asked, with the word and what to do", async () => {
+    const file = join(folder, "a-file");
+    writeFileSync(file, "mine");
+    const url = "http://127.0.0.1:1/";
+    for (const word of ["mailto:x@y.test", "/etc/passwd", "", "ht!tp://x", "#top"])
+      expect(await refusalOf(word)).toContain(`${word}: no http or https URL\n`);
+    for (const path of [file, join(file, "below")]) {
+      expect(await refusalOf(url, "--dir", path)).toContain(`${file} is no directory`);
+      expect(await refusalOf(url, "--items", join(path, "x"))).toContain(`${file} is no directory`);
+    }
+    expect(readFileSync(file, "utf8")).toBe("mine");
+    const nowhere = join(folder, "nowhere");
+    expect(await refusalOf("--dir", nowhere)).toContain(`${nowhere}: no frontier there`);
+    expect(existsSync(nowhere)).toBe(false);
+    expect(await refusalOf(url, "--proxy", "127.0.0.1")).toContain('--proxy: "127.0.0.1"');
+    expect(await refusalOf(url, "--threads", "65")).toContain("--threads: 65 (expected: a whole");
+    expect(await refusalOf(url, "--user-agent", " ")).toContain("--user-agent:");
+    expect(await refusalOf(url, "--ramp", "0")).toContain("--ramp: 0 (expected: a whole number");
+  });
+
+  it("is told where pending pages end with the process", async () => {
+    await using site = await openSite(paths(3));
+    const io = createFakeIo(undefined);
+    const flags = ["--allow-private", "--delay", "0", "--max-pages", "2"];
+    expect(await runCommand(["crawl", site.url, ...flags], io)).toBe(0);
+    expect(io.text.out).toMatch(/^pages +2 in/m);
+    expect(io.text.out).toMatch(/ends with this process: --dir <path> keeps it\n$/);
+  });
+
+  it("says that no page could be read, and that a dry run's address would be refused", async () => {
+    const url = "http://127.0.0.1:1/";
+    const io = createFakeIo(undefined);
+    expect(await runCommand(["crawl", url, "--no-robots", "--delay", "0"], io)).toBe(0);
+    expect(io.text.out).toMatch(/^finished, and no page could be read\n/);
+    const dry = createFakeIo(undefined);
+    const argv = ["crawl", url, "http://a.test/", "--scope", "127.0.0.1", "--dry-run"];
+    expect(await runCommand(argv, dry)).toBe(0);
+    expect(dry.text.out).toContain("its address is private: --allow-private permits it");
+    expect(dry.text.out).toContain("http://a.test/: rejected, outside the scope");
+    const explained = createFakeIo(undefined);
+    expect(await runCommand(["explain", "mailto:x"], explained)).toBe(0);
+    expect(explained.text.out).toMatch(/^verdict +rejected: scheme\nwhy +not http or https\n/m);
+  });
+});

@@ -49,7 +49,7 @@ describe("the live view", () => {
     expect([wraps, isCursorShown]).toEqual([0, false]);
     expect(lines).toEqual([
       "rules: 2 are in force",
-      "crawling  2.0 s   100 pages/s   eta ≥ 0.5 s   ████████████████████",
+      "crawling  00:02   100 pages/s   eta ≥ 00:00   ████████████████████",
       "pages          200  pending         50  under way        3  hosts            4",
       "failed           0  forbidden        1  errors           0  duplicates    50 %",
       "p50           3 ms  p99          41 ms  read       195 KiB  lanes            7",
@@ -61,6 +61,20 @@ describe("the live view", () => {
       wraps: 0,
       isCursorShown: true,
     });
+  });
+
+  it("breaks what is said between words, and shows the newest bars where there is no room for all", () => {
+    const io = createFakeIo({ columns: 50 });
+    const view = createView(io, true);
+    for (let n = 0; n <= 30; n++) view.draw(run, sample(n * 100, n * n));
+    view.say("stopping: visits under way are finished; once more to stop at once");
+    const { lines, wraps } = terminalOf(io.text.err, 50);
+    expect(wraps).toBe(0);
+    expect(lines.slice(0, 3)).toEqual([
+      "stopping: visits under way are finished; once",
+      "more to stop at once",
+      "crawling  00:03   520 pages/s   eta ≥ 00:00   ███",
+    ]);
   });
 
   it.each([10, 20, 30, 60, 80, 120, 200])("fits a terminal of %i columns", (columns) => {
