@@ -52,7 +52,7 @@ import {
 import type { Life } from "./life.ts";
 import { DONE_LATE, DONE_PLAIN, doneResult } from "./push-result.ts";
 import { readRedirect, redirected } from "./redirect.ts";
-import { readRequest } from "./request.ts";
+import { readRequest } from "./request-fields.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import type { DoneResult, RedirectChange, RequestLike, RequestView } from "./types.ts";
 import { recordData, recordExtras, recordView } from "./view.ts";
@@ -395,7 +395,7 @@ function sift(found: unknown): Sifted {
   const good: RequestLike[] = [];
   for (let index = 0; index < list.length; index++) {
     try {
-      good.push(readRequest(list[index], `found[${index}]`));
+      good.push(readRequest(list[index], "found", index));
     } catch (cause) {
       bad.push({ index, cause });
     }

@@ -15,7 +15,6 @@ import {
   countOf,
   readFields,
   readFilter,
-  readList,
   readTake,
   type TakeOptions,
 } from "./arguments.ts";
@@ -34,7 +33,8 @@ import { pushResult } from "./push-result.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
 import { doneStories, needKeeper } from "./stories.ts";
 import { NOTHING_DURABLE, reportOf } from "./report.ts";
-import { readDefaults, readRequest, requestOf, withKey } from "./request.ts";
+import { requestOf, withKey } from "./request.ts";
+import { readRequest, readRequests } from "./request-fields.ts";
 import { createRuntime, replaceTiers, type Runtime, type RuntimeHooks } from "./runtime.ts";
 import { Sharing } from "./sharing.ts";
 import { forget, remove, requeue, STEERING_BYTES, update } from "./steering.ts";
@@ -481,20 +481,4 @@ export class MemoryFrontier implements Frontier {
 /** Sets that come without a version are counted. */
 function nextVersion(version: number | string): number {
   return typeof version === "number" ? version + 1 : 1;
-}
-
-/** The requests of a batch as they are to be pushed; plain strings stay the list they came in. */
-function readRequests(given: unknown, defaults: unknown): readonly RequestLike[] {
-  const list = readList(given, "requests", "a list of URLs or requests");
-  const standIn = defaults === undefined ? undefined : readDefaults(defaults, "defaults");
-  let isPlain = standIn === undefined;
-  for (let index = 0; isPlain && index < list.length; index++) {
-    isPlain = typeof list[index] === "string";
-  }
-  if (isPlain) return list as readonly string[];
-  return Array.from(list, (one, index) => {
-    const request = readRequest(one, `requests[${index}]`);
-    if (standIn === undefined) return request;
-    return { ...standIn, ...(typeof request === "string" ? { url: request } : request) };
-  });
 }

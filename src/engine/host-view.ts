@@ -21,7 +21,7 @@ import {
 } from "../structures/host-table.ts";
 import { float, word } from "../structures/store.ts";
 import type { Life } from "./life.ts";
-import { timeMs } from "./request.ts";
+import { timeMs } from "./request-fields.ts";
 import type { HostView } from "./types.ts";
 
 /** Room that a change of one host wants in the journal. */

@@ -34,7 +34,8 @@ import { readFields } from "./arguments.ts";
 import type { Gate } from "./intake.ts";
 import { lookUp } from "./knowing.ts";
 import type { RecordLease } from "./lease.ts";
-import { readDefaults, requestOf } from "./request.ts";
+import { requestOf } from "./request.ts";
+import { readDefaults } from "./request-fields.ts";
 import type { RedirectChange, RequestInput } from "./types.ts";
 
 /** What headers of this name tell of goes with the body. */

@@ -12,7 +12,7 @@ import { checkState, expressionOf, readFields, readFilter } from "./arguments.ts
 import { lookUp } from "./knowing.ts";
 import type { Life } from "./life.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
-import { readRequest, timeMs } from "./request.ts";
+import { readRequest, timeMs } from "./request-fields.ts";
 import { needKeeper, requeueDone } from "./stories.ts";
 import type { RequestLike } from "./types.ts";
 

@@ -23,7 +23,7 @@ import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../url/polic
 import { misuse } from "../base/errors.ts";
 import { readList } from "./arguments.ts";
 import { loadKernelModule } from "./kernel-file.ts";
-import { readRequest } from "./request.ts";
+import { readRequest } from "./request-fields.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
 
 /** The process's own kernel, made at the first call. */
