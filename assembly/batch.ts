@@ -26,7 +26,7 @@ import { TABLE_NEED_WORD, TABLE_SKIP, TABLE_SOFT_WORD } from "../src/layout/tabl
 import { hashBatch } from "./fingerprint";
 import { keyBatch } from "./key";
 import { parseBatch } from "./parse";
-import { tableInsertBatch } from "./table";
+import { tableInsertBatch } from "./table-batch";
 
 const BATCH_IN_STEPS: i32 = -1;
 

@@ -17,12 +17,7 @@ export {
   bloomCountBits,
 } from "./bloom";
 export { fingerprint128, hashBatch, hashOne } from "./fingerprint";
-export {
-  tableDemand,
-  tableFindBatch,
-  tableFindOne,
-  tableInsertBatch,
-  tableInsertOne,
-} from "./table";
+export { tableFindOne, tableInsertOne } from "./table";
+export { tableDemand, tableFindBatch, tableInsertBatch } from "./table-batch";
 export { tableEach, tableGrow, tableOpen, tableRemove, tableUpper } from "./table-grow";
 export { tableFindShared } from "./table-shared";

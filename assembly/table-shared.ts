@@ -35,7 +35,8 @@ import {
   TABLE_UNIT_LINES,
   TABLE_VALUED_WORD,
 } from "../src/layout/table";
-import { headerValue, isHeaderHash, tableFindBatch, valueAt } from "./table";
+import { headerValue, isHeaderHash, valueAt } from "./table";
+import { tableFindBatch } from "./table-batch";
 import { stepIndex } from "./table-steps";
 
 /** Some tenths of a second: no owner that lives keeps a segment in motion for so long. */

@@ -5,10 +5,9 @@
  *         directory ─┴─▶ descriptor ───────▶│ depth, lines, units ─┼─▶ ┌ line ┐┌ line ┐┌ line ┐ …
  *                                           └──────────────────────┘   8 hashes, or 5 and 5 values
  *
- * A batch runs twice over its rows: the first pass finds each row's home line and touches it, so
- * that the
- * cache misses of many rows overlap; the second pass probes. Nothing is allocated here: the owner
- * (src/structures/fingerprint-table.ts) hands pages in when an insert asks for growth.
+ * A batch runs in passes over its rows (table-batch.ts): the first finds each row's home line and touches
+ * it, so that the cache misses of many rows overlap; the last one inserts. Nothing is allocated here: the
+ * owner (src/structures/fingerprint-table.ts) hands pages in when an insert asks for growth.
  *
  *   I1  An entry stands in the first line of its probe sequence (`lineAt`) that was not full when
  *       it came.
@@ -48,12 +47,8 @@ import {
   TABLE_LINE_BYTES,
   TABLE_LINE_VALUES_BYTES,
   TABLE_LONGEST_PROBE_WORD,
-  TABLE_NEED_WORD,
-  TABLE_NEW,
   TABLE_REMOVED_WORD,
-  TABLE_SKIP,
   TABLE_SOFT_WORD,
-  TABLE_TOUCHED_WORD,
   TABLE_UNIT_LINES,
   TABLE_VALUED_WORD,
   TABLE_HEADER_HASHES,
@@ -77,12 +72,12 @@ export function homeLine(segment: usize, hash: u64): usize {
   return lineOf(segment, homeIndex(segment, hash));
 }
 
-function homeIndex(segment: usize, hash: u64): u32 {
+export function homeIndex(segment: usize, hash: u64): u32 {
   const next = (hash << (<u64>load<u32>(segment, SEGMENT_DEPTH_WORD << 2))) >> 32;
   return <u32>((next * <u64>load<u32>(segment, SEGMENT_LINES_WORD << 2)) >> 32);
 }
 
-function lineOf(segment: usize, index: u32): usize {
+export function lineOf(segment: usize, index: u32): usize {
   const unit: usize = load<u32>(segment + ((index >> 10) << 2), SEGMENT_UNITS_WORD << 2);
   return unit + ((index & 1023) << 6);
 }
@@ -164,15 +159,20 @@ function slotFor(table: usize, hash: u64, home: usize, at: usize, room: u32): us
     store<u32>(home, load<u32>(home, TABLE_FILTER_OFFSET) | filterBit(hash), TABLE_FILTER_OFFSET);
     slot = emptySlot(line);
   }
+  markFilled(segment, slot, room);
+  return slot;
+}
+
+/** Marks the line of `room` in its segment's map where `slot` is its last one. */
+export function markFilled(segment: usize, slot: usize, room: u32): void {
   const isLast = <u32>((slot & (TABLE_LINE_BYTES - 1)) === TABLE_LAST_SLOT_VALUED);
   const index = ((room & (TABLE_LINE_BYTES - 1)) << 10) | ((room >> 6) & (TABLE_UNIT_LINES - 1));
   const map = segment + SEGMENT_FULL_OFFSET + <usize>(index >> 3);
   store<u8>(map, load<u8>(map) | (isLast << (index & 7)));
-  return slot;
 }
 
 /** The first empty slot of a valued line that is not full. */
-function emptySlot(line: usize): usize {
+export function emptySlot(line: usize): usize {
   const zero = i64x2.splat(0);
   const free = maskOf<Valued>(
     v128.load(line),
@@ -188,7 +188,7 @@ function emptySlot(line: usize): usize {
  * The first line that is not full of those that a probe from line `home` looks at, and in the bits below its
  * offset the number of its unit. @hot
  */
-function roomOf(table: usize, segment: usize, hash: u64, home: u32): u32 {
+export function roomOf(table: usize, segment: usize, hash: u64, home: u32): u32 {
   const lines = load<u32>(segment, SEGMENT_LINES_WORD << 2);
   const step = stepsToRoom(segment + SEGMENT_FULL_OFFSET, lines, hash, home);
   if (step === lines) unreachable(); // I2 is broken: a segment keeps an empty slot
@@ -198,7 +198,7 @@ function roomOf(table: usize, segment: usize, hash: u64, home: u32): u32 {
   return <u32>lineOf(segment, index) | (index >> 10);
 }
 
-function noteSteps(table: usize, steps: u32): void {
+export function noteSteps(table: usize, steps: u32): void {
   if (steps > load<u32>(table, TABLE_LONGEST_PROBE_WORD << 2)) {
     store<u32>(table, steps, TABLE_LONGEST_PROBE_WORD << 2);
   }
@@ -243,46 +243,10 @@ export function publish(slot: usize, hash: u64): void {
 }
 
 /**
- * First pass: the home line of every row into its value, and of a valued table where it finds room into its
- * slot (`roomOf`); then both lines are touched. Returns the row whose segment has to grow first, or -1. @hot
- */
-function touchRows<V>(table: usize, hashes: usize, count: u32, values: usize, slots: usize): i32 {
-  const need = load<u32>(table, TABLE_NEED_WORD << 2);
-  const soft = load<u32>(table, TABLE_SOFT_WORD << 2) - 1; // all ones: may not ask
-  for (let i: u32 = 0; i < count; i++) {
-    if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
-    const hash = load<u64>(hashes + (i << 3));
-    const segment = segmentOf(table, hash);
-    const index = homeIndex(segment, hash);
-    store<u32>(values + (i << 2), <u32>lineOf(segment, index));
-    if (sizeof<V>() === 4) store<u32>(slots + (i << 2), roomOf(table, segment, hash, index));
-    const used = load<u32>(segment, SEGMENT_USED_WORD << 2);
-    const isFull = used + need >= load<u32>(segment, SEGMENT_SLOTS_WORD << 2);
-    if (isFull || used >= (load<u32>(segment, SEGMENT_GROW_AT_WORD << 2) | soft)) return i;
-  }
-  touchLines(table, values, count);
-  if (sizeof<V>() === 4) touchLines(table, slots, count);
-  return -1;
-}
-
-/**
- * Reads a word of every line that a list of words names. Nothing else is done here: the fewer instructions
- * lie between two loads, the more of their misses overlap, which is what native code has prefetches for. @hot
- */
-function touchLines(table: usize, list: usize, count: u32): void {
-  let sum: u64 = 0;
-  for (const end = list + (count << 2); list !== end; list += 4) {
-    const line = load<u32>(list);
-    if (line !== TABLE_SKIP) sum += load<u64>(<usize>(line & ~(TABLE_LINE_BYTES - 1)));
-  }
-  store<u64>(table, sum, TABLE_TOUCHED_WORD << 2);
-}
-
-/**
  * Puts a hash in if it is absent. Returns the offset of its value word (bare: of its slot), with
  * bit 0 set when it was put in now; a valued entry then holds TABLE_CLAIMED. `room` as slotFor takes it. @hot
  */
-function insertAt<V>(table: usize, hash: u64, home: usize, room: u32): usize {
+export function insertAt<V>(table: usize, hash: u64, home: usize, room: u32): usize {
   if (isHeaderHash(hash)) return claimValue(table, headerValue(table, hash), 0);
   const at = probe<V>(table, hash, home);
   if ((at & 1) !== 0) {
@@ -312,90 +276,6 @@ function claimValue(table: usize, value: usize, segment: usize): usize {
     add(table, TABLE_REMOVED_WORD, -1);
   }
   return value | 1;
-}
-
-function insertRows<V>(table: usize, hashes: usize, count: u32, values: usize, slots: usize): i32 {
-  const before = load<i32>(table, TABLE_COUNT_WORD << 2);
-  for (let i: u32 = 0; i < count; i++) {
-    const value = values + (i << 2);
-    if (load<i32>(value) === TABLE_SKIP) continue;
-    const room = sizeof<V>() === 4 ? load<u32>(slots + (i << 2)) : 0;
-    const place = insertAt<V>(table, load<u64>(hashes + (i << 3)), load<u32>(value), room);
-    const entry = place & ~1;
-    const found = sizeof<V>() === 4 ? load<i32>(entry) : 1;
-    store<i32>(value, (place & 1) !== 0 ? TABLE_NEW : found);
-    if (sizeof<V>() === 4) store<u32>(slots + (i << 2), <u32>entry);
-  }
-  return load<i32>(table, TABLE_COUNT_WORD << 2) - before;
-}
-
-/**
- * Inserts the rows of a batch: values and slots as src/structures/fingerprint-table.ts tells.
- * Returns how
- * many are new, or -2 - row when that row's segment has to grow first; then nothing was inserted.
- * @hot
- */
-export function tableInsertBatch(
-  table: usize,
-  hashes: usize,
-  count: u32,
-  values: usize,
-  slots: usize,
-): i32 {
-  const isValued = load<u32>(table, TABLE_VALUED_WORD << 2) !== 0;
-  const row = isValued
-    ? touchRows<Valued>(table, hashes, count, values, slots)
-    : touchRows<Bare>(table, hashes, count, values, slots);
-  if (row >= 0) return -2 - row;
-  if (isValued) return insertRows<Valued>(table, hashes, count, values, slots);
-  return insertRows<Bare>(table, hashes, count, values, slots);
-}
-
-/**
- * Counts the rows that fall into each segment, so that a large batch grows what it needs and no
- * more.
- */
-export function tableDemand(table: usize, hashes: usize, count: u32, values: usize): i32 {
-  let row: i32 = -1;
-  for (let i: u32 = 0; i < count; i++) {
-    if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
-    const segment = segmentOf(table, load<u64>(hashes + (i << 3)));
-    add(segment, SEGMENT_USED_WORD, 1);
-    const used = load<u32>(segment, SEGMENT_USED_WORD << 2);
-    if (row < 0 && used >= load<u32>(segment, SEGMENT_SLOTS_WORD << 2)) row = i;
-  }
-  for (let i: u32 = 0; i < count; i++) {
-    if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
-    add(segmentOf(table, load<u64>(hashes + (i << 3))), SEGMENT_USED_WORD, -1);
-  }
-  return row;
-}
-
-/** Looks the rows of a batch up: their values, 0 when absent. Returns how many are there. @hot */
-export function tableFindBatch(table: usize, hashes: usize, count: u32, values: usize): i32 {
-  for (let i: u32 = 0; i < count; i++) {
-    if (load<i32>(values + (i << 2)) === TABLE_SKIP) continue;
-    const hash = load<u64>(hashes + (i << 3));
-    store<u32>(values + (i << 2), <u32>homeLine(segmentOf(table, hash), hash));
-  }
-  touchLines(table, values, count);
-  if (load<u32>(table, TABLE_VALUED_WORD << 2) !== 0) {
-    return findRows<Valued>(table, hashes, count, values);
-  }
-  return findRows<Bare>(table, hashes, count, values);
-}
-
-function findRows<V>(table: usize, hashes: usize, count: u32, values: usize): i32 {
-  let found: i32 = 0;
-  for (let i: u32 = 0; i < count; i++) {
-    const value = values + (i << 2);
-    if (load<i32>(value) === TABLE_SKIP) continue;
-    const place = findAt<V>(table, load<u64>(hashes + (i << 3)), load<u32>(value));
-    const result: u32 = place === 0 ? 0 : sizeof<V>() === 4 ? load<u32>(place) : 1;
-    store<u32>(value, result);
-    found += <i32>(result !== 0);
-  }
-  return found;
 }
 
 /** Offset of an entry's value word (bare: of its slot), or 0; a removed entry is still found. */
