@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type Crawl, crawl } from "../../src/crawl/crawl.ts";
 import type { CrawlFault } from "../../src/crawl/faults.ts";
 import {
+  type Analyzer,
   createModuleRegistry,
   type Download,
   type Downloader,
@@ -219,7 +220,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
   });
 
   it("G19: a crawl is over when nothing is pending and no module is at work, not before", async () => {
-    const web = webOf({ "/": "" });
+    const web = webOf({ "/": "", "/late": "" });
     let answer = (): void => {};
     const asked = new Promise<void>((resolve) => {
       const wait = (): Promise<void> => {
@@ -228,22 +229,32 @@ describe("gopcp.v2's scheduler, its modules", () => {
           answer = go;
         });
       };
-      start({
-        downloaders: [web],
-        analyzers: [{ analyze: ({ url }) => wait().then(() => ({ items: [url] })) }],
-      });
+      const analyze: Analyzer["analyze"] = async ({ url }) => {
+        if (url !== HOME) return { items: [url] };
+        await wait();
+        return { found: [`${HOME}late`], items: [url] };
+      };
+      start({ downloaders: [web], analyzers: [{ analyze }] });
     });
     await asked;
     const [run] = runs as [Crawl];
-    let isOver = false;
-    run.then(() => {
-      isOver = true;
-    });
+    const told: string[] = [];
+    void run.then(() => told.push("over"));
+    // Whoever else waits for work at its frontier is not sent home either.
+    const other = new AbortController();
+    const { signal } = other;
+    const waiting = run.frontier?.take({ signal }).then(
+      () => told.push("home"),
+      () => undefined,
+    );
     for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
-    const before = [isOver, run.status, run.frontier?.report().pending];
+    const before = [...told, run.status, run.frontier?.report().pending];
+    other.abort();
+    await waiting;
     answer();
-    expect(before).toEqual([false, "running", 0]);
-    expect(await run).toMatchObject({ reason: "finished", pages: 1, items: 1 });
+    expect(before).toEqual(["running", 0]);
+    // What the module at work had still to find is visited: it was not over, and nobody had gone home.
+    expect(await run).toMatchObject({ reason: "finished", pages: 2, items: 2 });
   });
 
   it("G20: the summary tells modules sorted by id, and equal states tell it equally", async () => {

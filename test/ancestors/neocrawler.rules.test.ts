@@ -80,6 +80,10 @@ describe("NEOCrawler's rules", () => {
     const leases = frontier.pollMany(200);
     expect(leases.filter(({ rule }) => rule === "detail.com").length).toBe(10);
     expect(leases.filter(({ rule }) => rule === "list.com").length).toBe(190);
+    // Absence saves nothing up: whoever comes back has ten for each of the others', and no more.
+    frontier.pushMany(pages("detail.com", 300).slice(10));
+    const later = frontier.pollMany(110).filter(({ rule }) => rule === "detail.com").length;
+    expect(Math.abs(later - 100)).toBeLessThanOrEqual(1);
   });
 
   it("N6: first in first out, or last in first out, per rule", () => {

@@ -4,7 +4,7 @@ import { createRandom } from "../../src/base/random.ts";
 import { presets } from "../../src/engine/presets.ts";
 import type { FrontierOptions, Lease, RequestLike } from "../../src/engine/types.ts";
 import { canonicalize, fingerprint } from "../../src/engine/url-functions.ts";
-import { openBench } from "../support/bench-frontier.ts";
+import { openBench, settled } from "../support/bench-frontier.ts";
 import { testSeed } from "../support/seed.ts";
 
 const A = "http://a.com/1";
@@ -341,9 +341,11 @@ describe("Scrapy", () => {
     });
     expect(frontier.poll()).toBe(undefined);
     expect(frontier.push("http://a.com/3").status).toBe("accepted");
-    expect(isDrained).toBe(false);
+    await settled();
+    expect([isDrained, frontier.status]).toEqual([false, "draining"]);
     lease.done();
     await drained;
+    expect(frontier.poll()).toBe(undefined);
     await frontier.close();
     expect(lease.done().late).toBe(true);
   });

@@ -410,7 +410,7 @@ describe("WebMagic", () => {
   });
 
   it("W-B16: attempts are no data: a child with all of its parent's is checked like any other", () => {
-    const { frontier } = openBench({ capacity: 2 });
+    const { frontier } = openBench({ capacity: 1 });
     frontier.push({ url: A, data: { _cycle_tried_times: 1 } });
     frontier.poll()?.retry();
     const lease = frontier.poll() as Lease;
