@@ -360,10 +360,18 @@ describe("WebMagic", () => {
 
   it("W-B13: equal priorities keep their order, first or last as the rule says", () => {
     for (const order of ["fifo", "lifo"] as const) {
-      const { frontier } = openBench({ defaults: { order } });
-      frontier.pushMany(MANY.map((url) => ({ url, priority: 7 })));
-      const urls = frontier.pollMany(1_000).map(({ url }) => url);
-      expect(urls).toEqual(order === "fifo" ? MANY : [...MANY].reverse());
+      // Many at once, where hosts have their own lines, and one by one.
+      for (const [politeness, most] of [
+        [{}, 1_000],
+        [{ perHost: 2_000 }, 1_000],
+        [{ perHost: 2_000 }, 1],
+      ] as const) {
+        const { frontier } = openBench({ defaults: { order, politeness } });
+        frontier.pushMany(MANY.map((url) => ({ url, priority: 7 })));
+        const urls: string[] = [];
+        while (urls.length < 1_000) urls.push(...frontier.pollMany(most).map(({ url }) => url));
+        expect(urls).toEqual(order === "fifo" ? MANY : [...MANY].reverse());
+      }
     }
   });
 
