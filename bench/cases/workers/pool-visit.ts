@@ -4,7 +4,7 @@
 import type { Handler } from "../../../src/workers/remote/attend.ts";
 
 /** Every run has at least so many seeds. */
-const KNOWN = 1_024;
+export const KNOWN = 1_024;
 
 /** The links of a page by its number. */
 export function linksOf(url: string, depth: number): string[] {
