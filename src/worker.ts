@@ -1,7 +1,7 @@
 /** The worker's side, for threads of one's own and for the types of a handler: re-exports only. */
 export { FrontierError } from "./base/errors.ts";
 export type { CrewHandle, NormalPolicy } from "./workers/protocol/crew.ts";
-export type { Handler, HandlerContext } from "./workers/remote/attend.ts";
+export type { Handler, HandlerContext } from "./workers/remote/visit.ts";
 export { attach, type WorkerPort } from "./workers/remote/port.ts";
 export type {
   PushAnswer,

@@ -116,4 +116,22 @@ describe("a crawl on worker threads", () => {
     expect(faults).toHaveLength(errors.downloader ?? 0);
     expect(summary.hostPages.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
   });
+
+  it("gives what was granted to a thread that died to others: the last page of a budget comes", async () => {
+    const { reason, pages } = await crawl({
+      ...BASE,
+      seeds: "http://a.test/",
+      robots: false,
+      sitemaps: false,
+      perHost: 4,
+      maxPages: 2,
+      downloaders: [new URL("../support/dying-downloader.mjs", import.meta.url)],
+      // The one that is held beside the deadly one may lose an attempt whenever that takes their thread along.
+      rules: [
+        { id: "last", match: { pattern: "/last$" }, maxAttempts: 50 },
+        { id: "others", maxAttempts: 2 },
+      ],
+    });
+    expect({ reason, pages }).toEqual({ reason: "max-pages", pages: 2 });
+  });
 });

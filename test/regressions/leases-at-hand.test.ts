@@ -15,7 +15,8 @@ import { type Entry, Seat } from "../../src/workers/pool/seat.ts";
 import { tellRoom } from "../../src/workers/protocol/credit.ts";
 import { createCrewMemory } from "../../src/workers/protocol/crew.ts";
 import { isBareDone, resultId } from "../../src/workers/protocol/result-message.ts";
-import { attend, type Handler } from "../../src/workers/remote/attend.ts";
+import { attend } from "../../src/workers/remote/attend.ts";
+import type { Handler } from "../../src/workers/remote/visit.ts";
 import { until } from "../support/pool.ts";
 
 /** The handler module asks the test what to do. */

@@ -24,7 +24,8 @@ import { PARK_SPINS, parkBegin, parkEnd, parkWait } from "../../memory/parking.t
 import type { CrewHandle } from "../protocol/crew.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
 import { Desk } from "./desk.ts";
-import type { PushAnswer, RequestLike, WorkerLease } from "./worker-lease.ts";
+import { type Handler, Visit } from "./visit.ts";
+import type { WorkerLease } from "./worker-lease.ts";
 
 export interface AttendTask {
   readonly handle: CrewHandle;
@@ -36,18 +37,6 @@ export interface AttendTask {
   /** Leases after which the thread is given back to be replaced. */
   readonly recycleAfter: number | undefined;
 }
-
-/** What a handler gets beside its lease. */
-export interface HandlerContext {
-  /** Aborted when the lease has run out, the time is over or the pool stops. */
-  readonly signal: AbortSignal;
-  readonly workerId: number;
-  /** Links of this page: canonicalised, hashed and filtered here, admitted with this lease's done. */
-  push(link: RequestLike): PushAnswer;
-  push(links: Iterable<RequestLike>): PushAnswer[];
-}
-
-export type Handler = (lease: WorkerLease, context: HandlerContext) => unknown;
 
 /** Longest sleep before the event loop has its turn; then it waits without sleeping. */
 const SLEEP_MS = 2;
@@ -287,40 +276,6 @@ class Attendant {
     this.#desk.leave();
     // What handlers have left to the end of this turn is said before the thread may be ended.
     setImmediate(() => resolve?.(isWorn));
-  }
-}
-
-/** One handler at work: its context. The signal is made when somebody looks at it. */
-class Visit implements HandlerContext {
-  readonly lease: WorkerLease;
-  readonly workerId: number;
-  untime: (() => void) | undefined;
-  /** Its time is over; and whether it had not settled its lease by then. */
-  isOverdue = false;
-  isUnsettled = false;
-  readonly #desk: Desk;
-  #controller: AbortController | undefined;
-
-  constructor(desk: Desk, lease: WorkerLease, workerId: number) {
-    this.#desk = desk;
-    this.lease = lease;
-    this.workerId = workerId;
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    return this.#controller.signal;
-  }
-
-  push(link: RequestLike): PushAnswer;
-  push(links: Iterable<RequestLike>): PushAnswer[];
-  push(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
-    return this.#desk.push(this.lease, given);
-  }
-
-  abort(reason: string): void {
-    this.#controller ??= new AbortController();
-    this.#controller.abort(new Error(reason));
   }
 }
 
