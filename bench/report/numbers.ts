@@ -2,7 +2,9 @@
 import type { Ratio } from "../harness/statistics.ts";
 import { amount } from "../harness/table.ts";
 
-export function ratioText({ median, low, high }: Ratio): string {
+/** Of one round there is no interval. */
+export function ratioText({ median, low, high, rounds }: Ratio): string {
+  if (rounds === 1) return `${timesText(median)}, one round`;
   return `${timesText(median)} [${timesText(low)}, ${timesText(high)}]`;
 }
 

@@ -46,7 +46,14 @@ export function peerRows(run: RunObject, isDurable: boolean): string[][] {
     const counts = [told("lost"), told("doubled"), told("peak RSS MB", " MB")];
     return [side, rate("push"), told("resume ms", " ms"), ...counts];
   });
-  return [head, ...rows];
+  return withoutEmpty([head, ...rows]);
+}
+
+/** A column that has nothing for anybody is none. */
+function withoutEmpty(rows: readonly string[][]): string[][] {
+  const [head = [], ...body] = rows;
+  const isKept = head.map((_, at) => body.some((cells) => cells[at] !== "–"));
+  return rows.map((cells) => cells.filter((_, at) => isKept[at]));
 }
 
 /** Sides that did not run, those with one reason together: `a, b (why); c (why)`; empty: all ran. */

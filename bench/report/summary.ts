@@ -30,6 +30,8 @@ interface Headline {
 }
 
 const PLAIN = "plain JavaScript";
+const CRAWLEE = "Crawlee's `RequestQueue`";
+const SCRAPY = "Scrapy's scheduler, a stack";
 const HEADLINES: readonly Headline[] = [
   row(["canonical", "outrider", "url", "time"], "canonical form of a batch", "`new URL(u).href`"),
   row(
@@ -40,6 +42,18 @@ const HEADLINES: readonly Headline[] = [
   row(["frontier", "outrider", "plain", "push"], "push", PLAIN, "pending"),
   row(["frontier", "outrider", "plain", "poll"], "poll + done", "an array's `shift`", "pending"),
   row(["polite", "outrider", "plain", "poll + done"], "poll + done, polite", PLAIN, "hosts"),
+  row(["peers-memory", "outrider", "crawlee", "push"], "push links of a crawl", CRAWLEE),
+  row(["peers-memory", "outrider", "crawlee", "poll + done"], "poll + done of them", CRAWLEE),
+  row(["peers-memory", "outrider", "scrapy", "push"], "push links of a crawl", SCRAPY),
+  row(["peers-memory", "outrider", "scrapy", "poll + done"], "poll + done of them", SCRAPY),
+  row(
+    ["peers-hosts", "outrider-hosts", "scrapy-hosts", "poll + done"],
+    "poll + done, hosts in turn",
+    "Scrapy's queue for each host",
+    "hosts",
+  ),
+  row(["crawl", "outrider", "crawlee", "page"], "a page crawled", "CheerioCrawler", "pages"),
+  row(["crawl", "outrider", "scrapy", "page"], "a page crawled", "Scrapy", "pages"),
   row(["latency", "outrider", "plain", "p99.9"], "p99.9 of a batch, open loop", PLAIN, "pending"),
   row(
     ["pool", "2 threads", "task", "lease"],
@@ -68,7 +82,8 @@ function row(
 export function summaryRows(suite: SuiteObject): string[][] {
   const rows = HEADLINES.flatMap((headline) => {
     const found = suite.cases.find((each) => each.case === headline.case);
-    return (found?.runs ?? []).slice(-1).flatMap((run) => headlineRow(headline, run));
+    const measured = (found?.runs ?? []).filter(({ rounds }) => rounds > 0);
+    return measured.slice(-1).flatMap((run) => headlineRow(headline, run));
   });
   return [["what", "against", "at", "times as fast", "a second, or time"], ...rows];
 }
@@ -84,7 +99,7 @@ function headlineRow(headline: Headline, run: RunObject): string[][] {
   const at = typeof count === "number" ? sizeText(count) : "";
   const isLatency = phase.startsWith("p9");
   const rate = ns === undefined ? "" : isLatency ? nsText(ns) : rateText(ns);
-  const verdict = run.doubt === null ? "" : ", no verdict";
+  const verdict = run.doubt === null || found.ratio.rounds === 1 ? "" : ", no verdict";
   return [
     [what, against, at === "" ? "" : `${at} ${size}`, ratioText(found.ratio) + verdict, rate],
   ];
