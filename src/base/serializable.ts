@@ -3,6 +3,21 @@
  * back as something else: they are refused before anything is packed.
  */
 
+/** What msgpackr brings back as the bytes of one kind of number, beside Uint8Array. */
+const NUMBERS: ReadonlySet<unknown> = new Set<unknown>([
+  ArrayBuffer.prototype,
+  Uint8ClampedArray.prototype,
+  Int8Array.prototype,
+  Uint16Array.prototype,
+  Int16Array.prototype,
+  Uint32Array.prototype,
+  Int32Array.prototype,
+  Float32Array.prototype,
+  Float64Array.prototype,
+  BigInt64Array.prototype,
+  BigUint64Array.prototype,
+]);
+
 /** Deepest nesting that is packed: msgpackr recurses, and hostile data must not overflow the stack. */
 const DEPTH_MAX = 200;
 
@@ -42,6 +57,7 @@ function isPackable(value: unknown, depth: number, budget: { left: number }): bo
 function isPackableObject(value: object, depth: number, budget: { left: number }): boolean {
   if (depth > DEPTH_MAX || Object.getOwnPropertySymbols(value).length > 0) return false;
   if (value instanceof Date || value instanceof Uint8Array) return true;
+  if (NUMBERS.has(Object.getPrototypeOf(value))) return true;
   const isInside = (one: unknown): boolean => isPackable(one, depth, budget);
   // A hole would come back as undefined, and so would anything that is no index be lost.
   if (Array.isArray(value)) {

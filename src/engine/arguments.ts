@@ -44,12 +44,16 @@ export function readFields<T extends object>(
   return read as T;
 }
 
+function isIterable(given: unknown): given is Iterable<unknown> {
+  if (typeof given !== "object" || given === null) return false;
+  return typeof (given as Partial<Iterable<unknown>>)[Symbol.iterator] === "function";
+}
+
 /** The members of an iterable argument; what its iterator throws is the caller's own and comes out as it is. */
 export function readList(given: unknown, name: string, expected: string): readonly unknown[] {
   if (Array.isArray(given)) return given;
-  const isIterable = typeof given === "object" && given !== null && Symbol.iterator in given;
-  if (!isIterable) throw misuse("ARGUMENT_INVALID", name, given, expected);
-  return [...(given as Iterable<unknown>)];
+  if (isIterable(given)) return [...given];
+  throw misuse("ARGUMENT_INVALID", name, given, expected);
 }
 
 export function readOutcome(given: unknown): Outcome | undefined {

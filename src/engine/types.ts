@@ -458,6 +458,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   update(request: RequestLike, change: { priority?: number; notBefore?: number | Date }): boolean;
   requeue(filter: { state?: "failed" | "done"; rule?: string; host?: string }): number;
   remove(filter: { host?: string; rule?: string; pattern?: string }): number;
+  /** What was seen is new again, of one epoch or all; what is on its way goes on. How many finished or failed records are forgotten with it. */
   forget(filter?: { epoch?: string }): number;
   clear(): void;
   state: Record<string, unknown>;

@@ -6,7 +6,7 @@
  *   bigint   digits                       set      list
  *   number   NaN, Infinity, -Infinity, -0 undefined
  *   object   an object that itself has a field `$`
- *   msgpack  base64 of the packed value: anything that would not come back byte for byte
+ *   msgpack  base64 of the packed value: arrays of numbers, and anything that would not come back byte for byte
  */
 import { dateOf } from "../base/calendar.ts";
 import { packr } from "./pack.ts";
@@ -17,7 +17,10 @@ type Tagged = { readonly $: string; readonly v?: unknown };
 export function jsonOfPacked(bytes: Uint8Array): unknown {
   const json = encode(packr.unpack(bytes));
   const back = packr.pack(decode(json));
-  if (Buffer.compare(back, bytes) === 0) return json;
+  return Buffer.compare(back, bytes) === 0 ? json : packedJson(bytes);
+}
+
+function packedJson(bytes: Uint8Array): Tagged {
   return { $: "msgpack", v: Buffer.from(bytes).toString("base64") };
 }
 
@@ -48,6 +51,9 @@ function encodeObject(value: object): unknown {
     const text = Buffer.from(value.buffer, value.byteOffset, value.length).toString("base64");
     return { $: Buffer.isBuffer(value) ? "bytes" : "uint8", v: text };
   }
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    return packedJson(packr.pack(value));
+  }
   if (value instanceof Date) return { $: "date", v: value.getTime() };
   if (value instanceof Set) return { $: "set", v: [...value].map(encode) };
   if (Array.isArray(value)) return value.map(encode);
@@ -75,6 +81,8 @@ export function decode(json: unknown): unknown {
       return new Uint8Array(Buffer.from(String(v), "base64"));
     case "date":
       return dateOf(v === null ? Number.NaN : Number(v));
+    case "msgpack":
+      return packr.unpack(Buffer.from(String(v), "base64"));
     case "set":
       return new Set((v as unknown[]).map(decode));
     case "object":

@@ -164,6 +164,10 @@ describe("hostile strings and data", () => {
     { a: { b: [new Date(1.5)] } },
     new Uint8Array([1, 2]),
     new Set([1, "a"]),
+    new Float64Array([Math.PI, -0, Number.NaN]),
+    { list: [new Int16Array([-1, 2]), new Uint8ClampedArray(3), new BigInt64Array([-5n])] },
+    new Uint32Array([9, 8, 7]).subarray(1),
+    new Uint8Array([1, 2, 3]).buffer,
     2n ** 63n - 1n,
     Array.from({ length: 50_000 }, (_, i) => i),
   ])("data %o come back equal", (data) => {
