@@ -13,12 +13,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Random } from "../../src/base/random.ts";
-import { progress, stressRounds, testRandom } from "../support/seed.ts";
+import { progress, stressRounds, stressTimeoutMs, testRandom } from "../support/seed.ts";
 import { checkLife, type Life, lifeOf } from "../support/tier-lives.ts";
 
 const CHILD = fileURLToPath(new URL("points-child.mjs", import.meta.url));
 const OPTIONS = { keepOpen: true, memoryBytes: 60_000, seen: { memoryBytes: 60_000 } };
 const KILLS = stressRounds(130, 3);
+const TIMEOUT_MS = stressTimeoutMs(1_200_000);
 /** A directory serves so many lives: the later ones begin with what kills left. */
 const LIVES = 10;
 
@@ -43,47 +44,53 @@ const POINTS = Object.entries(STEPS).flatMap(([file, steps]) =>
   }),
 );
 
-test("a frontier killed at each named point loses nothing that was flushed", async () => {
-  const random = testRandom("points");
-  const died = new Map(POINTS.map((point) => [point, 0]));
-  let kills = 0;
-  let full = 0;
-  let before = "nothing";
-  let misses = 0;
-  let cleared = 0;
-  for (let lives = 0; kills < KILLS; ) {
-    const directory = mkdtempSync(join(tmpdir(), "points-"));
-    // Every third directory keeps whole records beside the journal.
-    const records = (lives / LIVES) % 3 === 1 ? ("full" as const) : ("state" as const);
-    let said: Life = { pushed: 0, done: 0 };
-    for (let life = 0; life < LIVES; life++, lives++) {
-      const point = POINTS[kills % POINTS.length] as string;
-      const plan = { directory, said, point, records, random, isSoon: misses > 0 };
-      const { text, isKilled } = await live(plan);
-      expect(text.match(/^fault .*$/m)?.[0], `before ${point}, after ${before}`).toBe(undefined);
-      // A life may end before its point came for the wanted time; the next one dies when it first comes.
-      misses = isKilled ? 0 : misses + 1;
-      expect(misses, `lives in which ${point} never came`).toBeLessThan(MISSES_MAX);
-      if (isKilled) {
-        before = point;
-        kills++;
-        full += Number(records === "full");
-        died.set(point, (died.get(point) as number) + 1);
+test(
+  "a frontier killed at each named point loses nothing that was flushed",
+  async () => {
+    const random = testRandom("points");
+    const died = new Map(POINTS.map((point) => [point, 0]));
+    let kills = 0;
+    let full = 0;
+    let before = "nothing";
+    let misses = 0;
+    let cleared = 0;
+    for (let lives = 0; kills < KILLS; ) {
+      const directory = mkdtempSync(join(tmpdir(), "points-"));
+      // Every third directory keeps whole records beside the journal.
+      const records = (lives / LIVES) % 3 === 1 ? ("full" as const) : ("state" as const);
+      let said: Life = { pushed: 0, done: 0 };
+      for (let life = 0; life < LIVES; life++, lives++) {
+        const point = POINTS[kills % POINTS.length] as string;
+        const plan = { directory, said, point, records, random, isSoon: misses > 0 };
+        const { text, isKilled } = await live(plan);
+        expect(text.match(/^fault .*$/m)?.[0], `before ${point}, after ${before}`).toBe(undefined);
+        // A life may end before its point came for the wanted time; the next one dies when it first comes.
+        misses = isKilled ? 0 : misses + 1;
+        expect(misses, `lives in which ${point} never came`).toBeLessThan(MISSES_MAX);
+        if (isKilled) {
+          before = point;
+          kills++;
+          full += Number(records === "full");
+          died.set(point, (died.get(point) as number) + 1);
+        }
+        if ((said.base ?? 0) < (lifeOf(text, said).base ?? 0)) cleared++;
+        said = lifeOf(text, said);
       }
-      if ((said.base ?? 0) < (lifeOf(text, said).base ?? 0)) cleared++;
-      said = lifeOf(text, said);
+      await checkLife({ ...OPTIONS, directory, records }, said);
+      rmSync(directory, { recursive: true });
+      progress(`${kills} kills at named points, ${full} of them with whole records, 0 faults`);
     }
-    await checkLife({ ...OPTIONS, directory, records }, said);
-    rmSync(directory, { recursive: true });
-    progress(`${kills} kills at named points, ${full} of them with whole records, 0 faults`);
-  }
-  const fewest = Math.min(...died.values());
-  console.log(`${kills} kills at ${died.size} points, each at least ${fewest} times, ${full} full`);
-  console.log(`${cleared} lives that cleared all`);
-  expect(cleared).toBeGreaterThan(0);
-  expect(fewest).toBeGreaterThan(0);
-  expect(full).toBeGreaterThan(LIVES);
-}, 1_200_000);
+    const fewest = Math.min(...died.values());
+    console.log(
+      `${kills} kills at ${died.size} points, each at least ${fewest} times, ${full} full`,
+    );
+    console.log(`${cleared} lives that cleared all`);
+    expect(cleared).toBeGreaterThan(0);
+    expect(fewest).toBeGreaterThan(0);
+    expect(full).toBeGreaterThan(LIVES);
+  },
+  TIMEOUT_MS,
+);
 
 interface Plan {
   readonly directory: string;

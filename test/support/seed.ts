@@ -54,6 +54,11 @@ export function stressSeconds(): number {
   return Math.max(Number(process.env.STRESS_SECONDS ?? 0), 0);
 }
 
+/** How long a test may take that needs `ciMs` at most in CI: granted seconds count eightfold, as machines are busy. */
+export function stressTimeoutMs(ciMs: number): number {
+  return ciMs + stressSeconds() * 8_000;
+}
+
 /** Commands of a random program: `count` in CI, more where STRESS_SECONDS is set. */
 export function commandsOf(count: number): number {
   return count * Math.max(1, Math.floor(stressSeconds() / 10));
