@@ -11,6 +11,13 @@ export interface Clock {
   monotonic(): number;
   /** Runs `fn` once `now()` has reached `atMs`; returns its cancellation. */
   schedule(atMs: number, fn: () => void): () => void;
+  /** Runs `fn` once so many milliseconds have passed, whatever `now()` is set to meanwhile. Missing: scheduled from `now()` on. */
+  after?(ms: number, fn: () => void): () => void;
+}
+
+/** Runs `fn` so many milliseconds from now: what is promised within a time is not held up by a clock that is set back. */
+export function scheduleAfter(clock: Clock, ms: number, fn: () => void): () => void {
+  return clock.after?.(ms, fn) ?? clock.schedule(clock.now() + ms, fn);
 }
 
 /** Longest setTimeout that Node keeps (2³¹ − 1 ms); longer waits are taken in steps. */
@@ -21,6 +28,7 @@ export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),
     monotonic: () => performance.now(),
+    after: (ms, fn) => after(ms, fn),
     schedule(atMs, fn) {
       let handle: NodeJS.Timeout;
       const arm = (): void => {

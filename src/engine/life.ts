@@ -13,7 +13,7 @@
  *       whatever changes the core ends in `end`, and `end` polls for the waiters itself.
  *   I2  At most one timer is armed; none while nobody waits or nothing waits for a clock.
  */
-import type { Clock } from "../base/clock.ts";
+import { type Clock, scheduleAfter } from "../base/clock.ts";
 import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { isOverdue, step } from "../frontier/leases.ts";
@@ -344,9 +344,7 @@ export class Life {
       this.end(this.clock.now());
     };
     const untime =
-      timeoutMs === undefined
-        ? undefined
-        : this.clock.schedule(this.clock.now() + timeoutMs, onTimeout);
+      timeoutMs === undefined ? undefined : scheduleAfter(this.clock, timeoutMs, onTimeout);
     signal?.addEventListener("abort", onAbort);
     const release = (): void => {
       untime?.();

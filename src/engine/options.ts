@@ -277,6 +277,10 @@ function clockOf(clock: unknown): Clock {
       throw misuse("OPTION_INVALID", `options.clock.${method}`, given?.[method], "a function");
     }
   }
+  const after: unknown = given?.after;
+  if (after !== undefined && typeof after !== "function") {
+    throw misuse("OPTION_INVALID", "options.clock.after", after, "a function, or nothing");
+  }
   return clock as Clock;
 }
 
