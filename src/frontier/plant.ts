@@ -22,6 +22,7 @@ import {
   recordFlags,
   recordPriority,
   recordQueue,
+  touchRecords,
 } from "../structures/record.ts";
 import { SCRATCH_ROWS, scratchHandle, scratchPlant } from "../structures/scratch.ts";
 import { setFloat, word } from "../structures/store.ts";
@@ -35,6 +36,7 @@ export function plantRecords(core: Core, handles: Uint32Array): void {
   const { scratch } = core;
   for (let start = 0; start < handles.length; start += SCRATCH_ROWS) {
     const count = Math.min(SCRATCH_ROWS, handles.length - start);
+    touchRecords(core.store.region.views.u32, handles.subarray(start, start + count), count);
     for (let index = 0; index < count; index++) {
       scratchHandle(scratch, index, handles[start + index] as number);
     }
