@@ -14,7 +14,7 @@ import { recoverAlone } from "../persistence/recover-alone.ts";
 import { writeAlone } from "../persistence/snapshot-alone.ts";
 import { policyId } from "../url/policy.ts";
 import type { SeedNotes } from "./seeds.ts";
-import { notedCounters } from "./durable.ts";
+import { notedCounters } from "./noted-counters.ts";
 import { applyFound, type OpenParts, resumedOf, seededOf } from "./open-durable.ts";
 import type { Settings } from "./options.ts";
 import type { Runtime } from "./runtime.ts";

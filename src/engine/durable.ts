@@ -10,7 +10,7 @@
  *       has changed; each such call tries again first.
  *   I3  `flush` resolves when all that was said before it is durable.
  */
-import type { Clock } from "../base/clock.ts";
+import { type Clock, scheduleAfter } from "../base/clock.ts";
 import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { logAllGroups } from "../frontier/group-clocks.ts";
@@ -44,6 +44,7 @@ import { snapshotHead } from "../persistence/snapshot-head.ts";
 import { type SnapshotDone, writeSnapshot } from "../persistence/snapshot-write.ts";
 import { createTape, type Tape } from "../persistence/tape.ts";
 import type { EventHub } from "./events.ts";
+import { notedCounters } from "./noted-counters.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
 import type { Tiers } from "./tiers.ts";
 import type { Settings } from "./options.ts";
@@ -99,6 +100,7 @@ export class Durable {
   #snapshotBytes: number;
   /** The journal's total when the last snapshot began. */
   #totalAtSnapshot = 0;
+  /** The same by the clock that never goes back. */
   #snapshotAtMs: number;
   #isSnapshotBroken = false;
   #snapshotting: Promise<SnapshotDone | undefined> | undefined;
@@ -119,7 +121,7 @@ export class Durable {
     this.#names = parts.names ?? createNames(parts.core);
     this.#notes = new Map(parts.notes);
     this.#snapshotBytes = parts.snapshotBytes;
-    this.#snapshotAtMs = this.#clock.now();
+    this.#snapshotAtMs = this.#clock.monotonic();
     this.#log = this.#attach(this.#core, this.#names);
     parts.tiers.settle = () => this.#settle();
     this.#note("profile", identity.profile);
@@ -153,9 +155,11 @@ export class Durable {
       if (!isDurable) throw this.#journal.fault as FrontierError;
       this.#keep();
       this.#flushedAt = nowMs;
-    } else if (this.#journal.heldBytes > 0) this.#arm(nowMs);
+      this.#endSegment();
+    } else if (this.#journal.heldBytes > 0) this.#arm();
     const grown = this.#journal.total - this.#totalAtSnapshot;
-    const isOld = nowMs - this.#snapshotAtMs >= snapshots.everyMs && grown > 0;
+    const age = this.#clock.monotonic() - this.#snapshotAtMs;
+    const isOld = age >= snapshots.everyMs && grown > 0;
     if (isOld || grown > Math.max(snapshots.everyBytes, this.#snapshotBytes)) this.#snapshotSoon();
   }
 
@@ -170,7 +174,7 @@ export class Durable {
     }
     if (journal.fault === undefined) return false;
     const isRefused = !journal.write();
-    if (!isRefused) this.#arm(this.#clock.now());
+    if (!isRefused) this.#arm();
     this.#tellFault();
     return isRefused;
   }
@@ -184,7 +188,7 @@ export class Durable {
   flush(): Promise<void> {
     this.#noteAll();
     this.#log.end();
-    if (this.#journal.heldBytes === 0) return Promise.resolve();
+    if (this.#journal.isSettled) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#journal.write();
       this.#waiters.push({ mark: this.#journal.total, resolve, reject });
@@ -265,9 +269,9 @@ export class Durable {
     await this.#snapshotting?.catch(() => undefined);
     if (!isDiscard) {
       do await this.flush();
-      while (this.#journal.heldBytes > 0);
+      while (!this.#journal.isSettled);
     }
-    while (this.#journal.isSyncing) await turn();
+    while (this.#journal.isBusy) await turn();
     this.#isClosed = true;
     this.#disarm();
     this.#core.log = undefined;
@@ -310,16 +314,16 @@ export class Durable {
     this.#parts.keeper?.durable(this.#journal.total - this.#journal.sealedBytes);
   }
 
-  #arm(nowMs: number): void {
+  #arm(): void {
     if (this.#cancelTimer !== undefined || this.#journal.isSyncing || this.#isClosed) return;
     const { durability } = this.#parts.settings;
     const everyMs = typeof durability === "object" ? durability.everyMs : NONE_MS;
-    this.#cancelTimer = this.#clock.schedule(nowMs + everyMs, () => {
+    this.#cancelTimer = scheduleAfter(this.#clock, everyMs, () => {
       this.#cancelTimer = undefined;
       this.#noteAll();
       this.#log.end();
       if (durability !== "none") this.#journal.syncLater();
-      else if (!this.#journal.write()) this.#arm(this.#clock.now());
+      else if (!this.#journal.write()) this.#arm();
       if (durability === "none") this.#parts.keeper?.durable(this.#journal.total);
       this.#tellFault();
     });
@@ -335,7 +339,7 @@ export class Durable {
     if (fault === undefined) {
       this.#keep();
       this.#flushedAt = this.#clock.now();
-      if (this.#journal.size > SEGMENT_BYTES) this.#journal.rotate();
+      this.#endSegment();
     }
     const durable = this.#journal.total - this.#journal.sealedBytes;
     for (const waiter of this.#waiters.splice(0)) {
@@ -345,7 +349,14 @@ export class Durable {
     }
     if (this.#isClosed) return;
     if (this.#waiters.length > 0) this.#journal.syncLater();
-    else if (this.#journal.heldBytes > 0) this.#arm(this.#clock.now());
+    else if (this.#journal.heldBytes > 0) this.#arm();
+  }
+
+  /** One that is long enough ends as soon as the next is prepared. */
+  #endSegment(): void {
+    const journal = this.#journal;
+    if (journal.size <= SEGMENT_BYTES || journal.rotate()) return;
+    journal.prepare().catch(() => undefined); // the old one goes on, and the next call tries again
   }
 
   /** A fault is told once, when it begins; its end shows in the report and in pushes that are accepted. */
@@ -382,7 +393,7 @@ export class Durable {
     if (this.#snapshotting !== undefined || this.#journal.fault !== undefined) return;
     this.#begin().catch((cause: unknown) => {
       if (this.#isClosed) return;
-      this.#snapshotAtMs = this.#clock.now(); // not again at once
+      this.#snapshotAtMs = this.#clock.monotonic(); // not again at once
       this.#totalAtSnapshot = this.#journal.total;
       this.#parts.events.fault({ kind: "disk", stage: "snapshot", cause });
       this.#parts.events.flush();
@@ -400,13 +411,15 @@ export class Durable {
     const { place, identity } = this.#parts;
     const journal = this.#journal;
     do {
+      await journal.prepare();
       await this.flush();
       if (journal.isSyncing) await turn();
     } while (!journal.rotate() && journal.fault === undefined);
     if (journal.fault !== undefined) throw journal.fault;
+    journal.syncLater(); // the new segment gets its name soon, whatever the mode
     this.#isSnapshotBroken = false;
     this.#totalAtSnapshot = journal.total;
-    this.#snapshotAtMs = this.#clock.now();
+    this.#snapshotAtMs = this.#clock.monotonic();
     const core = this.#core;
     const head = snapshotHead(core, {
       ...{ serial: journal.serial, identity, savedAt: this.#clock.now(), notes: this.#notes },
@@ -472,18 +485,4 @@ const NONE_MS = 100;
 /** The next turn of the event loop. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Counts that no entry of a record tells. */
-export function notedCounters(core: Core): Record<string, unknown> {
-  const { counters, hosts, leaseSequence, rules } = core;
-  const { passes } = core.shares;
-  const { pushed, duplicate, full, lateResults, expired, seen } = counters;
-  return {
-    ...{ pushed, duplicate, full, lateResults, expired, leaseSequence, joined: hosts.joined },
-    seen,
-    current: core.shares.current,
-    rejected: Object.fromEntries(counters.rejected),
-    passes: Object.fromEntries(rules.map(({ id, index }) => [id, passes[index]])),
-  };
 }

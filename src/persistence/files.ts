@@ -39,9 +39,12 @@ export interface Files {
   link(from: string, to: string): void;
   remove(path: string): void;
   list(directory: string): string[];
+  /** With all above it that are missing; their names are on the medium when it returns. */
   makeDirectory(path: string): void;
   /** Names made, renamed and removed in it are on the medium when it returns. */
   syncDirectory(path: string): void;
+  /** The same beside the thread, as `syncLater`. */
+  syncDirectoryLater(path: string, done: (error: unknown) => void): void;
 }
 
 /** The platform's files. */
@@ -60,17 +63,19 @@ export const nodeFiles: Files = {
   remove: (path) => fs.unlinkSync(path),
   list: (directory) => fs.readdirSync(directory),
   makeDirectory,
-  syncDirectory: (path) => {
-    const file = fs.openSync(path, "r");
-    try {
-      fs.fsyncSync(file);
-    } finally {
-      fs.closeSync(file);
-    }
+  syncDirectory,
+  syncDirectoryLater: (path, done) => {
+    fs.open(path, "r", (fault, file) => {
+      if (fault !== null) done(fault);
+      else fs.fsync(file, (error) => fs.close(file, (left) => done(error ?? left ?? undefined)));
+    });
   },
 };
 
-/** With all above it. The platform's own way never ends where a directory that is there takes no new one by that name. */
+/**
+ * With all above it, each new name made durable in the one above it. The platform's own way never ends where a directory that is there
+ * takes no new one by that name.
+ */
 function makeDirectory(path: string): void {
   try {
     fs.mkdirSync(path, { mode: 0o700 });
@@ -81,6 +86,22 @@ function makeDirectory(path: string): void {
     if (!isOrphan || above === path) throw cause;
     makeDirectory(above);
     makeDirectory(path);
+    return;
+  }
+  try {
+    syncDirectory(dirname(path));
+  } catch (error) {
+    // One that may be written and not read can not be synced.
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+  }
+}
+
+function syncDirectory(path: string): void {
+  const file = fs.openSync(path, "r");
+  try {
+    fs.fsyncSync(file);
+  } finally {
+    fs.closeSync(file);
   }
 }
 

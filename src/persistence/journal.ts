@@ -1,34 +1,30 @@
 /**
  * Journal: segments on disk, written frame by frame, made durable in groups.
  *
- *   tape ── seal ─▶ frames ── write ─▶ in the file ── fdatasync ─▶ durable, frame forgotten
+ *   tape ── seal ─▶ frames ── write ─▶ in the file ── fdatasync ─▶ durable, frame forgotten        (segment-file.ts)
  *                     └──────────────────── kept until then: a write or sync that failed is done again, at its place
  *
- *   I1  A frame keeps its place: whatever is written again is written where it stood.
- *   I2  `durable` rises only after the medium said so for everything before it.
- *   I3  A new segment begins only when all of the one before is durable.
- *   I4  While `fault` is set nothing was lost: all that is not durable is held, and tried again at the next call.
+ *   segment n ── rotate ─▶ n ended, n + 1 takes what is said        the thread waits for neither
+ *                            └ n durable ─▶ n + 1 gets its name ─▶ the name durable ─▶ frames of n + 1 durable
  *
- * Crash: the segment ends in whole frames and perhaps a torn one, which the next start cuts off.
+ *   I1  `total` less what is held is durable: frames become durable in the order in which they were said.
+ *   I2  A segment has a name only when all of the one before is durable: a torn tail is always the last segment's.
+ *   I3  While `fault` is set nothing was lost: all that is not durable is held, and tried again at the next call.
+ *
+ * Crash: the last segment ends in whole frames and perhaps a torn one, which the next start cuts off.
  */
 import type { FrontierError } from "../base/errors.ts";
 import { JOURNAL_HEADER_BYTES } from "../layout/journal.ts";
-import { diskFault, replaceFile, writeAll } from "./files.ts";
+import { diskFault } from "./files.ts";
 import { type Identity, type Place, segmentPath } from "./place.ts";
-import { sealFrame, segmentHead } from "./segment.ts";
+import { sealFrame } from "./segment.ts";
+import { SegmentFile } from "./segment-file.ts";
 import { type Tape, tapeBytes, tapeReuse, tapeSeal } from "./tape.ts";
 
 /** A frame of this size is written at once. */
 export const FRAME_BYTES = 256 * 1024;
 /** Bytes held and not durable, above which a call waits for the medium itself. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
-/** Room written ahead in mode `sync`, so that a frame never meets a full disk. */
-const AHEAD_BYTES = 1024 * 1024;
-
-interface Frame {
-  readonly bytes: Uint8Array;
-  readonly offset: number;
-}
 
 export interface JournalOptions {
   readonly place: Place;
@@ -44,72 +40,86 @@ export interface JournalOptions {
 export class Journal {
   readonly place: Place;
   readonly tape: Tape;
-  serial: number;
-  /** Bytes of the segment: written, or held. */
-  size = 0;
-  /** Bytes of the segment that are durable. */
-  durable = 0;
   /** Bytes of all segments since the journal was opened. */
   total = 0;
   fault: FrontierError | undefined;
   readonly #identity: Identity;
   readonly #onSealed: ((total: number) => void) | undefined;
   readonly #onSynced: (fault: FrontierError | undefined) => void;
-  #path = "";
-  #file = -1;
-  /** Sealed and not durable, in the order of their places. */
-  readonly #held: Frame[] = [];
-  #heldBytes = 0;
-  /** How many of the held are in the file. */
-  #written = 0;
-  /** The file has room written up to here. */
-  #ahead = 0;
+  readonly #onFree: (bytes: Uint8Array) => void;
+  #segment: SegmentFile;
+  /** The one before it, until all of that is durable. */
+  #ended: SegmentFile | undefined;
+  /** The one to come, as far as it was prepared. */
+  #next: SegmentFile | undefined;
+  #preparing: Promise<void> | undefined;
+  /** Done with, while a wait for one of them may be under way. */
+  readonly #over: SegmentFile[] = [];
   #isSyncing = false;
 
   /** Opens a new segment; throws what the disk said. */
   constructor(options: JournalOptions) {
     this.place = options.place;
     this.tape = options.tape;
-    this.serial = options.serial;
     this.#identity = options.identity;
     this.#onSynced = options.onSynced;
     this.#onSealed = options.onSealed;
-    this.#begin(options.serial);
+    this.#onFree = (bytes) => tapeReuse(this.tape, bytes);
+    const { place, identity, serial } = options;
+    this.#segment = SegmentFile.begin(place, identity, serial, this.#onFree);
+    this.total += JOURNAL_HEADER_BYTES;
+  }
+
+  /** Of the segment that takes what is said. */
+  get serial(): number {
+    return this.#segment.serial;
+  }
+
+  /** Its bytes: written, or held. */
+  get size(): number {
+    return this.#segment.size;
   }
 
   /** Bytes said and not durable. */
   get heldBytes(): number {
-    return this.#heldBytes + tapeBytes(this.tape);
+    return this.sealedBytes + tapeBytes(this.tape);
   }
 
   /** Of those, what is sealed and counted in `total`. */
   get sealedBytes(): number {
-    return this.#heldBytes;
+    return this.#segment.heldBytes + (this.#ended?.heldBytes ?? 0);
+  }
+
+  /** Everything said is durable, and so is the name of where it stands. */
+  get isSettled(): boolean {
+    return tapeBytes(this.tape) === 0 && this.#ended === undefined && this.#segment.isDurable;
   }
 
   get isSyncing(): boolean {
     return this.#isSyncing;
   }
 
+  /** Something goes on beside the thread. */
+  get isBusy(): boolean {
+    return this.#isSyncing || this.#preparing !== undefined;
+  }
+
   /** Seals what the tape holds, and writes all that is not in the file. False: the disk refused (`fault`). */
   write(): boolean {
+    const segment = this.#segment;
     if (tapeBytes(this.tape) > 0) {
       const bytes = tapeSeal(this.tape);
-      sealFrame(bytes, this.serial, this.size, this.durable);
-      this.#held.push({ bytes, offset: this.size });
-      this.#heldBytes += bytes.length;
-      this.size += bytes.length;
+      sealFrame(bytes, segment.serial, segment.size, segment.durable);
+      segment.hold(bytes);
       this.total += bytes.length;
       this.#onSealed?.(this.total);
     }
     try {
-      if (this.fault?.code === "DISK_GONE") this.#checkThere();
-      for (; this.#written < this.#held.length; this.#written++) {
-        const { bytes, offset } = this.#held[this.#written] as Frame;
-        writeAll(this.place.files, this.#file, bytes, offset);
-      }
+      if (this.fault?.code === "DISK_GONE") segment.checkThere();
+      this.#ended?.write();
+      segment.write();
     } catch (error) {
-      this.fault = diskFault(error, this.#path);
+      this.fault = this.#faultOf(error);
       return false;
     }
     if (this.fault !== undefined && !this.#isSyncing) this.fault = undefined;
@@ -120,21 +130,22 @@ export class Journal {
   relieve(): void {
     if (tapeBytes(this.tape) < FRAME_BYTES || this.fault !== undefined) return;
     this.write();
-    if (this.#heldBytes > HELD_BYTES_MAX) this.sync();
+    if (this.sealedBytes > HELD_BYTES_MAX) this.sync();
   }
 
   /** Everything said is durable when it returns true. */
   sync(): boolean {
     if (!this.write()) return false;
-    if (this.#held.length === 0) return true;
+    if (this.isSettled) return true;
     try {
-      this.#checkThere();
-      this.place.files.sync(this.#file);
+      this.#ended?.sync();
+      this.#letGo();
+      this.#segment.sync();
     } catch (error) {
       this.#failed(error);
       return false;
     }
-    this.#settle(this.size);
+    this.fault = undefined;
     return true;
   }
 
@@ -145,132 +156,125 @@ export class Journal {
       this.#onSynced(this.fault);
       return;
     }
-    const { serial, size } = this;
-    try {
-      this.#checkThere();
-    } catch (error) {
-      this.#failed(error);
-      this.#onSynced(this.fault);
-      return;
-    }
     this.#isSyncing = true;
-    this.place.files.syncLater(this.#file, (error) => {
-      this.#isSyncing = false;
-      if (error !== undefined) this.#failed(error);
-      else if (serial === this.serial) this.#settle(size);
-      this.#onSynced(this.fault);
-    });
+    const ended = this.#ended;
+    if (ended === undefined) this.#segment.syncLater((error) => this.#synced(error));
+    else {
+      ended.syncLater((error) => {
+        if (error !== undefined) this.#synced(error);
+        else {
+          if (this.#ended === ended) this.#letGo();
+          this.#segment.syncLater((later) => this.#synced(later));
+        }
+      });
+    }
   }
 
   /** Takes back all that is not durable: who said it is told that it did not happen. */
   retract(): void {
-    for (const { bytes } of this.#held.splice(0)) {
-      this.total -= bytes.length;
-      tapeReuse(this.tape, bytes);
-    }
-    this.#heldBytes = 0;
-    this.#written = 0;
-    this.size = this.durable;
-    this.#ahead = this.size;
-    try {
-      // Some of it may be in the file: a crash must not bring it back.
-      this.place.files.truncate(this.#file, this.size);
-    } catch {
-      // The disk refuses that too. What comes next is written over it.
-    }
+    this.total -= this.#segment.retract();
   }
 
   /** Room for `bytes` more in the file itself: what is written into it meets no full disk. */
   reserve(bytes: number): boolean {
     if (!this.write()) return false;
-    const need = this.size + bytes;
-    if (this.#ahead >= need) return true;
-    const from = Math.max(this.#ahead, this.size); // never over what is written
-    const step = Math.max(need, from + AHEAD_BYTES) - from;
     try {
-      writeAll(this.place.files, this.#file, new Uint8Array(step), from);
-      this.#ahead = from + step;
+      this.#segment.reserve(bytes);
     } catch (error) {
-      this.fault = diskFault(error, this.#path);
+      this.fault = this.#faultOf(error);
       return false;
     }
     return true;
   }
 
-  /** Ends the segment and begins the next one; false: the disk refused, and the old one goes on. */
+  /** Makes the file of the next segment beside the thread. Rejects with what the disk said. */
+  prepare(): Promise<void> {
+    if (this.#next !== undefined) return Promise.resolve();
+    this.#preparing ??= this.#prepared().finally(() => {
+      this.#preparing = undefined;
+    });
+    return this.#preparing;
+  }
+
+  /**
+   * Ends the segment: what is said from here on stands in the one that was prepared. False: none is, or not yet. What the old one
+   * still holds becomes durable with the next sync, before anything of the new one does (I1, I2).
+   */
   rotate(): boolean {
-    if (this.#isSyncing || !this.sync()) return false;
-    const { files } = this.place;
-    const before = this.#file;
-    const { size } = this;
-    try {
-      this.#begin(this.serial + 1);
-    } catch (error) {
-      this.fault = diskFault(error, segmentPath(this.place, this.serial + 1));
-      return false;
-    }
-    try {
-      if (this.#aheadBefore > size) files.truncate(before, size);
-    } catch {
-      // The zeros behind the last frame read as its end.
-    }
-    files.close(before);
+    const next = this.#next;
+    if (next === undefined || this.#ended !== undefined || this.#isSyncing) return false;
+    if (!this.write()) return false;
+    this.#next = undefined;
+    this.#ended = this.#segment;
+    this.#segment = next;
+    this.total += JOURNAL_HEADER_BYTES;
+    if (this.#ended.isDurable) this.#letGo();
     return true;
   }
 
-  /** Makes all durable and lets go of the file. Throws what the disk said. */
+  /** Makes all durable and lets go of the files. Throws what the disk said. */
   close(): void {
     const isDurable = this.sync();
-    const { files } = this.place;
-    if (isDurable && this.#ahead > this.size) files.truncate(this.#file, this.size);
-    files.close(this.#file);
+    if (isDurable) this.#segment.close();
+    else this.#segment.abandon();
+    this.#dropOthers();
     if (!isDurable) throw this.fault as FrontierError;
   }
 
-  /** Lets go of the file as a crash would. */
+  /** Lets go of the files as a crash would. */
   abandon(): void {
-    this.place.files.close(this.#file);
+    this.#segment.abandon();
+    this.#dropOthers();
   }
 
-  #aheadBefore = 0;
-
-  #begin(serial: number): void {
-    const { files } = this.place;
-    const path = segmentPath(this.place, serial);
-    replaceFile(files, path, segmentHead(this.#identity, serial));
-    this.#file = files.open(path, "r+");
-    this.#aheadBefore = this.#ahead;
-    this.#path = path;
-    this.serial = serial;
-    this.size = JOURNAL_HEADER_BYTES;
-    this.durable = JOURNAL_HEADER_BYTES;
-    this.#ahead = JOURNAL_HEADER_BYTES;
-    this.total += JOURNAL_HEADER_BYTES;
+  #prepared(): Promise<void> {
+    const { place } = this;
+    const serial = this.serial + 1;
+    return new Promise<void>((resolve, reject) => {
+      SegmentFile.prepare(place, this.#identity, serial, this.#onFree, (error, made) => {
+        this.#next = made;
+        if (error === undefined) resolve();
+        else reject(error);
+      });
+    }).catch((error: unknown) => {
+      throw diskFault(error, segmentPath(place, serial));
+    });
   }
 
-  /** A file that is no longer under its name would take all bytes and keep none. */
-  #checkThere(): void {
-    if (this.place.files.exists(this.#path)) return;
-    throw Object.assign(new Error("the segment is gone"), { code: "ENOENT" });
+  #dropOthers(): void {
+    this.#ended?.abandon();
+    this.#next?.abandon();
+    this.#ended = this.#next = undefined;
   }
 
-  /** The medium may have dropped anything that was not durable: all of it is to be written again. */
+  /** All of the ended segment is durable. Its file is closed when nothing waits for it. */
+  #letGo(): void {
+    if (this.#ended === undefined) return;
+    this.#over.push(this.#ended);
+    this.#ended = undefined;
+    this.#closeOver();
+  }
+
+  #closeOver(): void {
+    if (!this.#isSyncing) for (const segment of this.#over.splice(0)) segment.close();
+  }
+
+  #synced(error: unknown): void {
+    this.#isSyncing = false;
+    this.#closeOver();
+    if (error !== undefined) this.#failed(error);
+    else this.fault = undefined;
+    this.#onSynced(this.fault);
+  }
+
+  /** All that is not durable is to be written again. */
   #failed(error: unknown): void {
-    this.fault = diskFault(error, this.#path);
-    this.#written = 0;
+    this.fault = this.#faultOf(error);
+    this.#segment.failed();
+    this.#ended?.failed();
   }
 
-  #settle(durable: number): void {
-    this.durable = durable;
-    let count = 0;
-    for (const { bytes, offset } of this.#held) {
-      if (offset + bytes.length > durable) break;
-      this.#heldBytes -= bytes.length;
-      tapeReuse(this.tape, bytes);
-      count++;
-    }
-    this.#held.splice(0, count);
-    this.#written = Math.max(0, this.#written - count);
-    this.fault = undefined;
+  #faultOf(error: unknown): FrontierError {
+    return diskFault(error, this.#segment.path);
   }
 }

@@ -84,7 +84,8 @@ type NameCall =
   | "remove"
   | "list"
   | "makeDirectory"
-  | "syncDirectory";
+  | "syncDirectory"
+  | "syncDirectoryLater";
 
 function nameCalls(state: State): Pick<Files, NameCall> {
   const { made, gone, pinned } = state;
@@ -114,6 +115,7 @@ function nameCalls(state: State): Pick<Files, NameCall> {
     },
     makeDirectory() {},
     syncDirectory() {},
+    syncDirectoryLater: (_path, done) => done(undefined),
   };
 }
 

@@ -111,7 +111,7 @@ export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDon
     const isWhole = await out.run();
     if (isWhole) {
       await source.flush(); // S4
-      await syncOf(source, file);
+      await later((done) => files.syncLater(file, done));
     }
     files.close(file);
     if (!isWhole || source.isOver()) {
@@ -123,7 +123,7 @@ export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDon
     throw error;
   }
   files.rename(`${path}.tmp`, path);
-  files.syncDirectory(source.place.directory);
+  await later((done) => files.syncDirectoryLater(source.place.directory, done));
   return { path, records: out.records, bytes: out.offset, longestMs: out.longestMs };
 }
 
@@ -369,9 +369,10 @@ class Out {
   }
 }
 
-function syncOf({ place }: SnapshotSource, file: number): Promise<void> {
+/** What is done beside the thread. */
+function later(start: (done: (error: unknown) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    place.files.syncLater(file, (error) => (error === undefined ? resolve() : reject(error)));
+    start((error) => (error === undefined ? resolve() : reject(error)));
   });
 }
 

@@ -99,6 +99,13 @@ const files = {
   rename: around("rename", ofPath, nodeFiles.rename),
   remove: around("remove", ofPath, nodeFiles.remove),
   syncDirectory: around("sync", () => "directory", nodeFiles.syncDirectory),
+  syncDirectoryLater(path, done) {
+    pass("directory.sync.before");
+    nodeFiles.syncDirectoryLater(path, (error) => {
+      pass("directory.sync.after");
+      done(error);
+    });
+  },
 };
 
 // Only where the journal has room written ahead is a segment cut to its size.

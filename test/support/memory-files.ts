@@ -134,14 +134,7 @@ function contentCalls(disk: Disk): Pick<Files, ContentCall> {
       clean(node);
     },
     syncLater(file, done) {
-      let fault: unknown;
-      try {
-        this.sync(file);
-      } catch (error) {
-        if (error instanceof PowerCut) throw error;
-        fault = error;
-      }
-      done(fault);
+      done(faultOf(() => this.sync(file)));
     },
   };
 }
@@ -172,6 +165,9 @@ function nameCalls(disk: Disk): Omit<Files, ContentCall> {
     exists: (path) =>
       names.has(path) || [...names.keys()].some((name) => name.startsWith(`${path}/`)),
     makeDirectory() {},
+    syncDirectoryLater(path, done) {
+      done(faultOf(() => this.syncDirectory(path)));
+    },
     syncDirectory() {
       change(disk);
       files.syncs += 1;
@@ -209,6 +205,17 @@ function change({ files }: Disk): void {
   files.changes += 1;
   if (files.changes >= files.cutAt) throw new PowerCut();
   if (files.changes === files.failAt) throw failure("EIO");
+}
+
+/** What the disk said; a power cut is the end of all. */
+function faultOf(call: () => void): unknown {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    if (error instanceof PowerCut) throw error;
+    return error;
+  }
 }
 
 function nodeOf(disk: Disk, file: number): Node {

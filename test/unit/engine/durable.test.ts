@@ -1,8 +1,14 @@
-import { describe, expect, it } from "vitest";
-import { createVirtualClock } from "../../../src/base/clock.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createSystemClock, createVirtualClock } from "../../../src/base/clock.ts";
 import { createRandom } from "../../../src/base/random.ts";
 import type { FrontierFault } from "../../../src/engine/types.ts";
-import { killedFiles, knownOf, openRig, turn } from "../../support/durable-rig.ts";
+import {
+  killedFiles,
+  knownOf,
+  openRig,
+  turn,
+  type VirtualClock,
+} from "../../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../support/memory-files.ts";
 
 const URLS = Array.from({ length: 40 }, (_, at) => `https://h${at % 3}.example/${at}`);
@@ -80,6 +86,36 @@ describe("a frontier with a directory", () => {
     clock.advance(10_000);
     for (let left = 4; left > 0; left--) await turn();
     expect(third.frontier.report()).toMatchObject({ pending: 1 }); // not seeded again
+  });
+
+  it("waits for the medium beside the thread alone while it writes a snapshot", async () => {
+    const files = createMemoryFiles();
+    const rig = await openRig(files, createVirtualClock(0));
+    rig.frontier.pushMany(URLS);
+    const { sync, syncDirectory } = files;
+    const waits: string[] = [];
+    let isWriting = true;
+    files.syncLater = (file, done) => {
+      setImmediate(() => {
+        sync.call(files, file);
+        if (isWriting) rig.frontier.push(`https://while.example/${files.syncs}`);
+        done(undefined);
+      });
+    };
+    files.syncDirectoryLater = (path, done) => {
+      setImmediate(() => {
+        syncDirectory.call(files, path);
+        done(undefined);
+      });
+    };
+    files.sync = files.syncDirectory = () => void waits.push("on the thread");
+    await rig.frontier.snapshot();
+    isWriting = false;
+    await rig.frontier.flush();
+    expect(waits).toEqual([]);
+    const again = await openRig(killedFiles(files), createVirtualClock(0));
+    expect(again.frontier.report().pending).toBe(rig.frontier.report().pending);
+    expect(again.frontier.report().pending).toBeGreaterThan(URLS.length + 3);
   });
 
   it("waits for the medium once per pushMany, and not for a poll", async () => {
@@ -391,5 +427,29 @@ describe("a frontier with a directory", () => {
     }
     expect(snapshots).toBeGreaterThan(10);
     expect(frontier.report().durability.journalBytes).toBeGreaterThan(10 * everyBytes);
+  });
+});
+
+describe("a clock that is set back", () => {
+  afterEach(() => vi.useRealTimers());
+
+  it("does not hold up what is made durable every so many milliseconds, nor a take that gives up", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout", "performance"] });
+    const files = createMemoryFiles();
+    const clock = createSystemClock() as unknown as VirtualClock;
+    const { frontier } = await openRig(files, clock, { durability: { everyMs: 100 } });
+    let taken: unknown;
+    frontier.take({ timeoutMs: 100 }).then((leases) => {
+      taken = leases;
+    });
+    frontier.pushMany(URLS);
+    frontier.pollMany(URLS.length);
+    const waiting = frontier.take({ timeoutMs: 100 });
+    vi.setSystemTime(Date.now() - 3_600_000);
+    vi.advanceTimersByTime(101);
+    expect(await waiting).toEqual([]);
+    expect(taken).toHaveLength(1);
+    const again = await openRig(killedFiles(files), createVirtualClock(0));
+    expect(again.frontier.report().pending).toBe(40);
   });
 });
