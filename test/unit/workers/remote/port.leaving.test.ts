@@ -31,10 +31,14 @@ describe("a lease of a port that was closed", () => {
     expect(first.pollMany(1)).toEqual([]);
     expect(second.push(["http://b.test/", "http://c.test/"])).toEqual(["queued", "queued"]);
     await until(() => frontier.report().accepted === 3, "what the second says");
+    for (let page = 0; page < 20; page++) {
+      expect(second.push(`http://d.test/${page}`)).toBe("queued");
+      await until(() => frontier.report().accepted === 4 + page, "what it says then");
+    }
     await second.close();
     expect(before[SEAT_STATE_WORD]).not.toBe(SEAT_FREE);
     expect(faults).toEqual([]);
-    expect(frontier.report()).toMatchObject({ accepted: 3, rejected: {}, retried: 0, done: 0 });
+    expect(frontier.report()).toMatchObject({ accepted: 23, rejected: {}, retried: 0, done: 0 });
     await frontier.close();
   });
 });
