@@ -7,7 +7,6 @@ import {
   SEAT_REFUSED_WORD,
   SEAT_THREAD_WORD,
 } from "../../layout/crew.ts";
-import type { Seat } from "./seat.ts";
 
 /** What one worker of the pool has done. */
 export interface WorkerReport {
@@ -50,6 +49,13 @@ const COUNTERS = [
   SEAT_REFUSED_WORD,
 ] as const;
 
+/** What is read of a seat: its own type would bring the kernel's into the package's types. */
+interface CountedSeat {
+  readonly index: number;
+  readonly words: Int32Array;
+  readonly entries: { readonly size: number };
+}
+
 type Sums = Pick<PoolReport, "called" | "accepted" | "completed" | "dropped">;
 
 /** Counters of threads that are gone. */
@@ -57,7 +63,7 @@ export class PastWork {
   readonly #sums: number[] = COUNTERS.map(() => 0);
 
   /** Adds those of a seat that is about to be cleared. */
-  add({ words }: Seat): void {
+  add({ words }: CountedSeat): void {
     COUNTERS.forEach((word, at) => {
       this.#sums[at] = (this.#sums[at] as number) + (words[word] as number);
     });
@@ -76,7 +82,7 @@ export class PastWork {
   }
 }
 
-export function reportOf({ index, words, entries }: Seat): WorkerReport {
+export function reportOf({ index, words, entries }: CountedSeat): WorkerReport {
   const [called = 0, accepted = 0, completed = 0, handling = 0, dropped = 0] = COUNTERS.map(
     (word) => words[word] as number,
   );
