@@ -189,7 +189,7 @@ function run(steps: Steps, play: Play = {}): number {
     const isFirst = play.isLater !== true;
     function* own(): Thread {
       yield* scene.turn();
-      if (isFirst && play.dies !== 1) yield* scene.turn();
+      if (isFirst) yield* scene.turn();
     }
     const threads = [scene.sit(0), scene.sit(1), own()];
     if (play.dies !== undefined) threads.push(scene.die());
