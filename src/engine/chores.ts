@@ -15,7 +15,7 @@ import type { Gate } from "./intake.ts";
 import { againAt, Seeds } from "./seeds.ts";
 
 /** A slice of the sweep is over after this long, whatever it has done. */
-const SWEEP_MS = 2;
+const SWEEP_MS = 1;
 
 /** Entries of the seen-set moved or merged in one slice: a millisecond or two, and one wait for the disk at most. */
 const SLICE_ENTRIES = 4096;
