@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { FrontierError } from "../base/errors.ts";
-import { compileKernel } from "../kernel/kernel.ts";
+import { compileKernel, type KernelModule } from "../kernel/kernel.ts";
 
 export type KernelFlavour = "release" | "debug" | "shared";
 
@@ -15,9 +15,9 @@ const FILES: Record<KernelFlavour, string> = {
   shared: "kernel.shared.wasm",
 };
 
-const compiled = new Map<KernelFlavour, WebAssembly.Module>();
+const compiled = new Map<KernelFlavour, KernelModule>();
 
-export function loadKernelModule(flavour: KernelFlavour = "release"): WebAssembly.Module {
+export function loadKernelModule(flavour: KernelFlavour = "release"): KernelModule {
   let module = compiled.get(flavour);
   if (module === undefined) {
     const url = new URL(`../../dist/${FILES[flavour]}`, import.meta.url);

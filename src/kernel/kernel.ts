@@ -81,9 +81,21 @@ export interface KernelExports {
   tableFindShared(table: number, hashes: number, count: number, values: number): number;
 }
 
+/**
+ * A compiled kernel, a WebAssembly.Module. What the package's types name has names of its own: no library need declare
+ * WebAssembly in a user's project.
+ */
+export type KernelModule = object;
+
+/** A WebAssembly.Memory. */
+export interface KernelMemory {
+  readonly buffer: ArrayBuffer | SharedArrayBuffer;
+  grow(pages: number): number;
+}
+
 export interface Kernel {
-  readonly module: WebAssembly.Module;
-  readonly memory: WebAssembly.Memory;
+  readonly module: KernelModule;
+  readonly memory: KernelMemory;
   readonly exports: KernelExports;
   readonly region: Region;
 }
@@ -98,12 +110,12 @@ export interface KernelOptions {
 }
 
 /** Compiles the bytes of a kernel. Synchronous: the file is some tens of kilobytes. */
-export function compileKernel(bytes: Uint8Array): WebAssembly.Module {
+export function compileKernel(bytes: Uint8Array): KernelModule {
   return new WebAssembly.Module(bytes);
 }
 
 /** Makes a new region with its kernel. The calling thread owns it. */
-export function createKernel(module: WebAssembly.Module, options: KernelOptions = {}): Kernel {
+export function createKernel(module: KernelModule, options: KernelOptions = {}): Kernel {
   const shared = options.shared ?? false;
   const memory = reserve(options.initialPages ?? 1, shared);
   return instantiate(module, memory, options.pageCountMax);
@@ -113,7 +125,7 @@ export function createKernel(module: WebAssembly.Module, options: KernelOptions 
  * A memory of `pages`, or of as many as the machine lets us reserve. Untouched pages cost address space only, and
  * a memory that need not grow spares the garbage collection that V8 makes of each growth (2–20 ms).
  */
-function reserve(pages: number, shared: boolean): WebAssembly.Memory {
+function reserve(pages: number, shared: boolean): KernelMemory {
   for (let initial = pages; ; initial >>= 1) {
     try {
       return new WebAssembly.Memory({ initial: Math.max(initial, 1), maximum: 65536, shared });
@@ -124,7 +136,7 @@ function reserve(pages: number, shared: boolean): WebAssembly.Memory {
 }
 
 /** A second kernel over the shared memory of another thread; it must not take or give pages. */
-export function attachKernel(module: WebAssembly.Module, memory: WebAssembly.Memory): Kernel {
+export function attachKernel(module: KernelModule, memory: KernelMemory): Kernel {
   return instantiate(module, memory, undefined);
 }
 
@@ -140,11 +152,13 @@ export function kernelGive(kernel: Kernel, offset: number, pages: number): void 
 }
 
 function instantiate(
-  module: WebAssembly.Module,
-  memory: WebAssembly.Memory,
+  module: KernelModule,
+  memory: KernelMemory,
   pageCountMax: number | undefined,
 ): Kernel {
-  const instance = new WebAssembly.Instance(module, { env: { memory, abort: kernelAbort } });
+  const instance = new WebAssembly.Instance(module as WebAssembly.Module, {
+    env: { memory, abort: kernelAbort },
+  });
   const exports = instance.exports as unknown as KernelExports;
   assert(exports.kernelVersion() === KERNEL_VERSION, "kernel file and package are of one build");
   return { module, memory, exports, region: createRegion(memory, pageCountMax) };

@@ -17,7 +17,7 @@
  * The owner turns the edge off (CREW_EDGE_WORD) where listeners must see every link or keys are no plain policy's; where
  * hooks, budgets, epochs or a bloom decide, workers judge by the rules alone and know no duplicates.
  */
-import { createKernel, kernelTake } from "../../kernel/kernel.ts";
+import { createKernel, type KernelModule, kernelTake } from "../../kernel/kernel.ts";
 import {
   BATCH_INVALID,
   BATCH_NO_RULE,
@@ -100,7 +100,7 @@ const REFUSED_NO_FOLLOW = 6;
 /** The edge of this thread, which decides nothing yet. */
 export function createEdge(handle: CrewHandle, crew: Int32Array): Edge {
   const { maxUrlBytes, kernel: module, memory } = handle;
-  const kernel = createKernel(module as WebAssembly.Module);
+  const kernel = createKernel(module as KernelModule);
   const batch = createUrlBatch(kernel, { maxUrlBytes });
   const memo = createHostMemo(kernel);
   return {

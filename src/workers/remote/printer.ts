@@ -1,5 +1,11 @@
 /** Printer: the 128-bit fingerprint of a lease, made in the worker's own kernel when somebody asks. */
-import { createKernel, type Kernel, kernelGive, kernelTake } from "../../kernel/kernel.ts";
+import {
+  createKernel,
+  type KernelModule,
+  type Kernel,
+  kernelGive,
+  kernelTake,
+} from "../../kernel/kernel.ts";
 import { REGION_PAGE_BYTES } from "../../layout/region.ts";
 import { batchOne, createUrlBatch } from "../../url/batch.ts";
 import type { UrlBatch } from "../../url/batch-area.ts";
@@ -19,7 +25,7 @@ export function createPrinter(handle: CrewHandle): Printer {
   return (lease) => {
     const { policy } = handle;
     if (policy === undefined) return "";
-    kernel ??= createKernel(handle.kernel as WebAssembly.Module);
+    kernel ??= createKernel(handle.kernel as KernelModule);
     batch ??= createUrlBatch(kernel, { maxUrlBytes: handle.maxUrlBytes });
     const isKeyed = batchOne(batch, [lease.url], policy) === BATCH_OK;
     const key = isKeyed ? batchString(batch, 0, "key") : lease.url;
