@@ -173,13 +173,11 @@ function emptyRule(core: Core, rule: RuleState, cost: number, nowMs: number): nu
   return isNamed(rule) ? left : freeRule(core, rule, left);
 }
 
-/** Finds a record its new rule; what that cost. */
+/** Finds a record its new rule; what that cost, wherever it is kept: a tier never changes order. */
 function adoptNext(core: Core, record: number, nowMs: number): number {
-  const { spilling, store, sweep } = core;
+  const { store, sweep } = core;
   const host = word(store, recordQueue(store, record), QUEUE_HOST_WORD);
-  const isKnown = !adoptRecord(core, record, nowMs, sweep?.successors);
-  const isInMemory = spilling === undefined || spilling.spill.count === 0;
-  const cost = isKnown && isInMemory ? KNOWN_COST : 1;
+  const cost = adoptRecord(core, record, nowMs, sweep?.successors) ? 1 : KNOWN_COST;
   // A host that keeps its records was settled.
   return word(store, host, HOST_PENDING_WORD) === 0
     ? cost

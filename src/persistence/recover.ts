@@ -26,7 +26,6 @@ import {
   contentOf,
   type Place,
   segmentPath,
-  snapshotPath,
 } from "./place.ts";
 import { replayFrame } from "./replay.ts";
 import { createReplay, type Replay } from "./replay-cursor.ts";

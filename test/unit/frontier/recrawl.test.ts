@@ -75,7 +75,10 @@ describe("a rule that re-crawls", () => {
     const ways: Array<() => unknown> = [
       () => undefined, // by itself
       () => frontier.push(A), // while it stands in line again
-      () => (frontier.peek(), frontier.push({ url: A, data: "more" })),
+      () => {
+        frontier.peek();
+        frontier.push({ url: A, data: "more" });
+      },
       () => frontier.push({ url: A, dedup: "record" }),
       () => {
         frontier.poll()?.fail();
