@@ -308,6 +308,8 @@ class CrawlRun implements Crawl {
     this.#reason = reason;
     this.#become("draining");
     this.#taking.abort();
+    // Whoever stops at once now loses nothing of it; the end tells what the disk says.
+    this.#frontier?.flush().catch(() => {});
   }
 
   async #close(): Promise<void> {

@@ -208,7 +208,7 @@ export class Journal {
     this.#ended = this.#segment;
     this.#segment = next;
     this.total += JOURNAL_HEADER_BYTES;
-    if (this.#ended.isDurable) this.#letGo();
+    if (this.#ended.isOver) this.#letGo();
     return true;
   }
 

@@ -1,6 +1,7 @@
 /**
  * Mending: what a recovery could not read goes out of the way, and its whole part takes its place.
  *
+ *   tail of the last segment cut off, what is left made durable
  *   copy of the damaged segment as *.damaged ─▶ later segments aside, the last one first ─▶ its whole part under its name
  *                                                                                    ─▶ damaged snapshots aside
  *
@@ -25,7 +26,7 @@ export interface WoundedSegment {
   readonly later: readonly number[];
   /** Its head and its whole frames; nothing of it: not even the head; undefined: there is no such file. */
   readonly whole: Uint8Array | undefined;
-  /** Behind its whole frames is nothing but what a crash tore: no damage. */
+  /** The last one: behind its whole frames is nothing but what a crash tore, if anything. No damage. */
   readonly isTorn: boolean;
 }
 
@@ -60,10 +61,11 @@ function asideOf({ files }: Place, path: string): string {
   return name;
 }
 
+/** A process that was killed may have left frames that the medium does not have: a segment to come needs them there. */
 function cutTail({ files }: Place, path: string, size: number): void {
   const file = files.open(path, "r+");
   try {
-    files.truncate(file, size);
+    if (files.size(file) > size) files.truncate(file, size);
     files.sync(file);
   } finally {
     files.close(file);

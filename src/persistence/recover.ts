@@ -225,12 +225,12 @@ class Run {
     }
     const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
     const end = await this.#frameRun(bytes, words, serial);
-    if (end === bytes.length || isZero(words, end)) return true;
     const whole = bytes.subarray(0, end);
-    if (!isLast || wasDurable(bytes, words, serial, end)) {
+    const isEnd = end === bytes.length || isZero(words, end);
+    if (!isEnd && (!isLast || wasDurable(bytes, words, serial, end))) {
       return this.#bad(serial, damaged(path, end, "wrong checksum"), whole);
     }
-    this.#wounds.segment = { serial, whole, later: [], isTorn: true };
+    if (isLast) this.#wounds.segment = { serial, whole, later: [], isTorn: true };
     return true;
   }
 

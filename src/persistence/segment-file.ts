@@ -44,6 +44,8 @@ export class SegmentFile {
   #ahead = JOURNAL_HEADER_BYTES;
   #isNamed: boolean;
   #isNameDurable: boolean;
+  /** Nothing that is no frame was written behind the last one since a sync. */
+  #isWhole = true;
   readonly #onFree: (bytes: Uint8Array) => void;
 
   /** Begins a segment under its name; durable when it returns. */
@@ -102,6 +104,11 @@ export class SegmentFile {
     return this.heldBytes === 0 && this.#isNameDurable;
   }
 
+  /** The same, and whatever stands behind it reads as its end: so it may have a segment after it. */
+  get isOver(): boolean {
+    return this.isDurable && this.#isWhole;
+  }
+
   hold(bytes: Uint8Array): void {
     this.#held.push({ bytes, offset: this.size });
     this.heldBytes += bytes.length;
@@ -123,7 +130,8 @@ export class SegmentFile {
     if (!this.#isNameDurable) this.#files.syncDirectory(dirname(this.path));
     this.#isNameDurable = true;
     this.checkThere();
-    if (this.#held.length > 0) this.#files.sync(this.#file);
+    if (this.#held.length > 0 || !this.#isWhole) this.#files.sync(this.#file);
+    this.#isWhole = true;
     this.#settle(this.size);
   }
 
@@ -152,6 +160,7 @@ export class SegmentFile {
     if (this.#ahead >= need) return;
     const from = Math.max(this.#ahead, this.size); // never over what is written
     const step = Math.max(need, from + AHEAD_BYTES) - from;
+    this.#isWhole = false; // it may be torn until a sync
     writeAll(this.#files, this.#file, new Uint8Array(step), from);
     this.#ahead = from + step;
   }
@@ -169,6 +178,7 @@ export class SegmentFile {
     this.#written = 0;
     this.size = this.durable;
     this.#ahead = this.size;
+    this.#isWhole = false;
     try {
       // Some of it may be in the file: a crash must not bring it back.
       this.#files.truncate(this.#file, this.size);
@@ -213,8 +223,12 @@ export class SegmentFile {
 
   #syncFrames(done: (error: unknown) => void): void {
     const { size } = this;
+    const ahead = this.#ahead;
     this.#files.syncLater(this.#file, (error) => {
-      if (error === undefined) this.#settle(size);
+      if (error === undefined) {
+        if (ahead === this.#ahead) this.#isWhole = true;
+        this.#settle(size);
+      }
       done(error);
     });
   }
