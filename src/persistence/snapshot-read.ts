@@ -3,6 +3,7 @@ import { FrontierError, memoryFull } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { sharesReorder } from "../frontier/shares.ts";
 import { bloomFill, type BloomLayer } from "../structures/bloom-copy.ts";
+import { TABLE_RESERVED_MIN } from "../layout/table.ts";
 import { epochAdd, epochOpen } from "../structures/epoch-table.ts";
 import { parentCreate, parentRelease } from "../structures/record.ts";
 import {
@@ -27,7 +28,7 @@ import { REVIVE_ROWS_MAX } from "../structures/revive-batch.ts";
 import { ebbRevival } from "./ebb.ts";
 import { reviveColumns } from "./revive-rows.ts";
 import { reviveGroup, reviveHost, setRevivedAddress, setRevivedHost } from "./revive-host.ts";
-import { type Revival, ruleOfIndex, setRuleIds } from "./revive.ts";
+import { dropRevived, type Revival, revivedRecord, ruleOfIndex, setRuleIds } from "./revive.ts";
 import {
   type BitsChunk,
   type BloomChunk,
@@ -209,7 +210,7 @@ function applySection(filler: Filler, path: string, section: Section): number {
       return 0;
     case "seen":
       if (filler.core.seen.bloom === undefined) fillSeen(filler, section);
-      else fillMembers(filler.core, section);
+      else fillMembers(filler.revival, section);
       return section.n;
     case "records":
       fillRecords(filler, section);
@@ -264,7 +265,7 @@ function fillEpoch(core: Core, { name, n, hashes }: EpochChunk): void {
 }
 
 /** Finished identities go into the seen-set a batch at a time. */
-function fillSeen({ core, page }: Filler, chunk: SeenChunk): void {
+function fillSeen({ core, page, revival }: Filler, chunk: SeenChunk): void {
   const hashes = wordsOf(chunk.hashes);
   const values = wordsOf(chunk.values);
   const valuesOffset = page + BATCH_ROWS * 8;
@@ -276,13 +277,31 @@ function fillSeen({ core, page }: Filler, chunk: SeenChunk): void {
     before.fill(0, valuesOffset >> 2, (valuesOffset >> 2) + count);
     if (seenAdmitBatch(core.seen, page, count, valuesOffset, slotsOffset) < 0) throw memoryFull();
     const { u32 } = core.store.region.views;
+    const rare: number[] = [];
     for (let row = 0; row < count; row++) {
       const slot = u32[(slotsOffset >> 2) + row] as number;
+      const known = u32[(valuesOffset >> 2) + row] as number;
       const value = values[start + row] as number;
-      if (value !== COLD_REMOVED) u32[slot >>> 2] = value;
-      else removeAgain(core, hashes, start + row);
+      if (known < TABLE_RESERVED_MIN || value === COLD_REMOVED) rare.push(start + row);
+      else u32[slot >>> 2] = value;
     }
+    for (const row of rare) finish(revival, hashes, values, row); // these may move slots
   }
+}
+
+/**
+ * A row whose record was copied before it finished, since it came back from disk meanwhile: there is none from here on. Or one
+ * that was removed while the cold tier held it, and may be there still.
+ */
+function finish(revival: Revival, hashes: Uint32Array, values: Uint32Array, row: number): void {
+  const { seen } = revival.core;
+  const lo = hashes[row * 2] as number;
+  const hi = hashes[row * 2 + 1] as number;
+  const value = values[row] as number;
+  const record = revivedRecord(revival, false, lo, hi);
+  if (record !== 0) dropRevived(revival, record);
+  if (value === COLD_REMOVED) seenRemove(seen, lo, hi);
+  else if (!seenSet(seen, lo, hi, value)) throw memoryFull();
 }
 
 /** A filter can not be taken apart: only one that is meant to be one can go on with it. */
@@ -308,19 +327,12 @@ function fillBits({ seen }: Core, path: string, { layer, from, bits }: BitsChunk
 }
 
 /** Finished identities of a frontier that was exact, into a filter. */
-function fillMembers({ seen }: Core, chunk: SeenChunk): void {
+function fillMembers(revival: Revival, chunk: SeenChunk): void {
   const hashes = wordsOf(chunk.hashes);
   const values = wordsOf(chunk.values);
   for (let row = 0; row < chunk.n; row++) {
-    const value = values[row] as number;
-    if (value === COLD_REMOVED) continue;
-    seenSet(seen, hashes[row * 2] as number, hashes[row * 2 + 1] as number, value);
+    if (values[row] !== COLD_REMOVED) finish(revival, hashes, values, row);
   }
-}
-
-/** It was removed while the cold tier held it, and may be there still. */
-function removeAgain(core: Core, hashes: Uint32Array, row: number): void {
-  seenRemove(core.seen, hashes[row * 2] as number, hashes[row * 2 + 1] as number);
 }
 
 function fillRecords({ revival, core }: Filler, chunk: RecordChunk): void {

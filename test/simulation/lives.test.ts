@@ -70,6 +70,7 @@ async function runChain(seed: number, tally: Tally, tell: Tell): Promise<void> {
   const random = createRandom(seed);
   const options: FrontierOptions = {
     ...optionsOf(random),
+    seed,
     durability: random.below(2) === 0 ? "sync" : { everyMs: 50 },
     snapshots: { everyBytes: 2_000 + random.below(20_000), keep: 1 + random.below(2) },
   };

@@ -1,6 +1,7 @@
 /** A frontier on files in memory, and all that is known of one as plain data: what has to come back from its files. */
 import type { Core } from "../../src/frontier/core.ts";
 import type { createVirtualClock } from "../../src/base/clock.ts";
+import { createRandom } from "../../src/base/random.ts";
 import {
   GROUP_HASH_HI_WORD,
   GROUP_HASH_LO_WORD,
@@ -59,11 +60,18 @@ export async function openRig(
   const frontier = await MemoryFrontier.open({
     ...settings,
     files,
+    secret: secretOf(settings.seed),
     ...(isTight ? tightSpill() : {}),
     pageCountMax: 1024,
     snapshotRows: 3,
   });
   return { frontier, files, clock };
+}
+
+/** The order of every table hangs on it: one seed tells a whole run. */
+function secretOf(seed: number): Uint32Array {
+  const random = createRandom(seed);
+  return Uint32Array.from({ length: 4 }, () => random.word());
 }
 
 /** A hot table of some dozen entries. */
