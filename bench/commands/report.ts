@@ -60,6 +60,6 @@ function writeTargets(): string {
 
 function writeReadme(suite: SuiteObject | undefined): string {
   const path = join(ROOT, "README.md");
-  writeFileSync(path, withSummary(readFileSync(path, "utf8"), suite));
+  writeFileSync(path, withSummary(readFileSync(path, "utf8"), suite, keptRuns(RESULTS)));
   return path;
 }

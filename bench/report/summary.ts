@@ -1,7 +1,8 @@
 /**
  * The summary: a few rows of a suite, as README and the head of the page show them.
  *
- *   newest suite of bench/results ─▶ rows ─▶ Markdown between README's two marks
+ *   newest suite of bench/results ─▶ rows ─┐
+ *   runs of single cases, larger  ─▶ rows ─┴▶ Markdown between README's two marks            (large.ts)
  *
  *   I1  README says what the newest suite says, or that there is none: test/api/bench-report.test.ts compares.
  *   I2  A run without a verdict says so in its row; a case that is not in the suite has no row.
@@ -9,7 +10,9 @@
 import type { CaseObject, RunObject, SuiteObject } from "../harness/result-file.ts";
 import { suiteName } from "../harness/result-file.ts";
 import { nsText, rateText, ratioText, sizeText, threeFigures } from "./numbers.ts";
+import { largeRows } from "./large.ts";
 import { largestRun, missingWords, peerRows, sideNumbers } from "./peers.ts";
+import type { KeptRun } from "./targets.ts";
 
 export const MARKS = ["<!-- measured:begin", "<!-- measured:end -->"] as const;
 const BEGIN = "<!-- measured:begin — written from bench/results, not by hand -->";
@@ -116,13 +119,14 @@ export function conditionsText(suite: SuiteObject): string {
 }
 
 /** What stands between README's marks. */
-export function readmeBlock(suite: SuiteObject | undefined): string {
+export function readmeBlock(suite: SuiteObject | undefined, runs: readonly KeptRun[] = []): string {
   if (suite === undefined) return NOTHING;
   const parts = [
     conditionsText(suite),
     `Medians of paired rounds with their intervals of 95 %; the whole of it: ${pageLink(suite)}.`,
     "",
     ...markdown(summaryRows(suite)),
+    ...large(runs),
   ];
   const memory = largestRun(suite, "peers-memory");
   const small = smallestRun(suite.cases.find((each) => each.case === "peers-memory"));
@@ -136,6 +140,18 @@ export function readmeBlock(suite: SuiteObject | undefined): string {
     parts.push("", text, "", ...markdown(peerRows(durable, true)), ...absent(durable));
   }
   return parts.join("\n");
+}
+
+/** Sizes that take minutes a round: runs of their own. */
+function large(runs: readonly KeptRun[]): string[] {
+  const rows = largeRows(runs);
+  if (rows.length === 1) return [];
+  return [
+    "",
+    "Too large for the suite, each measured alone by `npm run bench -- <case>`:",
+    "",
+    ...markdown(rows),
+  ];
 }
 
 /** Who is missing from a table, and why. */
@@ -165,9 +181,13 @@ function markdown([head, ...rows]: readonly (readonly string[])[]): string[] {
 }
 
 /** README with what the suite says between its marks; throws where the marks are missing. */
-export function withSummary(readme: string, suite: SuiteObject | undefined): string {
+export function withSummary(
+  readme: string,
+  suite: SuiteObject | undefined,
+  runs: readonly KeptRun[] = [],
+): string {
   const from = readme.indexOf(MARKS[0]);
   const to = readme.indexOf(MARKS[1]);
   if (from < 0 || to < from) throw new Error(`README: no marks (expected: ${MARKS.join(" … ")})`);
-  return `${readme.slice(0, from)}${BEGIN}\n${readmeBlock(suite)}\n${readme.slice(to)}`;
+  return `${readme.slice(0, from)}${BEGIN}\n${readmeBlock(suite, runs)}\n${readme.slice(to)}`;
 }

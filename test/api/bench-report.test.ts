@@ -9,6 +9,7 @@ import { ratioOf, verdictOf } from "../../bench/harness/statistics.ts";
 import { htmlOf } from "../../bench/report/html.ts";
 import { latencyAt } from "../../bench/report/scaling.ts";
 import { readmeBlock, withSummary } from "../../bench/report/summary.ts";
+import { type KeptRun, keptRuns } from "../../bench/report/targets.ts";
 import { calmSights, sightsOf } from "../support/browser.ts";
 
 const README = fileURLToPath(new URL("../../README.md", import.meta.url));
@@ -62,7 +63,8 @@ const SUITE = suiteOf({
 describe("README's numbers", () => {
   it("say what the newest kept suite says, or that there is none", () => {
     const readme = readFileSync(README, "utf8");
-    expect(withSummary(readme, suitesOf(RESULTS).at(-1)), "npm run bench -- report").toBe(readme);
+    const told = withSummary(readme, suitesOf(RESULTS).at(-1), keptRuns(RESULTS));
+    expect(told, "npm run bench -- report").toBe(readme);
   });
 
   it("carry their commit, machine and command, and what has no verdict says so", () => {
@@ -72,6 +74,17 @@ describe("README's numbers", () => {
     expect(block).toMatch(/\| push \| plain JavaScript \| 10⁶ pending \| 8\.00 \[[^|]*\] \|/);
     const noisy = suiteOf({ frontier: [runOf("push", 8, "noisy")] });
     expect(readmeBlock(noisy)).toMatch(/8\.00 \[[^|]*\], no verdict/);
+  });
+
+  it("name the run of what is too large for the suite, and only a calm one", () => {
+    const kept = (load: number): KeptRun => ({
+      ...{ name: "dedup", at: "2026-01-03T00:00:00.000Z" },
+      machine: { ...SUITE, commit: "fedcba987654", load: [load, 0, 0] },
+      run: { ...runOf("time", 10), params: { urls: 10_000_000 } },
+    });
+    const row = "| 10⁷ URLs | 10.0 × [10.0, 10.0] | 2026-01-03, fedcba987654 |";
+    expect(readmeBlock(SUITE, [kept(1)])).toContain(row);
+    expect(readmeBlock(SUITE, [kept(3)])).not.toContain("10⁷ URLs");
   });
 
   it("stand between their marks and change nothing else", () => {
