@@ -1,6 +1,11 @@
 /**
  * Serializable: whether a value comes back equal from msgpack. Functions, symbols, promises, maps and cycles never come
  * back as something else: they are refused before anything is packed.
+ *
+ *   value ─▶ isSerializable ─▶ withZeros ─▶ packed ─▶ unpacked: equal, −0 included; but for the prototype of an object that had none
+ *
+ * Memory, disk and other threads carry values by these same steps (frontier: engine/codec.ts; between threads:
+ * workers/protocol/pack.ts), so what one of them takes they all do.
  */
 
 /** What msgpackr brings back as the bytes of one kind of number, beside Uint8Array. */
@@ -65,9 +70,51 @@ function isPackableObject(value: object, depth: number, budget: { left: number }
     return names === value.length && value.every(isInside);
   }
   if (value instanceof Set) return [...value].every(isInside);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (!isRecord(value)) return false;
   // msgpackr renames this one key on reading, for safety.
   if (Object.hasOwn(value, "__proto__")) return false;
   return Object.entries(value).every(([key, one]) => key.isWellFormed() && isInside(one));
+}
+
+/** Stands for −0, which msgpackr would pack as the whole number 0. */
+class NegativeZero {}
+const NEGATIVE_ZERO = new NegativeZero();
+
+/** How msgpackr packs and reads it: extension 45 (`-`), one byte of 0, then the number 0. Whoever packs values adds it. */
+export const ZERO_EXTENSION = {
+  Class: NegativeZero,
+  type: 45,
+  write: (): number => 0,
+  read: (): number => -0,
+};
+
+/** A value that is about to be packed: itself, or a copy where some number in it is −0. */
+export function withZeros(value: unknown): unknown {
+  return holdsZero(value) ? marked(value) : value;
+}
+
+function holdsZero(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return Object.is(value, -0);
+  if (Array.isArray(value) || value instanceof Set) {
+    for (const one of value) if (holdsZero(one)) return true;
+    return false;
+  }
+  if (!isRecord(value)) return false;
+  for (const name in value) if (Object.hasOwn(value, name) && holdsZero(value[name])) return true;
+  return false;
+}
+
+function marked(value: unknown): unknown {
+  if (Object.is(value, -0)) return NEGATIVE_ZERO;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(marked);
+  if (value instanceof Set) return new Set([...value].map(marked));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, marked(one)]));
+}
+
+/** An object that is nothing but its fields. */
+function isRecord(value: object): value is Record<string, unknown> {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

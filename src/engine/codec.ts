@@ -6,7 +6,7 @@
  * Only what is given is written; data comes back equal or the request is refused as unserializable: whoever packs
  * has looked at every value before (base/serializable.ts).
  */
-import { Packr } from "msgpackr";
+import { packr, packValue } from "../persistence/pack.ts";
 
 export interface Extras {
   m?: string;
@@ -21,15 +21,8 @@ export interface Extras {
 /** A request that is a URL and nothing more. */
 export const NO_EXTRAS: Extras = Object.freeze({});
 
-const packr = new Packr({
-  useRecords: false,
-  structuredClone: false,
-  moreTypes: true,
-  int64AsType: "bigint",
-});
-
 export function packExtras(extras: Extras): Uint8Array {
-  return packr.pack(extras);
+  return extras.d === undefined ? packr.pack(extras) : packValue(extras);
 }
 
 /** A packed optional part with more in it. */

@@ -30,7 +30,7 @@ import { Journal } from "../persistence/journal.ts";
 import { JournalLog } from "../persistence/journal-log.ts";
 import { giveLock, type Lock } from "../persistence/lock.ts";
 import { createNames, type Names } from "../persistence/names.ts";
-import { packr } from "../persistence/pack.ts";
+import { packr, packValue } from "../persistence/pack.ts";
 import {
   type Identity,
   lookAround,
@@ -378,7 +378,7 @@ export class Durable {
   #note(name: string, value: unknown, log = this.#log): void {
     let bytes: Uint8Array;
     try {
-      bytes = packr.pack(value);
+      bytes = packValue(value);
     } catch (cause) {
       this.#parts.events.fault({ kind: "user", stage: name, cause });
       return;

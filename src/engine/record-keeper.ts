@@ -15,7 +15,7 @@ import { ruleOf } from "../frontier/core.ts";
 import { LOG_ADMITTED, LOG_CHANGED, LOG_DONE, LOG_MOVED, LOG_REMOVED } from "../frontier/log.ts";
 import { recordHost } from "../frontier/walk.ts";
 import type { RecordHearer } from "../persistence/hearer.ts";
-import { packr } from "../persistence/pack.ts";
+import { packr, packValue } from "../persistence/pack.ts";
 import type { RecordChange, RecordTier } from "../persistence/tier.ts";
 import {
   blobBytes,
@@ -234,7 +234,7 @@ export class RecordKeeper implements RecordHearer {
     }
     const changes: RecordChange[] = [];
     for (const { event, story } of stories.values()) {
-      const bytes = story === undefined ? undefined : Uint8Array.from(packr.pack(story));
+      const bytes = story === undefined ? undefined : Uint8Array.from(packValue(story));
       changes.push({ lo: event.lo, hi: event.hi, bytes });
     }
     this.#tier.apply(changes);

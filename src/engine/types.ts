@@ -48,7 +48,11 @@ export interface RequestInput {
   maxAttempts?: number;
   /** Never written to disk. */
   volatile?: boolean;
-  /** Anything msgpack can carry; comes back equal. */
+  /**
+   * Anything msgpack can carry; comes back equal, from memory, disk and worker threads alike: plain objects, lists, sets, dates, bytes,
+   * typed arrays, strings, numbers (also NaN and −0), integers of 64 bits. Functions, symbols, maps, class instances, cycles
+   * are refused as `unserializable`.
+   */
   data?: unknown;
 }
 

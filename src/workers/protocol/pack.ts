@@ -1,16 +1,20 @@
 /** Pack: what is no URL and no number goes between threads as msgpack, in the same flavour as the engine's records. */
-import { Packr } from "msgpackr";
+import { addExtension, Packr } from "msgpackr";
+import { withZeros, ZERO_EXTENSION } from "../../base/serializable.ts";
+
+addExtension(ZERO_EXTENSION);
 
 const packr = new Packr({
   useRecords: false,
   structuredClone: false,
   moreTypes: true,
   int64AsType: "bigint",
+  useToJSON: false,
 });
 
 /** Bytes of their own: the caller may keep them. */
 export function pack(value: unknown): Uint8Array {
-  return packr.pack(value);
+  return packr.pack(withZeros(value));
 }
 
 /** Reads from shared memory by a copy: what comes out never changes under its reader. */

@@ -164,6 +164,8 @@ describe("hostile strings and data", () => {
     { a: { b: [new Date(1.5)] } },
     new Uint8Array([1, 2]),
     new Set([1, "a"]),
+    -0,
+    { a: [-0, { b: new Set([[-0]]) }], c: 0 },
     new Float64Array([Math.PI, -0, Number.NaN]),
     { list: [new Int16Array([-1, 2]), new Uint8ClampedArray(3), new BigInt64Array([-5n])] },
     new Uint32Array([9, 8, 7]).subarray(1),
