@@ -1,5 +1,5 @@
 /**
- * Closing in every order of steps (I6 of the hub): one pushes into its ring while the owner closes. What the pusher was told is
+ * Closing in every order of steps (I4 of the hub): one pushes into its ring while the owner closes. What the pusher was told is
  * queued, the owner has taken in; the ring's code is the real one.
  */
 import { describe, expect, it } from "vitest";

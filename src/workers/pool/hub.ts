@@ -2,26 +2,21 @@
  * Hub: the owner's side of all workers of one frontier, on the owner's thread.
  *
  *   turn: seats that came or left ─▶ drain inbound rings ─▶ fill lanes by credit ─▶ more? ─ yes ─▶ a turn of the event loop
- *            ▲                        rounds of ROUND_WORK, for SLICE_MS              └ no ──▶ wait on the parking word
+ *            ▲                        └───── rounds (rounds.ts), for SLICE_MS ──┘    └ no ──▶ wait on the parking word
  *            └── a worker unparked · the frontier has something again · a clock ────────────────┘
  *
  *   I1  Every lease that is handed out is in the entries of one seat until its result was applied, it ran out, or its
  *       worker is gone; then it is settled at the desk, once.
  *   I2  What a worker had published is copied out before its seat is cleared, and counts before its leases are given back.
- *   I3  A message that can not be applied for want of disk is held (drain.ts), and its ring fills up behind it.
- *   I4  Nothing is left: the frontier is finished, no entry, every ring empty; in this order, since results come first.
- *   I5  Between two looks at the clock lies a counted amount of work, whatever the number of seats; who was not served in
- *       a round is the first of the next.
- *   I6  Who pushes looks at the phase after it has published; closing looks at the rings after it has said so: what was
+ *   I3  Nothing is left: the frontier is finished, no entry, every ring empty; in this order, since results come first.
+ *   I4  Who pushes looks at the phase after it has published; closing looks at the rings after it has said so: what was
  *       answered "queued" is seen by the one, or the pusher sees the other.
  */
-import { after, createSystemClock } from "../../base/clock.ts";
-import { FrontierError } from "../../base/errors.ts";
+import { createSystemClock } from "../../base/clock.ts";
 import {
   COMMAND_STOP,
   CREW_PARK_WORD,
   CREW_PHASE_WORD,
-  CREW_SEATS,
   PHASE_CLOSED,
   PHASE_FINISHED,
   PHASE_GONE,
@@ -32,29 +27,22 @@ import {
 } from "../../layout/crew.ts";
 import { unpark } from "../../memory/parking.ts";
 import type { SeenFilter } from "../../structures/seen-filter.ts";
-import { laneFree, laneIsEmpty } from "../../structures/spsc-lane.ts";
+import { laneIsEmpty } from "../../structures/spsc-lane.ts";
 import { type CrewHandle, createCrewMemory, crewWords } from "../protocol/crew.ts";
-import { isFull, tellRoom } from "../protocol/credit.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
-import { Drain } from "./drain.ts";
 import { EdgeOwner } from "./edge-owner.ts";
-import { fillSeats } from "./fill.ts";
-import { Graves, LEFT } from "./graves.ts";
+import { LEFT } from "./graves.ts";
 import type { OwnerPort } from "./port.ts";
 import { Ramp } from "./ramp.ts";
+import { Rounds } from "./rounds.ts";
 import type { Seat } from "./seat.ts";
 import { Seats } from "./seats.ts";
 import { Sweep } from "./sweep.ts";
 
 /** A turn ends after the round in which this is over; with a round's own time draining and filling hold the loop for ≤ 2 ms. */
 const SLICE_MS = 1;
-/** Work (drain.ts) drained from one seat before the next has its turn, and in a round. */
-const SEAT_WORK = 512;
-export const ROUND_WORK = 1_024;
 /** How long closing waits for workers that hold messages for want of room. */
 const CLOSE_MS = 5_000;
-/** A message that could not be applied for want of disk is tried again after this. */
-const AGAIN_MS = 100;
 /** Identities that the edge remembers: 16 MiB. */
 const FILTER_ENTRIES = 1 << 20;
 
@@ -71,29 +59,24 @@ export class Hub {
   readonly #seats: Seats;
   readonly #edge: EdgeOwner;
   readonly #sweep: Sweep;
-  readonly #results: Drain;
-  /** Of threads that are gone, until all they said is applied. */
-  readonly #graves: Graves;
-  /** The seat that is drained first in the next round. */
-  #first = 0;
+  readonly #rounds: Rounds;
   #isDue = false;
   #isClosed = false;
   /** Closed, and nothing is applied any more. */
   #isEnded = false;
   #closing: Promise<void> | undefined;
-  #blockedUntil = 0;
   /** While a pool starts slowly. */
   #ramp: Ramp | undefined;
 
   constructor(port: OwnerPort) {
     this.port = port;
-    this.#results = new Drain(port);
-    this.#graves = new Graves(this.#results);
     this.#edge = new EdgeOwner(port, this.memory);
     this.#seats = new Seats(this.memory, (seat) => {
       this.#edge.tell(seat);
       this.wake();
     });
+    const wake = (): void => this.wake();
+    this.#rounds = new Rounds({ port, seats: this.#seats, clock: this.#clock, wake });
     this.#sweep = new Sweep({
       port,
       seats: this.#seats,
@@ -103,7 +86,7 @@ export class Hub {
       onSwept: () => this.#turn(),
     });
     this.#waiting = createWaiting(this.#words, CREW_PARK_WORD, () => this.#turn());
-    this.#offChange = port.onChange(() => this.wake());
+    this.#offChange = port.onChange(wake);
   }
 
   /** Begins to listen to those who sit down. */
@@ -170,13 +153,13 @@ export class Hub {
    */
   bury(seat: Seat, reason: string): Promise<void> {
     if (this.#seats.at(seat.index) !== seat) return Promise.resolve();
-    const settled = this.#isEnded ? Promise.resolve() : this.#graves.dig(seat, reason);
+    const settled = this.#isEnded ? Promise.resolve() : this.#rounds.graves.dig(seat, reason);
     this.#seats.clear(seat);
     this.wake();
     return settled;
   }
 
-  /** Resolves when nothing is left: finished, or closed, and every ring empty (I4). */
+  /** Resolves when nothing is left: finished, or closed, and every ring empty (I3). */
   finished(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {
@@ -206,7 +189,7 @@ export class Hub {
     this.climb(undefined, 0);
     this.#sweep.end();
     this.#edge.end();
-    this.#setPhase(PHASE_CLOSED); // I6, before the last look at the rings
+    this.#setPhase(PHASE_CLOSED); // I4, before the last look at the rings
     endWaiting(this.#waiting);
     if (this.#drainLast()) this.#closing = this.#awaitLast();
     else this.#end();
@@ -224,27 +207,13 @@ export class Hub {
     this.#isEnded = true;
     this.#setPhase(PHASE_GONE);
     for (const resolve of this.#finishing.splice(0)) resolve();
-    this.#graves.close();
+    this.#rounds.graves.close();
   }
 
-  /** Applies all that was published; true: a worker holds more, and has been told of the room. */
+  /** Applies all that was published; true: a worker holds more. */
   #drainLast(): boolean {
-    const all = Number.POSITIVE_INFINITY;
-    let isMore = false;
-    try {
-      this.#greet(); // who came, pushed and left in between has said what it had to say
-      if (this.#graves.settle(all) === undefined) return false;
-      for (const seat of this.#seats.all) {
-        if (this.#results.take(seat, all).isBlocked || !this.#results.flush()) return false;
-        this.#freeRing(seat);
-        isMore ||= isFull(seat.words);
-      }
-    } catch (cause) {
-      // Closed by a hook in the midst of a call: nothing can be applied any more.
-      if (!(cause instanceof FrontierError)) throw cause;
-      return false;
-    }
-    return isMore;
+    this.#greet(); // who came, pushed and left in between has said what it had to say
+    return this.#rounds.finish();
   }
 
   #turn(): void {
@@ -255,7 +224,7 @@ export class Hub {
     // Results first, since they make room; but no worker waits for leases until all of them are in.
     let isMore = true;
     while (isMore) {
-      const hasResults = this.#drain();
+      const hasResults = this.#rounds.drain();
       const hasRoom = this.#fill();
       isMore = hasResults || hasRoom;
       if (this.#clock.monotonic() >= untilMs) break;
@@ -273,7 +242,7 @@ export class Hub {
   #hasWork(): boolean {
     if (this.#seats.hasNews()) return true;
     for (const seat of this.#seats.all) {
-      if (!laneIsEmpty(seat.inbound) && this.#blockedUntil === 0) return true;
+      if (!laneIsEmpty(seat.inbound) && !this.#rounds.isBlocked) return true;
       if (seat.hasTaken() || seat.canSend()) return true;
     }
     return false;
@@ -292,56 +261,19 @@ export class Hub {
     for (const seat of this.#seats.greet(this.#clock.monotonic())) void this.bury(seat, LEFT);
   }
 
-  /** Applies a round of results over all seats; true: there are more. */
-  #drain(): boolean {
-    if (this.#blockedUntil > this.#clock.monotonic()) return false;
-    this.#blockedUntil = 0;
-    let isMore = false;
-    let isBlocked = false;
-    let left = this.#graves.settle(ROUND_WORK);
-    if (left === undefined) return this.#block();
-    for (let count = 0; count < CREW_SEATS && left > 0; count++) {
-      const seat = this.#seats.at(this.#first);
-      this.#first = (this.#first + 1) % CREW_SEATS;
-      if (seat === undefined) continue;
-      const taken = this.#results.take(seat, Math.min(left, SEAT_WORK));
-      left -= taken.work;
-      isMore ||= taken.isMore;
-      isBlocked ||= taken.isBlocked;
-    }
-    if (!this.#results.flush()) isBlocked = true;
-    if (left <= 0) isMore = true; // I5: others may have some
-    for (const seat of this.#seats.all) this.#freeRing(seat);
-    return isBlocked ? this.#block() : isMore;
-  }
-
-  /** Gives the ring's room back; a worker that waits for some is told. */
-  #freeRing(seat: Seat): void {
-    if (laneFree(seat.inbound)) tellRoom(seat.words);
-  }
-
-  /** The disk is full: what could not be applied is held, and tried again (I3). */
-  #block(): false {
-    this.#blockedUntil = this.#clock.monotonic() + AGAIN_MS;
-    after(AGAIN_MS, () => this.wake());
-    return false;
-  }
-
   /** Hands out the best records; true: there may be more, and room for them. */
   #fill(): boolean {
-    const { all } = this.#seats;
-    const most = this.#ramp?.left(all) ?? Number.POSITIVE_INFINITY;
-    const { needsPrint } = this.#edge;
-    const filled = fillSeats(this.port, all, { nowMs: this.#clock.monotonic(), needsPrint, most });
-    if (filled.count > 0) this.#setPhase(PHASE_RUNNING); // before they see any of it
-    for (const seat of all) seat.flush();
-    return filled.isMore;
+    return this.#rounds.fill({
+      needsPrint: this.#edge.needsPrint,
+      most: this.#ramp?.left(this.#seats.all) ?? Number.POSITIVE_INFINITY,
+      onSome: () => this.#setPhase(PHASE_RUNNING),
+    });
   }
 
   /** Tells workers whether there is anything left, and those who wait for the end. */
   #judgePhase(): void {
     const isOver = this.port.isFinished() || this.port.isClosed();
-    const isQuiet = this.#graves.isEmpty && this.#seats.all.every((seat) => seat.isQuiet);
+    const isQuiet = this.#rounds.graves.isEmpty && this.#seats.all.every((seat) => seat.isQuiet);
     if (!isOver || !isQuiet) {
       if (!isOver) this.#setPhase(PHASE_RUNNING);
       return;

@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import { MESSAGE_DONE } from "../../../../src/layout/message.ts";
 import { attachProducer } from "../../../../src/structures/spsc-lane.ts";
 import { RESULT_WORK } from "../../../../src/workers/pool/drain.ts";
-import { Hub, ROUND_WORK } from "../../../../src/workers/pool/hub.ts";
+import { Hub } from "../../../../src/workers/pool/hub.ts";
 import type { OwnedLease, OwnerPort, Sheaf } from "../../../../src/workers/pool/port.ts";
+import { ROUND_WORK } from "../../../../src/workers/pool/rounds.ts";
 import type { Seat } from "../../../../src/workers/pool/seat.ts";
 import { inboundPlace } from "../../../../src/workers/protocol/crew.ts";
 import { NOTHING_DROPPED, writeResult } from "../../../../src/workers/protocol/result-message.ts";
@@ -79,7 +80,7 @@ function fill(
 }
 
 describe("the owner's turns", () => {
-  it("apply a round's work and no more, however many seats have results, and serve each in its turn (I5)", async () => {
+  it("apply a round's work and no more, however many seats have results, and serve each in its turn (I1)", async () => {
     const { turns, port, lease } = slowOwner();
     const hub = new Hub(port);
     const seats = Array.from({ length: 8 }, () => hub.reserve());
