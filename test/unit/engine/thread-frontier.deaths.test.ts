@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { openFrontier } from "../../../src/engine/open.ts";
@@ -31,6 +32,16 @@ async function openSeen(options?: FrontierOptions) {
   const frontier = await openFrontierThread(options);
   process.off("worker", note);
   return { frontier, worker: worker as Worker };
+}
+
+/** The same with so little memory that hand-outs exhaust it: threads take the process's limits as they start. */
+async function openSmall(options?: FrontierOptions) {
+  setFlagsFromString("--max-old-space-size=48");
+  try {
+    return await openSeen(options);
+  } finally {
+    setFlagsFromString("--max-old-space-size=0"); // the default
+  }
 }
 
 /** How a thread can die: from outside, and by what nobody caught. */
@@ -108,6 +119,35 @@ describe("a frontier whose own thread dies", () => {
       expect(existsSync(lock)).toBe(false);
     },
   );
+
+  it("when it runs out of memory: the process lives, calls are told of what, and the directory opens again", async () => {
+    const directory = newDirectory();
+    const options: FrontierOptions = { directory, durability: "sync" };
+    const { frontier } = await openSmall(options);
+    const count = 200_000;
+    for (let start = 0; start < count; start += 10_000) {
+      const urls = Array.from({ length: 10_000 }, (_, at) => `http://a.test/${start + at}`);
+      expect(await frontier.pushMany(urls)).toMatchObject({ accepted: 10_000 });
+    }
+    const handle = await frontier.share();
+    const port = attach(handle);
+    const told: unknown[] = [];
+    frontier.on("status", (change) => told.push(change));
+    const calls: Array<Promise<unknown>> = [frontier.pollMany(count), frontier.report()];
+    for (const fault of await faultsOf(calls)) {
+      expect(fault).toMatch(/^FRONTIER_CLOSED frontier: its thread has died: .*memory limit/i);
+    }
+    expect(told.at(-1)).toEqual({ from: "running", to: "stopped", reason: "died" });
+    // What was laid out before is here; nothing comes after it, and nobody waits for ever.
+    for (let taken = 1; taken > 0; ) taken = (await port.take({ max: 1_000 })).length;
+    await port.close();
+    await frontier.close();
+    expect(existsSync(join(directory, "default", "lock"))).toBe(false);
+    const again = await openFrontier(options);
+    verifyFrontier(again);
+    expect(again.report()).toMatchObject({ pending: count, leased: 0 });
+    await again.close();
+  });
 
   it("takes nobody's lock away that opened the directory since", async () => {
     const directory = newDirectory();
