@@ -29,7 +29,7 @@ import {
 } from "../frontier/verdict.ts";
 import {
   parentCreate,
-  parentFingerprint,
+  parentPrintOffset,
   parentRelease,
   isPlainRecord,
   recordAttempt,
@@ -46,6 +46,7 @@ import {
   type DoneRequest,
   type LeaseDesk,
   NO_RESULT,
+  notePrint,
   RecordLease,
   type RetryOptions,
 } from "./lease.ts";
@@ -336,7 +337,7 @@ export class Desk implements LeaseDesk {
       lease.deadline = deadlineMs;
       if (isPlainRecord(store, record)) continue;
       const parent = recordParent(store, record);
-      if (parent !== 0) lease.parentPrint = parentFingerprint(store, parent);
+      if (parent !== 0) notePrint(lease, store.region.views.i32, parentPrintOffset(parent));
       lease.extras = recordExtras(core, record);
       lease.data = recordData(core, record, lease.extras);
     }

@@ -57,7 +57,12 @@ export class RecordLease implements Lease, HandOut {
   /** @internal */ extras: Extras = NO_EXTRAS;
   /** @internal */ deadline = 0;
   /** The key policy of its rule. @internal */ key: NormalPolicy | undefined = undefined;
-  /** @internal */ parentPrint: string | undefined = undefined;
+  /** The fingerprint of the page it was found on, in four words as they stand in memory. @internal */
+  hasParent = false;
+  /** @internal */ parent0 = 0;
+  /** @internal */ parent1 = 0;
+  /** @internal */ parent2 = 0;
+  /** @internal */ parent3 = 0;
   /** @internal */ readonly desk: LeaseDesk;
 
   constructor(desk: LeaseDesk) {
@@ -89,7 +94,7 @@ export class RecordLease implements Lease, HandOut {
   }
 
   get parent(): string | undefined {
-    return this.parentPrint;
+    return this.hasParent ? printText(this) : undefined;
   }
 
   get fingerprint(): string {
@@ -123,4 +128,25 @@ export class RecordLease implements Lease, HandOut {
   extend(ms: number): boolean {
     return this.desk.extend(this, ms);
   }
+}
+
+/** Takes note of the page that it was found on, whose fingerprint stands at a byte offset of the region. @hot */
+export function notePrint(lease: RecordLease, i32: Int32Array, offset: number): void {
+  const word = offset >>> 2;
+  lease.hasParent = true;
+  lease.parent0 = i32[word] as number;
+  lease.parent1 = i32[word + 1] as number;
+  lease.parent2 = i32[word + 2] as number;
+  lease.parent3 = i32[word + 3] as number;
+}
+
+const printWords = new Int32Array(4);
+const printBytes = Buffer.from(printWords.buffer);
+
+function printText({ parent0, parent1, parent2, parent3 }: RecordLease): string {
+  printWords[0] = parent0;
+  printWords[1] = parent1;
+  printWords[2] = parent2;
+  printWords[3] = parent3;
+  return printBytes.hexSlice(0, 16);
 }

@@ -38,7 +38,8 @@ export function recordExtras(core: Core, record: number): Extras {
 }
 
 export function recordData(core: Core, record: number, extras: Extras): unknown {
-  return core.volatileData.get(record) ?? extras.d;
+  const { volatileData } = core;
+  return volatileData.size === 0 ? extras.d : (volatileData.get(record) ?? extras.d);
 }
 
 /** A record as a request view, as events and peek show it. */

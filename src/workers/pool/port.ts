@@ -14,7 +14,12 @@ export interface OwnedLease {
   readonly attempt: number;
   readonly deliveries: number;
   readonly rule: string;
-  readonly parent?: string | undefined;
+  /** Whether it was found on a page, and that one's fingerprint in four words. */
+  readonly hasParent: boolean;
+  readonly parent0: number;
+  readonly parent1: number;
+  readonly parent2: number;
+  readonly parent3: number;
   readonly handler?: string | undefined;
   readonly redirects: number;
   readonly data: unknown;

@@ -40,12 +40,14 @@ const WINDOW_MS = 10;
 /** How often a thread of one's own is asked whether it lives; four times as long for each time that it had no time to answer. */
 const PULSE_MS = 250;
 
-export interface Entry {
-  readonly id: number;
+/** A lease at a worker, and what is said of it there. */
+export interface Entry extends LeaseFields {
   readonly lease: OwnedLease;
   readonly priorityClass: number;
   /** Its number among the leases of its class. */
   readonly order: number;
+  /** Gone once it was written. */
+  extras: Uint8Array | undefined;
   isCancelled: boolean;
 }
 
@@ -53,7 +55,7 @@ interface Lane {
   readonly sender: Sender;
   /** Priorities of what is not begun, oldest first. */
   readonly waiting: number[];
-  readonly batch: LeaseFields[];
+  readonly batch: Entry[];
   sent: number;
   begun: number;
 }
@@ -70,6 +72,9 @@ export class Seat {
   window = WINDOW_START;
   readonly #lanes: Lane[] = [];
   readonly #rules = new Map<string, number>();
+  /** The rule of the lease before, and its number. */
+  #rule = "";
+  #ruleNumber = 0;
   #lastId = 0;
   /** Leases begun, as `untaken` has counted them; and how many, and when, as the window was judged last. */
   #begun = 0;
@@ -176,11 +181,14 @@ export class Seat {
     const lane = this.#lanes[priorityClass] as Lane;
     this.#lastId = (this.#lastId % 0x7fff_fffe) + 1;
     const id = this.#lastId;
-    this.entries.set(id, { id, lease, priorityClass, order: lane.sent, isCancelled: false });
+    const ruleNumber = this.#ruleOf(lease.rule);
+    const extras = how.isPlain ? undefined : pack(extrasOf(lease, how.needsPrint));
+    const order = lane.sent;
+    const entry = { id, lease, ruleNumber, extras, priorityClass, order, isCancelled: false };
+    this.entries.set(id, entry);
     lane.sent = (lane.sent + 1) | 0;
     lane.waiting.push(lease.priority);
-    const extras = how.isPlain ? undefined : pack(extrasOf(lease, how.needsPrint));
-    lane.batch.push({ id, ruleNumber: this.#ruleOf(lease.rule), extras, lease });
+    lane.batch.push(entry);
   }
 
   /** Tells the worker what it may decide about links under a generation of the edge. */
@@ -208,7 +216,11 @@ export class Seat {
   flush(): void {
     let isNew = false;
     for (const { sender, batch } of this.#lanes) {
-      if (batch.length > 0) writeLeases(sender, batch.splice(0));
+      if (batch.length > 0) {
+        writeLeases(sender, batch);
+        for (const entry of batch) entry.extras = undefined;
+        batch.length = 0;
+      }
       if (flushSender(sender)) isNew = true;
     }
     if (isNew) unpark(this.words, SEAT_PARK_WORD);
@@ -238,6 +250,7 @@ export class Seat {
   }
 
   #ruleOf(name: string): number {
+    if (name === this.#rule && this.#rules.size > 0) return this.#ruleNumber;
     let number = this.#rules.get(name);
     if (number === undefined) {
       number = this.#rules.size;
@@ -245,6 +258,8 @@ export class Seat {
       // In every lane, since each is read by itself.
       for (const { sender } of this.#lanes) writeRule(sender, number, name);
     }
+    this.#rule = name;
+    this.#ruleNumber = number;
     return number;
   }
 }

@@ -10,7 +10,7 @@ import {
   MESSAGE_LEASES,
   MESSAGE_RULE,
 } from "../../layout/message.ts";
-import { beginMessage, endMessage, type Sender } from "./sender.ts";
+import { beginMessage, type Draft, endMessage, type Sender } from "./sender.ts";
 
 /** What a lease is, apart from what it can do: what the owner writes of one. */
 export interface LeaseFields {
@@ -26,8 +26,12 @@ export interface LeaseFields {
     readonly attempt: number;
     readonly deliveries: number;
     readonly deadlineMs: number;
-    /** Fingerprint of the page it was found on, 32 hex digits. */
-    readonly parent?: string | undefined;
+    /** Whether it was found on a page, and that one's fingerprint in four words. */
+    readonly hasParent: boolean;
+    readonly parent0: number;
+    readonly parent1: number;
+    readonly parent2: number;
+    readonly parent3: number;
   };
 }
 
@@ -82,12 +86,12 @@ export function writeLeases(sender: Sender, leases: readonly LeaseFields[]): voi
   }
   size += text.length;
   const draft = beginMessage(sender, size);
-  const { bytes, start } = draft;
-  bytes.writeInt32LE(MESSAGE_LEASES, start);
-  bytes.writeInt32LE(leases.length, start + 4);
+  const { bytes, words, start } = draft;
+  words[start >> 2] = MESSAGE_LEASES;
+  words[(start >> 2) + 1] = leases.length;
   let row = start + LEASES_HEAD_BYTES;
   for (const lease of leases) {
-    writeRow(bytes, row, lease);
+    writeRow(draft, row, lease);
     row += LEASE_ROW_BYTES;
   }
   bytes.latin1Write(text, row, text.length);
@@ -186,20 +190,24 @@ export function readLease(block: LeaseBlock, out: LeaseRow): void {
 
 /** @hot */
 function writeRow(
-  bytes: Buffer,
+  { words, doubles }: Draft,
   row: number,
   { id, ruleNumber, extras, lease }: LeaseFields,
 ): void {
-  const { parent } = lease;
-  bytes.writeUInt32LE(id, row);
-  bytes.writeUInt32LE(lease.attempt, row + 4);
-  bytes.writeUInt32LE(lease.deliveries, row + 8);
-  bytes.writeUInt32LE(lease.depth, row + 12);
-  bytes.writeDoubleLE(lease.priority, row + 16);
-  bytes.writeDoubleLE(lease.deadlineMs, row + 24);
-  bytes.writeUInt32LE(lease.url.length, row + 32);
-  bytes.writeUInt32LE(extras === undefined ? 0 : extras.length, row + 36);
-  bytes.writeUInt32LE(ruleNumber, row + 40);
-  bytes.writeUInt32LE(parent === undefined ? 0 : 1, row + 44);
-  if (parent !== undefined) bytes.hexWrite(parent, row + 48, 16);
+  const word = row >> 2;
+  words[word] = id;
+  words[word + 1] = lease.attempt;
+  words[word + 2] = lease.deliveries;
+  words[word + 3] = lease.depth;
+  doubles[(word + 4) >> 1] = lease.priority;
+  doubles[(word + 6) >> 1] = lease.deadlineMs;
+  words[word + 8] = lease.url.length;
+  words[word + 9] = extras === undefined ? 0 : extras.length;
+  words[word + 10] = ruleNumber;
+  words[word + 11] = lease.hasParent ? 1 : 0;
+  if (!lease.hasParent) return;
+  words[word + 12] = lease.parent0;
+  words[word + 13] = lease.parent1;
+  words[word + 14] = lease.parent2;
+  words[word + 15] = lease.parent3;
 }

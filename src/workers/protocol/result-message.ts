@@ -39,19 +39,21 @@ export function writeResult(sender: Sender, message: ResultMessage): void {
   const sizeOfText = sizes === undefined ? textBytes : sizes.reduce((all, one) => all + one, 0);
   const size = lengths + sizeOfText + (extras?.length ?? 0);
   const draft = beginMessage(sender, size);
-  const { bytes, start } = draft;
-  bytes.writeInt32LE(message.kind, start);
-  bytes.writeUInt32LE(message.id, start + 4);
-  bytes.writeUInt32LE(links.length, start + 8);
-  bytes.writeUInt32LE(sizeOfText, start + 12);
-  bytes.writeUInt32LE(extras?.length ?? 0, start + 16);
-  bytes.writeUInt32LE(isWide ? 1 : 0, start + 20);
+  const { bytes, words, start } = draft;
+  const word = start >> 2;
+  words[word] = message.kind;
+  words[word + 1] = message.id;
+  words[word + 2] = links.length;
+  words[word + 3] = sizeOfText;
+  words[word + 4] = extras?.length ?? 0;
+  words[word + 5] = isWide ? 1 : 0;
   for (let at = 0; at <= RESULT_REFUSALS; at++) {
-    bytes.writeUInt32LE(dropped[at] as number, start + (RESULT_DUPLICATE_WORD + at) * 4);
+    words[word + RESULT_DUPLICATE_WORD + at] = dropped[at] as number;
   }
+  const lengthsAt = word + (RESULT_HEAD_BYTES >> 2);
   for (let at = 0; at < links.length; at++) {
-    const length = sizes === undefined ? (links[at] as string).length : (sizes[at] as number);
-    bytes.writeUInt32LE(length, start + RESULT_HEAD_BYTES + at * 4);
+    words[lengthsAt + at] =
+      sizes === undefined ? (links[at] as string).length : (sizes[at] as number);
   }
   if (sizes === undefined) bytes.latin1Write(text, start + lengths, sizeOfText);
   else writeWide(bytes, start + lengths, links);

@@ -17,29 +17,36 @@ export interface Sender {
   /** Messages that did not fit; the first from byte `sent` on. */
   readonly kept: Buffer[];
   sent: number;
+  /** The message that is written in place. */
+  readonly inPlace: Draft;
 }
 
-/** Where a message is to be written: `bytes` from `start`. */
+/** Where a message is to be written: `bytes` from `start`, a multiple of 8; the same as words and as doubles. */
 export interface Draft {
   readonly bytes: Buffer;
-  readonly start: number;
+  readonly words: Int32Array;
+  readonly doubles: Float64Array;
+  start: number;
 }
 
 export function createSender(lane: LaneProducer): Sender {
-  return { lane, kept: [], sent: 0 };
+  return { lane, kept: [], sent: 0, inPlace: draftOf(lane.slots) };
 }
 
-/** Room for a message of `size` bytes; it is written and then ended by `endMessage`. */
+/** Room for a message of `size` bytes; it is written and then ended by `endMessage`, before the next one begins. */
 export function beginMessage(sender: Sender, size: number): Draft {
   if (sender.kept.length === 0) {
     const start = laneClaim(sender.lane, size);
-    if (start >= 0) return { bytes: sender.lane.slots, start };
+    if (start >= 0) {
+      sender.inPlace.start = start;
+      return sender.inPlace;
+    }
   }
-  return { bytes: Buffer.allocUnsafeSlow((size + 7) & ~7), start: 0 };
+  return draftOf(Buffer.allocUnsafeSlow((size + 7) & ~7));
 }
 
 export function endMessage(sender: Sender, draft: Draft, size: number): void {
-  if (draft.bytes === sender.lane.slots) laneSeal(sender.lane, size);
+  if (draft === sender.inPlace) laneSeal(sender.lane, size);
   else sender.kept.push(draft.bytes.subarray(0, size));
 }
 
@@ -54,4 +61,14 @@ export function flushSender(sender: Sender): boolean {
     sender.sent = 0;
   }
   return lanePublish(lane);
+}
+
+function draftOf(bytes: Buffer): Draft {
+  const { buffer, byteOffset, length } = bytes;
+  return {
+    bytes,
+    words: new Int32Array(buffer, byteOffset, length >> 2),
+    doubles: new Float64Array(buffer, byteOffset, length >> 3),
+    start: 0,
+  };
 }

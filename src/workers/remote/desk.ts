@@ -34,18 +34,25 @@ import { attachProducer, laneUsed } from "../../structures/spsc-lane.ts";
 import { sayFull } from "../protocol/credit.ts";
 import { type CrewHandle, inboundPlace, openCrew, seatWords } from "../protocol/crew.ts";
 import { type EdgeFacts, unpackEdge } from "../protocol/edge-message.ts";
-import { pack } from "../protocol/pack.ts";
 import { NOTHING_DROPPED, writeResult } from "../protocol/result-message.ts";
 import { standUp } from "../protocol/seating.ts";
 import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
-import { carriedErrors, carriedRequest } from "./carry.ts";
-import { createEdge, type Edge, type Page, siftLinks, takeFacts } from "./edge.ts";
+import { carriedErrors } from "./carry.ts";
+import { createEdge, type Edge, takeFacts } from "./edge.ts";
+import {
+  answerAll,
+  createFound,
+  type Found,
+  type Given,
+  isOne,
+  packFound,
+  takeGiven,
+} from "./found.ts";
 import { Inbox } from "./inbox.ts";
 import { createPrinter, type Printer } from "./printer.ts";
 import {
   type PushAnswer,
   type RemoteDesk,
-  type RequestLike,
   WorkerLease,
   type WorkerOutcome,
   type WorkerRedirect,
@@ -53,11 +60,7 @@ import {
   type WorkerRetry,
 } from "./worker-lease.ts";
 
-/** What a page has pushed: plain links sifted, and requests as they are. */
-interface Found extends Page {
-  /** Requests that are more than a URL, and all links in order once there is one. */
-  requests: RequestLike[] | undefined;
-}
+const NOTHING_FOUND = { links: [], dropped: NOTHING_DROPPED };
 
 export class Desk implements RemoteDesk {
   readonly handle: CrewHandle;
@@ -116,17 +119,14 @@ export class Desk implements RemoteDesk {
   }
 
   /** Links of a page: sifted now, admitted with its done. */
-  push(lease: WorkerLease, given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
+  push(lease: WorkerLease, given: Given): PushAnswer | PushAnswer[] {
     if (lease.isSettled || this.#isClosed) return answerAll(given, "rejected");
     lease.found ??= this.#page(lease.depth + 1, lease.rule);
     return this.#sift(given, lease.found as Found);
   }
 
   /** Links of nobody's page. `full`: the ring is full, and nothing of it was taken. */
-  pushOutside(
-    given: RequestLike | Iterable<RequestLike>,
-    isClosing: boolean,
-  ): PushAnswer | PushAnswer[] {
+  pushOutside(given: Given, isClosing: boolean): PushAnswer | PushAnswer[] {
     if (this.#isClosed || isClosing || this.#isEnded) return answerAll(given, "rejected");
     if (this.inbox.hasMail()) this.inbox.pull(); // who only pushes hears of the rules here
     this.flush();
@@ -136,7 +136,7 @@ export class Desk implements RemoteDesk {
     this.#send(MESSAGE_PUSH, 0, page, undefined);
     this.flush();
     if (!this.#isEnded) return answers;
-    // The frontier closed meanwhile: whether it has seen this, nobody can say (I6 of the hub).
+    // The frontier closed meanwhile: whether it has seen this, nobody can say (I4 of the hub).
     return typeof answers === "string" ? "rejected" : answers.map(() => "rejected");
   }
 
@@ -148,7 +148,7 @@ export class Desk implements RemoteDesk {
     const page = lease.found as Found | undefined;
     const isBare = errors === undefined && outcome === undefined;
     const extras = isBare ? undefined : { errors: carriedErrors(errors), outcome };
-    const packed = packedOf(page, extras);
+    const packed = packFound(page, extras);
     if (!this.#settle(lease)) return;
     lease.found = undefined;
     this.#write(MESSAGE_DONE, lease.id, page, packed);
@@ -233,56 +233,30 @@ export class Desk implements RemoteDesk {
 
   #page(depth: number, rule: string | undefined): Found {
     this.#serial = (this.#serial + 1) & 0x3fff_ffff;
-    return {
-      links: [],
-      dropped: [0, 0, 0, 0, 0, 0, 0],
-      serial: this.#serial,
-      depth,
-      rule,
-      requests: undefined,
-    };
+    return createFound(this.#serial, depth, rule);
   }
 
-  #sift(given: RequestLike | Iterable<RequestLike>, page: Found): PushAnswer | PushAnswer[] {
-    const isOne = typeof given === "string" || !isIterable(given);
-    const list = isOne
-      ? [given as RequestLike]
-      : Array.isArray(given)
-        ? (given as RequestLike[])
-        : [...(given as Iterable<RequestLike>)];
+  #sift(given: Given, page: Found): PushAnswer | PushAnswer[] {
     const answers: PushAnswer[] = [];
-    if (page.requests === undefined && areStrings(list)) {
-      const dropped = siftLinks(this.#edge, list, page, answers);
-      this.seat[SEAT_REFUSED_WORD] = (this.seat[SEAT_REFUSED_WORD] as number) + dropped;
-    } else {
-      // A request may have a key, a method, an epoch of its own: the owner decides on all of this page's from here on.
-      page.requests ??= page.links.splice(0);
-      for (let at = 0; at < list.length; at++) {
-        const { request, isWhole } = carriedRequest(list[at] as RequestLike);
-        page.requests.push(request);
-        answers.push(isWhole ? "queued" : "rejected");
-      }
-    }
-    return isOne ? (answers[0] as PushAnswer) : answers;
+    const dropped = takeGiven(this.#edge, page, given, answers);
+    this.seat[SEAT_REFUSED_WORD] = (this.seat[SEAT_REFUSED_WORD] as number) + dropped;
+    return isOne(given) ? (answers[0] as PushAnswer) : answers;
   }
 
   #send(kind: number, id: number, page: Found | undefined, extras: unknown): void {
-    this.#write(kind, id, page, packedOf(page, extras));
+    this.#write(kind, id, page, packFound(page, extras));
   }
 
   #end(lease: WorkerLease, kind: number, extras: unknown): void {
     if (lease.isSettled || this.#isClosed) return;
-    const packed = packedOf(undefined, extras);
+    const packed = packFound(undefined, extras);
     if (this.#settle(lease)) this.#write(kind, lease.id, undefined, packed);
   }
 
   #write(kind: number, id: number, page: Found | undefined, extras: Uint8Array | undefined): void {
     if (this.#isClosed) return; // I2
-    writeResult(this.sender, {
-      ...{ kind, id, extras },
-      links: page?.links ?? [],
-      dropped: page?.dropped ?? NOTHING_DROPPED,
-    });
+    const { links, dropped } = page ?? NOTHING_FOUND;
+    writeResult(this.sender, { kind, id, links, extras, dropped });
     if (this.#isFlushing) return;
     this.#isFlushing = true;
     queueMicrotask(() => {
@@ -290,25 +264,4 @@ export class Desk implements RemoteDesk {
       this.flush();
     });
   }
-}
-
-/** What goes along with a message's links. */
-function packedOf(page: Found | undefined, extras: unknown): Uint8Array | undefined {
-  const requests = page?.requests;
-  const all = requests === undefined ? extras : { ...(extras as object | undefined), requests };
-  return all === undefined ? undefined : pack(all);
-}
-
-function areStrings(list: readonly RequestLike[]): list is string[] {
-  for (let at = 0; at < list.length; at++) if (typeof list[at] !== "string") return false;
-  return true;
-}
-
-function isIterable(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Symbol.iterator in value;
-}
-
-function answerAll(given: RequestLike | Iterable<RequestLike>, answer: PushAnswer) {
-  if (typeof given === "string" || !isIterable(given)) return answer;
-  return Array.from(given as Iterable<RequestLike>, () => answer);
 }
