@@ -38,12 +38,13 @@ export class Chores {
   begin(core: Core, nowMs: number): void {
     this.#toldSweep = core.sweep;
     this.seeds.goOn(core);
-    this.rulesChanged(core, nowMs);
+    this.rulesChanged(core, nowMs, this.#clock.monotonic());
   }
 
-  rulesChanged(core: Core, nowMs: number): void {
+  /** `sinceMs`: when the call began that brought them: a large set has taken a slice's time already. */
+  rulesChanged(core: Core, nowMs: number, sinceMs: number): void {
     this.seeds.rulesChanged(core, nowMs);
-    this.run(core, nowMs);
+    this.run(core, nowMs, sinceMs);
   }
 
   /** When there is something to do; at `nowMs`: at once. A disk that refused is not asked again at once. */
@@ -61,15 +62,14 @@ export class Chores {
   }
 
   /** One slice of each. */
-  run(core: Core, nowMs: number): void {
-    if (isSweeping(core)) this.#sweep(core, nowMs);
+  run(core: Core, nowMs: number, sinceMs = this.#clock.monotonic()): void {
+    if (isSweeping(core)) this.#sweep(core, nowMs, sinceMs + SWEEP_MS);
     this.#tell(core);
     this.#tidy(core, nowMs);
     this.seeds.run(core, nowMs);
   }
 
-  #sweep(core: Core, nowMs: number): void {
-    const endMs = this.#clock.monotonic() + SWEEP_MS;
+  #sweep(core: Core, nowMs: number, endMs: number): void {
     sweepSlice(core, nowMs, () => this.#clock.monotonic() >= endMs);
   }
 

@@ -38,7 +38,6 @@ import { readRequest, readRequests } from "./request-fields.ts";
 import { createRuntime, replaceTiers, type Runtime, type RuntimeHooks } from "./runtime.ts";
 import { Sharing } from "./sharing.ts";
 import { forget, remove, requeue, STEERING_BYTES, update } from "./steering.ts";
-import { plainCopy } from "./stored.ts";
 import type {
   Explanation,
   Frontier,
@@ -76,8 +75,6 @@ export class MemoryFrontier implements Frontier {
   readonly #sharing: Sharing;
   /** Secret of the keyed hash, where files name identities by it. */
   #secret: Uint32Array | undefined;
-  /** In memory, as given last; undefined: none ever were. */
-  #rulesNow: Settings["rulesGiven"];
   #keeper: RecordKeeper | undefined;
   /** The last file that was asked for. */
   #written: Promise<unknown> = Promise.resolve();
@@ -103,7 +100,6 @@ export class MemoryFrontier implements Frontier {
       fingerprintOf(requestOf(url, extras), key),
     );
     nameCore(this, () => life.coreAsLeft);
-    this.#rulesNow = plainCopy(settings.rulesGiven);
     if (settings.directory !== undefined || settings.from !== undefined) return;
     this.#secret = entropyWords(4);
     this.#start(createRuntime(settings, this.#hooks, undefined, { secret: this.#secret }));
@@ -366,6 +362,7 @@ export class MemoryFrontier implements Frontier {
   }
 
   setRules(rules: Rule[], version?: number | string): void {
+    const sinceMs = this.#settings.clock.monotonic();
     const list = normalizeRules(rules, this.#settings.defaults, this.#settings.seen.mode);
     if (version !== undefined && typeof version !== "string" && !Number.isFinite(version)) {
       throw misuse("ARGUMENT_INVALID", "version", version, "a number or a text");
@@ -374,9 +371,8 @@ export class MemoryFrontier implements Frontier {
     step(core, nowMs);
     this.#life.durable?.need(STEERING_BYTES);
     installRules(core, list, version ?? nextVersion(core.version), nowMs);
-    if (this.#settings.directory === undefined) this.#rulesNow = plainCopy(rules);
-    core.log?.note("rules", storedRules(rules, core.version));
-    this.#life.chores.rulesChanged(core, nowMs);
+    core.log?.note("rules", storedRules(core));
+    this.#life.chores.rulesChanged(core, nowMs, sinceMs);
     this.#sharing.refresh();
     this.#life.end(nowMs);
   }
@@ -411,9 +407,10 @@ export class MemoryFrontier implements Frontier {
 
   /** The rules that were set last, for who opens the file without any. */
   #rulesNote(): { rules?: unknown } {
-    const rules = this.#rulesNow;
-    if (rules === undefined) return {};
-    return { rules: storedRules(rules, this.#life.need().core.version) };
+    const { core } = this.#life.need();
+    const { rules, rulesGiven } = this.#settings;
+    const isDefault = rulesGiven === undefined && core.specs === rules.specs;
+    return isDefault ? {} : { rules: storedRules(core) };
   }
 
   share(): FrontierHandle {

@@ -9,7 +9,7 @@ import { misuse } from "../base/errors.ts";
 import { entropyWords } from "../base/random.ts";
 import type { Core } from "../frontier/core.ts";
 import { installRules } from "../frontier/rule-set.ts";
-import { normalizeRules } from "../frontier/rules.ts";
+import { givenRules, normalizeRules } from "../frontier/rules.ts";
 import { sharesReorder } from "../frontier/shares.ts";
 import { copyFile, diskFault, type Files, nodeFiles } from "../persistence/files.ts";
 import { giveLock, lockPath, takeLock } from "../persistence/lock.ts";
@@ -61,7 +61,8 @@ export interface OpenedDurable {
 }
 
 /** Rules as a note keeps them; null: they hold functions, and have to be given again at the next opening. */
-export function storedRules(rules: readonly Rule[], version: number | string): unknown {
+export function storedRules({ specs, version }: Core): unknown {
+  const rules = givenRules(specs);
   return isSerializable(rules) ? { rules, version } : null;
 }
 
@@ -165,8 +166,7 @@ async function openLocked(
     snapshotBytes: bytesOf(place, found?.snapshot ?? 0),
     notes: found?.revival.notes ?? new Map(),
   });
-  const given = settings.rulesGiven;
-  if (given !== undefined) core.log?.note("rules", storedRules(given, core.version));
+  if (settings.rulesGiven !== undefined) core.log?.note("rules", storedRules(core));
   core.log?.end();
   for (const cause of found?.damage ?? []) events.fault({ kind: "disk", stage: "open", cause });
   const resumed = found === undefined ? undefined : resumedOf(core, found);

@@ -83,7 +83,6 @@ export function createRuntime(
     waiting: createHeap(store.region),
     resting: createHeap(store.region),
     epochs: createEpochTable(store),
-    isSegmented: false,
     deadlines: createTimeline(store.region),
     clocks: createTimeline(store.region),
     ...createGroups(store, before?.core.groupKinds),

@@ -108,7 +108,7 @@ export class Seeds {
     this.#unended = undefined;
     const left = seeding.slice(done);
     if (left.length === 0) return;
-    const specs = new Map(core.specs.map((spec) => [spec.id, spec]));
+    const specs = new Map(core.seeders.map((spec) => [spec.id, spec]));
     for (const [at, [id, isAgain]] of left.entries()) {
       const spec = specs.get(id);
       if (spec !== undefined) this.#enter(spec, isAgain, at === 0 ? isIn : 0);
@@ -137,8 +137,8 @@ export class Seeds {
   /** New rules are seeded; the times of others stay. */
   rulesChanged(core: Core, nowMs: number): void {
     const isNew = ({ id, seeds }: RuleSpec): boolean => seeds.length > 0 && !this.#seededAt.has(id);
-    this.#seed(core, core.specs.filter(isNew), nowMs, false);
-    this.#hasEvery = core.specs.some(({ everyMs }) => everyMs !== undefined);
+    this.#seed(core, core.seeders.filter(isNew), nowMs, false);
+    this.#hasEvery = core.seeders.some(({ everyMs }) => everyMs !== undefined);
     this.#findNext(core);
   }
 
@@ -157,7 +157,7 @@ export class Seeds {
 
   #seedAgain(core: Core, nowMs: number): void {
     const isDue = (spec: RuleSpec): boolean => dueOf(spec, this.#seededAt) <= nowMs;
-    this.#seed(core, core.specs.filter(isDue), nowMs, true);
+    this.#seed(core, core.seeders.filter(isDue), nowMs, true);
     this.#findNext(core);
   }
 
@@ -171,7 +171,7 @@ export class Seeds {
 
   #findNext(core: Core): void {
     let nextAt = Number.POSITIVE_INFINITY;
-    for (const spec of core.specs) nextAt = Math.min(nextAt, dueOf(spec, this.#seededAt));
+    for (const spec of core.seeders) nextAt = Math.min(nextAt, dueOf(spec, this.#seededAt));
     this.#nextAt = nextAt;
   }
 

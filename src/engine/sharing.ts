@@ -157,7 +157,9 @@ export class Sharing {
 function factsOf(gate: Gate): EdgeFacts | undefined {
   const { batch, core } = gate;
   if (core.isSpecial || lengthOf(core.specs) > EDGE_LENGTH_MAX) return undefined;
-  const rules = core.specs.map(({ id, match, policy }) => {
+  const rules = core.specs.map(({ id, policy, ...spec }) => {
+    const { order, hosts, domains, pattern, patternText, schemes } = spec;
+    const match = { order, hosts, domains, pattern, patternText, schemes };
     return { id, match, maxDepth: policy.maxDepth, follow: policy.follow };
   });
   const policy = isSeenAlone(gate) ? core.soleKey : undefined;
@@ -179,10 +181,10 @@ function isSeenAlone({ accept, core }: Gate): boolean {
 function lengthOf(specs: readonly RuleSpec[]): number {
   if (specs.length > EDGE_RULES_MAX) return Number.POSITIVE_INFINITY;
   let length = 0;
-  for (const { match } of specs) {
-    length += match.pattern?.source.length ?? 0;
-    for (const name of match.hosts) length += name.length;
-    for (const name of match.domains) length += name.length;
+  for (const { domains, hosts, patternText } of specs) {
+    length += patternText.length;
+    for (const name of hosts) length += name.length;
+    for (const name of domains) length += name.length;
   }
   return length;
 }

@@ -120,17 +120,6 @@ function withoutFunctions(value: unknown, name: string, missing: string[]): unkn
   return fields.length === 0 && hasFunction(value) ? undefined : Object.fromEntries(fields);
 }
 
-/** A copy that its giver can not change any more; functions stay themselves. */
-export function plainCopy<T>(value: T): T {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => plainCopy(one as unknown)) as T;
-  const copy: Record<string, unknown> = {};
-  for (const field of Object.keys(value)) {
-    copy[field] = plainCopy((value as Record<string, unknown>)[field]);
-  }
-  return copy as T;
-}
-
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

@@ -106,8 +106,6 @@ export interface Core {
   /** Done records of rules that re-crawl, by the time at which they come again. */
   readonly resting: Heap;
   readonly epochs: EpochTable;
-  /** Some rule puts plain URLs into epochs other than forever. */
-  isSegmented: boolean;
   readonly deadlines: Timeline;
   readonly clocks: Timeline;
   /** Groups by the time they may go again. */
@@ -128,14 +126,20 @@ export interface Core {
   readonly spare: number[];
   /** The set: its specifications, where each id stands among them, its rules in the same order, its version. */
   specs: readonly RuleSpec[];
+  /** Those of them that have seeds, or come again. */
+  seeders: readonly RuleSpec[];
   orders: RuleList["orders"];
   active: RuleState[];
   version: number | string;
+  /** How many sets have come. */
+  installs: number;
   matcher: Matcher;
   /** What the list of public suffixes said of hosts. */
   readonly domains: DomainMemo;
   /** The rule of the set that takes every URL unasked. */
   plain: RuleState | undefined;
+  /** Some rule of the set puts plain URLs into epochs other than forever. */
+  isSegmented: boolean;
   /** Some rule of the set can be admitted to row by row only. */
   isEach: boolean;
   /** Some rule of the set asks more of a plain string than its key. */

@@ -139,11 +139,6 @@ export function forgetDone(core: Core, lo: number, hi: number): void {
   counters.seen--;
 }
 
-/** Call it whenever the rules have changed. */
-export function noteEpochs(core: Core): void {
-  core.isSegmented = core.active.some((rule) => isSegmented(rule.policy));
-}
-
 /**
  * The same for the epoch without end, whose members nobody notes: all is forgotten but what the other epochs hold.
  */

@@ -254,19 +254,28 @@ function checkHostBackoff(backoff: NonNullable<Politeness["hostBackoff"]>, path:
   if (backoff.giveUpAfter !== undefined) count(backoff.giveUpAfter, `${path}.giveUpAfter`, 1);
 }
 
-/** Throws unless `value` is a plain object with none but the known fields. */
-export function checkObject(value: unknown, path: string, fields: readonly string[]): void {
+/**
+ * Throws unless `value` is a plain object with none but the known fields. The place of the last one of them that it has; −1: it
+ * has none.
+ */
+export function checkObject(value: unknown, path: string, fields: readonly string[]): number {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw misuse("OPTION_INVALID", path, value, "an object");
   }
-  for (const field of Object.keys(value)) {
-    if (!fields.includes(field)) {
+  const names = Object.keys(value);
+  let last = -1;
+  for (let index = 0; index < names.length; index++) {
+    const field = names[index] as string;
+    const at = fields.indexOf(field);
+    if (at < 0) {
       throw misuse("OPTION_INVALID", `${path}.${field}`, "unknown", `one of ${fields.join(", ")}`);
     }
     if ((value as Record<string, unknown>)[field] === null) {
       throw misuse("OPTION_INVALID", `${path}.${field}`, null, "a value or none");
     }
+    if (at > last) last = at;
   }
+  return last;
 }
 
 export function milliseconds(value: unknown, path: string): number {

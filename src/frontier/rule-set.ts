@@ -13,23 +13,24 @@
  *   I1  There is one sweep at most, however often rules are swapped: a new set restarts it with what is left.
  *   I2  A gone rule keeps its index until nothing names it; then the index is used again.
  *
- * Cost: one call, since admissions follow the whole set at once: some 1.5 µs a rule (docs/guides/rules.md).
+ * Cost: one call, since admissions follow the whole set at once (docs/guides/rules.md). Each rule is looked at once to be made
+ * and once to be taken, policies that many share once; the index of hosts is made by the sweep, or when a URL asks for it.
  */
 import { memoryFull } from "../base/errors.ts";
-import { ruleQueueCreate } from "../structures/host-table.ts";
+import { ruleQueueClear, ruleQueueCreate } from "../structures/host-table.ts";
 import { createHostMemo } from "../url/host-memo.ts";
 import { createDomainMemo } from "../url/row-domain.ts";
 import { isExempt } from "../url/identity.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { adoptRecord } from "./adopt.ts";
-import { type Core, createRule, ruleFlags, ruleOfId, type RuleState } from "./core.ts";
-import { isEpochPlain, noteEpochs } from "./epochs.ts";
+import { type Core, createRule, ruleOfId, type RuleState } from "./core.ts";
+import { isEpochPlain, isSegmented } from "./epochs.ts";
 import { noteKinds } from "./groups.ts";
 import { createMatcher, NO_RULE } from "../url/matcher.ts";
 import { type FrontierPolicy, type GroupTerm, normalizeRulePolicy } from "./policy.ts";
 import { isBudgeted } from "./politeness.ts";
 import type { RuleList, RuleSpec } from "./rules.ts";
-import { goneOrder, takePolicy } from "./rule-state.ts";
+import { flagsOf, goneOrder, takePolicy } from "./rule-state.ts";
 import { createShares, sharesAdd, sharesReorder, sharesTake } from "./shares.ts";
 import { settleSole, spareRule, startSweep } from "./sweeping.ts";
 
@@ -46,7 +47,10 @@ type RuleFields = Pick<
   | "none"
   | "spare"
   | "specs"
+  | "seeders"
   | "version"
+  | "installs"
+  | "isSegmented"
   | "isEach"
   | "isSpecial"
   | "soleKey"
@@ -78,7 +82,10 @@ export function createRules(store: Core["store"]): RuleFields {
     sole: undefined,
     spare: [],
     specs: [],
+    seeders: [],
     version: 0,
+    installs: 0,
+    isSegmented: false,
     isEach: false,
     isSpecial: false,
     soleKey: undefined,
@@ -99,62 +106,97 @@ export function installRules(
 ): void {
   const { specs, orders } = list;
   const before = core.active;
-  const changed: RuleState[] = [];
-  const olds = specs.map(({ id }, order) => olderOf(core, id, order));
-  const active = makeRules(core, specs, olds);
-  for (let order = 0; order < before.length; order++) (before[order] as RuleState).isGone = true;
+  core.installs++;
+  const { active, changed, renewed } = makeRules(core, specs);
+  for (let at = 0; at < before.length; at++) {
+    const rule = before[at] as RuleState;
+    if (rule.keptIn !== core.installs) retire(core, rule);
+  }
   for (let order = 0; order < specs.length; order++) {
-    const spec = specs[order] as RuleSpec;
     const rule = active[order] as RuleState;
-    const old = olds[order];
-    if (rule === old && !goesAlike(old.policy, spec.policy)) changed.push(old);
-    if (rule !== old && old !== undefined) inherit(core, rule, old);
-    rule.isGone = false;
-    takePolicy(core.store, rule, spec, order);
-    core.flagsSeen |= ruleFlags(core, rule.handle);
+    if (rule.keptIn !== core.installs) continue;
+    takePolicy(core.store, rule, specs[order] as RuleSpec, order);
     sharesTake(core.shares, rule);
   }
-  for (const old of before) if (old.isGone) retire(core, old);
-  const matches = specs.map(({ match }) => match);
-  const matcher = createMatcher(matches, core.matcher.memo);
-  Object.assign(core, { active, orders, specs, version, matcher });
-  noteKinds(core, nowMs);
-  core.isEach = active.some(({ policy }) => !isPlainPolicy(policy));
-  noteEpochs(core);
-  core.isSpecial = active.some(({ key }) => needsMore(key));
-  core.soleKey = active.every(({ key }) => key === active[0]?.key) ? active[0]?.key : undefined;
+  for (const [rule, old] of renewed) inherit(core, rule, old);
+  const matcher = createMatcher(specs, core.matcher.memo);
+  Object.assign(core, { active, orders, specs, version, matcher }, traitsOf(core, specs));
+  if (active.some(isGrouped)) noteKinds(core, nowMs);
   core.plain = matcher.all === NO_RULE ? undefined : active[matcher.all];
   startSweep(core, changed);
   settleSole(core);
   sharesReorder(core.shares); // orders have changed
 }
 
+type Traits = Pick<
+  Core,
+  "isEach" | "isSegmented" | "isSpecial" | "soleKey" | "flagsSeen" | "seeders"
+>;
+
+/** What admissions ask of a set as a whole. */
+function traitsOf({ flagsSeen }: Core, specs: readonly RuleSpec[]): Traits {
+  const seeders: RuleSpec[] = [];
+  const soleKey = specs[0]?.key;
+  const traits = { isEach: false, isSegmented: false, isSpecial: false, soleKey, flagsSeen };
+  let before: FrontierPolicy | undefined;
+  for (let order = 0; order < specs.length; order++) {
+    const spec = specs[order] as RuleSpec;
+    const { key, policy } = spec;
+    if (spec.seeds.length > 0 || spec.everyMs !== undefined) seeders.push(spec);
+    if (policy === before) continue; // and so is its key
+    before = policy;
+    traits.flagsSeen |= flagsOf(policy);
+    if (!isPlainPolicy(policy)) traits.isEach = true;
+    if (isSegmented(policy)) traits.isSegmented = true;
+    if (needsMore(key)) traits.isSpecial = true;
+    if (key !== soleKey) traits.soleKey = undefined;
+  }
+  return { ...traits, seeders };
+}
+
+function isGrouped({ policy }: RuleState): boolean {
+  return policy.groups.length > 0;
+}
+
 /** Among rules of the same pass it stands behind those of the set. */
 function retire({ shares }: Core, rule: RuleState): void {
+  rule.isGone = true;
   rule.order = goneOrder(rule.index);
   sharesTake(shares, rule);
 }
 
-/** The rules of a set: those that stand already under their ids, and new ones for the rest. */
-function makeRules(
-  core: Core,
-  specs: readonly RuleSpec[],
-  olds: ReadonlyArray<RuleState | undefined>,
-): RuleState[] {
-  const active: RuleState[] = [];
+/** The rules of a set, and what has become of those before. */
+interface Made {
+  /** Those that stand already under their ids, and new ones for the rest. */
+  readonly active: RuleState[];
+  /** Rules that stand already, and let other hosts go than before. */
+  readonly changed: RuleState[];
+  /** New rules of ids that stood before, and those. */
+  readonly renewed: Array<readonly [RuleState, RuleState]>;
+}
+
+function makeRules(core: Core, specs: readonly RuleSpec[]): Made {
+  const made: Made = { active: [], changed: [], renewed: [] };
+  const { active, changed, renewed } = made;
   try {
     for (let order = 0; order < specs.length; order++) {
       const spec = specs[order] as RuleSpec;
-      const old = olds[order];
-      const isKept = old !== undefined && standsAlike(old.policy, spec.policy);
-      active.push(isKept ? old : makeRule(core, spec, order));
+      const old = olderOf(core, spec.id, order);
+      if (old !== undefined && standsAlike(old.policy, spec.policy)) {
+        old.keptIn = core.installs;
+        if (!goesAlike(old.policy, spec.policy)) changed.push(old);
+        active.push(old);
+        continue;
+      }
+      const rule = makeRule(core, spec, order);
+      if (old !== undefined) renewed.push([rule, old]);
+      active.push(rule);
     }
   } catch (error) {
-    const standing = new Set(core.active);
-    for (const rule of active) if (!standing.has(rule)) spareRule(core, rule);
+    for (const rule of active) if (rule.keptIn !== core.installs) spareRule(core, rule);
     throw error;
   }
-  return active;
+  return made;
 }
 
 /** The rule of an id under the set before; most stand where they stood. */
@@ -175,6 +217,7 @@ function needsMore(key: NormalPolicy): boolean {
 
 /** Same unit, politeness there or not there as before, start requests in the same order: records stand where they would. */
 function standsAlike(a: FrontierPolicy, b: FrontierPolicy): boolean {
+  if (a === b) return true;
   if (a.by !== b.by || a.isPolite !== b.isPolite || a.startLast !== b.startLast) return false;
   if (!areGroupedAlike(a.groups, b.groups)) return false;
   return !a.startLast || a.isLifo === b.isLifo;
@@ -196,14 +239,22 @@ function goesAlike(a: FrontierPolicy, b: FrontierPolicy): boolean {
 }
 
 function makeRule(core: Core, spec: RuleSpec, order: number): RuleState {
-  const index = core.spare.pop() ?? core.rules.length;
-  const handle = core.rules[index]?.handle ?? ruleQueueCreate(core.store, index);
+  const { rules, spare, store } = core;
+  const index = spare.length > 0 ? (spare.pop() as number) : rules.length;
+  const handle = index < rules.length ? reuse(core, index) : ruleQueueCreate(store, index);
   if (handle === 0) throw memoryFull();
   const { id, policy, key, rate } = spec;
-  const rule = createRule(core.store, { id, index, handle, policy, key, order, rate });
+  const rule = createRule(store, { id, index, handle, policy, key, order, rate });
   sharesAdd(core.shares, rule);
-  core.rules[index] = rule;
+  rules[index] = rule;
   return rule;
+}
+
+/** The rule queue of a rule that nothing names any more. */
+function reuse({ rules, store }: Core, index: number): number {
+  const { handle } = rules[index] as RuleState;
+  ruleQueueClear(store, handle, index);
+  return handle;
 }
 
 /** A rule of the same id goes on with the same share and the same counts of what is over. */

@@ -62,10 +62,13 @@ export class RuleState {
   failed = 0;
   /** Nothing names it: its index waits for another rule. */
   isSpare = false;
-  readonly #store: Store;
+  /** The last set that it was kept in, counted by `core.installs`; 0: none but the one that it came with. */
+  keptIn = 0;
+  /** A plain field: sets of very many rules are made in one call. */
+  private readonly store: Store;
 
   constructor(store: Store, parts: RuleParts) {
-    this.#store = store;
+    this.store = store;
     this.id = parts.id;
     this.key = parts.key;
     this.policy = parts.policy;
@@ -77,40 +80,40 @@ export class RuleState {
 
   /** No longer of the set: what is left of it is adopted by other rules. */
   get isGone(): boolean {
-    return (word(this.#store, this.handle, RULE_QUEUE_FLAGS_WORD) & RULE_GONE) !== 0;
+    return (word(this.store, this.handle, RULE_QUEUE_FLAGS_WORD) & RULE_GONE) !== 0;
   }
 
   set isGone(isGone: boolean) {
-    const flags = word(this.#store, this.handle, RULE_QUEUE_FLAGS_WORD) & ~RULE_GONE;
-    setWord(this.#store, this.handle, RULE_QUEUE_FLAGS_WORD, isGone ? flags | RULE_GONE : flags);
+    const flags = word(this.store, this.handle, RULE_QUEUE_FLAGS_WORD) & ~RULE_GONE;
+    setWord(this.store, this.handle, RULE_QUEUE_FLAGS_WORD, isGone ? flags | RULE_GONE : flags);
   }
 
   get pending(): number {
-    return word(this.#store, this.handle, RULE_QUEUE_PENDING_WORD);
+    return word(this.store, this.handle, RULE_QUEUE_PENDING_WORD);
   }
 
   set pending(count: number) {
-    setWord(this.#store, this.handle, RULE_QUEUE_PENDING_WORD, count);
+    setWord(this.store, this.handle, RULE_QUEUE_PENDING_WORD, count);
   }
 
   get leased(): number {
-    return word(this.#store, this.handle, RULE_QUEUE_LEASED_WORD);
+    return word(this.store, this.handle, RULE_QUEUE_LEASED_WORD);
   }
 
   get done(): number {
-    return float(this.#store, this.handle, RULE_QUEUE_DONE_WORD);
+    return float(this.store, this.handle, RULE_QUEUE_DONE_WORD);
   }
 
   set done(count: number) {
-    setFloat(this.#store, this.handle, RULE_QUEUE_DONE_WORD, count);
+    setFloat(this.store, this.handle, RULE_QUEUE_DONE_WORD, count);
   }
 
   get served(): number {
-    return float(this.#store, this.handle, RULE_QUEUE_SERVED_WORD);
+    return float(this.store, this.handle, RULE_QUEUE_SERVED_WORD);
   }
 
   set served(count: number) {
-    setFloat(this.#store, this.handle, RULE_QUEUE_SERVED_WORD, count);
+    setFloat(this.store, this.handle, RULE_QUEUE_SERVED_WORD, count);
   }
 }
 
@@ -119,33 +122,29 @@ export function goneOrder(index: number): number {
   return GONE_ORDER + index;
 }
 
-/** A rule with nothing under it yet; its rule queue may have been another's. */
+/** A rule with nothing under it yet: its rule queue is clear. */
 export function createRule(store: Store, parts: RuleParts): RuleState {
   const rule = new RuleState(store, parts);
-  for (const at of [RULE_QUEUE_PENDING_WORD, RULE_QUEUE_LEASED_WORD]) {
-    setWord(store, parts.handle, at, 0);
-  }
-  rule.done = 0;
-  rule.served = 0;
-  rule.isGone = false;
-  takePolicy(store, rule, parts, parts.order);
+  writePolicy(store, parts.handle, parts.policy);
   return rule;
 }
 
-/** The rule goes on under this policy, key, share and place in the set. */
+/** The rule goes on under this policy, key, share and place in the set, which it is of. */
 export function takePolicy(
   store: Store,
   rule: RuleState,
   { policy, key, rate }: Pick<RuleParts, "policy" | "key" | "rate">,
   order: number,
 ): void {
-  const { handle } = rule;
   rule.policy = policy;
   rule.key = key;
   rule.order = order;
   rule.rate = rate;
-  const gone = word(store, handle, RULE_QUEUE_FLAGS_WORD) & RULE_GONE;
-  setWord(store, handle, RULE_QUEUE_FLAGS_WORD, gone | flagsOf(policy));
+  writePolicy(store, rule.handle, policy);
+}
+
+function writePolicy(store: Store, handle: number, policy: FrontierPolicy): void {
+  setWord(store, handle, RULE_QUEUE_FLAGS_WORD, flagsOf(policy));
   setFloat(store, handle, RULE_QUEUE_PRIORITY_WORD, policy.priority);
   setFloat(store, handle, RULE_QUEUE_PER_DEPTH_WORD, policy.depthPriority);
   setWord(store, handle, RULE_QUEUE_MAX_DEPTH_WORD, Math.min(policy.maxDepth, WORD_MAX));
@@ -156,7 +155,8 @@ export function visitsKey({ key }: FrontierPolicy): boolean {
   return key?.visit === "canonical" && key.profile !== "url";
 }
 
-function flagsOf(policy: FrontierPolicy): number {
+/** RULE_* of a rule of the set. */
+export function flagsOf(policy: FrontierPolicy): number {
   return (
     (policy.isPolite ? RULE_POLITE : 0) |
     (policy.isLifo ? RULE_LIFO : 0) |

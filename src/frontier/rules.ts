@@ -8,23 +8,25 @@
  *   seeds      none            templates (url/seed.ts), pushed when the rule first appears
  *   every      never           … and again each time so long has passed
  *   the rest   `defaults`      a field that a rule gives replaces that of `defaults` whole
+ *
+ * Sets of very many rules are checked in one call, mostly by code that has not run often: a field is looked at because the rule
+ * has it, and what rules say alike is one object.
  */
 import { DURATION_EXPECTED, durationMs } from "../base/duration.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
 import { normalDomain, normalHost } from "../url/host-pattern.ts";
 import { type RuleMatch, SCHEME_HTTP, SCHEME_HTTPS, SCHEMES_ALL } from "../url/matcher.ts";
-import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
+import type { NormalPolicy } from "../url/policy.ts";
 import { expandSeed } from "../url/seed.ts";
-import { checkEpochMode } from "./epoch-policy.ts";
 import {
   checkObject,
   flag,
   type FrontierPolicy,
-  normalizeRulePolicy,
   POLICY_FIELDS,
   type Rule,
   type RulePolicy,
 } from "./policy.ts";
+import { createSetting, type Setting, termsOf, usualTerms } from "./rule-terms.ts";
 
 /** Most rules of a set, and most entries of one of a rule's lists. */
 export const RULES_MAX = 100_000;
@@ -34,8 +36,6 @@ const PATTERN_LENGTH_MAX = 10_000;
 /** A re-seed period below this would be a loop. */
 const EVERY_MS_MIN = 1;
 
-type SeenMode = "exact" | "tiered" | "bloom";
-
 /** A checked set: the active rules in their order, and where each id stands. */
 export interface RuleList {
   readonly specs: readonly RuleSpec[];
@@ -43,24 +43,28 @@ export interface RuleList {
   readonly orders: ReadonlyMap<string, number>;
 }
 
-export interface RuleSpec {
+export interface RuleSpec extends RuleMatch {
   readonly id: string;
   readonly policy: FrontierPolicy;
   readonly key: NormalPolicy;
   readonly rate: number;
-  readonly match: RuleMatch;
   readonly seeds: readonly string[];
   readonly everyMs: number | undefined;
+  /** Its share and its own policy as they were given, copied; undefined: they were not. */
+  readonly share: Rule["share"];
+  readonly own: RulePolicy | undefined;
 }
 
 const NOT_ACTIVE = -1;
 
 const NOTHING: readonly string[] = Object.freeze([]);
-const NO_FIELDS = Object.freeze({});
+const NO_FIELDS: NonNullable<Rule["match"]> = Object.freeze({});
 /** The rate of a rule that says nothing of its share. */
 const USUAL_RATE = 100;
 
-const RULE_FIELDS = ["id", "active", "match", "share", "seeds", "every", ...POLICY_FIELDS];
+const PLAIN_FIELDS = ["id", "match", "seeds", "every", "active", "share"];
+const RULE_FIELDS = [...PLAIN_FIELDS, ...POLICY_FIELDS];
+const PLAIN_PROTOTYPES: ReadonlySet<unknown> = new Set([Object.prototype, null]);
 const MATCH_FIELDS = ["hosts", "domains", "pattern", "schemes"];
 
 /** What the entries of a list must be, and how they are kept. */
@@ -89,20 +93,51 @@ const SEED: Entry = {
 /** The one rule of a frontier that was given none: it takes everything. */
 export function defaultRule(policy: FrontierPolicy, key: NormalPolicy): RuleList {
   const id = "default";
-  const match = matchOf(NO_FIELDS, 0);
-  const spec = { id, policy, key, rate: USUAL_RATE, match, seeds: NOTHING, everyMs: undefined };
+  const lists = { hosts: NOTHING, domains: NOTHING, seeds: NOTHING };
+  const match = { order: 0, pattern: undefined, patternText: "", schemes: SCHEMES_ALL };
+  const rest = { rate: USUAL_RATE, everyMs: undefined, share: undefined, own: undefined };
+  const spec = { id, policy, key, ...match, ...lists, ...rest };
   return { specs: [spec], orders: new Map([[id, 0]]) };
 }
 
+/** The active rules of a set, as somebody would give them again. */
+export function givenRules(specs: readonly RuleSpec[]): Rule[] {
+  return specs.map((spec) => {
+    const { id, seeds, everyMs, share, own } = spec;
+    return {
+      id,
+      match: givenMatch(spec),
+      ...(seeds.length > 0 ? { seeds: [...seeds] } : {}),
+      ...(everyMs === undefined ? {} : { every: everyMs }),
+      ...(share === undefined ? {} : { share }),
+      ...own,
+    };
+  });
+}
+
+function givenMatch(match: RuleMatch): NonNullable<Rule["match"]> {
+  const { hosts, domains, patternText, schemes } = match;
+  return {
+    ...(hosts.length > 0 ? { hosts: [...hosts] } : {}),
+    ...(domains.length > 0 ? { domains: [...domains] } : {}),
+    ...(patternText === "" ? {} : { pattern: patternText }),
+    ...(schemes === SCHEMES_ALL ? {} : { schemes: [schemes === SCHEME_HTTP ? "http" : "https"] }),
+  };
+}
+
 /** Checks a whole set; throws RULE_INVALID at the first field that is wrong. */
-export function normalizeRules(given: unknown, defaults: RulePolicy, mode: SeenMode): RuleList {
+export function normalizeRules(
+  given: unknown,
+  defaults: RulePolicy,
+  mode: Setting["mode"],
+): RuleList {
   if (!Array.isArray(given)) throw misuse("RULE_INVALID", "rules", given, "a list of rules");
   if (given.length > RULES_MAX) {
     throw misuse("RULE_INVALID", "rules", `${given.length} rules`, `at most ${RULES_MAX}`);
   }
   const orders = new Map<string, number>();
   const specs: RuleSpec[] = [];
-  const setting: Setting = { defaults, mode, usual: undefined, keys: new Map() };
+  const setting = createSetting(defaults, mode);
   for (let index = 0; index < given.length; index++) {
     const id = idOf(given[index], index);
     const spec = specOf(id, given[index] as Rule, setting, specs.length);
@@ -126,38 +161,33 @@ function idOf(rule: unknown, index: number): string {
   throw misuse("RULE_INVALID", `rules[${index}].id`, id, expected);
 }
 
-/** What the rules of a set have in common. */
-interface Setting {
-  readonly defaults: RulePolicy;
-  readonly mode: SeenMode;
-  /** Rules that give no policy of their own share this one, which then stays in the caches. */
-  usual: Terms | undefined;
-  /** Key policies by what they say, so that a batch is keyed at once where it can be. */
-  readonly keys: Map<string, NormalPolicy>;
-}
-
-interface Terms {
-  readonly policy: FrontierPolicy;
-  readonly key: NormalPolicy;
-}
-
 /**
  * One rule; undefined: it is not active, but checked all the same. The names of fields begin behind the rule's, which is put
  * before them only where one is wrong: sets of very many rules are taken in one call.
  */
 function specOf(id: string, rule: Rule, setting: Setting, order: number): RuleSpec | undefined {
   try {
-    checkObject(rule, "", RULE_FIELDS);
-    const { policy, key } = termsOf(rule, setting);
-    const { share, match, seeds, every, active = true } = rule;
+    const last = checkObject(rule, "", RULE_FIELDS);
+    const isPlain = last < PLAIN_FIELDS.length && PLAIN_PROTOTYPES.has(Object.getPrototypeOf(rule));
+    const { policy, key, own } = isPlain ? usualTerms(setting) : termsOf(rule, setting);
+    const { match = NO_FIELDS, seeds, every, active = true, share } = rule;
+    checkObject(match, ".match", MATCH_FIELDS);
+    const { hosts, domains, pattern, schemes } = match;
     const spec: RuleSpec = {
       id,
+      order,
+      hosts: hosts === undefined ? NOTHING : eachOf(hosts, ".match.hosts", HOST),
+      domains: domains === undefined ? NOTHING : eachOf(domains, ".match.domains", DOMAIN),
+      pattern: pattern === undefined ? undefined : patternOf(pattern, ".match.pattern"),
+      patternText: pattern ?? "",
+      schemes: schemes === undefined ? SCHEMES_ALL : schemesOf(schemes, ".match.schemes"),
       policy,
       key,
       rate: share === undefined ? USUAL_RATE : rateOf(share, ".share"),
-      match: matchOf(match ?? NO_FIELDS, order),
       seeds: seeds === undefined ? NOTHING : eachOf(seeds, ".seeds", SEED),
       everyMs: every === undefined ? undefined : everyOf(every, ".every"),
+      share: share === undefined ? undefined : { ...share },
+      own,
     };
     return flag(active, ".active") ? spec : undefined;
   } catch (cause) {
@@ -177,23 +207,6 @@ function named(id: string, cause: unknown): FrontierError {
   return new FrontierError("RULE_INVALID", message, { rule: id, ...details, name });
 }
 
-/** The policy of a rule, filled in from the defaults, and its key policy. */
-function termsOf(rule: Rule, setting: Setting): Terms {
-  let own: RulePolicy | undefined;
-  for (let at = 0; at < POLICY_FIELDS.length; at++) {
-    const field = POLICY_FIELDS[at] as keyof RulePolicy;
-    const value: unknown = rule[field];
-    if (value !== undefined) own = { ...(own ?? setting.defaults), [field]: value };
-  }
-  if (own === undefined && setting.usual !== undefined) return setting.usual;
-  const policy = normalizeRulePolicy(own ?? setting.defaults, "");
-  checkEpochMode(policy.epoch, setting.mode, ".epoch");
-  const key = shared(setting.keys, normalizePolicy(policy.key ?? {}, ".key"));
-  const terms = { policy, key };
-  if (own === undefined) setting.usual = terms;
-  return terms;
-}
-
 function rateOf(share: NonNullable<Rule["share"]>, path: string): number {
   checkObject(share, path, ["priority", "weight"]);
   const { priority = 1, weight = 0 } = share;
@@ -208,19 +221,6 @@ function rateOf(share: NonNullable<Rule["share"]>, path: string): number {
   if (Number.isFinite(rate) && rate >= 1e-9 && rate <= 1e12) return rate;
   const expected = "(100 + weight) / priority between 1e-9 and 1e12";
   throw misuse("RULE_INVALID", path, { priority, weight }, expected);
-}
-
-function matchOf(match: NonNullable<Rule["match"]>, order: number): RuleMatch {
-  checkObject(match, ".match", MATCH_FIELDS);
-  const { hosts, domains, pattern, schemes } = match;
-  return {
-    order,
-    hosts: hosts === undefined ? NOTHING : eachOf(hosts, ".match.hosts", HOST),
-    domains: domains === undefined ? NOTHING : eachOf(domains, ".match.domains", DOMAIN),
-    pattern: pattern === undefined ? undefined : patternOf(pattern, ".match.pattern"),
-    patternLength: pattern?.length ?? 0,
-    schemes: schemes === undefined ? SCHEMES_ALL : schemesOf(schemes, ".match.schemes"),
-  };
 }
 
 function schemesOf(given: unknown, path: string): number {
@@ -262,25 +262,21 @@ function everyOf(every: unknown, path: string): number {
 }
 
 /** The entries of a list, each once, as `read` writes them. */
-function eachOf(given: unknown, path: string, { expected, read }: Entry): readonly string[] {
+function eachOf(given: unknown, path: string, entry: Entry): readonly string[] {
   if (!Array.isArray(given) || given.length > LIST_MAX) {
     throw misuse("RULE_INVALID", path, given, `a list of at most ${LIST_MAX}`);
   }
+  if (given.length === 1) return [entryOf(given, 0, path, entry)]; // nearly every list
   const texts: string[] = [];
   for (let index = 0; index < given.length; index++) {
-    const text: unknown = given[index];
-    const entry = typeof text === "string" ? read(text) : undefined;
-    if (entry === undefined) throw misuse("RULE_INVALID", `${path}[${index}]`, text, expected);
-    texts.push(entry);
+    texts.push(entryOf(given, index, path, entry));
   }
   return texts.length < 2 ? texts : [...new Set(texts)];
 }
 
-/** Equal key policies become one object. A function is its own key: two of them may never be taken for one. */
-function shared(keys: Map<string, NormalPolicy>, key: NormalPolicy): NormalPolicy {
-  if (key.keyOf !== undefined) return key;
-  const text = JSON.stringify(key);
-  const known = keys.get(text);
-  if (known === undefined) keys.set(text, key);
-  return known ?? key;
+function entryOf(given: readonly unknown[], index: number, path: string, entry: Entry): string {
+  const text = given[index];
+  const read = typeof text === "string" ? entry.read(text) : undefined;
+  if (read !== undefined) return read;
+  throw misuse("RULE_INVALID", `${path}[${index}]`, text, entry.expected);
 }

@@ -181,9 +181,10 @@ export function sharesRefund(shares: Shares, index: number, pass: number, curren
   move(shares, index, pass);
 }
 
-/** Orders and passes have changed: everything stands anew. */
+/** Orders and passes have changed: everything stands anew, unless it stands as it should. */
 export function sharesReorder(shares: Shares): void {
   const { line, places } = shares;
+  if (shares.heapCount === 0 && isInOrder(shares)) return;
   const listed: number[] = [];
   for (let index = 0; index < places.length; index++) {
     if (places[index] !== NONE) listed.push(index);
@@ -196,6 +197,19 @@ export function sharesReorder(shares: Shares): void {
     line[slot] = listed[slot] as number;
     places[line[slot] as number] = SHARES_LINE - slot;
   }
+}
+
+/** Whether those in the line are where their passes and orders want them. */
+function isInOrder(shares: Shares): boolean {
+  const { line, first, end } = shares;
+  let before = NONE;
+  for (let position = first; position !== end; position++) {
+    const index = line[position & (line.length - 1)] as number;
+    if (index < 0) continue;
+    if (before >= 0 && !isBefore(shares, before, index)) return false;
+    before = index;
+  }
+  return true;
 }
 
 /** Checks line, heap and places. */

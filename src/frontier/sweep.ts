@@ -3,6 +3,7 @@ import type { RuleState } from "./rule-state.ts";
 import type { Successors } from "./successors.ts";
 
 /**
+ * index     the rules of the set by host and domain, for whoever asks next (url/matcher.ts)
  * pending   a pass over all rules: records of gone ones move, those that nothing names go
  * waiting   a pass over the heap of waiting records, where the one before found any under gone rules
  * changed   the hosts of rules that let other hosts go than before
@@ -10,7 +11,7 @@ import type { Successors } from "./successors.ts";
  *           past the pass over it: back to `waiting`
  * end       whether one rule is all there is
  */
-export type SweepPhase = "pending" | "waiting" | "changed" | "gone" | "end" | "done";
+export type SweepPhase = "index" | "pending" | "waiting" | "changed" | "gone" | "end" | "done";
 
 export interface Sweep {
   readonly version: number | string;

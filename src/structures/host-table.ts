@@ -207,11 +207,15 @@ export function isQueue(store: Store, item: number): boolean {
 /** Makes the root of one rule; 0 when memory is exhausted. */
 export function ruleQueueCreate(store: Store, index: number): number {
   const handle = arenaTake(store.arena, RULE_QUEUE_SIZE_BYTES);
-  if (handle === 0) return 0;
+  if (handle !== 0) ruleQueueClear(store, handle, index);
+  return handle;
+}
+
+/** Nothing stands under it, and nothing was counted. */
+export function ruleQueueClear(store: Store, handle: number, index: number): void {
   const { u32 } = store.region.views;
   u32.fill(0, handle * 2, handle * 2 + RULE_QUEUE_SIZE_BYTES / 4);
   setWord(store, handle, RULE_QUEUE_INDEX_WORD, index);
-  return handle;
 }
 
 export function hostFlag(store: Store, host: number, flag: number): boolean {

@@ -11,8 +11,9 @@ const NAME = /^[^\s/?#@\\*]+$/;
 const PORT = /:([0-9]{1,5})$/;
 const USUAL_PORTS = new Set([80, 443]);
 /** A name that is its own form: ASCII, in lower case, and nothing that IDNA or the parser of addresses would look at. */
-const PLAIN_NAME = /^(?!.*xn--)(?:[a-z0-9_-]{1,63}\.)*[a-z][a-z0-9_-]{0,62}$/;
-const PLAIN_LENGTH_MAX = 253;
+const PLAIN_NAME = /^(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$/;
+/** Of one label: then no label of a name is too long. */
+const PLAIN_LENGTH_MAX = 63;
 
 /** A host with or without a port; undefined: none that a URL could have. */
 export function normalHost(text: string): string | undefined {
@@ -35,7 +36,7 @@ export function normalDomain(text: string): string | undefined {
 
 /** Nearly every name that rules give; the rest is parsed. */
 function isPlainName(text: string): boolean {
-  return text.length <= PLAIN_LENGTH_MAX && PLAIN_NAME.test(text);
+  return text.length <= PLAIN_LENGTH_MAX && PLAIN_NAME.test(text) && !text.includes("xn--");
 }
 
 function normalName(text: string): string | undefined {

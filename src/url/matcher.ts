@@ -10,8 +10,12 @@
  *           it can match (`^https?://www\.example\.com/…`) stands in the plans of that host alone; any other without
  *           hosts and domains is tried in order for every URL that nothing before it took: one test each.
  *
+ *   index   the lists by host, domain and anchor, made when the first host asks, or ahead of that, a part at a time (indexRules):
+ *           a set of very many rules is taken in one call
+ *
  *   I1  The plan of a host lists every rule that can match on it, most specific first; the first that fits is the answer.
  *   I2  Plans are shared between hosts that meet the same entries, so that their number is bounded by the rules.
+ *   I3  No plan is made before every rule is in the index.
  */
 import { hostOfPattern } from "./host-pattern.ts";
 import { clearHostMemo, type HostMemo } from "./host-memo.ts";
@@ -28,8 +32,8 @@ export interface RuleMatch {
   readonly hosts: readonly string[];
   readonly domains: readonly string[];
   readonly pattern: RegExp | undefined;
-  /** Of its text as it was given. */
-  readonly patternLength: number;
+  /** As it was given; "": there is none. */
+  readonly patternText: string;
   /** SCHEME_* that fit. */
   readonly schemes: number;
 }
@@ -38,15 +42,23 @@ export interface RuleMatch {
 export const NO_RULE = -1;
 
 type Plan = readonly RuleMatch[];
+/** Rules by an entry of theirs; most entries are of one rule. */
+type Lists = Map<string, RuleMatch | RuleMatch[]>;
 
 export interface Matcher {
   /** The place of a rule that takes every URL before any other is asked, or NO_RULE. */
   readonly all: number;
-  readonly hosts: Map<string, RuleMatch[]>;
-  readonly domains: Map<string, RuleMatch[]>;
+  /** The set, in its order, and how many of it are in the index. */
+  readonly matches: readonly RuleMatch[];
+  indexed: number;
+  readonly hosts: Lists;
+  readonly domains: Lists;
   /** Rules without hosts and domains whose pattern names its host. */
-  readonly anchored: Map<string, RuleMatch[]>;
-  readonly others: Plan;
+  readonly anchored: Lists;
+  /** Those that any host may meet. */
+  others: RuleMatch[];
+  /** Lists of several, to be sorted when all are in. */
+  readonly many: RuleMatch[][];
   readonly plans: Plan[];
   /** Entries met → index of the plan. */
   readonly planIndexes: Map<string, number>;
@@ -54,36 +66,58 @@ export interface Matcher {
 }
 
 /** `memo`: one that an earlier matcher no longer needs. */
-export function createMatcher(matches: Iterable<RuleMatch>, memo: HostMemo): Matcher {
+export function createMatcher(matches: readonly RuleMatch[], memo: HostMemo): Matcher {
   clearHostMemo(memo);
-  const hosts = new Map<string, RuleMatch[]>();
-  const domains = new Map<string, RuleMatch[]>();
-  const anchored = new Map<string, RuleMatch[]>();
-  const others: RuleMatch[] = [];
-  const many: RuleMatch[][] = [others];
-  for (const match of matches) {
-    const { pattern } = match;
-    for (const host of match.hosts) listIn(hosts, host, match, many);
-    for (const domain of match.domains) listIn(domains, domain, match, many);
-    if (match.hosts.length + match.domains.length > 0) continue;
-    const host = pattern === undefined ? undefined : hostOfPattern(pattern.source);
-    if (host === undefined) others.push(match);
-    else listIn(anchored, host, match, many);
-  }
-  for (const list of many) list.sort(bySpecificity);
-  const first = others[0];
-  const isAll =
-    first !== undefined && isFree(first) && hosts.size + domains.size + anchored.size === 0;
   return {
-    all: isAll ? first.order : NO_RULE,
-    hosts,
-    domains,
-    anchored,
-    others: untilFree(others),
+    all: allOf(matches),
+    matches,
+    indexed: 0,
+    hosts: new Map(),
+    domains: new Map(),
+    anchored: new Map(),
+    others: [],
+    many: [],
     plans: [],
     planIndexes: new Map(),
     memo,
   };
+}
+
+/** Puts at most so many more rules into the index; true: all are in. */
+export function indexRules(matcher: Matcher, most: number): boolean {
+  const { matches, many } = matcher;
+  if (matcher.indexed === matches.length) return true;
+  const end = Math.min(matcher.indexed + most, matches.length);
+  for (let at = matcher.indexed; at < end; at++) indexRule(matcher, matches[at] as RuleMatch);
+  matcher.indexed = end;
+  if (end < matches.length) return false;
+  for (const list of many) list.sort(bySpecificity);
+  matcher.others = untilFree(matcher.others.sort(bySpecificity));
+  return true;
+}
+
+function indexRule({ hosts, domains, anchored, many, others }: Matcher, match: RuleMatch): void {
+  const { pattern } = match;
+  for (let at = 0; at < match.hosts.length; at++) {
+    listIn(hosts, match.hosts[at] as string, match, many);
+  }
+  for (let at = 0; at < match.domains.length; at++) {
+    listIn(domains, match.domains[at] as string, match, many);
+  }
+  if (match.hosts.length + match.domains.length > 0) return;
+  const host = pattern === undefined ? undefined : hostOfPattern(pattern.source);
+  if (host === undefined) others.push(match);
+  else listIn(anchored, host, match, many);
+}
+
+/** Any host or pattern comes before a rule that asks for none. */
+function allOf(matches: readonly RuleMatch[]): number {
+  const first = matches[0];
+  if (first === undefined || !isFree(first)) return NO_RULE;
+  for (const { domains, hosts, pattern } of matches) {
+    if (pattern !== undefined || hosts.length + domains.length > 0) return NO_RULE;
+  }
+  return first.order;
 }
 
 /** The place of the rule that takes a parsed row, or NO_RULE. */
@@ -127,6 +161,7 @@ export function matchUrl(matcher: Matcher, url: string, host: string): number {
 
 /** The plan of a host, by its index. O(labels). */
 export function planOf(matcher: Matcher, host: string): number {
+  indexRules(matcher, Number.POSITIVE_INFINITY);
   const { hosts, domains, anchored, planIndexes, plans } = matcher;
   const lists: Plan[] = [];
   const met: Met = { lists, name: "" };
@@ -148,7 +183,8 @@ export function planOf(matcher: Matcher, host: string): number {
   if (own !== undefined) name += `a${bare}`;
   const known = planIndexes.get(name);
   if (known !== undefined) return known;
-  const rest = own === undefined ? matcher.others : [...own, ...matcher.others].sort(bySpecificity);
+  const rest =
+    own === undefined ? matcher.others : [...listOf(own), ...matcher.others].sort(bySpecificity);
   const index = plans.length;
   const first = lists[0];
   if (first === undefined) plans.push(rest);
@@ -164,11 +200,15 @@ interface Met {
   name: string;
 }
 
-function meet(met: Met, from: Map<string, RuleMatch[]>, kind: string, entry: string): void {
-  const list = from.get(entry);
-  if (list === undefined) return;
-  met.lists.push(list);
+function meet(met: Met, from: Lists, kind: string, entry: string): void {
+  const own = from.get(entry);
+  if (own === undefined) return;
+  met.lists.push(listOf(own));
   met.name += `${kind}${entry} `;
+}
+
+function listOf(own: RuleMatch | RuleMatch[]): RuleMatch[] {
+  return Array.isArray(own) ? own : [own];
 }
 
 /** A host without its port, and without the dot that a rooted name ends in. */
@@ -179,7 +219,7 @@ function bareName(host: string): string {
 }
 
 /** What stands behind a rule that takes everything is never asked. */
-function untilFree(plan: readonly RuleMatch[]): Plan {
+function untilFree(plan: RuleMatch[]): RuleMatch[] {
   const free = plan.findIndex(isFree);
   return free < 0 ? plan : plan.slice(0, free + 1);
 }
@@ -193,20 +233,17 @@ function isFree({ pattern, schemes }: RuleMatch): boolean {
 }
 
 function bySpecificity(a: RuleMatch, b: RuleMatch): number {
-  return b.patternLength - a.patternLength || a.order - b.order;
+  return b.patternText.length - a.patternText.length || a.order - b.order;
 }
 
 /** Lists a rule under an entry; `many` are the lists that hold several, and want sorting. */
-function listIn(
-  lists: Map<string, RuleMatch[]>,
-  entry: string,
-  match: RuleMatch,
-  many: RuleMatch[][],
-): void {
-  const list = lists.get(entry);
-  if (list === undefined) {
-    lists.set(entry, [match]);
-    return;
+function listIn(lists: Lists, entry: string, match: RuleMatch, many: RuleMatch[][]): void {
+  const before = lists.get(entry);
+  if (before === undefined) lists.set(entry, match);
+  else if (Array.isArray(before)) before.push(match);
+  else {
+    const list = [before, match];
+    lists.set(entry, list);
+    many.push(list);
   }
-  if (list.push(match) === 2) many.push(list);
 }

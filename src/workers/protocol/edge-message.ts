@@ -26,10 +26,9 @@ export interface EdgeFacts {
   readonly secret: readonly number[];
 }
 
-/** A pattern as it goes over. */
+/** A pattern goes over as its text and flags. */
 type Packed = Omit<EdgeRule, "match"> & {
   readonly match: Omit<RuleMatch, "pattern">;
-  readonly source: string | null;
   readonly flags: string;
 };
 
@@ -38,7 +37,7 @@ const HEAD_BYTES = 8;
 /** Made once for all seats. */
 export function packEdge({ rules, policy, secret }: EdgeFacts): Uint8Array {
   const packed = rules.map(({ match: { pattern, ...match }, ...rule }): Packed => {
-    return { ...rule, match, source: pattern?.source ?? null, flags: pattern?.flags ?? "" };
+    return { ...rule, match, flags: pattern?.flags ?? "" };
   });
   return pack({ rules: packed, policy: policy ?? null, secret });
 }
@@ -67,8 +66,9 @@ export function unpackEdge(packed: Uint8Array): EdgeFacts {
     secret: number[];
   };
   return {
-    rules: rules.map(({ match, source, flags, ...rule }) => {
-      const pattern = source === null ? undefined : new RegExp(source, flags);
+    rules: rules.map(({ match, flags, ...rule }) => {
+      const { patternText } = match;
+      const pattern = patternText === "" ? undefined : new RegExp(patternText, flags);
       return { ...rule, match: { ...match, pattern } };
     }),
     // What is undefined there comes as null.

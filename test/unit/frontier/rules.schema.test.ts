@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { normalizeRules } from "../../../src/frontier/rules.ts";
+import { givenRules, normalizeRules } from "../../../src/frontier/rules.ts";
 import { matchesSchema } from "../../support/json-schema.ts";
 
 const PATH = fileURLToPath(new URL("../../../docs/rules.schema.json", import.meta.url));
@@ -88,6 +88,41 @@ describe("the published schema of rules", () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+});
+
+describe("what is kept of a set", () => {
+  it("makes the same set again, functions, texts of patterns and shares included", () => {
+    const rules = [
+      ...RULES,
+      { id: "patterns", match: { pattern: "a/b\\/c[/]", schemes: ["https"] } },
+      { id: "hosts", match: { hosts: ["A.com:80", "b.com:81", "a.com"], schemes: ["http"] } },
+      { id: "thirds", share: { priority: 3, weight: 10 }, every: 86_400_000.5 },
+      { id: "own", epoch: { of: String }, politeness: { by: String, groups: [{ by: Number }] } },
+      { id: "keys", key: { keyOf: String } },
+    ];
+    const { specs, orders } = normalizeRules(rules, { maxDepth: 7 }, "exact");
+    const again = normalizeRules(givenRules(specs), { maxDepth: 7 }, "exact");
+    expect(again.specs).toEqual(specs);
+    expect(again.orders).toEqual(orders);
+    expect(Object.keys(givenRules(specs)[2] ?? {})).toEqual([
+      "id",
+      "match",
+      "every",
+      "key",
+      "epoch",
+    ]);
+  });
+
+  it("is not what its giver makes of it afterwards", () => {
+    const rule = structuredClone(RULES[0]) as Record<string, Record<string, unknown>>;
+    const { specs } = normalizeRules([rule], {}, "exact");
+    const before = JSON.stringify(givenRules(specs));
+    for (const field of ["share", "key", "epoch", "backoff", "politeness", "match"]) {
+      for (const name of Object.keys(rule[field] ?? {})) (rule[field] ?? {})[name] = 1;
+    }
+    (rule.seeds as unknown as string[]).push("http://other.com/");
+    expect(JSON.stringify(givenRules(specs))).toBe(before);
   });
 });
 
