@@ -3,9 +3,10 @@
  * lets the rooms below decide, and closes the call. Owner: the thread that opened it.
  */
 import { misuse } from "../base/errors.ts";
+import { plainCopy } from "../base/plain-copy.ts";
 import { entropyWords } from "../base/random.ts";
 import { installRules } from "../frontier/rule-set.ts";
-import { normalizeRules } from "../frontier/rules.ts";
+import { givenRules, normalizeRules } from "../frontier/rules.ts";
 import { step } from "../frontier/leases.ts";
 import { VERDICT_CLOSED, VERDICT_FULL_DISK, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
@@ -377,6 +378,11 @@ export class MemoryFrontier implements Frontier {
     this.#life.end(nowMs);
   }
 
+  rules(): Rule[] | undefined {
+    const { core } = this.#life.need();
+    return this.#isDefault(core) ? undefined : plainCopy(givenRules(core.specs));
+  }
+
   async snapshot(options: { path?: string } = {}): Promise<SnapshotInfo> {
     const { path } = readFields(options, "options", ["path"]);
     checkText(path, "options.path");
@@ -408,9 +414,13 @@ export class MemoryFrontier implements Frontier {
   /** The rules that were set last, for who opens the file without any. */
   #rulesNote(): { rules?: unknown } {
     const { core } = this.#life.need();
+    return this.#isDefault(core) ? {} : { rules: storedRules(core) };
+  }
+
+  /** Whether no rules were ever given. */
+  #isDefault(core: Core): boolean {
     const { rules, rulesGiven } = this.#settings;
-    const isDefault = rulesGiven === undefined && core.specs === rules.specs;
-    return isDefault ? {} : { rules: storedRules(core) };
+    return rulesGiven === undefined && core.specs === rules.specs;
   }
 
   share(): FrontierHandle {

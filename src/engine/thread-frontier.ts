@@ -202,6 +202,10 @@ export class ThreadFrontier {
     return this.#call("setRules", rules, version);
   }
 
+  rules(): Promise<Rule[] | undefined> {
+    return this.#call("rules");
+  }
+
   /** A host by its key: `view` it, `set` its delay, limit or address, or steer it. */
   host(key: string): ThreadHost {
     const of = <T>(method: string, ...args: unknown[]): Promise<T> =>

@@ -478,6 +478,8 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    * pending under a rule that has gone finds a new one in slices, which end with `rulesApplied`.
    */
   setRules(rules: Rule[], version?: number | string): void;
+  /** A copy of the rules in force, given or restored; undefined: none were, and one takes everything. Costs a look at each. */
+  rules(): Rule[] | undefined;
   /**
    * With a directory: replaces its journal by a snapshot now; resolves when that is durable. In memory: writes a file at
    * `path`, from which `openFrontier({ from: path })` goes on; it is the frontier at one moment

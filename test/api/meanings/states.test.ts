@@ -92,6 +92,7 @@ const CALLS: ReadonlyArray<readonly [string, Act, unknown, unknown, unknown]> = 
   ["report", ({ frontier }) => frontier.report().leased, 1, 1, SHUT],
   ["on", ({ frontier }) => typeof frontier.on("done", () => {}), "function", "function", SHUT],
   ["setRules", ({ frontier }) => frontier.setRules([{ id: "r" }]), undefined, undefined, SHUT],
+  ["rules", ({ frontier }) => frontier.rules(), undefined, undefined, SHUT],
   ["host", ({ frontier }) => frontier.host(C).limit > 0, true, true, SHUT],
   ["host().hold", ({ host }) => host.hold(), undefined, undefined, SHUT],
   ["update", ({ frontier }) => frontier.update(B, { priority: 3 }), true, true, SHUT],
