@@ -90,7 +90,7 @@ module.exports = {
       { packages: ["lmdb", "ioredis"], self: "^src/integrations/$1/" },
     ),
     ...doors("crawl", "^src/crawl/", [...inRooms(["base"]), "^src/(index|pool|worker)\\.ts$"], {
-      packages: ["undici", "htmlparser2", "robots-parser"],
+      packages: ["undici", "htmlparser2"],
     }),
     ...doors("cli", "^src/cli/", [ENTRIES]),
     ...doors("examples", "^examples/", [ENTRIES], { packages: ["outrider"] }),

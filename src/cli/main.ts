@@ -10,6 +10,6 @@ try {
   // Optional packages of the crawler can be left out of an installation; commands are of no use then.
   if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
   io.err(`outrider: ${(cause as Error).message}\n`);
-  io.err("to do: npm install undici htmlparser2 robots-parser\n");
+  io.err("to do: npm install undici htmlparser2\n");
   process.exitCode = EXIT_USAGE;
 }

@@ -35,10 +35,25 @@ export class DownloadError extends Error {
 const BY_CODE: Record<string, DownloadFault> = {
   ENOTFOUND: "no-host",
   EAI_NONAME: "no-host",
+  EAI_NODATA: "no-host",
   EAI_AGAIN: "dns",
+  EAI_FAIL: "dns",
   ECONNREFUSED: "connect",
   EHOSTUNREACH: "connect",
+  EHOSTDOWN: "connect",
   ENETUNREACH: "connect",
+  ENETDOWN: "connect",
+  EACCES: "connect",
+  EPERM: "connect",
+  // What this machine is short of comes back.
+  EMFILE: "connect",
+  ENFILE: "connect",
+  ENOBUFS: "connect",
+  ENOMEM: "connect",
+  EADDRNOTAVAIL: "connect",
+  ECONNABORTED: "reset",
+  ENOTCONN: "reset",
+  EPROTO: "tls",
   ETIMEDOUT: "timeout",
   ECONNRESET: "reset",
   EPIPE: "reset",
@@ -73,4 +88,8 @@ export function downloadError(cause: unknown): DownloadError {
     return new DownloadError("tls", text, cause);
   }
   return new DownloadError("protocol", text, cause);
+}
+
+export function refusedCoding(coding: string): DownloadError {
+  return new DownloadError("encoding", `content-encoding: ${coding}`);
 }

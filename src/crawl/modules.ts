@@ -19,6 +19,8 @@ export interface DownloadRequest {
   readonly headers?: Record<string, string>;
   readonly body?: Uint8Array;
   readonly maxBytes?: number;
+  /** A body that is longer when inflated is cut at `maxBytes`, as one that is sent so: its beginning is enough. */
+  readonly mayCut?: boolean;
   readonly signal?: AbortSignal;
   /** Asked when the headers are there; false: the body is not read. */
   readonly accepts?: (status: number, headers: Download["headers"]) => boolean;

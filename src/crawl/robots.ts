@@ -9,13 +9,13 @@
  *   no such name, address refused   nothing is allowed: asking again would show the same
  *
  *   I1  One fetch per origin at a time, whoever asks.
- *   I2  At most ROBOTS_COUNT_MAX origins are remembered, and rules of ROBOTS_TEXT_MAX bytes in all; the longest known is
+ *   I2  At most ROBOTS_COUNT_MAX origins are remembered, and ROBOTS_HELD_MAX bytes of rules in all; the longest known is
  *       forgotten first.
  */
-import robotsParser from "robots-parser";
 import type { Clock } from "../base/clock.ts";
 import { type DownloadError, downloadError } from "./download-error.ts";
 import type { Download, DownloadRequest } from "./modules.ts";
+import { readRobots } from "./robots-rules.ts";
 
 export interface RobotsOptions {
   readonly userAgent: string;
@@ -38,8 +38,8 @@ export interface RobotsRules {
   readonly crawlDelayMs: number | undefined;
   readonly sitemaps: readonly string[];
   readonly untilMs: number;
-  /** Of the text that they are made of. */
-  readonly textBytes: number;
+  /** About what they take in memory. */
+  readonly heldBytes: number;
   /** Unreachable by a fault that does not pass. */
   readonly isPermanent?: boolean;
   isAllowed(url: string): boolean;
@@ -52,18 +52,12 @@ export interface Robots {
   readonly fetched: number;
 }
 
-/** What robots-parser gives; its types describe another module form than the one that Node loads. */
-interface ParsedRobots {
-  isAllowed(url: string, userAgent: string): boolean | undefined;
-  getCrawlDelay(userAgent: string): number | undefined;
-  getSitemaps(): string[];
-}
-const parseRobots = robotsParser as unknown as (url: string, text: string) => ParsedRobots;
-
 /** RFC 9309 asks for at least 500 KiB. */
 export const ROBOTS_BYTES_MAX = 512 * 1024;
 const ROBOTS_COUNT_MAX = 20_000;
-const ROBOTS_TEXT_MAX = 32 * 1024 * 1024;
+/** Of a rule beside its text. */
+const RULE_BYTES = 200;
+const ROBOTS_HELD_MAX = 32 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
 /** Faults that the next asking would show again. */
 const FINAL: readonly string[] = ["address", "no-host"];
@@ -79,16 +73,16 @@ export function createRobots(options: RobotsOptions): Robots {
   const entries = new Map<string, Entry>();
   const running = new Map<string, Promise<RobotsRules>>();
   let fetched = 0;
-  let textBytes = 0;
+  let heldBytes = 0;
   const forget = (origin: string): void => {
-    textBytes -= entries.get(origin)?.rules.textBytes ?? 0;
+    heldBytes -= entries.get(origin)?.rules.heldBytes ?? 0;
     entries.delete(origin);
   };
   const remember = (origin: string, entry: Entry): RobotsRules => {
     forget(origin);
     entries.set(origin, entry);
-    textBytes += entry.rules.textBytes;
-    while (entries.size > 1 && (entries.size > ROBOTS_COUNT_MAX || textBytes > ROBOTS_TEXT_MAX)) {
+    heldBytes += entry.rules.heldBytes;
+    while (entries.size > 1 && (entries.size > ROBOTS_COUNT_MAX || heldBytes > ROBOTS_HELD_MAX)) {
       forget(entries.keys().next().value as string);
     }
     return entry.rules;
@@ -128,7 +122,7 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
   for (let hop = 0; hop <= REDIRECTS_MAX; hop++) {
     let answer: Download;
     try {
-      const request = { url, maxBytes: ROBOTS_BYTES_MAX };
+      const request = { url, maxBytes: ROBOTS_BYTES_MAX, mayCut: true };
       const isElsewhere = hop > 0 && options.fetchElsewhere !== undefined;
       answer = await (isElsewhere
         ? options.fetchElsewhere(request, origin)
@@ -153,7 +147,7 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
 
 function allOrNothing(state: "allow-all" | "unreachable", untilMs: number): RobotsRules {
   const isAllowed = (): boolean => state === "allow-all";
-  return { state, crawlDelayMs: undefined, sitemaps: [], untilMs, textBytes: 0, isAllowed };
+  return { state, crawlDelayMs: undefined, sitemaps: [], untilMs, heldBytes: 0, isAllowed };
 }
 
 function parsed(
@@ -162,21 +156,14 @@ function parsed(
   { body, untilMs }: { body: Buffer; untilMs: number },
 ): RobotsRules {
   const text = body.toString("utf8").replace(/^\ufeff/, "");
-  let robots: ParsedRobots;
-  try {
-    robots = parseRobots(`${origin}/robots.txt`, text);
-  } catch {
-    return allOrNothing("allow-all", untilMs); // unreadable is as if there were none
-  }
-  const { userAgent } = options;
-  const delay = robots.getCrawlDelay(userAgent);
-  const isDelay = typeof delay === "number" && delay > 0;
+  const said = readRobots(text, options.userAgent);
+  const { isAllowed, crawlDelaySeconds: delay = 0, sitemaps, ruleCount } = said;
   return {
     state: "rules",
-    crawlDelayMs: isDelay ? Math.min(delay * 1000, options.maxCrawlDelayMs) : undefined,
-    sitemaps: robots.getSitemaps().filter((url) => URL.canParse(url)),
+    crawlDelayMs: delay > 0 ? Math.min(delay * 1000, options.maxCrawlDelayMs) : undefined,
+    sitemaps: sitemaps.filter((url) => URL.canParse(url)),
     untilMs,
-    textBytes: body.length,
-    isAllowed: (url) => robots.isAllowed(url, userAgent) !== false,
+    heldBytes: body.length + RULE_BYTES * ruleCount,
+    isAllowed,
   };
 }

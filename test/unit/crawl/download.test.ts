@@ -6,7 +6,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:
 import { afterEach, describe, expect, it } from "vitest";
 import type { Lookup } from "../../../src/crawl/connect.ts";
 import { createDownloader, type DownloaderOptions } from "../../../src/crawl/download.ts";
-import { DownloadError } from "../../../src/crawl/download-error.ts";
+import { DownloadError, downloadError } from "../../../src/crawl/download-error.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
 import { openSyntheticWeb } from "../../../src/crawl/web-server.ts";
 import { certificateOf } from "../../support/certificate.ts";
@@ -83,6 +83,68 @@ describe("the downloader", () => {
     closers.push(() => downloader.close());
     const url = `http://traps.outrider.test/bomb/${coding}`;
     expect(await faultOf(downloader.download({ url }))).toBe("too-large");
+  });
+
+  it.each([
+    ["gzip", gzipSync],
+    ["br", brotliCompressSync],
+    ["deflate", deflateSync],
+    ["deflate", deflateRawSync],
+  ] as const)(
+    "cuts a body of %s when inflated where its beginning is enough",
+    async (coding, pack) => {
+      const long = Buffer.alloc(3_000_000, "café ");
+      const server = await listen(
+        createServer((_, response) => {
+          response.writeHead(200, { "content-encoding": coding }).end(pack(long));
+        }),
+      );
+      const downloader = createDownloader({ allowPrivate: true });
+      closers.push(() => downloader.close());
+      const { port } = server.address() as AddressInfo;
+      const request = { url: `http://127.0.0.1:${port}/`, maxBytes: 300_000, mayCut: true };
+      const answer = await downloader.download(request);
+      expect([answer.isTruncated, answer.body.length]).toEqual([true, 300_000]);
+      expect(answer.body.equals(long.subarray(0, 300_000))).toBe(true);
+    },
+  );
+
+  it("reads what stands before the garbage behind a gzip member, and no member that is not whole", async () => {
+    const text = "<title>café</title>".repeat(3_000);
+    const named = Buffer.from(gzipSync(text));
+    named[3] = 8; // with a name
+    const pack = (...parts: Buffer[]) => Buffer.concat(parts);
+    const withName = pack(named.subarray(0, 10), Buffer.from("page.html\0"), named.subarray(10));
+    const answered = (body: Buffer, coding = "gzip") =>
+      ask((_, response) => {
+        response.writeHead(200, { "content-encoding": coding }).end(body);
+      });
+    for (const behind of ["\n", "\r\n", "<!-- cached -->"]) {
+      for (const member of [gzipSync(text), withName]) {
+        const answer = await answered(pack(member, Buffer.from(behind)));
+        expect(answer.body.toString()).toBe(text);
+      }
+    }
+    const cut = gzipSync(text).subarray(0, 100);
+    for (const body of [cut, pack(cut, Buffer.from("x")), Buffer.from("<p>no gzip at all</p>")])
+      expect(await faultOf(answered(body))).toBe("encoding");
+    // A name that is none of a coding hides nothing; one that is may.
+    expect((await answered(Buffer.from("plain"), "utf-8")).body.toString()).toBe("plain");
+    expect((await answered(gzipSync("packed"), "none, gzip")).body.toString()).toBe("packed");
+    expect(await faultOf(answered(Buffer.from("x"), "compress"))).toBe("encoding");
+  });
+
+  it.each([
+    ["EMFILE", "connect", true],
+    ["EADDRNOTAVAIL", "connect", true],
+    ["EAI_FAIL", "dns", true],
+    ["EPROTO", "tls", false],
+    ["CERT_HAS_EXPIRED", "tls", false],
+    ["HPE_INVALID_CONSTANT", "protocol", false],
+    ["ANYTHING", "protocol", false],
+  ])("takes %s for %s, worth another try: %s", (code, fault, isTransient) => {
+    const cause = Object.assign(new Error("why"), { code });
+    expect(downloadError(cause)).toMatchObject({ fault, isTransient, message: "why" });
   });
 
   it("cuts a body at maxBytes and says so", async () => {
