@@ -12,6 +12,7 @@
 import { resolveLinks } from "../index.ts";
 import { detectCharset } from "./charset.ts";
 import type { Extract } from "./modules.ts";
+import { encodeQueries } from "./query-encoding.ts";
 import { type Attributes, readTags, type TagSink } from "./tags.ts";
 
 export interface ExtractOptions {
@@ -55,7 +56,7 @@ export async function extractPage(options: ExtractOptions): Promise<Extract> {
     title: found.title.replace(/\s+/g, " ").trim(),
     textLength: found.textLength,
     charset,
-    links: isNoFollow ? [] : uniqueLinks(base, found.hrefs),
+    links: isNoFollow ? [] : uniqueLinks(base, encodeQueries(found.hrefs, charset)),
     ...(canonical === undefined ? {} : { canonical }),
     isNoIndex: found.isNoIndex || tag.isNoIndex,
     isNoFollow,

@@ -1,4 +1,5 @@
 /** What a visit is handed: the parts of a crawl that it may touch, its limits, and how it tells its end. */
+import type { Clock } from "../base/clock.ts";
 import type { Lease, Outcome, RequestLike } from "../index.ts";
 import type { FaultHub } from "./faults.ts";
 import type { Gate } from "./gate.ts";
@@ -36,6 +37,7 @@ export interface VisitLease
 }
 
 export interface VisitContext {
+  readonly clock: Clock;
   readonly modules: ModuleRegistry;
   readonly faults: FaultHub;
   readonly counters: CrawlCounters;

@@ -4,6 +4,7 @@
  * Loaded by the worker pool in each thread; `workerData` says for which crawl.
  */
 import { threadId, workerData } from "node:worker_threads";
+import { createSystemClock } from "../base/clock.ts";
 import type { HandlerContext, WorkerLease } from "../worker.ts";
 import { createDownloader } from "./download.ts";
 import { createFaultHub } from "./faults.ts";
@@ -63,6 +64,7 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     }),
   );
   const shared = {
+    clock: createSystemClock(),
     modules,
     faults,
     counters: own,

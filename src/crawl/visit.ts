@@ -202,7 +202,8 @@ async function sitemap(
 }
 
 function outcomeOf(answer: Download, context: VisitContext): Outcome {
-  const retryAfterMs = retryAfter(answer.headers["retry-after"], answer.headers.date);
+  const { date, "retry-after": after } = answer.headers;
+  const retryAfterMs = retryAfter(after, date, context.clock.now());
   return {
     status: answer.status,
     latencyMs: answer.latencyMs,
@@ -215,10 +216,11 @@ function outcomeOf(answer: Download, context: VisitContext): Outcome {
   };
 }
 
-/** Seconds, or a date told against the server's own clock. */
-function retryAfter(value: unknown, date: unknown): number | undefined {
+/** Seconds, or a date: told against the server's own clock, or ours where it tells none. */
+function retryAfter(value: unknown, date: unknown, nowMs: number): number | undefined {
   if (typeof value !== "string") return undefined;
   if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
-  const gap = dateMs(value) - dateMs(typeof date === "string" ? date : "");
+  const theirs = dateMs(typeof date === "string" ? date : "");
+  const gap = dateMs(value) - (Number.isNaN(theirs) ? nowMs : theirs);
   return Number.isFinite(gap) && gap >= 0 ? gap : undefined;
 }

@@ -118,6 +118,18 @@ describe("extractPage", () => {
 });
 
 describe("detectCharset", () => {
+  it("finds a meta element far down in the page, as browsers do, but not in a comment", () => {
+    const far = (html: string, pad: number) =>
+      Buffer.from(`${"<!-- -->".repeat(pad / 8)}${html}\xe9 x`, "latin1");
+    const meta = "<meta http-equiv=content-type content='text/html; charset=koi8-r'>";
+    for (const pad of [0, 1_024, 40_000]) expect(detectCharset(far(meta, pad), "")).toBe("koi8-r");
+    expect(detectCharset(far(`<!--${meta}-->`, 0), "")).toBe("windows-1252");
+    expect(detectCharset(far(`<!--${meta}--><META charset=koi8-u>`, 0), "")).toBe("koi8-u");
+    expect(detectCharset(far(`<!--${meta}`, 0), "")).toBe("windows-1252");
+    expect(detectCharset(far(`<meta name=x><meta charset=klingon>${meta}`, 0), "")).toBe("koi8-r");
+    expect(detectCharset(Buffer.from("<meta".repeat(13_000)), "")).toBe("utf-8");
+  });
+
   it("does not believe a page of plain bytes that says UTF-16, nor a label that nobody knows", () => {
     expect(detectCharset(Buffer.from("<meta charset=utf-16>"), "")).toBe("utf-8");
     expect(detectCharset(Buffer.from("<meta charset=klingon>"), "text/html; charset=x")).toBe(
