@@ -1,15 +1,13 @@
 /** `outrider crawl`: flags into options of crawl(), and the rules file watched. */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { isIP } from "node:net";
-import { type CrawlOptions, crawl, isPublicAddress } from "../crawl.ts";
-import { canonicalize, openFrontier, type Rule, storedOptions } from "../index.ts";
+import type { CrawlOptions, ScopeChange } from "../crawl.ts";
+import { canonicalize, storedOptions } from "../index.ts";
+import { dryRun } from "./dry-run.ts";
 import { type Flag, type Parsed, UsageError } from "./flags.ts";
-import { EXIT_OK, type Io } from "./io.ts";
+import type { Io } from "./io.ts";
 import { readRules, watchRules } from "./rules-file.ts";
 import { runCrawl } from "./run-crawl.ts";
-import { table } from "./text.ts";
-import { refusedWords } from "./words.ts";
 
 export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "dir", value: "<path>", text: "keep the frontier there; the same command goes on later" },
@@ -32,6 +30,13 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "per-host", value: "<n>", kind: "whole", text: "visits of one host at once (1)" },
   { name: "max-host-urls", value: "<n>", kind: "whole", text: "most URLs of one host (100000)" },
   { name: "max-host-bytes", value: "<n>", kind: "whole", text: "most bytes of one host" },
+  { name: "max-bytes", value: "<n>", kind: "whole", text: "most bytes of a page (10485760)" },
+  {
+    name: "timeout",
+    value: "<ms>",
+    kind: "whole",
+    text: "most time for a page, from connecting to its last byte (60000)",
+  },
   { name: "rules", value: "<file>", text: "rules as JSON; watched, a change takes effect at once" },
   {
     name: "scope",
@@ -65,12 +70,13 @@ export async function crawlCommand(args: Parsed, io: Io, line: readonly string[]
   if (seeds.length === 0 && directory === undefined) throw new UsageError("crawl: no URL");
   const rulesPath = args.text("rules");
   const options = optionsOf(args, seeds);
-  if (args.has("dry-run")) return dryRun(args, io, options);
-  const bad = seeds.find((seed) => canonicalize(seed) === undefined);
+  const isDry = args.has("dry-run");
+  const bad = isDry ? undefined : seeds.find((seed) => canonicalize(seed) === undefined);
   if (bad !== undefined) throw new UsageError(`crawl: ${bad}: no http or https URL`);
   if (directory !== undefined) checkDirectory(directory, seeds);
   const items = args.text("items");
   if (items !== undefined) checkPlace("--items", items, dirname(resolve(items)));
+  if (isDry) return dryRun(args, io, options);
   return runCrawl(io, options, {
     title: seeds.join(" "),
     isJson: args.has("json"),
@@ -81,6 +87,7 @@ export async function crawlCommand(args: Parsed, io: Io, line: readonly string[]
         ? "what is pending ends with this process: --dir <path> keeps it"
         : `to go on where it was:\n  ${["outrider", "crawl", ...line].map(quote).join(" ")}`,
     onStart: (run, say) => {
+      run.on("scope", (change) => say(scopeWords(change)));
       if (rulesPath === undefined) return () => {};
       return watchRules(rulesPath, () => {
         try {
@@ -93,6 +100,17 @@ export async function crawlCommand(args: Parsed, io: Io, line: readonly string[]
       });
     },
   });
+}
+
+/** What became of the scope of a directory that goes on. */
+function scopeWords({ domains, joined, left }: ScopeChange): string {
+  if (domains === "any") return "scope: the whole web from now on";
+  const here = domains.filter((domain) => !joined.includes(domain));
+  if (left.length === 0) {
+    const before = here.length === 0 ? "the rules that stand there" : here.join(" ");
+    return `scope: ${joined.join(" ")} beside ${before}`;
+  }
+  return `scope: ${domains.join(" ")} alone; what is pending elsewhere fails: ${left.join(", ")}`;
 }
 
 /** A word as a URL: what has no scheme is a host, or a host and a path. */
@@ -136,6 +154,8 @@ function optionsOf(args: Parsed, seeds: string[]): CrawlOptions {
     perHost: args.whole("per-host"),
     maxHostUrls: args.whole("max-host-urls"),
     maxHostBytes: args.whole("max-host-bytes"),
+    maxBytes: args.whole("max-bytes"),
+    timeouts: timeoutsOf(args.whole("timeout")),
     rules: rulesPath === undefined ? undefined : readRules(rulesPath).rules,
     scope: scope?.includes("any") ? "any" : scope,
     userAgent: args.text("user-agent"),
@@ -156,58 +176,9 @@ function optionsOf(args: Parsed, seeds: string[]): CrawlOptions {
   };
 }
 
-/** Says what the seeds are taken for; opens no socket and no directory. */
-async function dryRun(args: Parsed, io: Io, options: CrawlOptions): Promise<number> {
-  const { directory, ...rest } = options;
-  // Checks every option as the crawl would, with nothing to visit.
-  await crawl({ ...rest, seeds: [] });
-  const { scope } = rest;
-  const inScope: Rule[] | undefined =
-    scope === undefined || scope === "any"
-      ? undefined
-      : [{ id: "scope", match: { domains: [...scope] } }];
-  const rules = rest.rules ?? inScope;
-  await using frontier = await openFrontier(rules === undefined ? {} : { rules });
-  const seeds = [...(options.seeds as string[])].map((url) => {
-    const { canonical, domain, rule, verdict } = frontier.explain(url);
-    return { url, canonical, domain, rule, verdict: verdict.status, reason: verdict.reason };
-  });
-  const saidOf = ({ url, domain, verdict, reason }: (typeof seeds)[number]): string => {
-    if (reason !== undefined) return `${url}: ${verdict}, ${refusedWords(reason)}`;
-    const isPrivate = isIP(domain ?? "") !== 0 && !isPublicAddress(domain ?? "");
-    if (!isPrivate || options.allowPrivate) return `${url}: ${verdict}`;
-    return `${url}: ${verdict}, but its address is private: --allow-private permits it`;
-  };
-  const plan = {
-    dryRun: true,
-    seeds,
-    scope: options.scope ?? [
-      ...new Set(seeds.map(({ domain }) => domain).filter((domain) => domain !== undefined)),
-    ],
-    delayMs: options.delayMs ?? 1_000,
-    perHost: options.perHost ?? 1,
-    robots: options.robots,
-    allowPrivate: options.allowPrivate,
-    ...(directory === undefined ? {} : { directory }),
-  };
-  if (args.has("json")) io.out(`${JSON.stringify(plan)}\n`);
-  else {
-    io.out(
-      table(
-        [
-          ...seeds.map((seed) => ["seed", saidOf(seed)] as const),
-          ["scope", plan.scope === "any" ? "the whole web" : plan.scope.join(" ")],
-          ["manners", `${plan.perHost} at a time per host, ${plan.delayMs} ms between two`],
-          ["robots.txt", plan.robots ? "kept" : "not asked"],
-          ["private", plan.allowPrivate ? "permitted" : "refused"],
-          ["directory", directory ?? "none: nothing outlives the process"],
-        ],
-        io.outColumns(),
-      ),
-    );
-    io.out("nothing was visited\n");
-  }
-  return EXIT_OK;
+function timeoutsOf(totalMs: number | undefined): CrawlOptions["timeouts"] {
+  if (totalMs === 0) throw new UsageError("--timeout: 0 (expected: a whole number of at least 1)");
+  return totalMs === undefined ? undefined : { totalMs };
 }
 
 function quote(word: string): string {

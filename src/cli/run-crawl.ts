@@ -14,7 +14,7 @@ import {
 } from "../crawl.ts";
 import { createSystemClock } from "../index.ts";
 import { UsageError } from "./flags.ts";
-import { EXIT_INTERRUPTED, EXIT_OK, type Io } from "./io.ts";
+import { EXIT_FAULT, EXIT_INTERRUPTED, EXIT_OK, type Io } from "./io.ts";
 import { faultText } from "./fault-text.ts";
 import { createView } from "./live-view.ts";
 import { reportHtml } from "./report-html.ts";
@@ -75,8 +75,10 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
     ignore();
   }
   const more = (await showing.onEnd?.(summary)) ?? {};
-  tell(io, { summary, more, showing, samples: run.samples() });
-  return stops > 0 ? EXIT_INTERRUPTED : EXIT_OK;
+  const complaint = tell(io, { summary, more, showing, samples: run.samples() });
+  if (complaint !== undefined) io.err(complaint);
+  if (stops > 0) return EXIT_INTERRUPTED;
+  return complaint === undefined ? EXIT_OK : EXIT_FAULT;
 }
 
 /** The date and the time of now, UTC. */
@@ -101,18 +103,27 @@ interface Telling {
   readonly samples: readonly CrawlSample[];
 }
 
-function tell(io: Io, { summary, more, showing, samples }: Telling): void {
+/** Tells how it went; a complaint where the page of the report could not be written: the summary is told all the same. */
+function tell(io: Io, { summary, more, showing, samples }: Telling): string | undefined {
+  let complaint: string | undefined;
   if (showing.report !== undefined) {
     const page = { title: showing.title, summary, samples, when: momentText() };
-    writeFileSync(showing.report, reportHtml(page));
+    try {
+      writeFileSync(showing.report, reportHtml(page));
+    } catch (cause) {
+      complaint = `outrider: --report: ${showing.report}: ${(cause as Error).message}\n`;
+    }
   }
   if (showing.isJson) {
     io.out(`${JSON.stringify({ ...summary, ...more })}\n`);
-    return;
+    return complaint;
   }
   io.out(`${headline(summary)}\n\n${reportText(summary, io.outColumns())}`);
-  if (showing.report !== undefined) io.out(`report      ${showing.report}\n`);
+  if (showing.report !== undefined && complaint === undefined) {
+    io.out(`report      ${showing.report}\n`);
+  }
   if (summary.pending > 0 && showing.goOn !== undefined) io.out(`\n${showing.goOn}\n`);
+  return complaint;
 }
 
 function headline({ reason, pending, pages, notModified, failures }: CrawlSummary): string {

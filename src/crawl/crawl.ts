@@ -19,6 +19,7 @@ import { createModuleRegistry, type ModuleRegistry } from "./modules.ts";
 import { type CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./options.ts";
 import { prepare } from "./prepare.ts";
+import { withinScope } from "./scope.ts";
 import { beginSlowly } from "./slow-start.ts";
 import type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./summary.ts";
 import { openLineFile } from "./files.ts";
@@ -149,7 +150,7 @@ class CrawlRun implements Crawl {
     const frontier = this.#frontier;
     if (frontier === undefined)
       throw misuse("STATE_INVALID", "status", this.#status, "a running crawl");
-    frontier.setRules(rules, version);
+    frontier.setRules(withinScope(rules, this.#settings.scope), version);
     this.#validators?.setRules(rules);
   }
 
@@ -279,7 +280,7 @@ class CrawlRun implements Crawl {
 
   /** Nothing to do, and no rule that will bring something. */
   #isIdle(frontier: Frontier): boolean {
-    const { rules = [] } = this.#settings.given;
+    const rules = this.#settings.given.rules ?? frontier.rules() ?? [];
     const { pending, waiting, leased } = frontier.report();
     return pending + waiting + leased === 0 && !rules.some(({ every }) => every !== undefined);
   }

@@ -10,6 +10,7 @@ import type { CrawlFault, FaultHub } from "./faults.ts";
 import type { ModuleRegistry } from "./modules.ts";
 import type { CrawlSettings } from "./options.ts";
 import type { Robots } from "./robots.ts";
+import type { ScopeChange } from "./scope.ts";
 import {
   type CrawlCounters,
   createCounters,
@@ -32,6 +33,8 @@ export interface CrawlEvents {
   /** The summary so far, at most every `progressMs`, and only when something but the time has changed. */
   summary: CrawlSummary;
   status: { from: CrawlStatus; to: CrawlStatus };
+  /** A directory that goes on has another scope now. */
+  scope: ScopeChange;
   finished: CrawlSummary;
 }
 

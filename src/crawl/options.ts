@@ -6,6 +6,7 @@ import type { Frontier, FrontierOptions, RequestLike, Rule, RulePolicy } from ".
 import type { Lookup } from "./connect.ts";
 import { type DownloaderOptions, USER_AGENT } from "./download.ts";
 import type { Analyzer, Downloader, Pipeline } from "./modules.ts";
+import { withinScope } from "./scope.ts";
 
 export interface CrawlOptions {
   /** Where to begin. Not needed where a directory or a frontier already holds work. */
@@ -38,7 +39,10 @@ export interface CrawlOptions {
   maxHostUrls?: number;
   /** Most bytes of one host. */
   maxHostBytes?: number;
-  /** Domains that belong to the crawl; default the registrable domains of the seeds; "any": the whole web. */
+  /**
+   * Domains that belong to the crawl; default the registrable domains of the seeds, beside what a directory's own rules take; "any": the
+   * whole web. With `rules`, these take nothing outside of it.
+   */
   scope?: readonly string[] | "any";
   /** Permit loopback, private and link-local addresses. */
   allowPrivate?: boolean;
@@ -171,6 +175,7 @@ export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
   if (threads > 0) checkSendable(options);
   const delayMs = amount(options.delayMs ?? 1_000, "delayMs");
   const perHost = whole(options.perHost ?? 1, "perHost", 1);
+  const scope = scopeOf(options.scope);
   const robots = options.robots ?? true;
   const wanted = robots === true ? {} : robots;
   return {
@@ -186,7 +191,7 @@ export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
       options.maxPages === undefined
         ? Number.POSITIVE_INFINITY
         : whole(options.maxPages, "maxPages", 1),
-    scope: scopeOf(options.scope),
+    scope,
     userAgent: agentOf(options),
     robots:
       wanted === false
@@ -204,13 +209,13 @@ export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
     types: options.types === "any" ? undefined : (options.types ?? HTML),
     trapFilter: options.trapFilter ?? true,
     progressMs: amount(options.progressMs ?? 1_000, "progressMs"),
-    frontier: frontierOptions(options, { delayMs, perHost }),
+    frontier: frontierOptions(options, { delayMs, perHost, scope }),
   };
 }
 
 function frontierOptions(
   options: CrawlOptions,
-  { delayMs, perHost }: { delayMs: number; perHost: number },
+  { delayMs, perHost, scope }: Pick<CrawlSettings, "delayMs" | "perHost" | "scope">,
 ): FrontierOptions {
   const { maxHostBytes } = options;
   const politeness = {
@@ -236,7 +241,7 @@ function frontierOptions(
     ...options.frontierOptions,
     ...(options.name === undefined ? {} : { name: options.name }),
     ...(options.directory === undefined ? {} : { directory: options.directory }),
-    ...(options.rules === undefined ? {} : { rules: options.rules }),
+    ...(options.rules === undefined ? {} : { rules: withinScope(options.rules, scope) }),
     defaults,
   };
 }

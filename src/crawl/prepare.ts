@@ -14,7 +14,7 @@ import { type Download, downloadBy, type DownloadRequest, type ModuleRegistry } 
 import type { CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlSettings, downloaderOptions, pick } from "./options.ts";
 import { createRobots } from "./robots.ts";
-import { scopeRule } from "./scope.ts";
+import { scopeOf } from "./scope.ts";
 import type { VisitContext } from "./visit-context.ts";
 
 export interface Preparing {
@@ -43,16 +43,17 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
       ...downloaderOptions(given),
     }),
   );
-  if (given.frontier === undefined && given.rules === undefined) {
-    const rule = scopeRule(frontier, settings.scope, settings.seeds);
-    if (rule !== undefined) frontier.setRules([rule]);
-  }
   frontier.on("error", ({ stage, cause, url }) => {
     if (stage === "done") return; // an analyzer's own errors, already told
     const what = `${stage}: ${String(cause)}`;
     faults.tell({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
   });
   monitor.watch(frontier);
+  if (given.frontier === undefined && given.rules === undefined) {
+    const { rules, change } = scopeOf(frontier, settings.scope, settings.seeds);
+    if (rules !== undefined) frontier.setRules(rules);
+    if (change !== undefined) events.emit("scope", change);
+  }
   const hostKeyOf = hostKeys(parts);
   const robots =
     settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
@@ -63,6 +64,7 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
       : withByteBudget(robots, { frontier, maxHostBytes, hostKeyOf });
   frontier.pushMany(settings.seeds);
   return {
+    clock: settings.clock,
     modules,
     faults,
     counters: monitor.counters,

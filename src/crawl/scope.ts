@@ -1,28 +1,153 @@
 /**
- * Which hosts belong to a crawl: domains that were named, or those of the seeds, each with all below it. A frontier that is
- * given no rules gets one that matches just them, so that the rest is refused (`no-rule`) before anything else is asked.
+ * Which hosts belong to a crawl: domains that were named, or those of the seeds, each with all below it. A frontier that has
+ * no rules gets one that matches just them, so that the rest is refused (`no-rule`) before anything else is asked.
+ *
+ *   said        new frontier            one that goes on under rules of its own
+ *   nothing     the seeds' domains      its rules, and the domains of seeds that none of them takes
+ *   domains     those                   those alone
+ *   "any"       all                     its other rules, and one for all the rest
+ *
+ *   I1  Without being told to, nothing that belonged to a crawl ceases to.
  */
 import type { Frontier, RequestLike, Rule } from "../index.ts";
 
-/** Name of the rule that a crawl makes. */
+/** Name of the rule that a crawl makes; `scope-2` and so on where another took the place of one: what stood under that is matched again. */
 const SCOPE_RULE = "scope";
+const SCOPE_RULES = /^scope(?:-(\d+))?$/;
 
-/** The rule for the scope; undefined: everything belongs to it, or nothing is known to. */
-export function scopeRule(
-  frontier: Frontier,
-  scope: readonly string[] | "any" | undefined,
-  seeds: readonly RequestLike[],
-): Rule | undefined {
-  if (scope === "any") return undefined;
-  const domains = scope ?? domainsOf(frontier, seeds);
-  return domains.length === 0 ? undefined : { id: SCOPE_RULE, match: { domains: [...domains] } };
+/** What a frontier that goes on is told anew about its scope. */
+export interface ScopeChange {
+  /** Domains that belong to it now by the rule of that name; "any": all. */
+  readonly domains: readonly string[] | "any";
+  /** Of them, those that did not belong to it before. */
+  readonly joined: readonly string[];
+  /** Domains that belonged to it before, and names of rules that were in force. */
+  readonly left: readonly string[];
 }
 
-function domainsOf(frontier: Frontier, seeds: readonly RequestLike[]): string[] {
+export interface Scope {
+  /** The whole set to take; undefined: what is in force stays. */
+  readonly rules: Rule[] | undefined;
+  readonly change: ScopeChange | undefined;
+}
+
+/** What the scope asks for, by the rules that are in force. */
+export function scopeOf(
+  frontier: Pick<Frontier, "rules" | "explain">,
+  scope: readonly string[] | "any" | undefined,
+  seeds: readonly RequestLike[],
+): Scope {
+  const stored = frontier.rules();
+  if (stored === undefined) {
+    const domains = scope ?? domainsOf(frontier, seeds);
+    const isAll = domains === "any" || domains.length === 0;
+    return { rules: isAll ? undefined : [ruleFor(SCOPE_RULE, domains)], change: undefined };
+  }
+  const own = stored.find(({ id }) => SCOPE_RULES.test(id));
+  const id = own?.id ?? SCOPE_RULE;
+  const others = stored.filter((rule) => rule !== own);
+  const before = own?.match?.domains ?? [];
+  const isAll = own !== undefined && before.length === 0;
+  if (scope === "any") {
+    if (isAll) return SAME;
+    const change = { domains: scope, joined: [], left: [] };
+    return { rules: [...others, { id }], change };
+  }
+  if (scope !== undefined) return narrowedTo(scope, { id, before, isAll, others });
+  const strangers = seeds.filter((seed) => lookedAt(frontier, seed).verdict.reason === "no-rule");
+  const joined = domainsOf(frontier, strangers);
+  if (joined.length === 0) return SAME;
+  const domains = [...before, ...joined];
+  return { rules: [...others, ruleFor(id, domains)], change: { domains, joined, left: [] } };
+}
+
+const SAME: Scope = Object.freeze({ rules: undefined, change: undefined });
+
+interface Standing {
+  readonly id: string;
+  readonly before: readonly string[];
+  readonly isAll: boolean;
+  readonly others: readonly Rule[];
+}
+
+function narrowedTo(domains: readonly string[], standing: Standing): Scope {
+  const { id, before, isAll, others } = standing;
+  const joined = isAll ? [] : domains.filter((domain) => !before.includes(domain));
+  const left = [
+    ...before.filter((domain) => !domains.includes(domain)),
+    ...(isAll ? ["the whole web"] : []),
+    ...others.map(({ id }) => `rule ${id}`),
+  ];
+  if (joined.length + left.length === 0) return SAME;
+  const name =
+    left.length === 0 ? id : `${SCOPE_RULE}-${Number(SCOPE_RULES.exec(id)?.[1] ?? 1) + 1}`;
+  return { rules: [ruleFor(name, domains)], change: { domains, joined, left } };
+}
+
+/**
+ * Rules that take nothing outside of these domains; such as then take nothing are left out.
+ *
+ * @example
+ * withinScope([{ id: "news", match: { pattern: "/news/" } }], ["example.org"]); // only example.org's
+ */
+export function withinScope(
+  rules: readonly Rule[],
+  scope: readonly string[] | "any" | undefined,
+): Rule[] {
+  // What is no list of rules is told by who takes it.
+  if (scope === undefined || scope === "any" || !Array.isArray(rules)) return rules as Rule[];
+  const within = (host: string): boolean => scope.some((domain) => isUnder(bareOf(host), domain));
+  return rules.flatMap((rule) => {
+    const { hosts = [], domains = [] } = (rule as Rule | null)?.match ?? {};
+    if (!isTexts(hosts) || !isTexts(domains)) return [rule];
+    if (hosts.length + domains.length === 0) {
+      return [{ ...rule, match: { ...rule?.match, domains: [...scope] } }];
+    }
+    const kept = {
+      hosts: hosts.filter(within),
+      domains: [
+        ...domains.filter(within),
+        ...scope.filter((each) =>
+          domains.some((domain) => each !== domain && isUnder(each, domain)),
+        ),
+      ],
+    };
+    if (kept.hosts.length + kept.domains.length === 0) return [];
+    return [{ ...rule, match: { ...rule.match, ...kept } }];
+  });
+}
+
+function isTexts(given: unknown): given is string[] {
+  return Array.isArray(given) && given.every((each) => typeof each === "string");
+}
+
+function isUnder(host: string, domain: string): boolean {
+  const above = domain.toLowerCase();
+  return host === above || host.endsWith(`.${above}`);
+}
+
+/** A host without its port. */
+function bareOf(host: string): string {
+  return host.toLowerCase().replace(/:\d+$/, "");
+}
+
+function ruleFor(id: string, domains: readonly string[]): Rule {
+  return { id, match: { domains: [...domains] } };
+}
+
+function domainsOf(frontier: Pick<Frontier, "explain">, seeds: readonly RequestLike[]): string[] {
   const domains = new Set<string>();
   for (const seed of seeds) {
-    const { domain } = frontier.explain(typeof seed === "string" ? seed : { url: seed?.url });
+    const { domain } = lookedAt(frontier, seed);
     if (domain !== undefined) domains.add(domain);
   }
   return [...domains];
+}
+
+/** Of a seed its URL alone says where it is. */
+function lookedAt(
+  frontier: Pick<Frontier, "explain">,
+  seed: RequestLike,
+): ReturnType<Frontier["explain"]> {
+  return frontier.explain(typeof seed === "string" ? seed : { url: seed?.url });
 }

@@ -140,6 +140,63 @@ describe("a flag of outrider crawl, as the site sees it", () => {
     expect(site.asked.toSorted()).toEqual(["127.0.0.1/", "127.0.0.1/in/1", "127.0.0.1/in/2"]);
   });
 
+  it("--scope and --rules: what both take", async () => {
+    await using site = await openSite([]);
+    const other = `http://localhost:${site.port}/in/other`;
+    await using seed = await openSite(["/in/1", "/out/1", other]);
+    const path = join(folder, "both.json");
+    writeFileSync(path, JSON.stringify([{ id: "all", match: { pattern: "/(in/.*)?$" } }]));
+    const summary = await summaryOf(seed.url, "--rules", path, "--scope", "127.0.0.1");
+    expect(summary).toMatchObject({ pages: 2, rejected: { "no-rule": 2 } });
+    expect(site.asked).toEqual([]);
+  });
+
+  it("--dir with another seed: what was pending stays in scope, and that is said", async () => {
+    await using site = await openSite(["/1"]);
+    await using first = await openSite(["/1", "/2"]);
+    const dir = join(folder, "joined");
+    expect(await summaryOf(first.url, "--dir", dir, "--max-pages", "1")).toMatchObject({
+      pages: 1,
+    });
+    const io = createFakeIo(undefined);
+    const url = `http://localhost:${site.port}/`;
+    const line = ["crawl", url, "--dir", dir, "--allow-private", "--delay", "0", "--json"];
+    expect(await runCommand([...line, "--dry-run"], io)).toBe(0);
+    const plan = JSON.parse(io.text.out);
+    expect(plan).toMatchObject({ scope: ["127.0.0.1", "localhost"], seeds: [{ rule: "scope" }] });
+    expect([first.asked.length, site.asked]).toEqual([1, []]);
+    expect(await runCommand(line, io)).toBe(0);
+    expect(io.text.err).toContain("scope: localhost beside 127.0.0.1\n");
+    expect([first.asked.length, site.asked.length]).toEqual([3, 2]);
+  });
+
+  it("--max-bytes and --timeout: a page is cut, and one that does not end is given up", async () => {
+    await using site = await openSite(["/1"], 2);
+    const summary = await summaryOf(site.url, "--max-bytes", "5");
+    expect(summary).toMatchObject({ pages: 1, truncated: 1, pending: 0, failed: 0 });
+    await using slow = await openSite(["/1"], 9);
+    const cut = await summaryOf(slow.url, "--timeout", "1000");
+    expect(cut).toMatchObject({ pages: 1, failures: { timeout: 1 } });
+    expect(slow.asked.filter((path) => path.endsWith("/1"))).toHaveLength(3);
+    expect(await refusalOf(slow.url, "--timeout", "0")).toContain("--timeout: 0 (expected:");
+  });
+
+  it("--report that can not be written at the end is told, and so is the summary", async () => {
+    await using site = await openSite(paths(3), 1);
+    const away = mkdtempSync(join(folder, "away-"));
+    const path = join(away, "report.html");
+    const io = createFakeIo(undefined);
+    const out = io.err;
+    io.err = (text) => {
+      out(text);
+      rmSync(away, { recursive: true, force: true });
+    };
+    const flags = ["--allow-private", "--delay", "0", "--json", "--report", path];
+    expect(await runCommand(["crawl", site.url, ...flags], io)).toBe(1);
+    expect(io.text.err).toContain(`--report: ${path}: ENOENT`);
+    expect(JSON.parse(io.text.out)).toMatchObject({ pages: 4 });
+  });
+
   it("--report writes its page; --no-progress writes plain lines on a terminal too", async () => {
     await using site = await openSite(paths(3));
     const path = join(folder, "report.html");
@@ -156,8 +213,10 @@ describe("a flag of outrider crawl, as the site sees it", () => {
     await using site = await openSite([]);
     const dir = join(folder, "dry");
     const io = createFakeIo(undefined);
-    expect(await runCommand(["crawl", site.url, "--dir", dir, "--dry-run"], io)).toBe(0);
-    expect([existsSync(dir), site.asked]).toEqual([false, []]);
+    const items = join(folder, "dry.jsonl");
+    const line = ["crawl", site.url, "--dir", dir, "--items", items, "--dry-run"];
+    expect(await runCommand(line, io)).toBe(0);
+    expect([existsSync(dir), existsSync(items), site.asked]).toEqual([false, false, []]);
   });
 });
 
