@@ -27,8 +27,13 @@ export const HOST_PEERS: readonly Peer[] = [
   scrapyHostsPeer,
 ];
 
+/** Ours when its code is compiled, which takes some hundred milliseconds of a process's life. */
+export const WARM_PEERS: readonly Peer[] = [
+  { ...outriderPeer("outrider-warm", {}, false), warmUrls: 200_000 },
+];
+
 export function peerOf(name: string): Peer {
-  const all = [...PEERS, ...HOST_PEERS];
+  const all = [...PEERS, ...HOST_PEERS, ...WARM_PEERS];
   const peer = all.find((each) => each.name === name);
   const names = all.map((each) => each.name).join(", ");
   if (peer === undefined) throw new Error(`peer: ${name} (expected: ${names})`);

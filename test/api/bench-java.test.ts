@@ -1,0 +1,63 @@
+/**
+ * The adapter of peers in Java, driven to its end with a stand-in for WebMagic: small classes of ours with the methods that the
+ * driver calls (test/support/peers). Whoever gives the real jars gets numbers in the same way.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import type * as Run from "../../bench/cases/peers/run.ts";
+import { hasProgram } from "../../bench/peers/compiled.ts";
+import { packageRoot } from "../support/package.ts";
+
+const SOURCES = fileURLToPath(new URL("../support/peers/webmagic", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "outrider-java-"));
+const before = process.env.WEBMAGIC_CLASSPATH;
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  if (before === undefined) delete process.env.WEBMAGIC_CLASSPATH;
+  else process.env.WEBMAGIC_CLASSPATH = before;
+});
+
+/** The benchmarks as they run: what is made of them in build/. */
+async function benchmarks(): Promise<typeof Run> {
+  execFileSync(process.execPath, [`${packageRoot}bench/run.mjs`, "--no-build", "--list"]);
+  return (await import(`${packageRoot}build/bench/cases/peers/run.js`)) as typeof Run;
+}
+
+describe("a peer in Java", () => {
+  it("is told as not measured, with what it takes, where nobody names its jars", async () => {
+    const { peerMissing } = await benchmarks();
+    delete process.env.WEBMAGIC_CLASSPATH;
+    const why = peerMissing("webmagic", { urls: 2_000 }, false);
+    expect(why).toContain("WEBMAGIC_CLASSPATH, a class path with webmagic-core");
+  });
+
+  it("goes through every step where somebody does: numbers, lost and doubled, kill and resume", async (context) => {
+    if (!hasProgram("javac", "-version")) context.skip("no Java compiler here");
+    const paths = readdirSync(SOURCES, { recursive: true, encoding: "utf8" });
+    const files = paths.filter((path) => path.endsWith(".java")).map((path) => join(SOURCES, path));
+    const { status, stderr } = spawnSync("javac", ["-d", folder, ...files], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, ""]);
+    process.env.WEBMAGIC_CLASSPATH = folder;
+    const { openGround, peerMissing, tally } = await benchmarks();
+    expect(peerMissing("webmagic", { urls: 2_000 }, true)).toBeUndefined();
+    const ground = openGround("webmagic", { urls: 2_000 });
+    const memory = await ground.course("memory");
+    expect(tally(ground.wanted, memory.polled)).toEqual({ lost: 0, doubled: 0, foreign: 0 });
+    const { answer } = memory;
+    expect(answer).toMatchObject({ pushed: 2_000, accepted: ground.wanted.size });
+    expect(answer.doneNs).toBeUndefined(); // it has no such word
+    for (const field of ["pushNs", "pollNs", "openNs", "peakBytes", "longestCallNs"] as const) {
+      expect([field, answer[field] > 0]).toEqual([field, true]);
+    }
+    const fill = await ground.course("fill");
+    const resume = await ground.course("resume");
+    const counts = tally(ground.wanted, [...fill.polled, ...resume.polled]);
+    // The stand-in knows nothing of what it handed out.
+    expect(counts).toEqual({ lost: 0, doubled: fill.polled.length, foreign: 0 });
+    ground.close();
+  });
+});
