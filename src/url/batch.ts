@@ -93,9 +93,11 @@ export function batchLoad(batch: UrlBatch, urls: readonly string[], start: numbe
   }
   batch.urls = urls;
   batch.start = start;
-  if (isLong || WIDE.test(text)) return loadUtf8(batch, count);
-  if (VERIFY) assert(row > 0 || count <= 0, "I1 of batch-area: one URL fits");
+  if (isLong) return loadUtf8(batch, count);
+  // Written first: what makes the text one string makes the look at it cheap.
   buffer.latin1Write(text, area.input, size);
+  if (WIDE.test(text)) return loadUtf8(batch, count);
+  if (VERIFY) assert(row > 0 || count <= 0, "I1 of batch-area: one URL fits");
   u32[(area.header >>> 2) + BATCH_INPUT_IS_UTF8_WORD] = 0;
   batch.count = row;
   return row;

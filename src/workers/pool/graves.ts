@@ -69,7 +69,7 @@ export class Graves {
     const { isBlocked, isMore, work: said } = this.#results.takeLast(seat, most);
     if (isBlocked) return undefined;
     let work = said;
-    for (const entry of isMore ? [] : seat.entries.values()) {
+    for (const entry of isMore ? [] : seat.entries.inOrder()) {
       if (work >= most) break;
       try {
         giveBack(seat, entry, reason);

@@ -139,7 +139,7 @@ export class Hub {
 
   /** Takes all its leases from a worker, whose handlers go on in vain. */
   cancelAll(seat: Seat): void {
-    for (const entry of [...seat.entries.values()]) {
+    for (const entry of seat.entries.inOrder()) {
       seat.cancel(entry, this.#clock.monotonic());
       seat.entries.delete(entry.id);
       entry.lease.release();

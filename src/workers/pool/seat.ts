@@ -30,6 +30,7 @@ import { writeEdge } from "../protocol/edge-message.ts";
 import { pack } from "../protocol/pack.ts";
 import { listen, PULSE_GONE, PULSE_LIVES, PULSE_WAITS, pulseLeft } from "../protocol/seating.ts";
 import { createSender, flushSender, type Sender } from "../protocol/sender.ts";
+import { Entries } from "./entries.ts";
 import type { OwnedLease } from "./port.ts";
 
 /** Most leases handed to a worker and not begun. */
@@ -64,7 +65,7 @@ export class Seat {
   readonly index: number;
   readonly words: Int32Array;
   readonly inbound: LaneConsumer;
-  readonly entries = new Map<number, Entry>();
+  readonly entries = new Entries<Entry>();
   /** Whether a thread of the pool sits here: it can be ended from outside. */
   readonly isOwn: boolean;
   /** Results that could not be applied for want of disk, in their order. */
@@ -75,7 +76,6 @@ export class Seat {
   /** The rule of the lease before, and its number. */
   #rule = "";
   #ruleNumber = 0;
-  #lastId = 0;
   /** Leases begun, as `untaken` has counted them; and how many, and when, as the window was judged last. */
   #begun = 0;
   #markedBegun = 0;
@@ -179,8 +179,7 @@ export class Seat {
   add(lease: OwnedLease, how: { isPlain: boolean; needsPrint: boolean }): void {
     const priorityClass = this.#classOf(lease.priority);
     const lane = this.#lanes[priorityClass] as Lane;
-    this.#lastId = (this.#lastId % 0x7fff_fffe) + 1;
-    const id = this.#lastId;
+    const id = this.entries.next();
     const ruleNumber = this.#ruleOf(lease.rule);
     const extras = how.isPlain ? undefined : pack(extrasOf(lease, how.needsPrint));
     const order = lane.sent;
