@@ -31,6 +31,8 @@ it("C12: seeds of a rule without a period are dropped on resume, finished or on 
   await rig.frontier.flush();
   const files = killedFiles(rig.files as never);
   const again = await openRig(files, createVirtualClock(1_000), options);
-  expect(again.frontier.report()).toMatchObject({ pending: 2, done: 1, accepted: 3 });
+  expect(again.frontier.report()).toMatchObject({
+    ...{ pending: 2, done: 1, accepted: 3, pushed: 3, duplicate: 0 },
+  });
   expect(again.frontier.pushMany(["http://a.com/list/1", "http://a.com/list/3"]).duplicate).toBe(2);
 });

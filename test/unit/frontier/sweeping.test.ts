@@ -110,8 +110,8 @@ describe("a slice of the sweep", () => {
     for (let before = core.sweep?.moved ?? 0; virtual.turn(); slices++) {
       const moved = (core.sweep?.moved ?? 0) - before;
       before += moved;
-      expect(moved).toBeLessThan(MOVED_MAX / 3);
-      if (core.sweep?.isDone !== true) expect(moved).toBeGreaterThan(READ_MAX / 10);
+      expect(moved).toBeLessThan(MOVED_MAX / 20);
+      if (core.sweep?.isDone !== true) expect(moved).toBeGreaterThan(0);
     }
     expect(slices).toBeGreaterThan(3);
     check();
