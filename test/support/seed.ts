@@ -54,6 +54,15 @@ export function stressSeconds(): number {
   return Math.max(Number(process.env.STRESS_SECONDS ?? 0), 0);
 }
 
+/**
+ * Tells whether the time that STRESS_SECONDS grants a test, counted from this call on, is not over yet. Without any it is over at once:
+ * then the CI size alone is run.
+ */
+export function stressTime(): () => boolean {
+  const end = performance.now() + stressSeconds() * 1_000;
+  return () => performance.now() < end;
+}
+
 /** How long a test may take that needs `ciMs` at most in CI: granted seconds count eightfold, as machines are busy. */
 export function stressTimeoutMs(ciMs: number): number {
   return ciMs + stressSeconds() * 8_000;
