@@ -47,9 +47,12 @@ export interface Files {
   syncDirectoryLater(path: string, done: (error: unknown) => void): void;
 }
 
+/** A pipe that somebody put in a file's place must not be waited for. */
+const READING = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
+
 /** The platform's files. */
 export const nodeFiles: Files = {
-  open: (path, flags) => fs.openSync(path, flags, 0o600),
+  open: (path, flags) => fs.openSync(path, flags === "r" ? READING : flags, 0o600),
   close: (file) => fs.closeSync(file),
   read: fs.readSync,
   write: fs.writeSync,
@@ -131,8 +134,15 @@ export function readAll(files: Files, file: number, bytes: Uint8Array, position:
   return true;
 }
 
-/** The whole file, or undefined when there is none. */
-export function readFile(files: Files, path: string): Uint8Array | undefined {
+/** No file that is read whole grows to this: a segment ends at 64 MiB, behind the call that fills it. */
+const WHOLE_BYTES_MAX = 2 ** 32;
+
+/** The whole file, or undefined when there is none. One of more than `most` bytes is not what it should be. */
+export function readFile(
+  files: Files,
+  path: string,
+  most: number = WHOLE_BYTES_MAX,
+): Uint8Array | undefined {
   let file: number;
   try {
     file = files.open(path, "r");
@@ -141,9 +151,15 @@ export function readFile(files: Files, path: string): Uint8Array | undefined {
     throw error;
   }
   try {
-    const bytes = new Uint8Array(files.size(file));
-    if (!readAll(files, file, bytes, 0)) throw new Error(`${path}: became shorter while read`);
+    const size = files.size(file);
+    if (size > most) throw notWhole(path, `${size} bytes`, `at most ${most}`);
+    const bytes = new Uint8Array(size);
+    if (!readAll(files, file, bytes, 0)) throw shorter(path);
     return bytes;
+  } catch (error) {
+    // The platform does not say which file it could not read.
+    if (error instanceof Error && "syscall" in error) Object.assign(error, { path });
+    throw error;
   } finally {
     files.close(file);
   }
@@ -200,13 +216,22 @@ export function copyOpen(
     const bytes = new Uint8Array(Math.min(size, 1024 * 1024));
     for (let at = 0; at < size; at += bytes.length) {
       const part = bytes.subarray(0, Math.min(bytes.length, size - at));
-      if (!readAll(files, source, part, at)) throw new Error(`${from}: became shorter while read`);
+      if (!readAll(files, source, part, at)) throw shorter(from);
       writeAll(files, target, part, at);
     }
     files.sync(target);
   } finally {
     files.close(target);
   }
+}
+
+function shorter(path: string): FrontierError {
+  return notWhole(path, "became shorter while read", "a file that nobody else changes");
+}
+
+function notWhole(path: string, what: string, expected: string): FrontierError {
+  const message = `${path}: ${what} (expected: ${expected})`;
+  return new FrontierError("SNAPSHOT_CORRUPT", message, { path, offset: 0 });
 }
 
 /** An empty folder of one's own, among the system's temporary ones. */
@@ -222,19 +247,18 @@ export function removeFolder(path: string): void {
 /** What a caller sees of a disk that does not do its part: a stable code, and what to do. */
 export function diskFault(error: unknown, path: string): FrontierError {
   if (error instanceof FrontierError) return error;
-  const { code = "" } = error as NodeJS.ErrnoException;
+  const { code = "", path: own } = error as NodeJS.ErrnoException;
   const [name, expected] = DISK_CODES[code] ?? ["DISK_FAILED", "a disk that answers"];
-  const details = { path, cause: error };
-  return new FrontierError(
-    name,
-    `${path}: ${code || shown(error)} (expected: ${expected})`,
-    details,
-  );
+  const at = typeof own === "string" ? own : path;
+  const message = `${at}: ${code || shown(error)} (expected: ${expected})`;
+  return new FrontierError(name, message, { path: at, cause: error });
 }
 
 const FULL: DiskCode = ["DISK_FULL", "room on disk; the frontier goes on when there is some"];
 const READONLY: DiskCode = ["DISK_READONLY", "a directory that this process may write to"];
 const GONE: DiskCode = ["DISK_GONE", "the directory that was opened"];
+const NO_FILE: DiskCode = ["DISK_FAILED", "a file, or nothing, by that name"];
+const NO_FOLDER: DiskCode = ["DISK_FAILED", "a folder, or nothing, by that name"];
 const FILES: DiskCode = ["FILES_EXHAUSTED", "free file descriptors; see ulimit -n"];
 const DISK_CODES: Readonly<Record<string, DiskCode>> = {
   ...{
@@ -246,6 +270,7 @@ const DISK_CODES: Readonly<Record<string, DiskCode>> = {
     EPERM: READONLY,
   },
   ...{ ENOENT: GONE, ENOTDIR: GONE, EMFILE: FILES, ENFILE: FILES },
+  ...{ EISDIR: NO_FILE, ELOOP: NO_FILE, EEXIST: NO_FOLDER },
 };
 
 type DiskCode = readonly [FrontierErrorCode, string];

@@ -10,6 +10,9 @@
  *   L1  Only who holds the claim of a lock's nonce replaces that lock; a nonce is never used twice.
  *   L2  An owner that can not be judged (another machine's, another container's) counts as living.
  *   L3  A lock that could not be had changes nothing.
+ *   L4  What stands in the file is believed only where it is as an owner writes it; nothing of it becomes part of a path unchecked.
+ *
+ * Crash: lock.*.tmp and lock.*.claim may be left; the next owner removes those of nobody that lives.
  */
 import { join } from "node:path";
 import { FrontierError } from "../base/errors.ts";
@@ -46,6 +49,8 @@ export interface Lock {
 }
 
 const LOCK_NAME = "lock";
+/** More than any owner writes. */
+const LOCK_BYTES_MAX = 64 * 1024;
 /** A lock that changes hands this often while one looks has busy owners: one of them is alive. */
 const TRIES = 8;
 
@@ -59,14 +64,36 @@ export function takeLock(place: Place, table: ProcessTable): Lock {
   const path = join(place.directory, LOCK_NAME);
   const nonce = Array.from(entropyWords(4), (word) => word.toString(16).padStart(8, "0")).join("");
   const owner: Owner = { ...table.self, nonce };
+  let gone = 0;
   for (let tries = 0; tries < TRIES; tries++) {
-    if (tryCreate(files, path, owner)) return { path, nonce };
+    if (tryCreate(files, path, owner)) return swept(place, table, { path, nonce });
     const other = readOwner(files, path);
-    if (other === "gone") continue;
+    if (other === "gone") {
+      gone++;
+      continue;
+    }
     if (other !== "unreadable" && isAlive(table, other)) throw locked(path, other);
-    if (takeOver({ files, path, table }, other, owner)) return { path, nonce };
+    if (takeOver({ files, path, table }, other, owner)) {
+      return swept(place, table, { path, nonce });
+    }
   }
-  throw locked(path, undefined);
+  throw gone < TRIES ? locked(path, undefined) : pointless(path);
+}
+
+/** Removes what openings that were killed left beside the lock that is held now. */
+function swept({ files, directory }: Place, table: ProcessTable, lock: Lock): Lock {
+  for (const name of files.list(directory)) {
+    if (!/^lock\..+\.(?:tmp|claim)$/.test(name)) continue;
+    const path = join(directory, name);
+    try {
+      const owner = readOwner(files, path);
+      if (typeof owner === "object" && isAlive(table, owner)) continue;
+      files.remove(path);
+    } catch {
+      // It is in nobody's way.
+    }
+  }
+  return lock;
 }
 
 /** Gives the lock back, if it still is this one. */
@@ -88,7 +115,10 @@ export function lockOwner(place: Place, table: ProcessTable): ProcessFacts | und
   return typeof owner === "object" && isAlive(table, owner) ? owner : undefined;
 }
 
-/** Makes the file with all of its bytes at once: written beside, then linked under its name if that is free. */
+/**
+ * Makes the file with all of its bytes at once: written beside, then linked under its name if that is free. False: it is not, or a new
+ * owner swept away what was not whole yet.
+ */
 function tryCreate(files: Files, path: string, owner: Owner): boolean {
   const beside = `${path}.${owner.nonce}.tmp`;
   const file = files.open(beside, "w");
@@ -102,10 +132,11 @@ function tryCreate(files: Files, path: string, owner: Owner): boolean {
     files.link(beside, path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" || (code === "ENOENT" && !files.exists(beside))) return false;
     throw error;
   } finally {
-    files.remove(beside);
+    if (files.exists(beside)) files.remove(beside);
   }
 }
 
@@ -134,14 +165,25 @@ function takeOver(
 }
 
 function readOwner(files: Files, path: string): Owner | "gone" | "unreadable" {
-  const bytes = readFile(files, path);
-  if (bytes === undefined) return "gone";
   try {
-    const owner = JSON.parse(Buffer.from(bytes).toString("utf8")) as Owner;
-    return typeof owner.pid === "number" && typeof owner.nonce === "string" ? owner : "unreadable";
-  } catch {
+    const bytes = readFile(files, path, LOCK_BYTES_MAX);
+    if (bytes === undefined) return "gone";
+    const owner: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
+    return isOwner(owner) ? owner : "unreadable";
+  } catch (error) {
+    // What the system says is no content.
+    if (typeof (error as NodeJS.ErrnoException).syscall === "string") throw error;
     return "unreadable";
   }
+}
+
+/** L4 */
+function isOwner(value: unknown): value is Owner {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, nonce, started, boot, space, host } = value as Record<string, unknown>;
+  if (!Number.isSafeInteger(pid) || (pid as number) <= 0) return false;
+  if (typeof nonce !== "string" || !/^[0-9a-f]{32}$/.test(nonce)) return false;
+  return [started, boot, space, host].every((text) => typeof text === "string");
 }
 
 function isAlive(table: ProcessTable, owner: Owner): boolean {
@@ -168,4 +210,9 @@ function locked(path: string, owner: Owner | undefined): FrontierError {
     path,
     ...(owner === undefined ? {} : { pid: owner.pid, host: owner.host }),
   });
+}
+
+function pointless(path: string): FrontierError {
+  const message = `${path}: a link to nothing (expected: a file, or nothing, by that name)`;
+  return new FrontierError("DISK_FAILED", message, { path });
 }

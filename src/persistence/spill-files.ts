@@ -124,7 +124,11 @@ function read(state: State, place: number, bytes: Uint8Array): void {
   const length = state.lengths[place] as number;
   assert(bytes.length === length - SPILL_HEAD_BYTES, "SpillTier: as many bytes as were written");
   const block = roomFor(state, length);
-  readBlock(state, segment, state.offsets[place] as number, block);
+  try {
+    readBlock(state, segment, state.offsets[place] as number, block);
+  } catch (error) {
+    throw diskError(error, segment.path);
+  }
   const words = headOf(block);
   if (words[SPILL_NUMBER_WORD] !== place) throw corrupt(segment, "a block of another place");
   bytes.set(block.subarray(SPILL_HEAD_BYTES));

@@ -77,4 +77,63 @@ describe("the lock of a directory", () => {
     (at.files as ReturnType<typeof createMemoryFiles>).setBytes("/dir/lock", new Uint8Array(3));
     takeLock(at, machine(new Map([[2, "200"]]), 2));
   });
+
+  it("takes away what killed openings left, and nothing of those that live", () => {
+    const at = place();
+    const files = at.files as ReturnType<typeof createMemoryFiles>;
+    const living = new Map([
+      [1, "100"],
+      [2, "200"],
+    ]);
+    const leave = (name: string, pid: number | undefined): void => {
+      const { self } = machine(living, pid ?? 0);
+      files.close(files.open(`/dir/${name}`, "w"));
+      const words = pid === undefined ? "{" : JSON.stringify({ ...self, nonce: "0".repeat(32) });
+      files.setBytes(`/dir/${name}`, Buffer.from(words));
+    };
+    leave("lock.aa.tmp", 3);
+    leave("lock.bb.claim", 3);
+    leave("lock.bb.claim.cc.tmp", 3);
+    leave("lock.dd.tmp", undefined);
+    leave("lock.ee.tmp", 2);
+    leave("lock.ff.claim", 2);
+    leave("locked.tmp", 3);
+    takeLock(at, machine(living, 1));
+    expect(files.names().sort()).toEqual(
+      ["lock", "lock.ee.tmp", "lock.ff.claim", "locked.tmp"].map((name) => `/dir/${name}`),
+    );
+  });
+
+  it("is not taken, nor anything said of another reason, by one whose file was swept away under it", () => {
+    const at = place();
+    const running = new Map([
+      [1, "100"],
+      [2, "200"],
+    ]);
+    const files = at.files as ReturnType<typeof createMemoryFiles>;
+    takeLock(at, machine(running, 1));
+    const link: typeof files.link = (from, to) => {
+      files.remove(from);
+      return files.link(from, to);
+    };
+    expect(() => takeLock({ ...at, files: { ...files, link } }, machine(running, 2))).toThrow(
+      expect.objectContaining(LOCKED),
+    );
+  });
+
+  it.each([
+    ["no number for a process", { pid: "1" }],
+    ["half a process", { pid: 1.5 }],
+    ["a nonce that leads elsewhere", { nonce: "../../outside" }],
+    ["a list for a host", { host: [] }],
+  ])("that has %s is nobody's", (_, more) => {
+    const at = place();
+    const files = at.files as ReturnType<typeof createMemoryFiles>;
+    const running = new Map([[1, "100"]]);
+    takeLock(at, machine(running, 1));
+    const owner = JSON.parse(Buffer.from(files.bytesOf("/dir/lock")).toString("utf8"));
+    files.setBytes("/dir/lock", Buffer.from(JSON.stringify({ ...owner, ...more })));
+    takeLock(at, machine(running, 1));
+    expect(files.names()).toEqual(["/dir/lock"]);
+  });
 });
