@@ -6,6 +6,7 @@
  *                            └─▶ live records in the order of their places ─▶ lines
  */
 import { join } from "node:path";
+import { createVirtualClock } from "../base/clock.ts";
 import { coldReading, openColdWalk } from "../persistence/cold-read.ts";
 import { DIGEST_BYTES } from "../persistence/digest-file.ts";
 import { coldWalkNext } from "../persistence/cold-walk.ts";
@@ -85,7 +86,9 @@ export async function* exportFrontier(
     // All of it in memory: what is spilled has no order that could be looked at.
     const settings = normalizeOptions({ ...given, memoryBytes: Number.MAX_SAFE_INTEGER });
     const noted = storedNote(disk) ?? noteOfOptions({ ...stored, ...options });
-    const frontier = await MemoryFrontier.open({ ...settings, noted, files: place.files });
+    // Time stands still in the copy: it does nothing by itself, such as push seeds, while its lines are read.
+    const clock = createVirtualClock(settings.clock.now());
+    const frontier = await MemoryFrontier.open({ ...settings, clock, noted, files: place.files });
     const core = coreOf(frontier);
     const digests = frontier.visited?.digests ?? new Uint8Array(0);
     let lines = 0;

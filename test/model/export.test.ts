@@ -191,3 +191,38 @@ test("the golden export of version 1 is read, and is what is written", async () 
   expect(written.slice(1)).toEqual(lines.slice(1));
   expect(ofTime(written[0] as string)).toBe(ofTime(lines[0] as string));
 });
+
+test.each([1_500, 7_000])(
+  "seeds that are still on their way in go along: in the copy each comes once, where there is room for %i",
+  async (capacity) => {
+    const seeds = ["http://a.test/[1-9000]", "http://b.test/[1-3000]"];
+    const rules = seeds.map((seed, at) => ({ id: `rule-${at}`, seeds: [seed] }));
+    const options = { rules, capacity };
+    const first = join(folder, `seeds-${capacity}`);
+    const second = join(folder, `seeds-again-${capacity}`);
+    const visited: string[] = [];
+    {
+      await using frontier = await openFrontier({ ...options, directory: first });
+      for (const lease of frontier.pollMany(70)) {
+        visited.push(lease.url);
+        lease.done();
+      }
+      expect(frontier.report().accepted).toBeLessThan(capacity + 71);
+    }
+    const lines: string[] = [];
+    for await (const line of exportFrontier(first)) lines.push(line);
+    const { accepted } = await importFrontier(second, lines);
+    expect(accepted).toBeLessThan(12_000);
+    await using copy = await openFrontier({ ...options, directory: second });
+    verifyFrontier(copy);
+    for await (const lease of copy) {
+      visited.push(lease.url);
+      lease.done();
+    }
+    verifyFrontier(copy);
+    expect(copy.report()).toMatchObject({ accepted: 12_000, done: 12_000, duplicate: 0 });
+    expect(visited.length).toBe(12_000);
+    expect(new Set(visited).size).toBe(12_000);
+  },
+  600_000,
+);
