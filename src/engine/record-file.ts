@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { FrontierError, shown } from "../base/errors.ts";
+import { nodeFiles } from "../persistence/files.ts";
 import type { OpenRecordTier } from "../persistence/tier.ts";
 import type { Settings } from "./options.ts";
 import { RecordKeeper } from "./record-keeper.ts";
@@ -11,7 +12,10 @@ import { RecordKeeper } from "./record-keeper.ts";
 /** Opens the keeper of a directory. Throws UNSUPPORTED where lmdb is not installed. */
 export async function openKeeper({ clock }: Settings, directory: string): Promise<RecordKeeper> {
   const open = await loadStore();
-  return new RecordKeeper(open(join(directory, "records.mdb")), () => clock.now());
+  const path = join(directory, "records.mdb");
+  // Made here, lest the store make them for everybody to read.
+  for (const each of [path, `${path}-lock`]) nodeFiles.close(nodeFiles.open(each, "a"));
+  return new RecordKeeper(open(path), () => clock.now());
 }
 
 async function loadStore(): Promise<OpenRecordTier> {

@@ -239,9 +239,15 @@ class Run {
     const { onProgress, pause, place } = this.#options;
     const replay = this.#replay as Replay;
     let offset = JOURNAL_HEADER_BYTES;
+    const tell = (): void => {
+      onProgress({ phase: "journal", records: replay.entries, bytes: offset, size: bytes.length });
+    };
     for (;;) {
       const end = frameEnd(bytes, words, serial, offset);
-      if (end === 0) return offset;
+      if (end === 0) {
+        tell();
+        return offset;
+      }
       contentOf(segmentPath(place, serial), offset, () => {
         replayFrame(replay, words, (offset >> 2) + JOURNAL_FRAME_WORDS, end >> 2);
       });
@@ -250,7 +256,7 @@ class Run {
       if (!this.#isBehindSnapshot(serial, offset)) replay.astray = 0;
       offset = end;
       if (++this.#frames % FRAMES_PER_PAUSE !== 0) continue;
-      onProgress({ phase: "journal", records: replay.entries, bytes: offset, size: bytes.length });
+      tell();
       await pause();
     }
   }

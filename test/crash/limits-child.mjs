@@ -3,8 +3,10 @@
  *
  *   node limits-child.mjs size <directory>       under `ulimit -f`: pushes until refused, waits for a line, goes on
  *   node limits-child.mjs files <directory>      takes all file descriptors there are, opens, gives them back, opens
+ *   node limits-child.mjs rights <directory>     opens, as nobody in particular, what it may not write to, and what it may not read
  */
-import { closeSync, openSync } from "node:fs";
+import { chmodSync, closeSync, openSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { openFrontier } from "../../dist/index.js";
 
 const [step, directory] = process.argv.slice(2);
@@ -49,4 +51,29 @@ async function files() {
   say({ refused, status: verdict.status });
 }
 
-await (step === "size" ? size() : files());
+async function rights() {
+  const own = await openFrontier({ directory, keepOpen: true });
+  own.push("http://h.test/");
+  await own.close();
+  const lock = join(directory, "default/lock");
+  writeFileSync(lock, "somebody's", { mode: 0o000 });
+  for (const path of [join(directory, "default"), directory]) chmodSync(path, 0o555);
+  const hasRights = process.getuid() === 0;
+  if (hasRights) {
+    process.setgroups([]);
+    process.setegid(65534);
+    process.seteuid(65534);
+  }
+  const readonly = await codeOf(openFrontier({ directory, keepOpen: true }));
+  if (hasRights) process.seteuid(0);
+  for (const path of [directory, join(directory, "default")]) chmodSync(path, 0o777);
+  if (hasRights) process.seteuid(65534);
+  const unreadable = await codeOf(openFrontier({ directory, keepOpen: true }));
+  if (hasRights) process.seteuid(0);
+  chmodSync(lock, 0o600);
+  const again = await openFrontier({ directory, keepOpen: true });
+  say({ readonly, unreadable, pending: again.report().pending });
+  await again.close();
+}
+
+await { size, files, rights }[step]();
