@@ -254,7 +254,7 @@ function clear(columns: Columns): void {
 }
 
 function packed(words: readonly number[]): Uint8Array {
-  return new Uint8Array(Uint32Array.from(words).buffer);
+  return new Uint8Array(new Uint32Array(words).buffer);
 }
 
 /** The bytes of the first so many elements. */

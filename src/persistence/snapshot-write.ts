@@ -22,7 +22,13 @@ import type { Core } from "../frontier/core.ts";
 import { JOURNAL_FRAME_BYTES } from "../layout/journal.ts";
 import { TABLE_RESERVED_MIN } from "../layout/table.ts";
 import { bloomLayers, bloomPiece } from "../structures/bloom-copy.ts";
-import { type EpochTable, epochEach, epochName, epochNext } from "../structures/epoch-table.ts";
+import {
+  type EpochTable,
+  epochCopy,
+  epochName,
+  epochNext,
+  epochStart,
+} from "../structures/epoch-table.ts";
 import type { FingerprintTable } from "../structures/fingerprint-table.ts";
 import { GROUP_READY_AT_WORD } from "../structures/group-table.ts";
 import { float } from "../structures/store.ts";
@@ -58,10 +64,13 @@ import { addBytes, addSection, createSectionBuffer } from "./section-buffer.ts";
 import { recordFlags, RECORD_FLAG_VOLATILE } from "../structures/record.ts";
 
 /** A slice ends after this long, or after so many chunks where the clock stands still. */
-const SLICE_MS = 2;
+const SLICE_MS = 1;
 const SLICE_CHUNKS = 8;
-/** Entries of a table looked at between two looks at the clock, and in one slice: most may be passed over. */
-const LOOK_ROWS = 256;
+/**
+ * Entries of a table looked at between two looks at the clock, and in one slice: most may be passed over. Few, since code that is not
+ * compiled yet takes ten times as long.
+ */
+const LOOK_ROWS = 64;
 const SLICE_ROWS = 16_384;
 /** Bytes written at once. */
 const WRITE_BYTES = 256 * 1024;
@@ -151,14 +160,13 @@ class Out {
 
   /** False: given up. */
   async run(): Promise<boolean> {
-    const { core, head, names } = this.#source;
+    const { core, head } = this.#source;
     this.offset += addBytes(this.#buffer, preamble(head.serial));
     this.#section(head);
     if (!(await this.#hosts(core.hosts.index))) return false;
     if (!(await this.#groups(core.groups.index))) return false;
     if (!(await this.#epochs(core.epochs))) return false;
     if (!(await this.#bloom(core.seen.bloom))) return false;
-    if (names.table !== undefined && !(await this.#identities(names.table))) return false;
     if (!(await this.#records())) return false;
     this.#tail(true);
     const { records, seen, hosts } = this;
@@ -197,22 +205,26 @@ class Out {
     });
   }
 
-  /** Each epoch in one go: eight bytes a member. What joins meanwhile is in the journal, and joining twice does no harm. */
+  /**
+   * Eight bytes a member. What joins meanwhile is in the journal, and joining twice does no harm; one that is forgotten meanwhile is
+   * left where it stood, since the journal says that of all its members.
+   */
   async #epochs(table: EpochTable): Promise<boolean> {
-    for (let epoch = epochNext(table, 0); epoch !== 0; epoch = epochNext(table, epoch)) {
-      const name = epochName(table.store, epoch);
-      let hashes: number[] = [];
-      const flush = (): void => {
-        if (hashes.length === 0) return;
-        const bytes = new Uint8Array(Uint32Array.from(hashes).buffer);
-        this.#section({ t: "epoch", n: hashes.length / 2, name, hashes: bytes });
-        hashes = [];
-      };
-      epochEach(table, epoch, (lo, hi) => {
-        if (hashes.push(lo, hi) >= EPOCH_WORDS) flush();
-      });
-      flush();
-      if (this.#isSliceOver() && !(await this.#pause())) return false;
+    const { store } = table;
+    const hashes = new Uint32Array(EPOCH_WORDS);
+    table.hand = table.first;
+    for (let epoch = table.hand; epoch !== 0; epoch = table.hand) {
+      const name = epochName(store, epoch);
+      const place = epochStart(store, epoch);
+      while (table.hand === epoch) {
+        const words = epochCopy(store, place, hashes);
+        if (words === 0) table.hand = epochNext(table, epoch);
+        else {
+          const bytes = new Uint8Array(hashes.buffer, 0, words * 4);
+          this.#section({ t: "epoch", n: words / 2, name, hashes: bytes });
+        }
+        if (this.#isSliceOver() && !(await this.#pause())) return false;
+      }
     }
     return true;
   }
@@ -249,11 +261,17 @@ class Out {
     });
   }
 
-  /** Identities in memory, then what is spilled (S2b). */
+  async #tables(): Promise<boolean> {
+    const { core, names } = this.#source;
+    if (names.table !== undefined && !(await this.#identities(names.table))) return false;
+    return this.#identities(core.seen.table);
+  }
+
+  /** What is in memory, by names and by identities, then what is spilled (S2b). */
   async #records(): Promise<boolean> {
     const { core } = this.#source;
     const spill = core.spilling?.spill;
-    if (spill === undefined) return this.#identities(core.seen.table);
+    if (spill === undefined) return this.#tables();
     const back = createColumns(core);
     let fault: { readonly error: unknown } | undefined;
     spill.onReturn = (record) => {
@@ -264,7 +282,7 @@ class Out {
       }
     };
     try {
-      if (!(await this.#identities(core.seen.table))) return false;
+      if (!(await this.#tables())) return false;
       for (const place of spillPlaces(spill)) {
         const block = spillBlock(spill, place);
         if (block === 0) continue; // it came back meanwhile
@@ -305,6 +323,7 @@ class Out {
     const walk = openWalk(table);
     try {
       while (walkNext(walk)) {
+        if (this.#isSliceOver() && !(await this.#pause())) return false;
         const look = Math.min(LOOK_ROWS, this.#rows);
         for (let index = 0; index < walk.count; ) {
           // Entries may have changed since the walk read them: what counts is what the table holds now.

@@ -55,6 +55,8 @@ export interface EpochTable {
   count: number;
   /** Identities of all epochs. */
   members: number;
+  /** The epoch at which a walk in slices stands, moved on where that one goes; 0: none. */
+  hand: number;
   /** The salt asked for last and its name: one epoch serves whole batches. */
   name: string;
   readonly salt: Uint32Array;
@@ -66,7 +68,7 @@ const SALT_OUT_OFFSET = 32;
 
 export function createEpochTable(store: Store): EpochTable {
   const salt = new Uint32Array(2);
-  return { store, index: undefined, first: 0, count: 0, members: 0, name: "", salt };
+  return { store, index: undefined, first: 0, count: 0, members: 0, hand: 0, name: "", salt };
 }
 
 /** The salt of a name, low word first; one array is reused. */
@@ -171,11 +173,41 @@ export function epochEach(
   }
 }
 
+/** A place among the members of an epoch, for `epochCopy`: it holds as long as the epoch is there. */
+export interface EpochPlace {
+  chunk: number;
+  index: number;
+}
+
+export function epochStart(store: Store, epoch: number): EpochPlace {
+  return { chunk: word(store, epoch, EPOCH_CHUNK_WORD), index: 0 };
+}
+
+/** The next members, two words each, as many as there is room for; how many words. What joins meanwhile may be among them or not. */
+export function epochCopy(store: Store, place: EpochPlace, into: Uint32Array): number {
+  const { u32 } = store.region.views;
+  let words = 0;
+  while (place.chunk !== 0 && words < into.length) {
+    const { chunk, index } = place;
+    const used = word(store, chunk, CHUNK_USED_WORD);
+    const count = Math.min(used - index, (into.length - words) >> 1);
+    const at = chunk * 2 + CHUNK_HASHES_WORD + index * 2;
+    into.set(u32.subarray(at, at + count * 2), words);
+    words += count * 2;
+    place.index = index + count;
+    if (place.index < used) break;
+    place.chunk = word(store, chunk, CHUNK_NEXT_WORD);
+    place.index = 0;
+  }
+  return words;
+}
+
 /** Takes an epoch out with all that it notes and gives its memory back. */
 export function epochDrop(table: EpochTable, epoch: number): void {
   const { store } = table;
   const next = word(store, epoch, EPOCH_NEXT_WORD);
   const previous = word(store, epoch, EPOCH_PREVIOUS_WORD);
+  if (table.hand === epoch) table.hand = next;
   if (previous === 0) table.first = next;
   else setWord(store, previous, EPOCH_NEXT_WORD, next);
   if (next !== 0) setWord(store, next, EPOCH_PREVIOUS_WORD, previous);
@@ -196,6 +228,7 @@ export function epochClear(table: EpochTable): void {
   }
   if (table.index !== undefined) tableClear(table.index);
   table.first = 0;
+  table.hand = 0;
   table.count = 0;
   table.members = 0;
 }
