@@ -29,7 +29,7 @@ import { removeSliced } from "../persistence/remove-sliced.ts";
 import { Journal } from "../persistence/journal.ts";
 import { JournalLog } from "../persistence/journal-log.ts";
 import { giveLock, type Lock } from "../persistence/lock.ts";
-import { createNames, type Names } from "../persistence/names.ts";
+import { createNames, type Names, spillNames } from "../persistence/names.ts";
 import { packr, packValue } from "../persistence/pack.ts";
 import {
   type Identity,
@@ -299,6 +299,7 @@ export class Durable {
       durably: core.seen.tiered === undefined ? undefined : (say) => this.#durably(log, say),
     });
     core.log = log;
+    if (core.spilling !== undefined) core.spilling.spill.names = spillNames(names, false);
     return log;
   }
 

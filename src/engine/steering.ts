@@ -78,8 +78,8 @@ export function forget(life: Life, filter: { epoch?: string }, refresh: () => vo
     const expected = "none: mode 'bloom' can forget all or nothing";
     throw misuse("OPTION_INVALID", "filter.epoch", epoch, expected);
   }
-  return steer(life, (open) => {
-    const count = epoch === undefined ? forgetAll(open) : forgetEpoch(open, epoch);
+  return steer(life, (open, nowMs) => {
+    const count = epoch === undefined ? forgetAll(open) : forgetEpoch(open, epoch, nowMs);
     if (epoch === undefined || epoch === FOREVER) life.gate.visited = undefined;
     refresh();
     return count;

@@ -11,15 +11,23 @@
 import {
   epochAdd,
   epochClear,
+  epochCopy,
   epochDrop,
   epochEach,
   epochFind,
   epochNext,
   epochOpen,
   epochSalt,
+  epochStart,
 } from "../structures/epoch-table.ts";
-import { RECORD_FAILED, RECORD_RESTING, recordState } from "../structures/record.ts";
-import { isSpilledValue } from "../structures/spill-identity.ts";
+import {
+  RECORD_FAILED,
+  RECORD_RESTING,
+  recordHi,
+  recordLo,
+  recordState,
+} from "../structures/record.ts";
+import { isSpilledValue, spilledPlace } from "../structures/spill-identity.ts";
 import { seenFind, seenForget, seenRemove, seenSet } from "../structures/seen-set.ts";
 import { setWordAt, wordAt } from "../structures/store.ts";
 import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../url/rows.ts";
@@ -28,9 +36,12 @@ import type { Core } from "./core.ts";
 import { misuse } from "../base/errors.ts";
 import { epochNameOf, FOREVER } from "./epoch-policy.ts";
 import type { FrontierPolicy } from "./policy.ts";
-import { recordBehind, settleSpilled } from "./spilling.ts";
+import { relieve, settleSpilled, takeSpilledAt } from "./spilling.ts";
 import { finishedView, forgetFailed, forgetResting, isFinishedValue } from "./transition.ts";
 import { noteRecords } from "./walk.ts";
+
+/** Members of an epoch that are forgotten between two looks at memory. */
+const MEMBERS_AT_ONCE = 8192;
 
 /** The epoch of each row: a name; FOREVER; null where the user's function gave none. undefined: all are forever. */
 export type RowEpochs = ReadonlyArray<string | null> | undefined;
@@ -82,44 +93,70 @@ export function joinEpoch(core: Core, name: string | null, lo: number, hi: numbe
   return true;
 }
 
-/** Makes the identities of one epoch new again: finished and failed ones go, others finish without identity; how many went. */
-export function forgetEpoch(core: Core, name: string): number {
+/**
+ * Makes the identities of one epoch new again: finished and failed ones go, others finish without identity; how many went. Where a log
+ * has to name those, spilled ones come back for it a block at a time, and go again.
+ */
+export function forgetEpoch(core: Core, name: string, nowMs: number): number {
   if (name === FOREVER) return forgetForever(core);
-  const { counters, epochs, seen, sole } = core;
+  const { epochs, log, seen, store } = core;
   const epoch = epochFind(epochs, name);
   if (epoch === 0) return 0;
-  if (core.log === undefined) settleSpilled(core);
+  if (log === undefined) settleSpilled(core);
+  const hashes = new Uint32Array(2 * MEMBERS_AT_ONCE);
+  const place = epochStart(store, epoch);
   let count = 0;
-  epochEach(epochs, epoch, (lo, hi) => {
-    let value = seenFind(seen, lo, hi);
-    if (value === 0) return;
-    if (core.log !== undefined && !isFinishedValue(value))
-      value = recordBehind(core, value, lo, hi);
-    if (isRestingValue(core, value)) {
-      core.log?.identityForgotten(lo, hi);
-      count++;
-      counters.done--;
-      counters.forgotten++;
-      if (sole !== undefined) sole.done--;
-      forgetResting(core, value);
-    } else if (isFinishedValue(value)) {
-      core.log?.identityForgotten(lo, hi);
-      if (!finishedView(value).isRemoved) {
-        count++;
-        counters.done--;
-        counters.forgotten++;
-        if (sole !== undefined) sole.done--;
-      }
-    } else if (!isSpilledValue(value) && recordState(core.store, value) === RECORD_FAILED) {
-      core.log?.identityForgotten(lo, hi);
-      count++;
-      forgetFailed(core, value);
-    } else core.log?.disowned(value);
-    seenRemove(seen, lo, hi);
-    counters.seen--;
-  });
+  for (let words = 1; words > 0; ) {
+    words = epochCopy(store, place, hashes);
+    const spilled = new Map<number, Set<string>>();
+    for (let at = 0; at < words; at += 2) {
+      const lo = hashes[at] as number;
+      const hi = hashes[at + 1] as number;
+      const value = seenFind(seen, lo, hi);
+      if (value === 0) continue;
+      if (log !== undefined && isSpilledValue(value)) noteSpilled(spilled, value, `${lo} ${hi}`);
+      else count += forgetMember(core, value, lo, hi);
+    }
+    for (const [at, members] of spilled) {
+      takeSpilledAt(
+        core,
+        at,
+        (record) => members.has(`${recordLo(store, record)} ${recordHi(store, record)}`),
+        (record) => forgetMember(core, record, recordLo(store, record), recordHi(store, record)),
+      );
+      relieve(core, nowMs);
+    }
+  }
   epochDrop(epochs, epoch);
   return count;
+}
+
+function noteSpilled(spilled: Map<number, Set<string>>, value: number, member: string): void {
+  const place = spilledPlace(value);
+  const members = spilled.get(place);
+  if (members === undefined) spilled.set(place, new Set([member]));
+  else members.add(member);
+}
+
+/** One identity of an epoch is new again; 1: what it was went with it. */
+function forgetMember(core: Core, value: number, lo: number, hi: number): number {
+  const { counters, log, seen, sole } = core;
+  let went = 0;
+  if (isRestingValue(core, value) || isFinishedValue(value)) {
+    log?.identityForgotten(lo, hi);
+    went = isFinishedValue(value) && finishedView(value).isRemoved ? 0 : 1;
+    counters.done -= went;
+    counters.forgotten += went;
+    if (sole !== undefined) sole.done -= went;
+    if (!isFinishedValue(value)) forgetResting(core, value);
+  } else if (!isSpilledValue(value) && recordState(core.store, value) === RECORD_FAILED) {
+    log?.identityForgotten(lo, hi);
+    went = 1;
+    forgetFailed(core, value);
+  } else log?.disowned(value);
+  seenRemove(seen, lo, hi);
+  counters.seen--;
+  return went;
 }
 
 /** Whether a word of the seen-set is the handle of a record that is done and comes again. */

@@ -26,7 +26,7 @@ export interface SpillingOptions {
   readonly budgetBytes: number;
   /** Fewer records are not worth a block. Tests take fewer. */
   readonly blockLeast?: number | undefined;
-  /** A log is or will be kept, which finds records without identity by their handles: they stay. */
+  /** A log is or will be kept: records without identity go only where somebody keeps their names. */
   readonly isLogged?: boolean | undefined;
 }
 

@@ -9,7 +9,7 @@
  * fewer records than make a block stay whole: a read for so few would cost more than their memory.
  *
  *   I1  Which records are in memory decides nothing: order, counts and answers are those of a frontier without a tier.
- *   I2  Records without identity stay in memory while a log is kept: it finds them by their handles.
+ *   I2  Where a log is or will be kept, records without identity go only if somebody keeps their names (SpillNames).
  *   I3  One push makes room for no more than SPILL_PER_CALL records: no call waits for the whole budget.
  *   I4  What the disk refuses stays in memory; it is tried again after RETRY_MS, and pushes are refused once memory is
  *       an eighth over its budget.
@@ -31,11 +31,12 @@ import {
   spillMayHold,
   spillPlaces,
   spillPull,
+  spillPullNamed,
   spillReady,
-  spillSettle,
   spillUsedBytes,
   spillVisit,
 } from "../structures/spill.ts";
+import { spillSettle } from "../structures/spill-forget.ts";
 import { isSpilledValue, spilledPlace } from "../structures/spill-identity.ts";
 import { word } from "../structures/store.ts";
 import { type Core, ruleAt } from "./core.ts";
@@ -101,7 +102,8 @@ function ebbRanks(
   { spill, blockLeast, isLogged }: Spilling,
   { root, targetBytes, policy }: { root: number; targetBytes: number; policy: FrontierPolicy },
 ): boolean {
-  const request = { isLifo: policy.isLifo, isDeep: true, keepNameless: isLogged };
+  const keepNameless = isLogged && spill.names === undefined;
+  const request = { isLifo: policy.isLifo, isDeep: true, keepNameless };
   let lane = ranksWorst(store.arena, root);
   for (; lane !== 0; lane = ranksHigher(store.arena, root, lane)) {
     for (let went = 1; went > 0; ) {
@@ -145,6 +147,12 @@ export function recordBehind(core: Core, value: number, lo: number, hi: number):
   return spillPull((core.spilling as Spilling).spill, spilledPlace(value), lo, hi);
 }
 
+/** The same of a value that a table of names holds. */
+export function recordNamed(core: Core, value: number, lo: number, hi: number): number {
+  if (!isSpilledValue(value)) return value;
+  return spillPullNamed((core.spilling as Spilling).spill, spilledPlace(value), lo, hi);
+}
+
 /**
  * Brings the spilled records that `wants` back into memory for good and tells `taken` of them, a block at a time. With a host
  * only blocks are read that may hold records of it. `wants` looks at a record and does nothing else.
@@ -165,14 +173,27 @@ export function takeSpilled(
   }
 }
 
+/** The same of the block at one place. */
+export function takeSpilledAt(
+  core: Core,
+  place: number,
+  wants: (record: number) => boolean,
+  taken: (record: number) => void,
+): void {
+  const { spill } = core.spilling as Spilling;
+  for (const record of spillVisit(spill, spillBlock(spill, place), wants)) taken(record);
+}
+
 /**
- * Before identities are forgotten: what only they know of spilled records goes to the records. Where a log is kept all of
- * them come back, for it to name each; and where the cold tier may hold their identities.
+ * Before all identities are forgotten: what only they know of spilled records goes to the records. Where nobody keeps the names that
+ * a log finds them by from then on, all of them come back.
  */
 export function settleSpilled(core: Core): void {
   const { spilling } = core;
   if (spilling === undefined || spilling.spill.count === 0) return;
-  if (core.log === undefined && core.seen.tiered === undefined) spillSettle(spilling.spill);
+  const { spill } = spilling;
+  const isPlain = core.log === undefined && core.seen.tiered === undefined;
+  if (isPlain || (core.log !== undefined && spill.names !== undefined)) spillSettle(spill);
   else {
     takeSpilled(
       core,
@@ -264,7 +285,8 @@ function spillCold(
   { hot, isLifo, isBest }: { hot: number; isLifo: boolean; isBest: boolean },
 ): number {
   const { store } = core;
-  const { spill, budgetBytes, blockLeast, isLogged: keepNameless } = core.spilling as Spilling;
+  const { spill, budgetBytes, blockLeast, isLogged } = core.spilling as Spilling;
+  const keepNameless = isLogged && spill.names === undefined;
   let count = 0;
   while (count < SPILL_PER_CALL && spillUsedBytes(spill) > budgetBytes) {
     const held = laneHeld(store, lane);

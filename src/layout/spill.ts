@@ -12,7 +12,7 @@
  *     12  bytes         of the block in the tier
  *     13  lowered       1: the seen-set knows lesser depths than the entries
  *     14  queue         the host queue that the lane belongs to; 0: a rule's own lane
- *     15  reserved
+ *     15  nameless      1: a generation was forgotten: entries with an identity have lost it, and are named by their keys
  *
  * Chain: a lane (layout/lane.ts) whose items are blocks, named by the spare word of the lane it continues. Its own
  * spare word holds SPILL_FIFO or SPILL_LIFO: which bound its keys are.
@@ -36,6 +36,7 @@ export const SPILL_OTHER_WORD = 10;
 export const SPILL_BYTES_WORD = 12;
 export const SPILL_LOWERED_WORD = 13;
 export const SPILL_QUEUE_WORD = 14;
+export const SPILL_NAMELESS_WORD = 15;
 export const SPILL_BLOCK_BYTES = 64;
 
 export const SPILL_FIFO = 1;

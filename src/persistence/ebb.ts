@@ -4,7 +4,7 @@
  *   memory over its bound ─▶ pending records that stand nowhere: sorted, planted ─▶ lanes to disk, down to half of the bound
  *                                         an entry names one of them ─▶ back, out of its lane (revive.ts, I3)
  *
- *   I1  Only what is pending goes: leases, waiting and failed ones, and those without identity stay in memory.
+ *   I1  Only what is pending goes: leases, waiting and failed ones stay in memory.
  *   I2  Memory is over its bound by no more than what one section or frame makes, and by what may not go.
  *
  * Rows of a snapshot come in the order of hashes, so each ebb leaves blocks that overlap with those of the ebbs before: a

@@ -5,18 +5,22 @@
  *
  *   identity ── hash ──▶ seen-set ──▶ record            no identity ── name ──▶ this table ──▶ record
  *
- *   I1  While a journal is kept, every live record is found by exactly one of the two ways.
+ *   I1  While a journal is kept, every live record in memory is found by exactly one of the two ways; one on disk is found where it
+ *       lies, and comes back under its name.
  *   I2  A name is given once: sequences only rise, and the permutation keeps different ones apart.
  */
 import {
-  createTable,
   type FingerprintTable,
   tableFind,
   tableInsert,
   tableRemove,
+  tryCreateTable,
 } from "../structures/fingerprint-table.ts";
 import { memoryFull } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
+import { spillBlock, spillPlaces, spillVisit } from "../structures/spill.ts";
+import { spillForget } from "../structures/spill-forget.ts";
+import { type SpillNames, spilledValue } from "../structures/spill-identity.ts";
 import { sequenceOf } from "../frontier/transition.ts";
 import { noteRecords } from "../frontier/walk.ts";
 import {
@@ -38,16 +42,48 @@ export interface Names {
 }
 
 export function createNames(core: Core): Names {
-  return { core, table: undefined };
+  const names: Names = { core, table: undefined };
+  if (core.spilling !== undefined) core.spilling.spill.names = spillNames(names, true);
+  return names;
 }
 
-export function isNameless(core: Core, record: number): boolean {
-  return (recordFlags(core.store, record) & RECORD_FLAG_NO_IDENTITY) !== 0;
+/**
+ * How records without identity go to disk and come back under their names. While files are read, entries ask for them by their names:
+ * the table keeps their places then. Afterwards nobody does, and what is on disk costs the table nothing.
+ */
+export function spillNames(names: Names, isReading: boolean): SpillNames {
+  return {
+    name: (record) => setName(names.core, record),
+    keep: (record) => tryKeepName(names, record, record),
+    drop: (record, place) => {
+      // Its entry is there, so there is room.
+      if (isReading) tryKeepName(names, record, spilledValue(place));
+      else dropName(names, record);
+    },
+  };
+}
+
+/** While files are read: what is on disk has lost its identity, and is found by the name that its key gives it. */
+export function forgetSpilled(names: Names): void {
+  const { spilling } = names.core;
+  if (spilling === undefined) return;
+  const { spill } = spilling;
+  spillForget(spill);
+  for (const place of spillPlaces(spill)) {
+    spillVisit(spill, spillBlock(spill, place), (record) => {
+      if (!tryKeepName(names, record, spilledValue(place))) throw memoryFull();
+      return false;
+    });
+  }
 }
 
 /** Names a record by the place it has now, and takes its identity away if it has one. */
 export function nameRecord(names: Names, record: number): void {
-  const { core } = names;
+  setName(names.core, record);
+  keepName(names, record);
+}
+
+function setName(core: Core, record: number): void {
   const { store } = core;
   const sequence = sequenceOf(core, record);
   const lo = sequence >>> 0;
@@ -57,19 +93,24 @@ export function nameRecord(names: Names, record: number): void {
   const last = (left ^ mixed(right, 0x94d049bb)) >>> 0;
   setRecordFlags(store, record, recordFlags(store, record) | RECORD_FLAG_NO_IDENTITY);
   setRecordName(store, record, last, right);
-  keepName(names, record);
 }
 
 /** Makes a record that carries its name findable by it. */
 export function keepName(names: Names, record: number): void {
-  const { store } = names.core;
-  names.table ??= createTable(store.kernel, { valued: true });
-  const slot = tableInsert(names.table, recordLo(store, record), recordHi(store, record));
-  if (slot === 0) throw memoryFull();
-  store.region.views.u32[slot >>> 2] = record;
+  if (!tryKeepName(names, record, record)) throw memoryFull();
 }
 
-/** The record of a name, or 0. */
+function tryKeepName(names: Names, record: number, value: number): boolean {
+  const { store } = names.core;
+  names.table ??= tryCreateTable(store.kernel, { valued: true });
+  if (names.table === undefined) return false;
+  const slot = tableInsert(names.table, recordLo(store, record), recordHi(store, record));
+  if (slot === 0) return false;
+  store.region.views.u32[slot >>> 2] = value;
+  return true;
+}
+
+/** The record of a name, in memory or as the value of its place, or 0. */
 export function namedRecord(names: Names, lo: number, hi: number): number {
   const slot = names.table === undefined ? 0 : tableFind(names.table, lo, hi);
   return slot === 0 ? 0 : (names.core.store.region.views.u32[slot >>> 2] as number);
@@ -82,7 +123,7 @@ export function dropName(names: Names, record: number): void {
   tableRemove(names.table, recordLo(store, record), recordHi(store, record));
 }
 
-/** A new generation: every live record is nameless from now on, and failed ones go with the old one. */
+/** A new generation: every live record is nameless from now on, wherever it is, and failed ones go with the old one. */
 export function forgetNames(names: Names): void {
   const { core } = names;
   const noted = noteRecords(core, new Set(["pending", "waiting", "leased", "failed"]));
@@ -95,6 +136,7 @@ export function forgetNames(names: Names): void {
       if (!isFailed) nameRecord(names, record);
     } else if (isFailed) dropName(names, record);
   }
+  if (core.spilling !== undefined) spillForget(core.spilling.spill);
 }
 
 /** One half of a Feistel round: any function does, a mixing one spreads the names over the table. */

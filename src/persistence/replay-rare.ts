@@ -3,7 +3,6 @@
  * Entries of records are replay.ts's, whose rules hold here too.
  */
 import { memoryFull } from "../base/errors.ts";
-import { takeSpilled } from "../frontier/spilling.ts";
 import { LOG_ADMITTED, LOG_DONE, LOG_REMOVED } from "../frontier/log.ts";
 import {
   JOURNAL_CLEARED,
@@ -41,7 +40,7 @@ import { bytesOf, double, named, type Replay, take, wrong } from "./replay-curso
 import { VISITED_NOTE } from "./digest-file.ts";
 import { eachLive } from "./live.ts";
 import { TIME_NOTE } from "./journal-log.ts";
-import { keepName, nameRecord } from "./names.ts";
+import { forgetSpilled, keepName, nameRecord } from "./names.ts";
 import { packr } from "./pack.ts";
 import { reviveGroup, reviveHost, setRevivedAddress, setRevivedHost } from "./revive-host.ts";
 import {
@@ -179,11 +178,6 @@ export function applyForgotten(revival: Revival): void {
   const { core, names } = revival;
   const { counters, store } = core;
   const all: number[] = [];
-  takeSpilled(
-    core,
-    () => true,
-    () => {},
-  );
   eachLive(core, names, (record) => all.push(record));
   revival.notes.delete(VISITED_NOTE);
   seenForget(core.seen);
@@ -198,6 +192,7 @@ export function applyForgotten(revival: Revival): void {
       nameRecord(names, record);
     }
   }
+  forgetSpilled(names);
   counters.forgotten += counters.done;
   counters.done = 0;
   counters.seen = 0;

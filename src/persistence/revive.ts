@@ -19,7 +19,7 @@ import {
 } from "../frontier/core.ts";
 import { sharesAdd } from "../frontier/shares.ts";
 import { unplantRecord } from "../frontier/plant.ts";
-import { recordBehind } from "../frontier/spilling.ts";
+import { recordBehind, recordNamed } from "../frontier/spilling.ts";
 import { keepRecord } from "../frontier/transition.ts";
 import { queueOf } from "../structures/host-queue.ts";
 import {
@@ -180,7 +180,8 @@ export function revivedRecord(
   const value = isNameless ? namedRecord(names, lo, hi) : seenFind(core.seen, lo, hi);
   // Finished, or claimed for a row that is still to be made.
   if (value === 0 || value >= TABLE_RESERVED_MIN) return 0;
-  const record = recordBehind(core, value, lo, hi);
+  const behind = isNameless ? recordNamed : recordBehind;
+  const record = behind(core, value, lo, hi);
   if (record !== 0 && recordPlace(core.store, record) !== 0) unplantRecord(core, record);
   return record;
 }

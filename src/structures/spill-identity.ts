@@ -28,6 +28,26 @@ import type { Store } from "./store.ts";
 
 export { SPILL_DEPTH_MAX, SPILL_VALUE } from "../layout/spill.ts";
 
+/** How records without identity are found where a log is kept (spill.ts, I6). */
+export interface SpillNames {
+  /** Gives a record the name of its place in place of its identity. */
+  name(record: number): void;
+  /** Makes it findable by its name; false: memory is exhausted. */
+  keep(record: number): boolean;
+  /** It goes, or lies at a place from now on. */
+  drop(record: number, place: number): void;
+}
+
+/** What stands for a record that lies at a place, as deep as its entry says. */
+export function spilledValue(place: number): number {
+  return SPILL_VALUE + place * SPILL_DEPTH_STEP + SPILL_DEPTH_MAX;
+}
+
+/** Whether a record has no identity, or none any more. @hot */
+export function isNameless(store: Store, record: number): boolean {
+  return (recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) !== 0;
+}
+
 /** Whether a value of the seen-set is that of a spilled record. @hot */
 export function isSpilledValue(value: number): boolean {
   return value >= SPILL_VALUE && value < SPILL_VALUE + SPILL_PLACES_MAX * SPILL_DEPTH_STEP;

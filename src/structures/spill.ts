@@ -16,6 +16,8 @@
  *       says something else, the identity was forgotten and the record goes on without one (spill-identity.ts).
  *   I4  A lane with blocks stays among its owner's lanes, whether or not it has records in memory.
  *   I5  A failed call leaves lane, chain and seen-set as they were.
+ *   I6  Where a log is kept, a record without identity has a name: it is kept while the record is in memory, and on disk the entry
+ *       says it. A block that a generation left behind is only marked: its entries get their names as they are read.
  *
  * Cost: a record is copied out once and in once, with one look at the seen-set each time; a block is one write and one read.
  * Crash: the medium's blocks mean nothing without this memory; snapshot and journal know the records.
@@ -32,6 +34,7 @@ import {
   SPILL_LANE_WORD,
   SPILL_LIVE_WORD,
   SPILL_LOWERED_WORD,
+  SPILL_NAMELESS_WORD,
   SPILL_OTHER_WORD,
   SPILL_PLACES_MAX,
   SPILL_PLACE_WORD,
@@ -54,7 +57,9 @@ import {
   recordFlags,
   RECORD_PENDING,
   recordFree,
+  recordHi,
   recordKey,
+  recordLo,
   recordQueue,
   recordState,
 } from "./record.ts";
@@ -63,9 +68,10 @@ import { chainOf, dropChain, farEnd, goneBytes, isGone, turnChain } from "./spil
 import {
   adoptSpilled,
   depthOfSpilled,
-  lowerEntry,
+  isNameless,
   markSpilled,
   ownsIdentity,
+  type SpillNames,
   spilledPlace,
   warmSpilled,
   withDepth,
@@ -110,6 +116,8 @@ export interface Spill {
   readonly unpacking: Unpacking;
   /** Told of every record that comes back into memory. */
   onReturn: ((record: number) => void) | undefined;
+  /** Who finds records without identity; undefined: nobody looks for them. */
+  names: SpillNames | undefined;
 }
 
 /** What leaves a lane: at most `most` records, none if there are fewer than `least`. */
@@ -130,7 +138,7 @@ export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill
     handles: new Uint32Array(SPILL_RECORDS_MAX),
     cursor: createLaneCursor(),
     unpacking: createUnpacking(),
-    onReturn: undefined,
+    ...{ onReturn: undefined, names: undefined },
   };
 }
 
@@ -187,6 +195,7 @@ export function spillLane(spill: Spill, lane: number, request: SpillRequest): nu
   for (let index = 0; index < count; index++) {
     const record = handles[index] as number;
     markSpilled(spill.seen, store, record, place);
+    if (isNameless(store, record)) spill.names?.drop(record, place);
     laneRemove(store.region, lane, record);
     recordFree(store, record);
   }
@@ -212,16 +221,35 @@ export function spillReady(spill: Spill, lane: number, isLifo: boolean): void {
   }
 }
 
-/** Brings one record of a place back into its lane; its handle, or 0 where it is not there. */
+/** Brings the record of an identity at a place back into its lane; its handle, or 0 where it is not there. */
 export function spillPull(spill: Spill, place: number, lo: number, hi: number): number {
+  const block = spill.blocks[place] as number;
+  if (word(spill.store, block, SPILL_NAMELESS_WORD) !== 0) return 0;
+  return pullEntry(spill, block, lo, hi, 0);
+}
+
+/** The same of a name. */
+export function spillPullNamed(spill: Spill, place: number, lo: number, hi: number): number {
   const { store } = spill;
   const block = spill.blocks[place] as number;
+  if (word(store, block, SPILL_NAMELESS_WORD) === 0) {
+    return pullEntry(spill, block, lo, hi, RECORD_FLAG_NO_IDENTITY);
+  }
+  const isIt = (record: number): boolean =>
+    recordLo(store, record) === lo && recordHi(store, record) === hi;
+  return spillVisit(spill, block, isIt)[0] ?? 0;
+}
+
+/** @hot */
+function pullEntry(spill: Spill, block: number, lo: number, hi: number, flag: number): number {
   const count = readBlock(spill, block);
   for (let index = 0, at = 0; index < count; index++) {
     const { words } = spill;
     const isIt = entryLo(words, at) === lo && entryHi(words, at) === hi;
-    const isOwner = (entryFlags(words, at) & RECORD_FLAG_NO_IDENTITY) === 0;
-    if (isIt && isOwner && !isGone(store, block, index)) return takeEntry(spill, block, index, at);
+    const isSort = (entryFlags(words, at) & RECORD_FLAG_NO_IDENTITY) === flag;
+    if (isIt && isSort && !isGone(spill.store, block, index)) {
+      return takeEntry(spill, block, index, at);
+    }
     at += entryWords(words, at);
   }
   return 0;
@@ -244,7 +272,7 @@ export function spillVisit(
   for (let index = 0, at = 0; left > 0 && index < count; index++) {
     if (!isGone(store, block, index)) {
       left -= 1;
-      const record = unpackRecord(store, spill.words, at, unpacking);
+      const record = unpack(spill, block, at);
       if (record === 0) throw outOfMemory(spill);
       depthOfSpilled(spill.seen, store, record, place);
       if (wants(record)) taken.push(enter(spill, block, index, record));
@@ -260,36 +288,6 @@ export function spillVisit(
 export function spillLower(spill: Spill, value: number, depth: number): number {
   setWord(spill.store, spill.blocks[spilledPlace(value)] as number, SPILL_LOWERED_WORD, 1);
   return withDepth(value, depth);
-}
-
-/**
- * Before identities are forgotten: depths that only the seen-set knows go into the entries. Blocks with such are written
- * anew; where the tier refuses, their records come back into memory.
- */
-export function spillSettle(spill: Spill): void {
-  const { store, tier } = spill;
-  for (const place of spillPlaces(spill)) {
-    const block = spillBlock(spill, place);
-    if (word(store, block, SPILL_LOWERED_WORD) === 0) continue;
-    const count = readBlock(spill, block);
-    const { words } = spill;
-    for (let index = 0, at = 0; index < count; index++) {
-      if (!isGone(store, block, index)) lowerEntry(spill.seen, store, { words, at }, place);
-      at += entryWords(words, at);
-    }
-    try {
-      const bytes = word(store, block, SPILL_BYTES_WORD);
-      const to = tier.write(new Uint8Array(words.buffer, 0, bytes));
-      setWord(store, block, SPILL_PLACE_WORD, to);
-      setWord(store, block, SPILL_LOWERED_WORD, 0);
-      spill.blocks[place] = 0;
-      spill.blockCount -= 1;
-      noteBlock(spill, to, block);
-      tier.free(place);
-    } catch {
-      refill(spill, block, false);
-    }
-  }
 }
 
 /** Places of all blocks there are now. */
@@ -345,7 +343,7 @@ function packAll(spill: Spill, count: number): number {
 }
 
 /** Brings a whole block back into its lane. */
-function refill(spill: Spill, block: number, isLifo: boolean): void {
+export function refill(spill: Spill, block: number, isLifo: boolean): void {
   const { store, seen, unpacking } = spill;
   const lane = word(store, block, SPILL_LANE_WORD);
   const place = word(store, block, SPILL_PLACE_WORD);
@@ -354,10 +352,12 @@ function refill(spill: Spill, block: number, isLifo: boolean): void {
   let count = 0;
   for (let index = 0, at = 0; index < entries; index++) {
     if (!isGone(store, block, index)) {
-      const record = unpackRecord(store, spill.words, at, unpacking);
+      const record = unpack(spill, block, at);
       if (record !== 0) spill.handles[count++] = record;
-      if (record === 0 || !warmSpilled(seen, store, record, place)) {
-        for (let made = 0; made < count; made++) recordFree(store, spill.handles[made] as number);
+      if (record === 0 || !warm(spill, record, place)) {
+        for (let made = 0; made < count; made++) {
+          unmake(spill, spill.handles[made] as number, place);
+        }
         throw outOfMemory(spill);
       }
     }
@@ -377,22 +377,45 @@ function refill(spill: Spill, block: number, isLifo: boolean): void {
 
 /** Unpacks one entry and brings it into its lane. */
 function takeEntry(spill: Spill, block: number, index: number, at: number): number {
-  const { store, unpacking } = spill;
-  const record = unpackRecord(store, spill.words, at, unpacking);
+  const record = unpack(spill, block, at);
   if (record === 0) throw outOfMemory(spill);
-  endUnpacking(store, unpacking);
+  endUnpacking(spill.store, spill.unpacking);
   return enter(spill, block, index, record);
+}
+
+/** The record of an entry, which stands nowhere yet; 0: memory is exhausted. @hot */
+function unpack(spill: Spill, block: number, at: number): number {
+  const { store } = spill;
+  const record = unpackRecord(store, spill.words, at, spill.unpacking);
+  if (record === 0 || word(store, block, SPILL_NAMELESS_WORD) === 0) return record;
+  if (!isNameless(store, record)) spill.names?.name(record);
+  return record;
+}
+
+/** Makes room for what finds a record that comes back; false: memory is exhausted. @hot */
+function warm(spill: Spill, record: number, place: number): boolean {
+  if (!isNameless(spill.store, record)) {
+    return warmSpilled(spill.seen, spill.store, record, place);
+  }
+  return spill.names === undefined || spill.names.keep(record);
+}
+
+/** Takes back an unpacked record that found no room. */
+function unmake(spill: Spill, record: number, place: number): void {
+  if (isNameless(spill.store, record)) spill.names?.drop(record, place);
+  recordFree(spill.store, record);
 }
 
 /** An unpacked record joins its lane; its entry is gone. */
 function enter(spill: Spill, block: number, index: number, record: number): number {
   const { store, seen } = spill;
-  if (!warmSpilled(seen, store, record, word(store, block, SPILL_PLACE_WORD))) {
-    recordFree(store, record);
+  const place = word(store, block, SPILL_PLACE_WORD);
+  if (!warm(spill, record, place)) {
+    unmake(spill, record, place);
     throw outOfMemory(spill);
   }
   if (word(store, block, SPILL_LIVE_WORD) > 1) markGone(spill, block, index, record);
-  adoptSpilled(seen, store, record, word(store, block, SPILL_PLACE_WORD));
+  adoptSpilled(seen, store, record, place);
   laneInsert(store.region, word(store, block, SPILL_LANE_WORD), record);
   spill.onReturn?.(record);
   spill.count -= 1;
@@ -410,7 +433,7 @@ function markGone(spill: Spill, block: number, index: number, record: number): v
     const bytes = goneBytes(store, block);
     gone = arenaTake(store.arena, bytes);
     if (gone === 0) {
-      recordFree(store, record);
+      unmake(spill, record, word(store, block, SPILL_PLACE_WORD));
       throw outOfMemory(spill);
     }
     store.region.views.u32.fill(0, gone * 2, gone * 2 + bytes / 4);
@@ -421,7 +444,7 @@ function markGone(spill: Spill, block: number, index: number, record: number): v
 }
 
 /** Reads a block's bytes into `words`; how many entries they hold. */
-function readBlock(spill: Spill, block: number): number {
+export function readBlock(spill: Spill, block: number): number {
   const { store } = spill;
   const bytes = word(store, block, SPILL_BYTES_WORD);
   if (bytes > spill.words.byteLength) spill.words = new Uint32Array(bytes / 4);
@@ -445,7 +468,8 @@ function dropBlock(spill: Spill, block: number): void {
   tier.free(place);
 }
 
-function noteBlock(spill: Spill, place: number, block: number): void {
+/** A block stands at a place from now on. */
+export function noteBlock(spill: Spill, place: number, block: number): void {
   if (place >= spill.blocks.length) {
     const blocks = new Uint32Array(Math.max(spill.blocks.length * 2, place + 1));
     blocks.set(spill.blocks);

@@ -33,7 +33,8 @@ import {
   setRecordState,
 } from "../../src/structures/record.ts";
 import { createSeenSet, seenFind, seenForget, seenSet } from "../../src/structures/seen-set.ts";
-import { createSpill, type Spill, spillReady, spillSettle } from "../../src/structures/spill.ts";
+import { createSpill, type Spill, spillReady } from "../../src/structures/spill.ts";
+import { spillSettle } from "../../src/structures/spill-forget.ts";
 import { createStore, setWord, type Store, word } from "../../src/structures/store.ts";
 import { ruleQueueCreate } from "../../src/structures/host-table.ts";
 import { createMemoryFiles, type MemoryFiles } from "./memory-files.ts";

@@ -6,9 +6,11 @@ import { createVirtualClock } from "../../../src/base/clock.ts";
 import { MemoryFrontier } from "../../../src/engine/frontier.ts";
 import { normalizeOptions } from "../../../src/engine/options.ts";
 import type { Frontier, FrontierOptions, Rule } from "../../../src/engine/types.ts";
+import type { Core } from "../../../src/frontier/core.ts";
 import { coreOf, verifyFrontier } from "../../../src/engine/verify.ts";
 import { seenHot } from "../../../src/structures/seen-set.ts";
 import { hotMax } from "../../../src/structures/seen-sizes.ts";
+import { spillUsedBytes } from "../../../src/structures/spill.ts";
 
 const directories: string[] = [];
 
@@ -217,6 +219,72 @@ describe("pending records beyond memoryBytes", () => {
     await frontier.close({ discard: true });
   });
 });
+
+/** Bytes that the bound is held against, and records that are on disk. */
+function memoryOf(frontier: Frontier): { used: number; spilled: number } {
+  const { spill } = coreOf(frontier).spilling as NonNullable<Core["spilling"]>;
+  return { used: spillUsedBytes(spill), spilled: spill.count };
+}
+
+describe("pending records beyond memoryBytes that lose their identities", () => {
+  const memoryBytes = 150_000;
+  const urls = urlsOf(0, 6_000);
+  const ways: Array<[string, FrontierOptions, (frontier: Frontier) => void]> = [
+    ["all are forgotten", { seen: { mode: "exact" } }, (frontier) => frontier.forget()],
+    ["all are forgotten, tiered", { seen: { memoryBytes: 300_000 } }, (open) => open.forget()],
+    [
+      "their epoch is forgotten",
+      { defaults: { epoch: { version: 1 } }, seen: { mode: "exact" } },
+      (frontier) => frontier.forget({ epoch: [...frontier.epochs()][0]?.name ?? "" }),
+    ],
+    ["never had any", { seen: { mode: "bloom", capacity: 50_000 } }, () => {}],
+  ];
+  for (const [name, more, lose] of ways) {
+    for (const by of ["journal", "snapshot", "snapshot before"] as const) {
+      it(`keep to the bound and to their order where ${name}, over a kill, by ${by}`, async () => {
+        const options = { directory: temporary(), memoryBytes, ...more };
+        let frontier = await open(options);
+        for (let at = 0; at < urls.length; at += 1000) frontier.pushMany(urls.slice(at, at + 1000));
+        if (by === "snapshot before") await frontier.snapshot();
+        const before = memoryOf(frontier);
+        expect(before.spilled).toBeGreaterThan(urls.length / 2);
+        lose(frontier);
+        expect(memoryOf(frontier).used).toBeLessThan(memoryBytes * 1.3);
+        expect(memoryOf(frontier).spilled).toBeGreaterThan(urls.length / 2);
+        verifyFrontier(frontier);
+        const isNew = more.seen?.mode !== "bloom";
+        expect(frontier.pushMany(urls.slice(0, 2000)).accepted).toBe(isNew ? 2000 : 0);
+        expect(memoryOf(frontier).used).toBeLessThan(memoryBytes * 1.3);
+        const leases = frontier.pollMany(10);
+        leases[3]?.done();
+        leases[5]?.retry();
+        if (by === "snapshot") await frontier.snapshot();
+        await frontier.flush();
+        const { pending } = frontier.report();
+        const copied = copyOf(options.directory);
+        await frontier.close();
+        frontier = await open({ ...options, directory: copied });
+        expect(memoryOf(frontier).used).toBeLessThan(memoryBytes * 1.3);
+        expect(memoryOf(frontier).spilled).toBeGreaterThan(urls.length / 2);
+        verifyFrontier(frontier);
+        expect(frontier.report().pending).toBe(pending + 8);
+        const expected = urls.filter((_, at) => at !== 3 && at !== 5);
+        const rest = [...expected, ...(isNew ? urls.slice(0, 2000) : []), urls[5] as string];
+        expect(drainAll(frontier).map((line) => line.split(" ")[0])).toEqual(rest);
+        verifyFrontier(frontier);
+        await frontier.close({ discard: true });
+      });
+    }
+  }
+});
+
+/** What a kill would leave: the files as the system has them, without the lock of this process. */
+function copyOf(directory: string): string {
+  const copy = temporary();
+  cpSync(directory, copy, { recursive: true });
+  rmSync(join(copy, "default/lock"));
+  return copy;
+}
 
 describe("the tiered seen-set", () => {
   it("keeps to its bound while the identities in it are those of spilled records", async () => {
