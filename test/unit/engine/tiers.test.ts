@@ -255,20 +255,21 @@ describe("pending records beyond memoryBytes that lose their identities", () => 
         const isNew = more.seen?.mode !== "bloom";
         expect(frontier.pushMany(urls.slice(0, 2000)).accepted).toBe(isNew ? 2000 : 0);
         expect(memoryOf(frontier).used).toBeLessThan(memoryBytes * 1.3);
-        const leases = frontier.pollMany(10);
-        leases[3]?.done();
+        // Among them many that were on disk when they lost their identity.
+        const leases = [1, 2, 3, 4, 5].flatMap(() => frontier.pollMany(500));
         leases[5]?.retry();
+        for (let at = 0; at < leases.length; at += 3) leases[at]?.done();
         if (by === "snapshot") await frontier.snapshot();
         await frontier.flush();
-        const { pending } = frontier.report();
+        const { pending, leased } = frontier.report();
         const copied = copyOf(options.directory);
         await frontier.close();
         frontier = await open({ ...options, directory: copied });
         expect(memoryOf(frontier).used).toBeLessThan(memoryBytes * 1.3);
-        expect(memoryOf(frontier).spilled).toBeGreaterThan(urls.length / 2);
+        expect(memoryOf(frontier).spilled).toBeGreaterThan(urls.length / 4);
         verifyFrontier(frontier);
-        expect(frontier.report().pending).toBe(pending + 8);
-        const expected = urls.filter((_, at) => at !== 3 && at !== 5);
+        expect(frontier.report().pending).toBe(pending + leased);
+        const expected = urls.filter((_, at) => at >= 2500 || (at % 3 !== 0 && at !== 5));
         const rest = [...expected, ...(isNew ? urls.slice(0, 2000) : []), urls[5] as string];
         expect(drainAll(frontier).map((line) => line.split(" ")[0])).toEqual(rest);
         verifyFrontier(frontier);
