@@ -20,21 +20,26 @@
  * reads for each byte the old or the new value: whatever mixture it gets holds every bit set before (no missed old
  * member) and no bit that is not of an insert already begun (no invented one). An insert is certain to be seen by
  * a thread that observed something the owner published after it. A new layer's entry and zeroed blocks are stored before
- * layerCount, which is loaded first: a prober meets whole layers only.
+ * layerCount, which is loaded first: a prober meets whole layers only. Of an emptied filter a granule's bit in the map is
+ * stored behind its zeros and loaded before its blocks: what an unmarked granule holds is never looked at.
  *
  *   I1  layerCount ≤ BLOOM_LAYER_COUNT_MAX; each entry names blockCount × 32 bytes inside the region.
  *   I2  bitsSet of a layer = the one bits in its blocks; inserted ≤ bitsSet.
  */
 import {
   BLOOM_BLOCK_BYTES,
+  BLOOM_GRANULE_BYTES,
+  BLOOM_GRANULE_SHIFT,
   BLOOM_LAYERS_WORD,
   BLOOM_LAYER_BITS_SET_WORD,
   BLOOM_LAYER_BLOCK_COUNT_WORD,
   BLOOM_LAYER_COUNT_MAX,
   BLOOM_LAYER_COUNT_WORD,
   BLOOM_LAYER_INSERTED_WORD,
+  BLOOM_LAYER_MAP_WORD,
   BLOOM_LAYER_WORDS,
   BLOOM_MAGIC,
+  BLOOM_MAP_SHIFT,
   BLOOM_MULTIPLIER_0,
   BLOOM_MULTIPLIER_1,
   BLOOM_MULTIPLIER_2,
@@ -85,7 +90,9 @@ export function bloomProbe(bloom: u32, lo: u32, hi: u32): i32 {
   const high = highMask(<u32>hash);
   const layerCount = layerCountOf(bloom);
   for (let i: u32 = 0; i < layerCount; i++) {
-    if (isHeld(blockOf(layerOf(bloom, i), hash), low, high)) return 1;
+    const layer = layerOf(bloom, i);
+    const block = blockOf(layer, hash);
+    if (isFresh(mapOf(layer), load<u32>(layer), block) && isHeld(block, low, high)) return 1;
   }
   return 0;
 }
@@ -95,7 +102,9 @@ export function bloomInsert(bloom: u32, lo: u32, hi: u32): i32 {
   if (bloomProbe(bloom, lo, hi)) return 1;
   const hash = rotated(bloom, ((<u64>hi) << 32) | <u64>lo);
   const layer = layerOf(bloom, layerCountOf(bloom) - 1);
-  const bits = insertAt(blockOf(layer, hash), <u32>hash);
+  const block = blockOf(layer, hash);
+  freshen(mapOf(layer), load<u32>(layer), block);
+  const bits = insertAt(block, <u32>hash);
   account(layer, 1, bits);
   return 0;
 }
@@ -120,6 +129,7 @@ function probePass(bloom: u32, hashes: u32, rows: i32, results: u32): i32 {
     const layer = layerOf(bloom, i);
     const base = load<u32>(layer);
     const blockCount = blockCountOf(layer);
+    const map = mapOf(layer);
     touched += touch(base, blockCount, rotation, hashes, rows);
     maybes = 0;
     const earlier: u32 = i === 0 ? 0 : 1; // layer 0 finds whatever the caller left in the results
@@ -127,7 +137,8 @@ function probePass(bloom: u32, hashes: u32, rows: i32, results: u32): i32 {
       const hash = rotr<u64>(load<u64>(hashes + ((<u32>row) << 3)), rotation);
       const result = results + ((<u32>row) << 2);
       const block = blockAt(base, blockCount, hash);
-      const held = isHeld(block, lowMask(<u32>hash), highMask(<u32>hash));
+      const stands = map === 0 || isFresh(map, base, block);
+      const held = stands && isHeld(block, lowMask(<u32>hash), highMask(<u32>hash));
       const maybe = <u32>held | (load<u32>(result) & earlier);
       store<u32>(result, maybe);
       maybes += maybe;
@@ -141,6 +152,7 @@ function insertPass(bloom: u32, hashes: u32, rows: i32, results: u32): i32 {
   const layer = layerOf(bloom, newest);
   const base = load<u32>(layer);
   const blockCount = blockCountOf(layer);
+  const map = mapOf(layer);
   const rotation = rotationOf(bloom);
   const hasEarlier = newest > 0;
   if (hasEarlier) probePass(bloom, hashes, rows, results);
@@ -152,7 +164,9 @@ function insertPass(bloom: u32, hashes: u32, rows: i32, results: u32): i32 {
     const result = results + ((<u32>row) << 2);
     if (hasEarlier && load<u32>(result) !== 0) continue;
     const hash = rotr<u64>(load<u64>(hashes + ((<u32>row) << 3)), rotation);
-    const bits = insertAt(blockAt(base, blockCount, hash), <u32>hash);
+    const block = blockAt(base, blockCount, hash);
+    freshen(map, base, block);
+    const bits = insertAt(block, <u32>hash);
     store<u32>(result, <u32>(bits === 0));
     inserted += <i32>(bits !== 0);
     bitsSet += bits;
@@ -201,6 +215,36 @@ function blockOf(layer: u32, hash: u64): u32 {
 
 function blockAt(base: u32, blockCount: u64, hash: u64): u32 {
   return base + <u32>(((hash >> 32) * blockCount) >> 32) * BLOOM_BLOCK_BYTES;
+}
+
+/** Where the map of a layer's granules stands; 0: none of them is stale. */
+function mapOf(layer: u32): u32 {
+  const offset = layer + (BLOOM_LAYER_MAP_WORD << 2);
+  // Pairs with the store in bloom-granules.ts of structures that ends a map.
+  return ASC_FEATURE_THREADS ? atomic.load<u32>(offset) : load<u32>(offset);
+}
+
+/** Whether the granule of a block was zeroed since the filter was emptied. */
+function isFresh(map: u32, base: u32, block: u32): bool {
+  if (map === 0) return true;
+  const index = (block - base) / BLOOM_BLOCK_BYTES;
+  const word = map + ((index >> BLOOM_MAP_SHIFT) << 2);
+  // Pairs with the stores in freshen and in bloom-granules.ts of structures.
+  const bits = ASC_FEATURE_THREADS ? atomic.load<u32>(word) : load<u32>(word);
+  return ((bits >> ((index >> BLOOM_GRANULE_SHIFT) & 31)) & 1) !== 0;
+}
+
+/** Zeroes the granule of a block that is about to be written, if it is stale. Owner. */
+function freshen(map: u32, base: u32, block: u32): void {
+  if (isFresh(map, base, block)) return;
+  const index = (block - base) / BLOOM_BLOCK_BYTES;
+  const granule = index >> BLOOM_GRANULE_SHIFT;
+  memory.fill(base + granule * BLOOM_GRANULE_BYTES, 0, BLOOM_GRANULE_BYTES);
+  const word = map + ((index >> BLOOM_MAP_SHIFT) << 2);
+  const bits = load<u32>(word) | ((<u32>1) << (granule & 31));
+  // Pairs with the load in isFresh: a thread that sees the bit sees the zeros.
+  if (ASC_FEATURE_THREADS) atomic.store<u32>(word, bits);
+  else store<u32>(word, bits);
 }
 
 /** Adds to the counters of a layer; plain stores, for they are the owner's. */

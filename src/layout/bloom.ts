@@ -13,7 +13,11 @@
  *         2  capacity      members at which the next layer is due
  *         3  inserted      inserts that set at least one bit
  *         4  bitsSet, low word     5  bitsSet, high word
- *         6  pages of its run      7  reserved, zero
+ *         6  pages of its run
+ *         7  map           absolute, layer 0 alone: where the map of its granules stands while some of them are stale; 0: none is
+ *
+ * Granules and map: layer 0 in granules of 4 KiB, then a bit for each, set where it was zeroed since the filter was emptied last.
+ * What stands in any other granule is of those who had the memory before: such a block holds nothing.
  *
  * Scratch: BLOOM_SCRATCH_ROWS hashes (two words each: lo, hi), then as many result words. Owner only.
  */
@@ -30,9 +34,15 @@ export const BLOOM_LAYER_CAPACITY_WORD = 2;
 export const BLOOM_LAYER_INSERTED_WORD = 3;
 export const BLOOM_LAYER_BITS_SET_WORD = 4;
 export const BLOOM_LAYER_PAGES_WORD = 6;
+export const BLOOM_LAYER_MAP_WORD = 7;
 
 export const BLOOM_BLOCK_BYTES = 32;
 export const BLOOM_BLOCK_BITS = 256;
+/** A page of memory to most systems. */
+export const BLOOM_GRANULE_BYTES = 4096;
+/** log₂ of the blocks of a granule, and of those that a word of the map speaks of. */
+export const BLOOM_GRANULE_SHIFT = 7;
+export const BLOOM_MAP_SHIFT = 12;
 /** One bit per lane of 32 bits. */
 export const BLOOM_LANES = 8;
 /** Rows that one pass touches before it probes them: 128 lines stay in the first cache. */

@@ -25,6 +25,7 @@ import {
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { regionTake } from "../memory/region.ts";
 import { type Bloom, bloomGive } from "./bloom.ts";
+import { freshenBytes } from "./bloom-granules.ts";
 import { layerWords, publishLayer } from "./bloom-layers.ts";
 import { bloomPages } from "./bloom-rate.ts";
 
@@ -52,6 +53,7 @@ export function bloomPiece(bloom: Bloom, layer: number, from: number, length: nu
   const start = words[BLOOM_LAYER_BLOCKS_OFFSET_WORD] as number;
   const bytes = (words[BLOOM_LAYER_BLOCK_COUNT_WORD] as number) * BLOOM_BLOCK_BYTES;
   const end = Math.min(bytes, from + length);
+  if (layer === 0) freshenBytes(bloom, from, end);
   return bloom.kernel.region.views.u8.subarray(start + from, start + end);
 }
 
@@ -68,7 +70,7 @@ export function bloomRemake(before: Bloom, layers: readonly BloomLayer[]): Bloom
   u32[offset / 4 + BLOOM_ROTATION_WORD] = rotation;
   const bloom: Bloom = {
     ...{ kernel, offset, falsePositiveRate, capacity, bytesMax, isFixed },
-    ...{ layerCount: 0, bytes: 0, room: 0, aheadAt: 0, ahead: undefined },
+    ...{ layerCount: 0, bytes: 0, room: 0, aheadAt: 0, ahead: undefined, staleAt: -1 },
   };
   layers.forEach(({ blocks, capacity: most, inserted }, index) => {
     const pages = bloomPages(blocks, index === 0);

@@ -7,17 +7,17 @@
  * Pages that were never used are zero already; those of others before are zeroed by the inserts that come while the newest
  * layer has room, at a price a row that has them ready when half of that room is left.
  *
- *   I1  Nobody reads a layer before it is published, and then all of its blocks are zeros.
+ *   I1  Nobody reads a layer before it is published, and then all of its blocks are zeros, or known to be stale
+ *       (bloom-granules.ts).
  */
 import {
-  BLOOM_BLOCK_BYTES,
-  BLOOM_FIRST_BLOCKS_OFFSET,
   BLOOM_LAYERS_WORD,
   BLOOM_LAYER_BLOCKS_OFFSET_WORD,
   BLOOM_LAYER_BLOCK_COUNT_WORD,
   BLOOM_LAYER_CAPACITY_WORD,
   BLOOM_LAYER_COUNT_MAX,
   BLOOM_LAYER_COUNT_WORD,
+  BLOOM_LAYER_MAP_WORD,
   BLOOM_LAYER_PAGES_WORD,
   BLOOM_LAYER_WORDS,
 } from "../layout/bloom.ts";
@@ -26,6 +26,7 @@ import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import { regionGive, regionTakeRaw } from "../memory/region.ts";
 import {
   bloomBlocksFor,
+  bloomBlocksIn,
   bloomLayerRate,
   bloomLoadFor,
   bloomLostAt,
@@ -55,6 +56,8 @@ export interface Bloom extends BloomReader {
   /** Room at which the next layer's pages are taken, so that they are zeroed slice by slice; 0: not ahead of need. */
   aheadAt: number;
   ahead: LayerAhead | undefined;
+  /** The next granule of layer 0 that inserts look at whether it is stale (bloom-granules.ts); -1: none is. */
+  staleAt: number;
 }
 
 /** What a layer is made of. */
@@ -71,9 +74,8 @@ export function planLayer(
   bytesMax: number,
   isFirst: boolean,
 ): LayerPlan {
-  const head = isFirst ? BLOOM_FIRST_BLOCKS_OFFSET : 0;
   const whole = Math.floor(bytesMax / REGION_PAGE_BYTES) * REGION_PAGE_BYTES;
-  const fits = Math.max(1, Math.floor((whole - head) / BLOOM_BLOCK_BYTES));
+  const fits = Math.max(1, bloomBlocksIn(whole, isFirst));
   const blocks = Math.min(bloomBlocksFor(offered, rate), fits);
   const load = Math.min(offered / blocks, bloomLoadFor(rate));
   const taken = Math.floor(blocks * (load - bloomLostAt(load)));
@@ -135,14 +137,20 @@ function takeAhead(bloom: Bloom): LayerAhead | undefined {
   return { plan, offset, dirtyAt: offset, dirtyEnd, bytesPerRow };
 }
 
-/** Makes a layer the newest: its blocks are zeros. Owner. */
-export function publishLayer(bloom: Bloom, blocksOffset: number, layer: LayerPlan): void {
+/** Makes a layer the newest: its blocks are zeros, or, with a map, stale. Owner. */
+export function publishLayer(
+  bloom: Bloom,
+  blocksOffset: number,
+  layer: LayerPlan,
+  mapOffset = 0,
+): void {
   const words = layerWords(bloom, bloom.layerCount);
   words.fill(0);
   words[BLOOM_LAYER_BLOCKS_OFFSET_WORD] = blocksOffset;
   words[BLOOM_LAYER_BLOCK_COUNT_WORD] = layer.blocks;
   words[BLOOM_LAYER_CAPACITY_WORD] = layer.capacity;
   words[BLOOM_LAYER_PAGES_WORD] = layer.pages;
+  words[BLOOM_LAYER_MAP_WORD] = mapOffset;
   bloom.layerCount += 1;
   bloom.room = layer.capacity;
   bloom.aheadAt = bloom.isFixed ? 0 : Math.floor(layer.capacity / AHEAD_PART);

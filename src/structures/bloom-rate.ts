@@ -5,7 +5,14 @@
  * of 8 lanes of 32 bits, so that a foreign hash finds its 8 bits set with probability (1 − (31/32)^j)⁸. The rate of the
  * filter is the mixture of these over j; the formula for an unblocked filter would be too low by half at 16 bits.
  */
-import { BLOOM_BLOCK_BITS, BLOOM_BLOCK_BYTES, BLOOM_FIRST_BLOCKS_OFFSET } from "../layout/bloom.ts";
+import {
+  BLOOM_BLOCK_BITS,
+  BLOOM_BLOCK_BYTES,
+  BLOOM_FIRST_BLOCKS_OFFSET,
+  BLOOM_GRANULE_BYTES,
+  BLOOM_GRANULE_SHIFT,
+  BLOOM_MAP_SHIFT,
+} from "../layout/bloom.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 
 /** A bit of a lane stays clear through one insert with this probability. */
@@ -82,10 +89,30 @@ export function bloomLayerRate(totalRate: number, index: number): number {
   return totalRate / LAYER_SHARE_SUM / (index + 1) ** 2;
 }
 
-/** Pages of the run that holds `blockCount` blocks; the first layer's begins with the header. */
+/** Pages of the run that holds `blockCount` blocks; the first layer's begins with the header and ends with the map. */
 export function bloomPages(blockCount: number, isFirst: boolean): number {
-  const head = isFirst ? BLOOM_FIRST_BLOCKS_OFFSET : 0;
-  return Math.ceil((head + blockCount * BLOOM_BLOCK_BYTES) / REGION_PAGE_BYTES);
+  const bytes = isFirst
+    ? BLOOM_FIRST_BLOCKS_OFFSET + bloomGranules(blockCount) * BLOOM_GRANULE_BYTES
+    : blockCount * BLOOM_BLOCK_BYTES;
+  return Math.ceil((bytes + (isFirst ? bloomMapWords(blockCount) * 4 : 0)) / REGION_PAGE_BYTES);
+}
+
+/** Most blocks of a first layer of `bytes`, or of a later one. */
+export function bloomBlocksIn(bytes: number, isFirst: boolean): number {
+  if (!isFirst) return Math.floor(bytes / BLOOM_BLOCK_BYTES);
+  // A bit of the map for each granule, in whole words.
+  const room = bytes - BLOOM_FIRST_BLOCKS_OFFSET - 4;
+  const granules = Math.floor(room / (BLOOM_GRANULE_BYTES + 1 / 8));
+  return granules * 2 ** BLOOM_GRANULE_SHIFT;
+}
+
+/** Granules of so many blocks, and the words of a map of them (layout/bloom.ts). */
+export function bloomGranules(blockCount: number): number {
+  return Math.ceil(blockCount / 2 ** BLOOM_GRANULE_SHIFT);
+}
+
+export function bloomMapWords(blockCount: number): number {
+  return Math.ceil(blockCount / 2 ** BLOOM_MAP_SHIFT);
 }
 
 /** Of a block whose lanes have each of their bits clear with probability `clear`. */

@@ -6,6 +6,7 @@ import { assert } from "../base/assert.ts";
 import {
   BLOOM_BLOCK_BITS,
   BLOOM_BLOCK_BYTES,
+  BLOOM_GRANULE_BYTES,
   BLOOM_LAYER_BITS_SET_WORD,
   BLOOM_LAYER_BLOCKS_OFFSET_WORD,
   BLOOM_LAYER_BLOCK_COUNT_WORD,
@@ -13,7 +14,14 @@ import {
   BLOOM_LAYER_INSERTED_WORD,
 } from "../layout/bloom.ts";
 import { type Bloom, layerWords } from "./bloom-layers.ts";
-import { bloomLayerRate, bloomLoadOf, bloomLostAt, bloomRateAt } from "./bloom-rate.ts";
+import { isFresh } from "./bloom-granules.ts";
+import {
+  bloomGranules,
+  bloomLayerRate,
+  bloomLoadOf,
+  bloomLostAt,
+  bloomRateAt,
+} from "./bloom-rate.ts";
 
 export interface BloomStats {
   readonly bytes: number;
@@ -67,8 +75,7 @@ export function verifyBloom(bloom: Bloom): void {
     const blocks = words[BLOOM_LAYER_BLOCK_COUNT_WORD] as number;
     const inserted = words[BLOOM_LAYER_INSERTED_WORD] as number;
     const capacity = words[BLOOM_LAYER_CAPACITY_WORD] as number;
-    const offset = words[BLOOM_LAYER_BLOCKS_OFFSET_WORD] as number;
-    const counted = bloom.kernel.exports.bloomCountBits(offset, blocks * BLOOM_BLOCK_BYTES) >>> 0;
+    const counted = countBits(bloom, index, blocks);
     assert(counted === bitsSetOf(words), "I2: bitsSet");
     assert(inserted <= counted, "I2: inserted");
     const isNewest = index === bloom.layerCount - 1;
@@ -78,6 +85,22 @@ export function verifyBloom(bloom: Bloom): void {
       : bloomLayerRate(bloom.falsePositiveRate, index);
   }
   assert(rate <= bloom.falsePositiveRate, "I3");
+}
+
+/** The one bits of a layer; those of stale granules are nobody's. */
+function countBits(bloom: Bloom, index: number, blocks: number): number {
+  const { exports } = bloom.kernel;
+  const offset = layerWords(bloom, index)[BLOOM_LAYER_BLOCKS_OFFSET_WORD] as number;
+  const size = blocks * BLOOM_BLOCK_BYTES;
+  if (index > 0 || bloom.staleAt < 0) return exports.bloomCountBits(offset, size) >>> 0;
+  let counted = 0;
+  for (let granule = 0; granule < bloomGranules(blocks); granule++) {
+    if (!isFresh(bloom, granule)) continue;
+    const from = granule * BLOOM_GRANULE_BYTES;
+    const bytes = Math.min(BLOOM_GRANULE_BYTES, size - from);
+    counted += exports.bloomCountBits(offset + from, bytes) >>> 0;
+  }
+  return counted;
 }
 
 function bitsSetOf(words: Uint32Array): number {

@@ -23,7 +23,6 @@ import { assert } from "../base/assert.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import {
-  BLOOM_BLOCK_BYTES,
   BLOOM_FIRST_BLOCKS_OFFSET,
   BLOOM_LAYER_BLOCK_COUNT_WORD,
   BLOOM_LAYER_CAPACITY_WORD,
@@ -37,7 +36,8 @@ import {
   BLOOM_SCRATCH_ROWS,
 } from "../layout/bloom.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
-import { regionGive, regionTake } from "../memory/region.ts";
+import { regionGive, regionTakeRaw } from "../memory/region.ts";
+import { freshenAhead, leaveStale } from "./bloom-granules.ts";
 import {
   addLayer,
   type Bloom,
@@ -80,17 +80,21 @@ export function createBloom(kernel: Kernel, options: BloomOptions): Bloom {
   const bytesMax = options.bytesMax ?? Number.POSITIVE_INFINITY;
   const rate = isFixed ? falsePositiveRate : bloomLayerRate(falsePositiveRate, 0);
   const layer = planLayer(capacity, rate, bytesMax, true);
-  const offset = regionTake(kernel.region, layer.pages);
+  const { region } = kernel;
+  const offset = regionTakeRaw(region, layer.pages);
   if (offset === 0) throw memoryFull(layer.pages);
-  const { u32 } = kernel.region.views;
+  const isStale = offset < region.dirtyEnd;
+  const { u8, u32 } = region.views;
+  u8.fill(0, offset, offset + BLOOM_FIRST_BLOCKS_OFFSET);
   u32[offset / 4 + BLOOM_MAGIC_WORD] = BLOOM_MAGIC;
   u32[offset / 4 + BLOOM_ROTATION_WORD] = options.isRotated ? 32 : 0;
   const bytes = layer.pages * REGION_PAGE_BYTES;
   const bloom: Bloom = {
     ...{ kernel, offset, falsePositiveRate, capacity, bytesMax, isFixed },
-    ...{ layerCount: 0, bytes, room: 0, aheadAt: 0, ahead: undefined },
+    ...{ layerCount: 0, bytes, room: 0, aheadAt: 0, ahead: undefined, staleAt: -1 },
   };
-  publishLayer(bloom, offset + BLOOM_FIRST_BLOCKS_OFFSET, layer);
+  const map = isStale ? leaveStale(bloom, layer.blocks) : 0;
+  publishLayer(bloom, offset + BLOOM_FIRST_BLOCKS_OFFSET, layer, map);
   return bloom;
 }
 
@@ -134,6 +138,7 @@ export function bloomInsertBatch(
     start += rows;
   }
   if (bloom.room < bloom.aheadAt) zeroAhead(bloom, count);
+  if (bloom.staleAt >= 0) freshenAhead(bloom, count);
   return inserted;
 }
 
@@ -148,6 +153,7 @@ export function bloomAdd(bloom: Bloom, lo: number, hi: number): boolean {
   if (bloom.kernel.exports.bloomInsert(bloom.offset, lo, hi) !== 0) return true;
   bloom.room -= 1;
   if (bloom.room < bloom.aheadAt) zeroAhead(bloom, 1);
+  if (bloom.staleAt >= 0) freshenAhead(bloom, 1);
   return false;
 }
 
@@ -163,24 +169,24 @@ export function bloomInsertWords(bloom: Bloom, words: Uint32Array, count: number
   }
 }
 
-/** Empties the filter: layer 0 stays, zeroed; the others' pages go back. Other threads see a new, empty filter. */
+/**
+ * Empties the filter, whatever its size, in the time that its map takes: layer 0 stays, stale (bloom-granules.ts), and the others'
+ * pages go back. Other threads see a new, empty filter.
+ */
 export function bloomClear(bloom: Bloom): void {
-  const { region } = bloom.kernel;
-  const { u8, i32 } = region.views;
   const first = layerWords(bloom, 0);
-  const blocks = first[BLOOM_LAYER_BLOCK_COUNT_WORD] as number;
   const plan: LayerPlan = {
-    blocks,
+    blocks: first[BLOOM_LAYER_BLOCK_COUNT_WORD] as number,
     capacity: first[BLOOM_LAYER_CAPACITY_WORD] as number,
     pages: first[BLOOM_LAYER_PAGES_WORD] as number,
   };
-  const start = bloom.offset + BLOOM_FIRST_BLOCKS_OFFSET;
   giveLaterLayers(bloom);
+  const { i32 } = bloom.kernel.region.views;
   Atomics.store(i32, bloom.offset / 4 + BLOOM_LAYER_COUNT_WORD, 0); // pairs with layerCountOf
-  u8.fill(0, start, start + blocks * BLOOM_BLOCK_BYTES);
   bloom.layerCount = 0;
   bloom.bytes = plan.pages * REGION_PAGE_BYTES;
-  publishLayer(bloom, start, plan);
+  const map = leaveStale(bloom, plan.blocks);
+  publishLayer(bloom, bloom.offset + BLOOM_FIRST_BLOCKS_OFFSET, plan, map);
 }
 
 /** Gives all pages back. No thread may use the bloom any more. */
