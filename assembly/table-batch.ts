@@ -124,7 +124,7 @@ function findRooms(table: usize, hashes: usize, count: u32, values: usize, slots
       continue;
     }
     const step = <u32>ctz(near);
-    longest = longest > step ? longest : step;
+    longest = max(longest, step);
     const there = step < 2 ? pair : step < 4 ? other : last;
     const index = (home & ~(RUN_PAIRS * 2 - 1)) | (there << 1) | ((home ^ step) & 1);
     store<u32>(slot, <u32>lineOf(segment, index) | (index >> 10));

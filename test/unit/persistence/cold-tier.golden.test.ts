@@ -47,7 +47,7 @@ describe("golden files of the cold tier", () => {
     const files = createMemoryFiles();
     const tier = openColdTier(files);
     const add = (entries: ReadonlyArray<readonly [number, number, number]>): void => {
-      const hashes = new Uint32Array(entries.flatMap(([lo, hi]) => [lo, hi]));
+      const hashes = new Uint32Array(entries.flatMap((entry) => entry.slice(0, 2)));
       tier.add(hashes, new Uint32Array(entries.map(([, , value]) => value)), entries.length);
     };
     add([
