@@ -9,6 +9,9 @@ import {
   sharesJoin,
   sharesLeave,
   sharesRefund,
+  sharesReturn,
+  sharesTurns,
+  TURNS_MAX,
   verifyShares,
 } from "../../../src/frontier/shares.ts";
 import { createRandom } from "../../../src/base/random.ts";
@@ -85,12 +88,36 @@ describe("shares", () => {
       verifyShares(shares);
     }
   });
+
+  it("take turns as they would be charged one by one, and take back those that were not", () => {
+    const random = createRandom(testSeed("turns of shares"));
+    const out = new Uint32Array(TURNS_MAX + 1);
+    for (let round = 0; round < 30; round++) {
+      const count = 1 + random.below(40);
+      const isEven = random.below(3) > 0;
+      const rates = Array.from({ length: count }, () => (isEven ? 100 : 1 + random.below(200)));
+      const [many, single] = [listed(rates).shares, listed(rates).shares];
+      for (let step = 0; step < 60; step++) {
+        const rule = random.below(count);
+        const change = random.below(3) === 0 ? sharesLeave : sharesJoin;
+        for (const shares of [many, single]) change(shares, rule);
+        const turns = sharesTurns(many, random.below(TURNS_MAX + 9), out, 1);
+        const kept = random.below(2) === 0 ? turns : random.below(turns + 1);
+        const expected = Array.from({ length: kept }, () => go(single));
+        expect([...out.subarray(1, 1 + kept)]).toEqual(expected);
+        if (kept < turns) sharesReturn(many, turns, kept);
+        verifyShares(many);
+        expect([...many.passes]).toEqual([...single.passes]);
+        expect([many.current, sharesFirst(many)]).toEqual([single.current, sharesFirst(single)]);
+      }
+    }
+  });
 });
 
 function listed(rates: readonly number[]): { shares: Shares; rules: number[] } {
   const shares = createShares();
   const rules = rates.map((rate, index) => {
-    sharesAdd(shares, { index, handle: 0, order: index, rate });
+    sharesAdd(shares, { index, handle: index, order: index, rate });
     return index;
   });
   for (const rule of rules) sharesJoin(shares, rule);
