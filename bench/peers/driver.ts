@@ -67,15 +67,15 @@ export async function drive(peer: Peer, orders: Orders): Promise<Answer> {
       : await pushFile(queue, workload);
   const full = await settledMemory();
   const most = mode === "fill" ? Math.floor(pushed.accepted / 2) : Number.POSITIVE_INFINITY;
-  const { handles, pollNs } = await pollAll(queue, most);
-  const doneNs = await doneAll(queue, handles);
+  const isInTurn = mode === "memory" && peer.inTurn === true;
+  const { urls, pollNs, doneNs } = await (isInTurn ? pollInTurn(queue) : pollThenDone(queue, most));
   await queue.flush?.();
-  writeFileSync(polledFile, handles.map((handle) => `${queue.urlOf(handle)}\n`).join(""));
+  writeFileSync(polledFile, urls.map((url) => `${url}\n`).join(""));
   const { maxMs } = await pauses.stop();
   const answer: Answer = {
     title: peer.title(),
     ...pushed,
-    polled: handles.length,
+    polled: urls.length,
     pollNs,
     ...(doneNs === undefined ? {} : { doneNs }),
     openNs,
@@ -91,12 +91,9 @@ export async function drive(peer: Peer, orders: Orders): Promise<Answer> {
 /** Lets compilers do their work on URLs of another workload. */
 async function warmUp(peer: Peer): Promise<void> {
   const queue = (await peer.open?.({})) as PeerQueue;
-  const count = peer.warmUrls ?? Math.min(WARM, peer.urlsMax / 50);
-  // Links of a crawl are known already more often than not.
-  const sightings = peer.warmUrls === undefined ? 1 : 3;
+  const count = Math.min(WARM, peer.urlsMax / 50);
   for (let from = 0; from < count; from += CALL) {
-    const urls = urlChunk(1_900_000_000 + from, Math.min(CALL, count), { hosts: 100 });
-    for (let time = 0; time < sightings; time++) await queue.push(urls);
+    await queue.push(urlChunk(1_900_000_000 + from, Math.min(CALL, count), { hosts: 100 }));
   }
   const { handles } = await pollAll(queue, Number.POSITIVE_INFINITY);
   await doneAll(queue, handles);
@@ -120,6 +117,31 @@ async function pushFile(
   }
   reader.close();
   return { pushed, accepted, pushNs, longestCallNs };
+}
+
+/** What came out, and the time of both steps; `doneNs` is missing where there is no such word. */
+interface Drained {
+  readonly urls: string[];
+  readonly pollNs: number;
+  readonly doneNs: number | undefined;
+}
+
+async function pollThenDone(queue: PeerQueue, most: number): Promise<Drained> {
+  const { handles, pollNs } = await pollAll(queue, most);
+  const doneNs = await doneAll(queue, handles);
+  return { urls: handles.map((handle) => queue.urlOf(handle)), pollNs, doneNs };
+}
+
+async function pollInTurn(queue: PeerQueue): Promise<Drained> {
+  const urls: string[] = [];
+  let [pollNs, doneNs] = [0, 0];
+  for (;;) {
+    const some = await pollAll(queue, CALL);
+    pollNs += some.pollNs;
+    if (some.handles.length === 0) return { urls, pollNs, doneNs };
+    for (const handle of some.handles) urls.push(queue.urlOf(handle));
+    doneNs += (await doneAll(queue, some.handles)) ?? 0;
+  }
 }
 
 async function pollAll(

@@ -27,13 +27,13 @@ export const HOST_PEERS: readonly Peer[] = [
   scrapyHostsPeer,
 ];
 
-/** Ours when its code is compiled, which takes some hundred milliseconds of a process's life. */
-export const WARM_PEERS: readonly Peer[] = [
-  { ...outriderPeer("outrider-warm", {}, false), warmUrls: 200_000 },
+/** Ours as a crawler drives it: no more than a call's worth of leases is out. */
+export const TURN_PEERS: readonly Peer[] = [
+  { ...outriderPeer("outrider-turns", {}, false), inTurn: true },
 ];
 
 export function peerOf(name: string): Peer {
-  const all = [...PEERS, ...HOST_PEERS, ...WARM_PEERS];
+  const all = [...PEERS, ...HOST_PEERS, ...TURN_PEERS];
   const peer = all.find((each) => each.name === name);
   const names = all.map((each) => each.name).join(", ");
   if (peer === undefined) throw new Error(`peer: ${name} (expected: ${names})`);

@@ -38,8 +38,8 @@ export interface Peer {
   readonly durableUrlsMax?: number;
   /** Whether it can keep its URLs in a directory. */
   readonly isDurable: boolean;
-  /** URLs of the run that does not count, on a queue that is thrown away; a fiftieth of `urlsMax`, at most 5,000, where it is not said. */
-  readonly warmUrls?: number;
+  /** In memory each call's worth is finished before the next is polled, as a crawler does it; else all is polled, then all finished. */
+  readonly inTurn?: boolean;
   /** In this process. */
   open?(options: OpenOptions): Maybe<PeerQueue>;
   /** Outside: the program and its first words; those of `driver.ts` follow. */
