@@ -46,6 +46,24 @@ export function lowerCase(headers: Record<string, string> | undefined): Record<s
 /** Told to a connection whose answer is not wanted to its end. */
 const CUT: DownloadError = new DownloadError("aborted", "enough was read");
 
+/** Who is to be told when a signal fires. All requests of a crawl share one, and a listener of its own costs each a look at all the others. */
+const listening = new WeakMap<AbortSignal, Set<() => void>>();
+
+function listen(signal: AbortSignal, onAbort: () => void): void {
+  let all = listening.get(signal);
+  if (all === undefined) {
+    const told = new Set<() => void>();
+    all = told;
+    listening.set(signal, told);
+    signal.addEventListener("abort", () => tellAll(told), { once: true });
+  }
+  all.add(onAbort);
+}
+
+function tellAll(told: Set<() => void>): void {
+  for (const onAbort of [...told]) onAbort();
+}
+
 interface Caller {
   readonly resolve: (raw: RawDownload) => void;
   readonly reject: (cause: DownloadError) => void;
@@ -79,7 +97,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#onAbort();
       return;
     }
-    request.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (request.signal !== undefined) listen(request.signal, this.#onAbort);
     const { totalMs } = limits;
     this.#cancelTimer = clock.schedule(clock.now() + totalMs, () =>
       this.#abort(new DownloadError("timeout", `${request.url}: not whole after ${totalMs} ms`)),
@@ -139,7 +157,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return false;
     this.#isSettled = true;
     this.#cancelTimer?.();
-    this.#fetching.request.signal?.removeEventListener("abort", this.#onAbort);
+    const { signal } = this.#fetching.request;
+    if (signal !== undefined) listening.get(signal)?.delete(this.#onAbort);
     return true;
   }
 

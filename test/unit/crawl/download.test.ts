@@ -190,6 +190,27 @@ describe("the downloader", () => {
     );
   });
 
+  it("of many requests of one signal gives up those that are under way, and no other", async () => {
+    const server = await listen(
+      createServer((request, response) => {
+        if (request.url === "/quick") response.end("x");
+      }),
+    );
+    const downloader = createDownloader({ allowPrivate: true, connections: 9 });
+    closers.push(() => downloader.close());
+    const { port } = server.address() as AddressInfo;
+    const controller = new AbortController();
+    const get = (path: string, given: AbortSignal = controller.signal) =>
+      downloader.download({ url: `http://127.0.0.1:${port}${path}`, signal: given });
+    await get("/quick");
+    const hanging = [get("/a"), get("/b"), get("/c")].map(faultOf);
+    const other = get("/quick", new AbortController().signal);
+    controller.abort();
+    expect(await Promise.all(hanging)).toEqual(["aborted", "aborted", "aborted"]);
+    expect((await other).status).toBe(200);
+    expect(await faultOf(get("/quick"))).toBe("aborted");
+  });
+
   it("does not read the body of an answer that is not wanted", async () => {
     const server = await listen(
       createServer((_, response) => {
