@@ -8,7 +8,7 @@
 import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { diskFault, nodeFiles } from "../persistence/files.ts";
-import { packr } from "../persistence/pack.ts";
+import { packState } from "../persistence/pack.ts";
 import { contentOf } from "../persistence/place.ts";
 import { recoverAlone } from "../persistence/recover-alone.ts";
 import { writeAlone } from "../persistence/snapshot-alone.ts";
@@ -102,7 +102,7 @@ export async function openAlone(parts: AloneOpening): Promise<OpenedAlone> {
 
 function packedNotes(notes: Record<string, unknown>): Map<string, Uint8Array> {
   return new Map(
-    Object.entries(notes).map(([name, value]) => [name, Uint8Array.from(packr.pack(value))]),
+    Object.entries(notes).map(([name, value]) => [name, Uint8Array.from(packState(value))]),
   );
 }
 

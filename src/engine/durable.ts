@@ -30,7 +30,7 @@ import { Journal } from "../persistence/journal.ts";
 import { JournalLog } from "../persistence/journal-log.ts";
 import { giveLock, type Lock } from "../persistence/lock.ts";
 import { createNames, type Names, spillNames } from "../persistence/names.ts";
-import { packr, packValue } from "../persistence/pack.ts";
+import { packr, packState } from "../persistence/pack.ts";
 import {
   type Identity,
   lookAround,
@@ -379,7 +379,7 @@ export class Durable {
   #note(name: string, value: unknown, log = this.#log): void {
     let bytes: Uint8Array;
     try {
-      bytes = packValue(value);
+      bytes = packState(value);
     } catch (cause) {
       this.#parts.events.fault({ kind: "user", stage: name, cause });
       return;

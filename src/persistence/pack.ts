@@ -4,15 +4,22 @@ import { withZeros, ZERO_EXTENSION } from "../base/serializable.ts";
 
 addExtension(ZERO_EXTENSION);
 
-export const packr = new Packr({
+const FLAVOUR = {
   useRecords: false,
   structuredClone: false,
   moreTypes: true,
   int64AsType: "bigint",
-  useToJSON: false,
-});
+} as const;
 
-/** Packs a user's value, in which any number may be −0. */
+export const packr = new Packr({ ...FLAVOUR, useToJSON: false });
+const statePackr = new Packr(FLAVOUR);
+
+/** Packs a user's value that was found to be plain data (base/serializable.ts), in which any number may be −0. */
 export function packValue(value: unknown): Buffer {
   return packr.pack(withZeros(value));
+}
+
+/** Packs a user's state, which nobody has looked through: what says by `toJSON` what it is in plain data is written so. */
+export function packState(value: unknown): Buffer {
+  return statePackr.pack(withZeros(value));
 }
