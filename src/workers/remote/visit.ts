@@ -18,32 +18,32 @@ export type Handler = (lease: WorkerLease, context: HandlerContext) => unknown;
 export class Visit implements HandlerContext {
   readonly lease: WorkerLease;
   readonly workerId: number;
-  untime: (() => void) | undefined = undefined;
+  untime: (() => void) | undefined;
   /** Its time is over; and whether it had not settled its lease by then. */
   isOverdue = false;
   isUnsettled = false;
-  /** @internal */ readonly desk: Desk;
-  /** @internal */ controller: AbortController | undefined = undefined;
+  readonly #desk: Desk;
+  #controller: AbortController | undefined;
 
   constructor(desk: Desk, lease: WorkerLease, workerId: number) {
-    this.desk = desk;
+    this.#desk = desk;
     this.lease = lease;
     this.workerId = workerId;
   }
 
   get signal(): AbortSignal {
-    this.controller ??= new AbortController();
-    return this.controller.signal;
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
   }
 
   push(link: RequestLike): PushAnswer;
   push(links: Iterable<RequestLike>): PushAnswer[];
   push(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
-    return this.desk.push(this.lease, given);
+    return this.#desk.push(this.lease, given);
   }
 
   abort(reason: string): void {
-    this.controller ??= new AbortController();
-    this.controller.abort(new Error(reason));
+    this.#controller ??= new AbortController();
+    this.#controller.abort(new Error(reason));
   }
 }
