@@ -183,9 +183,19 @@ export function pushLoaded(gate: Gate, { nowMs, depth, parent, codes }: Loaded):
   const fresh = settle(gate, rowRules, table);
   if (fresh > 0) seenCount(core.seen, fresh);
   admitRows(core, {
-    ...{ rows, count, nowMs, isOutside: false, depth, parent, hasParents: true, rowRules },
-    ...{ isMarked: fresh !== NOT_INSERTED, admissions: undefined, hook: undefined },
-    ...{ codes, codesStart: 0 },
+    rows,
+    count,
+    isMarked: fresh !== NOT_INSERTED,
+    nowMs,
+    isOutside: false,
+    depth,
+    parent,
+    hasParents: true,
+    admissions: undefined,
+    rowRules,
+    hook: undefined,
+    codes,
+    codesStart: 0,
   });
   if (gate.filter !== undefined) noteSeen(gate, { start: 0, codes, context }, count);
 }
