@@ -1,7 +1,7 @@
 /** Knowing: what a frontier says of one request or of many, without changing anything. */
 import { type Core, ruleOf, type RuleState } from "../frontier/core.ts";
 
-import { epochNameOf, FOREVER, isRecrawled } from "../frontier/epoch-policy.ts";
+import { epochNameOf, FOREVER, isRecrawled, UNDATED_MS } from "../frontier/epoch-policy.ts";
 import { saltRow } from "../frontier/epochs.ts";
 import { groupClock, isGroupFull } from "../frontier/groups.ts";
 import { hostClock, hostLimit } from "../frontier/host-clock.ts";
@@ -159,7 +159,7 @@ function ruleOfFirst(core: Core, rows: Rows): RuleState | undefined {
 function epochOf(rule: RuleState | undefined, input: RequestInput, nowMs: number): string | null {
   if (input.epoch !== undefined) return input.epoch;
   if (rule === undefined) return FOREVER;
-  return epochNameOf(rule.policy.epoch, Number(input.notBefore ?? 0), nowMs);
+  return epochNameOf(rule.policy.epoch, Number(input.notBefore ?? UNDATED_MS), nowMs);
 }
 
 /** What is known of a request's identity; undefined: nothing. */
@@ -334,7 +334,7 @@ function wouldBe(
   if (isSpent) return VERDICT_BUDGET;
   const { pending, waiting } = core.counters;
   if (pending + waiting >= core.limits.capacity) return VERDICT_FULL;
-  const dueMs = Number(input.notBefore ?? 0);
+  const dueMs = Number(input.notBefore ?? UNDATED_MS);
   return dueMs > now.nowMs ? VERDICT_DEFERRED : VERDICT_ACCEPTED;
 }
 

@@ -1,6 +1,7 @@
 /** Requests: a RequestInput that was checked (request-fields.ts), split into what the rooms below need. */
 import { isSerializable } from "../base/serializable.ts";
 import type { Admission } from "../frontier/admission.ts";
+import { UNDATED_MS } from "../frontier/epoch-policy.ts";
 import { VERDICT_UNSERIALIZABLE } from "../frontier/verdict.ts";
 import { isExempt } from "../url/identity.ts";
 import type { NormalPolicy } from "../url/policy.ts";
@@ -22,7 +23,7 @@ export function admissionOf(
     verdict: isPackable || isVolatile ? undefined : VERDICT_UNSERIALIZABLE,
     priority: input.priority,
     depth: depth ?? input.depth ?? 0,
-    dueMs: input.notBefore === undefined ? 0 : timeMs(input.notBefore, "notBefore"),
+    dueMs: input.notBefore === undefined ? UNDATED_MS : timeMs(input.notBefore, "notBefore"),
     dedup: exempt ? "skip" : (input.dedup ?? "check"),
     isStart: input.start ?? false,
     maxAttempts: Math.min(input.maxAttempts ?? 0, 0xffff),

@@ -34,7 +34,7 @@ export interface Admission {
   verdict: number | undefined;
   priority: number | undefined;
   depth: number;
-  /** Not before this time; 0: now. */
+  /** Not before this time; UNDATED_MS: at once. */
   dueMs: number;
   /** again: admitted unless it is on its way; a failed one is asked for again. */
   dedup: "check" | "record" | "skip" | "again";

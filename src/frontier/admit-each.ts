@@ -44,7 +44,7 @@ import {
   setRowText,
 } from "./admission.ts";
 import { PERIOD_NEVER } from "./change-rate.ts";
-import { FOREVER, isRecrawled } from "./epoch-policy.ts";
+import { FOREVER, isRecrawled, UNDATED_MS } from "./epoch-policy.ts";
 import { joinEpoch, type RowEpochs } from "./epochs.ts";
 import { keepsPeriod, makeWay, mayComeAgain, periodBefore } from "./recrawl.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
@@ -79,7 +79,7 @@ function plainAdmission(depth: number): Admission {
     verdict: undefined,
     priority: undefined,
     depth,
-    dueMs: 0,
+    dueMs: UNDATED_MS,
     dedup: "check",
     isStart: false,
     maxAttempts: 0,

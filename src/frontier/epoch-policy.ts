@@ -39,6 +39,9 @@ export type EpochRule =
 /** The epoch without end: its identities have no salt and are noted nowhere. */
 export const FOREVER = "forever";
 
+/** The time of a request that has none of its own: before all, so that it is due at once. 0 is a time like any other. */
+export const UNDATED_MS = Number.NEGATIVE_INFINITY;
+
 /** Longest name of an epoch, in UTF-16 units. */
 export const EPOCH_NAME_LENGTH_MAX = 1_000;
 
@@ -83,17 +86,17 @@ export function isRecrawled(epoch: EpochRule): boolean {
 
 /**
  * The epoch that a rule puts a request into; null: the user's function threw or gave no name. `dueMs` is the request's
- * own time, 0 where it has none.
+ * own time, or UNDATED_MS.
  */
 export function epochNameOf(epoch: EpochRule, dueMs: number, nowMs: number): string | null {
   switch (epoch.kind) {
     case "calendar":
-      if (dueMs === 0 && epoch.isUndatedForever) return FOREVER;
-      return calendarName(epoch.calendar, dueMs === 0 ? nowMs : dueMs);
+      if (dueMs === UNDATED_MS && epoch.isUndatedForever) return FOREVER;
+      return calendarName(epoch.calendar, dueMs === UNDATED_MS ? nowMs : dueMs);
     case "version":
       return epoch.name;
     case "of":
-      return ownName(epoch.of, dueMs === 0 ? nowMs : dueMs);
+      return ownName(epoch.of, dueMs === UNDATED_MS ? nowMs : dueMs);
     default:
       return FOREVER;
   }

@@ -34,7 +34,7 @@ import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../url/rows.ts";
 import { type Intake, ruleOfRow } from "./admission.ts";
 import type { Core } from "./core.ts";
 import { misuse } from "../base/errors.ts";
-import { epochNameOf, FOREVER } from "./epoch-policy.ts";
+import { epochNameOf, FOREVER, UNDATED_MS } from "./epoch-policy.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import { relieve, settleSpilled, takeSpilledAt } from "./spilling.ts";
 import { finishedView, forgetFailed, forgetResting, isFinishedValue } from "./transition.ts";
@@ -66,7 +66,7 @@ export function enterEpochs(core: Core, intake: Intake): RowEpochs {
     if (rowStatus(rows, row) === BATCH_OK) {
       const admission = admissions?.[row];
       const { policy } = ruleOfRow(core, rowRules, row);
-      name = admission?.epoch ?? epochNameOf(policy.epoch, admission?.dueMs ?? 0, nowMs);
+      name = admission?.epoch ?? epochNameOf(policy.epoch, admission?.dueMs ?? UNDATED_MS, nowMs);
       saltRow(core, rows, row, name);
     }
     names.push(name);

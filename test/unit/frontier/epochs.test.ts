@@ -45,6 +45,22 @@ describe("a calendar epoch", () => {
     check();
   });
 
+  it("takes the beginning of 1970 for a date like any other", () => {
+    const { frontier, check } = openEpoch({ calendar: "day", undated: "forever" });
+    for (const notBefore of [0, new Date(0), -DAY]) {
+      const { epoch } = frontier.explain({ url: A, notBefore });
+      expect(epoch).toBe(Number(notBefore) === 0 ? "1970-01-01" : "1969-12-31");
+    }
+    expect(frontier.push(A).status).toBe("accepted");
+    expect(frontier.push({ url: A, notBefore: 0 }).status).toBe("accepted");
+    expect(frontier.push({ url: A, notBefore: new Date(5) }).status).toBe("duplicate");
+    const times: number[] = [];
+    const other = openEpoch({ of: (timeMs) => String(times.push(timeMs)) });
+    other.frontier.pushMany([{ url: A, notBefore: 0 }, A]);
+    expect(times).toEqual([0, NOON]);
+    check();
+  });
+
   it("survives a clock that goes back and forth", () => {
     let nowMs = NOON;
     const clock = { now: () => nowMs, monotonic: () => 0, schedule: () => () => {} };
