@@ -10,13 +10,15 @@
  *   I1  Only the lock that stood there when the thread had opened is given back: whoever has the directory since has another.
  */
 import { once } from "node:events";
-import { MessageChannel, Worker } from "node:worker_threads";
+import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { FrontierError, misuse } from "../base/errors.ts";
 import { nodeFiles } from "../persistence/files.ts";
 import { giveLock, heldLock } from "../persistence/lock.ts";
 import { frontierDirectory } from "../persistence/place.ts";
 import { orphanCrew } from "../workers/protocol/crew.ts";
-import { type Listener, ThreadFrontier, type ThreadParts } from "./thread-frontier.ts";
+import { EventHub } from "./events.ts";
+import { closedError } from "./thread-closed.ts";
+import { ThreadFrontier } from "./thread-frontier.ts";
 import { Line } from "./thread-line.ts";
 import { type Answer, errorOf, type PlainError } from "./thread-protocol.ts";
 import type { FrontierFault, FrontierHandle, FrontierOptions } from "./types.ts";
@@ -38,6 +40,7 @@ const FILE = new URL("../../dist/engine/thread-owner.js", import.meta.url);
 export async function openFrontierThread(options: FrontierOptions = {}): Promise<ThreadFrontier> {
   const { port1, port2 } = new MessageChannel();
   let worker: Worker;
+  if (options === null) throw misuse("OPTION_INVALID", "options", null, "an object");
   try {
     const workerData = { outrider: "owner", port: port2, options };
     worker = new Worker(FILE, { workerData, transferList: [port2] });
@@ -51,7 +54,9 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     failure = cause;
   });
   const died = new Promise<undefined>((resolve) => worker.once("exit", () => resolve(undefined)));
-  const opened = await Promise.race([once(port1, "message"), died.then(() => [undefined])]);
+  // What it said last may come behind the news of its end.
+  const last = died.then(() => [receiveMessageOnPort(port1)?.message as unknown]);
+  const opened = await Promise.race([once(port1, "message"), last]);
   const { value, error } = (opened[0] as Answer | undefined) ?? { error: undefined };
   if (error !== undefined || value === undefined) {
     port1.close();
@@ -59,10 +64,11 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     throw error === undefined ? ownerDied(failure) : errorOf(error);
   }
   const { name } = value as { name: string };
-  const listeners: ThreadParts["listeners"] = new Map();
+  const events = new EventHub();
   const handles: FrontierHandle[] = [];
   const line = new Line(port1, ({ event, payload }) => {
-    tell(listeners, event, event === "error" ? faultOf(payload) : payload);
+    events.emit(event, (event === "error" ? faultOf(payload) : payload) as never);
+    events.flush();
   });
   const giveUp = lockOf(options, name);
   void died.then(() => {
@@ -71,12 +77,13 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
       giveUp();
       for (const handle of handles) orphanCrew(handle);
     }
-    line.end(line.isBereft ? ownerDied(failure) : closed());
-    if (line.isBereft)
-      tell(listeners, "status", { from: "running", to: "stopped", reason: "died" });
+    line.end(line.isBereft ? ownerDied(failure) : closedError());
+    if (!line.isBereft) return;
+    events.emit("status", { from: "running", to: "stopped", reason: "died" });
+    events.flush();
   });
   worker.unref();
-  return new ThreadFrontier(name, { line, worker, listeners, handles });
+  return new ThreadFrontier(name, { line, worker, events, handles });
 }
 
 /** Gives the lock back that stands in the directory now (I1). */
@@ -93,11 +100,6 @@ function lockOf({ directory, readOnly }: FrontierOptions, name: string): () => v
   };
 }
 
-function tell(listeners: ThreadParts["listeners"], event: string, payload: unknown): void {
-  for (const listener of [...(listeners.get(event) ?? [])] as Listener[])
-    listener(payload as never);
-}
-
 function faultOf(payload: unknown): FrontierFault {
   const fault = payload as FrontierFault;
   return { ...fault, cause: errorOf(fault.cause as PlainError) };
@@ -108,9 +110,4 @@ function ownerDied(cause: unknown): FrontierError {
   const expected = "to be closed first; open it again to go on";
   const text = `frontier: its thread has died: ${why} (expected: ${expected})`;
   return new FrontierError("FRONTIER_CLOSED", text, { cause });
-}
-
-function closed(): FrontierError {
-  const expected = "an open frontier; open it again to go on";
-  return new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
 }

@@ -20,20 +20,18 @@ interface Codes {
   count: number;
 }
 
+export interface PushFromOptions {
+  batch?: number;
+  signal?: AbortSignal;
+}
+
 export async function pushFrom(
   frontier: Frontier,
   life: Life,
   source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
-  options: { batch?: number; signal?: AbortSignal },
+  options: PushFromOptions,
 ): Promise<PushResult> {
-  const { batch = BATCH, signal } = readFields(options, "options", ["batch", "signal"]);
-  if (!(Number.isSafeInteger(batch) && batch > 0)) {
-    throw misuse("ARGUMENT_INVALID", "batch", batch, "a whole number of at least 1");
-  }
-  checkSignal(signal);
-  if (!isSource(source)) {
-    throw misuse("ARGUMENT_INVALID", "source", source, "an iterable or async iterable of requests");
-  }
+  const { batch, signal } = readPushFrom(source, options);
   life.need();
   const codes: Codes = { bytes: new Uint8Array(BATCH), count: 0 };
   const abort = abortOf(signal);
@@ -53,11 +51,27 @@ export async function pushFrom(
   return pushResult(codes.bytes.subarray(0, codes.count));
 }
 
+/** What pushFrom was asked for. */
+export function readPushFrom(
+  source: unknown,
+  options: PushFromOptions,
+): { batch: number; signal: AbortSignal | undefined } {
+  const { batch = BATCH, signal } = readFields(options, "options", ["batch", "signal"]);
+  if (!(Number.isSafeInteger(batch) && batch > 0)) {
+    throw misuse("ARGUMENT_INVALID", "batch", batch, "a whole number of at least 1");
+  }
+  checkSignal(signal);
+  if (!isSource(source)) {
+    throw misuse("ARGUMENT_INVALID", "source", source, "an iterable or async iterable of requests");
+  }
+  return { batch, signal };
+}
+
 /**
  * Slices of a source: full ones while it gives, and what there is as soon as it makes us wait, so that
  * a source that never ends (a queue, a socket) is not held back by the size of a slice.
  */
-async function* slicesOf(
+export async function* slicesOf(
   source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
   batch: number,
   aborted: Promise<never> | undefined,
@@ -93,7 +107,7 @@ async function* slicesOf(
   }
 }
 
-function race<T>(step: T | Promise<T>, aborted: Promise<never> | undefined): T | Promise<T> {
+export function race<T>(step: T | Promise<T>, aborted: Promise<never> | undefined): T | Promise<T> {
   return aborted === undefined ? step : Promise.race([step, aborted]);
 }
 
@@ -103,7 +117,7 @@ interface Abort {
 }
 
 /** A promise that rejects when the signal does; nobody need await it. */
-function abortOf(signal: AbortSignal | undefined): Abort {
+export function abortOf(signal: AbortSignal | undefined): Abort {
   if (signal === undefined) return { promise: undefined, leave: () => undefined };
   signal.throwIfAborted();
   let onAbort: (() => void) | undefined;

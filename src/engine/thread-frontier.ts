@@ -10,9 +10,13 @@
  */
 import type { Worker } from "node:worker_threads";
 import { type FrontierError, misuse } from "../base/errors.ts";
+import { readList, readTake } from "./arguments.ts";
+import { EventHub } from "./events.ts";
 import { ThreadLease } from "./thread-lease.ts";
 import type { Line } from "./thread-line.ts";
-import { type PlainLease, type PlainResult, resultOf } from "./thread-protocol.ts";
+import { ownVerdict, type PlainLease, type PlainResult, resultOf } from "./thread-protocol.ts";
+import { sendableRequest, sendableRequests } from "./thread-send.ts";
+import { pushFromHere } from "./thread-source.ts";
 import type {
   Explanation,
   Frontier,
@@ -33,16 +37,12 @@ import type {
   Verdict,
 } from "./types.ts";
 
-/** Requests of one message of pushFrom. */
-const BATCH = 1_000;
-
-export type Listener = (payload: never) => void;
-
 /** What opening one has made (open-thread.ts). */
 export interface ThreadParts {
   readonly line: Line;
   readonly worker: Worker;
-  readonly listeners: Map<string, Set<Listener>>;
+  /** Who listens on this thread. */
+  readonly events: EventHub;
   /** Handles given out: told of it when the owner dies. */
   readonly handles: FrontierHandle[];
 }
@@ -55,16 +55,16 @@ export class ThreadFrontier {
   readonly name: string;
   readonly #line: Line;
   readonly #worker: Worker;
-  readonly #listeners: Map<string, Set<Listener>>;
+  readonly #events: EventHub;
   readonly #handles: FrontierHandle[];
   #sources = 0;
 
   /** @internal */
-  constructor(name: string, { line, worker, listeners, handles }: ThreadParts) {
+  constructor(name: string, { line, worker, events, handles }: ThreadParts) {
     this.name = name;
     this.#line = line;
     this.#worker = worker;
-    this.#listeners = listeners;
+    this.#events = events;
     this.#handles = handles;
   }
 
@@ -72,15 +72,18 @@ export class ThreadFrontier {
     return this.#call("status");
   }
 
-  push(request: RequestLike): Promise<Verdict> {
-    return this.#call("push", request);
+  async push(request: RequestLike): Promise<Verdict> {
+    return ownVerdict(await this.#ask<Verdict>("push", request));
   }
 
   async pushMany(
     requests: Iterable<RequestLike>,
     defaults?: Partial<RequestInput>,
   ): Promise<PushResult> {
-    return resultOf(await this.#call<PlainResult>("pushMany", listOf(requests), defaults));
+    const list = readList(requests, "requests", "a list of URLs or requests");
+    const call = { on: "frontier", key: 0, method: "pushMany", args: [list, defaults] } as const;
+    const answer = await this.#line.call(call, () => [sendableRequests(list, defaults)]);
+    return resultOf(answer as PlainResult);
   }
 
   /** In batches, each sent when the one before was taken. */
@@ -88,27 +91,7 @@ export class ThreadFrontier {
     source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
     options: { batch?: number; signal?: AbortSignal } = {},
   ): Promise<PushResult> {
-    const { signal, ...sent } = options;
-    signal?.throwIfAborted();
-    const key = ++this.#sources;
-    const of = (method: string, args: readonly unknown[]): Promise<unknown> =>
-      this.#line.call({ on: "source", key, method, args });
-    const result = of("open", [sent]) as Promise<PlainResult>;
-    result.catch(() => undefined);
-    try {
-      let list: RequestLike[] = [];
-      for await (const request of source) {
-        list.push(request);
-        if (list.length < (options.batch ?? BATCH)) continue;
-        await of("feed", [list]);
-        signal?.throwIfAborted();
-        list = [];
-      }
-      if (list.length > 0) await of("feed", [list]);
-    } finally {
-      await of("feed", [undefined]).catch(() => undefined);
-    }
-    return resultOf(await result);
+    return pushFromHere({ line: this.#line, key: ++this.#sources }, source, options);
   }
 
   async poll(): Promise<ThreadLease | undefined> {
@@ -123,8 +106,9 @@ export class ThreadFrontier {
   async take(
     options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {},
   ): Promise<ThreadLease[]> {
-    const { signal, ...sent } = options;
+    const { max, waitMs, signal } = readTake(options);
     signal?.throwIfAborted();
+    const sent = waitMs === undefined ? { max } : { max, timeoutMs: waitMs };
     const id = this.#line.nextId;
     const onAbort = (): void => void this.#call("cancel", id).catch(() => undefined);
     signal?.addEventListener("abort", onAbort);
@@ -151,23 +135,29 @@ export class ThreadFrontier {
     }
   }
 
-  done(leases: Iterable<ThreadLease>): Promise<number> {
+  async done(leases: Iterable<ThreadLease>): Promise<number> {
+    const list = readList(leases, "leases", "a list of leases");
+    const numbers = list.map((lease, index) => {
+      if (lease instanceof ThreadLease) return lease.numberOn(this.#line);
+      throw misuse("ARGUMENT_INVALID", `leases[${index}]`, lease, "a lease");
+    });
     return this.#call(
       "done",
-      Array.from(leases, ({ number }) => number),
+      numbers.filter((number) => number !== undefined),
     );
   }
 
   record(request: RequestLike): Promise<RecordView | undefined> {
-    return this.#call("record", request);
+    return this.#ask("record", request);
   }
 
   records(filter: { state?: RecordState; rule?: string; host?: string }): Promise<RecordView[]> {
     return this.#call("records", filter);
   }
 
-  explain(request: RequestLike): Promise<Explanation> {
-    return this.#call("explain", request);
+  async explain(request: RequestLike): Promise<Explanation> {
+    const told = await this.#ask<Explanation>("explain", request);
+    return { ...told, verdict: ownVerdict(told.verdict) };
   }
 
   epochs(): Promise<EpochView[]> {
@@ -188,12 +178,19 @@ export class ThreadFrontier {
     event: E,
     listener: (payload: FrontierEvents[E]) => void,
   ): () => void {
-    const all = this.#listeners.get(event) ?? new Set();
-    this.#listeners.set(event, all);
-    all.add(listener as Listener);
-    if (all.size === 1) void this.#call("listen", event, true).catch(() => undefined);
+    if (!EventHub.isEvent(event)) {
+      throw misuse("ARGUMENT_INVALID", "event", event, "the name of an event");
+    }
+    if (typeof listener !== "function") {
+      throw misuse("ARGUMENT_INVALID", "listener", listener, "a function");
+    }
+    this.#line.need();
+    if (!this.#events.has(event)) void this.#call("listen", event, true).catch(() => undefined);
+    const off = this.#events.on(event, listener as (payload: never) => void);
     return () => {
-      if (!all.delete(listener as Listener) || all.size > 0) return;
+      const had = this.#events.has(event);
+      off();
+      if (!had || this.#events.has(event)) return;
       void this.#call("listen", event, false).catch(() => undefined);
     };
   }
@@ -277,7 +274,7 @@ export class ThreadFrontier {
   }
 
   /**
-   * Flushes, ends the owner's thread. Later calls throw FRONTIER_CLOSED; what waits is answered before. Where the thread dies
+   * Flushes, ends the owner's thread. Later calls are answered as by any closed frontier; what waits is answered before. Where the thread dies
    * meanwhile, it is not known what was flushed: this throws so too.
    */
   async close(options?: { discard?: boolean }): Promise<void> {
@@ -298,6 +295,12 @@ export class ThreadFrontier {
     return this.#line.call({ on: "frontier", key: 0, method, args }) as Promise<T>;
   }
 
+  /** A call about a request, which may hold what can not be sent. */
+  #ask<T>(method: string, request: RequestLike): Promise<T> {
+    const call = { on: "frontier", key: 0, method, args: [request] } as const;
+    return this.#line.call(call, () => [sendableRequest(request)]) as Promise<T>;
+  }
+
   #leases(plain: readonly PlainLease[]): ThreadLease[] {
     return plain.map((one) => new ThreadLease(this.#line, one));
   }
@@ -310,10 +313,4 @@ export interface ThreadHost {
   blockUntil(at: number | Date): Promise<void>;
   hold(): Promise<void>;
   unhold(): Promise<void>;
-}
-
-function listOf(requests: Iterable<RequestLike>): RequestLike[] {
-  if (typeof requests === "string")
-    throw misuse("ARGUMENT_INVALID", "requests", requests, "a list");
-  return [...requests];
 }

@@ -1,13 +1,16 @@
 /** ThreadLease: a lease of a frontier that another thread owns. */
 import type { Outcome } from "../frontier/policy.ts";
+import { VERDICT_CLOSED, VERDICT_LATE, verdictOf } from "../frontier/verdict.ts";
 import type { Line } from "./thread-line.ts";
+import { sendableCauses, sendableFound } from "./thread-send.ts";
 import {
   type LeaseMethod,
+  ownVerdict,
   type PlainLease,
   type PlainResult,
   resultOf,
 } from "./thread-protocol.ts";
-import type { DoneResult, Lease, RedirectChange, Verdict } from "./types.ts";
+import type { DoneResult, Lease, RedirectChange, RequestLike, Verdict } from "./types.ts";
 
 /** What a lease's method says that the owner no longer knows of. */
 const LATE: Record<LeaseMethod, unknown> = {
@@ -15,7 +18,7 @@ const LATE: Record<LeaseMethod, unknown> = {
   retry: "late",
   fail: false,
   release: false,
-  redirect: { status: "rejected", reason: "late", admitted: false },
+  redirect: verdictOf(VERDICT_LATE),
   extend: false,
 };
 const LATE_DONE: PlainResult = {
@@ -51,10 +54,16 @@ export class ThreadLease {
     this.#line = line;
   }
 
+  /** The number that a line's owner knows it by; undefined: it is another's. */
+  numberOn(line: Line): number | undefined {
+    return line === this.#line ? this.number : undefined;
+  }
+
   async done(result: Parameters<Lease["done"]>[0] = {}): Promise<DoneResult> {
-    const { found } = result;
-    const sent = found === undefined ? result : { ...result, found: [...found] };
-    const answer = (await this.#call("done", [sent])) as PlainResult | undefined;
+    const sent = withList(result);
+    const answer = (await this.#call("done", [sent], () => [sendable(sent)])) as
+      | PlainResult
+      | undefined;
     return resultOf(answer ?? LATE_DONE) as DoneResult;
   }
 
@@ -70,23 +79,51 @@ export class ThreadLease {
     return this.#call("release", []) as Promise<boolean>;
   }
 
-  redirect(url: string, change?: RedirectChange): Promise<Verdict> {
-    return this.#call("redirect", [url, change]) as Promise<Verdict>;
+  async redirect(url: string, change?: RedirectChange): Promise<Verdict> {
+    return ownVerdict((await this.#call("redirect", [url, change])) as Verdict);
   }
 
   extend(ms: number): Promise<boolean> {
     return this.#call("extend", [ms]) as Promise<boolean>;
   }
 
-  async #call(method: LeaseMethod, args: readonly unknown[]): Promise<unknown> {
-    const answer = await this.#line.call({ on: "lease", key: this.number, method, args });
-    const { isGone, value, deadlineMs } = answer as {
-      isGone?: boolean;
-      value: unknown;
-      deadlineMs: number;
-    };
+  async #call(
+    method: LeaseMethod,
+    args: readonly unknown[],
+    mended?: () => readonly unknown[],
+  ): Promise<unknown> {
+    const answer = await this.#line.call({ on: "lease", key: this.number, method, args }, mended);
+    const { isGone, isClosed, value, deadlineMs } = answer as LeaseAnswer;
+    if (isClosed === true && method === "redirect") return verdictOf(VERDICT_CLOSED);
     if (isGone === true) return LATE[method];
     this.deadlineMs = deadlineMs;
     return value;
   }
+}
+
+/** What the owner says of a lease's method. */
+interface LeaseAnswer {
+  /** It knows of the lease no more; or is closed. */
+  readonly isGone?: boolean;
+  readonly isClosed?: boolean;
+  readonly value: unknown;
+  readonly deadlineMs: number;
+}
+
+type Done = Parameters<Lease["done"]>[0];
+
+/** The result with its links as a list; what is none is the owner's to refuse. */
+function withList(result: Done): Done {
+  const found: unknown = result?.found;
+  if (typeof found !== "object" || found === null || !(Symbol.iterator in found)) return result;
+  return { ...result, found: [...(found as Iterable<RequestLike>)] };
+}
+
+function sendable(result: Done): unknown {
+  const { found, errors } = result ?? {};
+  return {
+    ...result,
+    ...(Array.isArray(found) ? { found: sendableFound(found) } : {}),
+    ...(Array.isArray(errors) ? { errors: sendableCauses(errors) } : {}),
+  };
 }

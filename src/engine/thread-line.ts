@@ -1,15 +1,20 @@
 /** Line: the calls from one thread to the owner's that are under way, in the order they were sent. */
 import type { MessagePort } from "node:worker_threads";
 import { FrontierError } from "../base/errors.ts";
+import { closedAnswer, closedError } from "./thread-closed.ts";
 import { type Answer, type Call, errorOf, type Told } from "./thread-protocol.ts";
+
+/** A call that waits for its answer. */
+interface Waiting {
+  readonly said: Omit<Call, "id">;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (cause: unknown) => void;
+}
 
 /** Calls under way, and who listens. */
 export class Line {
   readonly #port: MessagePort;
-  readonly #calls = new Map<
-    number,
-    { resolve: (value: unknown) => void; reject: (cause: unknown) => void }
-  >();
+  readonly #calls = new Map<number, Waiting>();
   readonly #tell: (told: Told) => void;
   #lastId = 0;
   #end: Error | undefined;
@@ -30,31 +35,50 @@ export class Line {
     return this.#end !== undefined;
   }
 
+  /** Throws FRONTIER_CLOSED where nobody hears what is said. */
+  need(): void {
+    if (this.isClosed || this.#end !== undefined) throw this.#end ?? closedError();
+  }
+
   get nextId(): number {
     return this.#lastId + 1;
   }
 
-  call(said: Omit<Call, "id">): Promise<unknown> {
-    if (this.#end !== undefined) return Promise.reject(this.#end);
+  /** `mended`: the arguments as they can be sent, where they can not be sent as they are. */
+  async call(said: Omit<Call, "id">, mended?: () => readonly unknown[]): Promise<unknown> {
+    if (this.isClosed || this.#end !== undefined) return this.#atEnd(said);
     const id = ++this.#lastId;
+    try {
+      this.#port.postMessage({ id, ...said });
+    } catch (cause) {
+      if (mended !== undefined) return this.call({ ...said, args: mended() });
+      const expected = "plain data: functions stay on their thread";
+      const text = `${said.method}: ${String(cause)} (expected: ${expected})`;
+      throw new FrontierError("ARGUMENT_INVALID", text);
+    }
     return new Promise((resolve, reject) => {
-      try {
-        this.#port.postMessage({ id, ...said });
-      } catch (cause) {
-        const expected = "plain data: functions stay on their thread";
-        const text = `${said.method}: ${String(cause)} (expected: ${expected})`;
-        reject(new FrontierError("ARGUMENT_INVALID", text));
-        return;
-      }
-      this.#calls.set(id, { resolve, reject });
+      this.#calls.set(id, { said, resolve, reject });
       this.#port.ref(); // the event loop lives while somebody waits for an answer
     });
+  }
+
+  /** What a call gets that nobody answers any more. */
+  #atEnd(said: Omit<Call, "id">): unknown {
+    const left = this.isClosed ? closedAnswer(said) : undefined;
+    if (left === undefined) throw this.#end ?? closedError();
+    return left.value;
   }
 
   /** The owner is gone: whoever waits is told, and so is whoever comes. */
   end(cause: Error): void {
     this.#end ??= cause;
-    for (const { reject } of this.#calls.values()) reject(this.#end);
+    for (const { said, resolve, reject } of this.#calls.values()) {
+      try {
+        resolve(this.#atEnd(said));
+      } catch (end) {
+        reject(end);
+      }
+    }
     this.#calls.clear();
     this.#port.close();
   }

@@ -29,6 +29,7 @@ type Method = (...args: unknown[]) => unknown;
 /** Requests that are fed into a pushFrom batch by batch. */
 interface Source {
   readonly batches: Array<{ list: readonly RequestLike[] | undefined; taken: () => void }>;
+  readonly aborting: AbortController;
   wake: (() => void) | undefined;
 }
 
@@ -139,8 +140,10 @@ class ThreadOwner {
 
   #doneMany(numbers: readonly number[]): number {
     const leases = numbers.map((number) => this.#leases.get(number));
+    const count = this.#frontier.done(leases.filter((lease) => lease !== undefined));
+    // Where the disk refuses, nothing comes here: they live on.
     for (const number of numbers) this.#leases.delete(number);
-    return this.#frontier.done(leases.filter((lease) => lease !== undefined));
+    return count;
   }
 
   #ofLease({ key, method, args }: Call): unknown {
@@ -167,13 +170,14 @@ class ThreadOwner {
     return { key, delayMs, limit, address, leased, readyAt, held, failures, admitted, bytes };
   }
 
-  /** open: a pushFrom begins, and is answered when it ends; feed: one batch more, answered when it was taken. */
+  /** open: a pushFrom begins, and is answered when it ends; feed: one batch more, answered when it was taken; abort: it ends. */
   #ofSource({ key, method, args }: Call): unknown {
     const number = key as number;
     if (method === "open") {
-      const source: Source = { batches: [], wake: undefined };
+      const source: Source = { batches: [], aborting: new AbortController(), wake: undefined };
       this.#sources.set(number, source);
-      const result = this.#frontier.pushFrom(fedBy(source), args[0] as object);
+      const { signal } = source.aborting;
+      const result = this.#frontier.pushFrom(fedBy(source), { ...(args[0] as object), signal });
       return result.then(plainResult).finally(() => {
         this.#sources.delete(number);
         for (const { taken } of source.batches.splice(0)) taken();
@@ -181,6 +185,7 @@ class ThreadOwner {
     }
     const source = this.#sources.get(number);
     if (source === undefined) return undefined;
+    if (method === "abort") return source.aborting.abort();
     return new Promise<void>((taken) => {
       source.batches.push({ list: args[0] as RequestLike[] | undefined, taken });
       source.wake?.();

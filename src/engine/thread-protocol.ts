@@ -3,6 +3,7 @@
  * as structured clone carries them. What a clone would lose (a result's methods, an error's code) is said in plain data.
  */
 import { FrontierError, type FrontierErrorCode } from "../base/errors.ts";
+import { VERDICTS } from "../frontier/verdict.ts";
 import type { FrontierEvents, Lease, PushResult, Verdict } from "./types.ts";
 
 /** A call of a method; `lease`, `host`, `source`: of one of those. */
@@ -77,9 +78,16 @@ export function plainResult(result: PushResult & { readonly late?: boolean }): P
   return { counts: late === undefined ? counts : { ...counts, late }, verdicts, which };
 }
 
+/** The one verdict of its kind: a clone is neither frozen nor the same. */
+export function ownVerdict({ status, reason }: Verdict): Verdict {
+  const own = VERDICTS.find((one) => one.status === status && one.reason === reason);
+  return own as Verdict;
+}
+
 export function resultOf({ counts, verdicts, which }: PlainResult): PushResult {
+  const own = verdicts.map(ownVerdict);
   const verdict = (index: number): Verdict => {
-    const one = verdicts[which[index] as number];
+    const one = own[which[index] as number];
     if (one !== undefined) return one;
     const expected = `a whole number below ${counts.size}`;
     throw new FrontierError("ARGUMENT_INVALID", `index: ${index} (expected: ${expected})`);

@@ -7,7 +7,13 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openFrontier } from "../../../src/engine/open.ts";
 import { openFrontierThread } from "../../../src/engine/open-thread.ts";
 import type { ThreadFrontier } from "../../../src/engine/thread-frontier.ts";
-import type { Frontier, FrontierOptions, RequestLike } from "../../../src/engine/types.ts";
+import type { FrontierError } from "../../../src/base/errors.ts";
+import type {
+  Frontier,
+  FrontierOptions,
+  PushResult,
+  RequestLike,
+} from "../../../src/engine/types.ts";
 
 const opened: ThreadFrontier[] = [];
 async function open(options?: FrontierOptions): Promise<ThreadFrontier> {
@@ -18,6 +24,59 @@ async function open(options?: FrontierOptions): Promise<ThreadFrontier> {
 afterEach(async () => {
   for (const frontier of opened.splice(0)) await frontier.close();
 });
+
+const A = "http://a.test/";
+const B = "http://b.test/";
+
+/** What a call gives, or throws, without what the clock says. */
+async function answerOf<T>(frontier: T, call: (frontier: T) => unknown): Promise<unknown> {
+  try {
+    const answer = await call(frontier);
+    if (typeof answer !== "object" || answer === null || !("verdict" in answer)) return answer;
+    const result = answer as PushResult;
+    if (typeof result.verdict !== "function") return answer;
+    const codes = Array.from({ length: result.size }, (_, at) => result.verdict(at));
+    return { ...result, verdict: undefined, codes };
+  } catch (cause) {
+    const { code, message } = cause as FrontierError;
+    return ["thrown", code, message];
+  }
+}
+
+type Call = (frontier: Frontier) => unknown;
+
+/** Calls with what is none of what they take, by name. */
+function oddCalls(): Array<[string, Call]> {
+  const unsendable = { url: A, data: () => 1 };
+  const unreadable = {
+    get url() {
+      throw new Error("no");
+    },
+  };
+  const lists = [undefined, null, 5, A, [5], [unsendable, B]] as never[];
+  const odd = [() => 1, { url: A, data: Symbol() }, unreadable] as never[];
+  const options = [null, 5, { max: 0, batch: 0 }, { signal: 5 }, { odd: 1 }] as never[];
+  const results = [{ found: 5 }, { found: A }, { found: [() => 1, B] }, { found: [unsendable] }];
+  const of = <T>(name: string, given: readonly T[], call: (one: Frontier, what: T) => unknown) =>
+    given.map((what, at): [string, Call] => [`${name} ${at}`, (one) => call(one, what)]);
+  return [
+    ...of("pushMany", lists, (one, list) => one.pushMany(list)),
+    ...of("pushFrom", lists, (one, list) => one.pushFrom(list)),
+    ...of("done", lists, (one, list) => one.done(list)),
+    ...of("push", odd, (one, request) => one.push(request)),
+    ...of("explain", odd, async (one, request) => (await one.explain(request)).verdict),
+    ...of("take", options, (one, given) => one.take(given)),
+    ...of("pushFrom of none", options, (one, given) => one.pushFrom([], given)),
+    ...of("on", ["odd", "done"] as never[], (one, event) => one.on(event, 5 as never)),
+    ...of("verdict", [A, B], async (one, url) => Object.isFrozen(await one.push(url))),
+    ...of("same", [A], async (one, url) => Object.is(await one.push(url), await one.push(B))),
+    ...of("lease.done", [null, 5, ...results, { errors: [() => 1] }], async (one, result) => {
+      await one.push({ url: A, dedup: "skip" });
+      const [lease] = await one.pollMany(1);
+      return lease?.done(result as never);
+    }),
+  ];
+}
 
 /** What a program sees of a frontier, whichever thread owns it. */
 async function play(frontier: Frontier | ThreadFrontier): Promise<unknown[]> {
@@ -146,15 +205,107 @@ describe("a frontier on a thread of its own", () => {
       code: "OPTION_INVALID",
     });
     const frontier = await open();
-    await expect(frontier.push({ url: "http://a.test/", data: () => 1 })).rejects.toMatchObject({
-      code: "ARGUMENT_INVALID",
-    });
     await expect(frontier.pollMany(-1)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
     const waiting = frontier.take();
     await frontier.close();
     await frontier.close();
     expect(await waiting).toEqual([]);
     await expect(frontier.report()).rejects.toMatchObject({ code: "FRONTIER_CLOSED" });
+  });
+
+  it("answers odd requests and arguments as one on this thread does", async () => {
+    const here = await openFrontier();
+    const there = await open();
+    for (const [name, call] of oddCalls()) {
+      const [expected, told] = [await answerOf(here, call), await answerOf(there as never, call)];
+      expect([name, told]).toEqual([name, expected]);
+    }
+    await here.close();
+  });
+
+  it("answers as any closed frontier once it is closed, what was under way too", async () => {
+    const here = await openFrontier();
+    const there = await open();
+    const told: unknown[] = [];
+    for (const frontier of [here, there]) {
+      await frontier.pushMany([A, B]);
+      const lease = await frontier.poll();
+      const closing = frontier.close();
+      const rounds: unknown[] = [];
+      for (let round = 0; round < 2; round++) {
+        const answers = [
+          ...[
+            frontier.push(A),
+            frontier.poll(),
+            frontier.pollMany(3),
+            frontier.take(),
+            frontier.done([]),
+          ],
+          ...[
+            lease?.retry(),
+            lease?.fail(),
+            lease?.release(),
+            lease?.extend(5),
+            lease?.redirect(B),
+          ],
+        ];
+        const pushed = await frontier.pushMany([A, B]);
+        const urls: string[] = [];
+        for await (const { url } of frontier) urls.push(url);
+        rounds.push(await Promise.all(answers), [pushed.size, pushed.verdict(1)], urls);
+        rounds.push(
+          await answerOf(frontier, (one: Frontier | ThreadFrontier) => one.report()),
+          (await lease?.done())?.late,
+        );
+        await closing;
+      }
+      told.push(rounds);
+    }
+    expect(told[1]).toEqual(told[0]);
+    expect(await there.status()).toBe("stopped");
+  });
+
+  it("tells of a listener that throws, and lives on", async () => {
+    const frontier = await open();
+    const faults: unknown[] = [];
+    frontier.on("accepted", () => {
+      throw new Error("deaf");
+    });
+    const heard: string[] = [];
+    frontier.on("accepted", (views) => heard.push(...views.map(({ url }) => url)));
+    const off = frontier.on("error", ({ kind, stage, cause }) => {
+      faults.push([kind, stage, (cause as Error).message]);
+    });
+    await frontier.push(A);
+    expect(faults).toEqual([["listener", "accepted", "deaf"]]);
+    expect(heard).toEqual([A]);
+    off();
+    off();
+  });
+
+  it("keeps what a source gave before it broke, and lets go of one that hangs", async () => {
+    const frontier = await open({ capacity: 3 });
+    async function* broken(): AsyncIterable<RequestLike> {
+      yield A;
+      throw new Error("broken");
+    }
+    await expect(frontier.pushFrom(broken())).rejects.toThrow("broken");
+    expect((await frontier.record(A))?.state).toBe("pending");
+    const controller = new AbortController();
+    async function* hanging(): AsyncIterable<RequestLike> {
+      yield B;
+      await new Promise(() => undefined);
+    }
+    const pushing = frontier.pushFrom(hanging(), { signal: controller.signal });
+    while ((await frontier.record(B)) === undefined);
+    const { signal } = controller;
+    const full = frontier.pushFrom(["http://c.test/", "http://d.test/"], { signal });
+    while ((await frontier.report()).full === 0);
+    controller.abort(new Error("enough"));
+    await expect(pushing).rejects.toThrow("enough");
+    await expect(full).rejects.toThrow("enough");
+    await frontier.done(await frontier.take({ max: 3 }));
+    expect(await frontier.take()).toEqual([]); // no source keeps it from its end
   });
 
   it("keeps its directory, and threads work at it through shared memory", async () => {

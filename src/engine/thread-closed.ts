@@ -1,0 +1,52 @@
+/**
+ * What a frontier says that its own thread has closed: the same as one that was closed on this thread. One whose thread has died says
+ * nothing, since nobody knows what became of the call (thread-line.ts).
+ */
+import { FrontierError } from "../base/errors.ts";
+import { VERDICT_CLOSED, verdictOf } from "../frontier/verdict.ts";
+import type { Call, PlainResult } from "./thread-protocol.ts";
+
+/** The answer to a call; undefined: it throws FRONTIER_CLOSED. */
+export function closedAnswer({
+  on,
+  method,
+  args,
+}: Omit<Call, "id">): { value: unknown } | undefined {
+  if (on === "lease") return { value: { isGone: true, isClosed: true } };
+  if (on !== "frontier") return undefined;
+  switch (method) {
+    case "status":
+      return { value: "stopped" };
+    case "push":
+      return { value: verdictOf(VERDICT_CLOSED) };
+    case "pushMany":
+      return { value: closedResult((args[0] as readonly unknown[]).length) };
+    case "pollMany":
+    case "take":
+      return { value: [] };
+    case "done":
+      return { value: 0 };
+    case "close":
+      return { value: undefined };
+    default:
+      return undefined;
+  }
+}
+
+export function closedError(): FrontierError {
+  const expected = "an open frontier; open it again to go on";
+  return new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
+}
+
+function closedResult(size: number): PlainResult {
+  const counts = {
+    size,
+    accepted: 0,
+    deferred: 0,
+    duplicate: 0,
+    rejected: 0,
+    full: 0,
+    late: false,
+  };
+  return { counts, verdicts: [verdictOf(VERDICT_CLOSED)], which: new Uint8Array(size) };
+}
