@@ -35,8 +35,13 @@ export function hostDelay(core: Core, host: number, policy: FrontierPolicy): num
   if (byHand >= 0) return byHand;
   if (policy.adaptive === undefined) return policy.delayMs;
   const adaptive = float(core.store, host, HOST_ADAPTIVE_WORD);
-  if (adaptive >= 0) return adaptive;
-  return Math.min(Math.max(policy.delayMs, policy.adaptive.minMs), policy.adaptive.maxMs);
+  return adaptive >= 0 ? adaptive : firstDelay(policy);
+}
+
+/** The gap of a host of which nothing is known yet. */
+function firstDelay({ delayMs, adaptive }: FrontierPolicy): number {
+  if (adaptive === undefined) return delayMs;
+  return Math.min(Math.max(delayMs, adaptive.minMs), adaptive.maxMs);
 }
 
 /** Most leases of a host at once; Infinity without politeness. */
@@ -57,7 +62,7 @@ export function isClockKept(core: Core, host: number, ruleFlags: number): boolea
 /** The longest gap that a rule with work on this host keeps; of host 0: that any rule keeps. */
 export function strictestDelay(core: Core, host: number): number {
   const delays = rulesOn(core, host).map(({ policy }) =>
-    host === 0 ? policy.delayMs : hostDelay(core, host, policy),
+    host === 0 ? firstDelay(policy) : hostDelay(core, host, policy),
   );
   return delays.reduce((a, b) => Math.max(a, b), 0);
 }

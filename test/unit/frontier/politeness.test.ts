@@ -28,6 +28,16 @@ function openPolite(politeness: RulePolicy["politeness"], more: RulePolicy = {})
 }
 
 describe("the adaptive delay", () => {
+  it.each([
+    [10, 20],
+    [30, 30],
+    [500, 200],
+  ])("is %d ms within its bounds before any latency is known: %d", (delayMs, first) => {
+    const { frontier } = openPolite({ delayMs, adaptive: { factor: 2, minMs: 20, maxMs: 200 } });
+    expect(frontier.host(HOST).delayMs).toBe(first);
+    expect(frontier.host("nobody.com").delayMs).toBe(first);
+  });
+
   it("is the factor times the last latency within its bounds, the rule's own before the first", () => {
     const { frontier, gapAfter, check } = openPolite({
       ...{ delayMs: 30, adaptive: { factor: 2, minMs: 20, maxMs: 200 } },
