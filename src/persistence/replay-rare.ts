@@ -109,6 +109,7 @@ export function applyEpoch(replay: Replay): void {
   const at = take(replay, JOURNAL_EPOCH_WORDS);
   const name = bytesOf(replay, words[at + 1] as number);
   revival.epoch = Buffer.from(name).toString("utf8");
+  revival.joined.add(revival.epoch);
 }
 
 export function applyDisowned(replay: Replay): void {

@@ -74,6 +74,8 @@ export interface Revival {
   parent: number;
   /** The epoch of members that follow. */
   epoch: string;
+  /** Names of the epochs that a journal has said members of. */
+  readonly joined: Set<string>;
   /** Some epoch was forgotten: empty ones are looked for at the end. */
   hasForgotten: boolean;
   /** Hears again what is replayed. */
@@ -96,6 +98,7 @@ export function createRevival(core: Core, remake: () => Core): Revival {
   return {
     ...{ remake, core, names: createNames(core), ruleIds: [], rules: [], notes: new Map() },
     gone: goneOf(core),
+    joined: new Set(),
     ...{
       volatileLive: 0,
       isAlone: false,

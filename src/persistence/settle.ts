@@ -8,7 +8,14 @@ import { memoryFull } from "../base/errors.ts";
 import { type Core, type Counters, ruleOf } from "../frontier/core.ts";
 import { plantRecords, settlePlanted } from "../frontier/plant.ts";
 import { installRules } from "../frontier/rule-set.ts";
-import { epochDrop, epochEach, epochNext } from "../structures/epoch-table.ts";
+import {
+  epochDrop,
+  epochEach,
+  epochFind,
+  epochKeep,
+  epochNext,
+} from "../structures/epoch-table.ts";
+import { createTable, tableDrop, tableFind, tableInsert } from "../structures/fingerprint-table.ts";
 import { heapPush } from "../structures/heap.ts";
 import { laneInsert } from "../structures/lane.ts";
 import {
@@ -63,7 +70,30 @@ export function settleRevived(revival: Revival, nowMs: number): void {
   else core.seen.count = counters.seen;
   if (core.rules.some((rule) => rule.isGone && rule !== core.none))
     installRules(core, core, core.version, nowMs);
+  settleEpochs(revival);
   if (revival.hasForgotten) dropEmptyEpochs(core);
+}
+
+/**
+ * An epoch has each of its members once: a snapshot and the journal beside it say some twice, and those that an epoch had before it
+ * was forgotten are none of the epoch that came after it.
+ */
+function settleEpochs({ core, joined, hasForgotten }: Revival): void {
+  if (joined.size === 0) return;
+  const { epochs, seen, store } = core;
+  const once = createTable(store.kernel, { valued: true }); // hashes of different epochs differ
+  const isAsked = hasForgotten && seen.bloom === undefined;
+  const isKept = (lo: number, hi: number): boolean => {
+    if (tableFind(once, lo, hi) !== 0) return false;
+    if (isAsked && seenFind(seen, lo, hi) === 0) return false;
+    if (tableInsert(once, lo, hi) === 0) throw memoryFull();
+    return true;
+  };
+  for (const name of joined) {
+    const epoch = epochFind(epochs, name);
+    if (epoch !== 0 && !epochKeep(epochs, epoch, isKept)) throw memoryFull();
+  }
+  tableDrop(once);
 }
 
 /** Records that were admitted and are in none of the places that one can be in. */

@@ -206,7 +206,7 @@ class Out {
   }
 
   /**
-   * Eight bytes a member. What joins meanwhile is in the journal, and joining twice does no harm; one that is forgotten meanwhile is
+   * Eight bytes a member. What joins meanwhile is in the journal too, and kept once (settle.ts); one that is forgotten meanwhile is
    * left where it stood, since the journal says that of all its members.
    */
   async #epochs(table: EpochTable): Promise<boolean> {

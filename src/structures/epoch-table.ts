@@ -202,6 +202,31 @@ export function epochCopy(store: Store, place: EpochPlace, into: Uint32Array): n
   return words;
 }
 
+/** Keeps the members of an epoch that `isKept` says, each asked for once; false when memory is exhausted. */
+export function epochKeep(
+  table: EpochTable,
+  epoch: number,
+  isKept: (lo: number, hi: number) => boolean,
+): boolean {
+  const { store } = table;
+  let chunk = word(store, epoch, EPOCH_CHUNK_WORD);
+  table.members -= epochMembers(store, epoch);
+  setWord(store, epoch, EPOCH_CHUNK_WORD, 0);
+  setWord(store, epoch, EPOCH_MEMBERS_WORD, 0);
+  let isRoom = true;
+  while (chunk !== 0) {
+    const used = word(store, chunk, CHUNK_USED_WORD);
+    for (let index = 0; index < used && isRoom; index++) {
+      const at = CHUNK_HASHES_WORD + index * 2;
+      const lo = word(store, chunk, at);
+      const hi = word(store, chunk, at + 1);
+      if (isKept(lo, hi)) isRoom = epochAdd(table, epoch, lo, hi);
+    }
+    chunk = giveChunk(store, chunk);
+  }
+  return isRoom;
+}
+
 /** Takes an epoch out with all that it notes and gives its memory back. */
 export function epochDrop(table: EpochTable, epoch: number): void {
   const { store } = table;
@@ -286,12 +311,17 @@ function addChunk(store: Store, epoch: number, wanted: number): number {
   return chunk;
 }
 
+/** Gives a chunk back and says which was made before it. */
+function giveChunk(store: Store, chunk: number): number {
+  const next = word(store, chunk, CHUNK_NEXT_WORD);
+  const capacity = word(store, chunk, CHUNK_CAPACITY_WORD);
+  arenaGive(store.arena, chunk, CHUNK_HEAD_BYTES + capacity * CHUNK_HASH_BYTES);
+  return next;
+}
+
 function freeEpoch(store: Store, epoch: number): void {
   for (let chunk = word(store, epoch, EPOCH_CHUNK_WORD); chunk !== 0; ) {
-    const next = word(store, chunk, CHUNK_NEXT_WORD);
-    const capacity = word(store, chunk, CHUNK_CAPACITY_WORD);
-    arenaGive(store.arena, chunk, CHUNK_HEAD_BYTES + capacity * CHUNK_HASH_BYTES);
-    chunk = next;
+    chunk = giveChunk(store, chunk);
   }
   const nameBytes = Math.max(word(store, epoch, EPOCH_NAME_BYTES_WORD), 1);
   arenaGive(store.arena, word(store, epoch, EPOCH_NAME_WORD), nameBytes);
