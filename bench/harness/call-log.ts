@@ -9,7 +9,8 @@
  * tells the longest call after its collections and its waits, and the longest wait. What a host takes from a virtual
  * machine is counted nowhere, and a wait that ends in the call's last moments is counted late: a loop of 0.3 ms that does
  * nothing was so said to take 4.8. No call has worked longer than all threads of the process were on a core meanwhile,
- * so that is the most that such a call is charged with.
+ * so that is the most that such a call is charged with. That time holds what the host takes all the same. So the number of the call is
+ * told as well: what is long of itself is the same call in every process, and what the machine adds is never the same twice.
  */
 import { nowNs } from "./case.ts";
 import { createHistogram, type Percentiles, percentilesOf, recordNs } from "./histogram.ts";
@@ -32,10 +33,21 @@ export interface CallFacts {
   readonly facts: Readonly<Record<string, number>>;
 }
 
+/** One of the longest calls so far. */
+interface KeptCall {
+  /** How many calls ended before it. */
+  readonly number: number;
+  readonly start: number;
+  readonly took: number;
+  readonly waited: number;
+  readonly worked: number;
+}
+
 export function createCallLog(): CallLog {
   const histogram = createHistogram();
   const pauses = watchPauses();
-  const longest: { start: number; took: number; waited: number; worked: number }[] = [];
+  const longest: KeptCall[] = [];
+  let ended = 0;
   let least = 0;
   const waitNow = openThreadWait();
   let waitBefore: number | undefined;
@@ -53,8 +65,9 @@ export function createCallLog(): CallLog {
       const waited = waitBefore === undefined ? 0 : (waitNow?.() ?? 0) - waitBefore;
       waitMost = Math.max(waitMost, waited);
       recordNs(histogram, took);
+      const number = ended++;
       if (took > least) {
-        longest.push({ start, took, waited, worked });
+        longest.push({ number, start, took, waited, worked });
         if (longest.length >= 2 * KEPT) {
           longest.sort((a, b) => b.took - a.took);
           longest.length = KEPT;
@@ -67,7 +80,8 @@ export function createCallLog(): CallLog {
       const { list, maxMs } = await pauses.stop();
       let own = 0;
       let ownOnCore = 0;
-      for (const { start, took, waited, worked } of longest) {
+      let longestNumber = 0;
+      for (const { number, start, took, waited, worked } of longest) {
         let inside = 0;
         for (const pause of list) {
           const from = Math.max(start, pause.startMs * 1e6);
@@ -75,7 +89,9 @@ export function createCallLog(): CallLog {
           if (to > from) inside += to - from;
         }
         own = Math.max(own, took - inside);
-        ownOnCore = Math.max(ownOnCore, Math.min(took - inside - waited, worked));
+        const onCore = Math.min(took - inside - waited, worked);
+        if (onCore > ownOnCore) longestNumber = number;
+        ownOnCore = Math.max(ownOnCore, onCore);
       }
       return {
         percentiles: percentilesOf(histogram),
@@ -86,6 +102,7 @@ export function createCallLog(): CallLog {
             ? {}
             : {
                 "longest call without GC and waits ms": ownOnCore / 1e6,
+                "number of that call": longestNumber,
                 "longest wait for a core ms": waitMost / 1e6,
               }),
         },

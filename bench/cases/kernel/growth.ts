@@ -8,7 +8,8 @@
  * "bytes/URL, average" is the area under the bytes divided by the area under the count, from 1 to the end.
  *
  * Estimate: five hashes and values a 64-byte line at a load of 0.83 to 0.92: 14.6 bytes; bare eight hashes a line: 9.2. The
- * longest call sweeps one segment of at most 7 pages, 448 KiB, at some 1 GB/s: 0.5 ms, plus the growth of the memory itself.
+ * longest call sweeps one segment of at most 7 pages, 448 KiB, at some 1 GB/s: 0.5 ms. The memory is reserved at once, as that of a
+ * frontier is: growing it costs a collection each time.
  */
 import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { numberOf } from "../../harness/case.ts";
@@ -17,6 +18,7 @@ import { memoryNow } from "../../harness/machine.ts";
 import { mix } from "../../harness/urls.ts";
 import { loadKernelModule } from "../../../src/engine/kernel-file.ts";
 import { createKernel } from "../../../src/kernel/kernel.ts";
+import { REGION_PAGE_COUNT_MAX } from "../../../src/layout/region.ts";
 import { regionTake } from "../../../src/memory/region.ts";
 import {
   createTable,
@@ -86,7 +88,7 @@ function growthJob(side: string, params: Params): Job {
 }
 
 function growingTable(valued: boolean): Growing {
-  const kernel = createKernel(loadKernelModule());
+  const kernel = createKernel(loadKernelModule(), { initialPages: REGION_PAGE_COUNT_MAX });
   const hashes = regionTake(kernel.region, 1);
   const values = hashes + CALL * 8;
   const table = createTable(kernel, { valued });
