@@ -1,5 +1,8 @@
 /**
  * What a command sees of the world: two streams, their terminal, and signals. Tests hand in their own.
+ *
+ * Who reads the answer may leave (`outrider export dir | head`): that is one more wish to stop. A command that hears wishes ends in
+ * order, any other at once; neither says anything of it.
  */
 
 export interface Io {
@@ -26,10 +29,22 @@ const COLUMNS = 80;
 
 export function processIo(): Io {
   const { stdout, stderr, env } = process;
+  const wishes = new Set<() => void>();
+  let isLeft = false;
+  stdout.on("error", (error) => {
+    if (!hasLeft(error)) throw error;
+    if (isLeft) return; // each later write says so again
+    isLeft = true;
+    if (wishes.size === 0) process.exit(EXIT_INTERRUPTED);
+    for (const wish of wishes) wish();
+  });
+  stderr.on("error", (error) => {
+    if (!hasLeft(error)) throw error;
+  });
   return {
     out: (text) => void stdout.write(text),
     drained: async () => {
-      if (stdout.writableNeedDrain) await new Promise((resolve) => stdout.once("drain", resolve));
+      if (stdout.writableNeedDrain && !isLeft) await new Promise((resolve) => stdout.once("drain", resolve));
     },
     err: (text) => void stderr.write(text),
     isTerminal: stderr.isTTY === true && env.TERM !== "dumb",
@@ -39,7 +54,9 @@ export function processIo(): Io {
     onInterrupt(listener) {
       process.on("SIGINT", listener);
       process.on("SIGTERM", listener);
+      wishes.add(listener);
       return () => {
+        wishes.delete(listener);
         process.off("SIGINT", listener);
         process.off("SIGTERM", listener);
       };
@@ -48,11 +65,15 @@ export function processIo(): Io {
   };
 }
 
+function hasLeft(error: NodeJS.ErrnoException): boolean {
+  return error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED";
+}
+
 /** What the shell is told. */
 export const EXIT_OK = 0;
 /** The work broke off: a fault that is not a page's. */
 export const EXIT_FAULT = 1;
 /** The command was not understood, or asks for what there is not. */
 export const EXIT_USAGE = 2;
-/** Ended by Ctrl-C or SIGTERM. */
+/** Ended by Ctrl-C or SIGTERM, or since nobody reads the answer any more. */
 export const EXIT_INTERRUPTED = 130;

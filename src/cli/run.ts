@@ -5,7 +5,7 @@
  *   0      done: finished, or ended at the page limit that was asked for
  *   1      broke off: the frontier, the disk or a module failed
  *   2      not understood, or asks for what this version does not have
- *   130    ended by Ctrl-C or SIGTERM
+ *   130    ended by Ctrl-C or SIGTERM, or left by who reads the answer
  */
 import { BENCH_FLAGS, benchCommand } from "./bench-command.ts";
 import { completionScript, SHELLS } from "./completion.ts";
