@@ -44,7 +44,8 @@ export function processIo(): Io {
   return {
     out: (text) => void stdout.write(text),
     drained: async () => {
-      if (stdout.writableNeedDrain && !isLeft) await new Promise((resolve) => stdout.once("drain", resolve));
+      if (stdout.writableNeedDrain && !isLeft)
+        await new Promise((resolve) => stdout.once("drain", resolve));
     },
     err: (text) => void stderr.write(text),
     isTerminal: stderr.isTTY === true && env.TERM !== "dumb",

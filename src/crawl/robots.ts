@@ -134,8 +134,7 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
     }
     const { status } = answer;
     if (status >= 500 || status === TOO_MANY_REQUESTS) return allOrNothing("unreachable", untilMs);
-    if (status >= 200 && status < 300)
-      return parsed(options, origin, { body: answer.body, untilMs });
+    if (status >= 200 && status < 300) return parsed(options, answer.body, untilMs);
     const location = answer.headers.location;
     if (status < 300 || status >= 400 || typeof location !== "string") break;
     const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
@@ -150,11 +149,7 @@ function allOrNothing(state: "allow-all" | "unreachable", untilMs: number): Robo
   return { state, crawlDelayMs: undefined, sitemaps: [], untilMs, heldBytes: 0, isAllowed };
 }
 
-function parsed(
-  options: RobotsOptions,
-  origin: string,
-  { body, untilMs }: { body: Buffer; untilMs: number },
-): RobotsRules {
+function parsed(options: RobotsOptions, body: Buffer, untilMs: number): RobotsRules {
   const text = body.toString("utf8").replace(/^\ufeff/, "");
   const said = readRobots(text, options.userAgent);
   const { isAllowed, crawlDelaySeconds: delay = 0, sitemaps, ruleCount } = said;
