@@ -54,7 +54,7 @@ export class ThreadLease {
     this.#line = line;
   }
 
-  /** The number that a line's owner knows it by; undefined: it is another's. */
+  /** The number that a line's owner knows it by; undefined: it is another's. @internal */
   numberOn(line: Line): number | undefined {
     return line === this.#line ? this.number : undefined;
   }
