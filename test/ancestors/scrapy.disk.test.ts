@@ -15,7 +15,7 @@ import type { Frontier, FrontierEvents, FrontierFault, Lease } from "../../src/e
 import { fingerprint } from "../../src/engine/url-functions.ts";
 import { WorkerPool } from "../../src/workers/pool/pool.ts";
 import { createFakeIo } from "../support/fake-io.ts";
-import { killedFiles, openRig } from "../support/durable-rig.ts";
+import { killedFiles, openRig, withoutLock } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";
 import { HANDLERS } from "../support/pool.ts";
 
@@ -229,10 +229,7 @@ describe("Scrapy's losses on disk", () => {
       files.cutAt = cutAt;
       const said = await crawlUntilCut(files);
       isCut = said.isCut;
-      const disk = files.afterCut(createRandom(cutAt));
-      const lock = disk.names().find((name) => name.endsWith("/lock"));
-      if (lock !== undefined) disk.remove(lock);
-      const { frontier } = await rigOf(disk);
+      const { frontier } = await rigOf(withoutLock(files.afterCut(createRandom(cutAt))));
       expect([said.before, said.after], `cut ${cutAt}`).toContainEqual(urlsOf(drained(frontier)));
       await frontier.close({ discard: true });
     }

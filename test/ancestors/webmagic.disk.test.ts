@@ -12,7 +12,7 @@ import { runCommand } from "../../src/cli/run.ts";
 import { openFrontier } from "../../src/engine/open.ts";
 import { presets } from "../../src/engine/presets.ts";
 import type { Frontier, FrontierOptions, Report } from "../../src/engine/types.ts";
-import { killedFiles, openRig } from "../support/durable-rig.ts";
+import { killedFiles, openRig, withoutLock } from "../support/durable-rig.ts";
 import { createFakeIo } from "../support/fake-io.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";
 
@@ -202,12 +202,6 @@ function syncAll(files: MemoryFiles): void {
     files.close(file);
   }
   files.syncDirectory("/dir/default");
-}
-
-function withoutLock(files: MemoryFiles): MemoryFiles {
-  const lock = files.names().find((name) => name.endsWith("/lock"));
-  if (lock !== undefined) files.remove(lock);
-  return files;
 }
 
 /** Opens, and says whether the power went meanwhile. */

@@ -6,7 +6,7 @@
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { verifyFrontier } from "../../src/engine/verify.ts";
-import { type DurableRig, openRig, turn } from "../support/durable-rig.ts";
+import { type DurableRig, killedFiles, openRig, turn } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles } from "../support/memory-files.ts";
 
 const URLS = Array.from({ length: 60 }, (_, at) => `http://h${at % 4}.test/${at + 100}`);
@@ -28,8 +28,7 @@ it.each(["done", "removed"] as const)(
       for (const url of URLS) rig.frontier.push(url);
       const snapshot = rig.frontier.snapshot();
       const ended = await endMeanwhile(rig, end, snapshot);
-      const killed = (rig.files as MemoryFiles).afterKill();
-      killed.remove("/dir/default/lock");
+      const killed = killedFiles(rig.files as MemoryFiles);
       const next = await openRig(killed, clockAt(), { ...OPTIONS, seed }, true);
       verifyFrontier(next.frontier);
       const left = next.frontier.pollMany(URLS.length).map(({ url }) => url);

@@ -5,7 +5,7 @@
 import { expect, it } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
 import { createVirtualClock } from "../../src/base/clock.ts";
-import { damageOf, openRig, type VirtualClock } from "../support/durable-rig.ts";
+import { damageOf, openRig, type VirtualClock, withoutLock } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles } from "../support/memory-files.ts";
 
 const clockAt = (): VirtualClock => createVirtualClock(1_000);
@@ -19,14 +19,12 @@ it.each([1, 2, 3, 4, 5, 6])(
       durability: { everyMs: 50 },
     });
     first.frontier.pushMany(MANY);
-    const killed = (first.files as MemoryFiles).afterKill();
-    killed.remove("/dir/default/lock");
+    const killed = withoutLock((first.files as MemoryFiles).afterKill());
     const second = await openRig(killed, clockAt(), { durability: "sync" });
     const { pending } = second.frontier.report();
     expect(pending).toBeGreaterThan(0); // some of it was handed to the system
     second.frontier.push("http://late.test/");
-    const cut = (second.files as MemoryFiles).afterCut(createRandom(seed));
-    if (cut.names().includes("/dir/default/lock")) cut.remove("/dir/default/lock");
+    const cut = withoutLock((second.files as MemoryFiles).afterCut(createRandom(seed)));
     const third = await openRig(cut, clockAt(), { durability: "sync" });
     expect(await damageOf(third.frontier)).toEqual([]);
     expect(third.frontier.record("http://late.test/")?.state).toBe("pending");

@@ -7,7 +7,7 @@ import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
 import { verifyFrontier } from "../../src/engine/verify.ts";
 import { childrenOf, faultsOf, SEEDS } from "../support/crash-load.mjs";
-import { type DurableRig, openRig } from "../support/durable-rig.ts";
+import { type DurableRig, openRig, withoutLock } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
@@ -22,9 +22,7 @@ test("a power cut at any call of the disk loses nothing that was flushed", async
     files.cutAt = files.changes + 5 + random.below(120);
     const mode = random.below(2) === 0 ? "sync" : "group";
     await work(files, mode, { random, said });
-    const disk = files.afterCut(random);
-    if (disk.names().includes("/dir/default/lock")) disk.remove("/dir/default/lock");
-    files = disk;
+    files = withoutLock(files.afterCut(random));
     const rig = await openRig(files, createVirtualClock(cut));
     verifyFrontier(rig.frontier);
     expect(faultsOf(rig.frontier, said), `SEED=${seed} cut ${cut}`).toEqual([]);

@@ -16,7 +16,14 @@ import { FrontierError } from "../../src/base/errors.ts";
 import type { FrontierOptions, Lease } from "../../src/engine/types.ts";
 import { coreOf, verifyFrontier } from "../../src/engine/verify.ts";
 import { act, optionsOf } from "../support/durable-program.ts";
-import { damageOf, type DurableRig, knownOf, openRig, turn } from "../support/durable-rig.ts";
+import {
+  damageOf,
+  type DurableRig,
+  knownOf,
+  openRig,
+  turn,
+  withoutLock,
+} from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";
 import { progress, stressRounds, testSeed } from "../support/seed.ts";
 import { markOf } from "../support/state-mark.ts";
@@ -28,7 +35,6 @@ const LIVES = 8;
 const TEXTS = 16;
 /** Every structure is held against every other after so many steps, and at each opening. */
 const VERIFIED = 100;
-const LOCK = "/dir/default/lock";
 
 interface Tally {
   steps: number;
@@ -153,8 +159,7 @@ async function runLife({ rig, random, tally, tell }: Begun): Promise<Ends> {
   left ??= isCut ? files.afterCut(random) : files.afterKill();
   if (isCut) tally.cuts++;
   else tally.kills++;
-  if (left.names().includes(LOCK)) left.remove(LOCK); // its owner is dead
-  return { files: left, states };
+  return { files: withoutLock(left), states };
 }
 
 interface Step {

@@ -8,6 +8,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { attachKernel } from "../../dist/kernel/kernel.js";
 import { attachSeen, sharedSeenFind } from "../../dist/structures/seen-shared.js";
+import { xorshift } from "./xorshift.mjs";
 
 const { module, memory, place, scratch, control, seed } = workerData;
 const seen = attachSeen(attachKernel(module, memory), place);
@@ -23,13 +24,7 @@ const counters = {
   strangers: 0,
   maybeNew: 0,
 };
-let state = seed | 1;
-const random = () => {
-  state ^= state << 13;
-  state ^= state >>> 17;
-  state ^= state << 5;
-  return state >>> 0;
-};
+const random = xorshift(seed);
 const mixed = (word) => {
   let z = Math.imul(word ^ (word >>> 16), 0x21f0aaad);
   z = Math.imul(z ^ (z >>> 15), 0x735a2d97);

@@ -6,6 +6,7 @@
  *   word(i)         hash of number i: a bijection, so that numbers ≥ 2³¹ name hashes never inserted
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { xorshift } from "./xorshift.mjs";
 
 /** TABLE_CLAIMED: inserted, and no value written yet. */
 const CLAIMED = 0x7ffffffe;
@@ -21,13 +22,7 @@ const { exports } = new WebAssembly.Instance(module, { env });
 const words = new Int32Array(control);
 const BATCH = 128;
 const counters = { rounds: 0, asked: 0, falseSeen: 0, missed: 0, wrongValue: 0 };
-let state = seed | 1;
-const random = () => {
-  state ^= state << 13;
-  state ^= state >>> 17;
-  state ^= state << 5;
-  return state >>> 0;
-};
+const random = xorshift(seed);
 const mix = (x) => {
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
   x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);

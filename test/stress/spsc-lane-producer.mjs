@@ -5,17 +5,12 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { attachProducer, lanePublish, laneSend } from "../../dist/structures/spsc-lane.js";
+import { xorshift } from "./xorshift.mjs";
 
 const { memory, offset, count, longest, seed } = workerData;
 const lane = attachProducer({ buffer: memory, offset });
 const nap = new Int32Array(new SharedArrayBuffer(4));
-let state = seed | 1;
-const random = () => {
-  state ^= state << 13;
-  state ^= state >>> 17;
-  state ^= state << 5;
-  return state >>> 0;
-};
+const random = xorshift(seed);
 const record = Buffer.alloc(longest + 8);
 
 for (let serial = 0; serial < count; serial++) {

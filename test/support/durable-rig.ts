@@ -97,6 +97,12 @@ export async function openMemoryRig(
   return { frontier: await MemoryFrontier.open(small), files, clock };
 }
 
+/** The same files without the lock of a process that is dead. */
+export function withoutLock(files: MemoryFiles): MemoryFiles {
+  for (const name of files.names()) if (name.endsWith("/lock")) files.remove(name);
+  return files;
+}
+
 /** The files as a killed process leaves them: all that was handed to the system, nothing that was not. */
 export function killedFiles(files: MemoryFiles): MemoryFiles {
   const copy = createMemoryFiles();

@@ -15,9 +15,9 @@ function allowed(lines: readonly string[], paths: readonly string[]): string[] {
 
 describe("rules of robots.txt", () => {
   it("the longest pattern decides, and of two alike the one that allows (RFC 9309, 5.2)", () => {
-    const paths = ["/example/page/", "/example/page/disallowed.gif", "/example/other", "/"];
-    const lines = ["Allow: /example/page/", "Disallow: /example/page/disallowed.gif"];
-    expect(allowed(lines, paths)).toEqual(["/example/page/", "/example/other", "/"]);
+    const lines = ["Allow: /page", "Disallow: /page-not"];
+    expect(allowed(lines, ["/page", "/page-not", "/other"])).toEqual(["/page", "/other"]);
+    expect(allowed(["Disallow: /p", ...lines], ["/page", "/page-not", "/pot"])).toEqual(["/page"]);
     expect(allowed(["Disallow: /page", "Allow: /page"], ["/page"])).toEqual(["/page"]);
     expect(allowed(["Disallow:"], ["/page"])).toEqual(["/page"]);
   });

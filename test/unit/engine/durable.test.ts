@@ -8,6 +8,7 @@ import {
   openRig,
   turn,
   type VirtualClock,
+  withoutLock,
 } from "../../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../support/memory-files.ts";
 
@@ -345,8 +346,7 @@ describe("a frontier with a directory", () => {
         expect(error).toMatchObject({ code: "DISK_FAILED" });
         expect(frontier.report().pending).toBe(40);
       }
-      const left = files.afterCut(createRandom(cut));
-      left.remove("/dir/default/lock");
+      const left = withoutLock(files.afterCut(createRandom(cut)));
       const again = (await openRig(left, createVirtualClock(0))).frontier;
       const { pending, pushed, duplicate } = again.report();
       expect({ pushed, duplicate }).toEqual({ pushed: pending * 2, duplicate: pending });
