@@ -38,7 +38,7 @@ export async function pushFrom(
   life.sources++;
   try {
     const work = { codes, abort, signal };
-    for await (const slice of slicesOf(source, batch, abort.promise)) {
+    for await (const slice of slicesOf(source, batch, abort)) {
       await pushSlice(frontier, life, { ...work, slice });
       if (life.isClosed) break;
       await new Promise<void>((resolve) => setImmediate(resolve));
@@ -74,7 +74,7 @@ export function readPushFrom(
 export async function* slicesOf(
   source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
   batch: number,
-  aborted: Promise<never> | undefined,
+  abort: Abort,
 ): AsyncGenerator<RequestLike[], void, undefined> {
   const iterator =
     Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
@@ -83,7 +83,7 @@ export async function* slicesOf(
   try {
     while (!isOver) {
       slice = [];
-      let next = await race(iterator.next(), aborted);
+      let next = await abort.race(iterator.next());
       const turn = new Promise<undefined>((resolve) => setImmediate(resolve, undefined));
       for (;;) {
         if (next.done) isOver = true;
@@ -93,7 +93,7 @@ export async function* slicesOf(
         const answer = asked instanceof Promise ? await Promise.race([asked, turn]) : asked;
         if (answer === undefined) {
           if (slice.length > 0) yield slice.splice(0);
-          next = await race(asked, aborted);
+          next = await abort.race(asked);
         } else next = answer;
       }
       if (slice.length > 0) yield slice;
@@ -107,26 +107,27 @@ export async function* slicesOf(
   }
 }
 
-export function race<T>(step: T | Promise<T>, aborted: Promise<never> | undefined): T | Promise<T> {
-  return aborted === undefined ? step : Promise.race([step, aborted]);
-}
-
-interface Abort {
-  readonly promise: Promise<never> | undefined;
+export interface Abort {
+  /** A step, or what the signal rejects it with meanwhile; one step at a time. */
+  readonly race: <T>(step: T | Promise<T>) => T | Promise<T>;
   readonly leave: () => void;
 }
 
-/** A promise that rejects when the signal does; nobody need await it. */
+/** What ends the steps of a pushFrom. A signal outlives them: it rejects the one that is under way, and keeps nothing of the others. */
 export function abortOf(signal: AbortSignal | undefined): Abort {
-  if (signal === undefined) return { promise: undefined, leave: () => undefined };
+  if (signal === undefined) return { race: (step) => step, leave: () => undefined };
   signal.throwIfAborted();
-  let onAbort: (() => void) | undefined;
-  const promise = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort);
-  });
-  promise.catch(() => undefined);
-  return { promise, leave: () => onAbort && signal.removeEventListener("abort", onAbort) };
+  let reject: (reason: unknown) => void = () => undefined;
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", onAbort);
+  const race = <T>(step: T | Promise<T>): Promise<T> => {
+    if (signal.aborted) return Promise.race([step, Promise.reject(signal.reason)]);
+    return new Promise<T>((resolve, rejectStep) => {
+      reject = rejectStep;
+      Promise.resolve(step).then(resolve, rejectStep);
+    });
+  };
+  return { race, leave: () => signal.removeEventListener("abort", onAbort) };
 }
 
 interface Work {
@@ -157,7 +158,7 @@ async function pushSlice(frontier: Frontier, life: Life, work: Work): Promise<vo
     left = [...again, ...left];
     const { promise, leave } = life.room(full === VERDICT_FULL_MEMORY);
     try {
-      await race(promise, abort.promise);
+      await abort.race(promise);
     } finally {
       leave();
     }

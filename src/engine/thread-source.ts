@@ -4,7 +4,7 @@
  *   source ─▶ slices ── feed ──▶ a pushFrom at the owner's: waits where the frontier is full
  *                └── over, broke, aborted: end or abort ──▶ it resolves with what became of all
  */
-import { abortOf, type PushFromOptions, race, readPushFrom, slicesOf } from "./push-from.ts";
+import { abortOf, type PushFromOptions, readPushFrom, slicesOf } from "./push-from.ts";
 import type { Line } from "./thread-line.ts";
 import { type PlainResult, resultOf } from "./thread-protocol.ts";
 import { sendableRequests } from "./thread-send.ts";
@@ -23,23 +23,32 @@ export async function pushFromHere(
     );
   const result = line.call({ on: "source", key, method: "open", args: [{ batch }] });
   let isOver = false;
+  let over: () => void = () => undefined;
   const ended = result
     .catch(() => undefined)
     .finally(() => {
       isOver = true;
+      over();
+    });
+  // Nothing is hung on `ended` for each slice: it outlives them, and would keep what hangs on it.
+  const taken = (slice: readonly RequestLike[]): Promise<void> =>
+    new Promise((resolve, reject) => {
+      over = resolve;
+      tell("feed", slice).then(() => resolve(), reject);
+      if (isOver) resolve();
     });
   try {
-    for await (const slice of slicesOf(source, batch, abort.promise)) {
-      await race(Promise.race([tell("feed", slice), ended]), abort.promise);
+    for await (const slice of slicesOf(source, batch, abort)) {
+      await abort.race(taken(slice));
       if (isOver) break; // refused, or closed meanwhile
     }
     void tell("feed", undefined).catch(() => undefined);
-    return resultOf((await race(result, abort.promise)) as PlainResult);
+    return resultOf((await abort.race(result)) as PlainResult);
   } catch (cause) {
     const isAborted = signal?.aborted === true;
     void tell(isAborted ? "abort" : "feed", undefined).catch(() => undefined);
     // What the source gave before it broke is pushed first.
-    if (!isAborted) await race(ended, abort.promise);
+    if (!isAborted) await abort.race(ended);
     throw cause;
   } finally {
     abort.leave();
