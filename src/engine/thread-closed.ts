@@ -4,7 +4,8 @@
  */
 import { FrontierError } from "../base/errors.ts";
 import { VERDICT_CLOSED, verdictOf } from "../frontier/verdict.ts";
-import type { Call, PlainResult } from "./thread-protocol.ts";
+import { pushResult } from "./push-result.ts";
+import { type Call, type PlainResult, plainResult } from "./thread-protocol.ts";
 
 /** The answer to a call; undefined: it throws FRONTIER_CLOSED. */
 export function closedAnswer({
@@ -20,7 +21,7 @@ export function closedAnswer({
     case "push":
       return { value: verdictOf(VERDICT_CLOSED) };
     case "pushMany":
-      return { value: closedResult((args[0] as readonly unknown[]).length) };
+      return { value: closedResult(args[0] as readonly unknown[]) };
     case "pollMany":
     case "take":
       return { value: [] };
@@ -38,15 +39,6 @@ export function closedError(): FrontierError {
   return new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
 }
 
-function closedResult(size: number): PlainResult {
-  const counts = {
-    size,
-    accepted: 0,
-    deferred: 0,
-    duplicate: 0,
-    rejected: 0,
-    full: 0,
-    late: false,
-  };
-  return { counts, verdicts: [verdictOf(VERDICT_CLOSED)], which: new Uint8Array(size) };
+function closedResult({ length }: readonly unknown[]): PlainResult {
+  return plainResult(pushResult(new Uint8Array(length).fill(VERDICT_CLOSED)));
 }

@@ -1,6 +1,7 @@
 /** ThreadLease: a lease of a frontier that another thread owns. */
 import type { Outcome } from "../frontier/policy.ts";
 import { VERDICT_CLOSED, VERDICT_LATE, verdictOf } from "../frontier/verdict.ts";
+import { DONE_LATE } from "./push-result.ts";
 import type { Line } from "./thread-line.ts";
 import { sendableCauses, sendableFound } from "./thread-send.ts";
 import {
@@ -8,6 +9,7 @@ import {
   ownVerdict,
   type PlainLease,
   type PlainResult,
+  plainResult,
   resultOf,
 } from "./thread-protocol.ts";
 import type { DoneResult, Lease, RedirectChange, RequestLike, Verdict } from "./types.ts";
@@ -21,11 +23,7 @@ const LATE: Record<LeaseMethod, unknown> = {
   redirect: verdictOf(VERDICT_LATE),
   extend: false,
 };
-const LATE_DONE: PlainResult = {
-  counts: { size: 0, accepted: 0, deferred: 0, duplicate: 0, rejected: 0, full: 0, late: true },
-  verdicts: [],
-  which: new Uint8Array(0),
-};
+const LATE_DONE: PlainResult = plainResult(DONE_LATE);
 
 /** A lease of another thread's frontier: its fields, and its methods as promises. */
 export class ThreadLease {
