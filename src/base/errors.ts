@@ -67,6 +67,12 @@ export function memoryFull(): FrontierError {
   return new FrontierError("MEMORY_FULL", `memory: exhausted (expected: ${expected})`);
 }
 
+/** What a closed frontier throws where it has no other answer. */
+export function frontierClosed(): FrontierError {
+  const expected = "an open frontier; open it again to go on";
+  return new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
+}
+
 /** A value as text for a message: short, safe for every input, never a throw. */
 export function shown(value: unknown): string {
   let text: string;

@@ -14,7 +14,7 @@
  *   I2  At most one timer is armed; none while nobody waits or nothing waits for a clock.
  */
 import { type Clock, scheduleAfter } from "../base/clock.ts";
-import { FrontierError } from "../base/errors.ts";
+import { FrontierError, frontierClosed } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { isOverdue, step } from "../frontier/leases.ts";
 import { deadlineAt, isReady, nextDueAt } from "../frontier/due.ts";
@@ -295,8 +295,7 @@ export class Life {
 
   #open(): Runtime {
     if (this.#runtime !== undefined) return this.#runtime;
-    const expected = "an open frontier; open it again to go on";
-    throw new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
+    throw frontierClosed();
   }
 
   #become(to: FrontierStatus, reason?: string): void {

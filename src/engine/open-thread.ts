@@ -11,13 +11,12 @@
  */
 import { once } from "node:events";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
-import { FrontierError, misuse } from "../base/errors.ts";
+import { FrontierError, frontierClosed, misuse } from "../base/errors.ts";
 import { nodeFiles } from "../persistence/files.ts";
 import { giveLock, heldLock } from "../persistence/lock.ts";
 import { frontierDirectory } from "../persistence/place.ts";
 import { orphanCrew } from "../workers/protocol/crew.ts";
 import { EventHub } from "./events.ts";
-import { closedError } from "./thread-closed.ts";
 import { ThreadFrontier } from "./thread-frontier.ts";
 import { Line } from "./thread-line.ts";
 import { type Answer, errorOf, type PlainError } from "./thread-protocol.ts";
@@ -77,7 +76,7 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
       giveUp();
       for (const handle of handles) orphanCrew(handle);
     }
-    line.end(line.isBereft ? ownerDied(failure) : closedError());
+    line.end(line.isBereft ? ownerDied(failure) : frontierClosed());
     if (!line.isBereft) return;
     events.emit("status", { from: "running", to: "stopped", reason: "died" });
     events.flush();

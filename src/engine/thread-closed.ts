@@ -2,7 +2,6 @@
  * What a frontier says that its own thread has closed: the same as one that was closed on this thread. One whose thread has died says
  * nothing, since nobody knows what became of the call (thread-line.ts).
  */
-import { FrontierError } from "../base/errors.ts";
 import { VERDICT_CLOSED, verdictOf } from "../frontier/verdict.ts";
 import { pushResult } from "./push-result.ts";
 import { type Call, type PlainResult, plainResult } from "./thread-protocol.ts";
@@ -32,11 +31,6 @@ export function closedAnswer({
     default:
       return undefined;
   }
-}
-
-export function closedError(): FrontierError {
-  const expected = "an open frontier; open it again to go on";
-  return new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
 }
 
 function closedResult({ length }: readonly unknown[]): PlainResult {

@@ -1,7 +1,7 @@
 /** Line: the calls from one thread to the owner's that are under way, in the order they were sent. */
 import type { MessagePort } from "node:worker_threads";
-import { FrontierError } from "../base/errors.ts";
-import { closedAnswer, closedError } from "./thread-closed.ts";
+import { FrontierError, frontierClosed } from "../base/errors.ts";
+import { closedAnswer } from "./thread-closed.ts";
 import { type Answer, type Call, errorOf, type Told } from "./thread-protocol.ts";
 
 /** A call that waits for its answer. */
@@ -37,7 +37,7 @@ export class Line {
 
   /** Throws FRONTIER_CLOSED where nobody hears what is said. */
   need(): void {
-    if (this.isClosed || this.#end !== undefined) throw this.#end ?? closedError();
+    if (this.isClosed || this.#end !== undefined) throw this.#end ?? frontierClosed();
   }
 
   get nextId(): number {
@@ -65,7 +65,7 @@ export class Line {
   /** What a call gets that nobody answers any more. */
   #atEnd(said: Omit<Call, "id">): unknown {
     const left = this.isClosed ? closedAnswer(said) : undefined;
-    if (left === undefined) throw this.#end ?? closedError();
+    if (left === undefined) throw this.#end ?? frontierClosed();
     return left.value;
   }
 
