@@ -149,11 +149,17 @@ class ThreadOwner {
   #ofLease({ key, method, args }: Call): unknown {
     const number = key as number;
     const lease = this.#leases.get(number);
-    if (lease === undefined) return { isGone: true };
+    if (lease === undefined) return { isGone: true, isClosed: this.#hasClosed };
     const value = (lease[method as keyof Lease] as Method).apply(lease, [...args]);
     if (method !== "redirect" && method !== "extend") this.#leases.delete(number);
     if (method !== "done") return { value, deadlineMs: lease.deadlineMs };
     return { value: plainResult(value as PushResult), deadlineMs: lease.deadlineMs };
+  }
+
+  /** Its close has begun, and may go on: it answers as a closed one already. */
+  get #hasClosed(): boolean {
+    const { status } = this.#frontier;
+    return status === "stopping" || status === "stopped";
   }
 
   #ofHost({ key, method, args }: Call): unknown {

@@ -265,6 +265,21 @@ describe("a frontier on a thread of its own", () => {
     expect(await there.status()).toBe("stopped");
   });
 
+  it("answers as a closed one while it still closes, of leases that were settled too", async () => {
+    const answers: unknown[] = [];
+    for (const frontier of [await openFrontier(), await open()]) {
+      await frontier.pushMany([A]);
+      const lease = await frontier.poll();
+      await lease?.done();
+      const closing = frontier.close();
+      const told = [lease?.redirect(B), lease?.retry(), lease?.done(), lease?.extend(5)];
+      answers.push(await Promise.all(told));
+      await closing;
+    }
+    expect(answers[1]).toMatchObject([{ status: "closed" }, "late", { late: true }, false]);
+    expect(answers[0]).toMatchObject([{ status: "closed" }, "late", { late: true }, false]);
+  });
+
   it("tells of a listener that throws, and lives on", async () => {
     const frontier = await open();
     const faults: unknown[] = [];
