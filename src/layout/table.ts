@@ -68,6 +68,8 @@ export const TABLE_HEADER_VALUES_WORD = 6;
 export const TABLE_HEADER_HASHES = 2;
 /** The hash of a removed slot of a bare table. */
 export const TABLE_REMOVED_HASH = 1;
+/** What inserting a new hash into a bare table says, in place of a byte offset. */
+export const TABLE_BARE_NEW = 2;
 export const TABLE_LONGEST_PROBE_WORD = 12;
 export const TABLE_SEGMENT_COUNT_WORD = 8;
 export const TABLE_CURSOR_WORD = 9;

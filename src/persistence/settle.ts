@@ -15,7 +15,8 @@ import {
   epochKeep,
   epochNext,
 } from "../structures/epoch-table.ts";
-import { createTable, tableDrop, tableFind, tableInsert } from "../structures/fingerprint-table.ts";
+import { TABLE_BARE_NEW } from "../layout/table.ts";
+import { createTable, tableDrop, tableInsert } from "../structures/fingerprint-table.ts";
 import { heapPush } from "../structures/heap.ts";
 import { laneInsert } from "../structures/lane.ts";
 import {
@@ -81,13 +82,13 @@ export function settleRevived(revival: Revival, nowMs: number): void {
 function settleEpochs({ core, joined, hasForgotten }: Revival): void {
   if (joined.size === 0) return;
   const { epochs, seen, store } = core;
-  const once = createTable(store.kernel, { valued: true }); // hashes of different epochs differ
+  const once = createTable(store.kernel, { valued: false }); // hashes of different epochs differ
   const isAsked = hasForgotten && seen.bloom === undefined;
   const isKept = (lo: number, hi: number): boolean => {
-    if (tableFind(once, lo, hi) !== 0) return false;
     if (isAsked && seenFind(seen, lo, hi) === 0) return false;
-    if (tableInsert(once, lo, hi) === 0) throw memoryFull();
-    return true;
+    const told = tableInsert(once, lo, hi);
+    if (told === 0) throw memoryFull();
+    return told === TABLE_BARE_NEW;
   };
   for (const name of joined) {
     const epoch = epochFind(epochs, name);

@@ -192,8 +192,7 @@ export function tableFind(table: FingerprintTable, lo: number, hi: number): numb
 
 /**
  * Byte offset of the value word, which holds TABLE_CLAIMED when the entry is new (bare: 1 when it
- * was there,
- * 2 when it is new); 0 when the region is exhausted.
+ * was there, TABLE_BARE_NEW when it is new); 0 when the region is exhausted.
  */
 export function tableInsert(table: FingerprintTable, lo: number, hi: number): number {
   const { exports, region } = table.kernel;
