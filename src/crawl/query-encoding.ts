@@ -14,7 +14,7 @@ type Letters = ReadonlyMap<number, string>;
 
 const UNICODE = /^(utf-8|utf-16le|utf-16be|iso-2022-jp)$/;
 const TWO_BYTES = /^(shift_jis|euc-jp|euc-kr|gbk|gb18030|big5)$/;
-const QUERY_LETTERS = /\?[^#]*[\u0080-\uffff]/;
+const LETTERS = /[\u0080-\uffff]/;
 const NEWLINE = 10;
 const UNKNOWN = 0xfffd;
 
@@ -23,23 +23,23 @@ const tables = new Map<string, Letters>();
 /** The same links with their queries in the bytes of the page's encoding. */
 export function encodeQueries(hrefs: Iterable<string>, charset: string): Iterable<string> {
   if (UNICODE.test(charset)) return hrefs;
-  const encoded: string[] = [];
-  for (const href of hrefs)
-    encoded.push(QUERY_LETTERS.test(href) ? encodeOne(href, charset) : href);
-  return encoded;
+  return Array.from(hrefs, (href) => encodeOne(href, charset));
 }
 
 function encodeOne(href: string, charset: string): string {
-  const letters = lettersOf(charset);
   const start = href.indexOf("?");
+  if (start < 0) return href;
   const hash = href.indexOf("#", start);
   const end = hash < 0 ? href.length : hash;
-  let query = "";
-  for (const letter of href.slice(start, end)) {
+  const query = href.slice(start, end);
+  if (!LETTERS.test(query)) return href;
+  const letters = lettersOf(charset);
+  let sent = "";
+  for (const letter of query) {
     const point = letter.codePointAt(0) as number;
-    query += point < 0x80 ? letter : (letters.get(point) ?? `%26%23${point}%3B`);
+    sent += point < 0x80 ? letter : (letters.get(point) ?? `%26%23${point}%3B`);
   }
-  return href.slice(0, start) + query + href.slice(end);
+  return href.slice(0, start) + sent + href.slice(end);
 }
 
 function lettersOf(charset: string): Letters {

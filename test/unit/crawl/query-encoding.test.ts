@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { extractPage } from "../../../src/crawl/extract.ts";
+import { encodeQueries } from "../../../src/crawl/query-encoding.ts";
 
 const url = "http://x.example/dir/page";
 
@@ -39,4 +40,18 @@ describe("letters in the query of a link", () => {
     const links = ["http://x.example/dir/page?q=%E9%zz", "http://x.example/dir/x?q=a"];
     expect(await linksOf(body, "windows-1251")).toEqual(links);
   });
+
+  it("of question marks alone, however many, are read once", () => {
+    // It took half a minute where what stands behind each of them was looked through.
+    const marks = "?".repeat(200_000);
+    const [plain, lettered, behind] = encodeQueries(
+      [marks, `${marks}é`, `${marks}#é`],
+      "windows-1252",
+    );
+    expect([plain === marks, lettered === `${marks}%E9`, behind === `${marks}#é`]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  }, 5_000);
 });
