@@ -51,7 +51,9 @@ export async function extractPage(options: ExtractOptions): Promise<Extract> {
   const tag = directives(options.robotsTag ?? "");
   const isNoFollow = found.isNoFollow || tag.isNoFollow;
   const canonical =
-    found.canonical === undefined ? undefined : resolveLinks(base, [found.canonical])[0];
+    found.canonical === undefined
+      ? undefined
+      : resolveLinks(base, encodeQueries([found.canonical], charset))[0];
   return {
     title: found.title.replace(/\s+/g, " ").trim(),
     textLength: found.textLength,

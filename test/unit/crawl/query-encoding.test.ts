@@ -41,6 +41,12 @@ describe("letters in the query of a link", () => {
     expect(await linksOf(body, "windows-1251")).toEqual(links);
   });
 
+  it("of the canonical form are sent as those of the same link are", async () => {
+    const body = Buffer.from("<link rel=canonical href='/c?q=\xef'>", "latin1");
+    const page = await extractPage({ url, body, contentType: "text/html; charset=windows-1251" });
+    expect([page.canonical, ...page.links]).toEqual(Array(2).fill("http://x.example/c?q=%EF"));
+  });
+
   it("of question marks alone, however many, are read once", () => {
     // It took half a minute where what stands behind each of them was looked through.
     const marks = "?".repeat(200_000);
