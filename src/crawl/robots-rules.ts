@@ -90,10 +90,10 @@ function fieldOf(line: string): readonly [name: string, value: string] {
   return [said.slice(0, colon).trim().toLowerCase(), said.slice(colon + 1).trim()];
 }
 
-/** `Outrider/0.1 (+https://…)` is outrider. */
+/** `Outrider/0.1 (+https://…)` is outrider, and so is `Outrider (+https://…)`. */
 function productOf(userAgent: string): string {
-  const [product = ""] = userAgent.toLowerCase().split("/", 1);
-  return product.trim();
+  const [product = ""] = userAgent.trim().toLowerCase().split(/[\s/]/, 1);
+  return product;
 }
 
 function ruleOf({ isAllowed, pattern }: { isAllowed: boolean; pattern: string }): Rule {

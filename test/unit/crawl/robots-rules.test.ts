@@ -59,6 +59,17 @@ User-agent: *\nDisallow: /b\nCrawl-delay: 9\n\nUser-agent: outrider # us\nDisall
     });
   });
 
+  it.each([
+    ["MyBot (+https://me)", "mybot", true],
+    ["MyBot\t1.0", "MyBot/2 x", true],
+    [" mybot/1 (a/b)", "MyBot", true],
+    ["MyBot (+https://me)", "mybot (+https:", true],
+    ["MyBot-News", "mybot", false],
+  ])("%j is called by its product alone, %j: %s (RFC 9309, 2.2.1)", (agent, named, isUs) => {
+    const { isAllowed } = readRobots(`User-agent: ${named}\nDisallow: /`, agent);
+    expect(isAllowed(`${at}/x`)).toBe(!isUs);
+  });
+
   it("a file that was made to multiply is read like any other, and so is a path against it", () => {
     // Each of these took minutes where a name, a rule or a star is looked at for every other.
     const names = Array.from({ length: 20_000 }, (_, n) => `User-agent: a${n}`);
