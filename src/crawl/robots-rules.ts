@@ -16,6 +16,8 @@ export interface RobotsText {
   readonly crawlDelaySeconds: number | undefined;
   readonly sitemaps: readonly string[];
   readonly ruleCount: number;
+  /** Of all rules: what stands between their stars. */
+  readonly partCount: number;
 }
 
 interface Rule {
@@ -73,6 +75,7 @@ export function readRobots(text: string, userAgent: string): RobotsText {
     crawlDelaySeconds: delay,
     sitemaps,
     ruleCount: ordered.length,
+    partCount: ordered.reduce((sum, { parts }) => sum + parts.length, 0),
     isAllowed(url) {
       if (ordered.length === 0) return true;
       const path = unified(pathOf(url));

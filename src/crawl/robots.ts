@@ -57,6 +57,8 @@ export const ROBOTS_BYTES_MAX = 512 * 1024;
 const ROBOTS_COUNT_MAX = 20_000;
 /** Of a rule beside its text. */
 const RULE_BYTES = 200;
+/** Of what stands between two stars, or of a sitemap, beside its text: a string and the place that it stands in. */
+const TEXT_BYTES = 48;
 const ROBOTS_HELD_MAX = 32 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
 /** Faults that the next asking would show again. */
@@ -152,13 +154,14 @@ function allOrNothing(state: "allow-all" | "unreachable", untilMs: number): Robo
 function parsed(options: RobotsOptions, body: Buffer, untilMs: number): RobotsRules {
   const text = body.toString("utf8").replace(/^\ufeff/, "");
   const said = readRobots(text, options.userAgent);
-  const { isAllowed, crawlDelaySeconds: delay = 0, sitemaps, ruleCount } = said;
+  const { isAllowed, crawlDelaySeconds: delay = 0, ruleCount, partCount } = said;
+  const sitemaps = said.sitemaps.filter((url) => URL.canParse(url));
   return {
     state: "rules",
     crawlDelayMs: delay > 0 ? Math.min(delay * 1000, options.maxCrawlDelayMs) : undefined,
-    sitemaps: sitemaps.filter((url) => URL.canParse(url)),
+    sitemaps,
     untilMs,
-    heldBytes: body.length + RULE_BYTES * ruleCount,
+    heldBytes: body.length + RULE_BYTES * ruleCount + TEXT_BYTES * (partCount + sitemaps.length),
     isAllowed,
   };
 }

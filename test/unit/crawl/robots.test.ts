@@ -138,6 +138,15 @@ Allow: /no-but.html\nCrawl-delay: 2.5\nSitemap: ${at}/s.xml\nSitemap: /relative\
     expect(known).toEqual(origins.map((_, n) => n >= origins.length - count));
   });
 
+  it.each([
+    ["stars", `User-agent: *\nDisallow: /${"*a".repeat(125_000)}`, 8 * 125_000],
+    ["sitemaps", `Sitemap: http://h/\n`.repeat(12_500), 32 * 12_500],
+  ])("counts what many %s take", async (_, body, atLeast) => {
+    const { robots } = robotsOf({ [file]: { status: 200, body } });
+    const { heldBytes } = await robots.fetch(at);
+    expect(heldBytes - body.length).toBeGreaterThan(atLeast);
+  });
+
   it("nothing that a file holds makes it throw", async () => {
     for (const body of [
       "User-agent: __proto__\nDisallow: /x",
