@@ -280,7 +280,7 @@ class CrawlRun implements Crawl {
 
   /** Nothing to do, and no rule that will bring something. */
   #isIdle(frontier: Frontier): boolean {
-    const rules = this.#settings.given.rules ?? frontier.rules() ?? [];
+    const rules = frontier.rules() ?? [];
     const { pending, waiting, leased } = frontier.report();
     return pending + waiting + leased === 0 && !rules.some(({ every }) => every !== undefined);
   }

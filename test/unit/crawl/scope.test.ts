@@ -104,6 +104,29 @@ describe("rules within a scope", () => {
     expect(rules).toEqual(expected === null ? [] : [{ id: "r", match: expected }]);
   });
 
+  it.each([
+    ["left out of it", { scope: ["example.org"], active: true }],
+    ["not active", { active: false }],
+  ])(
+    "that come again keep no crawl waiting where they are %s",
+    async (_, { active, ...options }) => {
+      const rules: Rule[] = [
+        { id: "own", match: { domains: ["example.org"] } },
+        {
+          id: "news",
+          match: { domains: ["x.com"] },
+          seeds: ["http://x.com/"],
+          every: "1h",
+          active,
+        },
+      ];
+      const run = crawl({ rules, robots: false, downloaders: [downloader], ...options });
+      const deadline = setTimeout(() => void run.stop(), 2_000);
+      expect(await run).toMatchObject({ reason: "finished", pages: 0 });
+      clearTimeout(deadline);
+    },
+  );
+
   it("are as they were where there is none, and whatever they are", () => {
     const rules = [{ id: "r" }];
     expect(withinScope(rules, undefined)).toBe(rules);
