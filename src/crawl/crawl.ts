@@ -151,7 +151,7 @@ class CrawlRun implements Crawl {
     if (frontier === undefined)
       throw misuse("STATE_INVALID", "status", this.#status, "a running crawl");
     frontier.setRules(withinScope(rules, this.#settings.scope), version);
-    this.#validators?.setRules(rules);
+    this.#validators?.setRules(frontier.rules() ?? []);
   }
 
   pause(): void {
@@ -185,6 +185,8 @@ class CrawlRun implements Crawl {
       const { isWanted, headersFor } = validators;
       const { offer } = this.#offers;
       const context = await this.#prepare(frontier, { isWanted, headersFor, offer });
+      // Those of a directory go on where none are given, and the scope has its own.
+      validators.setRules(frontier.rules() ?? []);
       if (!this.#taking.signal.aborted) this.#become("running");
       this.#monitor.begin(frontier, () => {
         const { flushedAt } = frontier.report().durability;
@@ -351,8 +353,8 @@ class CrawlRun implements Crawl {
 
 /** In a directory they outlive the process: beside the frontier's own folder, under its name. */
 function validatorsFor({ clock, given }: CrawlSettings): Validators {
-  const { directory, name = "default", rules, defaults } = given;
+  const { directory, name = "default", defaults } = given;
   const path = directory === undefined ? undefined : `${directory}/${encodeURIComponent(name)}`;
   const file = path === undefined ? undefined : openLineFile(`${path}.validators.jsonl`);
-  return createValidators({ clock, rules, defaults, file });
+  return createValidators({ clock, defaults, file });
 }

@@ -35,7 +35,6 @@ export interface Validators {
 
 export interface ValidatorOptions {
   readonly clock: Clock;
-  readonly rules: readonly Rule[] | undefined;
   readonly defaults: RulePolicy | undefined;
   /** Where they outlive the process. */
   readonly file: LineFile | undefined;
@@ -51,7 +50,7 @@ export function createValidators(options: ValidatorOptions): Validators {
   const known = new Map<string, ValidatorHeaders>();
   const unwritten: Array<{ url: string; line: string; atMs: number }> = [];
   let flushedAt = Number.NEGATIVE_INFINITY;
-  let again = rulesAgain(options.rules ?? [], defaults);
+  let again = rulesAgain([], defaults);
   const keep = (url: string, headers: ValidatorHeaders | undefined): void => {
     known.delete(url);
     if (headers === undefined) return;

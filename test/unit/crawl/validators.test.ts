@@ -10,7 +10,12 @@ import {
   type ValidatorHeaders,
   type Validators,
 } from "../../../src/crawl/validators.ts";
-import { createVirtualClock, type EpochPolicy, openFrontier } from "../../../src/index.ts";
+import {
+  createVirtualClock,
+  type EpochPolicy,
+  openFrontier,
+  type Rule,
+} from "../../../src/index.ts";
 import { readText } from "../../support/package.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-validators-"));
@@ -21,7 +26,7 @@ const ETAG = { "if-none-match": '"1"' };
 function open(path?: string, epoch: EpochPolicy = { every: 50 }) {
   const clock = createVirtualClock(1_000);
   const file = path === undefined ? undefined : openLineFile(path);
-  const validators = createValidators({ clock, file, rules: undefined, defaults: { epoch } });
+  const validators = createValidators({ clock, file, defaults: { epoch } });
   return { clock, validators };
 }
 
@@ -90,7 +95,7 @@ describe("validators", () => {
     const clock = createVirtualClock(1_000);
     const file = openLineFile(path);
     const defaults = { epoch: { every: 50 } };
-    const validators = createValidators({ clock, file, rules: undefined, defaults, countMax: 10 });
+    const validators = createValidators({ clock, file, defaults, countMax: 10 });
     let most = 0;
     for (let page = 0; page < 200; page++) {
       validators.learn(`http://a.test/${page}`, "default", ETAG);
@@ -183,6 +188,21 @@ describe("a recrawl", () => {
       "if-none-match": '"1"',
       "if-modified-since": "Sun, 01 Nov 2026 00:00:00 GMT",
     });
+  });
+
+  it("asks conditionally under the rules that its directory keeps", async () => {
+    const rules: Rule[] = [
+      { id: "news", match: { hosts: ["site.example"] }, epoch: { every: 20 } },
+    ];
+    const { defaults: _, ...rest } = base;
+    const options = { ...rest, directory: join(folder, "stored-rules"), maxPages: 20 };
+    const first = site(() => void run.stop());
+    const run = crawl({ ...options, rules, downloaders: [first] });
+    expect((await run).notModified).toBeGreaterThan(0);
+    const again = site(() => void second.stop());
+    const second = crawl({ ...options, downloaders: [again] });
+    expect((await second).notModified).toBeGreaterThan(0);
+    expect(again.asked[0]?.headers).toMatchObject({ "if-none-match": '"1"' });
   });
 
   it("reads a page whole again whose visit ended too late: nobody took its links", async () => {
