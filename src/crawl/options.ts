@@ -255,10 +255,15 @@ function seedsOf(seeds: CrawlOptions["seeds"]): RequestLike[] {
 
 function scopeOf(scope: CrawlOptions["scope"]): CrawlSettings["scope"] {
   if (scope === undefined || scope === "any") return scope;
-  const isList =
-    Array.isArray(scope) && scope.every((each) => typeof each === "string" && each !== "");
+  const domains = Array.isArray(scope) ? scope.map(bareDomain) : [];
+  const isList = domains.length > 0 && !domains.includes("");
   if (!isList) throw misuse("OPTION_INVALID", "options.scope", scope, "'any' or a list of domains");
-  return scope.map((each: string) => each.toLowerCase().replace(/^\*?\./, ""));
+  return domains;
+}
+
+/** A domain without what stands for all below it; "" for what is none. */
+function bareDomain(each: unknown): string {
+  return typeof each === "string" ? each.toLowerCase().replace(/^\*?\./, "") : "";
 }
 
 function agentOf({ userAgent = USER_AGENT, contact }: CrawlOptions): string {

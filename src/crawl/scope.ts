@@ -85,7 +85,7 @@ function narrowedTo(domains: readonly string[], standing: Standing): Scope {
 }
 
 /**
- * Rules that take nothing outside of these domains; such as then take nothing are left out.
+ * Rules that take nothing outside of these domains; such as then take nothing are left out, and without domains all are.
  *
  * @example
  * withinScope([{ id: "news", match: { pattern: "/news/" } }], ["example.org"]); // only example.org's
@@ -96,6 +96,7 @@ export function withinScope(
 ): Rule[] {
   // What is no list of rules is told by who takes it.
   if (scope === undefined || scope === "any" || !Array.isArray(rules)) return rules as Rule[];
+  if (scope.length === 0) return [];
   const within = (host: string): boolean => scope.some((domain) => isUnder(bareOf(host), domain));
   return rules.flatMap((rule) => {
     const { hosts = [], domains = [] } = (rule as Rule | null)?.match ?? {};

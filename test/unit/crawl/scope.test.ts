@@ -127,6 +127,14 @@ describe("rules within a scope", () => {
     },
   );
 
+  it("are none where it names nothing, and a crawl is refused it", () => {
+    const rules: Rule[] = [{ id: "r" }, { id: "s", match: { hosts: ["b.test"] } }];
+    expect(withinScope(rules, [])).toEqual([]);
+    for (const nothing of [[], ["*."], ["."]]) {
+      expect(() => crawl({ seeds: "http://a.test/", scope: nothing })).toThrow("options.scope");
+    }
+  });
+
   it("are as they were where there is none, and whatever they are", () => {
     const rules = [{ id: "r" }];
     expect(withinScope(rules, undefined)).toBe(rules);
