@@ -97,7 +97,7 @@ export function withinScope(
   // What is no list of rules is told by who takes it.
   if (scope === undefined || scope === "any" || !Array.isArray(rules)) return rules as Rule[];
   if (scope.length === 0) return [];
-  const within = (host: string): boolean => scope.some((domain) => isUnder(bareOf(host), domain));
+  const within = (host: string): boolean => scope.some((domain) => isUnder(host, domain));
   return rules.flatMap((rule) => {
     const { hosts = [], domains = [] } = (rule as Rule | null)?.match ?? {};
     if (!isTexts(hosts) || !isTexts(domains)) return [rule];
@@ -109,7 +109,7 @@ export function withinScope(
       domains: [
         ...domains.filter(within),
         ...scope.filter((each) =>
-          domains.some((domain) => each !== domain && isUnder(each, domain)),
+          domains.some((domain) => isUnder(each, domain) && !isUnder(domain, each)),
         ),
       ],
     };
@@ -123,13 +123,13 @@ function isTexts(given: unknown): given is string[] {
 }
 
 function isUnder(host: string, domain: string): boolean {
-  const above = domain.toLowerCase();
-  return host === above || host.endsWith(`.${above}`);
+  const [below, above] = [bareOf(host), bareOf(domain)];
+  return below === above || below.endsWith(`.${above}`);
 }
 
-/** A host without its port. */
+/** A host without its port, a domain without the dot that may stand before it. */
 function bareOf(host: string): string {
-  return host.toLowerCase().replace(/:\d+$/, "");
+  return host.toLowerCase().replace(/^\.|:\d+$/g, "");
 }
 
 function ruleFor(id: string, domains: readonly string[]): Rule {

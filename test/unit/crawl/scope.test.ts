@@ -99,6 +99,11 @@ describe("rules within a scope", () => {
     ],
     ["hosts", { hosts: ["b.test:8080", "notb.test"] }, { hosts: ["b.test:8080"], domains: [] }],
     ["others alone", { hosts: ["x.com"] }, null],
+    [
+      "domains with a dot before them",
+      { domains: [".org", ".b.test", ".x.com"] },
+      { hosts: [], domains: [".b.test", "example.org"] },
+    ],
   ])("%s", (_, match, expected) => {
     const rules = withinScope([{ id: "r", ...(match === undefined ? {} : { match }) }], scope);
     expect(rules).toEqual(expected === null ? [] : [{ id: "r", match: expected }]);
