@@ -43,9 +43,9 @@ export function scopeOf(
     const isAll = domains === "any" || domains.length === 0;
     return { rules: isAll ? undefined : [ruleFor(SCOPE_RULE, domains)], change: undefined };
   }
-  const own = stored.find(({ id }) => SCOPE_RULES.test(id));
-  const id = own?.id ?? SCOPE_RULE;
+  const own = stored.find(isOwn);
   const others = stored.filter((rule) => rule !== own);
+  const id = own?.id ?? freeName(1, stored);
   const before = own?.match?.domains ?? [];
   const isAll = own !== undefined && before.length === 0;
   if (scope === "any") {
@@ -53,7 +53,7 @@ export function scopeOf(
     const change = { domains: scope, joined: [], left: [] };
     return { rules: [...others, { id }], change };
   }
-  if (scope !== undefined) return narrowedTo(scope, { id, before, isAll, others });
+  if (scope !== undefined) return narrowedTo(scope, { id, before, isAll, others, stored });
   const strangers = seeds.filter((seed) => lookedAt(frontier, seed).verdict.reason === "no-rule");
   const joined = domainsOf(frontier, strangers);
   if (joined.length === 0) return SAME;
@@ -68,10 +68,27 @@ interface Standing {
   readonly before: readonly string[];
   readonly isAll: boolean;
   readonly others: readonly Rule[];
+  /** All that are in force. */
+  readonly stored: readonly Rule[];
+}
+
+/** Whether a crawl has made a rule: one of the user's that goes by such a name says more than domains. */
+function isOwn({ id, match = {}, ...rest }: Rule): boolean {
+  const { domains: _, ...more } = match;
+  return SCOPE_RULES.test(id) && Object.keys({ ...more, ...rest }).length === 0;
+}
+
+/** The first name of a scope's rule, from a number on, that no rule has. */
+function freeName(from: number, rules: readonly Rule[]): string {
+  let name = "";
+  for (let number = from; name === "" || rules.some(({ id }) => id === name); number++) {
+    name = number === 1 ? SCOPE_RULE : `${SCOPE_RULE}-${number}`;
+  }
+  return name;
 }
 
 function narrowedTo(domains: readonly string[], standing: Standing): Scope {
-  const { id, before, isAll, others } = standing;
+  const { id, before, isAll, others, stored } = standing;
   const joined = isAll ? [] : domains.filter((domain) => !before.includes(domain));
   const left = [
     ...before.filter((domain) => !domains.includes(domain)),
@@ -79,8 +96,8 @@ function narrowedTo(domains: readonly string[], standing: Standing): Scope {
     ...others.map(({ id }) => `rule ${id}`),
   ];
   if (joined.length + left.length === 0) return SAME;
-  const name =
-    left.length === 0 ? id : `${SCOPE_RULE}-${Number(SCOPE_RULES.exec(id)?.[1] ?? 1) + 1}`;
+  const next = Number(SCOPE_RULES.exec(id)?.[1] ?? 1) + 1;
+  const name = left.length === 0 ? id : freeName(next, stored);
   return { rules: [ruleFor(name, domains)], change: { domains, joined, left } };
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { crawl } from "../../../src/crawl/crawl.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
-import { type ScopeChange, withinScope } from "../../../src/crawl/scope.ts";
+import { type ScopeChange, scopeOf, withinScope } from "../../../src/crawl/scope.ts";
 import { openFrontier, type Rule } from "../../../src/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-scope-"));
@@ -84,6 +84,32 @@ describe("the scope of a directory that goes on", () => {
     await using frontier = await openFrontier({ directory });
     expect(frontier.rules()?.map(({ id }) => id)).toEqual(["flat", "scope"]);
   });
+});
+
+describe("what a scope asks for", () => {
+  const rules: Rule[] = [
+    { id: "scope", match: { domains: ["a.test"], pattern: "/news/" } },
+    { id: "scope-2", match: { domains: ["a.test"] }, maxDepth: 1 },
+    { id: "scope-3", match: { hosts: ["c.test"] } },
+  ];
+
+  it("leaves rules that a user named as it names its own", async () => {
+    await using frontier = await openFrontier({ rules });
+    const given = frontier.rules() as Rule[];
+    const joined = scopeOf(frontier, undefined, ["http://b.test/"]);
+    const own = { id: "scope-4", match: { domains: ["b.test"] } };
+    expect(joined.rules).toEqual([...given, own]);
+    expect(scopeOf(frontier, "any", []).rules).toEqual([...given, { id: "scope-4" }]);
+    const alone = scopeOf(frontier, ["a.test"], []);
+    const left = given.map(({ id }) => `rule ${id}`);
+    expect(alone.change).toEqual({ domains: ["a.test"], joined: ["a.test"], left });
+    expect(given.map(({ id }) => id)).not.toContain(alone.rules?.[0]?.id);
+    // Its own it knows again, beside them.
+    frontier.setRules([...given, own]);
+    const both = { id: "scope-4", match: { domains: ["b.test", "d.test"] } };
+    expect(scopeOf(frontier, undefined, ["http://d.test/"]).rules).toEqual([...given, both]);
+  });
+
 });
 
 describe("rules within a scope", () => {
