@@ -54,8 +54,7 @@ export function scopeOf(
     return { rules: [...others, { id }], change };
   }
   if (scope !== undefined) return narrowedTo(scope, { id, before, isAll, others, stored });
-  const strangers = seeds.filter((seed) => lookedAt(frontier, seed).verdict.reason === "no-rule");
-  const joined = domainsOf(frontier, strangers);
+  const joined = domainsOf(frontier, seeds, "no-rule");
   if (joined.length === 0) return SAME;
   const domains = [...before, ...joined];
   return { rules: [...others, ruleFor(id, domains)], change: { domains, joined, left: [] } };
@@ -153,19 +152,18 @@ function ruleFor(id: string, domains: readonly string[]): Rule {
   return { id, match: { domains: [...domains] } };
 }
 
-function domainsOf(frontier: Pick<Frontier, "explain">, seeds: readonly RequestLike[]): string[] {
+/** Of seeds, or of those that are refused for this reason. Of a seed its URL alone says where it is. */
+function domainsOf(
+  frontier: Pick<Frontier, "explain">,
+  seeds: readonly RequestLike[],
+  reason?: string,
+): string[] {
   const domains = new Set<string>();
   for (const seed of seeds) {
-    const { domain } = lookedAt(frontier, seed);
-    if (domain !== undefined) domains.add(domain);
+    const url = typeof seed === "string" ? seed : seed?.url;
+    const { domain, verdict } = frontier.explain({ url });
+    if (domain === undefined) continue;
+    if (reason === undefined || verdict.reason === reason) domains.add(domain);
   }
   return [...domains];
-}
-
-/** Of a seed its URL alone says where it is. */
-function lookedAt(
-  frontier: Pick<Frontier, "explain">,
-  seed: RequestLike,
-): ReturnType<Frontier["explain"]> {
-  return frontier.explain(typeof seed === "string" ? seed : { url: seed?.url });
 }

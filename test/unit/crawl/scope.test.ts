@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { crawl } from "../../../src/crawl/crawl.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
 import { type ScopeChange, scopeOf, withinScope } from "../../../src/crawl/scope.ts";
@@ -110,6 +110,12 @@ describe("what a scope asks for", () => {
     expect(scopeOf(frontier, undefined, ["http://d.test/"]).rules).toEqual([...given, both]);
   });
 
+  it("looks once at each seed", async () => {
+    await using frontier = await openFrontier({ rules });
+    const explain = vi.spyOn(frontier, "explain");
+    scopeOf(frontier, undefined, ["http://a.test/", "http://b.test/", "http://b.test/2"]);
+    expect(explain).toHaveBeenCalledTimes(3);
+  });
 });
 
 describe("rules within a scope", () => {
