@@ -92,7 +92,9 @@ export function bloomProbe(bloom: u32, lo: u32, hi: u32): i32 {
   for (let i: u32 = 0; i < layerCount; i++) {
     const layer = layerOf(bloom, i);
     const block = blockOf(layer, hash);
-    if (isFresh(mapOf(layer), load<u32>(layer), block) && isHeld(block, low, high)) return 1;
+    const map = mapOf(layer);
+    const stands = map === 0 || isFresh(map, load<u32>(layer), block);
+    if (stands && isHeld(block, low, high)) return 1;
   }
   return 0;
 }
@@ -103,7 +105,8 @@ export function bloomInsert(bloom: u32, lo: u32, hi: u32): i32 {
   const hash = rotated(bloom, ((<u64>hi) << 32) | <u64>lo);
   const layer = layerOf(bloom, layerCountOf(bloom) - 1);
   const block = blockOf(layer, hash);
-  freshen(mapOf(layer), load<u32>(layer), block);
+  const map = mapOf(layer);
+  if (map !== 0) freshen(map, load<u32>(layer), block);
   const bits = insertAt(block, <u32>hash);
   account(layer, 1, bits);
   return 0;
@@ -165,7 +168,7 @@ function insertPass(bloom: u32, hashes: u32, rows: i32, results: u32): i32 {
     if (hasEarlier && load<u32>(result) !== 0) continue;
     const hash = rotr<u64>(load<u64>(hashes + ((<u32>row) << 3)), rotation);
     const block = blockAt(base, blockCount, hash);
-    freshen(map, base, block);
+    if (map !== 0) freshen(map, base, block);
     const bits = insertAt(block, <u32>hash);
     store<u32>(result, <u32>(bits === 0));
     inserted += <i32>(bits !== 0);
@@ -224,9 +227,8 @@ function mapOf(layer: u32): u32 {
   return ASC_FEATURE_THREADS ? atomic.load<u32>(offset) : load<u32>(offset);
 }
 
-/** Whether the granule of a block was zeroed since the filter was emptied. */
+/** Whether the granule of a block was zeroed since the filter was emptied, by its map. */
 function isFresh(map: u32, base: u32, block: u32): bool {
-  if (map === 0) return true;
   const index = (block - base) / BLOOM_BLOCK_BYTES;
   const word = map + ((index >> BLOOM_MAP_SHIFT) << 2);
   // Pairs with the stores in freshen and in bloom-granules.ts of structures.

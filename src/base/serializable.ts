@@ -114,7 +114,7 @@ function marked(value: unknown): unknown {
 }
 
 /** An object that is nothing but its fields. */
-function isRecord(value: object): value is Record<string, unknown> {
+export function isRecord(value: object): value is Record<string, unknown> {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }

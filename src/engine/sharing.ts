@@ -157,8 +157,8 @@ export class Sharing {
 function factsOf(gate: Gate): EdgeFacts | undefined {
   const { batch, core } = gate;
   if (core.isSpecial || lengthOf(core.specs) > EDGE_LENGTH_MAX) return undefined;
-  const rules = core.specs.map(({ id, policy, ...spec }) => {
-    const { order, hosts, domains, pattern, patternText, schemes } = spec;
+  const rules = core.specs.map((spec) => {
+    const { id, policy, order, hosts, domains, pattern, patternText, schemes } = spec;
     const match = { order, hosts, domains, pattern, patternText, schemes };
     return { id, match, maxDepth: policy.maxDepth, follow: policy.follow };
   });

@@ -13,7 +13,7 @@ import { packr } from "../persistence/pack.ts";
 import { frontierDirectory, type Place } from "../persistence/place.ts";
 import { systemProcesses } from "../persistence/process-table.ts";
 import type { KeyPolicy } from "../url/policy.ts";
-import { isSerializable } from "../base/serializable.ts";
+import { isRecord, isSerializable } from "../base/serializable.ts";
 import type { FrontierOptions } from "./types.ts";
 
 /** What a frontier's directory says of how it was opened. */
@@ -110,7 +110,7 @@ function withoutFunctions(value: unknown, name: string, missing: string[]): unkn
     // A group without its function is none.
     return kept.filter((one, at) => !hasFunction(value[at]) && one !== undefined);
   }
-  if (typeof value !== "object" || value === null || !isPlain(value)) return value;
+  if (typeof value !== "object" || value === null || !isRecord(value)) return value;
   const fields: Array<[string, unknown]> = [];
   for (const [field, one] of Object.entries(value)) {
     const kept = withoutFunctions(one, `${name}.${field}`, missing);
@@ -118,11 +118,6 @@ function withoutFunctions(value: unknown, name: string, missing: string[]): unkn
   }
   // An epoch that was a function alone leaves nothing that is an epoch.
   return fields.length === 0 && hasFunction(value) ? undefined : Object.fromEntries(fields);
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 function hasFunction(value: unknown): boolean {

@@ -140,23 +140,22 @@ function noteSpilled(spilled: Map<number, Set<string>>, value: number, member: s
 
 /** One identity of an epoch is new again; 1: what it was went with it. */
 function forgetMember(core: Core, value: number, lo: number, hi: number): number {
-  const { counters, log, seen, sole } = core;
-  let went = 0;
-  if (isRestingValue(core, value) || isFinishedValue(value)) {
-    log?.identityForgotten(lo, hi);
-    went = isFinishedValue(value) && finishedView(value).isRemoved ? 0 : 1;
-    counters.done -= went;
-    counters.forgotten += went;
-    if (sole !== undefined) sole.done -= went;
-    if (!isFinishedValue(value)) forgetResting(core, value);
-  } else if (!isSpilledValue(value) && recordState(core.store, value) === RECORD_FAILED) {
-    log?.identityForgotten(lo, hi);
-    went = 1;
-    forgetFailed(core, value);
-  } else log?.disowned(value);
+  const { counters, log, seen, store } = core;
+  const isFinished = isFinishedValue(value);
+  const isResting = isRestingValue(core, value);
+  if (isResting || (isFinished && !finishedView(value).isRemoved)) {
+    forgetDone(core, lo, hi);
+    if (isResting) forgetResting(core, value);
+    return 1;
+  }
+  const isLive = !isFinished && !isSpilledValue(value);
+  const isFailed = isLive && recordState(store, value) === RECORD_FAILED;
+  if (isFinished || isFailed) log?.identityForgotten(lo, hi);
+  else log?.disowned(value);
+  if (isFailed) forgetFailed(core, value);
   seenRemove(seen, lo, hi);
   counters.seen--;
-  return went;
+  return isFailed ? 1 : 0;
 }
 
 /** Whether a word of the seen-set is the handle of a record that is done and comes again. */

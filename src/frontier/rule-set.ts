@@ -1,10 +1,11 @@
 /**
  * RuleSet: one set of rules taken in place of another while the frontier runs, and the sweep that follows.
  *
- *   setRules ─▶ admissions follow the new set ─▶ slices of the sweep (sweeping.ts): 1 pending of rules that went   ─▶ adopted
- *                                                                                   2 waiting of rules that went   ─▶ adopted
- *                                                                                   3 hosts of rules that changed  ─▶ settled
- *                                                                                   4 empty gone rules             ─▶ freed
+ *   setRules ─▶ admissions follow the new set ─▶ slices of the sweep (sweeping.ts): 1 rules of the set             ─▶ indexed by host
+ *                                                                                   2 pending of rules that went   ─▶ adopted
+ *                                                                                   3 waiting of rules that went   ─▶ adopted
+ *                                                                                   4 hosts of rules that changed  ─▶ settled
+ *                                                                                   5 empty gone rules             ─▶ freed
  *
  *   same id, same politeness unit    takes the new policy where it stands
  *   same id, politeness comes, goes  a new rule of that id; what is pending moves over, in the sweep or when its turn comes

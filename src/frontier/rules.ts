@@ -14,6 +14,7 @@
  */
 import { DURATION_EXPECTED, durationMs } from "../base/duration.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
+import { isRecord } from "../base/serializable.ts";
 import { normalDomain, normalHost } from "../url/host-pattern.ts";
 import { type RuleMatch, SCHEME_HTTP, SCHEME_HTTPS, SCHEMES_ALL } from "../url/matcher.ts";
 import type { NormalPolicy } from "../url/policy.ts";
@@ -64,7 +65,6 @@ const USUAL_RATE = 100;
 
 const PLAIN_FIELDS = ["id", "match", "seeds", "every", "active", "share"];
 const RULE_FIELDS = [...PLAIN_FIELDS, ...POLICY_FIELDS];
-const PLAIN_PROTOTYPES: ReadonlySet<unknown> = new Set([Object.prototype, null]);
 const MATCH_FIELDS = ["hosts", "domains", "pattern", "schemes"];
 
 /** What the entries of a list must be, and how they are kept. */
@@ -168,7 +168,7 @@ function idOf(rule: unknown, index: number): string {
 function specOf(id: string, rule: Rule, setting: Setting, order: number): RuleSpec | undefined {
   try {
     const last = checkObject(rule, "", RULE_FIELDS);
-    const isPlain = last < PLAIN_FIELDS.length && PLAIN_PROTOTYPES.has(Object.getPrototypeOf(rule));
+    const isPlain = last < PLAIN_FIELDS.length && isRecord(rule);
     const { policy, key, own } = isPlain ? usualTerms(setting) : termsOf(rule, setting);
     const { match = NO_FIELDS, seeds, every, active = true, share } = rule;
     checkObject(match, ".match", MATCH_FIELDS);

@@ -277,7 +277,7 @@ function queuesOf({ store }: Core, host: number): number {
   return count;
 }
 
-/** Looks once more at all rules, in a slice of its own where they are many. */
+/** Looks once more at all rules for one that is alone, in a slice of its own where they are many. */
 function sweepEnd(core: Core, sweep: Sweep, cost: number): number {
   const own = core.rules.length * LOOK_COST;
   if (cost < Math.min(own, PART_COST)) return 0;

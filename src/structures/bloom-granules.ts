@@ -13,6 +13,7 @@
 import {
   BLOOM_FIRST_BLOCKS_OFFSET,
   BLOOM_GRANULE_BYTES,
+  BLOOM_LAYERS_WORD,
   BLOOM_LAYER_BLOCK_COUNT_WORD,
   BLOOM_LAYER_MAP_WORD,
 } from "../layout/bloom.ts";
@@ -67,8 +68,9 @@ function freshen(bloom: Bloom, granule: number): void {
 }
 
 /** Index of the word of the map that speaks of a granule. */
-function mapWord(bloom: Bloom, granule: number): number {
-  const map = layerWords(bloom, 0)[BLOOM_LAYER_MAP_WORD] as number;
+function mapWord({ kernel, offset }: Bloom, granule: number): number {
+  const at = offset / 4 + BLOOM_LAYERS_WORD + BLOOM_LAYER_MAP_WORD;
+  const map = kernel.region.views.u32[at] as number;
   return map / 4 + (granule >>> 5);
 }
 
