@@ -132,22 +132,47 @@ function probePass(bloom: u32, hashes: u32, rows: i32, results: u32): i32 {
     const layer = layerOf(bloom, i);
     const base = load<u32>(layer);
     const blockCount = blockCountOf(layer);
-    const map = mapOf(layer);
     touched += touch(base, blockCount, rotation, hashes, rows);
+    const map = mapOf(layer);
+    if (map !== 0) {
+      maybes = probeEmptied(layer, map, rotation, hashes, rows, results);
+      continue;
+    }
     maybes = 0;
     const earlier: u32 = i === 0 ? 0 : 1; // layer 0 finds whatever the caller left in the results
     for (let row = 0; row < rows; row++) {
       const hash = rotr<u64>(load<u64>(hashes + ((<u32>row) << 3)), rotation);
       const result = results + ((<u32>row) << 2);
       const block = blockAt(base, blockCount, hash);
-      const stands = map === 0 || isFresh(map, base, block);
-      const held = stands && isHeld(block, lowMask(<u32>hash), highMask(<u32>hash));
+      const held = isHeld(block, lowMask(<u32>hash), highMask(<u32>hash));
       const maybe = <u32>held | (load<u32>(result) & earlier);
       store<u32>(result, maybe);
       maybes += maybe;
     }
   }
   return maybes + <i32>(touched >> 63);
+}
+
+/** The rows of a layer that was emptied, which is the first: granules are asked for before what they hold. */
+function probeEmptied(
+  layer: u32,
+  map: u32,
+  rotation: u64,
+  hashes: u32,
+  rows: i32,
+  results: u32,
+): i32 {
+  const base = load<u32>(layer);
+  let maybes: i32 = 0;
+  for (let row = 0; row < rows; row++) {
+    const hash = rotr<u64>(load<u64>(hashes + ((<u32>row) << 3)), rotation);
+    const block = blockOf(layer, hash);
+    const stands = isFresh(map, base, block);
+    const maybe = <u32>(stands && isHeld(block, lowMask(<u32>hash), highMask(<u32>hash)));
+    store<u32>(results + ((<u32>row) << 2), maybe);
+    maybes += maybe;
+  }
+  return maybes;
 }
 
 function insertPass(bloom: u32, hashes: u32, rows: i32, results: u32): i32 {
