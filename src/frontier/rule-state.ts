@@ -150,7 +150,10 @@ function writePolicy(store: Store, handle: number, policy: FrontierPolicy): void
   setWord(store, handle, RULE_QUEUE_MAX_DEPTH_WORD, Math.min(policy.maxDepth, WORD_MAX));
 }
 
-/** The key of profile `url` is the pushed string, which need not be a URL that can be visited. */
+/**
+ * Whether leases carry the key. That of profile `url` is the pushed string, which need not be ASCII nor a URL as
+ * the parser writes it: its rows name what is visited in its place (url/key.ts).
+ */
 export function visitsKey({ key }: FrontierPolicy): boolean {
   return key?.visit === "canonical" && key.profile !== "url";
 }

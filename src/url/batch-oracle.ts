@@ -51,8 +51,9 @@ export function keyLeft(
     u32[at + ROW_STATUS_WORD] = BATCH_TOO_LONG;
     return BATCH_TOO_LONG;
   }
-  const visitLength = visitUrl(parsed, policy).length;
-  writeKeyRow(area, batch.overflow, at, { key, visitLength });
+  const visit = visitUrl(parsed, policy);
+  if (!href.startsWith(visit)) writeParsedRow(area, batch.overflow, at, describeHref(visit));
+  writeKeyRow(area, batch.overflow, at, { key, visitLength: visit.length });
   return BATCH_OK;
 }
 

@@ -10,7 +10,7 @@ import { NOT_INSERTED } from "./batch.ts";
 import type { UrlBatch } from "./batch-area.ts";
 import { keyLeft } from "./batch-oracle.ts";
 import { placePolicy } from "./batch-rows.ts";
-import type { NormalPolicy } from "./policy.ts";
+import { isScriptKey, type NormalPolicy } from "./policy.ts";
 import { rowStatus } from "./rows.ts";
 
 const IN_STEPS = -1;
@@ -26,7 +26,7 @@ export function batchSettle(
   table: number,
 ): number {
   const { kernel, header } = batch.area;
-  if (sole === undefined || sole.profile === "w3lib") {
+  if (sole === undefined || isScriptKey(sole)) {
     keyEach(batch, policyOf);
     kernel.exports.hashBatch(header);
     return NOT_INSERTED;
@@ -47,7 +47,7 @@ function keyEach(batch: UrlBatch, policyOf: (row: number) => NormalPolicy): void
   for (let row = 0; row < batch.count; row++) {
     if (rowStatus(rows, row) !== BATCH_OK) continue;
     const policy = policyOf(row);
-    if (policy.profile === "w3lib") {
+    if (isScriptKey(policy)) {
       keyLeft(batch, row, BATCH_OK, policy);
       continue;
     }

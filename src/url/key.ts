@@ -12,6 +12,8 @@ import { encodeParamName, normalizePercent } from "./percent.ts";
 import { asciiLowerCase, type NormalPolicy } from "./policy.ts";
 import { w3libKey } from "./w3lib.ts";
 
+type Names = readonly string[];
+
 /** The key of a parsed URL; undefined: longer than `maxUrlBytes`, the verdict too-long. */
 export function keyOfHref(
   parsed: ParsedUrl,
@@ -32,11 +34,18 @@ export function canonicalizePlain(
   return typeof parsed === "number" ? undefined : keyOfHref(parsed, policy, maxUrlBytes);
 }
 
-/** The URL that a lease carries: with its fragment only where the policy keeps it. */
+/**
+ * The URL that a lease carries, unless that is the key: with its fragment only where the policy keeps it. Under
+ * profile `url`, whose key is no serialisation, the canonical one is the serialisation of what the key keeps.
+ */
 export function visitUrl(parsed: ParsedUrl, policy: NormalPolicy): string {
   const { href, fragmentStart } = parsed;
   const keeps = policy.fragment === "keep" && href.length > fragmentStart + 1;
-  return keeps ? href : href.slice(0, fragmentStart);
+  const { profile, visit, keepParams } = policy;
+  if (profile !== "url" || visit !== "canonical" || keepParams === undefined) {
+    return keeps ? href : href.slice(0, fragmentStart);
+  }
+  return keptPage(parsed, keepParams) + (keeps ? href.slice(fragmentStart) : "");
 }
 
 /** Whether a name matches one of the patterns (lower-case, `*` for any run of characters). */
@@ -70,19 +79,46 @@ function keyText(parsed: ParsedUrl, policy: NormalPolicy): string {
 
 /** The string as it is; with `keepParams`, of its query those pieces alone, in the list's order. */
 function pushedKey(pushed: string, { fragment, keepParams }: NormalPolicy): string {
+  const { mark, end } = pushedQuery(pushed);
+  const rest = fragment === "keep" ? pushed.slice(end) : "";
+  if (keepParams === undefined || mark === end) return pushed.slice(0, end) + rest;
+  const pieces = pushed.slice(mark + 1, end).split("&");
+  return pushed.slice(0, mark) + queryOf(pieces, keptPlaces(pieces, keepParams)) + rest;
+}
+
+/**
+ * The serialisation up to its fragment, with those pieces of its query that the key keeps. What a name is, the
+ * pushed string says: it has as many pieces, and the parser may have taken tabs and newlines out of them.
+ */
+function keptPage({ href, pushed, queryStart, fragmentStart }: ParsedUrl, keep: Names): string {
+  if (queryStart === fragmentStart) return href.slice(0, fragmentStart);
+  const { mark, end } = pushedQuery(pushed);
+  const places = keptPlaces(pushed.slice(mark + 1, end).split("&"), keep);
+  const pieces = href.slice(queryStart + 1, fragmentStart).split("&");
+  return href.slice(0, queryStart) + queryOf(pieces, places);
+}
+
+/** Where the query of a pushed string begins, with its mark, and ends; both its end: there is none. */
+function pushedQuery(pushed: string): { mark: number; end: number } {
   const hash = pushed.indexOf("#");
   const end = hash < 0 ? pushed.length : hash;
-  const rest = fragment === "keep" ? pushed.slice(end) : "";
-  const mark = keepParams === undefined ? -1 : pushed.slice(0, end).indexOf("?");
-  if (keepParams === undefined || mark < 0) return pushed.slice(0, end) + rest;
-  const pieces = pushed
-    .slice(mark + 1, end)
-    .split("&")
-    .map((piece) => ({ piece, place: keepParams.indexOf(encodeParamName(paramName(piece))) }))
-    .filter(({ place }) => place >= 0)
-    .sort((a, b) => a.place - b.place);
-  const query = pieces.map(({ piece }) => piece).join("&");
-  return pushed.slice(0, mark) + (query === "" ? "" : `?${query}`) + rest;
+  const mark = pushed.slice(0, end).indexOf("?");
+  return { mark: mark < 0 ? end : mark, end };
+}
+
+/** The places of the pieces of a query that stay, in the list's order. */
+function keptPlaces(pieces: readonly string[], keep: Names): number[] {
+  return pieces
+    .map((piece, place) => ({ place, rank: keep.indexOf(encodeParamName(paramName(piece))) }))
+    .filter(({ rank }) => rank >= 0)
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ place }) => place);
+}
+
+/** The pieces at these places as a query; nothing left: none. */
+function queryOf(pieces: readonly string[], places: readonly number[]): string {
+  const query = places.map((place) => pieces[place]).join("&");
+  return query === "" ? "" : `?${query}`;
 }
 
 function pathKey(path: string, dropParams: readonly string[]): string {

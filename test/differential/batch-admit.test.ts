@@ -101,6 +101,7 @@ describe("a batch in one crossing", () => {
       normalizePolicy({ sortQuery: false, fragment: "keep" }),
       normalizePolicy({ dropParams: ["utm_*", "sid"], userInfo: "drop" }),
       normalizePolicy({ profile: "url" }),
+      normalizePolicy({ profile: "url", visit: "canonical", keepParams: ["id", "a"] }),
       normalizePolicy({ profile: "w3lib" }),
     ];
     const plain = urlCorpus(20_000, random.word());

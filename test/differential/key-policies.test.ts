@@ -10,7 +10,8 @@ import { BATCH_OK, ROW_STATUS_WORD } from "../../src/layout/batch.ts";
 import { batchBase, batchKey, batchLoad, batchParse } from "../../src/url/batch.ts";
 import type { UrlBatch } from "../../src/url/batch-area.ts";
 import { identityBytes, keyOverride } from "../../src/url/identity.ts";
-import { canonicalizePlain } from "../../src/url/key.ts";
+import { parseUrl } from "../../src/url/canonical.ts";
+import { canonicalizePlain, visitUrl } from "../../src/url/key.ts";
 import { normalizePolicy } from "../../src/url/policy.ts";
 import { fuzzUrl } from "../support/fuzz.ts";
 import { anyKeyPolicy, anyRequest, paramUrl } from "../support/key-policies.ts";
@@ -49,6 +50,26 @@ describe("any key policy", () => {
       const base = random.below(3) === 0 ? BASES[random.below(BASES.length)] : undefined;
       if (base !== undefined) urls.push("?b=1&a=2#f", "../x;sid=1?utm_x=2&a", fuzzUrl(random));
       checkUrls(batch, urls, { policy, base, single: round % 3 === 0 });
+    }
+  });
+
+  it("of profile url is visited as a URL with the parameters of its key", () => {
+    const random = testRandom("key-policies visits");
+    for (let round = 0; round < stressRounds(150, 30); round++) {
+      const { keepParams = ["a"], fragment = "keep" } = anyKeyPolicy(random);
+      const policy = normalizePolicy({ profile: "url", visit: "canonical", keepParams, fragment });
+      const like = normalizePolicy({ keepParams, fragment, sortQuery: false });
+      for (let i = 0; i < 40; i++) {
+        const url = paramUrl(random).trimEnd();
+        // A tab is part of a pushed name, and no part of a parsed one.
+        if ([...url].some((character) => character < " ")) continue;
+        const parsed = parseUrl(url, undefined, 8192);
+        if (typeof parsed === "number") continue;
+        const visit = visitUrl(parsed, policy);
+        const about = JSON.stringify({ url, keepParams, fragment }).slice(0, 500);
+        expect(parseUrl(visit, undefined, 8192), about).toMatchObject({ href: visit });
+        expect(canonicalizePlain(visit, like), about).toBe(canonicalizePlain(url, like));
+      }
     }
   });
 

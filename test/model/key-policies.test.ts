@@ -1,6 +1,6 @@
 /**
  * Key policies through a whole frontier against a set of identity bytes: what is new, what is a duplicate, what has no
- * identity, and which URL a lease carries; pushed one by one, and in batches of strings and requests.
+ * identity, and which URL a lease carries; pushed one by one, in batches of strings and requests, and past a rule's match.
  */
 import { describe, expect, it } from "vitest";
 import { fingerprint } from "../../src/engine/url-functions.ts";
@@ -41,7 +41,7 @@ function expectedOf(request: IdentityRequest, key: KeyPolicy, seen: Set<string>)
   return { status: "accepted", url, fingerprint: print };
 }
 
-/** Profile `url` has keys that nobody can visit. */
+/** Keys of profile `url` are visited as the parser writes them: `visitUrl`. */
 function visitsItsKey({ visit, profile }: NormalPolicy): boolean {
   return visit === "canonical" && profile !== "url";
 }
@@ -84,17 +84,23 @@ describe("a frontier under any key policy", () => {
       );
       const one = openBench({ defaults: { key } });
       const many = openBench({ defaults: { key } });
+      const matched = openBench({
+        rules: [{ id: "all", match: { schemes: ["http", "https"] }, key }],
+      });
       const singles = requests.map((request) => one.frontier.push(request).status);
       const result = many.frontier.pushMany(requests);
       const batch = requests.map((_, i) => result.verdict(i).status);
+      const other = matched.frontier.pushMany(requests);
+      const ruled = requests.map((_, i) => other.verdict(i).status);
       const statuses = expected.map(({ status }) => status);
       const about = JSON.stringify(key).slice(0, 500);
       expect(singles, about).toEqual(statuses);
       expect(batch, about).toEqual(statuses);
+      expect(ruled, about).toEqual(statuses);
       const leased = expected.flatMap(({ url, fingerprint: print }) =>
         url === undefined ? [] : [{ url, print }],
       );
-      for (const { frontier, check } of [one, many]) {
+      for (const { frontier, check } of [one, many, matched]) {
         check();
         const leases = frontier.pollMany(1000);
         expect(

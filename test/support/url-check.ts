@@ -51,6 +51,7 @@ export const POLICIES: readonly NormalPolicy[] = (
     { keepParams: ["b", "a", "\u00fc"] },
     { keepParams: ["a"], sortQuery: false },
     { profile: "url", keepParams: ["b", "a", "\u00fc"] },
+    { profile: "url", visit: "canonical", keepParams: ["b", "a", "\u00fc"] },
     { dropParams: ["utm_*", "*sid*", "\u00fc", "a*b*"] },
     { dropParams: ["*"], fragment: "keep" },
     { dropParams: ["a", ""].slice(0, 1), keepParams: ["b", "a"], sortQuery: false },
@@ -157,7 +158,8 @@ function checkSingles(
     same(batchOne(batch, [url], policy), status, "single status", url);
     if (status !== BATCH_OK) continue;
     same(batchString(batch, 0, "key"), key, "single key", url);
-    same(batchString(batch, 0, "href"), (parsed as ParsedUrl).href, "single href", url);
+    const visit = visitUrl(parsed as ParsedUrl, policy);
+    same(batchString(batch, 0, "visit"), visit, "single visit", url);
   }
 }
 

@@ -204,6 +204,7 @@ describe("lease.fingerprint", () => {
     { fragment: "keep", visit: "canonical" },
     { profile: "url" },
     { profile: "url", visit: "canonical" },
+    { profile: "url", visit: "canonical", keepParams: ["b", "q"] },
     { profile: "w3lib" },
     { profile: "w3lib", visit: "canonical", fragment: "keep" },
     { keepParams: "none" },
@@ -256,6 +257,21 @@ describe("the URL of a lease", () => {
       "http://a.com/?a&b",
     );
     expect(urls({ fragment: "keep" }, url)).toBe("http://a.com/x?b=2&a=1&utm_s=1#f");
+  });
+
+  it("of profile url is the canonical one where the policy says so: as the parser writes what the key keeps", () => {
+    const url = "HTTP://A.com/x?b=2&a=1&utm_s=1#f";
+    const keepParams = ["a", "b"];
+    expect(urls({ profile: "url", keepParams }, url)).toBe("http://a.com/x?b=2&a=1&utm_s=1#f");
+    const key: KeyPolicy = { profile: "url", visit: "canonical", keepParams };
+    expect(urls(key, url)).toBe("http://a.com/x?a=1&b=2#f");
+    expect(urls({ ...key, fragment: "drop" }, url)).toBe("http://a.com/x?a=1&b=2");
+    expect(urls({ ...key, keepParams: ["b"] }, "http://a.com/x?b=2&a=1")).toBe(
+      "http://a.com/x?b=2",
+    );
+    expect(urls(key, "http://u:p@b\u00fccher.test/\u00fc?x&b=\u00e9")).toBe(
+      "http://u:p@xn--bcher-kva.test/%C3%BC?b=%C3%A9",
+    );
   });
 });
 

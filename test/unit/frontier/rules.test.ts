@@ -4,6 +4,7 @@ import { createVirtualClock } from "../../../src/base/clock.ts";
 import { FrontierError } from "../../../src/base/errors.ts";
 import { openFrontier } from "../../../src/engine/open.ts";
 import type { Frontier, FrontierOptions, Rule } from "../../../src/engine/types.ts";
+import type { KeyPolicy } from "../../../src/url/policy.ts";
 import { verifyFrontier } from "../../../src/engine/verify.ts";
 import { openBench } from "../../support/bench-frontier.ts";
 
@@ -114,6 +115,22 @@ describe("a URL's rule", () => {
     expect(frontier.push("http://a.test/p?id=1&s=3").status).toBe("accepted");
     const lease = frontier.pollMany(9).find(({ rule }) => rule === "a");
     expect(lease?.done({ found: ["http://a.test/new"] }).verdict(0).reason).toBe("no-follow");
+  });
+});
+
+describe("a rule's key", () => {
+  const key: KeyPolicy = { profile: "url", keepParams: ["id"] };
+  const own: Rule = { id: "own", match: { hosts: ["a.test"] }, key };
+  const urls = ["http://a.test/?id=1&x=1", "http://a.test/?x=2&id=1", "http://a.test/?id=2"];
+
+  it.each<[string, Rule[]]>([
+    ["of the only rule", [own]],
+    ["of one of several", [own, { id: "rest" }]],
+  ])("of profile url keeps the listed parameters, %s", async (_, rules) => {
+    const frontier = await opened({ rules });
+    expect(frontier.pushMany([...urls, "http://b.test/"]).accepted).toBe(rules.length + 1);
+    expect(frontier.push("http://a.test/?y&id=2").status).toBe("duplicate");
+    expect(frontier.poll()?.url).toBe(urls[0]);
   });
 });
 

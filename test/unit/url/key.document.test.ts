@@ -56,6 +56,16 @@ describe("the page's tables", () => {
     }
   });
 
+  it("of what profile url visits holds", () => {
+    const rows = rowsBelow("| pushed, profile `url` | policy | visited |");
+    expect(rows.length).toBeGreaterThan(3);
+    for (const [[pushed] = [], [policy] = [], [expected] = []] of rows) {
+      const parsed = parseUrl(pushed as string, undefined, 8192) as ParsedUrl;
+      const normal = normalizePolicy({ profile: "url", ...policyOf(policy) });
+      expect([pushed, visitUrl(parsed, normal)]).toEqual([pushed, expected]);
+    }
+  });
+
   it("of w3lib keys holds", () => {
     const rows = rowsBelow("| rule | pushed | key |");
     expect(rows.length).toBeGreaterThan(10);

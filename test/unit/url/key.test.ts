@@ -133,6 +133,31 @@ describe("visitUrl", () => {
     const empty = parseUrl("http://x/#", undefined, 8192) as ParsedUrl;
     expect(visitUrl(empty, normalizePolicy({ fragment: "keep" }))).toBe("http://x/");
   });
+
+  it("that is canonical under profile url is the serialisation of what the key keeps", () => {
+    const visited = (pushed: string, policy: KeyPolicy) =>
+      visitUrl(
+        parseUrl(pushed, undefined, 8192) as ParsedUrl,
+        normalizePolicy({ profile: "url", visit: "canonical", ...policy }),
+      );
+    const pushed = " HTTP://X:80/\u00fc?c=3&b=\u00e9&%61=+&b=1&B=0#f?a=9";
+    const keepParams = ["b", "a"];
+    expect(visited(pushed, { keepParams })).toBe("http://x/%C3%BC?b=%C3%A9&b=1&%61=+#f?a=9");
+    expect(visited(pushed, { keepParams, fragment: "drop" })).toBe(
+      "http://x/%C3%BC?b=%C3%A9&b=1&%61=+",
+    );
+    expect(visited(pushed, { keepParams: "none" })).toBe("http://x/%C3%BC#f?a=9");
+    expect(visited(pushed, { keepParams: ["z"], fragment: "drop" })).toBe("http://x/%C3%BC");
+    expect(visited(pushed, {})).toBe("http://x/%C3%BC?c=3&b=%C3%A9&%61=+&b=1&B=0#f?a=9");
+    expect(visited(pushed, { keepParams, visit: "pushed", fragment: "drop" })).toBe(
+      "http://x/%C3%BC?c=3&b=%C3%A9&%61=+&b=1&B=0",
+    );
+    // The page of `/ ` stays that of `/%20`, though the key ends in a space; a tab in a name is part of it.
+    expect(visited("http://x/ ?c", { keepParams })).toBe("http://x/%20");
+    expect(visited("http://x/?a\t=1&b=\t2", { keepParams })).toBe("http://x/?b=2");
+    expect(visited("http://x/?", { keepParams })).toBe("http://x/");
+    expect(visited("http://x/?b#", { keepParams })).toBe("http://x/?b");
+  });
 });
 
 describe("matchesAny", () => {
