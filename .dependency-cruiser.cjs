@@ -12,7 +12,7 @@
  */
 
 const CORE_PACKAGES = ["msgpackr", "piscina", "hdr-histogram-js", "tldts", "tr46"];
-const OPTIONAL_PACKAGES = ["undici", "htmlparser2", "robots-parser", "lmdb", "ioredis"];
+const OPTIONAL_PACKAGES = ["undici", "htmlparser2", "lmdb", "ioredis"];
 
 const WORKER_ROOMS = ["layout", "base", "memory", "kernel", "structures", "url"];
 

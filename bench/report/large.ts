@@ -5,7 +5,7 @@
  *
  *   I1  A row without a calm run is left out: nothing here was measured beside something else.
  */
-import { type KeptRun, readingOf, type Source } from "./targets.ts";
+import { isCalm, type KeptRun, readingOf, type Source } from "./targets.ts";
 
 interface LargeRow {
   readonly what: string;
@@ -62,7 +62,7 @@ const ROWS: readonly LargeRow[] = [
 
 /** The head first; nothing but it where no run is as large. */
 export function largeRows(runs: readonly KeptRun[]): string[][] {
-  const calm = runs.filter(({ machine: { load, cores } }) => (load[0] ?? 0) <= cores);
+  const calm = runs.filter(isCalm);
   const rows = ROWS.flatMap(({ what, at, of }) => {
     const found = of.map((source) => readingOf(source, calm));
     const [first] = found;

@@ -88,6 +88,11 @@ export interface KeptRun {
   readonly run: RunObject;
 }
 
+/** Whether a run began with no more under way than there are cores. */
+export function isCalm({ machine: { load, cores } }: KeptRun): boolean {
+  return (load[0] ?? 0) <= cores;
+}
+
 /** Every run of clean trees in a folder of results. */
 export function keptRuns(folder: string): KeptRun[] {
   const names = readdirSync(folder).filter((name) => /^\d.*\.json$/.test(name));
@@ -137,9 +142,10 @@ interface Notes {
 function createNotes(): Notes {
   const letters = new Map<string, string>();
   return {
-    of({ at, machine: { commit, load, cores, node } }) {
-      const time = at.slice(0, 16).replace("T", " ");
-      const calm = (load[0] ?? 0) > cores ? ", **not calm**" : "";
+    of(kept) {
+      const { commit, load, cores, node } = kept.machine;
+      const time = kept.at.slice(0, 16).replace("T", " ");
+      const calm = isCalm(kept) ? "" : ", **not calm**";
       const machine = `${cores} cores, Node ${node}`;
       const line = `${time}, commit ${commit}, load ${load[0]}${calm}, ${machine}`;
       const letter = letters.get(line) ?? String.fromCharCode(97 + letters.size);
@@ -191,7 +197,6 @@ function verdictText(
 
 /** The number of a source from the run that counts; undefined where none has it. */
 export function readingOf(source: Source, runs: readonly KeptRun[]): Reading | undefined {
-  const isCalm = ({ machine: { load, cores } }: KeptRun): boolean => (load[0] ?? 0) <= cores;
   const fitting = runs
     .filter(({ name, run }) => name === source.case && hasParams(run.params, source.params))
     .sort((a, b) => Number(isCalm(b)) - Number(isCalm(a)) || b.at.localeCompare(a.at));

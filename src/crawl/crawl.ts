@@ -98,7 +98,7 @@ class CrawlRun implements Crawl {
       modules: this.modules,
       standing: () => ({ status: this.#status, reason: this.#reason }),
     });
-    setMaxListeners(0, this.#working.signal); // every visit listens
+    setMaxListeners(0, this.#working.signal); // every wait for a host's turn listens
     const { signal } = settings.given;
     if (signal?.aborted) this.#stopTaking("stopped");
     signal?.addEventListener("abort", () => void this.stop(), { once: true });
