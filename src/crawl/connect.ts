@@ -12,6 +12,7 @@ import { isIP } from "node:net";
 import { buildConnector } from "undici";
 import { isPublicAddress } from "./address.ts";
 import { DownloadError } from "./download-error.ts";
+import { passOverContinue } from "./interim.ts";
 
 /** Names to addresses, in the form of node:dns. */
 export type Lookup = (
@@ -85,6 +86,7 @@ export function createConnector(options: ConnectOptions): GuardedConnector {
       if (addresses.size >= ADDRESS_COUNT_MAX)
         addresses.delete(addresses.keys().next().value as string);
       addresses.set(target.host ?? target.hostname, address);
+      passOverContinue(socket);
       callback(null, socket);
     });
   };

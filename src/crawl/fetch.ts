@@ -4,6 +4,7 @@
  *
  *   I1  Settled once: what the connection tells after that changes nothing.
  *   I2  Whatever ends it early also ends the connection, so that nobody reads on.
+ *   I3  204 and 304 are whole with their headers: what stands behind those is nobody's answer.
  */
 import type { Dispatcher } from "undici";
 import type { Clock } from "../base/clock.ts";
@@ -43,6 +44,9 @@ export function lowerCase(headers: Record<string, string> | undefined): Record<s
   return lower;
 }
 
+/** Answers that end with their headers (RFC 9110, 6.4.1), whatever these say of a length: of 304 it is the page's. */
+const BODILESS: readonly number[] = [204, 304];
+
 /** Told to a connection whose answer is not wanted to its end. */
 const CUT: DownloadError = new DownloadError("aborted", "enough was read");
 
@@ -61,7 +65,7 @@ function listen(signal: AbortSignal, onAbort: () => void): void {
 }
 
 function tellAll(told: Set<() => void>): void {
-  for (const onAbort of [...told]) onAbort();
+  for (const onAbort of told) onAbort(); // which takes itself out
 }
 
 interface Caller {
@@ -133,7 +137,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     this.#latencyMs = clock.monotonic() - this.#startMs;
-    if (request.accepts?.(status, headers) === false) this.#finish({ isSkipped: true });
+    if (BODILESS.includes(status)) this.#finish({});
+    else if (request.accepts?.(status, headers) === false) this.#finish({ isSkipped: true });
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {

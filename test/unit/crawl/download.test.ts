@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createSecureServer } from "node:http2";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer as createRawServer, type Socket } from "node:net";
 import * as zlib from "node:zlib";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
@@ -209,6 +209,87 @@ describe("the downloader", () => {
     expect(await Promise.all(hanging)).toEqual(["aborted", "aborted", "aborted"]);
     expect((await other).status).toBe(200);
     expect(await faultOf(get("/quick"))).toBe("aborted");
+  });
+
+  /** Downloads from a server that says these pieces, one by one, to each request of a connection. */
+  async function told(pieces: readonly string[], times = 1): Promise<Download[]> {
+    const server = createRawServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", () => {
+        const left = [...pieces];
+        const say = (): void => {
+          const piece = left.shift();
+          if (piece === undefined) return;
+          socket.write(piece, "latin1", () => setImmediate(say));
+        };
+        say();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closers.push(() => new Promise((resolve) => server.close(resolve)));
+    const downloader = createDownloader({ allowPrivate: true, totalMs: 5_000 });
+    closers.push(() => downloader.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const answers: Download[] = [];
+    for (let at = 0; at < times; at++) answers.push(await downloader.download({ url }));
+    return answers;
+  }
+
+  it.each(["100 Continue", "103 Early Hints", "102 Processing"])(
+    "passes over %s that nobody asked for, in one piece or letter by letter, again and again",
+    async (status) => {
+      const body = "HTTP/1.1 100 is no answer here\r\n\r\n";
+      const interim = `HTTP/1.1 ${status}\r\nx-why: because\r\n\r\n`;
+      const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+      const whole = interim + interim + answer;
+      for (const pieces of [[whole], [interim, interim, answer], [...whole]]) {
+        const answers = await told(pieces, 3);
+        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+        expect(answers.map((each) => each.body.toString())).toEqual([body, body, body]);
+      }
+    },
+  );
+
+  it("ends with a connection that says no more than 100 Continue, or never ends to say it", async () => {
+    const closing = createRawServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", () => socket.end("HTTP/1.1 100 Cont"));
+    });
+    const endless = createRawServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 100 Continue\r\n");
+        const say = (): void => void socket.write(`x: ${"y".repeat(1_000)}\r\n`, (e) => e || say());
+        say();
+      });
+    });
+    for (const server of [closing, endless]) {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      closers.push(() => new Promise((resolve) => server.close(resolve)));
+      const downloader = createDownloader({ allowPrivate: true });
+      closers.push(() => downloader.close());
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      const fault = await faultOf(downloader.download({ url }));
+      expect(["reset", "protocol"]).toContain(fault);
+    }
+  });
+
+  it.each([
+    ["204 with a body", "HTTP/1.1 204 No Content\r\ncontent-length: 4\r\n\r\nbody", 204],
+    ["204 with a body of no length", "HTTP/1.1 204 No Content\r\n\r\nbody", 204],
+    [
+      "304 with the length of its page",
+      "HTTP/1.1 304 Not Modified\r\ncontent-length: 4\r\n\r\n",
+      304,
+    ],
+    ["304 with a body", "HTTP/1.1 304 Not Modified\r\ncontent-length: 4\r\n\r\nbody", 304],
+  ])("takes %s for whole", async (_, answer, status) => {
+    const answers = await told([answer], 3);
+    expect(answers.map((each) => [each.status, each.body.length])).toEqual([
+      [status, 0],
+      [status, 0],
+      [status, 0],
+    ]);
   });
 
   it("does not read the body of an answer that is not wanted", async () => {
