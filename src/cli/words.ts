@@ -7,6 +7,7 @@ const REFUSED: Readonly<Record<string, string>> = Object.freeze({
   "invalid-url": "no URL",
   scheme: "not http or https",
   "too-long": "URL too long",
+  "too-many": "too many on a page",
   budget: "host's budget used up",
   unserializable: "data that cannot be stored",
   hook: "refused by a hook",

@@ -17,7 +17,7 @@ export function detectCharset(body: Uint8Array, contentType: string): string {
   const told = known(/charset\s*=\s*["']?\s*([^"';\s]+)/i.exec(contentType)?.[1]);
   if (told !== undefined) return told;
   const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, PRESCAN_BYTES));
-  const meta = metaOf(head.toString("latin1").toLowerCase());
+  const meta = metaOf(head.latin1Slice());
   // A page that says UTF-16 in letters of one byte each does not mean it.
   if (meta !== undefined) return meta.startsWith("utf-16") ? "utf-8" : meta;
   return isUtf8(body) ? "utf-8" : "windows-1252";
@@ -25,19 +25,18 @@ export function detectCharset(body: Uint8Array, contentType: string): string {
 
 /** What the first meta element says that names an encoding we know. */
 function metaOf(head: string): string | undefined {
-  let comment = head.indexOf("<!--");
-  for (let at = head.indexOf("<meta"); at >= 0; at = head.indexOf("<meta", at)) {
-    if (comment >= 0 && comment < at) {
-      const end = head.indexOf("-->", comment + 2);
+  const marks = /<!--|<meta/gi;
+  for (let mark = marks.exec(head); mark !== null; mark = marks.exec(head)) {
+    const { index: at } = mark;
+    if (mark[0] === "<!--") {
+      const end = head.indexOf("-->", at + 2);
       if (end < 0) return undefined;
-      comment = head.indexOf("<!--", end);
-      at = Math.max(at, end);
+      marks.lastIndex = end;
       continue;
     }
     const tag = head.slice(at, at + META_LETTERS_MAX).split(">", 1)[0] as string;
     const said = known(CHARSET.exec(tag)?.[1]);
     if (said !== undefined) return said;
-    at += 1;
   }
   return undefined;
 }

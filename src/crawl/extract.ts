@@ -4,15 +4,18 @@
  *   bytes ─▶ charset ─▶ text ─▶ tags ─▶ hrefs ─▶ resolved against <base>, each once
  *
  *   followed      a, area: href · iframe, frame: src · link: canonical, next, prev · meta refresh
- *   not followed  rel=nofollow · all of a page with meta robots nofollow, or X-Robots-Tag
+ *   not followed  rel=nofollow · all of a page with meta robots nofollow, or X-Robots-Tag, to all or to us by name
  *
  *   I1  At most `maxLinks` links and TITLE_MAX characters of title are kept, whatever the page holds.
  *   I2  Linear in the page; a long one lets others have their turn meanwhile (tags.ts).
  */
 import { resolveLinks } from "../index.ts";
 import { detectCharset } from "./charset.ts";
+import { USER_AGENT } from "./download.ts";
 import type { Extract } from "./modules.ts";
 import { encodeQueries } from "./query-encoding.ts";
+import { productOf } from "./robots-rules.ts";
+import { robotsTag, robotsWords } from "./robots-words.ts";
 import { type Attributes, readTags, type TagSink } from "./tags.ts";
 
 export interface ExtractOptions {
@@ -20,14 +23,20 @@ export interface ExtractOptions {
   readonly body: Buffer;
   /** Content-Type as it was sent. */
   readonly contentType: string;
-  /** X-Robots-Tag as it was sent. */
-  readonly robotsTag?: string;
+  /** X-Robots-Tag as it was sent, line by line where there are more. */
+  readonly robotsTag?: string | readonly string[];
+  /** Whose name a page may use when it speaks to one crawler alone. */
+  readonly userAgent?: string;
   readonly maxLinks?: number;
 }
 
 const TITLE_MAX = 500;
 const MAX_LINKS = 100_000;
 const FOLLOWED_RELS = ["canonical", "next", "prev"];
+/** The longest URL that is a link. */
+const URL_BYTES_MAX = 8_192;
+/** What one letter becomes at the most: three bytes, three letters each. */
+const LETTER_BYTES_MAX = 9;
 const HTML_TYPES = ["text/html", "application/xhtml+xml", ""];
 
 /** Whether the built-in analyzer reads pages of a type. */
@@ -44,21 +53,25 @@ export function isHtmlType(contentType: string): boolean {
 export async function extractPage(options: ExtractOptions): Promise<Extract> {
   const { body, url } = options;
   const charset = detectCharset(body, options.contentType);
-  const reader = createReader(options.maxLinks ?? MAX_LINKS);
+  const product = productOf(options.userAgent ?? USER_AGENT);
+  const reader = createReader(options.maxLinks ?? MAX_LINKS, product);
   await readTags(textOf(body, charset), reader.sink);
   const { found } = reader;
   const base = found.base === undefined ? url : (resolveLinks(url, [found.base])[0] ?? url);
-  const tag = directives(options.robotsTag ?? "");
+  const tag = robotsTag(options.robotsTag ?? "", product);
   const isNoFollow = found.isNoFollow || tag.isNoFollow;
   const canonical =
     found.canonical === undefined
       ? undefined
       : resolveLinks(base, encodeQueries([found.canonical], charset))[0];
+  const hrefs = isNoFollow ? [] : [...encodeQueries(found.hrefs, charset)];
   return {
     title: found.title.replace(/\s+/g, " ").trim(),
     textLength: found.textLength,
     charset,
-    links: isNoFollow ? [] : uniqueLinks(base, encodeQueries(found.hrefs, charset)),
+    links: uniqueLinks(base, hrefs),
+    tooLong: hrefs.filter((href) => isTooLong(base, href)).length,
+    tooMany: isNoFollow ? 0 : found.tooMany,
     ...(canonical === undefined ? {} : { canonical }),
     isNoIndex: found.isNoIndex || tag.isNoIndex,
     isNoFollow,
@@ -67,6 +80,8 @@ export async function extractPage(options: ExtractOptions): Promise<Extract> {
 
 interface Found {
   readonly hrefs: Set<string>;
+  /** Links that came when there were enough. */
+  tooMany: number;
   base: string | undefined;
   canonical: string | undefined;
   title: string;
@@ -86,9 +101,10 @@ const WANTED: ReadonlySet<string> = new Set([
   "link",
 ]);
 
-function createReader(maxLinks: number): { found: Found; sink: TagSink } {
+function createReader(maxLinks: number, product: string): { found: Found; sink: TagSink } {
   const found: Found = {
     hrefs: new Set(),
+    tooMany: 0,
     base: undefined,
     canonical: undefined,
     title: "",
@@ -99,7 +115,9 @@ function createReader(maxLinks: number): { found: Found; sink: TagSink } {
   let isTitle = false;
   let isSilent = false;
   const add = (href: string | undefined): void => {
-    if (href !== undefined && found.hrefs.size < maxLinks) found.hrefs.add(href);
+    if (href === undefined) return;
+    if (found.hrefs.size < maxLinks) found.hrefs.add(href);
+    else if (!found.hrefs.has(href)) found.tooMany++;
   };
   const sink: TagSink = {
     wants: (name) => WANTED.has(name),
@@ -110,7 +128,7 @@ function createReader(maxLinks: number): { found: Found; sink: TagSink } {
       else if (name === "script" || name === "style") isSilent = true;
       else if (name === "iframe" || name === "frame") add(attributes.src);
       else if (name === "base") found.base ??= attributes.href;
-      else if (name === "meta") readMeta(found, attributes, add);
+      else if (name === "meta") readMeta(found, attributes, { add, product });
       else if (name === "link") readLink(found, attributes, add);
     },
     text(length, read) {
@@ -129,16 +147,23 @@ function createReader(maxLinks: number): { found: Found; sink: TagSink } {
 function readMeta(
   found: Found,
   attributes: Attributes,
-  add: (href: string | undefined) => void,
+  { add, product }: { add: (href: string | undefined) => void; product: string },
 ): void {
   const content = attributes.content ?? "";
-  if (attributes["http-equiv"]?.toLowerCase() === "refresh") {
-    add(/^[\s\d.]*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(content)?.[1]?.trim());
-  }
-  if (attributes.name?.toLowerCase() !== "robots") return;
-  const { isNoFollow, isNoIndex } = directives(content);
+  if (attributes["http-equiv"]?.toLowerCase() === "refresh") add(refreshed(content));
+  const name = attributes.name?.toLowerCase();
+  if (name !== "robots" && name !== product) return;
+  const { isNoFollow, isNoIndex } = robotsWords(content);
   found.isNoFollow ||= isNoFollow;
   found.isNoIndex ||= isNoIndex;
+}
+
+/** Where a refresh leads to, as browsers read it: `3; url='next'`, `3,next`, `3 next`. */
+function refreshed(content: string): string | undefined {
+  const said = /^\s*(?:[\d.]+(?:\s*[;,]\s*|\s+)|[;,]\s*)(?:url\s*=\s*)?(.+)$/is.exec(content)?.[1];
+  const quote = said?.[0];
+  if (said === undefined || (quote !== "'" && quote !== '"')) return said?.trim();
+  return said.slice(1).split(quote, 1)[0]?.trim();
 }
 
 function readLink(
@@ -149,15 +174,6 @@ function readLink(
   const rels = (attributes.rel ?? "").toLowerCase().split(/\s+/);
   if (rels.includes("canonical")) found.canonical ??= attributes.href;
   if (rels.some((rel) => FOLLOWED_RELS.includes(rel))) add(attributes.href);
-}
-
-function directives(text: string): { isNoFollow: boolean; isNoIndex: boolean } {
-  const words = text.toLowerCase().split(/[\s,:]+/);
-  const isNone = words.includes("none");
-  return {
-    isNoFollow: isNone || words.includes("nofollow"),
-    isNoIndex: isNone || words.includes("noindex"),
-  };
 }
 
 function isNoFollowRel(rel: string | undefined): boolean {
@@ -172,6 +188,13 @@ function uniqueLinks(base: string, hrefs: Iterable<string>): string[] {
     links.add(hash < 0 ? link : link.slice(0, hash));
   }
   return [...links];
+}
+
+/** Whether a link is of the web and was left for its length alone. */
+function isTooLong(base: string, href: string): boolean {
+  if (base.length + LETTER_BYTES_MAX * href.length <= URL_BYTES_MAX) return false;
+  if (!URL.canParse(href, base) || resolveLinks(base, [href]).length > 0) return false;
+  return /^https?:$/.test(new URL(href, base).protocol);
 }
 
 function textOf(body: Buffer, charset: string): string {

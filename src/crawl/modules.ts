@@ -75,6 +75,10 @@ export interface Extract {
   readonly charset: string;
   /** Absolute, each once, in the order of the page; none where the page forbids following. */
   readonly links: string[];
+  /** Links that were left since they are longer than a URL may be. */
+  readonly tooLong: number;
+  /** Links that were left since the page has more than `maxLinks`. */
+  readonly tooMany: number;
   readonly canonical?: string;
   readonly isNoIndex: boolean;
   readonly isNoFollow: boolean;

@@ -70,6 +70,7 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
     counters: monitor.counters,
     gate,
     validators: parts.validators,
+    userAgent: settings.userAgent,
     limits: {
       ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
       types: settings.types,

@@ -94,7 +94,7 @@ function fieldOf(line: string): readonly [name: string, value: string] {
 }
 
 /** `Outrider/0.1 (+https://…)` is outrider, and so is `Outrider (+https://…)`. */
-function productOf(userAgent: string): string {
+export function productOf(userAgent: string): string {
   const [product = ""] = userAgent.trim().toLowerCase().split(/[\s/]/, 1);
   return product;
 }

@@ -84,6 +84,9 @@ export interface CrawlCounters {
   disallowed: number;
   truncated: number;
   trapped: number;
+  /** Links that the built-in analyzer left, as too long for a URL or beyond the bound of a page. */
+  tooLong: number;
+  tooMany: number;
   readonly statuses: Record<string, number>;
   readonly latency: Histogram;
 }
@@ -99,6 +102,8 @@ export function createCounters(): CrawlCounters {
     disallowed: 0,
     truncated: 0,
     trapped: 0,
+    tooLong: 0,
+    tooMany: 0,
     statuses: {},
     latency: createHistogram(),
   };
@@ -122,7 +127,7 @@ const BUSIEST_MAX = 10;
 export function summarize(telling: Telling): CrawlSummary {
   const { counters, faults, tally } = telling;
   const report = telling.frontier.report();
-  const { latency, statuses, ...counts } = counters;
+  const { latency, statuses, tooLong, tooMany, ...counts } = counters;
   const at = (share: number): number => Math.round(latency.percentile(share) * 10) / 10;
   const seconds = Math.max(telling.elapsedMs, 1) / 1000;
   const summary = {
@@ -133,7 +138,7 @@ export function summarize(telling: Telling): CrawlSummary {
     failures: tally.failures(),
     retried: report.retried,
     duplicate: report.duplicate,
-    rejected: { ...report.rejected },
+    rejected: rejectedOf(report, { tooLong, tooMany }),
     pending: report.pending + report.waiting + report.leased,
     hosts: report.hosts,
     robotsFetched: telling.robotsFetched,
@@ -152,6 +157,19 @@ export function summarize(telling: Telling): CrawlSummary {
   };
   const hidden = { enumerable: false, value: () => JSON.stringify(summary, null, 2) };
   return Object.defineProperty(summary, "toString", hidden) as CrawlSummary;
+}
+
+/** By the frontier, and by the analyzer before it. */
+function rejectedOf(
+  { rejected }: Report,
+  { tooLong, tooMany }: Pick<CrawlCounters, "tooLong" | "tooMany">,
+): Record<string, number> {
+  const longer = tooLong + (rejected["too-long"] ?? 0);
+  return {
+    ...rejected,
+    ...(longer === 0 ? {} : { "too-long": longer }),
+    ...(tooMany === 0 ? {} : { "too-many": tooMany }),
+  };
 }
 
 function memoryOf(report: Report): CrawlSummary["memory"] {

@@ -41,6 +41,7 @@ export interface VisitContext {
   readonly modules: ModuleRegistry;
   readonly faults: FaultHub;
   readonly counters: CrawlCounters;
+  readonly userAgent: string;
   /** undefined: robots.txt is not asked. */
   readonly gate: Gate | undefined;
   readonly validators: VisitValidators;

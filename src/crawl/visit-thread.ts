@@ -69,6 +69,7 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     faults,
     counters: own,
     limits: setup.limits,
+    userAgent: setup.userAgent,
     onNoDownloader: () => {},
     onItem: (item: unknown, url: string) => line.tell({ kind: "item", item: sendable(item), url }),
   };

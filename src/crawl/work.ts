@@ -134,15 +134,19 @@ function pageOf(lease: VisitLease, context: VisitContext, answer: Download): Pag
   const contentType = typeOf(answer.headers);
   const { url } = lease;
   let extract: Promise<Extract> | undefined;
-  const read = (): Promise<Extract> => {
-    if (!isHtmlType(contentType) || answer.isSkipped) return Promise.resolve(NOTHING);
-    return extractPage({
+  const read = async (): Promise<Extract> => {
+    if (!isHtmlType(contentType) || answer.isSkipped) return NOTHING;
+    const found = await extractPage({
       url,
       body: answer.body,
       contentType: String(answer.headers["content-type"] ?? ""),
-      robotsTag: String(answer.headers["x-robots-tag"] ?? ""),
+      robotsTag: answer.headers["x-robots-tag"] ?? "",
+      userAgent: context.userAgent,
       maxLinks: context.limits.maxLinks,
     });
+    context.counters.tooLong += found.tooLong;
+    context.counters.tooMany += found.tooMany;
+    return found;
   };
   return {
     url,
@@ -167,6 +171,8 @@ const NOTHING: Extract = Object.freeze({
   textLength: 0,
   charset: "",
   links: [],
+  tooLong: 0,
+  tooMany: 0,
   isNoIndex: false,
   isNoFollow: false,
 });

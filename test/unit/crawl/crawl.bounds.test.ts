@@ -182,6 +182,14 @@ describe("what a site says", () => {
     }
   });
 
+  it("links that were left are in the summary, as too long and as too many", async () => {
+    await using site = await openSite((_, __, response) =>
+      html(response, `<a href="/${"x".repeat(20_000)}">${links(numbered("/", 5))}`),
+    );
+    const { rejected } = await crawl({ ...QUICK, seeds: site.url, maxLinks: 4, maxPages: 1 });
+    expect(rejected).toEqual({ "too-long": 1, "too-many": 2 });
+  });
+
   it("robots.txt that lies at another host is asked for when it is that host's turn", async () => {
     const delayMs = 300;
     const times: Record<string, number[]> = { a: [], b: [] };

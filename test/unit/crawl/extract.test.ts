@@ -41,6 +41,87 @@ describe("extractPage", () => {
     expect(await read(links, "text/html", "none")).toMatchObject({ links: [], isNoIndex: true });
   });
 
+  it.each([
+    ["nofollow", true],
+    ["noindex, NoFollow", true],
+    ["outrider: nofollow", true],
+    ["otherbot: nofollow", false],
+    ["otherbot: noindex, nofollow", false],
+    ["otherbot: noindex, outrider: nofollow", true],
+    [["otherbot: noindex", "nofollow"], true],
+    ["unavailable_after: Wed, 03 Dec 2025 13:09:53 GMT, nofollow", true],
+    ["max-snippet: 0, nofollow", true],
+    ["", false],
+    [":", false],
+  ] as const)("of X-Robots-Tag %j keeps what is for all and for us: %s", async (robotsTag, is) => {
+    const body = Buffer.from("<a href=x>");
+    const { isNoFollow, links } = await extractPage({ url, body, contentType: "", robotsTag });
+    expect([isNoFollow, links.length]).toEqual([is, is ? 0 : 1]);
+    const named = robotsTag.toString().replaceAll("outrider", "mine");
+    const userAgent = "Mine/2.0 (+https://mine.example)";
+    const mine = await extractPage({ url, body, contentType: "", robotsTag: named, userAgent });
+    expect(mine.isNoFollow).toBe(named.includes("otherbot: noindex,nofollow") ? false : is);
+  });
+
+  it("keeps what a meta element says to us by name, and not what it says to others", async () => {
+    const links = "<a href=x>";
+    expect((await read(`<meta name=outrider content=nofollow>${links}`)).links).toEqual([]);
+    expect((await read(`<meta name=otherbot content=nofollow>${links}`)).links).toHaveLength(1);
+  });
+
+  it.each([
+    ["3; url=next", "next"],
+    ["3;url='it is'", "it%20is"],
+    [`0; URL = "a'b"`, "a'b"],
+    ["0;url=it's", "it's"],
+    ["0,next", "next"],
+    ["0 next", "next"],
+    ["0.5 ; next", "next"],
+    [";url=next", "next"],
+    ["0; url='cut", "cut"],
+    ["5", undefined],
+    ["5;", undefined],
+    ["next", undefined],
+    [" ".repeat(50_000), undefined],
+    [`0${" ".repeat(50_000)};${" ".repeat(50_000)}`, undefined],
+  ])("reads a refresh of %j as browsers do", async (content, to) => {
+    const { links } = await read(
+      `<meta http-equiv=refresh content="${content.replaceAll('"', "&quot;")}">`,
+    );
+    expect(links).toEqual(to === undefined ? [] : [`http://x.example/dir/${to}`]);
+  });
+
+  it.each([
+    "javascript:alert(1)//",
+    "data:text/html,",
+    "mailto:x@y",
+    "http://[bad",
+    "",
+    "#",
+    "about:blank",
+  ])("takes no base of %j", async (base) => {
+    expect((await read(`<base href="${base}"><a href=x>`)).links).toEqual([
+      "http://x.example/dir/x",
+    ]);
+  });
+
+  it("counts the links that it leaves: too long as they are or when written, or beyond its bound", async () => {
+    const long = "x".repeat(8_200);
+    const body = Buffer.from(
+      `<a href=/${long}><a href=/${"é".repeat(2_000)}><a href="mailto:${long}"><a href=/short>`,
+    );
+    const some = await extractPage({ url, body, contentType: "" });
+    expect(some).toMatchObject({ links: ["http://x.example/short"], tooLong: 2, tooMany: 0 });
+    const deep = `http://x.example/${"d".repeat(8_000)}/`;
+    const far = Buffer.from(`<a href=/x><a href=${"y".repeat(500)}>`);
+    expect(await extractPage({ url: deep, body: far, contentType: "" })).toMatchObject({
+      links: ["http://x.example/x"],
+      tooLong: 1,
+    });
+    const few = await extractPage({ url, body, contentType: "", maxLinks: 1 });
+    expect(few).toMatchObject({ links: [], tooLong: 1, tooMany: 3 });
+  });
+
   it("reads title, text and canonical form", async () => {
     const html = `<title> A
       &amp; B </title><link rel=canonical href=/c><script>var x = "<a href=no>"</script>four`;
