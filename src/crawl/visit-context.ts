@@ -33,7 +33,7 @@ export interface VisitLease
   retry(options: { reason?: string; outcome?: Outcome }): unknown;
   fail(reason: string, outcome?: Outcome): unknown;
   release(): unknown;
-  redirect(url: string, change?: { status?: number }): unknown;
+  redirect(url: string, change?: { status?: number; notBefore?: number }): unknown;
 }
 
 export interface VisitContext {

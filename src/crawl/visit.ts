@@ -27,6 +27,8 @@ import { work } from "./work.ts";
 
 const RETRY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
 const NOT_MODIFIED = 304;
+/** Besides those that are tried again; of a redirect it is the next request that waits. */
+const TOO_LARGE = 413;
 /** Nobody was asked: the host owes no pause for it. */
 const UNVISITED: Outcome = Object.freeze({ visited: false });
 
@@ -154,7 +156,7 @@ async function judge(
   }
   const location = answer.headers.location;
   if (status >= 300 && status < 400 && typeof location === "string") {
-    return redirect(lease, context, { status, location, outcome });
+    return redirect(lease, context, { answer, location, outcome });
   }
   if (RETRY_STATUSES.includes(status)) lease.retry({ reason: `status ${status}`, outcome });
   else lease.fail(`status ${status}`, outcome);
@@ -164,9 +166,9 @@ async function judge(
 function redirect(
   lease: VisitLease,
   context: VisitContext,
-  { status, location, outcome }: { status: number; location: string; outcome: Outcome },
+  { answer, location, outcome }: Answered & { location: string },
 ): VisitEnd {
-  const { counters, limits } = context;
+  const { counters, limits, clock } = context;
   counters.redirects++;
   const target = URL.canParse(location, lease.url) ? new URL(location, lease.url) : undefined;
   if (target === undefined || lease.redirects >= limits.maxRedirects) {
@@ -174,7 +176,12 @@ function redirect(
     return "other";
   }
   target.hash = "";
-  lease.redirect(target.href, { status });
+  const waitMs = retryAfterOf(answer, context);
+  const { status } = answer;
+  lease.redirect(target.href, {
+    status,
+    ...(waitMs === undefined ? {} : { notBefore: clock.now() + waitMs }),
+  });
   lease.done({ outcome });
   return "other";
 }
@@ -202,18 +209,22 @@ async function sitemap(
 }
 
 function outcomeOf(answer: Download, context: VisitContext): Outcome {
-  const { date, "retry-after": after } = answer.headers;
-  const retryAfterMs = retryAfter(after, date, context.clock.now());
+  const { status } = answer;
+  const isAskedToWait = RETRY_STATUSES.includes(status) || status === TOO_LARGE;
+  const retryAfterMs = isAskedToWait ? retryAfterOf(answer, context) : undefined;
   return {
     status: answer.status,
     latencyMs: answer.latencyMs,
     bytes: answer.bytes,
     changed: true,
     ...(answer.address === undefined ? {} : { address: answer.address }),
-    ...(retryAfterMs === undefined || answer.status < 400
-      ? {}
-      : { retryAfterMs: Math.min(retryAfterMs, context.limits.maxRetryAfterMs) }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
+}
+
+function retryAfterOf({ headers }: Download, { clock, limits }: VisitContext): number | undefined {
+  const ms = retryAfter(headers["retry-after"], headers.date, clock.now());
+  return ms === undefined ? undefined : Math.min(ms, limits.maxRetryAfterMs);
 }
 
 /** Seconds, or a date: told against the server's own clock, or ours where it tells none. */

@@ -182,6 +182,22 @@ describe("what a site says", () => {
     }
   });
 
+  it("Retry-After holds up a redirect's next request alone, and is nothing where no wait is meant", async () => {
+    await using site = await openSite((path, _, response) => {
+      const later = { "retry-after": "3600" };
+      if (path === "/moved")
+        response.writeHead(307, { "retry-after": "1", location: "/next" }).end();
+      else if (path === "/gone") response.writeHead(404, later).end();
+      else if (path === "/plain") response.writeHead(200, later).end();
+      else html(response, "");
+    });
+    const seeds = ["/moved", "/gone", "/plain", "/other"].map((path) => site.url + path);
+    await crawl({ ...QUICK, seeds, concurrency: 1 });
+    expect(site.asked).toEqual(["/moved", "/gone", "/plain", "/other", "/next"]);
+    const [moved = 0, ...rest] = site.times;
+    expect((rest.at(-1) as number) - moved).toBeGreaterThan(950);
+  });
+
   it("links that were left are in the summary, as too long and as too many", async () => {
     await using site = await openSite((_, __, response) =>
       html(response, `<a href="/${"x".repeat(20_000)}">${links(numbered("/", 5))}`),
