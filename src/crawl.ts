@@ -25,6 +25,7 @@ export type {
 } from "./crawl/modules.ts";
 export type { CrawlEvents } from "./crawl/monitor.ts";
 export type { CrawlOptions } from "./crawl/options.ts";
+export { type CrawlPlan, type PlannedSeed, planCrawl } from "./crawl/plan.ts";
 export { type ScopeChange, withinScope } from "./crawl/scope.ts";
 export type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./crawl/summary.ts";
 export type { HostPages } from "./crawl/tally.ts";

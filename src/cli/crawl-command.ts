@@ -76,7 +76,7 @@ export async function crawlCommand(args: Parsed, io: Io, line: readonly string[]
   if (directory !== undefined) checkDirectory(directory, seeds);
   const items = args.text("items");
   if (items !== undefined) checkPlace("--items", items, dirname(resolve(items)));
-  if (isDry) return dryRun(args, io, options);
+  if (isDry) return dryRun(io, options, args.has("json"));
   return runCrawl(io, options, {
     title: seeds.join(" "),
     isJson: args.has("json"),

@@ -43,7 +43,7 @@ export function scopeOf(
     const isAll = domains === "any" || domains.length === 0;
     return { rules: isAll ? undefined : [ruleFor(SCOPE_RULE, domains)], change: undefined };
   }
-  const own = stored.find(isOwn);
+  const own = ownScope(stored);
   const others = stored.filter((rule) => rule !== own);
   const id = own?.id ?? freeName(1, stored);
   const before = own?.match?.domains ?? [];
@@ -69,6 +69,11 @@ interface Standing {
   readonly others: readonly Rule[];
   /** All that are in force. */
   readonly stored: readonly Rule[];
+}
+
+/** The rule that a crawl has made, among those in force. */
+export function ownScope(rules: readonly Rule[]): Rule | undefined {
+  return rules.find(isOwn);
 }
 
 /** Whether a crawl has made a rule: one of the user's that goes by such a name says more than domains. */

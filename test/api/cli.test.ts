@@ -225,7 +225,7 @@ describe("outrider crawl", () => {
     expect(JSON.parse(out)).toEqual({
       dryRun: true,
       seeds: [
-        { url, canonical: url, domain: "127.0.0.1", rule: "default", verdict: "accepted" },
+        { url, canonical: url, domain: "127.0.0.1", rule: "scope", verdict: "accepted" },
         { url: "mailto://x", verdict: "rejected", reason: "scheme" },
       ],
       scope: ["127.0.0.1"],
