@@ -49,6 +49,7 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "no-sitemaps", text: "do not visit the sitemaps that robots.txt names" },
   { name: "user-agent", value: "<text>", text: "who we are" },
   { name: "contact", value: "<text>", text: "where we can be reached; part of the User-Agent" },
+  { name: "cookies", text: "keep and send cookies, for this crawl alone" },
   { name: "proxy", value: "<url>", text: "an HTTP proxy" },
   { name: "items", value: "<file>", text: "append items as JSON lines" },
   { name: "analyzer", value: "<file>", kind: "list", text: "ES modules that export analyze(page)" },
@@ -168,6 +169,7 @@ function optionsOf(args: Parsed, seeds: string[]): CrawlOptions {
   return {
     seeds,
     allowPrivate: args.has("allow-private"),
+    cookies: args.has("cookies"),
     robots: !args.has("no-robots"),
     sitemaps: !args.has("no-sitemaps"),
     ...(Object.fromEntries(

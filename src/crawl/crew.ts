@@ -119,6 +119,7 @@ class Crew {
       options: sentOptions(given),
       userAgent: settings.userAgent,
       perHost: settings.perHost,
+      cookies: settings.cookies,
       limits: context.limits,
     };
     this.#hall = new BroadcastChannel(this.setup.channel);
@@ -183,7 +184,10 @@ class Crew {
     if (message.kind === "ask") this.#ask({ ...message, peer });
     else if (message.kind === "offer") {
       void context.validators.offer(message, message.validators);
-      reply(peer, { id: message.id, answer: "allowed", validators: undefined }, this.#options);
+      reply(peer, answerTo(message.id), this.#options);
+    } else if (message.kind === "cookies") {
+      const isKnownAnew = context.cookies?.learn(message.url, message.lines) === true;
+      reply(peer, { ...answerTo(message.id), isKnownAnew }, this.#options);
     } else if (message.kind === "fault") {
       const { kind: _, ...fault } = message;
       context.faults.tell(fault);
@@ -226,10 +230,16 @@ class Crew {
 
   #answer({ peer, id, url, rule }: PeerAsk, answer: GateAnswer): void {
     const { context } = this.#options;
-    const { validators } = context;
-    const headers = validators.isWanted(rule) ? validators.headersFor(url, rule) : undefined;
-    reply(peer, { id, answer, validators: headers }, this.#options);
+    const { validators: known } = context;
+    const validators = known.isWanted(rule) ? known.headersFor(url, rule) : undefined;
+    const cookie = context.cookies?.headerFor(url);
+    reply(peer, { ...answerTo(id), answer, validators, cookie }, this.#options);
   }
+}
+
+/** To who asked nothing but to be heard. */
+function answerTo(id: number): AskAnswer {
+  return { id, answer: "allowed", validators: undefined, cookie: undefined, isKnownAnew: false };
 }
 
 /** Answers of one turn cross together. */

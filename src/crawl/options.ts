@@ -51,6 +51,8 @@ export interface CrawlOptions {
   /** An address or URL where you can be reached; becomes part of the User-Agent. */
   contact?: string;
   headers?: Record<string, string>;
+  /** Keep cookies in memory and send them where they belong, for this crawl; default false. */
+  cookies?: boolean;
   proxy?: string;
   lookup?: Lookup;
   dial?: { address: string; port: number };
@@ -98,6 +100,7 @@ export interface CrawlSettings {
   readonly maxPages: number;
   readonly scope: readonly string[] | "any" | undefined;
   readonly userAgent: string;
+  readonly cookies: boolean;
   readonly robots:
     | { expiryMs: number; retryMs: number; attempts: number; maxCrawlDelayMs: number }
     | undefined;
@@ -138,6 +141,7 @@ const FIELDS: ReadonlySet<string> = new Set<keyof CrawlOptions>([
   "userAgent",
   "contact",
   "headers",
+  "cookies",
   "proxy",
   "lookup",
   "dial",
@@ -193,6 +197,7 @@ export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
         : whole(options.maxPages, "maxPages", 1),
     scope,
     userAgent: agentOf(options),
+    cookies: truth(options.cookies ?? false, "cookies"),
     robots:
       wanted === false
         ? undefined
@@ -297,6 +302,11 @@ function checkProxy(proxy: unknown): void {
   if (isUrl && /^https?:$/.test(new URL(proxy).protocol)) return;
   const expected = "an address such as http://127.0.0.1:3128";
   throw misuse("OPTION_INVALID", "options.proxy", proxy, expected);
+}
+
+function truth(value: unknown, name: string): boolean {
+  if (typeof value === "boolean") return value;
+  throw misuse("OPTION_INVALID", `options.${name}`, value, "true or false");
 }
 
 function amount(value: unknown, name: string): number {

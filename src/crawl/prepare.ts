@@ -3,6 +3,7 @@
  * pushed; and the context that every visit is handed.
  */
 import type { Frontier } from "../index.ts";
+import { createCookies } from "./cookies.ts";
 import { createDownloader } from "./download.ts";
 import type { Emitter } from "./emitter.ts";
 import type { FaultHub } from "./faults.ts";
@@ -71,6 +72,9 @@ export async function prepare(parts: Preparing): Promise<VisitContext> {
     gate,
     validators: parts.validators,
     userAgent: settings.userAgent,
+    cookies: settings.cookies
+      ? createCookies({ clock: settings.clock, domainOf: (url) => frontier.explain(url).domain })
+      : undefined,
     limits: {
       ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
       types: settings.types,

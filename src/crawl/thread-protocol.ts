@@ -4,8 +4,8 @@
  *
  *   channel of the crawl     worker ── hello ─▶ owner, once: its own channel is listened to from then on
  *   channel of the worker    owner ── welcome ─▶ worker: it may begin to tell
- *                            worker ── batch { asks, offers, ends …, counts } ─▶ owner
- *                            owner ── answers { robots.txt, page budget, validators } ─▶ worker
+ *                            worker ── batch { asks, offers, cookies, ends …, counts } ─▶ owner
+ *                            owner ── answers { robots.txt, page budget, validators, cookies } ─▶ worker
  *                            owner ── last ─▶ worker ── batch, isLast ─▶ owner: nothing is under way between the two
  *
  *   I1  Nothing told here has an order with what goes through the rings: what must be known with a lease rides in its request.
@@ -24,6 +24,7 @@ export interface ThreadSetup {
   readonly options: CrawlOptions;
   readonly userAgent: string;
   readonly perHost: number;
+  readonly cookies: boolean;
   readonly limits: VisitLimits;
 }
 
@@ -37,6 +38,7 @@ export interface CountsPart {
 export type ToOwner =
   | (Asked & { kind: "ask"; id: number })
   | (Visited & { kind: "offer"; id: number; validators: ValidatorHeaders | undefined })
+  | { kind: "cookies"; id: number; url: string; lines: readonly string[] }
   | { kind: "fault"; type: CrawlStage; what: string; url?: string; module?: string }
   | { kind: "item"; item: unknown; url: string }
   | { kind: "end"; url: string; how: VisitEnd; page: VisitedPage | undefined };
@@ -44,7 +46,8 @@ export type ToOwner =
 /** What is answered, as its worker makes it: the line gives it an id. */
 export type Question =
   | Omit<Extract<ToOwner, { kind: "ask" }>, "id">
-  | Omit<Extract<ToOwner, { kind: "offer" }>, "id">;
+  | Omit<Extract<ToOwner, { kind: "offer" }>, "id">
+  | Omit<Extract<ToOwner, { kind: "cookies" }>, "id">;
 
 /** One crossing towards the owner. */
 export interface Batch {
@@ -66,6 +69,10 @@ export interface AskAnswer {
   readonly answer: GateAnswer;
   /** undefined: the page is not asked for conditionally, and nothing is to be learned of it. */
   readonly validators: ValidatorHeaders | undefined;
+  /** To be sent with the request. */
+  readonly cookie: string | undefined;
+  /** Cookies were told that were not known before. */
+  readonly isKnownAnew: boolean;
 }
 
 export type ToWorker =

@@ -1,6 +1,7 @@
 /** What a visit is handed: the parts of a crawl that it may touch, its limits, and how it tells its end. */
 import type { Clock } from "../base/clock.ts";
 import type { Lease, Outcome, RequestLike } from "../index.ts";
+import type { Cookies } from "./cookies.ts";
 import type { FaultHub } from "./faults.ts";
 import type { Gate } from "./gate.ts";
 import type { Download, ModuleRegistry } from "./modules.ts";
@@ -45,6 +46,8 @@ export interface VisitContext {
   /** undefined: robots.txt is not asked. */
   readonly gate: Gate | undefined;
   readonly validators: VisitValidators;
+  /** undefined: none are kept or sent. */
+  readonly cookies: VisitCookies | undefined;
   readonly limits: VisitLimits;
   readonly signal: AbortSignal;
   /** There is no downloader: nothing can go on until one is registered. */
@@ -56,6 +59,11 @@ export interface VisitContext {
 /** A page is offered before its end is said, and waited for: another thread may be the next to visit it. */
 export interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor"> {
   offer(visited: Visited, headers: ValidatorHeaders | undefined): unknown;
+}
+
+/** What an answer sets is learned before the end of its visit is said. */
+export interface VisitCookies extends Pick<Cookies, "headerFor"> {
+  learn(url: string, lines: readonly string[]): boolean | Promise<boolean>;
 }
 
 export interface VisitLimits {

@@ -19,7 +19,8 @@ import type { VisitContext, VisitedPage, VisitLease } from "./visit-context.ts";
 
 interface Thread {
   /** What is the same for every visit. */
-  readonly shared: Omit<VisitContext, "signal" | "gate" | "validators" | "onPage">;
+  readonly shared: Omit<VisitContext, "signal" | "gate" | "validators" | "cookies" | "onPage">;
+  readonly hasCookies: boolean;
   readonly line: Line;
 }
 
@@ -28,13 +29,14 @@ const made: { thread: Promise<Thread> | undefined } = { thread: undefined };
 
 async function visitInThread(lease: WorkerLease, { signal }: HandlerContext): Promise<void> {
   made.thread ??= createThread(workerData as ThreadSetup);
-  const { shared, line } = await made.thread;
+  const { shared, line, hasCookies } = await made.thread;
   const { url } = lease;
   let page: VisitedPage | undefined;
   const onPage = (visited: VisitedPage): void => {
     if (line.isPageHeard) page = visited;
   };
-  const how = await visit(lease as VisitLease, { ...shared, ...asked(line), signal, onPage });
+  const about = asked(line, hasCookies);
+  const how = await visit(lease as VisitLease, { ...shared, ...about, signal, onPage });
   line.tell({ kind: "end", url, how, page });
 }
 
@@ -73,11 +75,14 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     onNoDownloader: () => {},
     onItem: (item: unknown, url: string) => line.tell({ kind: "item", item: sendable(item), url }),
   };
-  return { shared, line };
+  return { shared, line, hasCookies: setup.cookies };
 }
 
 /** What a visit asks the owner about its URL, and what the owner is told of it. */
-function asked(line: Line): Pick<VisitContext, "gate" | "validators"> {
+function asked(
+  line: Line,
+  hasCookies: boolean,
+): Pick<VisitContext, "gate" | "validators" | "cookies"> {
   let told: AskAnswer | undefined;
   return {
     gate: {
@@ -92,6 +97,13 @@ function asked(line: Line): Pick<VisitContext, "gate" | "validators"> {
       offer: ({ url, rule, deliveries }, validators) =>
         line.ask({ kind: "offer", url, rule, deliveries, validators }),
     },
+    cookies: hasCookies
+      ? {
+          headerFor: () => told?.cookie,
+          learn: async (url, lines) =>
+            (await line.ask({ kind: "cookies", url, lines })).isKnownAnew,
+        }
+      : undefined,
   };
 }
 

@@ -92,7 +92,7 @@ async function download(
     const answer = await chosen.module.download({
       url: lease.url,
       method: lease.method,
-      headers: { ...context.validators.headersFor(lease.url, lease.rule), ...lease.headers },
+      headers: headersOf(lease, context),
       ...(lease.body === undefined ? {} : { body: lease.body }),
       ...(isSitemap ? { maxBytes: SITEMAP_BYTES_MAX } : {}),
       signal: context.signal,
@@ -127,6 +127,13 @@ async function download(
   }
 }
 
+/** What the request itself says goes before what is known of its page. */
+function headersOf(lease: VisitLease, context: VisitContext): Record<string, string> {
+  const known = context.validators.headersFor(lease.url, lease.rule);
+  const cookie = context.cookies?.headerFor(lease.url);
+  return { ...known, ...(cookie === undefined ? {} : { cookie }), ...lease.headers };
+}
+
 /** A downloader of the user may answer anything. */
 function checkDownload(answer: Download): void {
   if (Number.isInteger(answer?.status) && Buffer.isBuffer(answer.body) && answer.headers) return;
@@ -144,6 +151,9 @@ async function judge(
   counters.bytes += answer.bytes;
   counters.latency.record(answer.latencyMs);
   const outcome = outcomeOf(answer, context);
+  const set = answer.headers["set-cookie"];
+  const hasCookies = context.cookies !== undefined && set !== undefined;
+  const isKnownAnew = hasCookies && (await context.cookies.learn(lease.url, [set].flat()));
   if (status === NOT_MODIFIED) {
     counters.notModified++;
     lease.done({ outcome: { ...outcome, changed: false } });
@@ -156,18 +166,21 @@ async function judge(
   }
   const location = answer.headers.location;
   if (status >= 300 && status < 400 && typeof location === "string") {
-    return redirect(lease, context, { answer, location, outcome });
+    return redirect(lease, context, { answer, location, outcome, isKnownAnew });
   }
   if (RETRY_STATUSES.includes(status)) lease.retry({ reason: `status ${status}`, outcome });
   else lease.fail(`status ${status}`, outcome);
   return "other";
 }
 
-function redirect(
-  lease: VisitLease,
-  context: VisitContext,
-  { answer, location, outcome }: Answered & { location: string },
-): VisitEnd {
+interface Redirecting extends Answered {
+  readonly location: string;
+  /** A cookie came with it that was not there before. */
+  readonly isKnownAnew: boolean;
+}
+
+function redirect(lease: VisitLease, context: VisitContext, given: Redirecting): VisitEnd {
+  const { answer, location, outcome, isKnownAnew } = given;
   const { counters, limits, clock } = context;
   counters.redirects++;
   const target = URL.canParse(location, lease.url) ? new URL(location, lease.url) : undefined;
@@ -176,6 +189,11 @@ function redirect(
     return "other";
   }
   target.hash = "";
+  if (isKnownAnew && target.href === lease.url) {
+    // It asks who we are by a cookie, and shows itself to whoever brings that back.
+    lease.retry({ reason: "redirects", outcome });
+    return "other";
+  }
   const waitMs = retryAfterOf(answer, context);
   const { status } = answer;
   lease.redirect(target.href, {

@@ -96,6 +96,25 @@ describe("a crawl on worker threads", () => {
     expect(summary).toMatchObject({ pending: 0, failures: { budget: 6 } });
   });
 
+  it("sends a cookie that one thread was given with what the other asks", async () => {
+    const asked: string[] = [];
+    const server = createServer(({ url = "", headers }, response) => {
+      asked.push(`${url} ${headers.cookie ?? "-"}`);
+      if (url === "/") response.setHeader("set-cookie", "id=7");
+      const links = Array.from({ length: 40 }, (_, at) => `<a href=/${at}>`).join("");
+      response.setHeader("content-type", "text/html").end(url === "/" ? links : "");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const seeds = `http://127.0.0.1:${port}/`;
+    const options = { ...BASE, perHost: 8, robots: false, cookies: true, seeds };
+    const { pages } = await crawl(options);
+    server.closeAllConnections();
+    server.close();
+    expect([pages, asked[0]]).toEqual([41, "/ -"]);
+    expect(asked.slice(1).filter((each) => !each.endsWith(" id=7"))).toEqual([]);
+  });
+
   it("tells every page, fault and count, also those of the last moment", async () => {
     const shape = { seed: 6, hosts: 30, pages: 200, traps: false };
     await using web = await openSyntheticWeb(shape);
