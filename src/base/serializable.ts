@@ -2,7 +2,7 @@
  * Serializable: whether a value comes back equal from msgpack. Functions, symbols, promises, maps and cycles never come
  * back as something else: they are refused before anything is packed.
  *
- *   value ─▶ isSerializable ─▶ withZeros ─▶ packed ─▶ unpacked: equal, −0 included; but for the prototype of an object that had none
+ *   value ─▶ lookThrough ─▶ withZeros ─▶ packed ─▶ unpacked: equal, −0 included; but for the prototype of an object that had none
  *
  * Memory, disk and other threads carry values by these same steps (frontier: engine/codec.ts; between threads:
  * workers/protocol/pack.ts), so what one of them takes they all do.
@@ -30,50 +30,79 @@ const DEPTH_MAX = 200;
 const VALUES_MAX = 2 ** 21;
 
 /**
- * Whether msgpack brings a value back equal. A value that throws when looked at, or that holds more
- * than VALUES_MAX others (one object named twice counts twice, as it would be packed), is not.
+ * What a look through a value finds: something that msgpack does not bring back equal, nothing but what it does, or
+ * among that a −0, for which `withZeros` has to be asked.
  */
-export function isSerializable(value: unknown): boolean {
-  try {
-    return isPackable(value, 0, { left: VALUES_MAX });
-  } catch {
-    return false;
-  }
+export type Found = "stranger" | "plain" | "zeros";
+
+/** The walk under way: values that may still come, and whether one was −0. */
+interface Walk {
+  left: number;
+  holdsZero: boolean;
 }
 
-function isPackable(value: unknown, depth: number, budget: { left: number }): boolean {
-  if (--budget.left < 0) return false;
+/**
+ * Looks through a value once. One that throws when looked at, or that holds more than VALUES_MAX others (one object
+ * named twice counts twice, as it would be packed), is a stranger.
+ */
+export function lookThrough(value: unknown): Found {
+  const walk = { left: VALUES_MAX, holdsZero: false };
+  try {
+    if (!isPackable(value, 0, walk)) return "stranger";
+  } catch {
+    return "stranger";
+  }
+  return walk.holdsZero ? "zeros" : "plain";
+}
+
+/** Whether msgpack brings a value back equal. */
+export function isSerializable(value: unknown): boolean {
+  return lookThrough(value) !== "stranger";
+}
+
+function isPackable(value: unknown, depth: number, walk: Walk): boolean {
+  if (--walk.left < 0) return false;
   switch (typeof value) {
     case "string":
       return value.isWellFormed();
     case "number":
+      if (Object.is(value, -0)) walk.holdsZero = true;
+      return true;
     case "boolean":
     case "undefined":
       return true;
     case "bigint":
       return value >= -(2n ** 63n) && value < 2n ** 63n;
     case "object":
-      return value === null || isPackableObject(value, depth + 1, budget);
+      return value === null || isPackableObject(value, depth + 1, walk);
     default:
       return false;
   }
 }
 
-function isPackableObject(value: object, depth: number, budget: { left: number }): boolean {
+function isPackableObject(value: object, depth: number, walk: Walk): boolean {
   if (depth > DEPTH_MAX || Object.getOwnPropertySymbols(value).length > 0) return false;
   if (value instanceof Date || value instanceof Uint8Array) return true;
   if (NUMBERS.has(Object.getPrototypeOf(value))) return true;
-  const isInside = (one: unknown): boolean => isPackable(one, depth, budget);
-  // A hole would come back as undefined, and so would anything that is no index be lost.
   if (Array.isArray(value)) {
-    const names = Object.keys(value).length;
-    return names === value.length && value.every(isInside);
+    // A hole would come back as undefined, and so would anything that is no index be lost.
+    return Object.keys(value).length === value.length && arePackable(value, depth, walk);
   }
-  if (value instanceof Set) return [...value].every(isInside);
+  if (value instanceof Set) return arePackable([...value], depth, walk);
   if (!isRecord(value)) return false;
   // msgpackr renames this one key on reading, for safety.
   if (Object.hasOwn(value, "__proto__")) return false;
-  return Object.entries(value).every(([key, one]) => key.isWellFormed() && isInside(one));
+  for (const key of Object.keys(value)) {
+    if (!key.isWellFormed() || !isPackable(value[key], depth, walk)) return false;
+  }
+  return true;
+}
+
+function arePackable(values: readonly unknown[], depth: number, walk: Walk): boolean {
+  for (let index = 0; index < values.length; index++) {
+    if (!isPackable(values[index], depth, walk)) return false;
+  }
+  return true;
 }
 
 /** Stands for −0, which msgpackr would pack as the whole number 0. */

@@ -6,6 +6,7 @@
  * Only what is given is written; data comes back equal or the request is refused as unserializable: whoever packs
  * has looked at every value before (base/serializable.ts).
  */
+import type { Found } from "../base/serializable.ts";
 import { packr, packValue } from "../persistence/pack.ts";
 
 export interface Extras {
@@ -21,8 +22,12 @@ export interface Extras {
 /** A request that is a URL and nothing more. */
 export const NO_EXTRAS: Extras = Object.freeze({});
 
-export function packExtras(extras: Extras): Uint8Array {
-  return extras.d === undefined ? packr.pack(extras) : packValue(extras);
+/** Packs them; `found` in their data by whoever has just looked, else −0 is looked for. */
+export function packExtras(
+  extras: Extras,
+  found: Found = extras.d === undefined ? "plain" : "zeros",
+): Uint8Array {
+  return found === "plain" ? packr.pack(extras) : packValue(extras);
 }
 
 /** A packed optional part with more in it. */

@@ -1,5 +1,5 @@
 /** Requests: a RequestInput that was checked (request-fields.ts), split into what the rooms below need. */
-import { isSerializable } from "../base/serializable.ts";
+import { type Found, lookThrough } from "../base/serializable.ts";
 import type { Admission } from "../frontier/admission.ts";
 import { UNDATED_MS } from "../frontier/epoch-policy.ts";
 import { VERDICT_UNSERIALIZABLE } from "../frontier/verdict.ts";
@@ -27,7 +27,7 @@ export function admissionOf(
     dedup: exempt ? "skip" : (input.dedup ?? "check"),
     isStart: input.start ?? false,
     maxAttempts: Math.min(input.maxAttempts ?? 0, 0xffff),
-    blob: packed === null ? packOf(extrasOf(input, false)) : packed,
+    blob: packed === null ? packOf(extrasOf(input, false), "plain") : packed,
     isVolatile,
     epoch: input.epoch,
     volatileData: isPackable ? undefined : input.data,
@@ -36,16 +36,17 @@ export function admissionOf(
 
 /** The optional part with its data; null: the data can not be packed. */
 function packInput(input: RequestInput): Uint8Array | undefined | null {
-  if (input.data !== undefined && !isSerializable(input.data)) return null;
+  const found = input.data === undefined ? "plain" : lookThrough(input.data);
+  if (found === "stranger") return null;
   try {
-    return packOf(extrasOf(input, true));
+    return packOf(extrasOf(input, true), found);
   } catch {
     return null; // data that changes while it is looked at, or grows beyond what can be packed
   }
 }
 
-function packOf(extras: Extras | undefined): Uint8Array | undefined {
-  return extras === undefined ? undefined : packExtras(extras);
+function packOf(extras: Extras | undefined, found: Found): Uint8Array | undefined {
+  return extras === undefined ? undefined : packExtras(extras, found);
 }
 
 /** The request that a lease's URL and optional part came from, as far as its identity goes. */
