@@ -10,7 +10,8 @@ export default defineConfig({
     pool: "forks",
     // vitest leaves one core free: on two cores half the machine would wait.
     maxWorkers: availableParallelism(),
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // What hangs is found late; a machine that is busy and ten times slower is no fault.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 });

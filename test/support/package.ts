@@ -23,7 +23,7 @@ export interface Outcome {
 }
 
 /** Runs a script with this Node in the package's root, killed at the deadline. */
-export function runNode(args: string[], deadlineMs = 60_000): Promise<Outcome> {
+export function runNode(args: string[], deadlineMs = 240_000): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd: packageRoot, timeout: deadlineMs });
     let stdout = "";

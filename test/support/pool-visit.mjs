@@ -190,9 +190,14 @@ export async function alone({ url }, { signal }) {
   }
 }
 
-/** Stands still, and the event loop with it. */
+/** Stands still, and the event loop with it, until the owner has told of all that stood still here before: word 0 counts those, word 1 these. */
 export function blocks() {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5); // longer than a burst
+  const words = word("word");
+  const before = Atomics.add(words, 1, 1);
+  for (let told = 0; told < before; told = Atomics.load(words, 0)) {
+    if (Atomics.wait(words, 0, told, 60_000) === "timed-out") throw new Error("never told");
+  }
 }
 
 /** Says in which order the leases of this thread began. */

@@ -40,7 +40,7 @@ export async function until(
   what: string,
   between = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5)),
 ): Promise<void> {
-  const deadline = performance.now() + 90_000;
+  const deadline = performance.now() + 240_000;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`still not: ${what}`);
     await between();

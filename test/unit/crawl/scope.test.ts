@@ -158,7 +158,7 @@ describe("rules within a scope", () => {
         },
       ];
       const run = crawl({ rules, robots: false, downloaders: [downloader], ...options });
-      const deadline = setTimeout(() => void run.stop(), 2_000);
+      const deadline = setTimeout(() => void run.stop(), 60_000);
       expect(await run).toMatchObject({ reason: "finished", pages: 0 });
       clearTimeout(deadline);
     },
