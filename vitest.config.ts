@@ -11,7 +11,7 @@ export default defineConfig({
     // vitest leaves one core free: on two cores half the machine would wait.
     maxWorkers: availableParallelism(),
     // What hangs is found late; a machine that is busy and ten times slower is no fault.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });

@@ -6,15 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { openSyntheticWeb } from "../../src/crawl/web-server.ts";
-import { packageRoot } from "../support/package.ts";
+import { openFrontier, storedOptions } from "../../src/index.ts";
+import { packageRoot, runNode } from "../support/package.ts";
 import { testSeed } from "../support/seed.ts";
 import { walkWeb } from "../support/web-walk.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-crawl-crash-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What was finished so long before the kill has been flushed: group commit is every 100 ms, and the disk has its time. */
-const FLUSHED_MS = 1_500;
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe("a crawl that is killed", () => {
   it.each(["0", "2"])(
@@ -41,45 +41,52 @@ describe("a crawl that is killed", () => {
         threads,
       ];
       const argv = [program, "crawl", `http://127.0.0.1:${web.port}/`, ...flags];
-      const killedAt: number[] = [];
-      const run = (killAfter: number): Promise<{ code: number | null; out: string }> =>
-        new Promise((resolve) => {
-          const child = spawn(process.execPath, argv);
-          let out = "";
-          const from = web.log.entries.length;
-          child.stdout.on("data", (chunk) => {
-            out += chunk;
-          });
-          const watch = setInterval(() => {
-            if (web.log.entries.length - from < killAfter) return;
-            clearInterval(watch);
-            killedAt.push(web.log.entries.at(-1)?.beginMs ?? 0);
-            child.kill("SIGKILL");
-          }, 2);
-          child.on("close", (code) => {
-            clearInterval(watch);
-            resolve({ code, out });
-          });
-        });
-      for (let round = 0; round < 3; round++) await run(60 + (seed % 40));
-      const last = await run(Number.POSITIVE_INFINITY);
-      expect(last.code).toBe(0);
-      expect(JSON.parse(last.out)).toMatchObject({ reason: "finished", pending: 0 });
-      const pages = new Map<string, number[]>();
-      for (const { path, status, beginMs } of web.log.entries) {
-        if (path === "/robots.txt" || status !== 200) continue;
-        pages.set(path, [...(pages.get(path) ?? []), beginMs]);
-      }
+      const origin = `http://127.0.0.1:${web.port}`;
       // A web of one host, asked by its address: what its plan says, under another name.
       const planned = [...walkWeb(web.plan).pages].map((url) => new URL(url).pathname);
-      const visited = [...pages.keys()].filter((path) => !path.startsWith("/sitemap"));
-      expect(visited.sort()).toEqual(planned.sort());
-      const again = [...pages].filter(([, times]) => {
-        return times
-          .slice(0, -1)
-          .some((atMs) => !killedAt.some((end) => atMs <= end && end - atMs < FLUSHED_MS));
+      const doneNow = async (): Promise<string[]> => {
+        const stored = storedOptions(dir);
+        if (stored === undefined) return [];
+        await using copy = await openFrontier({
+          ...stored.options,
+          directory: dir,
+          readOnly: true,
+        });
+        return planned.filter((path) => copy.record(origin + path)?.state === "done");
+      };
+      /** What each kill left as done, and how much had been asked for by then. */
+      const kills: Array<{ done: string[]; asked: number }> = [];
+      /** Kills the crawl once it has asked for so much, and more is on disk than the last kill left. */
+      const kill = async (killAfter: number): Promise<void> => {
+        const child = spawn(process.execPath, argv, { stdio: "ignore" });
+        const ended = new Promise((resolve) => child.on("close", resolve));
+        const isOver = (): boolean => child.exitCode !== null;
+        const from = web.log.entries.length;
+        const least = kills.at(-1)?.done.length ?? 0;
+        while (!isOver() && web.log.entries.length - from < killAfter) await pause();
+        const doneSoFar = (): Promise<string[]> => doneNow().catch(() => []); // it is at work there
+        while (!isOver() && (await doneSoFar()).length <= least) await pause();
+        child.kill("SIGKILL");
+        await ended;
+        kills.push({ done: await doneNow(), asked: web.log.entries.length });
+      };
+      for (let round = 0; round < 3; round++) await kill(60 + (seed % 40));
+      const last = await runNode(argv);
+      expect(last.code).toBe(0);
+      expect(JSON.parse(last.stdout)).toMatchObject({ reason: "finished", pending: 0 });
+      const answers = web.log.entries.map(({ path, status }) => (status === 200 ? path : ""));
+      const isPage = (path: string): boolean => /^\/(?!robots.txt$|sitemap)/.test(path);
+      expect([...new Set(answers.filter(isPage))].sort()).toEqual(planned.sort());
+      expect(kills[0]?.done.length).toBeGreaterThan(0);
+      const again = kills.flatMap(({ done, asked }) => {
+        const later = new Set(answers.slice(asked));
+        return done.filter((path) => later.has(path));
       });
       expect(again).toEqual([]);
+      // What was done at one kill is done at the next one.
+      for (const [at, { done }] of kills.entries()) {
+        expect(kills[at + 1]?.done ?? planned).toEqual(expect.arrayContaining(done));
+      }
     },
   );
 
