@@ -5,7 +5,7 @@
  *   from: path, no directory ─▶ the file's frontier, in memory again, under the rules and options given now
  *   from: path, empty directory ─▶ the file becomes the directory's first generation, and the journal goes on from it
  */
-import { FrontierError } from "../base/errors.ts";
+import { FrontierError, frontierClosed } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { diskFault, nodeFiles } from "../persistence/files.ts";
 import { packState } from "../persistence/pack.ts";
@@ -40,8 +40,7 @@ export async function snapshotTo(parts: AloneParts): Promise<SnapshotInfo> {
   const identity = { secret, profile: policyId(settings.key) };
   for (let tries = 0; tries < TRIES; tries++) {
     const core = parts.core();
-    if (core === undefined)
-      throw new FrontierError("FRONTIER_CLOSED", "snapshot: closed meanwhile");
+    if (core === undefined) throw frontierClosed();
     const done = await writeAlone({
       ...{ core, files, path, clock, identity, pause: turn },
       notes: () => packedNotes({ ...parts.notes(), counters: notedCounters(core) }),

@@ -1,119 +1,7 @@
-/** Arguments: what comes in beside requests, read once and checked by name before anything changes. */
-import { FrontierError, misuse } from "../base/errors.ts";
+/** Arguments that name records: which of them a call is about (base/arguments.ts has all others). */
+import { checkText, readFields } from "../base/arguments.ts";
+import { misuse } from "../base/errors.ts";
 import type { RecordState } from "../frontier/record-state.ts";
-import type { Outcome } from "../frontier/policy.ts";
-
-const OUTCOME_FIELDS = [
-  "status",
-  "latencyMs",
-  "retryAfterMs",
-  "bytes",
-  "address",
-  "changed",
-  "visited",
-];
-
-/** The fields of an object argument, each read once; an unknown one is a mistake, never ignored. */
-export function readFields<T extends object>(
-  given: T | undefined,
-  name: string,
-  fields: readonly string[],
-): T {
-  const read: Record<string, unknown> = {};
-  if (given === undefined) return read as T;
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw misuse("ARGUMENT_INVALID", name, given, "an object");
-  }
-  try {
-    for (const field of Object.keys(given)) {
-      if (!fields.includes(field)) {
-        const expected = `one of ${fields.join(", ")}`;
-        throw misuse("ARGUMENT_INVALID", `${name}.${field}`, "unknown", expected);
-      }
-    }
-    for (const field of fields) {
-      const value: unknown = (given as Record<string, unknown>)[field];
-      if (value !== undefined) read[field] = value;
-    }
-  } catch (cause) {
-    if (cause instanceof FrontierError) throw cause;
-    throw new FrontierError("ARGUMENT_INVALID", `${name}: unreadable (expected: plain data)`, {
-      cause,
-    });
-  }
-  return read as T;
-}
-
-function isIterable(given: unknown): given is Iterable<unknown> {
-  if (typeof given !== "object" || given === null) return false;
-  return typeof (given as Partial<Iterable<unknown>>)[Symbol.iterator] === "function";
-}
-
-/** The members of an iterable argument; what its iterator throws is the caller's own and comes out as it is. */
-export function readList(given: unknown, name: string, expected: string): readonly unknown[] {
-  if (Array.isArray(given)) return given;
-  if (isIterable(given)) return [...given];
-  throw misuse("ARGUMENT_INVALID", name, given, expected);
-}
-
-export function readOutcome(given: unknown): Outcome | undefined {
-  if (given === undefined) return undefined;
-  const outcome = readFields(given as Outcome, "outcome", OUTCOME_FIELDS);
-  for (const field of ["latencyMs", "retryAfterMs", "bytes"] as const) {
-    checkAmount(outcome[field], `outcome.${field}`);
-  }
-  const { address, status } = outcome;
-  if (status !== undefined && !Number.isSafeInteger(status)) {
-    throw misuse("ARGUMENT_INVALID", "outcome.status", status, "a whole number");
-  }
-  checkText(address, "outcome.address");
-  for (const field of ["changed", "visited"] as const) {
-    const value = outcome[field];
-    if (value === undefined || typeof value === "boolean") continue;
-    throw misuse("ARGUMENT_INVALID", `outcome.${field}`, value, "true or false");
-  }
-  return outcome;
-}
-
-export function checkAmount(value: unknown, name: string): void {
-  if (value === undefined) return;
-  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return;
-  throw misuse("ARGUMENT_INVALID", name, value, "a finite number of at least 0");
-}
-
-export function checkText(value: unknown, name: string): void {
-  if (value === undefined || typeof value === "string") return;
-  throw misuse("ARGUMENT_INVALID", name, value, "a string");
-}
-
-/** A signal that can be listened to, or none. */
-export function checkSignal(signal: unknown): void {
-  if (signal === undefined || signal instanceof AbortSignal) return;
-  throw misuse("ARGUMENT_INVALID", "signal", signal, "an AbortSignal");
-}
-
-const TAKE_FIELDS = ["max", "timeoutMs", "signal"];
-
-export interface TakeOptions {
-  max?: number;
-  timeoutMs?: number;
-  signal?: AbortSignal;
-}
-
-/** What `take` was asked for; waitMs undefined: as long as it takes. */
-export function readTake(given: TakeOptions): {
-  max: number;
-  waitMs: number | undefined;
-  signal: AbortSignal | undefined;
-} {
-  const { max = 1, timeoutMs, signal } = readFields(given, "options", TAKE_FIELDS);
-  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
-    throw misuse("ARGUMENT_INVALID", "timeoutMs", timeoutMs, "a number of at least 0");
-  }
-  checkSignal(signal);
-  const waitMs = timeoutMs === Number.POSITIVE_INFINITY ? undefined : timeoutMs;
-  return { max: positiveOf(max, "max"), waitMs, signal };
-}
 
 /** Which records a call is about. */
 export interface Filter {
@@ -129,20 +17,6 @@ export function readFilter(given: Filter, fields: ReadonlyArray<keyof Filter>): 
   const filter = readFields(given, "filter", fields);
   for (const field of fields) checkText(filter[field], `filter.${field}`);
   return filter;
-}
-
-/** A count; Infinity: as many as there are. */
-export function countOf(value: unknown, name: string): number {
-  if (value === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw misuse("ARGUMENT_INVALID", name, value, "a whole number of at least 0");
-}
-
-/** A count of at least one. */
-export function positiveOf(value: unknown, name: string): number {
-  const count = countOf(value, name);
-  if (count > 0) return count;
-  throw misuse("ARGUMENT_INVALID", name, value, "a whole number of at least 1");
 }
 
 /** The expression of a pattern. */

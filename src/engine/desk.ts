@@ -2,6 +2,14 @@
  * Desk: hands out leases and takes their results. Every result is judged by the clock first: one that comes after
  * the deadline, twice, or after close changes nothing, says so and is counted.
  */
+import {
+  checkExtension,
+  checkText,
+  readDone,
+  readList,
+  readOutcome,
+  readRetry,
+} from "../base/arguments.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
 import { type Core, ruleOf } from "../frontier/core.ts";
 import {
@@ -39,7 +47,6 @@ import {
   recordPriority,
 } from "../structures/record.ts";
 import { recordUrl, SCRATCH_ROWS, scratchHandle, scratchUrls } from "../structures/scratch.ts";
-import { checkAmount, checkText, readFields, readList, readOutcome } from "./arguments.ts";
 import type { Extras } from "./codec.ts";
 import { bytesToSay, pushList, refuse } from "./intake.ts";
 import {
@@ -63,9 +70,6 @@ const TOUCHED_RULES = 64;
 /** After so many calls of the kernel that gave fewer leases than that, the rest of a batch goes one by one. */
 const MISSES_MAX = 4;
 const MANY_MIN = 16;
-
-/** Longest extension: a year; a lease is no way to keep a record for ever. */
-const EXTEND_MS_MAX = 31_536_000_000;
 
 /** Room that one result wants in the journal beside its children. */
 const RESULT_BYTES = 512;
@@ -255,9 +259,7 @@ export class Desk implements LeaseDesk {
   }
 
   extend(lease: RecordLease, ms: number): boolean {
-    if (!(typeof ms === "number" && ms > 0 && ms <= EXTEND_MS_MAX)) {
-      throw misuse("ARGUMENT_INVALID", "ms", ms, `more than 0, at most ${EXTEND_MS_MAX}`);
-    }
+    checkExtension(ms);
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
     lease.deadline = extend(core, lease, ms);
@@ -376,19 +378,11 @@ const NOTHING: Result = Object.freeze({ outcome: undefined, errors: [], sifted: 
 
 function readResult(given: DoneRequest): Result {
   if (given === NO_RESULT) return NOTHING;
-  const { found, errors, outcome } = readFields(given, "result", ["found", "errors", "outcome"]);
-  if (errors !== undefined && !Array.isArray(errors)) {
-    throw misuse("ARGUMENT_INVALID", "result.errors", errors, "a list");
-  }
-  return {
-    outcome: readOutcome(outcome),
-    errors: errors ?? [],
-    sifted: found === undefined ? undefined : sift(found),
-  };
+  const { found, errors, outcome } = readDone(given);
+  return { outcome, errors: errors ?? [], sifted: found === undefined ? undefined : sift(found) };
 }
 
-function sift(found: unknown): Sifted {
-  const list = readList(found, "result.found", "a list of URLs or requests");
+function sift(list: readonly unknown[]): Sifted {
   const bad: Sifted["bad"] = [];
   if (list.every((one) => typeof one === "string")) {
     return { size: list.length, good: list as RequestLike[], bad };
@@ -413,16 +407,4 @@ function withBad(codes: Uint8Array, bad: Sifted["bad"]): Uint8Array {
     all[index] = isBad.has(index) ? VERDICT_INVALID_REQUEST : (codes[next++] as number);
   }
   return all;
-}
-
-function readRetry(given: RetryOptions): RetryOptions {
-  const options = readFields(given, "options", ["delayMs", "priority", "reason", "outcome"]);
-  const { delayMs, priority, reason } = options;
-  checkAmount(delayMs, "delayMs");
-  if (priority !== undefined && !Number.isSafeInteger(priority)) {
-    throw misuse("ARGUMENT_INVALID", "priority", priority, "a safe integer");
-  }
-  checkText(reason, "reason");
-  const outcome = readOutcome(options.outcome);
-  return outcome === undefined ? options : { ...options, outcome };
 }

@@ -2,6 +2,14 @@
  * MemoryFrontier: the public Frontier in one process and in memory. Each method checks its arguments, opens a call,
  * lets the rooms below decide, and closes the call. Owner: the thread that opened it.
  */
+import {
+  checkText,
+  countOf,
+  readClose,
+  readFields,
+  readTake,
+  type TakeOptions,
+} from "../base/arguments.ts";
 import { misuse } from "../base/errors.ts";
 import { plainCopy } from "../base/plain-copy.ts";
 import { entropyWords } from "../base/random.ts";
@@ -10,20 +18,13 @@ import { givenRules, normalizeRules } from "../frontier/rules.ts";
 import { step } from "../frontier/leases.ts";
 import { VERDICT_CLOSED, VERDICT_FULL_DISK, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
-import {
-  checkState,
-  checkText,
-  countOf,
-  readFields,
-  readFilter,
-  readTake,
-  type TakeOptions,
-} from "./arguments.ts";
+import { checkState, readFilter } from "./arguments.ts";
 import { Desk } from "./desk.ts";
 import { openAlone, snapshotTo } from "./alone.ts";
 import { EventHub } from "./events.ts";
-import { hostView } from "./host-view.ts";
+import { checkHostKey, hostView } from "./host-view.ts";
 import { bytesToSay, pushList, refuseAll } from "./intake.ts";
+import { iterate } from "./iterate.ts";
 import type { Core } from "../frontier/core.ts";
 import { epochsOf, explain, recordOf, recordsOf } from "./knowing.ts";
 import { Life } from "./life.ts";
@@ -202,12 +203,8 @@ export class MemoryFrontier implements Frontier {
     return views;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Lease, void, undefined> {
-    for (;;) {
-      const leases = await this.take();
-      if (leases.length === 0) return;
-      yield* leases;
-    }
+  [Symbol.asyncIterator](): AsyncGenerator<Lease, void, undefined> {
+    return iterate((signal) => this.#life.take(1, undefined, signal));
   }
 
   done(leases: Iterable<Lease>): number {
@@ -292,9 +289,7 @@ export class MemoryFrontier implements Frontier {
   }
 
   host(key: string): HostView {
-    if (typeof key !== "string" || key === "") {
-      throw misuse("ARGUMENT_INVALID", "key", key, "a host such as 'example.com'");
-    }
+    checkHostKey(key);
     this.#life.need();
     return hostView(this.#life, this.#unitKey(key));
   }
@@ -429,11 +424,8 @@ export class MemoryFrontier implements Frontier {
   }
 
   async close(options: { discard?: boolean } = {}): Promise<void> {
-    const { discard } = readFields(options, "options", ["discard"]);
-    if (discard !== undefined && typeof discard !== "boolean") {
-      throw misuse("ARGUMENT_INVALID", "options.discard", discard, "true or false");
-    }
-    this.#closing ??= this.#closeAll(discard ?? false);
+    const isDiscard = readClose(options);
+    this.#closing ??= this.#closeAll(isDiscard);
     await this.#closing;
   }
 

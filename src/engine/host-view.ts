@@ -1,4 +1,5 @@
 /** HostView: one politeness unit as a user sees and steers it. A host that is not known yet is made on the first change. */
+import { readFields } from "../base/arguments.ts";
 import { memoryFull, misuse } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import {
@@ -63,18 +64,14 @@ export function hostView(life: Life, key: string): HostView {
       return settingOf(strictestDelay);
     },
     set delayMs(ms: number) {
-      if (!(Number.isFinite(ms) && ms >= 0)) {
-        throw misuse("ARGUMENT_INVALID", "delayMs", ms, "a finite number of at least 0");
-      }
+      checkDelay(ms);
       change((core, host, nowMs) => setHostDelay(core, host, ms, nowMs));
     },
     get limit() {
       return settingOf(strictestLimit);
     },
     set limit(limit: number) {
-      if (!(Number.isSafeInteger(limit) && limit >= 1 && limit < 2 ** 32)) {
-        throw misuse("ARGUMENT_INVALID", "limit", limit, "a whole number of at least 1");
-      }
+      checkLimit(limit);
       change((core, host, nowMs) => setHostLimit(core, host, limit, nowMs));
     },
     get leased() {
@@ -113,6 +110,40 @@ export function hostView(life: Life, key: string): HostView {
       change((core, host, nowMs) => holdHost(core, host, false, nowMs));
     },
   };
+}
+
+/** What of a host can be set, each checked before any is. */
+export interface HostChange {
+  delayMs?: number;
+  limit?: number;
+  address?: string;
+}
+
+export function readHostChange(given: HostChange): HostChange {
+  if (given === undefined) throw misuse("ARGUMENT_INVALID", "change", given, "an object");
+  const change = readFields(given, "change", ["delayMs", "limit", "address"]);
+  const { delayMs, limit, address } = change;
+  if (delayMs !== undefined) checkDelay(delayMs);
+  if (limit !== undefined) checkLimit(limit);
+  if (address !== undefined) checkAddress(address);
+  return change;
+}
+
+export function checkHostKey(key: unknown): void {
+  if (typeof key === "string" && key !== "") return;
+  throw misuse("ARGUMENT_INVALID", "key", key, "a host such as 'example.com'");
+}
+
+function checkDelay(ms: unknown): void {
+  if (typeof ms === "number" && Number.isFinite(ms) && ms >= 0) return;
+  throw misuse("ARGUMENT_INVALID", "delayMs", ms, "a finite number of at least 0");
+}
+
+function checkLimit(limit: unknown): void {
+  if (typeof limit === "number" && Number.isSafeInteger(limit) && limit >= 1 && limit < 2 ** 32) {
+    return;
+  }
+  throw misuse("ARGUMENT_INVALID", "limit", limit, "a whole number of at least 1");
 }
 
 function checkAddress(address: unknown): void {

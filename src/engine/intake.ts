@@ -6,6 +6,7 @@
  * A slice of plain strings goes through as it is; a slice that holds a RequestInput, or meets a policy that looks at
  * more than URLs, carries an Admission per row.
  */
+import { readFields } from "../base/arguments.ts";
 import { type Admission, rowLeaseText, ruleOfRow } from "../frontier/admission.ts";
 import { admitRows, isPlain } from "../frontier/admit.ts";
 import { finishedView, isFinishedValue } from "../frontier/transition.ts";
@@ -35,7 +36,6 @@ import {
   rowStatus,
 } from "../url/rows.ts";
 import { misuse } from "../base/errors.ts";
-import { readFields } from "./arguments.ts";
 import { isSerializable } from "../base/serializable.ts";
 import { addExtras, unpackExtras } from "./codec.ts";
 import type { EventHub } from "./events.ts";

@@ -17,9 +17,10 @@ import { giveLock, heldLock } from "../persistence/lock.ts";
 import { frontierDirectory } from "../persistence/place.ts";
 import { orphanCrew } from "../workers/protocol/crew.ts";
 import { EventHub } from "./events.ts";
-import { ThreadFrontier } from "./thread-frontier.ts";
+import { type AskClosed, askClosed } from "./thread-closed.ts";
+import { type Hearing, ThreadFrontier } from "./thread-frontier.ts";
 import { Line } from "./thread-line.ts";
-import { type Answer, errorOf, type PlainError } from "./thread-protocol.ts";
+import { type Answer, causeOf, errorOf, type PlainCause, type Told } from "./thread-protocol.ts";
 import type { FrontierFault, FrontierHandle, FrontierOptions } from "./types.ts";
 
 const FILE = new URL("../../dist/engine/thread-owner.js", import.meta.url);
@@ -39,8 +40,10 @@ const FILE = new URL("../../dist/engine/thread-owner.js", import.meta.url);
 export async function openFrontierThread(options: FrontierOptions = {}): Promise<ThreadFrontier> {
   const { port1, port2 } = new MessageChannel();
   let worker: Worker;
+  let closed: AskClosed;
   if (options === null) throw misuse("OPTION_INVALID", "options", null, "an object");
   try {
+    closed = askClosed(options);
     const workerData = { outrider: "owner", port: port2, options };
     worker = new Worker(FILE, { workerData, transferList: [port2] });
   } catch (cause) {
@@ -65,10 +68,15 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
   const { name } = value as { name: string };
   const events = new EventHub();
   const handles: FrontierHandle[] = [];
-  const line = new Line(port1, ({ event, payload }) => {
-    events.emit(event, (event === "error" ? faultOf(payload) : payload) as never);
+  const hearing: Hearing = { told: undefined };
+  const tell = ({ event, payload: plain, since }: Told): void => {
+    const payload = event === "error" ? faultOf(plain) : plain;
+    hearing.told = { event, payload, since };
+    events.emit(event, payload as never);
     events.flush();
-  });
+    hearing.told = undefined;
+  };
+  const line = new Line(port1, { tell, askClosed: closed });
   const giveUp = lockOf(options, name);
   void died.then(() => {
     line.isBereft = !line.isClosed;
@@ -82,7 +90,7 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     events.flush();
   });
   worker.unref();
-  return new ThreadFrontier(name, { line, worker, events, handles });
+  return new ThreadFrontier(name, { line, worker, events, handles, hearing });
 }
 
 /** Gives the lock back that stands in the directory now (I1). */
@@ -101,7 +109,7 @@ function lockOf({ directory, readOnly }: FrontierOptions, name: string): () => v
 
 function faultOf(payload: unknown): FrontierFault {
   const fault = payload as FrontierFault;
-  return { ...fault, cause: errorOf(fault.cause as PlainError) };
+  return { ...fault, cause: causeOf(fault.cause as PlainCause) };
 }
 
 function ownerDied(cause: unknown): FrontierError {

@@ -1,4 +1,5 @@
 /** pushFrom: a source of any length pushed in slices, waiting where the frontier is full. */
+import { checkSignal, readFields } from "../base/arguments.ts";
 import { misuse } from "../base/errors.ts";
 import {
   VERDICT_CLOSED,
@@ -6,7 +7,6 @@ import {
   VERDICT_FULL_MEMORY,
   VERDICTS,
 } from "../frontier/verdict.ts";
-import { checkSignal, readFields } from "./arguments.ts";
 import type { Life } from "./life.ts";
 import { pushResult } from "./push-result.ts";
 import type { Frontier, PushResult, RequestLike } from "./types.ts";

@@ -11,6 +11,7 @@
  *   I1  Depth, parent and the count of redirects are the engine's and never said here.
  *   I2  A priority that is only the rule's stays the rule's: another rule may take the new URL.
  */
+import { readFields } from "../base/arguments.ts";
 import { misuse } from "../base/errors.ts";
 import { PERIOD_NEVER } from "../frontier/change-rate.ts";
 import { clampPriority, type Core, effectivePriority, ruleOf } from "../frontier/core.ts";
@@ -30,7 +31,6 @@ import {
   recordPriority,
 } from "../structures/record.ts";
 import { isExempt } from "../url/identity.ts";
-import { readFields } from "./arguments.ts";
 import type { Gate } from "./intake.ts";
 import { lookUp } from "./knowing.ts";
 import type { RecordLease } from "./lease.ts";

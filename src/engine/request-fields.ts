@@ -2,9 +2,9 @@
  * Request fields: what a caller pushes, read once and checked field by field. A wrong field is misuse and throws REQUEST_INVALID
  * naming it; a URL that can not be crawled is a verdict and never throws.
  */
+import { readList } from "../base/arguments.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
 import { isEpochName } from "../frontier/epoch-policy.ts";
-import { readList } from "./arguments.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
 
 const FIELDS = [

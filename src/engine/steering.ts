@@ -2,13 +2,14 @@
  * Steering: the calls that change what is known already: update, requeue, remove, forget. Each checks its arguments,
  * makes sure that the journal can hold it, brings the frontier to the present, acts, and closes the call.
  */
+import { readFields } from "../base/arguments.ts";
 import { misuse } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { forgetAll, forgetEpoch } from "../frontier/epochs.ts";
 import { FOREVER } from "../frontier/epoch-policy.ts";
 import { step } from "../frontier/leases.ts";
 import { liveRecord, removeRecords, requeueFailed, updateRecord } from "../frontier/steer.ts";
-import { checkState, expressionOf, readFields, readFilter } from "./arguments.ts";
+import { checkState, expressionOf, readFilter } from "./arguments.ts";
 import { lookUp } from "./knowing.ts";
 import type { Life } from "./life.ts";
 import type { RecordKeeper } from "./record-keeper.ts";

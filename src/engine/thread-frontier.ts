@@ -8,13 +8,22 @@
  * Calls are made in the order in which they were sent. A push costs a message: send lists. What has functions in it (hooks,
  * a clock, rules with functions) can not be sent, and is refused by name.
  */
+import { readClose, readList, readTake } from "../base/arguments.ts";
 import type { Worker } from "node:worker_threads";
-import { type FrontierError, misuse } from "../base/errors.ts";
-import { readList, readTake } from "./arguments.ts";
+import { misuse } from "../base/errors.ts";
 import { EventHub } from "./events.ts";
+import { checkHostKey, readHostChange } from "./host-view.ts";
+import { iterate } from "./iterate.ts";
+import { timeMs } from "./request-fields.ts";
 import { ThreadLease } from "./thread-lease.ts";
 import type { Line } from "./thread-line.ts";
-import { ownVerdict, type PlainLease, type PlainResult, resultOf } from "./thread-protocol.ts";
+import {
+  ownVerdict,
+  type PlainLease,
+  type PlainResult,
+  resultOf,
+  type Told,
+} from "./thread-protocol.ts";
 import { sendableRequest, sendableRequests } from "./thread-send.ts";
 import { pushFromHere } from "./thread-source.ts";
 import type {
@@ -37,6 +46,11 @@ import type {
   Verdict,
 } from "./types.ts";
 
+/** The event that listeners are being told of. */
+export interface Hearing {
+  told: Told | undefined;
+}
+
 /** What opening one has made (open-thread.ts). */
 export interface ThreadParts {
   readonly line: Line;
@@ -45,6 +59,7 @@ export interface ThreadParts {
   readonly events: EventHub;
   /** Handles given out: told of it when the owner dies. */
   readonly handles: FrontierHandle[];
+  readonly hearing: Hearing;
 }
 
 /**
@@ -57,15 +72,19 @@ export class ThreadFrontier {
   readonly #worker: Worker;
   readonly #events: EventHub;
   readonly #handles: FrontierHandle[];
+  readonly #hearing: Hearing;
   #sources = 0;
+  #listeners = 0;
+  #closing: Promise<void> | undefined;
 
   /** @internal */
-  constructor(name: string, { line, worker, events, handles }: ThreadParts) {
+  constructor(name: string, { line, worker, events, handles, hearing }: ThreadParts) {
     this.name = name;
     this.#line = line;
     this.#worker = worker;
     this.#events = events;
     this.#handles = handles;
+    this.#hearing = hearing;
   }
 
   status(): Promise<FrontierStatus> {
@@ -127,12 +146,8 @@ export class ThreadFrontier {
   }
 
   /** Leases until the frontier is finished. */
-  async *[Symbol.asyncIterator](): AsyncIterator<ThreadLease> {
-    for (;;) {
-      const [lease] = await this.take({ max: 1 });
-      if (lease === undefined) return;
-      yield lease;
-    }
+  [Symbol.asyncIterator](): AsyncGenerator<ThreadLease, void, undefined> {
+    return iterate((signal) => this.take({ signal }));
   }
 
   async done(leases: Iterable<ThreadLease>): Promise<number> {
@@ -141,10 +156,7 @@ export class ThreadFrontier {
       if (lease instanceof ThreadLease) return lease.numberOn(this.#line);
       throw misuse("ARGUMENT_INVALID", `leases[${index}]`, lease, "a lease");
     });
-    return this.#call(
-      "done",
-      numbers.filter((number) => number !== undefined),
-    );
+    return this.#call("done", numbers);
   }
 
   record(request: RequestLike): Promise<RecordView | undefined> {
@@ -173,7 +185,7 @@ export class ThreadFrontier {
     return Object.defineProperty({ ...report }, "toString", { value: () => text });
   }
 
-  /** Listeners are told a message after the call that caused it. */
+  /** Listeners are told a message after the call that caused it, of calls that come after this one; whoever leaves hears no more. */
   on<E extends keyof FrontierEvents>(
     event: E,
     listener: (payload: FrontierEvents[E]) => void,
@@ -185,13 +197,19 @@ export class ThreadFrontier {
       throw misuse("ARGUMENT_INVALID", "listener", listener, "a function");
     }
     this.#line.need();
-    if (!this.#events.has(event)) void this.#call("listen", event, true).catch(() => undefined);
-    const off = this.#events.on(event, listener as (payload: never) => void);
+    const number = ++this.#listeners;
+    void this.#call("listen", event, number).catch(() => undefined);
+    const off = this.#events.on(event, (payload: FrontierEvents[E]) => {
+      // What was under way as it came is not for it, however long that takes to come.
+      const { told } = this.#hearing;
+      if (told?.payload === payload && told.since < number) return;
+      return listener(payload);
+    });
     return () => {
       const had = this.#events.has(event);
       off();
       if (!had || this.#events.has(event)) return;
-      void this.#call("listen", event, false).catch(() => undefined);
+      void this.#call("listen", event, undefined).catch(() => undefined);
     };
   }
 
@@ -205,19 +223,26 @@ export class ThreadFrontier {
 
   /** A host by its key: `view` it, `set` its delay, limit or address, or steer it. */
   host(key: string): ThreadHost {
+    checkHostKey(key);
+    this.#line.need();
     const of = <T>(method: string, ...args: unknown[]): Promise<T> =>
       this.#line.call({ on: "host", key, method, args }) as Promise<T>;
     return {
       view: () => of("view"),
-      set: (change) => of("set", change),
-      blockUntil: (at) => of("blockUntil", at),
+      set: async (change) => of("set", readHostChange(change)),
+      blockUntil: async (at) => of("blockUntil", timeMs(at, "at", "ARGUMENT_INVALID")),
       hold: () => of("hold"),
       unhold: () => of("unhold"),
     };
   }
 
-  update(...args: Parameters<Frontier["update"]>): Promise<boolean> {
-    return this.#call("update", ...args);
+  update(
+    request: RequestLike,
+    change: { priority?: number; notBefore?: number | Date },
+  ): Promise<boolean> {
+    const call = { on: "frontier", key: 0, method: "update", args: [request, change] } as const;
+    const mended = (): unknown[] => [sendableRequest(request), change];
+    return this.#line.call(call, mended) as Promise<boolean>;
   }
 
   requeue(...args: Parameters<Frontier["requeue"]>): Promise<number> {
@@ -274,15 +299,22 @@ export class ThreadFrontier {
   }
 
   /**
-   * Flushes, ends the owner's thread. Later calls are answered as by any closed frontier; what waits is answered before. Where the thread dies
-   * meanwhile, it is not known what was flushed: this throws so too.
+   * Flushes, ends the owner's thread. From now on calls are answered as by any closed frontier; what waits is answered before. Where the
+   * thread dies meanwhile, it is not known what was flushed: this throws so too. Where the disk refuses, it is open as before.
    */
-  async close(options?: { discard?: boolean }): Promise<void> {
+  async close(options: { discard?: boolean } = {}): Promise<void> {
+    const discard = readClose(options);
     if (this.#line.hasEnded) return;
+    this.#closing ??= this.#close(discard);
+    await this.#closing;
+  }
+
+  async #close(discard: boolean): Promise<void> {
     try {
-      await this.#call("close", options);
+      await this.#line.close({ discard });
     } catch (cause) {
-      if ((cause as FrontierError).code !== "FRONTIER_CLOSED" || this.#line.isBereft) throw cause;
+      this.#closing = undefined;
+      throw cause;
     }
     await this.#worker.terminate();
   }

@@ -1,7 +1,6 @@
 /** ThreadLease: a lease of a frontier that another thread owns. */
+import { readDone } from "../base/arguments.ts";
 import type { Outcome } from "../frontier/policy.ts";
-import { VERDICT_CLOSED, VERDICT_LATE, verdictOf } from "../frontier/verdict.ts";
-import { DONE_LATE } from "./push-result.ts";
 import type { Line } from "./thread-line.ts";
 import { sendableCauses, sendableFound } from "./thread-send.ts";
 import {
@@ -9,21 +8,9 @@ import {
   ownVerdict,
   type PlainLease,
   type PlainResult,
-  plainResult,
   resultOf,
 } from "./thread-protocol.ts";
-import type { DoneResult, Lease, RedirectChange, RequestLike, Verdict } from "./types.ts";
-
-/** What a lease's method says that the owner no longer knows of. */
-const LATE: Record<LeaseMethod, unknown> = {
-  done: undefined,
-  retry: "late",
-  fail: false,
-  release: false,
-  redirect: verdictOf(VERDICT_LATE),
-  extend: false,
-};
-const LATE_DONE: PlainResult = plainResult(DONE_LATE);
+import type { DoneResult, Lease, RedirectChange, Verdict } from "./types.ts";
 
 /** A lease of another thread's frontier: its fields, and its methods as promises. */
 export class ThreadLease {
@@ -58,11 +45,16 @@ export class ThreadLease {
   }
 
   async done(result: Parameters<Lease["done"]>[0] = {}): Promise<DoneResult> {
-    const sent = withList(result);
-    const answer = (await this.#call("done", [sent], () => [sendable(sent)])) as
-      | PlainResult
-      | undefined;
-    return resultOf(answer ?? LATE_DONE) as DoneResult;
+    const read = readDone(result);
+    const { found, errors } = read;
+    const answer = await this.#call("done", [read], () => [
+      {
+        ...read,
+        ...(found === undefined ? {} : { found: sendableFound(found) }),
+        ...(errors === undefined ? {} : { errors: sendableCauses(errors) }),
+      },
+    ]);
+    return resultOf(answer as PlainResult) as DoneResult;
   }
 
   retry(options: Parameters<Lease["retry"]>[0] = {}): Promise<"requeued" | "failed" | "late"> {
@@ -91,37 +83,15 @@ export class ThreadLease {
     mended?: () => readonly unknown[],
   ): Promise<unknown> {
     const answer = await this.#line.call({ on: "lease", key: this.number, method, args }, mended);
-    const { isGone, isClosed, value, deadlineMs } = answer as LeaseAnswer;
-    if (isClosed === true && method === "redirect") return verdictOf(VERDICT_CLOSED);
-    if (isGone === true) return LATE[method];
-    this.deadlineMs = deadlineMs;
+    const { value, deadlineMs } = answer as LeaseAnswer;
+    if (deadlineMs !== undefined) this.deadlineMs = deadlineMs;
     return value;
   }
 }
 
 /** What the owner says of a lease's method. */
 interface LeaseAnswer {
-  /** It knows of the lease no more; or is closed. */
-  readonly isGone?: boolean;
-  readonly isClosed?: boolean;
   readonly value: unknown;
-  readonly deadlineMs: number;
-}
-
-type Done = Parameters<Lease["done"]>[0];
-
-/** The result with its links as a list; what is none is the owner's to refuse. */
-function withList(result: Done): Done {
-  const found: unknown = result?.found;
-  if (typeof found !== "object" || found === null || !(Symbol.iterator in found)) return result;
-  return { ...result, found: [...(found as Iterable<RequestLike>)] };
-}
-
-function sendable(result: Done): unknown {
-  const { found, errors } = result ?? {};
-  return {
-    ...result,
-    ...(Array.isArray(found) ? { found: sendableFound(found) } : {}),
-    ...(Array.isArray(errors) ? { errors: sendableCauses(errors) } : {}),
-  };
+  /** undefined: it knows of the lease no more. */
+  readonly deadlineMs?: number;
 }

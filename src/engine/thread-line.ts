@@ -1,7 +1,17 @@
-/** Line: the calls from one thread to the owner's that are under way, in the order they were sent. */
+/**
+ * Line: the calls from one thread to the owner's that are under way, in the order they were sent.
+ *
+ *   open ──close is sent──▶ closing ──answered──▶ closed ──the thread ends──▶ over
+ *     ▲                        │ └ the disk refused: open again                 ▲
+ *     └────────────────────────┘        open, closing ──the thread dies─────────┘ bereft
+ *
+ *   I1  From closing on each call is answered here, as a closed frontier answers: by nothing that depends on which
+ *       thread is faster.
+ *   I2  Who waits when the thread dies is told so, and so is whoever comes.
+ */
 import type { MessagePort } from "node:worker_threads";
 import { FrontierError, frontierClosed } from "../base/errors.ts";
-import { closedAnswer } from "./thread-closed.ts";
+import type { AskClosed } from "./thread-closed.ts";
 import { type Answer, type Call, errorOf, type Told } from "./thread-protocol.ts";
 
 /** A call that waits for its answer. */
@@ -16,16 +26,22 @@ export class Line {
   readonly #port: MessagePort;
   readonly #calls = new Map<number, Waiting>();
   readonly #tell: (told: Told) => void;
+  readonly #askClosed: AskClosed;
   #lastId = 0;
   #end: Error | undefined;
+  #isClosing = false;
   /** The owner has closed, as it was asked to. */
   isClosed = false;
   /** The owner has died before that. */
   isBereft = false;
 
-  constructor(port: MessagePort, tell: (told: Told) => void) {
+  constructor(
+    port: MessagePort,
+    { tell, askClosed }: { tell: (told: Told) => void; askClosed: AskClosed },
+  ) {
     this.#port = port;
     this.#tell = tell;
+    this.#askClosed = askClosed;
     port.on("message", (message: Answer | Told) => this.#take(message));
     port.unref();
   }
@@ -35,9 +51,13 @@ export class Line {
     return this.#end !== undefined;
   }
 
+  get #isOpen(): boolean {
+    return !this.#isClosing && !this.isClosed && this.#end === undefined;
+  }
+
   /** Throws FRONTIER_CLOSED where nobody hears what is said. */
   need(): void {
-    if (this.isClosed || this.#end !== undefined) throw this.#end ?? frontierClosed();
+    if (!this.#isOpen) throw this.#end ?? frontierClosed();
   }
 
   get nextId(): number {
@@ -46,41 +66,58 @@ export class Line {
 
   /** `mended`: the arguments as they can be sent, where they can not be sent as they are. */
   async call(said: Omit<Call, "id">, mended?: () => readonly unknown[]): Promise<unknown> {
-    if (this.isClosed || this.#end !== undefined) return this.#atEnd(said);
-    const id = ++this.#lastId;
+    const isAsked = this.#isOpen || (this.#isClosing && said.method === "status");
+    if (!isAsked) return this.#atEnd(said);
     try {
-      this.#port.postMessage({ id, ...said });
+      this.#port.postMessage({ id: this.nextId, ...said });
     } catch (cause) {
-      if (mended !== undefined) return this.call({ ...said, args: mended() });
-      const expected = "plain data: functions stay on their thread";
-      const text = `${said.method}: ${String(cause)} (expected: ${expected})`;
-      throw new FrontierError("ARGUMENT_INVALID", text);
+      if (mended === undefined) return this.#refuse(said, cause);
+      return this.call({ ...said, args: mended() });
     }
+    const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       this.#calls.set(id, { said, resolve, reject });
       this.#port.ref(); // the event loop lives while somebody waits for an answer
     });
   }
 
-  /** What a call gets that nobody answers any more. */
-  #atEnd(said: Omit<Call, "id">): unknown {
-    const left = this.isClosed ? closedAnswer(said) : undefined;
-    if (left === undefined) throw this.#end ?? frontierClosed();
-    return left.value;
+  /** Closed from here on, unless the owner can not (I1). */
+  async close(options: object): Promise<void> {
+    const closed = this.call({ on: "frontier", key: 0, method: "close", args: [options] });
+    this.#isClosing = true;
+    try {
+      await closed;
+    } finally {
+      this.#isClosing = false;
+    }
   }
 
-  /** The owner is gone: whoever waits is told, and so is whoever comes. */
+  /** The owner is gone: whoever waits is told, and so is whoever comes (I2). */
   end(cause: Error): void {
     this.#end ??= cause;
     for (const { said, resolve, reject } of this.#calls.values()) {
-      try {
-        resolve(this.#atEnd(said));
-      } catch (end) {
-        reject(end);
-      }
+      this.#atEnd(said).then(resolve, reject);
     }
     this.#calls.clear();
     this.#port.close();
+  }
+
+  /** What a call gets that nobody answers any more. */
+  async #atEnd(said: Omit<Call, "id">): Promise<unknown> {
+    if (this.isBereft) throw this.#end;
+    return this.#askClosed(said);
+  }
+
+  /** What can not be sent is refused: by name, where the arguments are none that a frontier takes. */
+  async #refuse(said: Omit<Call, "id">, cause: unknown): Promise<never> {
+    try {
+      await this.#askClosed(said);
+    } catch (fault) {
+      if ((fault as FrontierError).code !== "FRONTIER_CLOSED") throw fault;
+    }
+    const expected = "plain data: functions stay on their thread";
+    const text = `${said.method}: ${String(cause)} (expected: ${expected})`;
+    throw new FrontierError("ARGUMENT_INVALID", text);
   }
 
   #take(message: Answer | Told): void {

@@ -3,7 +3,7 @@
  * as structured clone carries them. What a clone would lose (a result's methods, an error's code) is said in plain data.
  */
 import { FrontierError, type FrontierErrorCode } from "../base/errors.ts";
-import { VERDICTS } from "../frontier/verdict.ts";
+import { VERDICT_CLOSED, VERDICTS, verdictOf } from "../frontier/verdict.ts";
 import type { FrontierEvents, Lease, PushResult, Verdict } from "./types.ts";
 
 /** A call of a method; `lease`, `host`, `source`: of one of those. */
@@ -28,6 +28,8 @@ export interface Answer {
 export interface Told {
   readonly event: keyof FrontierEvents;
   readonly payload: unknown;
+  /** The last listener that came before what it tells of, by number: later ones do not hear it. */
+  readonly since: number;
 }
 
 export interface PlainError {
@@ -64,6 +66,17 @@ export function errorOf({ name, message, code, details }: PlainError): Error {
   return error;
 }
 
+/** What a fault tells of: an error, or whatever a user gave for one, which came by a message itself. */
+export type PlainCause = { readonly error: PlainError } | { readonly value: unknown };
+
+export function plainCause(cause: unknown): PlainCause {
+  return cause instanceof Error ? { error: plainError(cause) } : { value: cause };
+}
+
+export function causeOf(cause: PlainCause): unknown {
+  return "error" in cause ? errorOf(cause.error) : cause.value;
+}
+
 export function plainResult(result: PushResult & { readonly late?: boolean }): PlainResult {
   const { size, accepted, deferred, duplicate, rejected, full, late } = result;
   const verdicts: Verdict[] = [];
@@ -82,6 +95,18 @@ export function plainResult(result: PushResult & { readonly late?: boolean }): P
 export function ownVerdict({ status, reason }: Verdict): Verdict {
   const own = VERDICTS.find((one) => one.status === status && one.reason === reason);
   return own as Verdict;
+}
+
+/** A result, and of so many more that the frontier was closed to them. */
+export function withClosed({ counts, verdicts, which }: PlainResult, count: number): PlainResult {
+  const size = counts.size + count;
+  const all = new Uint8Array(size).fill(verdicts.length);
+  all.set(which);
+  return {
+    counts: { ...counts, size },
+    verdicts: [...verdicts, verdictOf(VERDICT_CLOSED)],
+    which: all,
+  };
 }
 
 export function resultOf({ counts, verdicts, which }: PlainResult): PushResult {

@@ -3,10 +3,12 @@
  *
  *   source ─▶ slices ── feed ──▶ a pushFrom at the owner's: waits where the frontier is full
  *                └── over, broke, aborted: end or abort ──▶ it resolves with what became of all
+ *
+ * A slice that finds the frontier closed is in the result as such: whatever was read from the source is told of.
  */
 import { abortOf, type PushFromOptions, readPushFrom, slicesOf } from "./push-from.ts";
 import type { Line } from "./thread-line.ts";
-import { type PlainResult, resultOf } from "./thread-protocol.ts";
+import { type PlainResult, resultOf, withClosed } from "./thread-protocol.ts";
 import { sendableRequests } from "./thread-send.ts";
 import type { PushResult, RequestLike } from "./types.ts";
 
@@ -16,6 +18,7 @@ export async function pushFromHere(
   options: PushFromOptions,
 ): Promise<PushResult> {
   const { batch, signal } = readPushFrom(source, options);
+  line.need();
   const abort = abortOf(signal);
   const tell = (method: string, ...args: unknown[]): Promise<unknown> =>
     line.call({ on: "source", key, method, args }, () =>
@@ -23,32 +26,26 @@ export async function pushFromHere(
     );
   const result = line.call({ on: "source", key, method: "open", args: [{ batch }] });
   let isOver = false;
-  let over: () => void = () => undefined;
-  const ended = result
+  // Nothing is hung on it for each slice: it outlives them, and would keep what hangs on it.
+  result
     .catch(() => undefined)
     .finally(() => {
       isOver = true;
-      over();
     });
-  // Nothing is hung on `ended` for each slice: it outlives them, and would keep what hangs on it.
-  const taken = (slice: readonly RequestLike[]): Promise<void> =>
-    new Promise((resolve, reject) => {
-      over = resolve;
-      tell("feed", slice).then(() => resolve(), reject);
-      if (isOver) resolve();
-    });
+  let closedCount = 0;
   try {
     for await (const slice of slicesOf(source, batch, abort)) {
-      await abort.race(taken(slice));
-      if (isOver) break; // refused, or closed meanwhile
+      const isTaken = await abort.race(tell("feed", slice));
+      if (isTaken !== true) closedCount = slice.length;
+      if (isTaken !== true || isOver) break; // refused, or closed meanwhile
     }
     void tell("feed", undefined).catch(() => undefined);
-    return resultOf((await abort.race(result)) as PlainResult);
+    return resultOf(withClosed((await abort.race(result)) as PlainResult, closedCount));
   } catch (cause) {
     const isAborted = signal?.aborted === true;
     void tell(isAborted ? "abort" : "feed", undefined).catch(() => undefined);
-    // What the source gave before it broke is pushed first.
-    if (!isAborted) await abort.race(ended);
+    // What the source gave before it broke is pushed first; what that is refused for came first as well.
+    if (!isAborted) await abort.race(result);
     throw cause;
   } finally {
     abort.leave();

@@ -3,6 +3,7 @@
  * call:
  * canonical form of one or many, and the links of a page.
  */
+import { readList } from "../base/arguments.ts";
 import { createKernel, type Kernel, kernelGive, kernelTake } from "../kernel/kernel.ts";
 import { BATCH_OK } from "../layout/batch.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
@@ -21,7 +22,6 @@ import { isDeadLink } from "../url/links.ts";
 import { identityBytes, keyOverride } from "../url/identity.ts";
 import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { misuse } from "../base/errors.ts";
-import { readList } from "./arguments.ts";
 import { loadKernelModule } from "./kernel-file.ts";
 import { readRequest } from "./request-fields.ts";
 import type { RequestInput, RequestLike } from "./types.ts";

@@ -45,9 +45,9 @@ function ownerLine(taken: unknown[]): Line {
     if (method === "open") return ended;
     if (args[0] === undefined) end(plainResult(pushResult(new Uint8Array(taken.length))));
     else taken.push(args[0]);
-    return Promise.resolve();
+    return Promise.resolve(true);
   };
-  return { call } as Line;
+  return { call, need: () => undefined } as unknown as Line;
 }
 
 describe("pushFrom of a slow source", () => {

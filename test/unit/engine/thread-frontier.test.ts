@@ -323,6 +323,87 @@ describe("a frontier on a thread of its own", () => {
     expect(await frontier.take()).toEqual([]); // no source keeps it from its end
   });
 
+  it("closes though a source hangs, and tells of what it read after that", async () => {
+    for (const frontier of [await openFrontier(), await open()]) {
+      let give: () => void = () => undefined;
+      const given = new Promise<void>((resolve) => {
+        give = resolve;
+      });
+      async function* hanging(): AsyncIterable<RequestLike> {
+        yield A;
+        await given;
+        yield B;
+      }
+      const pushing = frontier.pushFrom(hanging());
+      while ((await frontier.record(A)) === undefined) await new Promise(setImmediate);
+      await frontier.close();
+      give();
+      const result = await pushing;
+      const { size, accepted } = result;
+      expect([size, accepted, result.verdict(1).status]).toEqual([2, 1, "closed"]);
+    }
+  });
+
+  it("lets go of a next that waits when the iterator is left from outside", async () => {
+    for (const frontier of [
+      await openFrontier({ keepOpen: true }),
+      await open({ keepOpen: true }),
+    ]) {
+      const leases = frontier[Symbol.asyncIterator]() as AsyncGenerator<{ url: string }>;
+      const waiting = leases.next();
+      expect(await leases.return(undefined)).toEqual({ done: true, value: undefined });
+      expect(await waiting).toEqual({ done: true, value: undefined });
+      expect(await leases.next()).toEqual({ done: true, value: undefined });
+      await frontier.push(A); // nobody waits for it any more
+      expect((await frontier.report()).leased).toBe(0);
+      const others = frontier[Symbol.asyncIterator]() as AsyncGenerator<{ url: string }>;
+      const [first, second] = [others.next(), others.next()];
+      const pushing = frontier.push(B);
+      const left = others.return(undefined);
+      // What was there before is the first one's, whatever it was left for.
+      expect((await first).value?.url).toBe(A);
+      await Promise.all([pushing, left]);
+      expect((await second).done).toBe(true);
+      await frontier.close();
+    }
+  });
+
+  it("tells listeners of nothing that was under way before they came", async () => {
+    const heard: string[] = [];
+    for (const frontier of [await openFrontier(), await open()]) {
+      const note = (name: string) => (views: ReadonlyArray<{ url: string }>) =>
+        heard.push(...views.map(({ url }) => `${name} ${url}`));
+      frontier.on("accepted", note("first"));
+      const pushing = frontier.push(A);
+      frontier.on("accepted", note("second"));
+      await Promise.all([pushing, frontier.push(B)]);
+      expect(heard.splice(0)).toEqual([`first ${A}`, `first ${B}`, `second ${B}`]);
+      await frontier.close();
+    }
+  });
+
+  it("refuses by name what is no host and no setting of one", async () => {
+    const frontier = await open();
+    expect(() => frontier.host("")).toThrow(/key: "" \(expected: a host/);
+    const host = frontier.host("a.test");
+    const odd = [
+      { odd: 1 },
+      5,
+      { delayMs: -1 },
+      { limit: 0 },
+      { address: 5 },
+      undefined,
+    ] as never[];
+    for (const change of odd) {
+      await expect(host.set(change)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+    }
+    await expect(host.set({ delayMs: 5, limit: 0 })).rejects.toThrow(/limit: 0/);
+    expect(await host.view()).toMatchObject({ delayMs: 0 });
+    await frontier.close();
+    await expect(host.hold()).rejects.toMatchObject({ code: "FRONTIER_CLOSED" });
+    expect(() => frontier.host("a.test")).toThrow(/closed/);
+  });
+
   it("keeps its directory, and threads work at it through shared memory", async () => {
     const directory = mkdtempSync(join(tmpdir(), "outrider-thread-"));
     try {

@@ -1,0 +1,261 @@
+/**
+ * Clerk: makes the calls that come from another thread at a frontier, and says what came of each in plain data. The owner's
+ * thread has one (thread-owner.ts); the caller's has one too, at a frontier that is closed, for what it is asked after the end
+ * (thread-closed.ts).
+ *
+ *   I1  A lease that was settled, or whose time is over, is forgotten. What is said of it later is said of one that is spent as well:
+ *       its arguments are judged, and it is late, as for whoever still holds the lease itself.
+ *   I2  A source that is fed here is given to the end, or let go when the frontier closes: no call waits for ever.
+ */
+import { createSystemClock } from "../base/clock.ts";
+import { type Call, plainCause, plainLease, plainResult, type Told } from "./thread-protocol.ts";
+import type {
+  Frontier,
+  FrontierEvents,
+  FrontierFault,
+  Lease,
+  PushResult,
+  RequestLike,
+} from "./types.ts";
+
+/** Hand-outs between two looks for leases that ran out and were never settled. */
+const SWEEP_COUNT = 4_096;
+/** A lease is remembered for so long after its end. */
+const LATE_MS = 60_000;
+
+type Method = (...args: unknown[]) => unknown;
+
+/** Requests that are fed into a pushFrom batch by batch. */
+interface Source {
+  readonly batches: Batch[];
+  readonly aborting: AbortController;
+  wake: (() => void) | undefined;
+}
+
+interface Batch {
+  /** undefined: there are no more. */
+  readonly list: readonly RequestLike[] | undefined;
+  /** Told whether the pushFrom has read it. */
+  readonly taken: (isTaken: boolean) => void;
+}
+
+/** An event that somebody listens to over there. */
+interface Listening {
+  /** The number of the last one who came to listen. */
+  since: number;
+  off: () => void;
+}
+
+export interface ClerkParts {
+  readonly frontier: Frontier;
+  /** A lease that is late whatever is said of it. */
+  readonly spent: Lease;
+  readonly tell: (told: Told) => void;
+}
+
+export class Clerk {
+  readonly #frontier: Frontier;
+  readonly #tell: (told: Told) => void;
+  readonly #clock = createSystemClock();
+  readonly #leases = new Map<number, Lease>();
+  /** The last lease that was forgotten (I1). */
+  #spent: Lease;
+  readonly #sources = new Map<number, Source>();
+  readonly #takes = new Map<number, AbortController>();
+  readonly #listening = new Map<string, Listening>();
+  #count = 0;
+
+  constructor({ frontier, spent, tell }: ClerkParts) {
+    this.#frontier = frontier;
+    this.#spent = spent;
+    this.#tell = tell;
+  }
+
+  /** What the call gives, or a promise of it; throws what it throws. */
+  make(call: Call): unknown {
+    if (call.on === "lease") return this.#ofLease(call);
+    if (call.on === "host") return this.#ofHost(call);
+    if (call.on === "source") return this.#ofSource(call);
+    return this.#ofFrontier(call);
+  }
+
+  #ofFrontier({ method, args, id }: Call): unknown {
+    const frontier = this.#frontier;
+    switch (method) {
+      case "status":
+        return frontier.status;
+      case "push":
+        return frontier.push(args[0] as RequestLike);
+      case "pushMany":
+        return plainResult(frontier.pushMany(args[0] as RequestLike[], args[1] as object));
+      case "pollMany":
+        return this.#plain(frontier.pollMany(args[0] as number));
+      case "take":
+        return this.#take(id, args[0] as object);
+      case "cancel":
+        return this.#takes.get(args[0] as number)?.abort();
+      case "done":
+        return this.#doneMany(args[0] as number[]);
+      case "records":
+        return [...frontier.records(args[0] as object)];
+      case "epochs":
+        return [...frontier.epochs()];
+      case "report": {
+        const report = frontier.report();
+        return { report: { ...report }, text: String(report) };
+      }
+      case "state":
+        return frontier.state;
+      case "setState":
+        frontier.state = args[0] as Record<string, unknown>;
+        return undefined;
+      case "listen":
+        return this.#listen(args[0] as keyof FrontierEvents, args[1] as number | undefined);
+      case "close":
+        return frontier.close(args[0] as object).then(() => this.#letGo());
+      default:
+        return (frontier[method as keyof Frontier] as Method).apply(frontier, [...args]);
+    }
+  }
+
+  async #take(id: number, options: object): Promise<unknown> {
+    const controller = new AbortController();
+    this.#takes.set(id, controller);
+    try {
+      return this.#plain(await this.#frontier.take({ ...options, signal: controller.signal }));
+    } finally {
+      this.#takes.delete(id);
+    }
+  }
+
+  #plain(leases: readonly Lease[]): unknown {
+    return leases.map((lease) => {
+      this.#count++;
+      if (this.#count % SWEEP_COUNT === 0) this.#sweep();
+      this.#leases.set(this.#count, lease);
+      return plainLease(lease, this.#count);
+    });
+  }
+
+  #sweep(): void {
+    const nowMs = this.#clock.now();
+    for (const [number, lease] of this.#leases) {
+      if (lease.deadlineMs + LATE_MS < nowMs) this.#forget(number);
+    }
+  }
+
+  #forget(number: number): void {
+    this.#spent = this.#leases.get(number) ?? this.#spent;
+    this.#leases.delete(number);
+  }
+
+  #doneMany(numbers: ReadonlyArray<number | undefined>): number {
+    const leases = numbers.map((number) => this.#leases.get(number as number) ?? this.#spent);
+    const count = this.#frontier.done(leases);
+    // Where the disk refuses, nothing comes here: they live on.
+    for (const number of numbers) this.#forget(number as number);
+    return count;
+  }
+
+  #ofLease({ key, method, args }: Call): unknown {
+    const number = key as number;
+    const own = this.#leases.get(number);
+    const lease = own ?? this.#spent;
+    const said = (lease[method as keyof Lease] as Method).apply(lease, [...args]);
+    const value = method === "done" ? plainResult(said as PushResult) : said;
+    if (own === undefined) return { value };
+    if (method !== "redirect" && method !== "extend") this.#forget(number);
+    return { value, deadlineMs: own.deadlineMs };
+  }
+
+  #ofHost({ key, method, args }: Call): unknown {
+    const host = this.#frontier.host(key as string);
+    if (method === "set") {
+      Object.assign(host, args[0]);
+      return undefined;
+    }
+    if (method !== "view") {
+      (host[method as "hold"] as Method).apply(host, [...args]);
+      return undefined;
+    }
+    const { delayMs, limit, address, leased, readyAt, held, failures, admitted, bytes } = host;
+    return { key, delayMs, limit, address, leased, readyAt, held, failures, admitted, bytes };
+  }
+
+  /**
+   * open: a pushFrom begins, and is answered when it ends; feed: one batch more, answered when it was read, true, or never will be;
+   * abort: it ends.
+   */
+  #ofSource({ key, method, args }: Call): unknown {
+    const number = key as number;
+    if (method === "open") {
+      const source: Source = { batches: [], aborting: new AbortController(), wake: undefined };
+      const { signal } = source.aborting;
+      const result = this.#frontier.pushFrom(fedBy(source), { ...(args[0] as object), signal });
+      this.#sources.set(number, source);
+      return result.then(plainResult).finally(() => {
+        this.#sources.delete(number);
+        for (const { taken } of source.batches.splice(0)) taken(false);
+      });
+    }
+    const source = this.#sources.get(number);
+    if (source === undefined) return false;
+    if (method === "abort") return source.aborting.abort();
+    return new Promise<boolean>((taken) => {
+      feed(source, { list: args[0] as RequestLike[] | undefined, taken });
+    });
+  }
+
+  /** The frontier is closed: no source is waited for (I2). */
+  #letGo(): void {
+    for (const source of this.#sources.values()) {
+      feed(source, { list: undefined, taken: () => undefined });
+    }
+  }
+
+  /** `since`: the number of the last listener, undefined: none is left. */
+  #listen(event: keyof FrontierEvents, since: number | undefined): void {
+    const before = this.#listening.get(event);
+    if (since === undefined) {
+      before?.off();
+      this.#listening.delete(event);
+    } else if (before !== undefined) before.since = since;
+    else {
+      const listening: Listening = { since, off: () => undefined };
+      this.#listening.set(event, listening);
+      const tell = (payload: unknown): void => {
+        const plain = event === "error" ? plainFault(payload) : payload;
+        this.#tell({ event, payload: plain, since: listening.since });
+      };
+      listening.off = this.#frontier.on(event, tell);
+    }
+  }
+}
+
+function feed(source: Source, batch: Batch): void {
+  source.batches.push(batch);
+  source.wake?.();
+}
+
+async function* fedBy(source: Source): AsyncIterable<RequestLike> {
+  for (;;) {
+    const batch = source.batches.shift();
+    if (batch === undefined) {
+      await new Promise<void>((resolve) => {
+        source.wake = resolve;
+      });
+      continue;
+    }
+    try {
+      if (batch.list !== undefined) yield* batch.list;
+    } finally {
+      batch.taken(true); // also where the pushFrom ends amid it
+    }
+    if (batch.list === undefined) return;
+  }
+}
+
+function plainFault(payload: unknown): unknown {
+  const fault = payload as FrontierFault;
+  return { ...fault, cause: plainCause(fault.cause) };
+}
