@@ -143,25 +143,38 @@ export function readFile(
   path: string,
   most: number = WHOLE_BYTES_MAX,
 ): Uint8Array | undefined {
-  let file: number;
+  const file = openThere(files, path);
+  if (file === undefined) return undefined;
   try {
-    file = files.open(path, "r");
+    return named(path, () => {
+      const size = files.size(file);
+      if (size > most) throw notWhole(path, `${size} bytes`, `at most ${most}`);
+      const bytes = new Uint8Array(size);
+      if (!readAll(files, file, bytes, 0)) throw becameShorter(path);
+      return bytes;
+    });
+  } finally {
+    files.close(file);
+  }
+}
+
+/** A file to be read; undefined: there is none. */
+export function openThere(files: Files, path: string): number | undefined {
+  try {
+    return files.open(path, "r");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
+}
+
+/** What a call on an open file gives; the platform does not say which file it could not read. */
+export function named<T>(path: string, call: () => T): T {
   try {
-    const size = files.size(file);
-    if (size > most) throw notWhole(path, `${size} bytes`, `at most ${most}`);
-    const bytes = new Uint8Array(size);
-    if (!readAll(files, file, bytes, 0)) throw shorter(path);
-    return bytes;
+    return call();
   } catch (error) {
-    // The platform does not say which file it could not read.
     if (error instanceof Error && "syscall" in error) Object.assign(error, { path });
     throw error;
-  } finally {
-    files.close(file);
   }
 }
 
@@ -187,36 +200,30 @@ export function replaceFile(
   files.syncDirectory(dirname(path));
 }
 
-/** A file under another name, whole and durable, by the steps of replaceFile. */
-export function copyFile(files: Files, from: string, to: string): void {
-  copyBytes(files, from, `${to}.tmp`);
+/** A file under another name, or the first bytes of one, durable, by the steps of replaceFile. It may be the same name. */
+export function copyFile(files: Files, from: string, to: string, size?: number): void {
+  const source = files.open(from, "r");
+  try {
+    copyOpen(files, { source, from, size }, `${to}.tmp`);
+  } finally {
+    files.close(source);
+  }
   files.rename(`${to}.tmp`, to);
   files.syncDirectory(dirname(to));
 }
 
-/** The bytes of a file in another, made anew and synced; 1 MiB of it in memory at a time. */
-export function copyBytes(files: Files, from: string, to: string): void {
-  const source = files.open(from, "r");
-  try {
-    copyOpen(files, { source, from }, to);
-  } finally {
-    files.close(source);
-  }
-}
-
-/** The same of a file that is open. */
+/** The bytes of an open file, or its first ones, in another, made anew and synced; 1 MiB of it in memory at a time. */
 export function copyOpen(
   files: Files,
-  { source, from }: { readonly source: number; readonly from: string },
+  { source, from, size = files.size(source) }: CopySource,
   to: string,
 ): void {
   const target = files.open(to, "w");
   try {
-    const size = files.size(source);
     const bytes = new Uint8Array(Math.min(size, 1024 * 1024));
     for (let at = 0; at < size; at += bytes.length) {
       const part = bytes.subarray(0, Math.min(bytes.length, size - at));
-      if (!readAll(files, source, part, at)) throw shorter(from);
+      if (!readAll(files, source, part, at)) throw becameShorter(from);
       writeAll(files, target, part, at);
     }
     files.sync(target);
@@ -225,7 +232,13 @@ export function copyOpen(
   }
 }
 
-function shorter(path: string): FrontierError {
+interface CopySource {
+  readonly source: number;
+  readonly from: string;
+  readonly size?: number | undefined;
+}
+
+export function becameShorter(path: string): FrontierError {
   return notWhole(path, "became shorter while read", "a file that nobody else changes");
 }
 

@@ -9,14 +9,12 @@
  */
 import { join } from "node:path";
 import { FrontierError } from "../base/errors.ts";
-import { JOURNAL_HEADER_BYTES } from "../layout/journal.ts";
 import { COLD_MANIFEST_NAME } from "./cold-manifest.ts";
 import { coldRunPath } from "./cold-run.ts";
 import { coldReading, coldRunsOf, eachColdEntry } from "./cold-read.ts";
 import { DIGEST_BYTES, digestPaths, readDigests } from "./digest-file.ts";
-import { readFile } from "./files.ts";
 import { damaged, lookAround, type Place, segmentPath, snapshotPath } from "./place.ts";
-import { frameEnd, readSegmentHead, wasDurable } from "./segment.ts";
+import { SegmentReader } from "./segment-reader.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
 /** What was found of one file. */
@@ -137,27 +135,24 @@ function readFrames(
     (secret: Uint32Array) => void,
   ]
 ): Found {
-  const path = segmentPath(place, serial);
-  const bytes = readFile(place.files, path);
-  if (bytes === undefined) throw damaged(path, 0, "missing");
-  const head = readSegmentHead(path, bytes, serial);
-  if (head === undefined) {
-    if (isLast) return "torn";
-    throw damaged(path, 0, "no head");
+  const reader = SegmentReader.open(place, serial);
+  if (reader === undefined) throw damaged(segmentPath(place, serial), 0, "missing");
+  try {
+    const head = reader.head();
+    if (head === undefined) {
+      if (isLast) return "torn";
+      throw damaged(reader.path, 0, "no head");
+    }
+    tell(head.secret);
+    while (reader.next()) note.parts++;
+    note.offset = reader.end;
+    const rest = reader.rest();
+    if (rest === "none") return "whole";
+    if (isLast && rest === "torn") return "torn";
+    throw damaged(reader.path, reader.end, "wrong checksum");
+  } finally {
+    reader.close();
   }
-  tell(head.secret);
-  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
-  note.offset = JOURNAL_HEADER_BYTES;
-  for (;;) {
-    const end = frameEnd(bytes, words, serial, note.offset);
-    if (end === 0) break;
-    note.offset = end;
-    note.parts++;
-  }
-  const rest = bytes.subarray(note.offset);
-  if (rest.every((byte) => byte === 0)) return "whole"; // room written ahead
-  if (isLast && !wasDurable(bytes, words, serial, note.offset)) return "torn";
-  throw damaged(path, note.offset, "wrong checksum");
 }
 
 async function* inspectCold(

@@ -10,7 +10,7 @@
  *
  * Crash: at every step the next recovery finds the same whole part, and the same end of it: no segment is ever read behind a hole.
  */
-import { copyFile, replaceFile } from "./files.ts";
+import { copyFile } from "./files.ts";
 import { type Place, segmentPath, snapshotPath } from "./place.ts";
 
 export interface Wounds {
@@ -24,8 +24,8 @@ export interface WoundedSegment {
   readonly serial: number;
   /** Those behind it, ascending. */
   readonly later: readonly number[];
-  /** Its head and its whole frames; nothing of it: not even the head; undefined: there is no such file. */
-  readonly whole: Uint8Array | undefined;
+  /** Bytes of its head and its whole frames; 0: not even the head, or no such file. */
+  readonly size: number;
   /** The last one: behind its whole frames is nothing but what a crash tore, if anything. No damage. */
   readonly isTorn: boolean;
 }
@@ -35,18 +35,17 @@ export function mend(place: Place, { segment, snapshots }: Wounds): void {
   for (const serial of snapshots) setAside(place, snapshotPath(place, serial));
 }
 
-function mendSegment(place: Place, { serial, later, whole, isTorn }: WoundedSegment): void {
+function mendSegment(place: Place, { serial, later, size, isTorn }: WoundedSegment): void {
   const { files } = place;
   const path = segmentPath(place, serial);
   if (isTorn) {
-    cutTail(place, path, (whole as Uint8Array).length);
+    cutTail(place, path, size);
     return;
   }
-  const isPart = whole !== undefined && whole.length > 0;
-  if (isPart) copyFile(files, path, asideOf(place, path));
+  if (size > 0) copyFile(files, path, asideOf(place, path));
   for (const each of [...later].reverse()) setAside(place, segmentPath(place, each));
   files.syncDirectory(place.directory); // nothing stands behind the hole before it is one
-  if (isPart) replaceFile(files, path, whole);
+  if (size > 0) copyFile(files, path, path, size);
   else setAside(place, path);
 }
 

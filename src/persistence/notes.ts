@@ -5,19 +5,10 @@
  * Reads heads alone, changes nothing, and takes no lock. Damage is passed over: an opening will say it.
  */
 import { FrontierError } from "../base/errors.ts";
-import {
-  JOURNAL_FRAME_WORDS,
-  JOURNAL_HEADER_BYTES,
-  JOURNAL_NOTE,
-  JOURNAL_NOTE_WORDS,
-} from "../layout/journal.ts";
-import { readAll } from "./files.ts";
-import { lookAround, type Place, segmentPath } from "./place.ts";
-import { frameEnd, readSegmentHead } from "./segment.ts";
+import { JOURNAL_NOTE, JOURNAL_NOTE_WORDS } from "../layout/journal.ts";
+import { lookAround, type Place } from "./place.ts";
+import { SegmentReader } from "./segment-reader.ts";
 import { readSnapshotHead } from "./snapshot-read.ts";
-
-/** Bytes of a segment in which the notes of an opening stand. */
-const BEGIN_BYTES = 1024 * 1024;
 
 /** Notes by name, packed; undefined: there is no frontier. */
 export function readNotes(place: Place): Map<string, Uint8Array> | undefined {
@@ -39,17 +30,12 @@ export function readNotes(place: Place): Map<string, Uint8Array> | undefined {
 }
 
 function readBeginning(place: Place, serial: number, notes: Map<string, Uint8Array>): void {
-  const { files } = place;
-  const path = segmentPath(place, serial);
-  const file = files.open(path, "r");
+  const reader = SegmentReader.open(place, serial);
   try {
-    const bytes = new Uint8Array(Math.min(files.size(file), BEGIN_BYTES) & ~3);
-    if (!readAll(files, file, bytes, 0)) return;
-    if (readSegmentHead(path, bytes, serial) === undefined) return;
-    const words = new Uint32Array(bytes.buffer);
-    const end = frameEnd(bytes, words, serial, JOURNAL_HEADER_BYTES) >> 2;
-    let at = (JOURNAL_HEADER_BYTES >> 2) + JOURNAL_FRAME_WORDS;
-    while (at < end && ((words[at] as number) & 255) === JOURNAL_NOTE) {
+    if (reader?.head() === undefined || !reader.next()) return;
+    const { bytes, words, lastWord } = reader;
+    let at = reader.firstWord;
+    while (at < lastWord && ((words[at] as number) & 255) === JOURNAL_NOTE) {
       const name = words[at + 1] as number;
       const value = words[at + 2] as number;
       const from = (at + JOURNAL_NOTE_WORDS) * 4;
@@ -59,7 +45,7 @@ function readBeginning(place: Place, serial: number, notes: Map<string, Uint8Arr
       at = (behind + ((value + 3) & ~3)) >> 2;
     }
   } finally {
-    files.close(file);
+    reader?.close();
   }
 }
 

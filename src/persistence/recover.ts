@@ -12,9 +12,7 @@
  */
 import { FrontierError } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
-import { JOURNAL_FRAME_WORDS, JOURNAL_HEADER_BYTES } from "../layout/journal.ts";
 import { crcOf } from "./checksum.ts";
-import { readFile } from "./files.ts";
 import type { RecordHearer } from "./hearer.ts";
 import { mend, type Wounds } from "./mend.ts";
 import {
@@ -32,7 +30,8 @@ import { createReplay, type Replay } from "./replay-cursor.ts";
 import { createRevival, type Revival } from "./revive.ts";
 import { settleRevived } from "./settle.ts";
 import { ebbRevival } from "./ebb.ts";
-import { frameEnd, readSegmentHead, wasDurable } from "./segment.ts";
+import type { SegmentHead } from "./segment.ts";
+import { SegmentReader } from "./segment-reader.ts";
 import { loadSnapshot, readSnapshotHead } from "./snapshot-read.ts";
 import type { SnapshotEnd } from "./snapshot-format.ts";
 import { ALONE_SERIAL } from "./snapshot-alone.ts";
@@ -153,8 +152,7 @@ class Run {
   begin(): boolean {
     const { place } = this.#options;
     const path = segmentPath(place, 1);
-    const bytes = readFile(place.files, path) as Uint8Array;
-    const head = readSegmentHead(path, bytes, 1);
+    const head = headOf(place, 1);
     if (head === undefined && this.#found.segments.length === 1) {
       place.files.remove(path);
       return false;
@@ -172,7 +170,7 @@ class Run {
       const isLast = serial === last;
       if (await this.#segment(serial, isLast)) continue;
       // The next segment takes the number of one of which nothing is left: there must be no hole before it.
-      const isGone = (this.#wounds.segment?.whole?.length ?? 0) === 0;
+      const isGone = (this.#wounds.segment?.size ?? 0) === 0;
       last = isGone ? serial - 1 : serial;
     }
     const revival = this.#revival as Revival;
@@ -201,64 +199,68 @@ class Run {
 
   /** Replays a segment; false: it ends before its end, and nothing after it counts (R2). */
   async #segment(serial: number, isLast: boolean): Promise<boolean> {
-    const { place, profile } = this.#options;
-    const path = segmentPath(place, serial);
-    const bytes = readFile(place.files, path);
-    if (bytes === undefined) {
+    const { place } = this.#options;
+    const reader = SegmentReader.open(place, serial);
+    if (reader === undefined) {
       // Behind a file that stands alone the journal begins with the next segment.
       if (serial === ALONE_SERIAL && this.#revival?.isAlone === true) return true;
-      return this.#bad(serial, damaged(path, 0, "missing"), undefined);
+      return this.#bad(serial, damaged(segmentPath(place, serial), 0, "missing"), 0);
     }
     try {
-      const head = readSegmentHead(path, bytes, serial);
-      if (head === undefined) {
-        if (!isLast) throw damaged(path, 0, "no head");
-        this.#endWith(serial, bytes.subarray(0, 0)); // never begun
-        return false;
+      if (!this.#checkHead(reader, isLast)) return false;
+      await this.#frameRun(reader);
+      const { end } = reader;
+      const rest = reader.rest();
+      if (rest === "damaged" || (rest === "torn" && !isLast)) {
+        return this.#bad(serial, damaged(reader.path, end, "wrong checksum"), end);
       }
-      if (profile !== undefined && head.profile !== crcOf(Buffer.from(profile, "utf8"))) {
-        throw otherProfile(path, this.#profileNote(), profile);
-      }
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      return this.#bad(serial, error, bytes.subarray(0, 0));
+      if (isLast) this.#wounds.segment = { serial, size: end, later: [], isTorn: true };
+      return true;
+    } finally {
+      reader.close();
     }
-    const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
-    const end = await this.#frameRun(bytes, words, serial);
-    const whole = bytes.subarray(0, end);
-    const isEnd = end === bytes.length || isZero(words, end);
-    if (!isEnd && (!isLast || wasDurable(bytes, words, serial, end))) {
-      return this.#bad(serial, damaged(path, end, "wrong checksum"), whole);
-    }
-    if (isLast) this.#wounds.segment = { serial, whole, later: [], isTorn: true };
-    return true;
   }
 
-  /** Applies frames as far as they are whole; where that ends. */
-  async #frameRun(bytes: Uint8Array, words: Uint32Array, serial: number): Promise<number> {
-    const { onProgress, pause, place } = this.#options;
-    const replay = this.#replay as Replay;
-    let offset = JOURNAL_HEADER_BYTES;
-    const tell = (): void => {
-      onProgress({ phase: "journal", records: replay.entries, bytes: offset, size: bytes.length });
-    };
-    for (;;) {
-      const end = frameEnd(bytes, words, serial, offset);
-      if (end === 0) {
-        tell();
-        return offset;
+  /** Whether a segment has a head, of this frontier's keys; false: the journal ends before it. */
+  #checkHead(reader: SegmentReader, isLast: boolean): boolean {
+    const { profile } = this.#options;
+    const { path, serial } = reader;
+    try {
+      const head = reader.head();
+      if (head === undefined) {
+        if (!isLast) throw damaged(path, 0, "no head");
+        this.#endWith(serial, 0); // never begun
+        return false;
       }
-      contentOf(segmentPath(place, serial), offset, () => {
-        replayFrame(replay, words, (offset >> 2) + JOURNAL_FRAME_WORDS, end >> 2);
+      if (profile === undefined || head.profile === crcOf(Buffer.from(profile, "utf8")))
+        return true;
+      throw otherProfile(path, this.#profileNote(), profile);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return this.#bad(serial, error, 0);
+    }
+  }
+
+  /** Applies frames as far as they are whole. */
+  async #frameRun(reader: SegmentReader): Promise<void> {
+    const { onProgress, pause } = this.#options;
+    const { path, serial, size } = reader;
+    const replay = this.#replay as Replay;
+    const tell = (): void => {
+      onProgress({ phase: "journal", records: replay.entries, bytes: reader.end, size });
+    };
+    while (reader.next()) {
+      contentOf(path, reader.offset, () => {
+        replayFrame(replay, reader.words, reader.firstWord, reader.lastWord);
       });
       ebbRevival(replay.revival);
       // Until the copies end, entries may tell of what came and went before its table was walked.
-      if (!this.#isBehindSnapshot(serial, offset)) replay.astray = 0;
-      offset = end;
+      if (!this.#isBehindSnapshot(serial, reader.offset)) replay.astray = 0;
       if (++this.#frames % FRAMES_PER_PAUSE !== 0) continue;
       tell();
       await pause();
     }
+    tell();
   }
 
   #isBehindSnapshot(serial: number, offset: number): boolean {
@@ -267,16 +269,16 @@ class Run {
     return serial > end.segment || (serial === end.segment && offset >= end.offset);
   }
 
-  /** The journal ends with what of a segment is whole. */
-  #bad(serial: number, error: FrontierError, whole: Uint8Array | undefined): false {
+  /** The journal ends with what of a segment is whole: so many bytes. */
+  #bad(serial: number, error: FrontierError, size: number): false {
     this.#damage.push(error);
-    this.#endWith(serial, whole);
+    this.#endWith(serial, size);
     return false;
   }
 
-  #endWith(serial: number, whole: Uint8Array | undefined): void {
+  #endWith(serial: number, size: number): void {
     const later = this.#found.segments.filter((other) => other > serial);
-    this.#wounds.segment = { serial, whole, later, isTorn: false };
+    this.#wounds.segment = { serial, size, later, isTorn: false };
   }
 
   #profileNote(): string {
@@ -294,8 +296,12 @@ function isDamage(error: unknown): error is FrontierError {
   return error instanceof FrontierError && error.code === "SNAPSHOT_CORRUPT";
 }
 
-/** Room that was written ahead and never used. */
-function isZero(words: Uint32Array, offset: number): boolean {
-  for (let at = offset >> 2; at < words.length; at++) if (words[at] !== 0) return false;
-  return offset % 4 === 0;
+/** The head of a segment that is there, or was when one looked. */
+function headOf(place: Place, serial: number): SegmentHead | undefined {
+  const reader = SegmentReader.open(place, serial);
+  try {
+    return reader?.head();
+  } finally {
+    reader?.close();
+  }
 }

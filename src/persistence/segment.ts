@@ -95,37 +95,37 @@ export function sealFrame(
   words[1] = crcAt(frame.subarray(8), serial, offset);
 }
 
-/** End of the frame at `offset`; 0: there is no whole frame. `bytes` begins at a multiple of 4. */
-export function frameEnd(
-  bytes: Uint8Array,
-  words: Uint32Array,
-  serial: number,
-  offset: number,
-): number {
-  if (offset + JOURNAL_FRAME_BYTES > bytes.length) return 0;
-  const length = words[offset >> 2] as number;
-  const end = offset + JOURNAL_FRAME_BYTES + length;
-  if (length === 0 || length % 4 !== 0 || end > bytes.length) return 0;
-  return crcAt(bytes.subarray(offset + 8, end), serial, offset) === words[(offset >> 2) + 1]
-    ? end
-    : 0;
+/** Bytes of a segment in memory, from `from` on: a multiple of 4. */
+export interface Span {
+  readonly bytes: Uint8Array;
+  readonly words: Uint32Array;
+  readonly from: number;
 }
 
-/** Whether a later frame knew that the bad one at `offset` was durable: damage, not a torn tail (I2). */
-export function wasDurable(
-  bytes: Uint8Array,
-  words: Uint32Array,
-  serial: number,
-  offset: number,
-): boolean {
+/** End of the frame at `offset` of the file; 0: there is no whole frame in the span. */
+export function frameEnd({ bytes, words, from }: Span, serial: number, offset: number): number {
+  const start = offset - from;
+  if (start + JOURNAL_FRAME_BYTES > bytes.length) return 0;
+  const length = words[start >> 2] as number;
+  const end = start + JOURNAL_FRAME_BYTES + length;
+  if (length === 0 || length % 4 !== 0 || end > bytes.length) return 0;
+  const crc = crcAt(bytes.subarray(start + 8, end), serial, offset);
+  return crc === words[(start >> 2) + 1] ? from + end : 0;
+}
+
+/** Whether a later frame knew that the bad one at `offset` was durable: damage, not a torn tail (I2). The span goes to the file's end. */
+export function wasDurable(span: Span, serial: number, offset: number): boolean {
+  const { bytes, words, from } = span;
+  const last = from + bytes.length - JOURNAL_FRAME_BYTES;
   let budget = SOUGHT_BYTES;
-  for (let at = offset + 4; at + JOURNAL_FRAME_BYTES <= bytes.length && budget > 0; at += 4) {
-    const length = words[at >> 2] as number;
-    const durable = words[(at >> 2) + 2] as number;
+  for (let at = offset + 4; at <= last && budget > 0; at += 4) {
+    const word = (at - from) >> 2;
+    const length = words[word] as number;
+    const durable = words[word + 2] as number;
     if (length === 0 || length > SOUGHT_FRAME_BYTES) continue;
     if (durable <= offset || durable > at) continue;
     budget -= length;
-    if (frameEnd(bytes, words, serial, at) !== 0) return true;
+    if (frameEnd(span, serial, at) !== 0) return true;
   }
   return false;
 }
