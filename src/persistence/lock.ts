@@ -6,8 +6,11 @@
  *
  *   free ── create, exclusively ─▶ held ── close ─▶ free
  *   held by the dead ── claim of its nonce, exclusively ─▶ still the same? ── rename over it ─▶ held
+ *                          └ held by the dead ── claim of the claimant's nonce, exclusively ─▶ …
  *
- *   L1  Only who holds the claim of a lock's nonce replaces that lock; a nonce is never used twice.
+ *   L1  Only who holds the last claim of a lock replaces that lock; a nonce is never used twice. A claim that others may build on is never
+ *       removed while its lock stands: not when its claimant is dead, for two who see that would make and remove each other's.
+ *       Whoever claims late, when the lock was replaced and the claims are gone, finds another lock, which never becomes the old one again.
  *   L2  An owner that can not be judged (another machine's, another container's) counts as living.
  *   L3  A lock that could not be had changes nothing.
  *   L4  What stands in the file is believed only where it is as an owner writes it; nothing of it becomes part of a path unchecked.
@@ -53,16 +56,17 @@ const LOCK_NAME = "lock";
 const LOCK_BYTES_MAX = 64 * 1024;
 /** A lock that changes hands this often while one looks has busy owners: one of them is alive. */
 const TRIES = 8;
+/** So many that died one after the other between claiming a lock and taking it are no accident. */
+const CLAIMS_MAX = 64;
 
 export function lockPath({ directory }: Place): string {
   return join(directory, LOCK_NAME);
 }
 
 /** Takes the lock of a directory; throws FRONTIER_LOCKED naming the owner. */
-export function takeLock(place: Place, table: ProcessTable): Lock {
+export function takeLock(place: Place, table: ProcessTable, nonce = newNonce()): Lock {
   const { files } = place;
   const path = join(place.directory, LOCK_NAME);
-  const nonce = Array.from(entropyWords(4), (word) => word.toString(16).padStart(8, "0")).join("");
   const owner: Owner = { ...table.self, nonce };
   let gone = 0;
   for (let tries = 0; tries < TRIES; tries++) {
@@ -80,6 +84,10 @@ export function takeLock(place: Place, table: ProcessTable): Lock {
   throw gone < TRIES ? locked(path, undefined) : pointless(path);
 }
 
+function newNonce(): string {
+  return Array.from(entropyWords(4), (word) => word.toString(16).padStart(8, "0")).join("");
+}
+
 /** Removes what openings that were killed left beside the lock that is held now. */
 function swept({ files, directory }: Place, table: ProcessTable, lock: Lock): Lock {
   for (const name of files.list(directory)) {
@@ -87,13 +95,21 @@ function swept({ files, directory }: Place, table: ProcessTable, lock: Lock): Lo
     const path = join(directory, name);
     try {
       const owner = readOwner(files, path);
-      if (typeof owner === "object" && isAlive(table, owner)) continue;
-      files.remove(path);
+      if (typeof owner === "string" || !isAlive(table, owner)) drop(files, path);
     } catch {
-      // It is in nobody's way.
+      // It can not be read: whoever made it is to remove it.
     }
   }
   return lock;
+}
+
+/** Removes what is in nobody's way where it stays: the next owner tries again. */
+function drop(files: Files, path: string): void {
+  try {
+    files.remove(path);
+  } catch {
+    // Gone already, or a directory that takes no change any more: what was said before stands.
+  }
 }
 
 /** Gives the lock back, if it still is this one. */
@@ -123,12 +139,12 @@ function tryCreate(files: Files, path: string, owner: Owner): boolean {
   const beside = `${path}.${owner.nonce}.tmp`;
   const file = files.open(beside, "w");
   try {
-    writeAll(files, file, textOf(owner), 0);
-    files.sync(file);
-  } finally {
-    files.close(file);
-  }
-  try {
+    try {
+      writeAll(files, file, textOf(owner), 0);
+      files.sync(file);
+    } finally {
+      files.close(file);
+    }
     files.link(beside, path);
     return true;
   } catch (error) {
@@ -136,7 +152,7 @@ function tryCreate(files: Files, path: string, owner: Owner): boolean {
     if (code === "EEXIST" || (code === "ENOENT" && !files.exists(beside))) return false;
     throw error;
   } finally {
-    if (files.exists(beside)) files.remove(beside);
+    drop(files, beside);
   }
 }
 
@@ -146,22 +162,25 @@ function takeOver(
   dead: Owner | "unreadable",
   owner: Owner,
 ): boolean {
-  const deadNonce = dead === "unreadable" ? "unreadable" : dead.nonce;
-  const claim = `${path}.${deadNonce}.claim`;
-  if (!tryCreate(files, claim, owner)) {
+  let claim = claimOf(path, path, dead);
+  for (let claims = 1; !tryCreate(files, claim, owner); claims++) {
     const claimant = readOwner(files, claim);
-    // A claimant that died between its two steps has changed nothing: its claim goes the way it came.
-    if (typeof claimant === "object" && !isAlive(table, claimant)) files.remove(claim);
-    return false;
+    if (claimant === "gone" || claims === CLAIMS_MAX) return false;
+    if (claimant !== "unreadable" && isAlive(table, claimant)) return false;
+    claim = claimOf(path, claim, claimant);
   }
   const now = readOwner(files, path);
-  const isSame = now === "unreadable" ? dead === now : now !== "gone" && now.nonce === deadNonce;
-  if (!isSame) {
-    files.remove(claim);
-    return false;
-  }
-  files.rename(claim, path); // the claim names its owner as a lock does, and becomes one
-  return true;
+  const isSame =
+    typeof now === "object" && typeof dead === "object" ? now.nonce === dead.nonce : now === dead;
+  // The claim names its owner as a lock does, and becomes one.
+  if (isSame) files.rename(claim, path);
+  else drop(files, claim);
+  return isSame;
+}
+
+/** Where the one who is to follow the owner of a lock or claim, which stands at `held`, says so. */
+function claimOf(path: string, held: string, owner: Owner | "unreadable"): string {
+  return owner === "unreadable" ? `${held}.unreadable.claim` : `${path}.${owner.nonce}.claim`;
 }
 
 function readOwner(files: Files, path: string): Owner | "gone" | "unreadable" {

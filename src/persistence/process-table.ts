@@ -20,14 +20,21 @@ export function systemProcesses(): ProcessTable {
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM"; // somebody else's, and alive
   }
+  // One that has ended keeps its number until its parent asks for its end, and some parents never do.
+  const { state, threads } = statOf(pid);
+  return !(state === "Z" && threads === "1");
 }
 
-/** The 22nd field of stat, behind the name that may hold anything up to the last bracket. */
 function startedOf(pid: number): string {
+  return statOf(pid).started;
+}
+
+/** Fields 3, 20 and 22 of stat, behind the name, which may hold anything up to the last bracket; "" where the system does not say. */
+function statOf(pid: number): Record<"state" | "threads" | "started", string> {
   const stat = readText(`/proc/${pid}/stat`);
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { state: fields[0] ?? "", threads: fields[17] ?? "", started: fields[19] ?? "" };
 }

@@ -13,6 +13,10 @@ function machine(running: Map<number, string>, pid: number, more: object = {}): 
   };
 }
 
+function bytesOf({ files }: Place, path: string): Uint8Array {
+  return (files as ReturnType<typeof createMemoryFiles>).bytesOf(path);
+}
+
 function place(): Place {
   return { files: createMemoryFiles(), directory: "/dir" };
 }
@@ -66,9 +70,46 @@ describe("the lock of a directory", () => {
   it("with a claim of a dead claimant on it can be had", () => {
     const at = place();
     const dead = takeLock(at, machine(new Map([[1, "100"]]), 1));
-    const claim = `/dir/lock.${dead.nonce}.claim`;
-    at.files.link("/dir/lock", claim);
+    const other = place();
+    const files = at.files as ReturnType<typeof createMemoryFiles>;
+    for (const [claimed, pid] of [
+      [dead.nonce, 3],
+      ["3".repeat(32), 4],
+      ["4".repeat(32), undefined],
+    ] as const) {
+      const claim = `/dir/lock.${claimed}.claim`;
+      const running = new Map([[pid ?? 5, "300"]]);
+      takeLock(other, machine(running, pid ?? 5), `${pid ?? 5}`.repeat(32));
+      files.close(files.open(claim, "w"));
+      files.setBytes(claim, pid === undefined ? new Uint8Array(3) : bytesOf(other, "/dir/lock"));
+      other.files.remove("/dir/lock");
+    }
     takeLock(at, machine(new Map([[2, "200"]]), 2));
+    expect(lockOwner(at, machine(new Map([[2, "200"]]), 2))?.pid).toBe(2);
+    expect(files.names()).toEqual(["/dir/lock"]);
+  });
+
+  it("is held by who could not take its own unfinished files away, or met an error worth more than that", () => {
+    const at = place();
+    const running = new Map([[1, "100"]]);
+    const remove = (path: string): never => {
+      throw Object.assign(new Error(`${path}: gone`), { code: "ENOENT", syscall: "unlink" });
+    };
+    const link = (): never => {
+      throw Object.assign(new Error("link"), { code: "EIO", syscall: "link" });
+    };
+    const failing = { ...at, files: { ...at.files, remove, link } };
+    expect(() => takeLock(failing, machine(running, 1))).toThrow("link");
+    takeLock({ ...at, files: { ...at.files, remove } }, machine(running, 1));
+    expect(lockOwner(at, machine(running, 1))?.pid).toBe(1);
+  });
+
+  it("that could not be written leaves nothing behind", () => {
+    const at = place();
+    const files = at.files as ReturnType<typeof createMemoryFiles>;
+    files.capacity = 10;
+    expect(() => takeLock(at, machine(new Map([[1, "100"]]), 1))).toThrow("ENOSPC");
+    expect(files.names()).toEqual([]);
   });
 
   it("that is not readable is taken over: its owner died while the disk lost power", () => {

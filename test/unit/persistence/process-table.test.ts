@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { systemProcesses } from "../../../src/persistence/process-table.ts";
+
+it("this process runs, and began when it says", () => {
+  const { self, isRunning, startedOf } = systemProcesses();
+  expect(isRunning(self.pid)).toBe(true);
+  expect(startedOf(self.pid)).toBe(self.started);
+});
+
+it.skipIf(process.platform !== "linux")(
+  "a process that has ended runs no more, also where its parent never asks",
+  async () => {
+    // The shell becomes a program that knows of no child.
+    const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], { stdio: "pipe" });
+    try {
+      const [said] = (await once(parent.stdout, "data")) as [Buffer];
+      const pid = Number(said.toString("utf8"));
+      await expect
+        .poll(() => readFileSync(`/proc/${pid}/stat`, "utf8"), { timeout: 20_000 })
+        .toMatch(/\) Z /);
+      expect(systemProcesses().isRunning(pid)).toBe(false);
+      expect(systemProcesses().isRunning(parent.pid as number)).toBe(true);
+    } finally {
+      parent.kill("SIGKILL");
+      await once(parent, "exit");
+    }
+  },
+);
