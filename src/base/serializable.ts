@@ -117,6 +117,14 @@ export const ZERO_EXTENSION = {
   read: (): number => -0,
 };
 
+/** How packers are made that write what each other reads; beside it a packer says whether it asks values for `toJSON`. */
+export const PACKED_PLAINLY = {
+  useRecords: false,
+  structuredClone: false,
+  moreTypes: true,
+  int64AsType: "bigint",
+} as const;
+
 /** A value that is about to be packed: itself, or a copy where some number in it is −0. */
 export function withZeros(value: unknown): unknown {
   return holdsZero(value) ? marked(value) : value;

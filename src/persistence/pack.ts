@@ -1,18 +1,11 @@
 /** Pack: the one way in which persistence writes msgpack. Plain data; bytes and big integers stay what they are, and so does −0. */
 import { addExtension, Packr } from "msgpackr";
-import { withZeros, ZERO_EXTENSION } from "../base/serializable.ts";
+import { PACKED_PLAINLY, withZeros, ZERO_EXTENSION } from "../base/serializable.ts";
 
 addExtension(ZERO_EXTENSION);
 
-const FLAVOUR = {
-  useRecords: false,
-  structuredClone: false,
-  moreTypes: true,
-  int64AsType: "bigint",
-} as const;
-
-export const packr = new Packr({ ...FLAVOUR, useToJSON: false });
-const statePackr = new Packr(FLAVOUR);
+export const packr = new Packr({ ...PACKED_PLAINLY, useToJSON: false });
+const statePackr = new Packr(PACKED_PLAINLY);
 
 /** Packs a user's value that was found to be plain data (base/serializable.ts), in which any number may be −0. */
 export function packValue(value: unknown): Buffer {

@@ -49,8 +49,9 @@ export class Entries<T extends Numbered> {
     return entry?.id === id ? entry : undefined;
   }
 
-  /** Puts in what has that number; nobody has it. @hot */
-  set(id: number, entry: T): void {
+  /** Puts in what has a number that nobody has. @hot */
+  add(entry: T): void {
+    const { id } = entry;
     while (this.#places[id & this.#mask] !== undefined) {
       assert(this.get(id) === undefined, "a number is given to one");
       this.#double();

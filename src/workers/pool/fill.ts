@@ -22,8 +22,8 @@ export interface Filled {
   readonly isMore: boolean;
 }
 
-interface Filling {
-  readonly nowMs: number;
+/** What a round of hand-outs goes by. */
+export interface Filling {
   /** Workers can not make fingerprints themselves. */
   readonly needsPrint: boolean;
   /** Leases that may go out now, whatever the room. */
@@ -34,7 +34,8 @@ interface Filling {
 export function fillSeats(
   port: OwnerPort,
   seats: readonly Seat[],
-  { nowMs, needsPrint, most }: Filling,
+  nowMs: number,
+  { needsPrint, most }: Filling,
 ): Filled {
   const open = roomySeats(seats, nowMs);
   const room = open.reduce((all, one) => all + one.room, 0);

@@ -76,7 +76,8 @@ export class Hub {
       this.wake();
     });
     const wake = (): void => this.wake();
-    this.#rounds = new Rounds({ port, seats: this.#seats, clock: this.#clock, wake });
+    const onSome = (): void => this.#setPhase(PHASE_RUNNING);
+    this.#rounds = new Rounds({ port, seats: this.#seats, clock: this.#clock, wake, onSome });
     this.#sweep = new Sweep({
       port,
       seats: this.#seats,
@@ -266,7 +267,6 @@ export class Hub {
     return this.#rounds.fill({
       needsPrint: this.#edge.needsPrint,
       most: this.#ramp?.left(this.#seats.all) ?? Number.POSITIVE_INFINITY,
-      onSome: () => this.#setPhase(PHASE_RUNNING),
     });
   }
 

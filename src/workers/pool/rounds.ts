@@ -17,7 +17,7 @@ import { CREW_SEATS } from "../../layout/crew.ts";
 import { laneFree } from "../../structures/spsc-lane.ts";
 import { isFull, tellRoom } from "../protocol/credit.ts";
 import { Drain } from "./drain.ts";
-import { fillSeats } from "./fill.ts";
+import { type Filling, fillSeats } from "./fill.ts";
 import { Graves } from "./graves.ts";
 import type { OwnerPort } from "./port.ts";
 import type { Seat } from "./seat.ts";
@@ -36,15 +36,7 @@ export interface RoundParts {
   readonly clock: Clock;
   /** A turn soon. */
   readonly wake: () => void;
-}
-
-/** What a round of hand-outs goes by. */
-export interface Filling {
-  /** Workers can not make fingerprints themselves. */
-  readonly needsPrint: boolean;
-  /** Leases that may go out now, whatever the room. */
-  readonly most: number;
-  /** Called before any worker sees what goes out. */
+  /** Leases go out: called before any worker sees them. */
   readonly onSome: () => void;
 }
 
@@ -93,10 +85,10 @@ export class Rounds {
   }
 
   /** Hands out the best records; true: there may be more, and room for them. */
-  fill({ needsPrint, most, onSome }: Filling): boolean {
-    const { clock, port, seats } = this.#parts;
+  fill(filling: Filling): boolean {
+    const { clock, onSome, port, seats } = this.#parts;
     const { all } = seats;
-    const filled = fillSeats(port, all, { nowMs: clock.monotonic(), needsPrint, most });
+    const filled = fillSeats(port, all, clock.monotonic(), filling);
     if (filled.count > 0) onSome();
     for (const seat of all) seat.flush();
     return filled.isMore;

@@ -184,7 +184,7 @@ export class Seat {
     const extras = how.isPlain ? undefined : pack(extrasOf(lease, how.needsPrint));
     const order = lane.sent;
     const entry = { id, lease, ruleNumber, extras, priorityClass, order, isCancelled: false };
-    this.entries.set(id, entry);
+    this.entries.add(entry);
     lane.sent = (lane.sent + 1) | 0;
     lane.waiting.push(lease.priority);
     lane.batch.push(entry);

@@ -1,16 +1,10 @@
 /** Pack: what is no URL and no number goes between threads as msgpack, in the same flavour as the engine's records. */
 import { addExtension, Packr } from "msgpackr";
-import { withZeros, ZERO_EXTENSION } from "../../base/serializable.ts";
+import { PACKED_PLAINLY, withZeros, ZERO_EXTENSION } from "../../base/serializable.ts";
 
 addExtension(ZERO_EXTENSION);
 
-const packr = new Packr({
-  useRecords: false,
-  structuredClone: false,
-  moreTypes: true,
-  int64AsType: "bigint",
-  useToJSON: false,
-});
+const packr = new Packr({ ...PACKED_PLAINLY, useToJSON: false });
 
 /** Bytes of their own: the caller may keep them. */
 export function pack(value: unknown): Uint8Array {

@@ -113,7 +113,7 @@ describe("what comes out of a worker's ring", () => {
             const found = Array.from({ length: isRetry ? 0 : links }, (_, at) => {
               return `${id}:${at}:${"x".repeat(bytes)}`;
             });
-            seat.entries.set(id, { id, lease: lease(id) } as never);
+            seat.entries.add({ id, lease: lease(id) } as never);
             const kind = isRetry ? MESSAGE_RETRY : MESSAGE_DONE;
             writeResult(sender, {
               kind,

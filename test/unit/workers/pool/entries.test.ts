@@ -22,7 +22,7 @@ describe("entries by number", () => {
           expect(id).toBeGreaterThan(0);
           expect(id).toBeLessThanOrEqual(LAST);
           expect(model.has(id)).toBe(false);
-          entries.set(id, { id });
+          entries.add({ id });
           model.set(id, { id });
         } else {
           const ids = [...model.keys()];
@@ -46,7 +46,7 @@ describe("entries by number", () => {
     const entries = new Entries<Numbered>();
     for (let count = 0; count < 300; count++) {
       const id = entries.next();
-      entries.set(id, { id });
+      entries.add({ id });
     }
     let seen = 0;
     for (const { id } of entries.values()) {
@@ -59,9 +59,9 @@ describe("entries by number", () => {
 
   it("have one number each", () => {
     const entries = new Entries<Numbered>();
-    entries.set(5, { id: 5 });
-    expect(() => entries.set(5, { id: 5 })).toThrow("a number is given to one");
-    entries.set(5 + 64, { id: 5 + 64 }); // set by hand where another stands
+    entries.add({ id: 5 });
+    expect(() => entries.add({ id: 5 })).toThrow("a number is given to one");
+    entries.add({ id: 5 + 64 }); // set by hand where another stands
     expect([entries.get(5)?.id, entries.get(69)?.id, entries.get(133)]).toEqual([5, 69, undefined]);
   });
 });

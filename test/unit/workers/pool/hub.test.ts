@@ -70,7 +70,7 @@ function fill(
   const sender = createSender(attachProducer(inboundPlace(hub.memory, seat.index)));
   for (let id = 1; id <= count.results + count.leases; id++) {
     const entry = { id, lease: lease(`${seat.index}:${id}`), priorityClass: 0, order: id };
-    seat.entries.set(id, { ...entry, ruleNumber: 0, extras: undefined, isCancelled: false });
+    seat.entries.add({ ...entry, ruleNumber: 0, extras: undefined, isCancelled: false });
     if (id > count.results) continue;
     const said = { kind: MESSAGE_DONE, id, links: LINKS, extras: undefined };
     writeResult(sender, { ...said, dropped: NOTHING_DROPPED });
