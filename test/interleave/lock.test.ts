@@ -145,7 +145,7 @@ function filesOf(files: Map<string, string>, call: Call, nonce: string): Files {
     close: () => undefined,
     sync: () => undefined,
     size: (file) => Buffer.byteLength(open.get(file)?.text ?? ""),
-    read: (file, bytes, start, length, position) => {
+    read: (...[file, bytes, start, length, position]) => {
       const text = Buffer.from(open.get(file)?.text ?? "").subarray(position, position + length);
       bytes.set(text, start);
       return text.length;

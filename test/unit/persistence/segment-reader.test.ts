@@ -67,7 +67,7 @@ describe("a segment is read through a piece of memory", () => {
         );
       });
       const { files, place, ends } = rigOf(lengths);
-      const read: Files["read"] = (file, bytes, start, length, position) => {
+      const read: Files["read"] = (...[file, bytes, start, length, position]) => {
         return files.read(
           file,
           bytes,
