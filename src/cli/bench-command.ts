@@ -1,6 +1,6 @@
 /** `outrider bench`: what a frontier in memory does on this machine, in one short run. */
 import { createSystemClock, openFrontier } from "../index.ts";
-import type { Flag, Parsed } from "./flags.ts";
+import { type Flag, type Parsed, UsageError } from "./flags.ts";
 import { EXIT_OK, type Io } from "./io.ts";
 import { bytes, table, whole } from "./text.ts";
 
@@ -15,6 +15,7 @@ const HOSTS = 10_000;
 
 export async function benchCommand(args: Parsed, io: Io): Promise<number> {
   const urls = args.whole("urls") ?? URLS;
+  if (urls === 0) throw new UsageError("--urls: 0 (expected: a whole number of at least 1)");
   const clock = createSystemClock();
   await using frontier = await openFrontier();
   let pushMs = 0;

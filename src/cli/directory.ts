@@ -43,7 +43,9 @@ export async function chosenOf(args: Parsed, command: string, mayMake = false): 
   const [directory] = args.words;
   if (directory === undefined) throw new UsageError(`${command}: no directory`);
   const name = args.text("name");
-  const isThere = existsSync(directory) && statSync(directory).isDirectory();
+  const isThere = isDirectory(directory);
+  const isElse = !isThere && existsSync(directory);
+  if (isElse) throw new UsageError(`${command}: ${directory}: is no directory`);
   if (!isThere && !mayMake) throw new UsageError(`${command}: ${directory}: no such directory`);
   const stored = isThere ? storedOptions(directory, name) : undefined;
   if (stored === undefined && !mayMake) throw new UsageError(noFrontier(command, directory, name));
@@ -77,9 +79,29 @@ export function filterOf(args: Parsed): { rule?: string; host?: string } {
 }
 
 function noFrontier(command: string, directory: string, name: string | undefined): string {
-  const names = readdirSync(directory).filter((each) => storedOptions(directory, each));
+  // Whatever else stands there is none of ours.
+  const names = readdirSync(directory)
+    .filter((each) => isDirectory(join(directory, each)))
+    .flatMap((each) => frontierAt(directory, each) ?? [])
+    .slice(0, NAMES_MAX);
   const others = names.length === 0 ? "" : `; there is: ${names.join(", ")}`;
   return `${command}: ${join(directory, name ?? "default")}: no frontier${others}`;
+}
+
+const NAMES_MAX = 20;
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** The name of the frontier that has a folder, if one has it. */
+function frontierAt(directory: string, folder: string): string | undefined {
+  try {
+    const name = decodeURIComponent(folder);
+    return storedOptions(directory, name) === undefined ? undefined : name;
+  } catch {
+    return undefined;
+  }
 }
 
 function presetOf(args: Parsed): FrontierOptions {

@@ -2,6 +2,7 @@
  * Flags: a table per command, read with the platform's own parser. What a table does not name is refused by name.
  */
 import { parseArgs } from "node:util";
+import { didYouMean } from "./nearest.ts";
 
 export interface Flag {
   readonly name: string;
@@ -41,7 +42,7 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Par
   for (const token of tokensOf(args, options)) {
     if (token.kind === "option") {
       const flag = flags.find(({ name }) => name === token.name);
-      if (flag === undefined) throw new UsageError(`unknown flag: ${token.rawName}`);
+      if (flag === undefined) throw new UsageError(unknownFlag(token, flags));
       if (flag.value === undefined && token.value !== undefined) {
         throw new UsageError(`${token.rawName}: takes no value`);
       }
@@ -57,6 +58,11 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Par
     } else list = undefined;
   }
   return parsedOf(values, words);
+}
+
+function unknownFlag({ name, rawName }: { name: string; rawName: string }, flags: readonly Flag[]) {
+  const names = flags.map((flag) => flag.name);
+  return `unknown flag: ${rawName}${didYouMean(name, names, "--")}`;
 }
 
 type Token =

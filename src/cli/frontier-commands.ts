@@ -26,7 +26,8 @@ export async function statsCommand(args: Parsed, io: Io): Promise<number> {
   // The copy runs; what the directory's own frontier does, its owner alone knows.
   const { owner } = chosen;
   const status = owner === undefined ? "stopped" : "running";
-  const report = Object.assign(frontier.report(), { status, owner });
+  const rates = { pushed: 0, leased: 0, done: 0 };
+  const report = Object.assign(frontier.report(), { status, owner, rates });
   const whose = owner === undefined ? "" : `open in    process ${owner}\n`;
   const text = `${String(report).trimEnd()}\n${whose}`;
   io.out(args.has("json") ? `${JSON.stringify(report)}\n` : text);

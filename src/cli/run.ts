@@ -28,6 +28,7 @@ import {
 } from "./frontier-commands.ts";
 import { EXIT_OK, EXIT_USAGE, type Io } from "./io.ts";
 import { EXPORT_FLAGS, exportCommand, IMPORT_FLAGS, importCommand } from "./transfer-commands.ts";
+import { didYouMean } from "./nearest.ts";
 import { VERSION } from "./version.ts";
 
 interface Command {
@@ -70,13 +71,13 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
   },
   export: {
     words: "<dir>",
-    text: "what is left and what failed, as JSON lines",
+    text: "all of it, or some of its records, as JSON lines",
     flags: EXPORT_FLAGS,
     run: exportCommand,
   },
   import: {
     words: "<dir> <file>",
-    text: "push URLs or JSON lines",
+    text: "what was exported, or URLs and JSON lines to push",
     flags: IMPORT_FLAGS,
     run: importCommand,
   },
@@ -119,9 +120,9 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
 /** Runs one command line; the exit code. Never throws. */
 export async function runCommand(argv: readonly string[], io: Io): Promise<number> {
   const [name = "", ...line] = argv;
+  if (name === "help" && line[0] !== undefined) return runCommand([line[0], "--help"], io);
   if (name === "" || name === "--help" || name === "-h" || name === "help") {
-    const asked = COMMANDS[line[0] ?? ""];
-    io.out(name === "help" && asked !== undefined ? helpOf(line[0] as string, asked) : overview());
+    io.out(overview());
     return name === "" ? EXIT_USAGE : EXIT_OK;
   }
   if (name === "--version" || name === "-v") {
@@ -130,7 +131,9 @@ export async function runCommand(argv: readonly string[], io: Io): Promise<numbe
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) {
-    io.err(`outrider: unknown command: ${name}\n\n${overview()}`);
+    const meant = didYouMean(name, Object.keys(COMMANDS));
+    const help = meant === "" ? `\n${overview()}` : "see: outrider --help\n";
+    io.err(`outrider: unknown command: ${name}${meant}\n${help}`);
     return EXIT_USAGE;
   }
   if (line.includes("--help") || line.includes("-h")) {

@@ -44,8 +44,8 @@ describe("help", () => {
         explain <url…>              canonical form, fingerprint, rule and verdict of a URL
         stats <dir>                 the report of a frontier in a directory
         peek <dir>                  what would be visited next
-        export <dir>                what is left and what failed, as JSON lines
-        import <dir> <file>         push URLs or JSON lines
+        export <dir>                all of it, or some of its records, as JSON lines
+        import <dir> <file>         what was exported, or URLs and JSON lines to push
         requeue <dir>               failed ones again
         verify <dir>                read all of it and check every sum
         compact <dir>               write a snapshot now
@@ -81,7 +81,13 @@ describe("help", () => {
 describe("exit codes", () => {
   it.each([
     [[], "crawl"],
-    [["fetch"], "unknown command: fetch"],
+    [["fetch"], "unknown command: fetch\n\noutrider 0.1.0"],
+    [["crwal"], "unknown command: crwal (did you mean crawl?)\nsee: outrider --help\n"],
+    [["help", "verfy"], "unknown command: verfy (did you mean verify?)"],
+    [["crawl", "http://x.test", "--depht", "9"], "unknown flag: --depht (did you mean --depth?)"],
+    [["crawl", "http://x.test", "--json-lines"], "unknown flag: --json-lines\n"],
+    [["bench", "--urls", "0"], "--urls: 0 (expected: a whole number of at least 1)"],
+    [["stats", "/proc/self/status"], "/proc/self/status: is no directory"],
     [["crawl"], "no URL"],
     [["crawl", "not a host"], "no http or https URL"],
     [["crawl", "https://example.org/", "ftp://example.org/"], "no http or https URL"],

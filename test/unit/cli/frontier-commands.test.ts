@@ -65,3 +65,20 @@ it("a package without its kernel is named with its file and what to do", () => {
   expect(stderr).toContain(join(copy, "dist/kernel.wasm"));
   expect(stderr).toContain("to do: install the package again");
 });
+
+it("in a folder of other things a frontier is looked for among its folders, and those that are one are named", async () => {
+  writeFileSync(join(folder, "notes.txt"), "mine");
+  symlinkSync(join(folder, "nowhere"), join(folder, "dangling"));
+  mkdirSync(join(folder, "empty"));
+  const { code, err } = await command("stats", folder);
+  expect([code, err.split("\n", 1)[0]]).toEqual([
+    2,
+    `outrider: stats: ${join(folder, "default")}: no frontier`,
+  ]);
+  await (await openFrontier({ directory: folder, name: "a b" })).close();
+  const named = await command("peek", folder);
+  expect([named.code, named.err.split("\n", 1)[0]]).toEqual([
+    2,
+    `outrider: peek: ${join(folder, "default")}: no frontier; there is: a b`,
+  ]);
+});
