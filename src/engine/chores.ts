@@ -11,7 +11,7 @@ import { isSpillDue, relieve, spillFault } from "../frontier/spilling.ts";
 import { seenIsBusy, seenStep } from "../structures/seen-set.ts";
 import type { Sweep } from "../frontier/sweep.ts";
 import type { EventHub } from "./events.ts";
-import type { Gate } from "./intake.ts";
+import type { Gate } from "./gate.ts";
 import { againAt, Seeds } from "./seeds.ts";
 
 /** A slice of the sweep is over after this long, whatever it has done. */

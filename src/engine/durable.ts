@@ -179,6 +179,11 @@ export class Durable {
     return isRefused;
   }
 
+  /** Whether the disk, asked once more where it refused before, refuses what a push would say. */
+  get isShut(): boolean {
+    return this.#journal.fault !== undefined && this.refuses(0);
+  }
+
   /** Throws what the disk says to a call that would change something. */
   need(bytes: number): void {
     if (this.refuses(bytes)) throw this.#journal.fault as FrontierError;

@@ -125,6 +125,11 @@ export class EventHub {
     this.dropped++;
   }
 
+  /** A function of the user's threw, or gave no answer: what became of the URL stands in its verdict. */
+  hookFault(stage: string, cause: unknown, url: string | undefined): void {
+    this.fault({ kind: "hook", stage, cause, ...(url === undefined ? {} : { url }) });
+  }
+
   /** Delivers what has gathered; called at the end of every public call. */
   flush(): void {
     if (this.#isDelivering || this.#queue.length === 0) return;

@@ -241,6 +241,7 @@ export class MemoryFrontier implements Frontier {
     const answer = explain(this.#life.gate, input, {
       status: this.#life.status,
       nowMs,
+      isDiskShut: this.#life.durable?.isShut ?? false,
       fingerprint: (key, policy) => fingerprintOf(withKey(input, key), policy),
     });
     this.#life.end(nowMs);

@@ -35,7 +35,8 @@ import {
   foundTextAt,
   foundTextBytes,
 } from "../workers/protocol/result-message.ts";
-import { type Gate, isByRows, pushLoaded, refuse } from "./intake.ts";
+import type { Gate } from "./gate.ts";
+import { isByRows, pushLoaded, refuse } from "./intake.ts";
 import type { RecordLease } from "./lease.ts";
 import type { Life } from "./life.ts";
 

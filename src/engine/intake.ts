@@ -6,12 +6,11 @@
  * A slice of plain strings goes through as it is; a slice that holds a RequestInput, or meets a policy that looks at
  * more than URLs, carries an Admission per row.
  */
-import { readFields } from "../base/arguments.ts";
-import { type Admission, rowLeaseText, ruleOfRow } from "../frontier/admission.ts";
+import { type Admission, ruleOfRow } from "../frontier/admission.ts";
 import { admitRows, isPlain } from "../frontier/admit.ts";
 import { finishedView, isFinishedValue } from "../frontier/transition.ts";
 import { seenCount, seenFind, seenTable } from "../structures/seen-set.ts";
-import { type Core, effectivePriority, type RuleState } from "../frontier/core.ts";
+import type { RuleState } from "../frontier/core.ts";
 import { matchRows } from "../frontier/match-rows.ts";
 import {
   VERDICT_DUPLICATE,
@@ -23,41 +22,23 @@ import { filterInsert, type SeenFilter } from "../structures/seen-filter.ts";
 import { hashBytes, wordAt } from "../structures/store.ts";
 import { batchAdmit, batchForget, batchLoad, batchParse, NOT_INSERTED } from "../url/batch.ts";
 import { batchSettle } from "../url/batch-settle.ts";
-import type { UrlBatch } from "../url/batch-area.ts";
 import { identityBytes, isKeyOnly, keyOverride } from "../url/identity.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import {
   BATCH_OK,
   hashesOffset,
   type Rows,
-  rowHostText,
   rowIsRewritten,
   rowKeyText,
   rowStatus,
 } from "../url/rows.ts";
-import { misuse } from "../base/errors.ts";
-import { isSerializable } from "../base/serializable.ts";
-import { addExtras, unpackExtras } from "./codec.ts";
-import type { EventHub } from "./events.ts";
+import { isHookFault } from "../base/hook-fault.ts";
+import { askHook } from "./accept.ts";
+import { addExtras } from "./codec.ts";
 import { admissionOf } from "./request.ts";
-import type { FrontierOptions, RequestInput, RequestLike, RequestView } from "./types.ts";
-import { isAsked, isVisited, type Visited } from "./visited.ts";
-
-export interface Gate {
-  readonly core: Core;
-  readonly batch: UrlBatch;
-  readonly rows: Rows;
-  /** The key of requests that no rule takes. */
-  readonly key: NormalPolicy;
-  readonly accept: FrontierOptions["accept"];
-  readonly events: EventHub;
-  /** A batch is being admitted: the user's functions that it asks must not come back in. */
-  isBusy: boolean;
-  /** Told of what plain batches admitted, while workers decide about links by themselves. */
-  filter: SeenFilter | undefined;
-  /** What another program saw before: looked at beside the seen-set. */
-  visited: Visited | undefined;
-}
+import type { Gate } from "./gate.ts";
+import type { RequestInput, RequestLike } from "./types.ts";
+import { isAsked, isVisited } from "./visited.ts";
 
 export interface PushContext {
   readonly nowMs: number;
@@ -95,11 +76,6 @@ export function pushList(
     refuse(gate, VERDICT_MAX_FOUND, list.length - end, list.slice(end));
   }
   return codes;
-}
-
-interface Answer {
-  priority?: number;
-  data?: unknown;
 }
 
 interface Slice {
@@ -141,7 +117,7 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
     hook:
       gate.accept === undefined
         ? undefined
-        : (row) => askHook(gate, { row, context, rowRules }, admissions?.[row]),
+        : (row) => askRow(gate, { row, context, rowRules }, admissions?.[row]),
     codes,
     codesStart: start,
   });
@@ -283,7 +259,8 @@ function admit(gate: Gate, input: RequestInput, asked: RowContext): Admission {
   const admission = admissionOf(input, policy, context.depth);
   if (context.isAgain === true) admission.dedup = "again";
   const override = keyOverride(input, policy);
-  if (override === null) {
+  if (isHookFault(override)) {
+    gate.events.hookFault("keyOf", override.cause, input.url);
     admission.verdict ??= VERDICT_HOOK;
     return admission;
   }
@@ -317,55 +294,14 @@ function keyToKeep(
   return isOther ? rowKeyText(rows, row) : undefined;
 }
 
-/** Asks the user's hook; undefined: refused. A hook that throws refuses and is told as an error. */
-function askHook(
+/** Asks the user's hook about a row that would be admitted; undefined: refused. */
+function askRow(
   gate: Gate,
   { row, context, rowRules }: RowContext,
   given: Admission | undefined,
 ): Admission | undefined {
   const rule = ruleOfRow(gate.core, rowRules, row);
-  const admission = given ?? admissionOf({ url: "" }, rule.key, context.depth);
-  const view = rowView(gate, rule, row, admission);
-  try {
-    const answer: unknown = gate.accept?.(view);
-    if (answer === true) return admission;
-    if (answer === false) return undefined;
-    if (answer === undefined || answer instanceof Promise) {
-      throw misuse("ARGUMENT_INVALID", "answer", answer, "true, false or an object, at once");
-    }
-    const { priority, data } = readFields(answer as Answer, "answer", ["priority", "data"]);
-    if (priority !== undefined && !Number.isSafeInteger(priority)) {
-      throw misuse("ARGUMENT_INVALID", "answer.priority", priority, "a safe integer");
-    }
-    admission.priority = priority ?? admission.priority;
-    if (data === undefined) return admission;
-    if (!isSerializable(data)) {
-      throw misuse("ARGUMENT_INVALID", "answer.data", data, "what msgpack can carry");
-    }
-    admission.blob = addExtras(admission.blob, { d: data });
-    admission.volatileData = undefined;
-    return admission;
-  } catch (cause) {
-    gate.events.fault({ kind: "hook", stage: "accept", cause, url: view.url });
-    return undefined;
-  }
-}
-
-function rowView(gate: Gate, rule: RuleState, row: number, admission: Admission): RequestView {
-  const { rows } = gate;
-  const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
-  return {
-    url: rowLeaseText(rule.policy, rows, row),
-    method: extras.m ?? "GET",
-    host: rowHostText(rows, row),
-    rule: rule.id,
-    priority: effectivePriority(rule.policy, admission.priority, admission.depth),
-    depth: admission.depth,
-    attempt: 1,
-    deliveries: 0,
-    ...(extras.n === undefined ? {} : { handler: extras.n }),
-    data: admission.isVolatile ? (admission.volatileData ?? extras.d) : extras.d,
-  };
+  return askHook(gate, rule, row, given ?? admissionOf({ url: "" }, rule.key, context.depth));
 }
 
 interface Told {

@@ -1,29 +1,11 @@
 /** Knowing: what a frontier says of one request or of many, without changing anything. */
-import { type Core, ruleOf, type RuleState } from "../frontier/core.ts";
-
-import { epochNameOf, FOREVER, isRecrawled, UNDATED_MS } from "../frontier/epoch-policy.ts";
-import { saltRow } from "../frontier/epochs.ts";
+import { type Core, ruleOf } from "../frontier/core.ts";
 import { groupClock, isGroupFull } from "../frontier/groups.ts";
 import { hostClock, hostLimit } from "../frontier/host-clock.ts";
-import { hasBudget, isBudgeted } from "../frontier/politeness.ts";
 import { lookSpilled, placesSpilled, recordBehind } from "../frontier/spilling.ts";
 import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
-import { mayComeAgain } from "../frontier/recrawl.ts";
-import {
-  VERDICT_ACCEPTED,
-  VERDICT_BUDGET,
-  VERDICT_CLOSED,
-  VERDICT_DEFERRED,
-  VERDICT_DUPLICATE,
-  VERDICT_FULL,
-  VERDICT_HOOK,
-  VERDICT_NO_RULE,
-  VERDICT_TOO_DEEP,
-  VERDICT_UNSERIALIZABLE,
-  verdictOf,
-} from "../frontier/verdict.ts";
+import { verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
-import { unitOf } from "../frontier/unit.ts";
 import { isStill, matches, noteRecords, recordHost } from "../frontier/walk.ts";
 import { heapKeyOf } from "../structures/heap.ts";
 import { timelineKeyOf } from "../structures/timeline.ts";
@@ -32,7 +14,6 @@ import {
   HOST_HELD,
   HOST_LEASED_WORD,
   hostFlag,
-  hostNamed,
 } from "../structures/host-table.ts";
 import {
   parentFingerprint,
@@ -50,23 +31,12 @@ import {
 } from "../structures/record.ts";
 import { recordUrl } from "../structures/scratch.ts";
 import { seenFind } from "../structures/seen-set.ts";
-import { float, hashBytes, word, wordAt } from "../structures/store.ts";
-import { refusalOf, rowLeaseText } from "../frontier/admission.ts";
-import { batchKey, batchLoad, batchParse } from "../url/batch.ts";
+import { float, word } from "../structures/store.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
 import { STATES } from "./view.ts";
 import { withStory } from "./stories.ts";
 import { registrableDomain } from "../url/domain.ts";
-import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../url/identity.ts";
-import { matchRow } from "../url/matcher.ts";
-import {
-  BATCH_OK,
-  hashesOffset,
-  type Rows,
-  rowHostText,
-  rowKeyText,
-  rowStatus,
-} from "../url/rows.ts";
+import { BATCH_OK, rowHostText, rowKeyText } from "../url/rows.ts";
 import { isSpilledValue } from "../structures/spill-identity.ts";
 import {
   epochEach,
@@ -75,10 +45,10 @@ import {
   epochName,
   epochNext,
 } from "../structures/epoch-table.ts";
-import { isSerializable } from "../base/serializable.ts";
 import type { NormalPolicy } from "../url/policy.ts";
-import type { Gate } from "./intake.ts";
-import { isAsked, isVisited } from "./visited.ts";
+import { foretell } from "./foretell.ts";
+import type { Gate } from "./gate.ts";
+import { type Looked, lookUp } from "./look-up.ts";
 import type {
   EpochView,
   Explanation,
@@ -94,73 +64,6 @@ const CODES: Record<string, number> = {
   leased: RECORD_LEASED,
   failed: RECORD_FAILED,
 };
-
-/** A request's place in the identity space: its row in the batch, and its hash when it has an identity. */
-export interface Looked {
-  readonly status: number;
-  /** The rule that takes it. */
-  readonly rule: RuleState | undefined;
-  readonly lo: number;
-  readonly hi: number;
-  readonly hasIdentity: boolean;
-  readonly isRefused: boolean;
-  /** The key that stands in for the URL's. */
-  readonly override: string | undefined;
-  /** Name of its epoch. */
-  readonly epoch: string;
-}
-
-/** Parses, keys and hashes one checked request into row 0 of the gate's batch. */
-export function lookUp(gate: Gate, request: RequestLike, nowMs: number): Looked {
-  const { batch, core, rows } = gate;
-  const input: RequestInput = typeof request === "string" ? { url: request } : request;
-  batchLoad(batch, [input.url], 0);
-  batchParse(batch);
-  const rule = rowStatus(rows, 0) === BATCH_OK ? ruleOfFirst(core, rows) : undefined;
-  const policy = rule?.key ?? gate.key;
-  batchKey(batch, policy);
-  core.store.kernel.exports.hashBatch(rows.offset);
-  const status = rowStatus(rows, 0);
-  const nothing = {
-    status,
-    rule,
-    lo: 0,
-    hi: 0,
-    hasIdentity: false,
-    isRefused: false,
-    override: undefined,
-    epoch: FOREVER,
-  };
-  if (status !== BATCH_OK) return nothing;
-  gate.isBusy = true; // keyOf must not come back in: the batch is in use
-  const override = keyOverride(input, policy);
-  const epoch = epochOf(rule, input, nowMs);
-  gate.isBusy = false;
-  if (override === null || epoch === null) return { ...nothing, isRefused: true };
-  if (isExempt(input.method, policy) || input.dedup === "skip") {
-    return { ...nothing, override, epoch };
-  }
-  const at = hashesOffset(rows);
-  if (override !== undefined || !isKeyOnly(input, policy)) {
-    const key = override ?? rowKeyText(rows, 0);
-    hashBytes(core.store, identityBytes(key, input, policy), at);
-  }
-  saltRow(core, rows, 0, epoch);
-  const lo = wordAt(core.store, at >> 2);
-  const hi = wordAt(core.store, (at >> 2) + 1);
-  return { status, rule, lo, hi, hasIdentity: true, isRefused: false, override, epoch };
-}
-
-function ruleOfFirst(core: Core, rows: Rows): RuleState | undefined {
-  return core.plain ?? core.active[matchRow(core.matcher, rows, 0)];
-}
-
-/** The epoch that a push would put a request into; null: the user's function gives none. */
-function epochOf(rule: RuleState | undefined, input: RequestInput, nowMs: number): string | null {
-  if (input.epoch !== undefined) return input.epoch;
-  if (rule === undefined) return FOREVER;
-  return epochNameOf(rule.policy.epoch, Number(input.notBefore ?? UNDATED_MS), nowMs);
-}
 
 /** What is known of a request's identity; undefined: nothing. */
 export function recordOf(
@@ -259,34 +162,32 @@ type Printer = (key: string | undefined, policy: NormalPolicy) => string;
 export function explain(
   gate: Gate,
   request: RequestLike,
-  now: { status: FrontierStatus; nowMs: number; fingerprint: Printer },
+  now: { status: FrontierStatus; nowMs: number; isDiskShut: boolean; fingerprint: Printer },
 ): Explanation {
   const { core, rows } = gate;
+  const { isDiskShut, nowMs } = now;
   const input: RequestInput = typeof request === "string" ? { url: request } : request;
-  const looked = lookUp(gate, request, now.nowMs);
+  const looked = lookUp(gate, request, nowMs);
   if (looked.status !== BATCH_OK) {
-    return { url: input.url, verdict: verdictOf(refusalOf(looked.status)) };
+    const code = foretell(gate, input, { looked, known: 0, isDiskShut, nowMs });
+    return { url: input.url, verdict: verdictOf(code) };
   }
   const host = rowHostText(rows, 0);
   const { rule } = looked;
   const policy = rule?.key ?? gate.key;
   const canonical = rowKeyText(rows, 0);
   const known = looked.hasIdentity ? knownOf(core, looked) : 0;
-  const asked = { dedup: input.dedup ?? "check", epoch: input.epoch, depth: input.depth ?? 0 };
-  const { visited } = gate;
-  const mayAsk = visited !== undefined && looked.override === undefined && looked.hasIdentity;
-  const isElsewhere =
-    mayAsk && rule !== undefined && isAsked(asked, rule) && isVisited(visited, input, canonical);
-  const isSpent = rule !== undefined && isBudgeted(rule.policy) && isOverBudget(gate, rule);
   const base = {
     url: input.url,
     canonical,
-    ...(looked.isRefused ? {} : { fingerprint: now.fingerprint(looked.override, policy) }),
+    ...(looked.without === undefined
+      ? { fingerprint: now.fingerprint(looked.override, policy) }
+      : {}),
     host,
     domain: registrableDomain(host),
     ...(rule === undefined ? {} : { rule: rule.id }),
     epoch: looked.epoch,
-    verdict: verdictOf(wouldBe(core, input, { rule, looked, known, now, isElsewhere, isSpent })),
+    verdict: verdictOf(foretell(gate, input, { looked, known, isDiskShut, nowMs })),
   };
   if (known === 0) return base;
   if (isFinishedValue(known)) {
@@ -300,51 +201,6 @@ export function explain(
 function knownOf(core: Core, { lo, hi }: Looked): number {
   const value = seenFind(core.seen, lo, hi);
   return value === 0 || isFinishedValue(value) ? value : recordBehind(core, value, lo, hi);
-}
-
-/** The verdict a push would get, short of asking the user's hook. */
-function wouldBe(
-  core: Core,
-  input: RequestInput,
-  asked: {
-    rule: RuleState | undefined;
-    looked: Looked;
-    known: number;
-    now: { status: string; nowMs: number };
-    isElsewhere: boolean;
-    /** Its host has used up its rule's budget. */
-    isSpent: boolean;
-  },
-): number {
-  const { rule, looked, known, now, isElsewhere, isSpent } = asked;
-  if (now.status === "stopped") return VERDICT_CLOSED;
-  if (input.data !== undefined && !(input.volatile ?? false) && !isSerializable(input.data)) {
-    return VERDICT_UNSERIALIZABLE;
-  }
-  if (looked.isRefused) return VERDICT_HOOK;
-  if (rule === undefined) return VERDICT_NO_RULE;
-  if ((input.depth ?? 0) > rule.policy.maxDepth) return VERDICT_TOO_DEEP;
-  const isAgain =
-    known !== 0 && isRecrawled(rule.policy.epoch) && mayComeAgain(core, known, now.nowMs);
-  const isNamed = input.epoch !== undefined;
-  if (isElsewhere) return VERDICT_DUPLICATE;
-  if (known !== 0 && (isNamed || !isAgain) && (input.dedup ?? "check") === "check") {
-    return VERDICT_DUPLICATE;
-  }
-  if (isSpent) return VERDICT_BUDGET;
-  const { pending, waiting } = core.counters;
-  if (pending + waiting >= core.limits.capacity) return VERDICT_FULL;
-  const dueMs = Number(input.notBefore ?? UNDATED_MS);
-  return dueMs > now.nowMs ? VERDICT_DEFERRED : VERDICT_ACCEPTED;
-}
-
-/** Whether the host of row 0 has nothing left of its rule's budget. */
-function isOverBudget(gate: Gate, { policy }: RuleState): boolean {
-  const { core, rows } = gate;
-  gate.isBusy = true; // nor may `by`
-  const unit = unitOf(policy, rowLeaseText(policy, rows, 0), rowHostText(rows, 0));
-  gate.isBusy = false;
-  return !hasBudget(core, policy, hostNamed(core.hosts, unit));
 }
 
 function stateOf(core: Core, record: number): RecordState {

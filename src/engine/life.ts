@@ -23,7 +23,7 @@ import { Chores } from "./chores.ts";
 import type { Durable } from "./durable.ts";
 import { Ending } from "./ending.ts";
 import type { EventHub } from "./events.ts";
-import type { Gate } from "./intake.ts";
+import type { Gate } from "./gate.ts";
 import type { Settings } from "./options.ts";
 import type { Runtime } from "./runtime.ts";
 import type { FrontierStatus, Lease } from "./types.ts";

@@ -31,8 +31,8 @@ import {
   recordPriority,
 } from "../structures/record.ts";
 import { isExempt } from "../url/identity.ts";
-import type { Gate } from "./intake.ts";
-import { lookUp } from "./knowing.ts";
+import type { Gate } from "./gate.ts";
+import { lookUp } from "./look-up.ts";
 import type { RecordLease } from "./lease.ts";
 import { requestOf } from "./request.ts";
 import { readDefaults } from "./request-fields.ts";

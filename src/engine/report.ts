@@ -124,19 +124,18 @@ function countLanes(core: Core): number {
   return lanes;
 }
 
-/** The rules of the set in their order, then what is left of rules that have gone; "": failed for want of a rule. */
+/**
+ * The rules of the set in their order, each with what is left of those of its id before it; then what is left of rules that have gone;
+ * "": failed for want of a rule.
+ */
 function rulesOf(core: Core): Report["rules"] {
   const rules = new Map(core.active.map((rule) => [rule.id, countsOf(rule)]));
   for (const rule of core.rules) {
     const { id, isGone, pending, leased, failed } = rule;
-    if (!isGone || pending + leased + failed === 0) continue;
+    if (!isGone) continue;
     const known = rules.get(id);
-    if (known === undefined) rules.set(id, countsOf(rule));
-    else {
-      known.pending += pending;
-      known.leased += leased;
-      known.failed += failed;
-    }
+    if (known !== undefined) addCounts(known, rule);
+    else if (pending + leased + failed > 0) rules.set(id, countsOf(rule));
   }
   return Object.fromEntries(rules);
 }
@@ -144,6 +143,14 @@ function rulesOf(core: Core): Report["rules"] {
 function countsOf(rule: RuleState): Report["rules"][string] {
   const { pending, leased, done, failed, served } = rule;
   return { pending, leased, done, failed, served };
+}
+
+function addCounts(counts: Report["rules"][string], rule: RuleState): void {
+  counts.pending += rule.pending;
+  counts.leased += rule.leased;
+  counts.done += rule.done;
+  counts.failed += rule.failed;
+  counts.served += rule.served;
 }
 
 function countRanks(core: Core, root: number): number {

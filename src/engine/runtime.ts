@@ -23,7 +23,7 @@ import { createStore, type Store, storeSecret } from "../structures/store.ts";
 import { createUrlBatch } from "../url/batch.ts";
 import { carryHosts } from "../frontier/carry.ts";
 import type { EventHub } from "./events.ts";
-import type { Gate } from "./intake.ts";
+import type { Gate } from "./gate.ts";
 import { loadKernelModule } from "./kernel-file.ts";
 import type { Settings } from "./options.ts";
 import type { OpenTiers, Tiers } from "./tiers.ts";
@@ -75,6 +75,7 @@ export function createRuntime(
       events.transition(kind, reason === undefined ? view : Object.assign(view, { reason }));
     },
     failure: hooks.failure,
+    fault: (stage, cause, url) => events.hookFault(stage, cause, url),
   };
   const core: Core = {
     store,

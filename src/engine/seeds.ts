@@ -16,7 +16,8 @@ import { type Core, ruleOfId } from "../frontier/core.ts";
 import type { RuleSpec } from "../frontier/rules.ts";
 import { VERDICT_FULL, VERDICT_FULL_DISK, VERDICT_FULL_MEMORY } from "../frontier/verdict.ts";
 import { expandSeed } from "../url/seed.ts";
-import { type Gate, pushList } from "./intake.ts";
+import type { Gate } from "./gate.ts";
+import { pushList } from "./intake.ts";
 
 /** Seeds pushed in one slice: about a millisecond. */
 const SLICE_SEEDS = 500;

@@ -10,7 +10,7 @@ import { FOREVER } from "../frontier/epoch-policy.ts";
 import { step } from "../frontier/leases.ts";
 import { liveRecord, removeRecords, requeueFailed, updateRecord } from "../frontier/steer.ts";
 import { checkState, expressionOf, readFilter } from "./arguments.ts";
-import { lookUp } from "./knowing.ts";
+import { lookUp } from "./look-up.ts";
 import type { Life } from "./life.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
 import { readRequest, timeMs } from "./request-fields.ts";

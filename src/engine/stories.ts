@@ -14,7 +14,8 @@ import { VERDICT_DEFERRED } from "../frontier/verdict.ts";
 import { parentCreate, parentRelease } from "../structures/record.ts";
 import { seenFind } from "../structures/seen-set.ts";
 import { unpackExtras } from "./codec.ts";
-import { type Gate, pushList } from "./intake.ts";
+import type { Gate } from "./gate.ts";
+import { pushList } from "./intake.ts";
 import type { RecordKeeper, RecordStory } from "./record-keeper.ts";
 import type { RecordState, RecordView, RequestInput } from "./types.ts";
 

@@ -283,7 +283,7 @@ export interface RecoveryProgress {
   readonly size: number;
 }
 
-/** One thing that went wrong beside the crawl; it never stops it. */
+/** One thing that went wrong beside the crawl; it never stops it. `stage` of a hook: accept, onIdle, keyOf, of, by or groups. */
 export interface FrontierFault {
   readonly kind: "listener" | "hook" | "handler" | "request" | "disk" | "user";
   readonly stage: string;
@@ -416,7 +416,7 @@ export interface FrontierOptions {
   /** Asked when everything is done; true: not finished yet. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most hooks answer nothing.
   onIdle?: () => boolean | void;
-  /** Synchronous hook for requests that would be admitted. */
+  /** Synchronous hook for requests that would be admitted; `explain` asks it too. */
   accept?: (request: RequestView) => boolean | { priority?: number; data?: unknown };
   breaker?: { failures: number; withinMs: number; pauseMs: number };
   /** Told while a directory is read at opening. */

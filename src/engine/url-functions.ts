@@ -22,6 +22,7 @@ import { isDeadLink } from "../url/links.ts";
 import { identityBytes, keyOverride } from "../url/identity.ts";
 import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { misuse } from "../base/errors.ts";
+import { isHookFault } from "../base/hook-fault.ts";
 import { loadKernelModule } from "./kernel-file.ts";
 import { readRequest } from "./request-fields.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
@@ -76,9 +77,10 @@ export function fingerprint(request: RequestLike, policy?: KeyPolicy): string {
 export function fingerprintOf(request: RequestLike, policy: NormalPolicy): string {
   const input: RequestInput = typeof request === "string" ? { url: request } : request;
   const batch = ownBatch();
-  const override = keyOverride(input, policy);
+  const given = keyOverride(input, policy);
+  const override = isHookFault(given) ? undefined : given;
   batchBase(batch, undefined);
-  const isKeyed = typeof override !== "string" && batchOne(batch, [input.url], policy) === BATCH_OK;
+  const isKeyed = override === undefined && batchOne(batch, [input.url], policy) === BATCH_OK;
   const key = isKeyed ? batchString(batch, 0, "key") : (override ?? input.url.toWellFormed());
   batchForget(batch);
   return printBytes(batch, identityBytes(key, input, policy));

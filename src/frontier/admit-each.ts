@@ -269,7 +269,7 @@ function unitOfRow(core: Core, policy: FrontierPolicy, rows: Rows, row: number):
     return { host: hostNamed(core.hosts, name), name };
   }
   if (policy.by !== "host") {
-    const name = unitOf(policy, rowLeaseText(policy, rows, row), rowHostText(rows, row));
+    const name = unitOf(core, policy, rowLeaseText(policy, rows, row), rowHostText(rows, row));
     return { host: hostNamed(core.hosts, name), name };
   }
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;

@@ -153,7 +153,7 @@ function rehome(core: Core, record: number, { to, queue, url }: Move): number {
     return record;
   }
   const before = word(store, recordQueue(store, record), QUEUE_HOST_WORD);
-  const unit = unitOf(to.policy, url, hostOfUrl(url));
+  const unit = unitOf(core, to.policy, url, hostOfUrl(url));
   const host = hostOfName(hosts, unit);
   if (host === 0) throw memoryFull();
   let moved = record;

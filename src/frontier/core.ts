@@ -87,6 +87,8 @@ export interface TransitionSink {
   record(kind: TransitionKind, record: number, reason: string | undefined): void;
   /** A failure for the breaker. */
   failure(nowMs: number): void;
+  /** A function of the user's, named as the policy names it, gave no answer; `url` of what it was asked about. */
+  fault(stage: "of" | "by" | "groups", cause: unknown, url: string | undefined): void;
   /** The listener asks for `record` calls of this kind. */
   readonly wants: Record<TransitionKind, boolean>;
 }

@@ -20,6 +20,7 @@ import {
 } from "../base/calendar.ts";
 import { DURATION_EXPECTED, durationMs } from "../base/duration.ts";
 import { misuse } from "../base/errors.ts";
+import type { HookFault } from "../base/hook-fault.ts";
 
 export type EpochPolicy =
   | "forever"
@@ -44,6 +45,8 @@ export const UNDATED_MS = Number.NEGATIVE_INFINITY;
 
 /** Longest name of an epoch, in UTF-16 units. */
 export const EPOCH_NAME_LENGTH_MAX = 1_000;
+
+const EPOCH_NAME_EXPECTED = "a text of 1 to 1,000 characters";
 
 const KINDS = ["calendar", "every", "version", "of", "adaptive"] as const;
 
@@ -85,10 +88,10 @@ export function isRecrawled(epoch: EpochRule): boolean {
 }
 
 /**
- * The epoch that a rule puts a request into; null: the user's function threw or gave no name. `dueMs` is the request's
+ * The epoch that a rule puts a request into; a fault: the user's function threw or gave no name. `dueMs` is the request's
  * own time, or UNDATED_MS.
  */
-export function epochNameOf(epoch: EpochRule, dueMs: number, nowMs: number): string | null {
+export function epochNameOf(epoch: EpochRule, dueMs: number, nowMs: number): string | HookFault {
   switch (epoch.kind) {
     case "calendar":
       if (dueMs === UNDATED_MS && epoch.isUndatedForever) return FOREVER;
@@ -102,12 +105,13 @@ export function epochNameOf(epoch: EpochRule, dueMs: number, nowMs: number): str
   }
 }
 
-function ownName(of: (timeMs: number) => unknown, timeMs: number): string | null {
+function ownName(of: (timeMs: number) => unknown, timeMs: number): string | HookFault {
   try {
     const name = of(timeMs);
-    return isEpochName(name) ? name : null;
-  } catch {
-    return null;
+    if (isEpochName(name)) return name;
+    return { cause: misuse("ARGUMENT_INVALID", "of(timeMs)", name, EPOCH_NAME_EXPECTED) };
+  } catch (cause) {
+    return { cause };
   }
 }
 
@@ -144,7 +148,7 @@ function calendarOf(fields: Record<string, unknown>, path: string): EpochRule {
 function versionOf({ version }: Record<string, unknown>, path: string): string {
   const name = typeof version === "number" && Number.isFinite(version) ? `${version}` : version;
   if (isEpochName(name)) return name;
-  throw wrong(`${path}.version`, version, "a number or a text of 1 to 1,000 characters");
+  throw wrong(`${path}.version`, version, `a number or ${EPOCH_NAME_EXPECTED}`);
 }
 
 function adaptiveOf(adaptive: unknown, path: string): EpochRule {

@@ -31,9 +31,10 @@ import { isSpilledValue, spilledPlace } from "../structures/spill-identity.ts";
 import { seenFind, seenForget, seenRemove, seenSet } from "../structures/seen-set.ts";
 import { setWordAt, wordAt } from "../structures/store.ts";
 import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../url/rows.ts";
-import { type Intake, ruleOfRow } from "./admission.ts";
+import { type Intake, rowLeaseText, ruleOfRow } from "./admission.ts";
 import type { Core } from "./core.ts";
 import { misuse } from "../base/errors.ts";
+import { isHookFault } from "../base/hook-fault.ts";
 import { epochNameOf, FOREVER, UNDATED_MS } from "./epoch-policy.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import { relieve, settleSpilled, takeSpilledAt } from "./spilling.ts";
@@ -66,7 +67,10 @@ export function enterEpochs(core: Core, intake: Intake): RowEpochs {
     if (rowStatus(rows, row) === BATCH_OK) {
       const admission = admissions?.[row];
       const { policy } = ruleOfRow(core, rowRules, row);
-      name = admission?.epoch ?? epochNameOf(policy.epoch, admission?.dueMs ?? UNDATED_MS, nowMs);
+      const dueMs = admission?.dueMs ?? UNDATED_MS;
+      const told = admission?.epoch ?? epochNameOf(policy.epoch, dueMs, nowMs);
+      name = isHookFault(told) ? null : told;
+      if (isHookFault(told)) core.sink.fault("of", told.cause, rowLeaseText(policy, rows, row));
       saltRow(core, rows, row, name);
     }
     names.push(name);

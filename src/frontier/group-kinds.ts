@@ -74,7 +74,7 @@ function labelOf({ groupKinds }: Core, kind: number): string {
   return `own ${before.length}`;
 }
 
-/** The name of a host's group of a kind; undefined: it has none. A function that throws or gives no text: the host alone. */
+/** The name of a host's group of a kind; undefined: it has none. A function that throws, which is told, or gives no text: the host alone. */
 function nameIn(core: Core, host: number, by: GroupBy): string | undefined {
   if (by === "address") return memberAddress(core.store, host);
   const name = hostName(core.store, host);
@@ -83,7 +83,8 @@ function nameIn(core: Core, host: number, by: GroupBy): string | undefined {
   try {
     const group: unknown = by(name);
     return typeof group === "string" && group !== "" ? group : name;
-  } catch {
+  } catch (cause) {
+    core.sink.fault("groups", cause, undefined);
     return name;
   } finally {
     core.isAsking = false;

@@ -81,7 +81,8 @@ function rulesOn(core: Core, host: number): readonly RuleState[] {
   const rules: RuleState[] = [];
   let queue = host === 0 ? 0 : word(store, host, HOST_QUEUES_WORD);
   for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
-    rules.push(ruleOfQueue(core, queue));
+    const rule = ruleOfQueue(core, queue);
+    if (!rule.isGone) rules.push(rule); // what stands there still goes out under another
   }
   if (rules.length > 0) return rules;
   return core.active.length > 0 ? core.active : [core.none];

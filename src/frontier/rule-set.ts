@@ -31,7 +31,7 @@ import { createMatcher, NO_RULE } from "../url/matcher.ts";
 import { type FrontierPolicy, type GroupTerm, normalizeRulePolicy } from "./policy.ts";
 import { isBudgeted } from "./politeness.ts";
 import type { RuleList, RuleSpec } from "./rules.ts";
-import { flagsOf, goneOrder, takePolicy } from "./rule-state.ts";
+import { flagsOf, giveCounts, goneOrder, takePolicy } from "./rule-state.ts";
 import { createShares, sharesAdd, sharesReorder, sharesTake } from "./shares.ts";
 import { settleSole, spareRule, startSweep } from "./sweeping.ts";
 
@@ -258,9 +258,8 @@ function reuse({ rules, store }: Core, index: number): number {
   return handle;
 }
 
-/** A rule of the same id goes on with the same share and the same counts of what is over. */
+/** A rule of the same id goes on with the same share, and with the counts of what is over. */
 function inherit({ shares }: Core, rule: RuleState, old: RuleState): void {
   shares.passes[rule.index] = shares.passes[old.index] as number;
-  rule.served = old.served;
-  rule.done = old.done;
+  giveCounts(old, rule);
 }

@@ -117,6 +117,16 @@ export class RuleState {
   }
 }
 
+/** What is over counts under one rule of an id alone: files add up all that have it. */
+export function giveCounts(from: RuleState, to: RuleState | undefined): void {
+  if (to !== undefined) {
+    to.served += from.served;
+    to.done += from.done;
+  }
+  from.served = 0;
+  from.done = 0;
+}
+
 /** Where a rule of no set stands among rules of the same pass. */
 export function goneOrder(index: number): number {
   return GONE_ORDER + index;

@@ -100,14 +100,14 @@ export function defaultRule(policy: FrontierPolicy, key: NormalPolicy): RuleList
   return { specs: [spec], orders: new Map([[id, 0]]) };
 }
 
-/** The active rules of a set, as somebody would give them again. */
+/** The active rules of a set, as somebody would give them again. Their lists and objects are the set's own: to be read alone. */
 export function givenRules(specs: readonly RuleSpec[]): Rule[] {
   return specs.map((spec) => {
     const { id, seeds, everyMs, share, own } = spec;
     return {
       id,
       match: givenMatch(spec),
-      ...(seeds.length > 0 ? { seeds: [...seeds] } : {}),
+      ...(seeds.length > 0 ? { seeds: seeds as string[] } : {}),
       ...(everyMs === undefined ? {} : { every: everyMs }),
       ...(share === undefined ? {} : { share }),
       ...own,
@@ -118,8 +118,8 @@ export function givenRules(specs: readonly RuleSpec[]): Rule[] {
 function givenMatch(match: RuleMatch): NonNullable<Rule["match"]> {
   const { hosts, domains, patternText, schemes } = match;
   return {
-    ...(hosts.length > 0 ? { hosts: [...hosts] } : {}),
-    ...(domains.length > 0 ? { domains: [...domains] } : {}),
+    ...(hosts.length > 0 ? { hosts: hosts as string[] } : {}),
+    ...(domains.length > 0 ? { domains: domains as string[] } : {}),
     ...(patternText === "" ? {} : { pattern: patternText }),
     ...(schemes === SCHEMES_ALL ? {} : { schemes: [schemes === SCHEME_HTTP ? "http" : "https"] }),
   };

@@ -9,9 +9,9 @@ import type { Successors } from "./successors.ts";
  * changed   the hosts of rules that let other hosts go than before
  * gone      the first pass again: what became due meanwhile, rules that are empty by now, and records that the heap has moved
  *           past the pass over it: back to `waiting`
- * end       whether one rule is all there is
+ * sole      whether one rule is all there is
  */
-export type SweepPhase = "index" | "pending" | "waiting" | "changed" | "gone" | "end" | "done";
+export type SweepPhase = "index" | "pending" | "waiting" | "changed" | "gone" | "sole" | "done";
 
 export interface Sweep {
   readonly version: number | string;

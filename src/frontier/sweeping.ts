@@ -24,7 +24,8 @@ import { laneIsSpilled } from "../structures/spill-chain.ts";
 import { word } from "../structures/store.ts";
 import { indexRules } from "../url/matcher.ts";
 import { adoptRecord } from "./adopt.ts";
-import { type Core, ruleOf, type RuleState } from "./core.ts";
+import { type Core, ruleOf, ruleOfId, type RuleState } from "./core.ts";
+import { giveCounts } from "./rule-state.ts";
 import { settleHost, standingOf } from "./schedule.ts";
 import { sharesJoin, sharesLeave } from "./shares.ts";
 import { readyLane, relieve } from "./spilling.ts";
@@ -126,8 +127,10 @@ export function settleSole(core: Core): void {
   }
 }
 
-/** A rule that nothing names gives its index back. */
-export function spareRule({ shares, spare }: Core, rule: RuleState): void {
+/** A rule that nothing names gives its index back, and what it counted to the rule of its id in the set. */
+export function spareRule(core: Core, rule: RuleState): void {
+  const { shares, spare } = core;
+  giveCounts(rule, ruleOfId(core, rule.id));
   sharesLeave(shares, rule.index);
   rule.isGone = true;
   rule.isSpare = true;
@@ -144,7 +147,7 @@ const PHASES: Readonly<Record<Exclude<SweepPhase, "done">, Phase>> = {
   changed: sweepChanged,
   // What became due meanwhile stands under the rule that it was under.
   gone: (core, sweep, cost, nowMs) => sweepRules(core, sweep, cost, nowMs),
-  end: sweepEnd,
+  sole: sweepSole,
 };
 
 /** Puts the rules into the index of hosts, where no URL has asked for it yet. */
@@ -172,7 +175,7 @@ function sweepRules(core: Core, sweep: Sweep, cost: number, nowMs: number): numb
   }
   sweep.rulesLeft = rules.length;
   if (sweep.waitingFound > 0) sweep.phase = "waiting";
-  else sweep.phase = sweep.phase === "pending" ? "changed" : "end";
+  else sweep.phase = sweep.phase === "pending" ? "changed" : "sole";
   return left;
 }
 
@@ -278,7 +281,7 @@ function queuesOf({ store }: Core, host: number): number {
 }
 
 /** Looks once more at all rules for one that is alone, in a slice of its own where they are many. */
-function sweepEnd(core: Core, sweep: Sweep, cost: number): number {
+function sweepSole(core: Core, sweep: Sweep, cost: number): number {
   const own = core.rules.length * LOOK_COST;
   if (cost < Math.min(own, PART_COST)) return 0;
   settleSole(core);

@@ -7,6 +7,8 @@
  * FF never occurs in UTF-8 and the body's length is written before it, so two different requests
  * never give the same bytes (I1). Names and methods are HTTP tokens and hold no ':' nor FF.
  */
+import { misuse } from "../base/errors.ts";
+import type { HookFault } from "../base/hook-fault.ts";
 import {
   asciiLowerCase,
   asciiUpperCase,
@@ -29,19 +31,20 @@ export function isKeyOnly(request: Omit<IdentityRequest, "url">, policy: NormalP
 
 /**
  * The key that stands in for the URL's: the request's own, else what `keyOf` says.
- * undefined: there is none; null: `keyOf` threw or gave no text, the verdict hook.
+ * undefined: there is none; a fault: `keyOf` threw or gave no text, the verdict hook.
  */
 export function keyOverride(
   request: IdentityRequest,
   policy: NormalPolicy,
-): string | undefined | null {
+): string | HookFault | undefined {
   if (request.key !== undefined) return request.key.toWellFormed();
   if (policy.keyOf === undefined) return undefined;
   try {
     const key: unknown = policy.keyOf(request);
-    return typeof key === "string" ? key.toWellFormed() : null;
-  } catch {
-    return null;
+    if (typeof key === "string") return key.toWellFormed();
+    return { cause: misuse("ARGUMENT_INVALID", "keyOf(request)", key, "a text") };
+  } catch (cause) {
+    return { cause };
   }
 }
 

@@ -102,10 +102,8 @@ describe("any key policy", () => {
       const policy = normalizePolicy(given);
       for (let i = 0; i < 20; i++) {
         const request = anyRequest(random);
-        const key =
-          keyOverride(request, policy) ??
-          canonicalizePlain(request.url, policy) ??
-          request.url.toWellFormed();
+        const own = keyOverride(request, policy) as string | undefined; // these ones do not fail
+        const key = own ?? canonicalizePlain(request.url, policy) ?? request.url.toWellFormed();
         const wanted = Buffer.from(blake2b128(identityBytes(key, request, policy))).toString("hex");
         if (fingerprint(request, given) !== wanted)
           expect.fail(`${JSON.stringify(request)} under ${JSON.stringify(given)}`);

@@ -34,7 +34,8 @@ function expectedOf(request: IdentityRequest, key: KeyPolicy, seen: Set<string>)
   const print = fingerprint(request, key);
   const url = visitsItsKey(policy) ? own : visitUrl(parsed, policy);
   if (isExempt(request.method, policy)) return { status: "accepted", url, fingerprint: print };
-  const bytes = identityBytes(keyOverride(request, policy) ?? own, request, policy);
+  const override = keyOverride(request, policy) as string | undefined; // these ones do not fail
+  const bytes = identityBytes(override ?? own, request, policy);
   const identity = Buffer.from(bytes).toString("latin1");
   if (seen.has(identity)) return { status: "duplicate" };
   seen.add(identity);

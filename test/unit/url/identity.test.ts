@@ -88,16 +88,19 @@ describe("keyOverride", () => {
     expect(keyOverride({ url: "http://x/" }, normalizePolicy())).toBeUndefined();
   });
 
-  it("answers null where keyOf throws or gives no text", () => {
-    const bad = [
-      () => {
-        throw new Error("no");
-      },
-      () => 1 as never,
-      () => undefined as never,
-    ];
-    for (const keyOf of bad)
-      expect(keyOverride({ url: "http://x/" }, normalizePolicy({ keyOf }))).toBeNull();
+  it("answers why where keyOf throws or gives no text", () => {
+    const thrown = new Error("no");
+    const faultOf = (keyOf: () => string): unknown =>
+      keyOverride({ url: "http://x/" }, normalizePolicy({ keyOf }));
+    expect(
+      faultOf(() => {
+        throw thrown;
+      }),
+    ).toEqual({ cause: thrown });
+    for (const answer of [1, undefined]) {
+      const cause = { code: "ARGUMENT_INVALID", details: { value: answer } };
+      expect(faultOf(() => answer as never)).toMatchObject({ cause });
+    }
   });
 });
 

@@ -1,0 +1,70 @@
+/**
+ * Accept: the user's hook, asked of a request that would be admitted but for budgets and room (API.md, `accept`). It is shown the
+ * request as it would stand; it says yes or no, or changes priority and data.
+ *
+ *   I1  A hook that throws, or whose answer is none, refuses and is told as a fault: the rest of the batch goes on.
+ */
+import { readFields } from "../base/arguments.ts";
+import { misuse } from "../base/errors.ts";
+import { isSerializable } from "../base/serializable.ts";
+import { type Admission, rowLeaseText } from "../frontier/admission.ts";
+import { effectivePriority, type RuleState } from "../frontier/core.ts";
+import { rowHostText } from "../url/rows.ts";
+import { addExtras, unpackExtras } from "./codec.ts";
+import type { Gate } from "./gate.ts";
+import type { RequestView } from "./types.ts";
+
+interface Answer {
+  priority?: number;
+  data?: unknown;
+}
+
+/** Asks about a row of the batch in hand; the admission as the hook would have it, undefined: refused. */
+export function askHook(
+  gate: Gate,
+  rule: RuleState,
+  row: number,
+  admission: Admission,
+): Admission | undefined {
+  const view = rowView(gate, rule, row, admission);
+  try {
+    const answer: unknown = gate.accept?.(view);
+    if (answer === true) return admission;
+    if (answer === false) return undefined;
+    if (answer === undefined || answer instanceof Promise) {
+      throw misuse("ARGUMENT_INVALID", "answer", answer, "true, false or an object, at once");
+    }
+    const { priority, data } = readFields(answer as Answer, "answer", ["priority", "data"]);
+    if (priority !== undefined && !Number.isSafeInteger(priority)) {
+      throw misuse("ARGUMENT_INVALID", "answer.priority", priority, "a safe integer");
+    }
+    admission.priority = priority ?? admission.priority;
+    if (data === undefined) return admission;
+    if (!isSerializable(data)) {
+      throw misuse("ARGUMENT_INVALID", "answer.data", data, "what msgpack can carry");
+    }
+    admission.blob = addExtras(admission.blob, { d: data });
+    admission.volatileData = undefined;
+    return admission;
+  } catch (cause) {
+    gate.events.hookFault("accept", cause, view.url);
+    return undefined;
+  }
+}
+
+function rowView(gate: Gate, rule: RuleState, row: number, admission: Admission): RequestView {
+  const { rows } = gate;
+  const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
+  return {
+    url: rowLeaseText(rule.policy, rows, row),
+    method: extras.m ?? "GET",
+    host: rowHostText(rows, row),
+    rule: rule.id,
+    priority: effectivePriority(rule.policy, admission.priority, admission.depth),
+    depth: admission.depth,
+    attempt: 1,
+    deliveries: 0,
+    ...(extras.n === undefined ? {} : { handler: extras.n }),
+    data: admission.isVolatile ? (admission.volatileData ?? extras.d) : extras.d,
+  };
+}
