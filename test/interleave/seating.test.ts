@@ -52,6 +52,8 @@ function assert(condition: boolean, invariant: string): void {
   if (!condition) throw new Error(invariant);
 }
 
+const FREE = { ...layout, ...crew, VERIFY: false, assert };
+
 function* call(api: StepApi, name: string, ...given: unknown[]) {
   return yield* (api[name] as StepApi[string])(...given);
 }
@@ -75,8 +77,7 @@ class Scene {
   woken = 0;
 
   constructor(steps: Steps, machine: Machine, play: Play) {
-    const free = { ...layout, ...crew, VERIFY: false, assert };
-    this.api = bindSteps(steps, machine, free);
+    this.api = bindSteps(steps, machine, FREE);
     this.machine = machine;
     this.play = play;
     createSpscLane(this.place, 2);

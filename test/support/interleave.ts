@@ -72,13 +72,16 @@ export function loadSteps(
   for (const statement of tree.statements) {
     if (ts.isFunctionDeclaration(statement) && statement.name) names.add(statement.name.text);
   }
-  return { code: transform(tree, names, arrays), names: [...names] };
+  /** By the names that it is given: each order of steps runs it anew. */
+  const compiled = new Map<string, (...given: unknown[]) => StepApi>();
+  return { code: transform(tree, names, arrays), names: [...names], compiled };
 }
 
 export type Steps = ReturnType<typeof loadSteps>;
 
 /** Instantiates loaded code for one run of the explorer. */
-export function bindSteps({ code, names }: Steps, machine: Machine, free: object): StepApi {
+export function bindSteps(steps: Steps, machine: Machine, free: object): StepApi {
+  const { code, names } = steps;
   const shared = sharedOf(machine);
   const store = (array: Int32Array, at: number, value: number) =>
     shared(() => {
@@ -86,9 +89,13 @@ export function bindSteps({ code, names }: Steps, machine: Machine, free: object
       return value;
     });
   const scope = { ...free, Atomics: atomicsOf(machine), __shared: shared, __store: store };
-  const body = `${code}\nreturn { ${names.join(", ")} };`;
-  const make = new Function(...Object.keys(scope), body);
-  return make(...Object.values(scope)) as StepApi;
+  const given = Object.keys(scope).join();
+  let make = steps.compiled.get(given);
+  if (make === undefined) {
+    make = new Function(given, `${code}\nreturn { ${names.join(", ")} };`) as () => StepApi;
+    steps.compiled.set(given, make);
+  }
+  return make(...Object.values(scope));
 }
 
 /** Runs every order; returns how many states there were. Throws with the order that breaks `check`. */
