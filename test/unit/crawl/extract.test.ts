@@ -199,6 +199,15 @@ describe("extractPage", () => {
 });
 
 describe("detectCharset", () => {
+  it("reads a header in time that grows with its length", () => {
+    const blanks = " ".repeat(1_000_000); // the square of which would take hours
+    const page = Buffer.from("x");
+    expect(detectCharset(page, `text/html; charset=${blanks}; x`)).toBe("utf-8");
+    expect(detectCharset(page, `text/html; charset${blanks}=${blanks}"${blanks}koi8-r"`)).toBe(
+      "koi8-r",
+    );
+  });
+
   it("finds a meta element far down in the page, as browsers do, but not in a comment", () => {
     const far = (html: string, pad: number) =>
       Buffer.from(`${"<!-- -->".repeat(pad / 8)}${html}\xe9 x`, "latin1");

@@ -22,6 +22,14 @@ describe("isDeadLink", () => {
     for (const href of ["#top", "javascript.html", "/javascript:x", "void", "avoid(1)", "?", "."])
       expect([href, isDeadLink(href)]).toEqual([href, false]);
   });
+
+  it("takes time that grows with the length of what a page wrote, not with its square", () => {
+    const blanks = " \n".repeat(500_000); // the square of which would take hours
+    for (const href of [`${blanks}x`, `#${blanks}x`, `${blanks}javascript${blanks}`])
+      expect(isDeadLink(href)).toBe(false);
+    for (const href of [blanks, `${blanks}#${blanks}`, `${blanks}javascript${blanks}:`])
+      expect(isDeadLink(href)).toBe(true);
+  });
 });
 
 describe("resolveLinksPlain", () => {
