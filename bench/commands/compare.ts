@@ -15,6 +15,7 @@
  *   I1  Both versions run the same benchmarks over the same URLs, and must answer with the same checksums.
  *   I2  It is better or worse only where chance would not tell any of all the phases apart (isBeyondChance).
  *   I3  It ends: each size has its share of the budget, by what it took the last time; what was not reached is said by name.
+ *   I4  Nothing is begun that could have no verdict: where the budget has not ROUNDS_MIN rounds for all, it is the quickest that run.
  */
 import { execFileSync } from "node:child_process";
 import { type BenchCase, type Params, ROUNDS } from "../harness/case.ts";
@@ -22,7 +23,7 @@ import { observeInChild } from "../harness/child.ts";
 import { costOf, type Estimates, readEstimates } from "../harness/estimates.ts";
 import { ROOT } from "../harness/machine.ts";
 import { type CaseResult, paramText, runCase, type TimeFrame } from "../harness/run-case.ts";
-import { isBeyondChance, verdictOf } from "../harness/statistics.ts";
+import { isBeyondChance, ROUNDS_MIN, verdictOf } from "../harness/statistics.ts";
 import { doubtOf, resultText } from "../harness/table.ts";
 import { matches, progress } from "./named.ts";
 import { RESULTS } from "./report.ts";
@@ -62,8 +63,8 @@ export async function compare(flags: CompareFlags): Promise<number> {
     console.error(`compare: ${flags.revision} (expected: a revision of this repository)`);
     return 2;
   }
-  const bouts = boutsOf(flags, readEstimates(RESULTS));
-  if (bouts.length === 0) {
+  const all = boutsOf(flags, readEstimates(RESULTS));
+  if (all.length === 0) {
     console.error(`--params: ${flags.params} (expected: a size of a case that was named)`);
     return 2;
   }
@@ -82,7 +83,9 @@ export async function compare(flags: CompareFlags): Promise<number> {
     return 2;
   }
   if (isDirty()) console.error("compare: changes that are not committed are no part of head");
+  const { bouts, left } = affordable(all, flags);
   console.error(planText(bouts, flags));
+  if (left.length > 0) console.error(leftText(left, flags));
   const worse = await runBouts(bouts, homes, flags);
   return flags.strict && worse > 0 ? 1 : 0;
 }
@@ -107,6 +110,36 @@ export function boutsOf(
       return [{ bench, side, params, roundSeconds }];
     });
   });
+}
+
+interface Affordable {
+  readonly bouts: Bout[];
+  readonly left: Bout[];
+}
+
+/** What there is time enough for, in the order of the cases, one at least; the rest is left out. */
+export function affordable(
+  all: readonly Bout[],
+  { rounds = ROUNDS_MIN, budgetSeconds }: Pick<CompareFlags, "rounds" | "budgetSeconds">,
+): Affordable {
+  const quickest = [...all].sort((a, b) => a.roundSeconds - b.roundSeconds);
+  const taken = new Set<Bout>();
+  let seconds = 0;
+  for (const bout of quickest) {
+    seconds += bout.roundSeconds * Math.min(rounds, ROUNDS_MIN);
+    if (taken.size > 0 && seconds > budgetSeconds) break;
+    taken.add(bout);
+  }
+  return {
+    bouts: all.filter((bout) => taken.has(bout)),
+    left: all.filter((bout) => !taken.has(bout)),
+  };
+}
+
+/** What does not run, and what to do about it. */
+function leftText(left: readonly Bout[], { budgetSeconds }: CompareFlags): string {
+  const names = left.map(({ bench }) => bench.name).join(", ");
+  return `compare: left out, with no time for ${ROUNDS_MIN} rounds in ${budgetSeconds} s: ${names}; name them, or give more by --budget`;
 }
 
 /** What will run, and how long that takes, before it begins. */

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { boutsOf, frameOf, planText } from "../../bench/commands/compare.ts";
+import { affordable, boutsOf, frameOf, planText } from "../../bench/commands/compare.ts";
 import { changeOf, findingsOf } from "../../bench/commands/regression.ts";
 import type { BenchCase } from "../../bench/harness/case.ts";
 import { obey } from "../../bench/harness/child.ts";
@@ -174,6 +174,21 @@ describe("a comparison of versions", () => {
     );
     const short = planText(bouts, { rounds: undefined, budgetSeconds: 60 });
     expect(short).toContain("about 120 s of 60: fewer rounds");
+  });
+
+  it("begins nothing that could have no verdict: what there is no time for is left out, but one", () => {
+    const all = boutsOf({ cases, isSmoke: false, params: undefined }, known);
+    // Rounds of 6 and of 18 seconds, of which it takes three.
+    const seconds = all.map(({ roundSeconds }) => roundSeconds);
+    const namesFor = (budgetSeconds: number, rounds?: number): string[][] => {
+      const { bouts, left } = affordable(all, { rounds, budgetSeconds });
+      return [bouts, left].map((list) => list.map(({ bench }) => bench.name));
+    };
+    expect(seconds).toEqual([6, 18]);
+    expect(namesFor(72)).toEqual([["one", "two"], []]);
+    expect(namesFor(71)).toEqual([["one"], ["two"]]);
+    expect(namesFor(1)).toEqual([["one"], ["two"]]);
+    expect(namesFor(24, 1)).toEqual([["one", "two"], []]);
   });
 
   it("gives each case its share of the time that is left, and never more than is left", () => {
