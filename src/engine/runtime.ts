@@ -157,7 +157,6 @@ function spillingOf(
   tiers: OpenTiers | undefined,
 ): Core["spilling"] {
   const { memoryBytes: budgetBytes } = settings;
-  const spill =
-    settings.spill ?? (tiers === undefined ? undefined : { tier: tiers.spill, isLogged: true });
+  const spill = settings.spill ?? (tiers === undefined ? undefined : { tier: tiers.spill });
   return spill === undefined ? undefined : createSpilling(store, seen, { ...spill, budgetBytes });
 }

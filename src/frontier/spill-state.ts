@@ -11,7 +11,6 @@ export interface Spilling {
   readonly spill: Spill;
   readonly budgetBytes: number;
   readonly blockLeast: number;
-  readonly isLogged: boolean;
   /** Nothing could go: looked at again above so many bytes. */
   quietBytes: number;
   /** The disk refused: asked again from then on. */
@@ -26,16 +25,14 @@ export interface SpillingOptions {
   readonly budgetBytes: number;
   /** Fewer records are not worth a block. Tests take fewer. */
   readonly blockLeast?: number | undefined;
-  /** A log is or will be kept: records without identity go only where somebody keeps their names. */
-  readonly isLogged?: boolean | undefined;
 }
 
 export function createSpilling(store: Store, seen: SeenSet, options: SpillingOptions): Spilling {
-  const { tier, budgetBytes, blockLeast = BLOCK_LEAST, isLogged = false } = options;
+  const { tier, budgetBytes, blockLeast = BLOCK_LEAST } = options;
   return {
     spill: createSpill(store, seen, tier),
     budgetBytes,
-    ...{ blockLeast, isLogged },
+    blockLeast,
     ...{ quietBytes: 0, retryAtMs: Number.NEGATIVE_INFINITY, failure: undefined, isRefused: false },
   };
 }

@@ -9,7 +9,7 @@
  * fewer records than make a block stay whole: a read for so few would cost more than their memory.
  *
  *   I1  Which records are in memory decides nothing: order, counts and answers are those of a frontier without a tier.
- *   I2  Where a log is or will be kept, records without identity go only if somebody keeps their names (SpillNames).
+ *   I2  Where a log is or will be kept, somebody keeps the names of records without identity (SpillNames) before any can go.
  *   I3  One push makes room for no more than SPILL_PER_CALL records: no call waits for the whole budget.
  *   I4  What the disk refuses stays in memory; it is tried again after RETRY_MS, and pushes are refused once memory is
  *       an eighth over its budget.
@@ -99,11 +99,10 @@ export function ebb(core: Core, targetBytes: number): void {
 /** True: memory is down to its target. */
 function ebbRanks(
   { store }: Core,
-  { spill, blockLeast, isLogged }: Spilling,
+  { spill, blockLeast }: Spilling,
   { root, targetBytes, policy }: { root: number; targetBytes: number; policy: FrontierPolicy },
 ): boolean {
-  const keepNameless = isLogged && spill.names === undefined;
-  const request = { isLifo: policy.isLifo, isDeep: true, keepNameless };
+  const request = { isLifo: policy.isLifo, isDeep: true };
   let lane = ranksWorst(store.arena, root);
   for (; lane !== 0; lane = ranksHigher(store.arena, root, lane)) {
     for (let went = 1; went > 0; ) {
@@ -285,8 +284,7 @@ function spillCold(
   { hot, isLifo, isBest }: { hot: number; isLifo: boolean; isBest: boolean },
 ): number {
   const { store } = core;
-  const { spill, budgetBytes, blockLeast, isLogged } = core.spilling as Spilling;
-  const keepNameless = isLogged && spill.names === undefined;
+  const { spill, budgetBytes, blockLeast } = core.spilling as Spilling;
   let count = 0;
   while (count < SPILL_PER_CALL && spillUsedBytes(spill) > budgetBytes) {
     const held = laneHeld(store, lane);
@@ -296,7 +294,7 @@ function spillCold(
     const keep = isBest && !(isBehind && !isDeep) ? hot : 0;
     const most = Math.min(held - keep, hot);
     if (most < blockLeast) break;
-    const request = { isLifo, most, least: blockLeast, keepNameless };
+    const request = { isLifo, most, least: blockLeast };
     let went = spillLane(spill, lane, { ...request, isDeep: false });
     if (went === 0 && isDeep) went = spillLane(spill, lane, { ...request, isDeep });
     if (went === 0) break;

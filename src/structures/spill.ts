@@ -127,8 +127,6 @@ export interface SpillRequest {
   readonly least: number;
   /** Also what stands before the blocks that are out already, and would be needed before them. */
   readonly isDeep: boolean;
-  /** Records without identity stay: somebody knows them by their handles. */
-  readonly keepNameless: boolean;
 }
 
 export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill {
@@ -309,7 +307,6 @@ function gather(spill: Spill, lane: number, request: SpillRequest): number {
   const { store, handles, cursor } = spill;
   const { isLifo, isDeep } = request;
   const most = Math.min(request.most, SPILL_RECORDS_MAX);
-  const stays = RECORD_FLAG_VOLATILE | (request.keepNameless ? RECORD_FLAG_NO_IDENTITY : 0);
   const limit = isLifo || isDeep ? Number.NEGATIVE_INFINITY : farEnd(store, lane);
   laneOpen(store.region, lane, cursor, isLifo);
   let count = 0;
@@ -318,7 +315,7 @@ function gather(spill: Spill, lane: number, request: SpillRequest): number {
     const record = laneStep(store.region, cursor);
     if (record === 0 || recordKey(store, record) <= limit) break;
     if (recordState(store, record) !== RECORD_PENDING) continue; // a host queue
-    if ((recordFlags(store, record) & stays) !== 0) continue;
+    if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) continue;
     const size = packedWords(store, record);
     if (count > 0 && words + size > BLOCK_WORDS) break;
     words += size;

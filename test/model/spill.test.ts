@@ -40,7 +40,6 @@ function spillSome(rig: SpillRig, random: Random): void {
     most: 1 + random.below(40),
     least: random.below(8),
     isDeep: random.below(9) === 0,
-    keepNameless: false,
   };
   spillLane(rig.spill, lane, { ...request, isLifo: rig.isLifo });
 }

@@ -83,7 +83,7 @@ function tightSpill(): Partial<Settings> {
     files: createMemoryFiles(),
     segmentBytes: 4096,
   });
-  return { memoryBytes: 1, spill: { tier, blockLeast: 1, isLogged: true } };
+  return { memoryBytes: 1, spill: { tier, blockLeast: 1 } };
 }
 
 /** The same in memory, from a file of those files where there is one. */
