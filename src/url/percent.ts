@@ -11,6 +11,9 @@
 const TRIPLE_OR_PERCENT = /%(?:[0-9a-f]{2})?/gi;
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
+/** A name that has but one spelling. */
+const PLAIN_NAME = /^[A-Za-z0-9._~-]*$/;
+
 /** What the serialiser of a query encodes, and `& =`, which can not be part of a name there. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the percent-encode set has them.
 const NOT_IN_NAME = /[\x00-\x20"#&'<=>\x7f-\u{10ffff}]/gu;
@@ -27,6 +30,7 @@ export function normalizePercent(text: string): string {
 
 /** A parameter's name as a user writes it, in the bytes of a serialised query after step 3. */
 export function encodeParamName(text: string): string {
+  if (PLAIN_NAME.test(text)) return text;
   return normalizePercent(text.toWellFormed().replace(NOT_IN_NAME, encodeCharacter));
 }
 

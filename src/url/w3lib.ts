@@ -11,9 +11,11 @@ import type { ParsedUrl } from "./canonical.ts";
 import { hexValue } from "./host.ts";
 import { percentByte } from "./percent.ts";
 
-/** Bytes that stay in path, parameters and fragment; `#` is encoded in a path as well. */
-const SAFE = /[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=|%-]/;
-const QUERY_SAFE = /[A-Za-z0-9._~-]/;
+/** Bytes that do not stay: in parameters, query and fragment; in a path, `#` as well; in a name or value; in user info. */
+const UNSAFE = /[^A-Za-z0-9._~:/?#[\]@!$&'()*+,;=|%-]/g;
+const PATH_UNSAFE = /[^A-Za-z0-9._~:/?[\]@!$&'()*+,;=|%-]/g;
+const QUERY_UNSAFE = /[^A-Za-z0-9._~ -]/g;
+const HIGH = /[\x80-\xff]/g;
 
 interface SplitUrl {
   scheme: string;
@@ -27,10 +29,10 @@ interface SplitUrl {
 /** The w3lib key of a parsed URL, made from the string that was pushed. */
 export function w3libKey(parsed: ParsedUrl, keepsFragment: boolean): string {
   const parts = splitUrl(stripped(parsed.pushed));
-  const path = quote(unquotePath(quote(utf8(parts.path), isPathSafe)), isPathSafe) || "/";
-  const params = quote(utf8(parts.params), isSafe);
-  const query = queryKey(quote(utf8(parts.query), isSafe));
-  const fragment = keepsFragment ? quote(utf8(parts.fragment), isSafe) : "";
+  const path = quote(unquotePath(quote(utf8(parts.path), PATH_UNSAFE)), PATH_UNSAFE) || "/";
+  const params = quote(utf8(parts.params), UNSAFE);
+  const query = queryKey(quote(utf8(parts.query), UNSAFE));
+  const fragment = keepsFragment ? quote(utf8(parts.fragment), UNSAFE) : "";
   const netloc = netlocKey(parts.netloc, parsed);
   return (
     `${parts.scheme}:` +
@@ -74,14 +76,14 @@ function cut(text: string, separator: string): [string, string] {
 /** The host in lower case, no colons at its end; a non-ASCII one as the visit URL has it. */
 function netlocKey(netloc: string, parsed: ParsedUrl): string {
   const at = netloc.lastIndexOf("@");
-  const userInfo = quote(utf8(netloc.slice(0, at + 1)), isAscii);
+  const userInfo = quote(utf8(netloc.slice(0, at + 1)), HIGH);
   const host = netloc.slice(at + 1);
   let end = host.length;
   while (end > 0 && host[end - 1] === ":") end--;
   const shown = host.slice(0, end);
   if (!/[^\x20-\x7e]/.test(shown)) return userInfo + shown.toLowerCase();
   // A backslash ends the Standard's host but not this one: the host alone would merge two URLs.
-  if (shown.includes("\\")) return userInfo + quote(utf8(shown.toLowerCase()), isAscii);
+  if (shown.includes("\\")) return userInfo + quote(utf8(shown.toLowerCase()), HIGH);
   const port = /:[0-9]*$/.exec(shown)?.[0] ?? "";
   return userInfo + parsed.href.slice(parsed.hostStart, parsed.portStart) + port;
 }
@@ -105,6 +107,7 @@ function unquotePath(path: string): string {
 }
 
 function unquote(text: string): string {
+  if (!text.includes("%")) return text; // nearly every name and value
   return text.replace(/%[0-9a-f]{2}/gi, (triple) => {
     const high = hexValue(triple.charCodeAt(1));
     return String.fromCharCode(high * 16 + hexValue(triple.charCodeAt(2)));
@@ -112,29 +115,11 @@ function unquote(text: string): string {
 }
 
 function quotePlus(text: string): string {
-  const isQuerySafe = (byte: number): boolean => QUERY_SAFE.test(String.fromCharCode(byte));
-  return quote(text, (byte) => byte === 0x20 || isQuerySafe(byte)).replaceAll(" ", "+");
+  return quote(text, QUERY_UNSAFE).replaceAll(" ", "+");
 }
 
-function quote(text: string, isKept: (byte: number) => boolean): string {
-  let quoted = "";
-  for (let i = 0; i < text.length; i++) {
-    const byte = text.charCodeAt(i);
-    quoted += isKept(byte) ? text[i] : percentByte(byte);
-  }
-  return quoted;
-}
-
-function isAscii(byte: number): boolean {
-  return byte < 0x80;
-}
-
-function isSafe(byte: number): boolean {
-  return SAFE.test(String.fromCharCode(byte));
-}
-
-function isPathSafe(byte: number): boolean {
-  return byte !== 0x23 && isSafe(byte);
+function quote(text: string, unsafe: RegExp): string {
+  return text.replace(unsafe, (byte) => percentByte(byte.charCodeAt(0)));
 }
 
 /** UTF-8 bytes as Latin-1 text. */
