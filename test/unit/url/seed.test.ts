@@ -83,6 +83,12 @@ describe("expandSeed", () => {
     "http://x/[0-1000000000]",
     "http://x/[1-100000]/[1-100000]",
   ];
+  it("is empty with an empty range, however many the others would make", () => {
+    const many = `http://x/${"[0-9]".repeat(400)}`;
+    expect([...expandSeed(`${many}[2-1]`)]).toEqual([]);
+    expect(() => expandSeed(many)).toThrow("at most 1000000000 URLs, not Infinity");
+  });
+
   for (const template of BAD) {
     it(`refuses ${String(template).slice(0, 40)} at the call`, () => {
       expect(() => expandSeed(template as string)).toThrow(FrontierError);
