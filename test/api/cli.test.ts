@@ -281,7 +281,7 @@ describe("outrider crawl", () => {
   });
 
   it("Ctrl-C lets visits end and answers 130; a second one ends at once", async () => {
-    await using web = await openSyntheticWeb({ seed: 4, hosts: 1, pages: 500, traps: false });
+    await using web = await openSyntheticWeb({ seed: 4, hosts: 1, pages: 3_000, traps: false });
     const url = `http://127.0.0.1:${web.port}/`;
     const argv = [program, "crawl", url, "--allow-private", "--delay", "50", "--json"];
     const child = spawn(process.execPath, argv, { cwd: packageRoot });
@@ -314,7 +314,7 @@ describe("outrider crawl", () => {
 
 describe("rules from a file", () => {
   it("N17: are in force when the file changes; a bad change is told and changes nothing", async () => {
-    await using web = await openSyntheticWeb({ seed: 4, hosts: 1, pages: 500, traps: false });
+    await using web = await openSyntheticWeb({ seed: 4, hosts: 1, pages: 3_000, traps: false });
     const path = join(folder, "rules.json");
     const rules = (id: string): string => JSON.stringify([{ id, match: { hosts: ["127.0.0.1"] } }]);
     writeFileSync(path, rules("first"));
