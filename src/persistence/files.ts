@@ -117,7 +117,7 @@ export function writeAll(
 ): void {
   for (let start = 0; start < bytes.length; ) {
     const at = position === null ? null : position + start;
-    const wrote = files.write(file, bytes, start, bytes.length - start, at);
+    const wrote = unbroken(() => files.write(file, bytes, start, bytes.length - start, at));
     // The platform may report a full disk as a write of nothing.
     if (wrote <= 0) throw new FrontierError("DISK_FULL", "write: 0 bytes (expected: room on disk)");
     start += wrote;
@@ -127,11 +127,23 @@ export function writeAll(
 /** Fills `bytes` from `position`; false when the file ends before. */
 export function readAll(files: Files, file: number, bytes: Uint8Array, position: number): boolean {
   for (let start = 0; start < bytes.length; ) {
-    const got = files.read(file, bytes, start, bytes.length - start, position + start);
+    const at = position + start;
+    const got = unbroken(() => files.read(file, bytes, start, bytes.length - start, at));
     if (got <= 0) return false;
     start += got;
   }
   return true;
+}
+
+/** A call that a signal broke off before it had done anything is made again; the platform does so itself for most. */
+function unbroken(call: () => number): number {
+  for (;;) {
+    try {
+      return call();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EINTR") throw error;
+    }
+  }
 }
 
 /** No file that is read whole grows to this: a segment ends at 64 MiB, behind the call that fills it. */

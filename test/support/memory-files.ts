@@ -14,6 +14,11 @@ export interface MemoryFiles extends Files {
   capacity: number;
   /** The call of this number throws EIO once. */
   failAt: number;
+  /**
+   * The next wait for a file's bytes from this change on throws EIO once, and what it had not written is dropped: the system believes
+   * it clean, shows it as before, and no later wait writes it.
+   */
+  dropAt: number;
   /** Waits for the medium so far, of files and directories. */
   syncs: number;
   /** Reads so far: [bytes asked for, position] of each. */
@@ -39,12 +44,14 @@ interface Node {
   /** Where the two may differ: a sync copies that alone, since files have room written ahead. */
   dirtyFrom: number;
   dirtyTo: number;
+  /** Visible, and nobody will write it: a wait for it failed, and it was not written again. */
+  dropped: ReadonlyArray<readonly [from: number, to: number]>;
 }
 
 interface Disk {
   readonly files: Pick<
     MemoryFiles,
-    "changes" | "cutAt" | "capacity" | "failAt" | "syncs" | "reads"
+    "changes" | "cutAt" | "capacity" | "failAt" | "dropAt" | "syncs" | "reads"
   >;
   readonly names: Map<string, Node>;
   readonly durableNames: Map<string, Node>;
@@ -60,6 +67,7 @@ export function createMemoryFiles(
   const files = {
     ...counts,
     cutAt: Number.POSITIVE_INFINITY,
+    dropAt: Number.POSITIVE_INFINITY,
     capacity: Number.POSITIVE_INFINITY,
   };
   const disk: Disk = { files, names, durableNames, open: new Map(), nextFile: 3 };
@@ -126,11 +134,21 @@ function contentCalls(disk: Disk): Pick<Files, ContentCall> {
       change(disk);
       files.syncs += 1;
       const node = nodeOf(disk, file);
-      const { bytes } = node;
+      if (files.changes >= files.dropAt) {
+        files.dropAt = Number.POSITIVE_INFINITY;
+        drop(node);
+        throw failure("EIO");
+      }
+      const { bytes, dropped } = node;
       const from = Math.min(node.dirtyFrom, bytes.length);
       const to = Math.min(node.dirtyTo, bytes.length);
+      const before = dropped.map(([start, end]) => node.durable.slice(start, end));
       node.durable = roomFor(node.durable, bytes.length).subarray(0, bytes.length);
       node.durable.set(bytes.subarray(from, to), from);
+      for (const [at, [start, end]] of dropped.entries()) {
+        node.durable.fill(0, start, end);
+        node.durable.set((before[at] as Uint8Array).subarray(0, bytes.length - start), start);
+      }
       clean(node);
     },
     syncLater(file, done) {
@@ -251,7 +269,7 @@ function failure(code: string): Error {
 
 /** A file whose bytes are on the medium. */
 function nodeOfBytes(bytes: Uint8Array): Node {
-  const node = { bytes, durable: bytes.slice(), dirtyFrom: 0, dirtyTo: 0 };
+  const node = { bytes, durable: bytes.slice(), dirtyFrom: 0, dirtyTo: 0, dropped: [] };
   clean(node);
   return node;
 }
@@ -260,6 +278,26 @@ function nodeOfBytes(bytes: Uint8Array): Node {
 function soil(node: Node, from: number, to: number): void {
   node.dirtyFrom = Math.min(node.dirtyFrom, from);
   node.dirtyTo = Math.max(node.dirtyTo, to);
+  if (node.dropped.length > 0)
+    node.dropped = node.dropped.flatMap((each) => without(each, from, to));
+}
+
+/** What of one stretch lies outside another. */
+function without(
+  [start, end]: readonly [number, number],
+  from: number,
+  to: number,
+): Array<readonly [number, number]> {
+  const parts = [[start, Math.min(end, from)] as const, [Math.max(start, to), end] as const];
+  return parts.filter(([first, last]) => first < last);
+}
+
+function drop(node: Node): void {
+  const { bytes, dirtyFrom, dirtyTo } = node;
+  if (dirtyFrom < dirtyTo) {
+    node.dropped = [...node.dropped, [dirtyFrom, Math.min(dirtyTo, bytes.length)]];
+  }
+  clean(node);
 }
 
 function clean(node: Node): void {
@@ -275,6 +313,9 @@ function torn(node: Node, random: Random): Uint8Array {
   for (let at = Math.min(node.dirtyFrom, result.length); at < result.length; at++) {
     const isSynced = at < durable.length && durable[at] === bytes[at];
     if (!isSynced && random.below(64) === 0) result[at] = random.word() & 255;
+  }
+  for (const [from, to] of node.dropped) {
+    for (let at = from; at < Math.min(to, result.length); at++) result[at] = durable[at] ?? 0;
   }
   return result;
 }

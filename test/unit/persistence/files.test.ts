@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import {
+  copyFile,
+  type Files,
+  readAll,
+  readFile,
+  writeAll,
+} from "../../../src/persistence/files.ts";
+import { createMemoryFiles } from "../../support/memory-files.ts";
+import { testRandom } from "../../support/seed.ts";
+
+const BYTES = Uint8Array.from({ length: 10_000 }, (_, at) => (at * 7) & 255);
+
+/** Files whose reads and writes move little at a time, and are broken off by signals before they have moved anything. */
+function restless(label: string) {
+  const base = createMemoryFiles();
+  const random = testRandom(label);
+  const little = (length: number): number => {
+    if (random.below(3) === 0)
+      throw Object.assign(new Error("EINTR"), { code: "EINTR", syscall: "read" });
+    return 1 + random.below(Math.min(length, 900));
+  };
+  const files: Files = {
+    ...base,
+    read: (...[file, bytes, start, length, position]) =>
+      base.read(file, bytes, start, little(length), position),
+    write: (...[file, bytes, start, length, position]) =>
+      base.write(file, bytes, start, little(length), position),
+  };
+  return { base, files };
+}
+
+describe("what is moved to and from files", () => {
+  it("is all of it, however little a call moves and however often one is broken off", () => {
+    const { base, files } = restless("restless files");
+    const file = files.open("/one", "w");
+    writeAll(files, file, BYTES, 0);
+    writeAll(files, file, BYTES.subarray(0, 1_000), null);
+    writeAll(files, file, BYTES.subarray(0, 100), 5_000);
+    const expected = Buffer.concat([BYTES, BYTES.subarray(0, 1_000)]);
+    expected.set(BYTES.subarray(0, 100), 5_000);
+    expect(Buffer.compare(Buffer.from(base.bytesOf("/one")), expected)).toBe(0);
+    const read = new Uint8Array(3_000);
+    expect(readAll(files, file, read, 4_000)).toBe(true);
+    expect(Buffer.compare(read, expected.subarray(4_000, 7_000))).toBe(0);
+    expect(readAll(files, file, read, expected.length - 2_999)).toBe(false);
+    files.close(file);
+    expect(Buffer.compare(readFile(files, "/one") as Uint8Array, expected)).toBe(0);
+    expect(base.openCount()).toBe(0);
+  });
+
+  it("is a file under another name or its own, or the first bytes of one", () => {
+    const { base, files } = restless("copied files");
+    const file = files.open("/one", "w");
+    writeAll(files, file, BYTES, 0);
+    files.close(file);
+    copyFile(files, "/one", "/two");
+    copyFile(files, "/one", "/one", 777);
+    expect(base.bytesOf("/two")).toEqual(BYTES);
+    expect(base.bytesOf("/one")).toEqual(BYTES.slice(0, 777));
+    expect(base.names().sort()).toEqual(["/one", "/two"]);
+    expect(base.openCount()).toBe(0);
+  });
+
+  it("is a full disk where a write moves nothing", () => {
+    const { base } = restless("full files");
+    const files: Files = { ...base, write: () => 0 };
+    const file = files.open("/one", "w");
+    expect(() => writeAll(files, file, BYTES, 0)).toThrow(
+      expect.objectContaining({ code: "DISK_FULL" }),
+    );
+  });
+});
