@@ -2,8 +2,10 @@
  * exportFrontier: all that a directory knows, as lines of JSON.
  *
  *   overlay ─▶ a copy is opened ─▶ its snapshot, section by section ─▶ lines        (persistence/export-lines.ts)
+ *                            │         └─▶ live records ─▶ sorted by their places, on disk where they are many ─▶ lines
  *                            └─▶ runs of its cold tier ─▶ lines, before those of the snapshot, which win
- *                            └─▶ live records in the order of their places ─▶ lines
+ *
+ *   E1  What is held does not grow with the records: the copy spills as its original does, sooner even, and so does the sorting.
  */
 import { join } from "node:path";
 import { createVirtualClock } from "../base/clock.ts";
@@ -21,29 +23,18 @@ import { nodeFiles } from "../persistence/files.ts";
 import { lockPath } from "../persistence/lock.ts";
 import { openOverlay } from "../persistence/overlay.ts";
 import { frontierDirectory, lookAround, nothingThere, type Place } from "../persistence/place.ts";
-import {
-  addHost,
-  addRecord,
-  CHUNK_ROWS,
-  createColumns,
-  takeHosts,
-  takeRecords,
-} from "../persistence/snapshot-columns.ts";
-import type { Section } from "../persistence/snapshot-format.ts";
+import { doublesOf, type Section } from "../persistence/snapshot-format.ts";
 import { SnapshotReader } from "../persistence/snapshot-reader.ts";
-import { sortByKey } from "../persistence/sort-keys.ts";
+import { LineSorter } from "../persistence/sort-lines.ts";
 import type { Core } from "../frontier/core.ts";
-import { isFinishedValue, sequenceOf } from "../frontier/transition.ts";
-import { matches, noteRecords, type RecordFilter } from "../frontier/walk.ts";
+import { isFinishedValue, sequenceOfKey } from "../frontier/transition.ts";
+import { hostOfUrl } from "../frontier/walk.ts";
 import type { RecordState } from "../frontier/record-state.ts";
-import { hostNextBusy } from "../structures/host-table.ts";
-import { recordState } from "../structures/record.ts";
 import { MemoryFrontier } from "./frontier.ts";
 import { normalizeOptions } from "./options.ts";
 import { noteOfOptions, storedNote, storedOptions } from "./stored.ts";
 import type { FrontierOptions } from "./types.ts";
 import { coreOf } from "./verify.ts";
-import { STATES } from "./view.ts";
 
 export interface ExportOptions {
   /** Which frontier of the directory; default `default`. */
@@ -56,14 +47,17 @@ export interface ExportOptions {
   readonly onProgress?: (lines: number, records: number) => void;
 }
 
-const LIVE: ReadonlySet<RecordState> = new Set(["pending", "waiting", "leased", "failed", "done"]);
 /** Lines between two words about progress, and turns for others. */
 const LINES_PER_TURN = 4_096;
+/** Pending records of the copy in memory, at most (E1). */
+const MEMORY_BYTES = 128 * 1024 * 1024;
 
 /**
  * All that a frontier's directory knows as lines of JSON, each without its line break: records with every field, hosts, groups,
  * epochs, what is finished, counters and the secret of its hashes. `importFrontier` makes an equal frontier of them in an empty directory. Live
- * records come in the order in which they took their places. Reads a copy: no lock is taken and nothing changes, also beside a running owner.
+ * records come in the order in which they took their places. Reads a copy: no lock is taken and nothing changes, also beside a running owner,
+ * and what is said after the first line was asked for is not in it. Memory does not grow with the records: they are sorted on disk, in the
+ * system's temporary folder.
  * The secret is in the first line: keep the file as you keep the directory.
  *
  * ```js
@@ -83,27 +77,32 @@ export async function* exportFrontier(
   try {
     const place: Place = { files: overlay.files, directory: own };
     const given = { ...stored, ...options, directory, name, records: "state" as const };
-    // All of it in memory: what is spilled has no order that could be looked at.
-    const settings = normalizeOptions({ ...given, memoryBytes: Number.MAX_SAFE_INTEGER });
+    const memoryBytes = Math.min(given.memoryBytes ?? MEMORY_BYTES, MEMORY_BYTES);
+    const settings = normalizeOptions({ ...given, memoryBytes });
     const noted = storedNote(disk) ?? noteOfOptions({ ...stored, ...options });
     // Time stands still in the copy: it does nothing by itself, such as push seeds, while its lines are read.
     const clock = createVirtualClock(settings.clock.now());
     const frontier = await MemoryFrontier.open({ ...settings, clock, noted, files: place.files });
     const core = coreOf(frontier);
     const digests = frontier.visited?.digests ?? new Uint8Array(0);
+    const sorter = new LineSorter(place.files, join(own, "export"));
+    let reader: SnapshotReader | undefined;
     let lines = 0;
-    const source =
-      only === undefined
-        ? all(await snapshotOf(frontier, place), core, place, digests)
-        : some(core, only);
-    for (const line of source) {
-      yield JSON.stringify(line);
-      if (++lines % LINES_PER_TURN !== 0) continue;
+    try {
+      reader = await snapshotOf(frontier, place);
+      const parts = { reader, sorter };
+      for (const line of only === undefined ? all(parts, place, digests) : some(parts, only)) {
+        if (line !== undefined) yield line;
+        if (line !== undefined && ++lines % LINES_PER_TURN !== 0) continue;
+        onProgress?.(lines, liveCount(core));
+        await turn();
+      }
       onProgress?.(lines, liveCount(core));
-      await turn();
+    } finally {
+      reader?.close();
+      sorter.close();
+      await frontier.close({ discard: true });
     }
-    onProgress?.(lines, liveCount(core));
-    await frontier.close({ discard: true });
   } finally {
     overlay.close();
   }
@@ -115,36 +114,80 @@ async function snapshotOf(frontier: MemoryFrontier, place: Place): Promise<Snaps
   return new SnapshotReader(place.files, path, lookAround(place).snapshots.at(-1) as number);
 }
 
-function* all(
-  reader: SnapshotReader,
-  core: Core,
-  place: Place,
-  digests: Uint8Array,
-): Generator<Line> {
-  try {
-    const names = createExportNames();
-    let coldCount = 0;
-    let isHead = true;
-    for (let section = reader.next(); section !== undefined; section = reader.next()) {
-      if (section.t === "end") {
-        yield* digestLines(digests);
-        yield* liveLines(core, names);
-        for (const line of linesOf({ ...section, seen: section.seen + coldCount }, names)) {
-          const sha1 = digests.length / DIGEST_BYTES;
-          yield sha1 === 0 ? line : { end: { ...(line.end as object), sha1 } };
-        }
-      } else if (section.t !== "records") yield* linesOf(section, names);
-      if (!isHead || section.t !== "head") continue;
-      isHead = false;
+interface Parts {
+  readonly reader: SnapshotReader;
+  /** Takes live records. */
+  readonly sorter: LineSorter;
+}
+
+/** undefined: others may have a turn. */
+type Lines = Generator<string | undefined>;
+
+function* all({ reader, sorter }: Parts, place: Place, digests: Uint8Array): Lines {
+  const names = createExportNames();
+  let coldCount = 0;
+  for (let section = reader.next(); section !== undefined; section = reader.next()) {
+    if (section.t === "records") {
+      sortRecords(section, names, sorter);
+      yield undefined;
+    } else if (section.t === "end") {
+      for (const line of digestLines(digests)) yield JSON.stringify(line);
+      let records = 0;
+      for (const line of sorter.lines()) {
+        records++;
+        yield line;
+      }
+      const sha1 = digests.length / DIGEST_BYTES;
+      const end = { hosts: section.hosts, seen: section.seen + coldCount, records };
+      yield JSON.stringify({ end: sha1 === 0 ? end : { ...end, sha1 } });
+    } else {
+      for (const line of linesOf(section, names)) yield JSON.stringify(line);
+      if (section.t !== "head") continue;
       const secret = new Uint32Array(section.secret.slice().buffer);
       for (const line of coldLines(place, secret)) {
         coldCount++;
-        yield line;
+        yield JSON.stringify(line);
       }
     }
-  } finally {
-    reader.close();
   }
+}
+
+/** The records that were asked for, as lines to push. */
+function* some({ reader, sorter }: Parts, only: Only): Lines {
+  const names = createExportNames();
+  for (let section = reader.next(); section !== undefined; section = reader.next()) {
+    if (section.t === "records") sortRecords(section, names, sorter, only);
+    else if (section.t === "head" || section.t === "hosts") learn(section, names);
+    yield undefined;
+  }
+  yield* sorter.lines();
+}
+
+type Only = NonNullable<ExportOptions["only"]>;
+
+/** Live records go where they are sorted by the sequence of their places. */
+function sortRecords(
+  section: Section & { t: "records" },
+  names: ExportNames,
+  sorter: LineSorter,
+  only: Only = {},
+): void {
+  const keys = doublesOf(section.doubles);
+  let row = 0;
+  for (const line of linesOf(section, names)) {
+    const key = sequenceOfKey(keys[row++ * 3] as number);
+    if (isAsked(line, only)) sorter.add(key, JSON.stringify(line));
+  }
+}
+
+function isAsked(line: Line, { state, rule, host }: Only): boolean {
+  if (state !== undefined && state !== (line.state === "resting" ? "done" : line.state))
+    return false;
+  if (rule !== undefined && rule !== line.rule) return false;
+  return (
+    host === undefined ||
+    host === (line.text === undefined ? line.host : hostOfUrl(String(line.url)))
+  );
 }
 
 /** Finished identities of the cold tier: the newest word on each. */
@@ -168,37 +211,6 @@ function* digestLines(digests: Uint8Array): Generator<Line> {
     const text = Buffer.from(digests.subarray(from, from + step)).toString("hex");
     yield { sha1: text.match(/.{40}/g) };
   }
-}
-
-/** Live records by the sequence of their places. */
-function* liveLines(core: Core, names: ExportNames, filter: RecordFilter = {}): Generator<Line> {
-  const noted = noteRecords(core, LIVE);
-  for (let at = 0; at < noted.count; at++) {
-    noted.keys[at] = sequenceOf(core, noted.handles[at] as number);
-  }
-  const columns = createColumns(core);
-  for (const record of sortByKey(noted)) {
-    const state = STATES[recordState(core.store, record)];
-    if (filter.state !== undefined && state !== filter.state) continue;
-    if (!matches(core, record, filter)) continue;
-    addRecord(columns, record);
-    if (columns.count >= CHUNK_ROWS) yield* linesOf(takeRecords(columns), names);
-  }
-  if (columns.count > 0) yield* linesOf(takeRecords(columns), names);
-}
-
-/** The records that were asked for, as lines to push. */
-function* some(core: Core, only: RecordFilter): Generator<Line> {
-  const names = createExportNames();
-  names.ruleIds = core.rules.map(({ id }) => id);
-  const columns = createColumns(core);
-  const { hosts } = core;
-  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
-    addHost(columns, host);
-    if (columns.count >= CHUNK_ROWS) learn(takeHosts(columns), names);
-  }
-  if (columns.count > 0) learn(takeHosts(columns), names);
-  yield* liveLines(core, names, only);
 }
 
 /** Takes in the names that a section's lines say. */

@@ -456,7 +456,11 @@ export function orderKey(core: Core, record: number, sequence: number): number {
 
 /** The sequence behind an order key. */
 export function sequenceOf(core: Core, record: number): number {
-  const key = recordKey(core.store, record);
+  return sequenceOfKey(recordKey(core.store, record));
+}
+
+/** The sequence in a key, whichever end of its lane it counts from. */
+export function sequenceOfKey(key: number): number {
   if (key >= START_LAST) return key - START_LAST;
   return key <= -START_LAST ? -START_LAST - key : key;
 }

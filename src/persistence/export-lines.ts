@@ -258,7 +258,9 @@ function addExtras(line: Line, packed: Uint8Array, tried: number): void {
   line.maxAttempts = tried & 65_535;
   if (tried >>> 16 !== 0) line.period = tried >>> 16;
   if (packed.length === 0) return;
-  const extras = packr.unpack(packed) as Line;
+  // Of a Buffer bytes come out as they went in; of other bytes they would be packed as another sort.
+  const source = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
+  const extras = packr.unpack(source) as Line;
   const back: Line = {};
   for (const [short, value] of Object.entries(extras)) {
     const name = EXTRA_NAMES[short];

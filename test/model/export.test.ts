@@ -124,6 +124,41 @@ function restOf({ frontier, clock }: DurableRig): unknown[] {
   return rest;
 }
 
+test("an export is the same, line by line, whether its records fit into memory or not", async () => {
+  const random = createRandom(testSeed("export from disk"));
+  const source = join(folder, "spilled");
+  const clock = createVirtualClock(1_000);
+  const options = { clock, keepOpen: true, defaults: { order: "lifo" as const } };
+  const frontier = await openFrontier({ ...options, directory: source });
+  for (let round = 0; round < 40; round++) {
+    const urls = Array.from({ length: 200 }, () => {
+      const url = `https://h${random.below(30)}.example/${random.below(20_000)}`;
+      return { url, priority: random.below(3), start: random.below(5) === 0 };
+    });
+    frontier.pushMany(urls);
+    for (const lease of frontier.pollMany(20)) random.below(3) === 0 ? lease.fail() : lease.done();
+  }
+  await frontier.close();
+  const linesOf = async (memoryBytes: number, only?: object): Promise<string[]> => {
+    const lines: string[] = [];
+    const how = { options: { ...options, memoryBytes }, ...(only === undefined ? {} : { only }) };
+    for await (const line of exportFrontier(source, how)) lines.push(line);
+    return lines;
+  };
+  const small = 60_000;
+  const lines = await linesOf(1e9);
+  expect(lines.filter((line) => line.startsWith('{"url"')).length).toBeGreaterThan(5_000);
+  expect(await linesOf(small)).toEqual(lines);
+  for (const only of [{ state: "failed" }, { host: "h7.example" }, { rule: "default" }]) {
+    const [[field, value]] = Object.entries(only) as [[string, string]];
+    const asked = lines.filter((line) => {
+      const record = JSON.parse(line) as Record<string, unknown>;
+      return "url" in record && record[field] === value;
+    });
+    expect(await linesOf(small, only)).toEqual(asked);
+  }
+}, 600_000);
+
 test("a line that is changed, left out or cut off is refused by its number, and nothing is made", async () => {
   const source = join(folder, "source");
   const frontier = await openFrontier({ directory: source });
