@@ -90,9 +90,32 @@ export function readPoolOptions(given: WorkerPoolOptions): PoolSettings {
       recycleAfter === undefined
         ? undefined
         : countOf("recycleAfter", recycleAfter, Number.MAX_SAFE_INTEGER),
-    resourceLimits,
+    resourceLimits: limitsOf(resourceLimits),
     workerData,
   };
+}
+
+const LIMITS = [
+  "maxOldGenerationSizeMb",
+  "maxYoungGenerationSizeMb",
+  "codeRangeSizeMb",
+  "stackSizeMb",
+] as const;
+
+function limitsOf(given: ResourceLimits | undefined): ResourceLimits | undefined {
+  if (given === undefined) return undefined;
+  const name = "resourceLimits";
+  if (typeof given !== "object" || given === null) {
+    throw misuse("OPTION_INVALID", name, given, "an object");
+  }
+  for (const [field, value] of Object.entries(given)) {
+    const isKnown = (LIMITS as readonly string[]).includes(field);
+    const isLimit = typeof value === "number" && Number.isFinite(value) && value > 0;
+    if (isKnown && (value === undefined || isLimit)) continue;
+    const expected = isKnown ? "a number of more than 0" : `one of ${LIMITS.join(", ")}`;
+    throw misuse("OPTION_INVALID", `${name}.${field}`, value, expected);
+  }
+  return given;
 }
 
 function handlerOf(given: unknown): string {

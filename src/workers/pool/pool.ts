@@ -11,12 +11,18 @@
  *   I2  A thread that dies before it sat down ends the run: its handler module does not load.
  */
 import type { Worker } from "node:worker_threads";
+import { checkSignal, readFields } from "../../base/arguments.ts";
 import { after } from "../../base/clock.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import { CREW_SEATS, SEAT_THREAD_WORD } from "../../layout/crew.ts";
 import { LEFT } from "./graves.ts";
 import type { Hub } from "./hub.ts";
-import { type PoolSettings, readPoolOptions, type WorkerPoolOptions } from "./options.ts";
+import {
+  type PoolSettings,
+  readPoolOptions,
+  type SharedFrontier,
+  type WorkerPoolOptions,
+} from "./options.ts";
 import { PastWork, type PoolReport, reportOf } from "./pool-report.ts";
 import { hubOf } from "./registry.ts";
 import type { Seat } from "./seat.ts";
@@ -61,8 +67,7 @@ export class WorkerPool {
     const settings = readPoolOptions(options);
     this.#settings = settings;
     this.#threads = settings.threads;
-    settings.frontier.share();
-    this.#hub = hubOf(settings.frontier) as Hub;
+    this.#hub = hubFor(settings.frontier);
     const { resourceLimits, workerData } = settings;
     const onFault = (cause: unknown): void => this.#run?.fail(cause);
     this.#crew = new Threads({ resourceLimits, workerData, onFault });
@@ -71,10 +76,8 @@ export class WorkerPool {
 
   /** Works until the frontier is finished or closed. Rejects with the signal's reason, or when no worker can start. */
   async run(options: { signal?: AbortSignal } = {}): Promise<void> {
-    const { signal } = options;
-    if (signal !== undefined && !(signal instanceof AbortSignal)) {
-      throw misuse("ARGUMENT_INVALID", "options.signal", signal, "an AbortSignal");
-    }
+    const { signal } = readFields(options, "options", ["signal"]);
+    checkSignal(signal);
     this.#need();
     if (this.#run !== undefined) throw stateInvalid("running", "one run at a time");
     signal?.throwIfAborted();
@@ -257,6 +260,17 @@ export class WorkerPool {
   #threadOf({ seat }: Member): Worker | undefined {
     return this.#crew.at((seat.words[SEAT_THREAD_WORD] as number) - 1);
   }
+}
+
+/** Of one on another thread `share` gives a promise, and the hub is there. */
+function hubFor(frontier: SharedFrontier): Hub {
+  const shared = frontier.share();
+  const hub = hubOf(frontier);
+  if (hub !== undefined) return hub;
+  void Promise.resolve(shared).catch(() => undefined);
+  const expected =
+    "what openFrontier gave; with one on a thread of its own, attach(handle) in each";
+  throw misuse("OPTION_INVALID", "frontier", frontier, expected);
 }
 
 function causeText(cause: unknown): string {

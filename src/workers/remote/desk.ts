@@ -7,6 +7,14 @@
  *   I1  A lease is settled once; what comes after is dropped here.
  *   I2  Who has left the seat writes nothing there any more: it is others'.
  */
+import {
+  checkExtension,
+  checkText,
+  type DoneFields,
+  readDone,
+  readOutcome,
+  readRetry,
+} from "../../base/arguments.ts";
 import { misuse } from "../../base/errors.ts";
 import { isSerializable } from "../../base/serializable.ts";
 import {
@@ -53,6 +61,7 @@ import { createPrinter, type Printer } from "./printer.ts";
 import {
   type PushAnswer,
   type RemoteDesk,
+  type RequestLike,
   WorkerLease,
   type WorkerOutcome,
   type WorkerRedirect,
@@ -60,6 +69,7 @@ import {
   type WorkerRetry,
 } from "./worker-lease.ts";
 
+const NO_RESULT: DoneFields = { found: undefined, errors: undefined, outcome: undefined };
 const NOTHING_FOUND = { links: [], dropped: NOTHING_DROPPED };
 
 export class Desk implements RemoteDesk {
@@ -142,9 +152,9 @@ export class Desk implements RemoteDesk {
 
   /** Whatever of it may throw comes before the lease is settled: else nobody could end it any more (I1). */
   done(lease: WorkerLease, result: WorkerResult | undefined): void {
+    const { found, errors, outcome } = result === undefined ? NO_RESULT : readDone(result);
     if (lease.isSettled || this.#isClosed) return;
-    const { found, errors, outcome } = result ?? {};
-    if (found !== undefined) this.push(lease, found);
+    if (found !== undefined) this.push(lease, found as readonly RequestLike[]);
     const page = lease.found as Found | undefined;
     const isBare = errors === undefined && outcome === undefined;
     const extras = isBare ? undefined : { errors: carriedErrors(errors), outcome };
@@ -155,11 +165,12 @@ export class Desk implements RemoteDesk {
   }
 
   retry(lease: WorkerLease, options: WorkerRetry | undefined): void {
-    this.#end(lease, MESSAGE_RETRY, options);
+    this.#end(lease, MESSAGE_RETRY, options === undefined ? undefined : readRetry(options));
   }
 
   fail(lease: WorkerLease, reason?: string, outcome?: WorkerOutcome): void {
-    this.#end(lease, MESSAGE_FAIL, { reason, outcome });
+    checkText(reason, "reason");
+    this.#end(lease, MESSAGE_FAIL, { reason, outcome: readOutcome(outcome) });
   }
 
   release(lease: WorkerLease): void {
@@ -176,7 +187,7 @@ export class Desk implements RemoteDesk {
   }
 
   extend(lease: WorkerLease, ms: number): void {
-    if (!(ms > 0)) throw misuse("ARGUMENT_INVALID", "ms", ms, "a number of more than 0");
+    checkExtension(ms);
     if (!lease.isSettled) this.#send(MESSAGE_EXTEND, lease.id, undefined, { ms });
   }
 

@@ -3,6 +3,7 @@
  * has laid out for it.
  */
 import { MessageChannel, threadId } from "node:worker_threads";
+import { countOf, readTake } from "../../base/arguments.ts";
 import { after } from "../../base/clock.ts";
 import { misuse } from "../../base/errors.ts";
 import { SEAT_PARK_WORD } from "../../layout/crew.ts";
@@ -25,7 +26,7 @@ interface Waiter {
  * // in the worker: const port = attach(workerData);
  */
 export function attach(handle: CrewHandle): WorkerPort {
-  if (typeof handle !== "object" || handle === null || !("memory" in handle)) {
+  if (!(handle?.memory instanceof SharedArrayBuffer)) {
     throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() gave");
   }
   const sitting = takeSeat(handle);
@@ -60,13 +61,11 @@ export class WorkerPort {
 
   /** At most `max` of the leases that are here; never waits. */
   pollMany(max: number): WorkerLease[] {
-    if (!Number.isSafeInteger(max) || max < 0) {
-      throw misuse("ARGUMENT_INVALID", "max", max, "a whole number of at least 0");
-    }
+    const most = countOf(max, "max");
     const leases: WorkerLease[] = [];
     if (this.#desk.isClosed || this.#isClosing) return leases;
     this.#desk.inbox.pull();
-    while (leases.length < max) {
+    while (leases.length < most) {
       const lease = this.#desk.next();
       if (lease === undefined) break;
       leases.push(lease);
@@ -80,10 +79,10 @@ export class WorkerPort {
   async take(
     options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {},
   ): Promise<WorkerLease[]> {
-    const { max, timeoutMs, signal } = readTake(options);
+    const { max, waitMs, signal } = readTake(options);
     signal?.throwIfAborted();
     const leases = this.pollMany(max);
-    const isOver = this.#desk.isClosed || this.#isClosing || timeoutMs === 0;
+    const isOver = this.#desk.isClosed || this.#isClosing || waitMs === 0;
     if (leases.length > 0 || isOver) return leases;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -93,9 +92,9 @@ export class WorkerPort {
         if (this.#waiters.length === 0) this.#hold.unref();
       };
       const cancel =
-        timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY
+        waitMs === undefined
           ? undefined
-          : after(timeoutMs, () => {
+          : after(waitMs, () => {
               leave();
               resolve([]);
             });
@@ -178,25 +177,4 @@ export class WorkerPort {
       return desk.sender.kept.length > 0 && desk.hasRoom();
     });
   }
-}
-
-function readTake(given: { max?: number; timeoutMs?: number; signal?: AbortSignal }): {
-  max: number;
-  timeoutMs: number | undefined;
-  signal: AbortSignal | undefined;
-} {
-  if (typeof given !== "object" || given === null) {
-    throw misuse("ARGUMENT_INVALID", "options", given, "an object");
-  }
-  const { max = 1, timeoutMs, signal } = given;
-  if (!Number.isSafeInteger(max) || max < 1) {
-    throw misuse("ARGUMENT_INVALID", "max", max, "a whole number of at least 1");
-  }
-  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
-    throw misuse("ARGUMENT_INVALID", "timeoutMs", timeoutMs, "a number of at least 0");
-  }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw misuse("ARGUMENT_INVALID", "signal", signal, "an AbortSignal");
-  }
-  return { max, timeoutMs, signal };
 }
