@@ -1,0 +1,53 @@
+/**
+ * A handler whose thread dies amid its work: the first pages are done, the next ones are held at work, and the last of those takes the
+ * thread with it, half way through writing a result. In the next thread's life all is done at once.
+ */
+import { workerData } from "node:worker_threads";
+import { CREW_PARK_WORD } from "../../dist/layout/crew.js";
+import { PARK_PARKED } from "../../dist/memory/parking.js";
+import { laneClaim } from "../../dist/structures/spsc-lane.js";
+
+const { doneCount, heldCount, how, isOwnerHeld } = workerData;
+/** Leases held; whether a thread has died; the test says go; the thread's last word. */
+const [HELD, DYING, GO, LAST] = [0, 1, 2, 3];
+const state = new Int32Array(workerData.state);
+const turn = () => new Promise(setImmediate);
+const ever = () => new Promise(() => setInterval(() => undefined, 1_000));
+
+export async function diesAmid(lease, context) {
+  if (lease.depth === 0) context.push({ url: `${lease.url}x`, handler: "diesAmid" });
+  const page = Number(/\d+$/.exec(new URL(lease.url).pathname)?.[0] ?? -1);
+  if (page < doneCount || Atomics.load(state, DYING) === 1) return;
+  if (Atomics.add(state, HELD, 1) + 1 < heldCount) await ever();
+  await turn(); // what was done is published
+  await (isOwnerHeld ? go() : parked(lease.desk.crew));
+  Atomics.store(state, DYING, 1);
+  const { lane } = lease.desk.sender;
+  const start = laneClaim(lane, 500);
+  if (start < 0) throw new Error("no room");
+  lane.slots.fill(0xff, start, start + 250);
+  Atomics.store(state, LAST, 1);
+  Atomics.notify(state, LAST);
+  await die();
+}
+
+async function go() {
+  while (Atomics.load(state, GO) === 0) await turn();
+}
+
+/** The owner waits for a word of ours. */
+async function parked(crew) {
+  while (Atomics.load(crew, CREW_PARK_WORD) !== PARK_PARKED) await turn();
+}
+
+async function die() {
+  if (how === "exits") process.exit(3);
+  if (how === "throws") {
+    setImmediate(() => {
+      throw new Error("uncaught");
+    });
+  }
+  const kept = [];
+  while (how === "runs out of memory") kept.push(new Array(10_000).fill(kept.length));
+  await ever(); // "is terminated"
+}
