@@ -36,7 +36,7 @@ const WAYS: readonly Way[] = [
 ];
 
 /** Each costs two frontiers, one of them a thread. */
-const PROGRAMS = stressRounds(4, 1);
+const PROGRAMS = stressRounds(3, 1);
 const BURSTS = 10;
 const URLS = Array.from({ length: 100 }, (_, at) => `http://spin.test/${at}`);
 
