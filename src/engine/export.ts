@@ -28,7 +28,7 @@ import { SnapshotReader } from "../persistence/snapshot-reader.ts";
 import { LineSorter } from "../persistence/sort-lines.ts";
 import type { Core } from "../frontier/core.ts";
 import { isFinishedValue, sequenceOfKey } from "../frontier/transition.ts";
-import { hostOfUrl } from "../frontier/walk.ts";
+import { hostOfUrl } from "../url/host-of-url.ts";
 import type { RecordState } from "../frontier/record-state.ts";
 import { MemoryFrontier } from "./frontier.ts";
 import { normalizeOptions } from "./options.ts";

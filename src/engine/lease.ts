@@ -5,7 +5,7 @@
 import type { GroupHold } from "../frontier/groups.ts";
 import type { HandOut } from "../frontier/schedule.ts";
 import type { NormalPolicy } from "../url/policy.ts";
-import { hostOfUrl } from "../frontier/walk.ts";
+import { hostOfUrl } from "../url/host-of-url.ts";
 import type { Outcome } from "../frontier/policy.ts";
 import type { Verdict } from "../frontier/verdict.ts";
 import { type Extras, NO_EXTRAS } from "./codec.ts";

@@ -35,7 +35,7 @@ import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
 import { keepSuccessor, type Successors, successorQueue } from "./successors.ts";
 import { failRecord, orderKey, sequenceOf } from "./transition.ts";
 import { unitOf } from "./unit.ts";
-import { hostOfUrl } from "./walk.ts";
+import { hostOfUrl } from "../url/host-of-url.ts";
 
 /** Unmatched URLs that are told by name; all of them are counted. */
 export const UNMATCHED_MAX = 1_000;

@@ -28,6 +28,7 @@ import { word } from "../structures/store.ts";
 import { type Core, ruleOf } from "./core.ts";
 import { createNoted, type Noted, note } from "./noted.ts";
 import type { RecordState } from "./record-state.ts";
+import { hostOfUrl } from "../url/host-of-url.ts";
 
 export interface RecordFilter {
   readonly state?: RecordState | undefined;
@@ -68,19 +69,6 @@ export function matches(core: Core, record: number, filter: RecordFilter): boole
 export function recordHost(core: Core, record: number): string {
   if ((recordFlags(core.store, record) & RECORD_FLAG_WHOLE) === 0) return unitName(core, record);
   return hostOfUrl(recordUrl(core.scratch, record));
-}
-
-/**
- * Host with port of a URL that a lease carries: behind the scheme and any user info, before path, query or
- * fragment. A key of profile w3lib may still name the port that its scheme has anyway.
- */
-export function hostOfUrl(url: string): string {
-  const start = url.indexOf("//") + 2;
-  const rest = url.slice(start).search(/[/?#]/);
-  const authority = rest < 0 ? url.slice(start) : url.slice(start, start + rest);
-  const host = authority.slice(authority.lastIndexOf("@") + 1);
-  const port = url.startsWith("https:") ? ":443" : ":80";
-  return host.endsWith(port) ? host.slice(0, -port.length) : host;
 }
 
 /** Name of the politeness unit of a record. */

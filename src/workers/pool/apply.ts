@@ -49,7 +49,7 @@ export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage)
   try {
     if (settle(port, lease, message, extras)) seat.entries.delete(message.id);
   } catch (cause) {
-    if (cause instanceof FrontierError && cause.code === "DISK_FULL") return false;
+    if (isDiskFull(cause)) return false;
     // What the handler said can not be: it is told, and the lease goes on as after a throw.
     port.fault({ kind: "handler", stage: "result", cause, url: lease.url });
     seat.entries.delete(message.id);
@@ -103,7 +103,7 @@ function applyPush(port: OwnerPort, message: ResultMessage, extras: Extras): boo
     if (list.length > 0 && isRefusedByDisk(port.pushMany(list))) return false;
     port.countDropped(dropped);
   } catch (cause) {
-    if (cause instanceof FrontierError && cause.code === "DISK_FULL") return false;
+    if (isDiskFull(cause)) return false;
     port.fault({ kind: "handler", stage: "push", cause });
   }
   return true;
@@ -114,6 +114,10 @@ function isRefusedByDisk(pushed: Pushed): boolean {
   if (pushed.full === 0) return false;
   for (let at = 0; at < pushed.size; at++) if (pushed.verdict(at).reason === "disk") return true;
   return false;
+}
+
+export function isDiskFull(cause: unknown): boolean {
+  return cause instanceof FrontierError && cause.code === "DISK_FULL";
 }
 
 function causeOf({ name, message = "", stack }: Extras): Error {

@@ -13,7 +13,6 @@
  *   I4  What is taken is counted as work before it is applied, so that a turn ends by what it does and not by a look at the
  *       clock alone. One result is never split: it is one entry of the journal.
  */
-import { FrontierError } from "../../base/errors.ts";
 import { RESULT_REFUSALS } from "../../layout/message.ts";
 import {
   LANE_EMPTY,
@@ -29,7 +28,7 @@ import {
   readResult,
   resultId,
 } from "../protocol/result-message.ts";
-import { applyResult } from "./apply.ts";
+import { applyResult, isDiskFull } from "./apply.ts";
 import type { OwnedLease, OwnerPort } from "./port.ts";
 import type { Seat } from "./seat.ts";
 
@@ -193,10 +192,6 @@ export class Drain {
 /** What a result costs, in links (I4). */
 function workOf(bytes: Buffer, start: number, size: number): number {
   return RESULT_WORK + foundCount(bytes, start) + (size >>> WORK_BYTES_SHIFT);
-}
-
-export function isDiskFull(cause: unknown): boolean {
-  return cause instanceof FrontierError && cause.code === "DISK_FULL";
 }
 
 function copyOf(bytes: Buffer, start: number, size: number): Buffer {

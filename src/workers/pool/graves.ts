@@ -9,7 +9,8 @@
  *   I2  A lease that had begun has lost an attempt; one that had not, or whose thread has left by itself, goes back as it came.
  */
 import type { Drain } from "./drain.ts";
-import { isDiskFull, RESULT_WORK } from "./drain.ts";
+import { isDiskFull } from "./apply.ts";
+import { RESULT_WORK } from "./drain.ts";
 import type { Entry, Seat } from "./seat.ts";
 
 /** Why a thread is gone that has left by itself. */

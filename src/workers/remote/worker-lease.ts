@@ -1,4 +1,5 @@
 /** WorkerLease: a lease in a worker's thread. The owner decides later, so what it does returns nothing. */
+import { hostOfUrl } from "../../url/host-of-url.ts";
 import type { LeaseExtras } from "../protocol/lease-message.ts";
 import { unpack } from "../protocol/pack.ts";
 
@@ -136,10 +137,7 @@ export class WorkerLease {
   }
 
   get host(): string {
-    const start = this.url.indexOf("//") + 2;
-    const path = this.url.slice(start).search(/[/?#]/);
-    const authority = path < 0 ? this.url.slice(start) : this.url.slice(start, start + path);
-    return authority.slice(authority.lastIndexOf("@") + 1);
+    return hostOfUrl(this.url);
   }
 
   get rule(): string {

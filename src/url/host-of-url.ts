@@ -1,0 +1,14 @@
+/** The host of a URL as the owner and its workers name it: by its text alone, so that every thread says the same. */
+
+/**
+ * Host with port of a URL that a lease carries: behind the scheme and any user info, before path, query or
+ * fragment. A key of profile w3lib may still name the port that its scheme has anyway.
+ */
+export function hostOfUrl(url: string): string {
+  const start = url.indexOf("//") + 2;
+  const rest = url.slice(start).search(/[/?#]/);
+  const authority = rest < 0 ? url.slice(start) : url.slice(start, start + rest);
+  const host = authority.slice(authority.lastIndexOf("@") + 1);
+  const port = url.startsWith("https:") ? ":443" : ":80";
+  return host.endsWith(port) ? host.slice(0, -port.length) : host;
+}
