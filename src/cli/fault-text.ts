@@ -7,6 +7,8 @@ const ADVICE: Readonly<Record<string, string>> = Object.freeze({
   "no-host": "see how the name is spelled, and that this machine can look names up",
   dns: "the name server did not answer: see that this machine is on the net",
   connect: "nobody listens there: see the port, and that the site is up",
+  proxy:
+    "the proxy opened no way: see --proxy <url>, and the name and password that it may ask for",
   timeout: "no answer in time: see that the site can be reached from here, or give --proxy <url>",
   tls: "its certificate is not trusted here: NODE_EXTRA_CA_CERTS=<file> adds yours",
 });

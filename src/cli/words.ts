@@ -25,6 +25,7 @@ const FAILED: Readonly<Record<string, string>> = Object.freeze({
   timeout: "timed out",
   reset: "connection broke off",
   connect: "no connection",
+  proxy: "refused by the proxy",
   dns: "name server did not answer",
   "no-host": "name does not exist",
   tls: "TLS fault",

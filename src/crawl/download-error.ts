@@ -1,7 +1,7 @@
 /**
  * What can go wrong between a URL and its bytes, in classes that a retry policy can tell apart.
  *
- *   transient   dns (the server did not answer), connect, timeout, reset: the same request may work later
+ *   transient   dns (the server did not answer), connect, proxy (it refused), timeout, reset: the same request may work later
  *   permanent   address (the guard), too-large, encoding, protocol, and names that do not exist: asking again shows the same
  */
 
@@ -10,6 +10,7 @@ export type DownloadFault =
   | "dns"
   | "no-host"
   | "connect"
+  | "proxy"
   | "timeout"
   | "reset"
   | "tls"
@@ -18,7 +19,14 @@ export type DownloadFault =
   | "too-large"
   | "aborted";
 
-const TRANSIENT: readonly DownloadFault[] = ["dns", "connect", "timeout", "reset", "aborted"];
+const TRANSIENT: ReadonlySet<DownloadFault> = new Set<DownloadFault>([
+  "dns",
+  "connect",
+  "proxy",
+  "timeout",
+  "reset",
+  "aborted",
+]);
 
 export class DownloadError extends Error {
   readonly fault: DownloadFault;
@@ -28,7 +36,7 @@ export class DownloadError extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "DownloadError";
     this.fault = fault;
-    this.isTransient = TRANSIENT.includes(fault);
+    this.isTransient = TRANSIENT.has(fault);
   }
 }
 
@@ -70,6 +78,9 @@ const BY_CODE: Record<string, DownloadFault> = {
   ERR_BUFFER_TOO_LARGE: "too-large",
 };
 
+/** What undici says of a proxy that did not open a way, under the code of what somebody gave up. */
+const BY_PROXY = /^Proxy response \(\d+\)/;
+
 /** Whatever a socket, a parser or a decoder threw, as one of our classes. */
 export function downloadError(cause: unknown): DownloadError {
   if (cause instanceof DownloadError) return cause;
@@ -77,6 +88,7 @@ export function downloadError(cause: unknown): DownloadError {
   if (inner instanceof DownloadError) return inner;
   const { code, message } = (inner ?? {}) as { code?: unknown; message?: unknown };
   const text = typeof message === "string" && message !== "" ? message : String(inner);
+  if (BY_PROXY.test(text)) return new DownloadError("proxy", text, cause);
   const name = typeof code === "string" ? code : "";
   const known = BY_CODE[name];
   if (known !== undefined) return new DownloadError(known, text, cause);

@@ -56,6 +56,7 @@ export interface DownloaderOptions {
 }
 
 export const USER_AGENT = "Outrider/0.1 (+https://www.npmjs.com/package/outrider)";
+const CONNECT_MS = 10_000;
 export const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
@@ -77,7 +78,7 @@ export function createDownloader(
   const clock = options.clock ?? createSystemClock();
   const connector = createConnector({
     allowPrivate: options.allowPrivate ?? false,
-    connectMs: options.connectMs ?? 10_000,
+    connectMs: options.connectMs ?? CONNECT_MS,
     lookup: options.lookup,
     dial: options.dial,
     allowH2: options.http2 ?? true,
@@ -142,5 +143,9 @@ function agentOf(options: DownloaderOptions, connect: Agent.Options["connect"]):
     allowH2: options.http2 ?? true,
   };
   if (options.proxy === undefined) return new Agent({ ...shared, connect: connect as never });
-  return new ProxyAgent({ ...shared, uri: options.proxy, connect: connect as never } as never);
+  // It makes sockets of its own, by these.
+  const { ca, connectMs = CONNECT_MS } = options;
+  const tls = { timeout: connectMs, ...(ca === undefined ? {} : { ca }) };
+  const how = { ...shared, uri: options.proxy, proxyTls: tls, requestTls: tls };
+  return new ProxyAgent(how as never);
 }

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createSecureServer } from "node:http2";
+import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createRawServer, type Socket } from "node:net";
 import * as zlib from "node:zlib";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
@@ -341,6 +342,53 @@ describe("the downloader's ways", () => {
       expect(await faultOf(guarded.download({ url: `http://${host}/` }))).toBe("address");
     }
     expect(asked).toHaveLength(1);
+  });
+
+  it("says of a proxy that it refused, which may pass and is nobody's giving up", async () => {
+    const proxy = await listen(createServer());
+    proxy.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Who are you\r\n\r\n"));
+    const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const through = createDownloader({ proxy: uri });
+    closers.push(() => through.close());
+    for (const scheme of ["http", "https"]) {
+      const answer = through.download({ url: `${scheme}://site.example/` });
+      await expect(answer).rejects.toMatchObject({ fault: "proxy", isTransient: true });
+    }
+  });
+
+  it("trusts behind a proxy the certificates that it is told to", async (context) => {
+    const made = certificateOf("site.example");
+    if (made === undefined) {
+      console.log("SKIPPED: the test of TLS behind a proxy makes its certificate with `openssl`");
+      return context.skip();
+    }
+    const origin = createTlsServer({ ...made }, (_, response) => void response.end("through"));
+    await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
+    const { port } = origin.address() as AddressInfo;
+    const proxy = await listen(createServer());
+    proxy.on("connect", (_, socket) => {
+      const onward = connect(port, "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n");
+        onward.pipe(socket).pipe(onward);
+      });
+      for (const end of [onward, socket]) end.on("error", () => {});
+      closers.push(
+        () => socket.destroy(),
+        () => onward.destroy(),
+      );
+    });
+    closers.push(() => {
+      origin.closeAllConnections();
+      origin.close();
+    });
+    const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const ask = (ca?: string): Promise<Download> => {
+      const through = createDownloader({ proxy: uri, ...(ca === undefined ? {} : { ca }) });
+      closers.push(() => through.close());
+      return through.download({ url: "https://site.example/" });
+    };
+    expect((await ask(made.cert)).body.toString()).toBe("through");
+    expect(await faultOf(ask())).toBe("tls");
   });
 
   it("speaks HTTP/2 where TLS offers it, and HTTP/1.1 where that is not wanted", async (context) => {
