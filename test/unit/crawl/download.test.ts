@@ -1,7 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createSecureServer } from "node:http2";
-import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, connect, createServer as createRawServer, type Socket } from "node:net";
+import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
 import * as zlib from "node:zlib";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
@@ -217,7 +216,8 @@ describe("the downloader", () => {
     const server = createRawServer((socket) => {
       socket.on("error", () => {});
       socket.on("data", (data) => {
-        if (!data.toString("latin1").endsWith("\r\n\r\n")) return; // the rest of the request is on its way
+        // The rest of a request may be on its way.
+        if (!data.toString("latin1").endsWith("\r\n\r\n")) return;
         const left = [...pieces];
         const say = (): void => {
           const piece = left.shift();
@@ -314,84 +314,6 @@ describe("the downloader", () => {
 });
 
 describe("the downloader's ways", () => {
-  it("asks through a proxy, but not for an address that the guard refuses", async () => {
-    const origin = await listen(createServer((_, response) => void response.end("through")));
-    const { port } = origin.address() as AddressInfo;
-    const asked: string[] = [];
-    const proxy = await listen(createServer());
-    proxy.on("connect", (request, socket) => {
-      asked.push(request.url ?? "");
-      const onward = connect(port, "127.0.0.1", () => {
-        socket.write("HTTP/1.1 200 OK\r\n\r\n");
-        onward.pipe(socket).pipe(onward);
-      });
-      onward.on("error", () => socket.destroy());
-      socket.on("error", () => onward.destroy());
-      closers.push(
-        () => socket.destroy(),
-        () => onward.destroy(),
-      );
-    });
-    const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const through = createDownloader({ proxy: uri, allowPrivate: true });
-    closers.push(() => through.close());
-    const answer = await through.download({ url: "http://site.example/page" });
-    expect([answer.body.toString(), asked]).toEqual(["through", ["site.example:80"]]);
-    const guarded = createDownloader({ proxy: uri });
-    closers.push(() => guarded.close());
-    for (const host of ["169.254.169.254", "127.0.0.1", "[::1]", "0x7f.1"]) {
-      expect(await faultOf(guarded.download({ url: `http://${host}/` }))).toBe("address");
-    }
-    expect(asked).toHaveLength(1);
-  });
-
-  it("says of a proxy that it refused, which may pass and is nobody's giving up", async () => {
-    const proxy = await listen(createServer());
-    proxy.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Who are you\r\n\r\n"));
-    const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const through = createDownloader({ proxy: uri });
-    closers.push(() => through.close());
-    for (const scheme of ["http", "https"]) {
-      const answer = through.download({ url: `${scheme}://site.example/` });
-      await expect(answer).rejects.toMatchObject({ fault: "proxy", isTransient: true });
-    }
-  });
-
-  it("trusts behind a proxy the certificates that it is told to", async (context) => {
-    const made = certificateOf("site.example");
-    if (made === undefined) {
-      console.log("SKIPPED: the test of TLS behind a proxy makes its certificate with `openssl`");
-      return context.skip();
-    }
-    const origin = createTlsServer({ ...made }, (_, response) => void response.end("through"));
-    await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
-    const { port } = origin.address() as AddressInfo;
-    const proxy = await listen(createServer());
-    proxy.on("connect", (_, socket) => {
-      const onward = connect(port, "127.0.0.1", () => {
-        socket.write("HTTP/1.1 200 OK\r\n\r\n");
-        onward.pipe(socket).pipe(onward);
-      });
-      for (const end of [onward, socket]) end.on("error", () => {});
-      closers.push(
-        () => socket.destroy(),
-        () => onward.destroy(),
-      );
-    });
-    closers.push(() => {
-      origin.closeAllConnections();
-      origin.close();
-    });
-    const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const ask = (ca?: string): Promise<Download> => {
-      const through = createDownloader({ proxy: uri, ...(ca === undefined ? {} : { ca }) });
-      closers.push(() => through.close());
-      return through.download({ url: "https://site.example/" });
-    };
-    expect((await ask(made.cert)).body.toString()).toBe("through");
-    expect(await faultOf(ask())).toBe("tls");
-  });
-
   it("speaks HTTP/2 where TLS offers it, and HTTP/1.1 where that is not wanted", async (context) => {
     const made = certificateOf("site.example");
     if (made === undefined) {

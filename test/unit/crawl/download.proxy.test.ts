@@ -1,0 +1,110 @@
+import { createServer, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { createDownloader } from "../../../src/crawl/download.ts";
+import { DownloadError } from "../../../src/crawl/download-error.ts";
+import type { Download } from "../../../src/crawl/modules.ts";
+import { certificateOf } from "../../support/certificate.ts";
+
+const closers: Array<() => unknown> = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function listen(server: Server): Promise<Server> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return server;
+}
+
+async function faultOf(answer: Promise<unknown>): Promise<string> {
+  const cause = await answer.then(
+    () => "answered",
+    (each: unknown) => each,
+  );
+  return cause instanceof DownloadError ? cause.fault : String(cause);
+}
+
+describe("the downloader behind a proxy", () => {
+  it("asks through a proxy, but not for an address that the guard refuses", async () => {
+    const origin = await listen(createServer((_, response) => void response.end("through")));
+    const { port } = origin.address() as AddressInfo;
+    const asked: string[] = [];
+    const proxy = await listen(createServer());
+    proxy.on("connect", (request, socket) => {
+      asked.push(request.url ?? "");
+      const onward = connect(port, "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n");
+        onward.pipe(socket).pipe(onward);
+      });
+      onward.on("error", () => socket.destroy());
+      socket.on("error", () => onward.destroy());
+      closers.push(
+        () => socket.destroy(),
+        () => onward.destroy(),
+      );
+    });
+    const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const through = createDownloader({ proxy: uri, allowPrivate: true });
+    closers.push(() => through.close());
+    const answer = await through.download({ url: "http://site.example/page" });
+    expect([answer.body.toString(), asked]).toEqual(["through", ["site.example:80"]]);
+    const guarded = createDownloader({ proxy: uri });
+    closers.push(() => guarded.close());
+    for (const host of ["169.254.169.254", "127.0.0.1", "[::1]", "0x7f.1"]) {
+      expect(await faultOf(guarded.download({ url: `http://${host}/` }))).toBe("address");
+    }
+    expect(asked).toHaveLength(1);
+  });
+
+  it("says of a proxy that it refused, which may pass and is nobody's giving up", async () => {
+    const proxy = await listen(createServer());
+    proxy.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Who are you\r\n\r\n"));
+    const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const through = createDownloader({ proxy: uri });
+    closers.push(() => through.close());
+    for (const scheme of ["http", "https"]) {
+      const answer = through.download({ url: `${scheme}://site.example/` });
+      await expect(answer).rejects.toMatchObject({ fault: "proxy", isTransient: true });
+    }
+  });
+
+  it("trusts behind a proxy the certificates that it is told to", async (context) => {
+    const made = certificateOf("site.example");
+    if (made === undefined) {
+      console.log("SKIPPED: the test of TLS behind a proxy makes its certificate with `openssl`");
+      return context.skip();
+    }
+    const origin = createTlsServer({ ...made }, (_, response) => void response.end("through"));
+    await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
+    const { port } = origin.address() as AddressInfo;
+    const proxy = await listen(createServer());
+    proxy.on("connect", (_, socket) => {
+      const onward = connect(port, "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n");
+        onward.pipe(socket).pipe(onward);
+      });
+      for (const end of [onward, socket]) end.on("error", () => {});
+      closers.push(
+        () => socket.destroy(),
+        () => onward.destroy(),
+      );
+    });
+    closers.push(() => {
+      origin.closeAllConnections();
+      origin.close();
+    });
+    const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const ask = (ca?: string): Promise<Download> => {
+      const through = createDownloader({ proxy: uri, ...(ca === undefined ? {} : { ca }) });
+      closers.push(() => through.close());
+      return through.download({ url: "https://site.example/" });
+    };
+    expect((await ask(made.cert)).body.toString()).toBe("through");
+    expect(await faultOf(ask())).toBe("tls");
+  });
+});
