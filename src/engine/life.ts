@@ -217,7 +217,7 @@ export class Life {
 
   /** Closes a call: serves waiters, tells edges, arms the timer, delivers events. */
   end(nowMs: number): void {
-    if (this.#runtime?.gate.isBusy) return; // the call that asks the user's function ends it
+    if (this.isAsking) return; // the call that asks the user's function ends it
     if (this.#isSettling) this.#isUnsettled = true;
     else this.#settleAll(nowMs);
     try {

@@ -125,4 +125,29 @@ describe("a function of the user's that calls the frontier", () => {
     stateInvalid();
     opened.check();
   });
+
+  it("may resume it: who waits is served when the call under way is over", async () => {
+    const asked: number[] = [];
+    let frontier: Bench["frontier"] | undefined;
+    const resuming = (url: string): string => {
+      frontier?.resume();
+      asked.push(served);
+      return url.slice(0, 10);
+    };
+    const politeness = { by: resuming, groups: [{ by: resuming }] };
+    const opened = openBench({ rules: [{ id: "a" }] });
+    frontier = opened.frontier;
+    frontier.pushMany(Array.from({ length: 9 }, (_, at) => `http://h${at}.com/${at}`));
+    frontier.pause();
+    let served = 0;
+    frontier.on("leased", (views) => {
+      served += views.length;
+    });
+    const waiting = frontier.take({ max: 9 });
+    frontier.setRules([{ id: "b", politeness }]); // what is pending finds its unit and its groups anew
+    opened.clock.advance(1_000);
+    expect(new Set(asked)).toEqual(new Set([0]));
+    expect(await waiting).toHaveLength(9);
+    opened.check();
+  });
 });
