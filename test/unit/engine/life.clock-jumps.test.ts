@@ -53,6 +53,13 @@ function createSetClock(): SetClock {
   };
 }
 
+/** Ends a lease or, where its worker dies, does not; false: nothing ended now, since it had run out when the clock was set. */
+function isEnded(lease: Lease, kind: number): boolean {
+  if (kind === 0) return lease.retry() !== "late";
+  if (kind === 1) return lease.fail("no");
+  return kind > 2 && !lease.done().late;
+}
+
 /** One crawl in which the clock is set again and again; the moments of real time at which hosts were let out too soon. */
 async function crawlOf(random: Random, jumps: readonly number[]): Promise<string[]> {
   const clock = createSetClock();
@@ -74,10 +81,7 @@ async function crawlOf(random: Random, jumps: readonly number[]): Promise<string
     if (now < (freeAt.get(host) ?? 0)) soon.push(`${host} at ${now}`);
     clock.pass(random.below(300));
     const kind = random.below(8);
-    if (kind === 0) lease.retry();
-    else if (kind === 1) lease.fail("no");
-    else if (kind > 2) lease.done(); // else its worker died
-    if (kind !== 2) freeAt.set(host, clock.monotonic() + DELAY);
+    if (isEnded(lease, kind)) freeAt.set(host, clock.monotonic() + DELAY);
   };
   const work = (async () => {
     for (;;) {
