@@ -144,7 +144,7 @@ describe("a function of the user's that calls the frontier", () => {
       served += views.length;
     });
     const waiting = frontier.take({ max: 9 });
-    frontier.setRules([{ id: "b", politeness }]); // what is pending finds its unit and its groups anew
+    frontier.setRules([{ id: "b", politeness }]);
     opened.clock.advance(1_000);
     expect(new Set(asked)).toEqual(new Set([0]));
     expect(await waiting).toHaveLength(9);
