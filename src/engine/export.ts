@@ -85,7 +85,7 @@ export async function* exportFrontier(
     const frontier = await MemoryFrontier.open({ ...settings, clock, noted, files: place.files });
     const core = coreOf(frontier);
     const digests = frontier.visited?.digests ?? new Uint8Array(0);
-    const sorter = new LineSorter(place.files, join(own, "export"));
+    const sorter = new LineSorter(place.files, join(own, "export.tmp"));
     let reader: SnapshotReader | undefined;
     let lines = 0;
     try {

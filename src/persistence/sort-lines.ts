@@ -7,8 +7,9 @@
  *   run := { key f64 | length u32 | text }        a run ┘
  *
  *   I1  Lines of one key that are the same come once: a snapshot may copy a record twice that came back from disk meanwhile.
+ *   I2  All runs stand in one file, one behind the other: a process may have few files open.
  *
- * Crash: runs are left; they mean nothing to anybody, so they belong into a folder of that sort.
+ * Crash: the file is left; it means nothing to anybody, so it belongs into a folder of that sort.
  */
 import { becameShorter, type Files, readAll, writeAll } from "./files.ts";
 
@@ -25,11 +26,13 @@ export class LineSorter {
   readonly #files: Files;
   readonly #path: string;
   readonly #runBytes: number;
-  readonly #open: number[] = [];
+  #file: { readonly written: number; readonly read: number } | undefined;
+  /** Where each run ends in the file. */
+  readonly #ends: number[] = [];
   #waiting: Keyed[] = [];
   #bytes = 0;
 
-  /** `path`: where runs begin with; `runBytes`: of text held in memory, for tests that want many. */
+  /** `path`: the file of the runs; `runBytes`: of text held in memory, for tests that want many. */
   constructor(files: Files, path: string, runBytes = RUN_BYTES) {
     this.#files = files;
     this.#path = path;
@@ -44,8 +47,8 @@ export class LineSorter {
 
   /** All of them in order, each once (I1). Nothing may be added any more. */
   *lines(): Generator<string> {
-    const sources: Source[] = this.#open.map((file, at) => {
-      return new Run(this.#files, file, this.#pathOf(at));
+    const sources: Source[] = this.#ends.map((end, run) => {
+      return new Run(this.#reach, this.#ends[run - 1] ?? 0, end);
     });
     sources.push(new Rest(sorted(this.#waiting)));
     const heap = sources.filter((source) => source.next());
@@ -66,7 +69,10 @@ export class LineSorter {
   }
 
   close(): void {
-    for (const file of this.#open.splice(0)) this.#files.close(file);
+    if (this.#file === undefined) return;
+    this.#files.close(this.#file.written);
+    this.#files.close(this.#file.read);
+    this.#file = undefined;
   }
 
   #write(): void {
@@ -80,22 +86,32 @@ export class LineSorter {
       bytes.writeUInt32LE(length, at + 8);
       at += HEAD_BYTES + length;
     }
-    const path = this.#pathOf(this.#open.length);
-    const file = this.#files.open(path, "w");
-    try {
-      writeAll(this.#files, file, bytes, 0);
-    } finally {
-      this.#files.close(file);
-    }
-    this.#open.push(this.#files.open(path, "r"));
+    this.#file ??= this.#opened();
+    const from = this.#ends.at(-1) ?? 0;
+    writeAll(this.#files, this.#file.written, bytes, from);
+    this.#ends.push(from + size);
     this.#waiting = [];
     this.#bytes = 0;
   }
 
-  #pathOf(at: number): string {
-    return `${this.#path}.${at}.tmp`;
+  #opened(): { written: number; read: number } {
+    const written = this.#files.open(this.#path, "w");
+    try {
+      return { written, read: this.#files.open(this.#path, "r") };
+    } catch (error) {
+      this.#files.close(written);
+      throw error;
+    }
   }
+
+  readonly #reach: Reach = (part, at) => {
+    const isThere = this.#file !== undefined && readAll(this.#files, this.#file.read, part, at);
+    if (!isThere) throw becameShorter(this.#path);
+  };
 }
+
+/** Fills a part of memory with what the file holds from there on. */
+type Reach = (part: Uint8Array, at: number) => void;
 
 function sorted(lines: Keyed[]): Keyed[] {
   return lines.sort((one, other) => one.key - other.key);
@@ -133,43 +149,39 @@ class Rest implements Source {
 class Run implements Source {
   key = 0;
   line = "";
-  readonly #files: Files;
-  readonly #file: number;
-  readonly #path: string;
-  readonly #size: number;
+  readonly #read: Reach;
+  readonly #end: number;
   #piece = Buffer.alloc(PIECE_BYTES);
   /** Of the file: what the piece holds, and where the next line begins. */
-  #from = 0;
+  #from: number;
   #filled = 0;
-  #at = 0;
+  #at: number;
 
-  constructor(files: Files, file: number, path: string) {
-    this.#files = files;
-    this.#file = file;
-    this.#path = path;
-    this.#size = files.size(file);
+  constructor(read: Reach, from: number, end: number) {
+    this.#read = read;
+    this.#from = from;
+    this.#at = from;
+    this.#end = end;
   }
 
   next(): boolean {
-    if (this.#at >= this.#size) return false;
-    const head = this.#reach(this.#at, HEAD_BYTES);
+    if (this.#at >= this.#end) return false;
+    const head = this.#reach(HEAD_BYTES);
     const length = this.#piece.readUInt32LE(head + 8);
     this.key = this.#piece.readDoubleLE(head);
-    const start = this.#reach(this.#at, HEAD_BYTES + length) + HEAD_BYTES;
+    const start = this.#reach(HEAD_BYTES + length) + HEAD_BYTES;
     this.line = this.#piece.toString("utf8", start, start + length);
     this.#at += HEAD_BYTES + length;
     return true;
   }
 
-  /** So many bytes from there on are in the piece; where in it. */
-  #reach(at: number, length: number): number {
-    if (at + length <= this.#from + this.#filled) return at - this.#from;
+  /** So many bytes of the next line are in the piece; where in it. */
+  #reach(length: number): number {
+    if (this.#at + length <= this.#from + this.#filled) return this.#at - this.#from;
     if (length > this.#piece.length) this.#piece = Buffer.alloc(length * 2);
-    this.#filled = Math.min(this.#piece.length, this.#size - at);
-    this.#from = at;
-    const part = this.#piece.subarray(0, this.#filled);
-    const isThere = this.#filled >= length && readAll(this.#files, this.#file, part, at);
-    if (!isThere) throw becameShorter(this.#path);
+    this.#filled = Math.min(this.#piece.length, this.#end - this.#at);
+    this.#from = this.#at;
+    this.#read(this.#piece.subarray(0, this.#filled), this.#at);
     return 0;
   }
 }
