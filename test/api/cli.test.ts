@@ -87,7 +87,7 @@ describe("exit codes", () => {
     [["crawl", "http://x.test", "--depht", "9"], "unknown flag: --depht (did you mean --depth?)"],
     [["crawl", "http://x.test", "--json-lines"], "unknown flag: --json-lines\n"],
     [["bench", "--urls", "0"], "--urls: 0 (expected: a whole number of at least 1)"],
-    [["stats", "/proc/self/status"], "/proc/self/status: is no directory"],
+    [["stats", "package.json"], "package.json: is no directory"],
     [["crawl"], "no URL"],
     [["crawl", "not a host"], "no http or https URL"],
     [["crawl", "https://example.org/", "ftp://example.org/"], "no http or https URL"],
