@@ -1,33 +1,11 @@
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createDownloader } from "../../../src/crawl/download.ts";
-import { DownloadError } from "../../../src/crawl/download-error.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
 import { certificateOf } from "../../support/certificate.ts";
-
-const closers: Array<() => unknown> = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-async function listen(server: Server): Promise<Server> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closers.push(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return server;
-}
-
-async function faultOf(answer: Promise<unknown>): Promise<string> {
-  const cause = await answer.then(
-    () => "answered",
-    (each: unknown) => each,
-  );
-  return cause instanceof DownloadError ? cause.fault : String(cause);
-}
+import { closers, faultOf, listen } from "../../support/listening.ts";
 
 describe("the downloader behind a proxy", () => {
   it("asks through a proxy, but not for an address that the guard refuses", async () => {

@@ -1,20 +1,16 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { createSecureServer } from "node:http2";
 import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
 import * as zlib from "node:zlib";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Lookup } from "../../../src/crawl/connect.ts";
 import { createDownloader, type DownloaderOptions } from "../../../src/crawl/download.ts";
-import { DownloadError, downloadError } from "../../../src/crawl/download-error.ts";
+import { downloadError } from "../../../src/crawl/download-error.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
 import { openSyntheticWeb } from "../../../src/crawl/web-server.ts";
 import { certificateOf } from "../../support/certificate.ts";
-
-const closers: Array<() => unknown> = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+import { closers, faultOf, listen } from "../../support/listening.ts";
 
 /** Downloads one path of a server that answers as told. */
 async function ask(
@@ -27,23 +23,6 @@ async function ask(
   closers.push(() => downloader.close());
   const { port } = server.address() as AddressInfo;
   return downloader.download({ url: `http://127.0.0.1:${port}${path}` });
-}
-
-async function listen(server: Server): Promise<Server> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closers.push(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return server;
-}
-
-async function faultOf(answer: Promise<unknown>): Promise<string> {
-  const cause = await answer.then(
-    () => "answered",
-    (each: unknown) => each,
-  );
-  return cause instanceof DownloadError ? cause.fault : String(cause);
 }
 
 describe("the downloader", () => {
