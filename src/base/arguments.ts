@@ -4,14 +4,15 @@
  */
 import { FrontierError, misuse } from "./errors.ts";
 
-/** What a visit showed. */
-export interface OutcomeFields {
+/** What the worker of a lease learned; feeds back-off, adaptive delay and budgets. */
+export interface Outcome {
   status?: number;
   latencyMs?: number;
   retryAfterMs?: number;
   bytes?: number;
   address?: string;
   changed?: boolean;
+  /** False, with `fail`: the host was not asked at all, so neither its clock nor its failures in a row learn of it. */
   visited?: boolean;
 }
 
@@ -68,9 +69,9 @@ export function readList(given: unknown, name: string, expected: string): readon
   throw misuse("ARGUMENT_INVALID", name, given, expected);
 }
 
-export function readOutcome(given: unknown): OutcomeFields | undefined {
+export function readOutcome(given: unknown): Outcome | undefined {
   if (given === undefined) return undefined;
-  const outcome = readFields(given as OutcomeFields, "outcome", OUTCOME_FIELDS);
+  const outcome = readFields(given as Outcome, "outcome", OUTCOME_FIELDS);
   for (const field of ["latencyMs", "retryAfterMs", "bytes"] as const) {
     checkAmount(outcome[field], `outcome.${field}`);
   }
@@ -91,7 +92,7 @@ export function readOutcome(given: unknown): OutcomeFields | undefined {
 export interface DoneFields {
   readonly found: readonly unknown[] | undefined;
   readonly errors: readonly unknown[] | undefined;
-  readonly outcome: OutcomeFields | undefined;
+  readonly outcome: Outcome | undefined;
 }
 
 export function readDone(given: object): DoneFields {
@@ -119,7 +120,7 @@ export interface RetryFields {
   delayMs?: number;
   priority?: number;
   reason?: string;
-  outcome?: OutcomeFields;
+  outcome?: Outcome;
 }
 
 export function readRetry(given: RetryFields): RetryFields {

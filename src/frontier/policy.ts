@@ -46,17 +46,7 @@ export interface Rule extends RulePolicy {
   every?: string | number;
 }
 
-/** What the worker of a lease learned; feeds back-off, adaptive delay and budgets. */
-export interface Outcome {
-  status?: number;
-  latencyMs?: number;
-  retryAfterMs?: number;
-  bytes?: number;
-  address?: string;
-  changed?: boolean;
-  /** False, with `fail`: the host was not asked at all, so neither its clock nor its failures in a row learn of it. */
-  visited?: boolean;
-}
+export type { Outcome } from "../base/arguments.ts";
 
 /** What a group is named by. */
 export type GroupBy = "domain" | "address" | ((host: string) => string);

@@ -1,4 +1,5 @@
 /** WorkerLease: a lease in a worker's thread. The owner decides later, so what it does returns nothing. */
+import type { Outcome } from "../../base/arguments.ts";
 import { hostOfUrl } from "../../url/host-of-url.ts";
 import type { LeaseExtras } from "../protocol/lease-message.ts";
 import { unpack } from "../protocol/pack.ts";
@@ -8,15 +9,8 @@ export type RequestLike = string | WorkerRequest;
 /** What becomes of one link: the owner will decide, known already, no URL or too deep, no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
-export interface WorkerOutcome {
-  status?: number;
-  latencyMs?: number;
-  retryAfterMs?: number;
-  bytes?: number;
-  address?: string;
-  changed?: boolean;
-  visited?: boolean;
-}
+/** What the handler of a lease learned. */
+export type WorkerOutcome = Outcome;
 
 export interface WorkerResult {
   found?: Iterable<RequestLike>;
