@@ -55,8 +55,8 @@ export interface Crawl extends PromiseLike<CrawlSummary> {
  * Starts a crawl, polite by default: one visit per host at a time, a second between two of them, robots.txt kept,
  * only the seeds' own domains, no private addresses.
  *
- * Options that are wrong throw OPTION_INVALID at once; what goes wrong later is told by `error` and does not stop the crawl.
- * A frontier that cannot be opened, or breaks, rejects the promise.
+ * Options that are wrong throw OPTION_INVALID at once, by name, value and what is expected; what goes wrong later is told by `error` and does
+ * not stop the crawl. A frontier that cannot be opened (by rules that are wrong, too), or breaks, rejects the promise.
  *
  * @example
  * const summary = await crawl({ seeds: "https://example.org/", maxPages: 100 });

@@ -6,6 +6,7 @@ import type { Frontier, FrontierOptions, RequestLike, Rule, RulePolicy } from ".
 import type { Lookup } from "./connect.ts";
 import { type DownloaderOptions, USER_AGENT } from "./download.ts";
 import type { Analyzer, Downloader, Pipeline } from "./modules.ts";
+import { bareDomain, checkCrawlOptions } from "./option-checks.ts";
 import { withinScope } from "./scope.ts";
 
 export interface CrawlOptions {
@@ -115,105 +116,47 @@ export interface CrawlSettings {
 }
 
 const DAY_MS = 86_400_000;
-/** As many as a pool has seats for. */
-const THREADS_MAX = 64;
 const LEASE_MS = 300_000;
 const HTML = ["text/html", "application/xhtml+xml", ""];
-const FIELDS: ReadonlySet<string> = new Set<keyof CrawlOptions>([
-  "seeds",
-  "directory",
-  "name",
-  "frontier",
-  "rules",
-  "defaults",
-  "frontierOptions",
-  "threads",
-  "concurrency",
-  "rampMs",
-  "delayMs",
-  "perHost",
-  "maxDepth",
-  "maxPages",
-  "maxHostUrls",
-  "maxHostBytes",
-  "scope",
-  "allowPrivate",
-  "userAgent",
-  "contact",
-  "headers",
-  "cookies",
-  "proxy",
-  "lookup",
-  "dial",
-  "http2",
-  "ca",
-  "robots",
-  "sitemaps",
-  "maxRedirects",
-  "maxBytes",
-  "maxLinks",
-  "maxRetryAfterMs",
-  "timeouts",
-  "types",
-  "trapFilter",
-  "items",
-  "downloaders",
-  "analyzers",
-  "pipelines",
-  "progressMs",
-  "signal",
-  "clock",
-]);
-
 /** Checks every option by name and fills in the polite defaults; throws OPTION_INVALID. */
 export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
-  if (typeof options !== "object" || options === null) {
-    throw misuse("OPTION_INVALID", "options", options, "an object");
-  }
-  for (const name of Object.keys(options)) {
-    if (!FIELDS.has(name))
-      throw misuse("OPTION_INVALID", `options.${name}`, name, "an option of crawl()");
-  }
-  const threads = whole(options.threads ?? 0, "threads", 0, THREADS_MAX);
-  checkProxy(options.proxy);
+  checkCrawlOptions(options);
+  const { threads = 0, delayMs = 1_000, perHost = 1, scope: given, robots = true } = options;
   if (threads > 0) checkSendable(options);
-  const delayMs = amount(options.delayMs ?? 1_000, "delayMs");
-  const perHost = whole(options.perHost ?? 1, "perHost", 1);
-  const scope = scopeOf(options.scope);
-  const robots = options.robots ?? true;
+  const scope = typeof given === "object" ? given.map(bareDomain) : given;
   const wanted = robots === true ? {} : robots;
   return {
     given: options,
     clock: options.clock ?? createSystemClock(),
     seeds: seedsOf(options.seeds),
     threads,
-    concurrency: whole(options.concurrency ?? 32, "concurrency", 1),
-    rampMs: options.rampMs === undefined ? undefined : whole(options.rampMs, "rampMs", 1),
+    concurrency: options.concurrency ?? 32,
+    rampMs: options.rampMs,
     delayMs,
     perHost,
-    maxPages:
-      options.maxPages === undefined
-        ? Number.POSITIVE_INFINITY
-        : whole(options.maxPages, "maxPages", 1),
+    maxPages: options.maxPages ?? Number.POSITIVE_INFINITY,
     scope,
     userAgent: agentOf(options),
-    cookies: truth(options.cookies ?? false, "cookies"),
+    cookies: options.cookies ?? false,
     robots:
       wanted === false
         ? undefined
         : {
-            expiryMs: amount(wanted.expiryMs ?? DAY_MS, "robots.expiryMs"),
-            retryMs: amount(wanted.retryMs ?? 5_000, "robots.retryMs"),
-            attempts: whole(wanted.attempts ?? 3, "robots.attempts", 1),
-            maxCrawlDelayMs: amount(wanted.maxCrawlDelayMs ?? 300_000, "robots.maxCrawlDelayMs"),
+            expiryMs: wanted.expiryMs ?? DAY_MS,
+            retryMs: wanted.retryMs ?? 5_000,
+            attempts: wanted.attempts ?? 3,
+            maxCrawlDelayMs: wanted.maxCrawlDelayMs ?? 300_000,
           },
     sitemaps: options.sitemaps ?? true,
-    maxRedirects: whole(options.maxRedirects ?? 10, "maxRedirects", 0),
-    maxLinks: whole(options.maxLinks ?? 100_000, "maxLinks", 0),
-    maxRetryAfterMs: amount(options.maxRetryAfterMs ?? 3_600_000, "maxRetryAfterMs"),
-    types: options.types === "any" ? undefined : (options.types ?? HTML),
+    maxRedirects: options.maxRedirects ?? 10,
+    maxLinks: options.maxLinks ?? 100_000,
+    maxRetryAfterMs: options.maxRetryAfterMs ?? 3_600_000,
+    types:
+      options.types === "any"
+        ? undefined
+        : (options.types?.map((type) => type.toLowerCase()) ?? HTML),
     trapFilter: options.trapFilter ?? true,
-    progressMs: amount(options.progressMs ?? 1_000, "progressMs"),
+    progressMs: options.progressMs ?? 1_000,
     frontier: frontierOptions(options, { delayMs, perHost, scope }),
   };
 }
@@ -228,13 +171,13 @@ function frontierOptions(
     perHost,
     hostBackoff: { after: 10, baseMs: Math.max(2 * delayMs, 1), maxMs: 600_000 },
     budget: {
-      urls: whole(options.maxHostUrls ?? 100_000, "maxHostUrls", 1),
-      ...(maxHostBytes === undefined ? {} : { bytes: amount(maxHostBytes, "maxHostBytes") }),
+      urls: options.maxHostUrls ?? 100_000,
+      ...(maxHostBytes === undefined ? {} : { bytes: maxHostBytes }),
     },
     ...options.defaults?.politeness,
   };
   const defaults: RulePolicy = {
-    maxDepth: whole(options.maxDepth ?? 100, "maxDepth", 0),
+    maxDepth: options.maxDepth ?? 100,
     backoff: { baseMs: delayMs, factor: 2, maxMs: 600_000, jitter: 0.1 },
     ...options.defaults,
     politeness,
@@ -251,67 +194,14 @@ function frontierOptions(
   };
 }
 
-function seedsOf(seeds: CrawlOptions["seeds"]): RequestLike[] {
-  if (seeds === undefined) return [];
-  if (typeof seeds === "string") return [seeds];
-  if (typeof seeds === "object" && seeds !== null && Symbol.iterator in seeds) return [...seeds];
-  throw misuse("OPTION_INVALID", "options.seeds", seeds, "a URL or a list of requests");
-}
-
-function scopeOf(scope: CrawlOptions["scope"]): CrawlSettings["scope"] {
-  if (scope === undefined || scope === "any") return scope;
-  const domains = Array.isArray(scope) ? scope.map(bareDomain) : [];
-  const isList = domains.length > 0 && !domains.includes("");
-  if (!isList) throw misuse("OPTION_INVALID", "options.scope", scope, "'any' or a list of domains");
-  return domains;
-}
-
-/** A domain without what stands for all below it; "" for what is none. */
-function bareDomain(each: unknown): string {
-  return typeof each === "string" ? each.toLowerCase().replace(/^\*?\./, "") : "";
+function seedsOf(seeds: CrawlOptions["seeds"] = []): RequestLike[] {
+  return typeof seeds === "string" ? [seeds] : [...seeds];
 }
 
 function agentOf({ userAgent = USER_AGENT, contact }: CrawlOptions): string {
-  const isBad = (text: unknown): boolean =>
-    typeof text !== "string" || !/^[\x20-\x7e\x80-\xff]*$/.test(text);
-  if (isBad(userAgent) || userAgent.trim() === "")
-    throw misuse("OPTION_INVALID", "options.userAgent", userAgent, "a header's text");
   if (contact === undefined) return userAgent;
-  if (isBad(contact)) throw misuse("OPTION_INVALID", "options.contact", contact, "a header's text");
   const product = userAgent.replace(/\s*\(.*\)$/, "");
   return `${product} (+${contact})`;
-}
-
-function whole(
-  value: unknown,
-  name: string,
-  least: number,
-  most: number = Number.MAX_SAFE_INTEGER,
-): number {
-  const isWhole = Number.isSafeInteger(value);
-  if (isWhole && (value as number) >= least && (value as number) <= most) return value as number;
-  const expected =
-    most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-  throw misuse("OPTION_INVALID", `options.${name}`, value, `a whole number ${expected}`);
-}
-
-/** undici says no more of another one than that it is no URL. */
-function checkProxy(proxy: unknown): void {
-  if (proxy === undefined) return;
-  const isUrl = typeof proxy === "string" && URL.canParse(proxy);
-  if (isUrl && /^https?:$/.test(new URL(proxy).protocol)) return;
-  const expected = "an address such as http://127.0.0.1:3128";
-  throw misuse("OPTION_INVALID", "options.proxy", proxy, expected);
-}
-
-function truth(value: unknown, name: string): boolean {
-  if (typeof value === "boolean") return value;
-  throw misuse("OPTION_INVALID", `options.${name}`, value, "true or false");
-}
-
-function amount(value: unknown, name: string): number {
-  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
-  throw misuse("OPTION_INVALID", `options.${name}`, value, "a number of at least 0");
 }
 
 /** Modules and resolvers are functions, which no thread can be sent: paths of ES modules can. */
