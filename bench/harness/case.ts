@@ -73,6 +73,8 @@ export interface BenchCase {
   readonly worth?: number;
   /** The sizes of the suite are one picture: none is left out for a second round of another case. */
   readonly isPicture?: boolean;
+  /** Sides that are programs of others: one that fails is told as not measured, and the case goes on. */
+  isGuest?(side: string): boolean;
   setup(side: string, params: Params): Job | Promise<Job>;
   /** Sides that cannot run here, with the reason: they are listed as not measured. */
   missing?(side: string, params: Params): string | undefined;

@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BenchCase, Params } from "./case.ts";
-import { type Observation, TimeUp, TooLong } from "./run-case.ts";
+import { LeftOut, type Observation, TimeUp } from "./run-case.ts";
 
 /** The longest that a timer can wait. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -52,7 +52,7 @@ export interface ChildOptions {
   readonly home?: string;
   /** On the clock of performance.now(): the child is ended then, which throws TimeUp. */
   readonly untilMs?: number | undefined;
-  /** The longest that it may take: it is ended then, which throws TooLong. */
+  /** The longest that it may take: it is ended then, which throws LeftOut. */
   readonly limitSeconds?: number | undefined;
 }
 
@@ -97,7 +97,7 @@ export function observeInChild(
       process.off("SIGINT", stop).off("SIGTERM", stop);
       const who = `${order.bench}, ${order.side}`;
       const last = output.trimEnd().split("\n").at(-1) ?? "";
-      if (isUp && leftMs === limitMs) reject(new TooLong(`not over after ${limitSeconds} s`));
+      if (isUp && leftMs === limitMs) reject(new LeftOut(`not over after ${limitSeconds} s`));
       else if (isUp) reject(new TimeUp(`${who}: time was up`));
       else if (code !== 0) reject(new Error(`${who}: the child ended with ${code ?? signal}`));
       else if (last.endsWith("}")) resolve(JSON.parse(last) as Observation);

@@ -10,7 +10,7 @@
  * does not count.
  *
  *   I1  The checksums of a pair's sides are equal in every round, or the case is at fault.
- *   I2  A side that takes longer than it may (TooLong) is not measured, and said so; the others go on without it.
+ *   I2  A side that takes longer than it may is not measured, and said so (LeftOut), and so is a guest that fails; the others go on without it.
  */
 import { type BenchCase, type Measured, type Params, sidesOf } from "./case.ts";
 import { medianOf, type Ratio, ratioOf, ROUNDS_MIN } from "./statistics.ts";
@@ -52,8 +52,8 @@ export const SETUP = "setup";
 /** Thrown by an observation that was ended because time was up. */
 export class TimeUp extends Error {}
 
-/** Thrown by an observation of a side that takes longer than it may: the message says how long that is. */
-export class TooLong extends Error {}
+/** Why a side takes no further part; thrown by an observation that takes longer than it may. */
+export class LeftOut extends Error {}
 
 export interface RunOptions {
   readonly bench: BenchCase;
@@ -100,10 +100,10 @@ export async function runCase(options: RunOptions): Promise<CaseResult> {
         options.progress(
           `${bench.name} ${paramText(params)}, round ${done + 1} of ${rounds}: ${side}`,
         );
-      const round = await roundOf(stage, order, { watch, say });
+      const round = await roundOf(stage, order, { watch, say, bench });
       if (round === undefined) break;
       for (const [seat, observation] of round) {
-        if (observation instanceof TooLong) {
+        if (observation instanceof LeftOut) {
           missing[sideOf(seat)] = observation.message;
           continue;
         }
@@ -150,9 +150,9 @@ function createWatch(): Watch {
 async function roundOf(
   stage: Stage,
   seats: readonly string[],
-  { watch, say }: { watch: Watch; say: (side: string) => void },
-): Promise<(readonly [seat: string, Observation | TooLong])[] | undefined> {
-  const round: (readonly [seat: string, Observation | TooLong])[] = [];
+  { watch, say, bench }: { watch: Watch; say: (side: string) => void; bench: BenchCase },
+): Promise<(readonly [seat: string, Observation | LeftOut])[] | undefined> {
+  const round: (readonly [seat: string, Observation | LeftOut])[] = [];
   for (const seat of seats) {
     const side = sideOf(seat);
     say(side);
@@ -160,8 +160,9 @@ async function roundOf(
       round.push([seat, await watch.time(side, () => stage.observe(side))]);
     } catch (error) {
       if (error instanceof TimeUp) return undefined;
-      if (!(error instanceof TooLong)) throw error;
-      round.push([seat, error]);
+      if (!(error instanceof LeftOut) && bench.isGuest?.(side) !== true) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      round.push([seat, error instanceof LeftOut ? error : new LeftOut(`it failed: ${why}`)]);
     }
   }
   return round;

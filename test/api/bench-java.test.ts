@@ -1,11 +1,8 @@
 /**
  * The adapter of peers in Java, driven to its end with a stand-in for WebMagic: small classes of ours with the methods that the
- * driver calls (test/support/peers). Whoever gives the real jars gets numbers in the same way.
+ * driver calls (test/support/peers), as a folder of sources. Whoever gives the real one, or jars, gets numbers in the same way.
  */
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import type * as Run from "../../bench/cases/peers/run.ts";
@@ -13,10 +10,8 @@ import { hasProgram } from "../../bench/peers/compiled.ts";
 import { packageRoot } from "../support/package.ts";
 
 const SOURCES = fileURLToPath(new URL("../support/peers/webmagic", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "outrider-java-"));
 const before = process.env.WEBMAGIC_CLASSPATH;
 afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
   if (before === undefined) delete process.env.WEBMAGIC_CLASSPATH;
   else process.env.WEBMAGIC_CLASSPATH = before;
 });
@@ -37,11 +32,7 @@ describe("a peer in Java", () => {
 
   it("goes through every step where somebody does: numbers, lost and doubled, kill and resume", async (context) => {
     if (!hasProgram("javac", "-version")) context.skip("no Java compiler here");
-    const paths = readdirSync(SOURCES, { recursive: true, encoding: "utf8" });
-    const files = paths.filter((path) => path.endsWith(".java")).map((path) => join(SOURCES, path));
-    const { status, stderr } = spawnSync("javac", ["-d", folder, ...files], { encoding: "utf8" });
-    expect([status, stderr]).toEqual([0, ""]);
-    process.env.WEBMAGIC_CLASSPATH = folder;
+    process.env.WEBMAGIC_CLASSPATH = SOURCES;
     const { openGround, peerMissing, tally } = await benchmarks();
     expect(peerMissing("webmagic", { urls: 2_000 }, true)).toBeUndefined();
     const ground = openGround("webmagic", { urls: 2_000 });

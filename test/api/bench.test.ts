@@ -11,7 +11,7 @@ import { entriesOf } from "../../bench/commands/suite.ts";
 import { sidesOf, type BenchCase } from "../../bench/harness/case.ts";
 import { readEstimates } from "../../bench/harness/estimates.ts";
 import { observeInChild } from "../../bench/harness/child.ts";
-import { type Observation, runCase, TooLong } from "../../bench/harness/run-case.ts";
+import { LeftOut, type Observation, runCase } from "../../bench/harness/run-case.ts";
 import { isQuiet, ratioOf, verdictOf } from "../../bench/harness/statistics.ts";
 import { linkChunk, urlChunk } from "../../bench/harness/urls.ts";
 import { CASES } from "../../bench/cases/index.ts";
@@ -47,11 +47,14 @@ async function bench(...words: string[]): Promise<{ output: string; code: number
   }
 }
 
-/** Observes from a list of checksums by side, which take too long from a round on; every time is the length of the side's name. */
+/** By side, the first round in which something happens to it. */
+type Rounds = Record<string, number>;
+
+/** Observes from a list of checksums by side, which take too long or fail from a round on; every time is the length of the side's name. */
 function runFake(
   checksums: Record<string, string>,
   rounds: number,
-  tooLong: Record<string, number> = {},
+  { tooLong = {}, fails = {} }: { tooLong?: Rounds; fails?: Rounds } = {},
 ): ReturnType<typeof runCase> {
   const fake: BenchCase = {
     name: "fake",
@@ -61,13 +64,16 @@ function runFake(
     process: "fresh",
     pairs: [["four", "sixteen letters!"]],
     sizes: { smoke: [], real: [] },
+    isGuest: (side) => side === "sixteen letters!",
     setup: () => ({ run: () => ({ times: {} }), checksum: () => "" }),
   };
   const asked: Record<string, number> = {};
   const observeFresh = async (side: string): Promise<Observation> => {
     asked[side] = (asked[side] ?? 0) + 1;
-    if (asked[side] === tooLong[side]) throw new TooLong("not over after 9 s");
-    if (asked[side] > (tooLong[side] ?? Number.POSITIVE_INFINITY)) throw new Error("asked again");
+    if (asked[side] === tooLong[side]) throw new LeftOut("not over after 9 s");
+    const last = tooLong[side] ?? fails[side] ?? Number.POSITIVE_INFINITY;
+    if (asked[side] === fails[side]) throw new Error("ended with 1");
+    if (asked[side] > last) throw new Error("asked again");
     return { measured: { times: { time: side.length } }, checksum: checksums[side] as string };
   };
   return runCase({ bench: fake, params: {}, rounds, observeFresh, progress: () => {} });
@@ -169,7 +175,7 @@ describe("benchmarks", () => {
   it("leave out a side that takes longer than it may, say so, and do not run it again", async () => {
     const sides = { four: "x", "sixteen letters!": "x" };
     for (const round of [1, 2]) {
-      const result = await runFake(sides, 4, { "sixteen letters!": round });
+      const result = await runFake(sides, 4, { tooLong: { "sixteen letters!": round } });
       expect(result.missing).toEqual({ "sixteen letters!": "not over after 9 s" });
       expect([result.rounds, result.comparisons]).toEqual([4, []]);
       expect(Object.keys(result.observations)).toEqual(["four"]);
@@ -178,12 +184,21 @@ describe("benchmarks", () => {
     }
   });
 
+  it("go on without a program of others that fails, and say so; one of ours fails the case", async () => {
+    const sides = { four: "x", "sixteen letters!": "x" };
+    const result = await runFake(sides, 4, { fails: { "sixteen letters!": 2 } });
+    expect(result.missing).toEqual({ "sixteen letters!": "it failed: ended with 1" });
+    expect([result.rounds, result.observations.four?.length]).toEqual([4, 4]);
+    expect(Object.keys(result.observations)).toEqual(["four"]);
+    await expect(runFake(sides, 4, { fails: { four: 2 } })).rejects.toThrow("ended with 1");
+  });
+
   it("end a process that takes longer than it may, with all that it started", async () => {
     const home = mkdtempSync(join(tmpdir(), "outrider-bench-long-"));
     writeFileSync(join(home, "child.js"), "setInterval(() => {}, 1000);");
     const order = { bench: "fake", side: "four", params: {} };
     const answer = observeInChild(order, { home, limitSeconds: 0.2 });
-    await expect(answer).rejects.toThrow(new TooLong("not over after 0.2 s"));
+    await expect(answer).rejects.toThrow(new LeftOut("not over after 0.2 s"));
     rmSync(home, { recursive: true, force: true });
   });
 

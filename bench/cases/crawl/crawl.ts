@@ -56,6 +56,7 @@ export const crawl: BenchCase = {
   // What is beyond the peers shows whether memory is flat, which one round does.
   rounds: (params) => (isBeyondPeers(params) ? 1 : 3),
   missing,
+  isGuest: (side) => side === "crawlee" || side === "scrapy",
   setup,
 };
 

@@ -73,6 +73,7 @@ export const storesCase: BenchCase = {
   },
   rounds: 3,
   setup,
+  isGuest: (side) => !side.startsWith("outrider"),
   missing: (side) => {
     if (side === "lmdb") return packageMissing("lmdb");
     if (side.startsWith("redis")) return redisMissing();

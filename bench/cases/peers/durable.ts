@@ -11,7 +11,7 @@
  */
 import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { PEERS } from "../../peers/index.ts";
-import { factsOf, openGround, peerMissing, tally } from "./run.ts";
+import { factsOf, isGuest, openGround, peerMissing, tally } from "./run.ts";
 
 export const peersDurable: BenchCase = {
   name: "peers-durable",
@@ -22,6 +22,7 @@ export const peersDurable: BenchCase = {
   process: "fresh",
   pairs: PEERS.filter(({ name }) => name !== "outrider").map(({ name }) => ["outrider", name]),
   isSameWork: false,
+  isGuest,
   target: "0 lost, 0 doubled",
   sizes: {
     smoke: [{ urls: 500 }],

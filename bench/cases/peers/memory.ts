@@ -17,7 +17,7 @@
  */
 import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { PEERS } from "../../peers/index.ts";
-import { factsOf, openGround, peerMissing, tally } from "./run.ts";
+import { factsOf, isGuest, openGround, peerMissing, tally } from "./run.ts";
 
 const EXACT = ["outrider", "outrider-turns", "plain", "outrider-hosts"];
 
@@ -35,9 +35,12 @@ export const peers: BenchCase = {
     ["outrider-turns", "plain"],
     ["outrider-turns", "crawlee"],
     ["outrider-turns", "scrapy"],
+    ["outrider-turns", "webmagic"],
   ],
   isSameWork: false,
-  target: "push ≥ 100 × Crawlee's and Scrapy's; poll + done ≥ 300 × Crawlee's, ≥ 5 × Scrapy's",
+  isGuest,
+  target:
+    "push ≥ 100 × Crawlee's and Scrapy's, ≥ 1.5 × WebMagic's; poll + done ≥ 300 × Crawlee's, ≥ 5 × Scrapy's, ≥ 0.5 × WebMagic's",
   sizes: {
     smoke: [{ urls: 500 }],
     real: [{ urls: 50_000 }, { urls: 1_000_000 }],
@@ -67,6 +70,7 @@ export const peersHosts: BenchCase = {
     ["outrider-hosts", "outrider"],
   ],
   isSameWork: false,
+  isGuest,
   target: "poll + done ≥ 500 × Scrapy's queue for each host at 10⁴ hosts",
   sizes: {
     smoke: [{ urls: 500, hosts: 50 }],

@@ -98,6 +98,11 @@ export function factsOf(answer: Answer, distinct: number): Record<string, number
 const URLS_MIN = 1_000;
 const ALWAYS = ["outrider", "outrider-sync", "outrider-hosts", "plain"];
 
+/** Whether a side is a program of others, whose failures are its own. */
+export function isGuest(name: string): boolean {
+  return name !== "plain" && !name.startsWith("outrider");
+}
+
 /** Why a peer is left out of a run. */
 export function peerMissing(name: string, params: Params, isDurable: boolean): string | undefined {
   const peer = peerOf(name);

@@ -5,7 +5,7 @@ import { compiled, hasProgram } from "../compiled.ts";
 import type { Peer } from "../peer.ts";
 
 export interface JavaPeer extends Omit<Peer, "missing" | "command" | "open"> {
-  /** A class path: jars and folders of classes, as java takes them. */
+  /** A class path: jars, folders of classes and folders of sources, which javac looks into as well. */
   readonly variable: string;
   /** What must be in it. */
   readonly holds: string;

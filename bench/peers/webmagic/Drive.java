@@ -24,6 +24,9 @@ final class Drive implements Steps.Frontier {
       };
   private Scheduler scheduler;
 
+  /** Different URLs after the last push. */
+  private int known;
+
   public static void main(String[] words) throws Exception {
     Steps.drive("WebMagic's PriorityScheduler, FileCacheQueueScheduler", new Drive(), words);
   }
@@ -36,14 +39,12 @@ final class Drive implements Steps.Frontier {
 
   @Override
   public int push(List<String> urls) {
-    int before = total();
     for (String url : urls) scheduler.push(new Request(url), task);
-    return total() - before;
-  }
-
-  /** How many different ones it has been told. */
-  private int total() {
-    return ((MonitorableScheduler) scheduler).getTotalRequestsCount(task);
+    // Asked only now: before its first push the one with files has no set to count.
+    int total = ((MonitorableScheduler) scheduler).getTotalRequestsCount(task);
+    int accepted = total - known;
+    known = total;
+    return accepted;
   }
 
   @Override
