@@ -1,18 +1,11 @@
 /**
  * The command: which cases, at which size, and where the results go.
  *
- *   npm run bench                           the suite: every case, the peers, at most ten minutes; writes a report
- *   npm run bench -- kernel                 all cases of a suite, real size
- *   npm run bench -- dedup bloom            some cases by name
- *   npm run bench -- --smoke                seconds: shows that everything runs and every checksum agrees
- *   npm run bench -- --list                 names, sentences, targets
- *   npm run bench -- compare main dedup     this version against another, in two worktrees; --strict: exit 1 where it is worse
- *   npm run bench -- check                  the newest suite against the one before: better, worse, inconclusive
- *   npm run bench -- instructions dedup     instructions instead of time, by perf or valgrind
- *   npm run bench -- report                 page, README's table and TARGETS.md anew, from what was kept
- *   --rounds N   --params urls=1000000 (only such sizes)   --write   --no-write   --json   --no-build
- *   --limit <seconds>   of a named case: what an observation of a peer may take (600); longer is told as not measured
- *   --budget <seconds>   of the suite, of compare (300), of instructions   --large   --plan: only says who would get how much
+ *   npm run bench ─ words ─┬─ nothing ──────────────────────────────▶ suite
+ *                          ├─ compare, check, instructions, report ─▶ commands/<its name>
+ *                          └─ cases or suites ──────────────────────▶ named
+ *
+ * commands/help.ts has every word and flag; run.mjs prints it, without a build.
  */
 import { parseArgs } from "node:util";
 import { CASES } from "./cases/index.ts";
@@ -69,9 +62,16 @@ function readWords(words: string[]): ReturnType<typeof parseWords> | undefined {
   try {
     return parseWords(words);
   } catch (cause) {
-    console.error(cause instanceof Error ? cause.message : cause);
+    console.error(`${wordsOf(cause)}\nnpm run bench -- --help names every word`);
     return undefined;
   }
+}
+
+/** Without the advice of the parser, which is not meant for those who call npm. */
+function wordsOf(cause: unknown): string {
+  return cause instanceof Error
+    ? (cause.message.split(". To specify")[0] as string)
+    : String(cause);
 }
 
 /** Throws what the parser says of a flag that is not there. */
@@ -112,7 +112,9 @@ function choose(names: readonly string[]): BenchCase[] | undefined {
   const odd = names.find((name) => !known(name));
   if (odd !== undefined) {
     const suites = [...new Set(CASES.map(({ suite }) => suite))].join(", ");
-    console.error(`case: ${odd} (expected: ${suites} or a name of --list)`);
+    console.error(
+      `case: ${odd} (expected: ${suites} or a name of --list; --help names the commands)`,
+    );
     return undefined;
   }
   if (names.length === 0) return [...CASES];

@@ -28,11 +28,18 @@ const build = join(root, "build");
 
 const words = process.argv.slice(2);
 const mayBuild = !words.includes("--no-build");
+// It needs nothing of dist/.
+const isHelp = words.includes("--help") || words.includes("-h");
 
-if (mayBuild && isOld()) buildPackage();
+if (mayBuild && !isHelp && isOld()) buildPackage();
 await prepare();
-const { main } = await import(pathToFileURL(join(build, "bench/main.js")).href);
-process.exitCode = await main(words.filter((word) => word !== "--no-build"));
+if (isHelp) {
+  const { HELP } = await import(pathToFileURL(join(build, "bench/commands/help.js")).href);
+  process.stdout.write(HELP);
+} else {
+  const { main } = await import(pathToFileURL(join(build, "bench/main.js")).href);
+  process.exitCode = await main(words.filter((word) => word !== "--no-build"));
+}
 
 /** Whether dist/ lacks something or is older than a source of it. */
 function isOld() {

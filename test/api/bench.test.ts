@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -122,6 +122,23 @@ describe("benchmarks", () => {
     spy.mockRestore();
     expect(said.join("\n")).toContain("kernal (expected: kernel, core, ");
     expect(said).toHaveLength(3);
+  });
+
+  it("say with --help every command and flag there is, and where to find it with a wrong one", async () => {
+    const { output, code } = await bench("--help");
+    expect(code, output).toBe(0);
+    const source = readFileSync(
+      fileURLToPath(new URL("../../bench/main.ts", import.meta.url)),
+      "utf8",
+    );
+    const flags = [...source.matchAll(/^ {6}(\w+): \{ type: /gm)].map(([, flag]) => `--${flag}`);
+    expect(flags).toContain("--smoke");
+    const commands = [...source.matchAll(/command === "(\w+)"/g)].map(([, command]) => command);
+    for (const word of [...flags, ...commands, "--no-write", "--no-build"])
+      expect(output).toMatch(new RegExp(`^ {2}.*${word}\\b`, "m"));
+    const odd = await bench("--speed");
+    expect(odd.code).toBe(2);
+    expect(odd.output).toContain("Unknown option '--speed'\nnpm run bench -- --help");
   });
 
   it("take the large sizes of a named case with --large, and tell of them without", async () => {
