@@ -212,3 +212,14 @@ export async function records(lease) {
 export async function returns(lease, context) {
   context.push({ url: `${lease.url}y`, data: { bytes: lease.data.bytes }, handler: "hold" });
 }
+
+/** Leaves behind what ends its thread once the word says so, and tells so there. */
+export function leavesABomb() {
+  const told = word("word");
+  setInterval(() => {
+    if (Atomics.load(told, 0) === 0) return;
+    Atomics.store(told, 1, 1);
+    Atomics.notify(told, 1);
+    process.exit(9);
+  }, 1);
+}

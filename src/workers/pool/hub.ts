@@ -15,6 +15,7 @@
 import { createSystemClock } from "../../base/clock.ts";
 import {
   COMMAND_STOP,
+  COMMAND_WORK,
   CREW_PARK_WORD,
   CREW_PHASE_WORD,
   PHASE_CLOSED,
@@ -136,6 +137,12 @@ export class Hub {
   stop(seat: Seat): void {
     Atomics.store(seat.words, SEAT_COMMAND_WORD, COMMAND_STOP);
     unpark(seat.words, SEAT_PARK_WORD);
+  }
+
+  /** Takes that back: a worker that has not heard of it stays. */
+  recall(seat: Seat): void {
+    Atomics.store(seat.words, SEAT_COMMAND_WORD, COMMAND_WORK);
+    this.wake();
   }
 
   /** Takes all its leases from a worker, whose handlers go on in vain. */

@@ -8,7 +8,10 @@
  *                                                                          └ died: its leases are given back first
  *
  *   I1  A seat is cleared after its thread is gone, so that nobody writes into what the next one reads.
- *   I2  A thread that dies before it sat down ends the run: its handler module does not load.
+ *   I2  A thread that dies before it sat down ends the run: its handler module does not load. But one of a run before may
+ *       have died of what it did there, so as many of them as there are may do so.
+ *   I3  A thread that is on its way to its seat when it is not wanted any more is asked first once it is wanted again: who
+ *       resizes up and down all the time has no more threads for that. Should it have heard, its place is filled as it leaves.
  */
 import type { Worker } from "node:worker_threads";
 import { checkSignal, readFields } from "../../base/arguments.ts";
@@ -58,6 +61,8 @@ export class WorkerPool {
   readonly #past = new PastWork();
   #threads: number;
   #restarts = 0;
+  /** Threads of earlier runs that may still turn out to be dead (I2). */
+  #doubtful = 0;
   #recycled = 0;
   /** While run() is under way; ending: nobody is started any more. */
   #run: { readonly fail: (cause: unknown) => void; isEnding: boolean } | undefined;
@@ -69,8 +74,12 @@ export class WorkerPool {
     this.#threads = settings.threads;
     this.#hub = hubFor(settings.frontier);
     const { resourceLimits, workerData } = settings;
-    const onFault = (cause: unknown): void => this.#run?.fail(cause);
-    this.#crew = new Threads({ resourceLimits, workerData, onFault });
+    const onFault = (cause: unknown): void => this.#faulted(cause);
+    const isKept = (id: number): boolean => {
+      const those = [...this.#members].filter(({ isRetired }) => isRetired);
+      return !those.some(({ seat }) => seat.words[SEAT_THREAD_WORD] === id + 1);
+    };
+    this.#crew = new Threads({ resourceLimits, workerData, isKept, onFault });
     this.#hub.onStuck = (seat) => this.#kill(seat);
   }
 
@@ -91,6 +100,7 @@ export class WorkerPool {
     this.#run = { fail, isEnding: false };
     this.#hub.climb(this.#settings.rampMs, this.#visits);
     try {
+      this.#doubtful = this.#crew.ids.length;
       for (let count = 0; count < this.#threads; count++) this.#start();
       await Promise.race([this.#hub.finished(), failed]);
       await this.#stopAll(false);
@@ -113,14 +123,7 @@ export class WorkerPool {
     }
     this.#threads = threads;
     this.#hub.climbTo(this.#visits);
-    if (!this.#mayStart) return;
-    const staying = [...this.#members].filter((member) => !member.isLeaving);
-    for (let count = staying.length; count < threads; count++) this.#start();
-    for (const member of staying.slice(threads)) {
-      member.isLeaving = true;
-      member.isRetired = true;
-      this.#hub.stop(member.seat);
-    }
+    if (this.#mayStart) this.#staff();
   }
 
   /** Counters of the pool and of each worker, as plain data. */
@@ -168,6 +171,58 @@ export class WorkerPool {
     if (this.#isClosed) throw stateInvalid("closed", "a pool that is open");
   }
 
+  /** As many members as there shall be: lets those go that are too many, and calls back or starts those that are missing. */
+  #staff(): void {
+    const members = [...this.#members];
+    const leaving = members.filter(({ isLeaving }) => isLeaving);
+    const staying = members.filter(({ isLeaving }) => !isLeaving);
+    for (const member of staying.slice(this.#threads)) {
+      member.isLeaving = true;
+      member.isRetired = true;
+      this.#hub.stop(member.seat);
+    }
+    let missing = this.#threads - staying.length;
+    for (const member of leaving) {
+      if (missing <= 0 || hasSat(member)) continue;
+      member.isLeaving = false; // I3
+      member.isRetired = this.#settings.recycleAfter !== undefined;
+      this.#hub.recall(member.seat);
+      missing--;
+    }
+    try {
+      for (; missing > 0; missing--) this.#start();
+    } catch (cause) {
+      if (leaving.length === 0) throw cause;
+      // No seat is free: once who is leaving has left.
+    }
+  }
+
+  #restaff(): void {
+    try {
+      if (this.#mayStart) this.#staff();
+    } catch (cause) {
+      this.#fail(cause);
+    }
+  }
+
+  /** Ends the run: nobody is started any more. */
+  #fail(cause: unknown): void {
+    if (this.#run === undefined) return;
+    this.#run.isEnding = true;
+    this.#run.fail(cause);
+  }
+
+  /** A thread has failed that had no task: where one is awaited, it was that. */
+  #faulted(cause: unknown): void {
+    if (this.#run === undefined) return;
+    if ([...this.#members].every(hasSat)) this.#tell(cause);
+    else this.#fail(cause);
+  }
+
+  #tell(cause: unknown): void {
+    this.#hub.port.fault({ kind: "handler", stage: "worker", cause });
+  }
+
   #start(): void {
     const seat = this.#hub.reserve();
     const controller = new AbortController();
@@ -199,24 +254,22 @@ export class WorkerPool {
   async #left(member: Member, isWorn: boolean): Promise<void> {
     if (member.isRetired) await this.#crew.end(this.#threadOf(member));
     const settled = this.#remove(member, LEFT);
-    if (isWorn && !member.isLeaving && this.#mayStart) {
-      this.#recycled++;
-      this.#start();
-    }
+    if (isWorn && !member.isLeaving && this.#mayStart) this.#recycled++;
+    this.#restaff();
     await settled;
   }
 
   async #died(member: Member, cause: unknown): Promise<void> {
-    const hadSat = member.seat.words[SEAT_THREAD_WORD] !== 0;
+    const hadSat = hasSat(member);
     await this.#crew.end(member.thread ?? this.#threadOf(member)); // I1: resolves when it is gone
     const settled = this.#remove(member, causeText(cause));
     if (!member.isLeaving && this.#mayStart) {
       if (hadSat) {
         this.#restarts++;
-        this.#hub.port.fault({ kind: "handler", stage: "worker", cause });
-        this.#start();
-      } else this.#run?.fail(cause);
+        this.#tell(cause);
+      } else if (this.#doubtful-- <= 0) this.#fail(cause);
     }
+    this.#restaff();
     await settled;
   }
 
@@ -260,6 +313,10 @@ export class WorkerPool {
   #threadOf({ seat }: Member): Worker | undefined {
     return this.#crew.at((seat.words[SEAT_THREAD_WORD] as number) - 1);
   }
+}
+
+function hasSat({ seat }: Member): boolean {
+  return seat.words[SEAT_THREAD_WORD] !== 0;
 }
 
 /** Of one on another thread `share` gives a promise, and the hub is there. */

@@ -5,7 +5,7 @@
  *
  * What a thread says in the turns after its last lease (a log's last line, the last counts of a crawl) goes over because it lives on.
  *
- *   I1  A thread that is being ended gets no task: it would take it along.
+ *   I1  A thread that is being ended, or will be once its task is over, gets no task: it would take it along.
  */
 import { Piscina } from "piscina";
 import type { Worker } from "node:worker_threads";
@@ -15,11 +15,13 @@ import type { ResourceLimits } from "./options.ts";
 export interface ThreadOptions {
   readonly resourceLimits: ResourceLimits | undefined;
   readonly workerData: unknown;
-  /** A thread failed that had no task: it did not start. */
+  /** Whether a thread shall go on once it is free. Asked as soon as its task is over, before anybody else hears of that. */
+  readonly isKept: (id: number) => boolean;
+  /** A thread failed that had no task: it did not start, or what an earlier task left behind has ended it. */
   readonly onFault: (cause: unknown) => void;
 }
 
-const ATTEND = new URL("../../../dist/workers/remote/attend.js", import.meta.url).href;
+const ATTEND = new URL("../../../dist/workers/remote/attend-file.cjs", import.meta.url).href;
 /** Beside those at the seats there may be as many that are being ended; Piscina starts none for who waits. */
 const THREADS_MAX = 2 * CREW_SEATS;
 
@@ -28,7 +30,8 @@ export class Threads {
   /** Ids of threads that are being ended. */
   readonly #ending = new Set<number>();
 
-  constructor({ resourceLimits, workerData, onFault }: ThreadOptions) {
+  constructor({ resourceLimits, workerData, isKept, onFault }: ThreadOptions) {
+    const isFree = (id: number): boolean => !this.#ending.has(id) && isKept(id); // I1
     this.#piscina = new Piscina({
       filename: ATTEND,
       name: "attend",
@@ -39,7 +42,7 @@ export class Threads {
       atomics: "disabled",
       recordTiming: false,
       loadBalancer: (_, workers) =>
-        workers.find(({ id, currentUsage }) => currentUsage === 0 && !this.#ending.has(id)) ?? null,
+        workers.find(({ id, currentUsage }) => currentUsage === 0 && isFree(id)) ?? null,
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
       ...(workerData === undefined ? {} : { workerData }),
     });
