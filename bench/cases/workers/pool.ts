@@ -5,7 +5,10 @@
  *   frontier ─▶ piscina.run(url) ─▶ handler ─▶ 10 links, cloned ─▶ done({ found })              task
  *   frontier ─▶ postMessage of a page, or of 64 ─▶ handler ─▶ links, cloned ─▶ done({ found })    port, port batch (2 threads)
  *
- * Checksum: pages done and links pushed, the same for all.
+ * Peers do an eighth of the pages, of the warm-up too: three rounds of half a million take two minutes so and have a verdict, where they
+ * took five. It is to their advantage: a frontier that has seen fewer URLs stands in nearer caches.
+ *
+ * Checksum: links to a page, and whether all pages were done, the same for all.
  *
  * Before the clock starts each side works off a quarter as many pages on the same threads: three isolates compile their code in
  * the first half second, which is a second of processor time and no part of what a lease costs.
@@ -44,7 +47,7 @@ export const pool: BenchCase = {
   sizes: {
     smoke: [{ pages: 1_024 }],
     real: [{ pages: 524_288 }],
-    suite: [{ pages: 65_536 }],
+    suite: [{ pages: 131_072 }],
   },
   rounds: 3,
   setup,
@@ -57,9 +60,12 @@ const HANDLER = `data:text/javascript,export{visit as default}from${JSON.stringi
 /** Pages of one message, and leases that a thread has at one time, as the pool lays out at most. */
 const BATCH = 64;
 const WINDOW = 256;
+/** Peers do that part of the pages. */
+const PART = 8;
 
 async function setup(side: string, params: Params): Promise<Job> {
-  const pages = numberOf(params, "pages");
+  const pages =
+    numberOf(params, "pages") / (side.endsWith("threads") || side === "1 thread" ? 1 : PART);
   const warm = Math.max(KNOWN, pages >> 2);
   const frontier = await openFrontier();
   const seeds = Array.from(
@@ -92,8 +98,9 @@ async function setup(side: string, params: Params): Promise<Job> {
       return { times: { lease: run.spent / done }, facts };
     },
     checksum: () => {
-      const { done, pushed } = frontier.report();
-      return `${done} done, ${pushed - seeds.length} links`;
+      const { done, pending, pushed } = frontier.report();
+      const links = (pushed - seeds.length) / done;
+      return `${links} links a page, ${pending} pages left, all done: ${done >= seeds.length}`;
     },
     async close() {
       await loop.close();
