@@ -2,7 +2,7 @@
  * Crew: views of the memory that the owner's thread shares with its workers (layout/crew.ts), and the handle that
  * carries them from thread to thread.
  */
-import { assert } from "../../base/assert.ts";
+import { misuse } from "../../base/errors.ts";
 import {
   CREW_EDGE_WORD,
   CREW_FILTER_OFFSET,
@@ -58,8 +58,12 @@ export function crewWords(memory: SharedArrayBuffer): Int32Array {
 
 /** Checks a handle from another thread. */
 export function openCrew(handle: CrewHandle): Int32Array {
-  const words = crewWords(handle.memory);
-  assert(Atomics.load(words, CREW_MAGIC_WORD) === CREW_MAGIC, "a handle of share()");
+  const { kernel, memory, name } = handle;
+  const isWhole = memory.byteLength > CREW_FILTER_OFFSET && typeof name === "string";
+  const words = isWhole && typeof kernel === "object" ? crewWords(memory) : undefined;
+  if (words === undefined || Atomics.load(words, CREW_MAGIC_WORD) !== CREW_MAGIC) {
+    throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() gave");
+  }
   return words;
 }
 

@@ -4,6 +4,7 @@ import type { FrontierError } from "../../../../src/base/errors.ts";
 import { openFrontier } from "../../../../src/engine/open.ts";
 import { openFrontierThread } from "../../../../src/engine/open-thread.ts";
 import type { Lease } from "../../../../src/engine/types.ts";
+import type { CrewHandle } from "../../../../src/workers/protocol/crew.ts";
 import { WorkerPool } from "../../../../src/workers/pool/pool.ts";
 import { attach } from "../../../../src/workers/remote/port.ts";
 import type { WorkerLease } from "../../../../src/workers/remote/worker-lease.ts";
@@ -98,7 +99,12 @@ describe("arguments from another thread", () => {
     }
     expect(pool.report().isRunning).toBe(false);
     await pool.close();
-    for (const handle of [5, null, {}, { memory: 5 }, frontier] as never[]) {
+    const { kernel, name } = frontier.share() as unknown as CrewHandle;
+    const strange = [8, 1 << 26].map((bytes) => {
+      return { kernel, name, memory: new SharedArrayBuffer(bytes) };
+    });
+    const bare = { memory: (frontier.share() as unknown as CrewHandle).memory };
+    for (const handle of [5, null, {}, { memory: 5 }, bare, ...strange, frontier] as never[]) {
       expect(() => attach(handle)).toThrow(/^handle: .*expected: what frontier.share/);
     }
     const limits = [5, null, { odd: 1 }, { stackSizeMb: 0 }, { codeRangeSizeMb: "5" }] as never[];
