@@ -16,12 +16,13 @@
  *   I2  Every call ends, at the latest at totalMs.
  */
 import { isIP } from "node:net";
-import { Agent, type Dispatcher, ProxyAgent } from "undici";
+import { Agent, type buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 import { type Clock, createSystemClock } from "../base/clock.ts";
 import { isPublicAddress } from "./address.ts";
 import { createConnector, type Lookup } from "./connect.ts";
 import { DownloadError } from "./download-error.ts";
 import { fetchRaw, lowerCase } from "./fetch.ts";
+import { passOverContinue } from "./interim.ts";
 import { ACCEPT_ENCODING, decode } from "./inflate.ts";
 import type { Downloader } from "./modules.ts";
 
@@ -147,5 +148,22 @@ function agentOf(options: DownloaderOptions, connect: Agent.Options["connect"]):
   const { ca, connectMs = CONNECT_MS } = options;
   const tls = { timeout: connectMs, ...(ca === undefined ? {} : { ca }) };
   const how = { ...shared, uri: options.proxy, proxyTls: tls, requestTls: tls };
-  return new ProxyAgent(how as never);
+  return new ProxyAgent({
+    ...how,
+    factory: poolBehindProxy,
+    clientFactory: poolBehindProxy,
+  } as never);
+}
+
+/** A pool whose sockets, the proxy's own and those that lead through it, are read as those of the connector are. */
+function poolBehindProxy(
+  origin: string | URL,
+  given: Pool.Options & { connect: buildConnector.connector },
+): Pool {
+  const connect: buildConnector.connector = (target, callback) =>
+    given.connect(target, (...answer) => {
+      if (answer[0] === null) passOverContinue(answer[1]);
+      callback(...answer);
+    });
+  return new Pool(origin, { ...given, connect: connect as never });
 }

@@ -4,7 +4,8 @@
  *
  *   I1  Settled once: what the connection tells after that changes nothing.
  *   I2  Whatever ends it early also ends the connection, so that nobody reads on.
- *   I3  204 and 304 are whole with their headers: what stands behind those is nobody's answer.
+ *   I3  204 and 304 are whole with their headers: what stands behind those is nobody's answer. A 204 that tells of a body all the same is the
+ *       last one on its connection, where that body could come later, as the beginning of the next answer.
  */
 import type { Dispatcher } from "undici";
 import type { Clock } from "../base/clock.ts";
@@ -46,6 +47,13 @@ export function lowerCase(headers: Record<string, string> | undefined): Record<s
 
 /** Answers that end with their headers (RFC 9110, 6.4.1), whatever these say of a length: of 304 it is the page's. */
 const BODILESS: readonly number[] = [204, 304];
+
+/** Of 304 a length is the page's, of 204 it may not be told (RFC 9110, 8.6). */
+function tellsOfBody(status: number, headers: Download["headers"]): boolean {
+  const length = headers["content-length"];
+  const isLong = length !== undefined && Number(length) !== 0;
+  return status === 204 && (isLong || headers["transfer-encoding"] !== undefined);
+}
 
 /** Told to a connection whose answer is not wanted to its end. */
 const CUT: DownloadError = new DownloadError("aborted", "enough was read");
@@ -137,7 +145,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     this.#latencyMs = clock.monotonic() - this.#startMs;
-    if (BODILESS.includes(status)) this.#finish({});
+    if (BODILESS.includes(status)) this.#finish({ isLast: tellsOfBody(status, headers) });
     else if (request.accepts?.(status, headers) === false) this.#finish({ isSkipped: true });
   }
 
@@ -167,7 +175,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     return true;
   }
 
-  #finish({ isTruncated = false, isSkipped = false }): void {
+  #finish({ isTruncated = false, isSkipped = false, isLast = false }): void {
     if (!this.#settle()) return;
     this.#caller.resolve({
       status: this.#status,
@@ -178,7 +186,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       isSkipped,
       latencyMs: this.#latencyMs,
     });
-    if (isTruncated || isSkipped) this.#controller?.abort(CUT);
+    if (isTruncated || isSkipped || isLast) this.#controller?.abort(CUT);
   }
 
   #abort(cause: DownloadError): void {

@@ -22,6 +22,7 @@ export interface VisitLease
     | "data"
     | "handler"
     | "redirects"
+    | "parent"
     | "deliveries"
   > {
   // biome-ignore-start lint/suspicious/noConfusingVoidType: a worker's lease answers nothing.
@@ -34,7 +35,10 @@ export interface VisitLease
   retry(options: { reason?: string; outcome?: Outcome }): unknown;
   fail(reason: string, outcome?: Outcome): unknown;
   release(): unknown;
-  redirect(url: string, change?: { status?: number; notBefore?: number }): unknown;
+  redirect(
+    url: string,
+    change?: { status?: number; notBefore?: number; dedup?: "record" },
+  ): unknown;
 }
 
 export interface VisitContext {

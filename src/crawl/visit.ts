@@ -11,7 +11,7 @@
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
 import { dateMs } from "../base/clock.ts";
-import type { Outcome } from "../index.ts";
+import { fingerprint, type Outcome } from "../index.ts";
 import { DownloadError, downloadError } from "./download-error.ts";
 import type { Chosen, Download } from "./modules.ts";
 import { readSitemap, SITEMAP_BYTES_MAX, SITEMAP_HANDLER } from "./sitemap.ts";
@@ -198,10 +198,19 @@ function redirect(lease: VisitLease, context: VisitContext, given: Redirecting):
   const { status } = answer;
   lease.redirect(target.href, {
     status,
+    ...(isKnownAnew && isWhereWeCameFrom(lease, target.href) ? { dedup: "record" as const } : {}),
     ...(waitMs === undefined ? {} : { notBefore: clock.now() + waitMs }),
   });
   lease.done({ outcome });
   return "other";
+}
+
+/**
+ * A door that sends us to another page for its cookie and from there back: to be asked once more, though it is known. `maxRedirects` bounds
+ * those who never let us in. Under a rule with keys of its own the fingerprint is another, and the door stays shut.
+ */
+function isWhereWeCameFrom({ redirects, parent }: VisitLease, url: string): boolean {
+  return redirects > 0 && parent === fingerprint(url);
 }
 
 async function sitemap(

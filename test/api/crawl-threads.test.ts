@@ -115,6 +115,25 @@ describe("a crawl on worker threads", () => {
     expect(asked.slice(1).filter((each) => !each.endsWith(" id=7"))).toEqual([]);
   });
 
+  it("comes through a door whose cookie is given out at another page", async () => {
+    const asked: string[] = [];
+    const server = createServer(({ url = "", headers }, response) => {
+      asked.push(`${url} ${headers.cookie ?? "-"}`);
+      const isSeen = headers.cookie === "seen=1";
+      if (url === "/give") response.writeHead(302, { location: "/", "set-cookie": "seen=1" }).end();
+      else if (isSeen) response.setHeader("content-type", "text/html").end("<a href=/in>");
+      else response.writeHead(302, { location: "/give" }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const seeds = `http://127.0.0.1:${port}/`;
+    const { pages } = await crawl({ ...BASE, robots: false, cookies: true, seeds });
+    server.closeAllConnections();
+    server.close();
+    expect(pages).toBe(2);
+    expect(asked).toEqual(["/ -", "/give -", "/ seen=1", "/in seen=1"]);
+  });
+
   it("tells every page, fault and count, also those of the last moment", async () => {
     const shape = { seed: 6, hosts: 30, pages: 200, traps: false };
     await using web = await openSyntheticWeb(shape);

@@ -204,4 +204,34 @@ describe("a crawl", () => {
     const ended = await crawl({ ...BASE, seeds: endless.url, cookies: true, robots: false });
     expect(ended).toMatchObject({ pages: 0, failures: { redirects: 1 }, pending: 0 });
   });
+
+  it("comes through a door whose cookie is given out at another page", async () => {
+    await using site = await openSite((request, response) => {
+      const isSeen = request.headers.cookie === "seen=1";
+      if (request.url === "/give")
+        response.writeHead(302, { location: "/", "set-cookie": "seen=1" }).end();
+      else if (isSeen) response.writeHead(200, { "content-type": "text/html" }).end("<a href=/in>");
+      else response.writeHead(302, { location: "/give" }).end();
+    });
+    const options = { ...BASE, robots: false, cookies: true } as const;
+    const summary = await crawl({ ...options, seeds: `${site.url}/` });
+    expect(site.asked).toEqual(["/ -", "/give -", "/ seen=1", "/in seen=1"]);
+    expect(summary).toMatchObject({ pages: 2, redirects: 2, failed: 0, pending: 0 });
+  });
+
+  it("ends a circle of pages that set another cookie each time, and visits no known page for a cookie alone", async () => {
+    let count = 0;
+    await using site = await openSite((request, response) => {
+      if (request.url === "/known") return void response.writeHead(200).end();
+      const location = { "/a": "/b", "/b": "/a", "/c": "/d" }[request.url ?? ""] ?? "/known";
+      response.writeHead(302, { location, "set-cookie": `n=${++count}` }).end();
+    });
+    const options = { ...BASE, robots: false, cookies: true, types: "any" } as const;
+    const circle = await crawl({ ...options, seeds: `${site.url}/a` });
+    expect(circle).toMatchObject({ pages: 0, failures: { redirects: 1 }, pending: 0 });
+    expect(site.asked).toHaveLength(11);
+    site.asked.length = 0;
+    await crawl({ ...options, seeds: [`${site.url}/known`, `${site.url}/c`] });
+    expect(site.asked.filter((line) => line.startsWith("/known"))).toHaveLength(1);
+  });
 });

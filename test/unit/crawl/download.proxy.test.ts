@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, createServer as createRawServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createDownloader } from "../../../src/crawl/download.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
@@ -48,6 +48,39 @@ describe("the downloader behind a proxy", () => {
     for (const scheme of ["http", "https"]) {
       const answer = through.download({ url: `${scheme}://site.example/` });
       await expect(answer).rejects.toMatchObject({ fault: "proxy", isTransient: true });
+    }
+  });
+
+  it("passes over 100 Continue that nobody asked for, the origin's and the proxy's", async () => {
+    const interim = "HTTP/1.1 100 Continue\r\n\r\n";
+    const origin = createRawServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", () => {
+        socket.write(interim);
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nthrough");
+      });
+    });
+    await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
+    closers.push(() => new Promise((resolve) => origin.close(resolve)));
+    const { port } = origin.address() as AddressInfo;
+    const proxy = await listen(createServer());
+    proxy.on("connect", (_, socket) => {
+      const onward = connect(port, "127.0.0.1", () => {
+        socket.write(`${interim}HTTP/1.1 200 OK\r\n\r\n`);
+        onward.pipe(socket).pipe(onward);
+      });
+      for (const end of [onward, socket]) end.on("error", () => {});
+      closers.push(
+        () => socket.destroy(),
+        () => onward.destroy(),
+      );
+    });
+    const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const through = createDownloader({ proxy: uri });
+    closers.push(() => through.close());
+    for (let at = 0; at < 3; at++) {
+      const answer = await through.download({ url: "http://site.example/" });
+      expect([answer.status, answer.body.toString()]).toEqual([200, "through"]);
     }
   });
 

@@ -273,6 +273,32 @@ describe("the downloader", () => {
     ]);
   });
 
+  it.each([
+    ["a length", "content-length: 4", "body"],
+    ["chunks", "transfer-encoding: chunked", "4\r\nbody\r\n0\r\n\r\n"],
+  ])(
+    "takes no body that comes late, behind a 204 with %s, for the next answer",
+    async (_, header, late) => {
+      const server = createRawServer((socket) => {
+        socket.on("error", () => {});
+        let asked = 0;
+        socket.on("data", () => {
+          const isFirst = asked++ === 0;
+          const first = `HTTP/1.1 204 No Content\r\n${header}\r\n\r\n`;
+          socket.write(isFirst ? first : `${late}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`);
+        });
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      closers.push(() => new Promise((resolve) => server.close(resolve)));
+      const downloader = createDownloader({ allowPrivate: true });
+      closers.push(() => downloader.close());
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      const answers = [];
+      for (let at = 0; at < 3; at++) answers.push(await downloader.download({ url }));
+      expect(answers.map(({ status }) => status)).toEqual([204, 204, 204]);
+    },
+  );
+
   it("does not read the body of an answer that is not wanted", async () => {
     const server = await listen(
       createServer((_, response) => {
