@@ -2,12 +2,15 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { affordable, boutsOf, frameOf, planText } from "../../bench/commands/compare.ts";
+import { affordable, boutsOf, frameOf, planText } from "../../bench/commands/compare-plan.ts";
+import { rowsOf, summaryText } from "../../bench/commands/compare-rows.ts";
 import { changeOf, findingsOf } from "../../bench/commands/regression.ts";
+import { createPace } from "../../bench/commands/suite.ts";
 import type { BenchCase } from "../../bench/harness/case.ts";
 import { obey } from "../../bench/harness/child.ts";
 import { type RunObject, SUITE_SCHEMA, type SuiteObject } from "../../bench/harness/result-file.ts";
-import { chanceOf, isBeyondChance, ratioOf } from "../../bench/harness/statistics.ts";
+import type { CaseResult, Comparison, Observation } from "../../bench/harness/run-case.ts";
+import { chanceOf, isBeyondChance, type Ratio, ratioOf } from "../../bench/harness/statistics.ts";
 import { createRandom } from "../../src/base/random.ts";
 
 const RUN = fileURLToPath(new URL("../../bench/run.mjs", import.meta.url));
@@ -152,6 +155,36 @@ function fake(name: string): BenchCase {
   };
 }
 
+/** A comparison whose phases have these log-ratios, round by round; the first version against itself is off by so much. */
+function compared(phases: Record<string, number[]>, again = 1): CaseResult {
+  const rounds = 5;
+  const entries = Object.entries(phases);
+  const timesOf = (version: "head" | "base"): Observation[] =>
+    Array.from({ length: rounds }, (_, round) => {
+      const times = entries.map(([phase, logs]) => {
+        return [phase, version === "head" ? 1 : Math.exp(logs[round] as number)] as const;
+      });
+      return { measured: { times: Object.fromEntries(times) }, checksum: "" };
+    });
+  const level = Array.from({ length: rounds }, () => 1);
+  const ratios = (of: (logs: readonly number[]) => Ratio): Comparison[] =>
+    entries.map(([phase, logs]) => ({ subject: "head", peer: "base", phase, ratio: of(logs) }));
+  return {
+    params: { urls: 10 },
+    rounds,
+    observations: { head: timesOf("head"), base: timesOf("base") },
+    comparisons: ratios((logs) => ratioOf(level, logs.map(Math.exp))),
+    same: ratios(() =>
+      ratioOf(
+        level,
+        level.map((time) => time * again),
+      ),
+    ),
+    missing: {},
+    seconds: {},
+  };
+}
+
 describe("a comparison of versions", () => {
   const cases = [fake("one"), fake("two")];
   const known = { one: { "urls=10": { ours: 2 } }, two: { "urls=10": { ours: 6 } } };
@@ -166,36 +199,76 @@ describe("a comparison of versions", () => {
     expect(sizesOf(undefined, true)).toEqual([1, 1]);
   });
 
-  it("says before it begins how long it takes, and that it has fewer rounds where that is too long", () => {
+  it("says before it begins what has its rounds in the time, and what would have them all", () => {
     const bouts = boutsOf({ cases, isSmoke: false, params: undefined }, known);
-    const enough = planText(bouts, { rounds: 5, budgetSeconds: 300 });
-    expect(enough).toBe(
-      "compare: one (urls 10), two (urls 10): up to 5 rounds of 3 processes, about 120 s",
+    expect(planText(bouts, { rounds: 5, budgetSeconds: 300 })).toBe(
+      "compare: one (urls 10), two (urls 10): 5 rounds of 3 processes in 300 s",
     );
     const short = planText(bouts, { rounds: undefined, budgetSeconds: 60 });
-    expect(short).toContain("about 120 s of 60: fewer rounds");
+    expect(short).toBe(
+      "compare: one (urls 10): 5 to 9 rounds of 3 processes in 60 s\n" +
+        "compare: no time for two; --budget 120 has some for all, names take fewer",
+    );
   });
 
-  it("begins nothing that could have no verdict: what there is no time for is left out, but one", () => {
-    const all = boutsOf({ cases, isSmoke: false, params: undefined }, known);
-    // Rounds of 6 and of 18 seconds, of which it takes three.
-    const seconds = all.map(({ roundSeconds }) => roundSeconds);
-    const namesFor = (budgetSeconds: number, rounds?: number): string[][] => {
-      const { bouts, left } = affordable(all, { rounds, budgetSeconds });
+  it("begins nothing that could hardly have a verdict: five rounds, the quickest first (I4)", () => {
+    const all = boutsOf({ cases, isSmoke: false, params: undefined }, known).reverse();
+    // Rounds of 6 and of 18 seconds.
+    const namesFor = (budgetSeconds: number, rounds?: number, mustRun?: boolean): string[][] => {
+      const { bouts, left } = affordable(all, { rounds, budgetSeconds }, mustRun);
       return [bouts, left].map((list) => list.map(({ bench }) => bench.name));
     };
-    expect(seconds).toEqual([6, 18]);
-    expect(namesFor(72)).toEqual([["one", "two"], []]);
-    expect(namesFor(71)).toEqual([["one"], ["two"]]);
+    expect(all.map(({ roundSeconds }) => roundSeconds)).toEqual([18, 6]);
+    expect(namesFor(120)).toEqual([["one", "two"], []]);
+    expect(namesFor(119)).toEqual([["one"], ["two"]]);
     expect(namesFor(1)).toEqual([["one"], ["two"]]);
+    expect(namesFor(1, 9, false)).toEqual([[], ["one", "two"]]);
     expect(namesFor(24, 1)).toEqual([["one", "two"], []]);
   });
 
-  it("gives each case its share of the time that is left, and never more than is left", () => {
+  it("plans anew at the pace of the rounds before, and shares out what is left over (I3)", () => {
     const bouts = boutsOf({ cases, isSmoke: false, params: undefined }, known);
-    expect(frameOf(bouts, 1_000, 41_000)).toEqual({ softMs: 11_000, hardMs: 21_000 });
-    expect(frameOf(bouts.slice(1), 11_000, 41_000)).toEqual({ softMs: 41_000, hardMs: 41_000 });
-    expect(frameOf(bouts, 50_000, 41_000)).toEqual({ softMs: 50_000, hardMs: 41_000 });
+    let nowMs = 0;
+    const pace = createPace(300_000, () => nowMs);
+    const clock = { pace, rounds: 9, budgetSeconds: 300, startMs: 0 };
+    // 30 and 90 seconds have five rounds each; a quarter of the 180 that remain is the first one's.
+    expect(frameOf(bouts, clock, nowMs)).toEqual({ softMs: 75_000, hardMs: 300_000 });
+    // Its rounds were thought to take 30 seconds and took 150: a pace of 17/5, and no five rounds of 18 seconds in the rest.
+    pace.took(30, 150);
+    nowMs = 150_000;
+    expect(pace.left()).toBeCloseTo(150 / 3.4);
+    const rest = affordable(bouts.slice(1), { rounds: 9, budgetSeconds: pace.left() }, false);
+    expect(rest.bouts).toEqual([]);
+    expect(frameOf(bouts, clock, 400_000).hardMs).toBe(400_000);
+  });
+
+  it("tells at the end what changed first, what did not, why there is no verdict, and what would help", () => {
+    const all = boutsOf({ cases, isSmoke: false, params: undefined }, known);
+    const [one, two] = cases as [BenchCase, BenchCase];
+    const rows = [
+      ...rowsOf(one, compared({ still: around(1, 1.005), slow: around(0.8, 1.01) }), 2),
+      ...rowsOf(two, compared({ odd: around(1.1, 1.2) }), 2),
+      ...rowsOf({ ...two, name: "three" }, compared({ far: around(2, 1.01) }, 1.5), 2),
+    ];
+    expect(rows.map(({ phase, verdict }) => `${phase} ${verdict}`)).toEqual([
+      "still same",
+      "slow worse",
+      "odd inconclusive",
+      "far inconclusive",
+    ]);
+    const flags = { rounds: undefined, budgetSeconds: 60 };
+    const about = { rows, failed: ["four (it ended with 1)"], left: all.slice(1), all, flags };
+    const text = summaryText({ ...about, seconds: 59.6 });
+    const lines = text.trim().split("\n");
+    expect(lines[0]).toBe("compare: 3 of 2 cases in 60 s, head against base, over 1 is faster");
+    expect(lines[1]).toMatch(/^ +worse +one, slow +0\.80 \[/);
+    expect(lines[2]).toMatch(/^ +inconclusive +two, odd +1\.10 \[/);
+    expect(lines[3]).toMatch(/^ +inconclusive +three, far +2\.00 \[.*noisy \(A\/A of far\)$/);
+    expect(lines[4]).toMatch(/^ +same +one, still +1\.00 \[/);
+    expect(lines[5]).toBe("    1 worse, 0 better, 2 inconclusive, 1 same");
+    expect(lines[6]).toMatch(/^ +without verdict: three \(load .* again when it is calm\)$/);
+    expect(lines[7]).toBe("    not compared: four (it ended with 1)");
+    expect(lines[8]).toBe("    no time for: two (name them, or --budget 120 for all)");
   });
 
   it("loads a child's cases and does nothing where it has no order, which instructions subtract", async () => {
