@@ -105,10 +105,12 @@ export function planText(
   const least = Math.min(rounds, ROUNDS_LEAST);
   const count = least === rounds ? `${rounds}` : `${least} to ${rounds}`;
   const sizes = bouts.map(({ bench, params }) => `${bench.name} (${paramText(params)})`);
-  const about = `compare: ${sizes.join(", ")}: ${count} rounds of ${SEATS} processes in ${budgetSeconds} s`;
+  const rows = `${count} rounds of ${SEATS} processes in ${budgetSeconds} s`;
+  const about = `compare: ${sizes.join(", ")}: ${rows}`;
   if (left.length === 0) return about;
   const names = left.map(({ bench }) => bench.name).join(", ");
-  return `${about}\ncompare: no time for ${names}; --budget ${secondsFor(all, rounds)} has some for all, names take fewer`;
+  const enough = `--budget ${secondsFor(all, rounds)} has some for all, names take fewer`;
+  return `${about}\ncompare: no time for ${names}; ${enough}`;
 }
 
 interface Clock {
@@ -132,5 +134,6 @@ export function frameOf(
   const all = bouts.reduce((sum, { roundSeconds }) => sum + roundSeconds, 0);
   const own = leastSeconds(bout, rounds) + (spare * bout.roundSeconds) / all;
   const shareMs = left === 0 ? 0 : (leftMs * own) / left;
-  return { softMs: nowMs + Math.min(leftMs, shareMs), hardMs: nowMs + leftMs };
+  const softMs = nowMs + Math.min(leftMs, shareMs);
+  return { softMs, hardMs: nowMs + leftMs, roundsLeast: ROUNDS_LEAST };
 }

@@ -70,8 +70,9 @@ export interface RunOptions {
 
 /** On the clock of performance.now(). */
 export interface TimeFrame {
-  /** After ROUNDS_MIN rounds none begins that would not end by then. */
+  /** After so many rounds, ROUNDS_MIN where none are said, none begins that would not end by then. */
   readonly softMs: number;
+  readonly roundsLeast?: number;
   /** None begins at all that would not. */
   readonly hardMs: number;
 }
@@ -177,7 +178,7 @@ function sideOf(seat: string): string {
 function hasTime(time: TimeFrame | undefined, done: number, longestMs: number): boolean {
   if (time === undefined) return true;
   const endMs = performance.now() + longestMs;
-  return endMs <= (done < ROUNDS_MIN ? time.hardMs : time.softMs);
+  return endMs <= (done < (time.roundsLeast ?? ROUNDS_MIN) ? time.hardMs : time.softMs);
 }
 
 export function paramText(params: Params): string {

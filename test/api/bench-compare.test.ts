@@ -232,7 +232,11 @@ describe("a comparison of versions", () => {
     const pace = createPace(300_000, () => nowMs);
     const clock = { pace, rounds: 9, budgetSeconds: 300, startMs: 0 };
     // 30 and 90 seconds have five rounds each; a quarter of the 180 that remain is the first one's.
-    expect(frameOf(bouts, clock, nowMs)).toEqual({ softMs: 75_000, hardMs: 300_000 });
+    expect(frameOf(bouts, clock, nowMs)).toEqual({
+      softMs: 75_000,
+      hardMs: 300_000,
+      roundsLeast: 5,
+    });
     // Its rounds were thought to take 30 seconds and took 150: a pace of 17/5, and no five rounds of 18 seconds in the rest.
     pace.took(30, 150);
     nowMs = 150_000;

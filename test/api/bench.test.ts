@@ -11,7 +11,12 @@ import { entriesOf } from "../../bench/commands/suite.ts";
 import { sidesOf, type BenchCase } from "../../bench/harness/case.ts";
 import { readEstimates } from "../../bench/harness/estimates.ts";
 import { observeInChild } from "../../bench/harness/child.ts";
-import { LeftOut, type Observation, runCase } from "../../bench/harness/run-case.ts";
+import {
+  LeftOut,
+  type Observation,
+  runCase,
+  type TimeFrame,
+} from "../../bench/harness/run-case.ts";
 import { isQuiet, ratioOf, verdictOf } from "../../bench/harness/statistics.ts";
 import { linkChunk, urlChunk } from "../../bench/harness/urls.ts";
 import { CASES } from "../../bench/cases/index.ts";
@@ -54,7 +59,7 @@ type Rounds = Record<string, number>;
 function runFake(
   checksums: Record<string, string>,
   rounds: number,
-  { tooLong = {}, fails = {} }: { tooLong?: Rounds; fails?: Rounds } = {},
+  { tooLong = {}, fails = {}, time }: { tooLong?: Rounds; fails?: Rounds; time?: TimeFrame } = {},
 ): ReturnType<typeof runCase> {
   const fake: BenchCase = {
     name: "fake",
@@ -76,7 +81,8 @@ function runFake(
     if (asked[side] > last) throw new Error("asked again");
     return { measured: { times: { time: side.length } }, checksum: checksums[side] as string };
   };
-  return runCase({ bench: fake, params: {}, rounds, observeFresh, progress: () => {} });
+  const limits = time === undefined ? {} : { time };
+  return runCase({ bench: fake, params: {}, rounds, observeFresh, progress: () => {}, ...limits });
 }
 
 describe("benchmarks", () => {
@@ -208,6 +214,17 @@ describe("benchmarks", () => {
     expect([result.rounds, result.observations.four?.length]).toEqual([4, 4]);
     expect(Object.keys(result.observations)).toEqual(["four"]);
     await expect(runFake(sides, 4, { fails: { four: 2 } })).rejects.toThrow("ended with 1");
+  });
+
+  it("have as many rounds as they must by the last moment, and more only in their share of the time", async () => {
+    const sides = { four: "x", "sixteen letters!": "x" };
+    const roundsBy = async (time: TimeFrame): Promise<number> =>
+      (await runFake(sides, 9, { time })).rounds;
+    const never = Number.POSITIVE_INFINITY;
+    expect(await roundsBy({ softMs: never, hardMs: never })).toBe(9);
+    expect(await roundsBy({ softMs: 0, hardMs: never })).toBe(3);
+    expect(await roundsBy({ softMs: 0, hardMs: never, roundsLeast: 5 })).toBe(5);
+    expect(await roundsBy({ softMs: 0, hardMs: 0, roundsLeast: 5 })).toBe(0);
   });
 
   it("end a process that takes longer than it may, with all that it started", async () => {
