@@ -22,11 +22,13 @@ export function sideNumbers(run: RunObject, side: string): SideNumbers {
   };
 }
 
+const MEMORY_FACTS = ["longest call", "longest pause", "lost", "doubled"];
+
 /** Rows of a run of `peers-memory` or `peers-durable`, the head first. */
 export function peerRows(run: RunObject, isDurable: boolean): string[][] {
   const head = isDurable
     ? ["frontier", "push/s", "resume", "lost", "doubled", "peak RSS"]
-    : ["frontier", "push/s", "poll/s", "done/s", "bytes/URL", "peak RSS", "longest call", "lost"];
+    : [...["frontier", "push/s", "poll/s", "done/s", "bytes/URL", "peak RSS"], ...MEMORY_FACTS];
   const rows = Object.keys(run.observations).map((side) => {
     const { time, fact } = sideNumbers(run, side);
     const rate = (phase: string): string => {
@@ -40,7 +42,8 @@ export function peerRows(run: RunObject, isDurable: boolean): string[][] {
     if (!isDurable) {
       const bytes = told("resident bytes/URL");
       const memory = [bytes.startsWith("-") ? "–" : bytes, told("peak RSS MB", " MB")];
-      const rest = [...memory, told("longest push call ms", " ms"), told("lost")];
+      const waits = [told("longest push call ms", " ms"), told("longest GC ms", " ms")];
+      const rest = [...memory, ...waits, told("lost"), told("doubled")];
       return [side, rate("push"), rate("poll"), rate("done"), ...rest];
     }
     const counts = [told("lost"), told("doubled"), told("peak RSS MB", " MB")];
