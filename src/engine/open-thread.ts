@@ -76,7 +76,11 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     events.flush();
     hearing.told = undefined;
   };
-  const line = new Line(port1, { tell, askClosed: closed });
+  const hold = (isHeld: boolean): void => {
+    if (isHeld) worker.ref();
+    else worker.unref();
+  };
+  const line = new Line(port1, { tell, askClosed: closed, hold });
   const giveUp = lockOf(options, name);
   void died.then(() => {
     line.isBereft = !line.isClosed;

@@ -8,6 +8,8 @@
  *   I1  From closing on each call is answered here, as a closed frontier answers: by nothing that depends on which
  *       thread is faster.
  *   I2  Who waits when the thread dies is told so, and so is whoever comes.
+ *   I3  While somebody waits the process lives, until the thread has answered or its death was heard of: a port that its
+ *       other side took along holds nobody.
  */
 import type { MessagePort } from "node:worker_threads";
 import { FrontierError, frontierClosed } from "../base/errors.ts";
@@ -21,12 +23,20 @@ interface Waiting {
   readonly reject: (cause: unknown) => void;
 }
 
+export interface LineParts {
+  readonly tell: (told: Told) => void;
+  readonly askClosed: AskClosed;
+  /** Whether the process shall live on until the thread ends. */
+  readonly hold: (isHeld: boolean) => void;
+}
+
 /** Calls under way, and who listens. */
 export class Line {
   readonly #port: MessagePort;
   readonly #calls = new Map<number, Waiting>();
   readonly #tell: (told: Told) => void;
   readonly #askClosed: AskClosed;
+  readonly #hold: (isHeld: boolean) => void;
   #lastId = 0;
   #end: Error | undefined;
   #isClosing = false;
@@ -35,13 +45,11 @@ export class Line {
   /** The owner has died before that. */
   isBereft = false;
 
-  constructor(
-    port: MessagePort,
-    { tell, askClosed }: { tell: (told: Told) => void; askClosed: AskClosed },
-  ) {
+  constructor(port: MessagePort, { tell, askClosed, hold }: LineParts) {
     this.#port = port;
     this.#tell = tell;
     this.#askClosed = askClosed;
+    this.#hold = hold;
     port.on("message", (message: Answer | Told) => this.#take(message));
     port.unref();
   }
@@ -77,7 +85,8 @@ export class Line {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       this.#calls.set(id, { said, resolve, reject });
-      this.#port.ref(); // the event loop lives while somebody waits for an answer
+      this.#port.ref(); // the event loop lives while somebody waits for an answer (I3)
+      this.#hold(true);
     });
   }
 
@@ -127,7 +136,10 @@ export class Line {
     }
     const call = this.#calls.get(message.id);
     this.#calls.delete(message.id);
-    if (this.#calls.size === 0) this.#port.unref();
+    if (this.#calls.size === 0) {
+      this.#port.unref();
+      this.#hold(false);
+    }
     if (message.isClosed === true) this.isClosed = true;
     if (message.error === undefined) call?.resolve(message.value);
     else call?.reject(errorOf(message.error));
