@@ -9,6 +9,7 @@ import { misuse } from "../base/errors.ts";
 import { isSerializable } from "../base/serializable.ts";
 import { type Admission, rowLeaseText } from "../frontier/admission.ts";
 import { effectivePriority, type RuleState } from "../frontier/core.ts";
+import { parentFingerprint } from "../structures/record.ts";
 import { rowHostText } from "../url/rows.ts";
 import { addExtras, unpackExtras } from "./codec.ts";
 import type { Gate } from "./gate.ts";
@@ -19,14 +20,19 @@ interface Answer {
   data?: unknown;
 }
 
-/** Asks about a row of the batch in hand; the admission as the hook would have it, undefined: refused. */
-export function askHook(
-  gate: Gate,
-  rule: RuleState,
-  row: number,
-  admission: Admission,
-): Admission | undefined {
-  const view = rowView(gate, rule, row, admission);
+/** What the hook is asked about: a row of the batch in hand. */
+export interface Asked {
+  readonly row: number;
+  readonly rule: RuleState;
+  readonly admission: Admission;
+  /** Handle of the parent's fingerprint, or 0. */
+  readonly parent: number;
+}
+
+/** The admission as the hook would have it, undefined: refused. */
+export function askHook(gate: Gate, asked: Asked): Admission | undefined {
+  const { admission } = asked;
+  const view = rowView(gate, asked);
   try {
     const answer: unknown = gate.accept?.(view);
     if (answer === true) return admission;
@@ -52,8 +58,8 @@ export function askHook(
   }
 }
 
-function rowView(gate: Gate, rule: RuleState, row: number, admission: Admission): RequestView {
-  const { rows } = gate;
+function rowView(gate: Gate, { row, rule, admission, parent }: Asked): RequestView {
+  const { core, rows } = gate;
   const extras = admission.blob === undefined ? {} : unpackExtras(admission.blob);
   return {
     url: rowLeaseText(rule.policy, rows, row),
@@ -66,5 +72,6 @@ function rowView(gate: Gate, rule: RuleState, row: number, admission: Admission)
     deliveries: 0,
     ...(extras.n === undefined ? {} : { handler: extras.n }),
     data: admission.isVolatile ? (admission.volatileData ?? extras.d) : extras.d,
+    ...(parent === 0 ? {} : { parent: parentFingerprint(core.store, parent) }),
   };
 }

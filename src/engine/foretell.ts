@@ -100,7 +100,7 @@ function isRefusedAgain(
 function isAccepted(gate: Gate, rule: RuleState, admission: Admission): boolean {
   gate.isBusy = true; // the user's function must not come back in
   try {
-    return askHook(gate, rule, 0, admission) !== undefined;
+    return askHook(gate, { row: 0, rule, admission, parent: 0 }) !== undefined;
   } finally {
     gate.isBusy = false;
   }

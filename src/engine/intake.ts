@@ -301,7 +301,8 @@ function askRow(
   given: Admission | undefined,
 ): Admission | undefined {
   const rule = ruleOfRow(gate.core, rowRules, row);
-  return askHook(gate, rule, row, given ?? admissionOf({ url: "" }, rule.key, context.depth));
+  const admission = given ?? admissionOf({ url: "" }, rule.key, context.depth);
+  return askHook(gate, { row, rule, admission, parent: context.parent });
 }
 
 interface Told {

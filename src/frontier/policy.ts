@@ -23,6 +23,7 @@ export interface RulePolicy {
   key?: KeyPolicy;
   epoch?: EpochPolicy;
   order?: "fifo" | "lifo";
+  /** Start requests come behind all others of their priority, first in, first out among themselves whatever `order` says. */
   startLast?: boolean;
   priority?: number;
   depthPriority?: number;

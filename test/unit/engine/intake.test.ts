@@ -21,6 +21,29 @@ describe("the hook accept", () => {
     check();
   });
 
+  it("is told the page that a link or a redirect was found on, and none for what comes from outside", () => {
+    const asked: [string, string | undefined][] = [];
+    const { frontier, check } = openBench({
+      accept: ({ url, parent }) => {
+        asked.push([url, parent]);
+        return true;
+      },
+    });
+    frontier.push(A);
+    expect(frontier.explain(A).verdict.status).toBe("duplicate");
+    const page = frontier.poll();
+    page?.redirect("http://a.com/moved");
+    page?.done({ found: [B, { url: "http://a.com/3", data: 1 }] });
+    const from = page?.fingerprint;
+    expect(asked).toEqual([
+      [A, undefined],
+      ["http://a.com/moved", from],
+      [B, from],
+      ["http://a.com/3", from],
+    ]);
+    check();
+  });
+
   it.each<[string, unknown]>([
     ["nothing", undefined],
     ["null", null],
