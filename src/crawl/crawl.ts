@@ -22,7 +22,7 @@ import { prepare } from "./prepare.ts";
 import { withinScope } from "./scope.ts";
 import { beginSlowly } from "./slow-start.ts";
 import type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./summary.ts";
-import { openLineFile } from "./files.ts";
+import { fileBeside, openLineFile } from "./files.ts";
 import { createOffers, type Offers } from "./offers.ts";
 import { createValidators, type Validators } from "./validators.ts";
 import { visit } from "./visit.ts";
@@ -351,10 +351,9 @@ class CrawlRun implements Crawl {
   }
 }
 
-/** In a directory they outlive the process: beside the frontier's own folder, under its name. */
+/** In a directory they outlive the process. */
 function validatorsFor({ clock, given }: CrawlSettings): Validators {
-  const { directory, name = "default", defaults } = given;
-  const path = directory === undefined ? undefined : `${directory}/${encodeURIComponent(name)}`;
-  const file = path === undefined ? undefined : openLineFile(`${path}.validators.jsonl`);
-  return createValidators({ clock, defaults, file });
+  const path = fileBeside(given, "validators.jsonl");
+  const file = path === undefined ? undefined : openLineFile(path);
+  return createValidators({ clock, defaults: given.defaults, file });
 }

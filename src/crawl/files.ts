@@ -112,6 +112,14 @@ export function openLineFile(path: string): LineFile {
   };
 }
 
+/** A file of a crawl in its directory: beside the frontier's own folder, under its name. undefined: it is in memory. */
+export function fileBeside(
+  { directory, name = "default" }: { directory?: string; name?: string },
+  ending: string,
+): string | undefined {
+  return directory === undefined ? undefined : `${directory}/${encodeURIComponent(name)}.${ending}`;
+}
+
 /** Loads an ES module of the user by its path or URL; its exports. */
 export async function loadModule(path: string | URL): Promise<Record<string, unknown>> {
   const isUrl = path instanceof URL || /^[a-z][a-z+.-]+:/i.test(path);

@@ -5,7 +5,8 @@
  *   lease ─▶ rules known? ─ yes ─▶ allowed | disallowed | unreachable: nobody could be asked, so nothing is allowed
  *                 └─ no ─▶ fetch ─▶ crawl-delay to the host's clock ─▶ later: the lease goes back to its place
  *
- *   I1  After a fetch the host is left alone for its delay: robots.txt is a visit like any other.
+ *   I1  After a fetch the host is left alone for its delay: robots.txt is a visit like any other. Rules that a process before has noted cost
+ *       none, unless what they ask for between two visits was not known to the host.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Frontier, RequestInput } from "../index.ts";
@@ -44,9 +45,10 @@ export function createGate(options: GateOptions): Required<Gate> {
   const learn = (url: string, origin: string, rules: RobotsRules): number => {
     const host = frontier.host(options.hostKeyOf(url));
     const delayMs = Math.max(options.delayMs, rules.crawlDelayMs ?? 0);
-    if (rules.crawlDelayMs !== undefined && delayMs > host.delayMs) host.delayMs = delayMs;
+    const isSlower = rules.crawlDelayMs !== undefined && delayMs > host.delayMs;
+    if (isSlower) host.delayMs = delayMs;
     const retryMs = rules.state === "unreachable" ? rules.untilMs - clock.now() : 0;
-    const waitMs = Math.max(delayMs, retryMs);
+    const waitMs = rules.isNoted === true && !isSlower ? 0 : Math.max(delayMs, retryMs);
     if (waitMs > 0) host.blockUntil(clock.now() + waitMs);
     if (options.withSitemaps && rules.sitemaps.length > 0) {
       frontier.pushMany(rules.sitemaps.map(sitemapRequest));

@@ -7,6 +7,7 @@ import { createCookies } from "./cookies.ts";
 import { createDownloader } from "./download.ts";
 import type { Emitter } from "./emitter.ts";
 import type { FaultHub } from "./faults.ts";
+import { fileBeside, openLineFile } from "./files.ts";
 import { createGate } from "./gate.ts";
 import { inTurn } from "./host-turn.ts";
 import { registerModules } from "./load-modules.ts";
@@ -15,6 +16,7 @@ import { type Download, downloadBy, type DownloadRequest, type ModuleRegistry } 
 import type { CrawlEvents, Monitor } from "./monitor.ts";
 import { type CrawlSettings, downloaderOptions, pick } from "./options.ts";
 import { createRobots } from "./robots.ts";
+import { openRobotsNotes, type RobotsNotes } from "./robots-notes.ts";
 import { scopeOf } from "./scope.ts";
 import type { VisitContext } from "./visit-context.ts";
 
@@ -108,6 +110,10 @@ function gateOf(
     downloadBy(modules, { ...request, signal });
   monitor.robots = createRobots({
     ...wanted,
+    notes: notesFor(settings, wanted.expiryMs, (cause) => {
+      // They only save requests: without them each origin is asked again.
+      faults.tell({ type: "scheduler", what: `robots: ${String(cause)}`, cause });
+    }),
     userAgent,
     clock,
     fetch,
@@ -125,4 +131,30 @@ function gateOf(
     withSitemaps: sitemaps,
     hostKeyOf,
   });
+}
+
+/** In a directory they outlive the process, as validators do. */
+function notesFor(
+  { clock, given }: CrawlSettings,
+  expiryMs: number,
+  onFault: (cause: unknown) => void,
+): RobotsNotes | undefined {
+  const path = fileBeside(given, "robots.jsonl");
+  if (path === undefined) return undefined;
+  try {
+    const notes = openRobotsNotes({ clock, expiryMs, open: () => openLineFile(path) });
+    return {
+      take: (origin) => notes.take(origin),
+      keep(origin, note) {
+        try {
+          notes.keep(origin, note);
+        } catch (cause) {
+          onFault(cause);
+        }
+      },
+    };
+  } catch (cause) {
+    onFault(cause);
+    return undefined;
+  }
 }

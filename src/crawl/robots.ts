@@ -1,5 +1,5 @@
 /**
- * robots.txt, by RFC 9309: fetched once per origin, kept until it expires.
+ * robots.txt, by RFC 9309: fetched once per origin, kept until it expires, beyond the process where there are notes.
  *
  *   answer                          what holds until it expires
  *   2xx                             its rules, of the first ROBOTS_BYTES_MAX bytes
@@ -15,6 +15,7 @@
 import type { Clock } from "../base/clock.ts";
 import { type DownloadError, downloadError } from "./download-error.ts";
 import type { Download, DownloadRequest } from "./modules.ts";
+import type { RobotsNotes } from "./robots-notes.ts";
 import { readRobots } from "./robots-rules.ts";
 
 export interface RobotsOptions {
@@ -28,6 +29,8 @@ export interface RobotsOptions {
   readonly fetch: (request: DownloadRequest) => Promise<Download>;
   /** For what a redirect leads to, when it is its host's turn; `fetch` where missing. */
   readonly fetchElsewhere?: (request: DownloadRequest, origin: string) => Promise<Download>;
+  /** Of processes before, and for those behind. */
+  readonly notes?: RobotsNotes | undefined;
   /** Told each time that no answer came. */
   readonly onFault?: (url: string, fault: DownloadError) => void;
 }
@@ -42,6 +45,8 @@ export interface RobotsRules {
   readonly heldBytes: number;
   /** Unreachable by a fault that does not pass. */
   readonly isPermanent?: boolean;
+  /** Of a process before: nobody was asked. */
+  readonly isNoted?: boolean;
   isAllowed(url: string): boolean;
 }
 
@@ -108,6 +113,12 @@ export function createRobots(options: RobotsOptions): Robots {
       return entry !== undefined && clock.now() < entry.rules.untilMs ? entry.rules : undefined;
     },
     fetch(origin) {
+      const noted = options.notes?.take(origin);
+      if (noted !== undefined) {
+        const untilMs = noted.atMs + options.expiryMs;
+        const rules = { ...rulesOf(options, noted.text, untilMs), isNoted: true };
+        return Promise.resolve(remember(origin, { rules, failures: 0 }));
+      }
       let answer = running.get(origin);
       if (answer === undefined) {
         answer = ask(origin).finally(() => running.delete(origin));
@@ -119,7 +130,12 @@ export function createRobots(options: RobotsOptions): Robots {
 }
 
 async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRules> {
-  const untilMs = options.clock.now() + options.expiryMs;
+  const atMs = options.clock.now();
+  const untilMs = atMs + options.expiryMs;
+  const noted = (text: string | undefined): RobotsRules => {
+    options.notes?.keep(origin, { atMs, text });
+    return rulesOf(options, text, untilMs);
+  };
   let url = `${origin}/robots.txt`;
   for (let hop = 0; hop <= REDIRECTS_MAX; hop++) {
     let answer: Download;
@@ -136,14 +152,23 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
     }
     const { status } = answer;
     if (status >= 500 || status === TOO_MANY_REQUESTS) return allOrNothing("unreachable", untilMs);
-    if (status >= 200 && status < 300) return parsed(options, answer.body, untilMs);
+    if (status >= 200 && status < 300) return noted(textOf(answer.body));
     const location = answer.headers.location;
     if (status < 300 || status >= 400 || typeof location !== "string") break;
     const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
     if (next === undefined || !/^https?:$/.test(next.protocol)) break;
     url = next.href;
   }
-  return allOrNothing("allow-all", untilMs);
+  return noted(undefined);
+}
+
+function textOf(body: Buffer): string {
+  return body.toString("utf8").replace(/^\ufeff/, "");
+}
+
+/** Of a file, or where there is none. */
+function rulesOf(options: RobotsOptions, text: string | undefined, untilMs: number): RobotsRules {
+  return text === undefined ? allOrNothing("allow-all", untilMs) : parsed(options, text, untilMs);
 }
 
 function allOrNothing(state: "allow-all" | "unreachable", untilMs: number): RobotsRules {
@@ -151,8 +176,7 @@ function allOrNothing(state: "allow-all" | "unreachable", untilMs: number): Robo
   return { state, crawlDelayMs: undefined, sitemaps: [], untilMs, heldBytes: 0, isAllowed };
 }
 
-function parsed(options: RobotsOptions, body: Buffer, untilMs: number): RobotsRules {
-  const text = body.toString("utf8").replace(/^\ufeff/, "");
+function parsed(options: RobotsOptions, text: string, untilMs: number): RobotsRules {
   const said = readRobots(text, options.userAgent);
   const { isAllowed, crawlDelaySeconds: delay = 0, ruleCount, partCount } = said;
   const sitemaps = said.sitemaps.filter((url) => URL.canParse(url));
@@ -161,7 +185,8 @@ function parsed(options: RobotsOptions, body: Buffer, untilMs: number): RobotsRu
     crawlDelayMs: delay > 0 ? Math.min(delay * 1000, options.maxCrawlDelayMs) : undefined,
     sitemaps,
     untilMs,
-    heldBytes: body.length + RULE_BYTES * ruleCount + TEXT_BYTES * (partCount + sitemaps.length),
+    heldBytes:
+      Buffer.byteLength(text) + RULE_BYTES * ruleCount + TEXT_BYTES * (partCount + sitemaps.length),
     isAllowed,
   };
 }
