@@ -2,25 +2,26 @@
  * LineSorter: lines in the order of their keys, however many there are: those that do not fit into memory together stand in runs on disk,
  * each in order, which are read side by side at the end.
  *
- *   add ─▶ lines of RUN_BYTES in all ─▶ sorted ─▶ a run ┐
- *                                                 a run ├─▶ the lowest first ─▶ lines
- *   run := { key f64 | length u32 | text }        a run ┘
+ *   add ─▶ pieces of memory, RUN_BYTES in all ─▶ in order ─▶ a run ┐
+ *                                                            a run ├─▶ the lowest first ─▶ lines
+ *   run := { key f64 | length u32 | text }                   rest  ┘
  *
  *   I1  Lines of one key that are the same come once: a snapshot may copy a record twice that came back from disk meanwhile.
  *   I2  All runs stand in one file, one behind the other: a process may have few files open.
+ *   I3  Lines wait as bytes, not as strings, and pieces are filled again: nothing that grows with the lines is left to the collector.
  *
  * Crash: the file is left; it means nothing to anybody, so it belongs into a folder of that sort.
  */
 import { becameShorter, type Files, readAll, writeAll } from "./files.ts";
 
-const RUN_BYTES = 16 * 1024 * 1024;
+/** Text in memory, at most: what fits is never written. */
+const RUN_BYTES = 64 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
+/** Written at once, and held in one piece while lines wait. */
+const BLOCK_BYTES = 1024 * 1024;
 const HEAD_BYTES = 12;
-
-interface Keyed {
-  readonly key: number;
-  readonly line: string;
-}
+/** Of UTF-8, for a character of a string. */
+const CHARACTER_BYTES_MAX = 3;
 
 export class LineSorter {
   readonly #files: Files;
@@ -29,8 +30,7 @@ export class LineSorter {
   #file: { readonly written: number; readonly read: number } | undefined;
   /** Where each run ends in the file. */
   readonly #ends: number[] = [];
-  #waiting: Keyed[] = [];
-  #bytes = 0;
+  readonly #waiting = new Waiting();
 
   /** `path`: the file of the runs; `runBytes`: of text held in memory, for tests that want many. */
   constructor(files: Files, path: string, runBytes = RUN_BYTES) {
@@ -40,9 +40,8 @@ export class LineSorter {
   }
 
   add(key: number, line: string): void {
-    this.#waiting.push({ key, line });
-    this.#bytes += line.length;
-    if (this.#bytes >= this.#runBytes) this.#write();
+    this.#waiting.add(key, line);
+    if (this.#waiting.bytes >= this.#runBytes) this.#write();
   }
 
   /** All of them in order, each once (I1). Nothing may be added any more. */
@@ -50,7 +49,7 @@ export class LineSorter {
     const sources: Source[] = this.#ends.map((end, run) => {
       return new Run(this.#reach, this.#ends[run - 1] ?? 0, end);
     });
-    sources.push(new Rest(sorted(this.#waiting)));
+    sources.push(new Rest(this.#waiting));
     const heap = sources.filter((source) => source.next());
     for (let at = heap.length >> 1; at >= 0; at--) sink(heap, at);
     let key = Number.NaN;
@@ -76,22 +75,29 @@ export class LineSorter {
   }
 
   #write(): void {
-    const lines = sorted(this.#waiting);
-    const size = lines.reduce((sum, { line }) => sum + HEAD_BYTES + Buffer.byteLength(line), 0);
-    const bytes = Buffer.alloc(size);
-    let at = 0;
-    for (const { key, line } of lines) {
-      const length = bytes.write(line, at + HEAD_BYTES, "utf8");
-      bytes.writeDoubleLE(key, at);
-      bytes.writeUInt32LE(length, at + 8);
-      at += HEAD_BYTES + length;
-    }
+    const waiting = this.#waiting;
     this.#file ??= this.#opened();
-    const from = this.#ends.at(-1) ?? 0;
-    writeAll(this.#files, this.#file.written, bytes, from);
-    this.#ends.push(from + size);
-    this.#waiting = [];
-    this.#bytes = 0;
+    const { written } = this.#file;
+    let block = Buffer.alloc(BLOCK_BYTES);
+    let end = this.#ends.at(-1) ?? 0;
+    let at = 0;
+    const flush = (): void => {
+      writeAll(this.#files, written, block.subarray(0, at), end);
+      end += at;
+      at = 0;
+    };
+    for (const line of waiting.order()) {
+      const text = waiting.text(line);
+      if (at + HEAD_BYTES + text.length > block.length) flush();
+      if (HEAD_BYTES + text.length > block.length) block = Buffer.alloc(HEAD_BYTES + text.length);
+      block.writeDoubleLE(waiting.key(line), at);
+      block.writeUInt32LE(text.length, at + 8);
+      block.set(text, at + HEAD_BYTES);
+      at += HEAD_BYTES + text.length;
+    }
+    flush();
+    this.#ends.push(end);
+    waiting.clear();
   }
 
   #opened(): { written: number; read: number } {
@@ -113,8 +119,74 @@ export class LineSorter {
 /** Fills a part of memory with what the file holds from there on. */
 type Reach = (part: Uint8Array, at: number) => void;
 
-function sorted(lines: Keyed[]): Keyed[] {
-  return lines.sort((one, other) => one.key - other.key);
+/** Lines as bytes, in the order in which they came (I3). */
+class Waiting {
+  bytes = 0;
+  #count = 0;
+  #keys = new Float64Array(1024);
+  /** Of each line: its piece, where it begins there, its length. */
+  #places = new Uint32Array(3 * 1024);
+  readonly #pieces: Buffer[] = [];
+  #piece = 0;
+  #at = 0;
+
+  add(key: number, line: string): void {
+    if (this.#count === this.#keys.length) this.#grow();
+    const piece = this.#room(line.length * CHARACTER_BYTES_MAX);
+    const length = piece.write(line, this.#at, "utf8");
+    this.#keys[this.#count] = key;
+    this.#places.set([this.#piece, this.#at, length], this.#count * 3);
+    this.#count++;
+    this.#at += length;
+    this.bytes += length;
+  }
+
+  key(line: number): number {
+    return this.#keys[line] as number;
+  }
+
+  text(line: number): Buffer {
+    const [piece, start, length] = this.#places.subarray(line * 3, line * 3 + 3);
+    const from = start as number;
+    return (this.#pieces[piece as number] as Buffer).subarray(from, from + (length as number));
+  }
+
+  /** The lines by their keys; of one key as they came. */
+  order(): Uint32Array {
+    const keys = this.#keys;
+    return Uint32Array.from({ length: this.#count }, (_, at) => at).sort((one, other) => {
+      return (keys[one] as number) - (keys[other] as number) || one - other;
+    });
+  }
+
+  clear(): void {
+    this.bytes = 0;
+    this.#count = 0;
+    this.#piece = 0;
+    this.#at = 0;
+  }
+
+  /** The piece in which so much fits from `#at` on. */
+  #room(bytes: number): Buffer {
+    for (; ; this.#piece++, this.#at = 0) {
+      const piece = this.#pieces[this.#piece];
+      if (piece === undefined) {
+        const made = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, bytes));
+        this.#pieces.push(made);
+        return made;
+      }
+      if (this.#at + bytes <= piece.length) return piece;
+    }
+  }
+
+  #grow(): void {
+    const keys = new Float64Array(this.#keys.length * 2);
+    const places = new Uint32Array(this.#places.length * 2);
+    keys.set(this.#keys);
+    places.set(this.#places);
+    this.#keys = keys;
+    this.#places = places;
+  }
 }
 
 /** Lines in order, one at a time. */
@@ -129,18 +201,20 @@ interface Source {
 class Rest implements Source {
   key = 0;
   line = "";
-  readonly #lines: readonly Keyed[];
+  readonly #lines: Waiting;
+  readonly #order: Uint32Array;
   #at = 0;
 
-  constructor(lines: readonly Keyed[]) {
+  constructor(lines: Waiting) {
     this.#lines = lines;
+    this.#order = lines.order();
   }
 
   next(): boolean {
-    const next = this.#lines[this.#at++];
+    const next = this.#order[this.#at++];
     if (next === undefined) return false;
-    this.key = next.key;
-    this.line = next.line;
+    this.key = this.#lines.key(next);
+    this.line = this.#lines.text(next).toString("utf8");
     return true;
   }
 }
