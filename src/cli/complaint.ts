@@ -32,6 +32,12 @@ const ADVICE: Readonly<Record<string, string>> = Object.freeze({
   MEMORY_FULL: "use --dir <path>: what has no room in memory then goes to disk",
 });
 
+/** Of an import, which may make its directory. */
+const IMPORT_ADVICE: Readonly<Record<string, string>> = Object.freeze({
+  PROFILE_MISMATCH:
+    "give --preset scrapy with a requests.seen; elsewhere leave --preset and --options away",
+});
+
 /** Names of options as their flags are called, where that is not the same word. */
 const FLAG_OF: Readonly<Record<string, string>> = Object.freeze({
   directory: "dir",
@@ -59,7 +65,7 @@ export function complaintOf(cause: unknown, command: string, flags: readonly Fla
   }
   const { code } = cause;
   const isMisuse = MISUSE.includes(code);
-  const advice = ADVICE[code];
+  const advice = (command === "import" ? IMPORT_ADVICE[code] : undefined) ?? ADVICE[code];
   const hint = advice === undefined ? (isMisuse ? seeHelp(command) : "") : `to do: ${advice}\n`;
   const text = `outrider: ${code}: ${inFlags(message, flags)}\n${hint}`;
   return { text, exit: isMisuse ? EXIT_USAGE : EXIT_FAULT };

@@ -2,7 +2,8 @@
  * What a command sees of the world: two streams, their terminal, and signals. Tests hand in their own.
  *
  * Who reads the answer may leave (`outrider export dir | head`): that is one more wish to stop. A command that hears wishes ends in
- * order, any other at once; neither says anything of it.
+ * order, any other at once; neither says anything of it. An answer that cannot be written otherwise ends the command with that word;
+ * progress and complaints that cannot be written end nothing.
  */
 
 export interface Io {
@@ -32,15 +33,16 @@ export function processIo(): Io {
   const wishes = new Set<() => void>();
   let isLeft = false;
   stdout.on("error", (error) => {
-    if (!hasLeft(error)) throw error;
+    if (!hasLeft(error)) {
+      stderr.write(`outrider: standard output: ${error.message}\n`);
+      process.exit(EXIT_FAULT);
+    }
     if (isLeft) return; // each later write says so again
     isLeft = true;
     if (wishes.size === 0) process.exit(EXIT_INTERRUPTED);
     for (const wish of wishes) wish();
   });
-  stderr.on("error", (error) => {
-    if (!hasLeft(error)) throw error;
-  });
+  stderr.on("error", () => undefined);
   return {
     out: (text) => void stdout.write(text),
     drained: async () => {

@@ -13,7 +13,7 @@ import { complaintOf } from "./complaint.ts";
 import { CRAWL_FLAGS, crawlCommand } from "./crawl-command.ts";
 import { DEMO_FLAGS, demoCommand } from "./demo-command.ts";
 import { EXPLAIN_FLAGS, explainCommand } from "./explain-command.ts";
-import { type Flag, type Parsed, parseFlags } from "./flags.ts";
+import { type Flag, type Parsed, parseFlags, UsageError } from "./flags.ts";
 import {
   COMPACT_FLAGS,
   compactCommand,
@@ -141,12 +141,23 @@ export async function runCommand(argv: readonly string[], io: Io): Promise<numbe
     return EXIT_OK;
   }
   try {
-    return await command.run(parseFlags(line, command.flags), io, line);
+    const args = parseFlags(line, command.flags);
+    refuseMore(command, args);
+    return await command.run(args, io, line);
   } catch (cause) {
     const { text, exit } = complaintOf(cause, name, command.flags);
     io.err(text);
     return exit;
   }
+}
+
+/** A word that no command reads was meant for something: an export's file, which would go to the terminal instead. */
+function refuseMore({ words }: Command, { words: given }: Parsed): void {
+  if (words.endsWith("…>")) return;
+  const named = words.split(" ").filter((word) => word !== "");
+  const more = given[named.length];
+  if (more === undefined) return;
+  throw new UsageError(`${more}: one word too many (expected: ${words || "flags alone"})`);
 }
 
 function overview(): string {

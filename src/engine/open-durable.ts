@@ -105,15 +105,28 @@ async function openAt(
       keeper = settings.records === "full" ? await openKeeper(settings, directory) : undefined;
       return await openLocked(parts, place, { lock, tiers, keeper, onClosed });
     } catch (error) {
-      tiers.close(false);
-      await keeper?.close(false);
-      giveLock(place, lock);
+      await undo([
+        () => tiers.close(false),
+        () => keeper?.close(false),
+        () => giveLock(place, lock),
+      ]);
       throw error;
     }
   } catch (error) {
     // What has a code of the platform is the disk's; everything else is said as it is.
     const isDisk = typeof (error as NodeJS.ErrnoException).syscall === "string";
     throw isDisk ? diskFault(error, directory) : error;
+  }
+}
+
+/** Does them all: what fails now follows from what failed first, which is told. */
+async function undo(steps: ReadonlyArray<() => void | Promise<void>>): Promise<void> {
+  for (const step of steps) {
+    try {
+      await step();
+    } catch {
+      // A lock that stays is a dead owner's to the next opening once this process has ended.
+    }
   }
 }
 

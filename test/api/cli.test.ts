@@ -101,6 +101,13 @@ describe("exit codes", () => {
     [["demo", "--hosts", "0"], "OPTION_INVALID: --hosts: 0"],
     [["crawl", "http://x.test", "--report", "/proc/no/such.html"], "--report: /proc/no/such.html"],
     [["explain"], "no URL"],
+    [["export", "crawl-data", "all.jsonl"], "all.jsonl: one word too many (expected: <dir>)"],
+    [
+      ["import", "crawl-data", "a.txt", "b.txt"],
+      "b.txt: one word too many (expected: <dir> <file>)",
+    ],
+    [["stats", "crawl-data", "peek"], "peek: one word too many"],
+    [["demo", "http://x.test"], "http://x.test: one word too many (expected: flags alone)"],
     [["completion", "cmd"], "shell: cmd (expected: bash|zsh|fish)"],
   ])("2, and a word why, for %j", async (argv, why) => {
     const { code, out, err } = await command(argv);

@@ -4,7 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openFrontier } from "../../../src/engine/open.ts";
+import { MemoryFrontier } from "../../../src/engine/frontier.ts";
+import { normalizeOptions } from "../../../src/engine/options.ts";
 import type { FrontierOptions, RecoveryProgress } from "../../../src/engine/types.ts";
+import type { Files } from "../../../src/persistence/files.ts";
+import { createMemoryFiles } from "../../support/memory-files.ts";
 
 const directories: string[] = [];
 
@@ -65,6 +69,22 @@ describe.skipIf(process.platform === "win32")("a directory and its files", () =>
 });
 
 describe("an opening", () => {
+  it("that fails says what failed first, also where its lock can not be given back then", async () => {
+    const directory = "/frontier";
+    const disk = createMemoryFiles();
+    const at = (files: Files, options: FrontierOptions): Promise<MemoryFrontier> =>
+      MemoryFrontier.open({ ...normalizeOptions({ directory, ...options }), files });
+    await (await at(disk, {})).close();
+    const remove = (path: string): void => {
+      if (path.endsWith("/lock"))
+        throw Object.assign(new Error("EIO: i/o error"), { code: "EIO", syscall: "unlink" });
+      disk.remove(path);
+    };
+    const another = { defaults: { key: { profile: "url" } } } as const;
+    const opening = at({ ...disk, remove }, another);
+    await expect(opening).rejects.toMatchObject({ code: "PROFILE_MISMATCH" });
+  });
+
   it.each([false, true])("tells how far it has come (from a snapshot: %s)", async (hasSnapshot) => {
     const directory = temporary();
     const count = 60_000;
