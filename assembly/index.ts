@@ -6,6 +6,7 @@ export { keepMatch, matchBatch } from "./match";
 export { makeRecords, sizeRecords } from "./make";
 export { plantRecords } from "./plant";
 export { reviveColumns, reviveEntries, reviveQueues, reviveRows } from "./revive";
+export { snapshotRows } from "./snapshot";
 export { endRecords, leaseRecords, leaseShared } from "./lease";
 export { copyBatch, gatherUrls, touchRecords, touchRules } from "./record";
 export { kernelVersion } from "./version";

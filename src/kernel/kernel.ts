@@ -67,6 +67,8 @@ export interface KernelExports {
   reviveQueues(job: number): void;
   /** Makes them from a row on; the row that is the owner's to make, or the count. */
   reviveRows(job: number, from: number): number;
+  /** Adds entries of a walk to columns (assembly/snapshot.ts); the first that was not added, or the end. */
+  snapshotRows(job: number, from: number, end: number): number;
   /** Ends plain leases (assembly/lease.ts). */
   endRecords(job: number, count: number): void;
   /** Hands plain records out; how many. */

@@ -26,6 +26,13 @@ export interface Files {
     length: number,
     position: number | null,
   ): number;
+  /** The same beside the thread, `part.length` bytes at most: `done` is called once, later; the bytes are left alone until then. */
+  writeLater(
+    file: number,
+    part: Uint8Array,
+    position: number,
+    done: (error: unknown, wrote: number) => void,
+  ): void;
   size(file: number): number;
   truncate(file: number, size: number): void;
   /** The file's bytes are on the medium when it returns. */
@@ -56,6 +63,10 @@ export const nodeFiles: Files = {
   close: (file) => fs.closeSync(file),
   read: fs.readSync,
   write: fs.writeSync,
+  writeLater: (file, part, position, done) =>
+    fs.write(file, part, 0, part.length, position, (error, wrote) =>
+      done(error ?? undefined, wrote),
+    ),
   size: (file) => fs.fstatSync(file).size,
   truncate: (file, size) => fs.ftruncateSync(file, size),
   sync: (file) => fs.fdatasyncSync(file),
@@ -118,10 +129,32 @@ export function writeAll(
   for (let start = 0; start < bytes.length; ) {
     const at = position === null ? null : position + start;
     const wrote = unbroken(() => files.write(file, bytes, start, bytes.length - start, at));
-    // The platform may report a full disk as a write of nothing.
-    if (wrote <= 0) throw new FrontierError("DISK_FULL", "write: 0 bytes (expected: room on disk)");
+    if (wrote <= 0) throw wroteNothing();
     start += wrote;
   }
+}
+
+/** The same beside the thread: `done` is called once, when all is written or an error came. */
+export function writeAllLater(
+  files: Files,
+  { file, bytes, position }: { file: number; bytes: Uint8Array; position: number },
+  done: (error: unknown) => void,
+): void {
+  files.writeLater(file, bytes, position, (error, wrote) => {
+    if (error !== undefined && (error as NodeJS.ErrnoException).code !== "EINTR") done(error);
+    else if (error === undefined && wrote <= 0) done(wroteNothing());
+    else {
+      const some = error === undefined ? wrote : 0;
+      const rest = { file, bytes: bytes.subarray(some), position: position + some };
+      if (rest.bytes.length === 0) done(undefined);
+      else writeAllLater(files, rest, done);
+    }
+  });
+}
+
+/** The platform may report a full disk as a write of nothing. */
+function wroteNothing(): FrontierError {
+  return new FrontierError("DISK_FULL", "write: 0 bytes (expected: room on disk)");
 }
 
 /** Fills `bytes` from `position`; false when the file ends before. */

@@ -1,4 +1,7 @@
-/** Columns: chunks of hosts and records, filled straight from the region's words, packed when full. */
+/**
+ * Columns: chunks of hosts and records, filled straight from the region's words, packed when full. Those of records are the readable
+ * twin of assembly/snapshot.ts, which fills most of them.
+ */
 import type { Core } from "../frontier/core.ts";
 import { hostOf } from "../frontier/transition.ts";
 import {
@@ -26,6 +29,7 @@ import {
 import {
   blobBytes,
   isRecordAgain,
+  RECORD_FLAG_VOLATILE,
   recordAttempt,
   recordBlob,
   recordDeliveries,
@@ -40,14 +44,17 @@ import {
   recordTextLength,
   recordTextOffset,
 } from "../structures/record.ts";
+import {
+  type ColumnViews,
+  SNAPSHOT_KEPT_FLAGS,
+  SNAPSHOT_ROWS_MAX,
+} from "../structures/snapshot-batch.ts";
 import { float, word } from "../structures/store.ts";
 import { dueOf, ruleIndexOf } from "./journal-fields.ts";
 import type { GroupChunk, HostChunk, RecordChunk, SeenChunk } from "./snapshot-format.ts";
 
 /** Things of one chunk, as measured best for msgpackr. */
-export const CHUNK_ROWS = 1_000;
-/** Flags that are a record's own: where it stands is not. */
-const KEPT_FLAGS = 15;
+export const CHUNK_ROWS = SNAPSHOT_ROWS_MAX;
 /** Beside the state: came again by itself. */
 export const AGAIN = 128;
 
@@ -90,7 +97,7 @@ export function addRecord(columns: Columns, record: number): void {
   doubles[row * 3] = recordKey(store, record);
   doubles[row * 3 + 1] = recordPriority(store, record);
   doubles[row * 3 + 2] = dueOf(core, record);
-  const flags = recordFlags(store, record) & KEPT_FLAGS;
+  const flags = recordFlags(store, record) & SNAPSHOT_KEPT_FLAGS;
   const length = recordTextLength(store, record);
   const state = recordState(store, record) | (isRecordAgain(store, record) ? AGAIN : 0);
   words[row * 4] = state | (flags << 8) | (ruleIndexOf(core, record) << 16);
@@ -98,6 +105,12 @@ export function addRecord(columns: Columns, record: number): void {
   words[row * 4 + 2] = recordDepth(store, record);
   words[row * 4 + 3] = length;
   addText(columns, recordTextOffset(store, record), length);
+  addMore(columns, row, record);
+}
+
+/** What a record has beside its words and its text. */
+export function addMore(columns: Columns, row: number, record: number): void {
+  const { store } = columns.core;
   const parent = recordParent(store, record);
   if (parent !== 0) addParent(columns, row, parent);
   const blob = recordBlob(store, record);
@@ -107,21 +120,40 @@ export function addRecord(columns: Columns, record: number): void {
   columns.blob.push(bytes);
 }
 
-export function takeRecords(columns: Columns): RecordChunk {
-  const { count: n, hashes, doubles, words, parents, prints, blobs, blob } = columns;
+export function takeRecords(columns: Columns, from: ColumnViews = filled(columns)): RecordChunk {
+  const { hashes, doubles, words, text } = from;
+  const { parents, prints, blobs, blob } = columns;
   const chunk = {
-    t: "records" as const,
-    n,
-    hashes: bytesOf(hashes, n * 4),
-    doubles: bytesOf(doubles, n * 3),
-    words: bytesOf(words, n * 4),
-    text: bytesOf(columns.text, columns.textWords),
+    ...{ t: "records" as const, n: words.length / 4 },
+    hashes: bytesOf(hashes, hashes.length),
+    doubles: bytesOf(doubles, doubles.length),
+    words: bytesOf(words, words.length),
+    text: bytesOf(text, text.length),
     ...(parents.length === 0 ? {} : { parents: packed(parents), prints: packed(prints) }),
     ...(blobs.length === 0 ? {} : { blobs: packed(blobs), blob: Buffer.concat(blob) }),
   };
   clear(columns);
   return chunk;
 }
+
+function filled({ count, hashes, doubles, words, text, textWords }: Columns): ColumnViews {
+  return {
+    hashes: hashes.subarray(0, count * 4),
+    doubles: doubles.subarray(0, count * 3),
+    words: words.subarray(0, count * 4),
+    text: text.subarray(0, textWords),
+  };
+}
+
+/** It is never written. */
+export function isVolatile({ store }: Core, record: number): boolean {
+  return (recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0;
+}
+
+const HOST_FLOATS = [
+  ...[HOST_TURN_WORD, HOST_READY_AT_WORD, HOST_BLOCK_UNTIL_WORD],
+  ...[HOST_DELAY_WORD, HOST_ADAPTIVE_WORD, HOST_BYTES_WORD],
+];
 
 export function addHost(columns: Columns, host: number): void {
   const { core, hashes, doubles, words } = columns;
@@ -131,11 +163,7 @@ export function addHost(columns: Columns, host: number): void {
   hashes[row * 3 + 1] = word(store, host, HOST_HASH_HI_WORD);
   const length = word(store, host, HOST_NAME_BYTES_WORD);
   hashes[row * 3 + 2] = length;
-  const floats = [
-    ...[HOST_TURN_WORD, HOST_READY_AT_WORD, HOST_BLOCK_UNTIL_WORD],
-    ...[HOST_DELAY_WORD, HOST_ADAPTIVE_WORD, HOST_BYTES_WORD],
-  ];
-  for (let i = 0; i < 6; i++) doubles[row * 6 + i] = float(store, host, floats[i] as number);
+  for (let i = 0; i < 6; i++) doubles[row * 6 + i] = float(store, host, HOST_FLOATS[i] as number);
   words[row * 4] = word(store, host, HOST_LIMIT_WORD);
   words[row * 4 + 1] = word(store, host, HOST_FAILURES_WORD);
   words[row * 4 + 2] = word(store, host, HOST_ADMITTED_WORD);
@@ -198,14 +226,20 @@ export function addSeen(columns: Columns, lo: number, hi: number, value: number)
   columns.words[row] = value;
 }
 
-export function takeSeen(columns: Columns): SeenChunk {
-  const { count: n, hashes, words } = columns;
+export function takeSeen(
+  columns: Columns,
+  { hashes, words }: Pick<ColumnViews, "hashes" | "words"> = seenOf(columns),
+): SeenChunk {
   const chunk = {
-    ...{ t: "seen" as const, n },
-    ...{ hashes: bytesOf(hashes, n * 2), values: bytesOf(words, n) },
+    ...{ t: "seen" as const, n: words.length },
+    ...{ hashes: bytesOf(hashes, hashes.length), values: bytesOf(words, words.length) },
   };
   clear(columns);
   return chunk;
+}
+
+function seenOf({ count, hashes, words }: Columns): Pick<ColumnViews, "hashes" | "words"> {
+  return { hashes: hashes.subarray(0, count * 2), words: words.subarray(0, count) };
 }
 
 /** Text, padded with zeros to a word; both sides stand on words. */

@@ -20,7 +20,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Core } from "../frontier/core.ts";
 import { JOURNAL_FRAME_BYTES } from "../layout/journal.ts";
-import { TABLE_RESERVED_MIN } from "../layout/table.ts";
 import { bloomLayers, bloomPiece } from "../structures/bloom-copy.ts";
 import {
   type EpochTable,
@@ -33,13 +32,10 @@ import type { FingerprintTable } from "../structures/fingerprint-table.ts";
 import { GROUP_READY_AT_WORD } from "../structures/group-table.ts";
 import { float } from "../structures/store.ts";
 import { spillBlock, spillPlaces, spillVisit } from "../structures/spill.ts";
-import { isSpilledValue } from "../structures/spill-identity.ts";
-import { COLD_REMOVED } from "../structures/tier.ts";
-import { writeAll } from "./files.ts";
 import {
   closeWalk,
   openWalk,
-  walkHash,
+  type TableWalk,
   walkLook,
   walkNext,
   walkValue,
@@ -50,31 +46,28 @@ import {
   addGroup,
   addHost,
   addRecord,
-  addSeen,
   CHUNK_ROWS,
   type Columns,
   createColumns,
+  isVolatile,
   takeGroups,
   takeHosts,
   takeRecords,
-  takeSeen,
 } from "./snapshot-columns.ts";
-import { preamble, type Section, type SnapshotHead } from "./snapshot-format.ts";
-import { addBytes, addSection, createSectionBuffer } from "./section-buffer.ts";
-import { recordFlags, RECORD_FLAG_VOLATILE } from "../structures/record.ts";
+import { SnapshotFile } from "./snapshot-file.ts";
+import type { RecordChunk, Section, SeenChunk, SnapshotHead } from "./snapshot-format.ts";
+import { addSlice, closeRows, endRows, openRows, type Rows } from "./snapshot-rows.ts";
 
 /** A slice ends after this long, or after so many chunks where the clock stands still. */
 const SLICE_MS = 1;
-const SLICE_CHUNKS = 8;
+const SLICE_CHUNKS = 32;
 /**
- * Entries of a table looked at between two looks at the clock, and in one slice: most may be passed over. Few, since code that is not
- * compiled yet takes ten times as long.
+ * Entries of a table looked at between two looks at the clock, and in one slice: most may be passed over. So many that the kernel's
+ * waits for memory overlap, and few where code that is not compiled yet takes ten times as long.
  */
-const LOOK_ROWS = 64;
-const SLICE_ROWS = 16_384;
-/** Bytes written at once. */
-const WRITE_BYTES = 256 * 1024;
-const FINISHED = 0x8000_0000;
+const LOOK_ROWS = 256;
+const LOOK_HOSTS = 64;
+const SLICE_ROWS = 65_536;
 /** Words of hashes in one section of an epoch. */
 const EPOCH_WORDS = 16_384;
 /** Bytes of a bloom's bits in one section. */
@@ -92,6 +85,8 @@ export interface SnapshotSource {
   readonly pause: () => Promise<void>;
   /** Rows of a chunk, and a pause after each: tests want many. undefined: as measured best. */
   readonly rows?: number | undefined;
+  /** Columns are filled without the kernel: tests compare both. */
+  readonly isRowByRow?: boolean;
   /** The file's path; undefined: its place among the generations. */
   readonly path?: string;
   /** Whole groups said since it was asked last, each with a frame's head: for a file that stands alone. */
@@ -114,44 +109,43 @@ export interface SnapshotDone {
 export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDone | undefined> {
   const { files } = source.place;
   const path = source.path ?? snapshotPath(source.place, source.head.serial);
-  const file = files.open(`${path}.tmp`, "w");
+  const file = new SnapshotFile(files, `${path}.tmp`, source.head.serial);
   const out = new Out(source, file);
   try {
     const isWhole = await out.run();
     if (isWhole) {
+      await file.written();
       await source.flush(); // S4
-      await later((done) => files.syncLater(file, done));
+      await file.synced();
     }
-    files.close(file);
+    await file.close();
     if (!isWhole || source.isOver()) {
       files.remove(`${path}.tmp`);
       return undefined;
     }
   } catch (error) {
-    discard(source, file, `${path}.tmp`);
+    await discard(source, file, `${path}.tmp`);
     throw error;
   }
   files.rename(`${path}.tmp`, path);
   await later((done) => files.syncDirectoryLater(source.place.directory, done));
-  return { path, records: out.records, bytes: out.offset, longestMs: out.longestMs };
+  return { path, records: out.records, bytes: file.offset, longestMs: out.longestMs };
 }
 
-/** The file under way: buffered sections, and the slice they belong to. */
+/** What is under way: sections, and the slice they belong to. */
 class Out {
-  offset = 0;
   records = 0;
   seen = 0;
   hosts = 0;
   longestMs = 0;
   readonly #source: SnapshotSource;
-  readonly #file: number;
-  readonly #buffer = createSectionBuffer(WRITE_BYTES);
+  readonly #file: SnapshotFile;
   #sliceAt: number;
   #chunks = 0;
   #looked = 0;
   readonly #rows: number;
 
-  constructor(source: SnapshotSource, file: number) {
+  constructor(source: SnapshotSource, file: SnapshotFile) {
     this.#source = source;
     this.#file = file;
     this.#rows = source.rows ?? CHUNK_ROWS;
@@ -161,7 +155,6 @@ class Out {
   /** False: given up. */
   async run(): Promise<boolean> {
     const { core, head } = this.#source;
-    this.offset += addBytes(this.#buffer, preamble(head.serial));
     this.#section(head);
     if (!(await this.#hosts(core.hosts.index))) return false;
     if (!(await this.#groups(core.groups.index))) return false;
@@ -171,23 +164,19 @@ class Out {
     this.#tail(true);
     const { records, seen, hosts } = this;
     this.#section({ t: "end", hosts, seen, records, ...this.#source.position() });
-    this.#write();
     return true;
   }
 
   async #hosts(table: FingerprintTable): Promise<boolean> {
     const columns = createColumns(this.#source.core);
-    return this.#walk(
-      table,
-      (_lo, _hi, host) => {
-        addHost(columns, host);
-        this.hosts++;
-        if (columns.count >= this.#rows) this.#section(takeHosts(columns));
-      },
-      () => {
-        if (columns.count > 0) this.#section(takeHosts(columns));
-      },
-    );
+    const visit = (host: number): void => {
+      addHost(columns, host);
+      this.hosts++;
+      if (columns.count >= this.#rows) this.#section(takeHosts(columns));
+    };
+    if (!(await this.#walk(table, LOOK_HOSTS, eachOf(visit)))) return false;
+    if (columns.count > 0) this.#section(takeHosts(columns));
+    return true;
   }
 
   /** A clock that has run out holds nobody: it is left out. */
@@ -195,14 +184,14 @@ class Out {
     if (table === undefined) return true;
     const { clock, core } = this.#source;
     const columns = createColumns(core);
-    const visit = (_lo: number, _hi: number, group: number): void => {
+    const visit = (group: number): void => {
       if (float(core.store, group, GROUP_READY_AT_WORD) <= clock.now()) return;
       addGroup(columns, group);
       if (columns.count >= this.#rows) this.#section(takeGroups(columns));
     };
-    return this.#walk(table, visit, () => {
-      if (columns.count > 0) this.#section(takeGroups(columns));
-    });
+    if (!(await this.#walk(table, LOOK_HOSTS, eachOf(visit)))) return false;
+    if (columns.count > 0) this.#section(takeGroups(columns));
+    return true;
   }
 
   /**
@@ -246,25 +235,29 @@ class Out {
     return true;
   }
 
-  async #identities(table: FingerprintTable): Promise<boolean> {
-    const { core } = this.#source;
-    const finished = createColumns(core);
-    const live = createColumns(core);
-    const visit = (lo: number, hi: number, value: number): void => {
-      if (value >= FINISHED) this.#addSeen(finished, { lo, hi, value });
-      else if (value === COLD_REMOVED) this.#addSeen(finished, { lo, hi, value });
-      else if (!isSpilledValue(value) && value < TABLE_RESERVED_MIN) this.#addRecord(live, value);
-    };
-    return this.#walk(table, visit, () => {
-      if (finished.count > 0) this.#section(takeSeen(finished));
-      if (live.count > 0) this.#section(takeRecords(live));
-    });
+  async #tables(): Promise<boolean> {
+    const { core, names, isRowByRow = false } = this.#source;
+    const take = (chunk: RecordChunk | SeenChunk): void => this.#take(chunk);
+    const rows = openRows({ core, most: this.#rows, take, isRowByRow });
+    try {
+      if (names.table !== undefined && !(await this.#identities(names.table, rows))) return false;
+      if (!(await this.#identities(core.seen.table, rows))) return false;
+      endRows(rows);
+      return true;
+    } finally {
+      closeRows(rows);
+    }
   }
 
-  async #tables(): Promise<boolean> {
-    const { core, names } = this.#source;
-    if (names.table !== undefined && !(await this.#identities(names.table))) return false;
-    return this.#identities(core.seen.table);
+  #identities(table: FingerprintTable, rows: Rows): Promise<boolean> {
+    const look = Math.min(LOOK_ROWS, this.#rows);
+    return this.#walk(table, look, (walk, from, end) => addSlice(rows, walk, from, end));
+  }
+
+  #take(chunk: RecordChunk | SeenChunk): void {
+    if (chunk.t === "seen") this.seen += chunk.n;
+    else this.records += chunk.n;
+    this.#section(chunk);
   }
 
   /** What is in memory, by names and by identities, then what is spilled (S2b). */
@@ -293,53 +286,38 @@ class Out {
         if (this.#isSliceOver() && !(await this.#pause())) return false;
       }
       if (fault !== undefined) throw (fault as { error: unknown }).error;
-      if (back.count > 0) this.#section(takeRecords(back));
+      if (back.count > 0) this.#take(takeRecords(back));
       return true;
     } finally {
       spill.onReturn = undefined;
     }
   }
 
-  #addSeen(columns: Columns, { lo, hi, value }: { lo: number; hi: number; value: number }): void {
-    addSeen(columns, lo, hi, value);
-    this.seen++;
-    if (columns.count >= this.#rows) this.#section(takeSeen(columns));
-  }
-
   #addRecord(columns: Columns, record: number): void {
-    const { store } = this.#source.core;
-    if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) return;
+    if (isVolatile(this.#source.core, record)) return;
     addRecord(columns, record);
-    this.records++;
-    if (columns.count >= this.#rows) this.#section(takeRecords(columns));
+    if (columns.count >= this.#rows) this.#take(takeRecords(columns));
   }
 
-  /** Visits what a table holds, as it is at the moment of the visit (S2); `flush` ends the last chunk. */
+  /** Shows what a table holds, `look` entries at a time, as they are at that moment (S2). */
   async #walk(
     table: FingerprintTable,
-    visit: (lo: number, hi: number, value: number) => void,
-    flush: () => void,
+    look: number,
+    show: (walk: TableWalk, from: number, end: number) => void,
   ): Promise<boolean> {
     const walk = openWalk(table);
     try {
       while (walkNext(walk)) {
         if (this.#isSliceOver() && !(await this.#pause())) return false;
-        const look = Math.min(LOOK_ROWS, this.#rows);
-        for (let index = 0; index < walk.count; ) {
+        for (let from = 0; from < walk.count; from += look) {
           // Entries may have changed since the walk read them: what counts is what the table holds now.
-          const end = Math.min(walk.count, index + look);
-          walkLook(walk, index, end);
-          const { u32 } = walk.table.kernel.region.views;
-          for (; index < end; index++) {
-            const at = walkHash(walk, index);
-            const value = u32[walkValue(walk, index)] as number;
-            if (value !== 0) visit(u32[at] as number, u32[at + 1] as number, value);
-          }
+          const end = Math.min(walk.count, from + look);
+          walkLook(walk, from, end);
+          show(walk, from, end);
           this.#looked += look;
           if (this.#isSliceOver() && !(await this.#pause())) return false;
         }
       }
-      flush();
       return true;
     } finally {
       closeWalk(walk);
@@ -363,6 +341,7 @@ class Out {
     this.#tail(false);
     this.#endSlice();
     await this.#source.pause();
+    await this.#file.ready();
     this.#sliceAt = this.#source.clock.monotonic();
     return !this.#source.isOver();
   }
@@ -375,17 +354,19 @@ class Out {
 
   #section(section: Section): void {
     this.#chunks++;
-    const { serial } = this.#source.head;
-    this.offset += addSection(this.#buffer, section, { serial, offset: this.offset });
-    if (this.#buffer.used >= WRITE_BYTES) this.#write();
+    this.#file.add(section);
   }
+}
 
-  #write(): void {
-    const { bytes, used } = this.#buffer;
-    if (used === 0) return;
-    writeAll(this.#source.place.files, this.#file, bytes.subarray(0, used), this.offset - used);
-    this.#buffer.used = 0;
-  }
+/** Shows what entries stand for, one by one. */
+function eachOf(visit: (value: number) => void): (w: TableWalk, from: number, end: number) => void {
+  return (walk, from, end) => {
+    const { u32 } = walk.table.kernel.region.views;
+    for (let index = from; index < end; index++) {
+      const value = u32[walkValue(walk, index)] as number;
+      if (value !== 0) visit(value);
+    }
+  };
 }
 
 /** What is done beside the thread. */
@@ -395,9 +376,9 @@ function later(start: (done: (error: unknown) => void) => void): Promise<void> {
   });
 }
 
-function discard({ place }: SnapshotSource, file: number, path: string): void {
+async function discard({ place }: SnapshotSource, file: SnapshotFile, path: string): Promise<void> {
   try {
-    place.files.close(file);
+    await file.close();
     place.files.remove(path);
   } catch {
     // What is left has no name of a snapshot; the next start removes it.

@@ -71,7 +71,7 @@ export function createMemoryFiles(
     capacity: Number.POSITIVE_INFINITY,
   };
   const disk: Disk = { files, names, durableNames, open: new Map(), nextFile: 3 };
-  return Object.assign(files, contentCalls(disk), nameCalls(disk), {
+  return Object.assign(files, contentCalls(disk), nameCalls(disk), LATER_CALLS, {
     afterCut: (random: Random) => afterCut(disk, random),
     afterKill: () => afterKill(disk),
     bytesOf: (path: string) => named(disk, path).bytes,
@@ -85,7 +85,7 @@ export function createMemoryFiles(
   });
 }
 
-type ContentCall = "open" | "close" | "read" | "write" | "size" | "truncate" | "sync" | "syncLater";
+type ContentCall = "open" | "close" | "read" | "write" | "size" | "truncate" | "sync";
 
 function contentCalls(disk: Disk): Pick<Files, ContentCall> {
   const { files, names, open } = disk;
@@ -151,13 +151,24 @@ function contentCalls(disk: Disk): Pick<Files, ContentCall> {
       }
       clean(node);
     },
-    syncLater(file, done) {
-      done(faultOf(() => this.sync(file)));
-    },
   };
 }
 
-function nameCalls(disk: Disk): Omit<Files, ContentCall> {
+/** What would be done beside the thread is done at once, by whatever `write` and `sync` the files have then. */
+const LATER_CALLS: Pick<Files, "writeLater" | "syncLater"> & ThisType<Files> = {
+  writeLater(file, part, position, done) {
+    let wrote = 0;
+    const error = faultOf(() => {
+      wrote = this.write(file, part, 0, part.length, position);
+    });
+    done(error, wrote);
+  },
+  syncLater(file, done) {
+    done(faultOf(() => this.sync(file)));
+  },
+};
+
+function nameCalls(disk: Disk): Omit<Files, ContentCall | keyof typeof LATER_CALLS> {
   const { files, names, durableNames } = disk;
   return {
     rename(from, to) {

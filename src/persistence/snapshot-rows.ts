@@ -1,0 +1,135 @@
+/**
+ * Rows of a snapshot: what the walk of a table shows, as columns of records and of finished identities, taken when they are full.
+ *
+ *   entries, looked at ─┬▶ addSlice: many at a time, by the kernel ─┬─▶ take(section)
+ *                       └▶ where memory has no room, one by one   ──┘
+ *
+ *   I1  Both ways make the same sections of the same entries, unless texts are so long that the kernel's columns are full before
+ *       their rows are.
+ */
+import type { Core } from "../frontier/core.ts";
+import {
+  addEntries,
+  clearRecordRows,
+  clearSeenRows,
+  closeSnapshotBatch,
+  eachOwn,
+  openSnapshotBatch,
+  recordRows,
+  recordViews,
+  seenRows,
+  seenViews,
+  setRowDue,
+  type SnapshotBatch,
+} from "../structures/snapshot-batch.ts";
+import { isSpilledValue } from "../structures/spill-identity.ts";
+import { type TableWalk, walkHash, walkValue } from "../structures/table-walk.ts";
+import { COLD_REMOVED } from "../structures/tier.ts";
+import { TABLE_RESERVED_MIN } from "../layout/table.ts";
+import { dueOf } from "./journal-fields.ts";
+import {
+  addMore,
+  addRecord,
+  addSeen,
+  type Columns,
+  createColumns,
+  isVolatile,
+  takeRecords,
+  takeSeen,
+} from "./snapshot-columns.ts";
+import type { RecordChunk, SeenChunk } from "./snapshot-format.ts";
+
+const FINISHED = 0x8000_0000;
+
+export interface Rows {
+  readonly core: Core;
+  /** Most rows of a section. */
+  readonly most: number;
+  readonly take: (chunk: RecordChunk | SeenChunk) => void;
+  readonly batch: SnapshotBatch | undefined;
+  readonly live: Columns;
+  readonly finished: Columns;
+}
+
+export interface RowsOptions {
+  readonly core: Core;
+  readonly most: number;
+  readonly take: Rows["take"];
+  readonly isRowByRow: boolean;
+}
+
+export function openRows({ core, most, take, isRowByRow }: RowsOptions): Rows {
+  const batch = isRowByRow ? undefined : openSnapshotBatch(core.store, most);
+  return { core, most, take, batch, live: createColumns(core), finished: createColumns(core) };
+}
+
+/** Gives the room back; rows that were not taken are gone. */
+export function closeRows({ batch }: Rows): void {
+  if (batch !== undefined) closeSnapshotBatch(batch);
+}
+
+/** Adds entries `from` to `end` of a walk, whose values were looked at in this turn. */
+export function addSlice(rows: Rows, walk: TableWalk, from: number, end: number): void {
+  const { batch, most } = rows;
+  if (batch === undefined) {
+    for (let entry = from; entry < end; entry++) addEntry(rows, walk, entry);
+    return;
+  }
+  for (let entry = from; entry < end; ) {
+    const next = addEntries(batch, walk, entry, end);
+    eachOwn(batch, (row, record) => complete(rows, batch, row, record));
+    const isRecordsFull = recordRows(batch) >= most;
+    const isSeenFull = seenRows(batch) >= most;
+    entry = next;
+    if (isRecordsFull) takeLive(rows, batch);
+    if (isSeenFull) takeFinished(rows, batch);
+    if (isRecordsFull || isSeenFull || next === end) continue;
+    // A text found no room: after the rows before it, or alone.
+    if (recordRows(batch) > 0) takeLive(rows, batch);
+    else {
+      addEntry(rows, walk, entry++);
+      rows.take(takeRecords(rows.live));
+    }
+  }
+}
+
+/** What is left: sections that are not full. */
+export function endRows(rows: Rows): void {
+  const { batch, finished, live, take } = rows;
+  if (batch !== undefined && seenRows(batch) > 0) takeFinished(rows, batch);
+  if (batch !== undefined && recordRows(batch) > 0) takeLive(rows, batch);
+  if (finished.count > 0) take(takeSeen(finished));
+  if (live.count > 0) take(takeRecords(live));
+}
+
+/** A slice's entry by itself, as it stands in the table. @hot */
+function addEntry(rows: Rows, walk: TableWalk, entry: number): void {
+  const { u32 } = rows.core.store.region.views;
+  const value = u32[walkValue(walk, entry)] as number;
+  if (value === 0) return;
+  if (value >= FINISHED || value === COLD_REMOVED) {
+    const hash = walkHash(walk, entry);
+    addSeen(rows.finished, u32[hash] as number, u32[hash + 1] as number, value);
+    if (rows.finished.count >= rows.most) rows.take(takeSeen(rows.finished));
+  } else if (!isSpilledValue(value) && value < TABLE_RESERVED_MIN) {
+    if (isVolatile(rows.core, value)) return;
+    addRecord(rows.live, value);
+    if (rows.live.count >= rows.most) rows.take(takeRecords(rows.live));
+  }
+}
+
+/** What a record has beside its words. */
+function complete(rows: Rows, batch: SnapshotBatch, row: number, record: number): void {
+  setRowDue(batch, row, dueOf(rows.core, record));
+  addMore(rows.live, row, record);
+}
+
+function takeLive(rows: Rows, batch: SnapshotBatch): void {
+  rows.take(takeRecords(rows.live, recordViews(batch)));
+  clearRecordRows(batch);
+}
+
+function takeFinished(rows: Rows, batch: SnapshotBatch): void {
+  rows.take(takeSeen(rows.finished, seenViews(batch)));
+  clearSeenRows(batch);
+}

@@ -1,0 +1,174 @@
+/**
+ * Columns of a snapshot that the kernel fills (assembly/snapshot.ts), and the same ones filled row by row: of whatever a frontier
+ * holds both must be the same file, or where texts fill the columns before the rows do, the same rows.
+ */
+import { expect, test } from "vitest";
+import { createVirtualClock } from "../../src/base/clock.ts";
+import { createRandom, type Random } from "../../src/base/random.ts";
+import type { Lease } from "../../src/engine/types.ts";
+import { coreOf } from "../../src/engine/verify.ts";
+import type { Core } from "../../src/frontier/core.ts";
+import { noteRecords } from "../../src/frontier/walk.ts";
+import { createNames, nameRecord } from "../../src/persistence/names.ts";
+import { packr } from "../../src/persistence/pack.ts";
+import { SECTION_HEAD_BYTES } from "../../src/persistence/snapshot-format.ts";
+import { snapshotHead } from "../../src/persistence/snapshot-head.ts";
+import { writeSnapshot } from "../../src/persistence/snapshot-write.ts";
+import { RECORD_FLAG_NO_IDENTITY, recordFlags } from "../../src/structures/record.ts";
+import { SNAPSHOT_ROWS_MAX } from "../../src/structures/snapshot-batch.ts";
+import { act, optionsOf } from "../support/durable-program.ts";
+import { type DurableRig, openMemoryRig } from "../support/durable-rig.ts";
+import { createMemoryFiles } from "../support/memory-files.ts";
+import { stressRounds, testSeed } from "../support/seed.ts";
+
+const PROGRAMS = stressRounds(6, 1);
+const CALLS = 120;
+const PREAMBLE_BYTES = 16;
+/** One text of these is more than all columns have room for. */
+const LONG_BYTES = 140_000;
+
+test("a snapshot is the same, byte for byte, whoever fills its columns", async () => {
+  const seed = testSeed("snapshot rows");
+  const kinds = new Set<string>();
+  for (let program = 0; program < PROGRAMS; program++) {
+    const random = createRandom(seed + program);
+    const rig = await filled(random);
+    for (const rows of [1, 3, 7]) {
+      const bytes = await written(rig, { rows, isRowByRow: false });
+      expect(bytes, `SEED=${seed + program}`).toEqual(
+        await written(rig, { rows, isRowByRow: true }),
+      );
+      for (const section of sectionsOf(bytes))
+        for (const key of Object.keys(section)) kinds.add(`${section.t} ${key}`);
+    }
+    await rig.frontier.close();
+  }
+  for (const kind of ["records parents", "records blobs", "seen values"])
+    expect(kinds).toContain(kind);
+});
+
+test("texts longer than the columns end a section early, and one longer than all of them stands alone", async () => {
+  const random = createRandom(testSeed("snapshot texts"));
+  const rig = await filled(random);
+  const long = (length: number, name: number): string =>
+    `https://long.example/${name}/${"x".repeat(length)}`;
+  for (let name = 0; name < 200; name++) rig.frontier.push(long(random.below(3_000), name));
+  rig.frontier.push(long(LONG_BYTES, 200));
+  rig.frontier.push(long(LONG_BYTES + 1, 201));
+  const rows = SNAPSHOT_ROWS_MAX;
+  const kernel = sectionsOf(await written(rig, { rows, isRowByRow: false }));
+  const twin = sectionsOf(await written(rig, { rows, isRowByRow: true }));
+  expect(kernel.length).toBeGreaterThan(twin.length);
+  expect(rowsOf(kernel)).toEqual(rowsOf(twin));
+  await rig.frontier.close();
+});
+
+/** A frontier in memory after a random program. */
+async function filled(random: Random): Promise<DurableRig> {
+  const rig = await openMemoryRig(
+    createMemoryFiles(),
+    createVirtualClock(1_000),
+    optionsOf(random),
+  );
+  const held: Lease[] = [];
+  for (let call = 0; call < CALLS; call++) {
+    act(rig, random, held);
+    if (random.below(4) > 0) continue;
+    rig.frontier.push({
+      url: `https://odd${random.below(9)}.example/${random.below(999)}`,
+      ...(random.below(2) === 0 ? { data: { at: call } } : {}),
+      ...(random.below(3) === 0 ? { notBefore: rig.clock.now() + 5_000 } : {}),
+      ...(random.below(4) === 0 ? { volatile: true } : {}),
+      ...(random.below(3) === 0 ? { dedup: "skip" as const } : {}),
+    });
+  }
+  return rig;
+}
+
+/** The file of the frontier as it is. */
+async function written(
+  rig: DurableRig,
+  options: { readonly rows: number; readonly isRowByRow: boolean },
+): Promise<Buffer> {
+  const files = createMemoryFiles();
+  const core = coreOf(rig.frontier);
+  const identity = { secret: new Uint32Array(4), profile: "" };
+  const facts = { serial: 1, identity, savedAt: 0, volatileLive: 0, notes: new Map() };
+  const done = await writeSnapshot({
+    ...{ core, names: namesOf(core), clock: rig.clock, head: snapshotHead(core, facts) },
+    ...{ place: { files, directory: "/to" }, path: "/to/file", ...options },
+    isOver: () => false,
+    pause: () => Promise.resolve(),
+    position: () => ({ segment: 1, offset: 0 }),
+    flush: () => Promise.resolve(),
+  });
+  expect(done?.bytes).toBe(files.bytesOf("/to/file").length);
+  return Buffer.from(files.bytesOf("/to/file"));
+}
+
+/** Names for what lives without identity. */
+function namesOf(core: Core): ReturnType<typeof createNames> {
+  const names = createNames(core);
+  const { handles, count } = noteRecords(core, new Set(["pending", "waiting", "leased", "failed"]));
+  for (const record of handles.subarray(0, count)) {
+    if ((recordFlags(core.store, record) & RECORD_FLAG_NO_IDENTITY) !== 0)
+      nameRecord(names, record);
+  }
+  return names;
+}
+
+type Fields = Record<string, Buffer> & { readonly t: unknown };
+
+function sectionsOf(bytes: Buffer): Fields[] {
+  const sections: Fields[] = [];
+  for (let at = PREAMBLE_BYTES; at < bytes.length; ) {
+    const end = at + SECTION_HEAD_BYTES + bytes.readUInt32LE(at);
+    sections.push(packr.unpack(bytes.subarray(at + SECTION_HEAD_BYTES, end)) as Fields);
+    at = end;
+  }
+  return sections;
+}
+
+/** What each row of records says, whatever section it stands in. */
+function rowsOf(sections: readonly Fields[]): string[] {
+  const rows: string[] = [];
+  for (const { t, ...section } of sections) {
+    if (t !== "records") continue;
+    const { hashes, doubles, words, text } = section as Record<string, Buffer>;
+    let from = 0;
+    for (let row = 0; row * 16 < (words as Buffer).length; row++) {
+      const bytes = ((words as Buffer).readUInt32LE(row * 16 + 12) + 3) & ~3;
+      rows.push(
+        [
+          hashes?.subarray(row * 16, row * 16 + 16).toString("hex"),
+          doubles?.subarray(row * 24, row * 24 + 24).toString("hex"),
+          words?.subarray(row * 16, row * 16 + 16).toString("hex"),
+          text?.subarray(from, from + bytes).toString("latin1"),
+          sparseOf(section, "parents", "prints", row),
+          sparseOf(section, "blobs", "blob", row),
+        ].join(" "),
+      );
+      from += bytes;
+    }
+    expect(text?.length).toBe(from);
+  }
+  return rows.sort();
+}
+
+/** What a row has in a column that most rows have nothing in. */
+function sparseOf(section: Record<string, Buffer>, index: string, column: string, row: number) {
+  const isParent = index === "parents";
+  const entries = section[index] ?? Buffer.alloc(0);
+  let from = 0;
+  for (let at = 0; at < entries.length; at += isParent ? 8 : 12) {
+    if (isParent) from = entries.readUInt32LE(at + 4) * 16;
+    const end = from + (isParent ? 16 : entries.readUInt32LE(at + 8));
+    if (entries.readUInt32LE(at) === row)
+      return (
+        entries.readUInt32LE(at + 4) * (isParent ? 0 : 1) +
+        (section[column] as Buffer).toString("hex", from, end)
+      );
+    from = end;
+  }
+  return "";
+}
