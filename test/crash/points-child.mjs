@@ -86,6 +86,17 @@ const files = {
     pass(`${kind}.write.after`);
     return wrote;
   },
+  writeLater(file, part, position, done) {
+    const kind = kindOf(paths.get(file) ?? "");
+    pass(`${kind}.write.before`);
+    if (part.length > 1) {
+      pass(`${kind}.write.torn`, () => nodeFiles.write(file, part, 0, part.length >> 1, position));
+    }
+    nodeFiles.writeLater(file, part, position, (error, wrote) => {
+      pass(`${kind}.write.after`);
+      done(error, wrote);
+    });
+  },
   sync: around("sync", ofFile, nodeFiles.sync),
   syncLater(file, done) {
     const kind = kindOf(paths.get(file) ?? "");
