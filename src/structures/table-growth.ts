@@ -4,6 +4,8 @@
  *   1 → 2 → 3 → 4 → 5 pages → two segments of 3 pages
  *                           → 1 to 7 pages each, where hashes are so uneven that 3 will not do for
  *                             one half; up to 7 also where the directory has no bits left
+ *   1 → 2 → 3 pages → two segments of 3 pages, while the table is small (DOUBLING_PAGES): half as
+ *                     many sweeps, and as many entries where the room ends
  *
  * Each step is a sweep in the kernel from the old pages into fresh ones, so a step that finds no
  * pages
@@ -47,6 +49,12 @@ import { regionGive, regionTake } from "../memory/region.ts";
 
 /** Entries of a segment differ from the mean: of 30,000 by less than this in all but a few. */
 const AHEAD = 1.02;
+
+/**
+ * Pages up to which a table grows by doubling: 12 MiB, 64 segments of 3 pages. What half empty segments cost is
+ * bounded by this, while from there on the steps are small, and so is the mean of bytes per entry.
+ */
+const DOUBLING_PAGES = 192;
 
 export interface FingerprintTable {
   readonly kernel: Kernel;
@@ -130,9 +138,14 @@ export function tryGrow(table: FingerprintTable, segment: number): boolean {
     return rebuild(table, segment, units) === "done";
   }
   const isLeaf = u32[word + SEGMENT_DEPTH_WORD] === TABLE_DIRECTORY_BITS;
-  if (units >= SEGMENT_UNITS_EVEN && !isLeaf) return trySplit(table, segment);
+  if (units >= unitsToSplit(table) && !isLeaf) return trySplit(table, segment);
   if (units === SEGMENT_UNITS_MAX) return false;
   return rebuild(table, segment, units + 1) === "done";
+}
+
+/** Units at which a segment becomes two. */
+function unitsToSplit({ pageCount }: FingerprintTable): number {
+  return pageCount < DOUBLING_PAGES ? SEGMENT_UNITS_SPLIT : SEGMENT_UNITS_EVEN;
 }
 
 /**

@@ -199,7 +199,7 @@ describe("one call of 256 rows does bounded work:", () => {
     const random = createRandom(testSeed(`table work ${valued}`));
     let most = 0;
     let calls = 0;
-    while (tableStats(driver.table).count < 600_000) {
+    while (tableStats(driver.table).count < 2_300_000) {
       const { u32 } = kernel.region.views;
       for (let word = 0; word < 512; word++) u32[driver.hashes / 4 + word] = random.word();
       u32.fill(0, driver.values / 4, driver.values / 4 + 256);
@@ -212,6 +212,16 @@ describe("one call of 256 rows does bounded work:", () => {
     // Even hashes: no segment has more units, and GROW_PER_CALL is one.
     expect(most).toBe(SEGMENT_UNITS_EVEN);
   });
+});
+
+test("a small table doubles: few sweeps, and nothing is lost where the room ends", () => {
+  const driver = openDriver(openTestKernel("release", 60), true);
+  const random = createRandom(testSeed("small table"));
+  const count = fillUp(driver, BATCH_MAX, () => randomHash(random));
+  // By single pages it would be as many entries, by twice as many sweeps.
+  expect(count).toBeGreaterThan(230_000);
+  expect(driver.table.sweeps).toBeLessThan(30);
+  verifyTable(driver.table);
 });
 
 describe("a broken table leads nobody round for ever:", () => {
