@@ -3,6 +3,7 @@
  * frontier is used from: the owner's thread, one that asks it by messages, one at its shared memory.
  */
 import { FrontierError, misuse } from "./errors.ts";
+import { hasFunction, isList, isMadeBy, isObject } from "./kinds.ts";
 
 /** What the worker of a lease learned; feeds back-off, adaptive delay and budgets. */
 export interface Outcome {
@@ -34,7 +35,7 @@ export function readFields<T extends object>(
 ): T {
   const read: Record<string, unknown> = {};
   if (given === undefined) return read as T;
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  if (!isObject(given)) {
     throw misuse("ARGUMENT_INVALID", name, given, "an object");
   }
   try {
@@ -57,16 +58,13 @@ export function readFields<T extends object>(
   return read as T;
 }
 
-function isIterable(given: unknown): given is Iterable<unknown> {
-  if (typeof given !== "object" || given === null) return false;
-  return typeof (given as Partial<Iterable<unknown>>)[Symbol.iterator] === "function";
-}
-
 /** The members of an iterable argument; what its iterator throws is the caller's own and comes out as it is. */
 export function readList(given: unknown, name: string, expected: string): readonly unknown[] {
-  if (Array.isArray(given)) return given;
-  if (isIterable(given)) return [...given];
-  throw misuse("ARGUMENT_INVALID", name, given, expected);
+  if (isList(given)) return given;
+  if (!hasFunction(given, Symbol.iterator)) throw misuse("ARGUMENT_INVALID", name, given, expected);
+  const iterator = (given as Iterable<unknown>)[Symbol.iterator]();
+  if (!hasFunction(iterator, "next")) throw misuse("ARGUMENT_INVALID", name, given, expected);
+  return [...{ [Symbol.iterator]: () => iterator }];
 }
 
 export function readOutcome(given: unknown): Outcome | undefined {
@@ -102,7 +100,7 @@ export function readDone(given: object): DoneFields {
     "result",
     fields,
   );
-  if (errors !== undefined && !Array.isArray(errors)) {
+  if (errors !== undefined && !isList(errors)) {
     throw misuse("ARGUMENT_INVALID", "result.errors", errors, "a list");
   }
   return {
@@ -163,7 +161,7 @@ export function checkText(value: unknown, name: string): void {
 
 /** A signal that can be listened to, or none. */
 export function checkSignal(signal: unknown): void {
-  if (signal === undefined || signal instanceof AbortSignal) return;
+  if (signal === undefined || isMadeBy(signal, AbortSignal)) return;
   throw misuse("ARGUMENT_INVALID", "signal", signal, "an AbortSignal");
 }
 

@@ -1,6 +1,7 @@
 /** pushFrom: a source of any length pushed in slices, waiting where the frontier is full. */
 import { checkSignal, readFields } from "../base/arguments.ts";
 import { misuse } from "../base/errors.ts";
+import { hasFunction } from "../base/kinds.ts";
 import {
   VERDICT_CLOSED,
   VERDICT_FULL,
@@ -78,6 +79,9 @@ export async function* slicesOf(
 ): AsyncGenerator<RequestLike[], void, undefined> {
   const iterator =
     Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  if (!hasFunction(iterator, "next")) {
+    throw misuse("ARGUMENT_INVALID", "source", source, "an iterable whose iterator has `next`");
+  }
   let isOver = false;
   let slice: RequestLike[] = [];
   try {
@@ -178,6 +182,5 @@ function keep(codes: Codes, count: number): number {
 }
 
 function isSource(source: unknown): boolean {
-  if (typeof source !== "object" || source === null) return false;
-  return Symbol.asyncIterator in source || Symbol.iterator in source;
+  return hasFunction(source, Symbol.asyncIterator) || hasFunction(source, Symbol.iterator);
 }

@@ -4,6 +4,7 @@
  */
 import { readList } from "../base/arguments.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
+import { isObject } from "../base/kinds.ts";
 import { isEpochName } from "../frontier/epoch-policy.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
 
@@ -225,8 +226,12 @@ function isWhole(value: unknown, least: number): boolean {
 const TIME_EXPECTED = "a Date or milliseconds since 1970";
 
 function timeOf(value: unknown): number | undefined {
-  const ms = value instanceof Date ? value.getTime() : value;
-  return typeof ms === "number" && Math.abs(ms) <= TIME_MS_MAX ? ms : undefined;
+  try {
+    const ms = value instanceof Date ? value.getTime() : value;
+    return typeof ms === "number" && Math.abs(ms) <= TIME_MS_MAX ? ms : undefined;
+  } catch {
+    return undefined; // what can not be asked is no time
+  }
 }
 
 /** A time as milliseconds; throws `code` for what is none. */
@@ -242,7 +247,7 @@ export function timeMs(
 
 /** A copy, or what was expected. */
 function readHeaders(headers: unknown): Record<string, string> | string {
-  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
+  if (!isObject(headers)) {
     return "an object of strings";
   }
   const read: Record<string, string> = {};

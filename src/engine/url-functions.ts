@@ -23,6 +23,7 @@ import { identityBytes, keyOverride } from "../url/identity.ts";
 import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import { misuse } from "../base/errors.ts";
 import { isHookFault } from "../base/hook-fault.ts";
+import { isList } from "../base/kinds.ts";
 import { loadKernelModule } from "./kernel-file.ts";
 import { readRequest } from "./request-fields.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
@@ -52,7 +53,7 @@ export function canonicalizeMany(
   const normal = policy === undefined ? undefined : normalizePolicy(policy, "policy");
   const batch = ownBatch();
   batchBase(batch, undefined);
-  if (!Array.isArray(urls)) throw misuse("ARGUMENT_INVALID", "urls", urls, "a list of URLs");
+  if (!isList(urls)) throw misuse("ARGUMENT_INVALID", "urls", urls, "a list of URLs");
   const list = urls.every(isString) ? urls : urls.map((url) => (isString(url) ? url : ""));
   const keys: (string | undefined)[] = list.slice();
   for (let start = 0; start < list.length; start += batch.count) {

@@ -20,6 +20,7 @@ import {
 } from "../base/calendar.ts";
 import { DURATION_EXPECTED, durationMs } from "../base/duration.ts";
 import { misuse } from "../base/errors.ts";
+import { isObject } from "../base/kinds.ts";
 import type { HookFault } from "../base/hook-fault.ts";
 
 export type EpochPolicy =
@@ -117,7 +118,7 @@ function ownName(of: (timeMs: number) => unknown, timeMs: number): string | Hook
 
 function readFields(policy: unknown, path: string): Record<string, unknown> {
   const expected = `'forever' or an object with one of ${KINDS.join(", ")}`;
-  if (typeof policy !== "object" || policy === null || Array.isArray(policy)) {
+  if (!isObject(policy)) {
     throw wrong(path, policy, expected);
   }
   const fields = policy as Record<string, unknown>;
@@ -152,7 +153,7 @@ function versionOf({ version }: Record<string, unknown>, path: string): string {
 }
 
 function adaptiveOf(adaptive: unknown, path: string): EpochRule {
-  if (typeof adaptive !== "object" || adaptive === null || Array.isArray(adaptive)) {
+  if (!isObject(adaptive)) {
     throw wrong(path, adaptive, "an object with min and max");
   }
   const { min, max, ...more } = adaptive as Record<string, unknown>;

@@ -2,6 +2,7 @@
  * Rule policies: the public shape, and the checked form with every default filled in that the core reads.
  */
 import { misuse } from "../base/errors.ts";
+import { isList, isObject } from "../base/kinds.ts";
 import type { KeyPolicy } from "../url/policy.ts";
 import { type EpochPolicy, type EpochRule, normalizeEpoch } from "./epoch-policy.ts";
 
@@ -185,7 +186,7 @@ const GROUPS_MAX = 8;
 
 function groupsOf(groups: Politeness["groups"], path: string): GroupTerm[] {
   if (groups === undefined) return [];
-  if (!Array.isArray(groups) || groups.length > GROUPS_MAX) {
+  if (!isList(groups) || groups.length > GROUPS_MAX) {
     throw misuse("OPTION_INVALID", path, groups, `a list of at most ${GROUPS_MAX} groups`);
   }
   return groups.map((group, index) => {
@@ -250,7 +251,7 @@ function checkHostBackoff(backoff: NonNullable<Politeness["hostBackoff"]>, path:
  * has none.
  */
 export function checkObject(value: unknown, path: string, fields: readonly string[]): number {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     throw misuse("OPTION_INVALID", path, value, "an object");
   }
   const names = Object.keys(value);

@@ -14,6 +14,7 @@
  */
 import { DURATION_EXPECTED, durationMs } from "../base/duration.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
+import { isList, isObject } from "../base/kinds.ts";
 import { isRecord } from "../base/serializable.ts";
 import { normalDomain, normalHost } from "../url/host-pattern.ts";
 import { type RuleMatch, SCHEME_HTTP, SCHEME_HTTPS, SCHEMES_ALL } from "../url/matcher.ts";
@@ -131,7 +132,7 @@ export function normalizeRules(
   defaults: RulePolicy,
   mode: Setting["mode"],
 ): RuleList {
-  if (!Array.isArray(given)) throw misuse("RULE_INVALID", "rules", given, "a list of rules");
+  if (!isList(given)) throw misuse("RULE_INVALID", "rules", given, "a list of rules");
   if (given.length > RULES_MAX) {
     throw misuse("RULE_INVALID", "rules", `${given.length} rules`, `at most ${RULES_MAX}`);
   }
@@ -152,7 +153,7 @@ export function normalizeRules(
 }
 
 function idOf(rule: unknown, index: number): string {
-  if (typeof rule !== "object" || rule === null || Array.isArray(rule)) {
+  if (!isObject(rule)) {
     throw misuse("RULE_INVALID", `rules[${index}]`, rule, "an object");
   }
   const { id } = rule as { id: unknown };
@@ -263,7 +264,7 @@ function everyOf(every: unknown, path: string): number {
 
 /** The entries of a list, each once, as `read` writes them. */
 function eachOf(given: unknown, path: string, entry: Entry): readonly string[] {
-  if (!Array.isArray(given) || given.length > LIST_MAX) {
+  if (!isList(given) || given.length > LIST_MAX) {
     throw misuse("RULE_INVALID", path, given, `a list of at most ${LIST_MAX}`);
   }
   if (given.length === 1) return [entryOf(given, 0, path, entry)]; // nearly every list

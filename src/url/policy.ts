@@ -18,6 +18,7 @@
  * I1  Policies with the same effect on keys have the same policyId.
  */
 import { misuse } from "../base/errors.ts";
+import { isList, isObject } from "../base/kinds.ts";
 import { CANONICAL_VERSION } from "./canonical.ts";
 import { encodeParamName } from "./percent.ts";
 
@@ -121,8 +122,7 @@ const FIELDS = [
 /** Checks a policy and fills in defaults. Throws OPTION_INVALID; `name` leads its messages. */
 export function normalizePolicy(policy: KeyPolicy = {}, name = "key"): NormalPolicy {
   const given: unknown = policy;
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw misuse("OPTION_INVALID", name, given, "an object");
+  if (!isObject(given)) throw misuse("OPTION_INVALID", name, given, "an object");
   for (const field of Object.keys(given)) {
     if (!(FIELDS as readonly string[]).includes(field))
       throw misuse("OPTION_INVALID", `${name}.${field}`, "given", `one of ${FIELDS.join(", ")}`);
@@ -219,14 +219,13 @@ function booleanOf(name: string, value: unknown, otherwise: boolean): boolean {
 function keepParamsOf(name: string, value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
   if (value === "none") return [];
-  if (!Array.isArray(value))
-    throw misuse("OPTION_INVALID", name, value, 'a list of names or "none"');
+  if (!isList(value)) throw misuse("OPTION_INVALID", name, value, 'a list of names or "none"');
   return [...new Set(namesOf(name, value).map(encodeParamName))];
 }
 
 function namesOf(name: string, value: unknown): readonly string[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value) || value.length > POLICY_LIST_MAX)
+  if (!isList(value) || value.length > POLICY_LIST_MAX)
     throw misuse("OPTION_INVALID", name, value, `a list of at most ${POLICY_LIST_MAX} names`);
   for (let i = 0; i < value.length; i++) {
     const entry: unknown = value[i];
