@@ -2,26 +2,28 @@
  * Host: one politeness unit. Rule queue: the root of one rule. Host queue: what one rule has pending on one host.
  * All in arena memory, owner: the frontier's thread.
  *
- * Host, words:
+ * Host, words. What pushes, hand-outs and ends of every record read and write lies in the first 64 bytes, which are one line
+ * of the cache, since the arena puts objects of 128 bytes at multiples of that:
  *    0-4  item header        stands in the clock heap, or in the idle list
  *      5  flags              HOST_*
  *      6  leased             leases out
- *      7  limit              set by hand; 0: the rule's
- *    8-9  readyAt      f64   delay clock
- *  10-11  blockUntil   f64   Retry-After, back-off, by hand
- *  12-13  delayMs      f64   set by hand; negative: the rule's
- *  14-15  adaptiveMs   f64   from latencies; negative: none
- *  16-17  turn         f64   −2⁵² + join order before the first lease, then the sequence of its last lease
- *     18  failures           in a row
- *     19  admitted           records admitted, for budgets
- *  20-21  bytes        f64   bytes fetched, for budgets
- *     22  name               handle of its bytes
- *     23  name bytes
- *     24  queues             first host queue
- *     25  live               records that name one of its queues
+ *      7  live               records that name one of its queues
+ *      8  pending            records pending in its queues
+ *      9  queues             first host queue
+ *     10  name               handle of its bytes
+ *     11  name bytes
+ *     12  limit              set by hand; 0: the rule's
+ *     13  groups             handle of what it says of its groups (layout/group.ts), or 0
+ *  14-15  turn         f64   −2⁵² + join order before the first lease, then the sequence of its last lease
+ *  16-17  readyAt      f64   delay clock
+ *  18-19  blockUntil   f64   Retry-After, back-off, by hand
+ *  20-21  delayMs      f64   set by hand; negative: the rule's
+ *  22-23  adaptiveMs   f64   from latencies; negative: none
+ *  24-25  bytes        f64   bytes fetched, for budgets
  *  26-27  hash lo, hi
- *     28  pending            records pending in its queues
- *     29  groups             handle of what it says of its groups (layout/group.ts), or 0
+ *     28  failures           in a row
+ *     29  admitted           records admitted, for budgets
+ *  30-31  reserved
  *
  * Host queue, words:
  *    0-4  item header        stands in its rule's ranks; key: turn with politeness, best record's key without
@@ -53,24 +55,24 @@
  */
 export const HOST_FLAGS_WORD = 5;
 export const HOST_LEASED_WORD = 6;
-export const HOST_LIMIT_WORD = 7;
-export const HOST_READY_AT_WORD = 8;
-export const HOST_BLOCK_UNTIL_WORD = 10;
-export const HOST_DELAY_WORD = 12;
-export const HOST_ADAPTIVE_WORD = 14;
-export const HOST_TURN_WORD = 16;
-export const HOST_FAILURES_WORD = 18;
-export const HOST_ADMITTED_WORD = 19;
-export const HOST_BYTES_WORD = 20;
-export const HOST_NAME_WORD = 22;
-export const HOST_NAME_BYTES_WORD = 23;
-export const HOST_QUEUES_WORD = 24;
-export const HOST_LIVE_WORD = 25;
+export const HOST_LIVE_WORD = 7;
+export const HOST_PENDING_WORD = 8;
+export const HOST_QUEUES_WORD = 9;
+export const HOST_NAME_WORD = 10;
+export const HOST_NAME_BYTES_WORD = 11;
+export const HOST_LIMIT_WORD = 12;
+export const HOST_GROUPS_WORD = 13;
+export const HOST_TURN_WORD = 14;
+export const HOST_READY_AT_WORD = 16;
+export const HOST_BLOCK_UNTIL_WORD = 18;
+export const HOST_DELAY_WORD = 20;
+export const HOST_ADAPTIVE_WORD = 22;
+export const HOST_BYTES_WORD = 24;
 export const HOST_HASH_LO_WORD = 26;
 export const HOST_HASH_HI_WORD = 27;
-export const HOST_PENDING_WORD = 28;
-export const HOST_GROUPS_WORD = 29;
-export const HOST_SIZE_BYTES = 120;
+export const HOST_FAILURES_WORD = 28;
+export const HOST_ADMITTED_WORD = 29;
+export const HOST_SIZE_BYTES = 128;
 
 /** Held by hand: nothing goes out. */
 export const HOST_HELD = 1;
