@@ -3,6 +3,7 @@ export { admitBatch, settleBatch } from "./batch";
 export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
 export { keepMatch, matchBatch } from "./match";
+export { listHosts, makeHosts } from "./hosts";
 export { makeRecords, sizeRecords } from "./make";
 export { plantRecords } from "./plant";
 export { reviveColumns, reviveEntries, reviveQueues, reviveRows } from "./revive";

@@ -5,13 +5,14 @@
  *   marked rows ── sizeRecords ──▶ sizes ── owner takes objects ──▶ handles ── makeRecords ──▶ records in lanes
  *                                                              owner makes the row it stopped at ◀──┘ and calls again
  *
- * What is made here is the plain case: a known host with work under this rule, a lane with a tail before the new place.
+ * What is made here is the plain case: a host with a queue under this rule, a lane with a tail before the new place. Hosts met
+ * for the first time have been made before (hosts.ts).
  * Anything else is left to the owner, row by row and in order, so that there is one way to do what is rare.
  *
  *   I1  Rows are made in their order; each takes the next sequence.
  *   I2  A row that stops the call has changed nothing.
- *   I3  Nothing but the objects handed in, their neighbours in the lane, and the counts of rule, host, queue and lane is
- *       written.
+ *   I3  Nothing but the objects handed in, their neighbours in the lane, the counts of rule, host, queue and lane, and the
+ *       lists of idle and busy hosts is written.
  */
 import {
   BATCH_COUNT_WORD,
@@ -86,6 +87,7 @@ import {
   RECORD_TEXT_BYTES_WORD,
 } from "../src/layout/record";
 import { TABLE_NEW, TABLE_RESERVED_MIN, TABLE_SKIP } from "../src/layout/table";
+import { wakeHost } from "./hosts";
 import { copyText } from "./record";
 import { get, set } from "./row";
 
@@ -217,7 +219,7 @@ function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
   const own = get(job, MAKE_LANE_WORD);
   if (own === MAKE_LANE_OWNER) return false;
   const host = hostOf(job, i);
-  if (host === 0 || get(host, HOST_LIVE_WORD) === 0) return false;
+  if (host === 0) return false;
   const rule = get(job, MAKE_RULE_WORD);
   let queue = get(host, HOST_QUEUES_WORD);
   while (queue !== 0 && get((<usize>queue) << 3, QUEUE_RULE_WORD) !== rule) {
@@ -233,6 +235,7 @@ function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
   if (tail === 0 || load<f64>((<usize>tail) << 3, ITEM_KEY_WORD << 2) >= sequence) return false;
   store<f64>(job, sequence, MAKE_SEQUENCE_WORD << 2);
   append(lane, tail, handle, sequence);
+  if (get(host, HOST_LIVE_WORD) === 0) wakeHost(job, host);
   bump(host, HOST_LIVE_WORD);
   bump((<usize>rule) << 3, RULE_QUEUE_PENDING_WORD);
   if (isPolite) {

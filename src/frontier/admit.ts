@@ -12,6 +12,7 @@
  *   I3  A shallower sighting lowers the depth of a record that still has its visit before it.
  */
 import { TABLE_NEW, TABLE_SKIP, tableInsertBatch } from "../structures/fingerprint-table.ts";
+import { hostMakeEach } from "../structures/host-batch.ts";
 import { hostFind, hostMake } from "../structures/host-table.ts";
 import {
   lastSequence,
@@ -94,9 +95,9 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   draft.parent = intake.parent;
   draft.blob = 0;
   openRecords(core.scratch, rows.offset, draft, intake.hasParents === true);
-  findHosts(core, rows, count);
-  // The kernel makes records that nobody hears of one by one.
+  // The kernel makes records that nobody hears of one by one, and their hosts.
   const isBulk = epochs === undefined && !core.sink.wants.accepted;
+  findHosts(core, intake, isBulk);
   if (isBulk) takeRecords(core.scratch, count);
   for (let row = isBulk ? makeBulk(core, intake.rowRules, 0) : 0; row < count; ) {
     if (wordAt(core.store, values + row) === TABLE_NEW) {
@@ -144,9 +145,9 @@ function logRows(core: Core, { rows, count, codes, codesStart }: Intake): void {
 
 /** Lets the kernel make the records of plain rows from `from` on; the row that is left to makePlain, or the count. @hot */
 function makeBulk(core: Core, rowRules: number, from: number): number {
-  const { draft, plain, scratch, sequence } = core;
+  const { draft, hosts, plain, scratch, sequence } = core;
   const rule = rowRules === 0 ? (plain as RuleState).handle : 0;
-  const row = makeRecords(scratch, from, rule, rowRules, sequence);
+  const row = makeRecords(scratch, hosts, from, rule, rowRules, sequence);
   admitMade(core, lastSequence(scratch), draft.depth);
   return row;
 }
@@ -186,17 +187,22 @@ function makePlain(core: Core, rule: RuleState, rows: Rows, row: number, nowMs: 
   return VERDICT_ACCEPTED;
 }
 
-/** Looks up, and claims where new, the hosts of all rows that are new; results go to the scratch. */
-function findHosts(core: Core, rows: Rows, count: number): void {
-  const { hosts, scratch, store } = core;
+/** Looks up, and claims where new, the hosts of all rows that are new, in bulk made too; results go to the scratch. */
+function findHosts(core: Core, { rows, count, rowRules }: Intake, isBulk: boolean): void {
+  const { hosts, plain, scratch, store } = core;
   const hostValues = scratch.hostValues >> 2;
   const hashes = hostHashesOffset(rows);
   const { hostSlots } = scratch;
-  if (tableInsertBatch(hosts.index, hashes, count, scratch.hostValues, hostSlots) >= 0) return;
-  for (let row = 0; row < count; row++) setWordAt(store, hostValues + row, TABLE_SKIP);
+  const fresh = tableInsertBatch(hosts.index, hashes, count, scratch.hostValues, hostSlots);
+  if (fresh < 0) {
+    for (let row = 0; row < count; row++) setWordAt(store, hostValues + row, TABLE_SKIP);
+  } else if (isBulk && fresh > 0) {
+    const rule = rowRules === 0 ? (plain as RuleState).handle : 0;
+    hostMakeEach(hosts, scratch, rule, rowRules);
+  }
 }
 
-/** The host that findHosts found for a new row, made now if it is new; 0 when memory is exhausted. */
+/** The host that findHosts found for a new row, made now if it could not be; 0 when memory is exhausted. */
 function hostOfRow(core: Core, rows: Rows, row: number): number {
   const { hosts, scratch, store } = core;
   const value = wordAt(store, (scratch.hostValues >> 2) + row);

@@ -58,6 +58,9 @@ export interface KernelExports {
   sizeRecords(job: number): void;
   /** Makes them from a row on; the row that is the owner's to make, or the count of rows. */
   makeRecords(job: number, from: number): number;
+  /** Lists the rows whose hosts are met for the first time; how many (assembly/hosts.ts). */
+  listHosts(job: number): number;
+  makeHosts(job: number, count: number): void;
   /** Appends sorted records to their lanes (assembly/plant.ts); the index of one that is the owner's to plant, or the count. */
   plantRecords(handles: number, from: number, count: number): number;
   /** Rows of records to be made anew (assembly/revive.ts): of a snapshot's columns, of a journal's entries. */

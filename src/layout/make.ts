@@ -17,6 +17,16 @@
  *   13  touched          out  nothing of meaning: keeps the touching loads alive
  *   14  rule             in   handle of the rule queue where one takes all; own: the rule in hand
  *   15  parents          in   handle of each row's own parent fingerprint, where `parent` is not that of all; 0: it is
+ * 16-17 turn             both f64: of the next host made, before its first lease
+ *   18  newRows          in   where the rows of hosts that are met for the first time are listed
+ *   19  names            in   an object for the name of each of them
+ *   20  newHosts         in   an object for each of them
+ *   21  newQueues        in   an object for the queue of each under its row's rule
+ *   22  idleFirst        both first and last of the idle hosts, how many there are, and first of the busy ones
+ *   23  idleLast         both
+ *   24  idleCount        both
+ *   25  busyFirst        both
+ *   26  nameSizes        in   where the bytes of their names are listed
  */
 export const MAKE_BATCH_WORD = 0;
 export const MAKE_HOSTS_WORD = 1;
@@ -32,7 +42,17 @@ export const MAKE_DEPTH_WORD = 12;
 export const MAKE_TOUCHED_WORD = 13;
 export const MAKE_RULE_WORD = 14;
 export const MAKE_PARENTS_WORD = 15;
-export const MAKE_BYTES = 64;
+export const MAKE_TURN_WORD = 16;
+export const MAKE_NEW_ROWS_WORD = 18;
+export const MAKE_NAMES_WORD = 19;
+export const MAKE_NEW_HOSTS_WORD = 20;
+export const MAKE_NEW_QUEUES_WORD = 21;
+export const MAKE_IDLE_FIRST_WORD = 22;
+export const MAKE_IDLE_LAST_WORD = 23;
+export const MAKE_IDLE_COUNT_WORD = 24;
+export const MAKE_BUSY_FIRST_WORD = 25;
+export const MAKE_NAME_SIZES_WORD = 26;
+export const MAKE_BYTES = 112;
 /** Host queues take the records of this rule. */
 export const MAKE_LANE_HOSTS = 0;
 /** The owner makes the records of this rule: it carries other URLs, or its lane does not stand yet. */

@@ -111,7 +111,7 @@ export interface HostTable {
 export const HOST_IDLE_COUNT_MAX = 65_536;
 
 /** Before its first lease a host's turn lies below every lease's sequence, in order of joining. */
-const TURN_NEVER = -(2 ** 52);
+export const TURN_NEVER = -(2 ** 52);
 
 export function createHostTable(store: Store, idleCountMax = HOST_IDLE_COUNT_MAX): HostTable {
   return {

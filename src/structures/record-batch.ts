@@ -1,7 +1,7 @@
 /**
  * Records of a whole batch, made by the kernel (assembly/make.ts) as far as rows are plain ones.
  *
- *   openRecords ─▶ sizes ─▶ hosts asked ─▶ takeRecords ─▶ makeRecords(0) ─▶ row that is the caller's ─▶ makeRecords(row + 1) …
+ *   openRecords ─▶ sizes ─▶ hosts asked, new ones made ─▶ takeRecords ─▶ makeRecords(0) ─▶ row that is the caller's ─▶ makeRecords(row + 1) …
  *
  *   I1  An object taken for a row becomes its record, or goes back by `leaveRecord`.
  */
@@ -19,6 +19,8 @@ import {
   MAKE_SIZES_WORD,
 } from "../layout/make.ts";
 import { arenaGive, arenaTakeEach } from "../memory/arena.ts";
+import { hostsLend, hostsReturn } from "./host-batch.ts";
+import type { HostTable } from "./host-table.ts";
 import type { RecordDraft } from "./record.ts";
 import type { Scratch } from "./scratch.ts";
 
@@ -66,6 +68,7 @@ export function leaveRecord(scratch: Scratch, row: number): void {
  */
 export function makeRecords(
   scratch: Scratch,
+  hosts: HostTable,
   from: number,
   rule: number,
   rules: number,
@@ -77,7 +80,10 @@ export function makeRecords(
   u32[job + MAKE_RULE_WORD] = rule;
   u32[job + MAKE_RULES_WORD] = rules;
   f64[(job + MAKE_SEQUENCE_WORD) >> 1] = sequence;
-  return kernel.exports.makeRecords(scratch.make, from);
+  hostsLend(hosts, scratch);
+  const row = kernel.exports.makeRecords(scratch.make, from);
+  hostsReturn(hosts, scratch);
+  return row;
 }
 
 /** The place of the last record made. @hot */

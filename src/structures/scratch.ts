@@ -13,6 +13,8 @@
  *   rules      u32 × rows   the rule queue of each row of the batch in hand, where rules are matched
  *   parents    u32 × rows   parent of each row to be admitted, where they come of several pages
  *   lease      LEASE_BYTES  the job that hands records out, or ends leases (layout/lease.ts)
+ *   newRows    u32 × rows   rows of hosts to be made (structures/host-batch.ts), whose objects stand where jobs do
+ *   nameSizes  u32 × rows   bytes of their names
  *   one        2 × u32      a record whose URL is read by itself, and its end: the handles of a batch stay
  *
  * Nothing here outlives the call that filled it.
@@ -36,6 +38,8 @@ export interface Scratch {
   readonly rules: number;
   readonly parents: number;
   readonly lease: number;
+  readonly newRows: number;
+  readonly nameSizes: number;
   readonly one: number;
   readonly text: number;
   readonly textBytes: number;
@@ -65,7 +69,9 @@ export function createScratch(store: Store): Scratch {
     rules: arrays + step * 10,
     parents: arrays + step * 11,
     lease: arrays + step * 12,
-    one: arrays + step * 13,
+    newRows: arrays + step * 13,
+    nameSizes: arrays + step * 14,
+    one: arrays + step * 15,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
     jobCount: 0,
