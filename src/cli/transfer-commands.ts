@@ -1,18 +1,18 @@
 /** Commands that carry a frontier out of a directory and into one. */
 import { existsSync } from "node:fs";
-import {
-  exportFrontier,
-  importFrontier,
-  type ImportOptions,
-  type ImportResult,
-  openFrontier,
-  type RecordState,
-} from "../index.ts";
-import { type Chosen, chosenOf, COMMON, FILTER, filterOf } from "./directory.ts";
+import { exportFrontier, importFrontier, type ImportOptions, type RecordState } from "../index.ts";
+import { chosenOf, COMMON, FILTER, filterOf } from "./directory.ts";
 import { type Flag, type Parsed, UsageError } from "./flags.ts";
-import { EXIT_OK, type Io } from "./io.ts";
+import { EXIT_INTERRUPTED, EXIT_OK, type Io } from "./io.ts";
 import { whole } from "./text.ts";
-import { isUrlList, linesOfFile, outputOf, STANDARD, webmagicCursor } from "./transfer-files.ts";
+import {
+  isUrlList,
+  linesOfFile,
+  type Output,
+  outputOf,
+  STANDARD,
+  webmagicCursor,
+} from "./transfer-files.ts";
 
 const STATES: readonly RecordState[] = ["pending", "waiting", "failed"];
 const FORMATS = ["lines", "urls"];
@@ -52,22 +52,47 @@ export async function exportCommand(args: Parsed, io: Io): Promise<number> {
   const isPart = format === "urls" || Object.keys(only).length > 0;
   const output = outputOf(args.text("out"), io);
   const progress = progressOf(io, "lines");
-  let exported = 0;
   const lines = exportFrontier(directory, {
     ...(name === undefined ? {} : { name }),
     ...{ options, onProgress: progress.tell },
     ...(isPart ? { only } : {}),
   });
-  for await (const line of lines) {
-    const isRecord = line.startsWith('{"url"');
-    if (isRecord) exported++;
-    if (format === "lines") await output.line(line);
-    else if (isRecord) await output.line((JSON.parse(line) as { url: string }).url);
+  const leave =
+    output.drop === undefined
+      ? undefined
+      : io.onInterrupt(() => {
+          output.drop?.();
+          io.exit(EXIT_INTERRUPTED);
+        });
+  let exported = 0;
+  try {
+    exported = await written(lines, output, format === "urls");
+  } catch (error) {
+    output.drop?.();
+    throw error;
+  } finally {
+    leave?.();
   }
-  await output.end();
   progress.end();
   if (args.has("json")) io.out(`${JSON.stringify({ exported })}\n`);
   return EXIT_OK;
+}
+
+/** Lines to their output; how many records there were. */
+async function written(
+  lines: AsyncIterable<string>,
+  output: Output,
+  isUrls: boolean,
+): Promise<number> {
+  let records = 0;
+  for await (const line of lines) {
+    const isRecord = line.startsWith('{"url"');
+    if (isRecord) records++;
+    if (!isUrls) await output.line(line);
+    else if (isRecord) await output.line((JSON.parse(line) as { url: string }).url);
+  }
+  await output.end();
+  return records;
 }
 
 export async function importCommand(args: Parsed, io: Io): Promise<number> {
@@ -86,11 +111,12 @@ export async function importCommand(args: Parsed, io: Io): Promise<number> {
     ...(name === undefined ? {} : { name }),
     ...{ options, onProgress: progress.tell },
   };
-  const cursor = webmagicCursor(file);
-  const result =
-    cursor === undefined
-      ? await importFrontier(directory, linesOfFile(file), given)
-      : await importWebmagic(chosen, file, { cursor, given });
+  // The lines before the cursor were visited: seen from now on, and not pending. The others are pushed.
+  const visited = webmagicCursor(file) ?? 0;
+  if (chosen.exists && visited > 0) {
+    throw new UsageError(`import: ${directory}: not empty (expected: a directory of its own)`);
+  }
+  const result = await importFrontier(directory, linesOfFile(file), { ...given, visited });
   progress.end();
   const { kind, passed, ...counts } = result;
   const { accepted, deferred, size } = counts;
@@ -101,45 +127,17 @@ export async function importCommand(args: Parsed, io: Io): Promise<number> {
   else io.out(`${whole(accepted + deferred)} of ${whole(size)} are new\n`);
   const why = kind === "digests" ? "its last line is cut short" : "a frontier is here already";
   if (passed > 0) io.err(`${whole(passed)} lines were no requests: ${why}\n`);
+  const refused = counts.rejected + counts.full;
+  if (refused > 0) io.err(`${whole(refused)} were refused: ${reasonsOf(counts.reasons)}\n`);
   return EXIT_OK;
 }
 
-/** The lines before the cursor were visited: seen from now on, and not pending. The others are pushed. */
-async function importWebmagic(
-  { directory, name, options, exists }: Chosen,
-  file: string,
-  { cursor, given }: { cursor: number; given: ImportOptions },
-): Promise<ImportResult> {
-  if (exists && cursor > 0) {
-    throw new UsageError(`import: ${directory}: not empty (expected: a directory of its own)`);
-  }
-  const lines = linesOfFile(file)[Symbol.asyncIterator]();
-  await using frontier = await openFrontier({
-    ...options,
-    directory,
-    ...(name === undefined ? {} : { name }),
-  });
-  let visited: string[] = [];
-  const visit = (): void => {
-    frontier.pushMany(visited);
-    frontier.remove({ pattern: "" });
-    visited = [];
-  };
-  for (let number = 0; number < cursor; number++) {
-    const next = await lines.next();
-    if (next.done === true) break;
-    if (visited.push(next.value.trim()) >= BATCH) visit();
-  }
-  visit();
-  await frontier.flush();
-  await frontier.close();
-  const rest = { [Symbol.asyncIterator]: () => lines };
-  const result = await importFrontier(directory, rest, given);
-  return { ...result, size: result.size + cursor, duplicate: result.duplicate + cursor };
+/** As the report tells them. */
+function reasonsOf(reasons: Readonly<Record<string, number>>): string {
+  return Object.entries(reasons)
+    .map(([reason, count]) => `${reason} ${whole(count)}`)
+    .join(", ");
 }
-
-/** Lines that are pushed at once. */
-const BATCH = 1_000;
 
 interface Progress {
   readonly tell: (count: number, most?: number) => void;

@@ -6,7 +6,17 @@
  *   *.txt                                     a URL a line
  *   anything else                             lines of JSON, or URLs
  */
-import { createReadStream, createWriteStream, existsSync, readFileSync } from "node:fs";
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
@@ -24,11 +34,18 @@ export interface Output {
   line(text: string): Promise<void>;
   /** All of it is written. */
   end(): Promise<void>;
+  /** The export broke off: what was written of its file goes. At once. */
+  drop?(): void;
 }
 
 export function outputOf(path: string | undefined, io: Io): Output {
   if (path === undefined || path === STANDARD) return standardOutput(io);
-  const file = createWriteStream(path, { mode: 0o600 });
+  const target = targetOf(path);
+  const { beside } = target;
+  const file =
+    beside === undefined
+      ? createWriteStream(path)
+      : createWriteStream(beside, { fd: openSync(beside, "w", 0o600), flush: true });
   const out: Writable = path.endsWith(".gz") ? createGzip() : file;
   if (out !== file) out.pipe(file);
   let fault: unknown;
@@ -38,11 +55,9 @@ export function outputOf(path: string | undefined, io: Io): Output {
   });
   const buffered = bufferedBy(async (text) => {
     if (fault !== undefined) throw fault;
+    if (out.destroyed) throw new Error(`${path}: the export was broken off`);
     if (out.write(text)) return;
-    await new Promise<void>((resolve) => {
-      out.once("drain", resolve);
-      out.once("close", resolve);
-    });
+    await roomIn(out);
   });
   return {
     line: buffered.line,
@@ -50,8 +65,38 @@ export function outputOf(path: string | undefined, io: Io): Output {
       await buffered.flush();
       out.end();
       await finished(file);
+      if (beside !== undefined) renameSync(beside, target.path);
+    },
+    drop() {
+      out.destroy();
+      file.destroy();
+      if (beside !== undefined) rmSync(beside, { force: true });
     },
   };
+}
+
+/** Resolves when it takes more, or nothing more. */
+function roomIn(out: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const over = (): void => {
+      out.off("drain", over);
+      out.off("close", over);
+      resolve();
+    };
+    out.on("drain", over);
+    out.on("close", over);
+  });
+}
+
+/**
+ * A file is written beside its name and gets it when it is whole: an export that breaks off leaves what stood there. Where no file stands
+ * (a pipe, a terminal), it goes there at once; where a link stands, what it leads to is the file.
+ */
+function targetOf(path: string): { path: string; beside?: string } {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile()) return { path };
+  const real = found === undefined ? path : realpathSync(path);
+  return { path: real, beside: `${real}.${process.pid}.tmp` };
 }
 
 function standardOutput(io: Io): Output {

@@ -7,20 +7,21 @@
  *   anything else: URLs, or requests as JSON ─▶ pushed
  */
 import { join } from "node:path";
-import { FrontierError } from "../base/errors.ts";
+import { FrontierError, misuse } from "../base/errors.ts";
 import { createSectionMaker, isExportHead } from "../persistence/export-sections.ts";
 import type { Line } from "../persistence/export-lines.ts";
 import { diskFault, nodeFiles, writeAll } from "../persistence/files.ts";
-import { frontierDirectory, lookAround } from "../persistence/place.ts";
+import { frontierDirectory, lookAround, type Place } from "../persistence/place.ts";
+import { systemProcesses } from "../persistence/process-table.ts";
 import { ALONE_SERIAL } from "../persistence/snapshot-alone.ts";
 import { addBytes, addSection, createSectionBuffer } from "../persistence/section-buffer.ts";
 import { preamble, type Section } from "../persistence/snapshot-format.ts";
-import { decode } from "../persistence/tagged-json.ts";
+import { unmake } from "../persistence/unmake.ts";
 import { MemoryFrontier } from "./frontier.ts";
-import { openFrontier } from "./open.ts";
+import { pushLines } from "./import-requests.ts";
 import { normalizeOptions } from "./options.ts";
 import { optionsOfNotes, storedOptions } from "./stored.ts";
-import type { FrontierOptions, RequestInput, RequestLike } from "./types.ts";
+import type { FrontierOptions } from "./types.ts";
 
 export interface ImportOptions {
   /** Which frontier of the directory; default `default`. */
@@ -29,6 +30,8 @@ export interface ImportOptions {
   readonly options?: FrontierOptions;
   /** Told now and then: lines read so far. */
   readonly onProgress?: (lines: number) => void;
+  /** So many of the first lines were visited elsewhere: they are seen, and not pending. For an empty directory alone; default 0. */
+  readonly visited?: number;
 }
 
 export interface ImportResult {
@@ -43,21 +46,19 @@ export interface ImportResult {
   readonly duplicate: number;
   readonly rejected: number;
   readonly full: number;
+  /** Why requests were rejected or found no room, with their numbers: `{ "too-long": 2 }`. */
+  readonly reasons: Readonly<Record<string, number>>;
 }
 
 /** Bytes that are written at once. */
 const WRITE_BYTES = 256 * 1024;
 const LINES_PER_WORD = 4_096;
-/** Fields of a record's line that a push takes. */
-const REQUEST_FIELDS = [
-  ...["url", "method", "body", "headers", "priority", "depth", "key", "dedup", "start"],
-  ...["handler", "maxAttempts", "data"],
-];
 
 /**
  * Lines into a directory: those of `exportFrontier` into an empty one make an equal frontier; into one that holds a frontier, and
  * any other lines (URLs, or requests as JSON), are pushed. A whole export is refused whole when a line of it is wrong or missing
- * (SNAPSHOT_CORRUPT, with the line's number), and leaves the directory empty. Lines of 40 hex digits are the fingerprints of Scrapy's
+ * (SNAPSHOT_CORRUPT, with the line's number), and leaves the directory empty; so are other lines into an empty one (REQUEST_INVALID), and a
+ * directory that was made for them is taken away. What the disk refused half-way stays, and the same call goes on. Lines of 40 hex digits are the fingerprints of Scrapy's
  * `requests.seen`: what has one of them is a duplicate from then on, under key profile `w3lib` (PROFILE_MISMATCH under another).
  *
  * ```js
@@ -67,26 +68,61 @@ const REQUEST_FIELDS = [
 export async function importFrontier(
   directory: string,
   lines: AsyncIterable<string> | Iterable<string>,
-  { name = "default", options = {}, onProgress }: ImportOptions = {},
+  { name = "default", options = {}, visited = 0, onProgress }: ImportOptions = {},
 ): Promise<ImportResult> {
-  const parsed = parsedLines(lines, onProgress);
+  if (!(Number.isSafeInteger(visited) && visited >= 0)) {
+    throw misuse("OPTION_INVALID", "options.visited", visited, "a whole number from 0");
+  }
+  const parsed = parsedLines(lines, { visited, onProgress });
   const first = await parsed.next();
   const isExport = first.done !== true && typeof first.value !== "string";
   const isWhole = isExport && isExportHead(first.value as Line);
   const own = frontierDirectory(directory, name);
-  const { segments, snapshots } = lookAround({ files: nodeFiles, directory: own });
+  const place: Place = { files: nodeFiles, directory: own };
+  const { segments, snapshots } = lookAround(place);
   const isEmpty = segments.length + snapshots.length === 0;
+  if (visited > 0 && !isEmpty) {
+    const expected = "0, where a frontier is here already";
+    throw misuse("OPTION_INVALID", "options.visited", visited, expected);
+  }
   const all = chained(first.done === true ? [] : [first.value], parsed);
   const target = { directory, name, options };
-  if (first.done !== true && isDigest(first.value)) return importDigests(target, all);
-  if (isWhole && isEmpty) return restored(target, own, all as AsyncIterable<Line>);
-  const requests = new Requests(all);
+  const isMade = !nodeFiles.exists(own);
+  const isAboveMade = !nodeFiles.exists(directory);
+  try {
+    if (first.done !== true && isDigest(first.value)) return await importDigests(target, all);
+    if (isWhole && isEmpty) return await restored(target, own, all as AsyncIterable<Line>);
+    return await importRequests(target, all, { visited, isEmpty });
+  } catch (error) {
+    if (isMade) unmake(place, systemProcesses(), isAboveMade);
+    throw error;
+  }
+}
+
+/** Requests into a directory. Into an empty one all of them, or none where a line is none: what the disk refuses may be gone on with. */
+async function importRequests(
+  { directory, name, options }: Target,
+  lines: AsyncIterable<Line | string>,
+  { visited, isEmpty }: { visited: number; isEmpty: boolean },
+): Promise<ImportResult> {
   const stored = storedOptions(directory, name)?.options;
-  await using frontier = await openFrontier({ ...stored, ...options, directory, name });
-  const { size, accepted, deferred, duplicate, rejected, full } = await frontier.pushFrom(requests);
-  await frontier.flush();
-  const counts = { size, accepted, deferred, duplicate, rejected, full };
-  return { kind: "requests", passed: requests.passed, ...counts };
+  const settings = normalizeOptions({ ...stored, ...options, directory, name });
+  await using frontier = await MemoryFrontier.open(settings);
+  let isOurs = isEmpty;
+  frontier.on("resumed", () => {
+    isOurs = false;
+  });
+  await new Promise<void>((resolve) => setImmediate(resolve)); // it is told by then
+  try {
+    return { kind: "requests", ...(await pushLines(frontier, lines, visited)) };
+  } catch (error) {
+    if (isOurs && !isOfDisk(error)) await frontier.close({ discard: true });
+    throw error;
+  }
+}
+
+function isOfDisk(error: unknown): boolean {
+  return error instanceof FrontierError && /^(?:DISK_|FILES_)/.test(error.code);
 }
 
 /** Fingerprints into a directory: all of them, or none where a line is none. */
@@ -114,7 +150,7 @@ async function importDigests(
   }
   await using frontier = await MemoryFrontier.open(settings);
   const accepted = await frontier.visit(Buffer.concat(chunks));
-  const rest = { deferred: 0, duplicate: size - accepted, rejected: 0, full: 0 };
+  const rest = { deferred: 0, duplicate: size - accepted, rejected: 0, full: 0, reasons: {} };
   return { kind: "digests", passed: broken === undefined ? 0 : 1, size, accepted, ...rest };
 }
 
@@ -150,7 +186,7 @@ async function restored(
     await using frontier = await MemoryFrontier.open(settings);
     if (digests.length > 0) await frontier.visit(digests);
     const { accepted, deferred } = frontier.report();
-    const none = { duplicate: 0, rejected: 0, full: 0 };
+    const none = { duplicate: 0, rejected: 0, full: 0, reasons: {} };
     return { kind: "frontier", passed: 0, size: records, accepted, deferred, ...none };
   } catch (error) {
     const isDisk = typeof (error as NodeJS.ErrnoException).syscall === "string";
@@ -194,51 +230,17 @@ async function writeSections(
   }
 }
 
-/** Requests of lines; what is none of an export is passed over and counted. */
-class Requests implements AsyncIterable<RequestLike> {
-  passed = 0;
-  readonly #lines: AsyncIterable<Line | string>;
-
-  constructor(lines: AsyncIterable<Line | string>) {
-    this.#lines = lines;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<RequestLike> {
-    for await (const line of this.#lines) {
-      if (typeof line === "string") yield line;
-      else if (!isOfExport(line)) yield line as unknown as RequestInput;
-      else if (typeof line.url === "string") yield requestOf(line);
-      else this.passed++;
-    }
-  }
-}
-
-function isOfExport(line: Line): boolean {
-  return typeof line.url !== "string" || ("state" in line && "order" in line);
-}
-
-/** What a push takes of a record's line. */
-function requestOf(line: Line): RequestInput {
-  const request: Line = {};
-  for (const name of REQUEST_FIELDS) {
-    if (line[name] !== undefined) request[name] = decode(line[name]);
-  }
-  if (request.maxAttempts === 0) delete request.maxAttempts;
-  if (line.state === "waiting") request.notBefore = decode(line.dueMs);
-  return request as unknown as RequestInput;
-}
-
 /** Lines that are not empty: objects where they are JSON. */
 async function* parsedLines(
   lines: AsyncIterable<string> | Iterable<string>,
-  onProgress: ImportOptions["onProgress"],
+  { visited, onProgress }: { visited: number; onProgress: ImportOptions["onProgress"] },
 ): AsyncGenerator<Line | string> {
   let number = 0;
   let isExport = false;
   for await (const line of lines) {
     if (++number % LINES_PER_WORD === 0) onProgress?.(number);
     const text = line.trim();
-    if (text === "") continue;
+    if (text === "" && number > visited) continue; // those before count
     const one: Line | string = text.startsWith("{") ? parsed(text, number, isExport) : text;
     isExport ||= typeof one === "object" && isExportHead(one);
     yield one;

@@ -302,6 +302,11 @@ export function removeFolder(path: string): void {
   fs.rmSync(path, { recursive: true, force: true });
 }
 
+/** A folder with nothing in it; ENOTEMPTY where there is something. */
+export function removeEmptyFolder(path: string): void {
+  fs.rmdirSync(path);
+}
+
 /** What a caller sees of a disk that does not do its part: a stable code, and what to do. */
 export function diskFault(error: unknown, path: string): FrontierError {
   if (error instanceof FrontierError) return error;
