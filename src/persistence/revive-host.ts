@@ -24,12 +24,14 @@ import { setFloat, setWord } from "../structures/store.ts";
 import { hostOfHash, type Revival } from "./revive.ts";
 
 const FLAGS = [HOST_HELD, HOST_STEERED, HOST_KEPT];
+/** In the order of files; the turn has more to it. */
 const FLOATS = [
   ...[HOST_TURN_WORD, HOST_READY_AT_WORD, HOST_BLOCK_UNTIL_WORD],
   ...[HOST_DELAY_WORD, HOST_ADAPTIVE_WORD, HOST_BYTES_WORD],
 ];
-/** A host that is not set by anything: no clock, no delay of its own. */
+/** A host that is not set by anything: no clock, no delay of its own; limit, failures, admitted and flags 0. */
 const FRESH = [0, 0, 0, -1, -1, 0];
+const FRESH_WORDS = [0, 0, 0, 0];
 
 /** Makes a host, or makes one that is there as new as it was when it was made. */
 export function reviveHost(
@@ -44,7 +46,8 @@ export function reviveHost(
   revival.host = host;
   setHostFlag(store, host, HOST_JOURNALED, true);
   memberFree(store, host);
-  setRevivedHost(revival, host, [turn, ...FRESH.slice(1)], new Uint32Array(4));
+  setRevivedHost(revival, host, FRESH, FRESH_WORDS);
+  setTurn(revival.core, host, turn);
   // It joined when it was made, not now. One not leased from yet stands at −2⁵² + how many joined before it.
   hosts.joined = turn < 0 ? Math.max(joined, turn + 2 ** 52 + 1) : joined;
   return host;
@@ -54,21 +57,26 @@ export function reviveHost(
 export function setRevivedHost(
   revival: Revival,
   host: number,
-  doubles: readonly number[],
-  words: Uint32Array | undefined,
+  doubles: ArrayLike<number>,
+  words: ArrayLike<number> | undefined,
 ): void {
   const { core } = revival;
   const { store } = core;
   const count = words === undefined ? 2 : FLOATS.length;
-  for (let i = 0; i < count; i++) setFloat(store, host, FLOATS[i] as number, doubles[i] as number);
-  const turn = doubles[0] as number;
-  if (turn > core.leaseSequence) core.leaseSequence = turn;
+  for (let i = 1; i < count; i++) setFloat(store, host, FLOATS[i] as number, doubles[i] as number);
+  setTurn(core, host, doubles[0] as number);
   if (words === undefined) return;
-  const [limit = 0, failures = 0, admitted = 0, flags = 0] = words;
-  setWord(store, host, HOST_LIMIT_WORD, limit);
-  setWord(store, host, HOST_FAILURES_WORD, failures);
-  setWord(store, host, HOST_ADMITTED_WORD, admitted);
+  setWord(store, host, HOST_LIMIT_WORD, words[0] as number);
+  setWord(store, host, HOST_FAILURES_WORD, words[1] as number);
+  setWord(store, host, HOST_ADMITTED_WORD, words[2] as number);
+  const flags = words[3] as number;
   for (const flag of FLAGS) setHostFlag(store, host, flag, (flags & flag) !== 0);
+}
+
+/** Turns go on behind the highest there was. */
+function setTurn(core: Core, host: number, turn: number): void {
+  setFloat(core.store, host, HOST_TURN_WORD, turn);
+  if (turn > core.leaseSequence) core.leaseSequence = turn;
 }
 
 /** The address of a host, '' for one that is not known any more. Its group it joins when its records are put in their places. */

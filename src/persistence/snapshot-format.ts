@@ -158,6 +158,26 @@ export function preamble(serial: number): Uint8Array {
   return new Uint8Array(words.buffer);
 }
 
+/** Bytes that the columns of a section take, each on a multiple of eight. */
+export function alignedSize(section: object): number {
+  let size = 0;
+  for (const value of Object.values(section)) {
+    if (value instanceof Uint8Array) size += (value.length + 7) & ~7;
+  }
+  return size;
+}
+
+/** Copies the columns of a section to `room`, each to a multiple of eight, and lets the section have them there. */
+export function alignColumns(section: object, room: Uint8Array): void {
+  let at = 0;
+  for (const [name, value] of Object.entries(section)) {
+    if (!(value instanceof Uint8Array)) continue;
+    room.set(value, at);
+    Object.assign(section, { [name]: room.subarray(at, at + value.length) });
+    at += (value.length + 7) & ~7;
+  }
+}
+
 /** The words of a column; a copy where the bytes do not stand on a word. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {
   const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();

@@ -234,7 +234,7 @@ function fillHosts(revival: Revival, chunk: HostChunk): void {
     const turn = doubles[row * 6] as number;
     const hi = hashes[row * 2 + 1] as number;
     const host = reviveHost(revival, chunk.names.subarray(at, at + length), { lo, hi, turn });
-    const own = Array.from(doubles.subarray(row * 6, row * 6 + 6));
+    const own = doubles.subarray(row * 6, row * 6 + 6);
     setRevivedHost(revival, host, own, words.subarray(row * 4, row * 4 + 4));
     const [bytes = 0] = addresses?.get(row) ?? [];
     if (bytes > 0 && chunk.address !== undefined) {
