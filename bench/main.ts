@@ -54,7 +54,8 @@ export async function main(words: string[]): Promise<number> {
   }
   const write = values.write ?? !isSmoke;
   const list = values.list;
-  return runNamed(chosen, { isSmoke, large, rounds, params, limit, write, json, list });
+  const named = { isSmoke, large, rounds, params, limit, budgetSeconds: budget };
+  return runNamed(chosen, { ...named, write, json, list });
 }
 
 /** What was asked for; undefined, and a word about it, where that is not understood. */

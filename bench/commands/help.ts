@@ -13,7 +13,7 @@ export const HELP = `npm run bench -- [command or cases] [flags]
   --params name=n,...    only such sizes of the cases
   --rounds <n>           so many rounds; of the suite, at most so many of each size
   --large                the large sizes besides
-  --budget <seconds>     of the suite and of instructions (570), of compare (300)
+  --budget <seconds>     of the suite and of instructions (570), of compare (300), of named cases (what all rounds take)
   --limit <seconds>      of a named case: what an observation of a peer may take (600)
   --plan                 only says who would get how much of the suite's time
   --strict               compare: exit code 1 where something got worse

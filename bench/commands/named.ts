@@ -6,10 +6,12 @@
 import { join } from "node:path";
 import { type BenchCase, type Params, ROUNDS, roundsOf } from "../harness/case.ts";
 import { CHILD_FLAGS, observeHere, observeInChild } from "../harness/child.ts";
+import { readEstimates } from "../harness/estimates.ts";
 import { machineOf, ROOT } from "../harness/machine.ts";
 import { resultOf, type ResultFile, writeResult } from "../harness/result-file.ts";
 import { type CaseResult, paramText, runCase } from "../harness/run-case.ts";
 import { headText, resultText } from "../harness/table.ts";
+import { createCountdown, forecast, forecastText, type Ordered, shareOf } from "./forecast.ts";
 
 export interface NamedFlags {
   readonly isSmoke: boolean;
@@ -19,6 +21,8 @@ export interface NamedFlags {
   readonly params: string | undefined;
   /** Seconds that an observation of a peer may take; ours have the time they need. */
   readonly limit: number | undefined;
+  /** Seconds for all of them together; rounds end early then. */
+  readonly budgetSeconds: number | undefined;
   readonly write: boolean;
   readonly json: boolean;
   readonly list: boolean;
@@ -42,8 +46,13 @@ export async function runNamed(chosen: readonly BenchCase[], flags: NamedFlags):
     console.error(`--params: ${wanted} (expected: of ${sizes.join(" | ")}${more})`);
     return 2;
   }
+  const { budgetSeconds } = flags;
+  const endMs = budgetSeconds === undefined ? undefined : performance.now() + budgetSeconds * 1e3;
+  const orders = chosen.map((bench) => ordersOf(bench, flags));
   let failed = 0;
-  for (const bench of chosen) failed += (await runOne(bench, flags)) ? 0 : 1;
+  for (const [at, bench] of chosen.entries()) {
+    failed += (await runOne(bench, flags, { endMs, left: orders.slice(at).flat() })) ? 0 : 1;
+  }
   return failed === 0 ? 0 : 1;
 }
 
@@ -79,28 +88,44 @@ export function matches(params: Params, wanted: string | undefined): boolean {
   });
 }
 
+function ordersOf(bench: BenchCase, flags: NamedFlags): Ordered[] {
+  const wanted = flags.rounds ?? (flags.isSmoke ? ROUNDS.smoke : undefined);
+  return sizesOf(bench, flags).map((params) => {
+    return { bench, params, rounds: wanted ?? roundsOf(bench, params) };
+  });
+}
+
+/** What of the time is left, and for whom: the sizes of this case and of those after it. */
+interface Queue {
+  readonly endMs: number | undefined;
+  readonly left: readonly Ordered[];
+}
+
 /** True when all of its sizes ran and every checksum agreed. */
-async function runOne(bench: BenchCase, flags: NamedFlags): Promise<boolean> {
+async function runOne(bench: BenchCase, flags: NamedFlags, queue: Queue): Promise<boolean> {
   const size = sizeName(flags);
   const machine = machineOf(ROOT, bench.process === "fresh" ? CHILD_FLAGS : []);
   const startedAt = new Date();
-  const wanted = flags.rounds ?? (flags.isSmoke ? ROUNDS.smoke : undefined);
+  const estimates = readEstimates(join(ROOT, "bench/results"));
   const limitOf = (side: string): { limitSeconds?: number } =>
     side === bench.pairs[0]?.[0] ? {} : { limitSeconds: flags.limit ?? LIMIT_SECONDS };
-  const isHere = flags.isSmoke && wanted === ROUNDS.smoke;
+  const isHere = flags.isSmoke && (flags.rounds ?? ROUNDS.smoke) === ROUNDS.smoke;
   if (!flags.json) console.log(headText(bench));
   const results: CaseResult[] = [];
   try {
-    for (const params of sizesOf(bench, flags)) {
+    for (const [at, order] of queue.left.entries()) {
+      if (order.bench !== bench) break;
+      const { params, rounds } = order;
+      if (!flags.isSmoke) console.error(forecastText(order, estimates));
+      const time = shareOf(queue.left.slice(at), { endMs: queue.endMs, estimates });
+      const left = createCountdown(forecast(order, estimates));
       const result = await runCase({
-        bench,
-        params,
-        rounds: wanted ?? roundsOf(bench, params),
+        ...{ bench, params, rounds, ...(time === undefined ? {} : { time }) },
         observeFresh: (side) =>
           isHere
             ? observeHere(bench, side, params)
             : observeInChild({ bench: bench.name, side, params }, limitOf(side)),
-        progress,
+        progress: (text, share) => progress(`${text}, ${left(share)}`),
       });
       progress("");
       results.push(result);

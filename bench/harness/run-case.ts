@@ -61,7 +61,8 @@ export interface RunOptions {
   readonly rounds: number;
   /** Makes an observation in a child process. */
   readonly observeFresh: (side: string, params: Params) => Promise<Observation>;
-  readonly progress: (text: string) => void;
+  /** `share`: how much of all rounds is over. */
+  readonly progress: (text: string, share: number) => void;
   /** Where time is short; without it every round runs. */
   readonly time?: TimeFrame;
   /** The first side runs twice also where there are too few rounds for a verdict. */
@@ -97,9 +98,10 @@ export async function runCase(options: RunOptions): Promise<CaseResult> {
     for (let longestMs = 0; done < most && hasTime(options.time, done, longestMs); done++) {
       const startMs = performance.now();
       const order = done % 2 === 0 ? seats : seats.toReversed();
-      const say = (side: string): void =>
+      const say = (seat: string): void =>
         options.progress(
-          `${bench.name} ${paramText(params)}, round ${done + 1} of ${rounds}: ${side}`,
+          `${bench.name} ${paramText(params)}, round ${done + 1} of ${rounds}: ${sideOf(seat)}`,
+          (done + order.indexOf(seat) / order.length) / rounds,
         );
       const round = await roundOf(stage, order, { watch, say, bench });
       if (round === undefined) break;
@@ -151,12 +153,12 @@ function createWatch(): Watch {
 async function roundOf(
   stage: Stage,
   seats: readonly string[],
-  { watch, say, bench }: { watch: Watch; say: (side: string) => void; bench: BenchCase },
+  { watch, say, bench }: { watch: Watch; say: (seat: string) => void; bench: BenchCase },
 ): Promise<(readonly [seat: string, Observation | LeftOut])[] | undefined> {
   const round: (readonly [seat: string, Observation | LeftOut])[] = [];
   for (const seat of seats) {
     const side = sideOf(seat);
-    say(side);
+    say(seat);
     try {
       round.push([seat, await watch.time(side, () => stage.observe(side))]);
     } catch (error) {

@@ -39,6 +39,7 @@ export function htmlOf(suite: SuiteObject): string {
       "soft",
     ),
     tableOf(summaryRows(suite), "wide"),
+    ...guideSection(),
     ...peersSection(suite),
     ...scalingSection(suite),
     ...bytesSection(suite),
@@ -50,13 +51,40 @@ export function htmlOf(suite: SuiteObject): string {
   return page(title, body);
 }
 
+/** What a newcomer has to know before the first chart. */
+function guideSection(): string[] {
+  const words = [
+    "**A ratio** says how many times as fast Outrider is: 2 takes half of the other's time, 1 is level, under 1 Outrider is slower. " +
+      "The brackets hold its interval.",
+    "**A strip** draws it, on a logarithmic axis of its own: dot for the median, line for the interval, dotted upright for level. Right of " +
+      "that Outrider is faster. A row reads “ours / theirs, what was timed”; a row A/A is the same side twice, and belongs on the dotted line.",
+    "**A hollow dot** has no verdict: believe its direction at most.",
+    "**A curve** shows how long single calls take. At 99 the slowest of a hundred calls begins, at 99.9 of a thousand; lower is better, and " +
+      "so is flat.",
+    "**Sides.** `outrider` is the package as it is used; names behind it with a dash are it in another way, which the case tells. `plain` " +
+      "is a frontier in plain JavaScript: objects, a `Set`, arrays. It makes no leases and bounds no memory, so its poll is nearly nothing.",
+    "**Dashed lines** are what this machine itself takes for a load from memory or a copy, measured in the same run.",
+  ];
+  return [
+    tag("h2", "How to read this"),
+    `<ul class="guide">${words.map((text) => `<li>${boldOf(text)}</li>`).join("")}</ul>`,
+  ];
+}
+
+/** Text whose first words stand between double stars. */
+function boldOf(text: string): string {
+  const [, name = "", rest = ""] = text.split("**");
+  return tag("b", name) + tag("span", rest);
+}
+
 function peersSection(suite: SuiteObject): string[] {
   const out: string[] = [];
   for (const each of suite.cases.filter((one) => one.suite === "peers")) {
     // Sizes that were not reached stand at the end of the page.
     const measured = each.runs.filter(({ rounds }) => rounds > 0);
     if (measured.length === 0) continue;
-    if (out.length === 0) out.push(tag("h2", "Beside other frontiers"));
+    if (out.length === 0)
+      out.push(tag("h2", "Beside other frontiers"), tag("p", PEER_WORDS, "soft"));
     out.push(tag("h3", each.question), tag("p", each.about, "about"));
     for (const run of measured) {
       out.push(tag("h4", paramText(run.params)));
@@ -66,6 +94,12 @@ function peersSection(suite: SuiteObject): string[] {
   }
   return out;
 }
+
+const PEER_WORDS =
+  "Every frontier takes the same file of URLs through the same steps, in a process of its own. `poll/s` and `done/s` count pages, `push/s` links told, " +
+  "known ones too: more is better. `bytes/URL` is what the process grew by for each pending URL, pages of the runtime included, so that it says little at small " +
+  "sizes; `longest call` is of a push of 1,000, `longest pause` of the language's garbage collector: less is better. `lost` never came out, `doubled` came out " +
+  "twice: both should be 0. At 10,000 URLs and fewer, much of a time is code that runs for the first time.";
 
 function missingText(run: RunObject): string[] {
   const words = missingWords(run);
@@ -99,8 +133,14 @@ function bytesSection(suite: SuiteObject): string[] {
         }
         out.push("</div>");
       }
-  return out.length === 0 ? [] : [tag("h2", "Bytes for each URL"), ...out];
+  return out.length === 0
+    ? []
+    : [tag("h2", "Bytes for each URL"), tag("p", BYTE_WORDS, "soft"), ...out];
 }
+
+const BYTE_WORDS =
+  "Shorter is better. `resident` is what the system counts for the whole process, `JS heap` the part of it that the collector has to walk, `table` the set of " +
+  "seen URLs alone; the strings of the URLs themselves are in the first two, where a frontier keeps them there.";
 
 function caseSection(each: CaseObject): string[] {
   const out = [tag("h3", `${each.case}: ${each.question}`)];
@@ -154,7 +194,7 @@ function curves(run: RunObject): string[] {
     const most = Math.max(...lines.flatMap(({ points }) => points.map(([at]) => at)));
     const ticks = x.filter(({ at }) => at <= Math.max(1, most));
     const chart = plot(lines, { title: `latency of ${name}`, x: ticks, yLabel: nsText });
-    const caption = `<figcaption>${escapeText(name)}: latency by percentile</figcaption>`;
+    const caption = `<figcaption>${escapeText(name)}: latency by percentile (%), lower is better</figcaption>`;
     return `<figure>${caption}${chart}</figure>`;
   });
   return figures.length === 0 ? [] : ['<div class="plots">', ...figures, "</div>"];

@@ -16,6 +16,7 @@ h4 { font-size: .85rem; font-weight: 600; color: var(--soft); margin: .9rem 0 .3
 code { font: .92em ui-monospace, monospace; }
 p { margin: .3rem 0 .8rem; max-width: 46rem; }
 .soft, .about { color: var(--soft); font-size: .88rem; }
+.guide { max-width: 46rem; padding-left: 1.1rem; font-size: .88rem; } .guide li { margin: .25rem 0; }
 .warn { color: var(--warn); font-size: .88rem; }
 .rows { display: grid; grid-template-columns: minmax(9rem, 17rem) minmax(6rem, 1fr) minmax(9.5rem, 13rem); gap: .15rem .8rem; align-items: center; font-size: .88rem; }
 .rows .value { font-variant-numeric: tabular-nums; }

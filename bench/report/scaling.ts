@@ -46,10 +46,22 @@ function costCharts(
     lines.push(...(limits === null ? [] : limitLines(runs, limits)));
     const shown = lines.filter(({ points }) => points.length > 0);
     const chart = plot(shown, { title: `${phase} against size`, x, yLabel: nsText });
-    return `<figure><figcaption>${phase}: time for each URL at so many pending</figcaption>${chart}</figure>`;
+    const caption = `${phase}: time for each URL (lower is better) against URLs pending`;
+    return `<figure><figcaption>${caption}</figcaption>${chart}</figure>`;
   });
-  return [tag("p", found.about, "about"), '<div class="plots">', ...charts, "</div>"];
+  return [
+    tag("p", found.about, "about"),
+    tag("p", LIMIT_WORDS, "soft"),
+    '<div class="plots">',
+    ...charts,
+    "</div>",
+  ];
 }
+
+const LIMIT_WORDS =
+  "Dashed, limits of this machine: `one load` is a read from a random place in as much memory as the frontier takes at that size, where each read waits for " +
+  "the one before: what one question “seen before?” asked alone has to wait for. A batch asks many at once and overlaps their waits, so it may come below. " +
+  "`copied twice` is the bytes of the URL moved in and out at the speed of a plain copy, which nothing that keeps them gets below.";
 
 function limitLines(runs: readonly RunObject[], limits: Limits): Line[] {
   const loads: [number, number][] = [];
@@ -119,10 +131,15 @@ function threadSection(suite: SuiteObject): string[] {
   return [
     tag("h3", "Threads"),
     tag("p", note, "about"),
+    tag("p", THREAD_WORDS, "soft"),
     threadChart(run, suite),
     tableOf([["workers", "leases/s", "links/s"], ...rows]),
   ];
 }
+
+const THREAD_WORDS =
+  "`N threads` are workers of the pool; `task` is a Piscina task for each URL, `port` a message for each, `port batch` messages of many. The chart has " +
+  "the time that a page takes, all threads together: lower is better. `cores alone` is one thread's time divided by the cores there are, the best that more threads could give.";
 
 /** Sides are named "1 thread", "2 threads"; others are no points of the line. */
 const THREADS = /^(\d+) threads?$/;
@@ -151,6 +168,7 @@ function threadChart(run: RunObject, { cores, limits }: SuiteObject): string {
     lines.push({ label: "one load", kind: "limit", points: line(() => memory.ns) });
   const x = points.map(([count]) => ({ at: at(count), label: String(count) }));
   const chart = plot(lines, { title: "time of a lease against threads", x, yLabel: nsText });
-  const caption = "A lease by number of worker threads; a load is from 1 GB of memory";
+  const caption =
+    "A lease by number of worker threads (lower is better); a load is from 1 GB of memory";
   return `<div class="plots"><figure><figcaption>${caption}</figcaption>${chart}</figure></div>`;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createCountdown, forecastText, shareOf } from "../../bench/commands/forecast.ts";
 import {
   floorSeconds,
   type Offer,
@@ -188,5 +189,53 @@ describe("estimates", () => {
     writeFileSync(join(folder, "estimates.json"), '{"schema":"else","cases":{"fake":{}}}');
     expect(readEstimates(folder)).toEqual({});
     rmSync(folder, { recursive: true });
+  });
+});
+
+describe("named cases", () => {
+  const bench: BenchCase = {
+    ...{ name: "fake", suite: "core", about: "", question: "", unit: "", process: "fresh" },
+    ...{ pairs: [["ours", "theirs"]], sizes: { smoke: [], real: [] } },
+    setup: () => ({ run: () => ({ times: {} }), checksum: () => "" }),
+  };
+  const estimates: Estimates = { fake: { "urls=1000": { ours: 10, theirs: 40 } } };
+  const small = { bench, params: { urls: 1000 }, rounds: 3 };
+
+  it("say before they begin how long they are thought to take, the A/A row in it", () => {
+    expect(forecastText(small, estimates)).toBe(
+      "fake: urls 1,000: 3 rounds of 2 sides, about 3 min 0 s",
+    );
+    expect(forecastText({ ...small, rounds: 1 }, estimates)).toContain(
+      "1 round of 2 sides, about 50 s",
+    );
+    expect(forecastText({ ...small, params: { urls: 2000 } }, estimates)).toContain(
+      "about 6 min 0 s, guessed: no suite has measured this size",
+    );
+  });
+
+  it("say what is left: as was thought at first, then at the pace so far, never less than nothing", () => {
+    let nowMs = 0;
+    const left = createCountdown(100, () => nowMs);
+    expect(left(0)).toBe("about 100 s left");
+    nowMs = 5_000;
+    expect(left(0.05)).toBe("about 95 s left");
+    nowMs = 20_000;
+    expect(left(0.5)).toBe("about 20 s left");
+    expect(left(1)).toBe("about 0 s left");
+    nowMs = 900_000;
+    expect(left(0.01)).toBe("about 0 s left");
+  });
+
+  it("share a budget by what each size takes, and begin one round of each whatever is left of it", () => {
+    const large = { ...small, params: { urls: 3000 } };
+    const time = { endMs: 400_000, estimates };
+    expect(shareOf([small, large], { ...time, endMs: undefined }, 0)).toBeUndefined();
+    expect(shareOf([small, large], time, 0)).toEqual({
+      softMs: 100_000,
+      hardMs: Number.POSITIVE_INFINITY,
+      roundsLeast: 1,
+    });
+    expect(shareOf([large], time, 300_000)?.softMs).toBe(400_000);
+    expect(shareOf([large], time, 500_000)?.softMs).toBe(500_000);
   });
 });
