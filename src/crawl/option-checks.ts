@@ -2,7 +2,8 @@
  * What may be said to a crawl, option by option: one check each, so that whatever is wrong is told by its name, its value and what is
  * expected before anything is opened. Rules, `defaults` and `frontierOptions` are looked into where a frontier is opened with them.
  */
-import { misuse } from "../base/errors.ts";
+import { FrontierError, misuse } from "../base/errors.ts";
+import { hasFunction, isList, isMadeBy, isObject } from "../base/kinds.ts";
 
 /** Throws OPTION_INVALID. */
 type Check = (value: unknown, name: string) => void;
@@ -31,9 +32,9 @@ const CHECKS: Readonly<Record<string, Check>> = {
     (value) => typeof value === "string" && value.length >= 1 && value.length <= NAME_LENGTH_MAX,
   ),
   frontier: withMethods("a frontier", ["take", "pushMany", "report", "host"]),
-  rules: check("a list of rules", Array.isArray),
-  defaults: check("a rule's policy", isRecord),
-  frontierOptions: check("options of openFrontier()", isRecord),
+  rules: check("a list of rules", isList),
+  defaults: check("a rule's policy", isObject),
+  frontierOptions: check("options of openFrontier()", isObject),
   threads: whole(0, THREADS_MAX),
   concurrency: whole(1),
   rampMs: whole(1),
@@ -87,7 +88,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   types: check(
     "'any' or a list of content types",
     (value) =>
-      value === "any" || (Array.isArray(value) && value.every((each) => typeof each === "string")),
+      value === "any" || (isList(value) && value.every((each) => typeof each === "string")),
   ),
   trapFilter: truth,
   items: either(
@@ -106,7 +107,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
 
 /** Looks at every option that is given; throws OPTION_INVALID. */
 export function checkCrawlOptions(options: unknown): void {
-  fields(CHECKS, [], "an option of crawl()")(options, "options");
+  try {
+    fields(CHECKS, [], "an option of crawl()")(options, "options");
+  } catch (cause) {
+    if (cause instanceof FrontierError) throw cause;
+    throw new FrontierError("OPTION_INVALID", "options: unreadable (expected: plain data)", {
+      cause,
+    });
+  }
 }
 
 function check(expected: string, isRight: (value: unknown) => boolean): Check {
@@ -130,14 +138,15 @@ function fields(
   what = `one of ${Object.keys(checks).join(", ")}`,
 ): Check {
   return (value, name) => {
-    if (!isRecord(value)) throw misuse("OPTION_INVALID", name, value, "an object");
-    for (const [field, inner] of Object.entries(value)) {
+    if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object");
+    const given = value as Readonly<Record<string, unknown>>;
+    for (const [field, inner] of Object.entries(given)) {
       const own = Object.hasOwn(checks, field) ? checks[field] : undefined;
       if (own === undefined) throw misuse("OPTION_INVALID", `${name}.${field}`, "unknown", what);
       if (inner !== undefined) own(inner, `${name}.${field}`);
     }
     for (const field of needed) {
-      if (value[field] === undefined) checks[field]?.(undefined, `${name}.${field}`);
+      if (given[field] === undefined) checks[field]?.(undefined, `${name}.${field}`);
     }
   };
 }
@@ -151,30 +160,25 @@ function either(
 ): Check {
   return (value, name) => {
     if (typeof value === type) plain(value, name);
-    else if (isRecord(value)) inner(value, name);
+    else if (isObject(value)) inner(value, name);
     else throw misuse("OPTION_INVALID", name, value, expected);
   };
 }
 
 function withMethods(expected: string, methods: readonly string[]): Check {
-  return check(expected, (value) => {
-    if (typeof value !== "object" || value === null) return false;
-    const object = value as Record<string, unknown>;
-    return methods.every((method) => typeof object[method] === "function");
-  });
+  return check(expected, (value) => methods.every((method) => hasFunction(value, method)));
 }
 
 /** Objects of a kind are judged again where they are registered; here by what they must have. */
 function modules(member: "download" | "analyze" | "processors"): Check {
   const isRight = (each: unknown): boolean => {
     if (typeof each === "string") return each !== "";
-    if (each instanceof URL) return true;
-    if (typeof each !== "object" || each === null) return false;
-    const value = (each as Record<string, unknown>)[member];
-    return member === "processors" ? Array.isArray(value) : typeof value === "function";
+    if (isMadeBy(each, URL)) return true;
+    if (member !== "processors") return hasFunction(each, member);
+    return isObject(each) && isList((each as { processors?: unknown }).processors);
   };
   return (value, name) => {
-    if (!Array.isArray(value)) throw misuse("OPTION_INVALID", name, value, "a list of modules");
+    if (!isList(value)) throw misuse("OPTION_INVALID", name, value, "a list of modules");
     value.forEach((each, index) => {
       const expected = `a path, or an object with ${member}`;
       if (!isRight(each)) throw misuse("OPTION_INVALID", `${name}[${index}]`, each, expected);
@@ -185,18 +189,18 @@ function modules(member: "download" | "analyze" | "processors"): Check {
 /** A list's own requests are judged where they are pushed; that each is one is seen here, where no iterator is used up by it. */
 function checkSeeds(value: unknown, name: string): void {
   if (typeof value === "string") return;
-  if (typeof value !== "object" || value === null || !(Symbol.iterator in value)) {
+  if (!hasFunction(value, Symbol.iterator)) {
     throw misuse("OPTION_INVALID", name, value, "a URL or a list of requests");
   }
-  if (!Array.isArray(value)) return;
-  value.forEach((each: unknown, index) => {
-    if (typeof each === "string" || (isRecord(each) && typeof each.url === "string")) return;
+  if (!isList(value)) return;
+  value.forEach((each, index) => {
+    if (typeof each === "string" || isRequest(each)) return;
     throw misuse("OPTION_INVALID", `${name}[${index}]`, each, "a URL or a request");
   });
 }
 
 function checkHeaders(value: unknown, name: string): void {
-  if (!isRecord(value)) throw misuse("OPTION_INVALID", name, value, "an object of texts");
+  if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object of texts");
   for (const [header, text] of Object.entries(value)) {
     if (!HEADER_NAME.test(header)) throw misuse("OPTION_INVALID", name, header, "a header's name");
     headerText(text, `${name}.${header}`);
@@ -205,7 +209,7 @@ function checkHeaders(value: unknown, name: string): void {
 
 function isScope(value: unknown): boolean {
   if (value === "any") return true;
-  if (!Array.isArray(value) || value.length === 0) return false;
+  if (!isList(value) || value.length === 0) return false;
   return value.every((each) => typeof each === "string" && bareDomain(each) !== "");
 }
 
@@ -214,14 +218,14 @@ export function bareDomain(domain: string): string {
   return domain.toLowerCase().replace(/^\*?\./, "");
 }
 
+function isRequest(value: unknown): boolean {
+  return isObject(value) && typeof (value as { url?: unknown }).url === "string";
+}
+
 function isAmount(value: unknown): boolean {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
 function isText(value: unknown): boolean {
   return typeof value === "string" && value !== "";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

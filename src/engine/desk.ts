@@ -11,6 +11,7 @@ import {
   readRetry,
 } from "../base/arguments.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
+import { isMadeBy } from "../base/kinds.ts";
 import { type Core, ruleOf } from "../frontier/core.ts";
 import {
   countLate,
@@ -197,7 +198,7 @@ export class Desk implements LeaseDesk {
   doneMany(leases: unknown): number {
     const list = readList(leases, "leases", "a list of leases");
     for (let index = 0; index < list.length; index++) {
-      if (list[index] instanceof RecordLease) continue;
+      if (isMadeBy(list[index], RecordLease)) continue;
       throw misuse("ARGUMENT_INVALID", `leases[${index}]`, list[index], "a lease");
     }
     const { core, nowMs } = this.#life.begin();

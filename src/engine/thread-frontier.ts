@@ -11,6 +11,7 @@
 import { readClose, readList, readTake } from "../base/arguments.ts";
 import type { Worker } from "node:worker_threads";
 import { misuse } from "../base/errors.ts";
+import { isMadeBy } from "../base/kinds.ts";
 import { EventHub } from "./events.ts";
 import { checkHostKey, readHostChange } from "./host-view.ts";
 import { iterate } from "./iterate.ts";
@@ -153,7 +154,7 @@ export class ThreadFrontier {
   async done(leases: Iterable<ThreadLease>): Promise<number> {
     const list = readList(leases, "leases", "a list of leases");
     const numbers = list.map((lease, index) => {
-      if (lease instanceof ThreadLease) return lease.numberOn(this.#line);
+      if (isMadeBy(lease, ThreadLease)) return lease.numberOn(this.#line);
       throw misuse("ARGUMENT_INVALID", `leases[${index}]`, lease, "a lease");
     });
     return this.#call("done", numbers);

@@ -42,6 +42,7 @@ it.each(VALUES)(
       () => frontier.pushFrom([], { signal: value }),
       () => frontier.take(value),
       () => frontier.done(value),
+      () => frontier.done([value]),
       () => [...frontier.records(value)],
       () => frontier.requeue(value),
       () => frontier.remove(value),

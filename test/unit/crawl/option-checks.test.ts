@@ -5,8 +5,18 @@ import { crawl } from "../../../src/crawl/crawl.ts";
 import { checkCrawlOptions } from "../../../src/crawl/option-checks.ts";
 import type { CrawlOptions } from "../../../src/crawl/options.ts";
 
+/** Of which not even its kind can be asked. */
+function revoked(target: object): unknown {
+  const { proxy, revoke } = Proxy.revocable(target, {});
+  revoke();
+  return proxy;
+}
+
 /** Of no use to any option; `true`, `{}` and lists are right for some. */
-const NEVER: readonly unknown[] = [null, Number.NaN, 7n, Symbol("x"), -1];
+const NEVER: readonly unknown[] = [
+  ...[null, Number.NaN, 7n, Symbol("x"), -1],
+  ...[revoked({}), revoked([])],
+];
 const PEM = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
 const MODULE = { download() {}, analyze() {}, processors: [] };
 
@@ -143,7 +153,7 @@ describe("options of a crawl", () => {
     const wrong = [...NEVER, ...row.wrong].map((value) => [value, ""] as const);
     for (const [value, within] of [...wrong, ...(row.within ?? [])]) {
       const error = refusal({ [name]: value });
-      expect(error, String(value)).toBeInstanceOf(FrontierError);
+      expect(error, `${name}: ${error}`).toBeInstanceOf(FrontierError);
       const details = error?.details as { name: string; expected: string };
       expect([error?.code, details.name]).toEqual(["OPTION_INVALID", `options.${name}${within}`]);
       expect(details.expected.length).toBeGreaterThan(0);
@@ -152,11 +162,18 @@ describe("options of a crawl", () => {
   });
 
   it("that are none, or not known, are refused at once, before anything is opened", () => {
-    for (const odd of [undefined, null, 7, "http://x.test/", []]) {
+    for (const odd of [undefined, null, 7, "http://x.test/", [], revoked({}), revoked([])]) {
       expect(() => crawl(odd as never)).toThrow("options: ");
     }
     expect(() => crawl({ allowPrivat: true } as never)).toThrow("options.allowPrivat: ");
     expect(() => crawl({ allowPrivate: "no" } as never)).toThrow('options.allowPrivate: "no"');
+    const unreadable = Object.defineProperty({}, "seeds", {
+      enumerable: true,
+      get() {
+        throw new RangeError("no");
+      },
+    });
+    expect(() => crawl(unreadable as never)).toThrow("options: unreadable");
     expect(() => crawl(JSON.parse('{"__proto__":1}') as never)).toThrow("options.__proto__");
   });
 });

@@ -206,6 +206,11 @@ describe("a frontier on a thread of its own", () => {
     });
     const frontier = await open();
     await expect(frontier.pollMany(-1)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    await expect(frontier.done([proxy as never])).rejects.toMatchObject({
+      code: "ARGUMENT_INVALID",
+    });
     const waiting = frontier.take();
     await frontier.close();
     await frontier.close();
