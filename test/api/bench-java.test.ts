@@ -1,6 +1,6 @@
 /**
- * The adapter of peers in Java, driven to its end with a stand-in for WebMagic: small classes of ours with the methods that the
- * driver calls (test/support/peers), as a folder of sources. Whoever gives the real one, or jars, gets numbers in the same way.
+ * The adapter of peers in Java, driven to its end with stand-ins for WebMagic and URLFrontier: small classes of ours with the methods that
+ * the drivers call (test/support/peers), as a folder of sources. Whoever gives the real one, or jars, gets numbers in the same way.
  */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -10,10 +10,14 @@ import { hasProgram } from "../../bench/peers/compiled.ts";
 import { packageRoot } from "../support/package.ts";
 
 const SOURCES = fileURLToPath(new URL("../support/peers/webmagic", import.meta.url));
-const before = process.env.WEBMAGIC_CLASSPATH;
+const URLFRONTIER = fileURLToPath(new URL("../support/peers/urlfrontier", import.meta.url));
+const VARIABLES = ["WEBMAGIC_CLASSPATH", "URLFRONTIER_CLASSPATH"] as const;
+const before = VARIABLES.map((name) => process.env[name]);
 afterAll(() => {
-  if (before === undefined) delete process.env.WEBMAGIC_CLASSPATH;
-  else process.env.WEBMAGIC_CLASSPATH = before;
+  for (const [at, name] of VARIABLES.entries()) {
+    if (before[at] === undefined) delete process.env[name];
+    else process.env[name] = before[at];
+  }
 });
 
 /** The benchmarks as they run: what is made of them in build/. */
@@ -49,6 +53,18 @@ describe("a peer in Java", () => {
     const counts = tally(ground.wanted, [...fill.polled, ...resume.polled]);
     // The stand-in knows nothing of what it handed out.
     expect(counts).toEqual({ lost: 0, doubled: fill.polled.length, foreign: 0 });
+    ground.close();
+  });
+
+  it("has every URL out of URLFrontier, whose queues give nothing more while what was asked is under way", async (context) => {
+    if (!hasProgram("javac", "-version")) context.skip("no Java compiler here");
+    process.env.URLFRONTIER_CLASSPATH = URLFRONTIER;
+    const { openGround, tally } = await benchmarks();
+    const ground = openGround("urlfrontier", { urls: 2_000 });
+    const { answer, polled } = await ground.course("memory");
+    expect(answer).toMatchObject({ pushed: 2_000, accepted: ground.wanted.size });
+    expect(tally(ground.wanted, polled)).toEqual({ lost: 0, doubled: 0, foreign: 0 });
+    expect(answer.doneNs).toBeGreaterThan(0);
     ground.close();
   });
 });

@@ -20,8 +20,11 @@ final class Drive implements Steps.Frontier {
   /** Longer than a run: what was handed out is not handed out again. */
   private static final int HELD_SECONDS = 3_600;
 
-  /** URLs of one host in a call. */
-  private static final int PER_QUEUE = 10;
+  /**
+   * Hosts in a call, each with all that it has: a queue with as many URLs under way as are asked of it gives no more until they are done,
+   * and none gives twice in one second.
+   */
+  private static final int QUEUES = 20;
 
   private MemoryFrontierService service;
 
@@ -71,12 +74,13 @@ final class Drive implements Steps.Frontier {
     return put(items);
   }
 
+  /** All that a few hosts have, which may be more than `most`. */
   @Override
   public List<String> poll(int most) throws Exception {
     GetParams wanted =
         GetParams.newBuilder()
-            .setMaxQueues(Math.max(1, most / PER_QUEUE))
-            .setMaxUrlsPerQueue(Math.min(PER_QUEUE, most))
+            .setMaxQueues(QUEUES)
+            .setMaxUrlsPerQueue(0)
             .setDelayRequestable(HELD_SECONDS)
             .build();
     List<String> urls = new ArrayList<>();
