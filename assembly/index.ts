@@ -4,7 +4,7 @@ export { keyBatch, keyOne } from "./key";
 export { parseBatch, parseOne } from "./parse";
 export { keepMatch, matchBatch } from "./match";
 export { listHosts, makeHosts } from "./hosts";
-export { makeRecords, sizeRecords } from "./make";
+export { makeRecords, planRecords, sizeRecords } from "./make";
 export { plantRecords } from "./plant";
 export { reviveColumns, reviveEntries, reviveQueues, reviveRows } from "./revive";
 export { snapshotRows } from "./snapshot";

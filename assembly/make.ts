@@ -2,11 +2,12 @@
  * Makes the records of a batch's new rows and puts them into their lanes, so that the common push is done in a few
  * crossings (layout/make.ts):
  *
- *   marked rows ── sizeRecords ──▶ sizes ── owner takes objects ──▶ handles ── makeRecords ──▶ records in lanes
- *                                                              owner makes the row it stopped at ◀──┘ and calls again
+ *   marked rows ── sizeRecords ──▶ sizes ── owner takes objects ──▶ handles ── planRecords ──▶ number of lanes to be opened
+ *        ── owner takes objects ──▶ lanes ── makeRecords ──▶ records in lanes
+ *                  owner makes the row it stopped at ◀──┘ and calls again
  *
- * What is made here is the plain case: a host with a queue under this rule, a lane with a tail before the new place. Hosts met
- * for the first time have been made before (hosts.ts).
+ * What is made here is the plain case: a host with a queue under this rule, a lane with a tail before the new place, or no lane
+ * at all. Hosts met for the first time have been made before (hosts.ts).
  * Anything else is left to the owner, row by row and in order, so that there is one way to do what is rare.
  *
  *   I1  Rows are made in their order; each takes the next sequence.
@@ -34,6 +35,7 @@ import {
   HOST_PENDING_WORD,
   HOST_QUEUES_WORD,
   HOST_STEERED,
+  QUEUE_HOST_WORD,
   QUEUE_NEXT_WORD,
   QUEUE_PENDING_WORD,
   QUEUE_RANKS_WORD,
@@ -52,15 +54,26 @@ import {
   ITEM_PLACE_WORD,
   ITEM_RIGHT_WORD,
   PLACE_LIST,
+  PLACE_TREE,
 } from "../src/layout/item";
-import { LANE_COUNT_WORD, LANE_SPARE_WORD, LANE_TAIL_WORD } from "../src/layout/lane";
+import {
+  LANE_COUNT_WORD,
+  LANE_HEAD_WORD,
+  LANE_SIDE_WORD,
+  LANE_SPARE_WORD,
+  LANE_TAIL_WORD,
+} from "../src/layout/lane";
 import {
   MAKE_BATCH_WORD,
   MAKE_DEPTH_WORD,
   MAKE_HANDLES_WORD,
   MAKE_HOSTS_WORD,
   MAKE_HOST_SLOTS_WORD,
+  MAKE_LANES_OPENED_WORD,
+  MAKE_LANES_TAKEN_WORD,
+  MAKE_LANES_WORD,
   MAKE_LANE_HOSTS,
+  MAKE_LANE_OPEN,
   MAKE_LANE_OWNER,
   MAKE_LANE_WORD,
   MAKE_PARENTS_WORD,
@@ -107,6 +120,30 @@ export function sizeRecords(job: usize): void {
     set(sizes, i, isNew && !isWhole && bytes <= MAKE_RECORD_BYTES_MAX ? bytes : 0);
     set(hosts, i, isNew ? 0 : TABLE_SKIP);
   }
+}
+
+/**
+ * Touches what makeRecords will need (touchHosts), and says how many lanes it may open at most: one for each row whose rule
+ * has none. @hot
+ */
+export function planRecords(job: usize): u32 {
+  const count = get(<usize>get(job, MAKE_BATCH_WORD), BATCH_COUNT_WORD);
+  const hosts = <usize>get(job, MAKE_HOSTS_WORD);
+  const rules = <usize>get(job, MAKE_RULES_WORD);
+  touchHosts(job, count);
+  if (rules === 0) return isBare((<usize>get(job, MAKE_RULE_WORD)) << 3) ? 1 : 0;
+  let bare: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const rule = ruleOf(rules, hosts, i);
+    if (rule !== 0 && isBare(rule)) bare++;
+  }
+  return bare;
+}
+
+/** Whether nothing stands under a rule whose records the kernel makes in the rule's own lanes. */
+function isBare(rule: usize): bool {
+  const flags = get(rule, RULE_QUEUE_FLAGS_WORD) & (RULE_PUSHED | RULE_POLITE);
+  return flags === RULE_PUSHED && get(rule, RULE_QUEUE_RANKS_WORD) === 0;
 }
 
 /**
@@ -168,7 +205,6 @@ export function makeRecords(job: usize, from: u32): u32 {
   const values = <usize>get(batch, BATCH_VALUES_OFFSET_WORD);
   const handles = <usize>get(job, MAKE_HANDLES_WORD);
   const rules = <usize>get(job, MAKE_RULES_WORD);
-  if (from === 0) touchHosts(job, count);
   if (rules === 0) takeRule(job, get(job, MAKE_RULE_WORD));
   else set(job, MAKE_RULE_WORD, 0);
   let i = from;
@@ -199,6 +235,7 @@ function takeRule(job: usize, rule: u32): void {
   let lane: u32 = MAKE_LANE_OWNER;
   if ((flags & RULE_PUSHED) !== 0) {
     lane = (flags & RULE_POLITE) !== 0 ? MAKE_LANE_HOSTS : laneAt(at, priority);
+    if (isBare(at)) lane = MAKE_LANE_OPEN;
   }
   set(job, MAKE_LANE_WORD, lane);
 }
@@ -226,6 +263,7 @@ function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
     queue = get((<usize>queue) << 3, QUEUE_NEXT_WORD);
   }
   if (queue === 0) return false;
+  if (own === MAKE_LANE_OPEN) return openRow(job, batch, i, queue);
   const isPolite = own === MAKE_LANE_HOSTS;
   const lane = isPolite ? queueLane(job, (<usize>queue) << 3) : (<usize>own) << 3;
   if (lane === 0 || (!isPolite && (get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0)) return false;
@@ -235,16 +273,58 @@ function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
   if (tail === 0 || load<f64>((<usize>tail) << 3, ITEM_KEY_WORD << 2) >= sequence) return false;
   store<f64>(job, sequence, MAKE_SEQUENCE_WORD << 2);
   append(lane, tail, handle, sequence);
-  if (get(host, HOST_LIVE_WORD) === 0) wakeHost(job, host);
-  bump(host, HOST_LIVE_WORD);
-  bump((<usize>rule) << 3, RULE_QUEUE_PENDING_WORD);
   if (isPolite) {
     bump(host, HOST_PENDING_WORD);
     bump((<usize>queue) << 3, QUEUE_PENDING_WORD);
   }
-  fill(job, batch, i, handle, queue, isPolite ? RECORD_FLAG_QUEUED : 0);
-  store<u32>(<usize>get(<usize>get(batch, BATCH_SLOTS_OFFSET_WORD), i), handle);
+  keep(job, batch, i, queue, isPolite ? RECORD_FLAG_QUEUED : 0);
   return true;
+}
+
+/** Makes the first record of a rule under which nothing stands, and its lane; false: no lane was taken for it. */
+function openRow(job: usize, batch: usize, i: u32, queue: u32): bool {
+  const host = (<usize>get((<usize>queue) << 3, QUEUE_HOST_WORD)) << 3;
+  const opened = get(job, MAKE_LANES_OPENED_WORD);
+  if (opened === get(job, MAKE_LANES_TAKEN_WORD)) return false;
+  if ((get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0) return false;
+  const lanes = <usize>get(job, MAKE_LANES_WORD);
+  const lane = get(lanes, opened);
+  const rule = get(job, MAKE_RULE_WORD);
+  const handle = get(<usize>get(job, MAKE_HANDLES_WORD), i);
+  const sequence = load<f64>(job, MAKE_SEQUENCE_WORD << 2) + 1;
+  store<f64>(job, sequence, MAKE_SEQUENCE_WORD << 2);
+  openLane((<usize>lane) << 3, load<f64>(job, MAKE_PRIORITY_WORD << 2), handle);
+  place((<usize>handle) << 3, 0, sequence);
+  set((<usize>rule) << 3, RULE_QUEUE_RANKS_WORD, lane);
+  set(lanes, opened, rule);
+  set(job, MAKE_LANES_OPENED_WORD, opened + 1);
+  set(job, MAKE_LANE_WORD, lane);
+  keep(job, batch, i, queue, 0);
+  return true;
+}
+
+/** A lane with one record, the only one of its owner (src/structures/ranks.ts). */
+function openLane(lane: usize, priority: f64, handle: u32): void {
+  set(lane, ITEM_LEFT_WORD, 0);
+  set(lane, ITEM_RIGHT_WORD, 0);
+  store<f64>(lane, priority, ITEM_KEY_WORD << 2);
+  set(lane, ITEM_PLACE_WORD, PLACE_TREE);
+  set(lane, LANE_HEAD_WORD, handle);
+  set(lane, LANE_TAIL_WORD, handle);
+  set(lane, LANE_SIDE_WORD, 0);
+  set(lane, LANE_COUNT_WORD, 1);
+  set(lane, LANE_SPARE_WORD, 0);
+}
+
+/** Counts a row's record, which stands in its place, at its host and its rule, fills it and enters it into the table. */
+function keep(job: usize, batch: usize, i: u32, queue: u32, state: u32): void {
+  const host = (<usize>get((<usize>queue) << 3, QUEUE_HOST_WORD)) << 3;
+  const handle = get(<usize>get(job, MAKE_HANDLES_WORD), i);
+  if (get(host, HOST_LIVE_WORD) === 0) wakeHost(job, host);
+  bump(host, HOST_LIVE_WORD);
+  bump((<usize>get(job, MAKE_RULE_WORD)) << 3, RULE_QUEUE_PENDING_WORD);
+  fill(job, batch, i, handle, queue, state);
+  store<u32>(<usize>get(<usize>get(batch, BATCH_SLOTS_OFFSET_WORD), i), handle);
 }
 
 /** Address of a row's host, 0 where it is not made yet. An earlier row of the batch may have made it since. */
@@ -268,14 +348,18 @@ function queueLane(job: usize, queue: usize): usize {
 
 /** Behind the tail of the lane's list (src/structures/lane.ts). */
 function append(lane: usize, tail: u32, handle: u32, sequence: f64): void {
-  const record = (<usize>handle) << 3;
   set((<usize>tail) << 3, ITEM_LEFT_WORD, handle);
-  set(record, ITEM_LEFT_WORD, 0);
-  set(record, ITEM_RIGHT_WORD, tail);
-  store<f64>(record, sequence, ITEM_KEY_WORD << 2);
-  set(record, ITEM_PLACE_WORD, PLACE_LIST);
+  place((<usize>handle) << 3, tail, sequence);
   set(lane, LANE_TAIL_WORD, handle);
   bump(lane, LANE_COUNT_WORD);
+}
+
+/** The last place of a list, behind `previous`. */
+function place(record: usize, previous: u32, sequence: f64): void {
+  set(record, ITEM_LEFT_WORD, 0);
+  set(record, ITEM_RIGHT_WORD, previous);
+  store<f64>(record, sequence, ITEM_KEY_WORD << 2);
+  set(record, ITEM_PLACE_WORD, PLACE_LIST);
 }
 
 /** All fields behind the item's, and the text. */

@@ -13,9 +13,11 @@
  */
 import { TABLE_NEW, TABLE_SKIP, tableInsertBatch } from "../structures/fingerprint-table.ts";
 import { hostMakeEach } from "../structures/host-batch.ts";
-import { hostFind, hostMake } from "../structures/host-table.ts";
+import { hostFind, hostMake, RULE_QUEUE_INDEX_WORD } from "../structures/host-table.ts";
 import {
+  laneOpened,
   lastSequence,
+  leaveLanes,
   leaveRecord,
   makeRecords,
   openRecords,
@@ -25,7 +27,7 @@ import { queueOf } from "../structures/host-queue.ts";
 import { RECORD_FLAG_HTTPS, recordCreate, recordTextOffset } from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
-import { setWordAt, wordAt } from "../structures/store.ts";
+import { setWordAt, word, wordAt } from "../structures/store.ts";
 import {
   BATCH_OK,
   hashesOffset,
@@ -50,6 +52,7 @@ import { memoryFull } from "../base/errors.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
 import { enterEpochs, joinEpoch, type RowEpochs } from "./epochs.ts";
 import { evictHosts } from "./eviction.ts";
+import { sharesJoin } from "./shares.ts";
 import { lowerDepth } from "./sighting.ts";
 import { isDiskFull, relieve } from "./spilling.ts";
 import { admitMade, admitRecord, keepRecord, logAdmitted } from "./transition.ts";
@@ -98,7 +101,7 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   // The kernel makes records that nobody hears of one by one, and their hosts.
   const isBulk = epochs === undefined && !core.sink.wants.accepted;
   findHosts(core, intake, isBulk);
-  if (isBulk) takeRecords(core.scratch, count);
+  if (isBulk) takeRecords(core.scratch, count, ruleOfAll(core, intake.rowRules), intake.rowRules);
   for (let row = isBulk ? makeBulk(core, intake.rowRules, 0) : 0; row < count; ) {
     if (wordAt(core.store, values + row) === TABLE_NEW) {
       if (isBulk) leaveRecord(core.scratch, row);
@@ -109,6 +112,7 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
     }
     row = isBulk ? makeBulk(core, intake.rowRules, row + 1) : row + 1;
   }
+  if (isBulk) joinOpened(core);
   scratchCopyAll(core.scratch);
   for (let row = 0; row < count; row++) {
     const value = wordAt(core.store, values + row);
@@ -145,11 +149,26 @@ function logRows(core: Core, { rows, count, codes, codesStart }: Intake): void {
 
 /** Lets the kernel make the records of plain rows from `from` on; the row that is left to makePlain, or the count. @hot */
 function makeBulk(core: Core, rowRules: number, from: number): number {
-  const { draft, hosts, plain, scratch, sequence } = core;
-  const rule = rowRules === 0 ? (plain as RuleState).handle : 0;
+  const { draft, hosts, scratch, sequence } = core;
+  const rule = ruleOfAll(core, rowRules);
   const row = makeRecords(scratch, hosts, from, rule, rowRules, sequence);
   admitMade(core, lastSequence(scratch), draft.depth);
   return row;
+}
+
+/** The queue of the one rule that takes all rows, or 0 where each has its own. @hot */
+function ruleOfAll({ plain }: Core, rowRules: number): number {
+  return rowRules === 0 ? (plain as RuleState).handle : 0;
+}
+
+/** Rules for which the kernel opened a lane have something to hand out from now on. @hot */
+function joinOpened(core: Core): void {
+  const { scratch, shares, store } = core;
+  const opened = leaveLanes(scratch);
+  if (core.sole !== undefined) return;
+  for (let index = 0; index < opened; index++) {
+    sharesJoin(shares, word(store, laneOpened(scratch, index), RULE_QUEUE_INDEX_WORD));
+  }
 }
 
 /** Asks and marks the seen-set for a whole batch; false: memory is exhausted, nothing was marked. */
@@ -189,7 +208,7 @@ function makePlain(core: Core, rule: RuleState, rows: Rows, row: number, nowMs: 
 
 /** Looks up, and claims where new, the hosts of all rows that are new, in bulk made too; results go to the scratch. */
 function findHosts(core: Core, { rows, count, rowRules }: Intake, isBulk: boolean): void {
-  const { hosts, plain, scratch, store } = core;
+  const { hosts, scratch, store } = core;
   const hostValues = scratch.hostValues >> 2;
   const hashes = hostHashesOffset(rows);
   const { hostSlots } = scratch;
@@ -197,8 +216,7 @@ function findHosts(core: Core, { rows, count, rowRules }: Intake, isBulk: boolea
   if (fresh < 0) {
     for (let row = 0; row < count; row++) setWordAt(store, hostValues + row, TABLE_SKIP);
   } else if (isBulk && fresh > 0) {
-    const rule = rowRules === 0 ? (plain as RuleState).handle : 0;
-    hostMakeEach(hosts, scratch, rule, rowRules);
+    hostMakeEach(hosts, scratch, ruleOfAll(core, rowRules), rowRules);
   }
 }
 

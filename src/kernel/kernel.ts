@@ -58,6 +58,8 @@ export interface KernelExports {
   sizeRecords(job: number): void;
   /** Makes them from a row on; the row that is the owner's to make, or the count of rows. */
   makeRecords(job: number, from: number): number;
+  /** Touches what it will need; most lanes that it may open. */
+  planRecords(job: number): number;
   /** Lists the rows whose hosts are met for the first time; how many (assembly/hosts.ts). */
   listHosts(job: number): number;
   makeHosts(job: number, count: number): void;

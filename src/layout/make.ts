@@ -27,6 +27,9 @@
  *   24  idleCount        both
  *   25  busyFirst        both
  *   26  nameSizes        in   where the bytes of their names are listed
+ *   27  lanes            both an object for each lane that may be opened; of one that was, its rule queue in that place
+ *   28  lanesTaken       in   how many there are
+ *   29  lanesOpened      both how many were opened, the first ones
  */
 export const MAKE_BATCH_WORD = 0;
 export const MAKE_HOSTS_WORD = 1;
@@ -52,10 +55,15 @@ export const MAKE_IDLE_LAST_WORD = 23;
 export const MAKE_IDLE_COUNT_WORD = 24;
 export const MAKE_BUSY_FIRST_WORD = 25;
 export const MAKE_NAME_SIZES_WORD = 26;
-export const MAKE_BYTES = 112;
+export const MAKE_LANES_WORD = 27;
+export const MAKE_LANES_TAKEN_WORD = 28;
+export const MAKE_LANES_OPENED_WORD = 29;
+export const MAKE_BYTES = 120;
 /** Host queues take the records of this rule. */
 export const MAKE_LANE_HOSTS = 0;
-/** The owner makes the records of this rule: it carries other URLs, or its lane does not stand yet. */
+/** Nothing stands under this rule: its first record opens a lane. */
+export const MAKE_LANE_OPEN = 0x7fff_fffe;
+/** The owner makes the records of this rule: it carries other URLs, or its lane does not stand yet beside others. */
 export const MAKE_LANE_OWNER = 0x7fff_ffff;
 /** Larger records are the owner's to make. */
 export const MAKE_RECORD_BYTES_MAX = 512;

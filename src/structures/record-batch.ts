@@ -1,15 +1,21 @@
 /**
  * Records of a whole batch, made by the kernel (assembly/make.ts) as far as rows are plain ones.
  *
- *   openRecords ─▶ sizes ─▶ hosts asked, new ones made ─▶ takeRecords ─▶ makeRecords(0) ─▶ row that is the caller's ─▶ makeRecords(row + 1) …
+ *   openRecords ─▶ sizes ─▶ hosts asked, new ones made ─▶ takeRecords ─▶ makeRecords(0) ─▶ row that is the
+ *       caller's ─▶ makeRecords(row + 1) … ─▶ leaveLanes
  *
- *   I1  An object taken for a row becomes its record, or goes back by `leaveRecord`.
+ *   I1  An object taken for a row becomes its record, or goes back by `leaveRecord`; one taken for a lane becomes that, or goes
+ *       back by `leaveLanes`.
  */
+import { LANE_BYTES } from "../layout/lane.ts";
 import {
   MAKE_BATCH_WORD,
   MAKE_DEPTH_WORD,
   MAKE_HANDLES_WORD,
   MAKE_HOST_SLOTS_WORD,
+  MAKE_LANES_OPENED_WORD,
+  MAKE_LANES_TAKEN_WORD,
+  MAKE_LANES_WORD,
   MAKE_HOSTS_WORD,
   MAKE_PARENT_WORD,
   MAKE_PARENTS_WORD,
@@ -18,7 +24,7 @@ import {
   MAKE_SEQUENCE_WORD,
   MAKE_SIZES_WORD,
 } from "../layout/make.ts";
-import { arenaGive, arenaTakeEach } from "../memory/arena.ts";
+import { arenaGive, arenaTake, arenaTakeEach } from "../memory/arena.ts";
 import { hostsLend, hostsReturn } from "./host-batch.ts";
 import type { HostTable } from "./host-table.ts";
 import type { RecordDraft } from "./record.ts";
@@ -48,9 +54,45 @@ export function openRecords(
   kernel.exports.sizeRecords(scratch.make);
 }
 
-/** Takes the memory of all records that the kernel may make. @hot */
-export function takeRecords(scratch: Scratch, count: number): void {
-  arenaTakeEach(scratch.store.arena, scratch.sizes >> 2, scratch.objects >> 2, count);
+/**
+ * Takes the memory of all records that the kernel may make under the rule queue `rule`, or those noted at `rules`, and of the
+ * lanes that it may open for them. @hot
+ */
+export function takeRecords(scratch: Scratch, count: number, rule: number, rules: number): void {
+  const { arena, kernel, region } = scratch.store;
+  const job = scratch.make >> 2;
+  arenaTakeEach(arena, scratch.sizes >> 2, scratch.objects >> 2, count);
+  region.views.u32[job + MAKE_RULE_WORD] = rule;
+  region.views.u32[job + MAKE_RULES_WORD] = rules;
+  const wanted = kernel.exports.planRecords(scratch.make);
+  let taken = 0;
+  for (; taken < wanted; taken++) {
+    const lane = arenaTake(arena, LANE_BYTES);
+    if (lane === 0) break;
+    region.views.u32[(scratch.lanes >> 2) + taken] = lane;
+  }
+  const { u32 } = region.views;
+  u32[job + MAKE_LANES_WORD] = scratch.lanes;
+  u32[job + MAKE_LANES_TAKEN_WORD] = taken;
+  u32[job + MAKE_LANES_OPENED_WORD] = 0;
+}
+
+/** Gives back the lanes that the kernel did not open; how many it did: `laneOpened` names their rules. @hot */
+export function leaveLanes(scratch: Scratch): number {
+  const { arena, region } = scratch.store;
+  const { u32 } = region.views;
+  const job = scratch.make >> 2;
+  const taken = u32[job + MAKE_LANES_TAKEN_WORD] as number;
+  const opened = u32[job + MAKE_LANES_OPENED_WORD] as number;
+  for (let index = opened; index < taken; index++) {
+    arenaGive(arena, u32[(scratch.lanes >> 2) + index] as number, LANE_BYTES);
+  }
+  return opened;
+}
+
+/** The rule queue that the lane number `index` was opened for. */
+export function laneOpened({ lanes, store }: Scratch, index: number): number {
+  return store.region.views.u32[(lanes >> 2) + index] as number;
 }
 
 /** Gives back what was taken for a row that the caller makes. */

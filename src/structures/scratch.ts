@@ -14,7 +14,7 @@
  *   parents    u32 × rows   parent of each row to be admitted, where they come of several pages
  *   lease      LEASE_BYTES  the job that hands records out, or ends leases (layout/lease.ts)
  *   newRows    u32 × rows   rows of hosts to be made (structures/host-batch.ts), whose objects stand where jobs do
- *   nameSizes  u32 × rows   bytes of their names
+ *   nameSizes  u32 × rows   bytes of their names; later lanes to be opened, and rules whose lanes were (layout/make.ts)
  *   one        2 × u32      a record whose URL is read by itself, and its end: the handles of a batch stay
  *
  * Nothing here outlives the call that filled it.
@@ -40,6 +40,7 @@ export interface Scratch {
   readonly lease: number;
   readonly newRows: number;
   readonly nameSizes: number;
+  readonly lanes: number;
   readonly one: number;
   readonly text: number;
   readonly textBytes: number;
@@ -71,6 +72,7 @@ export function createScratch(store: Store): Scratch {
     lease: arrays + step * 12,
     newRows: arrays + step * 13,
     nameSizes: arrays + step * 14,
+    lanes: arrays + step * 14,
     one: arrays + step * 15,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,

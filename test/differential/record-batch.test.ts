@@ -141,8 +141,18 @@ function stateOf({ frontier }: Side): unknown {
   return { pushed, accepted, pending, waiting, leased, done, failed, seen, next };
 }
 
-async function runProgram(random: Random): Promise<void> {
-  const options = optionsOf(random);
+/** Rules that run dry and stand again, one for each ninth of the hosts but the last. */
+function rulesOf(): FrontierOptions {
+  const numbers = Array.from({ length: 400 }, (_, index) => index);
+  const rules = Array.from({ length: 8 }, (_, rule) => {
+    const domains = numbers.filter((n) => n % 9 === rule).map((n) => `h${n}.example`);
+    return { id: `r${rule}`, match: { domains }, share: { weight: rule * 10 } };
+  });
+  return { rules: [...rules, { id: "rest" }] };
+}
+
+async function runProgram(random: Random, more: FrontierOptions = {}): Promise<void> {
+  const options = { ...optionsOf(random), ...more };
   const sides = [await openSide(options, false), await openSide(options, true)] as const;
   const hosts = [3, 20, 400][random.below(3)] as number;
   for (let step = 0; step < STEPS; step++) {
@@ -157,14 +167,21 @@ async function runProgram(random: Random): Promise<void> {
   expect(bulk?.sort(byUrl)).toEqual(single?.sort(byUrl));
 }
 
+async function runPrograms(first: number, more?: FrontierOptions): Promise<void> {
+  for (let program = 0; program < PROGRAMS; program++) {
+    const seed = (first + program) >>> 0;
+    await runProgram(createRandom(seed), more).catch((error: Error) => {
+      throw new Error(`SEED=${seed}: ${error.message}`, { cause: error });
+    });
+  }
+}
+
 describe("records made by the kernel", () => {
   test("are those made row by row, in the same places, under every policy", async () => {
-    const first = testSeed("record-batch");
-    for (let program = 0; program < PROGRAMS; program++) {
-      const seed = (first + program) >>> 0;
-      await runProgram(createRandom(seed)).catch((error: Error) => {
-        throw new Error(`SEED=${seed}: ${error.message}`, { cause: error });
-      });
-    }
+    await runPrograms(testSeed("record-batch"));
+  });
+
+  test("are so under rules that run dry and stand again", async () => {
+    await runPrograms(testSeed("record-batch rules"), rulesOf());
   });
 });
