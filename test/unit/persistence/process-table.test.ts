@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
 import { expect, it } from "vitest";
 import { systemProcesses } from "../../../src/persistence/process-table.ts";
 
@@ -13,11 +14,17 @@ it("this process runs, and began when it says", () => {
 it.skipIf(process.platform !== "linux")(
   "a process that has ended runs no more, also where its parent never asks",
   async () => {
-    // The shell becomes a program that knows of no child.
-    const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], { stdio: "pipe" });
+    // The shell becomes a program that knows of no child; only then may the child end, or the shell would ask for it.
+    const parent = spawn("sh", ["-c", "cat <&3 >/dev/null & echo $!; exec sleep 60"], {
+      stdio: ["ignore", "pipe", "ignore", "pipe"],
+    });
     try {
-      const [said] = (await once(parent.stdout, "data")) as [Buffer];
+      const [said] = (await once(parent.stdout as Readable, "data")) as [Buffer];
       const pid = Number(said.toString("utf8"));
+      await expect
+        .poll(() => readFileSync(`/proc/${parent.pid}/comm`, "utf8"), { timeout: 20_000 })
+        .toBe("sleep\n");
+      (parent.stdio[3] as Writable).end();
       await expect
         .poll(() => readFileSync(`/proc/${pid}/stat`, "utf8"), { timeout: 20_000 })
         .toMatch(/\) Z /);
