@@ -250,6 +250,10 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    * ```
    */
   epochs(): Iterable<EpochView>;
+  /**
+   * Now, where a poll would give a lease; else the first moment that may change it: a record's time, a host's clock, a lease's deadline. No
+   * poll before it gives one; at it one may still have to wait, for the clock of its host. undefined: nothing waits for a clock.
+   */
   nextDueAt(): number | undefined;
   report(): Report;
   on<E extends keyof FrontierEvents>(

@@ -249,8 +249,10 @@ export function undoHandOut(
     setFloat(store, host, HOST_READY_AT_WORD, out.readyAtBefore);
   }
   if (hasGroups(core)) cancelGroups(core, host, out.holds);
-  scheduleRecord(core, out.record, nowMs);
-  settleHost(core, host, nowMs);
+  // It had been let go, by a clock that may have gone back since: what its group's clock says is judged anew.
+  const wentMs = hasGroups(core) ? nowMs : Math.max(nowMs, hostClock(core, host));
+  scheduleRecord(core, out.record, wentMs);
+  settleHost(core, host, wentMs);
   if (hasGroups(core)) advanceHost(core, host, nowMs);
   const index = word(store, ruleQueue, RULE_QUEUE_INDEX_WORD);
   sharesRefund(core.shares, index, out.passBefore, out.currentBefore);

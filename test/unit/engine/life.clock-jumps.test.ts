@@ -153,3 +153,19 @@ describe("a clock that is set in mid-crawl", () => {
     check();
   });
 });
+
+it("a look at what comes next, after the clock was set back, leaves it where it was", () => {
+  const clock = createSetClock();
+  const politeness = { delayMs: DELAY, perHost: 2 };
+  const { frontier, check } = openBench({ clock, defaults: { politeness } });
+  frontier.pushMany(["http://a.com/1", "http://a.com/2"]);
+  frontier.poll();
+  clock.pass(DELAY);
+  expect(frontier.nextDueAt()).toBe(clock.now());
+  clock.set(-HOUR); // the host had been let go already
+  const looks = [1, 2].map(() => frontier.peek(2).map(({ url }) => url));
+  check();
+  expect(looks).toEqual([["http://a.com/2"], ["http://a.com/2"]]);
+  expect(frontier.pollMany(2).map(({ url }) => url)).toEqual(["http://a.com/2"]);
+  check();
+});
