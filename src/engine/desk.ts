@@ -27,7 +27,8 @@ import {
 import { endMany, leaseMany } from "../frontier/bulk.ts";
 import { leasedAt } from "../structures/lease-batch.ts";
 import type { Outcome } from "../frontier/policy.ts";
-import { type HandOut, handOut, touchNext, undoHandOut } from "../frontier/schedule.ts";
+import type { HandOut } from "../frontier/hand-out.ts";
+import { handOut, touchNext, undoHandOut } from "../frontier/schedule.ts";
 import {
   VERDICT_CLOSED,
   VERDICT_INVALID_REQUEST,

@@ -2,8 +2,7 @@
  * RecordLease: what a user works with. Fields were read at hand-out, so that they stay true after the record is gone;
  * whatever is rarely read (host, fingerprint, parent) is made when asked for.
  */
-import type { GroupHold } from "../frontier/groups.ts";
-import type { HandOut } from "../frontier/schedule.ts";
+import type { GroupHold, HandOut } from "../frontier/hand-out.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import { hostOfUrl } from "../url/host-of-url.ts";
 import type { Outcome } from "../frontier/policy.ts";

@@ -98,6 +98,7 @@ export function createRuntime(
     sequence: 0,
     leaseSequence: before?.core.leaseSequence ?? 0,
     volatileData: new Map(),
+    unbegun: undefined,
     draft: createDraft(),
     scratch: createScratch(store),
     spilling: spillingOf(settings, store, seen, tiers),

@@ -18,6 +18,7 @@ import {
   VERDICT_TOO_LONG,
 } from "../frontier/verdict.ts";
 import type { RuleSpec } from "../frontier/rules.ts";
+import type { HandOut } from "../frontier/hand-out.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import { Hub } from "../workers/pool/hub.ts";
 import type { OwnedLease, OwnerPort } from "../workers/pool/port.ts";
@@ -62,6 +63,11 @@ export class Sharing {
   #facts: EdgeFacts | undefined;
   #gate: Gate | undefined;
   #isWatched = false;
+  /** Leases that workers have not begun, by their sequences. */
+  readonly #unbegun = (): Map<number, HandOut> => {
+    const leases = (this.#hub?.unbegun() ?? []) as Iterable<unknown> as Iterable<RecordLease>;
+    return new Map([...leases].map((lease) => [lease.sequence, lease]));
+  };
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -97,7 +103,11 @@ export class Sharing {
       clock: life.clock,
       kernel: loadKernelModule(),
       maxUrlBytes: settings.maxUrlBytes,
-      pollMany: (max) => frontier.pollMany(max) as unknown as OwnedLease[],
+      pollMany: (max) => {
+        // A frontier that was cleared has another core.
+        if (!life.isClosed) life.gate.core.unbegun = this.#unbegun;
+        return frontier.pollMany(max) as unknown as OwnedLease[];
+      },
       maxFound: settings.maxFound,
       canHarvest: () => canHarvest(life),
       harvest: (sheaf) => harvest(life, sheaf as unknown as RecordSheaf),

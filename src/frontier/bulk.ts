@@ -49,7 +49,7 @@ import { timelineHolds, timelineRemove } from "../structures/timeline.ts";
 import { type Core, ruleFlags } from "./core.ts";
 import { countLate, done, isLive, learn } from "./leases.ts";
 import { LOG_DONE, LOG_LEASED } from "./log.ts";
-import type { HandOut } from "./schedule.ts";
+import type { HandOut } from "./hand-out.ts";
 import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "./shares.ts";
 import { finishedWord } from "./transition.ts";
 

@@ -32,6 +32,7 @@ import {
 import { recordQueue } from "../structures/record.ts";
 import { type Store, word } from "../structures/store.ts";
 import type { FrontierPolicy, GroupBy } from "./policy.ts";
+import type { HandOut } from "./hand-out.ts";
 import type { Matcher } from "../url/matcher.ts";
 import type { DomainMemo } from "../url/row-domain.ts";
 import type { NormalPolicy } from "../url/policy.ts";
@@ -178,6 +179,11 @@ export interface Core {
   readonly scratch: Scratch;
   /** Pending records beyond the memory they may take; undefined: all stay in memory. */
   readonly spilling: Spilling | undefined;
+  /**
+   * Leases that were laid out for somebody who has not begun them, by their sequences: at its deadline such a one was never
+   * an attempt. Asked when a lease has run out; undefined: who has a lease has begun.
+   */
+  unbegun: (() => ReadonlyMap<number, HandOut>) | undefined;
 }
 
 /** (request ?? rule) − depth × depthPriority, a safe integer. */

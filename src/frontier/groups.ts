@@ -67,17 +67,11 @@ import { ranksBest, ranksInsert, ranksRemove } from "../structures/ranks.ts";
 import { recordKey, recordPlace, recordQueue, setRecordKey } from "../structures/record.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import { timelineItems } from "../structures/timeline.ts";
+import type { GroupHold } from "./hand-out.ts";
 import { type Core, type RuleState, ruleAt, ruleOfQueue } from "./core.ts";
 import { askGroup, isAsked, isKindNew, numberKinds, openGroup } from "./group-kinds.ts";
 import type { GroupBy, GroupTerm } from "./policy.ts";
 import { sharesJoin } from "./shares.ts";
-
-/** What a hand-out did to one group's clock, for release and peek to put back. */
-export interface GroupHold {
-  readonly group: number;
-  readonly readyBefore: number;
-  readonly readySet: number;
-}
 
 /** The state of groups that a new core begins with: none, but the kinds of the core that it replaces. */
 export function createGroups(

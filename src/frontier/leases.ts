@@ -4,6 +4,7 @@
  *
  *   I1  At most one live lease per record.
  *   I2  A result after the deadline changes nothing and is counted.
+ *   I3  A lease that nobody had begun when it ran out goes back as if it had been released: only begun ones are attempts.
  */
 import { heapCount, heapPeekHandle, heapPeekKey, heapPop, heapTieOf } from "../structures/heap.ts";
 import {
@@ -30,7 +31,8 @@ import { RULE_BACKOFF } from "../structures/host-table.ts";
 import { clampPriority, type Core, ruleOf } from "./core.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
 import { countVisit, isAnswer, isBadStatus, takeOutcome } from "./politeness.ts";
-import { cancelVisit, endVisit, type HandOut, handOut, logClock, wakeHosts } from "./schedule.ts";
+import type { HandOut } from "./hand-out.ts";
+import { cancelVisit, endVisit, handOut, logClock, wakeHosts } from "./schedule.ts";
 import { wakeGroups } from "./groups.ts";
 import { againAt, wakeResting } from "./recrawl.ts";
 import {
@@ -52,9 +54,7 @@ export interface RetryRequest {
 
 /** Brings the core to `nowMs`: leases that ran out, records that became due, hosts that may go again. */
 export function step(core: Core, nowMs: number): void {
-  while (timelinePeekKey(core.deadlines) <= nowMs) {
-    expire(core, timelinePeekHandle(core.deadlines), nowMs);
-  }
+  if (timelinePeekKey(core.deadlines) <= nowMs) expireAll(core, nowMs);
   wakeRecords(core, nowMs);
   wakeHosts(core, nowMs);
   if (heapCount(core.groupClocks) > 0) wakeGroups(core, nowMs);
@@ -213,6 +213,17 @@ export function maxAttempts(core: Core, record: number): number {
   const blob = recordBlob(core.store, record);
   const own = blob === 0 ? 0 : blobMaxAttempts(core.store, blob);
   return own > 0 ? own : ruleOf(core, record).policy.maxAttempts;
+}
+
+/** All leases whose deadline has passed. */
+function expireAll(core: Core, nowMs: number): void {
+  const unbegun = core.unbegun?.();
+  while (timelinePeekKey(core.deadlines) <= nowMs) {
+    const record = timelinePeekHandle(core.deadlines);
+    const lease = unbegun?.get(timelineTieOf(core.deadlines, record));
+    if (lease === undefined) expire(core, record, nowMs);
+    else release(core, lease, nowMs); // I3
+  }
 }
 
 /** A deadline passed: an attempt is gone, the place is kept. The host is not to blame. */

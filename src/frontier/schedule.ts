@@ -59,6 +59,7 @@ import { scratchTouchRules } from "../structures/scratch.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
 import { laneIsSpilled } from "../structures/spill-chain.ts";
 import { memoryFull } from "../base/errors.ts";
+import type { HandOut } from "./hand-out.ts";
 import { type Core, type RuleState, ruleFlags, ruleOfQueue, ruleQueueOf } from "./core.ts";
 import { hostClock, hostDelay, hostLimit, isClockKept } from "./host-clock.ts";
 import { readyLane } from "./spilling.ts";
@@ -66,7 +67,6 @@ import {
   advanceHost,
   cancelGroups,
   endGroups,
-  type GroupHold,
   isGrouped,
   joinGroups,
   reserveGroups,
@@ -89,18 +89,6 @@ const TOUCHED_MIN = 4;
 
 /** Records of gone rules that one hand-out finds a new rule for, before it says that nothing is due yet. */
 const ADOPTED_MAX = 1_000;
-
-/** The state of a host before a hand-out, for release and peek to put back. */
-export interface HandOut {
-  record: number;
-  /** Sequence of this hand-out: the lease's fence and the host's turn. */
-  sequence: number;
-  turnBefore: number;
-  readyAtBefore: number;
-  readyAtSet: number;
-  /** What it did to the clocks of the host's groups. */
-  holds: GroupHold[] | undefined;
-}
 
 /** Puts a pending record into its ranks, at the place its key names. @hot */
 export function scheduleRecord(core: Core, record: number, nowMs: number): void {

@@ -200,6 +200,13 @@ export function blocks() {
   }
 }
 
+/** Stands still for good, and the event loop with it; word 1 says that it does. */
+export function standsStill() {
+  const words = word("word");
+  Atomics.add(words, 1, 1);
+  Atomics.wait(words, 0, 0);
+}
+
 /** Says in which order the leases of this thread began. */
 export async function records(lease) {
   const order = new Int32Array(workerData.order);

@@ -11,6 +11,7 @@
 import type { Drain } from "./drain.ts";
 import { isDiskFull } from "./apply.ts";
 import { RESULT_WORK } from "./drain.ts";
+import type { OwnedLease } from "./port.ts";
 import type { Entry, Seat } from "./seat.ts";
 
 /** Why a thread is gone that has left by itself. */
@@ -32,6 +33,15 @@ export class Graves {
 
   get isEmpty(): boolean {
     return this.#list.length === 0;
+  }
+
+  /** Leases that are to go back as they came. */
+  *unbegun(): Generator<OwnedLease, void, undefined> {
+    for (const { seat, reason } of this.#list) {
+      for (const entry of seat.entries.values()) {
+        if (!isAttempt(seat, entry, reason)) yield entry.lease;
+      }
+    }
   }
 
   /** Takes over what a seat has said and holds. Resolves when that is settled, or can not be now for want of disk. */
@@ -86,8 +96,13 @@ export class Graves {
 }
 
 function giveBack(seat: Seat, entry: Entry, reason: string): void {
-  if (seat.hasBegun(entry) && reason !== LEFT) {
+  if (isAttempt(seat, entry, reason)) {
     const options = { delayMs: 0, reason: `worker: ${reason}` };
     entry.lease.retry(options as never);
   } else entry.lease.release();
+}
+
+/** Whether a thread that is gone has lost an attempt of a lease (I2). */
+function isAttempt(seat: Seat, entry: Entry, reason: string): boolean {
+  return seat.hasBegun(entry) && reason !== LEFT;
 }

@@ -33,7 +33,7 @@ import { type CrewHandle, createCrewMemory, crewWords } from "../protocol/crew.t
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
 import { EdgeOwner } from "./edge-owner.ts";
 import { LEFT } from "./graves.ts";
-import type { OwnerPort } from "./port.ts";
+import type { OwnedLease, OwnerPort } from "./port.ts";
 import { Ramp } from "./ramp.ts";
 import { Rounds } from "./rounds.ts";
 import type { Seat } from "./seat.ts";
@@ -165,6 +165,11 @@ export class Hub {
     this.#seats.clear(seat);
     this.wake();
     return settled;
+  }
+
+  /** Leases that no worker has begun: at their deadlines they go back, and no attempt is gone. */
+  unbegun(): Iterable<OwnedLease> {
+    return this.#rounds.unbegun();
   }
 
   /** Resolves when nothing is left: finished, or closed, and every ring empty (I3). */

@@ -19,7 +19,7 @@ import { isFull, tellRoom } from "../protocol/credit.ts";
 import { Drain } from "./drain.ts";
 import { type Filling, fillSeats } from "./fill.ts";
 import { Graves } from "./graves.ts";
-import type { OwnerPort } from "./port.ts";
+import type { OwnedLease, OwnerPort } from "./port.ts";
 import type { Seat } from "./seat.ts";
 import type { Seats } from "./seats.ts";
 
@@ -58,6 +58,12 @@ export class Rounds {
   /** Whether results wait for the disk. */
   get isBlocked(): boolean {
     return this.#blockedUntil !== 0;
+  }
+
+  /** Leases laid out and not begun, as of now. */
+  *unbegun(): Generator<OwnedLease, void, undefined> {
+    for (const seat of this.#parts.seats.all) yield* seat.unbegun();
+    yield* this.graves.unbegun();
   }
 
   /** Applies a round of results over all seats; true: there are more. */

@@ -170,6 +170,11 @@ export class Seat {
     return ((begun - order) | 0) > 0;
   }
 
+  /** Leases that its worker has not begun, as of now. */
+  *unbegun(): Generator<OwnedLease, void, undefined> {
+    for (const entry of this.entries.values()) if (!this.hasBegun(entry)) yield entry.lease;
+  }
+
   /** Whether all that it has said was applied. */
   get isQuiet(): boolean {
     return this.held.length === 0 && laneIsEmpty(this.inbound);
