@@ -82,6 +82,8 @@ export class Seat {
   #markedAt = 0;
   #last: number[] | undefined;
   #cancelledAt = 0;
+  /** How often it was seen since then that the worker had not looked up. */
+  #looks = 0;
   /** Waits at its pulse that were woken, and when the last one was. */
   #woken = 0;
   #askedAt = 0;
@@ -208,12 +210,16 @@ export class Seat {
     writeCancel((this.#lanes[0] as Lane).sender, entry);
   }
 
-  /** Whether the worker has not looked at its lanes since a lease was cancelled so long ago. */
-  isStuck(nowMs: number, graceMs: number): boolean {
+  /**
+   * Whether the worker has not looked at its lanes since a lease was cancelled: for so long, and in more than `looks` looks at
+   * it. Time alone says nothing, since the whole process may have stood still.
+   */
+  isStuck(nowMs: number, { graceMs, looks }: { graceMs: number; looks: number }): boolean {
     const { lane } = (this.#lanes[0] as Lane).sender;
-    const hasRead = laneIsEmpty(lane);
-    if (hasRead) this.#cancelledAt = 0;
-    return this.#cancelledAt > 0 && nowMs - this.#cancelledAt > graceMs;
+    if (laneIsEmpty(lane)) this.#cancelledAt = 0;
+    if (this.#cancelledAt === 0) this.#looks = 0;
+    else this.#looks++;
+    return this.#looks > looks && nowMs - this.#cancelledAt > graceMs;
   }
 
   /** Sends all that was added; wakes the worker if it sleeps. */

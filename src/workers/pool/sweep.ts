@@ -19,6 +19,8 @@ const IDLE_MS = 1_000;
 const SWEEP_CANCELS = 512;
 /** A cancelled lease whose worker has not looked up after this: its thread hangs. */
 const STUCK_MS = 2_000;
+/** And has not in so many sweeps: where the process or the owner itself had stood still, the worker is given time anew. */
+const STUCK_SWEEPS = 6;
 
 export interface Sweeping {
   readonly port: OwnerPort;
@@ -78,7 +80,7 @@ export class Sweep {
         seat.entries.delete(entry.id);
       }
       seat.flush();
-      const isStuck = seat.isStuck(monotonicMs, STUCK_MS);
+      const isStuck = seat.isStuck(monotonicMs, { graceMs: STUCK_MS, looks: STUCK_SWEEPS });
       if (seat.isOwn && isStuck) onStuck(seat);
       if (!seat.isOwn && seat.isGone(monotonicMs)) onGone(seat);
     }
