@@ -22,9 +22,8 @@ import {
   recordFlags,
   recordPriority,
   recordQueue,
-  touchRecords,
 } from "../structures/record.ts";
-import { SCRATCH_ROWS, scratchHandle, scratchPlant } from "../structures/scratch.ts";
+import { SCRATCH_ROWS, scratchHandles, scratchPlant } from "../structures/scratch.ts";
 import { setFloat, word } from "../structures/store.ts";
 import { type Core, ruleFlags, ruleOf } from "./core.ts";
 import { isClockKept } from "./host-clock.ts";
@@ -36,10 +35,7 @@ export function plantRecords(core: Core, handles: Uint32Array): void {
   const { scratch } = core;
   for (let start = 0; start < handles.length; start += SCRATCH_ROWS) {
     const count = Math.min(SCRATCH_ROWS, handles.length - start);
-    touchRecords(core.store.region.views.u32, handles.subarray(start, start + count), count);
-    for (let index = 0; index < count; index++) {
-      scratchHandle(scratch, index, handles[start + index] as number);
-    }
+    scratchHandles(scratch, handles.subarray(start, start + count));
     for (let index = 0; ; index++) {
       index = scratchPlant(scratch, index, count);
       if (index >= count) break;

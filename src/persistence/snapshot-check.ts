@@ -183,11 +183,12 @@ function arePairs(bytes: unknown, width: number, rows: number): bytes is Uint8Ar
 
 /** Bytes of texts that are padded to words, their lengths at every `width` words. */
 function paddedSum(words: Uint32Array, from: number, width: number): number {
-  let bytes = 0;
+  let sum = 0;
   for (let at = from; at < words.length; at += width) {
-    bytes += Math.ceil((words[at] as number) / 4) * 4;
+    const bytes = words[at] as number;
+    sum += (bytes >>> 2) + ((bytes & 3) === 0 ? 0 : 1);
   }
-  return bytes;
+  return sum * 4;
 }
 
 function isBytes(value: unknown): value is Uint8Array {

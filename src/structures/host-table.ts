@@ -136,7 +136,7 @@ export function hostFind(table: HostTable, lo: number, hi: number): number {
 
 /** Makes the host of this hash, which must not be known; returns 0 when memory is exhausted. */
 export function hostCreate(table: HostTable, view: Uint8Array, lo: number, hi: number): number {
-  const name = view.slice(); // as in hostMake: the index may grow first
+  const name = steady(table.store, view); // as in hostMake: the index may grow first
   const slot = tableInsert(table.index, lo, hi);
   if (slot === 0) return 0;
   const host = hostMake(table, name, lo, hi);
@@ -167,7 +167,7 @@ export function hostNamed(table: HostTable, name: string | Uint8Array): number {
 /** Makes a host whose index entry the caller fills (a batch insert left it claimed). */
 export function hostMake(table: HostTable, view: Uint8Array, lo: number, hi: number): number {
   const { store } = table;
-  const name = view.slice(); // a view of the region is gone once that grows
+  const name = steady(store, view);
   const nameHandle = arenaTake(store.arena, Math.max(name.length, 1));
   if (nameHandle === 0) return 0;
   const host = arenaTake(store.arena, HOST_SIZE_BYTES);
@@ -189,6 +189,11 @@ export function hostMake(table: HostTable, view: Uint8Array, lo: number, hi: num
   table.count++;
   idlePush(table, host);
   return host;
+}
+
+/** The bytes themselves, or a copy of what is a view of the region: that is gone once it grows. */
+function steady({ region }: Store, bytes: Uint8Array): Uint8Array {
+  return bytes.buffer === region.views.u32.buffer ? bytes.slice() : bytes;
 }
 
 export function hostName(store: Store, host: number): string {

@@ -143,6 +143,11 @@ export function scratchHandle(scratch: Scratch, index: number, record: number): 
   scratch.store.region.views.u32[(scratch.handles >> 2) + index] = record;
 }
 
+/** Names records, at most SCRATCH_ROWS, from index 0 on. */
+export function scratchHandles({ handles, store }: Scratch, records: Uint32Array): void {
+  store.region.views.u32.set(records, handles >> 2);
+}
+
 /**
  * Appends the records that were named for the next gather to their lanes, from index `from` on; the index of one that the
  * caller has to plant, or the count. @hot
