@@ -1,7 +1,7 @@
 /** Knowing: what a frontier says of one request or of many, without changing anything. */
 import { type Core, ruleOf } from "../frontier/core.ts";
 import { groupClock, isGroupFull } from "../frontier/groups.ts";
-import { hostClock, hostLimit } from "../frontier/host-clock.ts";
+import { hostHold, hostLimit } from "../frontier/host-clock.ts";
 import { lookSpilled, placesSpilled, recordBehind } from "../frontier/spilling.ts";
 import { finishedView, hostOf, isFinishedValue } from "../frontier/transition.ts";
 import { verdictOf } from "../frontier/verdict.ts";
@@ -219,7 +219,7 @@ function holdOf(
   if (state === RECORD_FAILED) return {};
   if (state === RECORD_RESTING) return { heldBy: "every", dueAt: heapKeyOf(core.resting, record) };
   const host = hostOf(core, record);
-  const clockMs = hostClock(core, host);
+  const clockMs = hostHold(core, host);
   if (state === RECORD_WAITING) {
     return { heldBy: "notBefore", dueAt: Math.max(heapKeyOf(core.waiting, record), clockMs) };
   }

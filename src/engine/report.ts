@@ -2,17 +2,10 @@
 import { timeText } from "../base/clock.ts";
 import type { Core, RuleState } from "../frontier/core.ts";
 import { nextDueAt } from "../frontier/due.ts";
-import {
-  hostNextBusy,
-  HOST_QUEUES_WORD,
-  QUEUE_NEXT_WORD,
-  QUEUE_RANKS_WORD,
-  RULE_QUEUE_RANKS_WORD,
-} from "../structures/host-table.ts";
 import { heapCount } from "../structures/heap.ts";
-import { ranksBest, ranksNext } from "../structures/ranks.ts";
 import { seenStats } from "../structures/seen-set.ts";
-import { usedBytes, word } from "../structures/store.ts";
+import { usedBytes } from "../structures/store.ts";
+import { countLanes } from "./lane-count.ts";
 import type { FrontierStatus, Report } from "./types.ts";
 
 export interface ReportContext {
@@ -106,24 +99,6 @@ function spilledOf({ spilling }: Core): Report["spilled"] {
   return { records: count, out: written, in: written - count };
 }
 
-/** Lanes of distinct priorities in use. */
-function countLanes(core: Core): number {
-  const { store, hosts } = core;
-  let lanes = 0;
-  for (const { handle, policy } of core.rules) {
-    if (policy.isPolite) continue;
-    lanes += countRanks(core, word(store, handle, RULE_QUEUE_RANKS_WORD));
-  }
-  if (core.rules.every(({ policy }) => !policy.isPolite)) return lanes;
-  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
-    let queue = word(store, host, HOST_QUEUES_WORD);
-    for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
-      lanes += countRanks(core, word(store, queue, QUEUE_RANKS_WORD));
-    }
-  }
-  return lanes;
-}
-
 /**
  * The rules of the set in their order, each with what is left of those of its id before it; then what is left of rules that have gone;
  * "": failed for want of a rule.
@@ -151,13 +126,6 @@ function addCounts(counts: Report["rules"][string], rule: RuleState): void {
   counts.done += rule.done;
   counts.failed += rule.failed;
   counts.served += rule.served;
-}
-
-function countRanks(core: Core, root: number): number {
-  const { arena } = core.store;
-  let count = 0;
-  for (let lane = ranksBest(arena, root); lane !== 0; lane = ranksNext(arena, root, lane)) count++;
-  return count;
 }
 
 function describe(report: Omit<Report, "toString">): string {

@@ -29,6 +29,7 @@ import {
   GROUP_HOSTS_WORD,
   GROUP_KIND_WORD,
   GROUP_LEASED_WORD,
+  GROUP_PASSED_WORD,
   GROUP_READY_AT_WORD,
   gateFind,
   gateOpen,
@@ -71,6 +72,7 @@ import type { GroupHold } from "./hand-out.ts";
 import { type Core, type RuleState, ruleAt, ruleOfQueue } from "./core.ts";
 import { askGroup, isAsked, isKindNew, numberKinds, openGroup } from "./group-kinds.ts";
 import type { GroupBy, GroupTerm } from "./policy.ts";
+import { groupHold, hasPassed, setGroupClock } from "./group-clocks.ts";
 import { sharesJoin } from "./shares.ts";
 
 /** The state of groups that a new core begins with: none, but the kinds of the core that it replaces. */
@@ -138,8 +140,8 @@ export function reserveGroups(
     const group = memberGroup(core.store, host, kind);
     if (group === 0) continue;
     const readyBefore = float(core.store, group, GROUP_READY_AT_WORD);
-    const readySet = Math.max(readyBefore, nowMs + delayMs);
-    setFloat(core.store, group, GROUP_READY_AT_WORD, readySet);
+    const readySet = Math.max(groupHold(core, group), nowMs + delayMs);
+    setGroupClock(core, group, readySet);
     holds.push({ group, readyBefore, readySet });
   }
   return holds;
@@ -151,8 +153,7 @@ export function endGroups(core: Core, host: number, rule: RuleState, endMs: numb
   for (const { kind, delayMs } of rule.policy.groups) {
     const group = memberGroup(core.store, host, kind);
     if (group === 0) continue;
-    const readyAt = Math.max(float(core.store, group, GROUP_READY_AT_WORD), endMs + delayMs);
-    setFloat(core.store, group, GROUP_READY_AT_WORD, readyAt);
+    setGroupClock(core, group, Math.max(groupHold(core, group), endMs + delayMs));
   }
 }
 
@@ -163,6 +164,7 @@ export function cancelGroups(core: Core, host: number, holds: GroupHold[] | unde
     if (!isMember(core, host, group)) continue;
     if (float(core.store, group, GROUP_READY_AT_WORD) !== readySet) continue;
     setFloat(core.store, group, GROUP_READY_AT_WORD, readyBefore);
+    setWord(core.store, group, GROUP_PASSED_WORD, 1); // it had let the host go
   }
 }
 
@@ -193,7 +195,7 @@ export function groupClock(core: Core, host: number, rule: RuleState): number {
   let atMs = Number.NEGATIVE_INFINITY;
   for (const { kind } of rule.policy.groups) {
     const group = memberGroup(core.store, host, kind);
-    if (group !== 0) atMs = Math.max(atMs, float(core.store, group, GROUP_READY_AT_WORD));
+    if (group !== 0) atMs = Math.max(atMs, groupHold(core, group));
   }
   return atMs;
 }
@@ -358,14 +360,15 @@ function isBetter(core: Core, a: number, b: number): boolean {
 
 function isOpen(core: Core, group: number, { limit }: GroupTerm, nowMs: number): boolean {
   if (word(core.store, group, GROUP_LEASED_WORD) >= limit) return false;
-  return float(core.store, group, GROUP_READY_AT_WORD) <= nowMs;
+  return hasPassed(core, group, nowMs);
 }
 
 /** Puts a group into the heap of clocks, or takes it out, as I4 says. */
 function clockGroup(core: Core, group: number, nowMs: number): void {
   const { groupClocks, store } = core;
   const readyAt = float(store, group, GROUP_READY_AT_WORD);
-  const isWanted = readyAt > nowMs && (isWaitedFor(core, group) || isForsaken(core, group));
+  const isWanted =
+    !hasPassed(core, group, nowMs) && (isWaitedFor(core, group) || isForsaken(core, group));
   const isClocked = word(store, group, GROUP_CLOCKED_WORD) !== 0;
   if (isWanted && isClocked) heapUpdate(groupClocks, group, readyAt, 0);
   else if (isWanted && !heapPush(groupClocks, group, readyAt, 0)) throw memoryFull();

@@ -12,21 +12,50 @@ import {
   HOST_BLOCK_UNTIL_WORD,
   HOST_DELAY_WORD,
   HOST_LIMIT_WORD,
+  HOST_PASSED,
   HOST_QUEUES_WORD,
   HOST_READY_AT_WORD,
   HOST_STEERED,
   QUEUE_NEXT_WORD,
   RULE_POLITE,
   hostFlag,
+  setHostFlag,
 } from "../structures/host-table.ts";
-import { float, word } from "../structures/store.ts";
+import { float, setFloat, word } from "../structures/store.ts";
 import { type Core, type RuleState, ruleOfQueue } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
 
-/** The time before which a host may not go. */
+/** The time before which a host may not go, or might not before it passed. */
 export function hostClock(core: Core, host: number): number {
   const readyAt = float(core.store, host, HOST_READY_AT_WORD);
   return Math.max(readyAt, float(core.store, host, HOST_BLOCK_UNTIL_WORD));
+}
+
+/**
+ * The time before which a host may not go; −Infinity once that has passed. A clock that has passed stays so, wherever the machine's
+ * clock is set, until somebody sets it anew: who may go does not depend on how often somebody looks.
+ */
+export function hostHold(core: Core, host: number): number {
+  return hostFlag(core.store, host, HOST_PASSED) ? Number.NEGATIVE_INFINITY : hostClock(core, host);
+}
+
+/** Sets the delay clock of a host; it has not passed then. */
+export function setReadyAt(core: Core, host: number, readyAt: number): void {
+  setFloat(core.store, host, HOST_READY_AT_WORD, readyAt);
+  setHostFlag(core.store, host, HOST_PASSED, false);
+}
+
+/** Takes the delay clock of a host back to what it was when the host was let go: it had passed then, and so it has unless a block runs. */
+export function restoreReadyAt(core: Core, host: number, readyAt: number, nowMs: number): void {
+  setFloat(core.store, host, HOST_READY_AT_WORD, readyAt);
+  const isBlocked = float(core.store, host, HOST_BLOCK_UNTIL_WORD) > nowMs;
+  setHostFlag(core.store, host, HOST_PASSED, !isBlocked);
+}
+
+/** Sets the block of a host; nothing has passed then. */
+export function setBlockUntil(core: Core, host: number, untilMs: number): void {
+  setFloat(core.store, host, HOST_BLOCK_UNTIL_WORD, untilMs);
+  setHostFlag(core.store, host, HOST_PASSED, false);
 }
 
 /** The gap between visits of a host: by hand, else from its latencies, else the rule's. */

@@ -23,6 +23,7 @@ import type { FrontierPolicy, Outcome } from "./policy.ts";
 import { memoryFull } from "../base/errors.ts";
 import { memberAddress, setMemberAddress } from "../structures/group-table.ts";
 import { advanceHost, moveAddress } from "./groups.ts";
+import { setBlockUntil } from "./host-clock.ts";
 import { settleHost } from "./schedule.ts";
 import { takeSpilled } from "./spilling.ts";
 import { failRecord, hostOf, sequenceOf } from "./transition.ts";
@@ -112,13 +113,13 @@ export function setHostAddress(core: Core, host: number, address: string, nowMs:
 export function blockHost(core: Core, host: number, untilMs: number): void {
   const { store } = core;
   if (untilMs <= float(store, host, HOST_BLOCK_UNTIL_WORD)) return;
-  setFloat(store, host, HOST_BLOCK_UNTIL_WORD, untilMs);
+  setBlockUntil(core, host, untilMs);
   setHostFlag(store, host, HOST_STEERED, true);
 }
 
 /** Sets a block by hand, also an earlier one. */
 export function blockHostByHand(core: Core, host: number, untilMs: number, nowMs: number): void {
-  setFloat(core.store, host, HOST_BLOCK_UNTIL_WORD, untilMs);
+  setBlockUntil(core, host, untilMs);
   setHostFlag(core.store, host, HOST_STEERED, true);
   settleHost(core, host, nowMs);
   core.log?.host(host, LOG_HOST_ALL);

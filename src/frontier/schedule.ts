@@ -15,6 +15,7 @@ import {
   HOST_CLOCKED,
   HOST_HELD,
   HOST_LEASED_WORD,
+  HOST_PASSED,
   HOST_PENDING_WORD,
   HOST_QUEUES_WORD,
   HOST_READY_AT_WORD,
@@ -61,7 +62,14 @@ import { laneIsSpilled } from "../structures/spill-chain.ts";
 import { memoryFull } from "../base/errors.ts";
 import type { HandOut } from "./hand-out.ts";
 import { type Core, type RuleState, ruleFlags, ruleOfQueue, ruleQueueOf } from "./core.ts";
-import { hostClock, hostDelay, hostLimit, isClockKept } from "./host-clock.ts";
+import {
+  hostDelay,
+  hostHold,
+  hostLimit,
+  isClockKept,
+  restoreReadyAt,
+  setReadyAt,
+} from "./host-clock.ts";
 import { readyLane } from "./spilling.ts";
 import {
   advanceHost,
@@ -235,12 +243,11 @@ export function undoHandOut(
   if (isClockKept(core, host, ruleFlags(core, ruleQueue))) {
     setFloat(store, host, HOST_TURN_WORD, out.turnBefore);
     setFloat(store, host, HOST_READY_AT_WORD, out.readyAtBefore);
+    setHostFlag(store, host, HOST_PASSED, true); // it had been let go
   }
   if (hasGroups(core)) cancelGroups(core, host, out.holds);
-  // It had been let go, by a clock that may have gone back since: what its group's clock says is judged anew.
-  const wentMs = hasGroups(core) ? nowMs : Math.max(nowMs, hostClock(core, host));
-  scheduleRecord(core, out.record, wentMs);
-  settleHost(core, host, wentMs);
+  scheduleRecord(core, out.record, nowMs);
+  settleHost(core, host, nowMs);
   if (hasGroups(core)) advanceHost(core, host, nowMs);
   const index = word(store, ruleQueue, RULE_QUEUE_INDEX_WORD);
   sharesRefund(core.shares, index, out.passBefore, out.currentBefore);
@@ -262,7 +269,7 @@ export function endVisit(core: Core, record: number, nowMs: number, endMs = nowM
     return;
   }
   const delayMs = hostDelay(core, host, ruleOfQueue(core, queue).policy);
-  setFloat(store, host, HOST_READY_AT_WORD, endMs + delayMs);
+  setReadyAt(core, host, endMs + delayMs);
   settleHost(core, host, nowMs);
   if (hasGroups(core)) advanceHost(core, host, nowMs);
   core.log?.host(host, LOG_HOST_CLOCK);
@@ -284,7 +291,7 @@ export function cancelVisit(core: Core, host: number, out: HandOut, nowMs: numbe
   if (float(store, host, HOST_TURN_WORD) === out.sequence) {
     setFloat(store, host, HOST_TURN_WORD, out.turnBefore);
     if (float(store, host, HOST_READY_AT_WORD) === out.readyAtSet) {
-      setFloat(store, host, HOST_READY_AT_WORD, out.readyAtBefore);
+      restoreReadyAt(core, host, out.readyAtBefore, nowMs);
     }
     core.log?.host(host, LOG_HOST_CLOCK);
   }
@@ -301,9 +308,10 @@ export function settleHost(core: Core, host: number, nowMs: number): void {
   const { store } = core;
   let queue = word(store, host, HOST_QUEUES_WORD);
   const pending = word(store, host, HOST_PENDING_WORD);
-  const clockMs = hostClock(core, host);
+  const clockMs = hostHold(core, host);
   const isFree = pending > 0 && !hostFlag(store, host, HOST_HELD);
   const mayGo = isFree && clockMs <= nowMs;
+  if (mayGo) setHostFlag(store, host, HOST_PASSED, true);
   const leased = word(store, host, HOST_LEASED_WORD);
   let hasRoom = false;
   for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
@@ -359,7 +367,7 @@ function beginVisit(core: Core, host: number, nowMs: number, out: HandOut): void
   out.readyAtBefore = float(store, host, HOST_READY_AT_WORD);
   setFloat(store, host, HOST_TURN_WORD, out.sequence);
   out.readyAtSet = nowMs + hostDelay(core, host, ruleOfQueue(core, queue).policy);
-  setFloat(store, host, HOST_READY_AT_WORD, out.readyAtSet);
+  setReadyAt(core, host, out.readyAtSet);
   settleHost(core, host, nowMs);
   if (hasGroups(core)) advanceHost(core, host, nowMs);
 }

@@ -10,6 +10,8 @@
  *  10-11  hash lo, hi        of its kind and name: its key in the index
  *     12  clocked            1: it stands in the heap
  *     13  kind               number of its kind
+ *     14  passed             1: its clock has passed, and stays so until it is set anew
+ *     15  reserved
  *
  * Gate: what one rule has waiting behind one group. Words:
  *      0  ranks              root of the host queues parked here
@@ -34,7 +36,8 @@ export const GROUP_HASH_LO_WORD = 10;
 export const GROUP_HASH_HI_WORD = 11;
 export const GROUP_CLOCKED_WORD = 12;
 export const GROUP_KIND_WORD = 13;
-export const GROUP_SIZE_BYTES = 56;
+export const GROUP_PASSED_WORD = 14;
+export const GROUP_SIZE_BYTES = 64;
 
 export const GATE_RANKS_WORD = 0;
 export const GATE_RULE_WORD = 1;

@@ -86,6 +86,8 @@ export const HOST_CLOCKED = 8;
 export const HOST_KEPT = 16;
 /** The journal, or the snapshot before it, holds its name. */
 export const HOST_JOURNALED = 32;
+/** Its clock has passed: it stays passed, wherever the machine's clock goes, until it is set anew. */
+export const HOST_PASSED = 64;
 
 export const QUEUE_MARK_WORD = 5;
 export const QUEUE_RULE_WORD = 6;

@@ -47,6 +47,7 @@ export {
   GROUP_HOSTS_WORD,
   GROUP_KIND_WORD,
   GROUP_LEASED_WORD,
+  GROUP_PASSED_WORD,
   GROUP_READY_AT_WORD,
 } from "../layout/group.ts";
 export { HOST_GROUPS_WORD, QUEUE_GATE_WORD } from "../layout/host.ts";

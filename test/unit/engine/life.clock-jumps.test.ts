@@ -169,3 +169,21 @@ it("a look at what comes next, after the clock was set back, leaves it where it 
   expect(frontier.pollMany(2).map(({ url }) => url)).toEqual(["http://a.com/2"]);
   check();
 });
+
+it("nor does a look shut a group again that had let its hosts go, or its hosts wait for what comes in later", () => {
+  const clock = createSetClock();
+  const groups = [{ by: "domain" as const, delayMs: DELAY }];
+  const { frontier, check } = openBench({ clock, defaults: { politeness: { groups } } });
+  frontier.pushMany(["http://a.x.com/1", "http://b.x.com/1", "http://c.x.com/1"]);
+  frontier.poll();
+  clock.pass(DELAY);
+  expect(frontier.nextDueAt()).toBe(clock.now());
+  clock.set(-HOUR); // the group had let b go already
+  const looks = [1, 2].map(() => frontier.peek(2).map(({ url }) => url));
+  check();
+  expect(looks).toEqual([["http://b.x.com/1"], ["http://b.x.com/1"]]);
+  frontier.push("http://b.x.com/2");
+  expect(frontier.pollMany(2).map(({ url }) => url)).toEqual(["http://b.x.com/1"]);
+  check();
+  expect(frontier.nextDueAt()).toBe(clock.now() + DELAY); // by the clock as it is now
+});

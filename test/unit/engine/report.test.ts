@@ -21,3 +21,26 @@ describe("report().waitingUntil", () => {
     check();
   });
 });
+
+describe("report().lanes", () => {
+  it("counts what is pending by what it is: a look that moves records of a steered host to its queue changes nothing", () => {
+    const rules = [
+      { id: "polite", match: { hosts: ["p.com"] }, politeness: { delayMs: 10 } },
+      { id: "plain" },
+    ];
+    const { frontier, check } = openBench({ rules });
+    frontier.pushMany(["http://a.com/1", "http://b.com/1", "http://p.com/1"]);
+    frontier.push({ url: "http://a.com/2", priority: 3 });
+    frontier.host("a.com").blockUntil(0);
+    expect(frontier.report().lanes).toBe(3); // p.com's own, and 0 and 3 of the plain rule
+    frontier.peek(9);
+    expect(frontier.report().lanes).toBe(3);
+    frontier.host("a.com").hold();
+    frontier.peek(9);
+    expect(frontier.report().lanes).toBe(3);
+    frontier.poll();
+    frontier.poll();
+    expect(frontier.report().lanes).toBe(2); // what a.com has, held
+    check();
+  });
+});
