@@ -4,8 +4,9 @@
  *   best lane of a rule ─▶ its first (or last) records ─▶ leased, counted by their hosts, standing in the timeline
  *   ended records ─▶ their last word in the table, their hosts' counts ─▶ sizes: the owner frees them
  *
- * Plain: a record that stands in the list of its rule's best lane, and not as the last one there; a lane without side and
- * without chain; a host that nobody steered. Whatever else comes next is left to the owner, one by one.
+ * Plain: a record that stands in the list of its rule's best lane, and not as the last one there, nor behind the blocks in which
+ * the lane goes on; a lane without side, and without blocks where rules take turns; a host that nobody steered. Whatever else
+ * comes next is left to the owner, one by one.
  *
  *   I1  Records leave in the order of their lane; each takes the next sequence and the timeline's next place.
  *   I2  A record that stops the call has not been changed.
@@ -28,7 +29,12 @@ import {
   RULE_QUEUE_RANKS_WORD,
   RULE_QUEUE_SERVED_WORD,
 } from "../src/layout/host";
-import { ITEM_LEFT_WORD, ITEM_PLACE_WORD, ITEM_RIGHT_WORD } from "../src/layout/item";
+import {
+  ITEM_KEY_WORD,
+  ITEM_LEFT_WORD,
+  ITEM_PLACE_WORD,
+  ITEM_RIGHT_WORD,
+} from "../src/layout/item";
 import {
   LANE_COUNT_WORD,
   LANE_HEAD_WORD,
@@ -37,6 +43,7 @@ import {
   LANE_TAIL_WORD,
 } from "../src/layout/lane";
 import {
+  LEASE_BOUND_WORD,
   LEASE_DEADLINE_WORD,
   LEASE_HANDLES_WORD,
   LEASE_IDLES_WORD,
@@ -79,7 +86,7 @@ const TEXT_WORD: u32 = 24;
 export function leaseRecords(job: usize, max: u32): u32 {
   const rule = at(get(job, LEASE_RULE_WORD));
   const lane = at(bestLane(get(rule, RULE_QUEUE_RANKS_WORD)));
-  if (lane === 0 || (get(lane, LANE_SIDE_WORD) | get(lane, LANE_SPARE_WORD)) !== 0) return 0;
+  if (lane === 0 || get(lane, LANE_SIDE_WORD) !== 0) return 0;
   const isLifo = (get(rule, RULE_QUEUE_FLAGS_WORD) & RULE_LIFO) !== 0;
   const end: u32 = isLifo ? LANE_TAIL_WORD : LANE_HEAD_WORD;
   const step: u32 = isLifo ? ITEM_RIGHT_WORD : ITEM_LEFT_WORD;
@@ -189,11 +196,14 @@ function bestLane(root: u32): u32 {
  * cache misses overlap; how many are plain.
  */
 function touchRows(job: usize, handles: usize, first: u32, wanted: u32, step: u32): u32 {
+  const bound = load<f64>(job, LEASE_BOUND_WORD << 2);
   let touched: u32 = 0;
   let found: u32 = 0;
   for (let handle = first; found < wanted; found++) {
     const record = at(handle);
     if ((get(record, RECORD_STATE_WORD) & 255) === QUEUE_MARK) break;
+    const key = load<f64>(record, ITEM_KEY_WORD << 2);
+    if (step === ITEM_RIGHT_WORD ? key <= bound : key >= bound) break;
     set(handles, found, handle);
     touched += get(record, TEXT_WORD);
     handle = get(record, step);

@@ -2,7 +2,7 @@
  * Bulk: hand-outs and ends of plain leases by the kernel, many in one crossing (structures/lease-batch.ts). What they do is
  * what `leaseNext` and `done` do one by one, and those take over where anything is not plain.
  *
- *   plain hand-outs   rules without politeness, no groups; nobody listens
+ *   plain hand-outs   rules without politeness, no groups; nobody listens; what stands before a lane's blocks on disk
  *   plain ends        the same; no rule that re-crawls or backs off; a record without blob and volatile data, on a host
  *                     that nobody steered; the exact table keeps the last word
  *   log               told of each hand-out behind it and of each end before it, as the records stand
@@ -13,6 +13,7 @@
 import {
   endBatch,
   leaseBatch,
+  leaseBound,
   leaseRoom,
   leasedAt,
   leaseTurns,
@@ -44,6 +45,7 @@ import {
   recordQueue,
 } from "../structures/record.ts";
 import { scratchHandle, scratchTouch } from "../structures/scratch.ts";
+import { chainBound, laneIsSpilled } from "../structures/spill-chain.ts";
 import { type Store, word } from "../structures/store.ts";
 import { timelineHolds, timelineRemove } from "../structures/timeline.ts";
 import { type Core, ruleFlags } from "./core.ts";
@@ -51,6 +53,7 @@ import { countLate, done, isLive, learn } from "./leases.ts";
 import { LOG_DONE, LOG_LEASED } from "./log.ts";
 import type { HandOut } from "./hand-out.ts";
 import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "./shares.ts";
+import { readyLane } from "./spilling.ts";
 import { finishedWord } from "./transition.ts";
 
 /** Leases whose memory is touched at once before they end: more would push one another out of the nearest cache. */
@@ -77,7 +80,11 @@ export function leaseMany(core: Core, nowMs: number, max: number): number {
   if (room <= 0) return 0;
   const deadlineMs = nowMs + limits.leaseMs;
   if (sole === undefined) return leaseByTurns(core, deadlineMs, room);
-  if (!isPlainLane(store, word(store, sole.handle, RULE_QUEUE_RANKS_WORD))) return 0;
+  const lane = ranksBest(store.arena, word(store, sole.handle, RULE_QUEUE_RANKS_WORD));
+  if (lane === 0) return 0;
+  const bound = boundOf(core, lane, sole.policy.isLifo);
+  if (!isPlainLane(store, lane)) return 0;
+  leaseBound(scratch, bound);
   const made = leaseBatch(scratch, deadlines, sole.handle, room, deadlineMs, leaseSequence);
   countLeased(core, made);
   const { f64, u32 } = store.region.views;
@@ -163,10 +170,15 @@ function touchLeases(core: Core, leases: readonly HandOut[], from: number): void
   scratchTouch(core.scratch, core.seen.table.offset, count);
 }
 
-/** Whether the best of a rule's lanes holds some records, and in its list alone. @hot */
-function isPlainLane({ arena, region }: Store, root: number): boolean {
-  const lane = ranksBest(arena, root);
-  return lane !== 0 && laneIsList(region, lane) && laneCount(region, lane) > 1;
+/** Whether a lane holds some records, and in its list alone as far as they are in memory. @hot */
+function isPlainLane({ region }: Store, lane: number): boolean {
+  return laneIsList(region, lane) && laneCount(region, lane) > 1;
+}
+
+/** The key from which on a lane's records stand behind those of its blocks; its best one is in memory then. @hot */
+function boundOf(core: Core, lane: number, isLifo: boolean): number {
+  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, isLifo);
+  return chainBound(core.store, lane, isLifo);
 }
 
 /** Whether leases may end by `noteEnd` and `endNoted`. @hot */

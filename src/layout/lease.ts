@@ -18,6 +18,8 @@
  *   14  orphaned   out  how many parents
  *   15  touched    out  nothing of meaning: keeps the touching loads alive
  *   16  rules      in   handles of the rule queues whose turns come, in their order
+ *   17  reserved
+ *18-19  bound      in   f64, key from which on the lane's records stand behind those of its blocks (layout/spill.ts)
  */
 export const LEASE_RULE_WORD = 0;
 export const LEASE_HANDLES_WORD = 1;
@@ -34,6 +36,7 @@ export const LEASE_IDLES_WORD = 13;
 export const LEASE_ORPHANED_WORD = 14;
 export const LEASE_TOUCHED_WORD = 15;
 export const LEASE_RULES_WORD = 16;
-export const LEASE_BYTES = 72;
+export const LEASE_BOUND_WORD = 18;
+export const LEASE_BYTES = 80;
 /** Records whose memory is touched before they are handed out: more would push one another out of the nearest cache. */
 export const LEASE_TOUCHED_ROWS = 64;

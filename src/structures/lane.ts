@@ -28,7 +28,6 @@ import {
   LANE_COUNT_WORD,
   LANE_HEAD_WORD,
   LANE_SIDE_WORD,
-  LANE_SPARE_WORD,
   LANE_TAIL_WORD,
 } from "../layout/lane.ts";
 import { type Arena, arenaTake } from "../memory/arena.ts";
@@ -70,12 +69,9 @@ export function laneCount(region: Region, lane: number): number {
   return region.views.u32[lane * 2 + LANE_COUNT_WORD] as number;
 }
 
-/** Whether all items of a lane stand in its list: it has no side, and goes on nowhere. @hot */
+/** Whether all items of a lane that are in memory stand in its list: it has no side. @hot */
 export function laneIsList(region: Region, lane: number): boolean {
-  const { u32 } = region.views;
-  return (
-    ((u32[lane * 2 + LANE_SIDE_WORD] as number) | (u32[lane * 2 + LANE_SPARE_WORD] as number)) === 0
-  );
+  return (region.views.u32[lane * 2 + LANE_SIDE_WORD] as number) === 0;
 }
 
 export function lanePriority(region: Region, lane: number): number {

@@ -7,6 +7,7 @@
  *   I1  An entry of the timeline is written for each record handed out, and for no other.
  */
 import {
+  LEASE_BOUND_WORD,
   LEASE_DEADLINE_WORD,
   LEASE_HANDLES_WORD,
   LEASE_IDLES_WORD,
@@ -35,9 +36,14 @@ import {
   timelineSlots,
 } from "./timeline.ts";
 
+/** Says for the next leaseBatch that records of this key or behind it, in their lane's order, stay. @hot */
+export function leaseBound({ lease, store }: Scratch, bound: number): void {
+  store.region.views.f64[((lease >> 2) + LEASE_BOUND_WORD) >> 1] = bound;
+}
+
 /**
  * Hands out at most `max` records of a rule queue until `deadlineMs`: how many; their handles stand in the scratch. The first
- * takes the sequence behind `sequence`. May remake the views. @hot
+ * takes the sequence behind `sequence`; leaseBound comes before. May remake the views. @hot
  */
 export function leaseBatch(
   scratch: Scratch,

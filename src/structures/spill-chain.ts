@@ -71,6 +71,15 @@ export function farEnd(store: Store, lane: number): number {
   return float(store, laneLast(store.region, chain), SPILL_OTHER_WORD);
 }
 
+/** The key from which on a lane's first block is needed; with no block, one that is behind all. @hot */
+export function chainBound(store: Store, lane: number, isLifo: boolean): number {
+  const { region } = store;
+  const chain = word(store, lane, LANE_SPARE_WORD);
+  if (chain === 0) return isLifo ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  turnChain(store, chain, isLifo);
+  return recordKey(store, isLifo ? laneLast(region, chain) : laneFirst(region, chain));
+}
+
 /** The lane's chain, made when missing, its keys the bounds that this direction needs; 0: memory is exhausted. */
 export function chainOf(store: Store, lane: number, isLifo: boolean): number {
   let chain = word(store, lane, LANE_SPARE_WORD);

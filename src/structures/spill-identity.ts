@@ -67,13 +67,6 @@ export function withDepth(value: number, depth: number): number {
   return value - spilledDepth(value) + depth;
 }
 
-/** Whether the identity of a record in memory is still its own. @hot */
-export function ownsIdentity(seen: SeenSet, store: Store, record: number): boolean {
-  if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) return false;
-  const slot = seenSlot(seen, recordLo(store, record), recordHi(store, record));
-  return slot !== 0 && store.region.views.u32[slot >>> 2] === record;
-}
-
 /** The identity of a record now names its place. @hot */
 export function markSpilled(seen: SeenSet, store: Store, record: number, place: number): void {
   if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) return;

@@ -70,12 +70,12 @@ import {
   depthOfSpilled,
   isNameless,
   markSpilled,
-  ownsIdentity,
   type SpillNames,
   spilledPlace,
   warmSpilled,
   withDepth,
 } from "./spill-identity.ts";
+import { createLook, type Look, lookedUp, lookEntries, lookRecords } from "./spill-look.ts";
 import {
   createUnpacking,
   endUnpacking,
@@ -114,6 +114,7 @@ export interface Spill {
   readonly handles: Uint32Array;
   readonly cursor: ReturnType<typeof createLaneCursor>;
   readonly unpacking: Unpacking;
+  readonly look: Look;
   /** Told of every record that comes back into memory. */
   onReturn: ((record: number) => void) | undefined;
   /** Who finds records without identity; undefined: nobody looks for them. */
@@ -136,6 +137,7 @@ export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill
     handles: new Uint32Array(SPILL_RECORDS_MAX),
     cursor: createLaneCursor(),
     unpacking: createUnpacking(),
+    look: createLook(store, SPILL_RECORDS_MAX),
     ...{ onReturn: undefined, names: undefined },
   };
 }
@@ -192,7 +194,7 @@ export function spillLane(spill: Spill, lane: number, request: SpillRequest): nu
   spill.written += count;
   for (let index = 0; index < count; index++) {
     const record = handles[index] as number;
-    markSpilled(spill.seen, store, record, place);
+    if (lookedUp(spill.look, index) === record) markSpilled(spill.seen, store, record, place);
     if (isNameless(store, record)) spill.names?.drop(record, place);
     laneRemove(store.region, lane, record);
     recordFree(store, record);
@@ -265,6 +267,7 @@ export function spillVisit(
   const { store, unpacking } = spill;
   const place = word(store, block, SPILL_PLACE_WORD);
   const count = readBlock(spill, block);
+  const isLowered = word(store, block, SPILL_LOWERED_WORD) !== 0; // else its entries say it
   const taken: number[] = [];
   let left = word(store, block, SPILL_LIVE_WORD);
   for (let index = 0, at = 0; left > 0 && index < count; index++) {
@@ -272,7 +275,7 @@ export function spillVisit(
       left -= 1;
       const record = unpack(spill, block, at);
       if (record === 0) throw outOfMemory(spill);
-      depthOfSpilled(spill.seen, store, record, place);
+      if (isLowered) depthOfSpilled(spill.seen, store, record, place);
       if (wants(record)) taken.push(enter(spill, block, index, record));
       else recordFree(store, record);
     }
@@ -328,12 +331,13 @@ function gather(spill: Spill, lane: number, request: SpillRequest): number {
 
 /** Packs the gathered records, ascending; one whose identity is no longer its own goes without. Returns the words. */
 function packAll(spill: Spill, count: number): number {
-  const { store, handles, words, seen } = spill;
+  const { store, handles, words, seen, look } = spill;
+  lookRecords(look, seen, handles, count);
   let at = 0;
   for (let index = 0; index < count; index++) {
     const record = handles[index] as number;
     const next = packRecord(store, record, words, at);
-    if (!ownsIdentity(seen, store, record)) setEntryFlag(words, at, RECORD_FLAG_NO_IDENTITY);
+    if (lookedUp(look, index) !== record) setEntryFlag(words, at, RECORD_FLAG_NO_IDENTITY);
     at = next;
   }
   return at;
@@ -341,17 +345,19 @@ function packAll(spill: Spill, count: number): number {
 
 /** Brings a whole block back into its lane. */
 export function refill(spill: Spill, block: number, isLifo: boolean): void {
-  const { store, seen, unpacking } = spill;
+  const { store, seen, unpacking, look } = spill;
   const lane = word(store, block, SPILL_LANE_WORD);
   const place = word(store, block, SPILL_PLACE_WORD);
   const entries = readBlock(spill, block);
   seenMakeRoom(seen, entries);
+  lookEntries(look, seen, { block, entries, words: spill.words });
   let count = 0;
   for (let index = 0, at = 0; index < entries; index++) {
     if (!isGone(store, block, index)) {
       const record = unpack(spill, block, at);
+      const isHot = lookedUp(look, count) !== 0 && !isNameless(store, record);
       if (record !== 0) spill.handles[count++] = record;
-      if (record === 0 || !warm(spill, record, place)) {
+      if (record === 0 || !(isHot || warm(spill, record, place))) {
         for (let made = 0; made < count; made++) {
           unmake(spill, spill.handles[made] as number, place);
         }
