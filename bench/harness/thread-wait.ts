@@ -5,11 +5,11 @@
  */
 import { openSync, readSync } from "node:fs";
 
-/** A reader of the nanoseconds waited since the thread began: some 2 µs a call. */
+/** A reader of the nanoseconds that this thread has waited since it began, whoever calls it: some 2 µs a call. */
 export function openThreadWait(): (() => number) | undefined {
   let file: number;
   try {
-    file = openSync(`/proc/self/task/${process.pid}/schedstat`, "r");
+    file = openSync("/proc/thread-self/schedstat", "r"); // this thread's from now on
   } catch {
     return undefined;
   }

@@ -143,10 +143,10 @@ function createNotes(): Notes {
   const letters = new Map<string, string>();
   return {
     of(kept) {
-      const { commit, load, cores, node } = kept.machine;
+      const { commit, load, cores, node, cpu } = kept.machine;
       const time = kept.at.slice(0, 16).replace("T", " ");
       const calm = isCalm(kept) ? "" : ", **not calm**";
-      const machine = `${cores} cores, Node ${node}`;
+      const machine = `${cores} cores of ${cpu}, Node ${node}`;
       const line = `${time}, commit ${commit}, load ${load[0]}${calm}, ${machine}`;
       const letter = letters.get(line) ?? String.fromCharCode(97 + letters.size);
       letters.set(line, letter);
