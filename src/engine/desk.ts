@@ -27,8 +27,8 @@ import {
 import { endMany, leaseMany } from "../frontier/bulk.ts";
 import { leasedAt } from "../structures/lease-batch.ts";
 import type { Outcome } from "../frontier/policy.ts";
-import type { HandOut } from "../frontier/hand-out.ts";
-import { handOut, touchNext, undoHandOut } from "../frontier/schedule.ts";
+import { lookAhead } from "../frontier/look.ts";
+import { touchNext } from "../frontier/schedule.ts";
 import {
   VERDICT_CLOSED,
   VERDICT_INVALID_REQUEST,
@@ -75,23 +75,6 @@ const MANY_MIN = 16;
 
 /** Room that one result wants in the journal beside its children. */
 const RESULT_BYTES = 512;
-
-function emptyHandOut(): HandOut {
-  return {
-    record: 0,
-    sequence: 0,
-    turnBefore: 0,
-    readyAtBefore: 0,
-    readyAtSet: 0,
-    holds: undefined,
-  };
-}
-
-/** A hand-out to be undone, with what it cost its rule. */
-interface Peeked extends HandOut {
-  readonly passBefore: number;
-  readonly currentBefore: number;
-}
 
 export class Desk implements LeaseDesk {
   readonly #life: Life;
@@ -154,22 +137,13 @@ export class Desk implements LeaseDesk {
     return true;
   }
 
-  /** What `take` would give: hands out and undoes, in reverse, as if nothing had been. */
+  /** What `take` would give. */
   peek(core: Core, max: number, nowMs: number): RequestView[] {
-    const outs: Peeked[] = [];
     const room = core.limits.maxLeases - core.counters.leased;
-    while (outs.length < Math.min(max, room)) {
-      const out = emptyHandOut();
-      if (!handOut(core, nowMs, out)) break;
-      const { passBefore, currentBefore } = core.shares;
-      outs.push({ ...out, passBefore, currentBefore });
-    }
-    const views = outs.map(({ record }) => {
+    return lookAhead(core, Math.min(max, room), nowMs).map((record) => {
       const view = recordView(core, record);
       return { ...view, deliveries: view.deliveries + 1 };
     });
-    for (const out of outs.reverse()) undoHandOut(core, out, nowMs);
-    return views;
   }
 
   /** Whatever of the arguments may run the caller's code is read before the call opens. */

@@ -17,7 +17,7 @@ import { type Clock, scheduleAfter } from "../base/clock.ts";
 import { FrontierError, frontierClosed } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { isOverdue, step } from "../frontier/leases.ts";
-import { deadlineAt, isReady, nextDueAt } from "../frontier/due.ts";
+import { deadlineAt, isReady, nextDueAt, soonestDueAt } from "../frontier/due.ts";
 import { Breaker } from "./breaker.ts";
 import { Chores } from "./chores.ts";
 import type { Durable } from "./durable.ts";
@@ -453,7 +453,7 @@ export class Life {
     const { events, status } = this;
     const wantsLease = this.#waiters.length > 0 || this.#hearsReady();
     let atMs = Number.POSITIVE_INFINITY;
-    if (status === "running" && wantsLease) atMs = nextDueAt(core, nowMs) ?? atMs;
+    if (status === "running" && wantsLease) atMs = soonestDueAt(core, nowMs) ?? atMs;
     if (status === "paused" && (wantsLease || events.has("status"))) {
       atMs = this.#breaker.untilMs ?? atMs;
     }

@@ -251,8 +251,10 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    */
   epochs(): Iterable<EpochView>;
   /**
-   * Now, where a poll would give a lease; else the first moment that may change it: a record's time, a host's clock, a lease's deadline. No
-   * poll before it gives one; at it one may still have to wait, for the clock of its host. undefined: nothing waits for a clock.
+   * Now, where a poll gives a lease; else when one will, if nobody calls meanwhile: what waits for its time, its host, the groups above that and
+   * the leases that run out are all reckoned with. No poll before it gives one. It may be early, never late, where more than 64 clocks pass
+   * before it or more than 16 hosts wait for one of them, while records move to the rules of a new set, and where seeds come
+   * again that turn out to be known. undefined: no clock brings one about. Costs a look at the next lease and at the clocks that pass before it.
    */
   nextDueAt(): number | undefined;
   report(): Report;

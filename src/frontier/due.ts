@@ -1,8 +1,14 @@
 /** Due: when something can go next. */
 import { heapPeekKey } from "../structures/heap.ts";
+import { QUEUE_HOST_WORD } from "../structures/host-table.ts";
+import { recordQueue } from "../structures/record.ts";
+import { word } from "../structures/store.ts";
 import { timelinePeekKey } from "../structures/timeline.ts";
-import type { Core } from "./core.ts";
+import { type Core, ruleOf } from "./core.ts";
+import { CANDIDATES_MAX, forecast } from "./forecast.ts";
+import { lookAhead } from "./look.ts";
 import { hasStanding } from "./schedule.ts";
+import { isSweeping } from "./sweeping.ts";
 
 /** Whether a poll at `nowMs` could give a lease; the core must have been brought to `nowMs`. */
 export function isReady(core: Core, nowMs: number): boolean {
@@ -12,10 +18,25 @@ export function isReady(core: Core, nowMs: number): boolean {
 }
 
 /**
- * The earliest time at which a poll may give a lease: now, or the first clock to pass (a record's own time, a
- * host's clock, a lease's deadline). No poll before it gives one. undefined: nothing waits for a clock.
+ * The earliest time at which a poll gives a lease: now, or when clocks will have brought one about. No poll before it gives one. It may be
+ * early where forecast.ts says (I2), and while records are on their way to the rules of a new set. undefined: no clock brings one about.
  */
 export function nextDueAt(core: Core, nowMs: number): number | undefined {
+  if (isSweeping(core)) return soonestDueAt(core, nowMs);
+  const isFull = core.counters.leased >= core.limits.maxLeases;
+  const most = isFull ? CANDIDATES_MAX : 1;
+  const records = lookAhead(core, most, nowMs);
+  if (!isFull && (records.length > 0 || hasStanding(core))) return nowMs;
+  const standing = records.map((record) => ({
+    host: word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD),
+    rule: ruleOf(core, record),
+  }));
+  const atMs = forecast(core, nowMs, standing, records.length < most);
+  return atMs === Number.POSITIVE_INFINITY ? undefined : atMs;
+}
+
+/** The same in O(1), and early more often: the first clock to pass may bring nothing about. For who wakes by it and looks again. */
+export function soonestDueAt(core: Core, nowMs: number): number | undefined {
   if (isReady(core, nowMs)) return nowMs;
   const atMs = core.counters.leased >= core.limits.maxLeases ? deadlineAt(core) : clockDueAt(core);
   return atMs === Number.POSITIVE_INFINITY ? undefined : Math.max(atMs, nowMs);

@@ -36,6 +36,39 @@ function lookAhead(random: Random, options: ProgramOptions): void {
   program.check();
 }
 
+/** Clocks that one look walks at most (forecast.ts): what is told may be early where there are more. */
+const CLOCKS = 40;
+/** How far the clock is stepped, where nothing comes or it comes late. */
+const STEPS = 90;
+
+/** Every now and then the clock is stepped to what nextDueAt tells: nothing comes before it, something at it, and it never tells otherwise. */
+function waitAhead(random: Random, options: ProgramOptions): number {
+  const program = openProgram(random, options);
+  const { frontier, leases, now } = program;
+  let waits = 0;
+  for (let call = 0; call < CALLS; call++) {
+    program.turn();
+    if (random.below(3) === 0) leases.push(...frontier.pollMany(1 + random.below(3)));
+    if (random.below(12) > 0) continue;
+    const { waiting, leased } = frontier.report();
+    const dueAt = frontier.nextDueAt();
+    const endMs = Math.min(dueAt ?? Number.POSITIVE_INFINITY, now() + STEPS);
+    for (; now() < endMs; program.set(1)) {
+      const early = told(frontier.pollMany(9));
+      const at = `call ${call}: ${(dueAt ?? 0) - now()} before`;
+      expect(early, at).toEqual([]);
+      if (waiting + leased < CLOCKS) expect(frontier.nextDueAt(), at).toBe(dueAt);
+    }
+    if (now() !== dueAt) continue;
+    waits++;
+    const given = frontier.pollMany(9);
+    if (waiting + leased < CLOCKS) expect(given.length, `call ${call}: at it`).toBeGreaterThan(0);
+    leases.push(...given);
+  }
+  program.check();
+  return waits;
+}
+
 describe("what is told ahead", () => {
   it.each<[string, ProgramOptions]>([
     ["under all that decides who goes", {}],
@@ -45,9 +78,28 @@ describe("what is told ahead", () => {
     "by peek is what a poll gives then, %s",
     (name, options) => {
       const base = testSeed(`peek ${name}`);
-      for (let round = 0; round < stressRounds(12, 4); round++) {
+      for (let round = 0; round < stressRounds(8, 4); round++) {
         seeded(base + round, (random) => lookAhead(random, options));
       }
+    },
+    stressTimeoutMs(120_000),
+  );
+
+  it.each<[string, ProgramOptions]>([
+    ["under all that decides who goes", { isFixed: true }],
+    ["where leases run out and records come late", { isFixed: true, leaseMs: 15, isLate: true }],
+    ["where somebody sets the clock", { isFixed: true, leaseMs: 25, jumps: true }],
+  ])(
+    "by nextDueAt is when a poll gives something, and not before, %s",
+    (name, options) => {
+      const base = testSeed(`due ${name}`);
+      let waits = 0;
+      for (let round = 0; round < stressRounds(8, 4); round++) {
+        seeded(base + round, (random) => {
+          waits += waitAhead(random, options);
+        });
+      }
+      expect(waits).toBeGreaterThan(50);
     },
     stressTimeoutMs(120_000),
   );

@@ -25,12 +25,14 @@ export interface ProgramOptions {
   readonly leaseMs?: number;
   /** Whether work comes in with times of its own more often than not. */
   readonly isLate?: boolean;
+  /** Whether the set of rules stays. */
+  readonly isFixed?: boolean;
 }
 
 const HOSTS = ["a.x.com", "b.x.com", "a.y.com", "b.y.com"];
 
 export function openProgram(random: Random, options: ProgramOptions = {}): SteeredProgram {
-  const { jumps = false, leaseMs = 60, isLate = false } = options;
+  const { jumps = false, leaseMs = 60, isLate = false, isFixed = false } = options;
   const base = createVirtualClock(1_000_000);
   let offset = 0;
   const clock = { ...base, now: () => base.now() + offset };
@@ -49,7 +51,7 @@ export function openProgram(random: Random, options: ProgramOptions = {}): Steer
     else if (kind < 75) endOne(random, leases);
     else if (kind < 80) frontier.update(urlOf(random), { priority: random.below(11) - 5 });
     else if (kind < 86) steer(random, program);
-    else if (kind < 87) frontier.setRules(rulesOf(random));
+    else if (kind < 87 && !isFixed) frontier.setRules(rulesOf(random));
     else if (kind < 88) sweep(random, frontier);
     else base.advance(pick(random, [0, 1, 1, 3, 10, 70]));
     if (jumps && random.below(50) === 0) set(pick(random, [-500, 500, -30, 30]));

@@ -1,0 +1,29 @@
+/** Look: what would be handed out now, told by handing it out and undoing that, in reverse, as if nothing had been. */
+import type { Core } from "./core.ts";
+import type { HandOut } from "./hand-out.ts";
+import { handOut, undoHandOut } from "./schedule.ts";
+
+/** A hand-out to be undone, with what it cost its rule. */
+interface Peeked extends HandOut {
+  readonly passBefore: number;
+  readonly currentBefore: number;
+}
+
+/** The records that the next hand-outs give, at most `max`, in their order. The core must have been brought to `nowMs`. */
+export function lookAhead(core: Core, max: number, nowMs: number): number[] {
+  const outs: Peeked[] = [];
+  while (outs.length < max) {
+    const out = emptyHandOut();
+    if (!handOut(core, nowMs, out)) break;
+    const { passBefore, currentBefore } = core.shares;
+    outs.push({ ...out, passBefore, currentBefore });
+  }
+  const records = outs.map(({ record }) => record);
+  for (const out of outs.reverse()) undoHandOut(core, out, nowMs);
+  return records;
+}
+
+function emptyHandOut(): HandOut {
+  const numbers = { record: 0, sequence: 0, turnBefore: 0, readyAtBefore: 0, readyAtSet: 0 };
+  return { ...numbers, holds: undefined };
+}
