@@ -24,6 +24,7 @@ import {
   release,
   retry,
 } from "../frontier/leases.ts";
+import { evictAfter } from "../frontier/eviction.ts";
 import { endMany, leaseMany } from "../frontier/bulk.ts";
 import { leasedAt } from "../structures/lease-batch.ts";
 import type { Outcome } from "../frontier/policy.ts";
@@ -109,6 +110,7 @@ export class Desk implements LeaseDesk {
       this.#dress(core, leases, from, nowMs);
       if (leases.length < end) break;
     }
+    evictAfter(core, leases.length, nowMs);
     return leases;
   }
 
@@ -165,6 +167,7 @@ export class Desk implements LeaseDesk {
     for (const cause of errors) {
       this.#life.events.fault({ kind: "user", stage: "done", cause, url: lease.url });
     }
+    evictAfter(core, 1, nowMs);
     this.#life.end(nowMs);
     return answer;
   }
@@ -182,6 +185,7 @@ export class Desk implements LeaseDesk {
     const own = list as readonly RecordLease[];
     const late = own.map(({ desk }) => desk !== this);
     const count = endMany(core, own, late, nowMs);
+    evictAfter(core, count, nowMs);
     this.#life.end(nowMs);
     return count;
   }

@@ -5,17 +5,36 @@
 import { hostEvictable, hostForget } from "../structures/host-table.ts";
 import type { Core } from "./core.ts";
 import { leaveGroups } from "./groups.ts";
-import { hostClock } from "./host-clock.ts";
+import { hostHold } from "./host-clock.ts";
 
 /** Hosts looked at after each batch: a batch of 256 rows joins fewer new hosts than this, or catches up later. */
 const EVICTIONS_PER_BATCH = 256;
+/** And for each lease that is handed out or ends: what is drained sheds its hosts as it goes, and what was idle before catches up. */
+const EVICTIONS_PER_LEASE = 2;
 
+/** Looks at the hosts longest idle after a batch of requests. */
 export function evictHosts(core: Core, nowMs: number): void {
+  if (isCrowded(core)) evict(core, nowMs, EVICTIONS_PER_BATCH);
+}
+
+/** The same after so many leases went out, or ended; a call that gave none looks once all the same. @hot */
+export function evictAfter(core: Core, leases: number, nowMs: number): void {
+  if (isCrowded(core)) evict(core, nowMs, (leases + 1) * EVICTIONS_PER_LEASE);
+}
+
+function isCrowded({ hosts }: Core): boolean {
+  return hosts.idleCount > hosts.idleCountMax;
+}
+
+function evict(core: Core, nowMs: number, most: number): void {
   if (core.sweep?.isDone === false) return; // it stands on a queue of one of them
-  const isFree = (host: number): boolean => hostClock(core, host) <= nowMs;
-  for (let looked = 0; looked < EVICTIONS_PER_BATCH; looked++) {
+  const isFree = (host: number): boolean => hostHold(core, host) <= nowMs;
+  // Those that stay go to the end of the list: a few of them only, lest a look do nothing else.
+  let stays = 1 + (most >> 4);
+  for (let looked = 0; looked < most && isCrowded(core); looked++) {
     const host = hostEvictable(core.hosts, isFree);
-    if (host === 0) return;
+    if (host === 0 && --stays === 0) return;
+    if (host === 0) continue;
     core.log?.hostForgotten(host);
     leaveGroups(core, host, nowMs);
     hostForget(core.hosts, host);

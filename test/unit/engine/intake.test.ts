@@ -166,4 +166,46 @@ describe("hosts that are idle", () => {
     frontier.poll();
     check();
   });
+
+  it.each(["one by one", "many at a time"])(
+    "go as leases end, where nobody pushes any more: %s",
+    (way) => {
+      const { frontier, check } = openBench({}, { hostIdleCountMax: 16 });
+      const count = 10_000;
+      frontier.pushMany(Array.from({ length: count }, (_, index) => `http://h${index}.com/`));
+      const { hosts, memory } = frontier.report();
+      expect(hosts).toBe(count);
+      for (let left = count; left > 0; left -= 100) {
+        const leases = frontier.pollMany(100);
+        if (way === "one by one") for (const lease of leases) lease.done();
+        else frontier.done(leases);
+        expect(frontier.report().hosts).toBeLessThan(left + 16);
+      }
+      expect(frontier.report().hosts).toBeLessThanOrEqual(16);
+      const bytes = frontier.report().memory.offHeapBytes;
+      // What a host takes at least.
+      expect(memory.offHeapBytes - bytes).toBeGreaterThan(count * 128);
+      check();
+    },
+  );
+
+  it("go while polls give something or not, those whose clock runs or that are set by hand excepted", () => {
+    const politeness = { delayMs: 1_000 };
+    const { frontier, clock, check } = openBench(
+      { defaults: { politeness } },
+      { hostIdleCountMax: 4 },
+    );
+    for (let index = 0; index < 5; index++) frontier.host(`kept${index}.com`).delayMs = 5;
+    frontier.pushMany(Array.from({ length: 40 }, (_, index) => `http://h${index}.com/`));
+    for (const lease of frontier.pollMany(40)) lease.done();
+    for (let poll = 0; poll < 50; poll++) expect(frontier.poll()).toBeUndefined();
+    expect(frontier.report().hosts).toBe(45); // their clocks run
+    frontier.push("http://h7.com/again");
+    expect(frontier.poll()).toBeUndefined();
+    clock.advance(1_000);
+    expect(frontier.poll()?.url).toBe("http://h7.com/again");
+    for (let poll = 0; poll < 60; poll++) expect(frontier.poll()).toBeUndefined();
+    expect(frontier.report().hosts).toBe(6); // h7.com works, five are kept
+    check();
+  });
 });
