@@ -11,12 +11,14 @@ import {
   createWriteStream,
   existsSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
 } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
@@ -28,6 +30,10 @@ export const STANDARD = "-";
 
 /** Characters that are written at once. */
 const WRITE_CHARS = 65_536;
+
+/** How the name of an export under way ends, and how long nothing has come to one that was left. */
+const LEFT_END = ".tmp";
+const LEFT_MS = 3_600_000;
 
 /** Where the answer of an export goes. */
 export interface Output {
@@ -42,15 +48,17 @@ export function outputOf(path: string | undefined, io: Io): Output {
   if (path === undefined || path === STANDARD) return standardOutput(io);
   const target = targetOf(path);
   const { beside } = target;
-  const file =
-    beside === undefined
-      ? createWriteStream(path)
-      : createWriteStream(beside, { fd: openSync(beside, "w", 0o600), flush: true });
+  const file = told(path, () => {
+    if (beside === undefined) return createWriteStream(path);
+    const fd = openSync(beside, "w", 0o600);
+    removeLeft(target.path, beside);
+    return createWriteStream(beside, { fd, flush: true });
+  });
   const out: Writable = path.endsWith(".gz") ? createGzip() : file;
   if (out !== file) out.pipe(file);
   let fault: unknown;
   file.on("error", (cause) => {
-    fault = cause;
+    fault = faultAt(path, cause);
     out.destroy();
   });
   const buffered = bufferedBy(async (text) => {
@@ -64,8 +72,10 @@ export function outputOf(path: string | undefined, io: Io): Output {
     async end() {
       await buffered.flush();
       out.end();
-      await finished(file);
-      if (beside !== undefined) renameSync(beside, target.path);
+      await finished(file).catch((cause: unknown) => {
+        throw fault ?? cause;
+      });
+      if (beside !== undefined) told(path, () => renameSync(beside, target.path));
     },
     drop() {
       out.destroy();
@@ -96,7 +106,54 @@ function targetOf(path: string): { path: string; beside?: string } {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined && !found.isFile()) return { path };
   const real = found === undefined ? path : realpathSync(path);
-  return { path: real, beside: `${real}.${process.pid}.tmp` };
+  return { path: real, beside: `${real}.${process.pid}${LEFT_END}` };
+}
+
+/**
+ * What a killed export left beside the same name goes, once another one is made there: its process is not on this machine, and no other
+ * machine has written to it for an hour, by the clock of the disk itself.
+ */
+function removeLeft(path: string, beside: string): void {
+  const folder = dirname(path);
+  const now = statSync(beside).mtimeMs;
+  // Who may not look through the folder may still write there.
+  let names: readonly string[] = [];
+  try {
+    names = readdirSync(folder);
+  } catch {}
+  for (const name of names) {
+    const middle = name.slice(basename(path).length, -LEFT_END.length);
+    const isOurs = name === `${basename(path)}${middle}${LEFT_END}` && /^\.\d{1,9}$/.test(middle);
+    if (!isOurs || isAlive(Number(middle.slice(1)))) continue;
+    const left = join(folder, name);
+    const found = statSync(left, { throwIfNoEntry: false });
+    if (found?.isFile() === true && now - found.mtimeMs > LEFT_MS) rmSync(left, { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+/** What an action on a file gives; what the disk says is told by the name that was given. */
+function told<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw faultAt(path, error);
+  }
+}
+
+function faultAt(path: string, cause: unknown): Error {
+  const { message } = cause as Error;
+  return new Error(`${path}: ${message.replace(/, (open|rename|stat|scandir) '.*$/s, "")}`, {
+    cause,
+  });
 }
 
 function standardOutput(io: Io): Output {

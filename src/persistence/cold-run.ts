@@ -225,7 +225,8 @@ export function checkColdFile(
   if (words[COLD_MAGIC_WORD] !== magic) throw corrupt(path, 0, "wrong magic");
   const version = words[COLD_VERSION_WORD] as number;
   if (version < COLD_VERSION_MIN || version > COLD_VERSION) {
-    const expected = `${COLD_VERSION_MIN} to ${COLD_VERSION}`;
+    const known = `${COLD_VERSION_MIN} to ${COLD_VERSION}`;
+    const expected = `${known}; use the version of outrider that wrote it, or another directory`;
     const message = `${path}: version ${version} (expected: ${expected})`;
     throw new FrontierError("FORMAT_UNSUPPORTED", message, { path });
   }

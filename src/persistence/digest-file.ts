@@ -12,7 +12,7 @@
 import { crc32 } from "node:zlib";
 import { join } from "node:path";
 import { readFile, replaceFile } from "./files.ts";
-import { damaged, type Place, unsupported } from "./place.ts";
+import { damaged, type Place, otherFormat } from "./place.ts";
 
 export const DIGEST_BYTES = 20;
 /** The note that names the file, by its serial. */
@@ -54,7 +54,7 @@ export function readDigests(place: Place, path: string): Uint8Array {
   const [crc, magic, version, count = 0] = new Uint32Array(bytes.buffer, 0, HEAD_WORDS);
   if (crc !== crc32(bytes.subarray(4))) throw damaged(path, 0, "wrong checksum");
   if (magic !== MAGIC) throw damaged(path, 4, "wrong magic");
-  if (version !== VERSION) throw unsupported(path, `version ${version}`, `version ${VERSION}`);
+  if (version !== VERSION) throw otherFormat(path, `version ${version}`, `version ${VERSION}`);
   if (bytes.length !== HEAD_BYTES + count * DIGEST_BYTES) throw damaged(path, 12, "another size");
   return bytes.subarray(HEAD_BYTES);
 }

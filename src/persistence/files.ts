@@ -312,14 +312,15 @@ export function diskFault(error: unknown, path: string): FrontierError {
   if (error instanceof FrontierError) return error;
   const { code = "", path: own } = error as NodeJS.ErrnoException;
   const [name, expected] = DISK_CODES[code] ?? ["DISK_FAILED", "a disk that answers"];
-  const at = typeof own === "string" ? own : path;
+  // What is written beside a name is told by that name.
+  const at = typeof own === "string" && own !== `${path}.tmp` ? own : path;
   const message = `${at}: ${code || shown(error)} (expected: ${expected})`;
   return new FrontierError(name, message, { path: at, cause: error });
 }
 
 const FULL: DiskCode = ["DISK_FULL", "room on disk; the frontier goes on when there is some"];
 const READONLY: DiskCode = ["DISK_READONLY", "a directory that this process may write to"];
-const GONE: DiskCode = ["DISK_GONE", "the directory that was opened"];
+const GONE: DiskCode = ["DISK_GONE", "a path that is there; see that its disk is, too"];
 const NO_FILE: DiskCode = ["DISK_FAILED", "a file, or nothing, by that name"];
 const NO_FOLDER: DiskCode = ["DISK_FAILED", "a folder, or nothing, by that name"];
 const FILES: DiskCode = ["FILES_EXHAUSTED", "free file descriptors; see ulimit -n"];

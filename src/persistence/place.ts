@@ -137,6 +137,12 @@ export function unsupported(path: string, what: string, expected: string): Front
   });
 }
 
+/** A format of another version, or with other hashes. */
+export function otherFormat(path: string, what: string, known: string): FrontierError {
+  const advice = "use the version of outrider that wrote it, or another directory";
+  return unsupported(path, what, `${known}; ${advice}`);
+}
+
 export function otherProfile(path: string, profile: string, expected: string): FrontierError {
   const advice = `${expected}; open with the key policy it was made with, or in another directory`;
   return new FrontierError(

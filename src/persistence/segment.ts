@@ -20,7 +20,7 @@ import {
   JOURNAL_VERSION_MIN,
 } from "../layout/journal.ts";
 import { crcAt, crcOf } from "./checksum.ts";
-import { damaged, HASH_ALGORITHM, type Identity, unsupported } from "./place.ts";
+import { damaged, HASH_ALGORITHM, type Identity, otherFormat } from "./place.ts";
 
 /** Longest frame that is looked for behind a bad one, and most bytes checked in all: damage is rare, noise is long. */
 const SOUGHT_FRAME_BYTES = 1_048_576;
@@ -71,11 +71,11 @@ export function readSegmentHead(
   }
   if (version < JOURNAL_VERSION_MIN || version > JOURNAL_VERSION) {
     const known = `version ${JOURNAL_VERSION_MIN} to ${JOURNAL_VERSION}`;
-    throw unsupported(path, `version ${version}`, known);
+    throw otherFormat(path, `version ${version}`, known);
   }
   const algorithm = words[JOURNAL_HEAD_ALGORITHM_WORD] as number;
   if (algorithm !== HASH_ALGORITHM) {
-    throw unsupported(path, `hash algorithm ${algorithm}`, `algorithm ${HASH_ALGORITHM}`);
+    throw otherFormat(path, `hash algorithm ${algorithm}`, `algorithm ${HASH_ALGORITHM}`);
   }
   if (words[JOURNAL_HEAD_SERIAL_WORD] !== serial) throw damaged(path, 0, "another segment's head");
   const secret = words.slice(JOURNAL_HEAD_SECRET_WORD, JOURNAL_HEAD_SECRET_WORD + 4);

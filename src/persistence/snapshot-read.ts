@@ -22,6 +22,7 @@ import {
   otherProfile,
   type Place,
   snapshotPath,
+  otherFormat,
   unsupported,
 } from "./place.ts";
 import { REVIVE_ROWS_MAX } from "../structures/revive-batch.ts";
@@ -131,7 +132,7 @@ function checkHead(path: string, head: SnapshotHead, load: SnapshotLoad): void {
   const { serial, profile } = load;
   if (head.serial !== serial) throw damaged(path, 0, "another one's head");
   if (head.algorithm !== HASH_ALGORITHM) {
-    throw unsupported(path, `hash algorithm ${head.algorithm}`, `algorithm ${HASH_ALGORITHM}`);
+    throw otherFormat(path, `hash algorithm ${head.algorithm}`, `algorithm ${HASH_ALGORITHM}`);
   }
   if (load.alone === true && head.alone !== true) {
     const expected =

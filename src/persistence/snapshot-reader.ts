@@ -6,7 +6,7 @@
 import { crcAt } from "./checksum.ts";
 import { type Files, readAll } from "./files.ts";
 import { packr } from "./pack.ts";
-import { damaged, unsupported } from "./place.ts";
+import { damaged, otherFormat } from "./place.ts";
 import { checkSection } from "./snapshot-check.ts";
 import {
   alignedSize,
@@ -101,7 +101,7 @@ export class SnapshotReader {
     const isKnown = version !== undefined && version >= SNAPSHOT_VERSION_MIN;
     if (!isKnown || version > SNAPSHOT_VERSION) {
       const known = `version ${SNAPSHOT_VERSION_MIN} to ${SNAPSHOT_VERSION}`;
-      throw unsupported(this.path, `version ${version}`, known);
+      throw otherFormat(this.path, `version ${version}`, known);
     }
     if (serial !== this.#serial || zero !== 0)
       throw damaged(this.path, 0, "another one's preamble");

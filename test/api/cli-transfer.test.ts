@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -148,5 +149,37 @@ describe("an export to a file", () => {
     }
     process.off("warning", hear);
     expect(warnings).toEqual([]);
+  });
+
+  it("says by the name that was given why it can not be written, and leaves nothing beside it", async () => {
+    const directory = join(folder, "export-nowhere");
+    const frontier = await openFrontier({ directory });
+    frontier.push("http://a.test/1");
+    await frontier.close();
+    for (const path of [join(folder, "nowhere", "x"), folder]) {
+      const { code, err } = await command(["export", directory, "--out", path]);
+      expect([code, err]).toEqual([1, expect.stringContaining(`outrider: ${path}: E`)]);
+      expect(err).not.toContain(".tmp");
+    }
+  });
+
+  it("takes away what a killed export left beside the same name, and nothing of one that may live", async () => {
+    const directory = join(folder, "export-after");
+    const frontier = await openFrontier({ directory });
+    frontier.push("http://a.test/1");
+    await frontier.close();
+    const outs = join(folder, "after");
+    mkdirSync(outs);
+    const out = join(outs, "out.jsonl");
+    // No process has so great a number; this one lives.
+    const names = ["out.jsonl.4194999.tmp", "out.jsonl.4194998.tmp", "out.jsonl.x.tmp", "b.1.tmp"];
+    const mine = `out.jsonl.${process.ppid}.tmp`;
+    for (const name of [...names, mine]) {
+      writeFileSync(join(outs, name), "half");
+      // Long ago; the second of them is being written right now, perhaps by another machine.
+      if (name !== names[1]) utimesSync(join(outs, name), 1, 1);
+    }
+    expect((await command(["export", directory, "--out", out])).code).toBe(0);
+    expect(readdirSync(outs).sort()).toEqual([...names.slice(1), mine, "out.jsonl"].sort());
   });
 });

@@ -4,9 +4,20 @@ import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/base/clock.ts";
 import { MemoryFrontier } from "../../../src/engine/frontier.ts";
 import { normalizeOptions } from "../../../src/engine/options.ts";
+import * as log from "../../../src/frontier/log.ts";
+import * as layout from "../../../src/layout/journal.ts";
 import { createMemoryFiles, type MemoryFiles } from "../../support/memory-files.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
+const numbersOf = (pattern: RegExp): number[] =>
+  Object.entries(layout).flatMap(([name, value]) => (pattern.test(name) ? [value] : []));
+/** Kinds of entries that are of no record, and the bits of an admission's `has`. */
+const KINDS = [
+  layout.JOURNAL_PARENT,
+  ...numbersOf(/^JOURNAL_(HOST|GROUP)_(MADE|CLOCK|ALL|FORGOTTEN|ADDRESS)$/),
+  ...numbersOf(/^JOURNAL_(FORGOTTEN|UNSEEN|DISOWNED|NOTE|CLEARED|VOLATILE|EPOCH|MEMBER)$/),
+];
+const HAS = numbersOf(/^JOURNAL_HAS_/);
 
 /** A frontier of known secret, time and seed on files in memory. */
 async function open(files: MemoryFiles): Promise<MemoryFrontier> {
@@ -32,6 +43,19 @@ function hex(bytes: Uint8Array): string {
 }
 
 describe("the journal's document", () => {
+  it("names every kind of entry, and all that an admission may have", () => {
+    const page = readFileSync(new URL("docs/formats/journal.md", ROOT), "utf8");
+    const kinds = new Set<number>();
+    for (const [, from, to] of page.matchAll(/^\| (\d+)(?:[–,] ?(\d+))? \|/gm)) {
+      for (let kind = Number(from); kind <= Number(to ?? from); kind++) kinds.add(kind);
+    }
+    const ofRecords = Object.values(log).filter((value) => typeof value === "number");
+    for (const kind of [...ofRecords, ...KINDS])
+      expect([kind, kinds.has(kind)]).toEqual([kind, true]);
+    const row = page.split("\n").find((line) => line.startsWith("| 1 |")) ?? "";
+    for (const bit of HAS) expect(row).toMatch(new RegExp(`[ :]${bit} ?(\\w|:)`));
+  });
+
   it("shows the bytes that a first push writes", async () => {
     const files = createMemoryFiles();
     const frontier = await open(files);
