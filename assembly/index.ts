@@ -7,6 +7,7 @@ export { listHosts, makeHosts } from "./hosts";
 export { makeRecords, planRecords, sizeRecords } from "./make";
 export { plantRecords } from "./plant";
 export { reviveColumns, reviveEntries, reviveQueues, reviveRows } from "./revive";
+export { sightRows } from "./sight";
 export { snapshotRows } from "./snapshot";
 export { endRecords, leaseRecords, leaseShared } from "./lease";
 export { copyBatch, gatherUrls, touchRecords, touchRules } from "./record";

@@ -153,7 +153,6 @@ export function pushLoaded(gate: Gate, { nowMs, depth, parent, codes }: Loaded):
   const { batch, core, rows } = gate;
   const { count } = batch;
   const context = { nowMs, isOutside: false, depth, parent };
-  codes.fill(0); // rows that the kernel makes are accepted without a word
   const table = tableFor(gate, undefined, { loaded: count, count, context });
   const rowRules = core.plain === undefined ? parseAndMatch(gate, depth) : 0;
   const fresh = settle(gate, rowRules, table);

@@ -21,6 +21,9 @@ import {
   leaveRecord,
   makeRecords,
   openRecords,
+  sightedAt,
+  sightedDuplicates,
+  sightRecords,
   takeRecords,
 } from "../structures/record-batch.ts";
 import { queueOf } from "../structures/host-queue.ts";
@@ -63,10 +66,17 @@ export function admitRows(core: Core, intake: Intake): void {
   core.counters.pushed += intake.count;
   const epochs = intake.isMarked ? undefined : enterEpochs(core, intake);
   if (intake.isMarked || isPlain(core, intake)) admitPlain(core, intake, epochs);
-  else admitEach(core, intake, epochs);
-  countVerdicts(core, intake);
+  else admitEvery(core, intake, epochs);
   evictHosts(core, intake.nowMs);
   if (core.spilling !== undefined) relieve(core, intake.nowMs);
+}
+
+/** Row by row. */
+function admitEvery(core: Core, intake: Intake, epochs: RowEpochs): void {
+  admitEach(core, intake, epochs);
+  for (let row = 0; row < intake.count; row++) {
+    countVerdict(core, intake.codes[intake.codesStart + row] as number);
+  }
 }
 
 /** What is known of a batch before its rows are. */
@@ -84,12 +94,12 @@ export function isPlain(core: Core, intake: Outline): boolean {
   return !intake.isOutside || pending + waiting + intake.count <= core.limits.capacity;
 }
 
-/** The hot path: two kernel calls for the whole batch, then one round over the new rows. @hot */
+/** The hot path: a few kernel calls for the whole batch, then one round over the rows that they leave. @hot */
 function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   const { rows, count, codes, codesStart, nowMs, depth } = intake;
   const values = valuesOffset(rows) >> 2;
   if (!intake.isMarked && !markRows(core, rows, count)) {
-    admitEach(core, intake, epochs);
+    admitEvery(core, intake, epochs);
     return;
   }
   if (epochs !== undefined) joinRows(core, rows, epochs);
@@ -98,6 +108,8 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
   draft.parent = intake.parent;
   draft.blob = 0;
   openRecords(core.scratch, rows.offset, draft, intake.hasParents === true);
+  const noted = sightRecords(core.scratch, VERDICT_DUPLICATE, count, codes, codesStart);
+  core.counters.duplicate += sightedDuplicates(core.scratch);
   // The kernel makes records that nobody hears of one by one, and their hosts.
   const isBulk = epochs === undefined && !core.sink.wants.accepted;
   findHosts(core, intake, isBulk);
@@ -108,22 +120,31 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
       const rule = ruleOfRow(core, intake.rowRules, row);
       draft.priority = effectivePriority(rule.policy, undefined, depth);
       draft.parent = parentOfRow(core, intake, row);
-      codes[codesStart + row] = makePlain(core, rule, rows, row, nowMs);
+      const code = makePlain(core, rule, rows, row, nowMs);
+      codes[codesStart + row] = code;
+      countVerdict(core, code);
     }
     row = isBulk ? makeBulk(core, intake.rowRules, row + 1) : row + 1;
   }
   if (isBulk) joinOpened(core);
   scratchCopyAll(core.scratch);
-  for (let row = 0; row < count; row++) {
-    const value = wordAt(core.store, values + row);
-    if (value === TABLE_NEW) continue;
-    if (value === TABLE_SKIP) codes[codesStart + row] = refusalOf(rowStatus(rows, row));
-    else {
-      lowerDepth(core, rows, row, value, depth, nowMs);
-      codes[codesStart + row] = VERDICT_DUPLICATE;
-    }
+  for (let index = 0; index < noted; index++) {
+    lookAt(core, intake, sightedAt(core.scratch, index));
   }
   if (core.log !== undefined) logRows(core, intake);
+}
+
+/** A row that is refused, or sighted where what is known of it may be deeper. */
+function lookAt(core: Core, intake: Intake, row: number): void {
+  const { codes, codesStart, rows } = intake;
+  const value = wordAt(core.store, (valuesOffset(rows) >> 2) + row);
+  if (value !== TABLE_SKIP) {
+    lowerDepth(core, intake, row, value);
+    return;
+  }
+  const code = refusalOf(rowStatus(rows, row));
+  codes[codesStart + row] = code;
+  countVerdict(core, code);
 }
 
 /** Notes the rows that the seen-set has claimed among their epochs' members; a plain batch has room for that. */
@@ -236,20 +257,16 @@ function hostOfRow(core: Core, rows: Rows, row: number): number {
   return host;
 }
 
-/** One counter step per row; accepted and deferred were counted by their transition. */
-function countVerdicts(core: Core, intake: Intake): void {
-  const { counters } = core;
-  for (let row = 0; row < intake.count; row++) {
-    const code = intake.codes[intake.codesStart + row] as number;
-    if (code === VERDICT_ACCEPTED) continue;
-    if (code === VERDICT_DUPLICATE) {
-      counters.duplicate++;
-      continue;
-    }
-    const { status, reason = "" } = verdictOf(code);
-    if (status === "full") counters.full++;
-    else if (status === "rejected") {
-      counters.rejected.set(reason, (counters.rejected.get(reason) ?? 0) + 1);
-    }
+/** One counter step for a row; accepted and deferred were counted by their transition. */
+function countVerdict({ counters }: Core, code: number): void {
+  if (code === VERDICT_ACCEPTED) return;
+  if (code === VERDICT_DUPLICATE) {
+    counters.duplicate++;
+    return;
+  }
+  const { status, reason = "" } = verdictOf(code);
+  if (status === "full") counters.full++;
+  else if (status === "rejected") {
+    counters.rejected.set(reason, (counters.rejected.get(reason) ?? 0) + 1);
   }
 }

@@ -11,7 +11,6 @@ import {
   setRecordDepth,
   setRecordPriority,
 } from "../structures/record.ts";
-import { TABLE_CLAIMED } from "../structures/fingerprint-table.ts";
 import { seenFind, seenSet } from "../structures/seen-set.ts";
 import { spillLower } from "../structures/spill.ts";
 import {
@@ -21,31 +20,23 @@ import {
   spilledDepth,
 } from "../structures/spill-identity.ts";
 import { wordAt } from "../structures/store.ts";
-import { hashesOffset, type Rows } from "../url/rows.ts";
+import { hashesOffset } from "../url/rows.ts";
+import type { Intake } from "./admission.ts";
 import { clampPriority, type Core, ruleOf } from "./core.ts";
 import { LOG_CHANGED } from "./log.ts";
 import type { Spilling } from "./spill-state.ts";
 import { recordBehind } from "./spilling.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
-import { isFinishedValue } from "./transition.ts";
 
-/** Lowers the depth of the pending or waiting record behind a sighting, if the sighting is shallower. @hot */
+/** Lowers the depth of the pending or waiting record behind a row's known value, if the sighting is shallower. */
 export function lowerDepth(
   core: Core,
-  rows: Rows,
+  { rows, depth, nowMs }: Pick<Intake, "rows" | "depth" | "nowMs">,
   row: number,
   value: number,
-  depth: number,
-  nowMs: number,
 ): void {
-  let known = value;
-  if (known === TABLE_CLAIMED) {
-    const hash = (hashesOffset(rows) >> 2) + row * 2; // an earlier row of this batch
-    known = seenFind(core.seen, wordAt(core.store, hash), wordAt(core.store, hash + 1));
-  }
-  if (known === 0 || isFinishedValue(known)) return;
-  if (known < SPILL_VALUE) {
-    sightRecord(core, known, depth, nowMs);
+  if (value < SPILL_VALUE) {
+    sightRecord(core, value, depth, nowMs);
     return;
   }
   const at = (hashesOffset(rows) >> 2) + row * 2;

@@ -60,6 +60,8 @@ export interface KernelExports {
   makeRecords(job: number, from: number): number;
   /** Touches what it will need; most lanes that it may open. */
   planRecords(job: number): number;
+  /** Gives rows that are no more than new or known their verdicts (assembly/sight.ts); how many are noted for the owner. */
+  sightRows(job: number): number;
   /** Lists the rows whose hosts are met for the first time; how many (assembly/hosts.ts). */
   listHosts(job: number): number;
   makeHosts(job: number, count: number): void;

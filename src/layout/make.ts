@@ -30,6 +30,10 @@
  *   27  lanes            both an object for each lane that may be opened; of one that was, its rule queue in that place
  *   28  lanesTaken       in   how many there are
  *   29  lanesOpened      both how many were opened, the first ones
+ *   30  codes            in   where a byte for each row goes: its verdict, 0 where that is to be accepted or the owner's to say
+ *   31  duplicate        in   the byte of a duplicate
+ *   32  duplicates       out  how many there are
+ *   33  notes            in   where the numbers of rows are listed, u16 each, that the owner has to look at
  */
 export const MAKE_BATCH_WORD = 0;
 export const MAKE_HOSTS_WORD = 1;
@@ -58,7 +62,11 @@ export const MAKE_NAME_SIZES_WORD = 26;
 export const MAKE_LANES_WORD = 27;
 export const MAKE_LANES_TAKEN_WORD = 28;
 export const MAKE_LANES_OPENED_WORD = 29;
-export const MAKE_BYTES = 120;
+export const MAKE_CODES_WORD = 30;
+export const MAKE_DUPLICATE_WORD = 31;
+export const MAKE_DUPLICATES_WORD = 32;
+export const MAKE_NOTES_WORD = 33;
+export const MAKE_BYTES = 136;
 /** Host queues take the records of this rule. */
 export const MAKE_LANE_HOSTS = 0;
 /** Nothing stands under this rule: its first record opens a lane. */

@@ -1,7 +1,7 @@
 /**
  * Records of a whole batch, made by the kernel (assembly/make.ts) as far as rows are plain ones.
  *
- *   openRecords ─▶ sizes ─▶ hosts asked, new ones made ─▶ takeRecords ─▶ makeRecords(0) ─▶ row that is the
+ *   openRecords ─▶ sizes ─▶ sightRecords ─▶ verdicts of known rows ─▶ hosts asked, new ones made ─▶ takeRecords ─▶ makeRecords(0) ─▶ row that is the
  *       caller's ─▶ makeRecords(row + 1) … ─▶ leaveLanes
  *
  *   I1  An object taken for a row becomes its record, or goes back by `leaveRecord`; one taken for a lane becomes that, or goes
@@ -10,13 +10,17 @@
 import { LANE_BYTES } from "../layout/lane.ts";
 import {
   MAKE_BATCH_WORD,
+  MAKE_CODES_WORD,
   MAKE_DEPTH_WORD,
+  MAKE_DUPLICATES_WORD,
+  MAKE_DUPLICATE_WORD,
   MAKE_HANDLES_WORD,
   MAKE_HOST_SLOTS_WORD,
   MAKE_LANES_OPENED_WORD,
   MAKE_LANES_TAKEN_WORD,
   MAKE_LANES_WORD,
   MAKE_HOSTS_WORD,
+  MAKE_NOTES_WORD,
   MAKE_PARENT_WORD,
   MAKE_PARENTS_WORD,
   MAKE_RULE_WORD,
@@ -52,6 +56,38 @@ export function openRecords(
   u32[job + MAKE_PARENTS_WORD] = hasParents ? scratch.parents : 0;
   u32[job + MAKE_DEPTH_WORD] = Math.min(draft.depth, 65_535);
   kernel.exports.sizeRecords(scratch.make);
+}
+
+/**
+ * The verdicts of an opened job's rows, to codes[start] and on: `duplicate` for what is known, 0 for all others; how many rows
+ * are noted besides. @hot
+ */
+export function sightRecords(
+  scratch: Scratch,
+  duplicate: number,
+  count: number,
+  codes: Uint8Array,
+  start: number,
+): number {
+  const { kernel, region } = scratch.store;
+  const { u8, u32 } = region.views;
+  const job = scratch.make >> 2;
+  u32[job + MAKE_CODES_WORD] = scratch.codes;
+  u32[job + MAKE_NOTES_WORD] = scratch.notes;
+  u32[job + MAKE_DUPLICATE_WORD] = duplicate;
+  const noted = kernel.exports.sightRows(scratch.make);
+  codes.set(u8.subarray(scratch.codes, scratch.codes + count), start);
+  return noted;
+}
+
+/** How many duplicates sightRecords has found. @hot */
+export function sightedDuplicates({ make, store }: Scratch): number {
+  return store.region.views.u32[(make >> 2) + MAKE_DUPLICATES_WORD] as number;
+}
+
+/** The row that stands at `index` of those that sightRecords has noted. @hot */
+export function sightedAt({ notes, store }: Scratch, index: number): number {
+  return store.region.views.u16[(notes >> 1) + index] as number;
 }
 
 /**

@@ -10,6 +10,8 @@
  *   sizes      u32 × rows   bytes of the records to be made (layout/make.ts)
  *   objects    u32 × rows   the memory taken for them
  *   make       MAKE_BYTES   the job that makes them
+ *   codes      u8 × rows    what it says of each row, in the same array
+ *   notes      u16 × rows   rows that it leaves to the owner, in the same array
  *   rules      u32 × rows   the rule queue of each row of the batch in hand, where rules are matched
  *   parents    u32 × rows   parent of each row to be admitted, where they come of several pages
  *   lease      LEASE_BYTES  the job that hands records out, or ends leases (layout/lease.ts)
@@ -35,6 +37,8 @@ export interface Scratch {
   readonly sizes: number;
   readonly objects: number;
   readonly make: number;
+  readonly codes: number;
+  readonly notes: number;
   readonly rules: number;
   readonly parents: number;
   readonly lease: number;
@@ -67,6 +71,8 @@ export function createScratch(store: Store): Scratch {
     sizes: arrays + step * 7,
     objects: arrays + step * 8,
     make: arrays + step * 9,
+    codes: arrays + step * 9 + SCRATCH_ROWS,
+    notes: arrays + step * 9 + SCRATCH_ROWS * 2,
     rules: arrays + step * 10,
     parents: arrays + step * 11,
     lease: arrays + step * 12,
