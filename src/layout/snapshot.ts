@@ -17,6 +17,7 @@
  *   12  own             of each record that the owner completes: row, handle
  *   13  ownCount        how many those are
  *   14  touched         nothing of meaning: keeps the touching loads alive
+ *   15  handles         u32 per record that is added by its handle alone: the values of such a call
  */
 export const SNAPSHOT_HASHES_WORD = 0;
 export const SNAPSHOT_VALUES_WORD = 1;
@@ -33,6 +34,7 @@ export const SNAPSHOT_SEEN_VALUES_WORD = 11;
 export const SNAPSHOT_OWN_WORD = 12;
 export const SNAPSHOT_OWN_COUNT_WORD = 13;
 export const SNAPSHOT_TOUCHED_WORD = 14;
+export const SNAPSHOT_HANDLES_WORD = 15;
 export const SNAPSHOT_JOB_BYTES = 64;
 
 /** Rows that the columns have room for, and bytes of text. */

@@ -3,6 +3,7 @@
  *
  *   entries, looked at ─┬▶ addSlice: many at a time, by the kernel ─┬─▶ take(section)
  *                       └▶ where memory has no room, one by one   ──┘
+ *   records by their handles, in the same two ways
  *
  *   I1  Both ways make the same sections of the same entries, unless texts are so long that the kernel's columns are full before
  *       their rows are.
@@ -10,10 +11,12 @@
 import type { Core } from "../frontier/core.ts";
 import {
   addEntries,
+  addNamed,
   clearRecordRows,
   clearSeenRows,
   closeSnapshotBatch,
   eachOwn,
+  nameRecords,
   openSnapshotBatch,
   recordRows,
   recordViews,
@@ -70,13 +73,45 @@ export function closeRows({ batch }: Rows): void {
 
 /** Adds entries `from` to `end` of a walk, whose values were looked at in this turn. */
 export function addSlice(rows: Rows, walk: TableWalk, from: number, end: number): void {
-  const { batch, most } = rows;
+  const { batch } = rows;
   if (batch === undefined) {
     for (let entry = from; entry < end; entry++) addEntry(rows, walk, entry);
     return;
   }
+  fill(rows, batch, {
+    ...{ from, end, one: (entry) => addEntry(rows, walk, entry) },
+    many: (entry) => addEntries(batch, walk, entry, end),
+  });
+}
+
+/** Adds live records, at most SNAPSHOT_ROWS_MAX, volatile ones never. */
+export function addRecords(rows: Rows, records: Uint32Array): void {
+  const { batch } = rows;
+  if (batch === undefined) {
+    for (const record of records) addLive(rows, record);
+    return;
+  }
+  nameRecords(batch, records);
+  const end = records.length;
+  fill(rows, batch, {
+    ...{ from: 0, end, one: (index) => addLive(rows, records[index] as number) },
+    many: (index) => addNamed(batch, index, end),
+  });
+}
+
+interface Filling {
+  readonly from: number;
+  readonly end: number;
+  /** Adds as many as find room from an index on; the first that did not. */
+  many(index: number): number;
+  /** Adds one to the columns of the twin. */
+  one(index: number): void;
+}
+
+function fill(rows: Rows, batch: SnapshotBatch, { from, end, many, one }: Filling): void {
+  const { most } = rows;
   for (let entry = from; entry < end; ) {
-    const next = addEntries(batch, walk, entry, end);
+    const next = many(entry);
     eachOwn(batch, (row, record) => complete(rows, batch, row, record));
     const isRecordsFull = recordRows(batch) >= most;
     const isSeenFull = seenRows(batch) >= most;
@@ -87,7 +122,7 @@ export function addSlice(rows: Rows, walk: TableWalk, from: number, end: number)
     // A text found no room: after the rows before it, or alone.
     if (recordRows(batch) > 0) takeLive(rows, batch);
     else {
-      addEntry(rows, walk, entry++);
+      one(entry++);
       rows.take(takeRecords(rows.live));
     }
   }
@@ -112,10 +147,14 @@ function addEntry(rows: Rows, walk: TableWalk, entry: number): void {
     addSeen(rows.finished, u32[hash] as number, u32[hash + 1] as number, value);
     if (rows.finished.count >= rows.most) rows.take(takeSeen(rows.finished));
   } else if (!isSpilledValue(value) && value < TABLE_RESERVED_MIN) {
-    if (isVolatile(rows.core, value)) return;
-    addRecord(rows.live, value);
-    if (rows.live.count >= rows.most) rows.take(takeRecords(rows.live));
+    addLive(rows, value);
   }
+}
+
+function addLive(rows: Rows, record: number): void {
+  if (isVolatile(rows.core, record)) return;
+  addRecord(rows.live, record);
+  if (rows.live.count >= rows.most) rows.take(takeRecords(rows.live));
 }
 
 /** What a record has beside its words. */

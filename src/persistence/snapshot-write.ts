@@ -31,7 +31,8 @@ import {
 import type { FingerprintTable } from "../structures/fingerprint-table.ts";
 import { GROUP_READY_AT_WORD } from "../structures/group-table.ts";
 import { float } from "../structures/store.ts";
-import { spillBlock, spillPlaces, spillVisit } from "../structures/spill.ts";
+import { type Spill, spillBlock, spillPlaces } from "../structures/spill.ts";
+import { spillShow } from "../structures/spill-show.ts";
 import {
   closeWalk,
   openWalk,
@@ -45,18 +46,14 @@ import { type Place, snapshotPath } from "./place.ts";
 import {
   addGroup,
   addHost,
-  addRecord,
   CHUNK_ROWS,
-  type Columns,
   createColumns,
-  isVolatile,
   takeGroups,
   takeHosts,
-  takeRecords,
 } from "./snapshot-columns.ts";
 import { SnapshotFile } from "./snapshot-file.ts";
 import type { RecordChunk, Section, SeenChunk, SnapshotHead } from "./snapshot-format.ts";
-import { addSlice, closeRows, endRows, openRows, type Rows } from "./snapshot-rows.ts";
+import { addRecords, addSlice, closeRows, endRows, openRows, type Rows } from "./snapshot-rows.ts";
 
 /** A slice ends after this long, or after so many chunks where the clock stands still. */
 const SLICE_MS = 1;
@@ -235,18 +232,10 @@ class Out {
     return true;
   }
 
-  async #tables(): Promise<boolean> {
-    const { core, names, isRowByRow = false } = this.#source;
-    const take = (chunk: RecordChunk | SeenChunk): void => this.#take(chunk);
-    const rows = openRows({ core, most: this.#rows, take, isRowByRow });
-    try {
-      if (names.table !== undefined && !(await this.#identities(names.table, rows))) return false;
-      if (!(await this.#identities(core.seen.table, rows))) return false;
-      endRows(rows);
-      return true;
-    } finally {
-      closeRows(rows);
-    }
+  async #tables(rows: Rows): Promise<boolean> {
+    const { core, names } = this.#source;
+    if (names.table !== undefined && !(await this.#identities(names.table, rows))) return false;
+    return this.#identities(core.seen.table, rows);
   }
 
   #identities(table: FingerprintTable, rows: Rows): Promise<boolean> {
@@ -262,41 +251,43 @@ class Out {
 
   /** What is in memory, by names and by identities, then what is spilled (S2b). */
   async #records(): Promise<boolean> {
-    const { core } = this.#source;
+    const { core, isRowByRow = false } = this.#source;
+    const take = (chunk: RecordChunk | SeenChunk): void => this.#take(chunk);
+    const rows = openRows({ core, most: this.#rows, take, isRowByRow });
     const spill = core.spilling?.spill;
-    if (spill === undefined) return this.#tables();
-    const back = createColumns(core);
+    try {
+      if (spill === undefined) {
+        if (!(await this.#tables(rows))) return false;
+      } else if (!(await this.#withSpilled(rows, spill))) return false;
+      endRows(rows);
+      return true;
+    } finally {
+      closeRows(rows);
+    }
+  }
+
+  async #withSpilled(rows: Rows, spill: Spill): Promise<boolean> {
     let fault: { readonly error: unknown } | undefined;
-    spill.onReturn = (record) => {
+    spill.onReturn = (records) => {
       try {
-        this.#addRecord(back, record);
+        addRecords(rows, records);
       } catch (error) {
-        fault ??= { error }; // whoever needed the record has nothing to do with it
+        fault ??= { error }; // whoever needed the records has nothing to do with it
       }
     };
     try {
-      if (!(await this.#tables())) return false;
+      if (!(await this.#tables(rows))) return false;
       for (const place of spillPlaces(spill)) {
         const block = spillBlock(spill, place);
         if (block === 0) continue; // it came back meanwhile
-        spillVisit(spill, block, (record) => {
-          this.#addRecord(back, record);
-          return false;
-        });
+        spillShow(spill, block, (records) => addRecords(rows, records));
         if (this.#isSliceOver() && !(await this.#pause())) return false;
       }
       if (fault !== undefined) throw (fault as { error: unknown }).error;
-      if (back.count > 0) this.#take(takeRecords(back));
       return true;
     } finally {
       spill.onReturn = undefined;
     }
-  }
-
-  #addRecord(columns: Columns, record: number): void {
-    if (isVolatile(this.#source.core, record)) return;
-    addRecord(columns, record);
-    if (columns.count >= this.#rows) this.#take(takeRecords(columns));
   }
 
   /** Shows what a table holds, `look` entries at a time, as they are at that moment (S2). */

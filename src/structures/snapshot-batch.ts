@@ -8,6 +8,7 @@
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import {
   SNAPSHOT_DOUBLES_WORD,
+  SNAPSHOT_HANDLES_WORD,
   SNAPSHOT_HASHES_WORD,
   SNAPSHOT_JOB_BYTES,
   SNAPSHOT_MOST_WORD,
@@ -42,6 +43,7 @@ export interface SnapshotBatch {
   readonly seenHashes: number;
   readonly seenValues: number;
   readonly own: number;
+  readonly handles: number;
 }
 
 /** Room in order, doubles first: they stand on eight bytes. */
@@ -52,6 +54,7 @@ const ARRAYS: ReadonlyArray<readonly [number, number]> = [
   [SNAPSHOT_OWN_WORD, 8 * SNAPSHOT_ROWS_MAX],
   [SNAPSHOT_SEEN_HASHES_WORD, 8 * SNAPSHOT_ROWS_MAX],
   [SNAPSHOT_SEEN_VALUES_WORD, 4 * SNAPSHOT_ROWS_MAX],
+  [SNAPSHOT_HANDLES_WORD, 4 * SNAPSHOT_ROWS_MAX],
   [SNAPSHOT_TEXT_WORD, SNAPSHOT_TEXT_BYTES],
 ];
 const BYTES = SNAPSHOT_JOB_BYTES + ARRAYS.reduce((sum, [, bytes]) => sum + bytes, 0);
@@ -76,6 +79,7 @@ export function openSnapshotBatch(store: Store, most: number): SnapshotBatch | u
     ...{ doubles: at(SNAPSHOT_DOUBLES_WORD), words: at(SNAPSHOT_WORDS_WORD) },
     ...{ text: at(SNAPSHOT_TEXT_WORD), seenHashes: at(SNAPSHOT_SEEN_HASHES_WORD) },
     ...{ seenValues: at(SNAPSHOT_SEEN_VALUES_WORD), own: at(SNAPSHOT_OWN_WORD) },
+    handles: at(SNAPSHOT_HANDLES_WORD),
   };
 }
 
@@ -94,6 +98,23 @@ export function addEntries(
   const { u32 } = store.region.views;
   u32[job + SNAPSHOT_HASHES_WORD] = walkHash(walk, 0) * 4;
   u32[job + SNAPSHOT_VALUES_WORD] = walkValue(walk, 0) * 4;
+  u32[job + SNAPSHOT_OWN_COUNT_WORD] = 0;
+  return store.kernel.exports.snapshotRows(job * 4, from, end);
+}
+
+/** Names records to be added by addNamed, at most SNAPSHOT_ROWS_MAX. */
+export function nameRecords({ store, handles }: SnapshotBatch, records: Uint32Array): void {
+  store.region.views.u32.set(records, handles);
+}
+
+/** Adds the records named `from` to `end`; the first that was not added, or `end`. @hot */
+export function addNamed(
+  { store, job, handles }: SnapshotBatch,
+  from: number,
+  end: number,
+): number {
+  const { u32 } = store.region.views;
+  u32[job + SNAPSHOT_VALUES_WORD] = handles * 4;
   u32[job + SNAPSHOT_OWN_COUNT_WORD] = 0;
   return store.kernel.exports.snapshotRows(job * 4, from, end);
 }

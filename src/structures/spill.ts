@@ -115,8 +115,8 @@ export interface Spill {
   readonly cursor: ReturnType<typeof createLaneCursor>;
   readonly unpacking: Unpacking;
   readonly look: Look;
-  /** Told of every record that comes back into memory. */
-  onReturn: ((record: number) => void) | undefined;
+  /** Told of all records that come back into memory. */
+  onReturn: ((records: Uint32Array) => void) | undefined;
   /** Who finds records without identity; undefined: nobody looks for them. */
   names: SpillNames | undefined;
 }
@@ -372,8 +372,8 @@ export function refill(spill: Spill, block: number, isLifo: boolean): void {
     const record = spill.handles[isLifo ? step : count - 1 - step] as number;
     adoptSpilled(seen, store, record, place);
     laneInsert(store.region, lane, record);
-    spill.onReturn?.(record);
   }
+  spill.onReturn?.(spill.handles.subarray(0, count));
   spill.count -= count;
   dropBlock(spill, block);
 }
@@ -387,7 +387,7 @@ function takeEntry(spill: Spill, block: number, index: number, at: number): numb
 }
 
 /** The record of an entry, which stands nowhere yet; 0: memory is exhausted. @hot */
-function unpack(spill: Spill, block: number, at: number): number {
+export function unpack(spill: Spill, block: number, at: number): number {
   const { store } = spill;
   const record = unpackRecord(store, spill.words, at, spill.unpacking);
   if (record === 0 || word(store, block, SPILL_NAMELESS_WORD) === 0) return record;
@@ -420,7 +420,7 @@ function enter(spill: Spill, block: number, index: number, record: number): numb
   if (word(store, block, SPILL_LIVE_WORD) > 1) markGone(spill, block, index, record);
   adoptSpilled(seen, store, record, place);
   laneInsert(store.region, word(store, block, SPILL_LANE_WORD), record);
-  spill.onReturn?.(record);
+  spill.onReturn?.(Uint32Array.of(record));
   spill.count -= 1;
   const live = word(store, block, SPILL_LIVE_WORD) - 1;
   setWord(store, block, SPILL_LIVE_WORD, live);
@@ -482,7 +482,7 @@ export function noteBlock(spill: Spill, place: number, block: number): void {
   spill.blockCount += 1;
 }
 
-function outOfMemory(spill: Spill): Error {
+export function outOfMemory(spill: Spill): Error {
   endUnpacking(spill.store, spill.unpacking);
   return memoryFull();
 }
