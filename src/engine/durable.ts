@@ -67,8 +67,9 @@ export interface DurableParts {
   readonly names: Names | undefined;
   /** Serial of the segment to begin. */
   readonly serial: number;
-  /** Bytes of the newest snapshot; 0: none. */
+  /** Bytes of the newest snapshot, 0: none, and of the journal behind it. */
   readonly snapshotBytes: number;
+  readonly journalBytes: number;
   /** The user's state. */
   readonly state: () => unknown;
   readonly notes: ReadonlyMap<string, Uint8Array>;
@@ -98,8 +99,10 @@ export class Durable {
   #faultTold: string | undefined;
   #snapshotAt: number | undefined;
   #snapshotBytes: number;
-  /** The journal's total when the last snapshot began. */
-  #totalAtSnapshot = 0;
+  /** The journal's total when the last snapshot began; below 0: before this opening. */
+  #totalAtSnapshot: number;
+  /** Processes before this one did not live to write the snapshot under way: `close` waits for it. */
+  #isOwed = false;
   /** The same by the clock that never goes back. */
   #snapshotAtMs: number;
   #isSnapshotBroken = false;
@@ -121,6 +124,7 @@ export class Durable {
     this.#names = parts.names ?? createNames(parts.core);
     this.#notes = new Map(parts.notes);
     this.#snapshotBytes = parts.snapshotBytes;
+    this.#totalAtSnapshot = -parts.journalBytes;
     this.#snapshotAtMs = this.#clock.monotonic();
     this.#log = this.#attach(this.#core, this.#names);
     parts.tiers.settle = () => this.#settle();
@@ -270,7 +274,7 @@ export class Durable {
   /** Everything durable, files and lock given back. Throws what the disk said, and stays open then. */
   async close(isDiscard: boolean): Promise<void> {
     if (this.#isClosed) return;
-    this.#isSnapshotBroken = true;
+    if (isDiscard || !this.#isOwed) this.#isSnapshotBroken = true;
     await this.#snapshotting?.catch(() => undefined);
     if (!isDiscard) {
       do await this.flush();
@@ -397,6 +401,7 @@ export class Durable {
 
   #snapshotSoon(): void {
     if (this.#snapshotting !== undefined || this.#journal.fault !== undefined) return;
+    this.#isOwed = this.#totalAtSnapshot < 0;
     this.#begin().catch((cause: unknown) => {
       if (this.#isClosed) return;
       this.#snapshotAtMs = this.#clock.monotonic(); // not again at once
@@ -409,6 +414,7 @@ export class Durable {
   #begin(): Promise<SnapshotDone | undefined> {
     this.#snapshotting = this.#write().finally(() => {
       this.#snapshotting = undefined;
+      this.#isOwed = false;
     });
     return this.#snapshotting;
   }

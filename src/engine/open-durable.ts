@@ -21,6 +21,7 @@ import {
   lookAround,
   nothingThere,
   type Place,
+  segmentPath,
   snapshotPath,
 } from "../persistence/place.ts";
 import { systemProcesses } from "../persistence/process-table.ts";
@@ -38,6 +39,10 @@ import { Tiers } from "./tiers.ts";
 import { isSerializable } from "../base/serializable.ts";
 import type { Resumed, Rule } from "./types.ts";
 import { restoreVisited } from "./visited.ts";
+
+/** Segments that a start reads behind a snapshot are this many at most, where each is a small part of `snapshots.everyBytes`. */
+const SEGMENTS_MAX = 64;
+const SEGMENT_BYTES_LEAST = 256 * 1024;
 
 export interface OpenParts {
   readonly settings: Settings;
@@ -176,7 +181,8 @@ async function openLocked(
     identity: { secret, profile },
     names: found?.revival.names,
     serial: (found?.serial ?? 0) + 1,
-    snapshotBytes: bytesOf(place, found?.snapshot ?? 0),
+    snapshotBytes: bytesOf(snapshotPath(place, found?.snapshot ?? 0), place),
+    journalBytes: settings.readOnly ? 0 : journalBytes(place, found?.snapshot ?? 0, settings),
     notes: found?.revival.notes ?? new Map(),
   });
   if (settings.rulesGiven !== undefined) core.log?.note("rules", storedRules(core));
@@ -282,9 +288,22 @@ export function resumedOf({ counters }: Core, { revival, lost, damage }: Recover
   };
 }
 
-function bytesOf(place: Place, serial: number): number {
-  if (serial === 0) return 0;
-  const file = place.files.open(snapshotPath(place, serial), "r");
+/**
+ * What stands in the journal since a snapshot. So short runs, none of which says enough for a snapshot, leave no journal without bound; a
+ * segment counts for so much at least that they leave no files without bound either.
+ */
+function journalBytes(place: Place, snapshot: number, { snapshots }: Settings): number {
+  const least = Math.min(snapshots.everyBytes / SEGMENTS_MAX, SEGMENT_BYTES_LEAST);
+  let bytes = 0;
+  for (const serial of lookAround(place).segments) {
+    if (serial >= snapshot) bytes += Math.max(bytesOf(segmentPath(place, serial), place), least);
+  }
+  return bytes;
+}
+
+function bytesOf(path: string, place: Place): number {
+  if (!place.files.exists(path)) return 0;
+  const file = place.files.open(path, "r");
   try {
     return place.files.size(file);
   } finally {
