@@ -254,7 +254,9 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    * Now, where a poll gives a lease; else when one will, if nobody calls meanwhile: what waits for its time, its host, the groups above that and
    * the leases that run out are all reckoned with. No poll before it gives one. It may be early, never late, where more than 64 clocks pass
    * before it or more than 16 hosts wait for one of them, while records move to the rules of a new set, and where seeds come
-   * again that turn out to be known. undefined: no clock brings one about. Costs a look at the next lease and at the clocks that pass before it.
+   * again that turn out to be known. Where no clock brings a lease about, as when the last ones out run out for good, it is the first clock to
+   * pass: a loop that sets its clock by it ends when nothing waits. undefined: nothing waits for a clock. Costs a look at the next lease and at
+   * the clocks that pass before it.
    */
   nextDueAt(): number | undefined;
   report(): Report;

@@ -19,7 +19,8 @@ export function isReady(core: Core, nowMs: number): boolean {
 
 /**
  * The earliest time at which a poll gives a lease: now, or when clocks will have brought one about. No poll before it gives one. It may be
- * early where forecast.ts says (I2), and while records are on their way to the rules of a new set. undefined: no clock brings one about.
+ * early where forecast.ts says (I2), while records are on their way to the rules of a new set, and where no clock brings one about: then it
+ * is the first clock to pass, so that who drives the clock by it comes to the end. undefined: nothing waits for a clock.
  */
 export function nextDueAt(core: Core, nowMs: number): number | undefined {
   if (isSweeping(core)) return soonestDueAt(core, nowMs);
@@ -32,7 +33,7 @@ export function nextDueAt(core: Core, nowMs: number): number | undefined {
     rule: ruleOf(core, record),
   }));
   const atMs = forecast(core, nowMs, standing, records.length < most);
-  return atMs === Number.POSITIVE_INFINITY ? undefined : atMs;
+  return atMs === Number.POSITIVE_INFINITY ? soonestDueAt(core, nowMs) : atMs;
 }
 
 /** The same in O(1), and early more often: the first clock to pass may bring nothing about. For who wakes by it and looks again. */
