@@ -5,11 +5,14 @@
  */
 import { openSync, readSync } from "node:fs";
 
+/** Of the thread that opens it: time on a core, time waited, turns. */
+export const THREAD_WAIT_FILE = "/proc/thread-self/schedstat";
+
 /** A reader of the nanoseconds that this thread has waited since it began, whoever calls it: some 2 µs a call. */
 export function openThreadWait(): (() => number) | undefined {
   let file: number;
   try {
-    file = openSync("/proc/thread-self/schedstat", "r"); // this thread's from now on
+    file = openSync(THREAD_WAIT_FILE, "r"); // this thread's from now on
   } catch {
     return undefined;
   }

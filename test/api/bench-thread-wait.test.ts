@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ModuleKind, transpileModule } from "typescript";
 import { expect, it } from "vitest";
+import { THREAD_WAIT_FILE } from "../../bench/harness/thread-wait.ts";
 
 const SOURCE = fileURLToPath(new URL("../../bench/harness/thread-wait.ts", import.meta.url));
 
@@ -11,7 +12,7 @@ const SOURCE = fileURLToPath(new URL("../../bench/harness/thread-wait.ts", impor
 const THREAD = `
 const { readFileSync } = require("node:fs");
 const { parentPort, workerData } = require("node:worker_threads");
-const own = () => Number(readFileSync("/proc/thread-self/schedstat", "latin1").split(" ")[1]);
+const own = () => Number(readFileSync("${THREAD_WAIT_FILE}", "latin1").split(" ")[1]);
 import(workerData).then(({ openThreadWait }) => {
   const read = openThreadWait();
   const answers = [];
@@ -19,7 +20,7 @@ import(workerData).then(({ openThreadWait }) => {
   parentPort.postMessage(answers);
 });`;
 
-it.skipIf(!existsSync("/proc/thread-self/schedstat"))(
+it.skipIf(!existsSync(THREAD_WAIT_FILE))(
   "a reader of waits tells those of the thread that opened it, not those of the first thread",
   async () => {
     const options = { compilerOptions: { module: ModuleKind.ESNext } };
