@@ -25,7 +25,7 @@ import {
   writeDigests,
 } from "../persistence/digest-file.ts";
 import { diskFault } from "../persistence/files.ts";
-import { removeSliced } from "../persistence/remove-sliced.ts";
+import { removeAllSliced } from "../persistence/remove-sliced.ts";
 import { Journal } from "../persistence/journal.ts";
 import { JournalLog } from "../persistence/journal-log.ts";
 import { giveLock, type Lock } from "../persistence/lock.ts";
@@ -478,7 +478,7 @@ export class Durable {
       ...snapshots.filter((serial) => serial < oldest).map((serial) => snapshotPath(place, serial)),
       ...segments.filter((serial) => serial < oldest).map((serial) => segmentPath(place, serial)),
     ];
-    for (const path of gone) await removeSliced(place.files, path, turn);
+    await removeAllSliced(place.files, gone, turn);
   }
 
   /** Nothing stays: no generation, no segment. */
