@@ -4,9 +4,10 @@
  * is brought up to date by the timer's tick alone: 4 ms too coarse.)
  */
 import { openSync, readSync } from "node:fs";
+import { join, sep } from "node:path";
 
-/** Of the thread that opens it: time on a core, time waited, turns. */
-export const THREAD_WAIT_FILE = "/proc/thread-self/schedstat";
+/** The kernel's word on the thread that opens it: time on a core, time waited, turns. */
+export const THREAD_WAIT_FILE = join(sep, "proc", "thread-self", "schedstat");
 
 /** A reader of the nanoseconds that this thread has waited since it began, whoever calls it: some 2 µs a call. */
 export function openThreadWait(): (() => number) | undefined {
