@@ -25,22 +25,15 @@ import {
   writeDigests,
 } from "../persistence/digest-file.ts";
 import { diskFault } from "../persistence/files.ts";
-import { removeAllSliced } from "../persistence/remove-sliced.ts";
+import { keepNewest } from "../persistence/generations.ts";
 import { Journal } from "../persistence/journal.ts";
 import { JournalLog } from "../persistence/journal-log.ts";
 import { giveLock, type Lock } from "../persistence/lock.ts";
 import { createNames, type Names, spillNames } from "../persistence/names.ts";
 import { packr, packState } from "../persistence/pack.ts";
-import {
-  type Identity,
-  lookAround,
-  markDiscarded,
-  removeDiscarded,
-  type Place,
-  segmentPath,
-  snapshotPath,
-} from "../persistence/place.ts";
+import { type Identity, markDiscarded, removeDiscarded, type Place } from "../persistence/place.ts";
 import { snapshotHead } from "../persistence/snapshot-head.ts";
+import { createSnapshotRoom, type SnapshotRoom } from "../persistence/snapshot-room.ts";
 import { type SnapshotDone, writeSnapshot } from "../persistence/snapshot-write.ts";
 import { createTape, type Tape } from "../persistence/tape.ts";
 import type { EventHub } from "./events.ts";
@@ -91,6 +84,7 @@ export class Durable {
   readonly #tape: Tape = createTape();
   readonly #journal: Journal;
   #core: Core;
+  #room: SnapshotRoom;
   #names: Names;
   #log: JournalLog;
   #cancelTimer: (() => void) | undefined;
@@ -121,6 +115,7 @@ export class Durable {
       onSealed: parts.keeper === undefined ? undefined : onSealed,
     });
     this.#core = parts.core;
+    this.#room = createSnapshotRoom(parts.core);
     this.#names = parts.names ?? createNames(parts.core);
     this.#notes = new Map(parts.notes);
     this.#snapshotBytes = parts.snapshotBytes;
@@ -256,6 +251,7 @@ export class Durable {
     }
     this.#core.log = undefined;
     this.#core = core;
+    this.#room = createSnapshotRoom(core);
     this.#names = names;
     this.#log = log;
     this.#isSnapshotBroken = true;
@@ -439,7 +435,8 @@ export class Durable {
     });
     try {
       const done = await writeSnapshot({
-        ...{ core, names: this.#names, place, clock: this.#clock, head, pause: turn },
+        ...{ core, room: this.#room, names: this.#names, place, clock: this.#clock, head },
+        pause: turn,
         rows: this.#parts.settings.snapshotRows,
         isOver: () => this.#isSnapshotBroken,
         position: () => {
@@ -457,7 +454,7 @@ export class Durable {
       if (done === undefined) return undefined;
       this.#snapshotAt = this.#clock.now();
       this.#snapshotBytes = done.bytes;
-      await this.#sweep();
+      await keepNewest(place, this.#parts.settings.snapshots.keep, turn);
       const { path, records, bytes } = done;
       this.#parts.events.emit("snapshot", { path, records, bytes });
       this.#parts.events.flush();
@@ -465,20 +462,6 @@ export class Durable {
     } catch (error) {
       throw diskFault(error, place.directory);
     }
-  }
-
-  /** Generations beyond `keep` go, and the segments that only they need. */
-  async #sweep(): Promise<void> {
-    const { place, settings } = this.#parts;
-    const { segments, snapshots } = lookAround(place);
-    const { keep } = settings.snapshots;
-    if (snapshots.length < keep) return; // the journal from its beginning is a generation too
-    const oldest = snapshots.slice(-keep)[0] ?? 0;
-    const gone = [
-      ...snapshots.filter((serial) => serial < oldest).map((serial) => snapshotPath(place, serial)),
-      ...segments.filter((serial) => serial < oldest).map((serial) => segmentPath(place, serial)),
-    ];
-    await removeAllSliced(place.files, gone, turn);
   }
 
   /** Nothing stays: no generation, no segment. */

@@ -205,7 +205,7 @@ async function writeSections(
   const file = nodeFiles.open(path, "w");
   let kept: FrontierOptions = {};
   let records = 0;
-  const waiting = createSectionBuffer(WRITE_BYTES);
+  const waiting = createSectionBuffer(WRITE_BYTES * 2);
   let offset = 0;
   const write = (): void => {
     writeAll(nodeFiles, file, waiting.bytes.subarray(0, waiting.used), offset);

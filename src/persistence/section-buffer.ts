@@ -20,7 +20,7 @@ export interface SectionBuffer {
 const FIELD_BYTES = 16;
 
 export function createSectionBuffer(bytes: number): SectionBuffer {
-  return { bytes: Buffer.alloc(bytes * 2), used: 0 };
+  return { bytes: Buffer.alloc(bytes), used: 0 };
 }
 
 /** Appends bytes as they are; how many. */
@@ -40,11 +40,12 @@ export function addSection(
   const start = buffer.used;
   reserve(buffer, SECTION_HEAD_BYTES);
   buffer.used += SECTION_HEAD_BYTES;
-  const fields = Object.entries(section) as Array<[string, unknown]>;
-  if (fields.length < 16 && fields.every(([, value]) => isFlat(value))) {
+  const fields = section as unknown as Readonly<Record<string, Flat>>;
+  const count = flatFields(fields);
+  if (count > 0) {
     reserve(buffer, FIELD_BYTES);
-    buffer.bytes[buffer.used++] = 0x80 | fields.length;
-    for (const [key, value] of fields) addField(buffer, key, value as Flat);
+    buffer.bytes[buffer.used++] = 0x80 | count;
+    for (const key in fields) addField(buffer, key, fields[key] as Flat);
   } else addBytes(buffer, packr.pack(section));
   const length = buffer.used - start - SECTION_HEAD_BYTES;
   const body = buffer.bytes.subarray(start + SECTION_HEAD_BYTES, buffer.used);
@@ -54,6 +55,16 @@ export function addSection(
 }
 
 type Flat = string | number | Uint8Array;
+
+/** How many fields there are, where all are flat and few enough for a short head; otherwise 0. */
+function flatFields(fields: Readonly<Record<string, unknown>>): number {
+  let count = 0;
+  for (const key in fields) {
+    if (!isFlat(fields[key])) return 0;
+    count++;
+  }
+  return count < 16 ? count : 0;
+}
 
 function isFlat(value: unknown): value is Flat {
   if (typeof value === "number") return Number.isInteger(value) && value >= 0;

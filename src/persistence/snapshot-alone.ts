@@ -27,6 +27,7 @@ import { JournalLog } from "./journal-log.ts";
 import { createNames, type Names, nameRecord } from "./names.ts";
 import type { Identity } from "./place.ts";
 import { snapshotHead } from "./snapshot-head.ts";
+import { createSnapshotRoom } from "./snapshot-room.ts";
 import { type SnapshotDone, writeSnapshot } from "./snapshot-write.ts";
 import { createTape, tapeBytes, tapeReuse, tapeSeal } from "./tape.ts";
 
@@ -71,6 +72,7 @@ export async function writeAlone(source: AloneSource): Promise<SnapshotDone | un
   try {
     return await writeSnapshot({
       ...{ core, names, clock, head, path, rows: source.rows, pause: source.pause },
+      room: createSnapshotRoom(core),
       place: { files, directory: dirname(path) },
       isOver: () => isBroken || source.isOver(),
       tail: (isLast) => {

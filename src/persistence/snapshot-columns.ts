@@ -46,6 +46,7 @@ import {
 } from "../structures/record.ts";
 import {
   type ColumnViews,
+  type SeenViews,
   SNAPSHOT_KEPT_FLAGS,
   SNAPSHOT_ROWS_MAX,
 } from "../structures/snapshot-batch.ts";
@@ -121,27 +122,22 @@ export function addMore(columns: Columns, row: number, record: number): void {
 }
 
 export function takeRecords(columns: Columns, from: ColumnViews = filled(columns)): RecordChunk {
-  const { hashes, doubles, words, text } = from;
+  const { rows: n, hashes, doubles, words, text } = from;
   const { parents, prints, blobs, blob } = columns;
-  const chunk = {
-    ...{ t: "records" as const, n: words.length / 4 },
-    hashes: bytesOf(hashes, hashes.length),
-    doubles: bytesOf(doubles, doubles.length),
-    words: bytesOf(words, words.length),
-    text: bytesOf(text, text.length),
-    ...(parents.length === 0 ? {} : { parents: packed(parents), prints: packed(prints) }),
-    ...(blobs.length === 0 ? {} : { blobs: packed(blobs), blob: Buffer.concat(blob) }),
-  };
-  clear(columns);
+  let chunk: RecordChunk = { t: "records", n, hashes, doubles, words, text };
+  if (parents.length > 0) chunk = { ...chunk, parents: packed(parents), prints: packed(prints) };
+  if (blobs.length > 0) chunk = { ...chunk, blobs: packed(blobs), blob: Buffer.concat(blob) };
+  clearColumns(columns);
   return chunk;
 }
 
 function filled({ count, hashes, doubles, words, text, textWords }: Columns): ColumnViews {
   return {
-    hashes: hashes.subarray(0, count * 4),
-    doubles: doubles.subarray(0, count * 3),
-    words: words.subarray(0, count * 4),
-    text: text.subarray(0, textWords),
+    rows: count,
+    hashes: bytesOf(hashes, count * 4),
+    doubles: bytesOf(doubles, count * 3),
+    words: bytesOf(words, count * 4),
+    text: bytesOf(text, textWords),
   };
 }
 
@@ -192,7 +188,7 @@ export function takeGroups(columns: Columns): GroupChunk {
     ...{ t: "groups" as const, n },
     ...{ hashes: bytesOf(hashes, n * 2), clocks: bytesOf(doubles, n) },
   };
-  clear(columns);
+  clearColumns(columns);
   return chunk;
 }
 
@@ -215,7 +211,7 @@ export function takeHosts(columns: Columns): HostChunk {
     names: bytesOf(columns.text, columns.textWords),
     ...(blobs.length === 0 ? {} : { addresses: packed(blobs), address: Buffer.concat(blob) }),
   };
-  clear(columns);
+  clearColumns(columns);
   return chunk;
 }
 
@@ -228,18 +224,15 @@ export function addSeen(columns: Columns, lo: number, hi: number, value: number)
 
 export function takeSeen(
   columns: Columns,
-  { hashes, words }: Pick<ColumnViews, "hashes" | "words"> = seenOf(columns),
+  { rows: n, hashes, words: values }: SeenViews = seenOf(columns),
 ): SeenChunk {
-  const chunk = {
-    ...{ t: "seen" as const, n: words.length },
-    ...{ hashes: bytesOf(hashes, hashes.length), values: bytesOf(words, words.length) },
-  };
-  clear(columns);
+  const chunk = { t: "seen" as const, n, hashes, values };
+  clearColumns(columns);
   return chunk;
 }
 
-function seenOf({ count, hashes, words }: Columns): Pick<ColumnViews, "hashes" | "words"> {
-  return { hashes: hashes.subarray(0, count * 2), words: words.subarray(0, count) };
+function seenOf({ count: rows, hashes, words }: Columns): SeenViews {
+  return { rows, hashes: bytesOf(hashes, rows * 2), words: bytesOf(words, rows) };
 }
 
 /** Text, padded with zeros to a word; both sides stand on words. */
@@ -279,12 +272,15 @@ function addParent(columns: Columns, row: number, parent: number): void {
   columns.parents.push(row, at);
 }
 
-function clear(columns: Columns): void {
+/** No rows. */
+export function clearColumns(columns: Columns): void {
   columns.count = 0;
   columns.textWords = 0;
   columns.printOf.clear();
-  for (const list of [columns.parents, columns.prints, columns.blobs, columns.blob])
-    list.length = 0;
+  columns.parents.length = 0;
+  columns.prints.length = 0;
+  columns.blobs.length = 0;
+  columns.blob.length = 0;
 }
 
 function packed(words: readonly number[]): Uint8Array {

@@ -35,12 +35,12 @@ import {
   addRecord,
   addSeen,
   type Columns,
-  createColumns,
   isVolatile,
   takeRecords,
   takeSeen,
 } from "./snapshot-columns.ts";
 import type { RecordChunk, SeenChunk } from "./snapshot-format.ts";
+import type { SnapshotRoom } from "./snapshot-room.ts";
 
 const FINISHED = 0x8000_0000;
 
@@ -50,20 +50,28 @@ export interface Rows {
   readonly most: number;
   readonly take: (chunk: RecordChunk | SeenChunk) => void;
   readonly batch: SnapshotBatch | undefined;
+  /** Completes a row that the kernel has left to the owner. */
+  readonly own: (row: number, record: number) => void;
   readonly live: Columns;
   readonly finished: Columns;
 }
 
 export interface RowsOptions {
   readonly core: Core;
+  readonly room: SnapshotRoom;
   readonly most: number;
   readonly take: Rows["take"];
   readonly isRowByRow: boolean;
 }
 
-export function openRows({ core, most, take, isRowByRow }: RowsOptions): Rows {
+export function openRows({ core, room, most, take, isRowByRow }: RowsOptions): Rows {
+  const { live, finished } = room;
   const batch = isRowByRow ? undefined : openSnapshotBatch(core.store, most);
-  return { core, most, take, batch, live: createColumns(core), finished: createColumns(core) };
+  const own = (row: number, record: number): void => {
+    if (batch !== undefined) setRowDue(batch, row, dueOf(core, record));
+    addMore(live, row, record);
+  };
+  return { core, most, take, batch, own, live, finished };
 }
 
 /** Gives the room back; rows that were not taken are gone. */
@@ -74,58 +82,46 @@ export function closeRows({ batch }: Rows): void {
 /** Adds entries `from` to `end` of a walk, whose values were looked at in this turn. */
 export function addSlice(rows: Rows, walk: TableWalk, from: number, end: number): void {
   const { batch } = rows;
-  if (batch === undefined) {
-    for (let entry = from; entry < end; entry++) addEntry(rows, walk, entry);
-    return;
+  for (let entry = from; entry < end; ) {
+    if (batch !== undefined) {
+      entry = addEntries(batch, walk, entry, end);
+      if (isSettled(rows, batch, entry === end)) continue;
+    }
+    addEntry(rows, walk, entry++);
+    if (batch !== undefined) rows.take(takeRecords(rows.live));
   }
-  fill(rows, batch, {
-    ...{ from, end, one: (entry) => addEntry(rows, walk, entry) },
-    many: (entry) => addEntries(batch, walk, entry, end),
-  });
 }
 
 /** Adds live records, at most SNAPSHOT_ROWS_MAX, volatile ones never. */
 export function addRecords(rows: Rows, records: Uint32Array): void {
   const { batch } = rows;
-  if (batch === undefined) {
-    for (const record of records) addLive(rows, record);
-    return;
-  }
-  nameRecords(batch, records);
   const end = records.length;
-  fill(rows, batch, {
-    ...{ from: 0, end, one: (index) => addLive(rows, records[index] as number) },
-    many: (index) => addNamed(batch, index, end),
-  });
-}
-
-interface Filling {
-  readonly from: number;
-  readonly end: number;
-  /** Adds as many as find room from an index on; the first that did not. */
-  many(index: number): number;
-  /** Adds one to the columns of the twin. */
-  one(index: number): void;
-}
-
-function fill(rows: Rows, batch: SnapshotBatch, { from, end, many, one }: Filling): void {
-  const { most } = rows;
-  for (let entry = from; entry < end; ) {
-    const next = many(entry);
-    eachOwn(batch, (row, record) => complete(rows, batch, row, record));
-    const isRecordsFull = recordRows(batch) >= most;
-    const isSeenFull = seenRows(batch) >= most;
-    entry = next;
-    if (isRecordsFull) takeLive(rows, batch);
-    if (isSeenFull) takeFinished(rows, batch);
-    if (isRecordsFull || isSeenFull || next === end) continue;
-    // A text found no room: after the rows before it, or alone.
-    if (recordRows(batch) > 0) takeLive(rows, batch);
-    else {
-      one(entry++);
-      rows.take(takeRecords(rows.live));
+  if (batch !== undefined) nameRecords(batch, records);
+  for (let index = 0; index < end; ) {
+    if (batch !== undefined) {
+      index = addNamed(batch, index, end);
+      if (isSettled(rows, batch, index === end)) continue;
     }
+    addLive(rows, records[index++] as number);
+    if (batch !== undefined) rows.take(takeRecords(rows.live));
   }
+}
+
+/**
+ * After a call of the kernel: what it has left to the owner is completed, and what is full is taken. False: the columns are empty, and
+ * the text at which it stopped is longer than they are; it goes alone.
+ */
+function isSettled(rows: Rows, batch: SnapshotBatch, isEnd: boolean): boolean {
+  const { most } = rows;
+  eachOwn(batch, rows.own);
+  const isRecordsFull = recordRows(batch) >= most;
+  const isSeenFull = seenRows(batch) >= most;
+  if (isRecordsFull) takeLive(rows, batch);
+  if (isSeenFull) takeFinished(rows, batch);
+  if (isEnd || isRecordsFull || isSeenFull) return true;
+  if (recordRows(batch) === 0) return false;
+  takeLive(rows, batch);
+  return true;
 }
 
 /** What is left: sections that are not full. */
@@ -155,12 +151,6 @@ function addLive(rows: Rows, record: number): void {
   if (isVolatile(rows.core, record)) return;
   addRecord(rows.live, record);
   if (rows.live.count >= rows.most) rows.take(takeRecords(rows.live));
-}
-
-/** What a record has beside its words. */
-function complete(rows: Rows, batch: SnapshotBatch, row: number, record: number): void {
-  setRowDue(batch, row, dueOf(rows.core, record));
-  addMore(rows.live, row, record);
 }
 
 function takeLive(rows: Rows, batch: SnapshotBatch): void {

@@ -43,16 +43,10 @@ import {
 } from "../structures/table-walk.ts";
 import type { Names } from "./names.ts";
 import { type Place, snapshotPath } from "./place.ts";
-import {
-  addGroup,
-  addHost,
-  CHUNK_ROWS,
-  createColumns,
-  takeGroups,
-  takeHosts,
-} from "./snapshot-columns.ts";
+import { addGroup, addHost, CHUNK_ROWS, takeGroups, takeHosts } from "./snapshot-columns.ts";
 import { SnapshotFile } from "./snapshot-file.ts";
 import type { RecordChunk, Section, SeenChunk, SnapshotHead } from "./snapshot-format.ts";
+import { enterRoom, type SnapshotRoom } from "./snapshot-room.ts";
 import { addRecords, addSlice, closeRows, endRows, openRows, type Rows } from "./snapshot-rows.ts";
 
 /** A slice ends after this long, or after so many chunks where the clock stands still. */
@@ -72,6 +66,8 @@ const BITS_BYTES = 65_536;
 
 export interface SnapshotSource {
   readonly core: Core;
+  /** Of this core. */
+  readonly room: SnapshotRoom;
   readonly names: Names;
   readonly place: Place;
   readonly clock: Clock;
@@ -106,7 +102,10 @@ export interface SnapshotDone {
 export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDone | undefined> {
   const { files } = source.place;
   const path = source.path ?? snapshotPath(source.place, source.head.serial);
-  const file = new SnapshotFile(files, `${path}.tmp`, source.head.serial);
+  const { serial } = source.head;
+  const { free } = source.room;
+  enterRoom(source.room);
+  const file = new SnapshotFile({ files, path: `${path}.tmp`, serial, free });
   const out = new Out(source, file);
   try {
     const isWhole = await out.run();
@@ -165,7 +164,7 @@ class Out {
   }
 
   async #hosts(table: FingerprintTable): Promise<boolean> {
-    const columns = createColumns(this.#source.core);
+    const columns = this.#source.room.live;
     const visit = (host: number): void => {
       addHost(columns, host);
       this.hosts++;
@@ -179,8 +178,8 @@ class Out {
   /** A clock that has run out holds nobody: it is left out. */
   async #groups(table: FingerprintTable | undefined): Promise<boolean> {
     if (table === undefined) return true;
-    const { clock, core } = this.#source;
-    const columns = createColumns(core);
+    const { clock, core, room } = this.#source;
+    const columns = room.live;
     const visit = (group: number): void => {
       if (float(core.store, group, GROUP_READY_AT_WORD) <= clock.now()) return;
       addGroup(columns, group);
@@ -251,9 +250,9 @@ class Out {
 
   /** What is in memory, by names and by identities, then what is spilled (S2b). */
   async #records(): Promise<boolean> {
-    const { core, isRowByRow = false } = this.#source;
+    const { core, room, isRowByRow = false } = this.#source;
     const take = (chunk: RecordChunk | SeenChunk): void => this.#take(chunk);
-    const rows = openRows({ core, most: this.#rows, take, isRowByRow });
+    const rows = openRows({ core, room, most: this.#rows, take, isRowByRow });
     const spill = core.spilling?.spill;
     try {
       if (spill === undefined) {

@@ -141,35 +141,41 @@ export function seenRows({ store, job }: SnapshotBatch): number {
   return store.region.views.u32[job + SNAPSHOT_SEEN_WORD] as number;
 }
 
+/** Columns of so many rows, as bytes. */
 export interface ColumnViews {
-  readonly hashes: Uint32Array;
-  readonly doubles: Float64Array;
-  readonly words: Uint32Array;
-  readonly text: Uint32Array;
+  readonly rows: number;
+  readonly hashes: Uint8Array;
+  readonly doubles: Uint8Array;
+  readonly words: Uint8Array;
+  readonly text: Uint8Array;
 }
+
+export type SeenViews = Pick<ColumnViews, "rows" | "hashes" | "words">;
 
 /** The columns of records (I1). */
 export function recordViews(batch: SnapshotBatch): ColumnViews {
   const { store, job, recordHashes, doubles, words, text } = batch;
-  const { u32, f64 } = store.region.views;
+  const { buffer } = store.region.views.u8;
   const rows = recordRows(batch);
-  const textBytes = u32[job + SNAPSHOT_TEXT_BYTES_WORD] as number;
+  const textBytes = store.region.views.u32[job + SNAPSHOT_TEXT_BYTES_WORD] as number;
   return {
-    hashes: u32.subarray(recordHashes, recordHashes + rows * 4),
-    doubles: f64.subarray(doubles >> 1, (doubles >> 1) + rows * 3),
-    words: u32.subarray(words, words + rows * 4),
-    text: u32.subarray(text, text + (textBytes >> 2)),
+    rows,
+    hashes: new Uint8Array(buffer, recordHashes * 4, rows * 16),
+    doubles: new Uint8Array(buffer, doubles * 4, rows * 24),
+    words: new Uint8Array(buffer, words * 4, rows * 16),
+    text: new Uint8Array(buffer, text * 4, textBytes),
   };
 }
 
 /** The columns of finished identities (I1). */
-export function seenViews(batch: SnapshotBatch): Pick<ColumnViews, "hashes" | "words"> {
+export function seenViews(batch: SnapshotBatch): SeenViews {
   const { store, seenHashes, seenValues } = batch;
-  const { u32 } = store.region.views;
+  const { buffer } = store.region.views.u8;
   const rows = seenRows(batch);
   return {
-    hashes: u32.subarray(seenHashes, seenHashes + rows * 2),
-    words: u32.subarray(seenValues, seenValues + rows),
+    rows,
+    hashes: new Uint8Array(buffer, seenHashes * 4, rows * 8),
+    words: new Uint8Array(buffer, seenValues * 4, rows * 4),
   };
 }
 

@@ -13,6 +13,7 @@ import { createNames, nameRecord } from "../../src/persistence/names.ts";
 import { packr } from "../../src/persistence/pack.ts";
 import { SECTION_HEAD_BYTES } from "../../src/persistence/snapshot-format.ts";
 import { snapshotHead } from "../../src/persistence/snapshot-head.ts";
+import { createSnapshotRoom, type SnapshotRoom } from "../../src/persistence/snapshot-room.ts";
 import { writeSnapshot } from "../../src/persistence/snapshot-write.ts";
 import { RECORD_FLAG_NO_IDENTITY, recordFlags } from "../../src/structures/record.ts";
 import { SNAPSHOT_ROWS_MAX } from "../../src/structures/snapshot-batch.ts";
@@ -45,6 +46,24 @@ test("a snapshot is the same, byte for byte, whoever fills its columns", async (
   }
   for (const kind of ["records parents", "records blobs", "seen values"])
     expect(kinds).toContain(kind);
+});
+
+test("what a snapshot that was broken off has left is not in the next one of its room", async () => {
+  const random = createRandom(testSeed("snapshot broken off"));
+  const rig = await filled(random);
+  for (const isRowByRow of [false, true]) {
+    const rows = 7;
+    const alone = await written(rig, { rows, isRowByRow });
+    const room = createSnapshotRoom(coreOf(rig.frontier));
+    let broken = 0;
+    while ((await brokenOff(rig, { rows, isRowByRow, room, pauses: broken + 1 })) === undefined) {
+      broken++;
+      const next = await written(rig, { rows, isRowByRow, room });
+      expect(Buffer.compare(next, alone), `after ${broken} pauses`).toBe(0);
+    }
+    expect(broken).toBeGreaterThan(5);
+  }
+  await rig.frontier.close();
 });
 
 test("texts longer than the columns end a section early, and one longer than all of them stands alone", async () => {
@@ -112,24 +131,44 @@ async function filled(random: Random): Promise<DurableRig> {
   return rig;
 }
 
+interface Written {
+  readonly rows: number;
+  readonly isRowByRow: boolean;
+  readonly room?: SnapshotRoom;
+  /** It is given up at the last of so many. */
+  readonly pauses?: number;
+}
+
 /** The file of the frontier as it is. */
-async function written(
+async function written(rig: DurableRig, options: Written): Promise<Buffer> {
+  const bytes = await brokenOff(rig, options);
+  if (bytes === undefined) throw new Error("given up");
+  return bytes;
+}
+
+async function brokenOff(
   rig: DurableRig,
-  options: { readonly rows: number; readonly isRowByRow: boolean },
-): Promise<Buffer> {
+  { room, pauses = Number.POSITIVE_INFINITY, ...options }: Written,
+): Promise<Buffer | undefined> {
   const files = createMemoryFiles();
   const core = coreOf(rig.frontier);
+  let left = pauses;
   const identity = { secret: new Uint32Array(4), profile: "" };
   const facts = { serial: 1, identity, savedAt: 0, volatileLive: 0, notes: new Map() };
   const done = await writeSnapshot({
     ...{ core, names: namesOf(core), clock: rig.clock, head: snapshotHead(core, facts) },
+    room: room ?? createSnapshotRoom(core),
     ...{ place: { files, directory: "/to" }, path: "/to/file", ...options },
-    isOver: () => false,
-    pause: () => Promise.resolve(),
+    isOver: () => left <= 0,
+    pause: () => {
+      left--;
+      return Promise.resolve();
+    },
     position: () => ({ segment: 1, offset: 0 }),
     flush: () => Promise.resolve(),
   });
-  expect(done?.bytes).toBe(files.bytesOf("/to/file").length);
+  if (done === undefined) return undefined;
+  expect(done.bytes).toBe(files.bytesOf("/to/file").length);
   return Buffer.from(files.bytesOf("/to/file"));
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Files } from "../../../src/persistence/files.ts";
+import type { SectionBuffer } from "../../../src/persistence/section-buffer.ts";
 import { SnapshotFile } from "../../../src/persistence/snapshot-file.ts";
 import { createMemoryFiles } from "../../support/memory-files.ts";
 
@@ -7,15 +8,20 @@ const SECTION = { t: "journal" as const, entries: new Uint8Array(300_000).map((_
 /** Ten of them are three writes and a rest. */
 const SECTIONS = 10;
 
-/** Files whose writes end when they are let go, last first. */
+const open = (files: Files, free: SectionBuffer[] = []): SnapshotFile =>
+  new SnapshotFile({ files, path: "/one", serial: 7, free });
+
+/** Files whose writes end when they are let go. */
 function slow() {
   const base = createMemoryFiles();
   const held: Array<() => void> = [];
   const refused = { error: undefined as unknown };
   let isSyncHeld = false;
+  let asked = 0;
   const files: Files = {
     ...base,
     writeLater: (file, part, position, done) => {
+      asked++;
       held.push(() => {
         if (refused.error !== undefined) done(refused.error, 0);
         else base.writeLater(file, part, position, done);
@@ -29,20 +35,20 @@ function slow() {
   const letGo = (): void => {
     while (held.length > 0) held.pop()?.();
   };
-  return { base, files, held, letGo, refused, isSynced: () => isSyncHeld };
+  return { base, files, held, letGo, refused, asked: () => asked, isSynced: () => isSyncHeld };
 }
 
 describe("the file of a snapshot", () => {
-  test("is the same whether its writes end at once or late and in another order (F1)", async () => {
+  test("is the same whether its writes end at once or late (F1)", async () => {
     const atOnce = createMemoryFiles();
-    const one = new SnapshotFile(atOnce, "/one", 7);
+    const one = open(atOnce);
     const { base, files, held, letGo } = slow();
-    const two = new SnapshotFile(files, "/one", 7);
+    const two = open(files);
     for (let count = 0; count < SECTIONS; count++) {
       one.add(SECTION);
       two.add(SECTION);
     }
-    expect(held.length).toBe(2);
+    expect(held.length).toBe(1); // one write at a time
     for (const file of [one, two]) {
       const written = file.written();
       letGo();
@@ -55,11 +61,28 @@ describe("the file of a snapshot", () => {
     expect([base.openCount(), atOnce.openCount()]).toEqual([0, 0]);
   });
 
+  test("leaves its buffers to the next, but for one that grew", async () => {
+    const files = createMemoryFiles();
+    const free: SectionBuffer[] = [];
+    const kept: Uint8Array[][] = [];
+    for (let round = 0; round < 3; round++) {
+      const file = open(files, free);
+      for (let count = 0; count < SECTIONS; count++) file.add(SECTION);
+      if (round === 1) file.add({ ...SECTION, entries: new Uint8Array(3_000_000) });
+      await file.written();
+      await file.close();
+      kept.push(free.map(({ bytes }) => bytes));
+    }
+    for (const bytes of kept.flat()) expect(bytes.length).toBe(1.25 * 1024 * 1024);
+    expect(kept.map(({ length }) => length)).toEqual([2, 1, 2]);
+    expect(new Set(kept.flat()).size).toBe(3); // the third made one
+  });
+
   test("lets a slice wait when too much of it is still being written", async () => {
-    const { files, held, letGo } = slow();
-    const file = new SnapshotFile(files, "/one", 7);
+    const { files, letGo } = slow();
+    const file = open(files);
     let isReady = false;
-    while (held.length < 4) file.add(SECTION);
+    while (file.offset < 5 * 1024 * 1024) file.add(SECTION);
     const ready = file.ready().then(() => {
       isReady = true;
     });
@@ -71,17 +94,17 @@ describe("the file of a snapshot", () => {
   });
 
   test("says what the disk said, and is closed when the last write has ended (F2)", async () => {
-    const { base, files, held, letGo, refused, isSynced } = slow();
-    const file = new SnapshotFile(files, "/one", 7);
-    while (held.length < 2) file.add(SECTION);
+    const { base, files, letGo, refused, asked, isSynced } = slow();
+    const file = open(files);
+    while (file.offset < 3 * 1024 * 1024) file.add(SECTION);
     refused.error = Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
-    held.pop()?.();
-    await expect(file.ready()).rejects.toThrow("ENOSPC");
     const closed = file.close();
     expect(base.openCount()).toBe(1);
     letGo();
     await closed;
+    expect(asked()).toBe(1); // F3
     expect(base.openCount()).toBe(0);
+    await expect(file.ready()).rejects.toThrow("ENOSPC");
     await expect(file.written()).rejects.toThrow("ENOSPC");
     expect(isSynced()).toBe(false);
   });

@@ -1,0 +1,19 @@
+/** Generations: those beyond the ones that are kept go, and the segments that only they need. */
+import { lookAround, type Place, segmentPath, snapshotPath } from "./place.ts";
+import { removeAllSliced } from "./remove-sliced.ts";
+
+export async function keepNewest(
+  place: Place,
+  keep: number,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const { segments, snapshots } = lookAround(place);
+  if (snapshots.length < keep) return; // the journal from its beginning is a generation too
+  const oldest = snapshots.slice(-keep)[0] ?? 0;
+  const isGone = (serial: number): boolean => serial < oldest;
+  const gone = [
+    ...snapshots.filter(isGone).map((serial) => snapshotPath(place, serial)),
+    ...segments.filter(isGone).map((serial) => segmentPath(place, serial)),
+  ];
+  await removeAllSliced(place.files, gone, pause);
+}
