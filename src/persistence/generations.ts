@@ -1,6 +1,5 @@
 /** Generations: those beyond the ones that are kept go, and the segments that only they need. */
 import { lookAround, type Place, segmentPath, snapshotPath } from "./place.ts";
-import { removeAllSliced } from "./remove-sliced.ts";
 
 export async function keepNewest(
   place: Place,
@@ -15,5 +14,8 @@ export async function keepNewest(
     ...snapshots.filter(isGone).map((serial) => snapshotPath(place, serial)),
     ...segments.filter(isGone).map((serial) => segmentPath(place, serial)),
   ];
-  await removeAllSliced(place.files, gone, pause);
+  for (const path of gone) {
+    place.files.remove(path);
+    await pause(); // many together hold a thread like a great one
+  }
 }

@@ -6,17 +6,22 @@
  *             ▲                                                       │
  *             └───────────────────────────────────────────────────────┘      never more than QUEUE_MAX, but for what one slice makes
  *
+ * Every SYNC_BYTES the medium is waited for beside the writes, so that little is left to wait for at the end.
+ *
  *   F1  A buffer is left alone from the moment its write begins to its end.
  *   F2  The file is closed when nothing is being written any more, whatever happened.
  *   F3  After a write that failed none begins.
+ *   F4  A wait for the medium that failed counts, whatever later ones say: what it could not write may be gone.
  */
-import { type Files, writeAllLater } from "./files.ts";
+import { type Files, later, writeAllLater } from "./files.ts";
 import { addBytes, addSection, type SectionBuffer } from "./section-buffer.ts";
 import { preamble, type Section } from "./snapshot-format.ts";
 import { giveBuffer, takeBuffer, WRITE_BYTES } from "./snapshot-room.ts";
 
 /** Buffers being written, or full, when the next slice has to wait. */
 const QUEUE_MAX = 3;
+/** Bytes written that the medium may not have before it is waited for. */
+const SYNC_BYTES = 16 * 1024 * 1024;
 
 export interface SnapshotFileParts {
   readonly files: Files;
@@ -37,6 +42,9 @@ export class SnapshotFile {
   readonly #queue: SectionBuffer[] = [];
   /** Where the first of the queue stands in the file. */
   #position = 0;
+  /** Bytes written since the last wait for the medium began. */
+  #unsynced = 0;
+  #isSyncing = false;
   #fault: { readonly error: unknown } | undefined;
   #wake: (() => void) | undefined;
 
@@ -57,28 +65,27 @@ export class SnapshotFile {
 
   /** Resolves when more may be added; throws what the disk said. */
   async ready(): Promise<void> {
-    await this.#fewer(QUEUE_MAX);
+    await this.#until(() => this.#queue.length < QUEUE_MAX);
     this.#check();
   }
 
   /** Resolves when the system has all that was added; throws what the disk said. */
   async written(): Promise<void> {
     if (this.#filling.used > 0) this.#full();
-    await this.#fewer(1);
+    await this.#until(() => this.#queue.length === 0);
     this.#check();
   }
 
-  /** Resolves when what is written is on the medium; throws what the disk said. */
+  /** Resolves when what is written is on the medium; throws what the disk said (F4). */
   async synced(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      const done = (error: unknown): void => (error === undefined ? resolve() : reject(error));
-      this.#files.syncLater(this.#file, done);
-    });
+    await this.#until(() => !this.#isSyncing);
+    this.#check();
+    await later((done) => this.#files.syncLater(this.#file, done));
   }
 
   /** F2 */
   async close(): Promise<void> {
-    await this.#fewer(1);
+    await this.#until(() => this.#queue.length === 0 && !this.#isSyncing);
     giveBuffer(this.#free, this.#filling);
     this.#files.close(this.#file);
   }
@@ -87,9 +94,8 @@ export class SnapshotFile {
     if (this.#fault !== undefined) throw this.#fault.error;
   }
 
-  /** Resolves when fewer than `most` buffers are in the queue. */
-  async #fewer(most: number): Promise<void> {
-    while (this.#queue.length >= most) {
+  async #until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -114,7 +120,21 @@ export class SnapshotFile {
       if (error !== undefined) this.#fault ??= { error };
       const next = this.#queue[0];
       if (this.#fault !== undefined) this.#drop();
-      else if (next !== undefined) this.#write(next);
+      else {
+        this.#unsynced += bytes.length;
+        if (this.#unsynced >= SYNC_BYTES && !this.#isSyncing) this.#sync();
+        if (next !== undefined) this.#write(next);
+      }
+      this.#wake?.();
+    });
+  }
+
+  #sync(): void {
+    this.#isSyncing = true;
+    this.#unsynced = 0;
+    this.#files.syncLater(this.#file, (error) => {
+      this.#isSyncing = false;
+      if (error !== undefined) this.#fault ??= { error };
       this.#wake?.();
     });
   }

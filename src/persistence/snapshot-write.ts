@@ -41,6 +41,7 @@ import {
   walkNext,
   walkValue,
 } from "../structures/table-walk.ts";
+import { later } from "./files.ts";
 import type { Names } from "./names.ts";
 import { type Place, snapshotPath } from "./place.ts";
 import { addGroup, addHost, CHUNK_ROWS, takeGroups, takeHosts } from "./snapshot-columns.ts";
@@ -111,8 +112,7 @@ export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDon
     const isWhole = await out.run();
     if (isWhole) {
       await file.written();
-      await source.flush(); // S4
-      await file.synced();
+      await both(source.flush(), file.synced()); // S4
     }
     await file.close();
     if (!isWhole || source.isOver()) {
@@ -348,6 +348,12 @@ class Out {
   }
 }
 
+/** Resolves when both have; rejects when both have ended, with what the first said, or else the second. */
+async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
+  for (const end of await Promise.allSettled([one, other]))
+    if (end.status === "rejected") throw end.reason;
+}
+
 /** Shows what entries stand for, one by one. */
 function eachOf(visit: (value: number) => void): (w: TableWalk, from: number, end: number) => void {
   return (walk, from, end) => {
@@ -357,13 +363,6 @@ function eachOf(visit: (value: number) => void): (w: TableWalk, from: number, en
       if (value !== 0) visit(value);
     }
   };
-}
-
-/** What is done beside the thread. */
-function later(start: (done: (error: unknown) => void) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    start((error) => (error === undefined ? resolve() : reject(error)));
-  });
 }
 
 async function discard({ place }: SnapshotSource, file: SnapshotFile, path: string): Promise<void> {

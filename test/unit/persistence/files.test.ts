@@ -1,9 +1,14 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   copyFile,
   type Files,
+  nodeFiles,
   readAll,
   readFile,
+  removeFolder,
+  temporaryFolder,
   writeAll,
 } from "../../../src/persistence/files.ts";
 import { createMemoryFiles } from "../../support/memory-files.ts";
@@ -69,5 +74,44 @@ describe("what is moved to and from files", () => {
     expect(() => writeAll(files, file, BYTES, 0)).toThrow(
       expect.objectContaining({ code: "DISK_FULL" }),
     );
+  });
+});
+
+describe("a great file that is removed", () => {
+  it("has lost its name at once, and holds no descriptor when its bytes are given back", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, "great");
+    const descriptor = (): number => {
+      const file = nodeFiles.open(path, "w");
+      nodeFiles.truncate(file, 2 ** 21);
+      nodeFiles.close(file);
+      return file;
+    };
+    const first = descriptor();
+    for (let count = 0; count < 50; count++) {
+      nodeFiles.remove(path);
+      expect(nodeFiles.exists(path)).toBe(false);
+      descriptor();
+    }
+    nodeFiles.remove(path);
+    for (let turns = 0; turns < 100_000 && descriptor() !== first; turns++)
+      await new Promise((resolve) => setImmediate(resolve));
+    expect(descriptor()).toBe(first);
+    removeFolder(folder);
+  });
+
+  it("is not what a link points to, nor what somebody reads", () => {
+    const folder = temporaryFolder();
+    const [path, link] = [join(folder, "great"), join(folder, "link")];
+    const file = nodeFiles.open(path, "w");
+    nodeFiles.truncate(file, 2 ** 21);
+    symlinkSync(path, link);
+    nodeFiles.remove(link);
+    expect([nodeFiles.exists(link), nodeFiles.exists(path)]).toEqual([false, true]);
+    nodeFiles.remove(path);
+    expect(nodeFiles.size(file)).toBe(2 ** 21);
+    nodeFiles.close(file);
+    expect(() => nodeFiles.remove(path)).toThrow("ENOENT");
+    removeFolder(folder);
   });
 });

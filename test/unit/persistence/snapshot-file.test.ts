@@ -108,4 +108,32 @@ describe("the file of a snapshot", () => {
     await expect(file.written()).rejects.toThrow("ENOSPC");
     expect(isSynced()).toBe(false);
   });
+
+  test("waits for the medium beside its writes, and is not closed before that has ended (F2)", async () => {
+    const base = createMemoryFiles();
+    const held: Array<() => void> = [];
+    const files: Files = {
+      ...base,
+      syncLater: (file, done) => void held.push(() => base.syncLater(file, done)),
+    };
+    const file = open(files);
+    while (file.offset < 40 * 1024 * 1024) file.add(SECTION);
+    expect(held.length).toBe(1); // one wait at a time
+    const closed = file.close();
+    await Promise.resolve();
+    expect(base.openCount()).toBe(1);
+    held.pop()?.();
+    await closed;
+    expect([base.openCount(), held.length]).toEqual([0, 0]);
+  });
+
+  test("is not on the medium when any wait for it failed (F4)", async () => {
+    const files = createMemoryFiles();
+    files.dropAt = 1;
+    const file = open(files);
+    while (file.offset < 17 * 1024 * 1024) file.add(SECTION);
+    expect(files.dropAt).toBe(Number.POSITIVE_INFINITY); // it failed, and later ones would not
+    await expect(file.written().then(() => file.synced())).rejects.toThrow("EIO");
+    await file.close();
+  });
 });
