@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Frontier } from "../../../src/index.ts";
+import { createCallLog } from "../../harness/call-log.ts";
 import { nowNs } from "../../harness/case.ts";
 import { urlChunk, type UrlShape } from "../../harness/urls.ts";
 
@@ -31,19 +32,34 @@ export async function fill(frontier: Frontier, count: number, shape: UrlShape): 
   return spent;
 }
 
-/** The longest time between two turns of the event loop while something is awaited, milliseconds. */
-export async function longestHold(work: Promise<unknown>): Promise<number> {
+export interface Holds {
+  /** The longest turn of the event loop by the clock on the wall. */
+  readonly wallMs: number;
+  /** The longest one after its collections and its waits for a core are taken off. */
+  readonly ownMs: number;
+  readonly collectionMs: number;
+  readonly waitMs: number;
+}
+
+/** How long the event loop's turns are while something is awaited. */
+export async function holdsDuring(work: Promise<unknown>): Promise<Holds> {
   let isOver = false;
   const over = work.finally(() => {
     isOver = true;
   });
-  let longest = 0;
-  for (let last = nowNs(); !isOver; ) {
+  const turns = createCallLog();
+  while (!isOver) {
+    const from = turns.begin();
     await new Promise((resolve) => setImmediate(resolve));
-    const now = nowNs();
-    longest = Math.max(longest, now - last);
-    last = now;
+    turns.end(from);
   }
   await over;
-  return longest / 1e6;
+  const { percentiles, facts } = await turns.stop();
+  const withoutCollections = facts["longest call without GC ms"] as number;
+  return {
+    wallMs: percentiles.max / 1e6,
+    ownMs: facts["longest call without GC and waits ms"] ?? withoutCollections,
+    collectionMs: facts["longest GC ms"] as number,
+    waitMs: facts["longest wait for a core ms"] ?? 0,
+  };
 }
