@@ -48,6 +48,8 @@ import type { VisitedNote } from "./visited.ts";
 const SEGMENT_BYTES = 64 * 1024 * 1024;
 /** How often a snapshot asked for by hand begins again after something broke it. */
 const SNAPSHOT_TRIES = 8;
+/** One that was broken off is due again soon, and not at once: what breaks it may come often. */
+const BROKEN_PART = 0.25;
 
 export interface DurableParts {
   readonly settings: Settings;
@@ -95,6 +97,8 @@ export class Durable {
   #snapshotBytes: number;
   /** The journal's total when the last snapshot began; below 0: before this opening. */
   #totalAtSnapshot: number;
+  /** How much of the bytes that make a snapshot due does. */
+  #duePart = 1;
   /** Processes before this one did not live to write the snapshot under way: `close` waits for it. */
   #isOwed = false;
   /** The same by the clock that never goes back. */
@@ -159,7 +163,8 @@ export class Durable {
     const grown = this.#journal.total - this.#totalAtSnapshot;
     const age = this.#clock.monotonic() - this.#snapshotAtMs;
     const isOld = age >= snapshots.everyMs && grown > 0;
-    if (isOld || grown > Math.max(snapshots.everyBytes, this.#snapshotBytes)) this.#snapshotSoon();
+    const due = this.#duePart * Math.max(snapshots.everyBytes, this.#snapshotBytes);
+    if (isOld || grown > due) this.#snapshotSoon();
   }
 
   /** Whether the disk refuses a call that will say about so many bytes (I2). */
@@ -451,6 +456,7 @@ export class Durable {
           await this.#parts.keeper?.drained();
         },
       });
+      this.#duePart = done === undefined ? BROKEN_PART : 1;
       if (done === undefined) return undefined;
       this.#snapshotAt = this.#clock.now();
       this.#snapshotBytes = done.bytes;

@@ -91,9 +91,11 @@ export async function openMemoryRig(
   files: Files,
   clock: VirtualClock,
   options: FrontierOptions = {},
+  isTight = false,
 ): Promise<DurableRig> {
   const settings = { ...normalizeOptions({ clock, seed: 1, ...options }), files };
-  const small = { ...settings, pageCountMax: 1024, snapshotRows: 3 };
+  const tight = isTight ? tightSpill() : {};
+  const small = { ...settings, ...tight, pageCountMax: 1024, snapshotRows: 3 };
   return { frontier: await MemoryFrontier.open(small), files, clock };
 }
 

@@ -388,6 +388,32 @@ describe("a frontier with a directory", () => {
     expect(again.frontier.report()).toMatchObject({ done: 30, pending: 10, seen: 40 });
   });
 
+  it("writes a snapshot that was broken off soon again", async () => {
+    const files = createMemoryFiles();
+    const everyBytes = 100_000;
+    const options = { durability: { everyMs: 10 }, snapshots: { everyBytes } };
+    const { frontier, clock } = await openRig(files, createVirtualClock(0), options);
+    let snapshots = 0;
+    frontier.on("snapshot", () => void snapshots++);
+    let next = 0;
+    const say = async (): Promise<void> => {
+      frontier.pushMany(Array.from({ length: 10 }, () => `https://h.example/${next++}`));
+      clock.advance(10);
+      await frontier.flush();
+      await turn();
+    };
+    const isWriting = (): boolean =>
+      files.names().some((name) => name.endsWith("msgpack.tmp")) && snapshots === 0;
+    while (!isWriting()) await say();
+    const { journalBytes } = frontier.report().durability;
+    frontier.forget();
+    while (isWriting()) await turn();
+    expect(snapshots).toBe(0);
+    while (!isWriting()) await say();
+    expect(frontier.report().durability.journalBytes - journalBytes).toBeLessThan(everyBytes / 2);
+    while (snapshots === 0) await turn();
+  });
+
   it("keeps its files under a stated multiple of what is live, however long it runs", async () => {
     const files = createMemoryFiles();
     const everyBytes = 20_000;
