@@ -56,6 +56,9 @@ import type { GroupChunk, HostChunk, RecordChunk, SeenChunk } from "./snapshot-f
 
 /** Things of one chunk, as measured best for msgpackr. */
 export const CHUNK_ROWS = SNAPSHOT_ROWS_MAX;
+/** Words of text that columns begin with, and the most that they keep: a few long texts once are no reason to hold their room for good. */
+const TEXT_WORDS = 32 * CHUNK_ROWS;
+const TEXT_WORDS_KEPT = 8 * TEXT_WORDS;
 /** Beside the state: came again by itself. */
 export const AGAIN = 128;
 
@@ -77,7 +80,7 @@ export interface Columns {
 
 export function createColumns(core: Core): Columns {
   return {
-    ...{ core, count: 0, textWords: 0, text: new Uint32Array(32 * CHUNK_ROWS) },
+    ...{ core, count: 0, textWords: 0, text: new Uint32Array(TEXT_WORDS) },
     hashes: new Uint32Array(4 * CHUNK_ROWS),
     doubles: new Float64Array(6 * CHUNK_ROWS),
     words: new Uint32Array(4 * CHUNK_ROWS),
@@ -276,6 +279,7 @@ function addParent(columns: Columns, row: number, parent: number): void {
 export function clearColumns(columns: Columns): void {
   columns.count = 0;
   columns.textWords = 0;
+  if (columns.text.length > TEXT_WORDS_KEPT) columns.text = new Uint32Array(TEXT_WORDS);
   columns.printOf.clear();
   columns.parents.length = 0;
   columns.prints.length = 0;
