@@ -38,8 +38,9 @@ export class SnapshotFile {
   readonly #serial: number;
   readonly #free: SectionBuffer[];
   #filling: SectionBuffer;
-  /** The first is being written. */
+  /** Full ones; while `#isWriting` the first of them is the system's. */
   readonly #queue: SectionBuffer[] = [];
+  #isWriting = false;
   /** Where the first of the queue stands in the file. */
   #position = 0;
   /** Bytes written since the last wait for the medium began. */
@@ -103,33 +104,39 @@ export class SnapshotFile {
   }
 
   #full(): void {
-    const { length } = this.#queue;
     this.#queue.push(this.#filling);
     this.#filling = takeBuffer(this.#free);
-    if (this.#fault !== undefined) this.#drop();
-    else if (length === 0) this.#write(this.#queue[0] as SectionBuffer);
+    this.#next();
+  }
+
+  /** Begins the next write, if none is under way; after a fault there is none (F3). */
+  #next(): void {
+    if (this.#isWriting) return;
+    if (this.#fault !== undefined)
+      for (const buffer of this.#queue.splice(0)) giveBuffer(this.#free, buffer);
+    const [buffer] = this.#queue;
+    if (buffer !== undefined) this.#write(buffer);
   }
 
   #write(buffer: SectionBuffer): void {
     const bytes = buffer.bytes.subarray(0, buffer.used);
     const job = { file: this.#file, bytes, position: this.#position };
     this.#position += bytes.length;
+    this.#isWriting = true;
     writeAllLater(this.#files, job, (error) => {
-      giveBuffer(this.#free, buffer);
+      this.#isWriting = false;
       this.#queue.shift();
+      giveBuffer(this.#free, buffer);
       if (error !== undefined) this.#fault ??= { error };
-      const next = this.#queue[0];
-      if (this.#fault !== undefined) this.#drop();
-      else {
-        this.#unsynced += bytes.length;
-        if (this.#unsynced >= SYNC_BYTES && !this.#isSyncing) this.#sync();
-        if (next !== undefined) this.#write(next);
-      }
+      this.#unsynced += bytes.length;
+      if (this.#unsynced >= SYNC_BYTES) this.#sync();
+      this.#next();
       this.#wake?.();
     });
   }
 
   #sync(): void {
+    if (this.#isSyncing || this.#fault !== undefined) return;
     this.#isSyncing = true;
     this.#unsynced = 0;
     this.#files.syncLater(this.#file, (error) => {
@@ -137,10 +144,5 @@ export class SnapshotFile {
       if (error !== undefined) this.#fault ??= { error };
       this.#wake?.();
     });
-  }
-
-  /** F3 */
-  #drop(): void {
-    for (const buffer of this.#queue.splice(0)) giveBuffer(this.#free, buffer);
   }
 }

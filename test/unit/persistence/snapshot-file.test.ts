@@ -127,6 +127,39 @@ describe("the file of a snapshot", () => {
     expect([base.openCount(), held.length]).toEqual([0, 0]);
   });
 
+  test("leaves a buffer alone that is being written when a wait for the medium fails (F1, F2)", async () => {
+    const base = createMemoryFiles();
+    const writes: Array<() => void> = [];
+    const syncs: Array<() => void> = [];
+    const files: Files = {
+      ...base,
+      writeLater: (file, part, position, done) =>
+        void writes.push(() => base.writeLater(file, part, position, done)),
+      syncLater: (_, done) => void syncs.push(() => done(new Error("EIO"))),
+    };
+    const free: SectionBuffer[] = [];
+    const file = open(files, free);
+    while (syncs.length === 0) {
+      file.add(SECTION);
+      writes.shift()?.();
+    }
+    while (writes.length === 0) file.add(SECTION);
+    syncs.pop()?.(); // a write is under way
+    const kept = free.length;
+    for (let count = 0; count < SECTIONS; count++) file.add(SECTION);
+    expect(free.length).toBeLessThanOrEqual(kept);
+    let isClosed = false;
+    const closed = file.close().then(() => {
+      isClosed = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([isClosed, base.openCount()]).toEqual([false, 1]);
+    while (writes.length > 0) writes.shift()?.();
+    await closed;
+    expect(base.openCount()).toBe(0);
+    expect(new Set(free).size).toBe(free.length);
+  });
+
   test("is not on the medium when any wait for it failed (F4)", async () => {
     const files = createMemoryFiles();
     files.dropAt = 1;
