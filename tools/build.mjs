@@ -1,5 +1,5 @@
 /**
- * Builds dist/: the three kernels with asc, then the package with tsc.
+ * Builds dist/: the two kernels with asc, then the package with tsc.
  *
  *   node tools/build.mjs            everything
  *   node tools/build.mjs kernel     the kernels alone
@@ -18,7 +18,7 @@ function run(script, args) {
 }
 
 if (!onlyKernel) rmSync(new URL("../dist", import.meta.url), { recursive: true, force: true });
-for (const target of ["debug", "release", "shared"]) {
+for (const target of ["debug", "release"]) {
   run(bin("assemblyscript/bin/asc.js"), ["--config", "asconfig.json", "--target", target]);
 }
 if (!onlyKernel) run(bin("typescript/bin/tsc"), ["-p", "tsconfig.build.json"]);

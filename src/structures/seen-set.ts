@@ -12,8 +12,7 @@
  *                                             └─ not there ─▶ new, maybeButNew + 1
  *
  * Values (ARCHITECTURE.md): 0 absent; high bit clear: handle of a live record, which never leaves the hot table, or the place of
- * a spilled one (layout/spill.ts), which may; high bit set: finished. SEEN_REMOVED and the three words above it are reserved (layout/table.ts). The owner thread calls everything;
- * other threads ask by seen-shared.ts.
+ * a spilled one (layout/spill.ts), which may; high bit set: finished. SEEN_REMOVED and the three words above it are reserved (layout/table.ts). The owner thread calls everything.
  *
  * Approximation: `exact` and `tiered` have none beyond equal 64-bit hashes. In `bloom` a foreign hash counts as seen with falsePositiveRate; `seenStats.expectedLost` counts the pages never crawled for it. No mode has false negatives.
  *

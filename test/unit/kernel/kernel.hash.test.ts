@@ -9,7 +9,7 @@ import { openTestKernel, type TestFlavour } from "../../support/kernels.ts";
 import { testSeed } from "../../support/seed.ts";
 import { BLAKE2B_128, SIP_HASH_1_3, SIP_HASH_2_4 } from "./hash-vectors.ts";
 
-const FLAVOURS: readonly TestFlavour[] = ["release", "debug", "shared"];
+const FLAVOURS: readonly TestFlavour[] = ["release", "debug"];
 const INPUT_PAGES = 4;
 
 interface Hasher {
