@@ -161,7 +161,7 @@ function absent(run: RunObject): string[] {
 }
 
 function pageLink(suite: SuiteObject): string {
-  return `[${suiteName(suite)}](bench/results/${suiteName(suite)}.html)`;
+  return `[${suiteName(suite)}](bench/results/${suiteName(suite)}.json)`;
 }
 
 function peersIntro(run: RunObject): string {

@@ -78,7 +78,7 @@ describe("README's numbers", () => {
 
   it("name the run of what is too large for the suite, and only a calm one", () => {
     const kept = (load: number): KeptRun => ({
-      ...{ name: "dedup", at: "2026-01-03T00:00:00.000Z" },
+      ...{ file: "x.json", name: "dedup", at: "2026-01-03T00:00:00.000Z" },
       machine: { ...SUITE, commit: "fedcba987654", load: [load, 0, 0] },
       run: { ...runOf("time", 10), params: { urls: 10_000_000 } },
     });
