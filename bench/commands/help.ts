@@ -6,7 +6,7 @@ export const HELP = `npm run bench -- [command or cases] [flags]
   compare <revision> [case ...]  HEAD against another version, in two worktrees, round by round
   check [older.json newer.json]  the newest suite against the one before: better, worse, inconclusive
   instructions [case ...]        instructions instead of time, by perf or valgrind
-  report                         README's table and TARGETS.md anew, and the page of the newest suite in build/bench-report
+  report                         the tables and TARGETS.md anew, and the page of the newest suite in build/bench-report
 
   --list                 every case: what it compares, its sizes, its target
   --smoke                the smallest sizes, in seconds: everything runs and every checksum agrees

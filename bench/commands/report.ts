@@ -1,5 +1,6 @@
 /**
- * What is made of a suite: its JSON and README's table; TARGETS.md, of every result there is; and on demand its page.
+ * What is made of a suite: its JSON and the tables of README.md and bench/results/README.md; TARGETS.md, of every result;
+ * and on demand its page.
  *
  *   npm run bench -- report        tables anew from what was kept, and the newest suite's page in build/
  *
@@ -13,8 +14,9 @@ import { ROOT } from "../harness/machine.ts";
 import { SUITE_SCHEMA, type SuiteObject, suiteName, writeSuite } from "../harness/result-file.ts";
 import { htmlOf } from "../report/html.ts";
 import { removeSuperseded } from "../report/retention.ts";
-import { withSummary } from "../report/summary.ts";
+import { resultsBlock, withBlock } from "../report/summary.ts";
 import { keptRuns, readTargets, targetsText } from "../report/targets.ts";
+import { verdictBlock } from "../report/verdicts.ts";
 
 export const RESULTS = join(ROOT, "bench/results");
 /** Where pages are drawn: git ignores it. */
@@ -54,14 +56,14 @@ export function dropSuperseded(): void {
   }
 }
 
-/** Writes everything that is made of a suite; README only from a clean tree. */
+/** Writes everything that is made of a suite; tables only from a clean tree. */
 export function publish(suite: SuiteObject): void {
   const json = writeSuite(RESULTS, suite);
   const files = [json, writeEstimates(RESULTS, suite)];
-  if (!suite.dirty) files.push(writeReadme(suite), writeTargets());
+  if (!suite.dirty) files.push(...writeTables(suite), writeTargets());
   else
     console.error(
-      "\n  README and TARGETS.md are left as they are: the tree has changes that are not committed",
+      "\n  README.md, bench/results/README.md and TARGETS.md are left as they are: the tree has changes that are not committed",
     );
   for (const path of files) console.error(`  ${path.slice(ROOT.length)}`);
   dropSuperseded();
@@ -71,7 +73,7 @@ export function publish(suite: SuiteObject): void {
 export function report(): number {
   const suite = suitesOf().at(-1);
   if (suite !== undefined) console.error(`  ${writePage(suite).slice(ROOT.length)}`);
-  for (const path of [writeReadme(suite), writeTargets()])
+  for (const path of [...writeTables(suite), writeTargets()])
     console.error(`  ${path.slice(ROOT.length)}`);
   dropSuperseded();
   return 0;
@@ -90,8 +92,14 @@ function writeTargets(): string {
   return path;
 }
 
-function writeReadme(suite: SuiteObject | undefined): string {
-  const path = join(ROOT, "README.md");
-  writeFileSync(path, withSummary(readFileSync(path, "utf8"), suite, keptRuns(RESULTS)));
-  return path;
+/** README's rows with verdicts, and all others in the README of the results. */
+function writeTables(suite: SuiteObject | undefined): string[] {
+  const runs = keptRuns(RESULTS);
+  const blocks = [
+    [join(ROOT, "README.md"), verdictBlock(runs)],
+    [join(RESULTS, "README.md"), resultsBlock(suite, runs)],
+  ] as const;
+  for (const [path, block] of blocks)
+    writeFileSync(path, withBlock(readFileSync(path, "utf8"), block));
+  return blocks.map(([path]) => path);
 }

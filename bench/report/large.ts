@@ -1,5 +1,5 @@
 /**
- * What README says of sizes that are too large for the suite: each number of the newest calm run that has it, as in TARGETS.md.
+ * Sizes that are too large for the suite, for bench/results/README.md: each number of the newest calm run that has it, as in TARGETS.md.
  *
  *   results/<time>-<commit>-<case>.json ─▶ rows, each with the day and the commit of its run
  *

@@ -60,6 +60,12 @@ describe("crawl()", () => {
     );
   });
 
+  it("names no page in the default User-Agent: only an operator has one to name", async () => {
+    await using web = await openSyntheticWeb({ seed: 3, hosts: 1, pages: 1, traps: false });
+    await crawl({ ...QUICK, seeds: web.seed, dial: web.dial });
+    expect(new Set(web.log.entries.map(({ agent }) => agent))).toEqual(new Set(["Outrider/0.1"]));
+  });
+
   it("keeps the delay and one visit at a time per host, judged from the server's own log", async () => {
     await using web = await openSyntheticWeb({ seed: 5, hosts: 12, pages: 40, traps: false });
     await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, delayMs: 25, concurrency: 64 });
