@@ -24,6 +24,7 @@ export type {
   HostView,
   KeyPolicy,
   Lease,
+  ListenOptions,
   Outcome,
   Politeness,
   PushResult,
