@@ -100,7 +100,7 @@ function useExamples() {
 
 /** The declarations stand on their own: checked whole, without skipLibCheck. */
 function checkTypes() {
-  const entries = ["outrider", "outrider/pool", "outrider/worker"];
+  const entries = ["", "/pool", "/worker", "/tools", "/testing"].map((path) => `outrider${path}`);
   const lines = entries.map((name, at) => `export type * as entry${at} from "${name}";`);
   writeFileSync(join(project, "types.ts"), `${lines.join("\n")}\n`);
   const compilerOptions = {

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { runCommand } from "../../src/cli/run.ts";
 import { VERSION } from "../../src/cli/version.ts";
-import { openSyntheticWeb } from "../../src/crawl/web-server.ts";
+import { openSyntheticWeb } from "../../src/testing.ts";
 import { openFrontier, presets } from "../../src/index.ts";
 import { createFakeIo, screenOf } from "../support/fake-io.ts";
 import { packageRoot, readText, runNode } from "../support/package.ts";

@@ -22,7 +22,9 @@ export const ROOMS = [
   "crawl",
   "cli",
 ];
-export const ENTRIES = ["src/index.ts", "src/pool.ts", "src/worker.ts", "src/crawl.ts"];
+export const ENTRIES = ["index", "pool", "worker", "crawl", "tools", "testing"].map(
+  (name) => `src/${name}.ts`,
+);
 /** Rooms 0–4 are synchronous and deterministic. */
 export const PURE_ROOMS = ["layout", "base", "memory", "kernel", "structures", "url", "frontier"];
 
