@@ -101,6 +101,10 @@ module.exports = {
     ]),
     ...doors("worker-entry", "^src/worker\\.ts$", [REMOTE, ...inRooms(["base"])]),
     ...doors("crawl-entry", "^src/crawl\\.ts$", inRooms(["crawl", "base"])),
+    ...doors("thread-entry", "^src/thread\\.c?ts$", [
+      ...["^src/(thread|worker)\\.ts$", "^src/workers/remote/attend\\.ts$"],
+      ...["^src/engine/thread-owner\\.ts$", "^src/crawl/(visit|web)-thread\\.ts$"],
+    ]),
     {
       name: "bench-doors",
       severity: "error",

@@ -6,8 +6,8 @@
  *                   2 generation  changed before the owner forgets, and again behind it
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { attachKernel } from "../../dist/kernel/kernel.js";
-import { attachSeen, sharedSeenFind } from "../../dist/structures/seen-shared.js";
+import { attachKernel } from "../../build/plain/kernel/kernel.js";
+import { attachSeen, sharedSeenFind } from "../../build/plain/structures/seen-shared.js";
 import { xorshift } from "./xorshift.mjs";
 
 const { module, memory, place, scratch, control, seed } = workerData;

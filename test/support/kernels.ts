@@ -11,7 +11,7 @@ const FILES = {
 export type TestFlavour = keyof typeof FILES;
 
 export function openTestKernel(flavour: TestFlavour = "release", pageCountMax?: number): Kernel {
-  const path = new URL(`../../dist/${FILES[flavour]}`, import.meta.url);
+  const path = new URL(`../../build/plain/${FILES[flavour]}`, import.meta.url);
   const module = compileKernel(readFileSync(path));
   const shared = flavour === "shared";
   return createKernel(module, pageCountMax === undefined ? { shared } : { shared, pageCountMax });
