@@ -105,6 +105,10 @@ module.exports = {
     ...doors("crawl-entry", "^src/crawl\\.ts$", inRooms(["crawl", "base"])),
     ...doors("tools-entry", "^src/tools\\.ts$", inRooms(["engine", "base"])),
     ...doors("testing-entry", "^src/testing\\.ts$", inRooms(["crawl", "base"])),
+    ...doors("thread-entry", "^src/thread\\.c?ts$", [
+      ...["^src/(thread|worker)\\.ts$", "^src/workers/remote/attend\\.ts$"],
+      ...["^src/engine/thread-owner\\.ts$", "^src/crawl/(visit|web)-thread\\.ts$"],
+    ]),
     {
       name: "bench-doors",
       severity: "error",

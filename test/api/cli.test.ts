@@ -14,7 +14,7 @@ import { packageRoot, readText, runNode } from "../support/package.ts";
 
 const program = `${packageRoot}dist/cli/main.js`;
 /** The built program in this process: what starts threads needs files that Node reads by itself. */
-const { runCommand: runBuilt } = (await import(`${packageRoot}dist/cli/run.js`)) as {
+const { runCommand: runBuilt } = (await import(`${packageRoot}build/plain/cli/run.js`)) as {
   runCommand: typeof runCommand;
 };
 const folder = mkdtempSync(join(tmpdir(), "outrider-cli-"));

@@ -10,7 +10,7 @@ const FILES = {
 export type TestFlavour = keyof typeof FILES;
 
 export function openTestKernel(flavour: TestFlavour = "release", pageCountMax?: number): Kernel {
-  const path = new URL(`../../dist/${FILES[flavour]}`, import.meta.url);
+  const path = new URL(`../../build/plain/${FILES[flavour]}`, import.meta.url);
   const module = compileKernel(readFileSync(path));
   return createKernel(module, pageCountMax === undefined ? {} : { pageCountMax });
 }
