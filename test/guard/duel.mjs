@@ -13,6 +13,8 @@ export class Difference extends Error {
 const TURNS = 3;
 const TURNS_MOST = 200;
 const KEPT = 20;
+/** Operations between two looks at the whole report. */
+const LOOK_EVERY = 10;
 
 export class Duel {
   #sides;
@@ -39,13 +41,16 @@ export class Duel {
   async perform(operation) {
     this.#note(operation);
     const answers = this.#sides.map((side) => side.perform(operation));
-    if (answers.some((one) => typeof one?.then === "function")) {
-      await this.#wait(operation.do, answers);
+    // What the disk answers is waited for at once: when it comes decides nothing.
+    if (BY_DISK.has(operation.do) || BY_DISK.has(operation.method)) {
+      compare("answer", await Promise.all(answers));
+    } else if (answers.some((one) => typeof one?.then === "function")) {
+      this.#wait(operation.do, answers);
     } else compare("answer", answers);
     this.#noteLeases(operation);
     if (this.#waits.length > 0) await this.#settle();
     else this.#compareEvents();
-    if (this.#performed % 8 === 0) await this.#look();
+    if (this.#performed % LOOK_EVERY === 0) await this.#look();
   }
 
   /** An operation that is no call of a frontier: `ask` does it on a side. */
@@ -94,7 +99,7 @@ export class Duel {
     this.compareNow("status", (side) => side.frontier.status);
   }
 
-  async #wait(what, promises) {
+  #wait(what, promises) {
     const wait = { what: `${this.#performed}. ${what}`, answers: [], count: 0 };
     promises.forEach((promise, at) => {
       Promise.resolve(promise).then((answer) => {
@@ -182,6 +187,7 @@ export class Duel {
   }
 }
 
+const BY_DISK = new Set(["flush", "snapshot"]);
 const ENDS = new Set(["done", "lease.done", "lease.retry", "lease.fail", "lease.release"]);
 
 /** Throws unless the answers of both sides are the same as text. */

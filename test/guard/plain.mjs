@@ -17,6 +17,7 @@ export function createReader(side, hidden = []) {
 
   const textOf = (text) => {
     const word = words[text] ?? text;
+    if (hidden.length === 0 || !word.includes("/")) return word;
     return hidden.reduce((left, [one, shown]) => left.replaceAll(one, shown), word);
   };
 
@@ -79,7 +80,7 @@ export function createReader(side, hidden = []) {
     return { ...withoutIgnored(plain(value), REPORT_IGNORED), text: text.map(textOf) };
   };
 
-  return { plain, fault, report, host, words, members };
+  return { plain, fault, report, host, hidden };
 }
 
 function primitive(value) {

@@ -9,7 +9,7 @@ import { revive } from "./values.mjs";
 /** A time of our days, so that a number kept in too few bits shows. */
 export const START_MS = 1_700_000_000_000;
 
-/** How many leases are kept by number; the oldest are forgotten on both sides alike. */
+/** What a listener pushes that calls the frontier. */
 const PUSHED_BY_LISTENER = "http://listener.example/";
 
 /** Options of a side: functions made, a preset laid under them, names as the package has them. */
@@ -37,11 +37,11 @@ export class Side {
   #iterator;
   #pushed = 0;
 
-  constructor(pkg, { hidden = [], isDurable = false } = {}) {
+  constructor(pkg, { hidden = [], isDurable = false, nowMs = START_MS } = {}) {
     this.pkg = pkg;
     this.isDurable = isDurable;
     this.reader = createReader(pkg.side, hidden);
-    this.clock = pkg.api("createVirtualClock")(START_MS);
+    this.clock = pkg.api("createVirtualClock")(nowMs);
   }
 
   async open(spec, more = {}) {
