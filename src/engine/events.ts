@@ -11,7 +11,7 @@
 import type { TransitionKind } from "../frontier/core.ts";
 import type { FrontierEvents, FrontierFault, RequestView } from "./types.ts";
 
-export type EventName = keyof FrontierEvents;
+type EventName = keyof FrontierEvents;
 
 const BATCHED = new Set<EventName>([
   "accepted",

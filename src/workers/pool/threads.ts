@@ -12,7 +12,7 @@ import type { Worker } from "node:worker_threads";
 import { CREW_SEATS } from "../../layout/crew.ts";
 import type { ResourceLimits } from "./options.ts";
 
-export interface ThreadOptions {
+interface ThreadOptions {
   readonly resourceLimits: ResourceLimits | undefined;
   readonly workerData: unknown;
   /** Whether a thread shall go on once it is free. Asked as soon as its task is over, before anybody else hears of that. */
