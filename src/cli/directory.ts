@@ -21,7 +21,7 @@ export const FILTER: readonly Flag[] = [
   { name: "host", value: "<host>", text: "of this host alone" },
 ];
 
-export interface Chosen {
+interface Chosen {
   readonly directory: string;
   readonly name: string | undefined;
   readonly options: FrontierOptions;

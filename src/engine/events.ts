@@ -12,7 +12,7 @@ import { misuse } from "../base/errors.ts";
 import type { TransitionKind } from "../frontier/core.ts";
 import type { FrontierEvents, FrontierFault, RequestView } from "./types.ts";
 
-export type EventName = keyof FrontierEvents;
+type EventName = keyof FrontierEvents;
 
 const BATCHED = new Set<EventName>([
   "accepted",

@@ -54,7 +54,7 @@ export interface Hearing {
 }
 
 /** What opening one has made (open-thread.ts). */
-export interface ThreadParts {
+interface ThreadParts {
   readonly line: Line;
   readonly worker: Worker;
   /** Who listens on this thread. */

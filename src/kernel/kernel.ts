@@ -11,7 +11,7 @@ import { assert } from "../base/assert.ts";
 import { InvariantError, misuse } from "../base/errors.ts";
 import { KERNEL_VERSION } from "../layout/kernel.ts";
 
-export interface KernelExports {
+interface KernelExports {
   /** Parse, key, hash and insert in one crossing (assembly/batch.ts); 0 as table: no insert. */
   admitBatch(batch: number, table: number): number;
   /** Key, hash and insert of parsed rows in one crossing. */
@@ -95,7 +95,7 @@ export interface KernelExports {
 export type KernelModule = object;
 
 /** A WebAssembly.Memory. */
-export interface KernelMemory {
+interface KernelMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }
@@ -107,7 +107,7 @@ export interface Kernel {
   readonly region: Region;
 }
 
-export interface KernelOptions {
+interface KernelOptions {
   /** Most pages of 64 KiB the region may grow to. */
   readonly pageCountMax?: number;
   /** Pages to have from the start; default 1. */

@@ -43,8 +43,6 @@ export const BLOOM_GRANULE_BYTES = 4096;
 /** log₂ of the blocks of a granule, and of those that a word of the map speaks of. */
 export const BLOOM_GRANULE_SHIFT = 7;
 export const BLOOM_MAP_SHIFT = 12;
-/** One bit per lane of 32 bits. */
-export const BLOOM_LANES = 8;
 /** Rows that one pass touches before it probes them: 128 lines stay in the first cache. */
 export const BLOOM_PASS_ROWS = 128;
 

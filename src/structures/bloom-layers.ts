@@ -80,7 +80,7 @@ export function planLayer(
 }
 
 /** A layer whose pages are taken: what lies from `dirtyAt` to `dirtyEnd` is not zero yet. */
-export interface LayerAhead {
+interface LayerAhead {
   readonly plan: LayerPlan;
   readonly offset: number;
   dirtyAt: number;

@@ -33,7 +33,7 @@ export type { Bloom } from "./bloom-layers.ts";
 /** What a bloom lives in. Rooms that may not see the kernel name it by this. */
 export type BloomKernel = Kernel;
 
-export interface BloomOptions {
+interface BloomOptions {
   /** Members the first layer takes. */
   readonly capacity: number;
   /** Most false positives among foreign hashes, over all layers. */

@@ -43,12 +43,12 @@ const GROW_PER_CALL = 1;
 /** Up to here a batch is taken as if all of its rows fell into one segment. */
 const NEED_ROWS_MAX = 1024;
 
-export interface TableOptions {
+interface TableOptions {
   /** True for a u32 beside each hash. */
   readonly valued: boolean;
 }
 
-export interface TableStats {
+interface TableStats {
   readonly count: number;
   readonly removed: number;
   readonly bytes: number;

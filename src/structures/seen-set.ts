@@ -36,14 +36,13 @@ import {
   createTable,
   tableClear,
   tableFind,
-  tableFindBatch,
   tableInsert,
   tableInsertBatch,
   tableRemove,
   tableStats,
 } from "./fingerprint-table.ts";
 import { growAhead } from "./table-growth.ts";
-import { BLOOM_SEEN, type SeenRows, bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
+import { BLOOM_SEEN, type SeenRows, bloomAdmitBatch } from "./seen-bloom.ts";
 import {
   type Tiered,
   createTiered,
@@ -54,18 +53,17 @@ import {
   tieredIsBusy,
   tieredMakeRoom,
   tieredMayHold,
-  tieredProbeMissing,
   tieredStep,
 } from "./seen-tiered.ts";
 import { COLD_REMOVED, type ColdTier } from "./tier.ts";
 
 /** The hot table's word for an entry removed while the cold tier still holds it; as a row's answer it means absent. */
-export const SEEN_REMOVED = COLD_REMOVED;
+const SEEN_REMOVED = COLD_REMOVED;
 
 /** Mode bloom: seen, and nothing more is known: reads as finished, depth 0, no attempts. */
 export const SEEN_UNKNOWN = BLOOM_SEEN;
 
-export type SeenMode = "exact" | "tiered" | "bloom";
+type SeenMode = "exact" | "tiered" | "bloom";
 
 export interface SeenSetOptions {
   readonly kernel: Kernel;
@@ -100,7 +98,7 @@ export interface SeenSet {
   count: number;
 }
 
-export interface SeenStats {
+interface SeenStats {
   readonly mode: SeenMode;
   readonly bytes: number;
   readonly load: number;
@@ -173,22 +171,6 @@ export function seenTable(seen: SeenSet): number {
 /** So many identities were admitted straight into `seenTable`. */
 export function seenCount(seen: SeenSet, fresh: number): void {
   seen.count += fresh;
-}
-
-/** Looks `count` hashes up and admits none: a value, or 0 for new. TABLE_SKIP stays. @hot */
-export function seenProbeBatch(
-  seen: SeenSet,
-  hashesOffset: number,
-  count: number,
-  valuesOffset: number,
-): void {
-  tableFindBatch(seen.table, hashesOffset, count, valuesOffset);
-  const { rows } = seen;
-  rows.hashesOffset = hashesOffset;
-  rows.count = count;
-  rows.valuesOffset = valuesOffset;
-  if (seen.bloom !== undefined) bloomProbeMissing(seen.bloom, rows);
-  else if (seen.tiered !== undefined) tieredProbeMissing(seen.tiered, rows);
 }
 
 /** The value known of a hash, or 0. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createRandom, type Random } from "../../../src/base/random.ts";
-import { sipHash } from "../../../src/kernel/js/sip-hash.ts";
+import { sipHash } from "../../support/hash-twins/sip-hash.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import {
   BATCH_COUNT_WORD,

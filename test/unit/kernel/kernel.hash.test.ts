@@ -1,8 +1,8 @@
 import { blake2b } from "@noble/hashes/blake2.js";
 import { describe, expect, test } from "vitest";
 import { createRandom, type Random } from "../../../src/base/random.ts";
-import { blake2b128 } from "../../../src/kernel/js/blake2b.ts";
-import { sipHash } from "../../../src/kernel/js/sip-hash.ts";
+import { blake2b128 } from "../../support/hash-twins/blake2b.ts";
+import { sipHash } from "../../support/hash-twins/sip-hash.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { regionTake } from "../../../src/memory/region.ts";
 import { openTestKernel, type TestFlavour } from "../../support/kernels.ts";

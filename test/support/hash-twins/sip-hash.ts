@@ -5,7 +5,7 @@
  *   per 8-byte word m:  v3 ^= m, `wordRounds` rounds, v0 ^= m     (the last word holds the length)
  *   end:                v2 ^= 255, `finalRounds` rounds, v0 ^ v1 ^ v2 ^ v3
  */
-import { HASH_FINAL_ROUNDS, HASH_WORD_ROUNDS } from "../../layout/fingerprint.ts";
+import { HASH_FINAL_ROUNDS, HASH_WORD_ROUNDS } from "../../../src/layout/fingerprint.ts";
 
 export interface SipHashRounds {
   readonly wordRounds: number;

@@ -11,7 +11,7 @@ import {
   FINGERPRINT_BLOCK_BYTES,
   FINGERPRINT_BYTES,
   FINGERPRINT_ROUNDS,
-} from "../../layout/fingerprint.ts";
+} from "../../../src/layout/fingerprint.ts";
 
 const IV: readonly bigint[] = [
   0x6a09e667f3bcc908n,
