@@ -25,7 +25,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 /** Files without which a package is not one. */
-const NEEDED = ["dist/kernel.wasm", "dist/kernel.shared.wasm", "README.md", "LICENSE"];
+const NEEDED = ["dist/kernel.wasm", "README.md", "LICENSE"];
 const EXAMPLES = ["first.mjs", "worker-crawler/main.mjs", "worker-crawler/visit.mjs"];
 
 const project = mkdtempSync(join(tmpdir(), "outrider-package-"));
@@ -100,7 +100,7 @@ function useExamples() {
 
 /** The declarations stand on their own: checked whole, without skipLibCheck. */
 function checkTypes() {
-  const entries = ["outrider", "outrider/pool", "outrider/worker"];
+  const entries = ["", "/pool", "/worker", "/tools", "/testing"].map((path) => `outrider${path}`);
   const lines = entries.map((name, at) => `export type * as entry${at} from "${name}";`);
   writeFileSync(join(project, "types.ts"), `${lines.join("\n")}\n`);
   const compilerOptions = {

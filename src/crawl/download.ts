@@ -56,9 +56,10 @@ export interface DownloaderOptions {
   clock?: Clock;
 }
 
-export const USER_AGENT = "Outrider/0.1 (+https://www.npmjs.com/package/outrider)";
+/** Names no page: an operator names one with `contact`. */
+export const USER_AGENT = "Outrider/0.1";
 const CONNECT_MS = 10_000;
-export const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
  * Makes a downloader on undici. Costs nothing until it is asked; a socket per origin after that.

@@ -118,7 +118,7 @@ export interface ModuleOf {
 }
 
 export type ModuleKind = keyof ModuleOf;
-export const MODULE_KINDS: readonly ModuleKind[] = ["downloader", "analyzer", "pipeline"];
+const MODULE_KINDS: readonly ModuleKind[] = ["downloader", "analyzer", "pipeline"];
 
 export interface ModuleCounts {
   readonly id: string;

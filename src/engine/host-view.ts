@@ -113,7 +113,7 @@ export function hostView(life: Life, key: string): HostView {
 }
 
 /** What of a host can be set, each checked before any is. */
-export interface HostChange {
+interface HostChange {
   delayMs?: number;
   limit?: number;
   address?: string;

@@ -40,7 +40,7 @@ import type { Gate } from "./gate.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
 import { isAsked, isVisited } from "./visited.ts";
 
-export interface PushContext {
+interface PushContext {
   readonly nowMs: number;
   readonly isOutside: boolean;
   /** Seeds that come again: what is over starts anew, what is on its way is a duplicate. */
@@ -133,7 +133,7 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
 }
 
 /** Links of several pages of one depth, whose parents the scratch names; their rows are loaded. */
-export interface Loaded {
+interface Loaded {
   readonly nowMs: number;
   readonly depth: number;
   /** That of one of the pages. */

@@ -46,7 +46,7 @@ interface Listening {
   off: () => void;
 }
 
-export interface ClerkParts {
+interface ClerkParts {
   readonly frontier: Frontier;
   /** A lease that is late whatever is said of it. */
   readonly spent: Lease;

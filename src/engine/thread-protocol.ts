@@ -32,7 +32,7 @@ export interface Told {
   readonly since: number;
 }
 
-export interface PlainError {
+interface PlainError {
   readonly name: string;
   readonly message: string;
   readonly code?: string;

@@ -2,6 +2,7 @@
  * The public surface as types: what a user's editor shows. Meanings stand beside each member; what a frontier tells stands in told.ts.
  */
 import type { Clock } from "../base/clock.ts";
+import type { ListenOptions } from "../base/listening.ts";
 import type { EpochPolicy } from "../frontier/epoch-policy.ts";
 import type { Outcome, Politeness, Rule, RulePolicy } from "../frontier/policy.ts";
 import type { RecordState } from "../frontier/record-state.ts";
@@ -33,6 +34,7 @@ export type {
   FrontierStatus,
   HostView,
   KeyPolicy,
+  ListenOptions,
   Outcome,
   Politeness,
   RecordState,
@@ -263,6 +265,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   on<E extends keyof FrontierEvents>(
     event: E,
     listener: (payload: FrontierEvents[E]) => void,
+    options?: ListenOptions,
   ): () => void;
   host(key: string): HostView;
   update(request: RequestLike, change: { priority?: number; notBefore?: number | Date }): boolean;

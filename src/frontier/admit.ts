@@ -80,7 +80,7 @@ function admitEvery(core: Core, intake: Intake, epochs: RowEpochs): void {
 }
 
 /** What is known of a batch before its rows are. */
-export type Outline = Pick<Intake, "admissions" | "hook" | "depth" | "isOutside" | "count">;
+type Outline = Pick<Intake, "admissions" | "hook" | "depth" | "isOutside" | "count">;
 
 /** Whether all rows share one fate but for their being crawlable and new. */
 export function isPlain(core: Core, intake: Outline): boolean {

@@ -38,7 +38,7 @@ import { unitOf } from "./unit.ts";
 import { hostOfUrl } from "../url/host-of-url.ts";
 
 /** Unmatched URLs that are told by name; all of them are counted. */
-export const UNMATCHED_MAX = 1_000;
+const UNMATCHED_MAX = 1_000;
 
 /**
  * Finds a record of a gone rule its new one; false: without a look at its URL. The record may stand under another handle

@@ -244,7 +244,7 @@ export function leaveGroups(core: Core, host: number, nowMs: number): void {
 }
 
 /** Takes a queue out of the rule's ranks or of the gate it is parked at; true: it was the front of its gates. */
-export function takeAway(core: Core, queue: number): boolean {
+function takeAway(core: Core, queue: number): boolean {
   const { store } = core;
   const rank = float(store, queue, QUEUE_RANK_WORD);
   const gate = word(store, queue, QUEUE_GATE_WORD);

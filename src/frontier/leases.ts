@@ -45,7 +45,7 @@ import {
   wakeRecord,
 } from "./transition.ts";
 
-export interface RetryRequest {
+interface RetryRequest {
   delayMs: number | undefined;
   priority: number | undefined;
   reason: string | undefined;
@@ -202,10 +202,6 @@ export function extend(core: Core, lease: HandOut, ms: number): number {
   const deadlineMs = timelineKeyOf(core.deadlines, lease.record) + ms;
   timelineUpdate(core.deadlines, lease.record, deadlineMs, lease.sequence);
   return deadlineMs;
-}
-
-export function deadlineOf(core: Core, lease: HandOut): number {
-  return timelineKeyOf(core.deadlines, lease.record);
 }
 
 /** Attempts a record may have: its own number, else the rule's. */

@@ -93,7 +93,7 @@ export function countVisit(
  * The address of a host is known, or has changed: from now on it goes, and its leases count, in that address's group.
  * '' is not known.
  */
-export function setAddress(core: Core, host: number, address: string, nowMs: number): void {
+function setAddress(core: Core, host: number, address: string, nowMs: number): void {
   if ((memberAddress(core.store, host) ?? "") === address) return;
   if (!setMemberAddress(core.store, host, address)) throw memoryFull();
   moveAddress(core, host, nowMs);
@@ -110,7 +110,7 @@ export function setHostAddress(core: Core, host: number, address: string, nowMs:
 }
 
 /** Blocks a host until `untilMs`; never shortens an earlier block. */
-export function blockHost(core: Core, host: number, untilMs: number): void {
+function blockHost(core: Core, host: number, untilMs: number): void {
   const { store } = core;
   if (untilMs <= float(store, host, HOST_BLOCK_UNTIL_WORD)) return;
   setBlockUntil(core, host, untilMs);

@@ -55,7 +55,7 @@ export function sightIdentity(
 }
 
 /** The same for a record that is known. */
-export function sightRecord(core: Core, record: number, depth: number, nowMs: number): void {
+function sightRecord(core: Core, record: number, depth: number, nowMs: number): void {
   const { store } = core;
   const depthBefore = recordDepth(store, record);
   if (depth >= depthBefore) return;

@@ -29,7 +29,7 @@ export function liveRecord(core: Core, lo: number, hi: number): number {
   return value === 0 || isFinishedValue(value) ? 0 : recordBehind(core, value, lo, hi);
 }
 
-export interface RecordChange {
+interface RecordChange {
   priority: number | undefined;
   dueMs: number | undefined;
 }

@@ -15,7 +15,6 @@
 import { heapPush, heapRemove } from "../structures/heap.ts";
 import { timelinePush, timelineRemove } from "../structures/timeline.ts";
 import {
-  HOST_TURN_WORD,
   QUEUE_HOST_WORD,
   RULE_GONE,
   RULE_LIFO,
@@ -60,7 +59,7 @@ import {
   setRecordState,
 } from "../structures/record.ts";
 import { seenFind, seenReplace } from "../structures/seen-set.ts";
-import { float, setWord, word } from "../structures/store.ts";
+import { setWord, word } from "../structures/store.ts";
 import { type Core, DEPTH_COUNT_MAX, ruleFlags, ruleOf, ruleQueueOf } from "./core.ts";
 import { memoryFull } from "../base/errors.ts";
 import {
@@ -392,11 +391,6 @@ export function isFinishedValue(value: number): boolean {
 /** The handle of a record's host. */
 export function hostOf(core: Core, record: number): number {
   return word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD);
-}
-
-/** The turn of a record's host. */
-export function turnOf(core: Core, record: number): number {
-  return float(core.store, hostOf(core, record), HOST_TURN_WORD);
 }
 
 function enterPending(core: Core, record: number, nowMs: number): void {

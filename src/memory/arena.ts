@@ -154,11 +154,6 @@ export function arenaTrim(arena: Arena): void {
   }
 }
 
-/** Bytes of the region pages held. */
-export function arenaBytes(arena: Arena): number {
-  return (arena.slabPages + arena.runPages) * REGION_PAGE_BYTES;
-}
-
 /** Bytes handed out, rounding included. */
 export function arenaUsedBytes(arena: Arena): number {
   let used = 0;
@@ -166,12 +161,6 @@ export function arenaUsedBytes(arena: Arena): number {
     used += (arena.counts[kind] as number) * (arena.units[kind] as number) * 8;
   }
   return used + arena.runPages * REGION_PAGE_BYTES;
-}
-
-/** What `arenaTake(bytes)` really reserves: callers that want to fill the rounding may. */
-export function arenaRoundedBytes(arena: Arena, bytes: number): number {
-  if (bytes > ARENA_SLAB_BYTES_MAX) return pagesOf(bytes) * REGION_PAGE_BYTES;
-  return (arena.units[kindOf(arena, bytes)] as number) * 8;
 }
 
 function kindOf(arena: Arena, bytes: number): number {

@@ -6,7 +6,7 @@
  *     └──────────────┴───────┴───────┴──────┴───────────┘
  *                    65536                  ^ end
  *
- * The region is written by its owner thread only. Other threads may hold views of a shared region and read.
+ * One thread owns the region and alone uses it.
  *
  *   I1  Runs never overlap; free runs are sorted, disjoint and never adjacent.
  *   I2  A run that comes back reads as zero when it is handed out again, unless it is asked for as it is.
@@ -24,7 +24,7 @@ const GROWTH_PAGES_MIN = 256;
 
 /** What the region needs of a WebAssembly.Memory; the kernel room makes one. */
 export interface GrowableMemory {
-  readonly buffer: ArrayBufferLike;
+  readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }
 
@@ -197,14 +197,14 @@ function runEnd(free: number[], at: number): number {
   return (free[at] as number) + (free[at + 1] as number) * REGION_PAGE_BYTES;
 }
 
-function viewsOf(buffer: ArrayBufferLike): RegionViews {
+function viewsOf(buffer: ArrayBuffer): RegionViews {
   return {
     u8: new Uint8Array(buffer),
     u16: new Uint16Array(buffer),
     i32: new Int32Array(buffer),
     u32: new Uint32Array(buffer),
     f64: new Float64Array(buffer),
-    buffer: Buffer.from(buffer as ArrayBuffer),
+    buffer: Buffer.from(buffer),
   };
 }
 

@@ -97,7 +97,7 @@ const SHORT_WORDS = 64;
 /** Most words of an admission before its blob and text. */
 const ADMITTED_WORDS_MAX = JOURNAL_ADMITTED_WORDS + 9;
 
-export interface LogParts {
+interface LogParts {
   readonly core: Core;
   readonly names: Names;
   readonly tape: Tape;

@@ -174,7 +174,7 @@ export function epochEach(
 }
 
 /** A place among the members of an epoch, for `epochCopy`: it holds as long as the epoch is there. */
-export interface EpochPlace {
+interface EpochPlace {
   chunk: number;
   index: number;
 }

@@ -122,7 +122,7 @@ export interface Spill {
 }
 
 /** What leaves a lane: at most `most` records, none if there are fewer than `least`. */
-export interface SpillRequest {
+interface SpillRequest {
   readonly isLifo: boolean;
   readonly most: number;
   readonly least: number;

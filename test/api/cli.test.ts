@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { runCommand } from "../../src/cli/run.ts";
 import { VERSION } from "../../src/cli/version.ts";
-import { openSyntheticWeb } from "../../src/crawl/web-server.ts";
+import { openSyntheticWeb } from "../../src/testing.ts";
 import { openFrontier, presets } from "../../src/index.ts";
 import { createFakeIo, screenOf } from "../support/fake-io.ts";
 import { packageRoot, readText, runNode } from "../support/package.ts";
@@ -15,7 +15,7 @@ import { skipUnless } from "../support/skip.ts";
 
 const program = `${packageRoot}dist/cli/main.js`;
 /** The built program in this process: what starts threads needs files that Node reads by itself. */
-const { runCommand: runBuilt } = (await import(`${packageRoot}dist/cli/run.js`)) as {
+const { runCommand: runBuilt } = (await import(`${packageRoot}build/plain/cli/run.js`)) as {
   runCommand: typeof runCommand;
 };
 const folder = mkdtempSync(join(tmpdir(), "outrider-cli-"));

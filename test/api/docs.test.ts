@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { picture } from "../../tools/picture.mjs";
 import { codeBlocks, localLinks } from "../support/markdown.ts";
 import { manifest, packageRoot, readText, runNode } from "../support/package.ts";
 
@@ -57,6 +58,18 @@ describe("documentation", () => {
       (target) => !existsSync(join(packageRoot, dirname(page), target)),
     );
     expect(broken).toEqual([]);
+  });
+});
+
+describe("the picture in README", () => {
+  it("is what its script draws, and README shows it", () => {
+    expect(readText("docs/picture.svg"), "node tools/picture.mjs").toBe(picture);
+    expect(readText("README.md")).toMatch(/!\[[^\]]{40,}\]\(docs\/picture\.svg\)/);
+  });
+
+  it("loads nothing and has colours for both schemes", () => {
+    expect(picture).not.toMatch(/<script|<image|url\((?!#)|@import/);
+    expect(picture).toContain("prefers-color-scheme: dark");
   });
 });
 

@@ -24,13 +24,14 @@ describe("examples", () => {
     expect(stdout).toMatch(/^known already +1,000$/m);
   });
 
-  it("the worker crawler is under 40 lines, visits all 400 pages, and stands in README", async () => {
+  it("the worker crawler is under 40 lines, visits all 400 pages, and stands in its guide", async () => {
     const main = readText("examples/worker-crawler/main.mjs");
     const visit = readText("examples/worker-crawler/visit.mjs");
     expect(main.split("\n").length + visit.split("\n").length).toBeLessThan(40 + 2);
     const body = main.slice(main.indexOf("const frontier ="), main.indexOf("site.close();"));
-    expect(readText("README.md")).toContain(body);
-    expect(readText("README.md")).toContain(visit);
+    const guide = readText("docs/guides/workers.md");
+    expect(guide).toContain(body);
+    expect(guide).toContain(visit);
     const { stdout } = await runNode(["examples/worker-crawler/main.mjs"]);
     expect(stdout).toBe("400 pages, 400 links to pages known already\n");
   });

@@ -68,6 +68,10 @@ const EVENTS = [
   ...["accepted", "duplicate", "rejected", "leased", "done", "retried", "failed", "released"],
   ...["status", "error", "odd"],
 ];
+const LISTENING: readonly unknown[] = [
+  ...[undefined, undefined, {}, { once: true }, { once: true }, { signal: AbortSignal.abort() }],
+  ...[5, { once: 5 }, { signal: 5 }, { odd: 1 }],
+];
 const HOST_SETS: readonly unknown[] = [
   ...[{ delayMs: 0 }, { limit: 3 }, { address: "192.0.2.7" }, { delayMs: -1 }, { limit: 0 }],
   { address: 5 },
@@ -119,7 +123,7 @@ const MENU: ReadonlyArray<[number, string, (random: Random) => unknown[]]> = [
   [1, "host.hold", () => []],
   [1, "host.unhold", () => []],
   [1, "host.blockUntil", (random) => [oneOf(random, [0, "soon", Number.NaN])]],
-  [1, "on", (random) => [oneOf(random, EVENTS), oneOf(random, [true, true, true, false])]],
+  [1, "on", (random) => listeningOf(random)],
   [1, "closeOdd", (random) => [oneOf(random, [5, null, { discard: 5 }, { odd: 1 }])]],
 ];
 const WEIGHT = MENU.reduce((all, [weight]) => all + weight, 0);
@@ -159,6 +163,13 @@ function sourceOf(random: Random): Call {
     kind,
     oneOf(random, [{}, {}, { batch: 0 }, 5]),
   );
+}
+
+/** Faults that come after a listener of one event are kept by whichever side has them. */
+function listeningOf(random: Random): unknown[] {
+  const event = oneOf(random, EVENTS);
+  const options = event === "error" ? undefined : oneOf(random, LISTENING);
+  return [event, oneOf(random, [true, true, true, false]), options];
 }
 
 function oneOf<T>(random: Random, list: readonly T[]): T {
@@ -239,7 +250,7 @@ export class Side {
       case "pushFrom":
         return calls(name, [sourceFrom(args[0], args[1]), args[2]]);
       case "on":
-        return this.#listen(args[0] as string, args[1] === true);
+        return this.#listen(args[0] as string, args[1] === true, args[2]);
       case "close":
       case "closeOdd":
         return calls("close");
@@ -279,13 +290,13 @@ export class Side {
     return { key, delayMs, limit, address, leased, held, failures, admitted, bytes };
   }
 
-  #listen(event: string, isListener: boolean): unknown {
+  #listen(event: string, isListener: boolean, options: unknown): unknown {
     const name = `${event} ${this.#listeners++}`;
     const listener = (payload: unknown): void => {
       this.heard[name] ??= [];
       this.heard[name].push(...[plainOf(payload)].flat());
     };
-    this.#loose.on?.(event, isListener ? listener : 5);
+    this.#loose.on?.(event, isListener ? listener : 5, options);
     return undefined;
   }
 }

@@ -41,7 +41,7 @@ export const RESULT_WORK = 4;
 const WORK_BYTES_SHIFT = 9;
 
 /** What became of a turn at a seat. */
-export interface Taken {
+interface Taken {
   readonly isMore: boolean;
   /** The disk is full. */
   readonly isBlocked: boolean;

@@ -16,7 +16,7 @@ interface Room {
   load: number;
 }
 
-export interface Filled {
+interface Filled {
   readonly count: number;
   /** There may be more leases, and room for them. */
   readonly isMore: boolean;

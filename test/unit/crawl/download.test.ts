@@ -8,7 +8,7 @@ import type { Lookup } from "../../../src/crawl/connect.ts";
 import { createDownloader, type DownloaderOptions } from "../../../src/crawl/download.ts";
 import { downloadError } from "../../../src/crawl/download-error.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
-import { openSyntheticWeb } from "../../../src/crawl/web-server.ts";
+import { openSyntheticWeb } from "../../../src/testing.ts";
 import { certificateOf } from "../../support/certificate.ts";
 import { closeAfter, faultOf, listen } from "../../support/listening.ts";
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../src/base/random.ts";
 import { BATCH_INVALID, BATCH_SCHEME, BATCH_TOO_LONG } from "../../../src/layout/batch.ts";
 import {
-  CANONICAL_PROFILE_ID,
+  CANONICAL_VERSION,
   describeHref,
   type ParsedUrl,
   parseUrl,
@@ -183,7 +183,7 @@ describe("parseUrl", () => {
   it("is built on the tr46 that its profile id names", () => {
     const require = createRequire(import.meta.url);
     expect(require("tr46/package.json").version).toBe(TR46_VERSION);
-    expect(CANONICAL_PROFILE_ID).toBe(`canonical/1+tr46-${TR46_VERSION}`);
+    expect(CANONICAL_VERSION).toBe(`1+tr46-${TR46_VERSION}`);
   });
 });
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createRandom, type Random } from "../../../src/base/random.ts";
 import { type ParsedUrl, parseUrl } from "../../../src/url/canonical.ts";
-import { canonicalizePlain, keyOfHref, matchesAny, visitUrl } from "../../../src/url/key.ts";
+import { keyOfHref, matchesAny, visitUrl } from "../../../src/url/key.ts";
 import { type KeyPolicy, normalizePolicy, TRACKING_PARAMS } from "../../../src/url/policy.ts";
 import { linkCorpus, urlCorpus } from "../../support/corpus.ts";
 import { fuzzUrl } from "../../support/fuzz.ts";
 import { stressRounds, testSeed } from "../../support/seed.ts";
+import { canonicalizePlain } from "../../support/plain-url.ts";
 
 function key(url: string, policy: KeyPolicy = {}): string | undefined {
   return canonicalizePlain(url, normalizePolicy(policy));

@@ -1,0 +1,69 @@
+/** Runs programs of every kind on both packages, so many operations of each. */
+import { durableProgram } from "./durable.mjs";
+import { memoryProgram, wrongOptions } from "./memory.mjs";
+import { bothPackages } from "./packages.mjs";
+import { seedOf } from "./random.mjs";
+
+// A report asks for the size of the heap, which costs ten times what the rest of it does, and is not compared.
+const memory = process.memoryUsage();
+process.memoryUsage = Object.assign(() => memory, { rss: () => memory.rss });
+
+/** Per kind: what runs it, its share of the operations, and the operations of one program. */
+const KINDS = {
+  memory: { run: memoryProgram, share: 0.7, length: 2_000 },
+  durable: { run: durableProgram, share: 0.2, length: 1_000 },
+  options: { run: wrongOptions, share: 0.01, length: 500 },
+};
+
+/** All kinds; the counts by kind. Throws at the first difference, with the way to repeat it. */
+export async function runGuard({ operations, seed, say = () => undefined, kinds = Object.keys(KINDS) }) {
+  say(`guard: SEED=${seed} GUARD_OPERATIONS=${operations}`);
+  const packages = await bothPackages();
+  const counts = {};
+  for (const kind of kinds) {
+    const start = performance.now();
+    const { share, length } = KINDS[kind];
+    const wanted = Math.ceil(operations * share);
+    let count = 0;
+    let programs = 0;
+    while (count < wanted) {
+      const programSeed = seedOf(seed, kind, programs++);
+      count += await runProgram({ kind, seed: programSeed, operations: Math.min(length, wanted - count), packages });
+    }
+    counts[kind] = count;
+    say(`${kind.padEnd(10)} ${count} operations, ${programs} programs, ${((performance.now() - start) / 1_000).toFixed(1)} s`);
+  }
+  say(`guard: no difference in ${Object.values(counts).reduce((sum, one) => sum + one, 0)} operations`);
+  return counts;
+}
+
+/** One program; how many operations it had. */
+export async function runProgram({ kind, seed, operations, packages }) {
+  let running;
+  let options;
+  try {
+    await KINDS[kind].run({
+      packages: packages ?? (await bothPackages()),
+      ...{ seed, operations },
+      note: (duel, spec) => {
+        running = duel;
+        options = spec;
+      },
+    });
+  } catch (cause) {
+    throw new Error(storyOf({ kind, seed, running, options, cause }), { cause });
+  }
+  return running?.performed ?? operations;
+}
+
+function storyOf({ kind, seed, running, options, cause }) {
+  const at = running?.performed ?? 0;
+  return [
+    `${cause.name === "Difference" ? cause.message : (cause.stack ?? cause)}`,
+    `at operation ${at} of the ${kind} program ${seed}; repeat it with`,
+    `  node test/guard/run.mjs --kind ${kind} --seed ${seed} --operations ${at}`,
+    `options: ${JSON.stringify(options)}`,
+    "the last operations:",
+    ...(running?.log ?? []).map((line) => `  ${line}`),
+  ].join("\n");
+}
