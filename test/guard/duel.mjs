@@ -2,6 +2,8 @@
  * A duel: the same operations on both sides, in lock step. Every answer, every event and, now and then, the whole report and what would
  * be handed out next must be equal. What waits is compared when it settles.
  */
+import { stirEntropy } from "./random.mjs";
+
 export class Difference extends Error {
   constructor(what, old, now) {
     super(`${what} differs\n  old ${old}\n  new ${now}`);
@@ -10,14 +12,15 @@ export class Difference extends Error {
 }
 
 /** Turns of the loop that both sides are given where something waits; and before they are said to differ. */
-const TURNS = 3;
+const TURNS = 2;
 const TURNS_MOST = 200;
 const KEPT = 20;
 /** Operations between two looks at the whole report. */
-const LOOK_EVERY = 10;
+const LOOK_EVERY = 20;
 
 export class Duel {
   #sides;
+  #seed;
   /** What was asked and has not been answered. */
   #waits = [];
   /** Numbers of the leases that no operation has ended. */
@@ -26,8 +29,10 @@ export class Duel {
   #performed = 0;
   log = [];
 
-  constructor(sides) {
+  constructor(sides, seed) {
     this.#sides = sides;
+    this.#seed = seed;
+    stirEntropy(seed, 0);
   }
 
   get leases() {
@@ -70,6 +75,7 @@ export class Duel {
 
   #note(operation) {
     this.#performed++;
+    stirEntropy(this.#seed, this.#performed);
     this.log.push(`${this.#performed}. ${JSON.stringify(operation)}`);
     if (this.log.length > KEPT) this.log.shift();
   }

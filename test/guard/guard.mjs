@@ -1,18 +1,24 @@
 /** Runs programs of every kind on both packages, so many operations of each. */
 import { durableProgram } from "./durable.mjs";
+import { functionsProgram } from "./functions.mjs";
+import { killedProgram } from "./killed.mjs";
 import { memoryProgram, wrongOptions } from "./memory.mjs";
 import { bothPackages } from "./packages.mjs";
-import { seedOf } from "./random.mjs";
+import { fixEntropy, seedOf } from "./random.mjs";
 
 // A report asks for the size of the heap, which costs ten times what the rest of it does, and is not compared.
 const memory = process.memoryUsage();
 process.memoryUsage = Object.assign(() => memory, { rss: () => memory.rss });
 
+fixEntropy();
+
 /** Per kind: what runs it, its share of the operations, and the operations of one program. */
 const KINDS = {
-  memory: { run: memoryProgram, share: 0.7, length: 2_000 },
-  durable: { run: durableProgram, share: 0.2, length: 1_000 },
-  options: { run: wrongOptions, share: 0.01, length: 500 },
+  memory: { run: memoryProgram, share: 0.62, length: 3_000 },
+  durable: { run: durableProgram, share: 0.2, length: 1_500 },
+  killed: { run: killedProgram, share: 0.03, length: 600 },
+  functions: { run: functionsProgram, share: 0.14, length: 10_000 },
+  options: { run: wrongOptions, share: 0.01, length: 1_000 },
 };
 
 /** All kinds; the counts by kind. Throws at the first difference, with the way to repeat it. */

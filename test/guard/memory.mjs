@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Duel } from "./duel.mjs";
-import { createGenerator, EVENTS } from "./operations.mjs";
+import { createGenerator, eventsOf } from "./operations.mjs";
 import { optionsOf, wrongOptionsOf } from "./options.mjs";
 import { SCRATCH } from "./packages.mjs";
 import { createRandom } from "./random.mjs";
@@ -19,17 +19,21 @@ export async function memoryProgram({ packages, seed, operations, note }) {
     side.snapshotPath = join(folder, `${pkg.side}.snapshot`);
     return side;
   });
-  const duel = new Duel(sides);
+  const duel = new Duel(sides, seed);
   note?.(duel, spec);
   try {
-    for (const side of sides) await side.open(spec);
-    const events = random.once(4) ? EVENTS.filter(() => random.once(2)) : EVENTS;
+    const opened = await duel.answer({ do: "open", spec }, async (side) => {
+      await side.open(spec);
+      return "opened";
+    });
+    if (opened !== "opened") return; // both refuse the options alike
+    const events = eventsOf(random);
     for (const side of sides) side.listen(events);
     const next = createGenerator(random);
     for (let at = 0; at < operations; at++) await duel.perform(next(duel.leases));
     await duel.settle();
     duel.compareAll();
-    await goOn(duel, sides, spec);
+    if (random.once(3)) await goOn(duel, sides, spec);
     await end(duel, sides);
   } finally {
     for (const side of sides) await side.frontier?.close().catch(() => undefined);
@@ -80,7 +84,7 @@ async function end(duel, sides) {
 export async function wrongOptions({ packages, seed, operations, note }) {
   const random = createRandom(seed);
   const sides = packages.map((pkg) => new Side(pkg));
-  const duel = new Duel(sides);
+  const duel = new Duel(sides, seed);
   note?.(duel, {});
   for (let at = 0; at < operations; at++) {
     const spec = wrongOptionsOf(random);

@@ -57,6 +57,12 @@ export const EVENTS = [
   ...["error", "status"],
 ];
 
+/** Which events a program listens to: mostly all, else some or none, so that views are not built. */
+export function eventsOf(random) {
+  if (random.once(2)) return EVENTS;
+  return random.once(3) ? [] : EVENTS.filter(() => random.once(3));
+}
+
 const PHASES = [0, 1, 2].map((phase) =>
   Object.entries(MENU).map(([name, [weights, make]]) => ({
     ...{ name, weight: Math.round(weights[phase] * 100), make },
@@ -195,7 +201,7 @@ function pushFromOf(random) {
 function advanceOf(random) {
   if (random.once(6)) return { ms: "next" };
   // A far step lets every lease expire, so it is rare; an hour goes over to another period of a calendar.
-  return { ms: random.once(80) ? random.pick([3_000_000_000, 3_600_000]) : random.pick([0, 1, 3, 5, 10, 20, 50, 400]) };
+  return { ms: random.once(80) ? random.pick([3_000_000_000, 3_600_000, 600_000]) : random.pick([0, 1, 3, 5, 10, 20, 50, 400]) };
 }
 
 function outcomeOf(random) {

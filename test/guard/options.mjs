@@ -86,7 +86,7 @@ export function rulesOf(random) {
     ...(random.once(3) ? { politeness: politenessOf(random, false) } : {}),
     ...(random.once(8) ? { active: false } : {}),
     ...(random.once(6) ? { seeds: ["http://a.site0.com/[1-3]", "http://a.site1.com/s#.html#1#3#1"] } : {}),
-    ...(random.once(8) ? { every: random.pick([50, "1s"]) } : {}),
+    ...(random.once(8) ? { every: random.pick([600_000, "1h"]) } : {}),
   }));
   return random.once(5) ? rules : [...rules, { id: ids[(from + 3) % 4] }];
 }

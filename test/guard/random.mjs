@@ -25,3 +25,22 @@ export function seedOf(seed, kind, number) {
   for (const letter of kind) mixed = Math.imul(mixed ^ letter.charCodeAt(0), 0x01000193) >>> 0;
   return mixed;
 }
+
+let entropy = 0;
+
+/**
+ * From now on what the machine would choose (secrets of hashes, names of locks) follows from the operation: both sides draw the same in
+ * the same operation, however often they draw. Some orders go by a secret.
+ */
+export function fixEntropy() {
+  globalThis.crypto.getRandomValues = (words) => {
+    const random = createRandom(entropy);
+    for (let at = 0; at < words.length; at++) words[at] = random.word();
+    return words;
+  };
+}
+
+/** Another operation begins. */
+export function stirEntropy(seed, operation) {
+  entropy = seedOf(seed, "entropy", operation);
+}
