@@ -7,17 +7,11 @@
  *   owner   openFrontierThread              engine: a frontier, its calls taken from a port
  *   web     openSyntheticWebThread          crawl: the synthetic web's listener
  *
- * Jobs are loaded when they are asked for, so that a worker loads neither the frontier nor the crawler.
+ * The other jobs are loaded when they are asked for, so that a worker loads neither the frontier nor the crawler.
  */
 import { workerData } from "node:worker_threads";
 import type { HandlerContext, WorkerLease } from "./worker.ts";
-import type { AttendTask } from "./workers/remote/attend.ts";
-
-/** Serves a seat of a worker pool. */
-export async function attend(task: AttendTask): Promise<boolean> {
-  const remote = await import("./workers/remote/attend.ts");
-  return await remote.attend(task);
-}
+import { attend } from "./workers/remote/attend.ts";
 
 /** The handler of a crawl's pool, of pages and of sitemaps. */
 async function visit(lease: WorkerLease, context: HandlerContext): Promise<void> {
@@ -25,7 +19,7 @@ async function visit(lease: WorkerLease, context: HandlerContext): Promise<void>
   await visitInThread(lease, context);
 }
 
-export { visit as default, visit as sitemap };
+export { attend, visit as default, visit as sitemap };
 
 /** Threads that begin with their job, and not with a task of a pool. */
 async function begin(job: unknown): Promise<void> {

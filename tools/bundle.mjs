@@ -16,7 +16,7 @@
  *   I2  No entry waits at its top level, so that require() can load each of them (check-package.mjs tries it).
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { rollup } from "rollup";
@@ -38,6 +38,10 @@ const INSIDE = ["msgpackr", "punycode", "tldts", "tr46"];
 const { dependencies, optionalDependencies, peerDependencies } = manifest;
 const outside = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
 const isOf = (names) => (id) => names.some((name) => id === name || id.startsWith(`${name}/`));
+
+const entryFiles = new Set(Object.values(inputs(named(manifest.exports), ".js")));
+/** What modules reach, by their paths. */
+const reaches = new Map();
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist, { recursive: true });
@@ -61,7 +65,7 @@ async function bundleEntries() {
   return await write({
     input: inputs(names, ".js"),
     external: isOf(outside),
-    plugins: [late()],
+    plugins: [late(), poolOutside()],
     transform: { define: { OUTRIDER_BUNDLE: "true" } },
     // Layout constants are read in every hot loop, and by most chunks.
     optimization: { inlineConst: { mode: "all", pass: 2 } },
@@ -69,7 +73,7 @@ async function bundleEntries() {
       format: "esm",
       entryFileNames: "[name].js",
       chunkFileNames: "chunk-[name].js",
-      codeSplitting: { groups: [{ name: shared(), debugName: "shared" }] },
+      codeSplitting: { groups: chunks() },
       // Names stay, for stack traces.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     },
@@ -115,29 +119,55 @@ function checkPlaces(output) {
 }
 
 /**
- * The chunk of a module: what a worker's thread loads, what the owner of a frontier loads beside it; undefined: as rolldown finds best.
- * A file costs a process that starts about a millisecond, a module in it next to nothing.
+ * The pool's entry stays a file with its code in it: the crawler imports it as `./pool.js`. Else its code would move to a chunk, and
+ * the entry be one file more.
  */
-function shared() {
-  const roots = {
-    common: ["worker", "workers/remote/attend"],
-    engine: ["index"],
+function poolOutside() {
+  return {
+    name: "pool-outside",
+    resolveId(source, importer) {
+      const isPool =
+        importer !== undefined && join(dirname(importer), source) === join(plain, "pool.js");
+      return isPool ? { id: "./pool.js", external: true } : null;
+    },
   };
-  const chunks = new Map();
-  return (id, graph) => {
-    if (chunks.size === 0) {
-      for (const [chunk, names] of Object.entries(roots)) {
-        for (const from of Object.values(inputs(names, ".js"))) mark(from, chunk, graph);
-      }
-    }
-    return chunks.get(id);
-  };
+}
 
-  function mark(id, chunk, graph) {
-    if (chunks.has(id)) return;
-    chunks.set(id, chunk);
-    for (const each of graph.getModuleInfo(id)?.importedIds ?? []) mark(each, chunk, graph);
+/**
+ * Three chunks: what the owner of a frontier loads, what the threads of a crawl load, and what both do, or a worker. A file costs a
+ * process that starts about a millisecond, a module in it next to nothing.
+ */
+function chunks() {
+  const worker = ["worker", "thread", "base/package-files", "engine/url-functions"];
+  const visit = ["crawl/visit-thread", "crawl/web-thread"];
+  const engine = ["index", "engine/thread-owner"];
+  const test = {
+    common: (is) => is(worker) || (is(visit) && is(engine)),
+    engine: (is) => is(engine),
+    visit: (is) => is(visit),
+  };
+  return Object.entries(test).map(([name, isIn], at) => ({
+    name: (id, graph) => (isIn((roots) => isReached(id, roots, graph)) ? name : null),
+    debugName: name,
+    priority: 10 - at, // the first that takes a module has it
+  }));
+}
+
+/** Whether one of these modules imports a module, through any others but entries, of which the bundler takes what is needed. */
+function isReached(id, roots, graph) {
+  const key = roots.join();
+  if (!reaches.has(key)) {
+    const reached = new Set();
+    const queue = Object.values(inputs(roots, ".js"));
+    for (const each of queue) {
+      if (reached.has(each)) continue;
+      reached.add(each);
+      const next = graph.getModuleInfo(each)?.importedIds ?? [];
+      queue.push(...next.filter((path) => !entryFiles.has(path)));
+    }
+    reaches.set(key, reached);
   }
+  return reaches.get(key).has(id);
 }
 
 /** In place of a package of LATE: its functions, which load it when they are called. */
@@ -174,9 +204,12 @@ function callers(names) {
   return lines;
 }
 
+/** Declarations that entries share are one file: a compiler reads all of them anyway. */
 async function rollUpTypes() {
+  const input = inputs(named(manifest.exports), ".d.ts");
+  const entries = Object.values(input);
   const build = await rollup({
-    input: inputs(named(manifest.exports), ".d.ts"),
+    input,
     plugins: [dts()],
     external: (id) => !/^[./]/.test(id),
   });
@@ -184,7 +217,8 @@ async function rollUpTypes() {
     dir: dist,
     format: "esm",
     entryFileNames: "[name].d.ts",
-    chunkFileNames: "types-[name].ts",
+    chunkFileNames: "[name].d.ts",
+    manualChunks: (id) => (entries.includes(id) ? undefined : "types"),
   });
   await build.close();
 }
