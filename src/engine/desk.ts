@@ -214,10 +214,13 @@ export class Desk implements LeaseDesk {
   release(lease: RecordLease): boolean {
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
-    this.#life.durable?.need(RESULT_BYTES);
-    release(core, lease, nowMs);
-    this.#life.end(nowMs);
+    this.#release(core, lease, nowMs);
     return true;
+  }
+
+  dispose(lease: RecordLease): void {
+    const { core, nowMs } = this.#life.begin();
+    if (this.#isLive(core, lease, nowMs)) this.#release(core, lease, nowMs);
   }
 
   redirect(lease: RecordLease, url: string, given: RedirectChange | undefined): Verdict {
@@ -253,6 +256,12 @@ export class Desk implements LeaseDesk {
 
   #isLive(core: Core | undefined, lease: RecordLease, nowMs: number): core is Core {
     return core !== undefined && lease.desk === this && isLive(core, lease, nowMs);
+  }
+
+  #release(core: Core, lease: RecordLease, nowMs: number): void {
+    this.#life.durable?.need(RESULT_BYTES);
+    release(core, lease, nowMs);
+    this.#life.end(nowMs);
   }
 
   #late<T>(core: Core | undefined, answer: T): T {

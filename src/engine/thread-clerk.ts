@@ -161,7 +161,8 @@ export class Clerk {
     const number = key as number;
     const own = this.#leases.get(number);
     const lease = own ?? this.#spent;
-    const said = (lease[method as keyof Lease] as Method).apply(lease, [...args]);
+    const name = method === "dispose" ? Symbol.dispose : (method as keyof Lease);
+    const said = (lease[name] as Method).apply(lease, [...args]);
     const value = method === "done" ? plainResult(said as PushResult) : said;
     if (own === undefined) return { value };
     if (method !== "redirect" && method !== "extend") this.#forget(number);

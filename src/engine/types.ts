@@ -109,7 +109,10 @@ export interface DoneResult extends PushResult {
   readonly late: boolean;
 }
 
-export interface Lease {
+/**
+ * A request that is handed out. `using lease = frontier.poll()` releases it at the end of the block, unless it has ended by then.
+ */
+export interface Lease extends Disposable {
   readonly url: string;
   readonly method: string;
   readonly body?: Uint8Array | undefined;
@@ -146,6 +149,8 @@ export interface Lease {
   fail(reason?: string, outcome?: Outcome): boolean;
   /** Back to its place, no attempt counted. */
   release(): boolean;
+  /** `release` where the lease is live. One that has ended is left alone and not counted as late. */
+  [Symbol.dispose](): void;
   /**
    * A push with this lease as parent, at the same depth; the lease itself goes on and wants its `done`. The request goes along: data, handler,
    * priority, headers, own `maxAttempts` and epoch, `start`, `volatile`, no identity where it has none; method and body as the status

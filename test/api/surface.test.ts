@@ -49,7 +49,7 @@ interface Outcome {
   address?: string;
   changed?: boolean;
 }
-interface Lease {
+interface Lease extends Disposable {
   readonly url: string;
   readonly method: string;
   readonly body?: Uint8Array | undefined;

@@ -91,6 +91,7 @@ const MENU: ReadonlyArray<[number, string, (random: Random) => unknown[]]> = [
   [4, "lease.retry", (random) => [oneOf(random, RETRIES)]],
   [3, "lease.fail", (random) => [oneOf(random, [undefined, "gone", 5])]],
   [3, "lease.release", () => []],
+  [3, "dispose", () => []],
   [4, "lease.redirect", (random) => [oneOf(random, [...URLS, 5]), oneOf(random, [undefined, 5])]],
   [4, "lease.extend", (random) => [oneOf(random, [1_000, -1, 0, Number.NaN, "5", 1e12])]],
   [4, "done", () => []],
@@ -229,6 +230,8 @@ export class Side {
     }
     if (name.startsWith("host.")) return this.#ofHost(name.slice(5), args, pick);
     switch (name) {
+      case "dispose":
+        return this.#dispose(pick);
       case "take":
         return calls(name, [this.#waiting(args[0])]);
       case "abort":
@@ -257,6 +260,11 @@ export class Side {
       default:
         return calls(name);
     }
+  }
+
+  #dispose(pick: number): unknown {
+    const lease = this.#leases[pick % this.#leases.length];
+    return lease?.[Symbol.asyncDispose in lease ? Symbol.asyncDispose : Symbol.dispose]?.();
   }
 
   #waiting(options: unknown): unknown {

@@ -69,7 +69,7 @@ export interface RemoteDesk {
 const NO_EXTRAS: LeaseExtras = Object.freeze({});
 
 /** Filled from the row of a block when it begins (lease-message.ts). */
-export class WorkerLease {
+export class WorkerLease implements Disposable {
   url = "";
   priority = 0;
   depth = 0;
@@ -157,6 +157,11 @@ export class WorkerLease {
 
   /** Back to its place, no attempt counted. */
   release(): void {
+    this.desk.release(this);
+  }
+
+  /** `release`, where nothing else was said of the lease. */
+  [Symbol.dispose](): void {
     this.desk.release(this);
   }
 
