@@ -13,7 +13,11 @@ const HEIGHT = 470;
 const PATH = fileURLToPath(new URL("../docs/picture.svg", import.meta.url));
 
 const STYLE = `
-  text { font: 17px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; text-anchor: middle }
+  text {
+    font: 17px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif;
+    fill: #1f2328;
+    text-anchor: middle;
+  }
   .soft { fill: #59636e; font-size: 15px }
   .code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 15px }
   .name { font-weight: 600 }
@@ -34,8 +38,8 @@ const STYLE = `
     .head { fill: #4493f8 }
   }`;
 
-/** @type {(x: number, y: number, width: number, height: number, kind: string) => string} */
-const box = (x, y, width, height, kind) =>
+/** @type {(x: number, y: number, size: readonly [number, number], kind: string) => string} */
+const box = (x, y, [width, height], kind) =>
   `<rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="8"/>`;
 
 /** @type {(x: number, y: number, words: string, kind?: string) => string} */
@@ -48,21 +52,24 @@ const way = (path, kind = "way") =>
 
 /** A step of the way: what is decided, and how. @type {(x: number, y: number, name: string, how: string) => string[]} */
 const step = (x, y, name, how) => [
-  box(x, y, 260, 66, "step"),
+  box(x, y, [260, 66], "step"),
   text(x + 130, y + 28, name, "name"),
   text(x + 130, y + 51, how, "soft"),
 ];
 
 export const picture = [
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-labelledby="title">`,
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}"`,
+  `  width="${WIDTH}" height="${HEIGHT}" role="img" aria-labelledby="title">`,
   '<title id="title">Your crawler pushes URLs into Outrider and takes leases out of it.</title>',
   `<style>${STYLE}\n</style>`,
-  '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="head" d="M0 0 8 4 0 8z"/></marker></defs>',
+  '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4"',
+  '  markerWidth="7" markerHeight="7" orient="auto">',
+  '<path class="head" d="M0 0 8 4 0 8z"/></marker></defs>',
   `<rect class="ground" width="${WIDTH}" height="${HEIGHT}"/>`,
-  box(10, 10, 620, 56, "box"),
+  box(10, 10, [620, 56], "box"),
   text(320, 33, "Your crawler", "name"),
   text(320, 55, "fetches pages, finds links", "soft"),
-  box(10, 118, 620, 248, "box"),
+  box(10, 118, [620, 248], "box"),
   text(320, 146, "Outrider", "name"),
   way("M60 66 V154"),
   text(188, 97, "push(urls), done({ found })", "code"),
@@ -77,10 +84,10 @@ export const picture = [
   ...step(340, 160, "Next URL that is due", "priority, then FIFO or LIFO"),
   way("M170 366 V400", "side"),
   way("M470 366 V400", "side"),
-  box(40, 400, 260, 60, "box"),
+  box(40, 400, [260, 60], "box"),
   text(170, 425, "Directory", "name"),
   text(170, 447, "optional: journal, snapshots", "soft"),
-  box(340, 400, 260, 60, "box"),
+  box(340, 400, [260, 60], "box"),
   text(470, 425, "Worker threads", "name"),
   text(470, 447, "optional: rings in shared memory", "soft"),
   "</svg>",

@@ -5,15 +5,48 @@
 import { FrontierError, misuse } from "./errors.ts";
 import { hasFunction, isList, isMadeBy, isObject } from "./kinds.ts";
 
-/** What the worker of a lease learned; feeds back-off, adaptive delay and budgets. */
+/**
+ * What a visit showed of its host. It feeds adaptive delays, back-off, budgets and recrawl periods; fields that are
+ * left out change nothing.
+ *
+ * @example
+ * lease.done({ found, outcome: { status: 200, latencyMs: 87, bytes: body.length } });
+ */
 export interface Outcome {
+  /**
+   * HTTP status. 429 and 500 and above count as a failure of the host, whatever the page was worth.
+   * @defaultValue unknown
+   */
   status?: number;
+  /**
+   * Time to the first byte in milliseconds, for `adaptive`.
+   * @defaultValue unknown
+   */
   latencyMs?: number;
+  /**
+   * Blocks the host for so many milliseconds, as Retry-After asks.
+   * @defaultValue none
+   */
   retryAfterMs?: number;
+  /**
+   * Bytes of the body, counted against `budget.bytes`.
+   * @defaultValue 0
+   */
   bytes?: number;
+  /**
+   * Address that was dialled, for groups by `"address"`.
+   * @defaultValue unknown
+   */
   address?: string;
+  /**
+   * Whether the page was another than at its last visit, for the epoch `{ adaptive }`.
+   * @defaultValue unknown: the period stays
+   */
   changed?: boolean;
-  /** False, with `fail`: the host was not asked at all, so neither its clock nor its failures in a row learn of it. */
+  /**
+   * False, with `fail`: the host was not asked at all, so its clock and its failures in a row stay as they are.
+   * @defaultValue true
+   */
   visited?: boolean;
 }
 

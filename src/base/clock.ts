@@ -4,6 +4,7 @@
  */
 import { misuse } from "./errors.ts";
 
+/** The source of time. Pass one of your own to test a crawl of days in milliseconds (`createVirtualClock`). */
 export interface Clock {
   /** Milliseconds since 1970; may jump. */
   now(): number;

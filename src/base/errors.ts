@@ -31,6 +31,7 @@ export class FrontierError extends Error {
   /** Of misuse: `{ name, value, expected }`. */
   readonly details?: unknown;
 
+  /** Made by Outrider; a test may make one. */
   constructor(code: FrontierErrorCode, message: string, details?: unknown) {
     super(message);
     this.name = "FrontierError";

@@ -31,10 +31,13 @@ import type { VisitContext } from "./visit-context.ts";
 
 /** A crawl under way; awaited, it is its summary. */
 export interface Crawl extends PromiseLike<CrawlSummary> {
+  /** Where the crawl stands. */
   readonly status: CrawlStatus;
+  /** Its modules; register or unregister them while it runs. */
   readonly modules: ModuleRegistry;
   /** There from status `running` on. */
   readonly frontier: Frontier | undefined;
+  /** Listens to an event; returns a function that ends that. */
   on<E extends keyof CrawlEvents>(
     event: E,
     listener: (payload: CrawlEvents[E]) => void,
@@ -46,11 +49,20 @@ export interface Crawl extends PromiseLike<CrawlSummary> {
   report(): CrawlSummary;
   /** For plots: at most some hundred, over the whole time. */
   samples(): readonly CrawlSample[];
+  /** Replaces the rules, as `Frontier.setRules`, within the crawl's scope. */
   setRules(rules: Rule[], version?: number | string): void;
+  /** Begins no more visits until `resume`. */
   pause(): void;
+  /** Ends `pause`. */
   resume(): void;
   /** Ends it: visits under way are finished, or with `now` given back. Resolves when all is closed. */
-  stop(options?: { now?: boolean }): Promise<CrawlSummary>;
+  stop(options?: {
+    /**
+     * Aborts visits under way; their leases return.
+     * @defaultValue false
+     */
+    now?: boolean;
+  }): Promise<CrawlSummary>;
 }
 
 /**

@@ -18,8 +18,11 @@ import { productOf } from "./robots-rules.ts";
 import { robotsTag, robotsWords } from "./robots-words.ts";
 import { type Attributes, readTags, type TagSink } from "./tags.ts";
 
+/** What `extractPage` reads. */
 export interface ExtractOptions {
+  /** URL of the page, which relative links are resolved against. */
   readonly url: string;
+  /** The page. */
   readonly body: Buffer;
   /** Content-Type as it was sent. */
   readonly contentType: string;
@@ -27,6 +30,7 @@ export interface ExtractOptions {
   readonly robotsTag?: string | readonly string[];
   /** Whose name a page may use when it speaks to one crawler alone. */
   readonly userAgent?: string;
+  /** Most links; the rest is counted as `tooMany`. 100,000 unless given. */
   readonly maxLinks?: number;
 }
 

@@ -12,24 +12,35 @@ import { ownScope, scopeOf } from "./scope.ts";
 
 /** A seed as a crawl would take it. */
 export interface PlannedSeed {
+  /** The seed. */
   readonly url: string;
+  /** Its canonical form. */
   readonly canonical?: string;
   /** The domain that its host is registered under. */
   readonly domain?: string;
+  /** Id of the rule that takes it. */
   readonly rule?: string;
+  /** The verdict that it would get. */
   readonly verdict: Verdict["status"];
+  /** Why it would be refused. */
   readonly reason?: string;
 }
 
 /** Plain data. */
 export interface CrawlPlan {
+  /** Each seed, and what would become of it. */
   readonly seeds: PlannedSeed[];
   /** Domains that the crawl would stay in; none: its rules say it; "any": the whole web. */
   readonly scope: readonly string[] | "any";
+  /** Least time between two visits of a host in milliseconds. */
   readonly delayMs: number;
+  /** Visits of one host at once. */
   readonly perHost: number;
+  /** Whether robots.txt is kept. */
   readonly robots: boolean;
+  /** Whether private addresses are permitted. */
   readonly allowPrivate: boolean;
+  /** Where the frontier lives on disk. */
   readonly directory?: string;
 }
 

@@ -81,13 +81,21 @@ export interface VisitLimits {
 
 /** What listeners are told of a page. */
 export interface VisitedPage {
+  /** URL of the page. */
   readonly url: string;
+  /** HTTP status. */
   readonly status: number;
+  /** Distance from a seed. */
   readonly depth: number;
+  /** Bytes of the body as they came. */
   readonly bytes: number;
+  /** Time to the first byte in milliseconds. */
   readonly latencyMs: number;
+  /** Content type, without parameters. */
   readonly contentType: string;
+  /** Text of the title. */
   readonly title: string;
+  /** Links that were found. */
   readonly found: number;
   /** Links that were new; undefined where a worker visits, which does not learn it. */
   readonly accepted: number | undefined;

@@ -17,7 +17,9 @@
  */
 
 export interface WebShape {
+  /** Same seed, same web. */
   readonly seed: number;
+  /** Virtual hosts. */
   readonly hosts: number;
   /** Pages of all hosts together, at least one each. */
   readonly pages: number;
@@ -27,31 +29,46 @@ export interface WebShape {
   readonly traps: boolean;
 }
 
+/** What becomes of requests for a page: 200, 404, 500 for good, 503 once, or cut off. */
 export type Fate = "well" | "gone" | "broken" | "flaky" | "reset";
+/** What a host answers for robots.txt. */
 export type RobotsKind = "rules" | "none" | "forbidden" | "broken" | "closed";
 
+/** A synthetic web as a function of its seed: every host, page and link. */
 export interface WebPlan {
+  /** What it was made of. */
   readonly shape: WebShape;
   /** Pages of all hosts, as it came out. */
   readonly pages: number;
+  /** Pages of a host. */
   sizeOf(host: number): number;
+  /** Name of a host. */
   hostName(host: number): string;
   /** Number of a host; −1 for one that is not of this web. */
   hostOf(name: string): number;
+  /** What becomes of requests for a page. */
   fateOf(host: number, page: number): Fate;
+  /** What a host answers for robots.txt. */
   robotsOf(host: number): RobotsKind;
+  /** Whether a host has a sitemap. */
   hasSitemap(host: number): boolean;
+  /** How long a host takes to answer, in milliseconds. */
   latencyMsOf(host: number): number;
+  /** Encoding of a host's pages. */
   charsetOf(host: number): "utf-8" | "windows-1252" | "utf-16le";
+  /** Whether a host compresses its pages. */
   isCompressed(host: number): boolean;
   /** Bytes of filler text on a page. */
   fillerOf(host: number, page: number): number;
+  /** Links of a page. */
   linksOf(host: number, page: number): WebLink[];
   /** A number of [0, 2³²) for anything else that shall depend on the seed. */
   draw(salt: number, a: number, b: number): number;
 }
 
+/** A link of a page. */
 export interface WebLink {
+  /** Number of the host that it leads to. */
   readonly host: number;
   /** `/p/3`, `/go/3`, `/private/3`. */
   readonly path: string;

@@ -36,13 +36,21 @@ import { noteOfOptions, storedNote, storedOptions } from "./stored.ts";
 import type { FrontierOptions } from "./types.ts";
 import { coreOf } from "./verify.ts";
 
+/** Options of `exportFrontier`. */
 export interface ExportOptions {
   /** Which frontier of the directory; default `default`. */
   readonly name?: string;
   /** What to open it with, where its stored options do not do. */
   readonly options?: FrontierOptions;
   /** Records alone, and only these: lines to push, no frontier any more. */
-  readonly only?: { readonly state?: RecordState; readonly rule?: string; readonly host?: string };
+  readonly only?: {
+    /** Records in this state. */
+    readonly state?: RecordState;
+    /** Records under this rule. */
+    readonly rule?: string;
+    /** Records of this host. */
+    readonly host?: string;
+  };
   /** Told now and then: lines so far, and live records in all. */
   readonly onProgress?: (lines: number, records: number) => void;
 }

@@ -23,6 +23,7 @@ import { normalizeOptions } from "./options.ts";
 import { optionsOfNotes, storedOptions } from "./stored.ts";
 import type { FrontierOptions } from "./types.ts";
 
+/** Options of `importFrontier`. */
 export interface ImportOptions {
   /** Which frontier of the directory; default `default`. */
   readonly name?: string;
@@ -34,6 +35,7 @@ export interface ImportOptions {
   readonly visited?: number;
 }
 
+/** What an import did. */
 export interface ImportResult {
   /** frontier: all of an export came back; requests: they were pushed; digests: they count as seen. */
   readonly kind: "frontier" | "requests" | "digests";
@@ -41,10 +43,15 @@ export interface ImportResult {
   readonly passed: number;
   /** Records of the frontier, requests that were pushed, or digests. */
   readonly size: number;
+  /** Requests that are pending now. */
   readonly accepted: number;
+  /** Requests that wait for their `notBefore`. */
   readonly deferred: number;
+  /** Requests that were known already. */
   readonly duplicate: number;
+  /** Requests that no rule takes or that are invalid. */
   readonly rejected: number;
+  /** Requests for which `capacity` left no room. */
   readonly full: number;
   /** Why requests were rejected or found no room, with their numbers: `{ "too-long": 2 }`. */
   readonly reasons: Readonly<Record<string, number>>;

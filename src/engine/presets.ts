@@ -11,17 +11,26 @@
  */
 import type { FrontierOptions, Rule, RulePolicy } from "./types.ts";
 
-/** Options of `presets.gopcp`: those of a frontier, and the scheduler's own scope. */
+/** Options of `presets.gopcp`: those of `openFrontier`, and two of its own. */
 export interface GopcpOptions extends FrontierOptions {
-  /** Accepted registrable domains; all when left out. */
+  /**
+   * Registrable domains that are accepted.
+   * @defaultValue all
+   */
   domains?: string[];
-  /** Deepest page that is taken; no limit when left out. */
+  /**
+   * Deepest page that is accepted.
+   * @defaultValue no limit
+   */
   maxDepth?: number;
 }
 
-/** Options of `presets.neocrawler`: those of a frontier, and the interval of rules that have none. */
+/** Options of `presets.neocrawler`: those of `openFrontier`, and one of its own. */
 export interface NeocrawlerOptions extends FrontierOptions {
-  /** Time after its last visit at which a page is due again; default a day. */
+  /**
+   * Time after its last visit at which a page is due again: milliseconds, or text such as `"1h"`.
+   * @defaultValue "1d"
+   */
   interval?: string | number;
 }
 

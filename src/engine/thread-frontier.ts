@@ -69,6 +69,7 @@ interface ThreadParts {
  * promises. Cost: a message there and back for each call, some 30 µs; the work is done elsewhere.
  */
 export class ThreadFrontier {
+  /** Its name, from the options. */
   readonly name: string;
   readonly #line: Line;
   readonly #worker: Worker;
@@ -89,14 +90,20 @@ export class ThreadFrontier {
     this.#hearing = hearing;
   }
 
+  /** As `Frontier.status`. */
   status(): Promise<FrontierStatus> {
     return this.#call("status");
   }
 
+  /** As `Frontier.push`. Each call costs a message to the owner's thread and back, so push lists. */
   async push(request: RequestLike): Promise<Verdict> {
     return ownVerdict(await this.#ask<Verdict>("push", request));
   }
 
+  /**
+   * As `Frontier.pushMany`. The whole list is one message, for which that thread needs memory; `pushFrom` sends
+   * slices.
+   */
   async pushMany(
     requests: Iterable<RequestLike>,
     defaults?: Partial<RequestInput>,
@@ -110,22 +117,51 @@ export class ThreadFrontier {
   /** In batches, each sent when the one before was taken. */
   async pushFrom(
     source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
-    options: { batch?: number; signal?: AbortSignal } = {},
+    options: {
+      /**
+       * Requests of a slice.
+       * @defaultValue 1,000
+       */
+      batch?: number;
+      /**
+       * Ends it: it rejects with the signal's reason.
+       * @defaultValue none
+       */
+      signal?: AbortSignal;
+    } = {},
   ): Promise<PushResult> {
     return pushFromHere({ line: this.#line, key: ++this.#sources }, source, options);
   }
 
+  /** As `Frontier.poll`. */
   async poll(): Promise<ThreadLease | undefined> {
     return (await this.pollMany(1))[0];
   }
 
+  /** As `Frontier.pollMany`. */
   async pollMany(max: number): Promise<ThreadLease[]> {
     return this.#leases(await this.#call<PlainLease[]>("pollMany", max));
   }
 
   /** Waits for work; [] when finished, closed or timed out. */
   async take(
-    options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {},
+    options: {
+      /**
+       * Most leases.
+       * @defaultValue 1
+       */
+      max?: number;
+      /**
+       * Longest wait in milliseconds.
+       * @defaultValue no limit
+       */
+      timeoutMs?: number;
+      /**
+       * Ends the wait: it rejects with the signal's reason.
+       * @defaultValue none
+       */
+      signal?: AbortSignal;
+    } = {},
   ): Promise<ThreadLease[]> {
     const { max, waitMs, signal } = readTake(options);
     signal?.throwIfAborted();
@@ -143,6 +179,7 @@ export class ThreadFrontier {
     }
   }
 
+  /** As `Frontier.peek`. */
   peek(max?: number): Promise<RequestView[]> {
     return this.#call("peek", max);
   }
@@ -152,6 +189,7 @@ export class ThreadFrontier {
     return iterate((signal) => this.take({ signal }));
   }
 
+  /** As `Frontier.done`. */
   async done(leases: Iterable<ThreadLease>): Promise<number> {
     const list = readList(leases, "leases", "a list of leases");
     const numbers = list.map((lease, index) => {
@@ -161,27 +199,49 @@ export class ThreadFrontier {
     return this.#call("done", numbers);
   }
 
+  /** As `Frontier.record`. */
   record(request: RequestLike): Promise<RecordView | undefined> {
     return this.#ask("record", request);
   }
 
-  records(filter: { state?: RecordState; rule?: string; host?: string }): Promise<RecordView[]> {
+  /** As `Frontier.records`, as a list. */
+  records(filter: {
+    /**
+     * Records in this state.
+     * @defaultValue any live one
+     */
+    state?: RecordState;
+    /**
+     * Records under this rule.
+     * @defaultValue any
+     */
+    rule?: string;
+    /**
+     * Records of this host.
+     * @defaultValue any
+     */
+    host?: string;
+  }): Promise<RecordView[]> {
     return this.#call("records", filter);
   }
 
+  /** As `Frontier.explain`. */
   async explain(request: RequestLike): Promise<Explanation> {
     const told = await this.#ask<Explanation>("explain", request);
     return { ...told, verdict: ownVerdict(told.verdict) };
   }
 
+  /** As `Frontier.epochs`, as a list. */
   epochs(): Promise<EpochView[]> {
     return this.#call("epochs");
   }
 
+  /** As `Frontier.nextDueAt`. */
   nextDueAt(): Promise<number | undefined> {
     return this.#call("nextDueAt");
   }
 
+  /** As `Frontier.report`. */
   async report(): Promise<Report> {
     const { report, text } = await this.#call<{ report: Report; text: string }>("report");
     return Object.defineProperty({ ...report }, "toString", { value: () => text });
@@ -216,10 +276,12 @@ export class ThreadFrontier {
     };
   }
 
+  /** As `Frontier.setRules`. Rules with functions cannot be sent and are refused. */
   setRules(rules: Rule[], version?: number | string): Promise<void> {
     return this.#call("setRules", rules, version);
   }
 
+  /** As `Frontier.rules`. */
   rules(): Promise<Rule[] | undefined> {
     return this.#call("rules");
   }
@@ -239,27 +301,43 @@ export class ThreadFrontier {
     };
   }
 
+  /** As `Frontier.update`. */
   update(
     request: RequestLike,
-    change: { priority?: number; notBefore?: number | Date },
+    change: {
+      /**
+       * The effective priority, depth included.
+       * @defaultValue unchanged
+       */
+      priority?: number;
+      /**
+       * Time before which it is not handed out.
+       * @defaultValue unchanged
+       */
+      notBefore?: number | Date;
+    },
   ): Promise<boolean> {
     const call = { on: "frontier", key: 0, method: "update", args: [request, change] } as const;
     const mended = (): unknown[] => [sendableRequest(request), change];
     return this.#line.call(call, mended) as Promise<boolean>;
   }
 
+  /** As `Frontier.requeue`. */
   requeue(...args: Parameters<Frontier["requeue"]>): Promise<number> {
     return this.#call("requeue", ...args);
   }
 
+  /** As `Frontier.remove`. */
   remove(...args: Parameters<Frontier["remove"]>): Promise<number> {
     return this.#call("remove", ...args);
   }
 
+  /** As `Frontier.forget`. */
   forget(...args: Parameters<Frontier["forget"]>): Promise<number> {
     return this.#call("forget", ...args);
   }
 
+  /** As `Frontier.clear`. */
   clear(): Promise<void> {
     return this.#call("clear");
   }
@@ -269,26 +347,32 @@ export class ThreadFrontier {
     return this.#call("state");
   }
 
+  /** Replaces the user's own state. */
   setState(state: Record<string, unknown>): Promise<void> {
     return this.#call("setState", state);
   }
 
+  /** As `Frontier.pause`. */
   pause(): Promise<void> {
     return this.#call("pause");
   }
 
+  /** As `Frontier.resume`. */
   resume(): Promise<void> {
     return this.#call("resume");
   }
 
+  /** As `Frontier.drain`. */
   drain(): Promise<void> {
     return this.#call("drain");
   }
 
+  /** As `Frontier.flush`. */
   flush(): Promise<void> {
     return this.#call("flush");
   }
 
+  /** As `Frontier.snapshot`. */
   snapshot(...args: Parameters<Frontier["snapshot"]>): Promise<SnapshotInfo> {
     return this.#call("snapshot", ...args);
   }
@@ -305,7 +389,15 @@ export class ThreadFrontier {
    * Flushes, ends the owner's thread. From now on calls are answered as by any closed frontier; what waits is answered before. Where the
    * thread dies meanwhile, it is not known what was flushed: this throws so too. Where the disk refuses, it is open as before.
    */
-  async close(options: { discard?: boolean } = {}): Promise<void> {
+  async close(
+    options: {
+      /**
+       * Deletes what is stored in place of flushing it.
+       * @defaultValue false
+       */
+      discard?: boolean;
+    } = {},
+  ): Promise<void> {
     const discard = readClose(options);
     if (this.#line.hasEnded) return;
     this.#closing ??= this.#close(discard);
@@ -322,6 +414,7 @@ export class ThreadFrontier {
     await this.#worker.terminate();
   }
 
+  /** Closes it, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
@@ -341,11 +434,32 @@ export class ThreadFrontier {
   }
 }
 
-/** A host of another thread's frontier. */
+/** A host of a frontier on its own thread. */
 export interface ThreadHost {
+  /** What is known of it. */
   view(): Promise<Omit<HostView, "blockUntil" | "hold" | "unhold">>;
-  set(change: { delayMs?: number; limit?: number; address?: string }): Promise<void>;
+  /** Overrides the rules for it. */
+  set(change: {
+    /**
+     * Least time between two visits in milliseconds.
+     * @defaultValue unchanged
+     */
+    delayMs?: number;
+    /**
+     * Most leases at once.
+     * @defaultValue unchanged
+     */
+    limit?: number;
+    /**
+     * Its address.
+     * @defaultValue unchanged
+     */
+    address?: string;
+  }): Promise<void>;
+  /** As `HostView.blockUntil`. */
   blockUntil(at: number | Date): Promise<void>;
+  /** As `HostView.hold`. */
   hold(): Promise<void>;
+  /** As `HostView.unhold`. */
   unhold(): Promise<void>;
 }

@@ -14,21 +14,37 @@ import type { DoneResult, Lease, RedirectChange, Verdict } from "./types.ts";
 
 /** A lease of another thread's frontier: its fields, and its methods as promises. */
 export class ThreadLease {
+  /** As `Lease.url`. */
   declare readonly url: string;
+  /** As `Lease.method`. */
   declare readonly method: string;
+  /** As `Lease.body`. */
   declare readonly body?: Uint8Array | undefined;
+  /** As `Lease.headers`. */
   declare readonly headers?: Record<string, string> | undefined;
+  /** As `Lease.priority`. */
   declare readonly priority: number;
+  /** As `Lease.depth`. */
   declare readonly depth: number;
+  /** As `Lease.attempt`. */
   declare readonly attempt: number;
+  /** As `Lease.deliveries`. */
   declare readonly deliveries: number;
+  /** As `Lease.host`. */
   declare readonly host: string;
+  /** As `Lease.rule`. */
   declare readonly rule: string;
+  /** As `Lease.parent`. */
   declare readonly parent?: string | undefined;
+  /** As `Lease.handler`. */
   declare readonly handler?: string | undefined;
+  /** As `Lease.redirects`. */
   declare readonly redirects: number;
+  /** As `Lease.data`. */
   declare readonly data: unknown;
+  /** As `Lease.fingerprint`; it comes with the lease. */
   declare readonly fingerprint: string;
+  /** As `Lease.deadlineMs`. */
   declare deadlineMs: number;
   /** @internal */ declare readonly number: number;
   readonly #line: Line;
@@ -44,6 +60,7 @@ export class ThreadLease {
     return line === this.#line ? this.number : undefined;
   }
 
+  /** As `Lease.done`, with a promise. Costs a message to the owner's thread and back. */
   async done(result: Parameters<Lease["done"]>[0] = {}): Promise<DoneResult> {
     const read = readDone(result);
     const { found, errors } = read;
@@ -57,14 +74,17 @@ export class ThreadLease {
     return resultOf(answer as PlainResult) as DoneResult;
   }
 
+  /** As `Lease.retry`, with a promise. */
   retry(options: Parameters<Lease["retry"]>[0] = {}): Promise<"requeued" | "failed" | "late"> {
     return this.#call("retry", [options]) as Promise<"requeued" | "failed" | "late">;
   }
 
+  /** As `Lease.fail`, with a promise. */
   fail(reason?: string, outcome?: Outcome): Promise<boolean> {
     return this.#call("fail", [reason, outcome]) as Promise<boolean>;
   }
 
+  /** As `Lease.release`, with a promise. */
   release(): Promise<boolean> {
     return this.#call("release", []) as Promise<boolean>;
   }
@@ -74,10 +94,12 @@ export class ThreadLease {
     await this.#call("dispose", []);
   }
 
+  /** As `Lease.redirect`, with a promise. */
   async redirect(url: string, change?: RedirectChange): Promise<Verdict> {
     return ownVerdict((await this.#call("redirect", [url, change])) as Verdict);
   }
 
+  /** As `Lease.extend`, with a promise. */
   extend(ms: number): Promise<boolean> {
     return this.#call("extend", [ms]) as Promise<boolean>;
   }

@@ -51,14 +51,7 @@ export type PlainLease = Omit<Lease, LeaseMethod | typeof Symbol.dispose> & {
   readonly number: number;
 };
 
-export type LeaseMethod =
-  | "done"
-  | "retry"
-  | "fail"
-  | "release"
-  | "dispose"
-  | "redirect"
-  | "extend";
+export type LeaseMethod = "done" | "retry" | "fail" | "release" | "dispose" | "redirect" | "extend";
 
 export function plainError(cause: unknown): PlainError {
   if (!(cause instanceof Error)) return { name: "Error", message: String(cause) };

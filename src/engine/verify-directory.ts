@@ -18,9 +18,11 @@ import { verifyFrontier } from "./verify.ts";
 
 export type { FileCheck };
 
+/** What `verifyDirectory` found. */
 export interface DirectoryCheck {
   /** Nothing of it is damaged. What a crash cut off at the very end is no damage. */
   readonly isWhole: boolean;
+  /** Every file that was read. */
   readonly files: readonly FileCheck[];
   /** What is damaged, in words that name file and place. */
   readonly damage: readonly string[];
@@ -30,6 +32,7 @@ export interface DirectoryCheck {
   readonly owner: number | undefined;
 }
 
+/** Options of `verifyDirectory`. */
 export interface VerifyOptions {
   /** Which frontier of the directory; default `default`. */
   readonly name?: string;

@@ -23,13 +23,52 @@ import { misuse } from "../base/errors.ts";
 import { isObject } from "../base/kinds.ts";
 import type { HookFault } from "../base/hook-fault.ts";
 
+/**
+ * How long one sighting blocks the next.
+ *
+ * - `"forever"`: for good.
+ * - `{ calendar, zone }`: until the next hour, day, week or month. A request's `notBefore` decides, else now.
+ * - `{ every }`, `{ adaptive }`: a page comes again by itself, after a period or by its observed rate of change. Not in mode `bloom`.
+ * - `{ version }`: until the version changes.
+ * - `{ of }`: a function names the epoch of a time.
+ */
 export type EpochPolicy =
   | "forever"
-  | { calendar: "hour" | "day" | "week" | "month"; zone?: string; undated?: "forever" }
-  | { every: string | number }
-  | { version: string | number }
-  | { of: (timeMs: number) => string }
-  | { adaptive: { min: string | number; max: string | number } };
+  | {
+      /** Unit of the period. */
+      calendar: "hour" | "day" | "week" | "month";
+      /**
+       * IANA time zone.
+       * @defaultValue "UTC"
+       */
+      zone?: string;
+      /**
+       * `"forever"`: only requests with `notBefore` are divided by period.
+       * @defaultValue all are
+       */
+      undated?: "forever";
+    }
+  | {
+      /** Period after the last visit: milliseconds, or text such as `"1d"`. */
+      every: string | number;
+    }
+  | {
+      /** Name of the version. */
+      version: string | number;
+    }
+  | {
+      /** Returns the epoch's name for a time. */
+      of: (timeMs: number) => string;
+    }
+  | {
+      /** Bounds of the period. */
+      adaptive: {
+        /** Shortest period: milliseconds, or text such as `"1h"`. */
+        min: string | number;
+        /** Longest period. */
+        max: string | number;
+      };
+    };
 
 export type EpochRule =
   | { readonly kind: "forever" }

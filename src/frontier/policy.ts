@@ -1,54 +1,14 @@
 /**
- * Rule policies: the public shape, and the checked form with every default filled in that the core reads.
+ * Rule policies (rule-types.ts) in their checked form, with every default filled in that the core reads.
  */
 import { misuse } from "../base/errors.ts";
 import { isList, isObject } from "../base/kinds.ts";
 import type { KeyPolicy } from "../url/policy.ts";
-import { type EpochPolicy, type EpochRule, normalizeEpoch } from "./epoch-policy.ts";
-
-export interface Politeness {
-  delayMs?: number;
-  perHost?: number;
-  by?: "host" | "domain" | ((url: string) => string);
-  groups?: Array<{
-    by: "domain" | "address" | ((host: string) => string);
-    delayMs?: number;
-    limit?: number;
-  }>;
-  adaptive?: { factor: number; minMs: number; maxMs: number };
-  hostBackoff?: { after: number; baseMs: number; maxMs: number; giveUpAfter?: number };
-  budget?: { urls?: number; bytes?: number };
-}
-
-export interface RulePolicy {
-  key?: KeyPolicy;
-  epoch?: EpochPolicy;
-  order?: "fifo" | "lifo";
-  /** Start requests come behind all others of their priority, first in, first out among themselves whatever `order` says. */
-  startLast?: boolean;
-  priority?: number;
-  depthPriority?: number;
-  maxDepth?: number;
-  follow?: boolean;
-  maxAttempts?: number;
-  backoff?: { baseMs: number; factor?: number; maxMs?: number; jitter?: number };
-  retryPriority?: number | { set: number };
-  /** Added to the priority of a request that goes on at another URL (default 0), or what it is set to. */
-  redirectPriority?: number | { set: number };
-  politeness?: Politeness;
-}
-
-/** A rule of a set; in this version `defaults` is the one rule there is. */
-export interface Rule extends RulePolicy {
-  id: string;
-  active?: boolean;
-  match?: { hosts?: string[]; domains?: string[]; pattern?: string; schemes?: string[] };
-  share?: { priority?: number; weight?: number };
-  seeds?: string[];
-  every?: string | number;
-}
+import { type EpochRule, normalizeEpoch } from "./epoch-policy.ts";
+import type { Politeness, RulePolicy } from "./rule-types.ts";
 
 export type { Outcome } from "../base/arguments.ts";
+export type { Politeness, Rule, RulePolicy } from "./rule-types.ts";
 
 /** What a group is named by. */
 export type GroupBy = "domain" | "address" | ((host: string) => string);

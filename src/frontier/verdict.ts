@@ -3,7 +3,15 @@
  */
 
 export interface Verdict {
+  /**
+   * `accepted`: pending now. `deferred`: pending later. `duplicate`: known. `rejected`: refused, see `reason`.
+   * `full`: no room now. `closed`: the frontier is closed.
+   */
   readonly status: "accepted" | "deferred" | "duplicate" | "rejected" | "full" | "closed";
+  /**
+   * Why it was refused: `invalid-url`, `scheme`, `too-long`, `too-deep`, `no-rule`, `no-follow`, `budget`, `hook`,
+   * `unserializable`, `invalid-request`, `max-found`, `late`; of `full`: `memory` or `disk`.
+   */
   readonly reason?: string;
   /** Accepted or deferred. */
   readonly admitted: boolean;

@@ -19,8 +19,11 @@ import { SnapshotReader } from "./snapshot-reader.ts";
 
 /** What was found of one file. */
 export interface FileCheck {
+  /** Its path. */
   readonly path: string;
+  /** What it is. */
   readonly kind: "snapshot" | "journal" | "seen" | "left";
+  /** Its size. */
   readonly bytes: number;
   /** whole; torn: behind `offset` a crash cut it off, which a start cuts away; damaged; left: no part of the frontier. */
   readonly state: "whole" | "torn" | "damaged" | "left";
@@ -28,6 +31,7 @@ export interface FileCheck {
   readonly parts: number;
   /** Where the first part that is not whole begins. */
   readonly offset?: number;
+  /** What is in it, or what is damaged. */
   readonly what?: string;
 }
 

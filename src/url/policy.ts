@@ -24,43 +24,116 @@ import { encodeParamName } from "./percent.ts";
 
 /** The part of a request that its identity is made of. */
 export interface IdentityRequest {
+  /** The URL. */
   url: string;
+  /**
+   * HTTP method.
+   * @defaultValue "GET"
+   */
   method?: string;
+  /**
+   * Body of the request.
+   * @defaultValue none
+   */
   body?: string | Uint8Array;
+  /**
+   * Headers of the request.
+   * @defaultValue none
+   */
   headers?: Record<string, string>;
-  /** The request's own key, in place of the URL's. */
+  /**
+   * The request's own key, in place of the URL's.
+   *
+   * @defaultValue none
+   */
   key?: string;
 }
 
+/**
+ * What makes two requests the same. It shapes the identity alone, unless `visit` says otherwise. docs/formats/canonical-url.md specifies every step.
+ */
 export interface KeyPolicy {
+  /**
+   * `"canonical"`: one form for equivalent URLs. `"url"`: the string as it is. `"w3lib"`: as Scrapy's w3lib.
+   * @defaultValue "canonical"
+   */
   profile?: "canonical" | "url" | "w3lib";
+  /**
+   * Whether a lease carries the URL as it was pushed or its canonical form.
+   * @defaultValue "pushed"
+   */
   visit?: "pushed" | "canonical";
+  /**
+   * Whether user and password count.
+   * @defaultValue "keep"
+   */
   userInfo?: "keep" | "drop";
+  /**
+   * Whether the fragment counts and is visited.
+   * @defaultValue "drop", with profile `url` "keep"
+   */
   fragment?: "drop" | "keep";
+  /**
+   * Sorts the parameters; profile `url` has no such step.
+   * @defaultValue true
+   */
   sortQuery?: boolean;
+  /**
+   * The only parameters that count; `"none"`: no query counts.
+   * @defaultValue all
+   */
   keepParams?: string[] | "none";
+  /**
+   * Parameters that do not count; `*` stands for any letters. `TRACKING_PARAMS` is such a list.
+   * @defaultValue none
+   */
   dropParams?: string[];
+  /**
+   * Whether method and body count.
+   * @defaultValue "in-key", with profile `url` "ignore"
+   */
   methods?: "in-key" | "ignore";
+  /**
+   * Methods that are never duplicates, such as `["POST"]`.
+   * @defaultValue none
+   */
   exemptMethods?: string[];
+  /**
+   * Headers whose values count.
+   * @defaultValue none
+   */
   headers?: string[];
+  /**
+   * Makes the key itself. Runs on the owner's thread for every request; where it throws, the URL is rejected with
+   * reason `hook`.
+   * @defaultValue none
+   */
   keyOf?: (request: IdentityRequest) => string;
 }
 
+/** A key policy with every default filled in. */
 export interface NormalPolicy {
+  /** As `KeyPolicy.profile`. */
   readonly profile: "canonical" | "url" | "w3lib";
+  /** As `KeyPolicy.visit`. */
   readonly visit: "pushed" | "canonical";
+  /** As `KeyPolicy.userInfo`. */
   readonly userInfo: "keep" | "drop";
+  /** As `KeyPolicy.fragment`. */
   readonly fragment: "drop" | "keep";
+  /** As `KeyPolicy.sortQuery`. */
   readonly sortQuery: boolean;
   /** Names in their order, as bytes of a serialised query; undefined: all stay; empty: none. */
   readonly keepParams: readonly string[] | undefined;
   /** Lower-case patterns, as bytes of a serialised query. */
   readonly dropParams: readonly string[];
+  /** As `KeyPolicy.methods`. */
   readonly methods: "in-key" | "ignore";
   /** Upper-case. */
   readonly exemptMethods: readonly string[];
   /** Lower-case, sorted, each once. */
   readonly headers: readonly string[];
+  /** As `KeyPolicy.keyOf`. */
   readonly keyOf: ((request: IdentityRequest) => string) | undefined;
 }
 

@@ -6,36 +6,75 @@ import { CREW_SEATS } from "../../layout/crew.ts";
 
 /** What the pool asks of its frontier; every Frontier has it. */
 export interface SharedFrontier {
+  /** As `Frontier.share`. */
   share(): unknown;
 }
 
+/** Memory limits of a thread, as Node's `Worker` takes them. */
 export interface ResourceLimits {
+  /**
+   * Heap of long-lived objects in MB.
+   * @defaultValue Node's
+   */
   maxOldGenerationSizeMb?: number;
+  /**
+   * Heap of new objects in MB.
+   * @defaultValue Node's
+   */
   maxYoungGenerationSizeMb?: number;
+  /**
+   * Memory of compiled code in MB.
+   * @defaultValue Node's
+   */
   codeRangeSizeMb?: number;
+  /**
+   * Stack in MB.
+   * @defaultValue Node's
+   */
   stackSizeMb?: number;
 }
 
+/** Options of a pool. A wrong or unknown one throws `OPTION_INVALID`. */
 export interface WorkerPoolOptions {
+  /** The frontier to work on, opened on this thread. */
   frontier: SharedFrontier;
   /** The handler module: its default export visits, a named one where `request.handler` names it. */
   handler: URL | string;
-  /** Default: one less than there are cores, at least one. */
+  /**
+   * Worker threads.
+   * @defaultValue one less than there are cores, at least 1
+   */
   threads?: number;
-  /** Handlers at work at one time in each thread, default 16. */
+  /**
+   * Handlers at work at one time in each thread.
+   * @defaultValue 16
+   */
   concurrency?: number;
   /**
-   * Slow start: visits under way grow evenly from one to `threads` × `concurrency` over this time, by the frontier's clock, in each run.
-   * Default: none.
+   * Slow start: visits under way grow evenly from one to `threads` × `concurrency` over this time in milliseconds,
+   * in each run.
+   * @defaultValue none
    */
   rampMs?: number;
-  /** Longest that a handler may take; then retry. Default: until the lease runs out. */
+  /**
+   * Longest time of a handler in milliseconds; then its signal is aborted and its lease retried.
+   * @defaultValue until the lease ends
+   */
   timeoutMs?: number;
-  /** Leases after which a thread is replaced by a new one. */
+  /**
+   * Leases after which a thread is replaced by a new one, for handlers that leak.
+   * @defaultValue never
+   */
   recycleAfter?: number;
-  /** Memory limits of each thread; one that exceeds them dies and is replaced. */
+  /**
+   * Memory limits of each thread; one that exceeds them dies and is replaced.
+   * @defaultValue Node's
+   */
   resourceLimits?: ResourceLimits;
-  /** Given to every thread as `workerData`. */
+  /**
+   * Passed to every thread as `workerData`.
+   * @defaultValue none
+   */
   workerData?: unknown;
 }
 

@@ -10,7 +10,9 @@ import {
 
 /** What one worker of the pool has done. */
 export interface WorkerReport {
+  /** Its number. */
   readonly worker: number;
+  /** Id of its thread. */
   readonly thread: number;
   /** Leases taken. */
   readonly called: number;
@@ -26,18 +28,27 @@ export interface WorkerReport {
   readonly dropped: number;
 }
 
+/** What a pool has done. */
 export interface PoolReport {
+  /** Threads that it keeps. */
   readonly threads: number;
+  /** Whether `run()` is under way. */
   readonly isRunning: boolean;
   /** Threads that died and were replaced. */
   readonly restarts: number;
   /** Threads that had done their share and were replaced. */
   readonly recycled: number;
+  /** Leases taken. */
   readonly called: number;
+  /** Leases whose handler was found. */
   readonly accepted: number;
+  /** Handlers that returned. */
   readonly completed: number;
+  /** Handlers at work. */
   readonly handling: number;
+  /** Links that workers dropped: known already, or no URLs. */
   readonly dropped: number;
+  /** The same for each worker. */
   readonly workers: readonly WorkerReport[];
 }
 

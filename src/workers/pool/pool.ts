@@ -68,6 +68,7 @@ export class WorkerPool {
   #run: { readonly fail: (cause: unknown) => void; isEnding: boolean } | undefined;
   #isClosed = false;
 
+  /** Checks the options; starts no thread. Throws `OPTION_INVALID`. */
   constructor(options: WorkerPoolOptions) {
     const settings = readPoolOptions(options);
     this.#settings = settings;
@@ -84,7 +85,15 @@ export class WorkerPool {
   }
 
   /** Works until the frontier is finished or closed. Rejects with the signal's reason, or when no worker can start. */
-  async run(options: { signal?: AbortSignal } = {}): Promise<void> {
+  async run(
+    options: {
+      /**
+       * Ends the run: it rejects with the signal's reason, and leases return.
+       * @defaultValue none
+       */
+      signal?: AbortSignal;
+    } = {},
+  ): Promise<void> {
     const { signal } = readFields(options, "options", ["signal"]);
     checkSignal(signal);
     this.#need();
@@ -149,6 +158,7 @@ export class WorkerPool {
     await this.#crew.close();
   }
 
+  /** Closes it, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -38,6 +38,7 @@ export function attach(handle: CrewHandle): WorkerPort {
   }
 }
 
+/** A thread's place at a frontier of another thread. Made by `attach`. */
 export class WorkerPort {
   readonly #desk: Desk;
   readonly #waiting: Waiting;
@@ -77,7 +78,23 @@ export class WorkerPort {
 
   /** Waits for leases; [] when the frontier is finished or closed, or the time is over. */
   async take(
-    options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {},
+    options: {
+      /**
+       * Most leases.
+       * @defaultValue 1
+       */
+      max?: number;
+      /**
+       * Longest wait in milliseconds.
+       * @defaultValue no limit
+       */
+      timeoutMs?: number;
+      /**
+       * Ends the wait: it rejects with the signal's reason.
+       * @defaultValue none
+       */
+      signal?: AbortSignal;
+    } = {},
   ): Promise<WorkerLease[]> {
     const { max, waitMs, signal } = readTake(options);
     signal?.throwIfAborted();

@@ -6,12 +6,14 @@ import type { PushAnswer, RequestLike, WorkerLease } from "./worker-lease.ts";
 export interface HandlerContext {
   /** Aborted when the lease has run out, the time is over or the pool stops. */
   readonly signal: AbortSignal;
+  /** Number of the worker. */
   readonly workerId: number;
   /** Links of this page: canonicalised, hashed and filtered here, admitted with this lease's done. */
   push(link: RequestLike): PushAnswer;
   push(links: Iterable<RequestLike>): PushAnswer[];
 }
 
+/** A function of a handler module. Returning finishes the lease, throwing retries it. */
 export type Handler = (lease: WorkerLease, context: HandlerContext) => unknown;
 
 /** The signal is made when somebody looks at it. */
