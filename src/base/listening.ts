@@ -4,9 +4,15 @@ import { misuse } from "./errors.ts";
 
 /** How long a listener stays; without options until the function that `on` returns is called. */
 export interface ListenOptions {
-  /** The listener is removed when it aborts, and never added where it has aborted already. */
+  /**
+   * Removes the listener when it aborts. A signal that has aborted already adds no listener.
+   * @defaultValue none
+   */
   signal?: AbortSignal;
-  /** The listener is removed before its first event is delivered. */
+  /**
+   * Removes the listener before its first event is delivered.
+   * @defaultValue false
+   */
   once?: boolean;
 }
 

@@ -35,7 +35,7 @@ import {
   ARENA_USED_WORD,
 } from "../layout/arena.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
-import { type Region, regionGive, regionTake } from "./region.ts";
+import { type Region, regionGive, regionTake, seemsExhausted } from "./region.ts";
 
 export interface Arena {
   readonly region: Region;
@@ -82,6 +82,7 @@ export function createArena(region: Region): Arena {
 export function arenaTake(arena: Arena, bytes: number): number {
   if (VERIFY) assert(bytes > 0, "arenaTake: bytes > 0");
   if (bytes > ARENA_SLAB_BYTES_MAX) return takeRun(arena, bytes);
+  if (VERIFY && seemsExhausted(arena.region, 0)) return 0;
   const kind = kindOf(arena, bytes);
   let page = arena.heads[kind] as number;
   if (page === 0) {

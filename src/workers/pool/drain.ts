@@ -28,7 +28,7 @@ import {
   readResult,
   resultId,
 } from "../protocol/result-message.ts";
-import { applyResult, isDiskFull } from "./apply.ts";
+import { applyResult, isFull } from "./apply.ts";
 import type { OwnedLease, OwnerPort } from "./port.ts";
 import type { Seat } from "./seat.ts";
 
@@ -102,7 +102,7 @@ export class Drain {
       this.#settle(this.#port.harvest(sheaf));
       return true;
     } catch (cause) {
-      if (isDiskFull(cause)) {
+      if (isFull(cause)) {
         for (let at = 0; at < count; at++) this.#hold(at);
         return false;
       }
