@@ -22,7 +22,13 @@ export const WORDS = {};
 export const REPORT_IGNORED = {
   memory: true,
   durability: true,
-  seenSet: { bytes: true, bitsPerUrl: true, load: true, falsePositiveRate: true, expectedLost: true },
+  seenSet: {
+    bytes: true,
+    bitsPerUrl: true,
+    load: true,
+    falsePositiveRate: true,
+    expectedLost: true,
+  },
 };
 
 /** Lines of `report().toString()` that may differ, by their first word. */
