@@ -22,7 +22,12 @@ const KINDS = {
 };
 
 /** All kinds; the counts by kind. Throws at the first difference, with the way to repeat it. */
-export async function runGuard({ operations, seed, say = () => undefined, kinds = Object.keys(KINDS) }) {
+export async function runGuard({
+  operations,
+  seed,
+  say = () => undefined,
+  kinds = Object.keys(KINDS),
+}) {
   say(`guard: SEED=${seed} GUARD_OPERATIONS=${operations}`);
   const packages = await bothPackages();
   const counts = {};
@@ -34,12 +39,21 @@ export async function runGuard({ operations, seed, say = () => undefined, kinds 
     let programs = 0;
     while (count < wanted) {
       const programSeed = seedOf(seed, kind, programs++);
-      count += await runProgram({ kind, seed: programSeed, operations: Math.min(length, wanted - count), packages });
+      count += await runProgram({
+        kind,
+        seed: programSeed,
+        operations: Math.min(length, wanted - count),
+        packages,
+      });
     }
     counts[kind] = count;
-    say(`${kind.padEnd(10)} ${count} operations, ${programs} programs, ${((performance.now() - start) / 1_000).toFixed(1)} s`);
+    say(
+      `${kind.padEnd(10)} ${count} operations, ${programs} programs, ${((performance.now() - start) / 1_000).toFixed(1)} s`,
+    );
   }
-  say(`guard: no difference in ${Object.values(counts).reduce((sum, one) => sum + one, 0)} operations`);
+  say(
+    `guard: no difference in ${Object.values(counts).reduce((sum, one) => sum + one, 0)} operations`,
+  );
   return counts;
 }
 

@@ -10,10 +10,11 @@ import { createModelFrontier } from "../support/model-frontier.ts";
 import { ruleOptionsOf } from "../support/option-sets.ts";
 import { hostsOf, ruleCommandsOf, SMALL } from "../support/programs.ts";
 import { stressSeconds, testSeed } from "../support/seed.ts";
+import { sized } from "../support/size.ts";
 
 /** A quick look by default; 10⁵ commands and more where time was granted. */
-const COMMANDS_MIN = 8_000;
-const PROGRAMS_PER_ROUND = 50;
+const COMMANDS_MIN = sized(8_000, 1_000);
+const PROGRAMS_PER_ROUND = sized(50, 8);
 /** Later than a slow machine needs, since each plays the same programs. */
 const ROUND_MS = 600_000;
 

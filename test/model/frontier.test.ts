@@ -5,8 +5,9 @@
 import { describe, expect, it } from "vitest";
 import { engine } from "../support/engine.ts";
 import { playLarge, playSmall } from "../support/model-rounds.ts";
+import { sized } from "../support/size.ts";
 
-const COMMANDS_MIN = 25_000;
+const COMMANDS_MIN = sized(25_000, 2_000);
 
 describe("the engine and the naive model", () => {
   it("answer every program of calls and clock steps alike (I1 to I4)", async () => {
@@ -14,6 +15,6 @@ describe("the engine and the naive model", () => {
   }, 3_600_000);
 
   it("answer long programs with many records alike", async () => {
-    await playLarge(engine);
+    expect(await playLarge(engine)).toBeGreaterThan(0);
   }, 3_600_000);
 });

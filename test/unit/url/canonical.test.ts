@@ -188,13 +188,13 @@ describe("parseUrl", () => {
 });
 
 /** All that must hold of any answer. */
-function check(text: string, base: ParsedUrl | undefined): void {
-  const result = parseUrl(text, base, LIMIT);
+function check(text: string, base: ParsedUrl | undefined, limit = LIMIT): void {
+  const result = parseUrl(text, base, limit);
   if (typeof result === "number") {
     if (![BATCH_INVALID, BATCH_SCHEME, BATCH_TOO_LONG].includes(result)) expect.fail(text);
     return;
   }
-  const again = parseUrl(result.href, undefined, LIMIT);
+  const again = parseUrl(result.href, undefined, limit);
   if (typeof again === "number" || again.href !== result.href)
     expect.fail(`${JSON.stringify(text)} gives ${result.href}, which gives ${String(again)}`);
   if (/[^\x21-\x7e]/.test(result.href)) expect.fail(`not ASCII: ${JSON.stringify(text)}`);
@@ -221,7 +221,7 @@ describe("parseUrl under fuzz", () => {
   it("takes hostile text of megabytes without stalling", () => {
     for (const piece of [" ", "%", "\u00fc", "a.", "@", ":", "/..", "xn--a.", "\\", "0x."])
       for (const head of ["http://", "http://x/", "http://x/?", "", "x "])
-        parseUrl(head + piece.repeat(100_000) + head, bases[0], 1e6);
+        check(head + piece.repeat(100_000) + head, bases[0], 1e6);
   });
 
   it("gives the same bytes on every Node version", () => {
