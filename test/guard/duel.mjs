@@ -52,7 +52,7 @@ export class Duel {
     } else if (answers.some((one) => typeof one?.then === "function")) {
       this.#wait(operation.do, answers);
     } else compare("answer", answers);
-    this.#noteLeases(operation);
+    this.noteLeases(operation);
     if (this.#waits.length > 0) await this.#settle();
     else this.#compareEvents();
     if (this.#performed % LOOK_EVERY === 0) await this.#look();
@@ -148,7 +148,7 @@ export class Duel {
     });
     this.#compareEvents();
     if (!this.#areEventsEven()) this.#compareLeft();
-    this.#noteLeases();
+    this.noteLeases();
   }
 
   async settle() {
@@ -172,7 +172,7 @@ export class Duel {
   }
 
   /** New leases are open; ended ones are not. */
-  #noteLeases(operation) {
+  noteLeases(operation) {
     if (ENDS.has(operation?.do)) {
       for (const number of operation.leases ?? [operation.lease]) {
         const at = this.#open.indexOf(number);

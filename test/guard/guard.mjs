@@ -3,8 +3,10 @@ import { durableProgram } from "./durable.mjs";
 import { functionsProgram } from "./functions.mjs";
 import { killedProgram } from "./killed.mjs";
 import { memoryProgram, wrongOptions } from "./memory.mjs";
+import { poolProgram } from "./pools.mjs";
 import { bothPackages } from "./packages.mjs";
 import { fixEntropy, seedOf } from "./random.mjs";
+import { threadProgram } from "./threads.mjs";
 
 // A report asks for the size of the heap, which costs ten times what the rest of it does, and is not compared.
 const memory = process.memoryUsage();
@@ -14,10 +16,12 @@ fixEntropy();
 
 /** Per kind: what runs it, its share of the operations, and the operations of one program. */
 const KINDS = {
-  memory: { run: memoryProgram, share: 0.62, length: 3_000 },
-  durable: { run: durableProgram, share: 0.2, length: 1_500 },
-  killed: { run: killedProgram, share: 0.03, length: 600 },
-  functions: { run: functionsProgram, share: 0.14, length: 10_000 },
+  memory: { run: memoryProgram, share: 0.55, length: 3_000 },
+  durable: { run: durableProgram, share: 0.06, length: 1_500 },
+  killed: { run: killedProgram, share: 0.006, length: 300 },
+  functions: { run: functionsProgram, share: 0.334, length: 10_000 },
+  threads: { run: threadProgram, share: 0.04, length: 2_000 },
+  pools: { run: poolProgram, share: 0.000_02, length: 3 },
   options: { run: wrongOptions, share: 0.01, length: 1_000 },
 };
 
