@@ -11,7 +11,7 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { createWebPlan, type WebPlan } from "./web-plan.ts";
 import { openSyntheticWeb, shapeOf, type SyntheticWebOptions } from "./web-server.ts";
 
-/** What the web's own log says about a crawler. */
+/** How polite a crawler was, by the web's own log. */
 export interface WebManners {
   /** Requests that it answered. */
   readonly requests: number;

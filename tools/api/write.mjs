@@ -132,9 +132,9 @@ function tableOf(properties, homes) {
   if (properties.length === 0) return [];
   const hasDefaults = properties.some(({ doc }) => doc.defaultValue !== undefined);
   const head = ["name", "type", ...(hasDefaults ? ["default"] : []), "meaning"];
-  const rows = properties.map(({ name, type, isOptional, doc }) => [
+  const rows = properties.map(({ name, type, isOptional, doc }, at) => [
     `\`${name}${isOptional ? "?" : ""}\``,
-    typeText(type, homes),
+    typeText(isParent(name, properties[at + 1]?.name) ? shortened(type) : type, homes),
     ...(hasDefaults ? [cell(doc.defaultValue ?? "")] : []),
     cell(doc.text.replaceAll(/```[\s\S]*?```/g, "")),
   ]);
@@ -144,6 +144,23 @@ function tableOf(properties, homes) {
     ...[...doc.text.matchAll(/```[\s\S]*?```/g)].flatMap(([code]) => [code, ""]),
   ]);
   return [line(head), line(head.map(() => "---")), ...rows.map(line), "", ...examples];
+}
+
+/** Whether the next row is a field of this one. @param {string} name @param {string | undefined} next */
+function isParent(name, next) {
+  return next?.startsWith(name) === true && /^[.[(]/.test(next.slice(name.length));
+}
+
+/** A type whose objects have rows of their own. @param {string} type */
+function shortened(type) {
+  let depth = 0;
+  let text = "";
+  for (const letter of type) {
+    if (letter === "{" && depth++ === 0) text += "{ … }";
+    if (depth === 0) text += letter;
+    if (letter === "}") depth--;
+  }
+  return text;
 }
 
 /** @param {string} text */
