@@ -20,6 +20,21 @@ const KINDS = /** @type {const} */ ([
   ["type", "Types"],
 ]);
 
+/** What a reader looks for first; the others follow by name. */
+const FIRST = [
+  ...["openFrontier", "Frontier", "FrontierOptions", "RequestInput", "PushResult", "Verdict"],
+  ...["Lease", "Outcome", "Rule", "RulePolicy", "Politeness", "KeyPolicy", "EpochPolicy"],
+  ...["Report", "FrontierEvents", "WorkerPool", "WorkerPoolOptions", "attach", "WorkerPort"],
+  ...["crawl", "Crawl", "CrawlOptions", "CrawlSummary", "CrawlEvents"],
+];
+
+/** Those in FIRST, in its order, then the others. @param {readonly Symbol[]} symbols */
+function ranked(symbols) {
+  const listed = symbols.filter(({ name }) => FIRST.includes(name));
+  listed.sort((a, b) => FIRST.indexOf(a.name) - FIRST.indexOf(b.name));
+  return [...listed, ...symbols.filter(({ name }) => !FIRST.includes(name))];
+}
+
 /** Every page by its name. @param {readonly Entry[]} entries @returns {Map<string, string>} */
 export function pagesOf(entries) {
   const homes = homesOf(entries);
@@ -51,11 +66,7 @@ function indexOf(entries) {
     "",
     doc,
     "",
-    ...KINDS.flatMap(([kind, title]) => {
-      const own = symbols.filter((each) => each.kind === kind && each.origin === name);
-      const links = own.map((each) => `[${each.name}](${fileOf(name)}#${each.name.toLowerCase()})`);
-      return own.length === 0 ? [] : [`- **${title}**: ${links.join(", ")}`];
-    }),
+    ...contentsOf(name, symbols),
     "",
   ]);
   return [
@@ -68,6 +79,15 @@ function indexOf(entries) {
     "Errors are of class [FrontierError](outrider.md#frontiererror) and have a stable `code`.",
     "",
   ].join("\n");
+}
+
+/** A line of links for each kind. @param {string} name @param {readonly Symbol[]} symbols */
+function contentsOf(name, symbols) {
+  return KINDS.flatMap(([kind, title]) => {
+    const own = ranked(symbols.filter((each) => each.kind === kind && each.origin === name));
+    const links = own.map((each) => `[${each.name}](${fileOf(name)}#${each.name.toLowerCase()})`);
+    return own.length === 0 ? [] : [`- **${title}**: ${links.join(", ")}`];
+  });
 }
 
 /** @param {Entry} entry @param {Map<string, string>} homes */
@@ -83,8 +103,10 @@ function pageOf({ name, doc, symbols }, homes) {
     ...(others.length === 0 ? [] : [`Also exported here: ${link}.`, ""]),
     "[All entries](README.md)",
     "",
+    ...contentsOf(name, symbols),
+    "",
     ...KINDS.flatMap(([kind, title]) => {
-      const those = own.filter((each) => each.kind === kind);
+      const those = ranked(own.filter((each) => each.kind === kind));
       if (those.length === 0) return [];
       return [`## ${title}`, "", ...those.flatMap((each) => symbolLines(each, homes))];
     }),
