@@ -5,7 +5,9 @@
  *   permanent   address (the guard), too-large, encoding, protocol, and names that do not exist: asking again shows the same
  */
 
-/** What failed. `dns`, `connect`, `proxy`, `timeout`, `reset` and `aborted` may succeed later; the others will not. */
+/**
+ * What failed. `dns`, `connect`, `proxy`, `timeout`, `reset` and `aborted` may succeed later; the others will not.
+ */
 export type DownloadFault =
   | "address"
   | "dns"

@@ -166,9 +166,8 @@ export interface Lease {
    * Finishes the page and admits its links, in one step: after a crash both are there, or neither.
    *
    * The links are one level deeper. Costs the push of the links. Returns `late: true` and changes nothing where the
-   * deadline has passed.
-   * Throws `DISK_FULL` or a related code where the disk fails: nothing has changed then, and the lease is still
-   * live.
+   * deadline has passed. Throws `DISK_FULL` or a related code where the disk fails: nothing has changed then, and
+   * the lease is still live.
    */
   done(result?: {
     /**

@@ -168,7 +168,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    *
    * @example
    * for (const { name, pending } of frontier.epochs()) {
-   * if (name < "2026-11-01" && pending === 0) frontier.forget({ epoch: name });
+   *   if (name < "2026-11-01" && pending === 0) frontier.forget({ epoch: name });
    * }
    */
   epochs(): Iterable<EpochView>;
@@ -260,8 +260,8 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   /** An object of yours, kept in journal and snapshots. Anything msgpack can carry; written with each flush. */
   state: Record<string, unknown>;
   /**
-   * Hands nothing out until `resume`. Pushes and results continue. docs/guides/embedding.md
-   * lists what each call does in each status.
+   * Hands nothing out until `resume`. Pushes and results continue. `docs/guides/embedding.md` lists what each call
+   * does in each status.
    */
   pause(): void;
   /** Ends a pause, a drain and the breaker's pause. Drains that are under way resolve. */

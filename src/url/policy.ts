@@ -49,7 +49,8 @@ export interface IdentityRequest {
 }
 
 /**
- * What makes two requests the same. It shapes the identity alone, unless `visit` says otherwise. docs/formats/canonical-url.md specifies every step.
+ * What makes two requests the same. It shapes the identity alone, unless `visit` says otherwise.
+ * `docs/formats/canonical-url.md` specifies every step.
  */
 export interface KeyPolicy {
   /**

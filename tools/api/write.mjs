@@ -40,7 +40,7 @@ export function pagesOf(entries) {
   const homes = homesOf(entries);
   /** @type {[string, string][]} */
   const pages = entries.map((entry) => [fileOf(entry.name), pageOf(entry, homes)]);
-  return new Map([["README.md", indexOf(entries)], ...pages]);
+  return new Map([["README.md", indexOf(entries, homes)], ...pages]);
 }
 
 /** @param {string} name */
@@ -48,25 +48,33 @@ function fileOf(name) {
   return `${name.replaceAll("/", "-")}.md`;
 }
 
-/** Where each name is described: the first entry that has it. @param {readonly Entry[]} entries */
+/** Where each name is described; of two that differ by case alone the second has a number, as renderers give it. @param {readonly Entry[]} entries */
 function homesOf(entries) {
   /** @type {Map<string, string>} */
   const homes = new Map();
-  for (const { name, symbols } of entries)
-    for (const symbol of symbols)
-      if (symbol.origin === name && !homes.has(symbol.name))
-        homes.set(symbol.name, `${fileOf(name)}#${symbol.name.toLowerCase()}`);
+  for (const { name, symbols } of entries) {
+    /** @type {Map<string, number>} */
+    const anchors = new Map();
+    for (const symbol of KINDS.flatMap(([kind]) => symbols.filter((each) => each.kind === kind))) {
+      if (symbol.origin !== name) continue;
+      const anchor = symbol.name.toLowerCase();
+      const before = anchors.get(anchor) ?? 0;
+      anchors.set(anchor, before + 1);
+      const suffix = before === 0 ? "" : `-${before}`;
+      homes.set(symbol.name, `${fileOf(name)}#${anchor}${suffix}`);
+    }
+  }
   return homes;
 }
 
-/** @param {readonly Entry[]} entries */
-function indexOf(entries) {
+/** @param {readonly Entry[]} entries @param {Map<string, string>} homes */
+function indexOf(entries, homes) {
   const parts = entries.flatMap(({ name, doc, symbols }) => [
     `## [\`${name}\`](${fileOf(name)})`,
     "",
     doc,
     "",
-    ...contentsOf(name, symbols),
+    ...contentsOf(name, symbols, homes),
     "",
   ]);
   return [
@@ -81,11 +89,11 @@ function indexOf(entries) {
   ].join("\n");
 }
 
-/** A line of links for each kind. @param {string} name @param {readonly Symbol[]} symbols */
-function contentsOf(name, symbols) {
+/** A line of links for each kind. @param {string} name @param {readonly Symbol[]} symbols @param {Map<string, string>} homes */
+function contentsOf(name, symbols, homes) {
   return KINDS.flatMap(([kind, title]) => {
     const own = ranked(symbols.filter((each) => each.kind === kind && each.origin === name));
-    const links = own.map((each) => `[${each.name}](${fileOf(name)}#${each.name.toLowerCase()})`);
+    const links = own.map((each) => `[${each.name}](${homes.get(each.name)})`);
     return own.length === 0 ? [] : [`- **${title}**: ${links.join(", ")}`];
   });
 }
@@ -103,7 +111,7 @@ function pageOf({ name, doc, symbols }, homes) {
     ...(others.length === 0 ? [] : [`Also exported here: ${link}.`, ""]),
     "[All entries](README.md)",
     "",
-    ...contentsOf(name, symbols),
+    ...contentsOf(name, symbols, homes),
     "",
     ...KINDS.flatMap(([kind, title]) => {
       const those = ranked(own.filter((each) => each.kind === kind));
