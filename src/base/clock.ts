@@ -12,7 +12,10 @@ export interface Clock {
   monotonic(): number;
   /** Runs `fn` once `now()` has reached `atMs`; returns its cancellation. */
   schedule(atMs: number, fn: () => void): () => void;
-  /** Runs `fn` once so many milliseconds have passed, whatever `now()` is set to meanwhile. Missing: scheduled from `now()` on. */
+  /**
+   * Runs `fn` once so many milliseconds have passed, even if `now()` is set back or forward meanwhile. A clock
+   * without it schedules from `now()` on.
+   */
   after?(ms: number, fn: () => void): () => void;
 }
 

@@ -14,7 +14,7 @@ import { isPublicAddress } from "./address.ts";
 import { DownloadError } from "./download-error.ts";
 import { passOverContinue } from "./interim.ts";
 
-/** Names to addresses, in the form of node:dns. */
+/** Resolves names to addresses, in the form of `node:dns`. */
 export type Lookup = (
   hostname: string,
   options: { all: true; family?: number | undefined },

@@ -1,7 +1,13 @@
 /**
- * What failed. `dns`, `connect`, `proxy`, `timeout`, `reset` and `aborted` may succeed later; the others will not.
+ * What can go wrong between a URL and its bytes, in classes that a retry policy can tell apart.
+ *
+ *   transient   dns (the server did not answer), connect, proxy (it refused), timeout, reset: the same request may work later
+ *   permanent   address (the guard), too-large, encoding, protocol, and names that do not exist: asking again shows the same
  */
 
+/**
+ * What failed. `dns`, `connect`, `proxy`, `timeout`, `reset` and `aborted` may succeed later; the others will not.
+ */
 export type DownloadFault =
   | "address"
   | "dns"

@@ -54,10 +54,8 @@ export interface DownloaderOptions {
     port: number;
   };
   /**
-   * An HTTP proxy, dialled as it is. It looks names up, so the guard judges the literal addresses of URLs alone:
-   * what names lead
-   * to is the proxy's to refuse.
-   *
+   * An HTTP proxy for every request. The proxy resolves names, so the address guard checks only literal addresses
+   * in URLs.
    * @defaultValue none
    */
   proxy?: string;
@@ -125,7 +123,7 @@ const CONNECT_MS = 10_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
- * Makes a downloader on undici. Costs nothing until it is asked; a socket per origin after that.
+ * Makes a downloader on undici. Opens sockets only when asked to download.
  *
  * @example
  * const downloader = createDownloader({ userAgent: "mine/1.0 (+https://example.org/bot)" });

@@ -24,11 +24,11 @@ export interface ExtractOptions {
   readonly url: string;
   /** The page. */
   readonly body: Buffer;
-  /** Content-Type as it was sent. */
+  /** Content-Type header. */
   readonly contentType: string;
-  /** X-Robots-Tag as it was sent, line by line where there are more. */
+  /** X-Robots-Tag header, or a list of them. */
   readonly robotsTag?: string | readonly string[];
-  /** Whose name a page may use when it speaks to one crawler alone. */
+  /** Product name that a page may address its robots rules to. */
   readonly userAgent?: string;
   /** Most links; the rest is counted as `tooMany`. 100,000 unless given. */
   readonly maxLinks?: number;

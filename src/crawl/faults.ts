@@ -14,7 +14,7 @@ export type CrawlStage = "downloader" | "analyzer" | "pipeline" | "scheduler";
 export interface CrawlFault {
   /** The stage that failed. */
   readonly type: CrawlStage;
-  /** `crawler error: <type>: <what>`. */
+  /** Text of the form `crawler error: <type>: <what>`. */
   readonly message: string;
   /** The URL that it was about. */
   readonly url?: string;
@@ -26,7 +26,7 @@ export interface CrawlFault {
 
 /** Faults from now on, in order. It holds a thousand for a slow reader and ends with the crawl. */
 export interface FaultStream extends AsyncIterable<CrawlFault> {
-  /** Faults that came faster than they were read. */
+  /** Faults that were dropped, since they were read too slowly. */
   readonly dropped: number;
 }
 

@@ -31,7 +31,7 @@ import type { Pipeline } from "./modules.ts";
 export interface ItemFileOptions {
   /** The file; items are appended as JSON lines. */
   readonly path: string;
-  /** A file longer than this is put aside; default 256 MiB. */
+  /** A file longer than this is put aside. 256 MiB unless given. */
   readonly rotateBytes?: number;
 }
 

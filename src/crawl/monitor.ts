@@ -37,9 +37,9 @@ export interface CrawlEvents {
   };
   /** Something went wrong beside the crawl. */
   error: CrawlFault;
-  /** A moment of the crawl, every `progressMs`. */
+  /** A sample of the crawl, every `progressMs`. */
   progress: CrawlSample;
-  /** The summary so far, at most every `progressMs`, and only when something but the time has changed. */
+  /** The summary so far, at most every `progressMs`, and only when something other than the time has changed. */
   summary: CrawlSummary;
   /** The status changed. */
   status: {
@@ -48,7 +48,7 @@ export interface CrawlEvents {
     /** The status now. */
     to: CrawlStatus;
   };
-  /** A directory that goes on has another scope now. */
+  /** A crawl that continues has another scope than before. */
   scope: ScopeChange;
   /** The crawl has ended. */
   finished: CrawlSummary;

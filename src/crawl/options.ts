@@ -12,14 +12,12 @@ import { withinScope } from "./scope.ts";
 /** Options of `crawl`. A wrong or unknown one throws `OPTION_INVALID` at once. */
 export interface CrawlOptions {
   /**
-   * Where to begin. Not needed where a directory or a frontier already holds work.
-   *
+   * Where to begin. Not needed where a directory or a frontier holds work.
    * @defaultValue none
    */
   seeds?: string | Iterable<RequestLike>;
   /**
-   * Where the frontier lives on disk; left out: in memory.
-   *
+   * Where the frontier is on disk.
    * @defaultValue none: in memory
    */
   directory?: string;
@@ -29,8 +27,7 @@ export interface CrawlOptions {
    */
   name?: string;
   /**
-   * A frontier of yours: it is used as it is, and left open.
-   *
+   * A frontier of yours, used as it is and left open.
    * @defaultValue none
    */
   frontier?: Frontier;

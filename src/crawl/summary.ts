@@ -46,7 +46,7 @@ export interface CrawlSummary {
   readonly reason?: CrawlReason;
   /** Answers of the 2xx kind that were worked on. */
   readonly pages: number;
-  /** Of the bodies, as they came. */
+  /** Bytes of bodies as they came. */
   readonly bytes: number;
   /** Items that went through their pipelines. */
   readonly items: number;
@@ -56,11 +56,11 @@ export interface CrawlSummary {
   readonly notModified: number;
   /** Sitemaps that were read. */
   readonly sitemaps: number;
-  /** Refused by robots.txt. */
+  /** Pages that robots.txt forbids. */
   readonly disallowed: number;
-  /** For good, in all runs of the frontier, those that robots.txt forbids among them. */
+  /** URLs that failed for good, in all runs of the frontier, those that robots.txt forbids among them. */
   readonly failed: number;
-  /** Of those of this run, by reason: `robots`, `status 404`, `timeout` …, the most frequent first. */
+  /** URLs that failed in this run, by reason (`robots`, `status 404`, `timeout` …), the most frequent first. */
   readonly failures: Record<string, number>;
   /** Attempts after the first. */
   readonly retried: number;
@@ -99,13 +99,13 @@ export interface CrawlSummary {
     /** The longest. */
     max: number;
   };
-  /** Answers by the time to their first byte: at i those above 2^(i − 1) and up to 2^i ms. */
+  /** Answers by time to the first byte: index i counts those above 2^(i − 1) ms and up to 2^i ms. */
   readonly latencies: number[];
   /** Admitted URLs by depth. */
   readonly depths: number[];
-  /** Hosts by pages that were worked on: at i those with 2^i and up to twice as many; of 20,000 hosts. */
+  /** Hosts by pages: index i counts those with 2^i pages and up to twice as many; of at most 20,000 hosts. */
   readonly hostPages: number[];
-  /** Hosts with the most of them, at most ten. */
+  /** Hosts with the most pages, at most ten. */
   readonly busiest: HostPages[];
   /** How much each module has worked. */
   readonly modules: Record<ModuleKind, ModuleCounts[]>;

@@ -79,7 +79,7 @@ export interface VisitLimits {
   readonly sampleItems: boolean;
 }
 
-/** What listeners are told of a page. */
+/** A page that was visited. */
 export interface VisitedPage {
   /** URL of the page. */
   readonly url: string;
@@ -97,7 +97,7 @@ export interface VisitedPage {
   readonly title: string;
   /** Links that were found. */
   readonly found: number;
-  /** Links that were new; undefined where a worker visits, which does not learn it. */
+  /** Links that were new; undefined on worker threads. */
   readonly accepted: number | undefined;
 }
 

@@ -5,6 +5,7 @@
  *   parallel of a host most requests of it at once: one ends with its answer, or when its client has left
  */
 
+/** One request that a synthetic web answered. */
 export interface WebLogEntry {
   /** The host. */
   readonly host: string;
@@ -14,7 +15,7 @@ export interface WebLogEntry {
   readonly agent: string;
   /** When it began, by the monotonic clock. */
   readonly beginMs: number;
-  /** 0: cut off. */
+  /** HTTP status; 0: cut off. */
   status: number;
   /** When it ended; undefined: it has not. */
   endMs: number | undefined;

@@ -16,6 +16,7 @@
  *   I2  Nothing here keeps state, asks the time or draws a number but from (seed, host, page).
  */
 
+/** Shape of a synthetic web. One seed is one web, on every machine. */
 export interface WebShape {
   /** Same seed, same web. */
   readonly seed: number;
@@ -23,9 +24,9 @@ export interface WebShape {
   readonly hosts: number;
   /** Pages of all hosts together, at least one each. */
   readonly pages: number;
-  /** Share of leaves that go wrong, and of hosts that are slow: 1 as usual, 0 never. */
+  /** Share of leaves that go wrong and of hosts that are slow: 1 as usual, 0 never. */
   readonly mishaps: number;
-  /** Whether h0 leads to the host of traps. */
+  /** Whether the first host links to the host of traps. */
   readonly traps: boolean;
 }
 
@@ -38,7 +39,7 @@ export type RobotsKind = "rules" | "none" | "forbidden" | "broken" | "closed";
 export interface WebPlan {
   /** What it was made of. */
   readonly shape: WebShape;
-  /** Pages of all hosts, as it came out. */
+  /** Pages of all hosts. */
   readonly pages: number;
   /** Pages of a host. */
   sizeOf(host: number): number;
@@ -62,7 +63,7 @@ export interface WebPlan {
   fillerOf(host: number, page: number): number;
   /** Links of a page. */
   linksOf(host: number, page: number): WebLink[];
-  /** A number of [0, 2³²) for anything else that shall depend on the seed. */
+  /** A number of [0, 2³²) that depends on the seed and these arguments. */
   draw(salt: number, a: number, b: number): number;
 }
 
@@ -72,7 +73,7 @@ export interface WebLink {
   readonly host: number;
   /** `/p/3`, `/go/3`, `/private/3`. */
   readonly path: string;
-  /** The same page is told again with a fragment. */
+  /** Whether the page links to it again with a fragment. */
   readonly isTwice: boolean;
 }
 

@@ -59,7 +59,7 @@ export interface SyntheticWeb extends AsyncDisposable {
   readonly port: number;
   /** The first page of h0, which leads to every other. */
   readonly seed: string;
-  /** The same with the port in it, for crawlers that cannot be told where to dial. */
+  /** The same with the port in it, for crawlers that cannot be given an address to dial. */
   readonly seedWithPort: string;
   /** Where every host of this web is dialled. */
   readonly dial: {
@@ -77,10 +77,11 @@ export interface SyntheticWeb extends AsyncDisposable {
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Starts a synthetic web on loopback. Costs one listener; pages are computed when asked for.
+ * Starts a synthetic web on loopback. Costs one listener; pages are computed when they are asked for.
  *
  * @example
  * const web = await openSyntheticWeb({ seed: 7, hosts: 20, pages: 200 });
+ * await crawl({ seeds: web.seed, dial: web.dial, allowPrivate: true });
  * await web.close();
  */
 export async function openSyntheticWeb(options: SyntheticWebOptions = {}): Promise<SyntheticWeb> {

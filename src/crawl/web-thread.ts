@@ -12,7 +12,7 @@ import { packageFile } from "../base/package-files.ts";
 import { createWebPlan, type WebPlan } from "./web-plan.ts";
 import { openSyntheticWeb, shapeOf, type SyntheticWebOptions } from "./web-server.ts";
 
-/** What the web's own log says about a crawler. */
+/** How polite a crawler was, by the web's own log. */
 export interface WebManners {
   /** Requests that it answered. */
   readonly requests: number;

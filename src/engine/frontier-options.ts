@@ -11,26 +11,20 @@ export interface FrontierOptions {
    */
   name?: string;
   /**
-   * Where the frontier's files live; one process at a time per directory and name. None: memory alone.
-   *
+   * Where the frontier's files are. One process at a time can open a directory and name (`FRONTIER_LOCKED`).
    * @defaultValue none: in memory
    */
   directory?: string;
   /**
-   * A file that `snapshot({ path })` wrote: begin with what it holds. With a directory the file becomes its first
-   * generation;
-   * OPTION_INVALID where a frontier is in it already.
-   *
+   * A file that `snapshot({ path })` wrote, to continue from. With a directory the file becomes its first
+   * generation; `OPTION_INVALID` where it holds a frontier already.
    * @defaultValue none
    */
   from?: string;
   /**
-   * Opens what the directory holds, changes nothing of it and takes no lock: also beside the process that works on
-   * it, as of what that had
-   * written by now. The frontier is a copy: what is pushed to it or polled from it is gone when it is closed.
-   * OPTION_INVALID without a
-   * directory, and with `from` or `records: 'full'`; DISK_GONE where no frontier of that name is in it.
-   *
+   * Opens a copy of what the directory holds by now. It takes no lock and changes nothing, also beside the process
+   * that owns the directory; pushes to the copy are gone when it is closed. `OPTION_INVALID` without a directory,
+   * and with `from` or `records: 'full'`; `DISK_GONE` where there is no frontier of that name.
    * @defaultValue false
    */
   readOnly?: boolean;

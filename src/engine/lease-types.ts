@@ -82,24 +82,19 @@ export interface RequestInput {
    */
   volatile?: boolean;
   /**
-   * Anything msgpack can carry; comes back equal, from memory, disk and worker threads alike: plain objects, lists,
-   * sets, dates, bytes,
-   * typed arrays, strings, numbers (also NaN and −0), integers of 64 bits. Functions, symbols, maps, class
-   * instances, cycles
-   * are refused as `unserializable`.
-   *
+   * Anything msgpack can carry. It comes back equal from memory, disk and worker threads: plain objects, lists,
+   * sets, dates, bytes, typed arrays, strings, numbers, 64-bit integers. Functions, symbols, maps, class instances
+   * and cycles are rejected as `unserializable`.
    * @defaultValue none
    */
   data?: unknown;
 }
 
-/** What a redirect changes of the request that it goes on with; what is left out stays as it was. */
+/** Fields of the request that a redirect changes; the others stay as they were. */
 export interface RedirectChange extends Omit<Partial<RequestInput>, "url" | "depth"> {
   /**
-   * The answer's status, default 302. Of 301 and 302 a POST becomes a GET without body, of 303 all but HEAD does;
-   * of any other method and
-   * body stay.
-   *
+   * HTTP status of the answer. At 301 and 302 a POST becomes a GET without body, at 303 every method but HEAD does;
+   * at others method and body stay.
    * @defaultValue 302
    */
   status?: number;
@@ -125,7 +120,7 @@ export interface PushResult {
 
 /** What `done` did: the result of pushing the links, and whether the lease was late. */
 export interface DoneResult extends PushResult {
-  /** The lease had run out: nothing was changed. */
+  /** Whether the deadline had passed: nothing was changed. */
   readonly late: boolean;
 }
 
@@ -148,7 +143,7 @@ export interface Lease extends Disposable {
   readonly priority: number;
   /** Distance from a seed; a seed has 0. */
   readonly depth: number;
-  /** This attempt, from 1. */
+  /** Number of this attempt, from 1. */
   readonly attempt: number;
   /** Hand-outs of this record so far, this one included. */
   readonly deliveries: number;
@@ -156,11 +151,11 @@ export interface Lease extends Disposable {
   readonly host: string;
   /** Id of the rule that it is under. */
   readonly rule: string;
-  /** Fingerprint of the page it was found on. */
+  /** Fingerprint of the page that it was found on. */
   readonly parent?: string | undefined;
   /** Name of the handler that the request asked for. */
   readonly handler?: string | undefined;
-  /** Redirects that led here, one after another: `redirect` counts them, whoever handles them. */
+  /** Redirects in a row that led here. */
   readonly redirects: number;
   /** The request's `data`. Unpacked when it is first read. */
   readonly data: unknown;
@@ -172,9 +167,8 @@ export interface Lease extends Disposable {
    * Finishes the page and admits its links, in one step: after a crash both are there, or neither.
    *
    * The links are one level deeper. Costs the push of the links. Returns `late: true` and changes nothing where the
-   * deadline has passed.
-   * Throws `DISK_FULL` or a related code where the disk fails: nothing has changed then, and the lease is still
-   * live.
+   * deadline has passed. Throws `DISK_FULL` or a related code where the disk fails: nothing has changed then, and
+   * the lease is still live.
    */
   done(result?: {
     /**
@@ -233,15 +227,16 @@ export interface Lease extends Disposable {
   /** `release` where the lease is live. One that has ended is left alone and not counted as late. */
   [Symbol.dispose](): void;
   /**
-   * A push with this lease as parent, at the same depth; the lease itself goes on and wants its `done`. The request goes along: data, handler,
-   * priority, headers, own `maxAttempts` and epoch, `start`, `volatile`, no identity where it has none; method and body as the status
-   * has it. `change` says otherwise, field by field. ARGUMENT_INVALID and REQUEST_INVALID name a wrong one. Costs a push and, with anything to
-   * take along, about a microsecond.
+   * Continues the request at another URL: pushes that URL with this lease as parent, at the same depth. The lease
+   * itself still needs its `done`.
    *
-   * ```js
+   * Data, handler, priority, headers, own `maxAttempts` and epoch, `start` and `volatile` go along; method and body
+   * as the status demands; `change` overrides fields. Throws `ARGUMENT_INVALID` or `REQUEST_INVALID` for a wrong
+   * field. Costs a push.
+   *
+   * @example
    * lease.redirect(answer.headers.location, { status: answer.status });
    * lease.done();
-   * ```
    */
   redirect(url: string, change?: RedirectChange): Verdict;
   /** Moves the deadline to so many milliseconds from now. Returns false where it has passed already. */

@@ -25,16 +25,13 @@ import { type Answer, causeOf, errorOf, type PlainCause, type Told } from "./thr
 import type { FrontierFault, FrontierHandle, FrontierOptions } from "./types.ts";
 
 /**
- * Opens a frontier on a thread of its own: the options and methods of `openFrontier`, with promises. For programs whose event
- * loop must not be held at all, or whose own thread is busy. OPTION_INVALID where an option has a function in it.
+ * Opens a frontier on a thread of its own: the options and methods of `openFrontier`, with promises. Use it where
+ * no call may hold the event loop, or where the calling thread is busy. Rejects with `OPTION_INVALID` for an option
+ * that is or contains a function.
  *
- * Should that thread die, every call rejects with FRONTIER_CLOSED (`details.cause`: of what), `status` tells `stopped` with
- * reason `died`, and the directory can be opened again at once: what was durable is there.
- * @example
- * const frontier = await openFrontierThread();
- * await frontier.pushMany(["https://example.org/"]);
- * for (const lease of await frontier.pollMany(10)) await lease.done();
- * await frontier.close();
+ * When that thread dies, every call rejects with `FRONTIER_CLOSED` and the cause in `details.cause`, and `status`
+ * reports `stopped` with reason `died`. The directory can be opened again at once, with everything that was
+ * durable.
  */
 export async function openFrontierThread(options: FrontierOptions = {}): Promise<ThreadFrontier> {
   const { port1, port2 } = new MessageChannel();

@@ -65,8 +65,8 @@ interface ThreadParts {
 }
 
 /**
- * A frontier that a thread of its own owns; made by `openFrontierThread`. Same names and meanings as `Frontier`, with
- * promises. Cost: a message there and back for each call, some 30 µs; the work is done elsewhere.
+ * A frontier on a thread of its own, made by `openFrontierThread`. It has the names and meanings of `Frontier`,
+ * with promises. Each call costs a message there and back, about 30 µs.
  */
 export class ThreadFrontier {
   /** Its name, from the options. */
@@ -114,7 +114,7 @@ export class ThreadFrontier {
     return resultOf(answer as PlainResult);
   }
 
-  /** In batches, each sent when the one before was taken. */
+  /** As `Frontier.pushFrom`. Each slice is sent when the one before has been taken. */
   async pushFrom(
     source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
     options: {
@@ -143,7 +143,7 @@ export class ThreadFrontier {
     return this.#leases(await this.#call<PlainLease[]>("pollMany", max));
   }
 
-  /** Waits for work; [] when finished, closed or timed out. */
+  /** As `Frontier.take`. */
   async take(
     options: {
       /**
@@ -184,7 +184,7 @@ export class ThreadFrontier {
     return this.#call("peek", max);
   }
 
-  /** Leases until the frontier is finished. */
+  /** Leases one by one, until the frontier is finished. */
   [Symbol.asyncIterator](): AsyncGenerator<ThreadLease, void, undefined> {
     return iterate((signal) => this.take({ signal }));
   }
@@ -247,7 +247,7 @@ export class ThreadFrontier {
     return Object.defineProperty({ ...report }, "toString", { value: () => text });
   }
 
-  /** Listeners are told a message after the call that caused it, of calls that come after this one; whoever leaves hears no more. */
+  /** Listens to an event, of calls that come after this one; returns a function that ends that. */
   on<E extends keyof FrontierEvents>(
     event: E,
     listener: (payload: FrontierEvents[E]) => void,
@@ -286,7 +286,7 @@ export class ThreadFrontier {
     return this.#call("rules");
   }
 
-  /** A host by its key: `view` it, `set` its delay, limit or address, or steer it. */
+  /** A host by its key, to look at or to steer. */
   host(key: string): ThreadHost {
     checkHostKey(key);
     this.#line.need();
@@ -342,7 +342,7 @@ export class ThreadFrontier {
     return this.#call("clear");
   }
 
-  /** The user's own state, kept in snapshots. */
+  /** A copy of the user's own state. */
   state(): Promise<Record<string, unknown>> {
     return this.#call("state");
   }
@@ -377,7 +377,7 @@ export class ThreadFrontier {
     return this.#call("snapshot", ...args);
   }
 
-  /** For `attach()` in any thread: leases and results go through shared memory, past this one. */
+  /** As `Frontier.share`. Threads that attach to it exchange leases and results with the owner directly. */
   async share(): Promise<FrontierHandle> {
     const handle = await this.#call<FrontierHandle>("share");
     // One memory, however often it is asked for.
@@ -386,8 +386,9 @@ export class ThreadFrontier {
   }
 
   /**
-   * Flushes, ends the owner's thread. From now on calls are answered as by any closed frontier; what waits is answered before. Where the
-   * thread dies meanwhile, it is not known what was flushed: this throws so too. Where the disk refuses, it is open as before.
+   * Flushes and ends the owner's thread. Earlier calls are answered first; later ones are answered as by a closed
+   * frontier. Rejects when the thread dies, since what was flushed is unknown, and when the disk fails: the
+   * frontier stays open then.
    */
   async close(
     options: {

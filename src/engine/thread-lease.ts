@@ -12,7 +12,7 @@ import {
 } from "./thread-protocol.ts";
 import type { DoneResult, Lease, RedirectChange, Verdict } from "./types.ts";
 
-/** A lease of another thread's frontier: its fields, and its methods as promises. */
+/** A lease of a frontier on its own thread, with promises. */
 export class ThreadLease {
   /** As `Lease.url`. */
   declare readonly url: string;

@@ -48,13 +48,13 @@ export interface RecordView {
   readonly priority?: number;
   /** Hand-outs so far. */
   readonly deliveries?: number;
-  /** Waiting: until then. Leased: its deadline. Done under a rule that re-crawls: when it comes again. */
+  /** `waiting`: until then. `leased`: its deadline. `done` under a rule that revisits: when it comes again. */
   readonly untilMs?: number;
   /** Fingerprint of the page that it was found on. */
   readonly parent?: string;
-  /** With `records: 'full'`: what it was pushed with. */
+  /** With `records: 'full'`: the data that it was pushed with. */
   readonly data?: unknown;
-  /** With `records: 'full'`: when it was admitted, handed out last and finished (done, failed or removed). */
+  /** With `records: 'full'`: when it was admitted, handed out last, and finished, failed or removed. */
   readonly times?: {
     /** When it was admitted, in milliseconds since 1970. */
     admittedAt: number;
@@ -63,7 +63,7 @@ export interface RecordView {
     /** When it was finished, failed or removed. */
     finishedAt?: number;
   };
-  /** With `records: 'full'`: the states it came into and when, oldest first; the last 16. */
+  /** With `records: 'full'`: the last 16 states, oldest first. */
   readonly trail?: ReadonlyArray<{
     /** The state. */
     state: RecordState;
@@ -104,13 +104,16 @@ export interface Explanation {
   readonly domain?: string;
   /** Id of the rule that takes it. */
   readonly rule?: string;
-  /** What a push would answer now. */
+  /** The verdict that a push would return now. */
   readonly verdict: Verdict;
   /** Where its record stands; missing: there is none. */
   readonly state?: RecordState;
-  /** The epoch that a push would put it into. */
+  /** The epoch that a push would use. */
   readonly epoch?: string;
-  /** What keeps it: its own time, its rule's period, the host's or a group's clock, limit or hold, the frontier's pause. */
+  /**
+   * What holds it back: its own time, its rule's period, a clock, limit or hold of its host or a group, or a pause
+   * of the frontier.
+   */
   readonly heldBy?:
     | "lease"
     | "notBefore"
@@ -122,7 +125,7 @@ export interface Explanation {
     | "group"
     | "paused"
     | "maxLeases";
-  /** Earliest time it can go, where a clock holds it. */
+  /** The earliest time at which it can be handed out, where a clock holds it. */
   readonly dueAt?: number;
 }
 
@@ -147,7 +150,7 @@ export interface HostView {
   readonly held: boolean;
   /** Failures in a row. */
   readonly failures: number;
-  /** Requests that were admitted; counted where a rule has a budget, else 0. */
+  /** Requests that were admitted; counted where a rule has a budget, otherwise 0. */
   readonly admitted: number;
   /** Bytes of its bodies, as outcomes reported them. */
   readonly bytes: number;
@@ -218,15 +221,15 @@ export interface FrontierEvents {
   };
   /** What an opening found in its directory. */
   resumed: Resumed;
-  /** A change of rules has reached every record. */
+  /** New rules have reached every record. */
   rulesApplied: {
     /** Version of the set. */
     version: number | string;
-    /** URLs that no rule took, which have failed; at most 1,000 of them by name. */
+    /** URLs that no rule takes and that have failed; at most 1,000. */
     unmatched: string[];
     /** How many URLs no rule took. */
     unmatchedCount: number;
-    /** Records that went on under another rule, or failed. */
+    /** Records that are under another rule now, or failed. */
     moved: number;
   };
   /** A snapshot is on the disk. */
@@ -246,21 +249,21 @@ export interface FrontierEvents {
 
 /** What an opening found in its directory. */
 export interface Resumed {
-  /** Leases that were out included: they are pending again, at their place. */
+  /** Pending records, with those whose leases were out. */
   readonly pending: number;
   /** Records that wait for their time. */
   readonly waiting: number;
   /** Failed records. */
   readonly failed: number;
-  /** Leases that were out. */
+  /** Leases that were out when the process ended. */
   readonly leases: number;
-  /** Volatile records that went with the process. */
+  /** Volatile records that were lost. */
   readonly lost: number;
-  /** Files that were not as they had been written; what was good was used. */
+  /** Damaged files. What was good in them was used. */
   readonly damage: readonly string[];
 }
 
-/** How far the reading of a directory has come. */
+/** How far a directory has been read. */
 export interface RecoveryProgress {
   /** What is being read. */
   readonly phase: "snapshot" | "journal";
@@ -268,7 +271,7 @@ export interface RecoveryProgress {
   readonly records: number;
   /** Bytes of the file read so far. */
   readonly bytes: number;
-  /** Bytes of the file being read. */
+  /** Size in bytes of the file that is being read. */
   readonly size: number;
 }
 
@@ -325,7 +328,7 @@ export interface Report {
   readonly expired: number;
   /** Results that came after their deadline. */
   readonly lateResults: number;
-  /** Why records were tried again and why they failed since opening, by reason; at most 100 of them by name. */
+  /** Why records were retried and why they failed since opening; at most 100 reasons. */
   readonly reasons: {
     /** Retries by reason. */
     retried: Record<string, number>;
@@ -390,17 +393,17 @@ export interface Report {
     maybeButNew: number;
     /** Blocks of 4 KiB that were read from disk. */
     coldReads: number;
-    /** Digests of another program's requests that count as seen beside it. */
+    /** Digests of another program's requests that count as seen. */
     imported: number;
   };
-  /** Epochs other than `forever`: how many are open, and the identities that they hold. */
+  /** Epochs other than `forever`. */
   readonly epochs: {
     /** Epochs that hold identities. */
     open: number;
     /** Identities in them. */
     identities: number;
   };
-  /** Of the pending: on disk now; all that went there since opening, and that came back. */
+  /** Pending records on disk. */
   readonly spilled: {
     /** Pending records on disk now. */
     records: number;
@@ -409,7 +412,7 @@ export interface Report {
     /** Records that came back. */
     in: number;
   };
-  /** Done records that come again by themselves. */
+  /** Finished records that come again by themselves. */
   readonly resting: number;
   /** Memory of the frontier. */
   readonly memory: {

@@ -65,7 +65,7 @@ export type {
   Verdict,
 };
 
-/** What another thread attaches to: plain data that can be sent to it. */
+/** What another thread attaches to. Structured clone carries it. */
 export type FrontierHandle = CrewHandle;
 
 /**
@@ -165,21 +165,18 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    */
   explain(request: RequestLike): Explanation;
   /**
-   * The epochs that are open but `forever`, the latest made first: what each holds, to see which can be forgotten. Costs a look at the
-   * seen-set for each identity, epoch by epoch as they are asked for; an epoch that goes meanwhile is left out.
+   * Every open epoch other than `forever`, the latest first, with its counts: shows which can be forgotten. Costs a
+   * look at the seen-set for each identity.
    *
-   * ```js
-   * for (const { name, pending } of frontier.epochs()) if (name < "2026-11-01" && pending === 0) frontier.forget({ epoch: name });
-   * ```
+   * @example
+   * for (const { name, pending } of frontier.epochs()) {
+   *   if (name < "2026-11-01" && pending === 0) frontier.forget({ epoch: name });
+   * }
    */
   epochs(): Iterable<EpochView>;
   /**
-   * Now, where a poll gives a lease; else when one will, if nobody calls meanwhile: what waits for its time, its host, the groups above that and
-   * the leases that run out are all reckoned with. No poll before it gives one. It may be early, never late, where more than 64 clocks pass
-   * before it or more than 16 hosts wait for one of them, while records move to the rules of a new set, and where seeds come
-   * again that turn out to be known. Where no clock brings a lease about, as when the last ones out run out for good, it is the first clock to
-   * pass: a loop that sets its clock by it ends when nothing waits. undefined: nothing waits for a clock. Costs a look at the next lease and at
-   * the clocks that pass before it.
+   * The earliest time at which `poll()` can succeed, in milliseconds since 1970; undefined: nothing waits for a
+   * clock. May be early, never late. Costs a look at the next lease and at the clocks that end before it.
    */
   nextDueAt(): number | undefined;
   /**
@@ -265,29 +262,35 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   clear(): void;
   /** An object of yours, kept in journal and snapshots. Anything msgpack can carry; written with each flush. */
   state: Record<string, unknown>;
-  /** No hand-outs until `resume`, also where it drains; pushes and results go on. What each call answers in each status: docs/guides/embedding.md. */
+  /**
+   * Hands nothing out until `resume`. Pushes and results continue. `docs/guides/embedding.md` lists what each call
+   * does in each status.
+   */
   pause(): void;
-  /** Hand-outs go on, whatever had stopped them by hand or by the breaker; drains that were asked for resolve. */
+  /** Ends a pause, a drain and the breaker's pause. Drains that are under way resolve. */
   resume(): void;
-  /** No hand-outs until `resume`; resolves when no lease is out, or nothing waits for that any more: `resume`, `close`. */
+  /** Hands nothing out until `resume`. Resolves when no lease is out, and at `resume` or `close`. */
   drain(): Promise<void>;
   /** Resolves when every change so far is on the disk. Rejects with `DISK_FULL` or a related code. */
   flush(): Promise<void>;
   /**
-   * Another set of rules, checked whole before anything changes (RULE_INVALID). Admissions follow it at once; what is
-   * pending under a rule that has gone finds a new one in slices, which end with `rulesApplied`.
+   * Replaces the rules. The set is checked first: `RULE_INVALID` names rule and field, and nothing has changed. New
+   * pushes follow the new set at once; pending records whose rule is gone move in slices, which end with the event
+   * `rulesApplied`.
    */
   setRules(rules: Rule[], version?: number | string): void;
-  /** A copy of the rules in force, given or restored; undefined: none were, and one takes everything. Costs a look at each. */
+  /** A copy of the rules in force; undefined: there are none, and one takes everything. Costs a copy of each. */
   rules(): Rule[] | undefined;
   /**
-   * With a directory: replaces its journal by a snapshot now; resolves when that is durable. In memory: writes a file at
-   * `path`, from which `openFrontier({ from: path })` goes on; it is the frontier at one moment
-   * between the call and its end. Both are written beside the calls, in slices of about 2 ms. ARGUMENT_INVALID without the one that is needed, DISK_FULL and its siblings for a disk that refuses.
+   * With a directory: replaces its journal by a snapshot now. In memory: writes a file at `path`, which
+   * `openFrontier({ from: path })` continues from. Resolves when it is durable.
    *
-   * ```js
+   * It is written beside other calls, in slices of about 2 ms, and is the frontier at one moment between the call
+   * and its end. Rejects with `ARGUMENT_INVALID` without a directory and a path, and with `DISK_FULL` or a related
+   * code.
+   *
+   * @example
    * await frontier.snapshot({ path: "crawl.msgpack" });
-   * ```
    */
   snapshot(options?: {
     /**
@@ -296,11 +299,11 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      */
     path?: string;
   }): Promise<SnapshotInfo>;
-  /** For `attach` in other threads: give it to a Worker as workerData, or post it. */
+  /** A handle for `attach` in other threads: pass it as `workerData`, or post it. */
   share(): FrontierHandle;
   /**
-   * Takes in what threads have published, then nothing more; resolves when all is durable and the lock given back. Rejects with what
-   * the disk said where it refuses the last words: the frontier is open as before then.
+   * Takes in what threads have published, flushes, and gives the lock back. Leases that are out are pending again.
+   * Rejects when the disk fails: the frontier is open then as before.
    */
   close(options?: {
     /**

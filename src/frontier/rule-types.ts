@@ -7,10 +7,9 @@ import type { EpochPolicy } from "./epoch-policy.ts";
  *
  * @example
  * await openFrontier({
- * defaults: {
- * politeness: { delayMs: 1000, perHost: 1, adaptive: { factor: 2, minMs: 500, maxMs: 30_000 }, budget: { urls:
- * 10_000 } },
- * },
+ *   defaults: {
+ *     politeness: { delayMs: 1000, perHost: 1, adaptive: { factor: 2, minMs: 500, maxMs: 30_000 }, budget: { urls: 10_000 } },
+ *   },
  * });
  */
 export interface Politeness {
@@ -201,8 +200,7 @@ export interface RulePolicy {
  * `setRules` and `openFrontier` check a whole set first and reject with `RULE_INVALID`, by rule and field.
  *
  * @example
- * await openFrontier({ rules: [{ id: "news", match: { domains: ["example.org"], pattern: "/news/" }, maxDepth: 2 }]
- * });
+ * await openFrontier({ rules: [{ id: "news", match: { domains: ["example.org"], pattern: "/news/" }, maxDepth: 2 }] });
  */
 export interface Rule extends RulePolicy {
   /** Name of the rule, each once in a set. Records stay with it when a set is replaced. */
@@ -228,8 +226,8 @@ export interface Rule extends RulePolicy {
      */
     domains?: string[];
     /**
-     * ECMAScript regular expression, unanchored, on the URL without its fragment. It is code: take it from people you
-     * trust.
+     * ECMAScript regular expression, unanchored, on the URL without its fragment. It is code: take it from people
+     * you trust.
      * @defaultValue any
      */
     pattern?: string;

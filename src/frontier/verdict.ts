@@ -2,6 +2,7 @@
  * Verdicts: one frozen object per outcome, so that a push allocates none. Inside, a verdict is its code.
  */
 
+/** What became of a request. Verdicts are frozen objects, one for each outcome. */
 export interface Verdict {
   /**
    * `accepted`: pending now. `deferred`: pending later. `duplicate`: known. `rejected`: refused, see `reason`.
@@ -13,7 +14,7 @@ export interface Verdict {
    * `unserializable`, `invalid-request`, `max-found`, `late`; of `full`: `memory` or `disk`.
    */
   readonly reason?: string;
-  /** Accepted or deferred. */
+  /** Whether it was accepted or deferred. */
   readonly admitted: boolean;
 }
 

@@ -22,7 +22,7 @@ import { isList, isObject } from "../base/kinds.ts";
 import { CANONICAL_VERSION } from "./canonical.ts";
 import { encodeParamName } from "./percent.ts";
 
-/** The part of a request that its identity is made of. */
+/** The part of a request that makes its identity. */
 export interface IdentityRequest {
   /** The URL. */
   url: string;
@@ -42,15 +42,15 @@ export interface IdentityRequest {
    */
   headers?: Record<string, string>;
   /**
-   * The request's own key, in place of the URL's.
-   *
+   * The request's own key, in place of its URL.
    * @defaultValue none
    */
   key?: string;
 }
 
 /**
- * What makes two requests the same. It shapes the identity alone, unless `visit` says otherwise. docs/formats/canonical-url.md specifies every step.
+ * What makes two requests the same. It shapes the identity alone, unless `visit` says otherwise.
+ * `docs/formats/canonical-url.md` specifies every step.
  */
 export interface KeyPolicy {
   /**
@@ -123,15 +123,15 @@ export interface NormalPolicy {
   readonly fragment: "drop" | "keep";
   /** As `KeyPolicy.sortQuery`. */
   readonly sortQuery: boolean;
-  /** Names in their order, as bytes of a serialised query; undefined: all stay; empty: none. */
+  /** Names in their order, serialised; undefined: all stay; empty: none. */
   readonly keepParams: readonly string[] | undefined;
-  /** Lower-case patterns, as bytes of a serialised query. */
+  /** Patterns in lower case, serialised. */
   readonly dropParams: readonly string[];
   /** As `KeyPolicy.methods`. */
   readonly methods: "in-key" | "ignore";
-  /** Upper-case. */
+  /** Methods in upper case. */
   readonly exemptMethods: readonly string[];
-  /** Lower-case, sorted, each once. */
+  /** Names in lower case, sorted, each once. */
   readonly headers: readonly string[];
   /** As `KeyPolicy.keyOf`. */
   readonly keyOf: ((request: IdentityRequest) => string) | undefined;
@@ -141,7 +141,7 @@ export interface NormalPolicy {
 const POLICY_LIST_MAX = 1000;
 const POLICY_NAME_MAX = 1000;
 
-/** Parameters that track visitors or hold sessions, for `dropParams`; names in query and path. */
+/** Parameters that track visitors or hold sessions, for `dropParams`. */
 export const TRACKING_PARAMS: readonly string[] = Object.freeze([
   "utm_*",
   "gclid",

@@ -28,13 +28,7 @@ describe("the API reference", () => {
   });
 
   it("links to names that there are", () => {
-    const anchors = new Set(
-      [...pages].flatMap(([file, text]) =>
-        [...text.matchAll(/^###? (.+)$/gm)].map(
-          ([, title = ""]) => `${file}#${title.toLowerCase()}`,
-        ),
-      ),
-    );
+    const anchors = new Set([...pages].flatMap(([file, text]) => anchorsOf(file, text)));
     const links = [...pages.values()].flatMap((text) => [
       ...[...text.matchAll(/<a href="([^"]+)">/g)].map(([, target]) => target),
       ...[...text.matchAll(/\]\(([\w-]+\.md#[^)]+)\)/g)].map(([, target]) => target),
@@ -43,6 +37,15 @@ describe("the API reference", () => {
     expect(links.filter((target) => !anchors.has(target as string))).toEqual([]);
   });
 });
+
+/** As renderers give them: a title that comes again has a number. */
+function anchorsOf(file: string, text: string): string[] {
+  const titles = [...text.matchAll(/^#{2,4} (.+)$/gm)].map(([, title = ""]) => title.toLowerCase());
+  return titles.map((title, at) => {
+    const before = titles.slice(0, at).filter((each) => each === title).length;
+    return `${file}#${title}${before === 0 ? "" : `-${before}`}`;
+  });
+}
 
 describe("what is missing in a reference", () => {
   const doc = { text: "Said.", examples: [] };

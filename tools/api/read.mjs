@@ -18,6 +18,9 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
  * @typedef {{ name: string, doc: string, symbols: Symbol[] }} Entry
  */
 
+/** Parameters of a longer signature stand in lines of their own. */
+const SIGNATURE_COLUMNS = 60;
+
 const printer = ts.createPrinter({ removeComments: true });
 
 /** The entries that package.json exports, in its order, with everything they export. @returns {Entry[]} */
@@ -36,7 +39,7 @@ export function readEntries() {
     const source = /** @type {ts.SourceFile} */ (program.getSourceFile(files[at]));
     const module = /** @type {ts.Symbol} */ (checker.getSymbolAtLocation(source));
     const exported = checker.getExportsOfModule(module);
-    exported.sort((a, b) => placeOf(a) - placeOf(b));
+    exported.sort((a, b) => (a.name < b.name ? -1 : 1));
     const symbols = exported.map((each) => {
       const target = each.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(each) : each;
       const origin = origins.get(target) ?? name;
@@ -45,11 +48,6 @@ export function readEntries() {
     });
     return { name, doc: headerOf(source), symbols };
   });
-}
-
-/** @param {ts.Symbol} symbol */
-function placeOf(symbol) {
-  return symbol.declarations?.[0]?.pos ?? 0;
 }
 
 /** The first comment of an entry, without "re-exports only". @param {ts.SourceFile} source */
@@ -199,7 +197,12 @@ function signatureOf(node, name, checker) {
     const label = ts.isIdentifier(each.name) ? each.name.text : "options";
     return `${label}${isOptional ? "?" : ""}: ${type}`;
   });
-  const head = `${name}${generics === undefined ? "" : `<${generics}>`}(${parameters.join(", ")})`;
+  const start = `${name}${generics === undefined ? "" : `<${generics}>`}`;
+  const line = parameters.join(", ");
+  const head =
+    line.length + start.length > SIGNATURE_COLUMNS
+      ? `${start}(\n${parameters.map((each) => `  ${each},\n`).join("")})`
+      : `${start}(${line})`;
   if (ts.isConstructorDeclaration(node)) return head;
   if (node.type !== undefined) return `${head}: ${textOf(node.type)}`;
   const signature = checker.getSignatureFromDeclaration(node);

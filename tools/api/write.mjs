@@ -20,12 +20,27 @@ const KINDS = /** @type {const} */ ([
   ["type", "Types"],
 ]);
 
+/** What a reader looks for first; the others follow by name. */
+const FIRST = [
+  ...["openFrontier", "Frontier", "FrontierOptions", "RequestInput", "PushResult", "Verdict"],
+  ...["Lease", "Outcome", "Rule", "RulePolicy", "Politeness", "KeyPolicy", "EpochPolicy"],
+  ...["Report", "FrontierEvents", "WorkerPool", "WorkerPoolOptions", "attach", "WorkerPort"],
+  ...["crawl", "Crawl", "CrawlOptions", "CrawlSummary", "CrawlEvents"],
+];
+
+/** Those in FIRST, in its order, then the others. @param {readonly Symbol[]} symbols */
+function ranked(symbols) {
+  const listed = symbols.filter(({ name }) => FIRST.includes(name));
+  listed.sort((a, b) => FIRST.indexOf(a.name) - FIRST.indexOf(b.name));
+  return [...listed, ...symbols.filter(({ name }) => !FIRST.includes(name))];
+}
+
 /** Every page by its name. @param {readonly Entry[]} entries @returns {Map<string, string>} */
 export function pagesOf(entries) {
   const homes = homesOf(entries);
   /** @type {[string, string][]} */
   const pages = entries.map((entry) => [fileOf(entry.name), pageOf(entry, homes)]);
-  return new Map([["README.md", indexOf(entries)], ...pages]);
+  return new Map([["README.md", indexOf(entries, homes)], ...pages]);
 }
 
 /** @param {string} name */
@@ -33,29 +48,33 @@ function fileOf(name) {
   return `${name.replaceAll("/", "-")}.md`;
 }
 
-/** Where each name is described: the first entry that has it. @param {readonly Entry[]} entries */
+/** Where each name is described; of two that differ by case alone the second has a number, as renderers give it. @param {readonly Entry[]} entries */
 function homesOf(entries) {
   /** @type {Map<string, string>} */
   const homes = new Map();
-  for (const { name, symbols } of entries)
-    for (const symbol of symbols)
-      if (symbol.origin === name && !homes.has(symbol.name))
-        homes.set(symbol.name, `${fileOf(name)}#${symbol.name.toLowerCase()}`);
+  for (const { name, symbols } of entries) {
+    /** @type {Map<string, number>} */
+    const anchors = new Map();
+    for (const symbol of KINDS.flatMap(([kind]) => symbols.filter((each) => each.kind === kind))) {
+      if (symbol.origin !== name) continue;
+      const anchor = symbol.name.toLowerCase();
+      const before = anchors.get(anchor) ?? 0;
+      anchors.set(anchor, before + 1);
+      const suffix = before === 0 ? "" : `-${before}`;
+      homes.set(symbol.name, `${fileOf(name)}#${anchor}${suffix}`);
+    }
+  }
   return homes;
 }
 
-/** @param {readonly Entry[]} entries */
-function indexOf(entries) {
+/** @param {readonly Entry[]} entries @param {Map<string, string>} homes */
+function indexOf(entries, homes) {
   const parts = entries.flatMap(({ name, doc, symbols }) => [
     `## [\`${name}\`](${fileOf(name)})`,
     "",
     doc,
     "",
-    ...KINDS.flatMap(([kind, title]) => {
-      const own = symbols.filter((each) => each.kind === kind && each.origin === name);
-      const links = own.map((each) => `[${each.name}](${fileOf(name)}#${each.name.toLowerCase()})`);
-      return own.length === 0 ? [] : [`- **${title}**: ${links.join(", ")}`];
-    }),
+    ...contentsOf(name, symbols, homes),
     "",
   ]);
   return [
@@ -68,6 +87,15 @@ function indexOf(entries) {
     "Errors are of class [FrontierError](outrider.md#frontiererror) and have a stable `code`.",
     "",
   ].join("\n");
+}
+
+/** A line of links for each kind. @param {string} name @param {readonly Symbol[]} symbols @param {Map<string, string>} homes */
+function contentsOf(name, symbols, homes) {
+  return KINDS.flatMap(([kind, title]) => {
+    const own = ranked(symbols.filter((each) => each.kind === kind && each.origin === name));
+    const links = own.map((each) => `[${each.name}](${homes.get(each.name)})`);
+    return own.length === 0 ? [] : [`- **${title}**: ${links.join(", ")}`];
+  });
 }
 
 /** @param {Entry} entry @param {Map<string, string>} homes */
@@ -83,8 +111,10 @@ function pageOf({ name, doc, symbols }, homes) {
     ...(others.length === 0 ? [] : [`Also exported here: ${link}.`, ""]),
     "[All entries](README.md)",
     "",
+    ...contentsOf(name, symbols, homes),
+    "",
     ...KINDS.flatMap(([kind, title]) => {
-      const those = own.filter((each) => each.kind === kind);
+      const those = ranked(own.filter((each) => each.kind === kind));
       if (those.length === 0) return [];
       return [`## ${title}`, "", ...those.flatMap((each) => symbolLines(each, homes))];
     }),
@@ -132,9 +162,9 @@ function tableOf(properties, homes) {
   if (properties.length === 0) return [];
   const hasDefaults = properties.some(({ doc }) => doc.defaultValue !== undefined);
   const head = ["name", "type", ...(hasDefaults ? ["default"] : []), "meaning"];
-  const rows = properties.map(({ name, type, isOptional, doc }) => [
+  const rows = properties.map(({ name, type, isOptional, doc }, at) => [
     `\`${name}${isOptional ? "?" : ""}\``,
-    typeText(type, homes),
+    typeText(isParent(name, properties[at + 1]?.name) ? shortened(type) : type, homes),
     ...(hasDefaults ? [cell(doc.defaultValue ?? "")] : []),
     cell(doc.text.replaceAll(/```[\s\S]*?```/g, "")),
   ]);
@@ -144,6 +174,23 @@ function tableOf(properties, homes) {
     ...[...doc.text.matchAll(/```[\s\S]*?```/g)].flatMap(([code]) => [code, ""]),
   ]);
   return [line(head), line(head.map(() => "---")), ...rows.map(line), "", ...examples];
+}
+
+/** Whether the next row is a field of this one. @param {string} name @param {string | undefined} next */
+function isParent(name, next) {
+  return next?.startsWith(name) === true && /^[.[(]/.test(next.slice(name.length));
+}
+
+/** A type whose objects have rows of their own. @param {string} type */
+function shortened(type) {
+  let depth = 0;
+  let text = "";
+  for (const letter of type) {
+    if (letter === "{" && depth++ === 0) text += "{ … }";
+    if (depth === 0) text += letter;
+    if (letter === "}") depth--;
+  }
+  return text;
 }
 
 /** @param {string} text */

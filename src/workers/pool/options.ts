@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { misuse } from "../../base/errors.ts";
 import { CREW_SEATS } from "../../layout/crew.ts";
 
-/** What the pool asks of its frontier; every Frontier has it. */
+/** What a pool needs of its frontier. Every `Frontier` has it. */
 export interface SharedFrontier {
   /** As `Frontier.share`. */
   share(): unknown;
@@ -38,7 +38,7 @@ export interface ResourceLimits {
 export interface WorkerPoolOptions {
   /** The frontier to work on, opened on this thread. */
   frontier: SharedFrontier;
-  /** The handler module: its default export visits, a named one where `request.handler` names it. */
+  /** URL or path of the handler module. Its default export visits; `handler` of a request names another export. */
   handler: URL | string;
   /**
    * Worker threads.

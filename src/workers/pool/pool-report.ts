@@ -8,7 +8,7 @@ import {
   SEAT_THREAD_WORD,
 } from "../../layout/crew.ts";
 
-/** What one worker of the pool has done. */
+/** What one worker of a pool has done. */
 export interface WorkerReport {
   /** Its number. */
   readonly worker: number;
@@ -22,9 +22,9 @@ export interface WorkerReport {
   readonly completed: number;
   /** Handlers at work. */
   readonly handling: number;
-  /** Leases handed to it whose results are still to come. */
+  /** Leases that it holds and has not answered. */
   readonly leased: number;
-  /** Links that it dropped by itself: known already, or no URLs. */
+  /** Links that it dropped: known already, or no URLs. */
   readonly dropped: number;
 }
 
@@ -36,7 +36,7 @@ export interface PoolReport {
   readonly isRunning: boolean;
   /** Threads that died and were replaced. */
   readonly restarts: number;
-  /** Threads that had done their share and were replaced. */
+  /** Threads that were replaced by `recycleAfter`. */
   readonly recycled: number;
   /** Leases taken. */
   readonly called: number;

@@ -123,7 +123,10 @@ export class WorkerPool {
     }
   }
 
-  /** More threads, or fewer: those that go end what they have begun. */
+  /**
+   * Changes the number of threads. Threads that go finish what they have begun. Throws `ARGUMENT_INVALID` for a
+   * number out of range.
+   */
   resize(threads: number): void {
     this.#need();
     if (!Number.isSafeInteger(threads) || threads < 1 || threads > CREW_SEATS) {
@@ -149,7 +152,7 @@ export class WorkerPool {
     };
   }
 
-  /** Ends all threads, which live until then. A run under way rejects; leases not finished return to the frontier. */
+  /** Ends all threads. A run under way rejects; leases that are not finished return to the frontier. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

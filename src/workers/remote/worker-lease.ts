@@ -7,10 +7,10 @@ import { unpack } from "../protocol/pack.ts";
 /** A URL, or a link with more than a URL. */
 export type RequestLike = string | WorkerRequest;
 
-/** What becomes of one link: the owner will decide, known already, no URL or too deep, no room now. */
+/** `queued`: the owner decides. `duplicate`: known. `rejected`: no URL, or too deep. `full`: no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
-/** What the handler of a lease learned. */
+/** What a visit showed of its host. */
 export type WorkerOutcome = Outcome;
 
 /** What a handler found. */
@@ -73,19 +73,18 @@ interface WorkerRequestFields {
   data?: unknown;
 }
 
-/** A link that is more than its URL. */
+/** A link with more than a URL. */
 export interface WorkerRequest extends WorkerRequestFields {
   /** Absolute URL. */
   url: string;
   /**
-   * Of a page's links the owner sets it: one more than the page's.
-   *
+   * Distance from a seed; the owner sets it for links of a page.
    * @defaultValue by the owner
    */
   depth?: number;
 }
 
-/** What a redirect changes of the request that it goes on with: the fields of one, but `url` and `depth`, and the answer's status. */
+/** Fields of the request that a redirect changes, without `url` and `depth`. */
 export interface WorkerRedirect extends WorkerRequestFields {
   /**
    * The answer's status.
@@ -148,7 +147,7 @@ export class WorkerLease implements Disposable {
     return this.unpacked;
   }
 
-  /** Fingerprint of the page it was found on. */
+  /** As `Lease.parent`. */
   get parent(): string | undefined {
     return this.parentAt === 0
       ? undefined
@@ -175,7 +174,7 @@ export class WorkerLease implements Disposable {
     return this.extras.n;
   }
 
-  /** Redirects that led here. */
+  /** As `Lease.redirects`. */
   get redirects(): number {
     return this.extras.r ?? 0;
   }
@@ -200,7 +199,7 @@ export class WorkerLease implements Disposable {
     return this.extras.f ?? this.desk.fingerprint(this);
   }
 
-  /** Finished, with the links that were pushed and found; the owner admits them in the same step. */
+  /** Finishes the page, with the links that were pushed and found. The owner admits them in the same step. */
   done(result?: WorkerResult): void {
     this.desk.done(this, result);
   }
@@ -215,17 +214,17 @@ export class WorkerLease implements Disposable {
     this.desk.fail(this, reason, outcome);
   }
 
-  /** Back to its place, no attempt counted. */
+  /** Returns the URL to its place; no attempt is counted. */
   release(): void {
     this.desk.release(this);
   }
 
-  /** `release`, where nothing else was said of the lease. */
+  /** `release`, unless the lease has ended. */
   [Symbol.dispose](): void {
     this.desk.release(this);
   }
 
-  /** A push with this lease as parent, at the same depth; the request goes along but for what `change` says. */
+  /** As `Lease.redirect`; the owner decides about the URL. */
   redirect(url: string, change?: WorkerRedirect): void {
     this.desk.redirect(this, url, change);
   }
