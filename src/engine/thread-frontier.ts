@@ -15,7 +15,7 @@ import { isMadeBy } from "../base/kinds.ts";
 import { EventHub } from "./events.ts";
 import { checkHostKey, readHostChange } from "./host-view.ts";
 import { iterate } from "./iterate.ts";
-import { timeMs } from "./request-fields.ts";
+import { TIME } from "./request-fields.ts";
 import { ThreadLease } from "./thread-lease.ts";
 import type { Line } from "./thread-line.ts";
 import {
@@ -231,7 +231,7 @@ export class ThreadFrontier {
     return {
       view: () => of("view"),
       set: async (change) => of("set", readHostChange(change)),
-      blockUntil: async (at) => of("blockUntil", timeMs(at, "at", "ARGUMENT_INVALID")),
+      blockUntil: async (at) => of("blockUntil", TIME(at, "at", "ARGUMENT_INVALID")),
       hold: () => of("hold"),
       unhold: () => of("unhold"),
     };
