@@ -38,7 +38,8 @@ export function argument<T extends object>(name: string, fields: Fields<T>): (gi
 
 /** A field that is told of by its own name, without that of its object. */
 export function bare<T>(name: string, field: Field<T>): Field<T> {
-  return (value, _path, code) => field(value, name, code);
+  const named: Field<T> = (value, _path, code) => field(value, name, code);
+  return field.isRight === undefined ? named : Object.assign(named, { isRight: field.isRight });
 }
 
 /** A signal that can be listened to. */

@@ -16,14 +16,18 @@ import { FrontierError, type FrontierErrorCode, misuse } from "./errors.ts";
 import { isObject } from "./kinds.ts";
 import { nearestName } from "./nearest.ts";
 
-export type Field<T> = (value: unknown, name: string, code: FrontierErrorCode) => T;
+export interface Field<T> {
+  (value: unknown, name: string, code: FrontierErrorCode): T;
+  /** True: the value is kept as it is. Asked first, of plain values alone, so that no name is made for them. */
+  readonly isRight?: (value: unknown) => boolean;
+}
 
 /** One field for each that an object may have. */
 export type Fields<T> = { readonly [K in keyof T]-?: Field<Exclude<T[K], undefined>> };
 
 /** A value that a question decides about. */
 export function kind<T>(expected: string, isRight: (value: unknown) => boolean): Field<T> {
-  return (value, name, code) => {
+  const field: Field<T> = (value, name, code) => {
     let isOfKind = false;
     try {
       isOfKind = isRight(value);
@@ -33,6 +37,7 @@ export function kind<T>(expected: string, isRight: (value: unknown) => boolean):
     if (isOfKind) return value as T;
     throw misuse(code, name, value, expected);
   };
+  return Object.assign(field, { isRight });
 }
 
 /** What a reader makes of a value; undefined: it is wrong. */
@@ -98,15 +103,19 @@ export function shape<T extends object>(
   { needed = [], what }: { needed?: ReadonlyArray<keyof T & string>; what?: string } = {},
 ): Field<T> {
   const names = Object.keys(fields);
-  const readers = fields as Readonly<Record<string, Field<unknown>>>;
+  const readers = Object.values(fields) as readonly Field<unknown>[];
+  const isNeeded = names.map((name) => (needed as readonly string[]).includes(name));
   return (value, name, code) => {
     if (!isObject(value)) throw misuse(code, name, value, "an object");
     checkNames(value, names, { name, code, what });
     const read: Record<string, unknown> = {};
-    for (const field of names) {
+    for (let at = 0; at < names.length; at++) {
+      const field = names[at] as string;
       const inner: unknown = (value as Record<string, unknown>)[field];
-      if (inner === undefined && !(needed as readonly string[]).includes(field)) continue;
-      read[field] = (readers[field] as Field<unknown>)(inner, `${name}.${field}`, code);
+      if (inner === undefined && !isNeeded[at]) continue;
+      const reader = readers[at] as Field<unknown>;
+      const isPlain = typeof inner !== "object" && reader.isRight?.(inner) === true;
+      read[field] = isPlain ? inner : reader(inner, `${name}.${field}`, code);
     }
     return read as T;
   };

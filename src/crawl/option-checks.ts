@@ -183,7 +183,7 @@ function scopeOf(value: unknown, name: string, code: FrontierErrorCode): unknown
 function isDomain(value: unknown): boolean {
   if (typeof value !== "string") return false;
   const bare = bareDomain(value);
-  return bare !== "" && !/[/?#@:\\\s*]/.test(bare) && URL.canParse(`http://${bare}/`);
+  return bare !== "" && !/[/?#@\\\s*]|:\d+$/.test(bare) && URL.canParse(`http://${bare}/`);
 }
 
 /** A domain without what stands for all below it. */
