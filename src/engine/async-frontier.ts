@@ -34,8 +34,24 @@ export interface AsyncHost
   extends AsyncMembers<Pick<HostView, "blockUntil" | "hold" | "unhold">, never> {
   /** Its settings and counts as they stand. */
   view(): Promise<Omit<HostView, "blockUntil" | "hold" | "unhold">>;
-  /** Changes settings, all or none: ARGUMENT_INVALID names a wrong one. */
-  set(change: { delayMs?: number; limit?: number; address?: string }): Promise<void>;
+  /** Changes settings, all of them or none. Rejects with ARGUMENT_INVALID where one is wrong. */
+  set(change: {
+    /**
+     * Gap between two visits in milliseconds.
+     * @defaultValue unchanged
+     */
+    delayMs?: number;
+    /**
+     * Most visits at the same time.
+     * @defaultValue unchanged
+     */
+    limit?: number;
+    /**
+     * Address for groups by `"address"`.
+     * @defaultValue unchanged
+     */
+    address?: string;
+  }): Promise<void>;
 }
 
 /** A `Frontier` whose owner is elsewhere. Same names and meanings, with promises. */
@@ -43,12 +59,16 @@ export interface AsyncFrontier
   extends AsyncMembers<Frontier, Special>,
     AsyncIterable<AsyncLease>,
     AsyncDisposable {
+  /** As `Frontier.status`. */
   status(): Promise<FrontierStatus>;
+  /** As `Frontier.done`. */
   done(leases: Iterable<AsyncLease>): Promise<number>;
+  /** A host by its key (`lease.host`), to look at or to steer. */
   host(key: string): AsyncHost;
   /** Listens to what is called after it: what was under way before is not delivered. */
   on: Frontier["on"];
   /** A copy of the user's own state, kept in snapshots; `setState` replaces it. */
   state(): Promise<Record<string, unknown>>;
+  /** Replaces the user's own state. */
   setState(state: Record<string, unknown>): Promise<void>;
 }

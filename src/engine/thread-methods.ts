@@ -7,7 +7,7 @@
  */
 import { readDone, readList } from "../base/arguments.ts";
 import { readHostChange } from "./host-view.ts";
-import { timeMs } from "./request-fields.ts";
+import { TIME } from "./request-fields.ts";
 import {
   ownVerdict,
   type PlainLease,
@@ -87,7 +87,7 @@ export const LEASE_METHODS = {
 export const HOST_METHODS = {
   ...{ view: PLAIN, hold: PLAIN, unhold: PLAIN },
   set: { read: (change: object) => [readHostChange(change)] },
-  blockUntil: { read: (at: unknown) => [timeMs(at, "at", "ARGUMENT_INVALID")] },
+  blockUntil: { read: (at: unknown) => [TIME(at, "at", "ARGUMENT_INVALID")] },
 } satisfies Crossings<string>;
 
 /** One method for each row of a table. */
