@@ -19,7 +19,7 @@ function run(script, args) {
 
 if (!onlyKernel)
   rmSync(new URL("../build/plain", import.meta.url), { recursive: true, force: true });
-for (const target of ["debug", "release", "shared"]) {
+for (const target of ["debug", "release"]) {
   run(bin("assemblyscript/bin/asc.js"), ["--config", "asconfig.json", "--target", target]);
 }
 if (!onlyKernel) {

@@ -30,7 +30,10 @@ const SPECIAL_V4: ReadonlyArray<readonly [number, number]> = [
   [0xf0000000, 4], // reserved and broadcast
 ];
 
-/** Whether an address of either family may be dialled without special permission. Total. */
+/**
+ * Whether an IP address is public, so that it may be dialled without `allowPrivate`. False for text that is no
+ * address.
+ */
 export function isPublicAddress(address: string): boolean {
   const bare = address.startsWith("[") ? address.slice(1, -1) : address;
   if (isIPv4(bare)) return isPublicV4(wordOfV4(bare));

@@ -14,14 +14,14 @@ import { isPublicAddress } from "./address.ts";
 import { DownloadError } from "./download-error.ts";
 import { passOverContinue } from "./interim.ts";
 
-/** Names to addresses, in the form of node:dns. */
+/** Resolves names to addresses, in the form of `node:dns`. */
 export type Lookup = (
   hostname: string,
   options: { all: true; family?: number | undefined },
   callback: (cause: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly allowPrivate: boolean;
   readonly connectMs: number;
   /** Takes the place of the system's resolver. */
@@ -36,7 +36,7 @@ export interface ConnectOptions {
 /** Origins whose address is remembered. */
 const ADDRESS_COUNT_MAX = 10_000;
 
-export interface GuardedConnector {
+interface GuardedConnector {
   readonly connect: buildConnector.connector;
   /** What a host (with its port) was dialled at last. */
   addressOf(host: string): string | undefined;

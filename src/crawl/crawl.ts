@@ -12,6 +12,7 @@
  */
 import { setMaxListeners } from "node:events";
 import { misuse } from "../base/errors.ts";
+import type { ListenOptions } from "../base/listening.ts";
 import { type Frontier, type Lease, openFrontier, type Rule } from "../index.ts";
 import { createEmitter, type Emitter } from "./emitter.ts";
 import { createFaultHub, type FaultHub, type FaultStream } from "./faults.ts";
@@ -28,35 +29,52 @@ import { createValidators, type Validators } from "./validators.ts";
 import { visit } from "./visit.ts";
 import type { VisitContext } from "./visit-context.ts";
 
-/** A crawl under way; awaited, it is its summary. */
+/** A crawl under way. Awaiting it gives its summary. */
 export interface Crawl extends PromiseLike<CrawlSummary> {
+  /** Where the crawl stands. */
   readonly status: CrawlStatus;
+  /** Its modules; register or unregister them while it runs. */
   readonly modules: ModuleRegistry;
-  /** There from status `running` on. */
+  /** Its frontier, from status `running` on. */
   readonly frontier: Frontier | undefined;
+  /** Listens to an event; returns a function that ends that. */
   on<E extends keyof CrawlEvents>(
     event: E,
     listener: (payload: CrawlEvents[E]) => void,
+    options?: ListenOptions,
   ): () => void;
-  /** A stream of faults of one's own, from now on; it ends with the crawl. */
+  /** A new stream of faults, from now on. It ends with the crawl. */
   errors(): FaultStream;
-  /** As it stands; plain data, toString() for people. */
+  /** The summary so far, as plain data; its `toString()` is for people. */
   report(): CrawlSummary;
-  /** For plots: at most some hundred, over the whole time. */
+  /** Samples over the whole time, at most some hundred, for charts. */
   samples(): readonly CrawlSample[];
+  /** Replaces the rules, as `Frontier.setRules`, within the crawl's scope. */
   setRules(rules: Rule[], version?: number | string): void;
+  /** Begins no more visits until `resume`. */
   pause(): void;
+  /** Ends `pause`. */
   resume(): void;
-  /** Ends it: visits under way are finished, or with `now` given back. Resolves when all is closed. */
-  stop(options?: { now?: boolean }): Promise<CrawlSummary>;
+  /**
+   * Ends the crawl. Visits under way are finished; with `now` they are aborted and their leases return. Resolves
+   * when everything is closed.
+   */
+  stop(options?: {
+    /**
+     * Aborts visits under way; their leases return.
+     * @defaultValue false
+     */
+    now?: boolean;
+  }): Promise<CrawlSummary>;
 }
 
 /**
- * Starts a crawl, polite by default: one visit per host at a time, a second between two of them, robots.txt kept,
- * only the seeds' own domains, no private addresses.
+ * Starts a crawl, polite by default: one visit per host at a time, one second apart, robots.txt kept, only the
+ * seeds' own domains, no private addresses.
  *
- * Options that are wrong throw OPTION_INVALID at once, by name, value and what is expected; what goes wrong later is told by `error` and does
- * not stop the crawl. A frontier that cannot be opened (by rules that are wrong, too), or breaks, rejects the promise.
+ * Throws `OPTION_INVALID` at once for a wrong option. Later faults are reported by the event `error` and do not
+ * stop the crawl. The promise rejects when the frontier cannot be opened, for instance because of wrong rules, or
+ * breaks.
  *
  * @example
  * const summary = await crawl({ seeds: "https://example.org/", maxPages: 100 });
@@ -125,8 +143,9 @@ class CrawlRun implements Crawl {
   on<E extends keyof CrawlEvents>(
     event: E,
     listener: (payload: CrawlEvents[E]) => void,
+    options?: ListenOptions,
   ): () => void {
-    return this.#events.on(event, listener);
+    return this.#events.on(event, listener, options);
   }
 
   errors(): FaultStream {

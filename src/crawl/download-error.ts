@@ -5,6 +5,9 @@
  *   permanent   address (the guard), too-large, encoding, protocol, and names that do not exist: asking again shows the same
  */
 
+/**
+ * What failed. `dns`, `connect`, `proxy`, `timeout`, `reset` and `aborted` may succeed later; the others will not.
+ */
 export type DownloadFault =
   | "address"
   | "dns"
@@ -28,10 +31,14 @@ const TRANSIENT: ReadonlySet<DownloadFault> = new Set<DownloadFault>([
   "aborted",
 ]);
 
+/** A download that failed. */
 export class DownloadError extends Error {
+  /** What failed. */
   readonly fault: DownloadFault;
+  /** Whether the same request may succeed later. */
   readonly isTransient: boolean;
 
+  /** For downloaders of your own. */
   constructor(fault: DownloadFault, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "DownloadError";

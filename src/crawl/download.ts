@@ -26,42 +26,104 @@ import { passOverContinue } from "./interim.ts";
 import { ACCEPT_ENCODING, decode } from "./inflate.ts";
 import type { Downloader } from "./modules.ts";
 
+/** Options of the built-in downloader. Times are in milliseconds. */
 export interface DownloaderOptions {
-  /** Sent as User-Agent; say who you are and where to reach you. */
-  userAgent?: string;
-  /** Permit loopback, private and link-local addresses. */
-  allowPrivate?: boolean;
-  lookup?: Lookup;
-  dial?: { address: string; port: number };
   /**
-   * An HTTP proxy, dialled as it is. It looks names up, so the guard judges the literal addresses of URLs alone: what names lead
-   * to is the proxy's to refuse.
+   * Sent as User-Agent. Say who you are and where you can be reached.
+   * @defaultValue "Outrider/0.1"
+   */
+  userAgent?: string;
+  /**
+   * Permits loopback, private and link-local addresses.
+   * @defaultValue false
+   */
+  allowPrivate?: boolean;
+  /**
+   * Takes the place of the system's resolver.
+   * @defaultValue the system's
+   */
+  lookup?: Lookup;
+  /**
+   * Dials this for every host, for a synthetic web or a gateway. The address guard checks it too.
+   * @defaultValue none
+   */
+  dial?: {
+    /** IP address. */
+    address: string;
+    /** Port. */
+    port: number;
+  };
+  /**
+   * An HTTP proxy for every request. The proxy resolves names, so the address guard checks only literal addresses
+   * in URLs.
+   * @defaultValue none
    */
   proxy?: string;
-  /** Sockets of one origin; default 1. */
+  /**
+   * Sockets of one origin.
+   * @defaultValue 1
+   */
   connections?: number;
-  /** An idle socket is closed after this. */
+  /**
+   * An idle socket is closed after this.
+   * @defaultValue 5,000
+   */
   keepAliveMs?: number;
+  /**
+   * Longest time to connect, TLS included.
+   * @defaultValue 10,000
+   */
   connectMs?: number;
+  /**
+   * Longest time to the first byte.
+   * @defaultValue 20,000
+   */
   headersMs?: number;
+  /**
+   * Longest time between two bytes of the body.
+   * @defaultValue 20,000
+   */
   bodyMs?: number;
+  /**
+   * Longest time of a download.
+   * @defaultValue 60,000
+   */
   totalMs?: number;
+  /**
+   * Longest body in bytes: one that is sent plain is cut there, one that inflates beyond it is refused as
+   * `too-large`.
+   * @defaultValue 10 MiB
+   */
   maxBytes?: number;
-  /** Headers sent with every request. */
+  /**
+   * Headers of every request.
+   * @defaultValue none
+   */
   headers?: Record<string, string>;
-  /** Offer HTTP/2 where TLS is; default true. */
+  /**
+   * Offers HTTP/2 where TLS is.
+   * @defaultValue true
+   */
   http2?: boolean;
-  /** Certificates to trust, as PEM, in place of the system's. */
+  /**
+   * Certificates to trust as PEM, in place of the system's.
+   * @defaultValue the system's and NODE_EXTRA_CA_CERTS
+   */
   ca?: string;
+  /**
+   * The source of time.
+   * @defaultValue the machine's clock
+   */
   clock?: Clock;
 }
 
-export const USER_AGENT = "Outrider/0.1 (+https://www.npmjs.com/package/outrider)";
+/** Names no page: an operator names one with `contact`. */
+export const USER_AGENT = "Outrider/0.1";
 const CONNECT_MS = 10_000;
-export const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
- * Makes a downloader on undici. Costs nothing until it is asked; a socket per origin after that.
+ * Makes a downloader on undici. Opens sockets only when asked to download.
  *
  * @example
  * const downloader = createDownloader({ userAgent: "mine/1.0 (+https://example.org/bot)" });

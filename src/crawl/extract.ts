@@ -18,15 +18,19 @@ import { productOf } from "./robots-rules.ts";
 import { robotsTag, robotsWords } from "./robots-words.ts";
 import { type Attributes, readTags, type TagSink } from "./tags.ts";
 
+/** What `extractPage` reads. */
 export interface ExtractOptions {
+  /** URL of the page, which relative links are resolved against. */
   readonly url: string;
+  /** The page. */
   readonly body: Buffer;
-  /** Content-Type as it was sent. */
+  /** Content-Type header. */
   readonly contentType: string;
-  /** X-Robots-Tag as it was sent, line by line where there are more. */
+  /** X-Robots-Tag header, or a list of them. */
   readonly robotsTag?: string | readonly string[];
-  /** Whose name a page may use when it speaks to one crawler alone. */
+  /** Product name that a page may address its robots rules to. */
   readonly userAgent?: string;
+  /** Most links; the rest is counted as `tooMany`. 100,000 unless given. */
   readonly maxLinks?: number;
 }
 

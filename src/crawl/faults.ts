@@ -10,18 +10,23 @@
 /** The stage that failed. */
 export type CrawlStage = "downloader" | "analyzer" | "pipeline" | "scheduler";
 
+/** One thing that went wrong in a crawl. It never stops the crawl. */
 export interface CrawlFault {
+  /** The stage that failed. */
   readonly type: CrawlStage;
-  /** `crawler error: <type>: <what>`. */
+  /** Text of the form `crawler error: <type>: <what>`. */
   readonly message: string;
+  /** The URL that it was about. */
   readonly url?: string;
   /** Name of the module that failed. */
   readonly module?: string;
+  /** What was thrown. */
   readonly cause?: unknown;
 }
 
+/** Faults from now on, in order. It holds a thousand for a slow reader and ends with the crawl. */
 export interface FaultStream extends AsyncIterable<CrawlFault> {
-  /** Faults that came faster than they were read. */
+  /** Faults that were dropped, since they were read too slowly. */
   readonly dropped: number;
 }
 
@@ -35,7 +40,7 @@ export interface FaultHub {
 }
 
 /** Faults that a stream holds for a slow reader. */
-export const FAULT_COUNT_MAX = 1_000;
+const FAULT_COUNT_MAX = 1_000;
 
 export function createFaultHub(onFault: (fault: CrawlFault) => void): FaultHub {
   const counts: Record<CrawlStage, number> = {

@@ -13,139 +13,201 @@
 import { misuse } from "../base/errors.ts";
 import type { RequestLike } from "../index.ts";
 
+/** What a downloader is asked for. */
 export interface DownloadRequest {
+  /** The URL. */
   readonly url: string;
+  /** HTTP method; GET unless given. */
   readonly method?: string;
+  /** Headers of this request. */
   readonly headers?: Record<string, string>;
+  /** Body of the request. */
   readonly body?: Uint8Array;
+  /** Longest body in bytes, in place of the downloader's. */
   readonly maxBytes?: number;
-  /** A body that is longer when inflated is cut at `maxBytes`, as one that is sent so: its beginning is enough. */
+  /** Whether a body that inflates beyond `maxBytes` is cut there; otherwise it is refused. */
   readonly mayCut?: boolean;
+  /** Aborts the download. */
   readonly signal?: AbortSignal;
-  /** Asked when the headers are there; false: the body is not read. */
+  /** Called with status and headers; false: the body is not read. */
   readonly accepts?: (status: number, headers: Download["headers"]) => boolean;
 }
 
+/** A response. */
 export interface Download {
+  /** The URL that was asked for. */
   readonly url: string;
+  /** HTTP status. */
   readonly status: number;
-  /** Names in lower case. */
+  /** Headers, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Content codings undone. */
+  /** The body, content codings undone. */
   readonly body: Buffer;
   /** Bytes of the body as they came. */
   readonly bytes: number;
-  /** The body was longer than is allowed; this is its beginning. */
+  /** Whether the body was longer than is allowed and this is its beginning. */
   readonly isTruncated?: boolean;
-  /** The body was not wanted and not read. */
+  /** Whether the body was not wanted and not read. */
   readonly isSkipped?: boolean;
-  /** From the request to its headers. */
+  /** Time from the request to its headers in milliseconds. */
   readonly latencyMs: number;
   /** The address that was dialled. */
   readonly address?: string;
 }
 
+/** Turns a request into a response. */
 export interface Downloader {
+  /** Downloads one URL. Rejects with a `DownloadError` where nothing came. */
   download(request: DownloadRequest): Promise<Download>;
+  /** Called once when the crawl ends. */
   close?(): void | Promise<void>;
 }
 
 /** A downloaded page, for analyzers. */
 export interface Page {
+  /** URL of the page. */
   readonly url: string;
+  /** Distance from a seed. */
   readonly depth: number;
+  /** Id of its rule. */
   readonly rule: string;
+  /** The request's data. */
   readonly data: unknown;
+  /** HTTP status. */
   readonly status: number;
+  /** Headers of the response, names in lower case. */
   readonly headers: Download["headers"];
+  /** The body, content codings undone. */
   readonly body: Buffer;
+  /** Bytes of the body as they came. */
   readonly bytes: number;
+  /** Whether the body was longer than is allowed and this is its beginning. */
   readonly isTruncated: boolean;
-  /** Lower case, without parameters; empty: not told. */
+  /** Content type in lower case, without parameters; empty: unknown. */
   readonly contentType: string;
-  /** What the built-in analyzer finds; read once, however often it is asked. */
+  /** Runs the built-in analyzer on the page. Costs one pass over it; the result is kept. */
   extract(): Promise<Extract>;
 }
 
-/** What markup says about a page. */
+/** What the markup of a page contains. */
 export interface Extract {
+  /** Text of the title. */
   readonly title: string;
   /** Characters of text outside of scripts and styles. */
   readonly textLength: number;
+  /** Encoding that the page was read in. */
   readonly charset: string;
-  /** Absolute, each once, in the order of the page; none where the page forbids following. */
+  /** Absolute links, each once, in the order of the page; none where the page forbids following. */
   readonly links: string[];
-  /** Links that were left since they are longer than a URL may be. */
+  /** Links that are longer than a URL may be and were left out. */
   readonly tooLong: number;
-  /** Links that were left since the page has more than `maxLinks`. */
+  /** Links beyond `maxLinks` that were left out. */
   readonly tooMany: number;
+  /** Target of `<link rel=canonical>`. */
   readonly canonical?: string;
+  /** Whether the page forbids indexing. */
   readonly isNoIndex: boolean;
+  /** Whether the page forbids following its links. */
   readonly isNoFollow: boolean;
 }
 
+/** What an analyzer found. */
 export interface Analysis {
-  /** Left out: the links that the built-in analyzer finds. */
+  /** Links to follow. Without it, those that the built-in analyzer finds. */
   readonly found?: Iterable<RequestLike>;
+  /** Items for the pipelines. Default: none. */
   readonly items?: Iterable<unknown>;
+  /** What went wrong; each is reported as a fault of the analyzer. */
   readonly errors?: Iterable<unknown>;
 }
 
+/** Reads a page: links to follow and items to keep. */
 export interface Analyzer {
-  // biome-ignore lint/suspicious/noConfusingVoidType: an analyzer may say nothing.
+  /** Reads one page. Throwing retries the page by its rule. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: an analyzer may return nothing.
   analyze(page: Page): Analysis | undefined | void | Promise<Analysis | undefined | void>;
+  /** Called once when the crawl ends. */
   close?(): void | Promise<void>;
 }
 
-/** Where an item comes from. */
+/** The page that an item comes from. */
 export interface ItemSource {
+  /** URL of the page. */
   readonly url: string;
+  /** Its distance from a seed. */
   readonly depth: number;
 }
 
+/** Works on the items of a page, before the page is done. */
 export interface Pipeline {
-  /** In order; each is given what the one before it answered. undefined: the item as it was; null: dropped. */
+  /**
+   * Functions in order. Each gets what the one before returned; undefined leaves the item as it was, null drops it.
+   */
   readonly processors: ReadonlyArray<(item: unknown, source: ItemSource) => unknown>;
-  /** A processor that throws ends the item's way; else the item goes on as it was. */
+  /**
+   * Whether a processor that throws drops the item and retries the page. Otherwise the item continues as it was.
+   */
   readonly failFast?: boolean;
+  /** Called once when the crawl ends. */
   close?(): void | Promise<void>;
 }
 
+/** The type of a module by its kind. */
 export interface ModuleOf {
+  /** Downloads. */
   downloader: Downloader;
+  /** Reads pages. */
   analyzer: Analyzer;
+  /** Works on items. */
   pipeline: Pipeline;
 }
 
+/** The kinds of modules. */
 export type ModuleKind = keyof ModuleOf;
-export const MODULE_KINDS: readonly ModuleKind[] = ["downloader", "analyzer", "pipeline"];
+const MODULE_KINDS: readonly ModuleKind[] = ["downloader", "analyzer", "pipeline"];
 
+/** How much a module has worked. */
 export interface ModuleCounts {
+  /** Its name. */
   readonly id: string;
+  /** Times that it was chosen. */
   readonly called: number;
+  /** Times that its work began. */
   readonly accepted: number;
+  /** Times that it answered. */
   readonly completed: number;
+  /** Calls under way. */
   readonly handling: number;
 }
 
-/** A module that was chosen, with the counters that its work steps. */
+/** A module that was chosen, with its counters. */
 export interface Chosen<K extends ModuleKind> {
+  /** Its name. */
   readonly id: string;
+  /** The module. */
   readonly module: ModuleOf[K];
+  /** Counts that its work began. */
   accepted(): void;
-  /** Whether it answered, or threw. */
+  /** Counts that it answered, or threw. */
   ended(isCompleted: boolean): void;
 }
 
+/** The modules of a crawl. Of several the least loaded one is asked. */
 export interface ModuleRegistry {
+  /**
+   * Adds a module and returns its name. Throws `ARGUMENT_INVALID` for a name that is taken, or for an object that
+   * is no such module.
+   */
   register<K extends ModuleKind>(kind: K, module: ModuleOf[K], id?: string): string;
-  /** False: there was none of this name. */
+  /** Removes a module. Returns false where there is none of that name. */
   unregister(kind: ModuleKind, id: string): boolean;
+  /** The least loaded module of a kind; undefined: there is none. */
   choose<K extends ModuleKind>(kind: K): Chosen<K> | undefined;
-  /** By kind, sorted by id. */
+  /** Counters of every module by kind, sorted by name. */
   counts(): Record<ModuleKind, ModuleCounts[]>;
-  /** Told after each registration. */
+  /** Calls a listener after each registration. */
   onRegister(listener: (kind: ModuleKind) => void): void;
+  /** Closes every module. */
   close(): Promise<void>;
 }
 

@@ -24,21 +24,37 @@ import {
 import { createTally, type Tally } from "./tally.ts";
 import type { VisitedPage } from "./visit-context.ts";
 
+/** Events of a crawl and what their listeners get. */
 export interface CrawlEvents {
+  /** A page was visited. */
   page: VisitedPage;
-  item: { item: unknown; url: string };
+  /** An item went through its pipeline. */
+  item: {
+    /** The item. */
+    item: unknown;
+    /** URL of its page. */
+    url: string;
+  };
+  /** Something went wrong beside the crawl. */
   error: CrawlFault;
-  /** A moment of the crawl, every `progressMs`. */
+  /** A sample of the crawl, every `progressMs`. */
   progress: CrawlSample;
-  /** The summary so far, at most every `progressMs`, and only when something but the time has changed. */
+  /** The summary so far, at most every `progressMs`, and only when something other than the time has changed. */
   summary: CrawlSummary;
-  status: { from: CrawlStatus; to: CrawlStatus };
-  /** A directory that goes on has another scope now. */
+  /** The status changed. */
+  status: {
+    /** The status before. */
+    from: CrawlStatus;
+    /** The status now. */
+    to: CrawlStatus;
+  };
+  /** A crawl that continues has another scope than before. */
   scope: ScopeChange;
+  /** The crawl has ended. */
   finished: CrawlSummary;
 }
 
-export interface MonitorParts {
+interface MonitorParts {
   readonly settings: CrawlSettings;
   readonly events: Emitter<CrawlEvents>;
   readonly faults: FaultHub;

@@ -9,83 +9,281 @@ import type { Analyzer, Downloader, Pipeline } from "./modules.ts";
 import { bareDomain, checkCrawlOptions } from "./option-checks.ts";
 import { withinScope } from "./scope.ts";
 
+/** Options of `crawl`. A wrong or unknown one throws `OPTION_INVALID` at once. */
 export interface CrawlOptions {
-  /** Where to begin. Not needed where a directory or a frontier already holds work. */
+  /**
+   * Where to begin. Not needed where a directory or a frontier holds work.
+   * @defaultValue none
+   */
   seeds?: string | Iterable<RequestLike>;
-  /** Where the frontier lives on disk; left out: in memory. */
+  /**
+   * Where the frontier is on disk.
+   * @defaultValue none: in memory
+   */
   directory?: string;
+  /**
+   * Name of the frontier in its directory.
+   * @defaultValue "default"
+   */
   name?: string;
-  /** A frontier of yours: it is used as it is, and left open. */
+  /**
+   * A frontier of yours, used as it is and left open.
+   * @defaultValue none
+   */
   frontier?: Frontier;
+  /**
+   * Rules, as `openFrontier` takes them.
+   * @defaultValue one that takes the scope
+   */
   rules?: Rule[];
-  /** Policy of pages that no rule says otherwise; on top of the polite defaults. */
+  /**
+   * Policy of pages for which their rule says nothing else, on top of the polite defaults.
+   * @defaultValue polite
+   */
   defaults?: RulePolicy;
-  /** Anything else of `openFrontier`. */
+  /**
+   * Any other option of `openFrontier`.
+   * @defaultValue none
+   */
   frontierOptions?: FrontierOptions;
-  /** Worker threads that visit, each module in each of them; 0, the default: this thread. */
+  /**
+   * Worker threads that visit, each with its own modules; 0: this thread.
+   * @defaultValue 0
+   */
   threads?: number;
-  /** Visits at once; default 32. */
+  /**
+   * Visits at once.
+   * @defaultValue 32
+   */
   concurrency?: number;
-  /** Slow start: visits at once grow evenly from one to `concurrency` over this time; default none. */
+  /**
+   * Slow start: visits at once grow evenly from one to `concurrency` over this time in milliseconds.
+   * @defaultValue none
+   */
   rampMs?: number;
-  /** Least time between two visits of a host; default 1,000. */
+  /**
+   * Least time between two visits of a host in milliseconds.
+   * @defaultValue 1,000
+   */
   delayMs?: number;
-  /** Visits of one host at once; default 1. */
+  /**
+   * Visits of one host at once.
+   * @defaultValue 1
+   */
   perHost?: number;
-  /** Links further away than this are not followed; default 100, which only a trap reaches. */
+  /**
+   * Links further away than this are not followed. Only a trap reaches the default.
+   * @defaultValue 100
+   */
   maxDepth?: number;
-  /** Ends after so many pages. */
+  /**
+   * Ends after so many pages; never exceeded.
+   * @defaultValue no limit
+   */
   maxPages?: number;
-  /** Most URLs of one host; default 100,000. */
+  /**
+   * Most URLs of one host.
+   * @defaultValue 100,000
+   */
   maxHostUrls?: number;
-  /** Most bytes of one host. */
+  /**
+   * Most bytes of one host.
+   * @defaultValue no limit
+   */
   maxHostBytes?: number;
   /**
-   * Domains that belong to the crawl; default the registrable domains of the seeds, beside what a directory's own rules take; "any": the
-   * whole web. With `rules`, these take nothing outside of it.
+   * Domains that belong to the crawl, or `"any"` for the whole web. With `rules`, these take nothing outside of it.
+   * @defaultValue the registrable domains of the seeds, and what a directory's own rules take
    */
   scope?: readonly string[] | "any";
-  /** Permit loopback, private and link-local addresses. */
+  /**
+   * Permits loopback, private and link-local addresses.
+   * @defaultValue false
+   */
   allowPrivate?: boolean;
-  /** Product name of robots.txt and User-Agent. */
+  /**
+   * User-Agent, and product name in robots.txt.
+   * @defaultValue "Outrider/0.1"
+   */
   userAgent?: string;
-  /** An address or URL where you can be reached; becomes part of the User-Agent. */
+  /**
+   * A URL or address where you can be reached; becomes part of the User-Agent.
+   * @defaultValue none
+   */
   contact?: string;
+  /**
+   * Headers of every request.
+   * @defaultValue none
+   */
   headers?: Record<string, string>;
-  /** Keep cookies in memory and send them where they belong, for this crawl; default false. */
+  /**
+   * Keeps cookies in memory, for this crawl, and sends them where they belong.
+   * @defaultValue false
+   */
   cookies?: boolean;
+  /**
+   * An HTTP proxy for every request.
+   * @defaultValue none
+   */
   proxy?: string;
+  /**
+   * Takes the place of the system's resolver.
+   * @defaultValue the system's
+   */
   lookup?: Lookup;
-  dial?: { address: string; port: number };
-  /** Offer HTTP/2 where TLS is; default true. */
+  /**
+   * Dials this for every host, for a synthetic web or a gateway.
+   * @defaultValue none
+   */
+  dial?: {
+    /** IP address. */
+    address: string;
+    /** Port. */
+    port: number;
+  };
+  /**
+   * Offers HTTP/2 where TLS is.
+   * @defaultValue true
+   */
   http2?: boolean;
-  /** Certificates to trust, as PEM, in place of the system's. */
+  /**
+   * Certificates to trust as PEM, in place of the system's.
+   * @defaultValue the system's and NODE_EXTRA_CA_CERTS
+   */
   ca?: string;
-  /** Keep to robots.txt; default true. */
+  /**
+   * Keeps to robots.txt; false ignores it.
+   * @defaultValue true
+   */
   robots?:
     | boolean
-    | { expiryMs?: number; retryMs?: number; attempts?: number; maxCrawlDelayMs?: number };
-  /** Visit the sitemaps that robots.txt names; default true. */
+    | {
+        /**
+         * How long a robots.txt holds in milliseconds.
+         * @defaultValue a day
+         */
+        expiryMs?: number;
+        /**
+         * Wait before it is asked for again after a failure, in milliseconds.
+         * @defaultValue 5,000
+         */
+        retryMs?: number;
+        /**
+         * Attempts before the host counts as unreachable.
+         * @defaultValue 3
+         */
+        attempts?: number;
+        /**
+         * Longest `Crawl-delay` that is kept, in milliseconds.
+         * @defaultValue 300,000
+         */
+        maxCrawlDelayMs?: number;
+      };
+  /**
+   * Visits the sitemaps that robots.txt names.
+   * @defaultValue true
+   */
   sitemaps?: boolean;
+  /**
+   * Redirects in a row; then the page fails with reason `redirects`.
+   * @defaultValue 10
+   */
   maxRedirects?: number;
+  /**
+   * Longest body in bytes; a longer one is cut there, or refused where it is compressed.
+   * @defaultValue 10 MiB
+   */
   maxBytes?: number;
+  /**
+   * Most links of a page; the others are counted as `rejected["too-many"]`.
+   * @defaultValue 100,000
+   */
   maxLinks?: number;
-  /** Longest Retry-After that is kept; default an hour. */
+  /**
+   * Longest Retry-After that is kept, in milliseconds.
+   * @defaultValue an hour
+   */
   maxRetryAfterMs?: number;
-  timeouts?: { connectMs?: number; headersMs?: number; bodyMs?: number; totalMs?: number };
-  /** Content types that are read; others are counted and left. Default HTML and XHTML. */
+  /**
+   * Bounds of a download in milliseconds; then it is tried again.
+   * @defaultValue see below
+   */
+  timeouts?: {
+    /**
+     * To connect, TLS included.
+     * @defaultValue 10,000
+     */
+    connectMs?: number;
+    /**
+     * To the first byte.
+     * @defaultValue 20,000
+     */
+    headersMs?: number;
+    /**
+     * Between two bytes of the body.
+     * @defaultValue 20,000
+     */
+    bodyMs?: number;
+    /**
+     * The whole download.
+     * @defaultValue 60,000
+     */
+    totalMs?: number;
+  };
+  /**
+   * Content types that are read; others are counted and left.
+   * @defaultValue HTML and XHTML
+   */
   types?: readonly string[] | "any";
-  /** Leave links that look like a trap; default true. */
+  /**
+   * Leaves links that look like a trap.
+   * @defaultValue true
+   */
   trapFilter?: boolean;
-  /** A file that items are appended to as JSON lines. */
-  items?: string | { path: string; rotateBytes?: number };
+  /**
+   * A file that items are appended to as JSON lines.
+   * @defaultValue none
+   */
+  items?:
+    | string
+    | {
+        /** The file. */
+        path: string;
+        /**
+         * A file longer than this is put aside.
+         * @defaultValue 256 MiB
+         */
+        rotateBytes?: number;
+      };
+  /**
+   * Modules of your own, or paths of ES modules that export `download`.
+   * @defaultValue undici
+   */
   downloaders?: ReadonlyArray<Downloader | string | URL>;
-  /** Modules of your own, or paths of ES modules that export `analyze`. */
+  /**
+   * Modules of your own, or paths of ES modules that export `analyze`.
+   * @defaultValue links, no items
+   */
   analyzers?: ReadonlyArray<Analyzer | string | URL>;
+  /**
+   * Modules of your own, or paths of ES modules that export `process`.
+   * @defaultValue the file `items`
+   */
   pipelines?: ReadonlyArray<Pipeline | string | URL>;
-  /** How often `progress` is told; default every second. */
+  /**
+   * How often `progress` is emitted in milliseconds; 0: never.
+   * @defaultValue 1,000
+   */
   progressMs?: number;
+  /**
+   * Stops the crawl.
+   * @defaultValue none
+   */
   signal?: AbortSignal;
+  /**
+   * The source of time.
+   * @defaultValue the machine's clock
+   */
   clock?: Clock;
 }
 

@@ -4,43 +4,49 @@
  *
  *   options ─▶ checked by a crawl of nothing ─▶ frontier of them, or a copy of the directory's ─▶ scope.ts ─▶ each seed explained
  */
-import { type Frontier, openFrontier, storedOptions, type Verdict } from "../index.ts";
+import { type Frontier, openFrontier, type Verdict } from "../index.ts";
+import { storedOptions } from "../tools.ts";
 import { crawl } from "./crawl.ts";
 import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./options.ts";
 import { ownScope, scopeOf } from "./scope.ts";
 
-/** A seed as a crawl would take it. */
+/** A seed, and what a crawl would do with it. */
 export interface PlannedSeed {
+  /** The seed. */
   readonly url: string;
+  /** Its canonical form. */
   readonly canonical?: string;
-  /** The domain that its host is registered under. */
+  /** Registrable domain of its host. */
   readonly domain?: string;
+  /** Id of the rule that takes it. */
   readonly rule?: string;
+  /** The verdict that it would get. */
   readonly verdict: Verdict["status"];
+  /** Why it would be refused. */
   readonly reason?: string;
 }
 
-/** Plain data. */
+/** What a crawl would begin with. */
 export interface CrawlPlan {
+  /** Each seed, and what would become of it. */
   readonly seeds: PlannedSeed[];
-  /** Domains that the crawl would stay in; none: its rules say it; "any": the whole web. */
+  /** Domains that the crawl would stay in; empty: its rules decide; `"any"`: the whole web. */
   readonly scope: readonly string[] | "any";
+  /** Least time between two visits of a host in milliseconds. */
   readonly delayMs: number;
+  /** Visits of one host at once. */
   readonly perHost: number;
+  /** Whether robots.txt is kept. */
   readonly robots: boolean;
+  /** Whether private addresses are permitted. */
   readonly allowPrivate: boolean;
+  /** Where the frontier lives on disk. */
   readonly directory?: string;
 }
 
 /**
- * Says what a crawl of the same options would begin with: no socket is opened, nothing is written, a directory's lock is not taken. Costs
- * what opening the directory costs.
- *
- * Options that are wrong throw OPTION_INVALID, as they do at `crawl()`.
- *
- * @example
- * const { scope, seeds } = await planCrawl({ seeds: "https://blog.example.org/" });
- * console.log(scope, seeds[0]?.verdict); // [ 'example.org' ] accepted
+ * Describes what a crawl with the same options would begin with. Opens no socket, writes nothing and takes no lock.
+ * Costs as much as opening the directory. Throws `OPTION_INVALID` as `crawl()` does.
  */
 export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promise<CrawlPlan> {
   const settings = normalizeCrawl(options);

@@ -15,17 +15,17 @@ import type { Frontier, RequestLike, Rule } from "../index.ts";
 const SCOPE_RULE = "scope";
 const SCOPE_RULES = /^scope(?:-(\d+))?$/;
 
-/** What a frontier that goes on is told anew about its scope. */
+/** How the scope of a crawl that continues has changed. */
 export interface ScopeChange {
-  /** Domains that belong to it now by the rule of that name; "any": all. */
+  /** Domains that belong to it now; `"any"`: all. */
   readonly domains: readonly string[] | "any";
-  /** Of them, those that did not belong to it before. */
+  /** Domains that did not belong to it before. */
   readonly joined: readonly string[];
-  /** Domains that belonged to it before, and names of rules that were in force. */
+  /** Domains and rules that belonged to it before and no longer do. */
   readonly left: readonly string[];
 }
 
-export interface Scope {
+interface Scope {
   /** The whole set to take; undefined: what is in force stays. */
   readonly rules: Rule[] | undefined;
   readonly change: ScopeChange | undefined;
@@ -105,12 +105,7 @@ function narrowedTo(domains: readonly string[], standing: Standing): Scope {
   return { rules: [ruleFor(name, domains)], change: { domains, joined, left } };
 }
 
-/**
- * Rules that take nothing outside of these domains; such as then take nothing are left out, and without domains all are.
- *
- * @example
- * withinScope([{ id: "news", match: { pattern: "/news/" } }], ["example.org"]); // only example.org's
- */
+/** Restricts rules to domains. Rules that would take nothing are left out; without domains all stay. */
 export function withinScope(
   rules: readonly Rule[],
   scope: readonly string[] | "any" | undefined,

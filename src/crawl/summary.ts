@@ -9,67 +9,118 @@ import { createHistogram, type Histogram } from "./histogram.ts";
 import type { ModuleCounts, ModuleKind, ModuleRegistry } from "./modules.ts";
 import type { HostPages, Tally } from "./tally.ts";
 
+/** Where a crawl stands. */
 export type CrawlStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
+/** Why a crawl ended. */
 export type CrawlReason = "finished" | "max-pages" | "stopped" | "fault";
 
 /** One moment of a crawl. */
 export interface CrawlSample {
+  /** Time since the beginning in milliseconds. */
   readonly elapsedMs: number;
+  /** Pages worked on. */
   readonly pages: number;
+  /** Bytes of bodies as they came. */
   readonly bytes: number;
+  /** URLs left to visit. */
   readonly pending: number;
+  /** Visits under way. */
   readonly leased: number;
+  /** URLs that failed for good. */
   readonly failed: number;
+  /** Faults so far. */
   readonly errors: number;
+  /** Links that were known. */
   readonly duplicate: number;
+  /** Links that were new. */
   readonly accepted: number;
   /** Of the whole process, as the system counts it. */
   readonly residentBytes: number;
 }
 
+/** What a crawl did. */
 export interface CrawlSummary {
+  /** Where the crawl stands. */
   readonly status: CrawlStatus;
   /** Why it ended; undefined: it has not. */
   readonly reason?: CrawlReason;
   /** Answers of the 2xx kind that were worked on. */
   readonly pages: number;
-  /** Of the bodies, as they came. */
+  /** Bytes of bodies as they came. */
   readonly bytes: number;
+  /** Items that went through their pipelines. */
   readonly items: number;
+  /** Answers of the 3xx kind that led on. */
   readonly redirects: number;
+  /** Answers 304. */
   readonly notModified: number;
+  /** Sitemaps that were read. */
   readonly sitemaps: number;
-  /** Refused by robots.txt. */
+  /** Pages that robots.txt forbids. */
   readonly disallowed: number;
-  /** For good, in all runs of the frontier, those that robots.txt forbids among them. */
+  /** URLs that failed for good, in all runs of the frontier, those that robots.txt forbids among them. */
   readonly failed: number;
-  /** Of those of this run, by reason: `robots`, `status 404`, `timeout` …, the most frequent first. */
+  /** URLs that failed in this run, by reason (`robots`, `status 404`, `timeout` …), the most frequent first. */
   readonly failures: Record<string, number>;
+  /** Attempts after the first. */
   readonly retried: number;
+  /** Bodies that were cut. */
   readonly truncated: number;
   /** Links that looked like a trap and were not followed. */
   readonly trapped: number;
+  /** Links that were known. */
   readonly duplicate: number;
+  /** Links that were refused, by reason. */
   readonly rejected: Record<string, number>;
+  /** URLs left to visit. */
   readonly pending: number;
+  /** Hosts. */
   readonly hosts: number;
+  /** Requests for robots.txt. */
   readonly robotsFetched: number;
   /** Answers by status. */
   readonly statuses: Record<string, number>;
+  /** Faults by stage, and those that streams dropped. */
   readonly errors: Record<"downloader" | "analyzer" | "pipeline" | "scheduler" | "dropped", number>;
+  /** Time since the beginning in milliseconds. */
   readonly elapsedMs: number;
+  /** Pages divided by that time. */
   readonly pagesPerSecond: number;
-  readonly latencyMs: { p50: number; p90: number; p99: number; p999: number; max: number };
-  /** Answers by the time to their first byte: at i those above 2^(i − 1) and up to 2^i ms. */
+  /** Times to the first byte in milliseconds. */
+  readonly latencyMs: {
+    /** Half of them took no longer. */
+    p50: number;
+    /** 90 % of them took no longer. */
+    p90: number;
+    /** 99 % of them took no longer. */
+    p99: number;
+    /** 99.9 % of them took no longer. */
+    p999: number;
+    /** The longest. */
+    max: number;
+  };
+  /** Answers by time to the first byte: index i counts those above 2^(i − 1) ms and up to 2^i ms. */
   readonly latencies: number[];
+  /** Admitted URLs by depth. */
   readonly depths: number[];
-  /** Hosts by pages that were worked on: at i those with 2^i and up to twice as many; of 20,000 hosts. */
+  /** Hosts by pages: index i counts those with 2^i pages and up to twice as many; of at most 20,000 hosts. */
   readonly hostPages: number[];
-  /** Hosts with the most of them, at most ten. */
+  /** Hosts with the most pages, at most ten. */
   readonly busiest: HostPages[];
+  /** How much each module has worked. */
   readonly modules: Record<ModuleKind, ModuleCounts[]>;
-  readonly memory: { heapBytes: number; offHeapBytes: number; residentBytes: number };
+  /** Memory of the process. */
+  readonly memory: {
+    /** JavaScript heap in bytes. */
+    heapBytes: number;
+    /** Memory of the frontier outside the heap in bytes. */
+    offHeapBytes: number;
+    /** Resident memory in bytes. */
+    residentBytes: number;
+  };
+  /** Where the frontier lives on disk. */
   readonly directory?: string;
+  /** The summary as lines of text. */
   toString(): string;
 }
 
@@ -109,7 +160,7 @@ export function createCounters(): CrawlCounters {
   };
 }
 
-export interface Telling {
+interface Telling {
   readonly frontier: Frontier;
   readonly counters: CrawlCounters;
   readonly tally: Tally;
@@ -179,7 +230,7 @@ function memoryOf(report: Report): CrawlSummary["memory"] {
 
 const SAMPLE_COUNT_MAX = 512;
 
-export interface Sampler {
+interface Sampler {
   readonly samples: readonly CrawlSample[];
   add(sample: CrawlSample): void;
 }

@@ -7,7 +7,9 @@
 
 /** A host and how many of its pages were worked on. */
 export interface HostPages {
+  /** The host. */
   readonly host: string;
+  /** Its pages. */
   readonly pages: number;
 }
 

@@ -61,12 +61,12 @@ export interface VisitContext {
 }
 
 /** A page is offered before its end is said, and waited for: another thread may be the next to visit it. */
-export interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor"> {
+interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor"> {
   offer(visited: Visited, headers: ValidatorHeaders | undefined): unknown;
 }
 
 /** What an answer sets is learned before the end of its visit is said. */
-export interface VisitCookies extends Pick<Cookies, "headerFor"> {
+interface VisitCookies extends Pick<Cookies, "headerFor"> {
   learn(url: string, lines: readonly string[]): boolean | Promise<boolean>;
 }
 
@@ -79,17 +79,25 @@ export interface VisitLimits {
   readonly sampleItems: boolean;
 }
 
-/** What listeners are told of a page. */
+/** A page that was visited. */
 export interface VisitedPage {
+  /** URL of the page. */
   readonly url: string;
+  /** HTTP status. */
   readonly status: number;
+  /** Distance from a seed. */
   readonly depth: number;
+  /** Bytes of the body as they came. */
   readonly bytes: number;
+  /** Time to the first byte in milliseconds. */
   readonly latencyMs: number;
+  /** Content type, without parameters. */
   readonly contentType: string;
+  /** Text of the title. */
   readonly title: string;
+  /** Links that were found. */
   readonly found: number;
-  /** Links that were new; undefined where a worker visits, which does not learn it. */
+  /** Links that were new; undefined on worker threads. */
   readonly accepted: number | undefined;
 }
 

@@ -5,19 +5,36 @@
  *   parallel of a host most requests of it at once: one ends with its answer, or when its client has left
  */
 
+/** One request that a synthetic web answered. */
 export interface WebLogEntry {
+  /** The host. */
   readonly host: string;
+  /** The path. */
   readonly path: string;
+  /** The User-Agent. */
   readonly agent: string;
+  /** When it began, by the monotonic clock. */
   readonly beginMs: number;
-  /** 0: cut off. */
+  /** HTTP status; 0: cut off. */
   status: number;
+  /** When it ended; undefined: it has not. */
   endMs: number | undefined;
 }
 
+/** The requests that a synthetic web answered. */
 export interface WebLog {
+  /** Every request, in order. */
   readonly entries: readonly WebLogEntry[];
-  begin(asked: { host: string; path: string; agent: string }): WebLogEntry;
+  /** Notes the beginning of a request. */
+  begin(asked: {
+    /** The host. */
+    host: string;
+    /** The path. */
+    path: string;
+    /** The User-Agent. */
+    agent: string;
+  }): WebLogEntry;
+  /** Notes the end of a request. */
   end(entry: WebLogEntry): void;
   /** Pairs of requests to one host that begin less than `delayMs` apart. */
   violations(delayMs: number): WebLogEntry[];

@@ -16,50 +16,68 @@
  *   I2  Nothing here keeps state, asks the time or draws a number but from (seed, host, page).
  */
 
+/** Shape of a synthetic web. One seed is one web, on every machine. */
 export interface WebShape {
+  /** Same seed, same web. */
   readonly seed: number;
+  /** Virtual hosts. */
   readonly hosts: number;
   /** Pages of all hosts together, at least one each. */
   readonly pages: number;
-  /** Share of leaves that go wrong, and of hosts that are slow: 1 as usual, 0 never. */
+  /** Share of leaves that go wrong and of hosts that are slow: 1 as usual, 0 never. */
   readonly mishaps: number;
-  /** Whether h0 leads to the host of traps. */
+  /** Whether the first host links to the host of traps. */
   readonly traps: boolean;
 }
 
+/** What becomes of requests for a page: 200, 404, 500 for good, 503 once, or cut off. */
 export type Fate = "well" | "gone" | "broken" | "flaky" | "reset";
+/** What a host answers for robots.txt. */
 export type RobotsKind = "rules" | "none" | "forbidden" | "broken" | "closed";
 
+/** A synthetic web as a function of its seed: every host, page and link. */
 export interface WebPlan {
+  /** What it was made of. */
   readonly shape: WebShape;
-  /** Pages of all hosts, as it came out. */
+  /** Pages of all hosts. */
   readonly pages: number;
+  /** Pages of a host. */
   sizeOf(host: number): number;
+  /** Name of a host. */
   hostName(host: number): string;
   /** Number of a host; −1 for one that is not of this web. */
   hostOf(name: string): number;
+  /** What becomes of requests for a page. */
   fateOf(host: number, page: number): Fate;
+  /** What a host answers for robots.txt. */
   robotsOf(host: number): RobotsKind;
+  /** Whether a host has a sitemap. */
   hasSitemap(host: number): boolean;
+  /** How long a host takes to answer, in milliseconds. */
   latencyMsOf(host: number): number;
+  /** Encoding of a host's pages. */
   charsetOf(host: number): "utf-8" | "windows-1252" | "utf-16le";
+  /** Whether a host compresses its pages. */
   isCompressed(host: number): boolean;
   /** Bytes of filler text on a page. */
   fillerOf(host: number, page: number): number;
+  /** Links of a page. */
   linksOf(host: number, page: number): WebLink[];
-  /** A number of [0, 2³²) for anything else that shall depend on the seed. */
+  /** A number of [0, 2³²) that depends on the seed and these arguments. */
   draw(salt: number, a: number, b: number): number;
 }
 
+/** A link of a page. */
 export interface WebLink {
+  /** Number of the host that it leads to. */
   readonly host: number;
   /** `/p/3`, `/go/3`, `/private/3`. */
   readonly path: string;
-  /** The same page is told again with a fragment. */
+  /** Whether the page links to it again with a fragment. */
   readonly isTwice: boolean;
 }
 
-export const WEB_DOMAIN = "outrider.test";
+const WEB_DOMAIN = "outrider.test";
 export const TRAP_HOST = `traps.${WEB_DOMAIN}`;
 export const HIDDEN_PAGES = 6;
 const FANOUT = 8;

@@ -17,41 +17,71 @@ import { createWebPages, type WebPages } from "./web-pages.ts";
 import { createWebPlan, HIDDEN_PAGES, TRAP_HOST, type WebPlan, type WebShape } from "./web-plan.ts";
 import { trapAnswer } from "./web-traps.ts";
 
+/** Shape of a synthetic web. */
 export interface SyntheticWebOptions {
-  /** Same seed, same web; default 1. */
+  /**
+   * Same seed, same web.
+   * @defaultValue 1
+   */
   seed?: number;
-  /** Virtual hosts; default 1,000. */
+  /**
+   * Virtual hosts.
+   * @defaultValue 1,000
+   */
   hosts?: number;
-  /** Pages of all hosts together; default 10,000. */
+  /**
+   * Pages of all hosts together.
+   * @defaultValue 10,000
+   */
   pages?: number;
-  /** How many times more often than usual something goes wrong; 0: never. Default 1. */
+  /**
+   * How many times more often than usual something goes wrong; 0: never.
+   * @defaultValue 1
+   */
   mishaps?: number;
-  /** Whether there is a host of traps; default true. */
+  /**
+   * Whether there is a host of traps.
+   * @defaultValue true
+   */
   traps?: boolean;
-  /** Whether the log keeps each request; default true. False, for webs of millions of pages: it stays empty. */
+  /**
+   * Whether the log keeps each request. False, for webs of millions of pages: it stays empty.
+   * @defaultValue true
+   */
   keepLog?: boolean;
 }
 
+/** A web of virtual hosts on one loopback listener. */
 export interface SyntheticWeb extends AsyncDisposable {
+  /** Every host, page and link of it. */
   readonly plan: WebPlan;
+  /** Its port. */
   readonly port: number;
   /** The first page of h0, which leads to every other. */
   readonly seed: string;
-  /** The same with the port in it, for crawlers that cannot be told where to dial. */
+  /** The same with the port in it, for crawlers that cannot be given an address to dial. */
   readonly seedWithPort: string;
   /** Where every host of this web is dialled. */
-  readonly dial: { readonly address: string; readonly port: number };
+  readonly dial: {
+    /** IP address. */
+    readonly address: string;
+    /** Port. */
+    readonly port: number;
+  };
+  /** The requests that it answered. */
   readonly log: WebLog;
+  /** Stops listening. */
   close(): Promise<void>;
 }
 
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Starts a synthetic web on loopback. Costs one listener; pages are computed when asked for.
+ * Starts a synthetic web on loopback. Costs one listener; pages are computed when they are asked for.
  *
  * @example
  * const web = await openSyntheticWeb({ seed: 7, hosts: 20, pages: 200 });
+ * await crawl({ seeds: web.seed, dial: web.dial, allowPrivate: true });
  * await web.close();
  */
 export async function openSyntheticWeb(options: SyntheticWebOptions = {}): Promise<SyntheticWeb> {

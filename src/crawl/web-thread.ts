@@ -12,8 +12,9 @@ import { packageFile } from "../base/package-files.ts";
 import { createWebPlan, type WebPlan } from "./web-plan.ts";
 import { openSyntheticWeb, shapeOf, type SyntheticWebOptions } from "./web-server.ts";
 
-/** What the web's own log says about a crawler. */
+/** How polite a crawler was, by the web's own log. */
 export interface WebManners {
+  /** Requests that it answered. */
   readonly requests: number;
   /** Requests that came too soon after the one before on the same host. */
   readonly violations: number;
@@ -21,12 +22,24 @@ export interface WebManners {
   readonly parallelMax: number;
 }
 
+/** A synthetic web on a thread of its own. */
 export interface SyntheticWebThread {
+  /** Every host, page and link of it. */
   readonly plan: WebPlan;
+  /** Its port. */
   readonly port: number;
+  /** The first page of h0, which leads to every other. */
   readonly seed: string;
-  readonly dial: { readonly address: string; readonly port: number };
+  /** Where every host of this web is dialled. */
+  readonly dial: {
+    /** IP address. */
+    readonly address: string;
+    /** Port. */
+    readonly port: number;
+  };
+  /** How polite its visitors were, by this delay in milliseconds. */
   manners(delayMs: number): Promise<WebManners>;
+  /** Stops listening and ends the thread. */
   close(): Promise<void>;
 }
 

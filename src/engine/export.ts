@@ -36,14 +36,22 @@ import { noteOfOptions, storedNote, storedOptions } from "./stored.ts";
 import type { FrontierOptions } from "./types.ts";
 import { coreOf } from "./verify.ts";
 
+/** Options of `exportFrontier`. */
 export interface ExportOptions {
-  /** Which frontier of the directory; default `default`. */
+  /** Name of the frontier in the directory; `default` unless given. */
   readonly name?: string;
-  /** What to open it with, where its stored options do not do. */
+  /** Options to open it with, where the stored ones are not enough. */
   readonly options?: FrontierOptions;
-  /** Records alone, and only these: lines to push, no frontier any more. */
-  readonly only?: { readonly state?: RecordState; readonly rule?: string; readonly host?: string };
-  /** Told now and then: lines so far, and live records in all. */
+  /** Exports only these records, as lines to push; the result is not a whole frontier. */
+  readonly only?: {
+    /** Records in this state. */
+    readonly state?: RecordState;
+    /** Records under this rule. */
+    readonly rule?: string;
+    /** Records of this host. */
+    readonly host?: string;
+  };
+  /** Called now and then with the lines so far and the number of live records. */
   readonly onProgress?: (lines: number, records: number) => void;
 }
 
@@ -53,16 +61,17 @@ const LINES_PER_TURN = 4_096;
 const MEMORY_BYTES = 128 * 1024 * 1024;
 
 /**
- * All that a frontier's directory knows as lines of JSON, each without its line break: records with every field, hosts, groups,
- * epochs, what is finished, counters and the secret of its hashes. `importFrontier` makes an equal frontier of them in an empty directory. Live
- * records come in the order in which they took their places. Reads a copy: no lock is taken and nothing changes, also beside a running owner,
- * and what is said after the first line was asked for is not in it. Memory does not grow with the records: they are sorted on disk, in the
- * system's temporary folder.
- * The secret is in the first line: keep the file as you keep the directory.
+ * Exports a directory's frontier as lines of JSON, each without its line break: records with every field, hosts,
+ * groups, epochs, finished identities, counters and the secret of its hashes. `importFrontier` makes an equal
+ * frontier of them in an empty directory.
  *
- * ```js
+ * Live records come in the order of their places. The export reads a copy: it takes no lock, changes nothing, and
+ * can run beside the process that owns the directory. Memory does not grow with the number of records, since they
+ * are sorted on disk, in the system's temporary folder. The secret is in the first line, so keep the file as you
+ * keep the directory.
+ *
+ * @example
  * for await (const line of exportFrontier("crawl-data")) console.log(line);
- * ```
  */
 export async function* exportFrontier(
   directory: string,

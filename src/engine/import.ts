@@ -23,30 +23,43 @@ import { normalizeOptions } from "./options.ts";
 import { optionsOfNotes, storedOptions } from "./stored.ts";
 import type { FrontierOptions } from "./types.ts";
 
+/** Options of `importFrontier`. */
 export interface ImportOptions {
-  /** Which frontier of the directory; default `default`. */
+  /** Name of the frontier in the directory; `default` unless given. */
   readonly name?: string;
-  /** What to open it with, over what is stored in the directory or in the export. */
+  /** Options to open it with, in place of those in the directory or in the export. */
   readonly options?: FrontierOptions;
-  /** Told now and then: lines read so far. */
+  /** Called now and then with the lines read so far. */
   readonly onProgress?: (lines: number) => void;
-  /** So many of the first lines were visited elsewhere: they are seen, and not pending. For an empty directory alone; default 0. */
+  /**
+   * How many of the first lines were visited elsewhere: they are seen and not pending. For an empty directory; 0
+   * unless given.
+   */
   readonly visited?: number;
 }
 
+/** What an import did. */
 export interface ImportResult {
-  /** frontier: all of an export came back; requests: they were pushed; digests: they count as seen. */
+  /** `frontier`: a whole export was restored. `requests`: they were pushed. `digests`: they count as seen. */
   readonly kind: "frontier" | "requests" | "digests";
-  /** Lines that were no request and were passed over: of an export into a directory with a frontier; a last line cut short. */
+  /**
+   * Lines that were skipped, since they are no requests: of an export into a directory with a frontier, or a last
+   * line that is cut short.
+   */
   readonly passed: number;
   /** Records of the frontier, requests that were pushed, or digests. */
   readonly size: number;
+  /** Requests that are pending now. */
   readonly accepted: number;
+  /** Requests that wait for their `notBefore`. */
   readonly deferred: number;
+  /** Requests that were known already. */
   readonly duplicate: number;
+  /** Requests that no rule takes or that are invalid. */
   readonly rejected: number;
+  /** Requests for which `capacity` left no room. */
   readonly full: number;
-  /** Why requests were rejected or found no room, with their numbers: `{ "too-long": 2 }`. */
+  /** Why requests were rejected or found no room, with counts: `{ "too-long": 2 }`. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
@@ -55,15 +68,16 @@ const WRITE_BYTES = 256 * 1024;
 const LINES_PER_WORD = 4_096;
 
 /**
- * Lines into a directory: those of `exportFrontier` into an empty one make an equal frontier; into one that holds a frontier, and
- * any other lines (URLs, or requests as JSON), are pushed. A whole export is refused whole when a line of it is wrong or missing
- * (SNAPSHOT_CORRUPT, with the line's number), and leaves the directory empty; so are other lines into an empty one (REQUEST_INVALID), and a
- * directory that was made for them is taken away. What the disk refused half-way stays, and the same call goes on. Lines of 40 hex digits are the fingerprints of Scrapy's
- * `requests.seen`: what has one of them is a duplicate from then on, under key profile `w3lib` (PROFILE_MISMATCH under another).
+ * Imports lines into a directory. Lines of `exportFrontier` make an equal frontier in an empty directory. Into a
+ * directory that holds a frontier, they are pushed, and so are other lines: URLs, or requests as JSON.
  *
- * ```js
+ * Rejects a whole export with `SNAPSHOT_CORRUPT` and the line's number when a line is wrong or missing, and other
+ * lines into an empty directory with `REQUEST_INVALID`; the directory is empty then. After a disk error the same
+ * call can be repeated. Lines of 40 hex digits are fingerprints of Scrapy's `requests.seen`: what has one of them
+ * is a duplicate from then on, under key profile `w3lib` (`PROFILE_MISMATCH` under another).
+ *
+ * @example
  * await importFrontier("copy", exportFrontier("crawl-data"));
- * ```
  */
 export async function importFrontier(
   directory: string,

@@ -7,12 +7,11 @@ import { FrontierError } from "../base/errors.ts";
 import { packageFile } from "../base/package-files.ts";
 import { compileKernel, type KernelModule } from "../kernel/kernel.ts";
 
-export type KernelFlavour = "release" | "debug" | "shared";
+export type KernelFlavour = "release" | "debug";
 
 const FILES: Record<KernelFlavour, string> = {
   release: "kernel.wasm",
   debug: "kernel.debug.wasm",
-  shared: "kernel.shared.wasm",
 };
 
 const compiled = new Map<KernelFlavour, KernelModule>();

@@ -4,6 +4,23 @@ import { MemoryFrontier } from "./frontier.ts";
 import { normalizeOptions, type Settings } from "./options.ts";
 import type { Frontier, FrontierOptions } from "./types.ts";
 
+/**
+ * Opens a frontier, in memory or in a directory. The thread that calls this owns it.
+ *
+ * Costs about 100 ms the first time in a process (the WebAssembly kernel is compiled). With a directory it also
+ * reads the last snapshot and the journal since then, at about two million records a second.
+ *
+ * Rejects with `OPTION_INVALID` or `RULE_INVALID` for a wrong option or rule, `FRONTIER_LOCKED` while another
+ * process has the directory, `PROFILE_MISMATCH` for another key policy than the stored one, `FORMAT_UNSUPPORTED`,
+ * `SNAPSHOT_CORRUPT`, and `DISK_FULL` or a related code for a disk that fails. A failed opening leaves nothing
+ * behind.
+ *
+ * @example
+ * const frontier = await openFrontier({ directory: "crawl", defaults: { politeness: { delayMs: 1000 } } });
+ * frontier.push("https://example.org/");
+ * for await (const lease of frontier) lease.done({ found: await visit(lease.url) });
+ * await frontier.close();
+ */
 export async function openFrontier(options?: FrontierOptions): Promise<Frontier> {
   return MemoryFrontier.open(settingsOf(options));
 }

@@ -11,31 +11,40 @@
  */
 import type { FrontierOptions, Rule, RulePolicy } from "./types.ts";
 
-/** Options of `presets.gopcp`: those of a frontier, and the scheduler's own scope. */
+/** Options of `presets.gopcp`: those of `openFrontier`, and two of its own. */
 export interface GopcpOptions extends FrontierOptions {
-  /** Accepted registrable domains; all when left out. */
+  /**
+   * Registrable domains that are accepted.
+   * @defaultValue all
+   */
   domains?: string[];
-  /** Deepest page that is taken; no limit when left out. */
+  /**
+   * Deepest page that is accepted.
+   * @defaultValue no limit
+   */
   maxDepth?: number;
 }
 
-/** Options of `presets.neocrawler`: those of a frontier, and the interval of rules that have none. */
+/** Options of `presets.neocrawler`: those of `openFrontier`, and one of its own. */
 export interface NeocrawlerOptions extends FrontierOptions {
-  /** Time after its last visit at which a page is due again; default a day. */
+  /**
+   * Time after its last visit at which a page is due again: milliseconds, or text such as `"1h"`.
+   * @defaultValue "1d"
+   */
   interval?: string | number;
 }
 
-/** The ancestors' option sets: see `presets`. */
+/** Option sets of the five ancestors; see `presets`. */
 export interface Presets {
-  /** WebMagic's schedulers. */
+  /** Behaves like WebMagic's schedulers. */
   webmagic(options?: FrontierOptions): FrontierOptions;
-  /** VSCrawler's SeedManager. */
+  /** Behaves like VSCrawler's SeedManager. */
   vscrawler(options?: FrontierOptions): FrontierOptions;
-  /** Scrapy's scheduler with queuelib. */
+  /** Behaves like Scrapy's scheduler with queuelib. */
   scrapy(options?: FrontierOptions): FrontierOptions;
-  /** The scheduler of gopcp.v2's web crawler. */
+  /** Behaves like the scheduler of gopcp.v2's web crawler. */
   gopcp(options?: GopcpOptions): FrontierOptions;
-  /** NEOCrawler's central scheduler. */
+  /** Behaves like NEOCrawler's central scheduler. */
   neocrawler(options?: NeocrawlerOptions): FrontierOptions;
 }
 
@@ -49,19 +58,9 @@ const SCRAPY_PER_HOST = 8;
 const NEOCRAWLER_LIMIT = 200;
 
 /**
- * Option sets for people who come from one of the five ancestors: `openFrontier(presets.scrapy())` starts with the behaviour that they know. Plain data,
- * made anew by each call; nothing is checked here, `openFrontier` refuses what is wrong. A preset keeps a frontier in memory unless a
- * `directory` is passed.
- *
- * @example
- * ```ts
- * import { openFrontier, presets } from "outrider";
- *
- * const frontier = await openFrontier(presets.scrapy({ capacity: 100_000 }));
- * frontier.pushMany(["https://example.org/a", "https://example.org/b"]);
- * console.log(frontier.poll()?.url); // https://example.org/b: last in, first out
- * await frontier.close();
- * ```
+ * Option sets for people who come from another crawler: `openFrontier(presets.scrapy())` starts with the behaviour
+ * that they know. Each call returns new plain data. `openFrontier` checks it. A preset keeps a frontier in memory
+ * unless you pass a `directory`.
  */
 export const presets: Presets = Object.freeze({
   webmagic: (options: FrontierOptions = {}) =>

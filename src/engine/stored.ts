@@ -16,13 +16,16 @@ import type { KeyPolicy } from "../url/policy.ts";
 import { isRecord, isSerializable } from "../base/serializable.ts";
 import type { FrontierOptions } from "./types.ts";
 
-/** What a frontier's directory says of how it was opened. */
+/** How a directory's frontier was opened last. */
 export interface StoredOptions {
-  /** To be given to openFrontier, with the directory and the name. Rules are stored by themselves and need not be given. */
+  /**
+   * Options for `openFrontier`, beside the directory and the name. Rules are stored separately and need not be
+   * given.
+   */
   readonly options: FrontierOptions;
-  /** Functions that it was opened with, by their names: files hold none. */
+  /** Names of options that were functions, which cannot be stored. */
   readonly missing: readonly string[];
-  /** The process that has it open now; undefined: none that lives. */
+  /** Id of the process that has it open now; undefined: none. */
   readonly owner: number | undefined;
 }
 
@@ -52,14 +55,15 @@ export function noteOfOptions(given: FrontierOptions): Note {
 }
 
 /**
- * The options that a directory was opened with last; undefined: no frontier of that name is in it. Reads the beginnings of its files,
- * takes no lock and changes nothing. A function is not stored: `missing` names it, and where keys are made by one (`keyOf`), the
- * directory opens, but a push asks for it and is refused.
+ * Returns the options that a directory was opened with last; undefined: it holds no frontier of that name. Reads
+ * the beginnings of its files, takes no lock and changes nothing.
  *
- * ```js
+ * Functions cannot be stored: `missing` names them. Where a function makes the keys (`keyOf`), the directory opens
+ * without it, but every push is rejected.
+ *
+ * @example
  * const { options } = storedOptions("crawl-data");
  * const frontier = await openFrontier({ ...options, directory: "crawl-data", readOnly: true });
- * ```
  */
 export function storedOptions(directory: string, name = "default"): StoredOptions | undefined {
   const place = { files: nodeFiles, directory: frontierDirectory(directory, name) };

@@ -33,7 +33,9 @@ const own: { batch: UrlBatch | undefined; page: number } = { batch: undefined, p
 
 const PRINT_BYTES = 16;
 
-/** The dedup key's URL under a key policy; undefined: not a crawlable URL. */
+/**
+ * The canonical form of a URL under a key policy; undefined: the URL cannot be crawled. Never throws for a URL.
+ */
 export function canonicalize(url: string, policy?: KeyPolicy): string | undefined {
   const normal = policy === undefined ? undefined : normalizePolicy(policy, "policy");
   if (typeof url !== "string") return undefined;
@@ -45,7 +47,7 @@ export function canonicalize(url: string, policy?: KeyPolicy): string | undefine
   return key;
 }
 
-/** `canonicalize` of a list, several times faster than one by one. */
+/** `canonicalize` for a list, several times faster than one by one. */
 export function canonicalizeMany(
   urls: readonly string[],
   policy?: KeyPolicy,
@@ -67,8 +69,8 @@ export function canonicalizeMany(
 }
 
 /**
- * The unkeyed 128-bit id of a request as 32 hex digits: equal on every machine and Node version of one profile.
- * A URL that is not crawlable has one too, of the string itself, so that this never throws for a URL.
+ * The 128-bit id of a request as 32 hex digits: equal on every machine and Node version for one profile. A URL that
+ * cannot be crawled has one too, of its text. Never throws for a URL.
  */
 export function fingerprint(request: RequestLike, policy?: KeyPolicy): string {
   return fingerprintOf(readRequest(request), normalizePolicy(policy, "policy"));
@@ -106,7 +108,10 @@ function printPlace(kernel: Kernel, pages: number): number {
   return own.page;
 }
 
-/** The links of a page, resolved; blank ones, `#`, `javascript:` and what is no http(s) URL go. */
+/**
+ * Resolves the links of a page against its URL. Drops blank ones, `#`, `javascript:` and everything that is not
+ * http or https.
+ */
 export function resolveLinks(baseUrl: string, hrefs: Iterable<string>): string[] {
   if (typeof baseUrl !== "string") {
     throw misuse("ARGUMENT_INVALID", "baseUrl", baseUrl, "a URL string");

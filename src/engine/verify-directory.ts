@@ -18,35 +18,37 @@ import { verifyFrontier } from "./verify.ts";
 
 export type { FileCheck };
 
+/** What `verifyDirectory` found. */
 export interface DirectoryCheck {
-  /** Nothing of it is damaged. What a crash cut off at the very end is no damage. */
+  /** Whether nothing is damaged. What a crash cut off at the very end is no damage. */
   readonly isWhole: boolean;
+  /** Every file that was read. */
   readonly files: readonly FileCheck[];
-  /** What is damaged, in words that name file and place. */
+  /** What is damaged, by file and place. */
   readonly damage: readonly string[];
-  /** Live and finished records that come out of it; undefined: it can not be opened. */
+  /** Live and finished records in it; undefined: it cannot be opened. */
   readonly records: number | undefined;
-  /** Process that works on it now. */
+  /** Id of the process that has it open now. */
   readonly owner: number | undefined;
 }
 
+/** Options of `verifyDirectory`. */
 export interface VerifyOptions {
-  /** Which frontier of the directory; default `default`. */
+  /** Name of the frontier in the directory; `default` unless given. */
   readonly name?: string;
-  /** What to open it with, where its stored options do not do. */
+  /** Options to open it with, where the stored ones are not enough. */
   readonly options?: FrontierOptions;
-  /** Told after each file. */
+  /** Called after each file. */
   readonly onFile?: (file: FileCheck) => void;
 }
 
 /**
- * Reads and checks everything that a frontier's directory holds: all generations, segments and runs, then what a copy of it in memory
- * looks like. Changes no byte and takes no lock; beside a running owner it judges what was there at the beginning. Damage is an
- * answer; DISK_GONE where no such frontier is there.
+ * Reads and checks everything in a directory: all generations, segments and runs, then the frontier that a copy of
+ * it in memory is. Changes nothing and takes no lock; beside a running owner it checks what was there at the
+ * beginning. Damage is a result. Rejects with `DISK_GONE` where there is no such frontier.
  *
- * ```js
+ * @example
  * const { isWhole, damage } = await verifyDirectory("crawl-data");
- * ```
  */
 export async function verifyDirectory(
   directory: string,

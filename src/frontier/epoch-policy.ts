@@ -20,16 +20,56 @@ import {
 } from "../base/calendar.ts";
 import { DURATION_EXPECTED, durationMs } from "../base/duration.ts";
 import { misuse } from "../base/errors.ts";
+import { between, made } from "../base/fields.ts";
 import { isObject } from "../base/kinds.ts";
 import type { HookFault } from "../base/hook-fault.ts";
 
+/**
+ * How long one sighting blocks the next.
+ *
+ * - `"forever"`: for good.
+ * - `{ calendar, zone }`: until the next hour, day, week or month. A request's `notBefore` decides, else now.
+ * - `{ every }`, `{ adaptive }`: a page comes again by itself, after a period or by its observed rate of change. Not in mode `bloom`.
+ * - `{ version }`: until the version changes.
+ * - `{ of }`: a function names the epoch of a time.
+ */
 export type EpochPolicy =
   | "forever"
-  | { calendar: "hour" | "day" | "week" | "month"; zone?: string; undated?: "forever" }
-  | { every: string | number }
-  | { version: string | number }
-  | { of: (timeMs: number) => string }
-  | { adaptive: { min: string | number; max: string | number } };
+  | {
+      /** Unit of the period. */
+      calendar: "hour" | "day" | "week" | "month";
+      /**
+       * IANA time zone.
+       * @defaultValue "UTC"
+       */
+      zone?: string;
+      /**
+       * `"forever"`: only requests with `notBefore` are divided by period.
+       * @defaultValue all are
+       */
+      undated?: "forever";
+    }
+  | {
+      /** Period after the last visit: milliseconds, or text such as `"1d"`. */
+      every: string | number;
+    }
+  | {
+      /** Name of the version. */
+      version: string | number;
+    }
+  | {
+      /** Returns the epoch's name for a time. */
+      of: (timeMs: number) => string;
+    }
+  | {
+      /** Bounds of the period. */
+      adaptive: {
+        /** Shortest period: milliseconds, or text such as `"1h"`. */
+        min: string | number;
+        /** Longest period. */
+        max: string | number;
+      };
+    };
 
 export type EpochRule =
   | { readonly kind: "forever" }
@@ -45,7 +85,7 @@ export const FOREVER = "forever";
 export const UNDATED_MS = Number.NEGATIVE_INFINITY;
 
 /** Longest name of an epoch, in UTF-16 units. */
-export const EPOCH_NAME_LENGTH_MAX = 1_000;
+const EPOCH_NAME_LENGTH_MAX = 1_000;
 
 const EPOCH_NAME_EXPECTED = "a text of 1 to 1,000 characters";
 
@@ -66,7 +106,7 @@ export function normalizeEpoch(policy: EpochPolicy | undefined, path: string): E
   const fields = readFields(policy, path);
   if (fields.calendar !== undefined) return calendarOf(fields, path);
   if (fields.every !== undefined) {
-    const periodMs = periodIn(fields.every, `${path}.every`);
+    const periodMs = PERIOD(fields.every, `${path}.every`, "OPTION_INVALID");
     return { kind: "again", minMs: periodMs, maxMs: periodMs };
   }
   if (fields.version !== undefined) return { kind: "version", name: versionOf(fields, path) };
@@ -152,22 +192,16 @@ function versionOf({ version }: Record<string, unknown>, path: string): string {
   throw wrong(`${path}.version`, version, `a number or ${EPOCH_NAME_EXPECTED}`);
 }
 
-function adaptiveOf(adaptive: unknown, path: string): EpochRule {
-  if (!isObject(adaptive)) {
-    throw wrong(path, adaptive, "an object with min and max");
-  }
-  const { min, max, ...more } = adaptive as Record<string, unknown>;
-  for (const field of Object.keys(more)) throw wrong(`${path}.${field}`, "given", "min and max");
-  const minMs = periodIn(min, `${path}.min`);
-  const maxMs = periodIn(max, `${path}.max`);
-  if (maxMs < minMs) throw wrong(`${path}.max`, max, "at least min");
-  return { kind: "again", minMs, maxMs };
-}
-
-function periodIn(value: unknown, path: string): number {
+const PERIOD = made(`${DURATION_EXPECTED}, from 1 ms to a hundred years`, (value) => {
   const ms = durationMs(value);
-  if (ms !== undefined && ms >= 1 && ms <= PERIOD_MS_MAX) return ms;
-  throw wrong(path, value, `${DURATION_EXPECTED}, from 1 ms to a hundred years`);
+  return ms !== undefined && ms >= 1 && ms <= PERIOD_MS_MAX ? ms : undefined;
+});
+
+const readAdaptive = between({ min: PERIOD, max: PERIOD }, ["min", "max"]);
+
+function adaptiveOf(adaptive: unknown, path: string): EpochRule {
+  const { min, max } = readAdaptive(adaptive, path, "OPTION_INVALID");
+  return { kind: "again", minMs: min, maxMs: max };
 }
 
 function wrong(path: string, value: unknown, expected: string): Error {

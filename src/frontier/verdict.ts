@@ -2,10 +2,19 @@
  * Verdicts: one frozen object per outcome, so that a push allocates none. Inside, a verdict is its code.
  */
 
+/** What became of a request. Verdicts are frozen objects, one for each outcome. */
 export interface Verdict {
+  /**
+   * `accepted`: pending now. `deferred`: pending later. `duplicate`: known. `rejected`: refused, see `reason`.
+   * `full`: no room now. `closed`: the frontier is closed.
+   */
   readonly status: "accepted" | "deferred" | "duplicate" | "rejected" | "full" | "closed";
+  /**
+   * Why it was refused: `invalid-url`, `scheme`, `too-long`, `too-deep`, `no-rule`, `no-follow`, `budget`, `hook`,
+   * `unserializable`, `invalid-request`, `max-found`, `late`; of `full`: `memory` or `disk`.
+   */
   readonly reason?: string;
-  /** Accepted or deferred. */
+  /** Whether it was accepted or deferred. */
   readonly admitted: boolean;
 }
 

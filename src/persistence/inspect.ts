@@ -17,17 +17,24 @@ import { damaged, lookAround, type Place, segmentPath, snapshotPath } from "./pl
 import { SegmentReader } from "./segment-reader.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
-/** What was found of one file. */
+/** What was found in one file. */
 export interface FileCheck {
+  /** Its path. */
   readonly path: string;
+  /** What it is. */
   readonly kind: "snapshot" | "journal" | "seen" | "left";
+  /** Its size. */
   readonly bytes: number;
-  /** whole; torn: behind `offset` a crash cut it off, which a start cuts away; damaged; left: no part of the frontier. */
+  /**
+   * `whole`. `torn`: a crash cut it off after `offset`, which the next start removes. `damaged`. `left`: not part
+   * of the frontier.
+   */
   readonly state: "whole" | "torn" | "damaged" | "left";
   /** Sections, frames or entries that are whole. */
   readonly parts: number;
-  /** Where the first part that is not whole begins. */
+  /** Where the first part begins that is not whole. */
   readonly offset?: number;
+  /** What is in it, or what is damaged. */
   readonly what?: string;
 }
 

@@ -17,58 +17,132 @@
  *
  * I1  Policies with the same effect on keys have the same policyId.
  */
-import { misuse } from "../base/errors.ts";
-import { isList, isObject } from "../base/kinds.ts";
+import { type FrontierErrorCode, misuse } from "../base/errors.ts";
+import { callable, type Field, kind, shape, textOf, TRUTH } from "../base/fields.ts";
+import { isList } from "../base/kinds.ts";
 import { CANONICAL_VERSION } from "./canonical.ts";
 import { encodeParamName } from "./percent.ts";
 
-/** The part of a request that its identity is made of. */
+/** The part of a request that makes its identity. */
 export interface IdentityRequest {
+  /** The URL. */
   url: string;
+  /**
+   * HTTP method.
+   * @defaultValue "GET"
+   */
   method?: string;
+  /**
+   * Body of the request.
+   * @defaultValue none
+   */
   body?: string | Uint8Array;
+  /**
+   * Headers of the request.
+   * @defaultValue none
+   */
   headers?: Record<string, string>;
-  /** The request's own key, in place of the URL's. */
+  /**
+   * The request's own key, in place of its URL.
+   * @defaultValue none
+   */
   key?: string;
 }
 
+/**
+ * What makes two requests the same. It shapes the identity alone, unless `visit` says otherwise.
+ * `docs/formats/canonical-url.md` specifies every step.
+ */
 export interface KeyPolicy {
+  /**
+   * `"canonical"`: one form for equivalent URLs. `"url"`: the string as it is. `"w3lib"`: as Scrapy's w3lib.
+   * @defaultValue "canonical"
+   */
   profile?: "canonical" | "url" | "w3lib";
+  /**
+   * Whether a lease carries the URL as it was pushed or its canonical form.
+   * @defaultValue "pushed"
+   */
   visit?: "pushed" | "canonical";
+  /**
+   * Whether user and password count.
+   * @defaultValue "keep"
+   */
   userInfo?: "keep" | "drop";
+  /**
+   * Whether the fragment counts and is visited.
+   * @defaultValue "drop", with profile `url` "keep"
+   */
   fragment?: "drop" | "keep";
+  /**
+   * Sorts the parameters; profile `url` has no such step.
+   * @defaultValue true
+   */
   sortQuery?: boolean;
+  /**
+   * The only parameters that count; `"none"`: no query counts.
+   * @defaultValue all
+   */
   keepParams?: string[] | "none";
+  /**
+   * Parameters that do not count; `*` stands for any letters. `TRACKING_PARAMS` is such a list.
+   * @defaultValue none
+   */
   dropParams?: string[];
+  /**
+   * Whether method and body count.
+   * @defaultValue "in-key", with profile `url` "ignore"
+   */
   methods?: "in-key" | "ignore";
+  /**
+   * Methods that are never duplicates, such as `["POST"]`.
+   * @defaultValue none
+   */
   exemptMethods?: string[];
+  /**
+   * Headers whose values count.
+   * @defaultValue none
+   */
   headers?: string[];
+  /**
+   * Makes the key itself. Runs on the owner's thread for every request; where it throws, the URL is rejected with
+   * reason `hook`.
+   * @defaultValue none
+   */
   keyOf?: (request: IdentityRequest) => string;
 }
 
+/** A key policy with every default filled in. */
 export interface NormalPolicy {
+  /** As `KeyPolicy.profile`. */
   readonly profile: "canonical" | "url" | "w3lib";
+  /** As `KeyPolicy.visit`. */
   readonly visit: "pushed" | "canonical";
+  /** As `KeyPolicy.userInfo`. */
   readonly userInfo: "keep" | "drop";
+  /** As `KeyPolicy.fragment`. */
   readonly fragment: "drop" | "keep";
+  /** As `KeyPolicy.sortQuery`. */
   readonly sortQuery: boolean;
-  /** Names in their order, as bytes of a serialised query; undefined: all stay; empty: none. */
+  /** Names in their order, serialised; undefined: all stay; empty: none. */
   readonly keepParams: readonly string[] | undefined;
-  /** Lower-case patterns, as bytes of a serialised query. */
+  /** Patterns in lower case, serialised. */
   readonly dropParams: readonly string[];
+  /** As `KeyPolicy.methods`. */
   readonly methods: "in-key" | "ignore";
-  /** Upper-case. */
+  /** Methods in upper case. */
   readonly exemptMethods: readonly string[];
-  /** Lower-case, sorted, each once. */
+  /** Names in lower case, sorted, each once. */
   readonly headers: readonly string[];
+  /** As `KeyPolicy.keyOf`. */
   readonly keyOf: ((request: IdentityRequest) => string) | undefined;
 }
 
 /** Most entries of one list of a policy, and the longest text of one entry. */
-export const POLICY_LIST_MAX = 1000;
-export const POLICY_NAME_MAX = 1000;
+const POLICY_LIST_MAX = 1000;
+const POLICY_NAME_MAX = 1000;
 
-/** Parameters that track visitors or hold sessions, for `dropParams`; names in query and path. */
+/** Parameters that track visitors or hold sessions, for `dropParams`. */
 export const TRACKING_PARAMS: readonly string[] = Object.freeze([
   "utm_*",
   "gclid",
@@ -100,53 +174,45 @@ export const TRACKING_PARAMS: readonly string[] = Object.freeze([
   "sid",
 ]);
 
-/** A policy before its fields were looked at. */
-type Given = { readonly [field in keyof KeyPolicy]?: unknown };
+/** A policy as it was given; "none" is a list of no names. */
+type Shaping = Omit<KeyPolicy, "keepParams"> & { keepParams?: string[] };
 
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
-const FIELDS = [
-  "profile",
-  "visit",
-  "userInfo",
-  "fragment",
-  "sortQuery",
-  "keepParams",
-  "dropParams",
-  "methods",
-  "exemptMethods",
-  "headers",
-  "keyOf",
-] as const;
+const readKeyPolicy = shape<Shaping>({
+  profile: choice("canonical", "url", "w3lib"),
+  visit: choice("pushed", "canonical"),
+  userInfo: choice("keep", "drop"),
+  fragment: choice("drop", "keep"),
+  sortQuery: TRUTH,
+  keepParams: (value, name, code) =>
+    value === "none" ? [] : namesOf(value, name, code, 'a list of names or "none"'),
+  dropParams: namesOf,
+  methods: choice("in-key", "ignore"),
+  exemptMethods: tokensOf,
+  headers: tokensOf,
+  keyOf: callable(),
+});
 
 /** Checks a policy and fills in defaults. Throws OPTION_INVALID; `name` leads its messages. */
 export function normalizePolicy(policy: KeyPolicy = {}, name = "key"): NormalPolicy {
-  const given: unknown = policy;
-  if (!isObject(given)) throw misuse("OPTION_INVALID", name, given, "an object");
-  for (const field of Object.keys(given)) {
-    if (!(FIELDS as readonly string[]).includes(field))
-      throw misuse("OPTION_INVALID", `${name}.${field}`, "given", `one of ${FIELDS.join(", ")}`);
-  }
-  const fields = given as Given;
-  const choice = <T extends string>(field: keyof KeyPolicy, values: readonly T[]): T =>
-    choiceOf(`${name}.${field}`, fields[field], values);
-  const profile = choice("profile", ["canonical", "url", "w3lib"]);
+  const given = readKeyPolicy(policy, name, "OPTION_INVALID");
+  const { profile = "canonical", keepParams, dropParams = [] } = given;
+  const { exemptMethods = [], headers = [] } = given;
   const normal: NormalPolicy = {
     profile,
-    visit: choice("visit", ["pushed", "canonical"]),
-    userInfo: choice("userInfo", ["keep", "drop"]),
-    fragment: choice("fragment", profile === "url" ? ["keep", "drop"] : ["drop", "keep"]),
-    sortQuery: booleanOf(`${name}.sortQuery`, fields.sortQuery, true),
-    keepParams: keepParamsOf(`${name}.keepParams`, fields.keepParams),
-    dropParams: namesOf(`${name}.dropParams`, fields.dropParams).map((pattern) =>
-      asciiLowerCase(encodeParamName(pattern)),
-    ),
-    methods: choice("methods", ["in-key", "ignore"]),
-    exemptMethods: tokensOf(`${name}.exemptMethods`, fields.exemptMethods, "upper"),
-    headers: tokensOf(`${name}.headers`, fields.headers, "lower"),
-    keyOf: keyOfOf(`${name}.keyOf`, fields.keyOf),
+    visit: given.visit ?? "pushed",
+    userInfo: given.userInfo ?? "keep",
+    fragment: given.fragment ?? (profile === "url" ? "keep" : "drop"),
+    sortQuery: given.sortQuery ?? true,
+    keepParams: keepParams && [...new Set(keepParams.map(encodeParamName))],
+    dropParams: dropParams.map((pattern) => asciiLowerCase(encodeParamName(pattern))),
+    methods: given.methods ?? "in-key",
+    exemptMethods: [...new Set(exemptMethods.map(asciiUpperCase))].sort(),
+    headers: [...new Set(headers.map(asciiLowerCase))].sort(),
+    keyOf: given.keyOf,
   };
-  if (profile !== "canonical") refuseShaping(normal, fields, name);
+  if (profile !== "canonical") refuseShaping(normal, given, name);
   return Object.freeze(normal);
 }
 
@@ -187,7 +253,7 @@ export function asciiUpperCase(text: string): string {
 }
 
 /** The other profiles have no such steps; an option without effect would be a silent mistake. */
-function refuseShaping(normal: NormalPolicy, fields: Given, name: string): void {
+function refuseShaping(normal: NormalPolicy, fields: Shaping, name: string): void {
   const expected = `no such option with profile ${JSON.stringify(normal.profile)}`;
   const refuse = (field: keyof KeyPolicy): never => {
     throw misuse("OPTION_INVALID", `${name}.${field}`, fields[field], expected);
@@ -203,55 +269,26 @@ function listText(list: readonly string[] | undefined): string {
   return list === undefined ? "all" : JSON.stringify(list);
 }
 
-function choiceOf<T extends string>(name: string, value: unknown, values: readonly T[]): T {
-  if (value === undefined) return values[0] as T;
-  if ((values as readonly unknown[]).includes(value)) return value as T;
+function choice<T extends string>(...values: readonly T[]): Field<T> {
   const expected = values.map((each) => JSON.stringify(each)).join(" or ");
-  throw misuse("OPTION_INVALID", name, value, expected);
+  return kind(expected, (value) => (values as readonly unknown[]).includes(value));
 }
 
-function booleanOf(name: string, value: unknown, otherwise: boolean): boolean {
-  if (value === undefined) return otherwise;
-  if (typeof value !== "boolean") throw misuse("OPTION_INVALID", name, value, "true or false");
-  return value;
+const readName = textOf(1, POLICY_NAME_MAX);
+
+function namesOf(
+  value: unknown,
+  name: string,
+  code: FrontierErrorCode,
+  expected = `a list of at most ${POLICY_LIST_MAX} names`,
+): string[] {
+  if (!isList(value) || value.length > POLICY_LIST_MAX) throw misuse(code, name, value, expected);
+  return Array.from(value, (entry, index) => readName(entry, `${name}[${index}]`, code));
 }
 
-function keepParamsOf(name: string, value: unknown): readonly string[] | undefined {
-  if (value === undefined) return undefined;
-  if (value === "none") return [];
-  if (!isList(value)) throw misuse("OPTION_INVALID", name, value, 'a list of names or "none"');
-  return [...new Set(namesOf(name, value).map(encodeParamName))];
-}
-
-function namesOf(name: string, value: unknown): readonly string[] {
-  if (value === undefined) return [];
-  if (!isList(value) || value.length > POLICY_LIST_MAX)
-    throw misuse("OPTION_INVALID", name, value, `a list of at most ${POLICY_LIST_MAX} names`);
-  for (let i = 0; i < value.length; i++) {
-    const entry: unknown = value[i];
-    if (typeof entry !== "string" || entry.length === 0 || entry.length > POLICY_NAME_MAX)
-      throw misuse(
-        "OPTION_INVALID",
-        `${name}[${i}]`,
-        entry,
-        `a text of 1 to ${POLICY_NAME_MAX} characters`,
-      );
-  }
-  return value as string[];
-}
-
-function tokensOf(name: string, value: unknown, letters: "upper" | "lower"): readonly string[] {
-  const list = namesOf(name, value);
-  for (let i = 0; i < list.length; i++) {
-    if (!TOKEN.test(list[i] as string))
-      throw misuse("OPTION_INVALID", `${name}[${i}]`, list[i], "an HTTP token");
-  }
-  const changed = list.map(letters === "upper" ? asciiUpperCase : asciiLowerCase);
-  return [...new Set(changed)].sort();
-}
-
-function keyOfOf(name: string, value: unknown): NormalPolicy["keyOf"] {
-  if (value === undefined) return undefined;
-  if (typeof value !== "function") throw misuse("OPTION_INVALID", name, value, "a function");
-  return value as (request: IdentityRequest) => string;
+function tokensOf(value: unknown, name: string, code: FrontierErrorCode): string[] {
+  const tokens = namesOf(value, name, code);
+  const odd = tokens.findIndex((token) => !TOKEN.test(token));
+  if (odd < 0) return tokens;
+  throw misuse(code, `${name}[${odd}]`, tokens[odd], "an HTTP token");
 }

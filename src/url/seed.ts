@@ -26,13 +26,13 @@ interface Seed {
 }
 
 /** Most URLs of one template: more is a mistake, and would never end. */
-export const SEED_URLS_MAX = 1_000_000_000;
+const SEED_URLS_MAX = 1_000_000_000;
 
 const TEMPLATE_LENGTH_MAX = 65_536;
 const RANGE = /\[(\d+)-(\d+)\]/g;
 const INTEGER = /^\d+$/;
 
-/** The URLs of a template, lazily, each time anew. Throws ARGUMENT_INVALID for a bad template. */
+/** The URLs of a template, one by one. Throws `ARGUMENT_INVALID` for a wrong template. */
 export function expandSeed(template: string): Iterable<string> {
   if (typeof template !== "string" || template.length > TEMPLATE_LENGTH_MAX)
     throw bad(template, `a text of at most ${TEMPLATE_LENGTH_MAX} characters`);

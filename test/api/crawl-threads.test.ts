@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { crawl as crawlOfSource } from "../../src/crawl/crawl.ts";
-import { openSyntheticWeb } from "../../src/crawl/web-server.ts";
+import { openSyntheticWeb } from "../../src/testing.ts";
 import { packageRoot } from "../support/package.ts";
 
 const { crawl } = (await import(`${packageRoot}dist/crawl.js`)) as { crawl: typeof crawlOfSource };

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { picture } from "../../tools/picture.mjs";
 import { codeBlocks, localLinks } from "../support/markdown.ts";
 import { manifest, packageRoot, readText, runNode } from "../support/package.ts";
 
@@ -11,8 +12,6 @@ const allPages = [...pages, "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md"
 const blocks = pages.flatMap((page) =>
   codeBlocks(readText(page)).map((each) => ({ page, ...each })),
 );
-
-const isExported = readText("src/index.ts").includes("openFrontier");
 
 /** Inside of the package, so that a block can import it by name. */
 const scratch = `${packageRoot}build/blocks`;
@@ -32,7 +31,7 @@ afterAll(() => {
 });
 
 describe("documentation", () => {
-  it.runIf(isExported).each(blocks)(
+  it.each(blocks)(
     "the block of $page at line $line runs and prints what it says",
     async (block) => {
       mkdirSync(scratch, { recursive: true });
@@ -59,6 +58,18 @@ describe("documentation", () => {
       (target) => !existsSync(join(packageRoot, dirname(page), target)),
     );
     expect(broken).toEqual([]);
+  });
+});
+
+describe("the picture in README", () => {
+  it("is what its script draws, and README shows it", () => {
+    expect(readText("docs/picture.svg"), "node tools/picture.mjs").toBe(picture);
+    expect(readText("README.md")).toMatch(/!\[[^\]]{40,}\]\(docs\/picture\.svg\)/);
+  });
+
+  it("loads nothing and has colours for both schemes", () => {
+    expect(picture).not.toMatch(/<script|<image|url\((?!#)|@import/);
+    expect(picture).toContain("prefers-color-scheme: dark");
   });
 });
 

@@ -14,7 +14,7 @@
  *       resizes up and down all the time has no more threads for that. Should it have heard, its place is filled as it leaves.
  */
 import type { Worker } from "node:worker_threads";
-import { checkSignal, readFields } from "../../base/arguments.ts";
+import { readSignal } from "../../base/arguments.ts";
 import { after } from "../../base/clock.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import { CREW_SEATS, SEAT_THREAD_WORD } from "../../layout/crew.ts";
@@ -68,6 +68,7 @@ export class WorkerPool {
   #run: { readonly fail: (cause: unknown) => void; isEnding: boolean } | undefined;
   #isClosed = false;
 
+  /** Checks the options; starts no thread. Throws `OPTION_INVALID`. */
   constructor(options: WorkerPoolOptions) {
     const settings = readPoolOptions(options);
     this.#settings = settings;
@@ -84,9 +85,16 @@ export class WorkerPool {
   }
 
   /** Works until the frontier is finished or closed. Rejects with the signal's reason, or when no worker can start. */
-  async run(options: { signal?: AbortSignal } = {}): Promise<void> {
-    const { signal } = readFields(options, "options", ["signal"]);
-    checkSignal(signal);
+  async run(
+    options: {
+      /**
+       * Ends the run: it rejects with the signal's reason, and leases return.
+       * @defaultValue none
+       */
+      signal?: AbortSignal;
+    } = {},
+  ): Promise<void> {
+    const { signal } = readSignal(options);
     this.#need();
     if (this.#run !== undefined) throw stateInvalid("running", "one run at a time");
     signal?.throwIfAborted();
@@ -114,7 +122,10 @@ export class WorkerPool {
     }
   }
 
-  /** More threads, or fewer: those that go end what they have begun. */
+  /**
+   * Changes the number of threads. Threads that go finish what they have begun. Throws `ARGUMENT_INVALID` for a
+   * number out of range.
+   */
   resize(threads: number): void {
     this.#need();
     if (!Number.isSafeInteger(threads) || threads < 1 || threads > CREW_SEATS) {
@@ -140,7 +151,7 @@ export class WorkerPool {
     };
   }
 
-  /** Ends all threads, which live until then. A run under way rejects; leases not finished return to the frontier. */
+  /** Ends all threads. A run under way rejects; leases that are not finished return to the frontier. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -149,6 +160,7 @@ export class WorkerPool {
     await this.#crew.close();
   }
 
+  /** Closes it, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -13,7 +13,7 @@ import { packageFile } from "../../base/package-files.ts";
 import { CREW_SEATS } from "../../layout/crew.ts";
 import type { ResourceLimits } from "./options.ts";
 
-export interface ThreadOptions {
+interface ThreadOptions {
   readonly resourceLimits: ResourceLimits | undefined;
   readonly workerData: unknown;
   /** Whether a thread shall go on once it is free. Asked as soon as its task is over, before anybody else hears of that. */

@@ -29,17 +29,27 @@ import type { NormalPolicy } from "../../url/policy.ts";
 
 export type { NormalPolicy };
 
-/** Plain data that structured clone carries: give it to a Worker as workerData, or post it. */
+/** What another thread attaches to. Structured clone carries it: pass it as `workerData`, or post it. */
 export interface CrewHandle {
+  /** Name of the frontier. */
   readonly name: string;
+  /** The shared memory. */
   readonly memory: SharedArrayBuffer;
   /** The compiled kernel, a WebAssembly.Module. */
   readonly kernel: object;
-  /** The key policy that fingerprints of leases are made by; undefined: the owner sends them. */
+  /** The key policy that fingerprints are made by; undefined: the owner sends them. */
   readonly policy: NormalPolicy | undefined;
+  /** Longest URL in bytes. */
   readonly maxUrlBytes: number;
-  /** What workers may decide about links (edge-message.ts), and the generation that it holds under; undefined: nothing yet. */
-  readonly edge: { readonly generation: number; readonly packed: Uint8Array } | undefined;
+  /** What workers may decide about links; undefined: nothing yet. */
+  readonly edge:
+    | {
+        /** The generation that it holds under. */
+        readonly generation: number;
+        /** The packed policies. */
+        readonly packed: Uint8Array;
+      }
+    | undefined;
 }
 
 /** Makes the memory: all seats free, all lanes empty. Untouched pages cost addresses only. */

@@ -21,9 +21,12 @@ interface Waiter {
 }
 
 /**
- * Sits down at a frontier of another thread: `handle` is what `frontier.share()` gave there.
+ * Attaches this thread to a frontier of another thread; `handle` is what `frontier.share()` returned there. Throws
+ * `ARGUMENT_INVALID` for another value.
+ *
  * @example
- * // in the worker: const port = attach(workerData);
+ * // in the worker
+ * const port = attach(workerData);
  */
 export function attach(handle: CrewHandle): WorkerPort {
   if (!(handle?.memory instanceof SharedArrayBuffer)) {
@@ -38,6 +41,7 @@ export function attach(handle: CrewHandle): WorkerPort {
   }
 }
 
+/** A thread's place at a frontier of another thread. Made by `attach`. */
 export class WorkerPort {
   readonly #desk: Desk;
   readonly #waiting: Waiting;
@@ -59,7 +63,7 @@ export class WorkerPort {
     this.#rest();
   }
 
-  /** At most `max` of the leases that are here; never waits. */
+  /** Up to `max` leases that are here already. Never waits. */
   pollMany(max: number): WorkerLease[] {
     const most = countOf(max, "max");
     const leases: WorkerLease[] = [];
@@ -75,9 +79,25 @@ export class WorkerPort {
     return leases;
   }
 
-  /** Waits for leases; [] when the frontier is finished or closed, or the time is over. */
+  /** Waits for leases. Resolves with [] when the frontier is finished or closed, or the time is over. */
   async take(
-    options: { max?: number; timeoutMs?: number; signal?: AbortSignal } = {},
+    options: {
+      /**
+       * Most leases.
+       * @defaultValue 1
+       */
+      max?: number;
+      /**
+       * Longest wait in milliseconds.
+       * @defaultValue no limit
+       */
+      timeoutMs?: number;
+      /**
+       * Ends the wait: it rejects with the signal's reason.
+       * @defaultValue none
+       */
+      signal?: AbortSignal;
+    } = {},
   ): Promise<WorkerLease[]> {
     const { max, waitMs, signal } = readTake(options);
     signal?.throwIfAborted();
@@ -114,7 +134,7 @@ export class WorkerPort {
     });
   }
 
-  /** URLs of nobody's page, as the owner's pushMany would take them; an answer per URL. */
+  /** Pushes URLs that belong to no page, as the owner's `pushMany` would. Returns an answer for each. */
   push(request: RequestLike): PushAnswer;
   push(requests: Iterable<RequestLike>): PushAnswer[];
   push(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
@@ -122,8 +142,8 @@ export class WorkerPort {
   }
 
   /**
-   * Gives the seat up: what was said counts, leases not settled go back to the owner. Resolves when all of it has
-   * gone over; nothing is taken from now on.
+   * Gives the place up. What was published counts; other leases return to the owner. Resolves when all of it has
+   * been sent.
    */
   close(): Promise<void> {
     this.#isClosing = true;

@@ -4,14 +4,19 @@ import type { PushAnswer, RequestLike, WorkerLease } from "./worker-lease.ts";
 
 /** What a handler gets beside its lease. */
 export interface HandlerContext {
-  /** Aborted when the lease has run out, the time is over or the pool stops. */
+  /** Aborted when the lease ends, when `timeoutMs` is over, and when the pool stops. */
   readonly signal: AbortSignal;
+  /** Number of the worker. */
   readonly workerId: number;
-  /** Links of this page: canonicalised, hashed and filtered here, admitted with this lease's done. */
+  /**
+   * Pushes links of this page. They are canonicalised, hashed and filtered on this thread, and admitted with this
+   * lease's `done`.
+   */
   push(link: RequestLike): PushAnswer;
   push(links: Iterable<RequestLike>): PushAnswer[];
 }
 
+/** A function of a handler module. Returning finishes the lease, throwing retries it. */
 export type Handler = (lease: WorkerLease, context: HandlerContext) => unknown;
 
 /** The signal is made when somebody looks at it. */

@@ -4,24 +4,55 @@ import { hostOfUrl } from "../../url/host-of-url.ts";
 import type { LeaseExtras } from "../protocol/lease-message.ts";
 import { unpack } from "../protocol/pack.ts";
 
+/** A URL, or a link with more than a URL. */
 export type RequestLike = string | WorkerRequest;
 
-/** What becomes of one link: the owner will decide, known already, no URL or too deep, no room now. */
+/** `queued`: the owner decides. `duplicate`: known. `rejected`: no URL, or too deep. `full`: no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
-/** What the handler of a lease learned. */
+/** What a visit showed of its host. */
 export type WorkerOutcome = Outcome;
 
+/** What a handler found. */
 export interface WorkerResult {
+  /**
+   * Links of the page, beside those that were pushed.
+   * @defaultValue none
+   */
   found?: Iterable<RequestLike>;
+  /**
+   * What went wrong on the page; each is reported by the event `error`.
+   * @defaultValue none
+   */
   errors?: unknown[];
+  /**
+   * What the visit showed of the host.
+   * @defaultValue nothing
+   */
   outcome?: WorkerOutcome;
 }
 
+/** How a lease is tried again. */
 export interface WorkerRetry {
+  /**
+   * Wait before the next attempt in milliseconds.
+   * @defaultValue the rule's `backoff`
+   */
   delayMs?: number;
+  /**
+   * Priority of the next attempt.
+   * @defaultValue by the rule
+   */
   priority?: number;
+  /**
+   * Counted in `report().reasons`.
+   * @defaultValue none
+   */
   reason?: string;
+  /**
+   * What the visit showed of the host.
+   * @defaultValue nothing
+   */
   outcome?: WorkerOutcome;
 }
 
@@ -42,15 +73,23 @@ interface WorkerRequestFields {
   data?: unknown;
 }
 
-/** A link that is more than its URL. */
+/** A link with more than a URL. */
 export interface WorkerRequest extends WorkerRequestFields {
+  /** Absolute URL. */
   url: string;
-  /** Of a page's links the owner sets it: one more than the page's. */
+  /**
+   * Distance from a seed; the owner sets it for links of a page.
+   * @defaultValue by the owner
+   */
   depth?: number;
 }
 
-/** What a redirect changes of the request that it goes on with: the fields of one, but `url` and `depth`, and the answer's status. */
+/** Fields of the request that a redirect changes, without `url` and `depth`. */
 export interface WorkerRedirect extends WorkerRequestFields {
+  /**
+   * The answer's status.
+   * @defaultValue 302
+   */
   status?: number;
 }
 
@@ -68,13 +107,22 @@ export interface RemoteDesk {
 
 const NO_EXTRAS: LeaseExtras = Object.freeze({});
 
-/** Filled from the row of a block when it begins (lease-message.ts). */
-export class WorkerLease {
+/**
+ * A lease in a worker's thread, filled from the row of a block when it begins (lease-message.ts). The owner decides later, so its
+ * methods return nothing.
+ */
+export class WorkerLease implements Disposable {
+  /** As `Lease.url`. */
   url = "";
+  /** As `Lease.priority`. */
   priority = 0;
+  /** As `Lease.depth`. */
   depth = 0;
+  /** As `Lease.attempt`. */
   attempt = 0;
+  /** As `Lease.deliveries`. */
   deliveries = 0;
+  /** As `Lease.deadlineMs`. */
   deadlineMs = 0;
   /** @internal */ id = 0;
   /** @internal */ isSettled = false;
@@ -86,6 +134,7 @@ export class WorkerLease {
   /** @internal */ unpacked: LeaseExtras | undefined = undefined;
   /** @internal */ readonly desk: RemoteDesk;
 
+  /** Made by the pool or by a port. */
   constructor(desk: RemoteDesk) {
     this.desk = desk;
   }
@@ -98,73 +147,89 @@ export class WorkerLease {
     return this.unpacked;
   }
 
-  /** Fingerprint of the page it was found on. */
+  /** As `Lease.parent`. */
   get parent(): string | undefined {
     return this.parentAt === 0
       ? undefined
       : this.block?.hexSlice(this.parentAt, this.parentAt + 16);
   }
 
+  /** As `Lease.method`. */
   get method(): string {
     return this.extras.m ?? "GET";
   }
 
+  /** As `Lease.body`. */
   get body(): Uint8Array | undefined {
     return this.extras.b;
   }
 
+  /** As `Lease.headers`. */
   get headers(): Record<string, string> | undefined {
     return this.extras.h;
   }
 
+  /** As `Lease.handler`. */
   get handler(): string | undefined {
     return this.extras.n;
   }
 
-  /** Redirects that led here. */
+  /** As `Lease.redirects`. */
   get redirects(): number {
     return this.extras.r ?? 0;
   }
 
+  /** As `Lease.data`. */
   get data(): unknown {
     return this.extras.d;
   }
 
+  /** As `Lease.host`, without the scheme's own port. */
   get host(): string {
     return hostOfUrl(this.url);
   }
 
+  /** As `Lease.rule`. */
   get rule(): string {
     return this.desk.ruleName(this.ruleNumber);
   }
 
+  /** As `Lease.fingerprint`. */
   get fingerprint(): string {
     return this.extras.f ?? this.desk.fingerprint(this);
   }
 
-  /** Finished, with the links that were pushed and found; the owner admits them in the same step. */
+  /** Finishes the page, with the links that were pushed and found. The owner admits them in the same step. */
   done(result?: WorkerResult): void {
     this.desk.done(this, result);
   }
 
+  /** Another attempt, by the rule's policy. */
   retry(options?: WorkerRetry): void {
     this.desk.retry(this, options);
   }
 
+  /** Gives the URL up. */
   fail(reason?: string, outcome?: WorkerOutcome): void {
     this.desk.fail(this, reason, outcome);
   }
 
-  /** Back to its place, no attempt counted. */
+  /** Returns the URL to its place; no attempt is counted. */
   release(): void {
     this.desk.release(this);
   }
 
-  /** A push with this lease as parent, at the same depth; the request goes along but for what `change` says. */
+  /** `release`, unless the lease has ended. */
+  [Symbol.dispose](): void {
+    this.desk.release(this);
+  }
+
+  /** As `Lease.redirect`; the owner decides about the URL. */
   redirect(url: string, change?: WorkerRedirect): void {
     this.desk.redirect(this, url, change);
   }
 
+  /** Moves the deadline to so many milliseconds from now. */
   extend(ms: number): void {
     this.desk.extend(this, ms);
   }

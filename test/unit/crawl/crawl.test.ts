@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { crawl } from "../../../src/crawl/crawl.ts";
-import { openSyntheticWeb, type SyntheticWeb } from "../../../src/crawl/web-server.ts";
+import { openSyntheticWeb, type SyntheticWeb } from "../../../src/testing.ts";
 import { testSeed } from "../../support/seed.ts";
 import { walkWeb } from "../../support/web-walk.ts";
 
@@ -58,6 +58,12 @@ describe("crawl()", () => {
     expect(new Set(web.log.entries.map(({ agent }) => agent))).toEqual(
       new Set([`Outrider/0.1 (+${contact})`]),
     );
+  });
+
+  it("names no page in the default User-Agent: only an operator has one to name", async () => {
+    await using web = await openSyntheticWeb({ seed: 3, hosts: 1, pages: 1, traps: false });
+    await crawl({ ...QUICK, seeds: web.seed, dial: web.dial });
+    expect(new Set(web.log.entries.map(({ agent }) => agent))).toEqual(new Set(["Outrider/0.1"]));
   });
 
   it("keeps the delay and one visit at a time per host, judged from the server's own log", async () => {
