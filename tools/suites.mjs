@@ -9,6 +9,7 @@ export const QUICK_SUITES = [
   "api",
   "tidy",
   "regressions",
+  "guard",
 ];
 /** These take STRESS_SECONDS and run by their own scripts. */
 export const SLOW_SUITES = ["stress", "crash", "simulation"];

@@ -90,17 +90,29 @@ export class Duel {
   }
 
   compareNow(what, ask) {
-    compare(what, this.#sides.map((side) => ask(side)));
+    compare(
+      what,
+      this.#sides.map((side) => ask(side)),
+    );
   }
 
   /** Every public question, asked at once. */
   compareAll() {
     const sides = this.#sides;
-    compare("report", sides.map((side) => side.perform({ do: "report" })));
+    compare(
+      "report",
+      sides.map((side) => side.perform({ do: "report" })),
+    );
     for (const name of ["records", "epochs", "rules", "nextDueAt"]) {
-      compare(name, sides.map((side) => side.perform({ do: name })));
+      compare(
+        name,
+        sides.map((side) => side.perform({ do: name })),
+      );
     }
-    compare("peek", sides.map((side) => side.perform({ do: "peek", max: 1_000 })));
+    compare(
+      "peek",
+      sides.map((side) => side.perform({ do: "peek", max: 1_000 })),
+    );
     this.compareNow("state", (side) => side.reader.plain(side.frontier.state));
     this.compareNow("status", (side) => side.frontier.status);
   }
@@ -122,12 +134,16 @@ export class Duel {
       await new Promise((resolve) => setImmediate(resolve));
       if (turn + 1 < least) continue;
       const isHalf = this.#waits.some(({ count }) => count > 0 && count < this.#sides.length);
-      if (turn > TURNS_MOST * 100 || (!isHalf && (this.#areEventsEven() || turn > TURNS_MOST))) break;
+      if (turn > TURNS_MOST * 100 || (!isHalf && (this.#areEventsEven() || turn > TURNS_MOST)))
+        break;
       if (turn > TURNS_MOST) await new Promise((resolve) => setTimeout(resolve, 1));
     }
     this.#waits = this.#waits.filter(({ what, answers, count }) => {
       if (count === 0) return true;
-      compare(`answer of ${what}`, this.#sides.map((_, at) => answers[at] ?? "(waits)"));
+      compare(
+        `answer of ${what}`,
+        this.#sides.map((_, at) => answers[at] ?? "(waits)"),
+      );
       return false;
     });
     this.#compareEvents();
@@ -146,7 +162,11 @@ export class Duel {
       if (turn > 20) await new Promise((resolve) => setTimeout(resolve, 1));
     }
     if (this.#waits.length > 0) {
-      throw new Difference("settling", "all settles", `waits: ${this.#waits.map(({ what }) => what)}`);
+      throw new Difference(
+        "settling",
+        "all settles",
+        `waits: ${this.#waits.map(({ what }) => what)}`,
+      );
     }
     await this.#settle(1);
   }

@@ -3,8 +3,9 @@ import { durableProgram } from "./durable.mjs";
 import { functionsProgram } from "./functions.mjs";
 import { killedProgram } from "./killed.mjs";
 import { memoryProgram, wrongOptions } from "./memory.mjs";
+import { MUTANTS, mutated } from "./mutants.mjs";
 import { poolProgram } from "./pools.mjs";
-import { bothPackages } from "./packages.mjs";
+import { bothPackages, lostExports } from "./packages.mjs";
 import { fixEntropy, seedOf } from "./random.mjs";
 import { threadProgram } from "./threads.mjs";
 
@@ -26,9 +27,17 @@ const KINDS = {
 };
 
 /** All kinds; the counts by kind. Throws at the first difference, with the way to repeat it. */
-export async function runGuard({ operations, seed, say = () => undefined, kinds = Object.keys(KINDS) }) {
+export async function runGuard({
+  operations,
+  seed,
+  say = () => undefined,
+  kinds = Object.keys(KINDS),
+}) {
   say(`guard: SEED=${seed} GUARD_OPERATIONS=${operations}`);
   const packages = await bothPackages();
+  const lost = lostExports(packages);
+  if (lost.length > 0)
+    throw new Error(`exports: ${lost.join(", ")} (expected: in the new package)`);
   const counts = {};
   for (const kind of kinds) {
     const start = performance.now();
@@ -38,13 +47,57 @@ export async function runGuard({ operations, seed, say = () => undefined, kinds 
     let programs = 0;
     while (count < wanted) {
       const programSeed = seedOf(seed, kind, programs++);
-      count += await runProgram({ kind, seed: programSeed, operations: Math.min(length, wanted - count), packages });
+      count += await runProgram({
+        kind,
+        seed: programSeed,
+        operations: Math.min(length, wanted - count),
+        packages,
+      });
     }
     counts[kind] = count;
-    say(`${kind.padEnd(10)} ${count} operations, ${programs} programs, ${((performance.now() - start) / 1_000).toFixed(1)} s`);
+    say(
+      `${kind.padEnd(10)} ${count} operations, ${programs} programs, ${((performance.now() - start) / 1_000).toFixed(1)} s`,
+    );
   }
-  say(`guard: no difference in ${Object.values(counts).reduce((sum, one) => sum + one, 0)} operations`);
+  say(
+    `guard: no difference in ${Object.values(counts).reduce((sum, one) => sum + one, 0)} operations`,
+  );
   return counts;
+}
+
+/** Programs that a mutant may live through; the tenth must have caught it. */
+const TRIES = 10;
+
+/** Runs every mutant of the new package; throws where one is not caught. */
+export async function runMutants(say) {
+  const [old, now] = await bothPackages();
+  for (const [name, { kind }] of Object.entries(MUTANTS)) {
+    const packages = [old, mutated(now, name)];
+    const caught = await firstDifference(kind, packages);
+    if (caught === undefined)
+      throw new Error(`mutant: ${name} (expected: a difference in ${kind})`);
+    say(
+      `${name.padEnd(42)} caught by ${kind}, program ${caught.program}, operation ${caught.operation}: ${caught.what}`,
+    );
+  }
+  say(`guard: ${Object.keys(MUTANTS).length} mutants caught`);
+}
+
+async function firstDifference(kind, packages) {
+  for (let program = 0; program < TRIES; program++) {
+    try {
+      await runProgram({
+        kind,
+        seed: seedOf(1, kind, program),
+        operations: Math.min(KINDS[kind].length, 1_000),
+        packages,
+      });
+    } catch (error) {
+      if (error.cause?.name !== "Difference") throw error;
+      return { program, operation: error.operation, what: error.cause.message.split("\n")[0] };
+    }
+  }
+  return undefined;
 }
 
 /** One program; how many operations it had. */
@@ -61,7 +114,8 @@ export async function runProgram({ kind, seed, operations, packages }) {
       },
     });
   } catch (cause) {
-    throw new Error(storyOf({ kind, seed, running, options, cause }), { cause });
+    const story = storyOf({ kind, seed, running, options, cause });
+    throw Object.assign(new Error(story, { cause }), { operation: running?.performed });
   }
   return running?.performed ?? operations;
 }

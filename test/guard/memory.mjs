@@ -15,7 +15,12 @@ export async function memoryProgram({ packages, seed, operations, note }) {
   const folder = join(SCRATCH, `memory-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   const sides = packages.map((pkg) => {
-    const side = new Side(pkg, { hidden: [[folder, "<folder>"], [`${pkg.side}.snapshot`, "<file>"]] });
+    const side = new Side(pkg, {
+      hidden: [
+        [folder, "<folder>"],
+        [`${pkg.side}.snapshot`, "<file>"],
+      ],
+    });
     side.snapshotPath = join(folder, `${pkg.side}.snapshot`);
     return side;
   });

@@ -25,10 +25,7 @@ const BUNDLED = {
 const [from, to] = process.argv.slice(2).map((path) => resolve(path));
 const stage = mkdtempSync(join(tmpdir(), "guard-pack-"));
 
-run(process.execPath, [
-  join(from, "tools/build.mjs"),
-  "kernel",
-]);
+run(process.execPath, [join(from, "tools/build.mjs"), "kernel"]);
 run(process.execPath, [
   join(from, "node_modules/typescript/bin/tsc"),
   ...["-p", join(from, "tsconfig.build.json"), "--outDir", join(stage, "dist")],
@@ -38,7 +35,8 @@ run(process.execPath, [
 for (const name of ["kernel.wasm", "kernel.debug.wasm", "kernel.shared.wasm"]) {
   cpSync(join(from, "dist", name), join(stage, "dist", name));
 }
-for (const name of ["LICENSE", "docs/rules.schema.json"]) cpSync(join(from, name), join(stage, name));
+for (const name of ["LICENSE", "docs/rules.schema.json"])
+  cpSync(join(from, name), join(stage, name));
 for (const [name, patterns] of Object.entries(BUNDLED)) {
   const folder = join(from, "node_modules", name);
   cpSync(folder, join(stage, "node_modules", name), {
@@ -86,7 +84,12 @@ function matches(part, wanted) {
 }
 
 function run(command, args, cwd = from, stdout = "inherit") {
-  const result = spawnSync(command, args, { cwd, stdio: ["ignore", stdout, "inherit"], encoding: "utf8" });
-  if (result.status !== 0) throw new Error(`${command} ended with ${result.status ?? result.signal}`);
+  const result = spawnSync(command, args, {
+    cwd,
+    stdio: ["ignore", stdout, "inherit"],
+    encoding: "utf8",
+  });
+  if (result.status !== 0)
+    throw new Error(`${command} ended with ${result.status ?? result.signal}`);
   return result;
 }

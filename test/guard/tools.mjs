@@ -18,16 +18,25 @@ export async function compareTools({ duel, sides, folder, spec }, random) {
   });
   await ask("storedOptions", (pkg) => pkg.api("storedOptions")(looked));
   await ask("readOnly", async (pkg, side) => {
-    const frontier = await pkg.api("openFrontier")({ ...options(pkg, side), readOnly: true, directory: looked });
+    const frontier = await pkg.api("openFrontier")({
+      ...options(pkg, side),
+      readOnly: true,
+      directory: looked,
+    });
     const { report, plain } = side.reader;
-    const seen = [report(frontier.report()), frontier.peek(100).map(plain), frontier.push("http://read.example/").status];
+    const seen = [
+      report(frontier.report()),
+      frontier.peek(100).map(plain),
+      frontier.push("http://read.example/").status,
+    ];
     await frontier.close();
     return seen;
   });
   const lines = [];
   await ask("exportFrontier", async (pkg, side) => {
     const own = [];
-    for await (const line of pkg.api("exportFrontier")(looked, { options: options(pkg, side) })) own.push(line);
+    for await (const line of pkg.api("exportFrontier")(looked, { options: options(pkg, side) }))
+      own.push(line);
     lines.push(own);
     return own;
   });
@@ -44,7 +53,11 @@ export async function compareTools({ duel, sides, folder, spec }, random) {
 
 /** Both make a frontier of the old one's lines. */
 async function imports({ duel, folder, lines, spec }) {
-  const wanted = [lines, ["http://line.example/1", '{"url":"http://line.example/2","priority":3}', "no url"], lines.slice(0, -1)];
+  const wanted = [
+    lines,
+    ["http://line.example/1", '{"url":"http://line.example/2","priority":3}', "no url"],
+    lines.slice(0, -1),
+  ];
   for (const [at, list] of wanted.entries()) {
     await duel.answer({ do: "importFrontier", at, lines: list.length }, async (side) => {
       const to = join(folder, `imported-${side.pkg.side}-${at}`);
