@@ -19,7 +19,7 @@ fixEntropy();
 const KINDS = {
   memory: { run: memoryProgram, share: 0.55, length: 3_000 },
   durable: { run: durableProgram, share: 0.06, length: 1_500 },
-  killed: { run: killedProgram, share: 0.006, length: 300 },
+  killed: { run: killedProgram, share: 0.006, length: 250 },
   functions: { run: functionsProgram, share: 0.334, length: 10_000 },
   threads: { run: threadProgram, share: 0.04, length: 2_000 },
   pools: { run: poolProgram, share: 0.000_02, length: 3 },
