@@ -9,11 +9,11 @@ const MENU = {
   //                 grow, work, steer
   push: [[20, 8, 6], pushOf],
   pushMany: [[14, 3, 2], pushManyOf],
-  poll: [[6, 14, 6], () => ({})],
-  pollMany: [[4, 10, 4], (random) => ({ max: random.between(1, 8) })],
+  poll: [[8, 22, 8], () => ({})],
+  pollMany: [[4, 18, 6], (random) => ({ max: random.between(1, 8) })],
   peek: [[2, 2, 3], (random) => ({ max: random.pick([undefined, 1, 5, 60]) })],
   advance: [[5, 14, 8], advanceOf],
-  "lease.done": [[8, 30, 6], doneOf],
+  "lease.done": [[8, 24, 6], doneOf],
   "lease.retry": [
     [2, 6, 3],
     (random) => ({ options: random.once(3) ? undefined : retryOf(random) }),
@@ -60,15 +60,7 @@ const MENU = {
       filter: { ...random.pick([{}, { state: "failed" }, { state: "done" }]), ...placeOf(random) },
     }),
   ],
-  remove: [
-    [0.1, 0.2, 1],
-    (random) => ({
-      filter: {
-        ...placeOf(random),
-        ...(random.once(2) ? { pattern: random.pick(["/[23]$", "q\\?"]) } : {}),
-      },
-    }),
-  ],
+  remove: [[0.1, 0.2, 1], (random) => ({ filter: removedOf(random) })],
   forget: [
     [0.05, 0.05, 0.6],
     (random) => ({
@@ -118,6 +110,8 @@ const PHASE_LENGTH = 120;
 
 /** Makes operations one after the other; `leases` has `count` and `open` (numbers that are not ended). */
 export function createGenerator(random, { skip = [] } = {}) {
+  /** URLs that were pushed lately, to ask for. */
+  const met = [];
   let phase = 0;
   let left = 0;
   return (leases) => {
@@ -129,10 +123,21 @@ export function createGenerator(random, { skip = [] } = {}) {
       const { name, make } = drawn(random, phase);
       const operation = { do: name, ...make(random) };
       if (name.startsWith("lease.")) operation.lease = leaseOf(random, leases);
+      if (ASKS.has(name) && met.length > 0 && !random.once(4)) operation.request = random.pick(met);
+      note(met, operation);
       if (name === "done") operation.leases = someLeases(random, leases);
       if (!skip.includes(name)) return operation;
     }
   };
+}
+
+const ASKS = new Set(["record", "explain", "update"]);
+const MET_MOST = 60;
+
+function note(met, operation) {
+  if (operation.do === "push") met.push(operation.request);
+  if (operation.do === "pushMany") met.push(...operation.requests.slice(0, 3));
+  if (met.length > MET_MOST) met.splice(0, met.length - MET_MOST);
 }
 
 function drawn(random, phase) {
@@ -320,6 +325,13 @@ function placeOf(random) {
     ...(random.once(2) ? { host: random.pick(HOSTS) } : {}),
     ...(random.once(6) ? { rule: random.pick(["a", "default", "none"]) } : {}),
   };
+}
+
+/** Rarely all: what is pending shall grow. */
+function removedOf(random) {
+  if (random.once(30)) return {};
+  const pattern = random.pick(["/[23]$", "q\\?"]);
+  return random.once(2) ? { host: random.pick(HOSTS) } : { ...placeOf(random), pattern };
 }
 
 function filterOf(random) {

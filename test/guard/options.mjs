@@ -108,7 +108,7 @@ export function optionsOf(random, isDurable) {
   const isPolite = random.once(2);
   const options = {
     seed: random.word(),
-    leaseMs: random.pick([5, 12, 1_000, 1_000, 1_000]),
+    leaseMs: random.pick([5, 40, 1_000, 1_000, 1_000, 1_000, 1_000, 60_000]),
     defaults: { ...policyOf(random), ...(isPolite ? { politeness: politenessOf(random) } : {}) },
     ...some(random, {
       capacity: [3, 20, 300],
