@@ -66,8 +66,10 @@ function doors(name, from, allowed, { packages = [], self = from } = {}) {
   ];
 }
 
-const ENTRIES =
-  "^(src/(index|pool|worker|crawl)\\.ts|dist/(index|pool|worker|crawl)\\.(js|d\\.ts))$";
+/** Entries that do without optional packages, then the crawler's own. */
+const CORE_ENTRIES = ["index", "pool", "worker", "tools"];
+const ALL_ENTRIES = anyOf([...CORE_ENTRIES, "crawl", "testing"]);
+const ENTRIES = `^(src/${ALL_ENTRIES}\\.ts|dist/${ALL_ENTRIES}\\.(js|d\\.ts))$`;
 const PROTOCOL = "^src/workers/protocol";
 const REMOTE = "^src/workers/(?!pool)";
 
@@ -89,7 +91,7 @@ module.exports = {
       [...inRooms(["base"]), "^src/persistence/tier"],
       { packages: ["lmdb", "ioredis"], self: "^src/integrations/$1/" },
     ),
-    ...doors("crawl", "^src/crawl/", [...inRooms(["base"]), "^src/(index|pool|worker)\\.ts$"], {
+    ...doors("crawl", "^src/crawl/", [...inRooms(["base"]), `^src/${anyOf(CORE_ENTRIES)}\\.ts$`], {
       packages: ["undici", "htmlparser2"],
     }),
     ...doors("cli", "^src/cli/", [ENTRIES]),
@@ -101,6 +103,12 @@ module.exports = {
     ]),
     ...doors("worker-entry", "^src/worker\\.ts$", [REMOTE, ...inRooms(["base"])]),
     ...doors("crawl-entry", "^src/crawl\\.ts$", inRooms(["crawl", "base"])),
+    ...doors("tools-entry", "^src/tools\\.ts$", inRooms(["engine", "base"])),
+    ...doors("testing-entry", "^src/testing\\.ts$", inRooms(["crawl", "base"])),
+    ...doors("thread-entry", "^src/thread\\.c?ts$", [
+      ...["^src/(thread|worker)\\.ts$", "^src/workers/remote/attend\\.ts$"],
+      ...["^src/engine/thread-owner\\.ts$", "^src/crawl/(visit|web)-thread\\.ts$"],
+    ]),
     {
       name: "bench-doors",
       severity: "error",
@@ -119,7 +127,7 @@ module.exports = {
       name: "no-optional",
       severity: "error",
       comment: "the core never loads an optional dependency, not even through others",
-      from: { path: "^src/(index|pool|worker)\\.ts$" },
+      from: { path: `^src/${anyOf(CORE_ENTRIES)}\\.ts$` },
       to: { path: packagePath(OPTIONAL_PACKAGES), reachable: true },
     },
     {

@@ -15,13 +15,7 @@
  * Approximation: no false negatives. A foreign hash is "maybe" with the probability Σ Poisson(j; members / blocks) ·
  * (1 − (31/32)^j)⁸ per layer; structures/bloom.ts says what that costs.
  *
- * Ordering (shared flavour): the owner alone inserts, so that a block is read, or-ed and stored without an atomic RMW.
- * Bits only ever go from 0 to 1, hence each byte of a block is monotone, and a probe that races with a 128-bit store
- * reads for each byte the old or the new value: whatever mixture it gets holds every bit set before (no missed old
- * member) and no bit that is not of an insert already begun (no invented one). An insert is certain to be seen by
- * a thread that observed something the owner published after it. A new layer's entry and zeroed blocks are stored before
- * layerCount, which is loaded first: a prober meets whole layers only. Of an emptied filter a granule's bit in the map is
- * stored behind its zeros and loaded before its blocks: what an unmarked granule holds is never looked at.
+ * Of an emptied filter, the content of a granule that its map does not mark is never read.
  *
  *   I1  layerCount ≤ BLOOM_LAYER_COUNT_MAX; each entry names blockCount × 32 bytes inside the region.
  *   I2  bitsSet of a layer = the one bits in its blocks; inserted ≤ bitsSet.
@@ -223,8 +217,7 @@ function rotationOf(bloom: u32): u64 {
 
 function layerCountOf(bloom: u32): u32 {
   const offset = bloom + (BLOOM_LAYER_COUNT_WORD << 2);
-  // Pairs with the owner's Atomics.store in bloom.ts of structures.
-  const layerCount = ASC_FEATURE_THREADS ? atomic.load<u32>(offset) : load<u32>(offset);
+  const layerCount = load<u32>(offset);
   assert(load<u32>(bloom) === BLOOM_MAGIC && layerCount <= <u32>BLOOM_LAYER_COUNT_MAX); // I1
   return layerCount;
 }
@@ -248,16 +241,14 @@ function blockAt(base: u32, blockCount: u64, hash: u64): u32 {
 /** Where the map of a layer's granules stands; 0: none of them is stale. */
 function mapOf(layer: u32): u32 {
   const offset = layer + (BLOOM_LAYER_MAP_WORD << 2);
-  // Pairs with the store in bloom-granules.ts of structures that ends a map.
-  return ASC_FEATURE_THREADS ? atomic.load<u32>(offset) : load<u32>(offset);
+  return load<u32>(offset);
 }
 
 /** Whether the granule of a block was zeroed since the filter was emptied, by its map. */
 function isFresh(map: u32, base: u32, block: u32): bool {
   const index = (block - base) / BLOOM_BLOCK_BYTES;
   const word = map + ((index >> BLOOM_MAP_SHIFT) << 2);
-  // Pairs with the stores in freshen and in bloom-granules.ts of structures.
-  const bits = ASC_FEATURE_THREADS ? atomic.load<u32>(word) : load<u32>(word);
+  const bits = load<u32>(word);
   return ((bits >> ((index >> BLOOM_GRANULE_SHIFT) & 31)) & 1) !== 0;
 }
 
@@ -269,9 +260,7 @@ function freshen(map: u32, base: u32, block: u32): void {
   memory.fill(base + granule * BLOOM_GRANULE_BYTES, 0, BLOOM_GRANULE_BYTES);
   const word = map + ((index >> BLOOM_MAP_SHIFT) << 2);
   const bits = load<u32>(word) | ((<u32>1) << (granule & 31));
-  // Pairs with the load in isFresh: a thread that sees the bit sees the zeros.
-  if (ASC_FEATURE_THREADS) atomic.store<u32>(word, bits);
-  else store<u32>(word, bits);
+  store<u32>(word, bits);
 }
 
 /** Adds to the counters of a layer; plain stores, for they are the owner's. */

@@ -8,7 +8,7 @@
  * that several threads may hash over one shared memory.
  *
  *   I1  Not one byte outside [offset, offset + length) is read.
- *   I2  Both equal their twins in src/kernel/js for every input.
+ *   I2  Both equal their twins in test/support/hash-twins for every input.
  */
 import {
   BATCH_COUNT_WORD,

@@ -23,4 +23,3 @@ export { fingerprint128, hashBatch, hashOne } from "./fingerprint";
 export { tableFindOne, tableInsertOne } from "./table";
 export { tableDemand, tableFindBatch, tableInsertBatch } from "./table-batch";
 export { tableEach, tableGrow, tableOpen, tableRemove, tableUpper } from "./table-grow";
-export { tableFindShared } from "./table-shared";

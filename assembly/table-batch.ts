@@ -38,7 +38,6 @@ import {
   lineOf,
   markFilled,
   noteSteps,
-  publish,
   roomOf,
   segmentOf,
   valueAt,
@@ -185,7 +184,7 @@ function insertNew(table: usize, hash: u64, home: usize, room: u32): usize {
   markFilled(segment, slot, room);
   const value = valueAt(slot);
   store<i32>(value, TABLE_CLAIMED);
-  publish(slot, hash);
+  store<u64>(slot, hash);
   add(table, TABLE_COUNT_WORD, 1);
   return value | 1;
 }

@@ -12,7 +12,7 @@
  * lists;
  * the owner gives the old pages back afterwards. A sweep writes nothing but the new pages; the
  * segment is
- * exchanged at its end, under its sequence word, so that readers of a shared table see old or new.
+ * exchanged at its end.
  * A sweep that finds no room in the new pages has changed nothing and says so.
  */
 import {
@@ -23,7 +23,6 @@ import {
   SEGMENT_LINES_WORD,
   SEGMENT_PREFIX_WORD,
   SEGMENT_REMOVED_WORD,
-  SEGMENT_SEQUENCE_WORD,
   SEGMENT_SLOTS_WORD,
   SEGMENT_UNITS_WORD,
   SEGMENT_USED_WORD,
@@ -52,7 +51,7 @@ import {
   TABLE_UNITS_WORD,
   TABLE_VALUED_WORD,
 } from "../src/layout/table";
-import { add, findAt, homeLine, isHeaderHash, publish, segmentOf, valueAt, wide } from "./table";
+import { add, findAt, homeLine, isHeaderHash, segmentOf, valueAt, wide } from "./table";
 import { slotsPerLine, sweep, sweptMap } from "./table-sweep";
 
 /** Type arguments, as in table.ts. */
@@ -61,14 +60,12 @@ type Valued = u32;
 
 /** Puts an empty segment of depth 0 with the pages of the header's list under the whole directory. */
 export function tableOpen(table: usize, segment: usize): void {
-  enter(segment);
   store<u32>(segment, 0, SEGMENT_USED_WORD << 2);
   store<u32>(segment, 0, SEGMENT_REMOVED_WORD << 2);
   describe(table, segment, TABLE_PAGES_WORD, load<u32>(table, TABLE_UNITS_WORD << 2), 0);
   memory.fill(segment + SEGMENT_FULL_OFFSET, 0, SEGMENT_FULL_BYTES);
   store<u32>(table, 1, TABLE_SEGMENT_COUNT_WORD << 2);
   point(table, segment, 0, TABLE_DIRECTORY_COUNT);
-  leave(segment);
 }
 
 /**
@@ -126,14 +123,11 @@ function countUpper<V>(segment: usize): u32 {
   return upper;
 }
 
-/**
- * Exchanges the descriptors: the moment at which readers pass from the old lines to the new ones.
- */
+/** Lets the descriptors and the directory name the new lines in place of the old ones. */
 function exchange(table: usize, segment: usize, other: usize): void {
   const depth = load<u32>(segment, SEGMENT_DEPTH_WORD << 2);
   const prefix = load<u32>(segment, SEGMENT_PREFIX_WORD << 2);
   const units = load<u32>(table, TABLE_UNITS_WORD << 2);
-  enter(segment);
   store<u32>(segment, 0, SEGMENT_REMOVED_WORD << 2);
   if (other === 0) {
     describe(table, segment, TABLE_PAGES_WORD, units, (depth << 16) | prefix);
@@ -148,7 +142,6 @@ function exchange(table: usize, segment: usize, other: usize): void {
     point(table, other, upper * span, span);
     add(table, TABLE_SEGMENT_COUNT_WORD, 1);
   }
-  leave(segment);
 }
 
 /** Writes a descriptor's shape; `path` is its depth and, in the low 16 bits, its prefix. */
@@ -165,36 +158,18 @@ function describe(table: usize, segment: usize, list: u32, units: u32, path: u32
   store<u32>(segment, (slots >> 10) * load1024, SEGMENT_GROW_AT_WORD << 2);
   store<u32>(segment, slots, SEGMENT_SLOTS_WORD << 2);
   store<u32>(segment, prefix, SEGMENT_PREFIX_WORD << 2);
-  storeShared(segment + (SEGMENT_DEPTH_WORD << 2), path >> 16);
-  storeShared(segment + (SEGMENT_LINES_WORD << 2), units * TABLE_UNIT_LINES);
+  store<u32>(segment, path >> 16, SEGMENT_DEPTH_WORD << 2);
+  store<u32>(segment, units * TABLE_UNIT_LINES, SEGMENT_LINES_WORD << 2);
   for (let unit: u32 = 0; unit < units; unit++) {
     const page = load<u32>(table + ((list + unit) << 2));
-    storeShared(segment + ((SEGMENT_UNITS_WORD + unit) << 2), page);
+    store<u32>(segment + (unit << 2), page, SEGMENT_UNITS_WORD << 2);
   }
 }
 
 /** Lets `count` directory entries from `first` on name a segment. */
 function point(table: usize, segment: usize, first: u32, count: u32): void {
   const start = table + TABLE_DIRECTORY_OFFSET + (first << 2);
-  for (let at = start; at !== start + (count << 2); at += 4) storeShared(at, <u32>segment);
-}
-
-/** A word that readers of a shared table load while it may change. */
-function storeShared(at: usize, value: u32): void {
-  if (ASC_FEATURE_THREADS) atomic.store<u32>(at, value);
-  else store<u32>(at, value);
-}
-
-/** Makes a segment's sequence odd: readers wait. */
-function enter(segment: usize): void {
-  const sequence = load<u32>(segment, SEGMENT_SEQUENCE_WORD << 2);
-  storeShared(segment + (SEGMENT_SEQUENCE_WORD << 2), sequence + 1);
-}
-
-/** Makes it even again; the fence keeps reuse of the old pages behind it. */
-function leave(segment: usize): void {
-  enter(segment);
-  if (ASC_FEATURE_THREADS) atomic.fence();
+  for (let at = start; at !== start + (count << 2); at += 4) store<u32>(at, <u32>segment);
 }
 
 /** Takes one hash out; 1 if it was there. */
@@ -208,8 +183,8 @@ export function tableRemove(table: usize, lo: u32, hi: u32): i32 {
   const isHeader = isHeaderHash(hash);
   if (isValued || isHeader) {
     if (load<u32>(place) === 0) return 0;
-    storeShared(place, 0);
-  } else publish(place, TABLE_REMOVED_HASH);
+    store<u32>(place, 0);
+  } else store<u64>(place, TABLE_REMOVED_HASH);
   if (!isHeader) {
     add(segment, SEGMENT_REMOVED_WORD, 1);
     add(table, TABLE_REMOVED_WORD, 1);

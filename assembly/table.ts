@@ -23,8 +23,7 @@
  * would read three of them on average, each a miss that waits for the one before. The filter says
  * at the home that a hash is absent, and the map, which stays in the cache, where there is room.
  *
- * Shared tables: the order of stores is in table-shared.ts. Crash: nothing here survives the
- * process.
+ * Crash: nothing here survives the process.
  */
 import {
   SEGMENT_DEPTH_WORD,
@@ -236,12 +235,6 @@ export function add(block: usize, word: usize, by: i32): void {
   store<i32>(at, load<i32>(at) + by);
 }
 
-/** Value first, hash last: a thread that reads the hash reads its value too. */
-export function publish(slot: usize, hash: u64): void {
-  if (ASC_FEATURE_THREADS) atomic.store<u64>(slot, hash);
-  else store<u64>(slot, hash);
-}
-
 /**
  * Puts a hash in if it is absent. Returns the offset of its value word (bare: of its slot), with
  * bit 0 set when it was put in now; a valued entry then holds TABLE_CLAIMED. `room` as slotFor takes it. @hot
@@ -253,13 +246,13 @@ export function insertAt<V>(table: usize, hash: u64, home: usize, room: u32): us
     add(segmentOf(table, hash), SEGMENT_USED_WORD, 1);
     add(table, TABLE_COUNT_WORD, 1);
     if (sizeof<V>() === 1) {
-      publish(at ^ 1, hash);
+      store<u64>(at ^ 1, hash);
       return at;
     }
     const slot = slotFor(table, hash, home, at, room);
     const value = valueAt(slot);
     store<i32>(value, TABLE_CLAIMED);
-    publish(slot, hash);
+    store<u64>(slot, hash);
     return value | 1;
   }
   if (sizeof<V>() === 1) return at;

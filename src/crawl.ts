@@ -30,15 +30,3 @@ export { type ScopeChange, withinScope } from "./crawl/scope.ts";
 export type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./crawl/summary.ts";
 export type { HostPages } from "./crawl/tally.ts";
 export type { VisitedPage } from "./crawl/visit-context.ts";
-export type { WebLog, WebLogEntry } from "./crawl/web-log.ts";
-export type { Fate, RobotsKind, WebLink, WebPlan, WebShape } from "./crawl/web-plan.ts";
-export {
-  openSyntheticWeb,
-  type SyntheticWeb,
-  type SyntheticWebOptions,
-} from "./crawl/web-server.ts";
-export {
-  openSyntheticWebThread,
-  type SyntheticWebThread,
-  type WebManners,
-} from "./crawl/web-thread.ts";

@@ -1,8 +1,6 @@
 /** The public API: re-exports only. */
 export { type Clock, createSystemClock, createVirtualClock } from "./base/clock.ts";
 export { FrontierError, type FrontierErrorCode } from "./base/errors.ts";
-export { exportFrontier, type ExportOptions } from "./engine/export.ts";
-export { importFrontier, type ImportOptions, type ImportResult } from "./engine/import.ts";
 export { openFrontier } from "./engine/open.ts";
 export {
   type GopcpOptions,
@@ -10,7 +8,6 @@ export {
   type Presets,
   presets,
 } from "./engine/presets.ts";
-export { type StoredOptions, storedOptions } from "./engine/stored.ts";
 export { openFrontierThread } from "./engine/open-thread.ts";
 export type { ThreadFrontier, ThreadHost } from "./engine/thread-frontier.ts";
 export type { ThreadLease } from "./engine/thread-lease.ts";
@@ -27,6 +24,7 @@ export type {
   HostView,
   KeyPolicy,
   Lease,
+  ListenOptions,
   Outcome,
   Politeness,
   PushResult,
@@ -45,12 +43,6 @@ export type {
   SnapshotInfo,
   Verdict,
 } from "./engine/types.ts";
-export {
-  type DirectoryCheck,
-  type FileCheck,
-  verifyDirectory,
-  type VerifyOptions,
-} from "./engine/verify-directory.ts";
 export {
   canonicalize,
   canonicalizeMany,

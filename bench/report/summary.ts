@@ -183,7 +183,7 @@ function absent(run: RunObject): string[] {
 }
 
 function pageLink(suite: SuiteObject): string {
-  return `[${suiteName(suite)}](${suiteName(suite)}.html)`;
+  return `[${suiteName(suite)}](${suiteName(suite)}.json)`;
 }
 
 function peersIntro(run: RunObject): string {

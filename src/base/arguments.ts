@@ -147,7 +147,7 @@ export function readDone(given: object): DoneFields {
 }
 
 /** What `retry` was told. */
-export interface RetryFields {
+interface RetryFields {
   delayMs?: number;
   priority?: number;
   reason?: string;
@@ -181,7 +181,7 @@ export function readClose(given: { discard?: boolean }): boolean {
   throw misuse("ARGUMENT_INVALID", "options.discard", discard, "true or false");
 }
 
-export function checkAmount(value: unknown, name: string): void {
+function checkAmount(value: unknown, name: string): void {
   if (value === undefined) return;
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return;
   throw misuse("ARGUMENT_INVALID", name, value, "a finite number of at least 0");
@@ -229,7 +229,7 @@ export function countOf(value: unknown, name: string): number {
 }
 
 /** A count of at least one. */
-export function positiveOf(value: unknown, name: string): number {
+function positiveOf(value: unknown, name: string): number {
   const count = countOf(value, name);
   if (count > 0) return count;
   throw misuse("ARGUMENT_INVALID", name, value, "a whole number of at least 1");

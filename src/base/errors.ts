@@ -68,6 +68,11 @@ export function memoryFull(): FrontierError {
   return new FrontierError("MEMORY_FULL", `memory: exhausted (expected: ${expected})`);
 }
 
+/** Whether that is what was thrown. */
+export function isMemoryFull(error: unknown): boolean {
+  return error instanceof FrontierError && error.code === "MEMORY_FULL";
+}
+
 /** What a closed frontier throws where it has no other answer. */
 export function frontierClosed(): FrontierError {
   const expected = "an open frontier; open it again to go on";

@@ -49,7 +49,7 @@ const FLAG_OF: Readonly<Record<string, string>> = Object.freeze({
   pipelines: "pipeline",
 });
 
-export interface Complaint {
+interface Complaint {
   readonly text: string;
   readonly exit: number;
 }

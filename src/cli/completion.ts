@@ -8,7 +8,7 @@
 import { type Flag, UsageError } from "./flags.ts";
 
 /** A command as a shell sees it. */
-export interface Completable {
+interface Completable {
   readonly name: string;
   readonly text: string;
   readonly flags: readonly Flag[];

@@ -2,7 +2,8 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { CrawlOptions, ScopeChange } from "../crawl.ts";
-import { canonicalize, storedOptions } from "../index.ts";
+import { canonicalize } from "../index.ts";
+import { storedOptions } from "../tools.ts";
 import { dryRun } from "./dry-run.ts";
 import { type Flag, type Parsed, UsageError } from "./flags.ts";
 import type { Io } from "./io.ts";

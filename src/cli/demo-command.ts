@@ -1,5 +1,5 @@
 /** `outrider demo`: a synthetic web on loopback, crawled before your eyes; its own log says how polite the crawl was. */
-import { openSyntheticWebThread } from "../crawl.ts";
+import { openSyntheticWebThread } from "../testing.ts";
 import type { Flag, Parsed } from "./flags.ts";
 import type { Io } from "./io.ts";
 import { runCrawl } from "./run-crawl.ts";

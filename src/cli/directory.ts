@@ -6,13 +6,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import {
-  type Frontier,
-  type FrontierOptions,
-  openFrontier,
-  presets,
-  storedOptions,
-} from "../index.ts";
+import { type Frontier, type FrontierOptions, openFrontier, presets } from "../index.ts";
+import { storedOptions } from "../tools.ts";
 import { type Flag, type Parsed, UsageError } from "./flags.ts";
 
 export const COMMON: readonly Flag[] = [
@@ -26,7 +21,7 @@ export const FILTER: readonly Flag[] = [
   { name: "host", value: "<host>", text: "of this host alone" },
 ];
 
-export interface Chosen {
+interface Chosen {
   readonly directory: string;
   readonly name: string | undefined;
   readonly options: FrontierOptions;

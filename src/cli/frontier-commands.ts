@@ -5,7 +5,7 @@
  *   look     stats · peek · verify                 (export: transfer-commands.ts)
  *   change   requeue · compact                     (import: transfer-commands.ts)
  */
-import { type FileCheck, verifyDirectory } from "../index.ts";
+import { type FileCheck, verifyDirectory } from "../tools.ts";
 import { chosenOf, COMMON, FILTER, filterOf, openChosen } from "./directory.ts";
 import type { Flag, Parsed } from "./flags.ts";
 import { EXIT_FAULT, EXIT_OK, type Io } from "./io.ts";

@@ -17,7 +17,7 @@ import type { Crawl, CrawlSample } from "../crawl.ts";
 import type { Io } from "./io.ts";
 import { broken, bytes, clockTime, cutTo, duration, share, sparkline, whole } from "./text.ts";
 
-export interface View {
+interface View {
   draw(run: Crawl, sample: CrawlSample): void;
   /** Words of the moment, above what is redrawn. */
   say(line: string): void;

@@ -85,7 +85,7 @@ export function bars(given: ReadonlyArray<readonly [string, number]>, shown: Sho
   return `<ul class="bars">${rows.join("")}</ul>`;
 }
 
-export interface StackPart {
+interface StackPart {
   readonly name: string;
   readonly value: number;
   /** Said beside the value, smaller. */

@@ -14,7 +14,7 @@ import { bytes, duration, durationWords, share, short, whole } from "./text.ts";
 import { VERSION } from "./version.ts";
 import { failedWords, inWords, refusedWords, statusWords } from "./words.ts";
 
-export interface HtmlReport {
+interface HtmlReport {
   readonly title: string;
   readonly summary: CrawlSummary;
   readonly samples: readonly CrawlSample[];

@@ -15,7 +15,7 @@ import { dirname, resolve } from "node:path";
 import { createSystemClock, type Rule } from "../index.ts";
 import { UsageError } from "./flags.ts";
 
-export interface RulesFile {
+interface RulesFile {
   readonly rules: Rule[];
   readonly version?: number | string;
 }

@@ -20,7 +20,7 @@ import { createView } from "./live-view.ts";
 import { reportHtml } from "./report-html.ts";
 import { reportText } from "./report-text.ts";
 
-export interface Showing {
+interface Showing {
   readonly title: string;
   readonly isJson: boolean;
   /** Redraw in place, where there is a terminal. */

@@ -26,7 +26,7 @@ import {
   VERIFY_FLAGS,
   verifyCommand,
 } from "./frontier-commands.ts";
-import { EXIT_OK, EXIT_USAGE, type Io } from "./io.ts";
+import { EXIT_OK, EXIT_USAGE, type Io, processIo } from "./io.ts";
 import { EXPORT_FLAGS, exportCommand, IMPORT_FLAGS, importCommand } from "./transfer-commands.ts";
 import { didYouMean } from "./nearest.ts";
 import { VERSION } from "./version.ts";
@@ -116,6 +116,11 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
     },
   },
 });
+
+/** Runs a command of this process. */
+export async function runProgram(argv: string[]): Promise<number> {
+  return await runCommand(argv, processIo());
+}
 
 /** Runs one command line; the exit code. Never throws. */
 export async function runCommand(argv: readonly string[], io: Io): Promise<number> {

@@ -1,6 +1,7 @@
 /** Commands that carry a frontier out of a directory and into one. */
 import { existsSync } from "node:fs";
-import { exportFrontier, importFrontier, type ImportOptions, type RecordState } from "../index.ts";
+import type { RecordState } from "../index.ts";
+import { exportFrontier, importFrontier, type ImportOptions } from "../tools.ts";
 import { chosenOf, COMMON, FILTER, filterOf } from "./directory.ts";
 import { type Flag, type Parsed, UsageError } from "./flags.ts";
 import { EXIT_INTERRUPTED, EXIT_OK, type Io } from "./io.ts";

@@ -21,7 +21,7 @@ export type Lookup = (
   callback: (cause: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly allowPrivate: boolean;
   readonly connectMs: number;
   /** Takes the place of the system's resolver. */
@@ -36,7 +36,7 @@ export interface ConnectOptions {
 /** Origins whose address is remembered. */
 const ADDRESS_COUNT_MAX = 10_000;
 
-export interface GuardedConnector {
+interface GuardedConnector {
   readonly connect: buildConnector.connector;
   /** What a host (with its port) was dialled at last. */
   addressOf(host: string): string | undefined;

@@ -21,7 +21,7 @@ export interface Cookies {
   learn(url: string, lines: readonly string[]): boolean;
 }
 
-export interface CookieOptions {
+interface CookieOptions {
   readonly clock: Clock;
   /** The domain that a URL's host is registered under. */
   readonly domainOf: (url: string) => string | undefined;

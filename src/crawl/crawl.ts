@@ -12,6 +12,7 @@
  */
 import { setMaxListeners } from "node:events";
 import { misuse } from "../base/errors.ts";
+import type { ListenOptions } from "../base/listening.ts";
 import { type Frontier, type Lease, openFrontier, type Rule } from "../index.ts";
 import { createEmitter, type Emitter } from "./emitter.ts";
 import { createFaultHub, type FaultHub, type FaultStream } from "./faults.ts";
@@ -40,6 +41,7 @@ export interface Crawl extends PromiseLike<CrawlSummary> {
   on<E extends keyof CrawlEvents>(
     event: E,
     listener: (payload: CrawlEvents[E]) => void,
+    options?: ListenOptions,
   ): () => void;
   /** A new stream of faults, from now on. It ends with the crawl. */
   errors(): FaultStream;
@@ -141,8 +143,9 @@ class CrawlRun implements Crawl {
   on<E extends keyof CrawlEvents>(
     event: E,
     listener: (payload: CrawlEvents[E]) => void,
+    options?: ListenOptions,
   ): () => void {
-    return this.#events.on(event, listener);
+    return this.#events.on(event, listener, options);
   }
 
   errors(): FaultStream {

@@ -7,6 +7,7 @@
  *       that is held until a visit ends without a page, or the crawl does.
  */
 import { BroadcastChannel } from "node:worker_threads";
+import { packageFile } from "../base/package-files.ts";
 import { entropyWords } from "../base/random.ts";
 import type { Frontier } from "../index.ts";
 import { WorkerPool } from "../pool.ts";
@@ -66,7 +67,7 @@ export async function runCrew(options: CrewOptions): Promise<void> {
   const concurrency = Math.max(1, Math.ceil(settings.concurrency / settings.threads));
   const pool = new WorkerPool({
     frontier,
-    handler: new URL("./visit-thread.js", import.meta.url),
+    handler: packageFile("thread.js"),
     threads: settings.threads,
     concurrency,
     ...pick(settings.given, ["rampMs"]),

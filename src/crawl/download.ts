@@ -120,7 +120,7 @@ export interface DownloaderOptions {
 /** Names no page: an operator names one with `contact`. */
 export const USER_AGENT = "Outrider/0.1";
 const CONNECT_MS = 10_000;
-export const MAX_BYTES = 10 * 1024 * 1024;
+const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
  * Makes a downloader on undici. Opens sockets only when asked to download.

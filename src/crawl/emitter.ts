@@ -1,7 +1,12 @@
 /** Listeners by name: told at once, in order of coming; one that throws is reported and stops nothing. */
+import { type ListenOptions, readListening } from "../base/listening.ts";
 
 export interface Emitter<E> {
-  on<K extends keyof E>(event: K, listener: (payload: E[K]) => void): () => void;
+  on<K extends keyof E>(
+    event: K,
+    listener: (payload: E[K]) => void,
+    options?: ListenOptions,
+  ): () => void;
   emit<K extends keyof E>(event: K, payload: E[K]): void;
   /** Whether somebody listens. */
   isHeard(event: keyof E): boolean;
@@ -11,11 +16,14 @@ export function createEmitter<E>(onThrow: (cause: unknown) => void): Emitter<E> 
   const listeners = new Map<keyof E, Set<(payload: never) => void>>();
   let isTelling = false;
   return {
-    on(event, listener) {
+    on(event, listener, options) {
       const set = listeners.get(event) ?? new Set();
       listeners.set(event, set);
-      set.add(listener);
-      return () => set.delete(listener);
+      const listen = readListening(listener, options);
+      return listen((own) => {
+        set.add(own);
+        return () => set.delete(own);
+      });
     },
     isHeard: (event) => (listeners.get(event)?.size ?? 0) > 0,
     emit(event, payload) {

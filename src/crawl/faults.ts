@@ -40,7 +40,7 @@ export interface FaultHub {
 }
 
 /** Faults that a stream holds for a slow reader. */
-export const FAULT_COUNT_MAX = 1_000;
+const FAULT_COUNT_MAX = 1_000;
 
 export function createFaultHub(onFault: (fault: CrawlFault) => void): FaultHub {
   const counts: Record<CrawlStage, number> = {

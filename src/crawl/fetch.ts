@@ -22,7 +22,7 @@ export interface RawDownload {
   readonly latencyMs: number;
 }
 
-export interface Fetching {
+interface Fetching {
   readonly agent: Dispatcher;
   readonly clock: Clock;
   readonly url: URL;

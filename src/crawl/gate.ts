@@ -29,7 +29,7 @@ export interface Gate {
   ask(asked: Asked): Promise<GateAnswer>;
 }
 
-export interface GateOptions {
+interface GateOptions {
   readonly frontier: Frontier;
   readonly robots: Robots;
   readonly clock: Clock;

@@ -8,7 +8,7 @@
 import type { Frontier } from "../index.ts";
 import type { Asked, Gate, GateAnswer } from "./gate.ts";
 
-export interface ByteBudget {
+interface ByteBudget {
   readonly frontier: Pick<Frontier, "host">;
   readonly maxHostBytes: number;
   /** The politeness unit of a URL. */

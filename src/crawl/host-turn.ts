@@ -12,7 +12,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Frontier, HostView } from "../index.ts";
 import { DownloadError } from "./download-error.ts";
 
-export interface Turns {
+interface Turns {
   readonly frontier: Pick<Frontier, "host">;
   readonly clock: Clock;
   /** Of every host, at the least. */

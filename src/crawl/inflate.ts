@@ -60,7 +60,7 @@ const CODINGS_MAX = 3;
 /** As the platform's constants have it, where they do. */
 const ZSTD_FLUSH = 1;
 
-export interface DecodeBound {
+interface DecodeBound {
   /** Of each coding's plain bytes. */
   readonly maxBytes: number;
   /** What is longer is cut there, not refused. */

@@ -164,7 +164,7 @@ export interface ModuleOf {
 
 /** The kinds of modules. */
 export type ModuleKind = keyof ModuleOf;
-export const MODULE_KINDS: readonly ModuleKind[] = ["downloader", "analyzer", "pipeline"];
+const MODULE_KINDS: readonly ModuleKind[] = ["downloader", "analyzer", "pipeline"];
 
 /** How much a module has worked. */
 export interface ModuleCounts {

@@ -54,7 +54,7 @@ export interface CrawlEvents {
   finished: CrawlSummary;
 }
 
-export interface MonitorParts {
+interface MonitorParts {
   readonly settings: CrawlSettings;
   readonly events: Emitter<CrawlEvents>;
   readonly faults: FaultHub;

@@ -4,7 +4,8 @@
  *
  *   options ─▶ checked by a crawl of nothing ─▶ frontier of them, or a copy of the directory's ─▶ scope.ts ─▶ each seed explained
  */
-import { type Frontier, openFrontier, storedOptions, type Verdict } from "../index.ts";
+import { type Frontier, openFrontier, type Verdict } from "../index.ts";
+import { storedOptions } from "../tools.ts";
 import { crawl } from "./crawl.ts";
 import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./options.ts";
 import { ownScope, scopeOf } from "./scope.ts";

@@ -20,7 +20,7 @@ import { openRobotsNotes, type RobotsNotes } from "./robots-notes.ts";
 import { scopeOf } from "./scope.ts";
 import type { VisitContext } from "./visit-context.ts";
 
-export interface Preparing {
+interface Preparing {
   readonly frontier: Frontier;
   readonly settings: CrawlSettings;
   readonly modules: ModuleRegistry;

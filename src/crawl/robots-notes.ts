@@ -26,7 +26,7 @@ export interface RobotsNotes {
   keep(origin: string, note: RobotsNote): void;
 }
 
-export interface RobotsNotesOptions {
+interface RobotsNotesOptions {
   readonly clock: Clock;
   readonly expiryMs: number;
   /** Opened for reading once, and again each time that it is made anew. */

@@ -10,7 +10,7 @@
  *   I3  `%7e`, `%7E` and `~` are one letter, in a rule and in a URL: none of them leads past a rule.
  */
 
-export interface RobotsText {
+interface RobotsText {
   isAllowed(url: string): boolean;
   /** As it was told; undefined: nothing, or no number. */
   readonly crawlDelaySeconds: number | undefined;

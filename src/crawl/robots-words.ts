@@ -4,7 +4,7 @@
  *   X-Robots-Tag: nofollow, otherbot: noindex, none        nofollow to all; the rest to otherbot, until the line ends
  */
 
-export interface RobotsWords {
+interface RobotsWords {
   readonly isNoFollow: boolean;
   readonly isNoIndex: boolean;
 }

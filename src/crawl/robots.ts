@@ -18,7 +18,7 @@ import type { Download, DownloadRequest } from "./modules.ts";
 import type { RobotsNotes } from "./robots-notes.ts";
 import { readRobots } from "./robots-rules.ts";
 
-export interface RobotsOptions {
+interface RobotsOptions {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly expiryMs: number;
@@ -58,7 +58,7 @@ export interface Robots {
 }
 
 /** RFC 9309 asks for at least 500 KiB. */
-export const ROBOTS_BYTES_MAX = 512 * 1024;
+const ROBOTS_BYTES_MAX = 512 * 1024;
 const ROBOTS_COUNT_MAX = 20_000;
 /** Of a rule beside its text. */
 const RULE_BYTES = 200;

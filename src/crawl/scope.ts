@@ -25,7 +25,7 @@ export interface ScopeChange {
   readonly left: readonly string[];
 }
 
-export interface Scope {
+interface Scope {
   /** The whole set to take; undefined: what is in force stays. */
   readonly rules: Rule[] | undefined;
   readonly change: ScopeChange | undefined;

@@ -9,13 +9,13 @@
  */
 import type { Clock } from "../base/clock.ts";
 
-export interface SlowStart {
+interface SlowStart {
   /** How many visits may be under way now. */
   allowed(): number;
   stop(): void;
 }
 
-export interface SlowStartOptions {
+interface SlowStartOptions {
   readonly clock: Clock;
   /** undefined: all at once. */
   readonly overMs: number | undefined;

@@ -160,7 +160,7 @@ export function createCounters(): CrawlCounters {
   };
 }
 
-export interface Telling {
+interface Telling {
   readonly frontier: Frontier;
   readonly counters: CrawlCounters;
   readonly tally: Tally;
@@ -230,7 +230,7 @@ function memoryOf(report: Report): CrawlSummary["memory"] {
 
 const SAMPLE_COUNT_MAX = 512;
 
-export interface Sampler {
+interface Sampler {
   readonly samples: readonly CrawlSample[];
   add(sample: CrawlSample): void;
 }

@@ -33,7 +33,7 @@ export interface Validators {
   flushed(atMs: number): void;
 }
 
-export interface ValidatorOptions {
+interface ValidatorOptions {
   readonly clock: Clock;
   readonly defaults: RulePolicy | undefined;
   /** Where they outlive the process. */

@@ -61,12 +61,12 @@ export interface VisitContext {
 }
 
 /** A page is offered before its end is said, and waited for: another thread may be the next to visit it. */
-export interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor"> {
+interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor"> {
   offer(visited: Visited, headers: ValidatorHeaders | undefined): unknown;
 }
 
 /** What an answer sets is learned before the end of its visit is said. */
-export interface VisitCookies extends Pick<Cookies, "headerFor"> {
+interface VisitCookies extends Pick<Cookies, "headerFor"> {
   learn(url: string, lines: readonly string[]): boolean | Promise<boolean>;
 }
 

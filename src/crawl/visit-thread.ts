@@ -27,7 +27,8 @@ interface Thread {
 /** Made at the first lease and kept for the thread's life. */
 const made: { thread: Promise<Thread> | undefined } = { thread: undefined };
 
-async function visitInThread(lease: WorkerLease, { signal }: HandlerContext): Promise<void> {
+/** Visits the page of a lease. */
+export async function visitInThread(lease: WorkerLease, { signal }: HandlerContext): Promise<void> {
   made.thread ??= createThread(workerData as ThreadSetup);
   const { shared, line, hasCookies } = await made.thread;
   const { url } = lease;
@@ -39,8 +40,6 @@ async function visitInThread(lease: WorkerLease, { signal }: HandlerContext): Pr
   const how = await visit(lease as VisitLease, { ...shared, ...about, signal, onPage });
   line.tell({ kind: "end", url, how, page });
 }
-
-export { visitInThread as default, visitInThread as sitemap };
 
 async function createThread(setup: ThreadSetup): Promise<Thread> {
   const counters = createCounters();

@@ -77,7 +77,7 @@ export interface WebLink {
   readonly isTwice: boolean;
 }
 
-export const WEB_DOMAIN = "outrider.test";
+const WEB_DOMAIN = "outrider.test";
 export const TRAP_HOST = `traps.${WEB_DOMAIN}`;
 export const HIDDEN_PAGES = 6;
 const FANOUT = 8;

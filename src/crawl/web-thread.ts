@@ -4,10 +4,11 @@
  *   asker ── options, as workerData ─▶ thread: openSyntheticWeb ── { port } ─▶ asker
  *         ── { delayMs } ─▶                                      ── manners ─▶
  *
- * This file is both sides: loaded by a thread of the name THREAD_NAME, it serves.
+ * This file is both sides; the thread's begins in thread.ts.
  */
 import { once } from "node:events";
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { parentPort, Worker } from "node:worker_threads";
+import { packageFile } from "../base/package-files.ts";
 import { createWebPlan, type WebPlan } from "./web-plan.ts";
 import { openSyntheticWeb, shapeOf, type SyntheticWebOptions } from "./web-server.ts";
 
@@ -42,8 +43,6 @@ export interface SyntheticWebThread {
   close(): Promise<void>;
 }
 
-const THREAD_NAME = "outrider-web";
-
 /**
  * Starts a synthetic web on another thread. Costs a thread and a listener.
  *
@@ -55,8 +54,8 @@ export async function openSyntheticWebThread(
   options: SyntheticWebOptions = {},
 ): Promise<SyntheticWebThread> {
   const plan = createWebPlan(shapeOf(options));
-  const worker = new Worker(new URL(import.meta.url), {
-    workerData: { name: THREAD_NAME, options },
+  const worker = new Worker(packageFile("thread.js"), {
+    workerData: { outriderJob: "web", options },
   });
   const [{ port }] = (await once(worker, "message")) as [{ port: number }];
   return {
@@ -75,7 +74,8 @@ export async function openSyntheticWebThread(
   };
 }
 
-async function serve(options: SyntheticWebOptions): Promise<void> {
+/** What the thread does: opens the web, answers what it is asked. */
+export async function serveWeb(options: SyntheticWebOptions): Promise<void> {
   const web = await openSyntheticWeb(options);
   parentPort?.on("message", ({ delayMs }: { delayMs: number }) => {
     const { log } = web;
@@ -86,8 +86,4 @@ async function serve(options: SyntheticWebOptions): Promise<void> {
     });
   });
   parentPort?.postMessage({ port: web.port });
-}
-
-if (!isMainThread && (workerData as { name?: unknown } | null)?.name === THREAD_NAME) {
-  void serve((workerData as { options: SyntheticWebOptions }).options);
 }

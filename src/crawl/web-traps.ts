@@ -16,7 +16,7 @@
  */
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
-export interface TrapAnswer {
+interface TrapAnswer {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
@@ -32,7 +32,7 @@ const HUGE_BYTES = 10 * MEBIBYTE;
 const LINK_COUNT = 100_000;
 
 /** Where the root leads. */
-export const TRAP_PATHS: readonly string[] = Object.freeze([
+const TRAP_PATHS: readonly string[] = Object.freeze([
   "/calendar/2026/11",
   "/session/1",
   "/deep/a/",

@@ -21,7 +21,7 @@ interface Answer {
 }
 
 /** What the hook is asked about: a row of the batch in hand. */
-export interface Asked {
+interface Asked {
   readonly row: number;
   readonly rule: RuleState;
   readonly admission: Admission;

@@ -23,7 +23,7 @@ import type { Resumed, SnapshotInfo } from "./types.ts";
 /** How often a snapshot begins again after something broke it. */
 const TRIES = 8;
 
-export interface AloneParts {
+interface AloneParts {
   readonly settings: Settings;
   readonly path: string;
   /** The core of this moment; undefined: the frontier is closed. */
@@ -55,12 +55,12 @@ export async function snapshotTo(parts: AloneParts): Promise<SnapshotInfo> {
   throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
 }
 
-export interface AloneOpening extends Omit<OpenParts, "make"> {
+interface AloneOpening extends Omit<OpenParts, "make"> {
   /** An empty runtime under a secret. */
   readonly make: (secret: Uint32Array, isCleared: boolean) => Runtime;
 }
 
-export interface OpenedAlone {
+interface OpenedAlone {
   readonly runtime: Runtime;
   readonly secret: Uint32Array;
   readonly resumed: Resumed;

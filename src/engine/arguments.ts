@@ -4,7 +4,7 @@ import { misuse } from "../base/errors.ts";
 import type { RecordState } from "../frontier/record-state.ts";
 
 /** Which records a call is about. */
-export interface Filter {
+interface Filter {
   state?: RecordState;
   rule?: string;
   host?: string;

@@ -5,6 +5,7 @@
  *   I1  One timer serves all (life.ts), however often rules are swapped, and only while there is something to do.
  */
 import type { Clock } from "../base/clock.ts";
+import { isMemoryFull } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { isSweeping, sweepSlice } from "../frontier/sweeping.ts";
 import { isSpillDue, relieve, spillFault } from "../frontier/spilling.ts";
@@ -27,6 +28,8 @@ export class Chores {
   #toldSweep: Sweep | undefined;
   /** When the disk refused last. */
   #refusedAt = Number.NEGATIVE_INFINITY;
+  /** When the sweep found no room last. */
+  #shortAt = Number.NEGATIVE_INFINITY;
 
   constructor(gate: () => Gate, events: EventHub, clock: Clock) {
     this.seeds = new Seeds(gate);
@@ -49,7 +52,7 @@ export class Chores {
 
   /** When there is something to do; at `nowMs`: at once. A disk that refused is not asked again at once. */
   dueAt(core: Core, nowMs: number): number {
-    if (isSweeping(core)) return nowMs;
+    if (isSweeping(core)) return againAt(this.#shortAt, nowMs);
     const isTidy = !seenIsBusy(core.seen) && !isSpillDue(core);
     const tidyAt = isTidy ? Number.POSITIVE_INFINITY : againAt(this.#refusedAt, nowMs);
     return Math.min(tidyAt, this.seeds.dueAt(core, nowMs));
@@ -69,8 +72,15 @@ export class Chores {
     this.seeds.run(core, nowMs);
   }
 
+  /** A slice of the sweep; where there is no room for a record under its new rule, the rest waits for it. */
   #sweep(core: Core, nowMs: number, endMs: number): void {
-    sweepSlice(core, nowMs, () => this.#clock.monotonic() >= endMs);
+    if (againAt(this.#shortAt, nowMs) > nowMs) return;
+    try {
+      sweepSlice(core, nowMs, () => this.#clock.monotonic() >= endMs);
+    } catch (error) {
+      if (!isMemoryFull(error)) throw error;
+      this.#shortAt = nowMs;
+    }
   }
 
   /** Moves between memory and disk, a slice of them; what the disk refused is told and tried again later. */

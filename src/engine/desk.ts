@@ -15,11 +15,10 @@ import { isMadeBy } from "../base/kinds.ts";
 import { type Core, ruleOf } from "../frontier/core.ts";
 import {
   countLate,
-  done,
   extend,
   fail,
+  finish,
   isLive,
-  learn,
   leaseNext,
   release,
   retry,
@@ -127,14 +126,20 @@ export class Desk implements LeaseDesk {
     return made;
   }
 
-  /** The next leases one by one, a few of them; false: no more may go. */
+  /** The next leases one by one, a few of them; false: no more may go. Throws what memory or disk says where there are none yet. */
   #takeNext(core: Core, leases: RecordLease[], end: number, nowMs: number): boolean {
     const count = Math.min(TOUCHED_RULES, end - leases.length);
     touchNext(core, count);
-    for (let index = 0; index < count; index++) {
-      const lease = new RecordLease(this);
-      if (!leaseNext(core, nowMs, lease)) return false;
-      leases.push(lease);
+    try {
+      for (let index = 0; index < count; index++) {
+        const lease = new RecordLease(this);
+        if (!leaseNext(core, nowMs, lease)) return false;
+        leases.push(lease);
+      }
+    } catch (error) {
+      // Those that were made go out; the next poll is told.
+      if (leases.length === 0 || !(error instanceof FrontierError)) throw error;
+      return false;
     }
     return true;
   }
@@ -158,8 +163,12 @@ export class Desk implements LeaseDesk {
     );
     const family =
       sifted === undefined || sifted.size === 0 ? undefined : this.#family(core, lease);
-    learn(core, lease, outcome, nowMs);
-    done(core, lease, outcome?.changed, nowMs);
+    try {
+      finish(core, lease, outcome, nowMs);
+    } catch (error) {
+      if (family !== undefined && family.parent !== 0) parentRelease(core.store, family.parent);
+      throw error;
+    }
     const answer =
       family === undefined || sifted === undefined
         ? DONE_PLAIN
@@ -214,10 +223,13 @@ export class Desk implements LeaseDesk {
   release(lease: RecordLease): boolean {
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
-    this.#life.durable?.need(RESULT_BYTES);
-    release(core, lease, nowMs);
-    this.#life.end(nowMs);
+    this.#release(core, lease, nowMs);
     return true;
+  }
+
+  dispose(lease: RecordLease): void {
+    const { core, nowMs } = this.#life.begin();
+    if (this.#isLive(core, lease, nowMs)) this.#release(core, lease, nowMs);
   }
 
   redirect(lease: RecordLease, url: string, given: RedirectChange | undefined): Verdict {
@@ -232,8 +244,12 @@ export class Desk implements LeaseDesk {
     const parent = this.#parentOf(core, lease);
     const depth = recordDepth(core.store, lease.record);
     const redirects = lease.redirects + 1;
-    const codes = pushList(gate, [request], { nowMs, isOutside: false, depth, parent, redirects });
-    parentRelease(core.store, parent);
+    let codes: Uint8Array;
+    try {
+      codes = pushList(gate, [request], { nowMs, isOutside: false, depth, parent, redirects });
+    } finally {
+      parentRelease(core.store, parent);
+    }
     this.#life.end(nowMs);
     return verdictOf(codes[0] as number);
   }
@@ -253,6 +269,12 @@ export class Desk implements LeaseDesk {
 
   #isLive(core: Core | undefined, lease: RecordLease, nowMs: number): core is Core {
     return core !== undefined && lease.desk === this && isLive(core, lease, nowMs);
+  }
+
+  #release(core: Core, lease: RecordLease, nowMs: number): void {
+    this.#life.durable?.need(RESULT_BYTES);
+    release(core, lease, nowMs);
+    this.#life.end(nowMs);
   }
 
   #late<T>(core: Core | undefined, answer: T): T {

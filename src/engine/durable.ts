@@ -51,7 +51,7 @@ const SNAPSHOT_TRIES = 8;
 /** One that was broken off is due again soon, and not at once: what breaks it may come often. */
 const BROKEN_PART = 0.25;
 
-export interface DurableParts {
+interface DurableParts {
   readonly settings: Settings;
   readonly events: EventHub;
   readonly place: Place;

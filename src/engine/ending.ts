@@ -15,7 +15,7 @@ import type { Settings } from "./options.ts";
 const IDLE_RECHECK_MS = 1_000;
 
 /** What an end depends on beside the core's counters. */
-export interface EndingSources {
+interface EndingSources {
   readonly settings: Settings;
   readonly events: EventHub;
   readonly seeds: Seeds;

@@ -8,10 +8,11 @@
  *   I2  A listener may call the frontier: its events are delivered after the running ones.
  *   I3  Faults that nobody hears are kept up to FAULTS_KEPT, the oldest dropped and counted.
  */
+import { misuse } from "../base/errors.ts";
 import type { TransitionKind } from "../frontier/core.ts";
 import type { FrontierEvents, FrontierFault, RequestView } from "./types.ts";
 
-export type EventName = keyof FrontierEvents;
+type EventName = keyof FrontierEvents;
 
 const BATCHED = new Set<EventName>([
   "accepted",
@@ -39,6 +40,11 @@ const NAMES = new Set<EventName>([
 ]);
 
 const FAULTS_KEPT = 1000;
+
+export function checkEvent(name: unknown): void {
+  if (NAMES.has(name as EventName)) return;
+  throw misuse("ARGUMENT_INVALID", "event", name, "the name of an event");
+}
 
 /** Its answer is nothing, or the promise of an async function. */
 type Listener = (payload: never) => unknown;
@@ -68,10 +74,6 @@ export class EventHub {
   #faults: FrontierFault[] = [];
   /** Told once, to the first who listens: what happened before anybody could. */
   readonly #early = new Map<EventName, unknown>();
-
-  static isEvent(name: unknown): name is EventName {
-    return NAMES.has(name as EventName);
-  }
 
   on(name: EventName, listener: Listener): () => void {
     const list = this.#listeners.get(name) ?? [];
@@ -152,7 +154,10 @@ export class EventHub {
   }
 
   #deliver(name: EventName, payload: unknown): void {
-    for (const { listener } of this.#listeners.get(name) ?? []) {
+    const listenings = this.#listeners.get(name) ?? [];
+    // The last listener left after the fault was queued (I3).
+    if (name === "error" && listenings.length === 0) this.fault(payload as FrontierFault);
+    for (const { listener } of listenings) {
       try {
         const answer = listener(payload as never);
         if (answer instanceof Promise) answer.catch((cause) => this.#failLate(name, cause));

@@ -35,7 +35,7 @@ import type { RequestInput } from "./types.ts";
 import { isAsked, isVisited } from "./visited.ts";
 
 /** What is known of the request that stands in row 0 of the gate's batch. */
-export interface Foreseen {
+interface Foreseen {
   readonly looked: Looked;
   /** What the seen-set says of its identity, a spilled record in memory; 0: nothing. */
   readonly known: number;

@@ -11,6 +11,7 @@ import {
   type TakeOptions,
 } from "../base/arguments.ts";
 import { misuse } from "../base/errors.ts";
+import { type ListenOptions, readListening } from "../base/listening.ts";
 import { plainCopy } from "../base/plain-copy.ts";
 import { entropyWords } from "../base/random.ts";
 import { installRules } from "../frontier/rule-set.ts";
@@ -21,7 +22,7 @@ import type { RecordState } from "../frontier/record-state.ts";
 import { checkState, readFilter } from "./arguments.ts";
 import { Desk } from "./desk.ts";
 import { openAlone, snapshotTo } from "./alone.ts";
-import { EventHub } from "./events.ts";
+import { checkEvent, EventHub } from "./events.ts";
 import { checkHostKey, hostView } from "./host-view.ts";
 import { bytesToSay, pushList, refuseAll } from "./intake.ts";
 import { iterate } from "./iterate.ts";
@@ -276,15 +277,12 @@ export class MemoryFrontier implements Frontier {
   on<E extends keyof FrontierEvents>(
     event: E,
     listener: (payload: FrontierEvents[E]) => void,
+    options?: ListenOptions,
   ): () => void {
-    if (!EventHub.isEvent(event)) {
-      throw misuse("ARGUMENT_INVALID", "event", event, "the name of an event");
-    }
-    if (typeof listener !== "function") {
-      throw misuse("ARGUMENT_INVALID", "listener", listener, "a function");
-    }
+    checkEvent(event);
+    const listen = readListening(listener, options);
     const { nowMs } = this.#life.need();
-    const off = this.#events.on(event, listener as (payload: never) => void);
+    const off = listen((own) => this.#events.on(event, own));
     this.#life.end(nowMs);
     return off;
   }

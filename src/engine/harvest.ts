@@ -73,9 +73,9 @@ export function harvest(life: Life, sheaf: Sheaf): boolean[] {
   for (const lease of sheaf.leases) late.push(!isLive(core, lease, nowMs));
   const { gate } = life;
   const pages = pagesOf(core, gate, sheaf, late);
-  endMany(core, sheaf.leases, late, nowMs);
   gate.isBusy = true;
   try {
+    endMany(core, sheaf.leases, late, nowMs);
     admitAll(gate, sheaf, pages, nowMs);
   } finally {
     gate.isBusy = false;

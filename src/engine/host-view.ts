@@ -11,6 +11,7 @@ import {
   setHostLimit,
 } from "../frontier/politeness.ts";
 import { addressOf } from "../frontier/groups.ts";
+import { needSpare } from "../frontier/room.ts";
 import { hostClock, strictestDelay, strictestLimit } from "../frontier/host-clock.ts";
 import {
   HOST_ADMITTED_WORD,
@@ -53,8 +54,10 @@ export function hostView(life: Life, key: string): HostView {
   const change = (act: (core: Core, host: number, nowMs: number) => void): void => {
     const { core, nowMs } = life.need();
     life.durable?.need(HOST_BYTES);
+    needSpare(core);
     const host = hostOfName(core.hosts, key);
     if (host === 0) throw memoryFull();
+    needSpare(core);
     act(core, host, nowMs);
     life.end(nowMs);
   };
@@ -113,7 +116,7 @@ export function hostView(life: Life, key: string): HostView {
 }
 
 /** What of a host can be set, each checked before any is. */
-export interface HostChange {
+interface HostChange {
   delayMs?: number;
   limit?: number;
   address?: string;

@@ -24,7 +24,7 @@ const COUNTS: readonly Count[] = [
   ...(["duplicate", "rejected", "full"] as const),
 ];
 
-export interface Pushed extends Readonly<Record<Count, number>> {
+interface Pushed extends Readonly<Record<Count, number>> {
   /** Lines that were no request. */
   readonly passed: number;
   /** Why requests were rejected or found no room, with their numbers. */

@@ -14,6 +14,7 @@ import type { RuleState } from "../frontier/core.ts";
 import { matchRows } from "../frontier/match-rows.ts";
 import {
   VERDICT_DUPLICATE,
+  VERDICT_FULL_MEMORY,
   VERDICT_HOOK,
   VERDICT_MAX_FOUND,
   verdictOf,
@@ -32,6 +33,7 @@ import {
   rowKeyText,
   rowStatus,
 } from "../url/rows.ts";
+import { isMemoryFull } from "../base/errors.ts";
 import { isHookFault } from "../base/hook-fault.ts";
 import { askHook } from "./accept.ts";
 import { addExtras } from "./codec.ts";
@@ -40,7 +42,7 @@ import type { Gate } from "./gate.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
 import { isAsked, isVisited } from "./visited.ts";
 
-export interface PushContext {
+interface PushContext {
   readonly nowMs: number;
   readonly isOutside: boolean;
   /** Seeds that come again: what is over starts anew, what is on its way is a duplicate. */
@@ -133,7 +135,7 @@ function pushSlice(gate: Gate, list: readonly RequestLike[], slice: Slice): numb
 }
 
 /** Links of several pages of one depth, whose parents the scratch names; their rows are loaded. */
-export interface Loaded {
+interface Loaded {
   readonly nowMs: number;
   readonly depth: number;
   /** That of one of the pages. */
@@ -265,7 +267,12 @@ function admit(gate: Gate, input: RequestInput, asked: RowContext): Admission {
   }
   if (override !== undefined || !isKeyOnly(input, policy)) {
     const bytes = identityBytes(override ?? rowKeyText(rows, row), input, policy);
-    hashBytes(core.store, bytes, hashesOffset(rows) + row * 8);
+    try {
+      hashBytes(core.store, bytes, hashesOffset(rows) + row * 8);
+    } catch (error) {
+      if (!isMemoryFull(error)) throw error;
+      admission.verdict ??= VERDICT_FULL_MEMORY; // no run of pages as long as its body
+    }
   }
   const { visited } = gate;
   if (visited !== undefined && override === undefined && isAsked(admission, rule)) {

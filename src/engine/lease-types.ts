@@ -127,9 +127,10 @@ export interface DoneResult extends PushResult {
 /**
  * The right to work on one URL until a deadline. End it with `done`, `retry`, `fail` or `release`.
  *
- * A lease whose deadline has passed is late: its methods change nothing and return so. Owner's thread only.
+ * A lease whose deadline has passed is late: its methods change nothing and return so. Owner's thread only. `using lease = frontier.poll()` releases it at the
+ * end of the block, unless it has ended by then.
  */
-export interface Lease {
+export interface Lease extends Disposable {
   /** The URL to visit. */
   readonly url: string;
   /** HTTP method, `"GET"` unless the request had another. */
@@ -223,6 +224,8 @@ export interface Lease {
    * the deadline has passed.
    */
   release(): boolean;
+  /** `release` where the lease is live. One that has ended is left alone and not counted as late. */
+  [Symbol.dispose](): void;
   /**
    * Continues the request at another URL: pushes that URL with this lease as parent, at the same depth. The lease
    * itself still needs its `done`.

@@ -16,6 +16,7 @@ export interface LeaseDesk {
   retry(lease: RecordLease, options: RetryOptions): "requeued" | "failed" | "late";
   fail(lease: RecordLease, reason: string | undefined, outcome: Outcome | undefined): boolean;
   release(lease: RecordLease): boolean;
+  dispose(lease: RecordLease): void;
   redirect(lease: RecordLease, url: string, change: RedirectChange | undefined): Verdict;
   extend(lease: RecordLease, ms: number): boolean;
   fingerprint(lease: RecordLease): string;
@@ -118,6 +119,10 @@ export class RecordLease implements Lease, HandOut {
 
   release(): boolean {
     return this.desk.release(this);
+  }
+
+  [Symbol.dispose](): void {
+    this.desk.dispose(this);
   }
 
   redirect(url: string, change?: RedirectChange): Verdict {

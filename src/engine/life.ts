@@ -14,7 +14,7 @@
  *   I2  At most one timer is armed; none while nobody waits or nothing waits for a clock.
  */
 import { type Clock, scheduleAfter } from "../base/clock.ts";
-import { FrontierError, frontierClosed } from "../base/errors.ts";
+import { FrontierError, frontierClosed, isMemoryFull } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { isOverdue, step } from "../frontier/leases.ts";
 import { deadlineAt, isReady, nextDueAt, soonestDueAt } from "../frontier/due.ts";
@@ -392,11 +392,26 @@ export class Life {
   #serve(core: Core, nowMs: number): void {
     while (this.#waiters.length > 0) {
       const waiter = this.#waiters[0] as Waiter;
-      const leases = this.#pollAt(core, waiter.max, nowMs);
+      const leases = this.#pollFor(core, waiter, nowMs);
+      if (leases === undefined) continue;
       if (leases.length === 0) return;
       this.#waiters.shift();
       waiter.release();
       waiter.resolve(leases);
+    }
+  }
+
+  /** Leases for somebody who waits: in a call that is not his. undefined: he has been told that there is no memory. */
+  #pollFor(core: Core, waiter: Waiter, nowMs: number): Lease[] | undefined {
+    try {
+      return this.#pollAt(core, waiter.max, nowMs);
+    } catch (error) {
+      if (!isMemoryFull(error)) throw error;
+      if (core.counters.leased > 0) return []; // each that ends makes room
+      this.#waiters.shift();
+      waiter.release();
+      waiter.reject(error);
+      return undefined;
     }
   }
 

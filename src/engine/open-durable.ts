@@ -54,7 +54,7 @@ export interface OpenParts {
   readonly setState: (state: Record<string, unknown>) => void;
 }
 
-export interface OpenedDurable {
+interface OpenedDurable {
   readonly runtime: Runtime;
   readonly durable: Durable;
   readonly secret: Uint32Array;

@@ -12,6 +12,7 @@
 import { once } from "node:events";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { FrontierError, frontierClosed, misuse } from "../base/errors.ts";
+import { packageFile } from "../base/package-files.ts";
 import { nodeFiles } from "../persistence/files.ts";
 import { giveLock, heldLock } from "../persistence/lock.ts";
 import { frontierDirectory } from "../persistence/place.ts";
@@ -22,8 +23,6 @@ import { type Hearing, ThreadFrontier } from "./thread-frontier.ts";
 import { Line } from "./thread-line.ts";
 import { type Answer, causeOf, errorOf, type PlainCause, type Told } from "./thread-protocol.ts";
 import type { FrontierFault, FrontierHandle, FrontierOptions } from "./types.ts";
-
-const FILE = new URL("../../dist/engine/thread-owner.js", import.meta.url);
 
 /**
  * Opens a frontier on a thread of its own: the options and methods of `openFrontier`, with promises. Use it where
@@ -41,8 +40,8 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
   if (options === null) throw misuse("OPTION_INVALID", "options", null, "an object");
   try {
     closed = askClosed(options);
-    const workerData = { outrider: "owner", port: port2, options };
-    worker = new Worker(FILE, { workerData, transferList: [port2] });
+    const workerData = { outriderJob: "owner", port: port2, options };
+    worker = new Worker(packageFile("thread.js"), { workerData, transferList: [port2] });
   } catch (cause) {
     port1.close();
     const expected = "plain data: functions stay on their thread";

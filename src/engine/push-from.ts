@@ -111,7 +111,7 @@ export async function* slicesOf(
   }
 }
 
-export interface Abort {
+interface Abort {
   /** A step, or what the signal rejects it with meanwhile; one step at a time. */
   readonly race: <T>(step: T | Promise<T>) => T | Promise<T>;
   readonly leave: () => void;

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { FrontierError, shown } from "../base/errors.ts";
+import { packageFile } from "../base/package-files.ts";
 import { nodeFiles } from "../persistence/files.ts";
 import type { OpenRecordTier } from "../persistence/tier.ts";
 import type { Settings } from "./options.ts";
@@ -19,8 +20,7 @@ export async function openKeeper({ clock }: Settings, directory: string): Promis
 }
 
 async function loadStore(): Promise<OpenRecordTier> {
-  const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const path = new URL(`../integrations/lmdb/record-tier.${ending}`, import.meta.url).href;
+  const path = packageFile("integrations/lmdb/record-tier.js").href;
   try {
     const module = (await import(/* @vite-ignore */ path)) as { openRecordTier: OpenRecordTier };
     return module.openRecordTier;

@@ -34,7 +34,7 @@ import { recordUrl } from "../structures/scratch.ts";
 import { STATES } from "./view.ts";
 
 /** States and times that a trail keeps; older ones go. */
-export const TRAIL_MAX = 16;
+const TRAIL_MAX = 16;
 /** Events that one slice brings into the store: some milliseconds. */
 const SLICE_EVENTS = 256;
 /** Events that may wait; more are stored at once, so that memory stays bounded. */

@@ -49,7 +49,7 @@ const FIELDS = [
 ];
 
 /** What a redirect says, checked; whatever runs the caller's code has run. */
-export interface Redirect {
+interface Redirect {
   readonly status: number;
   readonly change: Partial<RequestInput>;
 }

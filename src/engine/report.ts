@@ -8,7 +8,7 @@ import { usedBytes } from "../structures/store.ts";
 import { countLanes } from "./lane-count.ts";
 import type { FrontierStatus, Report } from "./types.ts";
 
-export interface ReportContext {
+interface ReportContext {
   readonly status: FrontierStatus;
   readonly droppedEvents: number;
   readonly startedAt: number;

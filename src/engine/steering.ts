@@ -20,7 +20,7 @@ import type { RequestLike } from "./types.ts";
 /** Room that a steering call wants in the journal, whatever it says in the end. */
 export const STEERING_BYTES = 65_536;
 
-export interface Where {
+interface Where {
   host?: string;
   rule?: string;
 }

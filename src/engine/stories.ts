@@ -5,7 +5,8 @@
  *
  *   I1  The seen-set decides what state an identity is in; a story of an identity that it does not know is passed over.
  */
-import { FrontierError } from "../base/errors.ts";
+import { FrontierError, memoryFull } from "../base/errors.ts";
+import { hasReserve } from "../frontier/admission.ts";
 import type { Core } from "../frontier/core.ts";
 import { forgetDone } from "../frontier/epochs.ts";
 import { comeBackNow } from "../frontier/recrawl.ts";
@@ -81,6 +82,10 @@ export function requeueDone(gate: Gate, keeper: RecordKeeper, where: Where, nowM
       continue;
     }
     if (!isDone(seenFind(core.seen, lo, hi))) continue;
+    if (!hasReserve(core)) {
+      if (count === 0) throw memoryFull();
+      return count;
+    }
     if (core.seen.mode !== "bloom") forgetDone(core, lo, hi);
     if (pushAgain(asked, story, nowMs)) count++;
   }

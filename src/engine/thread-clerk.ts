@@ -46,7 +46,7 @@ interface Listening {
   off: () => void;
 }
 
-export interface ClerkParts {
+interface ClerkParts {
   readonly frontier: Frontier;
   /** A lease that is late whatever is said of it. */
   readonly spent: Lease;
@@ -161,7 +161,8 @@ export class Clerk {
     const number = key as number;
     const own = this.#leases.get(number);
     const lease = own ?? this.#spent;
-    const said = (lease[method as keyof Lease] as Method).apply(lease, [...args]);
+    const name = method === "dispose" ? Symbol.dispose : (method as keyof Lease);
+    const said = (lease[name] as Method).apply(lease, [...args]);
     const value = method === "done" ? plainResult(said as PushResult) : said;
     if (own === undefined) return { value };
     if (method !== "redirect" && method !== "extend") this.#forget(number);

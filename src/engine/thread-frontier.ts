@@ -12,7 +12,8 @@ import { readClose, readList, readTake } from "../base/arguments.ts";
 import type { Worker } from "node:worker_threads";
 import { misuse } from "../base/errors.ts";
 import { isMadeBy } from "../base/kinds.ts";
-import { EventHub } from "./events.ts";
+import { type ListenOptions, readListening } from "../base/listening.ts";
+import { checkEvent, type EventHub } from "./events.ts";
 import { checkHostKey, readHostChange } from "./host-view.ts";
 import { iterate } from "./iterate.ts";
 import { timeMs } from "./request-fields.ts";
@@ -53,7 +54,7 @@ export interface Hearing {
 }
 
 /** What opening one has made (open-thread.ts). */
-export interface ThreadParts {
+interface ThreadParts {
   readonly line: Line;
   readonly worker: Worker;
   /** Who listens on this thread. */
@@ -250,17 +251,18 @@ export class ThreadFrontier {
   on<E extends keyof FrontierEvents>(
     event: E,
     listener: (payload: FrontierEvents[E]) => void,
+    options?: ListenOptions,
   ): () => void {
-    if (!EventHub.isEvent(event)) {
-      throw misuse("ARGUMENT_INVALID", "event", event, "the name of an event");
-    }
-    if (typeof listener !== "function") {
-      throw misuse("ARGUMENT_INVALID", "listener", listener, "a function");
-    }
+    checkEvent(event);
+    const listen = readListening(listener, options);
     this.#line.need();
+    return listen((own) => this.#listen(event, own));
+  }
+
+  #listen(event: keyof FrontierEvents, listener: (payload: never) => unknown): () => void {
     const number = ++this.#listeners;
     void this.#call("listen", event, number).catch(() => undefined);
-    const off = this.#events.on(event, (payload: FrontierEvents[E]) => {
+    const off = this.#events.on(event, (payload) => {
       // What was under way as it came is not for it, however long that takes to come.
       const { told } = this.#hearing;
       if (told?.payload === payload && told.since < number) return;

@@ -89,6 +89,11 @@ export class ThreadLease {
     return this.#call("release", []) as Promise<boolean>;
   }
 
+  /** `release` where the lease is live; resolves when the owner has done it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#call("dispose", []);
+  }
+
   /** As `Lease.redirect`, with a promise. */
   async redirect(url: string, change?: RedirectChange): Promise<Verdict> {
     return ownVerdict((await this.#call("redirect", [url, change])) as Verdict);

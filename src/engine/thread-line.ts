@@ -23,7 +23,7 @@ interface Waiting {
   readonly reject: (cause: unknown) => void;
 }
 
-export interface LineParts {
+interface LineParts {
   readonly tell: (told: Told) => void;
   readonly askClosed: AskClosed;
   /** Whether the process shall live on until the thread ends. */

@@ -4,7 +4,7 @@
  *
  *   I1  Calls are made in the order they were sent, and each is answered once; that of close behind all others.
  */
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
 import { openFrontier } from "./open.ts";
 import { Clerk } from "./thread-clerk.ts";
 import { closedLease } from "./thread-closed.ts";
@@ -49,8 +49,4 @@ export async function own(port: MessagePort, options: FrontierOptions): Promise<
     port.postMessage({ id: 0, error: plainError(cause) });
     port.close();
   }
-}
-
-if (parentPort !== null && workerData?.outrider === "owner") {
-  await own(workerData.port as MessagePort, workerData.options as FrontierOptions);
 }

@@ -32,7 +32,7 @@ export interface Told {
   readonly since: number;
 }
 
-export interface PlainError {
+interface PlainError {
   readonly name: string;
   readonly message: string;
   readonly code?: string;
@@ -47,9 +47,11 @@ export interface PlainResult {
 }
 
 /** A lease: its fields, and its number with the owner. */
-export type PlainLease = Omit<Lease, LeaseMethod> & { readonly number: number };
+export type PlainLease = Omit<Lease, LeaseMethod | typeof Symbol.dispose> & {
+  readonly number: number;
+};
 
-export type LeaseMethod = "done" | "retry" | "fail" | "release" | "redirect" | "extend";
+export type LeaseMethod = "done" | "retry" | "fail" | "release" | "dispose" | "redirect" | "extend";
 
 export function plainError(cause: unknown): PlainError {
   if (!(cause instanceof Error)) return { name: "Error", message: String(cause) };

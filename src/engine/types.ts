@@ -2,6 +2,7 @@
  * The public surface as types: what a user's editor shows. Meanings stand beside each member; what a frontier tells stands in told.ts.
  */
 import type { Clock } from "../base/clock.ts";
+import type { ListenOptions } from "../base/listening.ts";
 import type { EpochPolicy } from "../frontier/epoch-policy.ts";
 import type { Outcome, Politeness, Rule, RulePolicy } from "../frontier/policy.ts";
 import type { RecordState } from "../frontier/record-state.ts";
@@ -45,6 +46,7 @@ export type {
   HostView,
   KeyPolicy,
   Lease,
+  ListenOptions,
   Outcome,
   Politeness,
   PushResult,
@@ -189,6 +191,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   on<E extends keyof FrontierEvents>(
     event: E,
     listener: (payload: FrontierEvents[E]) => void,
+    options?: ListenOptions,
   ): () => void;
   /** A host by its key (`lease.host`), to look at or to steer. */
   host(key: string): HostView;

@@ -1,6 +1,6 @@
 /** Admission: what stands at its beginning, for both of its ways (admit.ts, admit-each.ts). */
 import { RECORD_FLAG_WHOLE } from "../structures/record.ts";
-import { wordAt } from "../structures/store.ts";
+import { storeLeft, wordAt } from "../structures/store.ts";
 import {
   BATCH_NO_RULE,
   BATCH_SCHEME,
@@ -19,6 +19,7 @@ import {
 } from "../url/rows.ts";
 import { type Core, ruleAt, type RuleState } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
+import { endRoom, owedPages } from "./room.ts";
 import { visitsKey } from "./rule-state.ts";
 import {
   VERDICT_INVALID_URL,
@@ -83,10 +84,10 @@ export function parentOfRow(core: Core, intake: Intake, row: number): number {
   return wordAt(core.store, (core.scratch.parents >> 2) + row);
 }
 
-/** Whether the region has room beyond what the transitions of its records may need. */
+/** Whether the region has room beyond what the transitions of its records may need. It is promised to nobody. */
 export function hasReserve(core: Core): boolean {
-  const { region } = core.store;
-  return region.pageCountMax - region.pagesUsed > RESERVE_PAGES;
+  endRoom(core);
+  return storeLeft(core.store) >= RESERVE_PAGES + owedPages(core);
 }
 
 /**

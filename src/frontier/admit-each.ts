@@ -16,6 +16,7 @@ import {
   recordCreate,
   recordState,
   recordTextOffset,
+  recordUnmake,
   setBlobPeriod,
   setRecordAttempt,
 } from "../structures/record.ts";
@@ -45,14 +46,15 @@ import {
 } from "./admission.ts";
 import { PERIOD_NEVER } from "./change-rate.ts";
 import { FOREVER, isRecrawled, UNDATED_MS } from "./epoch-policy.ts";
-import { joinEpoch, type RowEpochs } from "./epochs.ts";
+import { joinEpoch, leaveEpoch, type RowEpochs, sayJoined } from "./epochs.ts";
 import { keepsPeriod, makeWay, mayComeAgain, periodBefore } from "./recrawl.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
 import { hasBudget, isBudgeted, spendBudget } from "./politeness.ts";
+import { hasRoom, hasSpare } from "./room.ts";
 import { sightIdentity } from "./sighting.ts";
 import { isSpilledValue } from "../structures/spill-identity.ts";
-import { isDiskFull, recordBehind } from "./spilling.ts";
+import { isDiskFull, tryBehind } from "./spilling.ts";
 import {
   admitRecord,
   isFinishedValue,
@@ -122,17 +124,18 @@ function admitRow(core: Core, { intake, row, admission, epoch }: Row): number {
   let known = admission.dedup === "skip" ? 0 : seenFind(core.seen, lo, hi);
   // Who may come again, or beside itself, is looked at in memory.
   if (isSpilledValue(known) && (isRecrawled(policy.epoch) || admission.dedup !== "check")) {
-    known = recordBehind(core, known, lo, hi);
+    known = tryBehind(core, known, lo, hi);
+    if (known < 0) return VERDICT_FULL_MEMORY;
   }
   const isAgain = known !== 0 && mayReplace(core, { known, admission, epoch, policy }, nowMs);
   if (known !== 0 && !isAgain) {
-    if (!isFinishedValue(known)) {
-      sightIdentity(core, { value: known, lo, hi }, admission.depth, nowMs);
+    const isLive = !isFinishedValue(known);
+    if (isLive && !sightIdentity(core, { value: known, lo, hi }, admission.depth, nowMs)) {
+      return VERDICT_FULL_MEMORY;
     }
     if (admission.dedup === "check") return VERDICT_DUPLICATE;
     if (admission.dedup === "again" && !isFinishedValue(known)) {
-      askAgain(core, known, nowMs);
-      return VERDICT_DUPLICATE;
+      return askAgain(core, known, nowMs) ? VERDICT_DUPLICATE : VERDICT_FULL_MEMORY;
     }
   }
   const asked = intake.hook === undefined ? admission : intake.hook(row);
@@ -164,11 +167,13 @@ function mayReplace(
   return admission.dedup === "check" && mayComeAgain(core, known, nowMs);
 }
 
-/** A failed record of a seed that comes again has all attempts before it. */
-function askAgain(core: Core, record: number, nowMs: number): void {
-  if (recordState(core.store, record) !== RECORD_FAILED) return;
+/** A failed record of a seed that comes again has all attempts before it; false: there is no room for it. */
+function askAgain(core: Core, record: number, nowMs: number): boolean {
+  if (recordState(core.store, record) !== RECORD_FAILED) return true;
+  if (!hasSpare(core)) return false;
   setRecordAttempt(core.store, record, 1);
   requeueRecord(core, record, nowMs);
+  return true;
 }
 
 interface Making {
@@ -203,8 +208,10 @@ function makeRecord(core: Core, making: Making): number {
   draft.parent = parentOfRow(core, intake, row);
   draft.blob = blobOf(core, making);
   setRowText(core, policy, intake.rows, row);
-  const record = draft.queue === 0 || draft.blob < 0 ? 0 : recordCreate(store, draft);
-  if (record === 0 || (isOwner && !claim(core, making, record))) {
+  const isReady = draft.queue !== 0 && draft.blob >= 0 && (isOwner || (core.log?.ready() ?? true));
+  const record = isReady ? recordCreate(store, draft) : 0;
+  if (record === 0 || !hasRoom(core) || (isOwner && !claim(core, making, record))) {
+    if (record !== 0) recordUnmake(store, record);
     if (draft.blob > 0) blobFree(store, draft.blob);
     return VERDICT_FULL_MEMORY;
   }
@@ -239,12 +246,16 @@ function blobOf(core: Core, { admission, rule, known, isAgain }: Making): number
   return blob || -1;
 }
 
-/** Marks the identity as this record's. */
+/** Marks the identity as this record's; false, with nothing changed: memory is exhausted. The room of the step has been asked for. */
 function claim(core: Core, making: Making, record: number): boolean {
   const { lo, hi, known, isAgain, epoch, intake } = making;
   if (known === 0) {
     if (!joinEpoch(core, epoch, lo, hi)) return false;
-    if (!seenInsert(core.seen, lo, hi)) return false;
+    if (!seenInsert(core.seen, lo, hi)) {
+      leaveEpoch(core, epoch);
+      return false;
+    }
+    sayJoined(core, epoch, lo, hi);
   }
   if (isAgain && !isFinishedValue(known)) makeWay(core, known, intake.nowMs);
   seenSet(core.seen, lo, hi, record);

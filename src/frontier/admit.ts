@@ -11,7 +11,12 @@
  *   I2  Identities marked = records made with an identity.
  *   I3  A shallower sighting lowers the depth of a record that still has its visit before it.
  */
-import { TABLE_NEW, TABLE_SKIP, tableInsertBatch } from "../structures/fingerprint-table.ts";
+import {
+  TABLE_NEW,
+  TABLE_SKIP,
+  tableInsertBatch,
+  tableRemove,
+} from "../structures/fingerprint-table.ts";
 import { hostMakeEach } from "../structures/host-batch.ts";
 import { hostFind, hostMake, RULE_QUEUE_INDEX_WORD } from "../structures/host-table.ts";
 import {
@@ -27,7 +32,12 @@ import {
   takeRecords,
 } from "../structures/record-batch.ts";
 import { queueOf } from "../structures/host-queue.ts";
-import { RECORD_FLAG_HTTPS, recordCreate, recordTextOffset } from "../structures/record.ts";
+import {
+  RECORD_FLAG_HTTPS,
+  recordCreate,
+  recordTextOffset,
+  recordUnmake,
+} from "../structures/record.ts";
 import { scratchCopy, scratchCopyAll } from "../structures/scratch.ts";
 import { seenAdmitBatch, seenRemove } from "../structures/seen-set.ts";
 import { setWordAt, word, wordAt } from "../structures/store.ts";
@@ -51,10 +61,11 @@ import {
   setRowText,
 } from "./admission.ts";
 import { admitEach } from "./admit-each.ts";
-import { memoryFull } from "../base/errors.ts";
 import { type Core, effectivePriority, type RuleState } from "./core.ts";
-import { enterEpochs, joinEpoch, type RowEpochs } from "./epochs.ts";
+import { FOREVER } from "./epoch-policy.ts";
+import { enterEpochs, joinEpoch, type RowEpochs, sayJoined } from "./epochs.ts";
 import { evictHosts } from "./eviction.ts";
+import { hasRoom } from "./room.ts";
 import { sharesJoin } from "./shares.ts";
 import { lowerDepth } from "./sighting.ts";
 import { isDiskFull, relieve } from "./spilling.ts";
@@ -80,7 +91,7 @@ function admitEvery(core: Core, intake: Intake, epochs: RowEpochs): void {
 }
 
 /** What is known of a batch before its rows are. */
-export type Outline = Pick<Intake, "admissions" | "hook" | "depth" | "isOutside" | "count">;
+type Outline = Pick<Intake, "admissions" | "hook" | "depth" | "isOutside" | "count">;
 
 /** Whether all rows share one fate but for their being crawlable and new. */
 export function isPlain(core: Core, intake: Outline): boolean {
@@ -102,7 +113,6 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
     admitEvery(core, intake, epochs);
     return;
   }
-  if (epochs !== undefined) joinRows(core, rows, epochs);
   const { draft } = core;
   draft.depth = depth;
   draft.parent = intake.parent;
@@ -120,7 +130,8 @@ function admitPlain(core: Core, intake: Intake, epochs: RowEpochs): void {
       const rule = ruleOfRow(core, intake.rowRules, row);
       draft.priority = effectivePriority(rule.policy, undefined, depth);
       draft.parent = parentOfRow(core, intake, row);
-      const code = makePlain(core, rule, rows, row, nowMs);
+      const epoch = epochs === undefined ? FOREVER : (epochs[row] as string);
+      const code = makePlain(core, { rule, rows, row, epoch }, nowMs);
       codes[codesStart + row] = code;
       countVerdict(core, code);
     }
@@ -139,24 +150,15 @@ function lookAt(core: Core, intake: Intake, row: number): void {
   const { codes, codesStart, rows } = intake;
   const value = wordAt(core.store, (valuesOffset(rows) >> 2) + row);
   if (value !== TABLE_SKIP) {
-    lowerDepth(core, intake, row, value);
+    if (lowerDepth(core, intake, row, value)) return;
+    core.counters.duplicate--;
+    codes[codesStart + row] = VERDICT_FULL_MEMORY;
+    countVerdict(core, VERDICT_FULL_MEMORY);
     return;
   }
   const code = refusalOf(rowStatus(rows, row));
   codes[codesStart + row] = code;
   countVerdict(core, code);
-}
-
-/** Notes the rows that the seen-set has claimed among their epochs' members; a plain batch has room for that. */
-function joinRows(core: Core, rows: Rows, epochs: ReadonlyArray<string | null>): void {
-  const values = valuesOffset(rows) >> 2;
-  for (let row = 0; row < epochs.length; row++) {
-    if (wordAt(core.store, values + row) !== TABLE_NEW) continue;
-    const hash = (hashesOffset(rows) >> 2) + row * 2;
-    const lo = wordAt(core.store, hash);
-    const hi = wordAt(core.store, hash + 1);
-    if (!joinEpoch(core, epochs[row] as string, lo, hi)) throw memoryFull();
-  }
 }
 
 /** Tells the log of the rows admitted, now that their records hold their text. */
@@ -202,8 +204,16 @@ function markRows(core: Core, rows: Rows, count: number): boolean {
   return seenAdmitBatch(core.seen, hashes, count, values << 2, slotsOffset(rows)) >= 0;
 }
 
-/** Makes the record of a new row whose identity the table has claimed. @hot */
-function makePlain(core: Core, rule: RuleState, rows: Rows, row: number, nowMs: number): number {
+/** A new row whose identity the table has claimed. */
+interface Claimed {
+  readonly rule: RuleState;
+  readonly rows: Rows;
+  readonly row: number;
+  readonly epoch: string;
+}
+
+/** Makes the record of a row. @hot */
+function makePlain(core: Core, { rule, rows, row, epoch }: Claimed, nowMs: number): number {
   const { draft, store } = core;
   const hash = (hashesOffset(rows) >> 2) + row * 2;
   const slot = wordAt(store, (slotsOffset(rows) >> 2) + row);
@@ -214,10 +224,12 @@ function makePlain(core: Core, rule: RuleState, rows: Rows, row: number, nowMs: 
   draft.queue = host === 0 ? 0 : queueOf(core.hosts, host, rule.handle);
   setRowText(core, rule.policy, rows, row);
   const record = draft.queue === 0 ? 0 : recordCreate(store, draft);
-  if (record === 0) {
+  if (record === 0 || !hasRoom(core) || !joinEpoch(core, epoch, draft.lo, draft.hi)) {
+    if (record !== 0) recordUnmake(store, record);
     seenRemove(core.seen, draft.lo, draft.hi);
     return VERDICT_FULL_MEMORY;
   }
+  sayJoined(core, epoch, draft.lo, draft.hi);
   setWordAt(store, slot >> 2, record);
   core.counters.seen++;
   scratchCopy(core.scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
@@ -249,11 +261,12 @@ function hostOfRow(core: Core, rows: Rows, row: number): number {
   const hash = (hostHashesOffset(rows) >> 2) + row * 2;
   const lo = wordAt(store, hash);
   const hi = wordAt(store, hash + 1);
-  // An earlier row made it, or there is no memory for the new hosts of this batch.
+  // An earlier row made it, or could not; or there is no memory for the new hosts of this batch.
   if (value !== TABLE_NEW) return hostFind(hosts, lo, hi);
   const slot = wordAt(store, (scratch.hostSlots >> 2) + row);
   const host = hostMake(hosts, rowHost(rows, row), lo, hi);
-  setWordAt(store, slot >> 2, host); // 0 takes the claim back
+  setWordAt(store, slot >> 2, host);
+  if (host === 0) tableRemove(hosts.index, lo, hi); // takes the claim back
   return host;
 }
 

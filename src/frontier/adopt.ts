@@ -7,7 +7,7 @@
  *   I1  A record keeps priority, sequence, attempts, due time and identity.
  *   I2  Records that failed for want of a rule belong to the rule `core.none`, until they are requeued.
  */
-import { memoryFull } from "../base/errors.ts";
+import { isMemoryFull, memoryFull } from "../base/errors.ts";
 import { heapKeyOf, heapPush, heapRemove, heapTieOf } from "../structures/heap.ts";
 import { hostOfName, hostRelease, hostRetain, QUEUE_HOST_WORD } from "../structures/host-table.ts";
 import { queueOf } from "../structures/host-queue.ts";
@@ -21,6 +21,8 @@ import {
   recordLo,
   recordQueue,
   recordRemake,
+  remakeGive,
+  remakeTake,
   recordState,
   setRecordKey,
   setRecordQueue,
@@ -31,6 +33,7 @@ import { word } from "../structures/store.ts";
 import { type Core, ruleOf, ruleOfId, ruleOfQueue, type RuleState } from "./core.ts";
 import { LOG_MOVED } from "./log.ts";
 import { matchUrl, NO_RULE, planOf, soleOfPlan } from "../url/matcher.ts";
+import { assertRoom, hasRoom, needRoom } from "./room.ts";
 import { scheduleRecord, unscheduleRecord } from "./schedule.ts";
 import { keepSuccessor, type Successors, successorQueue } from "./successors.ts";
 import { failRecord, orderKey, sequenceOf } from "./transition.ts";
@@ -38,11 +41,11 @@ import { unitOf } from "./unit.ts";
 import { hostOfUrl } from "../url/host-of-url.ts";
 
 /** Unmatched URLs that are told by name; all of them are counted. */
-export const UNMATCHED_MAX = 1_000;
+const UNMATCHED_MAX = 1_000;
 
 /**
  * Finds a record of a gone rule its new one; false: without a look at its URL. The record may stand under another handle
- * afterwards. `successors`: what the slice under way has found out.
+ * afterwards. `successors`: what the slice under way has found out. Throws MEMORY_FULL with nothing changed.
  */
 export function adoptRecord(
   core: Core,
@@ -52,14 +55,13 @@ export function adoptRecord(
 ): boolean {
   const before = recordQueue(core.store, record);
   const queue = successors === undefined ? 0 : successorQueue(successors, before);
-  if (core.sweep !== undefined) core.sweep.moved++;
-  if (queue === 0) {
-    adoptUrl(core, record, nowMs, successors);
-    return true;
+  if (queue === 0) adoptUrl(core, record, nowMs, successors);
+  else {
+    const move = { from: ruleOfQueue(core, before), to: ruleOfQueue(core, queue), queue, url: "" };
+    moveRecord(core, record, move, nowMs);
   }
-  const move = { from: ruleOfQueue(core, before), to: ruleOfQueue(core, queue), queue, url: "" };
-  moveRecord(core, record, move, nowMs);
-  return false;
+  if (core.sweep !== undefined) core.sweep.moved++;
+  return queue === 0;
 }
 
 /** The same by its URL. */
@@ -76,6 +78,8 @@ function adoptUrl(core: Core, record: number, nowMs: number, successors?: Succes
     keepSuccessor(successors, before, queueAt(core, host, to));
     return;
   }
+  const nowhere = queueAt(core, host, core.none);
+  needRoom(core);
   failRecord(core, record, "no-rule", nowMs);
   if (sweep !== undefined) {
     sweep.unmatchedCount++;
@@ -84,7 +88,7 @@ function adoptUrl(core: Core, record: number, nowMs: number, successors?: Succes
   if (from === core.none) return;
   from.failed--;
   core.none.failed++;
-  setRecordQueue(store, record, queueAt(core, host, core.none));
+  setRecordQueue(store, record, nowhere);
 }
 
 /** Whether all that is pending under `from` on the host of this URL goes on under `to` there: the host alone decides. */
@@ -94,17 +98,22 @@ function isOfHost({ matcher }: Core, from: RuleState, to: RuleState, url: string
   return soleOfPlan(matcher, planOf(matcher, hostOfUrl(url))) !== undefined;
 }
 
-/** Records that came back to a rule that has gone meanwhile. */
+/** Records that came back to a rule that has gone meanwhile. One for which there is no room finds its new rule when its turn comes. */
 export function adoptOrphans(core: Core, nowMs: number): void {
   const { orphans, store } = core;
-  for (let at = 0; at < orphans.length; at++) {
-    const record = orphans[at] as number;
-    const state = recordState(store, record);
-    // It may have failed, or been removed, meanwhile.
-    if (state !== RECORD_PENDING && state !== RECORD_WAITING) continue;
-    if (ruleOf(core, record).isGone) adoptRecord(core, record, nowMs);
+  try {
+    for (let at = 0; at < orphans.length; at++) {
+      const record = orphans[at] as number;
+      const state = recordState(store, record);
+      // It may have failed, or been removed, meanwhile.
+      if (state !== RECORD_PENDING && state !== RECORD_WAITING) continue;
+      if (ruleOf(core, record).isGone) adoptRecord(core, record, nowMs);
+    }
+  } catch (error) {
+    if (!isMemoryFull(error)) throw error;
+  } finally {
+    orphans.length = 0;
   }
-  orphans.length = 0;
 }
 
 /** The rule that the records of a gone one go on under: that of its id, else the one that takes the URL. */
@@ -123,21 +132,33 @@ interface Move {
   readonly url: string;
 }
 
+/** Where a record goes on, and the memory for it where it has to be made anew; 0: it need not be. */
+interface Home {
+  readonly queue: number;
+  readonly host: number;
+  readonly made: number;
+}
+
 function moveRecord(core: Core, record: number, move: Move, nowMs: number): void {
   const { from, to } = move;
+  const home = homeOf(core, record, move);
+  if (!hasRoom(core)) {
+    if (home.made !== 0) remakeGive(core.store, record, move.url, home.made);
+    throw memoryFull();
+  }
   if (recordState(core.store, record) === RECORD_WAITING) {
     const dueMs = heapKeyOf(core.waiting, record);
     const tie = heapTieOf(core.waiting, record);
     heapRemove(core.waiting, record);
-    const moved = rehome(core, record, move);
-    if (!heapPush(core.waiting, moved, dueMs, tie)) throw memoryFull();
+    const moved = rehome(core, record, move, home);
+    assertRoom(heapPush(core.waiting, moved, dueMs, tie));
     from.waiting--;
     to.waiting++;
     core.log?.record(LOG_MOVED, moved, 0);
     return;
   }
   unscheduleRecord(core, record, nowMs);
-  const moved = rehome(core, record, move);
+  const moved = rehome(core, record, move, home);
   from.pending--;
   to.pending++;
   setRecordKey(core.store, moved, orderKey(core, moved, sequenceOf(core, moved)));
@@ -145,32 +166,38 @@ function moveRecord(core: Core, record: number, move: Move, nowMs: number): void
   core.log?.record(LOG_MOVED, moved, 0);
 }
 
-/** Names the record's queue under its new rule, remade where its URL no longer begins with its unit. */
-function rehome(core: Core, record: number, { to, queue, url }: Move): number {
+/** Finds, and makes where it is missing, all that the record's new place needs. */
+function homeOf(core: Core, record: number, { to, queue, url }: Move): Home {
   const { hosts, store } = core;
-  if (queue !== 0) {
-    setRecordQueue(store, record, queue);
-    return record;
-  }
   const before = word(store, recordQueue(store, record), QUEUE_HOST_WORD);
-  const unit = unitOf(core, to.policy, url, hostOfUrl(url));
-  const host = hostOfName(hosts, unit);
+  if (queue !== 0) return { queue, host: before, made: 0 };
+  const host = hostOfName(hosts, unitOf(core, to.policy, url, hostOfUrl(url)));
   if (host === 0) throw memoryFull();
-  let moved = record;
+  const own = queueAt(core, host, to);
   const isWhole = (recordFlags(store, record) & RECORD_FLAG_WHOLE) !== 0;
+  if (host === before || isWhole) return { queue: own, host, made: 0 };
+  const made = remakeTake(store, record, url);
+  if (made === 0) throw memoryFull();
+  return { queue: own, host, made };
+}
+
+/** Names the record's queue under its new rule, remade where its URL no longer begins with its unit. */
+function rehome(core: Core, record: number, { url }: Move, { queue, host, made }: Home): number {
+  const { hosts, store } = core;
+  const before = word(store, recordQueue(store, record), QUEUE_HOST_WORD);
+  if (made !== 0) remake(core, record, url, made);
   if (host !== before) {
-    if (!isWhole) moved = remake(core, record, url);
     hostRetain(hosts, host);
     hostRelease(hosts, before);
   }
-  setRecordQueue(store, moved, queueAt(core, host, to));
+  const moved = made || record;
+  setRecordQueue(store, moved, queue);
   return moved;
 }
 
-function remake(core: Core, record: number, url: string): number {
+function remake(core: Core, record: number, url: string, made: number): void {
   const { seen, store, volatileData } = core;
-  const made = recordRemake(store, record, url);
-  if (made === 0) throw memoryFull();
+  recordRemake(store, record, url, made);
   if ((recordFlags(store, made) & RECORD_FLAG_NO_IDENTITY) === 0) {
     const lo = recordLo(store, made);
     const hi = recordHi(store, made);
@@ -180,7 +207,6 @@ function remake(core: Core, record: number, url: string): number {
     volatileData.set(made, volatileData.get(record));
     volatileData.delete(record);
   }
-  return made;
 }
 
 function queueAt(core: Core, host: number, rule: RuleState): number {

@@ -1,6 +1,6 @@
 /**
  * Bulk: hand-outs and ends of plain leases by the kernel, many in one crossing (structures/lease-batch.ts). What they do is
- * what `leaseNext` and `done` do one by one, and those take over where anything is not plain.
+ * what `leaseNext` and `finish` do one by one, and those take over where anything is not plain.
  *
  *   plain hand-outs   rules without politeness, no groups; nobody listens; what stands before a lane's blocks on disk
  *   plain ends        the same; no rule that re-crawls or backs off; a record without blob and volatile data, on a host
@@ -10,6 +10,7 @@
  *   one rule      its best lane ─▶ kernel, as many as there are
  *   several       shares: charge the next turns ─▶ their rule queues ─▶ kernel, one each ─▶ take back what it could not
  */
+import { memoryFull } from "../base/errors.ts";
 import {
   endBatch,
   leaseBatch,
@@ -49,9 +50,10 @@ import { chainBound, laneIsSpilled } from "../structures/spill-chain.ts";
 import { type Store, word } from "../structures/store.ts";
 import { timelineHolds, timelineRemove } from "../structures/timeline.ts";
 import { type Core, ruleFlags } from "./core.ts";
-import { countLate, done, isLive, learn } from "./leases.ts";
+import { countLate, finish, isLive } from "./leases.ts";
 import { LOG_DONE, LOG_LEASED } from "./log.ts";
 import type { HandOut } from "./hand-out.ts";
+import { holdRoom, leasesThatFit, letGo } from "./room.ts";
 import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "./shares.ts";
 import { readyLane } from "./spilling.ts";
 import { finishedWord } from "./transition.ts";
@@ -76,8 +78,8 @@ function isPlainCore(core: Core): boolean {
 export function leaseMany(core: Core, nowMs: number, max: number): number {
   const { counters, deadlines, leaseSequence, limits, scratch, shares, sole, store } = core;
   if (core.sink.wants.leased || !isPlainCore(core)) return 0;
-  const room = Math.min(max, limits.maxLeases - counters.leased);
-  if (room <= 0) return 0;
+  const room = leasesThatFit(core, Math.min(max, limits.maxLeases - counters.leased));
+  if (room === 0) return 0;
   const deadlineMs = nowMs + limits.leaseMs;
   if (sole === undefined) return leaseByTurns(core, deadlineMs, room);
   const lane = ranksBest(store.arena, word(store, sole.handle, RULE_QUEUE_RANKS_WORD));
@@ -125,7 +127,8 @@ function countLeased(core: Core, made: number): void {
 
 /**
  * Ends leases as done, in their order, without outcome; how many. `late`: true for those that came too late already, and from
- * now on for those that do not stand; all of them are counted. The core must have been brought to `nowMs`.
+ * now on for those that do not stand; all of them are counted. The core must have been brought to `nowMs`. Throws MEMORY_FULL before
+ * the first one ends.
  */
 export function endMany(
   core: Core,
@@ -133,6 +136,15 @@ export function endMany(
   late: boolean[],
   nowMs: number,
 ): number {
+  if (!holdRoom(core, leases.length)) throw memoryFull();
+  try {
+    return endHeld(core, leases, late, nowMs);
+  } finally {
+    letGo(core);
+  }
+}
+
+function endHeld(core: Core, leases: readonly HandOut[], late: boolean[], nowMs: number): number {
   const isPlain = isPlainEnd(core);
   let ended = 0;
   let noted = 0;
@@ -147,8 +159,7 @@ export function endMany(
     else if (late[at] !== true && isLive(core, lease, nowMs)) {
       endNoted(core, noted); // in their order
       noted = 0;
-      learn(core, lease, undefined, nowMs);
-      done(core, lease, undefined, nowMs);
+      finish(core, lease, undefined, nowMs);
     } else {
       late[at] = true;
       countLate(core);
@@ -189,7 +200,7 @@ function isPlainEnd(core: Core): boolean {
 
 /**
  * Notes a lease that stands at `nowMs` as the next of those to be ended, number `index`; false: it does not stand, or is not
- * plain, and `done` decides. @hot
+ * plain, and `finish` decides. @hot
  */
 function noteEnd(core: Core, index: number, lease: HandOut, nowMs: number): boolean {
   const { deadlines, scratch, store } = core;

@@ -16,9 +16,9 @@
  */
 
 /** Share of visits that shall find a change. */
-export const CHANGE_TARGET = 1 - 1 / Math.E;
+const CHANGE_TARGET = 1 - 1 / Math.E;
 /** Size of one step in the logarithm of the period. */
-export const CHANGE_STEP = 0.5;
+const CHANGE_STEP = 0.5;
 
 const GROW = Math.exp(CHANGE_STEP * CHANGE_TARGET);
 const SHRINK = Math.exp(-CHANGE_STEP * (1 - CHANGE_TARGET));

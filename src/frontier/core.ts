@@ -94,7 +94,7 @@ export interface TransitionSink {
   readonly wants: Record<TransitionKind, boolean>;
 }
 
-export interface CoreLimits {
+interface CoreLimits {
   readonly capacity: number;
   readonly maxLeases: number;
   readonly leaseMs: number;

@@ -84,7 +84,7 @@ export const FOREVER = "forever";
 export const UNDATED_MS = Number.NEGATIVE_INFINITY;
 
 /** Longest name of an epoch, in UTF-16 units. */
-export const EPOCH_NAME_LENGTH_MAX = 1_000;
+const EPOCH_NAME_LENGTH_MAX = 1_000;
 
 const EPOCH_NAME_EXPECTED = "a text of 1 to 1,000 characters";
 

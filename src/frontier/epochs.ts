@@ -15,10 +15,12 @@ import {
   epochDrop,
   epochEach,
   epochFind,
+  epochMembers,
   epochNext,
   epochOpen,
   epochSalt,
   epochStart,
+  epochTakeBack,
 } from "../structures/epoch-table.ts";
 import {
   RECORD_FAILED,
@@ -33,16 +35,19 @@ import { setWordAt, wordAt } from "../structures/store.ts";
 import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../url/rows.ts";
 import { type Intake, rowLeaseText, ruleOfRow } from "./admission.ts";
 import type { Core } from "./core.ts";
-import { misuse } from "../base/errors.ts";
+import { memoryFull, misuse } from "../base/errors.ts";
 import { isHookFault } from "../base/hook-fault.ts";
 import { epochNameOf, FOREVER, UNDATED_MS } from "./epoch-policy.ts";
 import type { FrontierPolicy } from "./policy.ts";
+import { hasRoomFor } from "./room.ts";
 import { relieve, settleSpilled, takeSpilledAt } from "./spilling.ts";
 import { finishedView, forgetFailed, forgetResting, isFinishedValue } from "./transition.ts";
 import { noteRecords } from "./walk.ts";
 
 /** Members of an epoch that are forgotten between two looks at memory. */
 const MEMBERS_AT_ONCE = 8192;
+/** An entry of a table that is half empty, as one is that has just been split. */
+const ENTRY_BYTES = 32;
 
 /** The epoch of each row: a name; FOREVER; null where the user's function gave none. undefined: all are forever. */
 export type RowEpochs = ReadonlyArray<string | null> | undefined;
@@ -88,18 +93,32 @@ export function saltRow(core: Core, rows: Rows, row: number, name: string | null
   setWordAt(store, hash + 1, wordAt(store, hash + 1) ^ hi);
 }
 
-/** Notes an identity among its epoch's members; false when memory is exhausted. */
+/** Notes an identity among its epoch's members; false, with nothing changed, when memory is exhausted. The log hears of it by `sayJoined`. */
 export function joinEpoch(core: Core, name: string | null, lo: number, hi: number): boolean {
   if (name === FOREVER || name === null) return true;
-  const epoch = epochOpen(core.epochs, name);
-  if (epoch === 0 || !epochAdd(core.epochs, epoch, lo, hi)) return false;
-  core.log?.joined(name, lo, hi);
-  return true;
+  const { epochs, store } = core;
+  const epoch = epochOpen(epochs, name);
+  if (epoch === 0) return false;
+  const isIn = epochAdd(epochs, epoch, lo, hi);
+  if (!isIn && epochMembers(store, epoch) === 0) epochDrop(epochs, epoch);
+  return isIn;
+}
+
+/** Takes back the identity that `joinEpoch` has noted last: it is not admitted after all. */
+export function leaveEpoch({ epochs }: Core, name: string | null): void {
+  if (name === FOREVER || name === null) return;
+  epochTakeBack(epochs, epochFind(epochs, name));
+}
+
+/** Tells the log of a member whose record was made. */
+export function sayJoined(core: Core, name: string | null, lo: number, hi: number): void {
+  if (name !== FOREVER && name !== null) core.log?.joined(name, lo, hi);
 }
 
 /**
  * Makes the identities of one epoch new again: finished and failed ones go, others finish without identity; how many went. Where a log
- * has to name those, spilled ones come back for it a block at a time, and go again.
+ * has to name those, spilled ones come back for it a block at a time, and go again. Throws MEMORY_FULL between two members: the epoch is
+ * still there, and the next call goes on.
  */
 export function forgetEpoch(core: Core, name: string, nowMs: number): number {
   if (name === FOREVER) return forgetForever(core);
@@ -144,6 +163,7 @@ function noteSpilled(spilled: Map<number, Set<string>>, value: number, member: s
 
 /** One identity of an epoch is new again; 1: what it was went with it. */
 function forgetMember(core: Core, value: number, lo: number, hi: number): number {
+  needNames(core, 0);
   const { counters, log, seen, store } = core;
   const isFinished = isFinishedValue(value);
   const isResting = isRestingValue(core, value);
@@ -189,6 +209,7 @@ function forgetForever(core: Core): number {
     throw misuse("UNSUPPORTED", "filter.epoch", FOREVER, expected);
   }
   settleSpilled(core);
+  needNames(core, log === undefined ? 0 : liveOf(core));
   const words = new Uint32Array(epochs.members * 3);
   const live = new Set<number>();
   let size = 0;
@@ -224,6 +245,7 @@ export function forgetAll(core: Core): number {
   const { counters } = core;
   const before = counters.forgotten;
   settleSpilled(core);
+  needNames(core, core.log === undefined ? 0 : liveOf(core));
   core.log?.forgotten();
   forgetRecords(core, undefined);
   counters.forgotten += counters.done;
@@ -233,6 +255,21 @@ export function forgetAll(core: Core): number {
   epochClear(core.epochs);
   seenForget(core.seen);
   return counters.forgotten - before;
+}
+
+/** Records that live. */
+function liveOf({ counters }: Core): number {
+  const { pending, waiting, leased, failed } = counters;
+  return pending + waiting + leased + failed;
+}
+
+/**
+ * Asks for room to name so many records, or keep so many identities, anew: an entry of a table each, at its emptiest. Throws MEMORY_FULL
+ * with nothing changed.
+ */
+function needNames(core: Core, count: number): void {
+  const isReady = core.log?.ready() ?? true;
+  if (!isReady || !hasRoomFor(core, count * ENTRY_BYTES)) throw memoryFull();
 }
 
 /** Failed and resting records go, but for those to be kept. */

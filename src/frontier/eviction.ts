@@ -6,6 +6,7 @@ import { hostEvictable, hostForget } from "../structures/host-table.ts";
 import type { Core } from "./core.ts";
 import { leaveGroups } from "./groups.ts";
 import { hostHold } from "./host-clock.ts";
+import { hasRoom } from "./room.ts";
 
 /** Hosts looked at after each batch: a batch of 256 rows joins fewer new hosts than this, or catches up later. */
 const EVICTIONS_PER_BATCH = 256;
@@ -35,6 +36,7 @@ function evict(core: Core, nowMs: number, most: number): void {
     const host = hostEvictable(core.hosts, isFree);
     if (host === 0 && --stays === 0) return;
     if (host === 0) continue;
+    if (!hasRoom(core)) return;
     core.log?.hostForgotten(host);
     leaveGroups(core, host, nowMs);
     hostForget(core.hosts, host);

@@ -62,7 +62,7 @@ const EVENTS_MAX = 64;
 export const CANDIDATES_MAX = 16;
 
 /** Something with work: it goes when its host and its groups let it. */
-export interface Candidate {
+interface Candidate {
   readonly host: number;
   readonly rule: RuleState;
 }

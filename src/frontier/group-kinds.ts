@@ -12,12 +12,12 @@
  *   I1  There are as many kinds as one set of rules has named at most, however many functions sets have brought.
  *   I2  A number has the stamp of its latest change; a host that was asked before it is asked again (groups.ts).
  */
-import { memoryFull } from "../base/errors.ts";
 import { groupOpen, memberAddress, memberKinds, memberStamp } from "../structures/group-table.ts";
 import { hostName } from "../structures/host-table.ts";
 import { registrableDomain } from "../url/domain.ts";
 import type { Core } from "./core.ts";
 import type { GroupBy } from "./policy.ts";
+import { assertRoom } from "./room.ts";
 
 /** Numbers the kinds of a set of rules in its order, so that files mean the same ones; true: some are new or changed. */
 export function numberKinds(core: Core): boolean {
@@ -62,7 +62,7 @@ export function askGroup(core: Core, host: number, kind: number): number {
 
 export function openGroup(core: Core, kind: number, name: string): number {
   const group = groupOpen(core.groups, { label: labelOf(core, kind), kind }, name);
-  if (group === 0) throw memoryFull();
+  assertRoom(group !== 0);
   return group;
 }
 

@@ -15,7 +15,6 @@
  *       belongs to it and its clock runs.
  *   I5  An address that is not known blocks nothing.
  */
-import { memoryFull } from "../base/errors.ts";
 import {
   createGroupTable,
   GATE_FRONT_WORD,
@@ -72,6 +71,7 @@ import type { GroupHold } from "./hand-out.ts";
 import { type Core, type RuleState, ruleAt, ruleOfQueue } from "./core.ts";
 import { askGroup, isAsked, isKindNew, numberKinds, openGroup } from "./group-kinds.ts";
 import type { GroupBy, GroupTerm } from "./policy.ts";
+import { assertRoom, hasRoom } from "./room.ts";
 import { groupHold, hasPassed, setGroupClock } from "./group-clocks.ts";
 import { sharesJoin } from "./shares.ts";
 
@@ -178,7 +178,7 @@ export function advanceHost(core: Core, host: number, nowMs: number): void {
   }
 }
 
-/** Lets go every group whose clock has passed. */
+/** Lets go every group whose clock has passed; the caller has asked for the room of it all. */
 export function wakeGroups(core: Core, nowMs: number): void {
   const { groupClocks, store } = core;
   while (heapCount(groupClocks) > 0 && heapPeekKey(groupClocks) <= nowMs) {
@@ -244,7 +244,7 @@ export function leaveGroups(core: Core, host: number, nowMs: number): void {
 }
 
 /** Takes a queue out of the rule's ranks or of the gate it is parked at; true: it was the front of its gates. */
-export function takeAway(core: Core, queue: number): boolean {
+function takeAway(core: Core, queue: number): boolean {
   const { store } = core;
   const rank = float(store, queue, QUEUE_RANK_WORD);
   const gate = word(store, queue, QUEUE_GATE_WORD);
@@ -252,6 +252,7 @@ export function takeAway(core: Core, queue: number): boolean {
     ranksRemove(store.arena, gate, GATE_RANKS_WORD, rank, queue);
     setWord(store, queue, QUEUE_GATE_WORD, 0);
     setWord(store, gate, GATE_PARKED_WORD, word(store, gate, GATE_PARKED_WORD) - 1);
+    core.groups.parked--;
     return false;
   }
   if (recordPlace(store, queue) === 0) return false;
@@ -277,8 +278,8 @@ function place(core: Core, queue: number, rule: RuleState, nowMs: number): void 
   for (const term of rule.policy.groups) {
     const group = memberGroup(store, host, term.kind);
     if (group === 0) continue;
-    const gate = gateOpen(store, group, rule.handle);
-    if (gate === 0) throw memoryFull();
+    const gate = gateOpen(core.groups, group, rule.handle);
+    assertRoom(gate !== 0);
     const front = word(store, gate, GATE_FRONT_WORD);
     if (!isOpen(core, group, term, nowMs) || (front !== 0 && isBetter(core, front, queue))) {
       park(core, gate, queue);
@@ -297,9 +298,7 @@ function place(core: Core, queue: number, rule: RuleState, nowMs: number): void 
   }
   for (const gate of gates) setWord(store, gate, GATE_FRONT_WORD, queue);
   const rank = float(store, queue, QUEUE_RANK_WORD);
-  if (!ranksInsert(store.arena, rule.handle, RULE_QUEUE_RANKS_WORD, rank, queue)) {
-    throw memoryFull();
-  }
+  assertRoom(ranksInsert(store.arena, rule.handle, RULE_QUEUE_RANKS_WORD, rank, queue));
   if (core.sole === undefined) sharesJoin(core.shares, rule.index);
   for (const other of left) advanceHost(core, other, nowMs);
   // A gate that had no front for a moment may hold a better queue than the one that came just now.
@@ -309,9 +308,10 @@ function place(core: Core, queue: number, rule: RuleState, nowMs: number): void 
 function park(core: Core, gate: number, queue: number): void {
   const { store } = core;
   const rank = float(store, queue, QUEUE_RANK_WORD);
-  if (!ranksInsert(store.arena, gate, GATE_RANKS_WORD, rank, queue)) throw memoryFull();
+  assertRoom(ranksInsert(store.arena, gate, GATE_RANKS_WORD, rank, queue));
   setWord(store, queue, QUEUE_GATE_WORD, gate);
   setWord(store, gate, GATE_PARKED_WORD, word(store, gate, GATE_PARKED_WORD) + 1);
+  core.groups.parked++;
 }
 
 /** Brings I2 and I4 about for one group. */
@@ -371,7 +371,7 @@ function clockGroup(core: Core, group: number, nowMs: number): void {
     !hasPassed(core, group, nowMs) && (isWaitedFor(core, group) || isForsaken(core, group));
   const isClocked = word(store, group, GROUP_CLOCKED_WORD) !== 0;
   if (isWanted && isClocked) heapUpdate(groupClocks, group, readyAt, 0);
-  else if (isWanted && !heapPush(groupClocks, group, readyAt, 0)) throw memoryFull();
+  else if (isWanted) assertRoom(heapPush(groupClocks, group, readyAt, 0));
   else if (!isWanted && isClocked) heapRemove(groupClocks, group);
   setWord(store, group, GROUP_CLOCKED_WORD, isWanted ? 1 : 0);
 }
@@ -427,7 +427,7 @@ function askHost(core: Core, host: number, nowMs: number): void {
   const { groupKinds, store } = core;
   const had = memberKinds(store, host);
   const stamp = memberStamp(store, host);
-  if (!memberGrow(store, host, groupKinds.length)) throw memoryFull();
+  assertRoom(memberGrow(store, host, groupKinds.length));
   setMemberStamp(store, host, core.groupStamp);
   for (let kind = 0; kind < groupKinds.length; kind++) {
     if (!isKindNew(core, kind, had, stamp)) continue;
@@ -477,10 +477,14 @@ function moveMember(core: Core, host: number, kind: number, group: number): void
   memberSet(store, host, kind, group);
 }
 
-/** Takes the kinds of a set of rules; hosts that have leases out are asked at once. */
+/**
+ * Takes the kinds of a set of rules; hosts that have leases out are asked at once. Where there is no room for that, they are asked when
+ * somebody looks at them next.
+ */
 export function noteKinds(core: Core, nowMs: number): void {
   if (!numberKinds(core)) return;
   for (const record of timelineItems(core.deadlines)) {
+    if (!hasRoom(core)) return;
     joinGroups(core, word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD), nowMs);
   }
 }

@@ -5,7 +5,10 @@
  *   I1  At most one live lease per record.
  *   I2  A result after the deadline changes nothing and is counted.
  *   I3  A lease that nobody had begun when it ran out goes back as if it had been released: only begun ones are attempts.
+ *   I4  Whatever may fail is done, and the room of the step asked for, before anything changes (room.ts). A clock for which there is no
+ *       room passes later.
  */
+import { memoryFull } from "../base/errors.ts";
 import { heapCount, heapPeekHandle, heapPeekKey, heapPop, heapTieOf } from "../structures/heap.ts";
 import {
   timelineHas,
@@ -30,9 +33,10 @@ import { adoptOrphans } from "./adopt.ts";
 import { RULE_BACKOFF } from "../structures/host-table.ts";
 import { clampPriority, type Core, ruleOf } from "./core.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
-import { countVisit, isAnswer, isBadStatus, takeOutcome } from "./politeness.ts";
+import { countVisit, isAnswer, isBadStatus, readyVisit, takeOutcome } from "./politeness.ts";
+import { hasRoom, hasSpare, needRoom } from "./room.ts";
 import type { HandOut } from "./hand-out.ts";
-import { cancelVisit, endVisit, handOut, logClock, wakeHosts } from "./schedule.ts";
+import { cancelVisit, endVisit, handOut, hasStanding, logClock, wakeHosts } from "./schedule.ts";
 import { wakeGroups } from "./groups.ts";
 import { againAt, wakeResting } from "./recrawl.ts";
 import {
@@ -45,19 +49,19 @@ import {
   wakeRecord,
 } from "./transition.ts";
 
-export interface RetryRequest {
+interface RetryRequest {
   delayMs: number | undefined;
   priority: number | undefined;
   reason: string | undefined;
   outcome: Outcome | undefined;
 }
 
-/** Brings the core to `nowMs`: leases that ran out, records that became due, hosts that may go again. */
+/** Brings the core to `nowMs`: leases that ran out, records that became due, hosts that may go again, all as far as there is room. */
 export function step(core: Core, nowMs: number): void {
   if (timelinePeekKey(core.deadlines) <= nowMs) expireAll(core, nowMs);
   wakeRecords(core, nowMs);
   wakeHosts(core, nowMs);
-  if (heapCount(core.groupClocks) > 0) wakeGroups(core, nowMs);
+  if (heapPeekKey(core.groupClocks) <= nowMs && hasRoom(core)) wakeGroups(core, nowMs);
   if (core.orphans.length > 0) adoptOrphans(core, nowMs);
 }
 
@@ -67,8 +71,10 @@ function wakeRecords(core: Core, nowMs: number): void {
   while (heapCount(waiting) > 0 && heapPeekKey(waiting) <= nowMs) {
     const record = heapPeekHandle(waiting);
     if (heapCount(resting) > 0) {
-      wakeResting(core, nowMs, { key: heapPeekKey(waiting), tie: heapTieOf(waiting, record) });
+      const end = { key: heapPeekKey(waiting), tie: heapTieOf(waiting, record) };
+      if (!wakeResting(core, nowMs, end)) return;
     }
+    if (!hasRoom(core)) return;
     heapPop(waiting);
     wakeRecord(core, record, nowMs);
   }
@@ -82,9 +88,13 @@ export function isOverdue({ deadlines, resting, waiting }: Core, nowMs: number):
   return heapCount(resting) > 0 && heapPeekKey(resting) <= nowMs;
 }
 
-/** Leases the next record; the core must have been brought to `nowMs`. @hot */
+/** Leases the next record; the core must have been brought to `nowMs`. Throws MEMORY_FULL, and DISK_*, with nothing changed. @hot */
 export function leaseNext(core: Core, nowMs: number, out: HandOut): boolean {
   if (core.counters.leased >= core.limits.maxLeases) return false;
+  if (!hasSpare(core)) {
+    if (hasStanding(core)) throw memoryFull();
+    return false;
+  }
   if (!handOut(core, nowMs, out)) return false;
   leaseRecord(core, out.record, nowMs + core.limits.leaseMs, out.sequence);
   if (core.log !== undefined) logClock(core, out.record);
@@ -103,30 +113,28 @@ export function countLate(core: Core): void {
   core.counters.lateResults++;
 }
 
-/** What a finished visit showed; comes before its children are admitted. */
-export function learn(
+/** Finished, with what the visit showed; comes before its children are admitted. @hot */
+export function finish(
   core: Core,
   lease: HandOut,
   outcome: Outcome | undefined,
   nowMs: number,
 ): void {
+  readyVisit(core, lease.record, isBadStatus(outcome?.status));
+  needRoom(core);
+  learn(core, lease, outcome, nowMs);
+  endVisit(core, lease.record, nowMs);
+  finishRecord(core, lease.record, againAt(core, lease.record, outcome?.changed, nowMs));
+}
+
+/** What a finished visit showed. */
+function learn(core: Core, lease: HandOut, outcome: Outcome | undefined, nowMs: number): void {
   // Nothing was seen, and nothing is counted.
   if (outcome === undefined && (core.flagsSeen & RULE_BACKOFF) === 0) return;
   const { policy } = ruleOf(core, lease.record);
   const host = hostOf(core, lease.record);
   if (outcome !== undefined) takeOutcome(core, host, { policy, outcome }, nowMs);
   countVisit(core, host, { policy, isFailure: isBadStatus(outcome?.status) }, nowMs);
-}
-
-/** Finished; the visit has been learned of. `changed`: what it showed of the page, for rules that re-crawl. @hot */
-export function done(
-  core: Core,
-  lease: HandOut,
-  changed: boolean | undefined,
-  nowMs: number,
-): void {
-  endVisit(core, lease.record, nowMs);
-  finishRecord(core, lease.record, againAt(core, lease.record, changed, nowMs));
 }
 
 export function retry(
@@ -138,6 +146,8 @@ export function retry(
   const { record } = lease;
   const { store } = core;
   const { policy } = ruleOf(core, record);
+  readyVisit(core, record, true);
+  needRoom(core);
   const host = endOf(core, record, request.outcome, nowMs);
   const attempt = recordAttempt(store, record);
   if (attempt >= maxAttempts(core, record)) {
@@ -169,16 +179,19 @@ export function fail(
     return;
   }
   const { policy } = ruleOf(core, lease.record);
-  const host = endOf(core, lease.record, result.outcome, nowMs);
-  failRecord(core, lease.record, reason);
   // A page that is not there was answered all the same: that is no failure of its host.
   const isFailure = !isAnswer(result.outcome?.status);
+  readyVisit(core, lease.record, isFailure);
+  needRoom(core);
+  const host = endOf(core, lease.record, result.outcome, nowMs);
+  failRecord(core, lease.record, reason);
   countVisit(core, host, { policy, isFailure }, nowMs);
 }
 
 /** Fails, but its host was not asked: to it this is as if the record had never been handed out. */
 function failUnvisited(core: Core, lease: HandOut, reason: string, nowMs: number): void {
   const host = hostOf(core, lease.record);
+  needRoom(core);
   failRecord(core, lease.record, reason);
   cancelVisit(core, host, lease, nowMs);
   if (core.orphans.length > 0) adoptOrphans(core, nowMs);
@@ -186,6 +199,12 @@ function failUnvisited(core: Core, lease: HandOut, reason: string, nowMs: number
 
 /** Back to its place: no visit happened. A record handed out too often fails instead. */
 export function release(core: Core, lease: HandOut, nowMs: number): void {
+  needRoom(core);
+  giveBack(core, lease, nowMs);
+  if (core.orphans.length > 0) adoptOrphans(core, nowMs);
+}
+
+function giveBack(core: Core, lease: HandOut, nowMs: number): void {
   const { record } = lease;
   const host = hostOf(core, record);
   if (isOverDelivered(core, record)) {
@@ -195,17 +214,13 @@ export function release(core: Core, lease: HandOut, nowMs: number): void {
     returnRecord(core, record, "released", nowMs);
   }
   cancelVisit(core, host, lease, nowMs);
-  if (core.orphans.length > 0) adoptOrphans(core, nowMs);
 }
 
 export function extend(core: Core, lease: HandOut, ms: number): number {
+  needRoom(core);
   const deadlineMs = timelineKeyOf(core.deadlines, lease.record) + ms;
   timelineUpdate(core.deadlines, lease.record, deadlineMs, lease.sequence);
   return deadlineMs;
-}
-
-export function deadlineOf(core: Core, lease: HandOut): number {
-  return timelineKeyOf(core.deadlines, lease.record);
 }
 
 /** Attempts a record may have: its own number, else the rule's. */
@@ -215,14 +230,14 @@ export function maxAttempts(core: Core, record: number): number {
   return own > 0 ? own : ruleOf(core, record).policy.maxAttempts;
 }
 
-/** All leases whose deadline has passed. */
+/** All leases whose deadline has passed, as far as there is room. */
 function expireAll(core: Core, nowMs: number): void {
   const unbegun = core.unbegun?.();
-  while (timelinePeekKey(core.deadlines) <= nowMs) {
+  while (timelinePeekKey(core.deadlines) <= nowMs && hasRoom(core)) {
     const record = timelinePeekHandle(core.deadlines);
     const lease = unbegun?.get(timelineTieOf(core.deadlines, record));
     if (lease === undefined) expire(core, record, nowMs);
-    else release(core, lease, nowMs); // I3
+    else giveBack(core, lease, nowMs); // I3
   }
 }
 

@@ -36,6 +36,8 @@ export const LOG_HOST_CLOCK = 1;
 export const LOG_HOST_ALL = 2;
 
 export interface TransitionLog {
+  /** Whether records may come to be without identity: what names them is there. Asked before such a step. */
+  ready(): boolean;
   /** A record's transition: one of LOG_ADMITTED … LOG_MOVED. `value`: of an end, the identity's last word. @hot */
   record(kind: number, record: number, value: number): void;
   /** A host's turn and delay clock (LOG_HOST_CLOCK), or everything of it (LOG_HOST_ALL), changed. @hot */

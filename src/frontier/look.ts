@@ -1,6 +1,7 @@
 /** Look: what would be handed out now, told by handing it out and undoing that, in reverse, as if nothing had been. */
 import type { Core } from "./core.ts";
 import type { HandOut } from "./hand-out.ts";
+import { holdRoom, letGo } from "./room.ts";
 import { handOut, undoHandOut } from "./schedule.ts";
 
 /** A hand-out to be undone, with what it cost its rule. */
@@ -9,18 +10,26 @@ interface Peeked extends HandOut {
   readonly currentBefore: number;
 }
 
-/** The records that the next hand-outs give, at most `max`, in their order. The core must have been brought to `nowMs`. */
+/**
+ * The records that the next hand-outs give, at most `max`, in their order; fewer where there is no room to look. The core must have
+ * been brought to `nowMs`.
+ */
 export function lookAhead(core: Core, max: number, nowMs: number): number[] {
   const outs: Peeked[] = [];
-  while (outs.length < max) {
-    const out = emptyHandOut();
-    if (!handOut(core, nowMs, out)) break;
-    const { passBefore, currentBefore } = core.shares;
-    outs.push({ ...out, passBefore, currentBefore });
+  // Each takes what a lease takes, and its undoing as much.
+  if (!holdRoom(core, 2 * max)) return [];
+  try {
+    while (outs.length < max) {
+      const out = emptyHandOut();
+      if (!handOut(core, nowMs, out)) break;
+      const { passBefore, currentBefore } = core.shares;
+      outs.push({ ...out, passBefore, currentBefore });
+    }
+    return outs.map(({ record }) => record);
+  } finally {
+    for (const out of outs.reverse()) undoHandOut(core, out, nowMs);
+    letGo(core);
   }
-  const records = outs.map(({ record }) => record);
-  for (const out of outs.reverse()) undoHandOut(core, out, nowMs);
-  return records;
 }
 
 function emptyHandOut(): HandOut {

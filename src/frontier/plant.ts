@@ -15,7 +15,6 @@ import {
   QUEUE_RULE_WORD,
   RULE_QUEUE_RANKS_WORD,
 } from "../structures/host-table.ts";
-import { memoryFull } from "../base/errors.ts";
 import { ranksInsert, ranksRemove } from "../structures/ranks.ts";
 import {
   RECORD_FLAG_QUEUED,
@@ -27,6 +26,7 @@ import { SCRATCH_ROWS, scratchHandles, scratchPlant } from "../structures/scratc
 import { setFloat, word } from "../structures/store.ts";
 import { type Core, ruleFlags, ruleOf } from "./core.ts";
 import { isClockKept } from "./host-clock.ts";
+import { assertRoom, needRoom } from "./room.ts";
 import { queueInsert, queueRemove, settleHost } from "./schedule.ts";
 import { sharesJoin } from "./shares.ts";
 
@@ -47,6 +47,7 @@ export function plantRecords(core: Core, handles: Uint32Array): void {
 /** Where the kernel does not: a lane that does not stand yet, or a place between others. */
 function plantOne(core: Core, record: number): void {
   const { store } = core;
+  needRoom(core);
   const queue = recordQueue(store, record);
   const rule = word(store, queue, QUEUE_RULE_WORD);
   setFloat(store, record, 0, 0); // links
@@ -54,8 +55,7 @@ function plantOne(core: Core, record: number): void {
     queueInsert(core, queue, record);
   } else {
     const priority = recordPriority(store, record);
-    const isIn = ranksInsert(store.arena, rule, RULE_QUEUE_RANKS_WORD, priority, record);
-    if (!isIn) throw memoryFull();
+    assertRoom(ranksInsert(store.arena, rule, RULE_QUEUE_RANKS_WORD, priority, record));
   }
   ruleOf(core, record).pending++;
 }
@@ -78,7 +78,9 @@ export function unplantRecord(core: Core, record: number): void {
 export function settlePlanted(core: Core, nowMs: number): void {
   const { hosts, store } = core;
   for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
-    if (word(store, host, HOST_PENDING_WORD) > 0) settleHost(core, host, nowMs);
+    if (word(store, host, HOST_PENDING_WORD) === 0) continue;
+    needRoom(core);
+    settleHost(core, host, nowMs);
   }
   if (core.sole !== undefined) return;
   for (const { handle, index } of core.rules) {

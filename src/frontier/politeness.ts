@@ -17,13 +17,13 @@ import {
   setHostFlag,
 } from "../structures/host-table.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
-import type { Core } from "./core.ts";
+import { type Core, ruleOf } from "./core.ts";
 import { LOG_HOST_ALL } from "./log.ts";
 import type { FrontierPolicy, Outcome } from "./policy.ts";
-import { memoryFull } from "../base/errors.ts";
 import { memberAddress, setMemberAddress } from "../structures/group-table.ts";
 import { advanceHost, moveAddress } from "./groups.ts";
 import { setBlockUntil } from "./host-clock.ts";
+import { assertRoom } from "./room.ts";
 import { settleHost } from "./schedule.ts";
 import { takeSpilled } from "./spilling.ts";
 import { failRecord, hostOf, sequenceOf } from "./transition.ts";
@@ -63,7 +63,25 @@ export function isAnswer(status: number | undefined): boolean {
   return status !== undefined && status >= 100 && !isBadStatus(status);
 }
 
-/** Counts a visit for the breaker and for back-off. Comes after the record has its new state. */
+/**
+ * Before a visit ends: where its failure makes its host be given up, what that one has on disk comes back, so that nothing has to be
+ * read while things change.
+ */
+export function readyVisit(core: Core, record: number, isFailure: boolean): void {
+  if (!isFailure || core.spilling === undefined) return;
+  const backoff = ruleOf(core, record).policy.hostBackoff;
+  const host = hostOf(core, record);
+  if (backoff === undefined) return;
+  if (word(core.store, host, HOST_FAILURES_WORD) + 1 < backoff.giveUpAfter) return;
+  takeSpilled(
+    core,
+    (other) => hostOf(core, other) === host,
+    () => {},
+    host,
+  );
+}
+
+/** Counts a visit for the breaker and for back-off. Comes after the record has its new state, and after `readyVisit`. */
 export function countVisit(
   core: Core,
   host: number,
@@ -93,9 +111,9 @@ export function countVisit(
  * The address of a host is known, or has changed: from now on it goes, and its leases count, in that address's group.
  * '' is not known.
  */
-export function setAddress(core: Core, host: number, address: string, nowMs: number): void {
+function setAddress(core: Core, host: number, address: string, nowMs: number): void {
   if ((memberAddress(core.store, host) ?? "") === address) return;
-  if (!setMemberAddress(core.store, host, address)) throw memoryFull();
+  assertRoom(setMemberAddress(core.store, host, address));
   moveAddress(core, host, nowMs);
   settleHost(core, host, nowMs);
   advanceHost(core, host, nowMs);
@@ -110,7 +128,7 @@ export function setHostAddress(core: Core, host: number, address: string, nowMs:
 }
 
 /** Blocks a host until `untilMs`; never shortens an earlier block. */
-export function blockHost(core: Core, host: number, untilMs: number): void {
+function blockHost(core: Core, host: number, untilMs: number): void {
   const { store } = core;
   if (untilMs <= float(store, host, HOST_BLOCK_UNTIL_WORD)) return;
   setBlockUntil(core, host, untilMs);
@@ -173,15 +191,13 @@ function spent(core: Core, host: number): number {
   return float(core.store, host, HOST_BYTES_WORD);
 }
 
-/** Everything the host has pending or waiting fails, in the order of its coming: it has not answered for too long. */
+/** Everything the host has pending or waiting fails, in the order of its coming: it has not answered for too long. All of it is in memory. */
 function giveUp(core: Core, host: number, nowMs: number): void {
   const noted = noteRecords(core, new Set(["pending", "waiting"]));
   const left: number[] = [];
-  const isOfHost = (record: number): boolean => hostOf(core, record) === host;
-  takeSpilled(core, isOfHost, (record) => left.push(record), host);
   for (let index = 0; index < noted.count; index++) {
     const record = noted.handles[index] as number;
-    if (isOfHost(record)) left.push(record);
+    if (hostOf(core, record) === host) left.push(record);
   }
   left.sort((a, b) => sequenceOf(core, a) - sequenceOf(core, b));
   for (const record of left) failRecord(core, record, "host-gave-up", nowMs);

@@ -44,6 +44,7 @@ import { nextPeriod, PERIOD_NEVER, periodCode, periodOf } from "./change-rate.ts
 import { RULE_AGAIN } from "../structures/host-table.ts";
 import { type Core, ruleOf } from "./core.ts";
 import type { FrontierPolicy } from "./policy.ts";
+import { hasRoom, needRoom } from "./room.ts";
 import {
   type Again,
   endResting,
@@ -80,18 +81,27 @@ export function againAt(
   return { atMs: nowMs + periodMs, code: periodCode(periodMs) };
 }
 
-/** Every resting record whose time has come, and comes before `end`, stands in line again, if its rule still wants it. */
-export function wakeResting(core: Core, nowMs: number, end?: { key: number; tie: number }): void {
+/**
+ * Every resting record whose time has come, and comes before `end`, stands in line again, if its rule still wants it; false: there is no
+ * room for one of them yet.
+ */
+export function wakeResting(
+  core: Core,
+  nowMs: number,
+  end?: { key: number; tie: number },
+): boolean {
   const { resting } = core;
   while (heapCount(resting) > 0 && heapPeekKey(resting) <= nowMs) {
     const record = heapPeekHandle(resting);
-    if (end !== undefined && !isBefore(resting, record, end)) return;
-    heapPop(resting);
+    if (end !== undefined && !isBefore(resting, record, end)) return true;
     const rule = ruleOf(core, record);
     const standing = rule.isGone ? successorOf(core, rule, recordUrl(core.scratch, record)) : rule;
+    if (!hasRoom(core)) return false;
+    heapPop(resting);
     if (standing?.policy.epoch.kind === "again") returnResting(core, record, nowMs);
     else retireResting(core, record);
   }
+  return true;
 }
 
 function isBefore(heap: Heap, item: number, end: { key: number; tie: number }): boolean {
@@ -104,6 +114,7 @@ export function comeBackNow(core: Core, lo: number, hi: number, nowMs: number): 
   const value = seenFind(core.seen, lo, hi);
   if (value === 0 || isFinishedValue(value) || isSpilledValue(value)) return false;
   if (recordState(core.store, value) !== RECORD_RESTING) return false;
+  needRoom(core);
   heapRemove(core.resting, value);
   returnResting(core, value, nowMs);
   return true;

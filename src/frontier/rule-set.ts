@@ -18,6 +18,7 @@
  * and once to be taken, policies that many share once; the index of hosts is made by the sweep, or when a URL asks for it.
  */
 import { memoryFull } from "../base/errors.ts";
+import { groupsOpen } from "../structures/group-table.ts";
 import { ruleQueueClear, ruleQueueCreate } from "../structures/host-table.ts";
 import { createHostMemo } from "../url/host-memo.ts";
 import { createDomainMemo } from "../url/row-domain.ts";
@@ -107,6 +108,7 @@ export function installRules(
 ): void {
   const { specs, orders } = list;
   const before = core.active;
+  if (specs.some(isGrouped)) groupsOpen(core.groups);
   core.installs++;
   const { active, changed, renewed } = makeRules(core, specs);
   for (let at = 0; at < before.length; at++) {
@@ -155,7 +157,7 @@ function traitsOf({ flagsSeen }: Core, specs: readonly RuleSpec[]): Traits {
   return { ...traits, seeders };
 }
 
-function isGrouped({ policy }: RuleState): boolean {
+function isGrouped({ policy }: { policy: FrontierPolicy }): boolean {
   return policy.groups.length > 0;
 }
 

@@ -33,7 +33,7 @@ const WORD_MAX = 0xffff_ffff;
 const GONE_ORDER = 2 ** 30;
 
 /** What makes a rule. */
-export interface RuleParts {
+interface RuleParts {
   readonly id: string;
   readonly index: number;
   /** Handle of its rule queue. */

@@ -33,7 +33,7 @@ export interface Setting {
   readonly keys: Map<string, NormalPolicy>;
 }
 
-export interface Terms {
+interface Terms {
   readonly own: RulePolicy | undefined;
   readonly policy: FrontierPolicy;
   readonly key: NormalPolicy;

@@ -31,7 +31,7 @@ import {
 import { createSetting, type Setting, termsOf, usualTerms } from "./rule-terms.ts";
 
 /** Most rules of a set, and most entries of one of a rule's lists. */
-export const RULES_MAX = 100_000;
+const RULES_MAX = 100_000;
 const LIST_MAX = 100_000;
 const ID_LENGTH_MAX = 200;
 const PATTERN_LENGTH_MAX = 10_000;

@@ -58,8 +58,7 @@ import {
 } from "../structures/record.ts";
 import { scratchTouchRules } from "../structures/scratch.ts";
 import { float, setFloat, setWord, word } from "../structures/store.ts";
-import { laneIsSpilled } from "../structures/spill-chain.ts";
-import { memoryFull } from "../base/errors.ts";
+import { chainBound, laneIsSpilled } from "../structures/spill-chain.ts";
 import type { HandOut } from "./hand-out.ts";
 import { type Core, type RuleState, ruleFlags, ruleOfQueue, ruleQueueOf } from "./core.ts";
 import {
@@ -70,6 +69,7 @@ import {
   restoreReadyAt,
   setReadyAt,
 } from "./host-clock.ts";
+import { assertRoom, hasRoom, needRoom } from "./room.ts";
 import { readyLane } from "./spilling.ts";
 import {
   advanceHost,
@@ -109,10 +109,8 @@ export function scheduleRecord(core: Core, record: number, nowMs: number): void 
     settleHost(core, host, nowMs);
     return;
   }
-  const { arena } = store;
-  if (!ranksInsert(arena, rule, RULE_QUEUE_RANKS_WORD, recordPriority(store, record), record)) {
-    throw memoryFull();
-  }
+  const priority = recordPriority(store, record);
+  assertRoom(ranksInsert(store.arena, rule, RULE_QUEUE_RANKS_WORD, priority, record));
   if (core.sole === undefined) joinShares(core, rule);
 }
 
@@ -201,7 +199,8 @@ function handOutOf(core: Core, ruleQueue: number, nowMs: number, out: HandOut): 
   const { store } = core;
   const flags = ruleFlags(core, ruleQueue);
   const isLifo = (flags & RULE_LIFO) !== 0;
-  const takeLast = isLifo && (flags & RULE_POLITE) === 0;
+  const isPolite = (flags & RULE_POLITE) !== 0;
+  const takeLast = isLifo && !isPolite;
   for (;;) {
     const lane = ranksBest(store.arena, word(store, ruleQueue, RULE_QUEUE_RANKS_WORD));
     if (lane === 0) return false;
@@ -210,6 +209,7 @@ function handOutOf(core: Core, ruleQueue: number, nowMs: number, out: HandOut): 
     const queue = isRecord ? recordQueue(store, item) : item;
     const host = word(store, queue, QUEUE_HOST_WORD);
     const record = isRecord ? item : queueBest(core, queue, isLifo);
+    needRoom(core); // all that is read was read
     if (isRecord) {
       const priority = recordPriority(store, record);
       ranksRemove(store.arena, ruleQueue, RULE_QUEUE_RANKS_WORD, priority, record);
@@ -218,6 +218,9 @@ function handOutOf(core: Core, ruleQueue: number, nowMs: number, out: HandOut): 
         settleHost(core, host, nowMs);
         continue;
       }
+    } else if (!isPolite && recordKey(store, record) !== recordKey(store, queue)) {
+      settleHost(core, host, nowMs); // the record that it stood for left its block alone
+      continue;
     } else {
       queueRemove(core, queue, record);
     }
@@ -324,7 +327,7 @@ export function settleHost(core: Core, host: number, nowMs: number): void {
   if (hasRoom && !mayGo) {
     if (isClocked) timelineUpdate(core.clocks, host, clockMs, 0);
     else {
-      if (!timelinePush(core.clocks, host, clockMs, 0)) throw memoryFull();
+      assertRoom(timelinePush(core.clocks, host, clockMs, 0));
       setHostFlag(store, host, HOST_CLOCKED, true);
     }
   } else if (isClocked) {
@@ -339,9 +342,9 @@ function settleOthers(core: Core, host: number, nowMs: number): void {
   settleHost(core, host, nowMs);
 }
 
-/** Lets go every host whose clock has passed. */
+/** Lets go every host whose clock has passed, as far as there is room. */
 export function wakeHosts(core: Core, nowMs: number): void {
-  while (timelinePeekKey(core.clocks) <= nowMs) {
+  while (timelinePeekKey(core.clocks) <= nowMs && hasRoom(core)) {
     const host = timelinePeekHandle(core.clocks);
     timelinePop(core.clocks);
     setHostFlag(core.store, host, HOST_CLOCKED, false);
@@ -403,7 +406,7 @@ function settleQueue(
   const { isLifo, isPolite } = rule.policy;
   const key = isPolite
     ? float(store, word(store, queue, QUEUE_HOST_WORD), HOST_TURN_WORD)
-    : recordKey(store, laneBest(core, lane, isLifo));
+    : bestKey(core, lane, isLifo);
   if (grouped) {
     settleGrouped(core, queue, rank, key, nowMs);
     return;
@@ -415,7 +418,7 @@ function settleQueue(
   }
   setFloat(store, queue, QUEUE_RANK_WORD, rank);
   setRecordKey(store, queue, key);
-  if (!ranksInsert(store.arena, ruleQueue, RULE_QUEUE_RANKS_WORD, rank, queue)) throw memoryFull();
+  assertRoom(ranksInsert(store.arena, ruleQueue, RULE_QUEUE_RANKS_WORD, rank, queue));
   if (core.sole === undefined) joinShares(core, ruleQueue);
 }
 
@@ -423,7 +426,7 @@ function settleQueue(
 export function queueInsert(core: Core, queue: number, record: number): void {
   const { store } = core;
   const priority = recordPriority(store, record);
-  if (!ranksInsert(store.arena, queue, QUEUE_RANKS_WORD, priority, record)) throw memoryFull();
+  assertRoom(ranksInsert(store.arena, queue, QUEUE_RANKS_WORD, priority, record));
   setRecordFlags(store, record, recordFlags(store, record) | RECORD_FLAG_QUEUED);
   countQueue(core, queue, 1);
 }
@@ -446,6 +449,20 @@ function countQueue(core: Core, queue: number, by: number): void {
 function queueBest(core: Core, queue: number, isLifo: boolean): number {
   const { store } = core;
   return laneBest(core, ranksBest(store.arena, word(store, queue, QUEUE_RANKS_WORD)), isLifo);
+}
+
+/**
+ * The key of the record that a lane's order puts first. Of one on disk it is the key from which on its block is needed, which may be
+ * that of a record that has left the block: nothing is read here, a hand-out finds out.
+ */
+function bestKey({ store }: Core, lane: number, isLifo: boolean): number {
+  const { region } = store;
+  const item = isLifo ? laneLast(region, lane) : laneFirst(region, lane);
+  if (!laneIsSpilled(store, lane)) return recordKey(store, item);
+  const bound = chainBound(store, lane, isLifo);
+  if (item === 0) return bound;
+  const key = recordKey(store, item);
+  return isLifo ? Math.max(key, bound) : Math.min(key, bound);
 }
 
 /** The record that a lane's order puts first; it may come back from disk for that. @hot */

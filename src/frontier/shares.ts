@@ -22,7 +22,7 @@
 import { assert } from "../base/assert.ts";
 
 /** What a rule says of its share. */
-export interface Share {
+interface Share {
   readonly index: number;
   /** Of its rule queue. */
   readonly handle: number;

@@ -14,6 +14,7 @@
  *   I4  What the disk refuses stays in memory; it is tried again after RETRY_MS, and pushes are refused once memory is
  *       an eighth over its budget.
  */
+import { isMemoryFull } from "../base/errors.ts";
 import {
   HOST_QUEUES_WORD,
   hostNextBusy,
@@ -144,6 +145,16 @@ export function readyLane(core: Core, lane: number, isLifo: boolean): void {
 export function recordBehind(core: Core, value: number, lo: number, hi: number): number {
   if (!isSpilledValue(value)) return value;
   return spillPull((core.spilling as Spilling).spill, spilledPlace(value), lo, hi);
+}
+
+/** The same, −1 where memory has no room for it. */
+export function tryBehind(core: Core, value: number, lo: number, hi: number): number {
+  try {
+    return recordBehind(core, value, lo, hi);
+  } catch (error) {
+    if (isMemoryFull(error)) return -1;
+    throw error;
+  }
 }
 
 /** The same of a value that a table of names holds. */

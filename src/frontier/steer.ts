@@ -1,6 +1,7 @@
 /**
  * Steering: what a user changes by hand about records already in. Every change of state is transition.ts's.
  */
+import { memoryFull } from "../base/errors.ts";
 import {
   RECORD_PENDING,
   RECORD_WAITING,
@@ -11,6 +12,7 @@ import { hostNamed } from "../structures/host-table.ts";
 import { seenFind } from "../structures/seen-set.ts";
 import { adoptOrphans } from "./adopt.ts";
 import type { Core } from "./core.ts";
+import { hasRoom, hasSpare, needRoom, needSpare } from "./room.ts";
 import { movePriority } from "./sighting.ts";
 import { recordBehind, takeSpilled } from "./spilling.ts";
 import {
@@ -29,12 +31,12 @@ export function liveRecord(core: Core, lo: number, hi: number): number {
   return value === 0 || isFinishedValue(value) ? 0 : recordBehind(core, value, lo, hi);
 }
 
-export interface RecordChange {
+interface RecordChange {
   priority: number | undefined;
   dueMs: number | undefined;
 }
 
-/** Changes a pending or waiting record in place; false when it is neither. */
+/** Changes a pending or waiting record in place; false when it is neither. Throws MEMORY_FULL with nothing changed. */
 export function updateRecord(
   core: Core,
   record: number,
@@ -43,6 +45,8 @@ export function updateRecord(
 ): boolean {
   const state = recordState(core.store, record);
   if (state !== RECORD_PENDING && state !== RECORD_WAITING) return false;
+  if (change.dueMs !== undefined && change.dueMs > nowMs) needSpare(core);
+  else needRoom(core);
   if (change.priority !== undefined) movePriority(core, record, change.priority, nowMs);
   const { dueMs } = change;
   if (dueMs === undefined) return true;
@@ -51,28 +55,33 @@ export function updateRecord(
   return true;
 }
 
-/** Failed records that match become pending, with all attempts before them; how many. */
+/**
+ * Failed records that match become pending, with all attempts before them; how many. Where there is no room for all of them it is those
+ * that there was room for, and MEMORY_FULL where it is none.
+ */
 export function requeueFailed(core: Core, filter: RecordFilter, nowMs: number): number {
-  const count = eachMatching(core, filter, ["failed"], (record) => {
+  const act = (record: number): void => {
     setRecordAttempt(core.store, record, 1);
     requeueRecord(core, record, nowMs);
-  });
+  };
+  const count = eachMatching(core, filter, { states: ["failed"], mayGo: hasSpare, act });
   adoptOrphans(core, nowMs);
   return count;
 }
 
-/** Pending and waiting records that match go, and those that would come again; how many. */
+/** Pending and waiting records that match go, and those that would come again; how many. Where there is no room, as above. */
 export function removeRecords(core: Core, filter: RecordFilter, nowMs: number): number {
   let spilled = 0;
   const remove = (record: number): void => {
+    // What is passed over stands in memory now, and is met again below.
+    if (!hasRoom(core)) return;
     removeRecord(core, record, nowMs);
     spilled++;
   };
   takeSpilled(core, (record) => matches(core, record, filter), remove, unitOf(core, filter));
-  const count = eachMatching(core, filter, ["pending", "waiting", "done"], (record) => {
-    removeRecord(core, record, nowMs);
-  });
-  return spilled + count;
+  const act = (record: number): void => removeRecord(core, record, nowMs);
+  const how = { states: ["pending", "waiting", "done"] as RecordState[], mayGo: hasRoom, act };
+  return eachMatching(core, filter, how, spilled);
 }
 
 /** The one host that a filter can be about, where units are hosts; 0: there may be several. */
@@ -81,17 +90,29 @@ function unitOf(core: Core, { host }: RecordFilter): number {
   return hostNamed(core.hosts, host.toLowerCase());
 }
 
+interface Acting {
+  readonly states: RecordState[];
+  /** Whether there is room for one more. */
+  readonly mayGo: (core: Core) => boolean;
+  readonly act: (record: number) => void;
+}
+
+/** Acts on every record that matches, as long as there is room; how many, those that went `before` included. None at all: MEMORY_FULL. */
 function eachMatching(
   core: Core,
   filter: RecordFilter,
-  states: RecordState[],
-  act: (record: number) => void,
+  { states, mayGo, act }: Acting,
+  before = 0,
 ): number {
   const noted = noteRecords(core, new Set(states));
-  let count = 0;
+  let count = before;
   for (let index = 0; index < noted.count; index++) {
     const record = noted.handles[index] as number;
     if (!matches(core, record, filter)) continue;
+    if (!mayGo(core)) {
+      if (count === 0) throw memoryFull();
+      return count;
+    }
     act(record);
     count++;
   }

@@ -26,6 +26,7 @@ import { indexRules } from "../url/matcher.ts";
 import { adoptRecord } from "./adopt.ts";
 import { type Core, ruleOf, ruleOfId, type RuleState } from "./core.ts";
 import { giveCounts } from "./rule-state.ts";
+import { needRoom } from "./room.ts";
 import { settleHost, standingOf } from "./schedule.ts";
 import { sharesJoin, sharesLeave } from "./shares.ts";
 import { readyLane, relieve } from "./spilling.ts";
@@ -262,6 +263,7 @@ function sweepChanged(core: Core, sweep: Sweep, cost: number, nowMs: number): nu
     while (sweep.queue !== 0) {
       if (left <= 0) return left;
       const host = word(core.store, sweep.queue, QUEUE_HOST_WORD);
+      needRoom(core);
       settleHost(core, host, nowMs);
       sweep.queue = queueNextOfRule(core.store, rule.handle, sweep.queue);
       left -= QUEUE_COST * queuesOf(core, host);

@@ -11,11 +11,11 @@
  *
  *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
  *   I2  A record stands in its ranks (pending), the waiting heap, the deadline heap (leased), the failed lane or the resting heap.
+ *   I3  Whoever calls has asked for the room of the step (room.ts): nothing here can fail for want of memory.
  */
 import { heapPush, heapRemove } from "../structures/heap.ts";
 import { timelinePush, timelineRemove } from "../structures/timeline.ts";
 import {
-  HOST_TURN_WORD,
   QUEUE_HOST_WORD,
   RULE_GONE,
   RULE_LIFO,
@@ -30,6 +30,7 @@ import {
 import { laneInsert, laneRemove } from "../structures/lane.ts";
 import {
   blobCreate,
+  blobFree,
   parentRetain,
   RECORD_FAILED,
   RECORD_FLAG_NO_IDENTITY,
@@ -60,9 +61,9 @@ import {
   setRecordState,
 } from "../structures/record.ts";
 import { seenFind, seenReplace } from "../structures/seen-set.ts";
-import { float, setWord, word } from "../structures/store.ts";
+import { setWord, word } from "../structures/store.ts";
 import { type Core, DEPTH_COUNT_MAX, ruleFlags, ruleOf, ruleQueueOf } from "./core.ts";
-import { memoryFull } from "../base/errors.ts";
+import { assertRoom } from "./room.ts";
 import {
   LOG_ADMITTED,
   LOG_CHANGED,
@@ -145,9 +146,9 @@ export function leaseRecord(
   sequence: number,
 ): void {
   const { counters, store } = core;
+  assertRoom(timelinePush(core.deadlines, record, deadlineMs, sequence));
   setRecordState(store, record, RECORD_LEASED);
   setRecordDeliveries(store, record, recordDeliveries(store, record) + 1);
-  if (!timelinePush(core.deadlines, record, deadlineMs, sequence)) throw memoryFull();
   counters.pending--;
   counters.leased++;
   counters.leases++;
@@ -177,10 +178,11 @@ export function finishRecord(core: Core, record: number, again: Again | undefine
   if (core.sink.wants.done) core.sink.record("done", record, undefined);
   const value = finishedWord(core, record);
   if (again !== undefined && ownsIdentity(core, record)) {
-    const kept = keepPeriod(core, record, again.code);
+    // Without a page for it what was learned of the page goes, and the page comes again all the same.
+    const kept = keepPeriod(core, record, again.code) || record;
+    assertRoom(heapPush(core.resting, kept, again.atMs, sequenceOf(core, kept)));
     setRecordState(core.store, kept, RECORD_RESTING);
     ruleOf(core, kept).resting++;
-    if (!heapPush(core.resting, kept, again.atMs, sequenceOf(core, kept))) throw memoryFull();
     core.log?.record(LOG_RESTED, kept, value);
     return;
   }
@@ -341,7 +343,10 @@ export function finishedWord(core: Core, record: number): number {
   return (FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record)) >>> 0;
 }
 
-/** Keeps the period of a record that stands nowhere; one made before its rule kept any gets room for it, under a new handle. */
+/**
+ * Keeps the period of a record that stands nowhere; one made before its rule kept any gets room for it, under a new handle. 0, with
+ * nothing changed: there is none for a text that long.
+ */
 export function keepPeriod(core: Core, record: number, code: number): number {
   const { seen, store, volatileData } = core;
   const blob = recordBlob(store, record);
@@ -349,7 +354,10 @@ export function keepPeriod(core: Core, record: number, code: number): number {
   if (blob !== 0 || code === 0) return record;
   const own = blobCreate(store, new Uint8Array(0), 0);
   const made = own === 0 ? 0 : recordGiveBlob(store, record, own);
-  if (made === 0) throw memoryFull();
+  if (made === 0) {
+    if (own !== 0) blobFree(store, own);
+    return 0;
+  }
   setBlobPeriod(store, own, code);
   seenReplace(seen, recordLo(store, made), recordHi(store, made), record, made);
   if (volatileData.has(record)) {
@@ -394,11 +402,6 @@ export function hostOf(core: Core, record: number): number {
   return word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD);
 }
 
-/** The turn of a record's host. */
-export function turnOf(core: Core, record: number): number {
-  return float(core.store, hostOf(core, record), HOST_TURN_WORD);
-}
-
 function enterPending(core: Core, record: number, nowMs: number): void {
   const { store } = core;
   setRecordState(store, record, RECORD_PENDING);
@@ -412,8 +415,8 @@ function enterPending(core: Core, record: number, nowMs: number): void {
 
 /** The sequence it has stays, as the tie among those that become due at once. */
 function enterWaiting(core: Core, record: number, dueMs: number): void {
+  assertRoom(heapPush(core.waiting, record, dueMs, sequenceOf(core, record)));
   setRecordState(core.store, record, RECORD_WAITING);
-  if (!heapPush(core.waiting, record, dueMs, sequenceOf(core, record))) throw memoryFull();
   core.counters.waiting++;
   const rule = ruleOf(core, record);
   rule.waiting++;

@@ -72,7 +72,7 @@ export function recordHost(core: Core, record: number): string {
 }
 
 /** Name of the politeness unit of a record. */
-export function unitName(core: Core, record: number): string {
+function unitName(core: Core, record: number): string {
   return hostName(core.store, word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD));
 }
 

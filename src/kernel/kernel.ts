@@ -2,7 +2,6 @@
  * The one door to WebAssembly: compile once, instantiate per thread over a region.
  *
  *   bytes ── compileKernel ──▶ module ── createKernel ──▶ { exports, region }
- *                                └─ structured clone to workers ── attachKernel(module, memory)
  *
  * Only i32 offsets, lengths and flags cross. 64-bit results are written to memory as two words.
  * Every export is listed in `KernelExports`, in the same order as `assembly/index.ts`.
@@ -12,7 +11,7 @@ import { assert } from "../base/assert.ts";
 import { InvariantError, misuse } from "../base/errors.ts";
 import { KERNEL_VERSION } from "../layout/kernel.ts";
 
-export interface KernelExports {
+interface KernelExports {
   /** Parse, key, hash and insert in one crossing (assembly/batch.ts); 0 as table: no insert. */
   admitBatch(batch: number, table: number): number;
   /** Key, hash and insert of parsed rows in one crossing. */
@@ -87,7 +86,6 @@ export interface KernelExports {
   /** Reads what the next hand-outs of rules will need; a number of no meaning. */
   touchRules(rules: number, count: number): number;
   gatherUrls(handles: number, count: number, text: number, capacity: number, ends: number): number;
-  tableFindShared(table: number, hashes: number, count: number, values: number): number;
 }
 
 /**
@@ -97,8 +95,8 @@ export interface KernelExports {
 export type KernelModule = object;
 
 /** A WebAssembly.Memory. */
-export interface KernelMemory {
-  readonly buffer: ArrayBuffer | SharedArrayBuffer;
+interface KernelMemory {
+  readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }
 
@@ -109,13 +107,11 @@ export interface Kernel {
   readonly region: Region;
 }
 
-export interface KernelOptions {
+interface KernelOptions {
   /** Most pages of 64 KiB the region may grow to. */
   readonly pageCountMax?: number;
   /** Pages to have from the start; default 1. */
   readonly initialPages?: number;
-  /** True for `kernel.shared.wasm`: its memory is a SharedArrayBuffer. */
-  readonly shared?: boolean;
 }
 
 /** Compiles the bytes of a kernel. Synchronous: the file is some tens of kilobytes. */
@@ -125,8 +121,7 @@ export function compileKernel(bytes: Uint8Array): KernelModule {
 
 /** Makes a new region with its kernel. The calling thread owns it. */
 export function createKernel(module: KernelModule, options: KernelOptions = {}): Kernel {
-  const shared = options.shared ?? false;
-  const memory = reserve(options.initialPages ?? 1, shared);
+  const memory = reserve(options.initialPages ?? 1);
   return instantiate(module, memory, options.pageCountMax);
 }
 
@@ -134,19 +129,14 @@ export function createKernel(module: KernelModule, options: KernelOptions = {}):
  * A memory of `pages`, or of as many as the machine lets us reserve. Untouched pages cost address space only, and
  * a memory that need not grow spares the garbage collection that V8 makes of each growth (2–20 ms).
  */
-function reserve(pages: number, shared: boolean): KernelMemory {
+function reserve(pages: number): KernelMemory {
   for (let initial = pages; ; initial >>= 1) {
     try {
-      return new WebAssembly.Memory({ initial: Math.max(initial, 1), maximum: 65536, shared });
+      return new WebAssembly.Memory({ initial: Math.max(initial, 1), maximum: 65536 });
     } catch (cause) {
       if (initial <= 1) throw cause;
     }
   }
-}
-
-/** A second kernel over the shared memory of another thread; it must not take or give pages. */
-export function attachKernel(module: KernelModule, memory: KernelMemory): Kernel {
-  return instantiate(module, memory, undefined);
 }
 
 /** Zeroed pages of the kernel's region, for rooms that may not touch the region itself. */

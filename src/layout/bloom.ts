@@ -2,9 +2,9 @@
  * One bloom filter in the region: a header with a directory of layers, scratch rows, then the blocks of layer 0.
  * Later layers are page runs of their own. A layer is an array of 256-bit blocks, 32 bytes each.
  *
- * Header, words (written by the owner; other threads read words 0–3 and the first three words of a published layer):
+ * Header, words:
  *    0  magic
- *    1  layerCount     stored last, with Atomics: publishes the layer entries below it
+ *    1  layerCount
  *    2  rotation       bits by which a hash is rotated right before use: 0, or 32 for a second independent filter
  *    3  reserved, zero
  *   16… BLOOM_LAYER_WORDS per layer:
@@ -43,8 +43,6 @@ export const BLOOM_GRANULE_BYTES = 4096;
 /** log₂ of the blocks of a granule, and of those that a word of the map speaks of. */
 export const BLOOM_GRANULE_SHIFT = 7;
 export const BLOOM_MAP_SHIFT = 12;
-/** One bit per lane of 32 bits. */
-export const BLOOM_LANES = 8;
 /** Rows that one pass touches before it probes them: 128 lines stay in the first cache. */
 export const BLOOM_PASS_ROWS = 128;
 

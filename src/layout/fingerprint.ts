@@ -5,8 +5,6 @@
 /** The keyed hash of the tables: SipHash with one round per word and three at the end. */
 export const HASH_WORD_ROUNDS = 1;
 export const HASH_FINAL_ROUNDS = 3;
-export const HASH_SECRET_BYTES = 16;
-export const HASH_BYTES = 8;
 /** The public id: BLAKE2b, unkeyed, 16 bytes long. */
 export const FINGERPRINT_BYTES = 16;
 export const FINGERPRINT_BLOCK_BYTES = 128;

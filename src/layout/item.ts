@@ -20,8 +20,6 @@ export const ITEM_KEY_WORD = 2;
 export const ITEM_PLACE_WORD = 4;
 /** The key's place among 8-byte fields. */
 export const ITEM_KEY_FIELD = 1;
-/** Words taken by this header. */
-export const ITEM_WORDS = 5;
 
 /** Where the item stands. */
 export const PLACE_NOWHERE = 0;

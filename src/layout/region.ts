@@ -7,7 +7,6 @@
  *    65536 …     pages of 64 KiB: batch areas, table segments, bloom layers, record pages
  */
 export const REGION_PAGE_BYTES = 65536;
-export const REGION_STATIC_OFFSET = 4096;
 export const REGION_FIRST_PAGE_OFFSET = 65536;
 /** 65,535 pages: one short of 4 GiB, so that every end offset fits an unsigned word. */
 export const REGION_PAGE_COUNT_MAX = 65535;

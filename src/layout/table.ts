@@ -1,6 +1,6 @@
 /**
  * Exact fingerprint table in a region: two pages at first, then pages of lines as it grows.
- * The owner thread alone writes it, through the kernel; of a shared table other threads may read.
+ * The owner thread alone reads and writes it, through the kernel.
  *
  *   offset in table   what
  *        0            header
@@ -31,7 +31,7 @@
  *
  * Segment descriptor, words (one 64-byte line), then, of a valued table, the map of its full lines:
  * a bit for each, from SEGMENT_FULL_OFFSET on:
- *    0  sequence      odd while the segment moves
+ *    0  unused
  *    1  used          slots in use, removed ones included
  *    2  growAt        from here on an insert asks for growth
  *    3  slots         places in all
@@ -85,7 +85,6 @@ export const TABLE_DIRECTORY_OFFSET = 65536;
 export const TABLE_FIRST_PAGES = 2;
 
 export const TABLE_SEGMENT_BYTES = 1024;
-export const SEGMENT_SEQUENCE_WORD = 0;
 export const SEGMENT_USED_WORD = 1;
 export const SEGMENT_GROW_AT_WORD = 2;
 export const SEGMENT_SLOTS_WORD = 3;
@@ -137,7 +136,6 @@ export const TABLE_FILTER_OFFSET = 60;
  *
  * Whoever writes values of their own keeps out of TABLE_RESERVED_MIN … TABLE_NEW.
  */
-export const TABLE_ABSENT = 0;
 export const TABLE_NEW = 0x7fff_ffff;
 export const TABLE_CLAIMED = 0x7fff_fffe;
 export const TABLE_SKIP = 0x7fff_fffd;

@@ -15,7 +15,7 @@ import { type ColdCommit, type ColdRuns, beginColdCommit, coldCommitStep } from 
 import { type ColdBlock, type ColdRun, createColdBlock, readColdBlock } from "./cold-run.ts";
 import { beginColdRun, coldAppend, dropColdRun } from "./cold-stream.ts";
 
-export interface ColdBatchHost {
+interface ColdBatchHost {
   readonly live: ColdRuns;
   /** Runs an action that writes; errors come out by name. */
   readonly guarded: (action: () => void) => void;

@@ -59,7 +59,7 @@ const LEVEL_ENTRIES = 8192;
 /** Fewer hashes than this seldom meet in one block. */
 const SORTED_MIN = 16;
 
-export interface ColdTierOptions {
+interface ColdTierOptions {
   readonly kernel: BloomKernel;
   readonly directory: string;
   readonly identity: ColdIdentity;

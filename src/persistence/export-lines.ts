@@ -297,7 +297,7 @@ function bodyOf(body: Uint8Array): unknown {
 }
 
 /** 16 hex digits, the high word first. */
-export function hashText(lo: number, hi: number): string {
+function hashText(lo: number, hi: number): string {
   return wordText(hi) + wordText(lo);
 }
 

@@ -47,7 +47,7 @@ interface Rows {
   readonly prints: string[];
 }
 
-export interface SectionMaker {
+interface SectionMaker {
   /** Digests of another program's requests, in pieces: no section holds them. */
   readonly digests: Uint8Array[];
   /** Sections that a line completes. */

@@ -85,7 +85,7 @@ import { word } from "../structures/store.ts";
 import { dueOf, headOf, periodOfRecord, wordsOf } from "./journal-fields.ts";
 import { sayAddress, sayGroup, sayHost, sayHostMade } from "./journal-hosts.ts";
 import { memberAddress } from "../structures/group-table.ts";
-import { dropName, forgetNames, type Names, nameRecord } from "./names.ts";
+import { dropName, forgetNames, type Names, nameRecord, openNames } from "./names.ts";
 import { type Tape, tapeBytesPadded, tapeDouble, tapeRoom } from "./tape.ts";
 
 /** The note of the time at which what follows in its group was said; only where somebody hears. */
@@ -97,7 +97,7 @@ const SHORT_WORDS = 64;
 /** Most words of an admission before its blob and text. */
 const ADMITTED_WORDS_MAX = JOURNAL_ADMITTED_WORDS + 9;
 
-export interface LogParts {
+interface LogParts {
   readonly core: Core;
   readonly names: Names;
   readonly tape: Tape;
@@ -141,6 +141,10 @@ export class JournalLog implements TransitionLog {
     this.core = parts.core;
     this.names = parts.names;
     this.tape = parts.tape;
+  }
+
+  ready(): boolean {
+    return openNames(this.names);
   }
 
   /** @hot */

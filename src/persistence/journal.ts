@@ -22,11 +22,11 @@ import { SegmentFile } from "./segment-file.ts";
 import { type Tape, tapeBytes, tapeReuse, tapeSeal } from "./tape.ts";
 
 /** A frame of this size is written at once. */
-export const FRAME_BYTES = 256 * 1024;
+const FRAME_BYTES = 256 * 1024;
 /** Bytes held and not durable, above which a call waits for the medium itself. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 
-export interface JournalOptions {
+interface JournalOptions {
   readonly place: Place;
   readonly identity: Identity;
   readonly serial: number;

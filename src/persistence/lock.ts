@@ -24,7 +24,7 @@ import { type Files, readFile, writeAll } from "./files.ts";
 import type { Place } from "./place.ts";
 
 /** What tells one process of all time and place from every other. */
-export interface ProcessFacts {
+interface ProcessFacts {
   readonly pid: number;
   /** Start time in clock ticks since boot; "" where the system does not say. */
   readonly started: string;

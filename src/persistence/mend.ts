@@ -20,7 +20,7 @@ export interface Wounds {
   segment: WoundedSegment | undefined;
 }
 
-export interface WoundedSegment {
+interface WoundedSegment {
   readonly serial: number;
   /** Those behind it, ascending. */
   readonly later: readonly number[];

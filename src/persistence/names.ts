@@ -77,6 +77,12 @@ export function forgetSpilled(names: Names): void {
   }
 }
 
+/** Makes the table; false when memory is exhausted. */
+export function openNames(names: Names): boolean {
+  names.table ??= tryCreateTable(names.core.store.kernel, { valued: true });
+  return names.table !== undefined;
+}
+
 /** Names a record by the place it has now, and takes its identity away if it has one. */
 export function nameRecord(names: Names, record: number): void {
   setName(names.core, record);
@@ -102,8 +108,7 @@ export function keepName(names: Names, record: number): void {
 
 function tryKeepName(names: Names, record: number, value: number): boolean {
   const { store } = names.core;
-  names.table ??= tryCreateTable(store.kernel, { valued: true });
-  if (names.table === undefined) return false;
+  if (!openNames(names) || names.table === undefined) return false;
   const slot = tableInsert(names.table, recordLo(store, record), recordHi(store, record));
   if (slot === 0) return false;
   store.region.views.u32[slot >>> 2] = value;

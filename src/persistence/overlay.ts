@@ -16,7 +16,7 @@
 import { dirname, join } from "node:path";
 import { copyOpen, type Files, removeFolder, temporaryFolder } from "./files.ts";
 
-export interface Overlay {
+interface Overlay {
   readonly files: Files;
   /** Lets go of everything. */
   close(): void;

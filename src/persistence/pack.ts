@@ -1,5 +1,5 @@
 /** Pack: the one way in which persistence writes msgpack. Plain data; bytes and big integers stay what they are, and so does −0. */
-import { addExtension, Packr } from "msgpackr";
+import { addExtension, Packr } from "msgpackr/pack";
 import { PACKED_PLAINLY, withZeros, ZERO_EXTENSION } from "../base/serializable.ts";
 
 addExtension(ZERO_EXTENSION);

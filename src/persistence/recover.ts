@@ -37,7 +37,7 @@ import type { SnapshotEnd } from "./snapshot-format.ts";
 import { ALONE_SERIAL } from "./snapshot-alone.ts";
 import { join } from "node:path";
 
-export interface RecoveryProgress {
+interface RecoveryProgress {
   readonly phase: "snapshot" | "journal";
   /** Records and entries read so far. */
   readonly records: number;

@@ -175,7 +175,7 @@ export function applyPlain(revival: Revival, kind: number, lo: number, hi: numbe
 }
 
 /** A new generation: failed ones go, the others get the names that they got when it was said. */
-export function applyForgotten(revival: Revival): void {
+function applyForgotten(revival: Revival): void {
   const { core, names } = revival;
   const { counters, store } = core;
   const all: number[] = [];

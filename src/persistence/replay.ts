@@ -6,6 +6,7 @@
  *   I2  An entry that names what is not there is passed over while a snapshot's tail is replayed, and is damage after it.
  *   I3  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
  */
+import { memoryFull } from "../base/errors.ts";
 import { collected, collectEntries, makeEntries, openEntries } from "./revive-rows.ts";
 import { REVIVE_ROWS_MAX } from "../structures/revive-batch.ts";
 import {
@@ -308,7 +309,8 @@ function applyMove(replay: Replay, kind: number): void {
   setRecordPriority(store, record, double(replay, at + 7));
   setDueOfRevived(core, record, double(replay, at + 9));
   tellAgain(replay, at);
-  keepPeriod(core, record, packed >>> 16); // last: it may stand under another handle afterwards
+  // Last: it may stand under another handle afterwards.
+  if (keepPeriod(core, record, packed >>> 16) === 0) throw memoryFull();
 }
 
 /** What a hearer heard when the entry was said. */

@@ -57,7 +57,7 @@ const STATE_MASK = 127;
 const AGAIN = 128;
 
 /** Columns of up to REVIVE_ROWS_MAX records. */
-export interface RowColumns {
+interface RowColumns {
   readonly count: number;
   readonly hashes: Uint32Array;
   readonly doubles: Float64Array;
@@ -71,7 +71,7 @@ export interface RowColumns {
 }
 
 /** The rows of a revival, for the core that it has now. */
-export function rowsOf(revival: Revival): Rows {
+function rowsOf(revival: Revival): Rows {
   if (revival.rows?.batch.store !== revival.core.store) {
     revival.rows = {
       batch: openReviveBatch(revival.core.store),

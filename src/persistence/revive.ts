@@ -128,7 +128,7 @@ export interface Rows {
 }
 
 /** A record as its file has it; one object serves all. */
-export interface RevivedRecord {
+interface RevivedRecord {
   flags: number;
   lo: number;
   hi: number;

@@ -22,7 +22,7 @@ import { frameEnd, readSegmentHead, type SegmentHead, type Span, wasDurable } fr
 const PIECE_BYTES = 1024 * 1024;
 
 /** What stands behind the last whole frame: nothing that was said; what a crash tore; what was durable once. */
-export type SegmentRest = "none" | "torn" | "damaged";
+type SegmentRest = "none" | "torn" | "damaged";
 
 export class SegmentReader implements Span {
   readonly serial: number;

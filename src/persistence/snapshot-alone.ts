@@ -34,7 +34,7 @@ import { createTape, tapeBytes, tapeReuse, tapeSeal } from "./tape.ts";
 /** The serial of a file that stands alone: the first generation of any directory that it becomes. */
 export const ALONE_SERIAL = 1;
 
-export interface AloneSource {
+interface AloneSource {
   readonly core: Core;
   readonly files: Files;
   readonly path: string;

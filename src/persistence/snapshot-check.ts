@@ -28,7 +28,7 @@ const BLOOM_BLOCK_BYTES = 32;
 const NO_COUNTERS = ["depths", "rejected", "__proto__"];
 
 /** Whose section it is, for the complaint. */
-export interface SectionPlace {
+interface SectionPlace {
   readonly path: string;
   readonly offset: number;
   /** Bytes of the file. */

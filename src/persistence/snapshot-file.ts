@@ -23,7 +23,7 @@ const QUEUE_MAX = 3;
 /** Bytes written that the medium may not have before it is waited for. */
 const SYNC_BYTES = 16 * 1024 * 1024;
 
-export interface SnapshotFileParts {
+interface SnapshotFileParts {
   readonly files: Files;
   readonly path: string;
   readonly serial: number;

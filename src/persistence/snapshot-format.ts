@@ -136,7 +136,7 @@ export interface BitsChunk {
 }
 
 /** What was said while the file was written: whole groups of journal entries. Of a file that stands alone. */
-export interface JournalChunk {
+interface JournalChunk {
   readonly t: "journal";
   readonly entries: Uint8Array;
 }

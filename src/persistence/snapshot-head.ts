@@ -4,7 +4,7 @@ import { seenHot } from "../structures/seen-set.ts";
 import { HASH_ALGORITHM, type Identity } from "./place.ts";
 import type { SnapshotHead } from "./snapshot-format.ts";
 
-export interface HeadFacts {
+interface HeadFacts {
   readonly serial: number;
   readonly identity: Identity;
   readonly savedAt: number;

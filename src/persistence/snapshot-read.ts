@@ -47,7 +47,7 @@ import {
 } from "./snapshot-format.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
-export interface SnapshotLoad {
+interface SnapshotLoad {
   readonly place: Place;
   readonly serial: number;
   /** Its path; undefined: its place among the generations. */

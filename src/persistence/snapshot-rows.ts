@@ -56,7 +56,7 @@ export interface Rows {
   readonly finished: Columns;
 }
 
-export interface RowsOptions {
+interface RowsOptions {
   readonly core: Core;
   readonly room: SnapshotRoom;
   readonly most: number;

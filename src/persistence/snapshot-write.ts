@@ -65,7 +65,7 @@ const EPOCH_WORDS = 16_384;
 /** Bytes of a bloom's bits in one section. */
 const BITS_BYTES = 65_536;
 
-export interface SnapshotSource {
+interface SnapshotSource {
   readonly core: Core;
   /** Of this core. */
   readonly room: SnapshotRoom;

@@ -37,7 +37,7 @@ const READERS_MAX = 16;
 /** Bytes moved for each byte written while there is something to move: I2 holds from two on. */
 const MOVED_PER_WRITTEN = 2;
 
-export interface SpillTierOptions {
+interface SpillTierOptions {
   readonly directory: string;
   readonly files?: Files;
   /** For tests: where a segment ends. */

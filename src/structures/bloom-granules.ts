@@ -38,8 +38,7 @@ export function freshenAhead(bloom: Bloom, rows: number): void {
   bloom.staleAt = end;
   if (end < granules) return;
   bloom.staleAt = -1;
-  // Pairs with mapOf: all are zeroed, and a thread that still has the map finds every bit set.
-  Atomics.store(words, BLOOM_LAYER_MAP_WORD, 0);
+  words[BLOOM_LAYER_MAP_WORD] = 0;
 }
 
 /** Zeroes what is stale of bytes of layer 0, for whoever reads them as they lie. */
@@ -63,8 +62,7 @@ function freshen(bloom: Bloom, granule: number): void {
   const start = firstGranule(bloom) + granule * BLOOM_GRANULE_BYTES;
   u8.fill(0, start, start + BLOOM_GRANULE_BYTES);
   const word = mapWord(bloom, granule);
-  const bits = (i32[word] as number) | (1 << (granule & 31));
-  Atomics.store(i32, word, bits); // pairs with isFresh of assembly/bloom.ts
+  i32[word] = (i32[word] as number) | (1 << (granule & 31));
 }
 
 /** Index of the word of the map that speaks of a granule. */

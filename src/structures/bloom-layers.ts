@@ -37,14 +37,11 @@ import {
 const LAYER_WORTH = 8;
 /** The next layer's pages are taken when this part of the newest one's capacity is left. */
 const AHEAD_PART = 4;
-/** What probing needs; other threads have this alone. */
-export interface BloomReader {
+
+export interface Bloom {
   readonly kernel: Kernel;
   /** Offset of the header. */
   readonly offset: number;
-}
-
-export interface Bloom extends BloomReader {
   readonly falsePositiveRate: number;
   readonly capacity: number;
   readonly bytesMax: number;
@@ -83,7 +80,7 @@ export function planLayer(
 }
 
 /** A layer whose pages are taken: what lies from `dirtyAt` to `dirtyEnd` is not zero yet. */
-export interface LayerAhead {
+interface LayerAhead {
   readonly plan: LayerPlan;
   readonly offset: number;
   dirtyAt: number;
@@ -154,9 +151,7 @@ export function publishLayer(
   bloom.layerCount += 1;
   bloom.room = layer.capacity;
   bloom.aheadAt = bloom.isFixed ? 0 : Math.floor(layer.capacity / AHEAD_PART);
-  const { i32 } = bloom.kernel.region.views;
-  // Publish: pairs with layerCountOf in assembly/bloom.ts.
-  Atomics.store(i32, bloom.offset / 4 + BLOOM_LAYER_COUNT_WORD, bloom.layerCount);
+  bloom.kernel.region.views.u32[bloom.offset / 4 + BLOOM_LAYER_COUNT_WORD] = bloom.layerCount;
 }
 
 export function giveLaterLayers(bloom: Bloom): void {

@@ -23,7 +23,7 @@ import {
   bloomRateAt,
 } from "./bloom-rate.ts";
 
-export interface BloomStats {
+interface BloomStats {
   readonly bytes: number;
   readonly layers: number;
   /** Hashes that set a bit. */

@@ -1,25 +1,3 @@
-/**
- * Bloom: "surely new" or "maybe seen" for keyed 64-bit hashes, in layers that hold a configured total rate at any count.
- *
- *   page run 0 ┌────────┬─────────┬──────────────────┐   run 1 ┌──────────────────────────┐   …
- *              │ header │ scratch │ blocks, layer 0  │         │ blocks, layer 1: 2 ×     │
- *              └────────┴─────────┴──────────────────┘         └──────────────────────────┘
- *
- * Layer i has twice the capacity of layer i − 1 and the share 6 / (π² · (i + 1)²) of the configured rate; all shares sum to
- * less than 1, so that the union bound keeps the total. layout/bloom.ts draws the bytes, assembly/bloom.ts the search.
- *
- * Owner: the thread that created it inserts, grows, clears. Other threads probe (`attachBloom` on a shared kernel).
- * Ordering: assembly/bloom.ts. The header's layerCount is stored last and loaded first.
- *
- * Approximation: no false negatives. A hash never inserted is "maybe" with `falsePositiveRate` at most while layers can be
- * added; when `bytesMax` or the region forbids one, the newest layer fills on and `bloomStats` tells the rate it has now.
- * Where no exact tier stands behind it, each false maybe is a page never crawled: `expectedLost` counts them.
- *
- *   I1  Every layer but the newest holds `capacity` members; the newest may hold more only when it is the last possible.
- *   I2  bitsSet of a layer = the one bits in its blocks; inserted ≤ bitsSet.
- *   I3  The layers' rates at capacity sum to at most falsePositiveRate.
- */
-import { assert } from "../base/assert.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import {
@@ -41,7 +19,6 @@ import { freshenAhead, leaveStale } from "./bloom-granules.ts";
 import {
   addLayer,
   type Bloom,
-  type BloomReader,
   giveLaterLayers,
   type LayerPlan,
   layerWords,
@@ -51,12 +28,12 @@ import {
 } from "./bloom-layers.ts";
 import { bloomLayerRate } from "./bloom-rate.ts";
 
-export type { Bloom, BloomReader } from "./bloom-layers.ts";
+export type { Bloom } from "./bloom-layers.ts";
 
 /** What a bloom lives in. Rooms that may not see the kernel name it by this. */
 export type BloomKernel = Kernel;
 
-export interface BloomOptions {
+interface BloomOptions {
   /** Members the first layer takes. */
   readonly capacity: number;
   /** Most false positives among foreign hashes, over all layers. */
@@ -98,16 +75,9 @@ export function createBloom(kernel: Kernel, options: BloomOptions): Bloom {
   return bloom;
 }
 
-/** Another thread's view of a bloom: `offset` is the owner's `bloom.offset`. Probes only. */
-export function attachBloom(kernel: Kernel, offset: number): BloomReader {
-  const word = new Uint32Array(kernel.memory.buffer)[offset / 4 + BLOOM_MAGIC_WORD];
-  assert(word === BLOOM_MAGIC, "attachBloom: a bloom is at this offset");
-  return { kernel, offset };
-}
-
-/** Result words: 1 maybe, 0 surely new. Returns the number of maybes. Any thread. @hot */
+/** Result words: 1 maybe, 0 surely new. Returns the number of maybes. @hot */
 export function bloomProbeBatch(
-  bloom: BloomReader,
+  bloom: Bloom,
   hashesOffset: number,
   count: number,
   resultsOffset: number,
@@ -142,8 +112,8 @@ export function bloomInsertBatch(
   return inserted;
 }
 
-/** True: maybe a member. Any thread. @hot */
-export function bloomHas(bloom: BloomReader, lo: number, hi: number): boolean {
+/** True: maybe a member. @hot */
+export function bloomHas(bloom: Bloom, lo: number, hi: number): boolean {
   return bloom.kernel.exports.bloomProbe(bloom.offset, lo, hi) !== 0;
 }
 
@@ -182,7 +152,7 @@ export function bloomClear(bloom: Bloom): void {
   };
   giveLaterLayers(bloom);
   const { i32 } = bloom.kernel.region.views;
-  Atomics.store(i32, bloom.offset / 4 + BLOOM_LAYER_COUNT_WORD, 0); // pairs with layerCountOf
+  i32[bloom.offset / 4 + BLOOM_LAYER_COUNT_WORD] = 0;
   bloom.layerCount = 0;
   bloom.bytes = plan.pages * REGION_PAGE_BYTES;
   const map = leaveStale(bloom, plan.blocks);

@@ -37,12 +37,12 @@ import {
 } from "../layout/epoch.ts";
 import { arenaGive, arenaTake } from "../memory/arena.ts";
 import {
-  createTable,
   type FingerprintTable,
   tableClear,
   tableFind,
   tableInsert,
   tableRemove,
+  tryCreateTable,
 } from "./fingerprint-table.ts";
 import { hashBytes, setWord, type Store, word, wordAt } from "./store.ts";
 
@@ -96,7 +96,8 @@ export function epochOpen(table: EpochTable, name: string): number {
   const { store } = table;
   const known = epochFind(table, name);
   if (known !== 0) return known;
-  table.index ??= createTable(store.kernel, { valued: true });
+  table.index ??= tryCreateTable(store.kernel, { valued: true });
+  if (table.index === undefined) return 0;
   const [lo = 0, hi = 0] = epochSalt(table, name);
   const epoch = makeEpoch(store, name, lo, hi);
   const slot = epoch === 0 ? 0 : tableInsert(table.index, lo, hi);
@@ -131,6 +132,24 @@ export function epochAdd(table: EpochTable, epoch: number, lo: number, hi: numbe
   words[epoch * 2 + EPOCH_MEMBERS_WORD] = (words[epoch * 2 + EPOCH_MEMBERS_WORD] as number) + 1;
   table.members++;
   return true;
+}
+
+/** Takes the identity that was noted last back, and with the last one its epoch: its record found no room. */
+export function epochTakeBack(table: EpochTable, epoch: number): void {
+  const { store } = table;
+  const members = epochMembers(store, epoch) - 1;
+  if (members === 0) {
+    epochDrop(table, epoch);
+    return;
+  }
+  let chunk = word(store, epoch, EPOCH_CHUNK_WORD);
+  const used = word(store, chunk, CHUNK_USED_WORD) - 1;
+  setWord(store, chunk, CHUNK_USED_WORD, used);
+  setWord(store, epoch, EPOCH_MEMBERS_WORD, members);
+  table.members--;
+  if (used > 0) return;
+  chunk = giveChunk(store, chunk);
+  setWord(store, epoch, EPOCH_CHUNK_WORD, chunk);
 }
 
 export function epochMembers(store: Store, epoch: number): number {
@@ -174,7 +193,7 @@ export function epochEach(
 }
 
 /** A place among the members of an epoch, for `epochCopy`: it holds as long as the epoch is there. */
-export interface EpochPlace {
+interface EpochPlace {
   chunk: number;
   index: number;
 }

@@ -1,19 +1,3 @@
-/**
- * FingerprintTable: an exact set of 64-bit keyed hashes in a region, with or without a word beside
- * each.
- *
- *   this file          what users call
- *   table-growth.ts    pages: taken from the region and given back, one segment at a time
- *   kernel             bytes: probes, inserts, sweeps (assembly/table.ts, table-grow.ts)
- *
- * Growth happens before the insert that needs it. One call grows at most GROW_PER_CALL segments
- * beyond those that its own rows can not do without. The owner thread calls everything here but
- * `sharedTableFindBatch`, which other threads call on what they attached to.
- *
- *   I1  A failed call has inserted nothing and leaves a valid table.
- *   I2  Value words stay where they are until the next insert.
- */
-import { assert } from "../base/assert.ts";
 import { misuse } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { REGION_PAGE_BYTES } from "../layout/region.ts";
@@ -59,14 +43,12 @@ const GROW_PER_CALL = 1;
 /** Up to here a batch is taken as if all of its rows fell into one segment. */
 const NEED_ROWS_MAX = 1024;
 
-export interface TableOptions {
+interface TableOptions {
   /** True for a u32 beside each hash. */
   readonly valued: boolean;
-  /** True if other threads will attach; the kernel must be the shared one. */
-  readonly shared?: boolean;
 }
 
-export interface TableStats {
+interface TableStats {
   readonly count: number;
   readonly removed: number;
   readonly bytes: number;
@@ -75,20 +57,11 @@ export interface TableStats {
   readonly longestProbe: number;
 }
 
-/** What a thread needs to read the table of another one. */
-export interface SharedTable {
-  readonly kernel: Kernel;
-  readonly offset: number;
-}
-
 /** A new table of three pages, or undefined when the region is exhausted. */
 export function tryCreateTable(
   kernel: Kernel,
   options: TableOptions,
 ): FingerprintTable | undefined {
-  if (options.shared === true) {
-    assert(kernel.memory.buffer instanceof SharedArrayBuffer, "a shared table has a shared kernel");
-  }
   const offset = regionTake(kernel.region, TABLE_FIRST_PAGES);
   if (offset === 0) return undefined;
   const page = regionTake(kernel.region, 1);
@@ -285,21 +258,4 @@ export function tableStats(table: FingerprintTable): TableStats {
     segments: u32[header + TABLE_SEGMENT_COUNT_WORD] as number,
     longestProbe: u32[header + TABLE_LONGEST_PROBE_WORD] as number,
   };
-}
-
-/** The table at `offset`, for a thread that does not own it. */
-export function attachTable(kernel: Kernel, offset: number): SharedTable {
-  const view = new Uint32Array(kernel.memory.buffer, offset, 1);
-  assert(view[TABLE_MAGIC_WORD] === TABLE_MAGIC, "a table stands at this offset");
-  return { kernel, offset };
-}
-
-/** `tableFindBatch` from another thread, over hashes and values that are that thread's own. @hot */
-export function sharedTableFindBatch(
-  table: SharedTable,
-  hashesOffset: number,
-  count: number,
-  valuesOffset: number,
-): number {
-  return table.kernel.exports.tableFindShared(table.offset, hashesOffset, count, valuesOffset);
 }

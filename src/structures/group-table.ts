@@ -57,13 +57,16 @@ export interface GroupTable {
   /** Made with the first group: a frontier without any pays nothing. */
   index: FingerprintTable | undefined;
   count: number;
+  /** Gates of all groups, and host queues parked at them. */
+  gates: number;
+  parked: number;
 }
 
 /** Longest address that is kept. */
 const ADDRESS_BYTES_MAX = 256;
 
 export function createGroupTable(store: Store): GroupTable {
-  return { store, index: undefined, count: 0 };
+  return { store, index: undefined, count: 0, gates: 0, parked: 0 };
 }
 
 /** The group of this kind (its label and its number) and name, made when missing; 0 when memory is exhausted. */
@@ -80,14 +83,20 @@ export function groupOpen(
   return group;
 }
 
+/** Makes the index, before the first group is needed; throws MEMORY_FULL. */
+export function groupsOpen(table: GroupTable): FingerprintTable {
+  table.index ??= createTable(table.store.kernel, { valued: true });
+  return table.index;
+}
+
 /** The group of a hash, made when missing; 0 when memory is exhausted. */
 export function groupOfHash(table: GroupTable, lo: number, hi: number): number {
   const { store } = table;
-  table.index ??= createTable(store.kernel, { valued: true });
-  const known = tableFind(table.index, lo, hi);
+  const index = groupsOpen(table);
+  const known = tableFind(index, lo, hi);
   if (known !== 0) return wordAt(store, known >>> 2);
   const group = arenaTake(store.arena, GROUP_SIZE_BYTES);
-  const slot = group === 0 ? 0 : tableInsert(table.index, lo, hi);
+  const slot = group === 0 ? 0 : tableInsert(index, lo, hi);
   if (slot === 0) {
     if (group !== 0) arenaGive(store.arena, group, GROUP_SIZE_BYTES);
     return 0;
@@ -121,6 +130,7 @@ export function groupFree(table: GroupTable, group: number): void {
   for (let gate = word(store, group, GROUP_GATES_WORD); gate !== 0; ) {
     const next = word(store, gate, GATE_NEXT_WORD);
     arenaGive(store.arena, gate, GATE_SIZE_BYTES);
+    table.gates--;
     gate = next;
   }
   arenaGive(store.arena, group, GROUP_SIZE_BYTES);
@@ -137,7 +147,8 @@ export function gateFind(store: Store, group: number, ruleQueue: number): number
 }
 
 /** The same, made when missing; 0 when memory is exhausted. */
-export function gateOpen(store: Store, group: number, ruleQueue: number): number {
+export function gateOpen(table: GroupTable, group: number, ruleQueue: number): number {
+  const { store } = table;
   const known = gateFind(store, group, ruleQueue);
   if (known !== 0) return known;
   const gate = arenaTake(store.arena, GATE_SIZE_BYTES);
@@ -147,6 +158,7 @@ export function gateOpen(store: Store, group: number, ruleQueue: number): number
   setWord(store, gate, GATE_GROUP_WORD, group);
   setWord(store, gate, GATE_NEXT_WORD, word(store, group, GROUP_GATES_WORD));
   setWord(store, group, GROUP_GATES_WORD, gate);
+  table.gates++;
   return gate;
 }
 
@@ -216,11 +228,12 @@ export function memberAddress(store: Store, host: number): string | undefined {
 export function setMemberAddress(store: Store, host: number, text: string): boolean {
   if (!memberGrow(store, host, memberKinds(store, host))) return false;
   const member = word(store, host, HOST_GROUPS_WORD);
-  freeAddress(store, member);
   const bytes = Buffer.from(text, "utf8");
-  if (bytes.length === 0 || bytes.length > ADDRESS_BYTES_MAX) return true;
-  const address = arenaTake(store.arena, bytes.length);
-  if (address === 0) return false;
+  const isKept = bytes.length > 0 && bytes.length <= ADDRESS_BYTES_MAX;
+  const address = isKept ? arenaTake(store.arena, bytes.length) : 0;
+  if (isKept && address === 0) return false; // the one before stays
+  freeAddress(store, member);
+  if (!isKept) return true;
   store.region.views.u8.set(bytes, address * 8);
   setWord(store, member, MEMBER_ADDRESS_WORD, address);
   setWord(store, member, MEMBER_ADDRESS_BYTES_WORD, bytes.length);

@@ -65,7 +65,7 @@ export function trimPages(heap: Heap): void {
 }
 
 /** Gives back all pages but the first ones of each sort. */
-export function givePages(heap: Heap, keyPages: number, handlePages: number): void {
+function givePages(heap: Heap, keyPages: number, handlePages: number): void {
   while (heap.keyPageCount > keyPages) giveKeyPage(heap);
   while (heap.handlePageCount > handlePages) giveHandlePage(heap);
 }

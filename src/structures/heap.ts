@@ -26,16 +26,8 @@ import {
   HEAP_ROOT,
 } from "../layout/heap.ts";
 import { ITEM_PLACE_WORD, PLACE_HEAP, PLACE_NOWHERE } from "../layout/item.ts";
-import { REGION_PAGE_BYTES } from "../layout/region.ts";
 import type { Region } from "../memory/region.ts";
-import {
-  givePages,
-  type Heap,
-  handleWord,
-  keyField,
-  reservePages,
-  trimPages,
-} from "./heap-pages.ts";
+import { type Heap, handleWord, keyField, reservePages, trimPages } from "./heap-pages.ts";
 
 export type { Heap } from "./heap-pages.ts";
 
@@ -133,26 +125,6 @@ export function heapUpdate(heap: Heap, item: number, key: number, tie: number): 
   f64[at + 1] = tie;
   if (isLower) siftUp(heap, position);
   else siftDown(heap, position);
-}
-
-/** Empties the heap and gives all its pages back; items are told that they stand nowhere. O(n). */
-export function heapClear(heap: Heap): void {
-  const { u32 } = heap.region.views;
-  for (let index = 0; index < heap.count; index++) {
-    u32[heapAt(heap, index) * 2 + ITEM_PLACE_WORD] = PLACE_NOWHERE;
-  }
-  heapRelease(heap);
-}
-
-/** Forgets everything and gives all pages back without touching the items: for items freed as a whole. */
-export function heapRelease(heap: Heap): void {
-  heap.count = 0;
-  givePages(heap, 0, 0);
-}
-
-/** Bytes of the pages held. */
-export function heapBytes(heap: Heap): number {
-  return (heap.keyPageCount + heap.handlePageCount) * REGION_PAGE_BYTES;
 }
 
 /** Checks I1 to I3 and returns the number of items. */

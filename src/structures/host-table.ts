@@ -37,7 +37,7 @@ import {
   tableRemove,
 } from "./fingerprint-table.ts";
 import { queueFree } from "./host-queue.ts";
-import { float, hashText, setFloat, setWord, type Store, word } from "./store.ts";
+import { hashText, setFloat, setWord, type Store, word } from "./store.ts";
 
 export {
   HOST_ADAPTIVE_WORD,
@@ -312,11 +312,6 @@ function verifyHost(table: HostTable, host: number): number {
     "I1: a host is in the index",
   );
   return 1;
-}
-
-/** Whether a host has ever been leased from. */
-export function hostWasLeased(store: Store, host: number): boolean {
-  return float(store, host, HOST_TURN_WORD) > 0;
 }
 
 function idlePush(table: HostTable, host: number): void {

@@ -123,20 +123,26 @@ export function touchRecords(u32: Uint32Array, records: Uint32Array, count: numb
   return seen;
 }
 
-/** The same record with its whole URL as text, under a new handle; 0 when memory is exhausted. The old one is freed. */
-export function recordRemake(store: Store, record: number, url: string): number {
+/** Memory for a record with its whole URL as text; 0 when it is exhausted. `recordRemake` fills it, `remakeGive` gives it back. */
+export function remakeTake(store: Store, record: number, url: string): number {
+  return arenaTake(store.arena, recordBytes(recordFlags(store, record), url.length));
+}
+
+export function remakeGive(store: Store, record: number, url: string, made: number): void {
+  arenaGive(store.arena, made, recordBytes(recordFlags(store, record), url.length));
+}
+
+/** The same record with its whole URL as text, under the handle that `remakeTake` gave; the old one is freed. */
+export function recordRemake(store: Store, record: number, url: string, made: number): void {
   const flags = recordFlags(store, record);
   const before = recordBytes(flags, recordTextLength(store, record));
   const head = recordTextOffset(store, record) - record * 8;
-  const made = arenaTake(store.arena, recordBytes(flags, url.length));
-  if (made === 0) return 0;
   const { buffer, u8 } = store.region.views;
   u8.copyWithin(made * 8, record * 8, record * 8 + head);
   buffer.latin1Write(url, made * 8 + head, url.length);
   setRecordFlags(store, made, flags | RECORD_FLAG_WHOLE);
   store.region.views.u32[made * 2 + RECORD_TEXT_BYTES_WORD] = url.length;
   arenaGive(store.arena, record, before);
-  return made;
 }
 
 /** The same record with a blob, which it had not, under a new handle; 0 when memory is exhausted. The old one is freed. */
@@ -155,6 +161,11 @@ export function recordGiveBlob(store: Store, record: number, blob: number): numb
   setRecordFlags(store, made, flags | RECORD_FLAG_BLOB);
   arenaGive(store.arena, record, before);
   return made;
+}
+
+/** Gives back a record that was made and kept by nobody; its parent and blob are the maker's. */
+export function recordUnmake(store: Store, record: number): void {
+  arenaGive(store.arena, record, recordSize(store, record));
 }
 
 /** Frees a record with its blob and its share of the parent. @hot */

@@ -52,15 +52,6 @@ export function bloomAdmitBatch(table: FingerprintTable, bloom: Bloom, rows: See
   return fresh;
 }
 
-/** Rows that the hot table did not know: SEEN_UNKNOWN where the bloom says maybe. @hot */
-export function bloomProbeMissing(bloom: Bloom, rows: SeenRows): void {
-  listMaybes(bloom, rows, 0);
-  const { u32 } = bloom.kernel.region.views;
-  const { listed } = rows;
-  for (let i = 0; i < listed.length; i++)
-    u32[rows.valuesOffset / 4 + (listed[i] as number)] = BLOOM_SEEN;
-}
-
 /** Lists the rows whose value is `wanted` and whose hash the bloom may hold. Uses the bloom's scratch. @hot */
 export function listMaybes(bloom: Bloom, rows: SeenRows, wanted: number): void {
   const { hashesOffset, count, valuesOffset, listed } = rows;

@@ -12,8 +12,7 @@
  *                                             └─ not there ─▶ new, maybeButNew + 1
  *
  * Values (ARCHITECTURE.md): 0 absent; high bit clear: handle of a live record, which never leaves the hot table, or the place of
- * a spilled one (layout/spill.ts), which may; high bit set: finished. SEEN_REMOVED and the three words above it are reserved (layout/table.ts). The owner thread calls everything;
- * other threads ask by seen-shared.ts.
+ * a spilled one (layout/spill.ts), which may; high bit set: finished. SEEN_REMOVED and the three words above it are reserved (layout/table.ts). The owner thread calls everything.
  *
  * Approximation: `exact` and `tiered` have none beyond equal 64-bit hashes. In `bloom` a foreign hash counts as seen with falsePositiveRate; `seenStats.expectedLost` counts the pages never crawled for it. No mode has false negatives.
  *
@@ -37,14 +36,13 @@ import {
   createTable,
   tableClear,
   tableFind,
-  tableFindBatch,
   tableInsert,
   tableInsertBatch,
   tableRemove,
   tableStats,
 } from "./fingerprint-table.ts";
 import { growAhead } from "./table-growth.ts";
-import { BLOOM_SEEN, type SeenRows, bloomAdmitBatch, bloomProbeMissing } from "./seen-bloom.ts";
+import { BLOOM_SEEN, type SeenRows, bloomAdmitBatch } from "./seen-bloom.ts";
 import {
   type Tiered,
   createTiered,
@@ -55,18 +53,17 @@ import {
   tieredIsBusy,
   tieredMakeRoom,
   tieredMayHold,
-  tieredProbeMissing,
   tieredStep,
 } from "./seen-tiered.ts";
 import { COLD_REMOVED, type ColdTier } from "./tier.ts";
 
 /** The hot table's word for an entry removed while the cold tier still holds it; as a row's answer it means absent. */
-export const SEEN_REMOVED = COLD_REMOVED;
+const SEEN_REMOVED = COLD_REMOVED;
 
 /** Mode bloom: seen, and nothing more is known: reads as finished, depth 0, no attempts. */
 export const SEEN_UNKNOWN = BLOOM_SEEN;
 
-export type SeenMode = "exact" | "tiered" | "bloom";
+type SeenMode = "exact" | "tiered" | "bloom";
 
 export interface SeenSetOptions {
   readonly kernel: Kernel;
@@ -101,7 +98,7 @@ export interface SeenSet {
   count: number;
 }
 
-export interface SeenStats {
+interface SeenStats {
   readonly mode: SeenMode;
   readonly bytes: number;
   readonly load: number;
@@ -174,22 +171,6 @@ export function seenTable(seen: SeenSet): number {
 /** So many identities were admitted straight into `seenTable`. */
 export function seenCount(seen: SeenSet, fresh: number): void {
   seen.count += fresh;
-}
-
-/** Looks `count` hashes up and admits none: a value, or 0 for new. TABLE_SKIP stays. @hot */
-export function seenProbeBatch(
-  seen: SeenSet,
-  hashesOffset: number,
-  count: number,
-  valuesOffset: number,
-): void {
-  tableFindBatch(seen.table, hashesOffset, count, valuesOffset);
-  const { rows } = seen;
-  rows.hashesOffset = hashesOffset;
-  rows.count = count;
-  rows.valuesOffset = valuesOffset;
-  if (seen.bloom !== undefined) bloomProbeMissing(seen.bloom, rows);
-  else if (seen.tiered !== undefined) tieredProbeMissing(seen.tiered, rows);
 }
 
 /** The value known of a hash, or 0. */

@@ -74,20 +74,6 @@ export function tieredAdmit(tiered: Tiered, rows: SeenRows): number {
   return fresh;
 }
 
-/** Rows that the hot table did not know: the cold tier's value, or 0. @hot */
-export function tieredProbeMissing(tiered: Tiered, rows: SeenRows): void {
-  const { bloom, kernel } = tiered;
-  const values = rows.valuesOffset / 4;
-  if (bloom !== undefined) {
-    listMaybes(bloom, rows, 0);
-    lookUp(tiered, rows);
-  }
-  if (!tiered.hasRemoved) return;
-  const { u32 } = kernel.region.views;
-  for (let row = 0; row < rows.count; row++)
-    if (u32[values + row] === COLD_REMOVED) u32[values + row] = 0;
-}
-
 /** The cold tier's value of one hash, or 0. */
 export function tieredFind(tiered: Tiered, lo: number, hi: number): number {
   if (tiered.bloom === undefined || !bloomHas(tiered.bloom, lo, hi)) return 0;

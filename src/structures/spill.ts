@@ -122,7 +122,7 @@ export interface Spill {
 }
 
 /** What leaves a lane: at most `most` records, none if there are fewer than `least`. */
-export interface SpillRequest {
+interface SpillRequest {
   readonly isLifo: boolean;
   readonly most: number;
   readonly least: number;
@@ -166,6 +166,7 @@ export function spillLane(spill: Spill, lane: number, request: SpillRequest): nu
   const chain = chainOf(store, lane, request.isLifo);
   if (chain === 0 || spill.blockCount >= SPILL_PLACES_MAX) {
     arenaGive(store.arena, block, SPILL_BLOCK_BYTES);
+    dropChain(store, lane);
     return 0;
   }
   let place: number;

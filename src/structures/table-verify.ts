@@ -10,7 +10,6 @@ import {
   SEGMENT_LINES_WORD,
   SEGMENT_PREFIX_WORD,
   SEGMENT_REMOVED_WORD,
-  SEGMENT_SEQUENCE_WORD,
   SEGMENT_SLOTS_WORD,
   SEGMENT_USED_WORD,
   TABLE_COUNT_WORD,
@@ -120,7 +119,6 @@ function segmentAt(table: FingerprintTable, offset: number): Segment {
 function verifySegment(segment: Segment): Tally {
   const { u32, word, lines, perLine } = segment;
   const tally: Tally = { used: 0, removed: 0, hashes: [] };
-  assert(((u32[word + SEGMENT_SEQUENCE_WORD] as number) & 1) === 0, "no segment is in motion");
   assert(u32[word + SEGMENT_SLOTS_WORD] === lines * perLine, "slots = lines × slots per line");
   for (let line = 0; line < lines; line++) verifyLine(segment, line, tally);
   if (segment.isValued) verifyMap(segment);

@@ -15,7 +15,6 @@
  *   I4  Pages held are those of the span, and at most the one at its end.
  */
 import { assert, VERIFY } from "../base/assert.ts";
-import { memoryFull } from "../base/errors.ts";
 import {
   HEAP_HANDLE_MASK,
   HEAP_HANDLE_SHIFT,
@@ -200,7 +199,7 @@ export function timelineRemove(line: Timeline, item: number): void {
   else removeAt(line, place - TIMELINE_PLACE_BIT, item);
 }
 
-/** Moves an item that stands here to another key. */
+/** Moves an item that stands here to another key; the caller has seen to it that there is room. */
 export function timelineUpdate(line: Timeline, item: number, key: number, tie: number): void {
   const place = placeOf(line, item);
   if (place < TIMELINE_PLACE_BIT) {
@@ -208,7 +207,8 @@ export function timelineUpdate(line: Timeline, item: number, key: number, tie: n
     return;
   }
   removeAt(line, place - TIMELINE_PLACE_BIT, item);
-  if (!timelinePush(line, item, key, tie)) throw memoryFull();
+  const isIn = timelinePush(line, item, key, tie);
+  assert(isIn, "timelineUpdate: room was asked for");
 }
 
 /** Every item, in no useful order: those of the heap, then those of the line. */

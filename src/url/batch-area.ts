@@ -15,7 +15,7 @@
  *   I2  Bytes that do not fit text go to overflow pages; a row is never lost for want of room.
  */
 import { assert } from "../base/assert.ts";
-import { type Kernel, kernelGive, kernelTake } from "../kernel/kernel.ts";
+import { type Kernel, kernelTake } from "../kernel/kernel.ts";
 import {
   BATCH_AHEAD_BYTES,
   BATCH_BASE_ROW_WORD,
@@ -165,11 +165,6 @@ export function createArea(kernel: Kernel, options: BatchOptions): BatchArea {
   writeHeader(area);
   writeBaseHeader(area, baseTextBytes);
   return area;
-}
-
-/** Gives the pages back; the area must not be used again. */
-export function closeArea(area: BatchArea): void {
-  kernelGive(area.kernel, area.header, area.pages);
 }
 
 function writeHeader(area: BatchArea): void {

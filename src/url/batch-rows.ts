@@ -116,7 +116,7 @@ export function placePolicy(kernel: Kernel, place: PolicyPlace, policy: NormalPo
   return place.offset;
 }
 
-export function freePolicy(kernel: Kernel, place: PolicyPlace): void {
+function freePolicy(kernel: Kernel, place: PolicyPlace): void {
   if (place.pages > 0) kernelGive(kernel, place.offset, place.pages);
   place.offset = 0;
   place.pages = 0;

@@ -30,9 +30,9 @@ import {
   ROW_HREF_OFFSET_WORD,
   ROW_STATUS_WORD,
 } from "../layout/batch.ts";
-import { type BatchOptions, closeArea, createArea, NO_URLS, type UrlBatch } from "./batch-area.ts";
+import { type BatchOptions, createArea, NO_URLS, type UrlBatch } from "./batch-area.ts";
 import { keyLeft, parseLeft } from "./batch-oracle.ts";
-import { fillRow, freeOverflow, freePolicy, placePolicy } from "./batch-rows.ts";
+import { fillRow, freeOverflow, placePolicy } from "./batch-rows.ts";
 import { parseUrl } from "./canonical.ts";
 import { isScriptKey, type NormalPolicy, normalizePolicy } from "./policy.ts";
 
@@ -57,14 +57,6 @@ export function createUrlBatch(kernel: Kernel, options: BatchOptions = {}): UrlB
     baseHref: undefined,
     baseParsed: undefined,
   };
-}
-
-/** Gives all pages back; the batch must not be used again. */
-export function closeUrlBatch(batch: UrlBatch): void {
-  const { kernel } = batch.area;
-  freeOverflow(kernel, batch.overflow);
-  freePolicy(kernel, batch.policyPlace);
-  closeArea(batch.area);
 }
 
 /** Loads urls[start] and on, as many as fit (one at least), and returns how many. @hot */

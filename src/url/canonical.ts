@@ -21,14 +21,11 @@ import { endsInNumber, holdsIdnaLabel, hostToAscii, TR46_VERSION } from "./host.
 /** Version of the bytes that docs/formats/canonical-url.md describes, the IDNA table included. */
 export const CANONICAL_VERSION = `1+tr46-${TR46_VERSION}`;
 
-/** Profile id, part of snapshots and fingerprints: another id means other bytes. */
-export const CANONICAL_PROFILE_ID = `canonical/${CANONICAL_VERSION}`;
-
 /** Default of `maxUrlBytes`. */
 export const URL_BYTES_MAX = 8192;
 
 /** Why a string is no URL for a crawler: BATCH_INVALID, BATCH_SCHEME or BATCH_TOO_LONG. */
-export type RejectCode = typeof BATCH_INVALID | typeof BATCH_SCHEME | typeof BATCH_TOO_LONG;
+type RejectCode = typeof BATCH_INVALID | typeof BATCH_SCHEME | typeof BATCH_TOO_LONG;
 
 /** A parsed URL; the fields mean what the row words of layout/batch.ts mean. */
 export interface ParsedUrl {

@@ -29,7 +29,7 @@ const TR46_OPTIONS = {
  * Longest non-ASCII host, in UTF-16 units. No DNS name has more than 253 bytes, and tr46 takes
  * time that grows with the square of a label's length: 40 ms for 8 KiB, a way to stall us.
  */
-export const IDNA_HOST_LENGTH_MAX = 1024;
+const IDNA_HOST_LENGTH_MAX = 1024;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the Standard forbids them by number.
 const FORBIDDEN = /[\x00-\x20#%/:<>?@[\\\]^|\x7f]/;

@@ -7,7 +7,7 @@
  * I1  key(key(x)) = key(x) under one policy of profile `canonical`.
  * I2  Keys of profile `canonical` are ASCII and parse to themselves.
  */
-import { type ParsedUrl, parseUrl, URL_BYTES_MAX } from "./canonical.ts";
+import { type ParsedUrl, URL_BYTES_MAX } from "./canonical.ts";
 import { encodeParamName, normalizePercent } from "./percent.ts";
 import { asciiLowerCase, type NormalPolicy } from "./policy.ts";
 import { w3libKey } from "./w3lib.ts";
@@ -22,16 +22,6 @@ export function keyOfHref(
 ): string | undefined {
   const key = keyText(parsed, policy);
   return Buffer.byteLength(key) > maxUrlBytes ? undefined : key;
-}
-
-/** The key of a pushed string; undefined: not a crawlable URL. The oracle of `canonicalize`. */
-export function canonicalizePlain(
-  url: string,
-  policy: NormalPolicy,
-  maxUrlBytes: number = URL_BYTES_MAX,
-): string | undefined {
-  const parsed = parseUrl(url, undefined, maxUrlBytes);
-  return typeof parsed === "number" ? undefined : keyOfHref(parsed, policy, maxUrlBytes);
 }
 
 /**

@@ -138,8 +138,8 @@ export interface NormalPolicy {
 }
 
 /** Most entries of one list of a policy, and the longest text of one entry. */
-export const POLICY_LIST_MAX = 1000;
-export const POLICY_NAME_MAX = 1000;
+const POLICY_LIST_MAX = 1000;
+const POLICY_NAME_MAX = 1000;
 
 /** Parameters that track visitors or hold sessions, for `dropParams`. */
 export const TRACKING_PARAMS: readonly string[] = Object.freeze([

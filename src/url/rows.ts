@@ -86,15 +86,6 @@ export function rowPathStart(rows: Rows, row: number): number {
   return rowWord(rows, row, ROW_PATH_START_WORD);
 }
 
-/** Absolute offset of the host's bytes. */
-export function rowHostOffset(rows: Rows, row: number): number {
-  return rowVisitOffset(rows, row) + rowWord(rows, row, ROW_HOST_START_WORD);
-}
-
-export function rowHostLength(rows: Rows, row: number): number {
-  return rowWord(rows, row, ROW_HOST_LENGTH_WORD);
-}
-
 /** The parsed URL without its fragment, known before the key policy is: what patterns of rules look at. */
 export function rowPageText(rows: Rows, row: number): string {
   const start = rowVisitOffset(rows, row);

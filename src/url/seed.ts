@@ -26,7 +26,7 @@ interface Seed {
 }
 
 /** Most URLs of one template: more is a mistake, and would never end. */
-export const SEED_URLS_MAX = 1_000_000_000;
+const SEED_URLS_MAX = 1_000_000_000;
 
 const TEMPLATE_LENGTH_MAX = 65_536;
 const RANGE = /\[(\d+)-(\d+)\]/g;

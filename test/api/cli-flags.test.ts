@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runCommand } from "../../src/cli/run.ts";
-import { openSyntheticWeb } from "../../src/crawl/web-server.ts";
+import { openSyntheticWeb } from "../../src/testing.ts";
 import { createFakeIo } from "../support/fake-io.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-flags-"));

@@ -3,7 +3,10 @@
  * the names that are exported. What is not built yet stands in LATER and must say so by name.
  */
 import { describe, expect, it } from "vitest";
+import * as crawl from "../../src/crawl.ts";
 import * as outrider from "../../src/index.ts";
+import * as testing from "../../src/testing.ts";
+import * as tools from "../../src/tools.ts";
 import type * as Ours from "../../src/index.ts";
 
 type RequestLike = string | RequestInput;
@@ -46,7 +49,7 @@ interface Outcome {
   address?: string;
   changed?: boolean;
 }
-interface Lease {
+interface Lease extends Disposable {
   readonly url: string;
   readonly method: string;
   readonly body?: Uint8Array | undefined;
@@ -178,6 +181,17 @@ describe("the public surface", () => {
     }
     const error = new outrider.FrontierError("FRONTIER_CLOSED", "text");
     expect([error.code, error instanceof Error]).toEqual(["FRONTIER_CLOSED", true]);
+  });
+
+  it("keeps what works on a directory in outrider/tools, and what serves tests in outrider/testing", () => {
+    const moved = ["exportFrontier", "importFrontier", "storedOptions", "verifyDirectory"];
+    const web = ["openSyntheticWeb", "openSyntheticWebThread"];
+    expect(Object.keys(tools)).toEqual([...moved, "FrontierError"].sort());
+    expect(Object.keys(testing)).toEqual([...web, "createVirtualClock"].sort());
+    const elsewhere = [...Object.keys(outrider), ...Object.keys(crawl)];
+    expect(elsewhere.filter((name) => [...moved, ...web].includes(name))).toEqual([]);
+    expect(testing.createVirtualClock).toBe(outrider.createVirtualClock);
+    expect(tools.FrontierError).toBe(outrider.FrontierError);
   });
 
   it("has every method", async () => {

@@ -13,9 +13,9 @@
  */
 import { writeSync } from "node:fs";
 import { basename } from "node:path";
-import { MemoryFrontier } from "../../dist/engine/frontier.js";
-import { normalizeOptions } from "../../dist/engine/options.js";
-import { nodeFiles } from "../../dist/persistence/files.js";
+import { MemoryFrontier } from "../../build/plain/engine/frontier.js";
+import { normalizeOptions } from "../../build/plain/engine/options.js";
+import { nodeFiles } from "../../build/plain/persistence/files.js";
 
 const [directory, seedText, point, whichText, ...known] = process.argv.slice(2);
 const [pushedBefore, doneBefore] = known.map(Number);

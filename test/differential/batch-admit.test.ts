@@ -24,9 +24,10 @@ import { batchSettle } from "../../src/url/batch-settle.ts";
 import { type NormalPolicy, normalizePolicy } from "../../src/url/policy.ts";
 import { fuzzUrl } from "../support/fuzz.ts";
 import { testSeed } from "../support/seed.ts";
+import { sized } from "../support/size.ts";
 import { urlCorpus } from "../support/corpus.ts";
 
-const ROUNDS = 60;
+const ROUNDS = sized(60, 12);
 
 interface Side {
   batch: UrlBatch;

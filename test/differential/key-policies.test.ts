@@ -4,14 +4,15 @@
  */
 import { describe, expect, it } from "vitest";
 import { canonicalize, canonicalizeMany, fingerprint } from "../../src/engine/url-functions.ts";
-import { blake2b128 } from "../../src/kernel/js/blake2b.ts";
-import { sipHash } from "../../src/kernel/js/sip-hash.ts";
+import { blake2b128 } from "../support/hash-twins/blake2b.ts";
+import { sipHash } from "../support/hash-twins/sip-hash.ts";
 import { BATCH_OK, ROW_STATUS_WORD } from "../../src/layout/batch.ts";
 import { batchBase, batchKey, batchLoad, batchParse } from "../../src/url/batch.ts";
 import type { UrlBatch } from "../../src/url/batch-area.ts";
 import { identityBytes, keyOverride } from "../../src/url/identity.ts";
 import { parseUrl } from "../../src/url/canonical.ts";
-import { canonicalizePlain, visitUrl } from "../../src/url/key.ts";
+import { visitUrl } from "../../src/url/key.ts";
+import { canonicalizePlain } from "../support/plain-url.ts";
 import { normalizePolicy } from "../../src/url/policy.ts";
 import { fuzzUrl } from "../support/fuzz.ts";
 import { anyKeyPolicy, anyRequest, paramUrl } from "../support/key-policies.ts";

@@ -75,6 +75,7 @@ function createNotes(core: Core, heard: string[]): TransitionLog {
     heard.push(`record ${kind} ${value} ${own.join(" ")} ${recordUrl(core.scratch, handle)}`);
   };
   return {
+    ready: () => true,
     record,
     host: (host, fields) => heard.push(`host ${hostName(core.store, host)} ${fields}`),
     address: noted("address"),

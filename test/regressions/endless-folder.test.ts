@@ -1,13 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { packageRoot } from "../support/package.ts";
+import { skipUnless } from "../support/skip.ts";
 
 /**
  * A folder that takes no new one by a name: mkdir says that the name's parent is not there, and the platform's recursive mkdir asks for
  * the parent, which is there, and for the name again, for ever, deaf to every signal but SIGKILL.
  */
-describe.skipIf(!existsSync("/proc/self"))("a place where no folder can be made", () => {
+describe("a place where no folder can be made", () => {
+  beforeEach((context) => skipUnless(context, existsSync("/proc/self"), "the system has no /proc"));
+
   it.each(["--dir", "--items"])("is told of by %s, and does not hang the crawl", (flag) => {
     const program = `${packageRoot}dist/cli/main.js`;
     const words = [program, "crawl", "http://127.0.0.1:1/", "--delay", "0"];

@@ -22,7 +22,7 @@ interface Run {
 }
 
 /** The built lane, as the other thread has it; the suite sets OUTRIDER_VERIFY. */
-const built = new URL("../../dist/structures/spsc-lane.js", import.meta.url).href;
+const built = new URL("../../build/plain/structures/spsc-lane.js", import.meta.url).href;
 
 async function run({ capacity, start, count, longest }: Run): Promise<void> {
   const {

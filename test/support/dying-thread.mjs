@@ -1,19 +1,24 @@
 /** A thread of one's own that dies at a point of its work that `workerData.point` names; `word` tells it when, where it waits. */
 import { parentPort, threadId, workerData } from "node:worker_threads";
-import { CREW_PARK_WORD, SEAT_PARK_WORD } from "../../dist/layout/crew.js";
-import { MESSAGE_DONE, MESSAGE_PUSH } from "../../dist/layout/message.js";
-import { parkBegin, parkWait, unpark } from "../../dist/memory/parking.js";
-import { laneClaim, lanePublish, laneSeal, laneSend } from "../../dist/structures/spsc-lane.js";
-import { crewWords, seatWords } from "../../dist/workers/protocol/crew.js";
-import { NOTHING_DROPPED, writeResult } from "../../dist/workers/protocol/result-message.js";
+import { CREW_PARK_WORD, SEAT_PARK_WORD } from "../../build/plain/layout/crew.js";
+import { MESSAGE_DONE, MESSAGE_PUSH } from "../../build/plain/layout/message.js";
+import { parkBegin, parkWait, unpark } from "../../build/plain/memory/parking.js";
+import {
+  laneClaim,
+  lanePublish,
+  laneSeal,
+  laneSend,
+} from "../../build/plain/structures/spsc-lane.js";
+import { crewWords, seatWords } from "../../build/plain/workers/protocol/crew.js";
+import { NOTHING_DROPPED, writeResult } from "../../build/plain/workers/protocol/result-message.js";
 import {
   arrive,
   beat,
   beatMore,
   drawTicket,
   sitDown,
-} from "../../dist/workers/protocol/seating.js";
-import { Desk } from "../../dist/workers/remote/desk.js";
+} from "../../build/plain/workers/protocol/seating.js";
+import { Desk } from "../../build/plain/workers/remote/desk.js";
 
 const { handle, point, links, seat } = workerData;
 const crew = crewWords(handle.memory);

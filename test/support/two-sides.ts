@@ -68,6 +68,10 @@ const EVENTS = [
   ...["accepted", "duplicate", "rejected", "leased", "done", "retried", "failed", "released"],
   ...["status", "error", "odd"],
 ];
+const LISTENING: readonly unknown[] = [
+  ...[undefined, undefined, {}, { once: true }, { once: true }, { signal: AbortSignal.abort() }],
+  ...[5, { once: 5 }, { signal: 5 }, { odd: 1 }],
+];
 const HOST_SETS: readonly unknown[] = [
   ...[{ delayMs: 0 }, { limit: 3 }, { address: "192.0.2.7" }, { delayMs: -1 }, { limit: 0 }],
   { address: 5 },
@@ -87,6 +91,7 @@ const MENU: ReadonlyArray<[number, string, (random: Random) => unknown[]]> = [
   [4, "lease.retry", (random) => [oneOf(random, RETRIES)]],
   [3, "lease.fail", (random) => [oneOf(random, [undefined, "gone", 5])]],
   [3, "lease.release", () => []],
+  [3, "dispose", () => []],
   [4, "lease.redirect", (random) => [oneOf(random, [...URLS, 5]), oneOf(random, [undefined, 5])]],
   [4, "lease.extend", (random) => [oneOf(random, [1_000, -1, 0, Number.NaN, "5", 1e12])]],
   [4, "done", () => []],
@@ -119,7 +124,7 @@ const MENU: ReadonlyArray<[number, string, (random: Random) => unknown[]]> = [
   [1, "host.hold", () => []],
   [1, "host.unhold", () => []],
   [1, "host.blockUntil", (random) => [oneOf(random, [0, "soon", Number.NaN])]],
-  [1, "on", (random) => [oneOf(random, EVENTS), oneOf(random, [true, true, true, false])]],
+  [1, "on", (random) => listeningOf(random)],
   [1, "closeOdd", (random) => [oneOf(random, [5, null, { discard: 5 }, { odd: 1 }])]],
 ];
 const WEIGHT = MENU.reduce((all, [weight]) => all + weight, 0);
@@ -159,6 +164,13 @@ function sourceOf(random: Random): Call {
     kind,
     oneOf(random, [{}, {}, { batch: 0 }, 5]),
   );
+}
+
+/** Faults that come after a listener of one event are kept by whichever side has them. */
+function listeningOf(random: Random): unknown[] {
+  const event = oneOf(random, EVENTS);
+  const options = event === "error" ? undefined : oneOf(random, LISTENING);
+  return [event, oneOf(random, [true, true, true, false]), options];
 }
 
 function oneOf<T>(random: Random, list: readonly T[]): T {
@@ -218,6 +230,8 @@ export class Side {
     }
     if (name.startsWith("host.")) return this.#ofHost(name.slice(5), args, pick);
     switch (name) {
+      case "dispose":
+        return this.#dispose(pick);
       case "take":
         return calls(name, [this.#waiting(args[0])]);
       case "abort":
@@ -239,13 +253,18 @@ export class Side {
       case "pushFrom":
         return calls(name, [sourceFrom(args[0], args[1]), args[2]]);
       case "on":
-        return this.#listen(args[0] as string, args[1] === true);
+        return this.#listen(args[0] as string, args[1] === true, args[2]);
       case "close":
       case "closeOdd":
         return calls("close");
       default:
         return calls(name);
     }
+  }
+
+  #dispose(pick: number): unknown {
+    const lease = this.#leases[pick % this.#leases.length];
+    return lease?.[Symbol.asyncDispose in lease ? Symbol.asyncDispose : Symbol.dispose]?.();
   }
 
   #waiting(options: unknown): unknown {
@@ -279,13 +298,13 @@ export class Side {
     return { key, delayMs, limit, address, leased, held, failures, admitted, bytes };
   }
 
-  #listen(event: string, isListener: boolean): unknown {
+  #listen(event: string, isListener: boolean, options: unknown): unknown {
     const name = `${event} ${this.#listeners++}`;
     const listener = (payload: unknown): void => {
       this.heard[name] ??= [];
       this.heard[name].push(...[plainOf(payload)].flat());
     };
-    this.#loose.on?.(event, isListener ? listener : 5);
+    this.#loose.on?.(event, isListener ? listener : 5, options);
     return undefined;
   }
 }

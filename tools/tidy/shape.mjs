@@ -16,7 +16,7 @@ const PARAMETERS_HOT_MAX = 6;
 const CONFIG_FILE =
   /^[^/]+\.config\.ts$|^(examples\/[a-z-]+|test\/support)\/([a-z-]+-)?visit\.m?js$/;
 /** Modules that a worker pool loads, which looks for their default export. */
-const HANDLER_FILE = "src/crawl/visit-thread.ts";
+const HANDLER_FILE = "src/thread.ts";
 /** The one declaration file that may say `namespace`: the platform's own name for it. */
 const NAMESPACE_FILE = "src/kernel/webassembly.d.ts";
 const SUITE_WORDS = ["describe", "suite"];

@@ -22,7 +22,11 @@ export const ROOMS = [
   "crawl",
   "cli",
 ];
-export const ENTRIES = ["src/index.ts", "src/pool.ts", "src/worker.ts", "src/crawl.ts"];
+export const ENTRIES = ["index", "pool", "worker", "crawl", "tools", "testing"].map(
+  (name) => `src/${name}.ts`,
+);
+/** The entry of the library's own threads, in both of Node's kinds of module. */
+export const THREAD_ENTRY = ["src/thread.ts", "src/thread.cts"];
 /** Rooms 0–4 are synchronous and deterministic. */
 export const PURE_ROOMS = ["layout", "base", "memory", "kernel", "structures", "url", "frontier"];
 

@@ -16,7 +16,8 @@
  * Estimate: serving a page 150 µs, downloading it with undici 250 µs, reading it 100 µs, the frontier 15 µs for ten links: 500 µs on two
  * cores that serve as well, 2,500 pages/s. CheerioCrawler is said to do some 200 pages/s a core at such sizes.
  */
-import { type Crawl, crawl as startCrawl, type WebPlan } from "../../../src/crawl.ts";
+import { type Crawl, crawl as startCrawl } from "../../../src/crawl.ts";
+import type { WebPlan } from "../../../src/testing.ts";
 import { createWebPlan } from "../../../src/crawl/web-plan.ts";
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
 import { type Memory, memoryNow } from "../../harness/machine.ts";

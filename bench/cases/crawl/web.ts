@@ -8,7 +8,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { SyntheticWebOptions } from "../../../src/crawl.ts";
+import type { SyntheticWebOptions } from "../../../src/testing.ts";
 
 const CHILD = fileURLToPath(new URL("./web-child.js", import.meta.url));
 

@@ -1,5 +1,5 @@
 /** Apply: a worker's message becomes a call at the desk, which judges it by the clock as any other. */
-import { FrontierError } from "../../base/errors.ts";
+import { FrontierError, isMemoryFull } from "../../base/errors.ts";
 import {
   MESSAGE_DONE,
   MESSAGE_EXTEND,
@@ -32,7 +32,7 @@ interface Extras {
 
 const NO_EXTRAS: Extras = Object.freeze({});
 
-/** False: it could not be applied for want of disk, and must be tried again. */
+/** False: it could not be applied for want of disk or memory, and must be tried again. */
 export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage): boolean {
   const extras = message.extras === undefined ? NO_EXTRAS : (unpack(message.extras) as Extras);
   if (message.kind === MESSAGE_PUSH) return applyPush(port, message, extras);
@@ -49,7 +49,7 @@ export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage)
   try {
     if (settle(port, lease, message, extras)) seat.entries.delete(message.id);
   } catch (cause) {
-    if (isDiskFull(cause)) return false;
+    if (isFull(cause)) return false;
     // What the handler said can not be: it is told, and the lease goes on as after a throw.
     port.fault({ kind: "handler", stage: "result", cause, url: lease.url });
     seat.entries.delete(message.id);
@@ -103,7 +103,7 @@ function applyPush(port: OwnerPort, message: ResultMessage, extras: Extras): boo
     if (list.length > 0 && isRefusedByDisk(port.pushMany(list))) return false;
     port.countDropped(dropped);
   } catch (cause) {
-    if (isDiskFull(cause)) return false;
+    if (isFull(cause)) return false;
     port.fault({ kind: "handler", stage: "push", cause });
   }
   return true;
@@ -116,8 +116,9 @@ function isRefusedByDisk(pushed: Pushed): boolean {
   return false;
 }
 
-export function isDiskFull(cause: unknown): boolean {
-  return cause instanceof FrontierError && cause.code === "DISK_FULL";
+/** Whether there was no room for it, on disk or in memory: nothing has changed, and it may be tried again. */
+export function isFull(cause: unknown): boolean {
+  return cause instanceof FrontierError && (cause.code === "DISK_FULL" || isMemoryFull(cause));
 }
 
 function causeOf({ name, message = "", stack }: Extras): Error {

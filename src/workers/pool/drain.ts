@@ -28,7 +28,7 @@ import {
   readResult,
   resultId,
 } from "../protocol/result-message.ts";
-import { applyResult, isDiskFull } from "./apply.ts";
+import { applyResult, isFull } from "./apply.ts";
 import type { OwnedLease, OwnerPort } from "./port.ts";
 import type { Seat } from "./seat.ts";
 
@@ -41,7 +41,7 @@ export const RESULT_WORK = 4;
 const WORK_BYTES_SHIFT = 9;
 
 /** What became of a turn at a seat. */
-export interface Taken {
+interface Taken {
   readonly isMore: boolean;
   /** The disk is full. */
   readonly isBlocked: boolean;
@@ -102,7 +102,7 @@ export class Drain {
       this.#settle(this.#port.harvest(sheaf));
       return true;
     } catch (cause) {
-      if (isDiskFull(cause)) {
+      if (isFull(cause)) {
         for (let at = 0; at < count; at++) this.#hold(at);
         return false;
       }

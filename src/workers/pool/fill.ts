@@ -2,6 +2,7 @@
  * Fill: leases out of the frontier and to the workers, the best of them to whoever has least. A worker gets what its credit
  * has room for (seat.ts), and nothing while it starts, stops, or has something kept back for want of room in a lane.
  */
+import { isMemoryFull } from "../../base/errors.ts";
 import { COMMAND_WORK, SEAT_COMMAND_WORD, SEAT_THREAD_WORD } from "../../layout/crew.ts";
 import type { OwnerPort } from "./port.ts";
 import type { Seat } from "./seat.ts";
@@ -16,7 +17,7 @@ interface Room {
   load: number;
 }
 
-export interface Filled {
+interface Filled {
   readonly count: number;
   /** There may be more leases, and room for them. */
   readonly isMore: boolean;
@@ -40,7 +41,7 @@ export function fillSeats(
   const open = roomySeats(seats, nowMs);
   const room = open.reduce((all, one) => all + one.room, 0);
   const asked = Math.min(room, POLL_MAX, most);
-  const leases = asked === 0 ? [] : port.pollMany(asked);
+  const leases = asked === 0 ? [] : pollSome(port, asked);
   for (const lease of leases) {
     const best = leastLoaded(open);
     best.room--;
@@ -48,6 +49,16 @@ export function fillSeats(
     best.seat.add(lease, { isPlain: !needsPrint && port.isPlain(lease), needsPrint });
   }
   return { count: leases.length, isMore: leases.length === asked && asked > 0 };
+}
+
+/** None where memory has no room for one: those that are out make room as they end. */
+function pollSome(port: OwnerPort, most: number): ReturnType<OwnerPort["pollMany"]> {
+  try {
+    return port.pollMany(most);
+  } catch (cause) {
+    if (isMemoryFull(cause)) return [];
+    throw cause;
+  }
 }
 
 function leastLoaded(open: readonly Room[]): Room {

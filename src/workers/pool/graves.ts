@@ -9,7 +9,7 @@
  *   I2  A lease that had begun has lost an attempt; one that had not, or whose thread has left by itself, goes back as it came.
  */
 import type { Drain } from "./drain.ts";
-import { isDiskFull } from "./apply.ts";
+import { isFull } from "./apply.ts";
 import { RESULT_WORK } from "./drain.ts";
 import type { OwnedLease } from "./port.ts";
 import type { Entry, Seat } from "./seat.ts";
@@ -85,7 +85,7 @@ export class Graves {
       try {
         giveBack(seat, entry, reason);
       } catch (cause) {
-        if (isDiskFull(cause)) return undefined;
+        if (isFull(cause)) return undefined;
         throw cause;
       }
       seat.entries.delete(entry.id);

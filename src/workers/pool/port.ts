@@ -40,7 +40,7 @@ export interface Sheaf {
   readonly starts: number[];
 }
 
-export interface Fault {
+interface Fault {
   readonly kind: "handler";
   readonly stage: string;
   readonly cause: unknown;

@@ -10,7 +10,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Seat } from "./seat.ts";
 
-export interface RampOptions {
+interface RampOptions {
   readonly clock: Clock;
   readonly overMs: number;
   /** How many it shall be in the end. */

@@ -29,7 +29,7 @@ export const ROUND_WORK = 1_024;
 /** A message that could not be applied for want of disk is tried again after this. */
 const AGAIN_MS = 100;
 
-export interface RoundParts {
+interface RoundParts {
   readonly port: OwnerPort;
   readonly seats: Seats;
   /** The machine's. */

@@ -22,7 +22,7 @@ const STUCK_MS = 2_000;
 /** And has not in so many sweeps: where the process or the owner itself had stood still, the worker is given time anew. */
 const STUCK_SWEEPS = 6;
 
-export interface Sweeping {
+interface Sweeping {
   readonly port: OwnerPort;
   readonly seats: Seats;
   /** The machine's. */

@@ -9,10 +9,11 @@
  */
 import { Piscina } from "piscina";
 import type { Worker } from "node:worker_threads";
+import { packageFile } from "../../base/package-files.ts";
 import { CREW_SEATS } from "../../layout/crew.ts";
 import type { ResourceLimits } from "./options.ts";
 
-export interface ThreadOptions {
+interface ThreadOptions {
   readonly resourceLimits: ResourceLimits | undefined;
   readonly workerData: unknown;
   /** Whether a thread shall go on once it is free. Asked as soon as its task is over, before anybody else hears of that. */
@@ -21,7 +22,7 @@ export interface ThreadOptions {
   readonly onFault: (cause: unknown) => void;
 }
 
-const ATTEND = new URL("../../../dist/workers/remote/attend-file.cjs", import.meta.url).href;
+const ATTEND = packageFile("thread.cjs").href;
 /** Beside those at the seats there may be as many that are being ended; Piscina starts none for who waits. */
 const THREADS_MAX = 2 * CREW_SEATS;
 

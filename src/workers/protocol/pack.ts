@@ -1,5 +1,5 @@
 /** Pack: what is no URL and no number goes between threads as msgpack, in the same flavour as the engine's records. */
-import { addExtension, Packr } from "msgpackr";
+import { addExtension, Packr } from "msgpackr/pack";
 import { PACKED_PLAINLY, withZeros, ZERO_EXTENSION } from "../../base/serializable.ts";
 
 addExtension(ZERO_EXTENSION);

@@ -107,8 +107,11 @@ export interface RemoteDesk {
 
 const NO_EXTRAS: LeaseExtras = Object.freeze({});
 
-/** A lease in a worker's thread. The owner decides later, so its methods return nothing. */
-export class WorkerLease {
+/**
+ * A lease in a worker's thread, filled from the row of a block when it begins (lease-message.ts). The owner decides later, so its
+ * methods return nothing.
+ */
+export class WorkerLease implements Disposable {
   /** As `Lease.url`. */
   url = "";
   /** As `Lease.priority`. */
@@ -213,6 +216,11 @@ export class WorkerLease {
 
   /** Returns the URL to its place; no attempt is counted. */
   release(): void {
+    this.desk.release(this);
+  }
+
+  /** `release`, where nothing else was done with the lease. */
+  [Symbol.dispose](): void {
     this.desk.release(this);
   }
 

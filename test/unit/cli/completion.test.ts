@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { runCommand } from "../../../src/cli/run.ts";
 import { createFakeIo } from "../../support/fake-io.ts";
+import { type Skipper, skipUnless } from "../../support/skip.ts";
 
 async function scriptOf(shell: string): Promise<string> {
   const io = createFakeIo(undefined);
@@ -10,21 +11,20 @@ async function scriptOf(shell: string): Promise<string> {
   return io.text.out;
 }
 
-/** Whether a shell is on this machine, told where it is not. */
-function has(shell: string): boolean {
+function skipWithout(shell: string, context: Skipper): void {
   const isThere = spawnSync(shell, ["--version"]).error === undefined;
-  if (!isThere) console.log(`SKIPPED: no ${shell} here`);
-  return isThere;
+  skipUnless(context, isThere, `no ${shell} on the PATH`);
 }
 
 describe("completion", () => {
-  it.skipIf(!has("bash")).each([
+  it.for([
     ["cr", "crawl"],
     ["", "crawl demo explain stats peek export import requeue verify compact bench completion"],
     ["crawl --max-p", "--max-pages"],
     ["demo --ho", "--hosts"],
     ["nothing --", ""],
-  ])("of 'outrider %s' in bash is '%s'", async (line, expected) => {
+  ] as const)("of 'outrider %s' in bash is '%s'", async ([line, expected], context) => {
+    skipWithout("bash", context);
     const words = ["outrider", ...line.split(" ")];
     const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}
 _outrider; echo "\${COMPREPLY[*]}"`;
@@ -35,13 +35,15 @@ _outrider; echo "\${COMPREPLY[*]}"`;
     expect([stdout.trim(), stderr]).toEqual([expected, ""]);
   });
 
-  it.skipIf(!has("fish"))("is understood by fish", async () => {
+  it("is understood by fish", async (context) => {
+    skipWithout("fish", context);
     const ask = `${await scriptOf("fish")}\ncomplete -C 'outrider crawl --max-p'`;
     const { stdout } = spawnSync("fish", ["-c", ask], { encoding: "utf8" });
     expect(stdout).toContain("--max-pages");
   });
 
-  it.skipIf(!has("zsh"))("is understood by zsh", async () => {
+  it("is understood by zsh", async (context) => {
+    skipWithout("zsh", context);
     const ask = `compdef() { :; }\n${await scriptOf("zsh")}\nfunctions _outrider`;
     const { stdout, stderr } = spawnSync("zsh", ["-fc", ask], { encoding: "utf8" });
     expect([stdout.includes("--max-pages"), stderr]).toEqual([true, ""]);

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { crawl } from "../../../src/crawl/crawl.ts";
-import { openSyntheticWeb } from "../../../src/crawl/web-server.ts";
+import { openSyntheticWeb } from "../../../src/testing.ts";
 
 const TRAPS = "http://traps.outrider.test";
 const QUICK = { allowPrivate: true, delayMs: 0, robots: { retryMs: 10 } } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { crawl } from "../../../src/crawl/crawl.ts";
-import { openSyntheticWeb, type SyntheticWeb } from "../../../src/crawl/web-server.ts";
+import { openSyntheticWeb, type SyntheticWeb } from "../../../src/testing.ts";
 import { testSeed } from "../../support/seed.ts";
 import { walkWeb } from "../../support/web-walk.ts";
 

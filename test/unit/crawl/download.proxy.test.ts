@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createDownloader } from "../../../src/crawl/download.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
 import { certificateOf } from "../../support/certificate.ts";
-import { closers, faultOf, listen } from "../../support/listening.ts";
+import { closeAfter, faultOf, listen } from "../../support/listening.ts";
 
 describe("the downloader behind a proxy", () => {
   it("asks through a proxy, but not for an address that the guard refuses", async () => {
@@ -21,18 +21,18 @@ describe("the downloader behind a proxy", () => {
       });
       onward.on("error", () => socket.destroy());
       socket.on("error", () => onward.destroy());
-      closers.push(
+      closeAfter(
         () => socket.destroy(),
         () => onward.destroy(),
       );
     });
     const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const through = createDownloader({ proxy: uri, allowPrivate: true });
-    closers.push(() => through.close());
+    closeAfter(() => through.close());
     const answer = await through.download({ url: "http://site.example/page" });
     expect([answer.body.toString(), asked]).toEqual(["through", ["site.example:80"]]);
     const guarded = createDownloader({ proxy: uri });
-    closers.push(() => guarded.close());
+    closeAfter(() => guarded.close());
     for (const host of ["169.254.169.254", "127.0.0.1", "[::1]", "0x7f.1"]) {
       expect(await faultOf(guarded.download({ url: `http://${host}/` }))).toBe("address");
     }
@@ -44,7 +44,7 @@ describe("the downloader behind a proxy", () => {
     proxy.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Who are you\r\n\r\n"));
     const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const through = createDownloader({ proxy: uri });
-    closers.push(() => through.close());
+    closeAfter(() => through.close());
     for (const scheme of ["http", "https"]) {
       const answer = through.download({ url: `${scheme}://site.example/` });
       await expect(answer).rejects.toMatchObject({ fault: "proxy", isTransient: true });
@@ -61,7 +61,7 @@ describe("the downloader behind a proxy", () => {
       });
     });
     await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
-    closers.push(() => new Promise((resolve) => origin.close(resolve)));
+    closeAfter(() => new Promise((resolve) => origin.close(resolve)));
     const { port } = origin.address() as AddressInfo;
     const proxy = await listen(createServer());
     proxy.on("connect", (_, socket) => {
@@ -70,26 +70,22 @@ describe("the downloader behind a proxy", () => {
         onward.pipe(socket).pipe(onward);
       });
       for (const end of [onward, socket]) end.on("error", () => {});
-      closers.push(
+      closeAfter(
         () => socket.destroy(),
         () => onward.destroy(),
       );
     });
     const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const through = createDownloader({ proxy: uri });
-    closers.push(() => through.close());
+    closeAfter(() => through.close());
     for (let at = 0; at < 3; at++) {
       const answer = await through.download({ url: "http://site.example/" });
       expect([answer.status, answer.body.toString()]).toEqual([200, "through"]);
     }
   });
 
-  it("trusts behind a proxy the certificates that it is told to", async (context) => {
+  it("trusts behind a proxy the certificates that it is told to", async () => {
     const made = certificateOf("site.example");
-    if (made === undefined) {
-      console.log("SKIPPED: the test of TLS behind a proxy makes its certificate with `openssl`");
-      return context.skip();
-    }
     const origin = createTlsServer({ ...made }, (_, response) => void response.end("through"));
     await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
     const { port } = origin.address() as AddressInfo;
@@ -100,19 +96,19 @@ describe("the downloader behind a proxy", () => {
         onward.pipe(socket).pipe(onward);
       });
       for (const end of [onward, socket]) end.on("error", () => {});
-      closers.push(
+      closeAfter(
         () => socket.destroy(),
         () => onward.destroy(),
       );
     });
-    closers.push(() => {
+    closeAfter(() => {
       origin.closeAllConnections();
       origin.close();
     });
     const uri = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const ask = (ca?: string): Promise<Download> => {
       const through = createDownloader({ proxy: uri, ...(ca === undefined ? {} : { ca }) });
-      closers.push(() => through.close());
+      closeAfter(() => through.close());
       return through.download({ url: "https://site.example/" });
     };
     expect((await ask(made.cert)).body.toString()).toBe("through");

@@ -8,9 +8,9 @@ import type { Lookup } from "../../../src/crawl/connect.ts";
 import { createDownloader, type DownloaderOptions } from "../../../src/crawl/download.ts";
 import { downloadError } from "../../../src/crawl/download-error.ts";
 import type { Download } from "../../../src/crawl/modules.ts";
-import { openSyntheticWeb } from "../../../src/crawl/web-server.ts";
+import { openSyntheticWeb } from "../../../src/testing.ts";
 import { certificateOf } from "../../support/certificate.ts";
-import { closers, faultOf, listen } from "../../support/listening.ts";
+import { closeAfter, faultOf, listen } from "../../support/listening.ts";
 
 /** Downloads one path of a server that answers as told. */
 async function ask(
@@ -20,7 +20,7 @@ async function ask(
 ): Promise<Download> {
   const server = await listen(createServer(answer));
   const downloader = createDownloader({ allowPrivate: true, ...options });
-  closers.push(() => downloader.close());
+  closeAfter(() => downloader.close());
   const { port } = server.address() as AddressInfo;
   return downloader.download({ url: `http://127.0.0.1:${port}${path}` });
 }
@@ -59,7 +59,7 @@ describe("the downloader", () => {
       dial: web.dial,
       maxBytes: 1024 * 1024,
     });
-    closers.push(() => downloader.close());
+    closeAfter(() => downloader.close());
     const url = `http://traps.outrider.test/bomb/${coding}`;
     expect(await faultOf(downloader.download({ url }))).toBe("too-large");
   });
@@ -79,7 +79,7 @@ describe("the downloader", () => {
         }),
       );
       const downloader = createDownloader({ allowPrivate: true });
-      closers.push(() => downloader.close());
+      closeAfter(() => downloader.close());
       const { port } = server.address() as AddressInfo;
       const request = { url: `http://127.0.0.1:${port}/`, maxBytes: 300_000, mayCut: true };
       const answer = await downloader.download(request);
@@ -163,7 +163,7 @@ describe("the downloader", () => {
     server.close();
     server.closeAllConnections();
     const downloader = createDownloader({ allowPrivate: true });
-    closers.push(() => downloader.close());
+    closeAfter(() => downloader.close());
     expect(await faultOf(downloader.download({ url: `http://127.0.0.1:${port}/` }))).toBe(
       "connect",
     );
@@ -176,7 +176,7 @@ describe("the downloader", () => {
       }),
     );
     const downloader = createDownloader({ allowPrivate: true, connections: 9 });
-    closers.push(() => downloader.close());
+    closeAfter(() => downloader.close());
     const { port } = server.address() as AddressInfo;
     const controller = new AbortController();
     const get = (path: string, given: AbortSignal = controller.signal) =>
@@ -207,9 +207,9 @@ describe("the downloader", () => {
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    closers.push(() => new Promise((resolve) => server.close(resolve)));
+    closeAfter(() => new Promise((resolve) => server.close(resolve)));
     const downloader = createDownloader({ allowPrivate: true, totalMs: 5_000 });
-    closers.push(() => downloader.close());
+    closeAfter(() => downloader.close());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const answers: Download[] = [];
     for (let at = 0; at < times; at++) answers.push(await downloader.download({ url }));
@@ -246,9 +246,9 @@ describe("the downloader", () => {
     });
     for (const server of [closing, endless]) {
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      closers.push(() => new Promise((resolve) => server.close(resolve)));
+      closeAfter(() => new Promise((resolve) => server.close(resolve)));
       const downloader = createDownloader({ allowPrivate: true });
-      closers.push(() => downloader.close());
+      closeAfter(() => downloader.close());
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
       const fault = await faultOf(downloader.download({ url }));
       expect(["reset", "protocol"]).toContain(fault);
@@ -289,9 +289,9 @@ describe("the downloader", () => {
         });
       });
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      closers.push(() => new Promise((resolve) => server.close(resolve)));
+      closeAfter(() => new Promise((resolve) => server.close(resolve)));
       const downloader = createDownloader({ allowPrivate: true });
-      closers.push(() => downloader.close());
+      closeAfter(() => downloader.close());
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
       const answers = [];
       for (let at = 0; at < 3; at++) answers.push(await downloader.download({ url }));
@@ -307,7 +307,7 @@ describe("the downloader", () => {
       }),
     );
     const downloader = createDownloader({ allowPrivate: true });
-    closers.push(() => downloader.close());
+    closeAfter(() => downloader.close());
     const { port } = server.address() as AddressInfo;
     const answer = await downloader.download({
       url: `http://127.0.0.1:${port}/`,
@@ -319,12 +319,8 @@ describe("the downloader", () => {
 });
 
 describe("the downloader's ways", () => {
-  it("speaks HTTP/2 where TLS offers it, and HTTP/1.1 where that is not wanted", async (context) => {
+  it("speaks HTTP/2 where TLS offers it, and HTTP/1.1 where that is not wanted", async () => {
     const made = certificateOf("site.example");
-    if (made === undefined) {
-      console.log("SKIPPED: the HTTP/2 test makes its certificate with `openssl`");
-      return context.skip();
-    }
     const server = createSecureServer({ ...made, allowHTTP1: true }, (request, response) => {
       response.writeHead(200, { "content-type": "text/plain" });
       response.end(`HTTP/${request.httpVersion}`);
@@ -332,7 +328,7 @@ describe("the downloader's ways", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const sockets = new Set<Socket>();
     server.on("connection", (socket: Socket) => void sockets.add(socket));
-    closers.push(() => {
+    closeAfter(() => {
       for (const socket of sockets) socket.destroy();
       server.close();
     });
@@ -346,7 +342,7 @@ describe("the downloader's ways", () => {
     expect(await said(true)).toBe("HTTP/2.0");
     expect(await said(false)).toBe("HTTP/1.1");
     const strict = createDownloader({ allowPrivate: true, dial });
-    closers.push(() => strict.close());
+    closeAfter(() => strict.close());
     expect(await faultOf(strict.download({ url: "https://site.example/" }))).toBe("tls");
   });
 
@@ -392,7 +388,7 @@ describe("the address guard of the downloader", () => {
     const server = await listen(createServer((_, response) => void response.end("secret")));
     const { port } = server.address() as AddressInfo;
     const downloader = createDownloader({ lookup: lying([address]).lookup });
-    closers.push(() => downloader.close());
+    closeAfter(() => downloader.close());
     const url = `http://innocent.example:${port}/`;
     expect(await faultOf(downloader.download({ url }))).toBe("address");
   });
@@ -409,7 +405,7 @@ describe("the address guard of the downloader", () => {
     // Public to a guard that would ask for itself, loopback to the socket that asks after it.
     const { lookup, asked } = lying(["127.0.0.1", "93.184.216.34"]);
     const downloader = createDownloader({ lookup });
-    closers.push(() => downloader.close());
+    closeAfter(() => downloader.close());
     const url = `http://rebinding.example:${port}/`;
     expect(await faultOf(downloader.download({ url }))).toBe("address");
     expect(asked()).toBe(1);
@@ -420,7 +416,7 @@ describe("the address guard of the downloader", () => {
     const server = await listen(createServer((_, response) => void response.end("secret")));
     const { port } = server.address() as AddressInfo;
     const downloader = createDownloader({ dial: { address: "127.0.0.1", port } });
-    closers.push(() => downloader.close());
+    closeAfter(() => downloader.close());
     expect(await faultOf(downloader.download({ url: "http://innocent.example/" }))).toBe("address");
   });
 
@@ -433,7 +429,7 @@ describe("the address guard of the downloader", () => {
         { address: "10.1.1.1", family: 4 },
       ]);
     const downloader = createDownloader({ lookup });
-    closers.push(() => downloader.close());
+    closeAfter(() => downloader.close());
     expect(await faultOf(downloader.download({ url: `http://two.example:${port}/` }))).toBe(
       "address",
     );
@@ -441,7 +437,7 @@ describe("the address guard of the downloader", () => {
 
   it("judges literal addresses, in brackets too", async () => {
     const downloader = createDownloader();
-    closers.push(() => downloader.close());
+    closeAfter(() => downloader.close());
     for (const url of ["http://127.0.0.1:9/", "http://[::1]:9/", "http://[::ffff:127.0.0.1]:9/"])
       expect(await faultOf(downloader.download({ url }))).toBe("address");
   });

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { crawl } from "../../../src/crawl/crawl.ts";
 import { createWebLog } from "../../../src/crawl/web-log.ts";
-import { openSyntheticWeb } from "../../../src/crawl/web-server.ts";
+import { openSyntheticWeb } from "../../../src/testing.ts";
 
 const TRAPS = "traps.outrider.test";
 

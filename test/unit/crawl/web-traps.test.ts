@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { crawl } from "../../../src/crawl/crawl.ts";
-import { openSyntheticWeb } from "../../../src/crawl/web-server.ts";
+import { openSyntheticWeb } from "../../../src/testing.ts";
 
 describe("the host of traps", () => {
   it("is crawled to an end: every trap bounded and told, every real page found", async () => {

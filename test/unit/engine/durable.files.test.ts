@@ -2,13 +2,14 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFrontier } from "../../../src/engine/open.ts";
 import { MemoryFrontier } from "../../../src/engine/frontier.ts";
 import { normalizeOptions } from "../../../src/engine/options.ts";
 import type { FrontierOptions, RecoveryProgress } from "../../../src/engine/types.ts";
 import type { Files } from "../../../src/persistence/files.ts";
 import { createMemoryFiles } from "../../support/memory-files.ts";
+import { skipUnless } from "../../support/skip.ts";
 
 const directories: string[] = [];
 
@@ -33,7 +34,9 @@ function modesOf(directory: string): Array<[name: string, mode: string]> {
   });
 }
 
-describe.skipIf(process.platform === "win32")("a directory and its files", () => {
+beforeEach((context) => skipUnless(context, process.platform !== "win32", "not on Windows"));
+
+describe("a directory and its files", () => {
   it.each(["state", "full"] as const)(
     "are their owner's alone, whatever the process lets others do (records: %s)",
     async (records) => {

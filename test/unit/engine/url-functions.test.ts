@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../src/base/random.ts";
 import { canonicalize, canonicalizeMany, resolveLinks } from "../../../src/engine/url-functions.ts";
-import { canonicalizePlain } from "../../../src/url/key.ts";
-import { resolveLinksPlain } from "../../../src/url/links.ts";
 import { normalizePolicy, TRACKING_PARAMS } from "../../../src/url/policy.ts";
 import { linkCorpus } from "../../support/corpus.ts";
 import { fuzzUrl } from "../../support/fuzz.ts";
 import { testSeed } from "../../support/seed.ts";
+import { canonicalizePlain, resolveLinksPlain } from "../../support/plain-url.ts";
 
 const ODD_URLS = [
   "",

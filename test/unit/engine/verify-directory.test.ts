@@ -4,7 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openFrontier, presets, storedOptions, verifyDirectory } from "../../../src/index.ts";
+import { openFrontier, presets } from "../../../src/index.ts";
+import { storedOptions, verifyDirectory } from "../../../src/tools.ts";
 
 let directory = "";
 beforeEach(() => {

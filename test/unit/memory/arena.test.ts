@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  arenaBytes,
   arenaGive,
-  arenaRoundedBytes,
   arenaTake,
   arenaTrim,
   arenaUsedBytes,
@@ -10,6 +8,7 @@ import {
 } from "../../../src/memory/arena.ts";
 import { verifyArena } from "../../../src/memory/arena-verify.ts";
 import { createRegion, regionBytes, regionTake } from "../../../src/memory/region.ts";
+import { arenaBytes, arenaRoundedBytes } from "../../support/arena-sizes.ts";
 import { createFakeMemory } from "../../support/fake-memory.ts";
 
 const PAGE = 65536;

@@ -53,8 +53,10 @@ describe("the lock of a directory", () => {
   it("of an earlier boot is taken over, whatever runs under its pid now", () => {
     const at = place();
     const running = new Map([[1, "100"]]);
-    takeLock(at, machine(running, 1, { boot: "boot-0" }));
-    takeLock(at, machine(running, 1));
+    const before = takeLock(at, machine(running, 1, { boot: "boot-0" }));
+    const { nonce } = takeLock(at, machine(running, 1));
+    expect(nonce).not.toBe(before.nonce);
+    expect(lockOwner(at, machine(running, 1))).toMatchObject({ pid: 1, nonce });
   });
 
   it("of an owner that can not be judged is left alone", () => {
@@ -116,7 +118,8 @@ describe("the lock of a directory", () => {
     const at = place();
     takeLock(at, machine(new Map([[1, "100"]]), 1));
     (at.files as ReturnType<typeof createMemoryFiles>).setBytes("/dir/lock", new Uint8Array(3));
-    takeLock(at, machine(new Map([[2, "200"]]), 2));
+    const { nonce } = takeLock(at, machine(new Map([[2, "200"]]), 2));
+    expect(lockOwner(at, machine(new Map([[2, "200"]]), 2))).toMatchObject({ pid: 2, nonce });
   });
 
   it("takes away what killed openings left, and nothing of those that live", () => {

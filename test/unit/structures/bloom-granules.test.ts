@@ -62,7 +62,7 @@ function bitsOf(bloom: Bloom): string[] {
   );
 }
 
-describe.each<TestFlavour>(["debug", "release", "shared"])("an emptied bloom (%s)", (flavour) => {
+describe.each<TestFlavour>(["debug", "release"])("an emptied bloom (%s)", (flavour) => {
   it("answers as a new one does, whatever comes, and however often it is emptied", () => {
     const random = testRandom("bloom granules");
     const capacity = 300_000;

@@ -23,7 +23,7 @@ import { testRandom } from "../../support/seed.ts";
 const ROWS = 8192;
 
 function kernelOf(flavour: KernelFlavour = "release"): Kernel {
-  return createKernel(loadKernelModule(flavour), { shared: flavour === "shared" });
+  return createKernel(loadKernelModule(flavour));
 }
 
 /** Room in the region for ROWS hashes and results. */
@@ -51,7 +51,7 @@ function layersOf(bloom: Bloom) {
   });
 }
 
-describe.each<KernelFlavour>(["debug", "release", "shared"])("bloom, %s kernel", (flavour) => {
+describe.each<KernelFlavour>(["debug", "release"])("bloom, %s kernel", (flavour) => {
   it.each([false, true])(
     "sets and finds the bits that the twin does (rotated: %s)",
     (isRotated) => {

@@ -103,6 +103,7 @@ describe("moves of the seen-set", () => {
     const count = 4000;
     const whole = createMemoryFiles();
     fill(openTiered(openBench(), whole), count);
+    let cuts = 0;
     for (let cut = 2; cut < whole.changes; cut += 1 + ((seed + cut) % 7)) {
       const files = createMemoryFiles();
       const bench = openBench();
@@ -116,7 +117,9 @@ describe("moves of the seen-set", () => {
           expect.fail(`cut ${cut}: hash ${at} is neither hot nor on disk`);
       }
       again.tiered?.cold.close();
+      cuts++;
     }
+    expect(cuts).toBeGreaterThan(4);
   });
 
   /** Admissions with some steps between them; what they throw is the disk's. */

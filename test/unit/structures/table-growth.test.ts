@@ -3,15 +3,11 @@ import { describe, expect, test } from "vitest";
 import { createRandom, type Random } from "../../../src/base/random.ts";
 import {
   SEGMENT_DEPTH_WORD,
-  SEGMENT_SEQUENCE_WORD,
   SEGMENT_UNITS_EVEN,
   TABLE_EACH_MIN,
 } from "../../../src/layout/table.ts";
 import { regionTake, verifyRegion } from "../../../src/memory/region.ts";
 import {
-  attachTable,
-  createTable,
-  sharedTableFindBatch,
   tableEach,
   tableFind,
   tableInsert,
@@ -241,20 +237,5 @@ describe("a broken table leads nobody round for ever:", () => {
     const out = regionTake(kernel.region, 16);
     expect(() => tableEach(table, 0, TABLE_EACH_MIN, out)).toThrow(/unreachable/);
     expect(() => segmentsOf(table)).toThrow(/depth/);
-  });
-
-  test("a segment whose owner died while it moved is read as without the hash", () => {
-    const kernel = openTestKernel("shared");
-    const table = createTable(kernel, { valued: true, shared: true });
-    const rows = regionTake(kernel.region, 1);
-    const { u32 } = kernel.region.views;
-    u32[tableInsert(table, 5, 5) / 4] = 9;
-    u32.set([5, 5, 0], rows / 4);
-    const reader = attachTable(kernel, table.offset);
-    expect(sharedTableFindBatch(reader, rows, 1, rows + 8)).toBe(1);
-    const word = (segmentsOf(table)[0] as number) / 4 + SEGMENT_SEQUENCE_WORD;
-    u32[word] = (u32[word] as number) + 1;
-    u32[rows / 4 + 2] = 0;
-    expect(sharedTableFindBatch(reader, rows, 1, rows + 8)).toBe(0);
   });
 });

@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { BATCH_INVALID, BATCH_SCHEME } from "../../../src/layout/batch.ts";
 import { type ParsedUrl, parseUrl } from "../../../src/url/canonical.ts";
-import { canonicalizePlain, visitUrl } from "../../../src/url/key.ts";
+import { visitUrl } from "../../../src/url/key.ts";
 import { type KeyPolicy, normalizePolicy } from "../../../src/url/policy.ts";
+import { canonicalizePlain } from "../../support/plain-url.ts";
 
 const page = readFileSync(
   new URL("../../../docs/formats/canonical-url.md", import.meta.url),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isDeadLink, resolveLinksPlain } from "../../../src/url/links.ts";
+import { isDeadLink } from "../../../src/url/links.ts";
+import { resolveLinksPlain } from "../../support/plain-url.ts";
 
 describe("isDeadLink", () => {
   it("drops what is blank, # and javascript, in every spelling", () => {

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { canonicalize, canonicalizeMany } from "../../../src/engine/url-functions.ts";
 import { type ParsedUrl, parseUrl } from "../../../src/url/canonical.ts";
-import { canonicalizePlain, keyOfHref } from "../../../src/url/key.ts";
+import { keyOfHref } from "../../../src/url/key.ts";
 import { type KeyPolicy, normalizePolicy } from "../../../src/url/policy.ts";
+import { canonicalizePlain } from "../../support/plain-url.ts";
 
 function key(url: string, policy: KeyPolicy = {}): string | undefined {
   return canonicalizePlain(url, normalizePolicy({ profile: "w3lib", ...policy }));

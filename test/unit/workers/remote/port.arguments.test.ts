@@ -28,7 +28,7 @@ const TAKES = [
   ...[{ foo: 1 }, { max: 0 }, { max: "5" }, { timeoutMs: -1 }, { timeoutMs: "1" }, { signal: 5 }],
   ...[null, 5, [], "max"],
 ] as never[];
-type Said = readonly [keyof Lease & keyof WorkerLease, ...unknown[]];
+type Said = readonly [keyof Lease & keyof WorkerLease & string, ...unknown[]];
 const SAYINGS: readonly Said[] = [
   ...[null, 5, [], { foo: 1 }, { found: 5 }, { found: A }, { errors: 5 }].map(
     (result): Said => ["done", result],
