@@ -53,7 +53,7 @@ export function readEntries() {
 /** The first comment of an entry, without "re-exports only". @param {ts.SourceFile} source */
 function headerOf(source) {
   const comment = /^\/\*\*([\s\S]*?)\*\//.exec(source.text)?.[1] ?? "";
-  return plain(comment).replace(/:? re-exports only\.?$/, ".");
+  return plain(comment).replace(/[.:]? re-exports only\.?$/i, ".");
 }
 
 /** @param {string} comment */
