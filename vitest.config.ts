@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { SkipReporter } from "./tools/skips.mjs";
 
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
 const SOURCE = join(ROOT, "src/");
@@ -37,7 +38,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/tidy/fixtures/**", "test/*/node_modules/**"],
     setupFiles: ["test/support/setup.ts"],
-    reporters: [["default", { summary: false }], "./tools/skips.mjs"],
+    reporters: [["default", { summary: false }], new SkipReporter()],
     // Long simulations do without the asserts of hot loops: OUTRIDER_VERIFY=0.
     env: { OUTRIDER_VERIFY: process.env.OUTRIDER_VERIFY ?? "1" },
     // A test without an expectation fails, and so does a forgotten `only`.

@@ -17,7 +17,7 @@ export function readSkipList(text) {
   return new Set(lines.filter((line) => line !== "" && !line.startsWith("#")));
 }
 
-export default class SkipReporter {
+export class SkipReporter {
   #vitest;
 
   onInit(vitest) {
@@ -44,7 +44,8 @@ export default class SkipReporter {
       const why =
         reason === undefined
           ? "skipped without a reason (expected: skipUnless of test/support/skip.ts)"
-          : `"${reason}" is not on the list of skips (expected: the line '${file}: ${reason}' in ${list}, or a machine that has it)`;
+          : `"${reason}" is not on the list of skips (expected: a machine that has it, or ` +
+            `the line '${file}: ${reason}' in ${list})`;
       console.error(`FAULT ${file} > ${name}: ${why}`);
     }
     if (faults.length > 0) process.exitCode = 1;

@@ -28,6 +28,10 @@ export const SLOW_SUITES = ["stress", "crash", "simulation"];
 /** Parts of the quick suites that `npm test` leaves to `npm run test:full`, with what they are. */
 export const LONG_TESTS = [
   {
+    what: "broken copies of the engine, each of which the models must catch",
+    files: ["test/model/frontier-mutants.test.ts"],
+  },
+  {
     what: "every order of atomic steps: lanes, locks, the seating of workers",
     files: [
       "test/interleave/lock.test.ts",
@@ -61,6 +65,10 @@ export const LONG_TESTS = [
       "test/unit/engine/tiers.test.ts",
       "test/unit/structures/table-growth.test.ts",
     ],
+  },
+  {
+    what: "the package as it is against the one of an earlier commit",
+    files: ["test/guard/guard.test.ts"],
   },
   {
     what: "what keeps a test from checking nothing",

@@ -29,7 +29,7 @@ for (const folder of chosen.filter((each) => !suites.includes(each)))
   console.log(`test/${folder} has no suite yet: nothing to run there`);
 
 // A path among vitest's arguments is a filter of its own: no suite is added to it unasked.
-const hasPath = rest.some((each) => each.includes("/"));
+const hasPath = rest.some((each) => !each.startsWith("-") && each.includes("/"));
 const isQuick = !isFull && chosen.length === 0 && !hasPath;
 const filters = (hasPath && chosen.length === 0 ? [] : suites).map((name) => `test/${name}/`);
 if (suites.length > 0) {

@@ -44,10 +44,14 @@ export function progress(line: string): void {
   if (file !== undefined) appendFileSync(file, `${line}\n`);
 }
 
-/** How many rounds a random test runs: `base` in CI, more where STRESS_SECONDS is set, a fifth in `npm test`. */
-export function stressRounds(base: number, perSecond: number): number {
+/** How many rounds a random test runs: `base` in CI, more where STRESS_SECONDS is set, `quick` of them in `npm test`. */
+export function stressRounds(
+  base: number,
+  perSecond: number,
+  quick: number = Math.ceil(base / 5),
+): number {
   const seconds = Number(process.env.STRESS_SECONDS ?? 0);
-  return Math.max(sized(base, Math.ceil(base / 5)), Math.floor(seconds * perSecond));
+  return Math.max(sized(base, quick), Math.floor(seconds * perSecond));
 }
 
 /** Seconds that a long test may take beyond its CI size; 0: the CI size alone. */
