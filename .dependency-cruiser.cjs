@@ -94,7 +94,8 @@ module.exports = {
     ...doors("crawl", "^src/crawl/", [...inRooms(["base"]), `^src/${anyOf(CORE_ENTRIES)}\\.ts$`], {
       packages: ["undici", "htmlparser2"],
     }),
-    ...doors("cli", "^src/cli/", [ENTRIES]),
+    // The command line answers an unknown word as the library answers an unknown option.
+    ...doors("cli", "^src/cli/", [ENTRIES, "^src/base/nearest\\.ts$"]),
     ...doors("examples", "^examples/", [ENTRIES], { packages: ["outrider"] }),
     ...doors("index-entry", "^src/index\\.ts$", inRooms(["engine", "frontier", "url", "base"])),
     ...doors("pool-entry", "^src/pool\\.ts$", [

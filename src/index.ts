@@ -9,8 +9,7 @@ export {
   presets,
 } from "./engine/presets.ts";
 export { openFrontierThread } from "./engine/open-thread.ts";
-export type { ThreadFrontier, ThreadHost } from "./engine/thread-frontier.ts";
-export type { ThreadLease } from "./engine/thread-lease.ts";
+export type { AsyncFrontier, AsyncHost, AsyncLease } from "./engine/async-frontier.ts";
 export type {
   DoneResult,
   EpochPolicy,

@@ -2,8 +2,21 @@
  * Arguments: what comes in beside requests, read once and checked by name before anything changes. By the same functions wherever a
  * frontier is used from: the owner's thread, one that asks it by messages, one at its shared memory.
  */
-import { FrontierError, misuse } from "./errors.ts";
-import { hasFunction, isList, isMadeBy, isObject } from "./kinds.ts";
+import { misuse } from "./errors.ts";
+import {
+  ANYTHING,
+  atLeast,
+  type Field,
+  type Fields,
+  INTEGER,
+  kind,
+  readObject,
+  shape,
+  TEXT,
+  TRUTH,
+  whole,
+} from "./fields.ts";
+import { hasFunction, isList } from "./kinds.ts";
 
 /**
  * What a visit showed of its host. It feeds adaptive delays, back-off, budgets and recrawl periods; fields that are
@@ -50,45 +63,37 @@ export interface Outcome {
   visited?: boolean;
 }
 
-const OUTCOME_FIELDS = [
-  "status",
-  "latencyMs",
-  "retryAfterMs",
-  "bytes",
-  "address",
-  "changed",
-  "visited",
-];
+/** Reads an object argument with these fields; none given is one without any. */
+export function argument<T extends object>(name: string, fields: Fields<T>): (given: unknown) => T {
+  const field = shape(fields);
+  return (given = {}) => readObject(field, given, name, "ARGUMENT_INVALID");
+}
 
-/** The fields of an object argument, each read once; an unknown one is a mistake, never ignored. */
-export function readFields<T extends object>(
-  given: T | undefined,
-  name: string,
-  fields: readonly string[],
-): T {
-  const read: Record<string, unknown> = {};
-  if (given === undefined) return read as T;
-  if (!isObject(given)) {
-    throw misuse("ARGUMENT_INVALID", name, given, "an object");
-  }
-  try {
-    for (const field of Object.keys(given)) {
-      if (!fields.includes(field)) {
-        const expected = `one of ${fields.join(", ")}`;
-        throw misuse("ARGUMENT_INVALID", `${name}.${field}`, "unknown", expected);
-      }
-    }
-    for (const field of fields) {
-      const value: unknown = (given as Record<string, unknown>)[field];
-      if (value !== undefined) read[field] = value;
-    }
-  } catch (cause) {
-    if (cause instanceof FrontierError) throw cause;
-    throw new FrontierError("ARGUMENT_INVALID", `${name}: unreadable (expected: plain data)`, {
-      cause,
-    });
-  }
-  return read as T;
+/** A field that is told of by its own name, without that of its object. */
+export function bare<T>(name: string, field: Field<T>): Field<T> {
+  const named: Field<T> = (value, _path, code) => field(value, name, code);
+  return field.isRight === undefined ? named : Object.assign(named, { isRight: field.isRight });
+}
+
+/** A signal that can be listened to. */
+export const SIGNAL = bare(
+  "signal",
+  kind<AbortSignal>("an AbortSignal", (value) => value instanceof AbortSignal),
+);
+export const AMOUNT = atLeast(0);
+
+const readOutcomeFields = argument<Outcome>("outcome", {
+  status: kind("a whole number", Number.isSafeInteger),
+  latencyMs: AMOUNT,
+  retryAfterMs: AMOUNT,
+  bytes: AMOUNT,
+  address: TEXT,
+  changed: TRUTH,
+  visited: TRUTH,
+});
+
+export function readOutcome(given: unknown): Outcome | undefined {
+  return given === undefined ? undefined : readOutcomeFields(given);
 }
 
 /** The members of an iterable argument; what its iterator throws is the caller's own and comes out as it is. */
@@ -100,25 +105,6 @@ export function readList(given: unknown, name: string, expected: string): readon
   return [...{ [Symbol.iterator]: () => iterator }];
 }
 
-export function readOutcome(given: unknown): Outcome | undefined {
-  if (given === undefined) return undefined;
-  const outcome = readFields(given as Outcome, "outcome", OUTCOME_FIELDS);
-  for (const field of ["latencyMs", "retryAfterMs", "bytes"] as const) {
-    checkAmount(outcome[field], `outcome.${field}`);
-  }
-  const { address, status } = outcome;
-  if (status !== undefined && !Number.isSafeInteger(status)) {
-    throw misuse("ARGUMENT_INVALID", "outcome.status", status, "a whole number");
-  }
-  checkText(address, "outcome.address");
-  for (const field of ["changed", "visited"] as const) {
-    const value = outcome[field];
-    if (value === undefined || typeof value === "boolean") continue;
-    throw misuse("ARGUMENT_INVALID", `outcome.${field}`, value, "true or false");
-  }
-  return outcome;
-}
-
 /** What `done` was told. */
 export interface DoneFields {
   readonly found: readonly unknown[] | undefined;
@@ -126,23 +112,19 @@ export interface DoneFields {
   readonly outcome: Outcome | undefined;
 }
 
+const readDoneFields = argument<{
+  found?: unknown;
+  errors?: readonly unknown[];
+  outcome?: unknown;
+}>("result", { found: ANYTHING, errors: kind("a list", isList), outcome: ANYTHING });
+
 export function readDone(given: object): DoneFields {
-  const fields = ["found", "errors", "outcome"];
-  const { found, errors, outcome } = readFields<Partial<Record<keyof DoneFields, unknown>>>(
-    given,
-    "result",
-    fields,
-  );
-  if (errors !== undefined && !isList(errors)) {
-    throw misuse("ARGUMENT_INVALID", "result.errors", errors, "a list");
-  }
+  const { found, errors, outcome } = readDoneFields(given);
+  const expected = "a list of URLs or requests";
   return {
     errors,
     outcome: readOutcome(outcome),
-    found:
-      found === undefined
-        ? undefined
-        : readList(found, "result.found", "a list of URLs or requests"),
+    found: found === undefined ? undefined : readList(found, "result.found", expected),
   };
 }
 
@@ -154,17 +136,12 @@ interface RetryFields {
   outcome?: Outcome;
 }
 
-export function readRetry(given: RetryFields): RetryFields {
-  const options = readFields(given, "options", ["delayMs", "priority", "reason", "outcome"]);
-  const { delayMs, priority, reason } = options;
-  checkAmount(delayMs, "delayMs");
-  if (priority !== undefined && !Number.isSafeInteger(priority)) {
-    throw misuse("ARGUMENT_INVALID", "priority", priority, "a safe integer");
-  }
-  checkText(reason, "reason");
-  const outcome = readOutcome(options.outcome);
-  return outcome === undefined ? options : { ...options, outcome };
-}
+export const readRetry: (given: RetryFields) => RetryFields = argument<RetryFields>("options", {
+  delayMs: bare("delayMs", AMOUNT),
+  priority: bare("priority", INTEGER),
+  reason: bare("reason", TEXT),
+  outcome: (value) => readOutcomeFields(value),
+});
 
 /** Longest extension: a year; a lease is no way to keep a record for ever. */
 const EXTEND_MS_MAX = 31_536_000_000;
@@ -174,31 +151,12 @@ export function checkExtension(ms: unknown): void {
   throw misuse("ARGUMENT_INVALID", "ms", ms, `more than 0, at most ${EXTEND_MS_MAX}`);
 }
 
+const readCloseFields = argument<{ discard?: boolean }>("options", { discard: TRUTH });
+
 /** Whether `close` shall forget what is not durable yet. */
 export function readClose(given: { discard?: boolean }): boolean {
-  const { discard = false } = readFields(given, "options", ["discard"]);
-  if (typeof discard === "boolean") return discard;
-  throw misuse("ARGUMENT_INVALID", "options.discard", discard, "true or false");
+  return readCloseFields(given).discard ?? false;
 }
-
-function checkAmount(value: unknown, name: string): void {
-  if (value === undefined) return;
-  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return;
-  throw misuse("ARGUMENT_INVALID", name, value, "a finite number of at least 0");
-}
-
-export function checkText(value: unknown, name: string): void {
-  if (value === undefined || typeof value === "string") return;
-  throw misuse("ARGUMENT_INVALID", name, value, "a string");
-}
-
-/** A signal that can be listened to, or none. */
-export function checkSignal(signal: unknown): void {
-  if (signal === undefined || isMadeBy(signal, AbortSignal)) return;
-  throw misuse("ARGUMENT_INVALID", "signal", signal, "an AbortSignal");
-}
-
-const TAKE_FIELDS = ["max", "timeoutMs", "signal"];
 
 export interface TakeOptions {
   max?: number;
@@ -206,19 +164,43 @@ export interface TakeOptions {
   signal?: AbortSignal;
 }
 
+const readTakeFields = argument<TakeOptions>("options", {
+  max: bare(
+    "max",
+    kind(
+      "a whole number of at least 1",
+      (value) =>
+        value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && Number(value) > 0),
+    ),
+  ),
+  timeoutMs: bare(
+    "timeoutMs",
+    kind("a number of at least 0", (value) => typeof value === "number" && value >= 0),
+  ),
+  signal: SIGNAL,
+});
+
 /** What `take` was asked for; waitMs undefined: as long as it takes. */
 export function readTake(given: TakeOptions): {
   max: number;
   waitMs: number | undefined;
   signal: AbortSignal | undefined;
 } {
-  const { max = 1, timeoutMs, signal } = readFields(given, "options", TAKE_FIELDS);
-  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
-    throw misuse("ARGUMENT_INVALID", "timeoutMs", timeoutMs, "a number of at least 0");
-  }
-  checkSignal(signal);
+  const { max = 1, timeoutMs, signal } = readTakeFields(given);
   const waitMs = timeoutMs === Number.POSITIVE_INFINITY ? undefined : timeoutMs;
-  return { max: positiveOf(max, "max"), waitMs, signal };
+  return { max: Math.min(max, Number.MAX_SAFE_INTEGER), waitMs, signal };
+}
+
+/** The options of calls that take a signal alone. */
+export const readSignal = argument<{ signal?: AbortSignal }>("options", { signal: SIGNAL });
+
+export const readPushFromFields = argument<{ batch?: number; signal?: AbortSignal }>("options", {
+  batch: bare("batch", whole(1)),
+  signal: SIGNAL,
+});
+
+export function checkText(value: unknown, name: string): void {
+  if (value !== undefined) TEXT(value, name, "ARGUMENT_INVALID");
 }
 
 /** A count; Infinity: as many as there are. */
@@ -226,11 +208,4 @@ export function countOf(value: unknown, name: string): number {
   if (value === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
   throw misuse("ARGUMENT_INVALID", name, value, "a whole number of at least 0");
-}
-
-/** A count of at least one. */
-function positiveOf(value: unknown, name: string): number {
-  const count = countOf(value, name);
-  if (count > 0) return count;
-  throw misuse("ARGUMENT_INVALID", name, value, "a whole number of at least 1");
 }

@@ -1,6 +1,7 @@
 /** Listening: how a listener leaves by itself, after one event or when a signal aborts. */
-import { checkSignal, readFields } from "./arguments.ts";
+import { argument, SIGNAL } from "./arguments.ts";
 import { misuse } from "./errors.ts";
+import { TRUTH } from "./fields.ts";
 
 /** How long a listener stays; without options until the function that `on` returns is called. */
 export interface ListenOptions {
@@ -19,6 +20,8 @@ export interface ListenOptions {
 type Listener = (payload: never) => unknown;
 type Off = () => void;
 
+const readOptions = argument<ListenOptions>("options", { signal: SIGNAL, once: TRUTH });
+
 /** Checks what `on` was given; the result adds the listener and returns what removes it. */
 export function readListening(
   listener: Listener,
@@ -27,11 +30,7 @@ export function readListening(
   if (typeof listener !== "function") {
     throw misuse("ARGUMENT_INVALID", "listener", listener, "a function");
   }
-  const { signal, once = false } = readFields(options, "options", ["signal", "once"]);
-  checkSignal(signal);
-  if (typeof once !== "boolean") {
-    throw misuse("ARGUMENT_INVALID", "options.once", once, "true or false");
-  }
+  const { signal, once = false } = readOptions(options);
   if (signal === undefined && !once) return (add) => add(listener);
   if (signal?.aborted === true) return () => () => undefined;
   return (add) => {

@@ -28,7 +28,7 @@ import {
 } from "./frontier-commands.ts";
 import { EXIT_OK, EXIT_USAGE, type Io, processIo } from "./io.ts";
 import { EXPORT_FLAGS, exportCommand, IMPORT_FLAGS, importCommand } from "./transfer-commands.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../base/nearest.ts";
 import { VERSION } from "./version.ts";
 
 interface Command {

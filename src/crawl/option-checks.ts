@@ -2,11 +2,19 @@
  * What may be said to a crawl, option by option: one check each, so that whatever is wrong is told by its name, its value and what is
  * expected before anything is opened. Rules, `defaults` and `frontierOptions` are looked into where a frontier is opened with them.
  */
-import { FrontierError, misuse } from "../base/errors.ts";
+import { type FrontierErrorCode, misuse } from "../base/errors.ts";
+import {
+  atLeast,
+  callable,
+  type Field,
+  kind,
+  readObject,
+  shape,
+  textOf,
+  TRUTH,
+  whole,
+} from "../base/fields.ts";
 import { hasFunction, isList, isMadeBy, isObject } from "../base/kinds.ts";
-
-/** Throws OPTION_INVALID. */
-type Check = (value: unknown, name: string) => void;
 
 /** As many as a pool has seats for. */
 const THREADS_MAX = 64;
@@ -16,25 +24,22 @@ const NAME_LENGTH_MAX = 200;
 const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-const truth = check("true or false", (value) => typeof value === "boolean");
-const amount = check("a number of at least 0", isAmount);
-const path = check("a path", (value) => typeof value === "string" && value !== "");
-const headerText = check(
+const amount = atLeast(0, "a number of at least 0");
+const path = kind("a path", isText);
+const domain = kind("a domain such as 'example.com', for itself and all below it", isDomain);
+const headerText = kind(
   "a header's text",
   (value) => typeof value === "string" && HEADER_TEXT.test(value),
 );
 
-const CHECKS: Readonly<Record<string, Check>> = {
+const FIELDS: { readonly [option: string]: Field<unknown> } = {
   seeds: checkSeeds,
   directory: path,
-  name: check(
-    `a text of 1 to ${NAME_LENGTH_MAX} characters`,
-    (value) => typeof value === "string" && value.length >= 1 && value.length <= NAME_LENGTH_MAX,
-  ),
+  name: textOf(1, NAME_LENGTH_MAX),
   frontier: withMethods("a frontier", ["take", "pushMany", "report", "host"]),
-  rules: check("a list of rules", isList),
-  defaults: check("a rule's policy", isObject),
-  frontierOptions: check("options of openFrontier()", isObject),
+  rules: kind("a list of rules", isList),
+  defaults: kind("a rule's policy", isObject),
+  frontierOptions: kind("options of openFrontier()", isObject),
   threads: whole(0, THREADS_MAX),
   concurrency: whole(1),
   rampMs: whole(1),
@@ -44,56 +49,56 @@ const CHECKS: Readonly<Record<string, Check>> = {
   maxPages: whole(1),
   maxHostUrls: whole(1),
   maxHostBytes: whole(0),
-  scope: check("'any' or a list of domains", isScope),
-  allowPrivate: truth,
-  userAgent: check(
+  scope: scopeOf,
+  allowPrivate: TRUTH,
+  userAgent: kind(
     "a header's text",
     (value) => typeof value === "string" && HEADER_TEXT.test(value) && value.trim() !== "",
   ),
   contact: headerText,
   headers: checkHeaders,
-  cookies: truth,
+  cookies: TRUTH,
   // undici says no more of another one than that it is no URL.
-  proxy: check(
+  proxy: kind(
     "an address such as http://127.0.0.1:3128",
     (value) =>
       typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
   ),
-  lookup: check("a function", (value) => typeof value === "function"),
-  dial: fields({ address: check("an address", isText), port: whole(1, PORT_MAX) }, [
-    "address",
-    "port",
-  ]),
-  http2: truth,
-  ca: check(
+  lookup: callable(),
+  dial: shape(
+    { address: kind("an address", isText), port: whole(1, PORT_MAX) },
+    { needed: ["address", "port"] },
+  ),
+  http2: TRUTH,
+  ca: kind(
     "certificates as PEM",
     (value) => typeof value === "string" && /-----BEGIN [A-Z\d ]*CERTIFICATE-----/.test(value),
   ),
   robots: either(
     "boolean",
-    fields({ expiryMs: amount, retryMs: amount, attempts: whole(1), maxCrawlDelayMs: amount }),
+    shape({ expiryMs: amount, retryMs: amount, attempts: whole(1), maxCrawlDelayMs: amount }),
     "true, false or an object",
   ),
-  sitemaps: truth,
+  sitemaps: TRUTH,
   maxRedirects: whole(0),
   maxBytes: whole(1),
   maxLinks: whole(0),
   maxRetryAfterMs: amount,
-  timeouts: fields({
+  timeouts: shape({
     connectMs: whole(1),
     headersMs: whole(1),
     bodyMs: whole(1),
     totalMs: whole(1),
   }),
-  types: check(
+  types: kind(
     "'any' or a list of content types",
     (value) =>
       value === "any" || (isList(value) && value.every((each) => typeof each === "string")),
   ),
-  trapFilter: truth,
+  trapFilter: TRUTH,
   items: either(
     "string",
-    fields({ path, rotateBytes: whole(1) }, ["path"]),
+    shape({ path, rotateBytes: whole(1) }, { needed: ["path"] }),
     "a path or { path }",
     path,
   ),
@@ -105,84 +110,43 @@ const CHECKS: Readonly<Record<string, Check>> = {
   clock: withMethods("a clock", ["now", "monotonic", "schedule"]),
 };
 
+const readOptions = shape(FIELDS, { what: "an option of crawl()" });
+
 /** Looks at every option that is given; throws OPTION_INVALID. */
 export function checkCrawlOptions(options: unknown): void {
-  try {
-    fields(CHECKS, [], "an option of crawl()")(options, "options");
-  } catch (cause) {
-    if (cause instanceof FrontierError) throw cause;
-    throw new FrontierError("OPTION_INVALID", "options: unreadable (expected: plain data)", {
-      cause,
-    });
-  }
-}
-
-function check(expected: string, isRight: (value: unknown) => boolean): Check {
-  return (value, name) => {
-    if (!isRight(value)) throw misuse("OPTION_INVALID", name, value, expected);
-  };
-}
-
-function whole(least: number, most: number = Number.MAX_SAFE_INTEGER): Check {
-  const isOpen = most === Number.MAX_SAFE_INTEGER;
-  const range = isOpen ? `of at least ${least}` : `from ${least} to ${most}`;
-  const isRight = (value: unknown): boolean =>
-    Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
-  return check(`a whole number ${range}`, isRight);
-}
-
-/** An object of these fields and no other; those that are undefined are not there. */
-function fields(
-  checks: Readonly<Record<string, Check>>,
-  needed: readonly string[] = [],
-  what = `one of ${Object.keys(checks).join(", ")}`,
-): Check {
-  return (value, name) => {
-    if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object");
-    const given = value as Readonly<Record<string, unknown>>;
-    for (const [field, inner] of Object.entries(given)) {
-      const own = Object.hasOwn(checks, field) ? checks[field] : undefined;
-      if (own === undefined) throw misuse("OPTION_INVALID", `${name}.${field}`, "unknown", what);
-      if (inner !== undefined) own(inner, `${name}.${field}`);
-    }
-    for (const field of needed) {
-      if (given[field] === undefined) checks[field]?.(undefined, `${name}.${field}`);
-    }
-  };
+  readObject(readOptions, options, "options", "OPTION_INVALID");
 }
 
 /** A plain value by one check, an object by another. */
 function either(
   type: "boolean" | "string",
-  inner: Check,
+  inner: Field<unknown>,
   expected: string,
-  plain: Check = () => {},
-): Check {
-  return (value, name) => {
-    if (typeof value === type) plain(value, name);
-    else if (isObject(value)) inner(value, name);
-    else throw misuse("OPTION_INVALID", name, value, expected);
+  plain: Field<unknown> = TRUTH,
+): Field<unknown> {
+  return (value, name, code) => {
+    if (typeof value === type) return plain(value, name, code);
+    if (isObject(value)) return inner(value, name, code);
+    throw misuse(code, name, value, expected);
   };
 }
 
-function withMethods(expected: string, methods: readonly string[]): Check {
-  return check(expected, (value) => methods.every((method) => hasFunction(value, method)));
+function withMethods(expected: string, methods: readonly string[]): Field<unknown> {
+  return kind(expected, (value) => methods.every((method) => hasFunction(value, method)));
 }
 
 /** Objects of a kind are judged again where they are registered; here by what they must have. */
-function modules(member: "download" | "analyze" | "processors"): Check {
+function modules(member: "download" | "analyze" | "processors"): Field<unknown> {
   const isRight = (each: unknown): boolean => {
     if (typeof each === "string") return each !== "";
     if (isMadeBy(each, URL)) return true;
     if (member !== "processors") return hasFunction(each, member);
     return isObject(each) && isList((each as { processors?: unknown }).processors);
   };
-  return (value, name) => {
-    if (!isList(value)) throw misuse("OPTION_INVALID", name, value, "a list of modules");
-    value.forEach((each, index) => {
-      const expected = `a path, or an object with ${member}`;
-      if (!isRight(each)) throw misuse("OPTION_INVALID", `${name}[${index}]`, each, expected);
-    });
+  const module = kind(`a path, or an object with ${member}`, isRight);
+  return (value, name, code) => {
+    if (!isList(value)) throw misuse(code, name, value, "a list of modules");
+    return value.map((each, index) => module(each, `${name}[${index}]`, code));
   };
 }
 
@@ -203,14 +167,23 @@ function checkHeaders(value: unknown, name: string): void {
   if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object of texts");
   for (const [header, text] of Object.entries(value)) {
     if (!HEADER_NAME.test(header)) throw misuse("OPTION_INVALID", name, header, "a header's name");
-    headerText(text, `${name}.${header}`);
+    headerText(text, `${name}.${header}`, "OPTION_INVALID");
   }
 }
 
-function isScope(value: unknown): boolean {
-  if (value === "any") return true;
-  if (!isList(value) || value.length === 0) return false;
-  return value.every((each) => typeof each === "string" && bareDomain(each) !== "");
+function scopeOf(value: unknown, name: string, code: FrontierErrorCode): unknown {
+  if (value === "any") return value;
+  if (isList(value) && value.length > 0) {
+    return Array.from(value, (each, index) => domain(each, `${name}[${index}]`, code));
+  }
+  throw misuse(code, name, value, "'any' or a list of domains");
+}
+
+/** Checked here so that the message does not name the rule that a crawl makes of it. */
+function isDomain(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  const bare = bareDomain(value);
+  return bare !== "" && !/[/?#@\\\s*]|:\d+$/.test(bare) && URL.canParse(`http://${bare}/`);
 }
 
 /** A domain without what stands for all below it. */
@@ -220,10 +193,6 @@ export function bareDomain(domain: string): string {
 
 function isRequest(value: unknown): boolean {
   return isObject(value) && typeof (value as { url?: unknown }).url === "string";
-}
-
-function isAmount(value: unknown): boolean {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
 function isText(value: unknown): boolean {

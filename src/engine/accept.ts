@@ -4,7 +4,8 @@
  *
  *   I1  A hook that throws, or whose answer is none, refuses and is told as a fault: the rest of the batch goes on.
  */
-import { readFields } from "../base/arguments.ts";
+import { argument } from "../base/arguments.ts";
+import { INTEGER, kind } from "../base/fields.ts";
 import { misuse } from "../base/errors.ts";
 import { isSerializable } from "../base/serializable.ts";
 import { type Admission, rowLeaseText } from "../frontier/admission.ts";
@@ -29,6 +30,11 @@ interface Asked {
   readonly parent: number;
 }
 
+const readAnswer = argument<Answer>("answer", {
+  priority: INTEGER,
+  data: kind("what msgpack can carry", isSerializable),
+});
+
 /** The admission as the hook would have it, undefined: refused. */
 export function askHook(gate: Gate, asked: Asked): Admission | undefined {
   const { admission } = asked;
@@ -40,15 +46,9 @@ export function askHook(gate: Gate, asked: Asked): Admission | undefined {
     if (answer === undefined || answer instanceof Promise) {
       throw misuse("ARGUMENT_INVALID", "answer", answer, "true, false or an object, at once");
     }
-    const { priority, data } = readFields(answer as Answer, "answer", ["priority", "data"]);
-    if (priority !== undefined && !Number.isSafeInteger(priority)) {
-      throw misuse("ARGUMENT_INVALID", "answer.priority", priority, "a safe integer");
-    }
+    const { priority, data } = readAnswer(answer);
     admission.priority = priority ?? admission.priority;
     if (data === undefined) return admission;
-    if (!isSerializable(data)) {
-      throw misuse("ARGUMENT_INVALID", "answer.data", data, "what msgpack can carry");
-    }
     admission.blob = addExtras(admission.blob, { d: data });
     admission.volatileData = undefined;
     return admission;

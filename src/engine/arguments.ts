@@ -1,38 +1,39 @@
-/** Arguments that name records: which of them a call is about (base/arguments.ts has all others). */
-import { checkText, readFields } from "../base/arguments.ts";
-import { misuse } from "../base/errors.ts";
-import type { RecordState } from "../frontier/record-state.ts";
+/** Arguments that name records: which of them a call is about (base/arguments.ts has all others). An unknown field must never pass: an empty filter takes all. */
+import { argument } from "../base/arguments.ts";
+import { made, oneOf, TEXT } from "../base/fields.ts";
 
-/** Which records a call is about. */
-interface Filter {
-  state?: RecordState;
-  rule?: string;
+const WHERE = { rule: TEXT, host: TEXT };
+
+export interface Where {
   host?: string;
-  pattern?: string;
-  epoch?: string;
+  rule?: string;
 }
 
-/** A filter that says nothing takes all, so that a misspelt field must never pass. */
-export function readFilter(given: Filter, fields: ReadonlyArray<keyof Filter>): Filter {
-  const filter = readFields(given, "filter", fields);
-  for (const field of fields) checkText(filter[field], `filter.${field}`);
-  return filter;
-}
+const STATES = ["pending", "waiting", "leased", "failed", "done"] as const;
 
-/** The expression of a pattern. */
-export function expressionOf(pattern: unknown): RegExp {
-  if (typeof pattern === "string") {
-    try {
-      return new RegExp(pattern, "u");
-    } catch {
-      // Named below with everything else that is no pattern.
-    }
+export const readScan = argument<Where & { state?: (typeof STATES)[number] }>("filter", {
+  ...WHERE,
+  state: oneOf(...STATES),
+});
+
+export const readRequeue = argument<Where & { state?: "failed" | "done" }>("filter", {
+  ...WHERE,
+  state: oneOf("failed", "done"),
+});
+
+export const readRemove = argument<Where & { pattern?: RegExp }>("filter", {
+  ...WHERE,
+  pattern: made("an ECMAScript pattern", expressionOf),
+});
+
+export const readForget = argument<{ epoch?: string }>("filter", { epoch: TEXT });
+
+export const readSnapshotPath = argument<{ path?: string }>("options", { path: TEXT });
+
+function expressionOf(pattern: unknown): RegExp | undefined {
+  try {
+    return typeof pattern === "string" ? new RegExp(pattern, "u") : undefined;
+  } catch {
+    return undefined;
   }
-  throw misuse("ARGUMENT_INVALID", "filter.pattern", pattern, "an ECMAScript pattern");
-}
-
-/** A state that a call can be asked about. */
-export function checkState(state: RecordState | undefined, known: readonly string[]): void {
-  if (state === undefined || known.includes(state)) return;
-  throw misuse("ARGUMENT_INVALID", "filter.state", state, `one of ${known.join(", ")}`);
 }

@@ -2,14 +2,7 @@
  * MemoryFrontier: the public Frontier in one process and in memory. Each method checks its arguments, opens a call,
  * lets the rooms below decide, and closes the call. Owner: the thread that opened it.
  */
-import {
-  checkText,
-  countOf,
-  readClose,
-  readFields,
-  readTake,
-  type TakeOptions,
-} from "../base/arguments.ts";
+import { countOf, readClose, readTake, type TakeOptions } from "../base/arguments.ts";
 import { misuse } from "../base/errors.ts";
 import { type ListenOptions, readListening } from "../base/listening.ts";
 import { plainCopy } from "../base/plain-copy.ts";
@@ -19,7 +12,7 @@ import { givenRules, normalizeRules } from "../frontier/rules.ts";
 import { step } from "../frontier/leases.ts";
 import { VERDICT_CLOSED, VERDICT_FULL_DISK, type Verdict, verdictOf } from "../frontier/verdict.ts";
 import type { RecordState } from "../frontier/record-state.ts";
-import { checkState, readFilter } from "./arguments.ts";
+import { readScan, readSnapshotPath } from "./arguments.ts";
 import { Desk } from "./desk.ts";
 import { openAlone, snapshotTo } from "./alone.ts";
 import { checkEvent, EventHub } from "./events.ts";
@@ -224,9 +217,8 @@ export class MemoryFrontier implements Frontier {
   records(
     filter: { state?: RecordState; rule?: string; host?: string } = {},
   ): Iterable<RecordView> {
-    const { state, ...where } = readFilter(filter, ["state", "rule", "host"]);
+    const { state, ...where } = readScan(filter);
     const { core, nowMs } = this.#life.need();
-    checkState(state, ["pending", "waiting", "leased", "failed", "done"]);
     const keeper = state === "done" ? needKeeper(this.#keeper, "filter.state:") : undefined;
     step(core, nowMs);
     this.#life.end(nowMs);
@@ -378,8 +370,7 @@ export class MemoryFrontier implements Frontier {
   }
 
   async snapshot(options: { path?: string } = {}): Promise<SnapshotInfo> {
-    const { path } = readFields(options, "options", ["path"]);
-    checkText(path, "options.path");
+    const { path } = readSnapshotPath(options);
     this.#life.need();
     const { durable } = this.#life;
     if (durable !== undefined && path === undefined) return durable.snapshot();

@@ -1,6 +1,7 @@
 /** HostView: one politeness unit as a user sees and steers it. A host that is not known yet is made on the first change. */
-import { readFields } from "../base/arguments.ts";
+import { AMOUNT, argument, bare } from "../base/arguments.ts";
 import { memoryFull, misuse } from "../base/errors.ts";
+import { kind } from "../base/fields.ts";
 import type { Core } from "../frontier/core.ts";
 import {
   blockHostByHand,
@@ -23,7 +24,7 @@ import {
 } from "../structures/host-table.ts";
 import { float, word } from "../structures/store.ts";
 import type { Life } from "./life.ts";
-import { timeMs } from "./request-fields.ts";
+import { TIME } from "./request-fields.ts";
 import type { HostView } from "./types.ts";
 
 /** Room that a change of one host wants in the journal. */
@@ -67,14 +68,14 @@ export function hostView(life: Life, key: string): HostView {
       return settingOf(strictestDelay);
     },
     set delayMs(ms: number) {
-      checkDelay(ms);
+      AMOUNT(ms, "delayMs", "ARGUMENT_INVALID");
       change((core, host, nowMs) => setHostDelay(core, host, ms, nowMs));
     },
     get limit() {
       return settingOf(strictestLimit);
     },
     set limit(limit: number) {
-      checkLimit(limit);
+      LIMIT(limit, "limit", "ARGUMENT_INVALID");
       change((core, host, nowMs) => setHostLimit(core, host, limit, nowMs));
     },
     get leased() {
@@ -99,11 +100,11 @@ export function hostView(life: Life, key: string): HostView {
       return addressAt(life.need().core, key) as string;
     },
     set address(address: string) {
-      checkAddress(address);
+      ADDRESS(address, "address", "ARGUMENT_INVALID");
       change((core, host, nowMs) => setHostAddress(core, host, address, nowMs));
     },
     blockUntil(at) {
-      const untilMs = timeMs(at, "at", "ARGUMENT_INVALID");
+      const untilMs = TIME(at, "at", "ARGUMENT_INVALID");
       change((core, host, nowMs) => blockHostByHand(core, host, untilMs, nowMs));
     },
     hold() {
@@ -122,36 +123,29 @@ interface HostChange {
   address?: string;
 }
 
+const LIMIT = kind<number>(
+  "a whole number of at least 1",
+  (value) => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 32,
+);
+const ADDRESS = kind<string>(
+  "a text such as '192.0.2.7'",
+  (value) => typeof value === "string" && value.length <= 256,
+);
+
+const readChange = argument<HostChange>("change", {
+  delayMs: bare("delayMs", AMOUNT),
+  limit: bare("limit", LIMIT),
+  address: bare("address", ADDRESS),
+});
+
 export function readHostChange(given: HostChange): HostChange {
-  if (given === undefined) throw misuse("ARGUMENT_INVALID", "change", given, "an object");
-  const change = readFields(given, "change", ["delayMs", "limit", "address"]);
-  const { delayMs, limit, address } = change;
-  if (delayMs !== undefined) checkDelay(delayMs);
-  if (limit !== undefined) checkLimit(limit);
-  if (address !== undefined) checkAddress(address);
-  return change;
+  if (given !== undefined) return readChange(given);
+  throw misuse("ARGUMENT_INVALID", "change", given, "an object");
 }
 
 export function checkHostKey(key: unknown): void {
   if (typeof key === "string" && key !== "") return;
   throw misuse("ARGUMENT_INVALID", "key", key, "a host such as 'example.com'");
-}
-
-function checkDelay(ms: unknown): void {
-  if (typeof ms === "number" && Number.isFinite(ms) && ms >= 0) return;
-  throw misuse("ARGUMENT_INVALID", "delayMs", ms, "a finite number of at least 0");
-}
-
-function checkLimit(limit: unknown): void {
-  if (typeof limit === "number" && Number.isSafeInteger(limit) && limit >= 1 && limit < 2 ** 32) {
-    return;
-  }
-  throw misuse("ARGUMENT_INVALID", "limit", limit, "a whole number of at least 1");
-}
-
-function checkAddress(address: unknown): void {
-  if (typeof address === "string" && address.length <= 256) return;
-  throw misuse("ARGUMENT_INVALID", "address", address, "a text such as '192.0.2.7'");
 }
 
 function addressAt(core: Core, key: string): string | undefined {

@@ -1,7 +1,7 @@
 /**
  * Opens a frontier on a thread of its own, and clears up after that thread when it dies before it was closed.
  *
- *   open ─▶ thread ─ first answer ─▶ ThreadFrontier                    close ─▶ the thread ends by itself
+ *   open ─▶ thread ─ first answer ─▶ AsyncFrontier                     close ─▶ the thread ends by itself
  *                                         └ the thread dies (an error nobody caught, out of memory)
  *                                              ├ every call under way and to come: FRONTIER_CLOSED, with the cause
  *                                              ├ threads at its shared memory: told that nobody reads what they say
@@ -17,9 +17,10 @@ import { nodeFiles } from "../persistence/files.ts";
 import { giveLock, heldLock } from "../persistence/lock.ts";
 import { frontierDirectory } from "../persistence/place.ts";
 import { orphanCrew } from "../workers/protocol/crew.ts";
+import type { AsyncFrontier } from "./async-frontier.ts";
 import { EventHub } from "./events.ts";
 import { type AskClosed, askClosed } from "./thread-closed.ts";
-import { type Hearing, ThreadFrontier } from "./thread-frontier.ts";
+import { type Hearing, threadFrontier } from "./thread-frontier.ts";
 import { Line } from "./thread-line.ts";
 import { type Answer, causeOf, errorOf, type PlainCause, type Told } from "./thread-protocol.ts";
 import type { FrontierFault, FrontierHandle, FrontierOptions } from "./types.ts";
@@ -33,7 +34,7 @@ import type { FrontierFault, FrontierHandle, FrontierOptions } from "./types.ts"
  * reports `stopped` with reason `died`. The directory can be opened again at once, with everything that was
  * durable.
  */
-export async function openFrontierThread(options: FrontierOptions = {}): Promise<ThreadFrontier> {
+export async function openFrontierThread(options: FrontierOptions = {}): Promise<AsyncFrontier> {
   const { port1, port2 } = new MessageChannel();
   let worker: Worker;
   let closed: AskClosed;
@@ -90,7 +91,7 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     events.flush();
   });
   worker.unref();
-  return new ThreadFrontier(name, { line, worker, events, handles, hearing });
+  return threadFrontier(name, { line, worker, events, handles, hearing });
 }
 
 /** Gives the lock back that stands in the directory now (I1). */

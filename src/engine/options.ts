@@ -1,19 +1,25 @@
 /** Options: every field checked by name before anything is built, defaults filled in. */
 import type { Clock } from "../base/clock.ts";
 import { createSystemClock } from "../base/clock.ts";
-import { misuse } from "../base/errors.ts";
+import { type FrontierErrorCode, misuse } from "../base/errors.ts";
+import {
+  ANYTHING,
+  callable,
+  count,
+  type Field,
+  INTEGER,
+  kind,
+  MILLISECONDS,
+  oneOf,
+  shape,
+  textOf,
+  TRUTH,
+  whole,
+} from "../base/fields.ts";
+import { isObject } from "../base/kinds.ts";
 import { entropyWords } from "../base/random.ts";
 import { checkEpochMode } from "../frontier/epoch-policy.ts";
-import {
-  checkObject,
-  count,
-  flag,
-  type FrontierPolicy,
-  integer,
-  milliseconds,
-  normalizeRulePolicy,
-  type RulePolicy,
-} from "../frontier/policy.ts";
+import { type FrontierPolicy, normalizeRulePolicy, type RulePolicy } from "../frontier/policy.ts";
 import { defaultRule, normalizeRules, type RuleList } from "../frontier/rules.ts";
 import { type NormalPolicy, normalizePolicy } from "../url/policy.ts";
 import type { Files } from "../persistence/files.ts";
@@ -77,34 +83,6 @@ export interface Settings {
   readonly snapshotRows?: number;
 }
 
-const FIELDS = [
-  "name",
-  "directory",
-  "from",
-  "readOnly",
-  "clock",
-  "rules",
-  "defaults",
-  "seen",
-  "capacity",
-  "maxFound",
-  "memoryBytes",
-  "durability",
-  "snapshots",
-  "records",
-  "leaseMs",
-  "maxLeases",
-  "maxDeliveries",
-  "maxUrlBytes",
-  "keepOpen",
-  "idleTimeoutMs",
-  "onIdle",
-  "accept",
-  "breaker",
-  "seed",
-  "onProgress",
-];
-
 /** A lease that nobody answers is given out again after this: longer than any sane download. */
 const LEASE_MS = 300_000;
 const MEMORY_BYTES = 1024 * 1024 * 1024;
@@ -119,27 +97,88 @@ const SEEN_MEMORY_BYTES = 512 * 1024 * 1024;
 /** Longest URL that may be allowed: 16 MiB, far above what any server takes. */
 const URL_BYTES_LIMIT = 16 * 1024 * 1024;
 
-export function normalizeOptions(options: FrontierOptions = {}): Settings {
-  checkObject(options, "options", FIELDS);
-  const { directory, from } = options;
-  checkPath(directory, "options.directory", "a path");
-  checkPath(from, "options.from", "the path of a snapshot's file");
-  const defaults = options.defaults ?? {};
+const isPath = (value: unknown): boolean =>
+  typeof value === "string" && value !== "" && !value.includes("\0");
+
+const readOptions = shape<FrontierOptions>({
+  name: textOf(1, 200),
+  directory: kind("a path", isPath),
+  from: kind("the path of a snapshot's file", isPath),
+  readOnly: TRUTH,
+  clock: clockOf,
+  // Rules and defaults are looked into by normalizeRules and normalizeRulePolicy.
+  rules: ANYTHING as Field<NonNullable<FrontierOptions["rules"]>>,
+  defaults: kind("an object", isObject),
+  seen: shape<NonNullable<FrontierOptions["seen"]>>({
+    mode: kind(
+      "'exact' or 'bloom'; 'tiered' needs a directory",
+      (value) => value === "exact" || value === "bloom" || value === "tiered",
+    ),
+    capacity: count(1),
+    falsePositiveRate: kind(
+      "between 0 and 1",
+      (value) => typeof value === "number" && value > 0 && value < 1,
+    ),
+    memoryBytes: count(1),
+  }),
+  capacity: count(0),
+  maxFound: count(0),
+  memoryBytes: count(1),
+  durability: kind(
+    "'sync', 'none' or { everyMs }",
+    (value) => value === "sync" || value === "none" || isObject(value),
+  ),
+  snapshots: shape<NonNullable<FrontierOptions["snapshots"]>>({
+    everyMs: MILLISECONDS,
+    everyBytes: count(1),
+    keep: count(1),
+  }),
+  records: oneOf("state", "full"),
+  leaseMs: kind(
+    "more than 0 milliseconds",
+    (value) => Number.isFinite(value) && (value as number) > 0,
+  ),
+  maxLeases: count(1),
+  maxDeliveries: count(1),
+  maxUrlBytes: whole(16, URL_BYTES_LIMIT),
+  keepOpen: TRUTH,
+  idleTimeoutMs: MILLISECONDS,
+  onIdle: callable(),
+  accept: callable(),
+  breaker: shape<NonNullable<FrontierOptions["breaker"]>>(
+    // The times of so many failures are kept: 8 bytes each.
+    { failures: whole(1, 1_000_000), withinMs: MILLISECONDS, pauseMs: MILLISECONDS },
+    { needed: ["failures", "withinMs", "pauseMs"] },
+  ),
+  seed: INTEGER,
+  onProgress: callable(),
+});
+
+const readEvery = shape<{ everyMs: number }>({ everyMs: MILLISECONDS }, { needed: ["everyMs"] });
+
+export function normalizeOptions(given: FrontierOptions = {}): Settings {
+  const options = readOptions(given, "options", "OPTION_INVALID");
+  const { directory, from, defaults = {} } = options;
   const policy = normalizeRulePolicy(defaults, "options.defaults");
   const key = normalizePolicy(policy.key ?? {}, "options.defaults.key");
   const seen = seenOf(options.seen ?? {}, directory);
   checkEpochMode(policy.epoch, seen.mode, "options.defaults.epoch");
   return {
-    name: nameOf(options.name ?? "default"),
+    name: options.name ?? "default",
     directory,
     from,
     readOnly: readOnlyOf(options),
     noted: directory === undefined ? undefined : noteOfOptions(options),
     records: recordsOf(options.records, directory),
     durability: durabilityOf(options.durability, directory),
-    snapshots: snapshotsOf(options.snapshots ?? {}),
-    onProgress: hook(options.onProgress, "options.onProgress"),
-    clock: clockOf(options.clock),
+    snapshots: {
+      everyMs: Number.POSITIVE_INFINITY,
+      everyBytes: SNAPSHOT_BYTES,
+      keep: SNAPSHOTS_KEPT,
+      ...options.snapshots,
+    },
+    onProgress: options.onProgress,
+    clock: options.clock ?? createSystemClock(),
     policy,
     key,
     rules:
@@ -149,47 +188,35 @@ export function normalizeOptions(options: FrontierOptions = {}): Settings {
     rulesGiven: options.rules,
     defaults,
     seen,
-    memoryBytes: count(options.memoryBytes ?? MEMORY_BYTES, "options.memoryBytes", 1),
-    capacity: count(options.capacity ?? Number.POSITIVE_INFINITY, "options.capacity", 0),
-    maxFound: count(options.maxFound ?? MAX_FOUND, "options.maxFound", 0),
-    leaseMs: positive(options.leaseMs ?? LEASE_MS, "options.leaseMs"),
-    maxLeases: count(options.maxLeases ?? Number.POSITIVE_INFINITY, "options.maxLeases", 1),
-    maxDeliveries: count(options.maxDeliveries ?? MAX_DELIVERIES, "options.maxDeliveries", 1),
-    maxUrlBytes: urlBytes(options.maxUrlBytes ?? URL_BYTES_MAX),
-    keepOpen: flag(options.keepOpen ?? false, "options.keepOpen"),
-    idleTimeoutMs:
-      options.idleTimeoutMs === undefined
-        ? undefined
-        : milliseconds(options.idleTimeoutMs, "options.idleTimeoutMs"),
-    onIdle: hook(options.onIdle, "options.onIdle"),
-    accept: hook(options.accept, "options.accept"),
-    breaker: breakerOf(options.breaker),
-    seed:
-      options.seed === undefined
-        ? (entropyWords(1)[0] as number)
-        : integer(options.seed, "options.seed"),
+    memoryBytes: options.memoryBytes ?? MEMORY_BYTES,
+    capacity: options.capacity ?? Number.POSITIVE_INFINITY,
+    maxFound: options.maxFound ?? MAX_FOUND,
+    leaseMs: options.leaseMs ?? LEASE_MS,
+    maxLeases: options.maxLeases ?? Number.POSITIVE_INFINITY,
+    maxDeliveries: options.maxDeliveries ?? MAX_DELIVERIES,
+    maxUrlBytes: options.maxUrlBytes ?? URL_BYTES_MAX,
+    keepOpen: options.keepOpen ?? false,
+    idleTimeoutMs: options.idleTimeoutMs,
+    onIdle: options.onIdle,
+    accept: options.accept,
+    breaker: options.breaker,
+    seed: options.seed ?? (entropyWords(1)[0] as number),
   };
 }
 
-function checkPath(path: unknown, name: string, expected: string): void {
-  if (path === undefined) return;
-  if (typeof path === "string" && path !== "" && !path.includes("\0")) return;
-  throw misuse("OPTION_INVALID", name, path, expected);
-}
-
 function readOnlyOf({ readOnly = false, directory, from, records }: FrontierOptions): boolean {
-  const isOn = flag(readOnly, "options.readOnly");
-  if (!isOn) return false;
-  if (directory === undefined || from !== undefined || records === "full") {
-    const expected = "a directory beside it, and neither from nor records: 'full'";
-    throw misuse("OPTION_INVALID", "options.readOnly", readOnly, expected);
+  if (!readOnly || (directory !== undefined && from === undefined && records !== "full")) {
+    return readOnly;
   }
-  return true;
+  const expected = "a directory beside it, and neither from nor records: 'full'";
+  throw misuse("OPTION_INVALID", "options.readOnly", readOnly, expected);
 }
 
-function recordsOf(records: unknown, directory: string | undefined): Settings["records"] {
-  if (records === undefined || records === "state") return "state";
-  if (records === "full" && directory !== undefined) return "full";
+function recordsOf(
+  records: Settings["records"] = "state",
+  directory: string | undefined,
+): Settings["records"] {
+  if (records === "state" || directory !== undefined) return records;
   const expected = "'state', or 'full' with a directory beside it";
   throw misuse("OPTION_INVALID", "options.records", records, expected);
 }
@@ -198,25 +225,17 @@ function seenOf(
   seen: NonNullable<FrontierOptions["seen"]>,
   directory: string | undefined,
 ): Settings["seen"] {
-  checkObject(seen, "options.seen", ["mode", "capacity", "falsePositiveRate", "memoryBytes"]);
-  const mode = seen.mode ?? (directory === undefined ? "exact" : "tiered");
-  const isKnown = mode === "exact" || mode === "bloom" || mode === "tiered";
-  if (!isKnown || (mode === "tiered" && directory === undefined)) {
+  const { mode = directory === undefined ? "exact" : "tiered", capacity = 1_000_000 } = seen;
+  if (mode === "tiered" && directory === undefined) {
     const expected = "'exact' or 'bloom'; 'tiered' needs a directory";
     throw misuse("OPTION_INVALID", "options.seen.mode", mode, expected);
   }
-  const rate = seen.falsePositiveRate ?? 0.001;
-  if (!(typeof rate === "number" && rate > 0 && rate < 1)) {
-    throw misuse("OPTION_INVALID", "options.seen.falsePositiveRate", rate, "between 0 and 1");
-  }
-  const memoryBytes = seen.memoryBytes ?? SEEN_MEMORY_BYTES;
-  const capacity = count(seen.capacity ?? 1_000_000, "options.seen.capacity", 1);
   return {
     mode,
     // In front of a cold tier the filter takes its part of the memory, unless it shall be small.
     ...(mode === "tiered" && seen.capacity === undefined ? {} : { capacity }),
-    falsePositiveRate: rate,
-    memoryBytes: count(memoryBytes, "options.seen.memoryBytes", 1),
+    falsePositiveRate: seen.falsePositiveRate ?? 0.001,
+    memoryBytes: seen.memoryBytes ?? SEEN_MEMORY_BYTES,
   };
 }
 
@@ -230,73 +249,20 @@ function durabilityOf(
   if (directory === undefined) {
     throw misuse("OPTION_INVALID", path, durability, "'none', or a directory beside it");
   }
-  if (durability === "sync") return durability;
-  checkObject(durability, path, ["everyMs"]);
-  return { everyMs: milliseconds(durability.everyMs, `${path}.everyMs`) };
+  return durability === "sync" ? durability : readEvery(durability, path, "OPTION_INVALID");
 }
 
-function snapshotsOf(given: NonNullable<FrontierOptions["snapshots"]>): Settings["snapshots"] {
-  const path = "options.snapshots";
-  checkObject(given, path, ["everyMs", "everyBytes", "keep"]);
-  return {
-    everyMs:
-      given.everyMs === undefined
-        ? Number.POSITIVE_INFINITY
-        : milliseconds(given.everyMs, `${path}.everyMs`),
-    everyBytes: count(given.everyBytes ?? SNAPSHOT_BYTES, `${path}.everyBytes`, 1),
-    keep: count(given.keep ?? SNAPSHOTS_KEPT, `${path}.keep`, 1),
-  };
-}
-
-function breakerOf(breaker: FrontierOptions["breaker"]): FrontierOptions["breaker"] {
-  if (breaker === undefined) return undefined;
-  const path = "options.breaker";
-  checkObject(breaker, path, ["failures", "withinMs", "pauseMs"]);
-  // The times of so many failures are kept: 8 bytes each.
-  const failures = count(breaker.failures, `${path}.failures`, 1);
-  if (failures > 1_000_000) {
-    throw misuse("OPTION_INVALID", `${path}.failures`, failures, "at most 1,000,000");
-  }
-  return {
-    failures,
-    withinMs: milliseconds(breaker.withinMs, `${path}.withinMs`),
-    pauseMs: milliseconds(breaker.pauseMs, `${path}.pauseMs`),
-  };
-}
-
-function nameOf(name: unknown): string {
-  if (typeof name === "string" && name !== "" && name.length <= 200) return name;
-  throw misuse("OPTION_INVALID", "options.name", name, "a text of 1 to 200 characters");
-}
-
-function clockOf(clock: unknown): Clock {
-  if (clock === undefined) return createSystemClock();
-  const given = clock as Partial<Clock> | null;
+function clockOf(clock: unknown, path: string, code: FrontierErrorCode): Clock {
+  if (clock === null) throw misuse(code, path, clock, "a clock");
+  const given = clock as Partial<Clock>;
   for (const method of ["now", "monotonic", "schedule"] as const) {
-    if (typeof given?.[method] !== "function") {
-      throw misuse("OPTION_INVALID", `options.clock.${method}`, given?.[method], "a function");
+    if (typeof given[method] !== "function") {
+      throw misuse(code, `${path}.${method}`, given[method], "a function");
     }
   }
-  const after: unknown = given?.after;
+  const after: unknown = given.after;
   if (after !== undefined && typeof after !== "function") {
-    throw misuse("OPTION_INVALID", "options.clock.after", after, "a function, or nothing");
+    throw misuse(code, `${path}.after`, after, "a function, or nothing");
   }
   return clock as Clock;
-}
-
-function hook<F>(value: F, path: string): F {
-  if (value === undefined || typeof value === "function") return value;
-  throw misuse("OPTION_INVALID", path, value, "a function");
-}
-
-function positive(value: unknown, path: string): number {
-  const ms = milliseconds(value, path);
-  if (ms > 0) return ms;
-  throw misuse("OPTION_INVALID", path, value, "more than 0 milliseconds");
-}
-
-function urlBytes(value: unknown): number {
-  const bytes = count(value, "options.maxUrlBytes", 16);
-  if (bytes <= URL_BYTES_LIMIT) return bytes;
-  throw misuse("OPTION_INVALID", "options.maxUrlBytes", value, `at most ${URL_BYTES_LIMIT}`);
 }

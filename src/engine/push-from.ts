@@ -1,5 +1,5 @@
 /** pushFrom: a source of any length pushed in slices, waiting where the frontier is full. */
-import { checkSignal, readFields } from "../base/arguments.ts";
+import { readPushFromFields } from "../base/arguments.ts";
 import { misuse } from "../base/errors.ts";
 import { hasFunction } from "../base/kinds.ts";
 import {
@@ -57,11 +57,7 @@ export function readPushFrom(
   source: unknown,
   options: PushFromOptions,
 ): { batch: number; signal: AbortSignal | undefined } {
-  const { batch = BATCH, signal } = readFields(options, "options", ["batch", "signal"]);
-  if (!(Number.isSafeInteger(batch) && batch > 0)) {
-    throw misuse("ARGUMENT_INVALID", "batch", batch, "a whole number of at least 1");
-  }
-  checkSignal(signal);
+  const { batch = BATCH, signal } = readPushFromFields(options);
   if (!isSource(source)) {
     throw misuse("ARGUMENT_INVALID", "source", source, "an iterable or async iterable of requests");
   }

@@ -11,8 +11,8 @@
  *   I1  Depth, parent and the count of redirects are the engine's and never said here.
  *   I2  A priority that is only the rule's stays the rule's: another rule may take the new URL.
  */
-import { readFields } from "../base/arguments.ts";
-import { misuse } from "../base/errors.ts";
+import { argument } from "../base/arguments.ts";
+import { ANYTHING, kind } from "../base/fields.ts";
 import { PERIOD_NEVER } from "../frontier/change-rate.ts";
 import { clampPriority, type Core, effectivePriority, ruleOf } from "../frontier/core.ts";
 import { FOREVER } from "../frontier/epoch-policy.ts";
@@ -43,11 +43,6 @@ const OF_BODY = /^content-(encoding|language|length|location|type)$/i;
 /** Never another server's to see. */
 const OF_ORIGIN = /^(authorization|cookie|proxy-authorization)$/i;
 
-const FIELDS = [
-  ...["status", "method", "body", "headers", "priority", "notBefore", "epoch", "key", "dedup"],
-  ...["start", "handler", "maxAttempts", "volatile", "data"],
-];
-
 /** What a redirect says, checked; whatever runs the caller's code has run. */
 interface Redirect {
   readonly status: number;
@@ -58,12 +53,23 @@ interface Redirect {
 const FOUND = 302;
 const NO_CHANGE: Redirect = Object.freeze({ status: FOUND, change: Object.freeze({}) });
 
+const readChange = argument<{ [K in keyof RedirectChange]?: unknown } & { status?: number }>(
+  "change",
+  {
+    status: kind(
+      "a status from 300 to 399",
+      (value) => Number.isInteger(value) && Number(value) >= 300 && Number(value) < 400,
+    ),
+    // The rest is read as a request's fields are.
+    ...{ method: ANYTHING, body: ANYTHING, headers: ANYTHING, priority: ANYTHING, key: ANYTHING },
+    ...{ notBefore: ANYTHING, epoch: ANYTHING, dedup: ANYTHING, start: ANYTHING, data: ANYTHING },
+    ...{ handler: ANYTHING, maxAttempts: ANYTHING, volatile: ANYTHING },
+  },
+);
+
 export function readRedirect(given: unknown): Redirect {
   if (given === undefined) return NO_CHANGE;
-  const { status = FOUND, ...change } = readFields(given as RedirectChange, "change", FIELDS);
-  if (!(Number.isInteger(status) && status >= 300 && status < 400)) {
-    throw misuse("ARGUMENT_INVALID", "change.status", status, "a status from 300 to 399");
-  }
+  const { status = FOUND, ...change } = readChange(given);
   return { status, change: readDefaults(change, "change") };
 }
 

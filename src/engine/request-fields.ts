@@ -4,6 +4,7 @@
  */
 import { readList } from "../base/arguments.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
+import { made, unknownName } from "../base/fields.ts";
 import { isObject } from "../base/kinds.ts";
 import { isEpochName } from "../frontier/epoch-policy.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
@@ -106,7 +107,9 @@ function fieldsOf(
     const field = keys[each] as string;
     const value = given[field];
     const expected = value === undefined ? unknownOf(field) : takeField(input, field, value);
-    if (expected !== undefined) throw wrong(at(name, index, field), value, expected);
+    if (expected === undefined) continue;
+    if (expected !== UNKNOWN) throw wrong(at(name, index, field), value, expected);
+    throw unknownName(field, FIELDS, { name: at(name, index), code: "REQUEST_INVALID" });
   }
   // Else a prototype may bring some, or what is there is not listed.
   const isAll = Object.getPrototypeOf(given) === Object.prototype && input.url !== undefined;
@@ -234,16 +237,8 @@ function timeOf(value: unknown): number | undefined {
   }
 }
 
-/** A time as milliseconds; throws `code` for what is none. */
-export function timeMs(
-  value: unknown,
-  name: string,
-  code: "REQUEST_INVALID" | "ARGUMENT_INVALID" = "REQUEST_INVALID",
-): number {
-  const ms = timeOf(value);
-  if (ms !== undefined) return ms;
-  throw misuse(code, name, value, TIME_EXPECTED);
-}
+/** A time, kept as milliseconds. */
+export const TIME = made(TIME_EXPECTED, timeOf);
 
 /** A copy, or what was expected. */
 function readHeaders(headers: unknown): Record<string, string> | string {

@@ -6,7 +6,7 @@ import { VERDICT_UNSERIALIZABLE } from "../frontier/verdict.ts";
 import { isExempt } from "../url/identity.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import { type Extras, packExtras } from "./codec.ts";
-import { timeMs } from "./request-fields.ts";
+import { TIME } from "./request-fields.ts";
 import type { RequestInput, RequestLike } from "./types.ts";
 
 /** What the core needs of a checked request; `depth` is the engine's where the request is a child. */
@@ -23,7 +23,10 @@ export function admissionOf(
     verdict: isPackable || isVolatile ? undefined : VERDICT_UNSERIALIZABLE,
     priority: input.priority,
     depth: depth ?? input.depth ?? 0,
-    dueMs: input.notBefore === undefined ? UNDATED_MS : timeMs(input.notBefore, "notBefore"),
+    dueMs:
+      input.notBefore === undefined
+        ? UNDATED_MS
+        : TIME(input.notBefore, "notBefore", "REQUEST_INVALID"),
     dedup: exempt ? "skip" : (input.dedup ?? "check"),
     isStart: input.start ?? false,
     maxAttempts: Math.min(input.maxAttempts ?? 0, 0xffff),

@@ -2,28 +2,29 @@
  * Steering: the calls that change what is known already: update, requeue, remove, forget. Each checks its arguments,
  * makes sure that the journal can hold it, brings the frontier to the present, acts, and closes the call.
  */
-import { readFields } from "../base/arguments.ts";
+import { argument } from "../base/arguments.ts";
+import { INTEGER } from "../base/fields.ts";
 import { misuse } from "../base/errors.ts";
 import type { Core } from "../frontier/core.ts";
 import { forgetAll, forgetEpoch } from "../frontier/epochs.ts";
 import { FOREVER } from "../frontier/epoch-policy.ts";
 import { step } from "../frontier/leases.ts";
 import { liveRecord, removeRecords, requeueFailed, updateRecord } from "../frontier/steer.ts";
-import { checkState, expressionOf, readFilter } from "./arguments.ts";
+import { readForget, readRemove, readRequeue, type Where } from "./arguments.ts";
 import { lookUp } from "./look-up.ts";
 import type { Life } from "./life.ts";
 import type { RecordKeeper } from "./record-keeper.ts";
-import { readRequest, timeMs } from "./request-fields.ts";
+import { readRequest, TIME } from "./request-fields.ts";
 import { needKeeper, requeueDone } from "./stories.ts";
 import type { RequestLike } from "./types.ts";
 
 /** Room that a steering call wants in the journal, whatever it says in the end. */
 export const STEERING_BYTES = 65_536;
 
-interface Where {
-  host?: string;
-  rule?: string;
-}
+const readChange = argument<{ priority?: number; notBefore?: number }>("change", {
+  priority: INTEGER,
+  notBefore: TIME,
+});
 
 /** A pending or waiting record, in place. */
 export function update(
@@ -32,12 +33,7 @@ export function update(
   change: { priority?: number; notBefore?: number | Date },
 ): boolean {
   const input = readRequest(request);
-  const { priority, notBefore } = readFields(change, "change", ["priority", "notBefore"]);
-  if (priority !== undefined && !Number.isSafeInteger(priority)) {
-    throw misuse("ARGUMENT_INVALID", "change.priority", priority, "a safe integer");
-  }
-  const dueMs =
-    notBefore === undefined ? undefined : timeMs(notBefore, "change.notBefore", "ARGUMENT_INVALID");
+  const { priority, notBefore: dueMs } = readChange(change);
   return steer(life, (core, nowMs) => {
     const { hasIdentity, lo, hi } = lookUp(life.gate, input, nowMs);
     const record = hasIdentity ? liveRecord(core, lo, hi) : 0;
@@ -51,8 +47,7 @@ export function requeue(
   keeper: RecordKeeper | undefined,
   filter: Where & { state?: "failed" | "done" },
 ): number {
-  const { state, rule, host } = readFilter(filter, ["state", "rule", "host"]);
-  checkState(state, ["failed", "done"]);
+  const { state, rule, host } = readRequeue(filter);
   const stories = state === "done" ? needKeeper(keeper, "filter.state:") : undefined;
   const where = { rule, host };
   return steer(life, (core, nowMs) =>
@@ -63,17 +58,13 @@ export function requeue(
 }
 
 export function remove(life: Life, filter: Where & { pattern?: string }): number {
-  const { host, rule, pattern } = readFilter(filter, ["host", "rule", "pattern"]);
-  life.need();
-  const expression = pattern === undefined ? undefined : expressionOf(pattern);
-  return steer(life, (core, nowMs) =>
-    removeRecords(core, { host, rule, pattern: expression }, nowMs),
-  );
+  const { host, rule, pattern } = readRemove(filter);
+  return steer(life, (core, nowMs) => removeRecords(core, { host, rule, pattern }, nowMs));
 }
 
 /** `refresh`: tells the workers that what was seen may come again. */
 export function forget(life: Life, filter: { epoch?: string }, refresh: () => void): number {
-  const { epoch } = readFilter(filter, ["epoch"]);
+  const { epoch } = readForget(filter);
   const { core } = life.need();
   if (epoch !== undefined && core.seen.mode === "bloom") {
     const expected = "none: mode 'bloom' can forget all or nothing";

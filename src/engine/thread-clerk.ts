@@ -8,18 +8,22 @@
  *   I2  A source that is fed here is given to the end, or let go when the frontier closes: no call waits for ever.
  */
 import { createSystemClock } from "../base/clock.ts";
-import { type Call, plainCause, plainLease, plainResult, type Told } from "./thread-protocol.ts";
-import type {
-  Frontier,
-  FrontierEvents,
-  FrontierFault,
-  Lease,
-  PushResult,
-  RequestLike,
-} from "./types.ts";
+import { type Crossing, FRONTIER_METHODS, HOST_METHODS, LEASE_METHODS } from "./thread-methods.ts";
+import {
+  type Call,
+  plainCause,
+  type PlainItems,
+  type PlainLease,
+  plainLease,
+  plainResult,
+  type Told,
+} from "./thread-protocol.ts";
+import type { Frontier, FrontierEvents, FrontierFault, Lease, RequestLike } from "./types.ts";
 
 /** Hand-outs between two looks for leases that ran out and were never settled. */
 const SWEEP_COUNT = 4_096;
+/** Items of an iterable that go in one message. */
+const ITEMS_COUNT = 256;
 /** A lease is remembered for so long after its end. */
 const LATE_MS = 60_000;
 
@@ -62,6 +66,7 @@ export class Clerk {
   #spent: Lease;
   readonly #sources = new Map<number, Source>();
   readonly #takes = new Map<number, AbortController>();
+  readonly #items = new Map<number, Iterator<unknown>>();
   readonly #listening = new Map<string, Listening>();
   #count = 0;
 
@@ -76,36 +81,20 @@ export class Clerk {
     if (call.on === "lease") return this.#ofLease(call);
     if (call.on === "host") return this.#ofHost(call);
     if (call.on === "source") return this.#ofSource(call);
+    if (call.on === "items") return this.#ofItems(call);
     return this.#ofFrontier(call);
   }
 
-  #ofFrontier({ method, args, id }: Call): unknown {
+  #ofFrontier(call: Call): unknown {
+    const { method, args } = call;
     const frontier = this.#frontier;
     switch (method) {
-      case "status":
-        return frontier.status;
-      case "push":
-        return frontier.push(args[0] as RequestLike);
-      case "pushMany":
-        return plainResult(frontier.pushMany(args[0] as RequestLike[], args[1] as object));
-      case "pollMany":
-        return this.#plain(frontier.pollMany(args[0] as number));
       case "take":
-        return this.#take(id, args[0] as object);
+        return this.#take(call);
       case "cancel":
         return this.#takes.get(args[0] as number)?.abort();
       case "done":
         return this.#doneMany(args[0] as number[]);
-      case "records":
-        return [...frontier.records(args[0] as object)];
-      case "epochs":
-        return [...frontier.epochs()];
-      case "report": {
-        const report = frontier.report();
-        return { report: { ...report }, text: String(report) };
-      }
-      case "state":
-        return frontier.state;
       case "setState":
         frontier.state = args[0] as Record<string, unknown>;
         return undefined;
@@ -114,28 +103,35 @@ export class Clerk {
       case "close":
         return frontier.close(args[0] as object).then(() => this.#letGo());
       default:
-        return (frontier[method as keyof Frontier] as Method).apply(frontier, [...args]);
+        return this.#answer(FRONTIER_METHODS, call, frontier);
     }
   }
 
-  async #take(id: number, options: object): Promise<unknown> {
+  /** What a member of an object gives, packed as the list has it. */
+  #answer(table: Readonly<Record<string, Crossing>>, { method, args }: Call, of: object): unknown {
+    const member = (of as Record<string, unknown>)[method];
+    const answer = typeof member === "function" ? (member as Method).apply(of, [...args]) : member;
+    const pack = table[method]?.pack;
+    return pack === undefined ? answer : pack(answer as never, this.#lend);
+  }
+
+  async #take({ id, args }: Call): Promise<unknown> {
     const controller = new AbortController();
     this.#takes.set(id, controller);
     try {
-      return this.#plain(await this.#frontier.take({ ...options, signal: controller.signal }));
+      const options = { ...(args[0] as object), signal: controller.signal };
+      return (await this.#frontier.take(options)).map(this.#lend);
     } finally {
       this.#takes.delete(id);
     }
   }
 
-  #plain(leases: readonly Lease[]): unknown {
-    return leases.map((lease) => {
-      this.#count++;
-      if (this.#count % SWEEP_COUNT === 0) this.#sweep();
-      this.#leases.set(this.#count, lease);
-      return plainLease(lease, this.#count);
-    });
-  }
+  readonly #lend = (lease: Lease): PlainLease => {
+    this.#count++;
+    if (this.#count % SWEEP_COUNT === 0) this.#sweep();
+    this.#leases.set(this.#count, lease);
+    return plainLease(lease, this.#count);
+  };
 
   #sweep(): void {
     const nowMs = this.#clock.now();
@@ -157,30 +153,44 @@ export class Clerk {
     return count;
   }
 
-  #ofLease({ key, method, args }: Call): unknown {
-    const number = key as number;
+  #ofLease(call: Call): unknown {
+    const number = call.key as number;
+    const { method } = call;
     const own = this.#leases.get(number);
     const lease = own ?? this.#spent;
-    const name = method === "dispose" ? Symbol.dispose : (method as keyof Lease);
-    const said = (lease[name] as Method).apply(lease, [...args]);
-    const value = method === "done" ? plainResult(said as PushResult) : said;
+    if (method === "dispose") lease[Symbol.dispose]();
+    const value = method === "dispose" ? undefined : this.#answer(LEASE_METHODS, call, lease);
     if (own === undefined) return { value };
     if (method !== "redirect" && method !== "extend") this.#forget(number);
     return { value, deadlineMs: own.deadlineMs };
   }
 
-  #ofHost({ key, method, args }: Call): unknown {
+  #ofHost(call: Call): unknown {
+    const { key, method, args } = call;
     const host = this.#frontier.host(key as string);
-    if (method === "set") {
-      Object.assign(host, args[0]);
-      return undefined;
+    if (method === "set") Object.assign(host, args[0]);
+    if (method === "set") return undefined;
+    if (method !== "view") return this.#answer(HOST_METHODS, call, host);
+    const { blockUntil: _, hold: __, unhold: ___, ...facts } = host;
+    return facts;
+  }
+
+  /** The next items of an iterable; `more` of one that is over, or was left, gives none. */
+  #ofItems({ key, method, args }: Call): PlainItems {
+    const number = key as number;
+    if (method === "records")
+      this.#items.set(number, each(this.#frontier.records(args[0] as object)));
+    if (method === "epochs") this.#items.set(number, each(this.#frontier.epochs()));
+    const iterator = this.#items.get(number);
+    const items: unknown[] = [];
+    let isLast = iterator === undefined || method === "leave";
+    while (iterator !== undefined && !isLast && items.length < ITEMS_COUNT) {
+      const { done, value } = iterator.next();
+      if (done === true) isLast = true;
+      else items.push(value);
     }
-    if (method !== "view") {
-      (host[method as "hold"] as Method).apply(host, [...args]);
-      return undefined;
-    }
-    const { delayMs, limit, address, leased, readyAt, held, failures, admitted, bytes } = host;
-    return { key, delayMs, limit, address, leased, readyAt, held, failures, admitted, bytes };
+    if (isLast) this.#items.delete(number);
+    return { items, isLast };
   }
 
   /**
@@ -231,6 +241,10 @@ export class Clerk {
       listening.off = this.#frontier.on(event, tell);
     }
   }
+}
+
+function each<T>(items: Iterable<T>): Iterator<T> {
+  return items[Symbol.iterator]();
 }
 
 function feed(source: Source, batch: Batch): void {

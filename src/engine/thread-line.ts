@@ -14,7 +14,8 @@
 import type { MessagePort } from "node:worker_threads";
 import { FrontierError, frontierClosed } from "../base/errors.ts";
 import type { AskClosed } from "./thread-closed.ts";
-import { type Answer, type Call, errorOf, type Told } from "./thread-protocol.ts";
+import type { Crossing } from "./thread-methods.ts";
+import { type Answer, type Call, errorOf, type PlainLease, type Told } from "./thread-protocol.ts";
 
 /** A call that waits for its answer. */
 interface Waiting {
@@ -70,6 +71,18 @@ export class Line {
 
   get nextId(): number {
     return this.#lastId + 1;
+  }
+
+  /** Makes a call as its crossing has it; `own` makes the caller's leases. */
+  async cross(
+    said: Omit<Call, "id">,
+    { read, mend, unpack }: Crossing,
+    own: (lease: PlainLease) => unknown = (lease) => lease,
+  ): Promise<unknown> {
+    const args = read === undefined ? said.args : read(...(said.args as never[]));
+    const mended = mend === undefined ? undefined : () => mend(...(args as never[]));
+    const plain = await this.call({ ...said, args }, mended);
+    return unpack === undefined ? plain : unpack(plain as never, own);
   }
 
   /** `mended`: the arguments as they can be sent, where they can not be sent as they are. */

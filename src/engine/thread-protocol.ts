@@ -4,13 +4,13 @@
  */
 import { FrontierError, type FrontierErrorCode } from "../base/errors.ts";
 import { VERDICT_CLOSED, VERDICTS, verdictOf } from "../frontier/verdict.ts";
-import type { FrontierEvents, Lease, PushResult, Verdict } from "./types.ts";
+import type { FrontierEvents, Lease, PushResult, Report, Verdict } from "./types.ts";
 
-/** A call of a method; `lease`, `host`, `source`: of one of those. */
+/** A call of a method; `on`: of which object. */
 export interface Call {
   readonly id: number;
-  readonly on: "frontier" | "lease" | "host" | "source";
-  /** Number of the lease or the source, key of the host. */
+  readonly on: "frontier" | "lease" | "host" | "source" | "items";
+  /** Number of the lease, the source or the iterable; key of the host. */
   readonly key: number | string;
   readonly method: string;
   readonly args: readonly unknown[];
@@ -32,7 +32,7 @@ export interface Told {
   readonly since: number;
 }
 
-interface PlainError {
+export interface PlainError {
   readonly name: string;
   readonly message: string;
   readonly code?: string;
@@ -47,11 +47,17 @@ export interface PlainResult {
 }
 
 /** A lease: its fields, and its number with the owner. */
-export type PlainLease = Omit<Lease, LeaseMethod | typeof Symbol.dispose> & {
-  readonly number: number;
-};
+export type PlainLease = {
+  readonly [K in keyof Lease as Lease[K] extends (...args: never[]) => unknown
+    ? never
+    : K]: Lease[K];
+} & { readonly number: number };
 
-export type LeaseMethod = "done" | "retry" | "fail" | "release" | "dispose" | "redirect" | "extend";
+/** Some of what an iterable gives; `isLast`: nothing comes after it. */
+export interface PlainItems {
+  readonly items: readonly unknown[];
+  readonly isLast: boolean;
+}
 
 export function plainError(cause: unknown): PlainError {
   if (!(cause instanceof Error)) return { name: "Error", message: String(cause) };
@@ -120,6 +126,14 @@ export function resultOf({ counts, verdicts, which }: PlainResult): PushResult {
     throw new FrontierError("ARGUMENT_INVALID", `index: ${index} (expected: ${expected})`);
   };
   return { ...counts, verdict };
+}
+
+export function plainReport(report: Report): { facts: Report; text: string } {
+  return { facts: { ...report }, text: String(report) };
+}
+
+export function reportFrom({ facts, text }: ReturnType<typeof plainReport>): Report {
+  return Object.defineProperty({ ...facts }, "toString", { value: () => text });
 }
 
 export function plainLease(lease: Lease, number: number): PlainLease {

@@ -20,6 +20,7 @@ import {
 } from "../base/calendar.ts";
 import { DURATION_EXPECTED, durationMs } from "../base/duration.ts";
 import { misuse } from "../base/errors.ts";
+import { between, made } from "../base/fields.ts";
 import { isObject } from "../base/kinds.ts";
 import type { HookFault } from "../base/hook-fault.ts";
 
@@ -105,7 +106,7 @@ export function normalizeEpoch(policy: EpochPolicy | undefined, path: string): E
   const fields = readFields(policy, path);
   if (fields.calendar !== undefined) return calendarOf(fields, path);
   if (fields.every !== undefined) {
-    const periodMs = periodIn(fields.every, `${path}.every`);
+    const periodMs = PERIOD(fields.every, `${path}.every`, "OPTION_INVALID");
     return { kind: "again", minMs: periodMs, maxMs: periodMs };
   }
   if (fields.version !== undefined) return { kind: "version", name: versionOf(fields, path) };
@@ -191,22 +192,16 @@ function versionOf({ version }: Record<string, unknown>, path: string): string {
   throw wrong(`${path}.version`, version, `a number or ${EPOCH_NAME_EXPECTED}`);
 }
 
-function adaptiveOf(adaptive: unknown, path: string): EpochRule {
-  if (!isObject(adaptive)) {
-    throw wrong(path, adaptive, "an object with min and max");
-  }
-  const { min, max, ...more } = adaptive as Record<string, unknown>;
-  for (const field of Object.keys(more)) throw wrong(`${path}.${field}`, "given", "min and max");
-  const minMs = periodIn(min, `${path}.min`);
-  const maxMs = periodIn(max, `${path}.max`);
-  if (maxMs < minMs) throw wrong(`${path}.max`, max, "at least min");
-  return { kind: "again", minMs, maxMs };
-}
-
-function periodIn(value: unknown, path: string): number {
+const PERIOD = made(`${DURATION_EXPECTED}, from 1 ms to a hundred years`, (value) => {
   const ms = durationMs(value);
-  if (ms !== undefined && ms >= 1 && ms <= PERIOD_MS_MAX) return ms;
-  throw wrong(path, value, `${DURATION_EXPECTED}, from 1 ms to a hundred years`);
+  return ms !== undefined && ms >= 1 && ms <= PERIOD_MS_MAX ? ms : undefined;
+});
+
+const readAdaptive = between({ min: PERIOD, max: PERIOD }, ["min", "max"]);
+
+function adaptiveOf(adaptive: unknown, path: string): EpochRule {
+  const { min, max } = readAdaptive(adaptive, path, "OPTION_INVALID");
+  return { kind: "again", minMs: min, maxMs: max };
 }
 
 function wrong(path: string, value: unknown, expected: string): Error {

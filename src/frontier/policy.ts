@@ -1,10 +1,24 @@
 /**
  * Rule policies (rule-types.ts) in their checked form, with every default filled in that the core reads.
  */
-import { misuse } from "../base/errors.ts";
+import { type FrontierErrorCode, misuse } from "../base/errors.ts";
+import {
+  ANYTHING,
+  atLeast,
+  between,
+  count,
+  type Field,
+  type Fields,
+  INTEGER,
+  kind,
+  MILLISECONDS,
+  oneOf,
+  shape,
+  TRUTH,
+} from "../base/fields.ts";
 import { isList, isObject } from "../base/kinds.ts";
 import type { KeyPolicy } from "../url/policy.ts";
-import { type EpochRule, normalizeEpoch } from "./epoch-policy.ts";
+import { type EpochPolicy, type EpochRule, normalizeEpoch } from "./epoch-policy.ts";
 import type { Politeness, RulePolicy } from "./rule-types.ts";
 
 export type { Outcome } from "../base/arguments.ts";
@@ -52,60 +66,86 @@ export interface FrontierPolicy {
   readonly budgetBytes: number;
 }
 
-export const POLICY_FIELDS = [
-  "key",
-  "epoch",
-  "order",
-  "startLast",
-  "priority",
-  "depthPriority",
-  "maxDepth",
-  "follow",
-  "maxAttempts",
-  "backoff",
-  "retryPriority",
-  "redirectPriority",
-  "politeness",
-];
-const POLITENESS_FIELDS = [
-  "delayMs",
-  "perHost",
-  "by",
-  "groups",
-  "adaptive",
-  "hostBackoff",
-  "budget",
-];
+const NUMBER_FROM = (least: number): Field<number> =>
+  atLeast(least, `a number of at least ${least}`);
+const SHIFT: Field<number | { set: number }> = (value, name, code) =>
+  isObject(value) && Object.keys(value).length > 0
+    ? shape<{ set: number }>({ set: INTEGER }, { needed: ["set"] })(value, name, code)
+    : INTEGER(value, name, code);
+
+/** Most clocks above one host. */
+const GROUPS_MAX = 8;
+
+const POLITENESS = shape<Politeness>({
+  delayMs: MILLISECONDS,
+  perHost: count(1),
+  by: kind(
+    "'host', 'domain' or a function",
+    (value) => value === "host" || value === "domain" || typeof value === "function",
+  ),
+  groups: groupsOf,
+  adaptive: between({ factor: NUMBER_FROM(0), minMs: MILLISECONDS, maxMs: MILLISECONDS }, [
+    "minMs",
+    "maxMs",
+    "factor",
+  ]),
+  hostBackoff: between<NonNullable<Politeness["hostBackoff"]>>(
+    { after: count(1), baseMs: MILLISECONDS, maxMs: MILLISECONDS, giveUpAfter: count(1) },
+    ["baseMs", "maxMs", "after"],
+  ),
+  budget: shape<NonNullable<Politeness["budget"]>>({ urls: count(0), bytes: count(0) }),
+});
+
+const POLICY: Fields<RulePolicy> = {
+  // Looked into by normalizePolicy and normalizeEpoch.
+  key: kind("an object", isObject),
+  epoch: ANYTHING as Field<EpochPolicy>,
+  order: oneOf("fifo", "lifo"),
+  startLast: TRUTH,
+  priority: INTEGER,
+  depthPriority: INTEGER,
+  maxDepth: count(0),
+  follow: TRUTH,
+  maxAttempts: count(1),
+  backoff: shape<NonNullable<RulePolicy["backoff"]>>(
+    {
+      baseMs: MILLISECONDS,
+      factor: NUMBER_FROM(1),
+      maxMs: MILLISECONDS,
+      jitter: kind(
+        "a number from 0 to 1",
+        (value) => Number(value) >= 0 && Number(value) <= 1 && typeof value === "number",
+      ),
+    },
+    { needed: ["baseMs"] },
+  ),
+  retryPriority: SHIFT,
+  redirectPriority: SHIFT,
+  politeness: POLITENESS,
+};
+
+export const POLICY_FIELDS = Object.keys(POLICY);
+const readPolicy = shape<RulePolicy>(POLICY);
 
 /** Checks a policy and fills in the defaults; throws OPTION_INVALID naming the field. */
-export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierPolicy {
-  checkObject(policy, path, POLICY_FIELDS);
+export function normalizeRulePolicy(given: RulePolicy, path: string): FrontierPolicy {
+  const policy = readPolicy(given, path, "OPTION_INVALID");
   const polite = policy.politeness ?? {};
-  const at = `${path}.politeness`;
-  checkObject(polite, at, POLITENESS_FIELDS);
-  const groups = groupsOf(polite.groups, `${at}.groups`);
-  const retry = shiftOf(policy.retryPriority ?? -1, `${path}.retryPriority`);
-  const redirect = shiftOf(policy.redirectPriority ?? 0, `${path}.redirectPriority`);
-  const { adaptive, hostBackoff, budget } = polite;
-  if (adaptive !== undefined) checkAdaptive(adaptive, `${at}.adaptive`);
-  if (hostBackoff !== undefined) checkHostBackoff(hostBackoff, `${at}.hostBackoff`);
-  if (budget !== undefined) checkObject(budget, `${at}.budget`, ["urls", "bytes"]);
-  const delayMs = milliseconds(polite.delayMs ?? 0, `${at}.delayMs`);
-  const by = polite.by ?? "host";
-  if (by !== "host" && by !== "domain" && typeof by !== "function") {
-    throw misuse("OPTION_INVALID", `${at}.by`, by, "'host', 'domain' or a function");
-  }
+  const { adaptive, hostBackoff, budget, delayMs = 0 } = polite;
+  const groups = (polite.groups ?? []) as GroupTerm[];
+  const retry = shiftOf(policy.retryPriority ?? -1);
+  const redirect = shiftOf(policy.redirectPriority ?? 0);
   return {
     key: policy.key,
     epoch: normalizeEpoch(policy.epoch, `${path}.epoch`),
-    isLifo: oneOf(policy.order ?? "fifo", `${path}.order`, ["fifo", "lifo"]) === "lifo",
-    startLast: flag(policy.startLast ?? false, `${path}.startLast`),
-    priority: integer(policy.priority ?? 0, `${path}.priority`),
-    depthPriority: integer(policy.depthPriority ?? 0, `${path}.depthPriority`),
-    maxDepth: count(policy.maxDepth ?? Number.POSITIVE_INFINITY, `${path}.maxDepth`, 0),
-    follow: flag(policy.follow ?? true, `${path}.follow`),
-    maxAttempts: count(policy.maxAttempts ?? 3, `${path}.maxAttempts`, 1),
-    backoff: backoffOf(policy.backoff, `${path}.backoff`),
+    isLifo: policy.order === "lifo",
+    startLast: policy.startLast ?? false,
+    priority: policy.priority ?? 0,
+    depthPriority: policy.depthPriority ?? 0,
+    maxDepth: policy.maxDepth ?? Number.POSITIVE_INFINITY,
+    follow: policy.follow ?? true,
+    maxAttempts: policy.maxAttempts ?? 3,
+    backoff: backoffOf(policy.backoff),
     retryAdd: retry.add,
     retrySet: retry.set,
     redirectAdd: redirect.add,
@@ -117,142 +157,57 @@ export function normalizeRulePolicy(policy: RulePolicy, path: string): FrontierP
       hostBackoff !== undefined ||
       groups.length > 0,
     delayMs,
-    perHost: count(polite.perHost ?? 1, `${at}.perHost`, 1),
-    by,
+    perHost: polite.perHost ?? 1,
+    by: polite.by ?? "host",
     groups,
     adaptive,
     hostBackoff:
       hostBackoff === undefined
         ? undefined
         : { giveUpAfter: Number.POSITIVE_INFINITY, ...hostBackoff },
-    budgetUrls: count(budget?.urls ?? Number.POSITIVE_INFINITY, `${at}.budget.urls`, 0),
-    budgetBytes: count(budget?.bytes ?? Number.POSITIVE_INFINITY, `${at}.budget.bytes`, 0),
+    budgetUrls: budget?.urls ?? Number.POSITIVE_INFINITY,
+    budgetBytes: budget?.bytes ?? Number.POSITIVE_INFINITY,
   };
 }
 
 /** A change of priority: added, or set where `set` is a number. */
-function shiftOf(
-  shift: number | { set: number },
-  path: string,
-): { add: number; set: number | undefined } {
-  if (typeof shift !== "object") return { add: integer(shift, path), set: undefined };
-  checkObject(shift, path, ["set"]);
-  if (shift.set === undefined) return { add: integer(shift, path), set: undefined };
-  return { add: 0, set: integer(shift.set, `${path}.set`) };
+function shiftOf(shift: number | { set: number }): { add: number; set: number | undefined } {
+  return typeof shift === "object" ? { add: 0, set: shift.set } : { add: shift, set: undefined };
 }
 
-/** Most clocks above one host. */
-const GROUPS_MAX = 8;
+const readGroup = shape<NonNullable<Politeness["groups"]>[number]>(
+  {
+    by: kind(
+      "'domain', 'address' or a function",
+      (value) => value === "domain" || value === "address" || typeof value === "function",
+    ),
+    delayMs: MILLISECONDS,
+    limit: count(1),
+  },
+  { needed: ["by"] },
+);
 
-function groupsOf(groups: Politeness["groups"], path: string): GroupTerm[] {
-  if (groups === undefined) return [];
-  if (!isList(groups) || groups.length > GROUPS_MAX) {
-    throw misuse("OPTION_INVALID", path, groups, `a list of at most ${GROUPS_MAX} groups`);
+/** Each with its defaults filled in. */
+function groupsOf(value: unknown, path: string, code: FrontierErrorCode): GroupTerm[] {
+  if (!isList(value) || value.length > GROUPS_MAX) {
+    throw misuse(code, path, value, `a list of at most ${GROUPS_MAX} groups`);
   }
-  return groups.map((group, index) => {
-    const at = `${path}[${index}]`;
-    checkObject(group, at, ["by", "delayMs", "limit"]);
-    const { by, delayMs, limit } = group;
-    if (by !== "domain" && by !== "address" && typeof by !== "function") {
-      throw misuse("OPTION_INVALID", `${at}.by`, by, "'domain', 'address' or a function");
-    }
-    if (groups.findIndex((other) => other.by === by) !== index) {
-      throw misuse("OPTION_INVALID", `${at}.by`, by, "each kind of group once");
-    }
-    return {
+  const kinds = new Set<unknown>();
+  return Array.from(value, (each, index) => {
+    const {
       by,
-      kind: -1,
-      delayMs: milliseconds(delayMs ?? 0, `${at}.delayMs`),
-      limit: count(limit ?? Number.POSITIVE_INFINITY, `${at}.limit`, 1),
-    };
+      delayMs = 0,
+      limit = Number.POSITIVE_INFINITY,
+    } = readGroup(each, `${path}[${index}]`, code);
+    if (kinds.has(by)) throw misuse(code, `${path}[${index}].by`, by, "each kind of group once");
+    kinds.add(by);
+    return { by, kind: -1, delayMs, limit };
   });
 }
 
-function backoffOf(backoff: RulePolicy["backoff"], path: string): FrontierPolicy["backoff"] {
+function backoffOf(backoff: RulePolicy["backoff"]): FrontierPolicy["backoff"] {
   if (backoff === undefined) return { baseMs: 0, factor: 1, maxMs: 0, jitter: 0 };
-  checkObject(backoff, path, ["baseMs", "factor", "maxMs", "jitter"]);
-  const baseMs = milliseconds(backoff.baseMs, `${path}.baseMs`);
-  const factor = backoff.factor ?? 2;
-  if (!(Number.isFinite(factor) && factor >= 1)) {
-    throw misuse("OPTION_INVALID", `${path}.factor`, factor, "a number of at least 1");
-  }
+  const { baseMs, factor = 2, jitter = 0 } = backoff;
   // A day: longer waits between attempts of one page are a recrawl policy, not a back-off.
-  const maxMs = milliseconds(backoff.maxMs ?? Math.max(baseMs, 86_400_000), `${path}.maxMs`);
-  const jitter = backoff.jitter ?? 0;
-  if (!(typeof jitter === "number" && jitter >= 0 && jitter <= 1)) {
-    throw misuse("OPTION_INVALID", `${path}.jitter`, jitter, "a number from 0 to 1");
-  }
-  return { baseMs, factor, maxMs, jitter };
-}
-
-function checkAdaptive(adaptive: NonNullable<Politeness["adaptive"]>, path: string): void {
-  checkObject(adaptive, path, ["factor", "minMs", "maxMs"]);
-  if (!(Number.isFinite(adaptive.factor) && adaptive.factor >= 0)) {
-    throw misuse("OPTION_INVALID", `${path}.factor`, adaptive.factor, "a number of at least 0");
-  }
-  const minMs = milliseconds(adaptive.minMs, `${path}.minMs`);
-  if (milliseconds(adaptive.maxMs, `${path}.maxMs`) < minMs) {
-    throw misuse("OPTION_INVALID", `${path}.maxMs`, adaptive.maxMs, `at least minMs (${minMs})`);
-  }
-}
-
-function checkHostBackoff(backoff: NonNullable<Politeness["hostBackoff"]>, path: string): void {
-  checkObject(backoff, path, ["after", "baseMs", "maxMs", "giveUpAfter"]);
-  count(backoff.after, `${path}.after`, 1);
-  const baseMs = milliseconds(backoff.baseMs, `${path}.baseMs`);
-  if (milliseconds(backoff.maxMs, `${path}.maxMs`) < baseMs) {
-    throw misuse("OPTION_INVALID", `${path}.maxMs`, backoff.maxMs, `at least baseMs (${baseMs})`);
-  }
-  if (backoff.giveUpAfter !== undefined) count(backoff.giveUpAfter, `${path}.giveUpAfter`, 1);
-}
-
-/**
- * Throws unless `value` is a plain object with none but the known fields. The place of the last one of them that it has; −1: it
- * has none.
- */
-export function checkObject(value: unknown, path: string, fields: readonly string[]): number {
-  if (!isObject(value)) {
-    throw misuse("OPTION_INVALID", path, value, "an object");
-  }
-  const names = Object.keys(value);
-  let last = -1;
-  for (let index = 0; index < names.length; index++) {
-    const field = names[index] as string;
-    const at = fields.indexOf(field);
-    if (at < 0) {
-      throw misuse("OPTION_INVALID", `${path}.${field}`, "unknown", `one of ${fields.join(", ")}`);
-    }
-    if ((value as Record<string, unknown>)[field] === null) {
-      throw misuse("OPTION_INVALID", `${path}.${field}`, null, "a value or none");
-    }
-    if (at > last) last = at;
-  }
-  return last;
-}
-
-export function milliseconds(value: unknown, path: string): number {
-  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
-  throw misuse("OPTION_INVALID", path, value, "milliseconds, a finite number of at least 0");
-}
-
-export function integer(value: unknown, path: string): number {
-  if (Number.isSafeInteger(value)) return value as number;
-  throw misuse("OPTION_INVALID", path, value, "a safe integer");
-}
-
-/** A whole number of at least `least`; Infinity means no limit. */
-export function count(value: unknown, path: string, least: number): number {
-  const isCount = value === Number.POSITIVE_INFINITY || Number.isSafeInteger(value);
-  if (isCount && (value as number) >= least) return value as number;
-  throw misuse("OPTION_INVALID", path, value, `a whole number of at least ${least}, or Infinity`);
-}
-
-export function flag(value: unknown, path: string): boolean {
-  if (typeof value === "boolean") return value;
-  throw misuse("OPTION_INVALID", path, value, "true or false");
-}
-
-function oneOf(value: unknown, path: string, allowed: readonly string[]): string {
-  if (typeof value === "string" && allowed.includes(value)) return value;
-  throw misuse("OPTION_INVALID", path, value, allowed.map((one) => `'${one}'`).join(" or "));
+  return { baseMs, factor, maxMs: backoff.maxMs ?? Math.max(baseMs, 86_400_000), jitter };
 }

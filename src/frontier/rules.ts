@@ -14,20 +14,14 @@
  */
 import { DURATION_EXPECTED, durationMs } from "../base/duration.ts";
 import { FrontierError, misuse } from "../base/errors.ts";
+import { checkNames, type Field, kind, shape, TRUTH } from "../base/fields.ts";
 import { isList, isObject } from "../base/kinds.ts";
 import { isRecord } from "../base/serializable.ts";
 import { normalDomain, normalHost } from "../url/host-pattern.ts";
 import { type RuleMatch, SCHEME_HTTP, SCHEME_HTTPS, SCHEMES_ALL } from "../url/matcher.ts";
 import type { NormalPolicy } from "../url/policy.ts";
 import { expandSeed } from "../url/seed.ts";
-import {
-  checkObject,
-  flag,
-  type FrontierPolicy,
-  POLICY_FIELDS,
-  type Rule,
-  type RulePolicy,
-} from "./policy.ts";
+import { type FrontierPolicy, POLICY_FIELDS, type Rule, type RulePolicy } from "./policy.ts";
 import { createSetting, type Setting, termsOf, usualTerms } from "./rule-terms.ts";
 
 /** Most rules of a set, and most entries of one of a rule's lists. */
@@ -66,6 +60,9 @@ const USUAL_RATE = 100;
 
 const PLAIN_FIELDS = ["id", "match", "seeds", "every", "active", "share"];
 const RULE_FIELDS = [...PLAIN_FIELDS, ...POLICY_FIELDS];
+/** What is told of where a name is not known; the rule's own name comes before. */
+const OF_RULE = { name: "", code: "RULE_INVALID" } as const;
+const OF_MATCH = { name: ".match", code: "RULE_INVALID" } as const;
 const MATCH_FIELDS = ["hosts", "domains", "pattern", "schemes"];
 
 /** What the entries of a list must be, and how they are kept. */
@@ -168,11 +165,12 @@ function idOf(rule: unknown, index: number): string {
  */
 function specOf(id: string, rule: Rule, setting: Setting, order: number): RuleSpec | undefined {
   try {
-    const last = checkObject(rule, "", RULE_FIELDS);
+    const last = checkNames(rule, RULE_FIELDS, OF_RULE);
     const isPlain = last < PLAIN_FIELDS.length && isRecord(rule);
     const { policy, key, own } = isPlain ? usualTerms(setting) : termsOf(rule, setting);
     const { match = NO_FIELDS, seeds, every, active = true, share } = rule;
-    checkObject(match, ".match", MATCH_FIELDS);
+    if (!isObject(match)) throw misuse("RULE_INVALID", ".match", match, "an object");
+    checkNames(match, MATCH_FIELDS, OF_MATCH);
     const { hosts, domains, pattern, schemes } = match;
     const spec: RuleSpec = {
       id,
@@ -190,7 +188,7 @@ function specOf(id: string, rule: Rule, setting: Setting, order: number): RuleSp
       share: share === undefined ? undefined : { ...share },
       own,
     };
-    return flag(active, ".active") ? spec : undefined;
+    return TRUTH(active, ".active", "RULE_INVALID") ? spec : undefined;
   } catch (cause) {
     throw named(id, cause);
   }
@@ -208,16 +206,21 @@ function named(id: string, cause: unknown): FrontierError {
   return new FrontierError("RULE_INVALID", message, { rule: id, ...details, name });
 }
 
-function rateOf(share: NonNullable<Rule["share"]>, path: string): number {
-  checkObject(share, path, ["priority", "weight"]);
-  const { priority = 1, weight = 0 } = share;
+const readShare = shape<NonNullable<Rule["share"]>>({
   // 0 would make a rate without bound, and starve everybody.
-  if (!(Number.isFinite(priority) && priority > 0)) {
-    throw misuse("RULE_INVALID", `${path}.priority`, priority, "a number above 0");
-  }
-  if (!(Number.isFinite(weight) && weight > -100)) {
-    throw misuse("RULE_INVALID", `${path}.weight`, weight, "a number above -100");
-  }
+  priority: above(0),
+  weight: above(-100),
+});
+
+function above(least: number): Field<number> {
+  return kind(
+    `a number above ${least}`,
+    (value) => Number.isFinite(value) && (value as number) > least,
+  );
+}
+
+function rateOf(share: NonNullable<Rule["share"]>, path: string): number {
+  const { priority = 1, weight = 0 } = readShare(share, path, "RULE_INVALID");
   const rate = (100 + weight) / priority;
   if (Number.isFinite(rate) && rate >= 1e-9 && rate <= 1e12) return rate;
   const expected = "(100 + weight) / priority between 1e-9 and 1e12";

@@ -17,8 +17,9 @@
  *
  * I1  Policies with the same effect on keys have the same policyId.
  */
-import { misuse } from "../base/errors.ts";
-import { isList, isObject } from "../base/kinds.ts";
+import { type FrontierErrorCode, misuse } from "../base/errors.ts";
+import { callable, type Field, kind, shape, textOf, TRUTH } from "../base/fields.ts";
+import { isList } from "../base/kinds.ts";
 import { CANONICAL_VERSION } from "./canonical.ts";
 import { encodeParamName } from "./percent.ts";
 
@@ -173,53 +174,45 @@ export const TRACKING_PARAMS: readonly string[] = Object.freeze([
   "sid",
 ]);
 
-/** A policy before its fields were looked at. */
-type Given = { readonly [field in keyof KeyPolicy]?: unknown };
+/** A policy as it was given; "none" is a list of no names. */
+type Shaping = Omit<KeyPolicy, "keepParams"> & { keepParams?: string[] };
 
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
-const FIELDS = [
-  "profile",
-  "visit",
-  "userInfo",
-  "fragment",
-  "sortQuery",
-  "keepParams",
-  "dropParams",
-  "methods",
-  "exemptMethods",
-  "headers",
-  "keyOf",
-] as const;
+const readKeyPolicy = shape<Shaping>({
+  profile: choice("canonical", "url", "w3lib"),
+  visit: choice("pushed", "canonical"),
+  userInfo: choice("keep", "drop"),
+  fragment: choice("drop", "keep"),
+  sortQuery: TRUTH,
+  keepParams: (value, name, code) =>
+    value === "none" ? [] : namesOf(value, name, code, 'a list of names or "none"'),
+  dropParams: namesOf,
+  methods: choice("in-key", "ignore"),
+  exemptMethods: tokensOf,
+  headers: tokensOf,
+  keyOf: callable(),
+});
 
 /** Checks a policy and fills in defaults. Throws OPTION_INVALID; `name` leads its messages. */
 export function normalizePolicy(policy: KeyPolicy = {}, name = "key"): NormalPolicy {
-  const given: unknown = policy;
-  if (!isObject(given)) throw misuse("OPTION_INVALID", name, given, "an object");
-  for (const field of Object.keys(given)) {
-    if (!(FIELDS as readonly string[]).includes(field))
-      throw misuse("OPTION_INVALID", `${name}.${field}`, "given", `one of ${FIELDS.join(", ")}`);
-  }
-  const fields = given as Given;
-  const choice = <T extends string>(field: keyof KeyPolicy, values: readonly T[]): T =>
-    choiceOf(`${name}.${field}`, fields[field], values);
-  const profile = choice("profile", ["canonical", "url", "w3lib"]);
+  const given = readKeyPolicy(policy, name, "OPTION_INVALID");
+  const { profile = "canonical", keepParams, dropParams = [] } = given;
+  const { exemptMethods = [], headers = [] } = given;
   const normal: NormalPolicy = {
     profile,
-    visit: choice("visit", ["pushed", "canonical"]),
-    userInfo: choice("userInfo", ["keep", "drop"]),
-    fragment: choice("fragment", profile === "url" ? ["keep", "drop"] : ["drop", "keep"]),
-    sortQuery: booleanOf(`${name}.sortQuery`, fields.sortQuery, true),
-    keepParams: keepParamsOf(`${name}.keepParams`, fields.keepParams),
-    dropParams: namesOf(`${name}.dropParams`, fields.dropParams).map((pattern) =>
-      asciiLowerCase(encodeParamName(pattern)),
-    ),
-    methods: choice("methods", ["in-key", "ignore"]),
-    exemptMethods: tokensOf(`${name}.exemptMethods`, fields.exemptMethods, "upper"),
-    headers: tokensOf(`${name}.headers`, fields.headers, "lower"),
-    keyOf: keyOfOf(`${name}.keyOf`, fields.keyOf),
+    visit: given.visit ?? "pushed",
+    userInfo: given.userInfo ?? "keep",
+    fragment: given.fragment ?? (profile === "url" ? "keep" : "drop"),
+    sortQuery: given.sortQuery ?? true,
+    keepParams: keepParams && [...new Set(keepParams.map(encodeParamName))],
+    dropParams: dropParams.map((pattern) => asciiLowerCase(encodeParamName(pattern))),
+    methods: given.methods ?? "in-key",
+    exemptMethods: [...new Set(exemptMethods.map(asciiUpperCase))].sort(),
+    headers: [...new Set(headers.map(asciiLowerCase))].sort(),
+    keyOf: given.keyOf,
   };
-  if (profile !== "canonical") refuseShaping(normal, fields, name);
+  if (profile !== "canonical") refuseShaping(normal, given, name);
   return Object.freeze(normal);
 }
 
@@ -260,7 +253,7 @@ export function asciiUpperCase(text: string): string {
 }
 
 /** The other profiles have no such steps; an option without effect would be a silent mistake. */
-function refuseShaping(normal: NormalPolicy, fields: Given, name: string): void {
+function refuseShaping(normal: NormalPolicy, fields: Shaping, name: string): void {
   const expected = `no such option with profile ${JSON.stringify(normal.profile)}`;
   const refuse = (field: keyof KeyPolicy): never => {
     throw misuse("OPTION_INVALID", `${name}.${field}`, fields[field], expected);
@@ -276,55 +269,26 @@ function listText(list: readonly string[] | undefined): string {
   return list === undefined ? "all" : JSON.stringify(list);
 }
 
-function choiceOf<T extends string>(name: string, value: unknown, values: readonly T[]): T {
-  if (value === undefined) return values[0] as T;
-  if ((values as readonly unknown[]).includes(value)) return value as T;
+function choice<T extends string>(...values: readonly T[]): Field<T> {
   const expected = values.map((each) => JSON.stringify(each)).join(" or ");
-  throw misuse("OPTION_INVALID", name, value, expected);
+  return kind(expected, (value) => (values as readonly unknown[]).includes(value));
 }
 
-function booleanOf(name: string, value: unknown, otherwise: boolean): boolean {
-  if (value === undefined) return otherwise;
-  if (typeof value !== "boolean") throw misuse("OPTION_INVALID", name, value, "true or false");
-  return value;
+const readName = textOf(1, POLICY_NAME_MAX);
+
+function namesOf(
+  value: unknown,
+  name: string,
+  code: FrontierErrorCode,
+  expected = `a list of at most ${POLICY_LIST_MAX} names`,
+): string[] {
+  if (!isList(value) || value.length > POLICY_LIST_MAX) throw misuse(code, name, value, expected);
+  return Array.from(value, (entry, index) => readName(entry, `${name}[${index}]`, code));
 }
 
-function keepParamsOf(name: string, value: unknown): readonly string[] | undefined {
-  if (value === undefined) return undefined;
-  if (value === "none") return [];
-  if (!isList(value)) throw misuse("OPTION_INVALID", name, value, 'a list of names or "none"');
-  return [...new Set(namesOf(name, value).map(encodeParamName))];
-}
-
-function namesOf(name: string, value: unknown): readonly string[] {
-  if (value === undefined) return [];
-  if (!isList(value) || value.length > POLICY_LIST_MAX)
-    throw misuse("OPTION_INVALID", name, value, `a list of at most ${POLICY_LIST_MAX} names`);
-  for (let i = 0; i < value.length; i++) {
-    const entry: unknown = value[i];
-    if (typeof entry !== "string" || entry.length === 0 || entry.length > POLICY_NAME_MAX)
-      throw misuse(
-        "OPTION_INVALID",
-        `${name}[${i}]`,
-        entry,
-        `a text of 1 to ${POLICY_NAME_MAX} characters`,
-      );
-  }
-  return value as string[];
-}
-
-function tokensOf(name: string, value: unknown, letters: "upper" | "lower"): readonly string[] {
-  const list = namesOf(name, value);
-  for (let i = 0; i < list.length; i++) {
-    if (!TOKEN.test(list[i] as string))
-      throw misuse("OPTION_INVALID", `${name}[${i}]`, list[i], "an HTTP token");
-  }
-  const changed = list.map(letters === "upper" ? asciiUpperCase : asciiLowerCase);
-  return [...new Set(changed)].sort();
-}
-
-function keyOfOf(name: string, value: unknown): NormalPolicy["keyOf"] {
-  if (value === undefined) return undefined;
-  if (typeof value !== "function") throw misuse("OPTION_INVALID", name, value, "a function");
-  return value as (request: IdentityRequest) => string;
+function tokensOf(value: unknown, name: string, code: FrontierErrorCode): string[] {
+  const tokens = namesOf(value, name, code);
+  const odd = tokens.findIndex((token) => !TOKEN.test(token));
+  if (odd < 0) return tokens;
+  throw misuse(code, `${name}[${odd}]`, tokens[odd], "an HTTP token");
 }

@@ -4,7 +4,7 @@
  */
 import type { Random } from "../../src/base/random.ts";
 import type { FrontierError } from "../../src/base/errors.ts";
-import type { ThreadFrontier } from "../../src/engine/thread-frontier.ts";
+import type { AsyncFrontier } from "../../src/engine/async-frontier.ts";
 import type { Frontier, HostView, Lease, PushResult } from "../../src/engine/types.ts";
 
 export interface Call {
@@ -111,6 +111,7 @@ const MENU: ReadonlyArray<[number, string, (random: Random) => unknown[]]> = [
   ],
   [1, "snapshot", (random) => [oneOf(random, [{ path: 5 }, { odd: 1 }, 5])]],
   [1, "rules", () => []],
+  [1, "epochs", () => []],
   [1, "nextDueAt", () => []],
   [1, "clear", () => []],
   [1, "pause", () => []],
@@ -178,7 +179,7 @@ function oneOf<T>(random: Random, list: readonly T[]): T {
 }
 
 export class Side {
-  readonly frontier: Frontier | ThreadFrontier;
+  readonly frontier: Frontier | AsyncFrontier;
   /** What listeners heard, by event and the number of its `on`. */
   readonly heard: Record<string, unknown[]> = {};
   readonly #loose: Loose;
@@ -190,7 +191,7 @@ export class Side {
   readonly #coming: Array<Promise<Loose[]>> = [];
   #listeners = 0;
 
-  constructor(frontier: Frontier | ThreadFrontier) {
+  constructor(frontier: Frontier | AsyncFrontier) {
     this.frontier = frontier;
     this.#loose = frontier as unknown as Loose;
   }
@@ -246,6 +247,7 @@ export class Side {
       case "doneOdd":
         return calls("done");
       case "records":
+      case "epochs":
         return spread(calls(name));
       case "host":
         this.#hosts.push(calls(name) as Loose);
@@ -323,7 +325,15 @@ async function leasesOf(given: unknown): Promise<Loose[]> {
 }
 
 function spread(given: unknown): unknown {
-  return given instanceof Promise ? given : [...(given as Iterable<unknown>)];
+  return Symbol.asyncIterator in (given as object)
+    ? gather(given as AsyncIterable<unknown>)
+    : [...(given as Iterable<unknown>)];
+}
+
+async function gather(given: AsyncIterable<unknown>): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for await (const item of given) items.push(item);
+  return items;
 }
 
 function sourceFrom(list: unknown, kind: unknown): unknown {

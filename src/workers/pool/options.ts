@@ -1,7 +1,8 @@
 /** Options of a pool: checked at once, defaults filled in. */
 import { availableParallelism } from "node:os";
 import { pathToFileURL } from "node:url";
-import { misuse } from "../../base/errors.ts";
+import { bare } from "../../base/arguments.ts";
+import { ANYTHING, kind, shape, whole } from "../../base/fields.ts";
 import { CREW_SEATS } from "../../layout/crew.ts";
 
 /** What a pool needs of its frontier. Every `Frontier` has it. */
@@ -90,84 +91,64 @@ export interface PoolSettings {
   readonly workerData: unknown;
 }
 
-const FIELDS = [
-  "frontier",
-  "handler",
-  "threads",
-  "concurrency",
-  "rampMs",
-  "timeoutMs",
-  "recycleAfter",
-  "resourceLimits",
-  "workerData",
-];
 const CONCURRENCY = 16;
 const CONCURRENCY_MAX = 65_536;
+const TIMER_MS_MAX = 2 ** 31 - 1;
+const MEGABYTES = kind<number>(
+  "a number of more than 0",
+  (value) => Number.isFinite(value) && (value as number) > 0,
+);
+
+const readOptions = shape<WorkerPoolOptions>(
+  {
+    frontier: bare(
+      "frontier",
+      kind("what openFrontier gave", (value) => {
+        return typeof (value as SharedFrontier | null)?.share === "function";
+      }),
+    ),
+    handler: bare(
+      "handler",
+      kind("the URL or path of a module", (value) => {
+        return value instanceof URL || (typeof value === "string" && value !== "");
+      }),
+    ),
+    threads: bare("threads", whole(1, CREW_SEATS)),
+    concurrency: bare("concurrency", whole(1, CONCURRENCY_MAX)),
+    rampMs: bare("rampMs", whole(1, TIMER_MS_MAX)),
+    timeoutMs: bare("timeoutMs", whole(1, TIMER_MS_MAX)),
+    recycleAfter: bare("recycleAfter", whole(1)),
+    resourceLimits: bare(
+      "resourceLimits",
+      shape<ResourceLimits>({
+        maxOldGenerationSizeMb: MEGABYTES,
+        maxYoungGenerationSizeMb: MEGABYTES,
+        codeRangeSizeMb: MEGABYTES,
+        stackSizeMb: MEGABYTES,
+      }),
+    ),
+    workerData: ANYTHING,
+  },
+  { needed: ["frontier", "handler"] },
+);
 
 export function readPoolOptions(given: WorkerPoolOptions): PoolSettings {
-  if (typeof given !== "object" || given === null) {
-    throw misuse("OPTION_INVALID", "options", given, "an object");
-  }
-  for (const field of Object.keys(given)) {
-    if (FIELDS.includes(field)) continue;
-    throw misuse("OPTION_INVALID", `options.${field}`, "given", `one of ${FIELDS.join(", ")}`);
-  }
-  const { frontier, resourceLimits, workerData } = given;
-  if (typeof frontier?.share !== "function") {
-    throw misuse("OPTION_INVALID", "frontier", frontier, "what openFrontier gave");
-  }
-  const threads = given.threads ?? Math.max(1, availableParallelism() - 1);
-  const { concurrency = CONCURRENCY, rampMs, timeoutMs, recycleAfter } = given;
+  const options = readOptions(given, "options", "OPTION_INVALID");
+  const { concurrency = CONCURRENCY, handler, rampMs, timeoutMs, recycleAfter } = options;
   return {
-    frontier,
-    handler: handlerOf(given.handler),
-    threads: countOf("threads", threads, CREW_SEATS),
-    concurrency: countOf("concurrency", concurrency, CONCURRENCY_MAX),
-    rampMs: rampMs === undefined ? undefined : countOf("rampMs", rampMs, 2 ** 31 - 1),
-    timeoutMs: timeoutMs === undefined ? undefined : countOf("timeoutMs", timeoutMs, 2 ** 31 - 1),
-    recycleAfter:
-      recycleAfter === undefined
-        ? undefined
-        : countOf("recycleAfter", recycleAfter, Number.MAX_SAFE_INTEGER),
-    resourceLimits: limitsOf(resourceLimits),
-    workerData,
+    frontier: options.frontier,
+    handler: handlerOf(handler),
+    threads: options.threads ?? Math.max(1, availableParallelism() - 1),
+    concurrency,
+    rampMs,
+    timeoutMs,
+    recycleAfter,
+    resourceLimits: options.resourceLimits,
+    workerData: options.workerData,
   };
 }
 
-const LIMITS = [
-  "maxOldGenerationSizeMb",
-  "maxYoungGenerationSizeMb",
-  "codeRangeSizeMb",
-  "stackSizeMb",
-] as const;
-
-function limitsOf(given: ResourceLimits | undefined): ResourceLimits | undefined {
-  if (given === undefined) return undefined;
-  const name = "resourceLimits";
-  if (typeof given !== "object" || given === null) {
-    throw misuse("OPTION_INVALID", name, given, "an object");
-  }
-  for (const [field, value] of Object.entries(given)) {
-    const isKnown = (LIMITS as readonly string[]).includes(field);
-    const isLimit = typeof value === "number" && Number.isFinite(value) && value > 0;
-    if (isKnown && (value === undefined || isLimit)) continue;
-    const expected = isKnown ? "a number of more than 0" : `one of ${LIMITS.join(", ")}`;
-    throw misuse("OPTION_INVALID", `${name}.${field}`, value, expected);
-  }
-  return given;
-}
-
-function handlerOf(given: unknown): string {
+function handlerOf(given: URL | string): string {
   if (given instanceof URL) return given.href;
-  if (typeof given === "string" && given !== "") {
-    return /^(file|data):/.test(given) ? given : pathToFileURL(given).href;
-  }
-  throw misuse("OPTION_INVALID", "handler", given, "the URL or path of a module");
-}
-
-function countOf(name: string, value: unknown, most: number): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most) {
-    return value as number;
-  }
-  throw misuse("OPTION_INVALID", name, value, `a whole number of 1 to ${most}`);
+  return /^(file|data):/.test(given) ? given : pathToFileURL(given).href;
 }

@@ -14,7 +14,7 @@
  *       resizes up and down all the time has no more threads for that. Should it have heard, its place is filled as it leaves.
  */
 import type { Worker } from "node:worker_threads";
-import { checkSignal, readFields } from "../../base/arguments.ts";
+import { readSignal } from "../../base/arguments.ts";
 import { after } from "../../base/clock.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import { CREW_SEATS, SEAT_THREAD_WORD } from "../../layout/crew.ts";
@@ -94,8 +94,7 @@ export class WorkerPool {
       signal?: AbortSignal;
     } = {},
   ): Promise<void> {
-    const { signal } = readFields(options, "options", ["signal"]);
-    checkSignal(signal);
+    const { signal } = readSignal(options);
     this.#need();
     if (this.#run !== undefined) throw stateInvalid("running", "one run at a time");
     signal?.throwIfAborted();

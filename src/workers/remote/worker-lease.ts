@@ -219,7 +219,7 @@ export class WorkerLease implements Disposable {
     this.desk.release(this);
   }
 
-  /** `release`, where nothing else was done with the lease. */
+  /** `release`, unless the lease has ended. */
   [Symbol.dispose](): void {
     this.desk.release(this);
   }

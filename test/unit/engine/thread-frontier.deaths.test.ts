@@ -7,7 +7,7 @@ import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { openFrontier } from "../../../src/engine/open.ts";
 import { openFrontierThread } from "../../../src/engine/open-thread.ts";
-import type { ThreadFrontier } from "../../../src/engine/thread-frontier.ts";
+import type { AsyncFrontier } from "../../../src/engine/async-frontier.ts";
 import type { FrontierOptions } from "../../../src/engine/types.ts";
 import { verifyFrontier } from "../../../src/engine/verify.ts";
 import { attach } from "../../../src/workers/remote/port.ts";
@@ -64,7 +64,7 @@ async function faultsOf(calls: ReadonlyArray<Promise<unknown>>): Promise<string[
   );
 }
 
-async function iterate(frontier: ThreadFrontier): Promise<void> {
+async function iterate(frontier: AsyncFrontier): Promise<void> {
   for await (const { url } of frontier) expect(url).toBe("nothing");
 }
 

@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { openFrontier } from "../../../src/engine/open.ts";
 import { openFrontierThread } from "../../../src/engine/open-thread.ts";
-import type { ThreadFrontier } from "../../../src/engine/thread-frontier.ts";
+import type { AsyncFrontier } from "../../../src/engine/async-frontier.ts";
 import type { FrontierError } from "../../../src/base/errors.ts";
 import type {
   Frontier,
@@ -15,8 +15,8 @@ import type {
   RequestLike,
 } from "../../../src/engine/types.ts";
 
-const opened: ThreadFrontier[] = [];
-async function open(options?: FrontierOptions): Promise<ThreadFrontier> {
+const opened: AsyncFrontier[] = [];
+async function open(options?: FrontierOptions): Promise<AsyncFrontier> {
   const frontier = await openFrontierThread(options);
   opened.push(frontier);
   return frontier;
@@ -79,7 +79,7 @@ function oddCalls(): Array<[string, Call]> {
 }
 
 /** What a program sees of a frontier, whichever thread owns it. */
-async function play(frontier: Frontier | ThreadFrontier): Promise<unknown[]> {
+async function play(frontier: Frontier | AsyncFrontier): Promise<unknown[]> {
   const seen: unknown[] = [];
   const pushed = await frontier.pushMany([
     "http://a.test/1",
@@ -106,7 +106,9 @@ async function play(frontier: Frontier | ThreadFrontier): Promise<unknown[]> {
   const more = await frontier.pollMany(10);
   seen.push(more.map(({ url, attempt, parent, redirects }) => [url, attempt, parent, redirects]));
   seen.push(await more[0]?.fail("gone"), await frontier.done(more.slice(1) as never));
-  seen.push([...(await frontier.records({ state: "failed" }))].map(({ url }) => url));
+  const failed: unknown[] = [];
+  for await (const { url } of await frontier.records({ state: "failed" })) failed.push(url);
+  seen.push(failed);
   seen.push(await frontier.requeue({ state: "failed" }));
   const { pushed: count, accepted, duplicate, rejected, done: finished } = await frontier.report();
   seen.push({ count, accepted, duplicate, rejected, finished });
@@ -259,7 +261,7 @@ describe("a frontier on a thread of its own", () => {
         for await (const { url } of frontier) urls.push(url);
         rounds.push(await Promise.all(answers), [pushed.size, pushed.verdict(1)], urls);
         rounds.push(
-          await answerOf(frontier, (one: Frontier | ThreadFrontier) => one.report()),
+          await answerOf(frontier, (one: Frontier | AsyncFrontier) => one.report()),
           (await lease?.done())?.late,
         );
         await closing;

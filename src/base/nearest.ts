@@ -1,16 +1,27 @@
-/** The word that somebody may have meant: one letter, of a long word two, wrong, missing, too many or changed about. */
+/** The name that was probably meant: a few letters wrong, missing, too many or swapped, or the end left out. */
 
 const SHORT_LETTERS = 5;
+/** Fewer letters begin too many names. */
+const PREFIX_LETTERS = 3;
 
-/** As a question in brackets behind a word that is not known; "" where nothing is near. */
-export function didYouMean(word: string, known: readonly string[], before = ""): string {
+/** The known name nearest to a word, letter case aside; undefined where none is near. */
+export function nearestName(word: string, known: readonly string[]): string | undefined {
   const most = word.length <= SHORT_LETTERS ? 1 : 2;
+  const lower = word.toLowerCase();
   let best: string | undefined;
   let least = most + 1;
   for (const name of known) {
-    const steps = distance(word, name);
+    const steps = distance(lower, name.toLowerCase());
     if (steps < least) [best, least] = [name, steps];
   }
+  if (best !== undefined || word.length < PREFIX_LETTERS) return best;
+  const longer = known.filter((name) => name.toLowerCase().startsWith(lower));
+  return longer.length === 1 ? longer[0] : undefined;
+}
+
+/** The nearest name as a question in brackets; "" where none is near. */
+export function didYouMean(word: string, known: readonly string[], before = ""): string {
+  const best = nearestName(word, known);
   return best === undefined ? "" : ` (did you mean ${before}${best}?)`;
 }
 
