@@ -74,8 +74,9 @@ async function bundleEntries() {
       entryFileNames: "[name].js",
       chunkFileNames: "chunk-[name].js",
       codeSplitting: { groups: chunks() },
-      // Names stay, for stack traces.
-      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+      // Names and lines stay: a stack trace names both, and Node prints the line that threw.
+      minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
+      comments: { legal: false, annotation: false, jsdoc: false },
     },
   });
 }

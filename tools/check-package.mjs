@@ -50,6 +50,7 @@ try {
   checkScripts();
   useEntries();
   useOldest();
+  useUncaught();
   useOneClass();
   useExamples();
   checkTypes();
@@ -154,6 +155,18 @@ function useOldest() {
   ];
   runScript("oldest.cjs", lines, node);
   console.log(`Node ${OLDEST}: imports; require() answers with the way out`);
+}
+
+/** Node prints the source line of an error that nobody catches: it must be a line, and not a file. */
+function useUncaught() {
+  const script = `import { openFrontier } from "outrider";\nawait openFrontier({ nonsense: 1 });\n`;
+  writeFileSync(join(project, "uncaught.mjs"), script);
+  const { stderr, status } = spawnSync(process.execPath, ["uncaught.mjs"], {
+    cwd: project,
+    encoding: "utf8",
+  });
+  if (status !== 1 || !stderr.includes("OPTION_INVALID") || stderr.length > 2_000)
+    throw new Error(`uncaught error: ${stderr.length} characters (expected: at most 2,000)`);
 }
 
 /** `instanceof FrontierError` holds for what any entry throws, and for what comes from a thread. */

@@ -19,6 +19,7 @@ export const QUICK_SUITES = [
   "api",
   "tidy",
   "regressions",
+  "guard",
 ];
 
 /** These take STRESS_SECONDS and run by their own scripts. */

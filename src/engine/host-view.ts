@@ -117,7 +117,7 @@ export function hostView(life: Life, key: string): HostView {
 }
 
 /** What of a host can be set, each checked before any is. */
-interface HostChange {
+export interface HostChange {
   delayMs?: number;
   limit?: number;
   address?: string;

@@ -91,7 +91,7 @@ describe("scripts", () => {
 
   it("continuous integration runs the README's test command, word for word", () => {
     expect(readText("README.md")).toContain("\nnpm cit");
-    expect(readText(".ci/run")).toMatch(/^(\w+=\S+ )?step .* npm cit$/m);
+    expect(readText(".ci/run")).toMatch(/^OUTRIDER_SKIPS=\S+ step .* npm cit$/m);
   });
 
   it("every public entry leads to a file that the build writes, with its types", () => {

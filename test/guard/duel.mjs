@@ -29,9 +29,10 @@ export class Duel {
   #performed = 0;
   log = [];
 
-  constructor(sides, seed) {
+  constructor(sides, seed, performed = 0) {
     this.#sides = sides;
     this.#seed = seed;
+    this.#performed = performed;
     stirEntropy(seed, 0);
   }
 

@@ -26,14 +26,14 @@ export function emptyFolder(name) {
 export class Lives {
   #serial = 0;
 
-  constructor(packages, { folder, spec, seed, nowMs }) {
+  constructor(packages, { folder, spec, seed, nowMs, performed = 0 }) {
     this.folder = folder;
     this.spec = spec;
     this.sides = packages.map(
       (pkg) => new Side(pkg, { isDurable: true, nowMs, hidden: [[folder, "<folder>"]] }),
     );
     for (const side of this.sides) this.#give(side);
-    this.duel = new Duel(this.sides, seed);
+    this.duel = new Duel(this.sides, seed, performed);
   }
 
   /** A new directory for a side. */

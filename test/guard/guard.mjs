@@ -3,8 +3,9 @@ import { durableProgram } from "./durable.mjs";
 import { functionsProgram } from "./functions.mjs";
 import { killedProgram } from "./killed.mjs";
 import { memoryProgram, wrongOptions } from "./memory.mjs";
+import { MUTANTS, mutated } from "./mutants.mjs";
 import { poolProgram } from "./pools.mjs";
-import { bothPackages } from "./packages.mjs";
+import { bothPackages, lostExports } from "./packages.mjs";
 import { fixEntropy, seedOf } from "./random.mjs";
 import { threadProgram } from "./threads.mjs";
 
@@ -18,7 +19,7 @@ fixEntropy();
 const KINDS = {
   memory: { run: memoryProgram, share: 0.55, length: 3_000 },
   durable: { run: durableProgram, share: 0.06, length: 1_500 },
-  killed: { run: killedProgram, share: 0.006, length: 300 },
+  killed: { run: killedProgram, share: 0.006, length: 250 },
   functions: { run: functionsProgram, share: 0.334, length: 10_000 },
   threads: { run: threadProgram, share: 0.04, length: 2_000 },
   pools: { run: poolProgram, share: 0.000_02, length: 3 },
@@ -34,6 +35,9 @@ export async function runGuard({
 }) {
   say(`guard: SEED=${seed} GUARD_OPERATIONS=${operations}`);
   const packages = await bothPackages();
+  const lost = lostExports(packages);
+  if (lost.length > 0)
+    throw new Error(`exports: ${lost.join(", ")} (expected: in the new package)`);
   const counts = {};
   for (const kind of kinds) {
     const start = performance.now();
@@ -61,6 +65,41 @@ export async function runGuard({
   return counts;
 }
 
+/** Programs that a mutant may live through; the tenth must have caught it. */
+const TRIES = 10;
+
+/** Runs every mutant of the new package; throws where one is not caught. */
+export async function runMutants(say) {
+  const [old, now] = await bothPackages();
+  for (const [name, { kind }] of Object.entries(MUTANTS)) {
+    const packages = [old, mutated(now, name)];
+    const caught = await firstDifference(kind, packages);
+    if (caught === undefined)
+      throw new Error(`mutant: ${name} (expected: a difference in ${kind})`);
+    say(
+      `${name.padEnd(42)} caught by ${kind}, program ${caught.program}, operation ${caught.operation}: ${caught.what}`,
+    );
+  }
+  say(`guard: ${Object.keys(MUTANTS).length} mutants caught`);
+}
+
+async function firstDifference(kind, packages) {
+  for (let program = 0; program < TRIES; program++) {
+    try {
+      await runProgram({
+        kind,
+        seed: seedOf(1, kind, program),
+        operations: Math.min(KINDS[kind].length, 1_000),
+        packages,
+      });
+    } catch (error) {
+      if (error.cause?.name !== "Difference") throw error;
+      return { program, operation: error.operation, what: error.cause.message.split("\n")[0] };
+    }
+  }
+  return undefined;
+}
+
 /** One program; how many operations it had. */
 export async function runProgram({ kind, seed, operations, packages }) {
   let running;
@@ -75,7 +114,8 @@ export async function runProgram({ kind, seed, operations, packages }) {
       },
     });
   } catch (cause) {
-    throw new Error(storyOf({ kind, seed, running, options, cause }), { cause });
+    const story = storyOf({ kind, seed, running, options, cause });
+    throw Object.assign(new Error(story, { cause }), { operation: running?.performed });
   }
   return running?.performed ?? operations;
 }

@@ -4,12 +4,13 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { emptyFolder, Lives } from "./durable.mjs";
 import { createGenerator } from "./operations.mjs";
 import { optionsOf } from "./options.mjs";
+import { SCRATCH } from "./packages.mjs";
 import { createRandom } from "./random.mjs";
 import { START_MS } from "./side.mjs";
 import { compareTools } from "./tools.mjs";
@@ -17,39 +18,55 @@ import { compareTools } from "./tools.mjs";
 const CHILD = fileURLToPath(new URL("./killed-child.mjs", import.meta.url));
 const MODES = ["sync", { everyMs: 5 }, { everyMs: 100 }, "none"];
 
-/** The program of a killed process, and of its heirs; `operations` are shared by both. */
+/**
+ * The program of a killed process, then that of its heirs. Where the process was killed at any moment, a second run leaves other files:
+ * those of a difference are kept, and GUARD_LEFT=<folder> takes them for what was left.
+ */
 export async function killedProgram({ packages, seed, operations, note }) {
   const random = createRandom(seed);
   const spec = { ...optionsOf(random, true), durability: MODES[seed % MODES.length] };
+  const before = random.between(40, 200);
   const isEndless = random.once(2);
+  const afterMs = random.below(40);
   const folder = emptyFolder("killed");
-  const directory = join(folder, "left");
-  const clockFile = join(folder, "clock");
+  const left = process.env.GUARD_LEFT ?? join(folder, "left");
+  const program = { spec, seed, operations: before, left, isEndless };
   try {
-    const before = Math.ceil(operations * 0.6);
-    const program = { spec, seed, operations: before, directory, clockFile, isEndless };
-    const left = await runAndKill(program, random.below(40));
-    const nowMs = Number(readFileSync(clockFile, "utf8")) || START_MS;
-    const lives = new Lives(packages, { folder, spec, seed, nowMs });
+    if (process.env.GUARD_LEFT === undefined && !(await runAndKill(program, afterMs))) return;
+    const nowMs = Number(readFileSync(join(left, "clock"), "utf8")) || START_MS;
+    const lives = new Lives(packages, { folder, spec, seed, nowMs, performed: before });
     note?.(lives.duel, spec);
-    if (!left) return; // it refused its options
-    lives.takeOver(directory);
-    if (!(await lives.open())) return;
-    const next = createGenerator(random);
-    for (let at = before; at < operations; at++) await lives.duel.perform(next(lives.duel.leases));
-    await lives.duel.settle();
-    lives.duel.compareAll();
-    await lives.close();
-    await compareTools(lives, random);
-    await lives.open();
-    await lives.close();
+    await inherit(lives, { left, random, operations });
+  } catch (cause) {
+    if (isEndless && process.env.GUARD_LEFT === undefined) {
+      const kept = join(SCRATCH, `left-${seed}`);
+      cpSync(left, kept, { recursive: true });
+      cause.message += `\n  GUARD_LEFT=${kept} has what was left`;
+    }
+    throw cause;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** Both go on with copies of what was left; then they close, and open once more. */
+async function inherit(lives, { left, random, operations }) {
+  const { duel } = lives;
+  lives.takeOver(join(left, "directory"));
+  await compareTools(lives, random);
+  if (!(await lives.open())) return;
+  const next = createGenerator(random);
+  while (duel.performed < operations) await duel.perform(next(duel.leases));
+  await duel.settle();
+  duel.compareAll();
+  await lives.close();
+  await lives.open();
+  await lives.close();
+}
+
 /** False: it ended by itself, since its options were refused. */
 async function runAndKill(program, afterMs) {
+  mkdirSync(program.left, { recursive: true });
   const child = spawn(process.execPath, [CHILD, JSON.stringify(program)], {
     stdio: ["ignore", "pipe", "pipe"],
   });

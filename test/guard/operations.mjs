@@ -9,15 +9,27 @@ const MENU = {
   //                 grow, work, steer
   push: [[20, 8, 6], pushOf],
   pushMany: [[14, 3, 2], pushManyOf],
-  poll: [[6, 14, 6], () => ({})],
-  pollMany: [[4, 10, 4], (random) => ({ max: random.between(1, 8) })],
+  poll: [[8, 22, 8], () => ({})],
+  pollMany: [[4, 18, 6], (random) => ({ max: random.between(1, 8) })],
   peek: [[2, 2, 3], (random) => ({ max: random.pick([undefined, 1, 5, 60]) })],
   advance: [[5, 14, 8], advanceOf],
-  "lease.done": [[8, 30, 6], doneOf],
-  "lease.retry": [[2, 6, 3], (random) => ({ options: random.once(3) ? undefined : retryOf(random) })],
-  "lease.fail": [[1, 4, 2], (random) => ({ reason: random.pick([undefined, "gone", "http-500"]), outcome: outcomeOf(random) })],
+  "lease.done": [[8, 24, 6], doneOf],
+  "lease.retry": [
+    [2, 6, 3],
+    (random) => ({ options: random.once(3) ? undefined : retryOf(random) }),
+  ],
+  "lease.fail": [
+    [1, 4, 2],
+    (random) => ({
+      reason: random.pick([undefined, "gone", "http-500"]),
+      outcome: outcomeOf(random),
+    }),
+  ],
   "lease.release": [[1, 3, 2], () => ({})],
-  "lease.redirect": [[2, 5, 2], (random) => ({ url: urlOf(random), change: random.once(2) ? undefined : changeOf(random) })],
+  "lease.redirect": [
+    [2, 5, 2],
+    (random) => ({ url: urlOf(random), change: random.once(2) ? undefined : changeOf(random) }),
+  ],
   "lease.extend": [[1, 3, 1], (random) => ({ ms: random.pick([1, 5, 20, 2_000]) })],
   "lease.read": [[1, 2, 1], () => ({})],
   done: [[2, 6, 2], () => ({})],
@@ -27,17 +39,41 @@ const MENU = {
   epochs: [[0.3, 0.3, 1], () => ({})],
   nextDueAt: [[1, 3, 2], () => ({})],
   report: [[0.5, 0.5, 1], () => ({})],
-  on: [[0.3, 0.3, 1], (random) => ({ event: random.pick(EVENTS), kind: random.pick(["hears", "hears", "throws", "pushes"]) })],
+  on: [
+    [0.3, 0.3, 1],
+    (random) => ({
+      event: random.pick(EVENTS),
+      kind: random.pick(["hears", "hears", "throws", "pushes"]),
+    }),
+  ],
   off: [[0.3, 0.3, 1], () => ({})],
-  setRules: [[0.1, 0.1, 1], (random) => ({ rules: rulesOf(random), version: random.pick([undefined, 7, "v7"]) })],
+  setRules: [
+    [0.1, 0.1, 1],
+    (random) => ({ rules: rulesOf(random), version: random.pick([undefined, 7, "v7"]) }),
+  ],
   rules: [[0.1, 0.1, 0.5], () => ({})],
   host: [[1, 2, 8], hostOf],
   update: [[2, 2, 6], updateOf],
-  requeue: [[0.3, 0.6, 2], (random) => ({ filter: { ...random.pick([{}, { state: "failed" }, { state: "done" }]), ...placeOf(random) } })],
-  remove: [[0.1, 0.2, 1], (random) => ({ filter: { ...placeOf(random), ...(random.once(2) ? { pattern: random.pick(["/[23]$", "q\\?"]) } : {}) } })],
-  forget: [[0.05, 0.05, 0.6], (random) => ({ filter: random.pick([undefined, {}, { epoch: "forever" }, { epoch: epochOf(random) }]) })],
+  requeue: [
+    [0.3, 0.6, 2],
+    (random) => ({
+      filter: { ...random.pick([{}, { state: "failed" }, { state: "done" }]), ...placeOf(random) },
+    }),
+  ],
+  remove: [[0.1, 0.2, 1], (random) => ({ filter: removedOf(random) })],
+  forget: [
+    [0.05, 0.05, 0.6],
+    (random) => ({
+      filter: random.pick([undefined, {}, { epoch: "forever" }, { epoch: epochOf(random) }]),
+    }),
+  ],
   clear: [[0.01, 0.01, 0.1], () => ({})],
-  state: [[0.2, 0.2, 1], (random) => ({ value: random.pick([undefined, { at: random.below(99) }, { deep: { $: "rich" } }, 5]) })],
+  state: [
+    [0.2, 0.2, 1],
+    (random) => ({
+      value: random.pick([undefined, { at: random.below(99) }, { deep: { $: "rich" } }, 5]),
+    }),
+  ],
   pause: [[0.1, 0.1, 0.6], () => ({})],
   resume: [[1, 1, 5], () => ({})],
   drain: [[0.1, 0.1, 0.6], () => ({})],
@@ -74,6 +110,8 @@ const PHASE_LENGTH = 120;
 
 /** Makes operations one after the other; `leases` has `count` and `open` (numbers that are not ended). */
 export function createGenerator(random, { skip = [] } = {}) {
+  /** URLs that were pushed lately, to ask for. */
+  const met = [];
   let phase = 0;
   let left = 0;
   return (leases) => {
@@ -85,10 +123,21 @@ export function createGenerator(random, { skip = [] } = {}) {
       const { name, make } = drawn(random, phase);
       const operation = { do: name, ...make(random) };
       if (name.startsWith("lease.")) operation.lease = leaseOf(random, leases);
+      if (ASKS.has(name) && met.length > 0 && !random.once(4)) operation.request = random.pick(met);
+      note(met, operation);
       if (name === "done") operation.leases = someLeases(random, leases);
       if (!skip.includes(name)) return operation;
     }
   };
+}
+
+const ASKS = new Set(["record", "explain", "update"]);
+const MET_MOST = 60;
+
+function note(met, operation) {
+  if (operation.do === "push") met.push(operation.request);
+  if (operation.do === "pushMany") met.push(...operation.requests.slice(0, 3));
+  if (met.length > MET_MOST) met.splice(0, met.length - MET_MOST);
 }
 
 function drawn(random, phase) {
@@ -107,7 +156,9 @@ function leaseOf(random, { open, count }) {
 }
 
 function someLeases(random, leases) {
-  return Array.from({ length: random.below(5) }, () => leaseOf(random, leases)).filter((one) => one >= 0);
+  return Array.from({ length: random.below(5) }, () => leaseOf(random, leases)).filter(
+    (one) => one >= 0,
+  );
 }
 
 /** Mostly few pages, so that identities meet; now and then a new one. */
@@ -166,7 +217,15 @@ function requestOf(random) {
   add(8, "handler", ["page", "list"]);
   add(6, "maxAttempts", [1, 2, 3]);
   add(8, "volatile", [true]);
-  add(4, "data", ["d1", 7, { at: [1, { b: null }] }, { $: "rich" }, { $: "rich" }, { $: "function" }, { $: "map" }]);
+  add(4, "data", [
+    "d1",
+    7,
+    { at: [1, { b: null }] },
+    { $: "rich" },
+    { $: "rich" },
+    { $: "function" },
+    { $: "map" },
+  ]);
   return request;
 }
 
@@ -180,14 +239,20 @@ function pushOf(random) {
 
 function pushManyOf(random) {
   if (random.once(3)) {
-    return { requests: requestsOf(random, 10), defaults: random.pick([undefined, { depth: 1 }, { priority: 2, data: "all" }]) };
+    return {
+      requests: requestsOf(random, 10),
+      defaults: random.pick([undefined, { depth: 1 }, { priority: 2, data: "all" }]),
+    };
   }
   const host = random.pick(HOSTS);
   const from = random.below(300);
   const urls = Array.from({ length: random.below(12) }, (_, at) =>
     random.once(3) ? urlOf(random) : `http://${host}/${from + at}`,
   );
-  return { requests: urls, defaults: random.pick([undefined, undefined, { priority: 1 }, { start: true }]) };
+  return {
+    requests: urls,
+    defaults: random.pick([undefined, undefined, { priority: 1 }, { start: true }]),
+  };
 }
 
 function pushFromOf(random) {
@@ -201,7 +266,11 @@ function pushFromOf(random) {
 function advanceOf(random) {
   if (random.once(6)) return { ms: "next" };
   // A far step lets every lease expire, so it is rare; an hour goes over to another period of a calendar.
-  return { ms: random.once(80) ? random.pick([3_000_000_000, 3_600_000, 600_000]) : random.pick([0, 1, 3, 5, 10, 20, 50, 400]) };
+  return {
+    ms: random.once(80)
+      ? random.pick([3_000_000_000, 3_600_000, 600_000])
+      : random.pick([0, 1, 3, 5, 10, 20, 50, 400]),
+  };
 }
 
 function outcomeOf(random) {
@@ -258,6 +327,13 @@ function placeOf(random) {
   };
 }
 
+/** Rarely all: what is pending shall grow. */
+function removedOf(random) {
+  if (random.once(30)) return {};
+  const pattern = random.pick(["/[23]$", "q\\?"]);
+  return random.once(2) ? { host: random.pick(HOSTS) } : { ...placeOf(random), pattern };
+}
+
 function filterOf(random) {
   const state = random.pick(["waiting", "pending", "leased", "failed", "done", "removed"]);
   return { ...(random.once(4) ? {} : { state }), ...placeOf(random) };
@@ -265,7 +341,17 @@ function filterOf(random) {
 
 function hostOf(random) {
   const key = random.pick([...HOSTS, "site0.com", "site1.com", "unit-0", "unit-1", "half-0"]);
-  const act = random.pick(["view", "delayMs", "limit", "address", "blockUntil", "hold", "unhold", "unhold", "unhold"]);
+  const act = random.pick([
+    "view",
+    "delayMs",
+    "limit",
+    "address",
+    "blockUntil",
+    "hold",
+    "unhold",
+    "unhold",
+    "unhold",
+  ]);
   const values = {
     delayMs: [0, 1, 5, 20],
     limit: [1, 2, 3],
@@ -278,15 +364,40 @@ function hostOf(random) {
 function updateOf(random) {
   return {
     request: requestOf(random),
-    change: random.pick([{ priority: random.between(-2, 2) }, { notBefore: dueOf(random) }, { priority: 1, notBefore: dueOf(random) }, {}]),
+    change: random.pick([
+      { priority: random.between(-2, 2) },
+      { notBefore: dueOf(random) },
+      { priority: 1, notBefore: dueOf(random) },
+      {},
+    ]),
   };
 }
 
 function takeOf(random) {
-  return { options: { ...(random.once(2) ? { max: random.between(1, 4) } : {}), ...(random.once(2) ? { timeoutMs: random.pick([0, 5, 50]) } : {}) } };
+  return {
+    options: {
+      ...(random.once(2) ? { max: random.between(1, 4) } : {}),
+      ...(random.once(2) ? { timeoutMs: random.pick([0, 5, 50]) } : {}),
+    },
+  };
 }
 
-const VALUES = [undefined, null, 5, -1, 0.5, "x", "", [], [5], {}, { odd: 1 }, { $: "function" }, { $: "nan" }, { $: "unreadable" }];
+const VALUES = [
+  undefined,
+  null,
+  5,
+  -1,
+  0.5,
+  "x",
+  "",
+  [],
+  [5],
+  {},
+  { odd: 1 },
+  { $: "function" },
+  { $: "nan" },
+  { $: "unreadable" },
+];
 const ODD = [
   ...["push", "pushMany", "pollMany", "take", "peek", "done", "record", "records", "explain"],
   ...["setRules", "host", "update", "requeue", "remove", "forget", "snapshot", "pushFrom", "on"],
@@ -305,9 +416,13 @@ function oddOf(random) {
   const args = Array.from({ length: random.below(3) }, () => random.pick(VALUES));
   if (method === "setRules") {
     if (random.once(2)) return { method, args: random.pick(ODD_SETS) };
-    return { method, args: [[{ id: "a", ...policyOf(random), politeness: politenessOf(random), odd: 1 }]] };
+    return {
+      method,
+      args: [[{ id: "a", ...policyOf(random), politeness: politenessOf(random), odd: 1 }]],
+    };
   }
   // Nothing that works by accident: a close ends the program, an empty filter removes all.
-  if (method === "close") return { method, args: [random.pick([5, { odd: 1 }, { discard: 5 }, null])] };
+  if (method === "close")
+    return { method, args: [random.pick([5, { odd: 1 }, { discard: 5 }, null])] };
   return { method, args };
 }

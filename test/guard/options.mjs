@@ -1,7 +1,10 @@
 /** Seeded options of `openFrontier`, as data (values.mjs). Few limits at once, since too many leave nothing to order. */
 
 /** Hosts in pairs under one domain, so that groups join them. */
-export const HOSTS = Array.from({ length: 6 }, (_, at) => [`a.site${at}.com`, `site${at}.com:8080`]).flat();
+export const HOSTS = Array.from({ length: 6 }, (_, at) => [
+  `a.site${at}.com`,
+  `site${at}.com:8080`,
+]).flat();
 
 /** Each field is there in one case of three. */
 function some(random, fields) {
@@ -22,7 +25,10 @@ const KEYS = [
 ];
 const EPOCHS = [
   ...["forever", { calendar: "hour" }, { calendar: "week", undated: "forever" }],
-  ...[{ calendar: "day", zone: "America/New_York" }, { calendar: "month", zone: "UTC" }],
+  ...[
+    { calendar: "day", zone: "America/New_York" },
+    { calendar: "month", zone: "UTC" },
+  ],
   ...[{ every: 12 }, { every: 40 }, { every: "1s" }, { version: "v1" }, { version: 2 }],
   ...[{ of: { $: "slotOf" } }, { of: { $: "throws" } }],
   ...[{ adaptive: { min: 6, max: 20 } }, { adaptive: { min: 8, max: 10 } }],
@@ -81,11 +87,15 @@ export function rulesOf(random) {
       pattern: ["/[0-3]$", "^http://a", "q\\?", "^https?://a\\.site0\\.com/"],
       schemes: [["http"], ["https"], ["http", "https"]],
     }),
-    ...(random.once(2) ? { share: some(random, { priority: [1, 2, 3, 0.5], weight: [0, 10, 50, -50] }) } : {}),
+    ...(random.once(2)
+      ? { share: some(random, { priority: [1, 2, 3, 0.5], weight: [0, 10, 50, -50] }) }
+      : {}),
     ...policyOf(random),
     ...(random.once(3) ? { politeness: politenessOf(random, false) } : {}),
     ...(random.once(8) ? { active: false } : {}),
-    ...(random.once(6) ? { seeds: ["http://a.site0.com/[1-3]", "http://a.site1.com/s#.html#1#3#1"] } : {}),
+    ...(random.once(6)
+      ? { seeds: ["http://a.site0.com/[1-3]", "http://a.site1.com/s#.html#1#3#1"] }
+      : {}),
     ...(random.once(8) ? { every: random.pick([600_000, "1h"]) } : {}),
   }));
   return random.once(5) ? rules : [...rules, { id: ids[(from + 3) % 4] }];
@@ -98,7 +108,7 @@ export function optionsOf(random, isDurable) {
   const isPolite = random.once(2);
   const options = {
     seed: random.word(),
-    leaseMs: random.pick([5, 12, 1_000, 1_000, 1_000]),
+    leaseMs: random.pick([5, 40, 1_000, 1_000, 1_000, 1_000, 1_000, 60_000]),
     defaults: { ...policyOf(random), ...(isPolite ? { politeness: politenessOf(random) } : {}) },
     ...some(random, {
       capacity: [3, 20, 300],
@@ -125,7 +135,8 @@ export function optionsOf(random, isDurable) {
 
 function seenOf(random, isDurable) {
   const mode = random.pick(isDurable ? ["exact", "tiered", "tiered", "bloom"] : ["exact", "bloom"]);
-  if (mode === "bloom") return { mode, capacity: random.pick([16, 1_000]), falsePositiveRate: 1e-9 };
+  if (mode === "bloom")
+    return { mode, capacity: random.pick([16, 1_000]), falsePositiveRate: 1e-9 };
   if (mode === "tiered") return { mode, memoryBytes: 8 * 1_048_576, capacity: 1_000 };
   return { mode, capacity: random.pick([1, 16, 4_000]) };
 }
@@ -161,12 +172,36 @@ export function wrongOptionsOf(random) {
     case 0:
       return { defaults: { [random.pick(POLICY_NAMES)]: wrong } };
     case 1:
-      return { defaults: { politeness: { ...politenessOf(random), [random.pick(["delayMs", "perHost", "by", "groups", "adaptive", "hostBackoff", "budget", "odd"])]: wrong } } };
+      return {
+        defaults: {
+          politeness: {
+            ...politenessOf(random),
+            [random.pick([
+              "delayMs",
+              "perHost",
+              "by",
+              "groups",
+              "adaptive",
+              "hostBackoff",
+              "budget",
+              "odd",
+            ])]: wrong,
+          },
+        },
+      };
     case 2:
       return { rules: [{ id: "a", [random.pick(RULE_NAMES)]: wrong }] };
     case 3:
-      return { seen: { [random.pick(["mode", "capacity", "falsePositiveRate", "memoryBytes", "odd"])]: wrong } };
+      return {
+        seen: {
+          [random.pick(["mode", "capacity", "falsePositiveRate", "memoryBytes", "odd"])]: wrong,
+        },
+      };
     default:
-      return { [random.pick(NAMES.filter((name) => wrong !== "x" || !["directory", "from"].includes(name)))]: wrong };
+      return {
+        [random.pick(
+          NAMES.filter((name) => wrong !== "x" || !["directory", "from"].includes(name)),
+        )]: wrong,
+      };
   }
 }

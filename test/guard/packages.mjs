@@ -40,19 +40,31 @@ export async function loadPackage(folder, side) {
     return pathToFileURL(join(folder, exports[wanted].default)).href;
   };
   const modules = {};
-  for (const entry of [".", "./pool", "./worker"]) modules[entry] = await import(urlOf(entry));
+  for (const entry of [".", "./pool", "./worker", "./crawl"])
+    modules[entry] = await import(urlOf(entry));
   /** What the old package exports as `name` of `entry`. */
   const api = (name, entry = ".") => {
     const moved = side === "new" ? EXPORTS[`${entry}#${name}`] : undefined;
     if (moved === undefined) return modules[entry][name];
     const [place, its] = moved.split("#");
-    return modules[place]?.[its];
+    return modules[place][its];
   };
   for (const moved of side === "new" ? Object.values(EXPORTS) : []) {
     const [place] = moved.split("#");
     modules[place] ??= await import(urlOf(place));
   }
   return { side, folder, api, urlOf, modules };
+}
+
+/** Exports of the old package that the new one lacks, or has as something else. */
+export function lostExports([old, now]) {
+  const lost = [];
+  for (const [entry, names] of Object.entries(old.modules)) {
+    for (const name of Object.keys(names)) {
+      if (typeof now.api(name, entry) !== typeof names[name]) lost.push(`${entry}#${name}`);
+    }
+  }
+  return lost;
 }
 
 /** A gzipped tar of plain files, as npm writes it. Moved into place whole, so that two processes may unpack at once. */

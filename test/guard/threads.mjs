@@ -40,7 +40,9 @@ export async function threadProgram({ packages, seed, operations, note }) {
   } finally {
     for (const side of sides) await side.frontier?.close();
   }
-  await duel.answer({ do: "push after close" }, (side) => side.frontier.push("http://late.example/"));
+  await duel.answer({ do: "push after close" }, (side) =>
+    side.frontier.push("http://late.example/"),
+  );
   await duel.answer({ do: "report after close" }, (side) => side.frontier.report());
 }
 
@@ -102,7 +104,12 @@ class ThreadSide {
       case "records":
         return frontier.records(operation.filter ?? {});
       case "report": {
-        const { rates: _, startedAt: __, text: ___, ...rest } = this.reader.report(await frontier.report());
+        const {
+          rates: _,
+          startedAt: __,
+          text: ___,
+          ...rest
+        } = this.reader.report(await frontier.report());
         return rest;
       }
       case "update":
@@ -112,7 +119,9 @@ class ThreadSide {
       case "forget":
         return frontier[name](operation.filter);
       case "state":
-        await frontier.setState({ last: operation.value === undefined ? null : revive(operation.value) });
+        await frontier.setState({
+          last: operation.value === undefined ? null : revive(operation.value),
+        });
         return frontier.state();
       case "host":
         return this.#host(operation);

@@ -12,7 +12,9 @@ export function urlOfPage(page) {
 
 /** Up to four links, one of them no URL at times. */
 export function linksOf(page) {
-  const links = Array.from({ length: (page * 7) % 5 }, (_, at) => urlOfPage(page * 3 + at * at + 1));
+  const links = Array.from({ length: (page * 7) % 5 }, (_, at) =>
+    urlOfPage(page * 3 + at * at + 1),
+  );
   return page % 11 === 0 ? [...links, "mailto:nobody@example.org"] : links;
 }
 
@@ -34,7 +36,9 @@ export function settle(lease, push) {
       return lease.done();
     case 5:
       lease.extend(1_000);
-      return lease.done({ found: found.map((url) => ({ url, data: { from: page }, priority: 2 })) });
+      return lease.done({
+        found: found.map((url) => ({ url, data: { from: page }, priority: 2 })),
+      });
     default:
       push(found);
       return lease.done();

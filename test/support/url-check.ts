@@ -2,6 +2,7 @@
  * Holds the kernel's URL path against the readable twin: every field of every row, every text.
  * `checkUrls` throws at the first difference and names the URL, so that loops stay fast.
  */
+import { expect } from "vitest";
 import { loadKernelModule, type KernelFlavour } from "../../src/engine/kernel-file.ts";
 import { createKernel } from "../../src/kernel/kernel.ts";
 import {
@@ -80,7 +81,7 @@ export interface CheckOptions {
   readonly single?: boolean;
 }
 
-/** Runs `urls` through the batch and throws at the first difference to the oracle. */
+/** Runs `urls` through the batch, throws at the first difference to the oracle, and expects that every row was compared. */
 export function checkUrls(batch: UrlBatch, urls: readonly string[], options: CheckOptions): void {
   const policy = options.policy ?? (POLICIES[0] as NormalPolicy);
   const { maxUrlBytes } = batch.area;
@@ -88,6 +89,7 @@ export function checkUrls(batch: UrlBatch, urls: readonly string[], options: Che
   const parsedBase =
     options.base === undefined ? undefined : parseUrl(options.base, undefined, maxUrlBytes);
   const base = typeof parsedBase === "number" ? undefined : parsedBase;
+  let compared = 0;
   for (let start = 0; start < urls.length; start += batch.count) {
     if (batchLoad(batch, urls, start) === 0) throw new Error("nothing was loaded");
     batchParse(batch);
@@ -118,9 +120,12 @@ export function checkUrls(batch: UrlBatch, urls: readonly string[], options: Che
       same(visits[row], visit, "visit", url);
       if (isUrl && key === undefined) same(rowWord(batch, row, 0), BATCH_TOO_LONG, "long", url);
     });
+    compared += wanted.length;
     if (options.single === true) break;
   }
+  expect(compared).toBeGreaterThan(0);
   if (options.single === true) checkSingles(batch, urls, policy, base);
+  else expect(compared).toBe(urls.length);
 }
 
 /** One word of a row. */
