@@ -44,7 +44,8 @@ export default class SkipReporter {
       const why =
         reason === undefined
           ? "skipped without a reason (expected: skipUnless of test/support/skip.ts)"
-          : `"${reason}" is not on the list of skips (expected: the line '${file}: ${reason}' in ${list}, or a machine that has it)`;
+          : `"${reason}" is not on the list of skips ` +
+            `(expected: the line '${file}: ${reason}' in ${list}, or a machine that has it)`;
       console.error(`FAULT ${file} > ${name}: ${why}`);
     }
     if (faults.length > 0) process.exitCode = 1;
