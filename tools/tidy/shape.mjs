@@ -14,7 +14,7 @@ const PARAMETERS_HOT_MAX = 6;
 
 /** Files that a tool, or a worker, reads through their default export. */
 const CONFIG_FILE =
-  /^[^/]+\.config\.ts$|^(examples\/[a-z-]+|test\/support)\/([a-z-]+-)?visit\.m?js$/;
+  /^[^/]+\.config\.ts$|^(examples\/[a-z-]+|test\/(support|guard))\/([a-z-]+-)?visit\.m?js$/;
 /** Modules that a worker pool loads, which looks for their default export. */
 const HANDLER_FILE = "src/thread.ts";
 /** The one declaration file that may say `namespace`: the platform's own name for it. */
