@@ -95,7 +95,7 @@ module.exports = {
       packages: ["undici", "htmlparser2"],
     }),
     // The command line answers an unknown word as the library answers an unknown option.
-    ...doors("cli", "^src/cli/", [ENTRIES, "^src/base/nearest\\.ts$"]),
+    ...doors("cli", "^src/cli/", [ENTRIES, "^src/base/did-you-mean\\.ts$"]),
     ...doors("examples", "^examples/", [ENTRIES], { packages: ["outrider"] }),
     ...doors("index-entry", "^src/index\\.ts$", inRooms(["engine", "frontier", "url", "base"])),
     ...doors("pool-entry", "^src/pool\\.ts$", [
@@ -107,8 +107,11 @@ module.exports = {
     ...doors("tools-entry", "^src/tools\\.ts$", inRooms(["engine", "base"])),
     ...doors("testing-entry", "^src/testing\\.ts$", inRooms(["crawl", "base"])),
     ...doors("thread-entry", "^src/thread\\.c?ts$", [
-      ...["^src/(thread|worker)\\.ts$", "^src/workers/remote/attend\\.ts$"],
-      ...["^src/engine/thread-owner\\.ts$", "^src/crawl/(visit|web)-thread\\.ts$"],
+      ...["^src/(thread|worker)\\.ts$", "^src/workers/remote/worker-loop\\.ts$"],
+      ...[
+        "^src/engine/owner-thread/owner-thread\\.ts$",
+        "^src/crawl/(threads/visit|synthetic-web/web)-thread\\.ts$",
+      ],
     ]),
     {
       name: "bench-doors",

@@ -3,9 +3,9 @@
  * thread that is ended within this step takes the whole process with it (Node 20: "must be used on an instantiated module").
  * This one is no ES module, and loads the entry of threads in the way in which a thread can be ended.
  */
-import type { AttendTask } from "./workers/remote/attend.ts";
+import type { WorkerTask } from "./workers/remote/worker-loop.ts";
 
-async function attend(task: AttendTask): Promise<boolean> {
+async function attend(task: WorkerTask): Promise<boolean> {
   const thread = await import("./thread.ts");
   return await thread.attend(task);
 }

@@ -1,8 +1,8 @@
 /** The worker's side, for threads of one's own and for the types of a handler: re-exports only. */
 export { FrontierError } from "./base/errors.ts";
-export type { CrewHandle, NormalPolicy } from "./workers/protocol/crew.ts";
-export type { Handler, HandlerContext } from "./workers/remote/visit.ts";
-export { attach, type WorkerPort } from "./workers/remote/port.ts";
+export type { CrewHandle, NormalPolicy } from "./workers/protocol/shared-memory.ts";
+export type { Handler, HandlerContext } from "./workers/remote/handler-visit.ts";
+export { attach, type WorkerPort } from "./workers/remote/worker-port.ts";
 export type {
   PushAnswer,
   RequestLike as WorkerRequestLike,

@@ -139,9 +139,9 @@ function poolOutside() {
  * process that starts about a millisecond, a module in it next to nothing.
  */
 function chunks() {
-  const worker = ["worker", "thread", "base/package-files", "engine/url-functions"];
-  const visit = ["crawl/visit-thread", "crawl/web-thread"];
-  const engine = ["index", "engine/thread-owner"];
+  const worker = ["worker", "thread", "base/package-files", "engine/api/url-functions"];
+  const visit = ["crawl/threads/visit-thread", "crawl/synthetic-web/web-thread"];
+  const engine = ["index", "engine/owner-thread/owner-thread"];
   const test = {
     common: (is) => is(worker) || (is(visit) && is(engine)),
     engine: (is) => is(engine),

@@ -44,8 +44,8 @@ export class SkipReporter {
       const why =
         reason === undefined
           ? "skipped without a reason (expected: skipUnless of test/support/skip.ts)"
-          : `"${reason}" is not on the list of skips (expected: a machine that has it, or ` +
-            `the line '${file}: ${reason}' in ${list})`;
+          : `"${reason}" is not on the list of skips ` +
+            `(expected: the line '${file}: ${reason}' in ${list}, or a machine that has it)`;
       console.error(`FAULT ${file} > ${name}: ${why}`);
     }
     if (faults.length > 0) process.exitCode = 1;

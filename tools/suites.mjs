@@ -53,17 +53,17 @@ export const LONG_TESTS = [
     what: "worker threads that die, restart and hand over",
     files: [
       "test/differential/thread-frontier.test.ts",
-      "test/unit/engine/thread-frontier.deaths.test.ts",
-      "test/unit/engine/thread-line.test.ts",
-      "test/unit/workers/pool/threads.test.ts",
+      "test/unit/engine/owner-thread/thread-frontier.deaths.test.ts",
+      "test/unit/engine/owner-thread/call-channel.test.ts",
+      "test/unit/workers/pool/pool-threads.test.ts",
     ],
   },
   {
     what: "large tables, tiers and histories of restarts",
     files: [
-      "test/unit/engine/durable.restarts.test.ts",
-      "test/unit/engine/tiers.test.ts",
-      "test/unit/structures/table-growth.test.ts",
+      "test/unit/engine/durable/durability.restarts.test.ts",
+      "test/unit/engine/durable/disk-tiers.test.ts",
+      "test/unit/structures/table/table-growth.test.ts",
     ],
   },
   {

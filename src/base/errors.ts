@@ -1,4 +1,9 @@
 /**
+ * Room `src/base`: what every room may use: errors, asserts, argument checks, and the only clock and source of chance.
+ * Decides nothing about crawling; imports nothing of ours.
+ */
+
+/**
  * The two errors there are. Misuse and the outside world: FrontierError with a stable code.
  * A broken invariant: InvariantError, which no caller is expected to catch.
  */

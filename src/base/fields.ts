@@ -13,8 +13,8 @@
  *   I2  A field that is undefined is not there.
  */
 import { FrontierError, type FrontierErrorCode, misuse } from "./errors.ts";
-import { isObject } from "./kinds.ts";
-import { nearestName } from "./nearest.ts";
+import { isObject } from "./type-guards.ts";
+import { nearestName } from "./did-you-mean.ts";
 
 export interface Field<T> {
   (value: unknown, name: string, code: FrontierErrorCode): T;

@@ -8,7 +8,7 @@ void main();
 
 async function main(): Promise<void> {
   try {
-    const { runProgram } = await import("./run.ts");
+    const { runProgram } = await import("./run-command.ts");
     process.exitCode = await runProgram(process.argv.slice(2));
   } catch (cause) {
     // Optional packages of the crawler can be left out of an installation; commands are of no use then.

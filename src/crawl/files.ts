@@ -25,7 +25,7 @@ import {
 import { dirname, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { misuse } from "../base/errors.ts";
-import type { Pipeline } from "./modules.ts";
+import type { Pipeline } from "./module-registry.ts";
 
 /** Options of `createItemFile`. */
 export interface ItemFileOptions {

@@ -1,4 +1,9 @@
 /**
+ * Room `src/kernel`: the one door to WebAssembly, with a readable twin of its hashes in js/. Decides which memory a
+ * kernel runs on. May touch layout, base and memory.
+ */
+
+/**
  * The one door to WebAssembly: compile once, instantiate per thread over a region.
  *
  *   bytes ── compileKernel ──▶ module ── createKernel ──▶ { exports, region }
@@ -9,7 +14,7 @@
 import { createRegion, type Region, regionGive, regionTake } from "../memory/region.ts";
 import { assert } from "../base/assert.ts";
 import { InvariantError, misuse } from "../base/errors.ts";
-import { KERNEL_VERSION } from "../layout/kernel.ts";
+import { KERNEL_VERSION } from "../layout/calls/kernel-version.ts";
 
 interface KernelExports {
   /** Parse, key, hash and insert in one crossing (assembly/batch.ts); 0 as table: no insert. */
@@ -49,33 +54,33 @@ interface KernelExports {
   tableOpen(table: number, segment: number): void;
   tableRemove(table: number, lo: number, hi: number): number;
   tableUpper(table: number, segment: number): number;
-  /** Finds each row its rule in a memo of hosts (assembly/match.ts); how many rows are left to the owner. */
+  /** Finds each row its rule in a memo of hosts (assembly/records/match-hosts.ts); how many rows are left to the owner. */
   matchBatch(batch: number, memo: number, rules: number, depth: number): number;
   /** Keeps what the owner found out about a row's host. */
   keepMatch(batch: number, row: number, memo: number, number: number): void;
-  /** Sizes of the records that a job will make (assembly/make.ts). */
+  /** Sizes of the records that a job will make (assembly/records/make-records.ts). */
   sizeRecords(job: number): void;
   /** Makes them from a row on; the row that is the owner's to make, or the count of rows. */
   makeRecords(job: number, from: number): number;
   /** Touches what it will need; most lanes that it may open. */
   planRecords(job: number): number;
-  /** Gives rows that are no more than new or known their verdicts (assembly/sight.ts); how many are noted for the owner. */
+  /** Gives rows that are no more than new or known their verdicts (assembly/records/sight-rows.ts); how many are noted for the owner. */
   sightRows(job: number): number;
-  /** Lists the rows whose hosts are met for the first time; how many (assembly/hosts.ts). */
+  /** Lists the rows whose hosts are met for the first time; how many (assembly/records/make-hosts.ts). */
   listHosts(job: number): number;
   makeHosts(job: number, count: number): void;
-  /** Appends sorted records to their lanes (assembly/plant.ts); the index of one that is the owner's to plant, or the count. */
-  plantRecords(handles: number, from: number, count: number): number;
-  /** Rows of records to be made anew (assembly/revive.ts): of a snapshot's columns, of a journal's entries. */
-  reviveColumns(job: number, hashes: number, doubles: number, words: number, text: number): void;
-  reviveEntries(job: number): void;
+  /** Appends sorted records to their lanes (assembly/records/place-records.ts); the index of one that is the owner's to plant, or the count. */
+  placeRecords(handles: number, from: number, count: number): number;
+  /** Rows of records to be made anew (assembly/records/restore-records.ts): of a snapshot's columns, of a journal's entries. */
+  restoreColumns(job: number, hashes: number, doubles: number, words: number, text: number): void;
+  restoreEntries(job: number): void;
   /** Their queues and sizes. */
-  reviveQueues(job: number): void;
+  restoreQueues(job: number): void;
   /** Makes them from a row on; the row that is the owner's to make, or the count. */
-  reviveRows(job: number, from: number): number;
-  /** Adds entries of a walk to columns (assembly/snapshot.ts); the first that was not added, or the end. */
+  restoreRows(job: number, from: number): number;
+  /** Adds entries of a walk to columns (assembly/records/snapshot-columns.ts); the first that was not added, or the end. */
   snapshotRows(job: number, from: number, end: number): number;
-  /** Ends plain leases (assembly/lease.ts). */
+  /** Ends plain leases (assembly/records/lease-records.ts). */
   endRecords(job: number, count: number): void;
   /** Hands plain records out; how many. */
   leaseRecords(job: number, max: number): number;

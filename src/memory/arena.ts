@@ -33,8 +33,8 @@ import {
   ARENA_SMALL_BYTES_MAX,
   ARENA_SMALL_UNITS_MAX,
   ARENA_USED_WORD,
-} from "../layout/arena.ts";
-import { REGION_PAGE_BYTES } from "../layout/region.ts";
+} from "../layout/memory/arena.ts";
+import { REGION_PAGE_BYTES } from "../layout/memory/region.ts";
 import { type Region, regionGive, regionTake, seemsExhausted } from "./region.ts";
 
 export interface Arena {

@@ -1,4 +1,9 @@
 /**
+ * Room `src/memory`: who gets which pages of the region, and how a thread parks. Decides nothing about what stands in
+ * the pages. May touch layout and base.
+ */
+
+/**
  * Region: the pages of one WebAssembly memory, handed out in runs of 64 KiB and taken back.
  *
  *   0 ┌──────────────┬───────┬───────┬──────┬───────────┐ byteLength
@@ -18,7 +23,7 @@ import {
   REGION_FIRST_PAGE_OFFSET,
   REGION_PAGE_BYTES,
   REGION_PAGE_COUNT_MAX,
-} from "../layout/region.ts";
+} from "../layout/memory/region.ts";
 
 /** 16 MiB: what a small frontier needs comes in one growth. */
 const GROWTH_PAGES_MIN = 256;

@@ -1,4 +1,9 @@
 /**
+ * Room `src/structures`: the memory that all structures of a frontier share, and the contracts of the tiers below
+ * memory. Data, no decisions: nothing here knows a rule, a verdict or the time.
+ */
+
+/**
  * Store: the memory that all structures of one frontier share. Owner: the frontier's thread.
  *
  * A handle is an absolute byte offset divided by 8 (0 = none), so that word w of a thing lies at u32[handle * 2 + w]
@@ -9,8 +14,8 @@ import { memoryFull } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Arena } from "../memory/arena.ts";
 import { createArena } from "../memory/arena.ts";
-import { verifyArena } from "../memory/arena-verify.ts";
-import { REGION_PAGE_BYTES } from "../layout/region.ts";
+import { verifyArena } from "../memory/verify-arena.ts";
+import { REGION_PAGE_BYTES } from "../layout/memory/region.ts";
 import {
   type Region,
   regionBytes,

@@ -22,7 +22,7 @@ import { linkChunk, urlChunk } from "../../bench/harness/urls.ts";
 import { CASES } from "../../bench/cases/index.ts";
 import { main } from "../../bench/main.ts";
 import { numberOf, readTargets } from "../../bench/report/targets.ts";
-import { canonicalizeMany } from "../../src/engine/url-functions.ts";
+import { canonicalizeMany } from "../../src/engine/api/url-functions.ts";
 import { packageRoot } from "../support/package.ts";
 import { leaveOut } from "../support/skip.ts";
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runCommand } from "../../src/cli/run.ts";
+import { runCommand } from "../../src/cli/run-command.ts";
 import { createFakeIo, terminalOf } from "../support/fake-io.ts";
 import { packageRoot, runNode } from "../support/package.ts";
 import { skipUnless } from "../support/skip.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { runCommand } from "../../src/cli/run.ts";
+import { runCommand } from "../../src/cli/run-command.ts";
 import { VERSION } from "../../src/cli/version.ts";
 import { openSyntheticWeb } from "../../src/testing.ts";
 import { openFrontier, presets } from "../../src/index.ts";
@@ -15,7 +15,7 @@ import { skipUnless } from "../support/skip.ts";
 
 const program = `${packageRoot}dist/cli/main.js`;
 /** The built program in this process: what starts threads needs files that Node reads by itself. */
-const { runCommand: runBuilt } = (await import(`${packageRoot}build/plain/cli/run.js`)) as {
+const { runCommand: runBuilt } = (await import(`${packageRoot}build/plain/cli/run-command.js`)) as {
   runCommand: typeof runCommand;
 };
 const folder = mkdtempSync(join(tmpdir(), "outrider-cli-"));

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { crawl as crawlOfSource } from "../../src/crawl/crawl.ts";
+import type { crawl as crawlOfSource } from "../../src/crawl/run/crawl.ts";
 import { certificateOf } from "../support/certificate.ts";
 import { packageRoot } from "../support/package.ts";
 

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import type { crawl as crawlOfSource } from "../../src/crawl/crawl.ts";
+import type { crawl as crawlOfSource } from "../../src/crawl/run/crawl.ts";
 import { openSyntheticWeb } from "../../src/testing.ts";
 import { packageRoot } from "../support/package.ts";
 

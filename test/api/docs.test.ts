@@ -8,7 +8,14 @@ import { manifest, packageRoot, readText, runNode } from "../support/package.ts"
 
 const guides = readdirSync(`${packageRoot}docs/guides`).map((name) => `docs/guides/${name}`);
 const pages = ["README.md", ...guides];
-const allPages = [...pages, "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md"];
+const more = ["docs/api", "docs/formats", "docs/decisions"].flatMap((folder) =>
+  readdirSync(`${packageRoot}${folder}`).map((name) => `${folder}/${name}`),
+);
+const allPages = [
+  ...[...pages, ...more],
+  ...["bench/README.md", "bench/results/README.md"],
+  ...["CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md"],
+];
 const blocks = pages.flatMap((page) =>
   codeBlocks(readText(page)).map((each) => ({ page, ...each })),
 );

@@ -20,8 +20,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FrontierError } from "../../src/base/errors.ts";
-import { openFrontier } from "../../src/engine/open.ts";
-import type { Frontier } from "../../src/engine/types.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import type { Frontier } from "../../src/engine/types/frontier-types.ts";
 import { skipUnless } from "../support/skip.ts";
 
 const directories: string[] = [];

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openFrontier } from "../../src/engine/open.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
 import { skipUnless } from "../support/skip.ts";
 
 const CHILD = fileURLToPath(new URL("limits-child.mjs", import.meta.url));

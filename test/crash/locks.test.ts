@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { openFrontier } from "../../src/engine/open.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
 import { createRandom } from "../../src/base/random.ts";
 import { progress, stressTime, stressTimeoutMs, testSeed } from "../support/seed.ts";
 import { skipUnless } from "../support/skip.ts";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
-import { BATCH_ROW_WORDS, ROW_HREF_OFFSET_WORD } from "../../src/layout/batch.ts";
-import { batchBase, batchKey, batchLoad, batchParse } from "../../src/url/batch.ts";
-import type { UrlBatch } from "../../src/url/batch-area.ts";
-import { batchStrings } from "../../src/url/batch-strings.ts";
-import type { NormalPolicy } from "../../src/url/policy.ts";
+import { BATCH_ROW_WORDS, ROW_HREF_OFFSET_WORD } from "../../src/layout/calls/url-batch.ts";
+import { batchBase, batchKey, batchLoad, batchParse } from "../../src/url/batch/url-batch.ts";
+import type { UrlBatch } from "../../src/url/batch/batch-memory.ts";
+import { batchStrings } from "../../src/url/batch/batch-strings.ts";
+import type { NormalPolicy } from "../../src/url/keys/key-policy.ts";
 import { linkCorpus } from "../support/corpus.ts";
 import { asciiEverywhere, fuzzUrl } from "../support/fuzz.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";

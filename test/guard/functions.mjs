@@ -4,7 +4,7 @@ import { urlOf } from "./operations.mjs";
 import { policyOf } from "./options.mjs";
 import { createRandom } from "./random.mjs";
 import { Side } from "./side.mjs";
-import { revive } from "./values.mjs";
+import { restore } from "./values.mjs";
 
 const SCHEMES = [
   "http://",
@@ -172,7 +172,7 @@ function functionOf(random) {
 }
 
 function called(pkg, operation) {
-  const args = revive(operation.args);
+  const args = restore(operation.args);
   if (operation.do === "presets") return pkg.api("presets")[operation.preset](...args);
   const answer = pkg.api(operation.do)(...args);
   return operation.do === "expandSeed" ? [...answer].slice(0, 1_000) : answer;

@@ -55,13 +55,11 @@ export async function runGuard({
       });
     }
     counts[kind] = count;
-    say(
-      `${kind.padEnd(10)} ${count} operations, ${programs} programs, ${((performance.now() - start) / 1_000).toFixed(1)} s`,
-    );
+    const seconds = ((performance.now() - start) / 1_000).toFixed(1);
+    say(`${kind.padEnd(10)} ${count} operations, ${programs} programs, ${seconds} s`);
   }
-  say(
-    `guard: no difference in ${Object.values(counts).reduce((sum, one) => sum + one, 0)} operations`,
-  );
+  const all = Object.values(counts).reduce((sum, one) => sum + one, 0);
+  say(`guard: no difference in ${all} operations`);
   return counts;
 }
 
@@ -76,9 +74,9 @@ export async function runMutants(say) {
     const caught = await firstDifference(kind, packages);
     if (caught === undefined)
       throw new Error(`mutant: ${name} (expected: a difference in ${kind})`);
-    say(
-      `${name.padEnd(42)} caught by ${kind}, program ${caught.program}, operation ${caught.operation}: ${caught.what}`,
-    );
+    const { program, operation, what } = caught;
+    const place = `${kind} program ${program}, operation ${operation}`;
+    say(`${name.padEnd(42)} caught by ${place}: ${what}`);
   }
   say(`guard: ${Object.keys(MUTANTS).length} mutants caught`);
 }

@@ -1,5 +1,5 @@
 /** Answers as plain data in a fixed order of fields, so that two of them compare as text. */
-import { MEMBERS, REPORT_IGNORED, REPORT_LINES_IGNORED, WORDS } from "./renames.mjs";
+import { ADDED, REPORT_IGNORED, REPORT_LINES_IGNORED, WORDS } from "./renames.mjs";
 
 const LEASE_FIELDS = [
   ...["url", "method", "body", "headers", "priority", "depth", "attempt", "deliveries", "host"],
@@ -13,7 +13,7 @@ const HOST_FIELDS = [
 /** What makes an answer of one side comparable: `side` is "old" or "new", `hidden` are texts that differ by nature. */
 export function createReader(side, hidden = []) {
   const words = side === "new" ? WORDS : {};
-  const members = side === "new" ? MEMBERS : { frontier: {}, lease: {}, host: {} };
+  const added = new Set(side === "new" ? ADDED : []);
 
   const textOf = (text) => {
     const word = words[text] ?? text;
@@ -33,28 +33,22 @@ export function createReader(side, hidden = []) {
   };
 
   const objectOf = (value) => {
-    if (typeof value.release === "function") return lease(value);
+    if (typeof value.release === "function") return fields(value, LEASE_FIELDS);
     if (typeof value.verdict === "function") return pushed(value);
     const made = {};
     for (const field of Object.keys(value).sort()) {
-      if (typeof value[field] === "function" || value[field] === undefined) continue;
-      made[words[field] ?? field] = plain(value[field]);
+      const one = value[field];
+      if (typeof one === "function" || one === undefined || added.has(field)) continue;
+      made[words[field] ?? field] = plain(one);
     }
     return made;
   };
 
-  const fields = (value, names, renamed) => {
+  const fields = (value, names) => {
     const made = {};
-    for (const name of names) {
-      const one = value[renamed[name] ?? name];
-      if (one !== undefined) made[name] = plain(one);
-    }
+    for (const name of names) if (value[name] !== undefined) made[name] = plain(value[name]);
     return made;
   };
-
-  const lease = (value) => fields(value, LEASE_FIELDS, members.lease);
-
-  const host = (value) => fields(value, HOST_FIELDS, members.host);
 
   const pushed = (result) => {
     const { size, accepted, deferred, duplicate, rejected, full, late } = result;
@@ -79,6 +73,8 @@ export function createReader(side, hidden = []) {
       .filter((line) => !REPORT_LINES_IGNORED.some((word) => line.startsWith(word)));
     return { ...withoutIgnored(plain(value), REPORT_IGNORED), text: text.map(textOf) };
   };
+
+  const host = (value) => fields(value, HOST_FIELDS);
 
   return { plain, fault, report, host, hidden };
 }

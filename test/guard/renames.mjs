@@ -1,22 +1,24 @@
 /**
- * The small map: what "The house" and "One ledger" change on purpose. The old package's word stands on the left, the new one's on the
- * right. A line here is a change of the public surface: it stands in UPGRADING.md too.
+ * The small map: what the new package changes on purpose. Each line is a change of the public surface, so it stands in UPGRADING.md too.
+ * Names of methods and of their fields are a contract (API.md) and do not change.
  */
 
-/** Entries: `"./crawl": "./crawler"`. */
+/** Entries, old to new: `"./crawl": "./crawler"`. */
 export const ENTRIES = {};
 
-/** Exports: `".#exportFrontier": "./tools#exportFrontier"`. */
+/** Exports, old to new: `".#exportFrontier": "./tools#exportFrontier"`. */
 export const EXPORTS = {};
 
-/** Methods and properties of a frontier, a lease, a host: `{ frontier: { rules: "ruleSet" } }`. */
-export const MEMBERS = { frontier: {}, lease: {}, host: {} };
-
-/** Options, by their names at the top: `{ maxFound: "maxChildren" }`. */
+/** Options of `openFrontier`, old to new: `maxFound: "maxChildren"`. */
 export const OPTIONS = {};
 
-/** Codes, reasons, states, statuses, names of events and of fields, wherever they stand in an answer; the new word is the key. */
+/**
+ * Whole texts and names of fields in answers, new to old: codes, reasons, states. `"rule-missing": "no-rule"`.
+ */
 export const WORDS = {};
+
+/** Fields that only the new package's answers have: `"latency"`. */
+export const ADDED = [];
 
 /** Fields of `report()` that may differ: bytes, and the time of the machine. */
 export const REPORT_IGNORED = {

@@ -4,7 +4,7 @@
 import { EVENTS } from "./operations.mjs";
 import { OPTIONS } from "./renames.mjs";
 import { createReader } from "./plain.mjs";
-import { revive } from "./values.mjs";
+import { restore } from "./values.mjs";
 
 /** A time of our days, so that a number kept in too few bits shows. */
 export const START_MS = 1_700_000_000_000;
@@ -14,7 +14,7 @@ const PUSHED_BY_LISTENER = "http://listener.example/";
 
 /** Options of a side: functions made, a preset laid under them, names as the package has them. */
 export function optionsFor(pkg, spec, more) {
-  const { preset, ...given } = revive(spec);
+  const { preset, ...given } = restore(spec);
   const renamed = Object.fromEntries(
     Object.entries(given).map(([name, value]) => [
       pkg.side === "new" ? (OPTIONS[name] ?? name) : name,
@@ -74,7 +74,7 @@ export class Side {
     if (name.startsWith("lease.")) return this.#onLease(name.slice(6), operation);
     const { plain } = this.reader;
     const { frontier } = this;
-    const given = (value) => revive(value, this.clock.now());
+    const given = (value) => restore(value, this.clock.now());
     switch (name) {
       case "push":
         return plain(frontier.push(given(operation.request)));
@@ -171,7 +171,7 @@ export class Side {
   #onLease(name, operation) {
     const { plain } = this.reader;
     const lease = this.leases[operation.lease];
-    const given = (value) => revive(value, this.clock.now());
+    const given = (value) => restore(value, this.clock.now());
     if (lease === undefined) return "no lease";
     switch (name) {
       case "done":

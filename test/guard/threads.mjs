@@ -8,7 +8,7 @@ import { optionsOf } from "./options.mjs";
 import { createReader } from "./plain.mjs";
 import { createRandom } from "./random.mjs";
 import { optionsFor } from "./side.mjs";
-import { revive } from "./values.mjs";
+import { restore } from "./values.mjs";
 
 /** What only a clock of ours decides, what a thread cannot be sent, and what waits. */
 const SKIPPED = [
@@ -92,9 +92,9 @@ class ThreadSide {
       case "push":
       case "record":
       case "explain":
-        return frontier[name](revive(operation.request));
+        return frontier[name](restore(operation.request));
       case "pushMany":
-        return frontier.pushMany(revive(operation.requests), operation.defaults);
+        return frontier.pushMany(restore(operation.requests), operation.defaults);
       case "poll":
         return this.#took([await frontier.poll()]);
       case "pollMany":
@@ -113,14 +113,14 @@ class ThreadSide {
         return rest;
       }
       case "update":
-        return frontier.update(revive(operation.request), operation.change);
+        return frontier.update(restore(operation.request), operation.change);
       case "requeue":
       case "remove":
       case "forget":
         return frontier[name](operation.filter);
       case "state":
         await frontier.setState({
-          last: operation.value === undefined ? null : revive(operation.value),
+          last: operation.value === undefined ? null : restore(operation.value),
         });
         return frontier.state();
       case "host":
@@ -145,13 +145,13 @@ class ThreadSide {
     if (lease === undefined) return "no lease";
     switch (name) {
       case "done":
-        return lease.done(revive(operation.result));
+        return lease.done(restore(operation.result));
       case "retry":
         return lease.retry(operation.options);
       case "fail":
         return lease.fail(operation.reason, operation.outcome);
       case "redirect":
-        return lease.redirect(operation.url, revive(operation.change));
+        return lease.redirect(operation.url, restore(operation.change));
       case "extend":
         return lease.extend(operation.ms + 600_000);
       case "release":

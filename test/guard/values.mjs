@@ -51,12 +51,12 @@ const MAKERS = {
 };
 
 /** What a value of an operation stands for; `nowMs` is the side's time. */
-export function revive(value, nowMs = 0) {
+export function restore(value, nowMs = 0) {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => revive(one, nowMs));
+  if (Array.isArray(value)) return value.map((one) => restore(one, nowMs));
   if (value.$in !== undefined) return nowMs + value.$in;
   if (value.$ !== undefined) return MAKERS[value.$]();
   const made = {};
-  for (const field of Object.keys(value)) made[field] = revive(value[field], nowMs);
+  for (const field of Object.keys(value)) made[field] = restore(value[field], nowMs);
   return made;
 }

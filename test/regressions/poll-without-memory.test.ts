@@ -3,7 +3,7 @@
  * that it had already made: they came back at their deadlines, an attempt the poorer.
  */
 import { expect, it } from "vitest";
-import { coreOf, verifyFrontier } from "../../src/engine/verify.ts";
+import { coreOf, verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { createVirtualClock, openFrontier } from "../../src/index.ts";
 import { takePages } from "../support/memory.ts";
 

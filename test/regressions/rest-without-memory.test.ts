@@ -1,6 +1,6 @@
 /** At the end of memory `done()` under a rule that crawls again threw MEMORY_FULL, although it had counted the page as done and ended its lease. */
 import { expect, it } from "vitest";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { createVirtualClock, openFrontier } from "../../src/index.ts";
 import { takePages } from "../support/memory.ts";
 

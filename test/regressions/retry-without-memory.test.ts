@@ -1,6 +1,6 @@
 /** At the end of memory `retry({ delayMs })` threw MEMORY_FULL when the lease had ended already: the record stood nowhere, and was lost. */
 import { expect, it } from "vitest";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { createVirtualClock, openFrontier } from "../../src/index.ts";
 import { takePages } from "../support/memory.ts";
 

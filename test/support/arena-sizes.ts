@@ -1,6 +1,6 @@
 /** What an arena holds and rounds to, computed from its tables. */
-import { ARENA_SLAB_BYTES_MAX, ARENA_SMALL_BYTES_MAX } from "../../src/layout/arena.ts";
-import { REGION_PAGE_BYTES } from "../../src/layout/region.ts";
+import { ARENA_SLAB_BYTES_MAX, ARENA_SMALL_BYTES_MAX } from "../../src/layout/memory/arena.ts";
+import { REGION_PAGE_BYTES } from "../../src/layout/memory/region.ts";
 import type { Arena } from "../../src/memory/arena.ts";
 
 /** Bytes of the region pages held. */

@@ -1,8 +1,8 @@
 /**
  * The real frontier as the driver sees it, with the engine's own complete check beside it.
  */
-import { openFrontier } from "../../src/engine/open.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import type { SyncFrontier, SyncOptions } from "./frontier-surface.ts";
 
 export interface Engine {

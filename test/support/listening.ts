@@ -1,7 +1,7 @@
 /** Servers of one test, and whatever else is to be closed behind it; and the name of the fault that a download ends in. */
 import type { Server } from "node:http";
 import { onTestFinished } from "vitest";
-import { DownloadError } from "../../src/crawl/download-error.ts";
+import { DownloadError } from "../../src/crawl/http/download-error.ts";
 
 /** Calls these after the test, the last one first. A hook of this module would be one file's alone, as files share their modules. */
 export function closeAfter(...closers: ReadonlyArray<() => unknown>): void {

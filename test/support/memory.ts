@@ -1,5 +1,5 @@
 /** Memory taken away from an open frontier, and given back: as if others of its records held it. */
-import { coreOf } from "../../src/engine/verify.ts";
+import { coreOf } from "../../src/engine/api/verify-frontier.ts";
 import type { Frontier } from "../../src/index.ts";
 import { arenaGive, arenaTake, arenaTrim } from "../../src/memory/arena.ts";
 import { regionGive, regionTake } from "../../src/memory/region.ts";

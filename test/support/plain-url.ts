@@ -1,8 +1,8 @@
 /** `canonicalize` and `resolveLinks` in plain JavaScript, one URL at a time: what the kernel's answers are held against. */
-import { parseUrl, URL_BYTES_MAX } from "../../src/url/canonical.ts";
-import { keyOfHref } from "../../src/url/key.ts";
-import { isDeadLink } from "../../src/url/links.ts";
-import type { NormalPolicy } from "../../src/url/policy.ts";
+import { parseUrl, URL_BYTES_MAX } from "../../src/url/parsing/canonical-parser.ts";
+import { keyOfHref } from "../../src/url/keys/dedup-key.ts";
+import { isDeadLink } from "../../src/url/parsing/page-links.ts";
+import type { NormalPolicy } from "../../src/url/keys/key-policy.ts";
 
 /** The key of a pushed string; undefined: not a crawlable URL. */
 export function canonicalizePlain(

@@ -1,7 +1,7 @@
 /** Random operations on a seen-set beside a Map that says what each must answer. */
 import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
-import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../../src/layout/table.ts";
+import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../../src/layout/seen/table.ts";
 import {
   type SeenSet,
   seenAdmitBatch,
@@ -10,7 +10,7 @@ import {
   seenRemove,
   seenSet,
   seenStep,
-} from "../../src/structures/seen-set.ts";
+} from "../../src/structures/seen/seen-set.ts";
 import { FINISHED, ROWS, type SeenBench, hashOf } from "./seen-bench.ts";
 
 /** Hashes are those of 0 … SEEN_POOL − 1. */

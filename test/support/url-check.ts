@@ -21,8 +21,8 @@ import {
   ROW_PORT_START_WORD,
   ROW_QUERY_START_WORD,
   ROW_STATUS_WORD,
-} from "../../src/layout/batch.ts";
-import type { BatchOptions, UrlBatch } from "../../src/url/batch-area.ts";
+} from "../../src/layout/calls/url-batch.ts";
+import type { BatchOptions, UrlBatch } from "../../src/url/batch/batch-memory.ts";
 import {
   batchBase,
   batchKey,
@@ -30,11 +30,19 @@ import {
   batchOne,
   batchParse,
   createUrlBatch,
-} from "../../src/url/batch.ts";
-import { batchMend, batchString, batchStrings } from "../../src/url/batch-strings.ts";
-import { type ParsedUrl, parseUrl } from "../../src/url/canonical.ts";
-import { keyOfHref, visitUrl } from "../../src/url/key.ts";
-import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../../src/url/policy.ts";
+} from "../../src/url/batch/url-batch.ts";
+import {
+  batchChangedStrings,
+  batchString,
+  batchStrings,
+} from "../../src/url/batch/batch-strings.ts";
+import { type ParsedUrl, parseUrl } from "../../src/url/parsing/canonical-parser.ts";
+import { keyOfHref, visitUrl } from "../../src/url/keys/dedup-key.ts";
+import {
+  type KeyPolicy,
+  type NormalPolicy,
+  normalizePolicy,
+} from "../../src/url/keys/key-policy.ts";
 
 export function newBatch(flavour: KernelFlavour = "release", options?: BatchOptions): UrlBatch {
   return createUrlBatch(createKernel(loadKernelModule(flavour)), options);
@@ -108,7 +116,7 @@ export function checkUrls(batch: UrlBatch, urls: readonly string[], options: Che
     batchKey(batch, policy);
     const keys = batchStrings(batch, "key");
     const mended: (string | undefined)[] = urls.slice();
-    batchMend(batch, mended);
+    batchChangedStrings(batch, mended);
     const visits = batchStrings(batch, "visit");
     wanted.forEach((parsed, row) => {
       const url = urls[start + row] as string;

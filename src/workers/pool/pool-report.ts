@@ -6,7 +6,7 @@ import {
   SEAT_HANDLING_WORD,
   SEAT_REFUSED_WORD,
   SEAT_THREAD_WORD,
-} from "../../layout/crew.ts";
+} from "../../layout/threads/worker-seats.ts";
 
 /** What one worker of a pool has done. */
 export interface WorkerReport {

@@ -1,8 +1,8 @@
 /** WorkerLease: a lease in a worker's thread. The owner decides later, so what it does returns nothing. */
-import type { Outcome } from "../../base/arguments.ts";
-import { hostOfUrl } from "../../url/host-of-url.ts";
+import type { Outcome } from "../../base/argument-checks.ts";
+import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import type { LeaseExtras } from "../protocol/lease-message.ts";
-import { unpack } from "../protocol/pack.ts";
+import { unpack } from "../protocol/message-values.ts";
 
 /** A URL, or a link with more than a URL. */
 export type RequestLike = string | WorkerRequest;
@@ -94,7 +94,7 @@ export interface WorkerRedirect extends WorkerRequestFields {
 }
 
 /** What a lease asks its thread's desk to do. */
-export interface RemoteDesk {
+export interface LeaseActions {
   done(lease: WorkerLease, result: WorkerResult | undefined): void;
   retry(lease: WorkerLease, options: WorkerRetry | undefined): void;
   fail(lease: WorkerLease, reason: string | undefined, outcome: WorkerOutcome | undefined): void;
@@ -132,11 +132,11 @@ export class WorkerLease implements Disposable {
   /** @internal */ packed: Uint8Array | undefined = undefined;
   /** What was pushed for it so far. @internal */ found: object | undefined = undefined;
   /** @internal */ unpacked: LeaseExtras | undefined = undefined;
-  /** @internal */ readonly desk: RemoteDesk;
+  /** @internal */ readonly seatClient: LeaseActions;
 
   /** Made by the pool or by a port. */
-  constructor(desk: RemoteDesk) {
-    this.desk = desk;
+  constructor(seatClient: LeaseActions) {
+    this.seatClient = seatClient;
   }
 
   /** @internal */
@@ -191,46 +191,46 @@ export class WorkerLease implements Disposable {
 
   /** As `Lease.rule`. */
   get rule(): string {
-    return this.desk.ruleName(this.ruleNumber);
+    return this.seatClient.ruleName(this.ruleNumber);
   }
 
   /** As `Lease.fingerprint`. */
   get fingerprint(): string {
-    return this.extras.f ?? this.desk.fingerprint(this);
+    return this.extras.f ?? this.seatClient.fingerprint(this);
   }
 
   /** Finishes the page, with the links that were pushed and found. The owner admits them in the same step. */
   done(result?: WorkerResult): void {
-    this.desk.done(this, result);
+    this.seatClient.done(this, result);
   }
 
   /** Another attempt, by the rule's policy. */
   retry(options?: WorkerRetry): void {
-    this.desk.retry(this, options);
+    this.seatClient.retry(this, options);
   }
 
   /** Gives the URL up. */
   fail(reason?: string, outcome?: WorkerOutcome): void {
-    this.desk.fail(this, reason, outcome);
+    this.seatClient.fail(this, reason, outcome);
   }
 
   /** Returns the URL to its place; no attempt is counted. */
   release(): void {
-    this.desk.release(this);
+    this.seatClient.release(this);
   }
 
   /** `release`, unless the lease has ended. */
   [Symbol.dispose](): void {
-    this.desk.release(this);
+    this.seatClient.release(this);
   }
 
   /** As `Lease.redirect`; the owner decides about the URL. */
   redirect(url: string, change?: WorkerRedirect): void {
-    this.desk.redirect(this, url, change);
+    this.seatClient.redirect(this, url, change);
   }
 
   /** Moves the deadline to so many milliseconds from now. */
   extend(ms: number): void {
-    this.desk.extend(this, ms);
+    this.seatClient.extend(this, ms);
   }
 }

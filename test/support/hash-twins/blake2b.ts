@@ -1,6 +1,6 @@
 /**
  * BLAKE2b (RFC 7693) without a key and with a 16-byte digest: the readable twin of
- * `fingerprint128` in assembly/fingerprint.ts.
+ * `fingerprint128` in assembly/seen/fingerprint.ts.
  *
  *   h ← IV, h[0] ^= parameters
  *   per 128-byte block:  v ← h ‖ IV, v[12] ^= bytes read so far, v[14] inverted for the last block,
@@ -11,7 +11,7 @@ import {
   FINGERPRINT_BLOCK_BYTES,
   FINGERPRINT_BYTES,
   FINGERPRINT_ROUNDS,
-} from "../../../src/layout/fingerprint.ts";
+} from "../../../src/layout/seen/fingerprint.ts";
 
 const IV: readonly bigint[] = [
   0x6a09e667f3bcc908n,

@@ -1,11 +1,11 @@
 /**
- * SipHash, the readable twin of `sipHash` in assembly/fingerprint.ts, for any number of rounds.
+ * SipHash, the readable twin of `sipHash` in assembly/seen/fingerprint.ts, for any number of rounds.
  *
  *   v0 v1 v2 v3 ← key ^ "somepseudorandomlygeneratedbytes"
  *   per 8-byte word m:  v3 ^= m, `wordRounds` rounds, v0 ^= m     (the last word holds the length)
  *   end:                v2 ^= 255, `finalRounds` rounds, v0 ^ v1 ^ v2 ^ v3
  */
-import { HASH_FINAL_ROUNDS, HASH_WORD_ROUNDS } from "../../../src/layout/fingerprint.ts";
+import { HASH_FINAL_ROUNDS, HASH_WORD_ROUNDS } from "../../../src/layout/seen/fingerprint.ts";
 
 export interface SipHashRounds {
   readonly wordRounds: number;

@@ -14,7 +14,7 @@ import {
   TRUTH,
   whole,
 } from "../../../src/base/fields.ts";
-import { nearestName } from "../../../src/base/nearest.ts";
+import { nearestName } from "../../../src/base/did-you-mean.ts";
 
 interface Options {
   directory?: string;

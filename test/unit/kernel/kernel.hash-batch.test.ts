@@ -17,7 +17,7 @@ import {
   ROW_KEY_LENGTH_WORD,
   ROW_KEY_OFFSET_WORD,
   ROW_STATUS_WORD,
-} from "../../../src/layout/batch.ts";
+} from "../../../src/layout/calls/url-batch.ts";
 import { regionTake } from "../../../src/memory/region.ts";
 import { openTestKernel } from "../../support/kernels.ts";
 import { testSeed } from "../../support/seed.ts";

@@ -6,7 +6,7 @@ import {
   arenaUsedBytes,
   createArena,
 } from "../../../src/memory/arena.ts";
-import { verifyArena } from "../../../src/memory/arena-verify.ts";
+import { verifyArena } from "../../../src/memory/verify-arena.ts";
 import { createRegion, regionBytes, regionTake } from "../../../src/memory/region.ts";
 import { arenaBytes, arenaRoundedBytes } from "../../support/arena-sizes.ts";
 import { createFakeMemory } from "../../support/fake-memory.ts";
