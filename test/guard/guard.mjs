@@ -17,13 +17,13 @@ fixEntropy();
 
 /** Per kind: what runs it, its share of the operations, and the operations of one program. */
 const KINDS = {
-  memory: { run: memoryProgram, share: 0.55, length: 3_000 },
-  durable: { run: durableProgram, share: 0.06, length: 1_500 },
-  killed: { run: killedProgram, share: 0.006, length: 250 },
-  functions: { run: functionsProgram, share: 0.334, length: 10_000 },
-  threads: { run: threadProgram, share: 0.04, length: 2_000 },
+  memory: { run: memoryProgram, share: 0.45, length: 3_000 },
+  durable: { run: durableProgram, share: 0.05, length: 1_500 },
+  killed: { run: killedProgram, share: 0.005, length: 250 },
+  functions: { run: functionsProgram, share: 0.471, length: 10_000 },
+  threads: { run: threadProgram, share: 0.02, length: 2_000 },
   pools: { run: poolProgram, share: 0.000_02, length: 3 },
-  options: { run: wrongOptions, share: 0.01, length: 1_000 },
+  options: { run: wrongOptions, share: 0.004, length: 1_000 },
 };
 
 /** All kinds; the counts by kind. Throws at the first difference, with the way to repeat it. */

@@ -40,8 +40,9 @@ export async function loadPackage(folder, side) {
     return pathToFileURL(join(folder, exports[wanted].default)).href;
   };
   const modules = {};
-  for (const entry of [".", "./pool", "./worker", "./crawl"])
-    modules[entry] = await import(urlOf(entry));
+  for (const entry of [".", "./pool", "./worker"]) modules[entry] = await import(urlOf(entry));
+  // Its own dependencies are optional, and only its names are compared.
+  modules["./crawl"] = await import(urlOf("./crawl")).catch(unlessMissing);
   /** What the old package exports as `name` of `entry`. */
   const api = (name, entry = ".") => {
     const moved = side === "new" ? EXPORTS[`${entry}#${name}`] : undefined;
