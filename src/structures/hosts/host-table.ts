@@ -293,6 +293,15 @@ export function hostForget(table: HostTable, host: number): void {
   table.count--;
 }
 
+/** Forgets a host that joined behind the first `joined` ones and that nothing lives on: what it was made for found no room. */
+export function hostUnmake(table: HostTable, host: number, joined: number): void {
+  const { store } = table;
+  if (word(store, host, HOST_LIVE_WORD) > 0) return;
+  if (float(store, host, HOST_TURN_WORD) < TURN_NEVER + joined) return;
+  if (hostWasLeased(store, host)) return;
+  hostForget(table, host);
+}
+
 /** Checks I1 to I3 over all hosts. */
 export function verifyHosts(table: HostTable): void {
   const { store } = table;
