@@ -42,7 +42,7 @@ import {
   tableRemove,
 } from "../table/fingerprint-table.ts";
 import { queueFree } from "./host-queue.ts";
-import { hashText, setFloat, setWord, type Store, word } from "../store.ts";
+import { float, hashText, setFloat, setWord, type Store, word } from "../store.ts";
 
 export {
   HOST_ADAPTIVE_WORD,
@@ -298,7 +298,7 @@ export function hostUnmake(table: HostTable, host: number, joined: number): void
   const { store } = table;
   if (word(store, host, HOST_LIVE_WORD) > 0) return;
   if (float(store, host, HOST_TURN_WORD) < TURN_NEVER + joined) return;
-  if (hostWasLeased(store, host)) return;
+  if (float(store, host, HOST_TURN_WORD) > 0) return; // leased before
   hostForget(table, host);
 }
 
