@@ -244,8 +244,10 @@ export class Side {
     return this.reader.host(host);
   }
 
-  #hear(event, kind) {
-    const list = event === "snapshot" && this.isDurable ? "diskEvents" : "events";
+  #hear(event, given) {
+    const isByDisk = event === "snapshot" && this.isDurable;
+    const list = isByDisk ? "diskEvents" : "events";
+    const kind = isByDisk ? "hears" : given;
     const off = this.frontier.on(event, (payload) => {
       this[list].push([event, this.reader.plain(payload)]);
       if (kind === "throws") throw new Error(`listener of ${event}`);
