@@ -113,15 +113,15 @@ export function readDone(given: object): DoneFields {
   };
 }
 
-/** What `retry` was told. */
-export interface RetryFields {
+/** How a lease is tried again; what is left out is the rule's. */
+export interface RetryOptions {
   delayMs?: number;
   priority?: number;
   reason?: string;
   outcome?: Outcome;
 }
 
-export function readRetry(given: RetryFields): RetryFields {
+export function readRetry(given: RetryOptions): RetryOptions {
   const options = readFields(given, "options", ["delayMs", "priority", "reason", "outcome"]);
   const { delayMs, priority, reason } = options;
   checkAmount(delayMs, "delayMs");

@@ -52,20 +52,20 @@ import {
 import { recordUrl, SCRATCH_ROWS, scratchHandle, scratchUrls } from "../structures/scratch.ts";
 import type { Extras } from "./codec.ts";
 import { bytesToSay, pushList, refuse } from "./intake.ts";
-import {
-  type DoneRequest,
-  type LeaseDesk,
-  NO_RESULT,
-  notePrint,
-  RecordLease,
-  type RetryOptions,
-} from "./lease.ts";
+import { type LeaseDesk, NO_RESULT, notePrint, RecordLease } from "./lease.ts";
 import type { Life } from "./life.ts";
 import { DONE_LATE, DONE_PLAIN, doneResult } from "./push-result.ts";
 import { readRedirect, redirected } from "./redirect.ts";
 import { readRequest } from "./request-fields.ts";
 import type { NormalPolicy } from "../url/policy.ts";
-import type { DoneResult, RedirectChange, RequestLike, RequestView } from "./types.ts";
+import type {
+  DoneResult,
+  LeaseResult,
+  RedirectChange,
+  RequestLike,
+  RequestView,
+  RetryOptions,
+} from "./types.ts";
 import { recordData, recordExtras, recordView } from "./view.ts";
 
 /** Hand-outs whose memory is touched at once. */
@@ -149,7 +149,7 @@ export class Desk implements LeaseDesk {
   }
 
   /** Whatever of the arguments may run the caller's code is read before the call opens. */
-  done(lease: RecordLease, result: DoneRequest): DoneResult {
+  done(lease: RecordLease, result: LeaseResult): DoneResult {
     const { outcome, errors, sifted } = readResult(result);
     const { core, nowMs } = this.#life.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
@@ -365,7 +365,7 @@ interface Result {
 
 const NOTHING: Result = Object.freeze({ outcome: undefined, errors: [], sifted: undefined });
 
-function readResult(given: DoneRequest): Result {
+function readResult(given: LeaseResult): Result {
   if (given === NO_RESULT) return NOTHING;
   const { found, errors, outcome } = readDone(given);
   return { outcome, errors: errors ?? [], sifted: found === undefined ? undefined : sift(found) };

@@ -2,7 +2,15 @@
  * The public surface as types: what a user's editor shows. Meanings stand beside each member; what a frontier tells stands in told.ts.
  */
 import type { Clock } from "../base/clock.ts";
+import type { RetryOptions } from "../base/arguments.ts";
 import type { ListenOptions } from "../base/listening.ts";
+import type {
+  LeaseFields,
+  LeaseResult,
+  RedirectChange,
+  RequestInput,
+  RequestLike,
+} from "../base/request-types.ts";
 import type { EpochPolicy } from "../frontier/epoch-policy.ts";
 import type { Outcome, Politeness, Rule, RulePolicy } from "../frontier/policy.ts";
 import type { RecordState } from "../frontier/record-state.ts";
@@ -34,64 +42,26 @@ export type {
   FrontierStatus,
   HostView,
   KeyPolicy,
+  LeaseFields,
+  LeaseResult,
   ListenOptions,
   Outcome,
   Politeness,
   RecordState,
   RecordView,
   RecoveryProgress,
+  RedirectChange,
   Report,
+  RequestInput,
+  RequestLike,
   RequestView,
   Resumed,
+  RetryOptions,
   Rule,
   RulePolicy,
   SnapshotInfo,
   Verdict,
 };
-
-export type RequestLike = string | RequestInput;
-
-export interface RequestInput {
-  url: string;
-  /** Default GET. */
-  method?: string;
-  body?: string | Uint8Array;
-  headers?: Record<string, string>;
-  /** Any safe integer, larger first, default 0. */
-  priority?: number;
-  /** Seeds 0; set by the engine for children. */
-  depth?: number;
-  /** Deferred until then. */
-  notBefore?: number | Date;
-  /** Names the epoch of the identity directly. */
-  epoch?: string;
-  /** Takes the place of the URL in the dedup key. */
-  key?: string;
-  /** record: never refused but remembered; skip: neither. */
-  dedup?: "check" | "record" | "skip";
-  /** A start request: served after found ones of equal priority where the rule says so. */
-  start?: boolean;
-  /** Name of the handler that shall work on it. */
-  handler?: string;
-  maxAttempts?: number;
-  /** Never written to disk. */
-  volatile?: boolean;
-  /**
-   * Anything msgpack can carry; comes back equal, from memory, disk and worker threads alike: plain objects, lists, sets, dates, bytes,
-   * typed arrays, strings, numbers (also NaN and −0), integers of 64 bits. Functions, symbols, maps, class instances, cycles
-   * are refused as `unserializable`.
-   */
-  data?: unknown;
-}
-
-/** What a redirect changes of the request that it goes on with; what is left out stays as it was. */
-export interface RedirectChange extends Omit<Partial<RequestInput>, "url" | "depth"> {
-  /**
-   * The answer's status, default 302. Of 301 and 302 a POST becomes a GET without body, of 303 all but HEAD does; of any other method and
-   * body stay.
-   */
-  status?: number;
-}
 
 /** The result of a batch. */
 export interface PushResult {
@@ -112,39 +82,10 @@ export interface DoneResult extends PushResult {
 /**
  * A request that is handed out. `using lease = frontier.poll()` releases it at the end of the block, unless it has ended by then.
  */
-export interface Lease extends Disposable {
-  readonly url: string;
-  readonly method: string;
-  readonly body?: Uint8Array | undefined;
-  readonly headers?: Record<string, string> | undefined;
-  readonly priority: number;
-  readonly depth: number;
-  /** This attempt, from 1. */
-  readonly attempt: number;
-  /** Hand-outs of this record so far, this one included. */
-  readonly deliveries: number;
-  readonly host: string;
-  readonly rule: string;
-  /** Fingerprint of the page it was found on. */
-  readonly parent?: string | undefined;
-  readonly handler?: string | undefined;
-  /** Redirects that led here, one after another: `redirect` counts them, whoever handles them. */
-  readonly redirects: number;
-  readonly data: unknown;
-  readonly fingerprint: string;
-  readonly deadlineMs: number;
+export interface Lease extends LeaseFields, Disposable {
   /** Finished and its children admitted, together. */
-  done(result?: {
-    found?: Iterable<RequestLike>;
-    errors?: unknown[];
-    outcome?: Outcome;
-  }): DoneResult;
-  retry(options?: {
-    delayMs?: number;
-    priority?: number;
-    reason?: string;
-    outcome?: Outcome;
-  }): "requeued" | "failed" | "late";
+  done(result?: LeaseResult): DoneResult;
+  retry(options?: RetryOptions): "requeued" | "failed" | "late";
   /** False: late. */
   fail(reason?: string, outcome?: Outcome): boolean;
   /** Back to its place, no attempt counted. */

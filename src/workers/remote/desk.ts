@@ -11,11 +11,14 @@ import {
   checkExtension,
   checkText,
   type DoneFields,
+  type Outcome,
   readDone,
   readOutcome,
   readRetry,
+  type RetryOptions,
 } from "../../base/arguments.ts";
 import { misuse } from "../../base/errors.ts";
+import type { LeaseResult, RedirectChange, RequestLike } from "../../base/request-types.ts";
 import { isSerializable } from "../../base/serializable.ts";
 import {
   COMMAND_STOP,
@@ -58,16 +61,7 @@ import {
 } from "./found.ts";
 import { Inbox } from "./inbox.ts";
 import { createPrinter, type Printer } from "./printer.ts";
-import {
-  type PushAnswer,
-  type RemoteDesk,
-  type RequestLike,
-  WorkerLease,
-  type WorkerOutcome,
-  type WorkerRedirect,
-  type WorkerResult,
-  type WorkerRetry,
-} from "./worker-lease.ts";
+import { type PushAnswer, type RemoteDesk, WorkerLease } from "./worker-lease.ts";
 
 const NO_RESULT: DoneFields = { found: undefined, errors: undefined, outcome: undefined };
 const NOTHING_FOUND = { links: [], dropped: NOTHING_DROPPED };
@@ -151,7 +145,7 @@ export class Desk implements RemoteDesk {
   }
 
   /** Whatever of it may throw comes before the lease is settled: else nobody could end it any more (I1). */
-  done(lease: WorkerLease, result: WorkerResult | undefined): void {
+  done(lease: WorkerLease, result: LeaseResult | undefined): void {
     const { found, errors, outcome } = result === undefined ? NO_RESULT : readDone(result);
     if (lease.isSettled || this.#isClosed) return;
     if (found !== undefined) this.push(lease, found as readonly RequestLike[]);
@@ -164,11 +158,11 @@ export class Desk implements RemoteDesk {
     this.#write(MESSAGE_DONE, lease.id, page, packed);
   }
 
-  retry(lease: WorkerLease, options: WorkerRetry | undefined): void {
+  retry(lease: WorkerLease, options: RetryOptions | undefined): void {
     this.#end(lease, MESSAGE_RETRY, options === undefined ? undefined : readRetry(options));
   }
 
-  fail(lease: WorkerLease, reason?: string, outcome?: WorkerOutcome): void {
+  fail(lease: WorkerLease, reason?: string, outcome?: Outcome): void {
     checkText(reason, "reason");
     this.#end(lease, MESSAGE_FAIL, { reason, outcome: readOutcome(outcome) });
   }
@@ -177,7 +171,7 @@ export class Desk implements RemoteDesk {
     this.#end(lease, MESSAGE_RELEASE, undefined);
   }
 
-  redirect(lease: WorkerLease, url: string, change: WorkerRedirect | undefined): void {
+  redirect(lease: WorkerLease, url: string, change: RedirectChange | undefined): void {
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
     const extras = change === undefined ? { url } : { url, change };
     if (!isSerializable(change)) {

@@ -7,10 +7,11 @@
  *
  *   I1  What was taken before the first request comes before it.
  */
+import type { RequestLike } from "../../base/request-types.ts";
 import { pack } from "../protocol/pack.ts";
 import { carriedRequest } from "./carry.ts";
 import { type Edge, type Page, siftLinks } from "./edge.ts";
-import type { PushAnswer, RequestLike } from "./worker-lease.ts";
+import type { PushAnswer } from "./worker-lease.ts";
 
 /** Links sifted, and requests as they are. */
 export interface Found extends Page {

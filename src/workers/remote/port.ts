@@ -6,13 +6,14 @@ import { MessageChannel, threadId } from "node:worker_threads";
 import { countOf, readTake } from "../../base/arguments.ts";
 import { after } from "../../base/clock.ts";
 import { misuse } from "../../base/errors.ts";
+import type { RequestLike } from "../../base/request-types.ts";
 import { SEAT_PARK_WORD } from "../../layout/crew.ts";
 import { type CrewHandle, seatWords } from "../protocol/crew.ts";
 import { beatMore, PULSE_WAITS, standUp } from "../protocol/seating.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/waiting.ts";
 import { Desk } from "./desk.ts";
 import { type Sitting, takeSeat } from "./sit.ts";
-import type { PushAnswer, RequestLike, WorkerLease } from "./worker-lease.ts";
+import type { PushAnswer, WorkerLease } from "./worker-lease.ts";
 
 interface Waiter {
   readonly max: number;

@@ -1,66 +1,20 @@
 /** WorkerLease: a lease in a worker's thread. The owner decides later, so what it does returns nothing. */
-import type { Outcome } from "../../base/arguments.ts";
+import type { Outcome, RetryOptions } from "../../base/arguments.ts";
+import type { LeaseFields, LeaseResult, RedirectChange } from "../../base/request-types.ts";
 import { hostOfUrl } from "../../url/host-of-url.ts";
 import type { LeaseExtras } from "../protocol/lease-message.ts";
 import { unpack } from "../protocol/pack.ts";
 
-export type RequestLike = string | WorkerRequest;
-
 /** What becomes of one link: the owner will decide, known already, no URL or too deep, no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
-/** What the handler of a lease learned. */
-export type WorkerOutcome = Outcome;
-
-export interface WorkerResult {
-  found?: Iterable<RequestLike>;
-  errors?: unknown[];
-  outcome?: WorkerOutcome;
-}
-
-export interface WorkerRetry {
-  delayMs?: number;
-  priority?: number;
-  reason?: string;
-  outcome?: WorkerOutcome;
-}
-
-/** A request's fields but its `url`, as the owner takes them; `data` is anything msgpack can carry. */
-interface WorkerRequestFields {
-  method?: string;
-  body?: string | Uint8Array;
-  headers?: Record<string, string>;
-  priority?: number;
-  notBefore?: number | Date;
-  epoch?: string;
-  key?: string;
-  dedup?: "check" | "record" | "skip";
-  start?: boolean;
-  handler?: string;
-  maxAttempts?: number;
-  volatile?: boolean;
-  data?: unknown;
-}
-
-/** A link that is more than its URL. */
-export interface WorkerRequest extends WorkerRequestFields {
-  url: string;
-  /** Of a page's links the owner sets it: one more than the page's. */
-  depth?: number;
-}
-
-/** What a redirect changes of the request that it goes on with: the fields of one, but `url` and `depth`, and the answer's status. */
-export interface WorkerRedirect extends WorkerRequestFields {
-  status?: number;
-}
-
 /** What a lease asks its thread's desk to do. */
 export interface RemoteDesk {
-  done(lease: WorkerLease, result: WorkerResult | undefined): void;
-  retry(lease: WorkerLease, options: WorkerRetry | undefined): void;
-  fail(lease: WorkerLease, reason: string | undefined, outcome: WorkerOutcome | undefined): void;
+  done(lease: WorkerLease, result: LeaseResult | undefined): void;
+  retry(lease: WorkerLease, options: RetryOptions | undefined): void;
+  fail(lease: WorkerLease, reason: string | undefined, outcome: Outcome | undefined): void;
   release(lease: WorkerLease): void;
-  redirect(lease: WorkerLease, url: string, change: WorkerRedirect | undefined): void;
+  redirect(lease: WorkerLease, url: string, change: RedirectChange | undefined): void;
   extend(lease: WorkerLease, ms: number): void;
   ruleName(number: number): string;
   fingerprint(lease: WorkerLease): string;
@@ -69,7 +23,7 @@ export interface RemoteDesk {
 const NO_EXTRAS: LeaseExtras = Object.freeze({});
 
 /** Filled from the row of a block when it begins (lease-message.ts). */
-export class WorkerLease implements Disposable {
+export class WorkerLease implements LeaseFields, Disposable {
   url = "";
   priority = 0;
   depth = 0;
@@ -143,15 +97,15 @@ export class WorkerLease implements Disposable {
   }
 
   /** Finished, with the links that were pushed and found; the owner admits them in the same step. */
-  done(result?: WorkerResult): void {
+  done(result?: LeaseResult): void {
     this.desk.done(this, result);
   }
 
-  retry(options?: WorkerRetry): void {
+  retry(options?: RetryOptions): void {
     this.desk.retry(this, options);
   }
 
-  fail(reason?: string, outcome?: WorkerOutcome): void {
+  fail(reason?: string, outcome?: Outcome): void {
     this.desk.fail(this, reason, outcome);
   }
 
@@ -166,7 +120,7 @@ export class WorkerLease implements Disposable {
   }
 
   /** A push with this lease as parent, at the same depth; the request goes along but for what `change` says. */
-  redirect(url: string, change?: WorkerRedirect): void {
+  redirect(url: string, change?: RedirectChange): void {
     this.desk.redirect(this, url, change);
   }
 
