@@ -29,8 +29,10 @@ import { createValidators, type Validators } from "./validators.ts";
 import { visit } from "./visit.ts";
 import type { VisitContext } from "./visit-context.ts";
 
-/** A crawl under way; awaited, it is its summary. */
-export interface Crawl extends PromiseLike<CrawlSummary> {
+/** A crawl under way. `await using` stops it at the end of the block, as `stop()` does; what fails rejects `finished` alone. */
+export interface Crawl extends AsyncDisposable {
+  /** The summary, when all is closed; rejects where the frontier can not be opened, or breaks. */
+  readonly finished: Promise<CrawlSummary>;
   readonly status: CrawlStatus;
   readonly modules: ModuleRegistry;
   /** There from status `running` on. */
@@ -58,17 +60,19 @@ export interface Crawl extends PromiseLike<CrawlSummary> {
  * only the seeds' own domains, no private addresses.
  *
  * Options that are wrong throw OPTION_INVALID at once, by name, value and what is expected; what goes wrong later is told by `error` and does
- * not stop the crawl. A frontier that cannot be opened (by rules that are wrong, too), or breaks, rejects the promise.
+ * not stop the crawl. A frontier that cannot be opened (by rules that are wrong, too), or breaks, rejects `finished`.
  *
  * @example
- * const summary = await crawl({ seeds: "https://example.org/", maxPages: 100 });
- * console.log(summary.pages);
+ * const run = crawl({ seeds: "https://example.org/", maxPages: 100 });
+ * run.on("page", ({ url, status }) => console.log(status, url));
+ * const { pages } = await run.finished;
  */
 export function crawl(options: CrawlOptions): Crawl {
   return new CrawlRun(normalizeCrawl(options));
 }
 
 class CrawlRun implements Crawl {
+  readonly finished: Promise<CrawlSummary>;
   readonly modules: ModuleRegistry = createModuleRegistry();
   readonly #settings: CrawlSettings;
   readonly #events: Emitter<CrawlEvents>;
@@ -76,7 +80,6 @@ class CrawlRun implements Crawl {
   readonly #monitor: Monitor;
   readonly #taking = new AbortController();
   readonly #working = new AbortController();
-  readonly #ended: Promise<CrawlSummary>;
   #validators: Validators | undefined;
   #offers: Offers | undefined;
   #frontier: Frontier | undefined;
@@ -104,8 +107,8 @@ class CrawlRun implements Crawl {
     const { signal } = settings.given;
     if (signal?.aborted) this.#stopTaking("stopped");
     signal?.addEventListener("abort", () => void this.stop(), { once: true });
-    this.#ended = this.#run();
-    this.#ended.catch(() => {}); // told to whoever awaits; nobody has to
+    this.finished = this.#run();
+    this.finished.catch(() => {}); // reported to whatever awaits it; nothing has to
   }
 
   get status(): CrawlStatus {
@@ -114,14 +117,6 @@ class CrawlRun implements Crawl {
 
   get frontier(): Frontier | undefined {
     return this.#frontier;
-  }
-
-  // biome-ignore lint/suspicious/noThenProperty: a crawl is awaited for its summary.
-  then<A = CrawlSummary, B = never>(
-    onSummary?: ((summary: CrawlSummary) => A | PromiseLike<A>) | null,
-    onFault?: ((cause: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    return this.#ended.then(onSummary, onFault);
   }
 
   on<E extends keyof CrawlEvents>(
@@ -173,7 +168,11 @@ class CrawlRun implements Crawl {
   async stop({ now = false }: { now?: boolean } = {}): Promise<CrawlSummary> {
     this.#stopTaking("stopped");
     if (now) this.#working.abort();
-    return this.#ended;
+    return this.finished;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop().catch(() => {}); // `finished` rejects with it
   }
 
   async #run(): Promise<CrawlSummary> {

@@ -69,7 +69,7 @@ describe.skipIf(made === undefined)("a crawl over TLS", () => {
     asked.length = 0;
     const { cert } = made as { cert: string };
     const options = { seeds: url, allowPrivate: true, delayMs: 0, threads, ca: cert };
-    const summary = await crawl({ ...options, ...(http2 ? {} : { http2 }) });
+    const summary = await crawl({ ...options, ...(http2 ? {} : { http2 }) }).finished;
     expect(summary).toMatchObject({ pages: PAGES.length, sitemaps: 3, failed: 0, pending: 0 });
     expect(asked.map(([path]) => path).toSorted()).toEqual(ALL);
     expect(new Set(asked.map(([, version]) => version))).toEqual(new Set([http2 ? "2.0" : "1.1"]));
