@@ -94,7 +94,8 @@ module.exports = {
     ...doors("crawl", "^src/crawl/", [...inRooms(["base"]), `^src/${anyOf(CORE_ENTRIES)}\\.ts$`], {
       packages: ["undici", "htmlparser2"],
     }),
-    ...doors("cli", "^src/cli/", [ENTRIES]),
+    // The command line answers an unknown word as the library answers an unknown option.
+    ...doors("cli", "^src/cli/", [ENTRIES, "^src/base/did-you-mean\\.ts$"]),
     ...doors("examples", "^examples/", [ENTRIES], { packages: ["outrider"] }),
     ...doors("index-entry", "^src/index\\.ts$", inRooms(["engine", "frontier", "url", "base"])),
     ...doors("pool-entry", "^src/pool\\.ts$", [
@@ -105,6 +106,13 @@ module.exports = {
     ...doors("crawl-entry", "^src/crawl\\.ts$", inRooms(["crawl", "base"])),
     ...doors("tools-entry", "^src/tools\\.ts$", inRooms(["engine", "base"])),
     ...doors("testing-entry", "^src/testing\\.ts$", inRooms(["crawl", "base"])),
+    ...doors("thread-entry", "^src/thread\\.c?ts$", [
+      ...["^src/(thread|worker)\\.ts$", "^src/workers/remote/worker-loop\\.ts$"],
+      ...[
+        "^src/engine/owner-thread/owner-thread\\.ts$",
+        "^src/crawl/(threads/visit|synthetic-web/web)-thread\\.ts$",
+      ],
+    ]),
     {
       name: "bench-doors",
       severity: "error",

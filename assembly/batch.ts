@@ -1,5 +1,10 @@
 /**
- * The calls that do a whole batch (layout/batch.ts), so that a URL crosses from JavaScript once:
+ * Room `assembly`: the AssemblyScript kernel; index.ts is its ABI. Decides nothing: bytes in, bytes out. May touch
+ * src/layout.
+ */
+
+/**
+ * The calls that do a whole batch (layout/calls/url-batch.ts), so that a URL crosses from JavaScript once:
  *
  *   several rules    parseBatch ─▶ (rules are matched) ─▶ settleBatch
  *   one rule         admitBatch = parseBatch + settleBatch
@@ -21,12 +26,12 @@ import {
   BATCH_SLOTS_OFFSET_WORD,
   BATCH_VALUES_OFFSET_WORD,
   ROW_STATUS_WORD,
-} from "../src/layout/batch";
-import { TABLE_NEED_WORD, TABLE_SKIP, TABLE_SOFT_WORD } from "../src/layout/table";
-import { hashBatch } from "./fingerprint";
-import { keyBatch } from "./key";
-import { parseBatch } from "./parse";
-import { tableInsertBatch } from "./table-batch";
+} from "../src/layout/calls/url-batch";
+import { TABLE_NEED_WORD, TABLE_SKIP, TABLE_SOFT_WORD } from "../src/layout/seen/table";
+import { hashBatch } from "./seen/fingerprint";
+import { keyBatch } from "./url/dedup-key";
+import { parseBatch } from "./url/parse-url";
+import { tableInsertBatch } from "./seen/table-batch";
 
 const BATCH_IN_STEPS: i32 = -1;
 

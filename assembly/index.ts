@@ -1,16 +1,21 @@
 // The kernel ABI: an export list, nothing else. `src/kernel/kernel.ts` declares the same list.
 export { admitBatch, settleBatch } from "./batch";
-export { keyBatch, keyOne } from "./key";
-export { parseBatch, parseOne } from "./parse";
-export { keepMatch, matchBatch } from "./match";
-export { listHosts, makeHosts } from "./hosts";
-export { makeRecords, planRecords, sizeRecords } from "./make";
-export { plantRecords } from "./plant";
-export { reviveColumns, reviveEntries, reviveQueues, reviveRows } from "./revive";
-export { sightRows } from "./sight";
-export { snapshotRows } from "./snapshot";
-export { endRecords, leaseRecords, leaseShared } from "./lease";
-export { copyBatch, gatherUrls, touchRecords, touchRules } from "./record";
+export { keyBatch, keyOne } from "./url/dedup-key";
+export { parseBatch, parseOne } from "./url/parse-url";
+export { keepMatch, matchBatch } from "./records/match-hosts";
+export { listHosts, makeHosts } from "./records/make-hosts";
+export { makeRecords, planRecords, sizeRecords } from "./records/make-records";
+export { placeRecords } from "./records/place-records";
+export {
+  restoreColumns,
+  restoreEntries,
+  restoreQueues,
+  restoreRows,
+} from "./records/restore-records";
+export { sightRows } from "./records/sight-rows";
+export { snapshotRows } from "./records/snapshot-columns";
+export { endRecords, leaseRecords, leaseShared } from "./records/lease-records";
+export { copyBatch, gatherUrls, touchRecords, touchRules } from "./records/copy-records";
 export { kernelVersion } from "./version";
 export {
   bloomProbeBatch,
@@ -18,9 +23,8 @@ export {
   bloomProbe,
   bloomInsert,
   bloomCountBits,
-} from "./bloom";
-export { fingerprint128, hashBatch, hashOne } from "./fingerprint";
-export { tableFindOne, tableInsertOne } from "./table";
-export { tableDemand, tableFindBatch, tableInsertBatch } from "./table-batch";
-export { tableEach, tableGrow, tableOpen, tableRemove, tableUpper } from "./table-grow";
-export { tableFindShared } from "./table-shared";
+} from "./seen/bloom";
+export { fingerprint128, hashBatch, hashOne } from "./seen/fingerprint";
+export { tableFindOne, tableInsertOne } from "./seen/table";
+export { tableDemand, tableFindBatch, tableInsertBatch } from "./seen/table-batch";
+export { tableEach, tableGrow, tableOpen, tableRemove, tableUpper } from "./seen/table-growth";

@@ -1,4 +1,4 @@
-import { KERNEL_VERSION } from "../src/layout/kernel";
+import { KERNEL_VERSION } from "../src/layout/calls/kernel-version";
 
 /** Checked by the door on every instantiation: a kernel file of another build is refused. */
 export function kernelVersion(): i32 {

@@ -2,22 +2,19 @@
  * Makes the benchmarks runnable and starts them: types are stripped, nothing else is done to them.
  * Builds the package first where its sources are newer than dist/; --no-build leaves it as it is.
  *
- *   bench/**.ts ──transpile──▶ build/bench/**.js      build/src ──link──▶ dist
+ *   bench/**.ts ──transpile──▶ build/bench/**.js      build/src ──▶ dist, build/plain (link-sources.mjs)
  *
- * The benchmarks import `../../src/…`; in build/ those paths lead to dist/, so that what is measured is
- * the built package, with the kernel's files that it ships.
+ * The benchmarks import `../../src/…`; in build/ those paths lead to what is built: a public entry to the bundle that is published,
+ * an internal module to its own file.
  */
 import { spawnSync } from "node:child_process";
 import {
-  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -43,7 +40,7 @@ if (isHelp) {
 
 /** Whether dist/ lacks something or is older than a source of it. */
 function isOld() {
-  const made = ["dist/index.js", "dist/kernel.wasm"].map((path) =>
+  const made = ["dist/index.js", "dist/kernel.wasm", "build/plain/index.js"].map((path) =>
     statSync(join(root, path), { throwIfNoEntry: false }),
   );
   const madeAt = Math.min(...made.map((stat) => stat?.mtimeMs ?? 0));
@@ -61,7 +58,7 @@ function buildPackage() {
 /** Several runs may start at once: files appear whole, and only where they are missing or old. */
 async function prepare() {
   mkdirSync(join(build, "bench"), { recursive: true });
-  linkDist();
+  linkSources();
   const old = sources(join(root, "bench")).filter((source) => {
     const made = statSync(targetOf(source), { throwIfNoEntry: false });
     return made === undefined || made.mtimeMs < statSync(source).mtimeMs;
@@ -93,17 +90,14 @@ function targetOf(source) {
   return join(build, relative(root, source)).replace(/\.ts$/, ".js");
 }
 
-function linkDist() {
-  const link = join(build, "src");
-  const isThere = lstatSync(link, { throwIfNoEntry: false });
-  if (isThere?.isSymbolicLink()) return;
-  if (isThere !== undefined) rmSync(link, { recursive: true });
-  try {
-    symlinkSync(join(root, "dist"), link, "junction");
-  } catch (error) {
-    // Another run made it in the meantime.
-    if (!existsSync(link)) throw error;
-  }
+/** Anew only where the package was built since. */
+function linkSources() {
+  const at = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const isLink = lstatSync(join(build, "src"), { throwIfNoEntry: false })?.isSymbolicLink();
+  if (isLink !== true && at("build/src") >= at("build/plain/index.js")) return;
+  const script = join(root, "bench/link-sources.mjs");
+  const { status } = spawnSync(process.execPath, [script, root], { stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
 }
 
 /** Every TypeScript file below a folder. @param {string} folder @returns {string[]} */

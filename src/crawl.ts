@@ -1,11 +1,11 @@
 /** The crawler on top: re-exports only. */
-export { isPublicAddress } from "./crawl/address.ts";
-export type { Lookup } from "./crawl/connect.ts";
-export { type Crawl, crawl } from "./crawl/crawl.ts";
-export { createDownloader, type DownloaderOptions } from "./crawl/download.ts";
-export { DownloadError, type DownloadFault } from "./crawl/download-error.ts";
-export { type ExtractOptions, extractPage } from "./crawl/extract.ts";
-export type { CrawlFault, CrawlStage, FaultStream } from "./crawl/faults.ts";
+export { isPublicAddress } from "./crawl/http/address-guard.ts";
+export type { Lookup } from "./crawl/http/guarded-connector.ts";
+export { type Crawl, crawl } from "./crawl/run/crawl.ts";
+export { createDownloader, type DownloaderOptions } from "./crawl/http/downloader.ts";
+export { DownloadError, type DownloadFault } from "./crawl/http/download-error.ts";
+export { type ExtractOptions, extractPage } from "./crawl/page/extract-page.ts";
+export type { CrawlFault, CrawlStage, FaultStream } from "./crawl/report/fault-stream.ts";
 export { createItemFile, type ItemFileOptions } from "./crawl/files.ts";
 export type {
   Analysis,
@@ -22,11 +22,16 @@ export type {
   ModuleRegistry,
   Page,
   Pipeline,
-} from "./crawl/modules.ts";
-export type { CrawlEvents } from "./crawl/monitor.ts";
-export type { CrawlOptions } from "./crawl/options.ts";
-export { type CrawlPlan, type PlannedSeed, planCrawl } from "./crawl/plan.ts";
-export { type ScopeChange, withinScope } from "./crawl/scope.ts";
-export type { CrawlReason, CrawlSample, CrawlStatus, CrawlSummary } from "./crawl/summary.ts";
-export type { HostPages } from "./crawl/tally.ts";
-export type { VisitedPage } from "./crawl/visit-context.ts";
+} from "./crawl/module-registry.ts";
+export type { CrawlEvents } from "./crawl/run/crawl-monitor.ts";
+export type { CrawlOptions } from "./crawl/run/crawl-options.ts";
+export { type CrawlPlan, type PlannedSeed, planCrawl } from "./crawl/run/crawl-plan.ts";
+export { type ScopeChange, withinScope } from "./crawl/run/crawl-scope.ts";
+export type {
+  CrawlReason,
+  CrawlSample,
+  CrawlStatus,
+  CrawlSummary,
+} from "./crawl/report/crawl-summary.ts";
+export type { HostPages } from "./crawl/report/named-counts.ts";
+export type { VisitedPage } from "./crawl/run/visit-context.ts";

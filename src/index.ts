@@ -1,15 +1,15 @@
 /** The public API: re-exports only. */
 export { type Clock, createSystemClock, createVirtualClock } from "./base/clock.ts";
 export { FrontierError, type FrontierErrorCode } from "./base/errors.ts";
-export { openFrontier } from "./engine/open.ts";
+export { openFrontier } from "./engine/api/open-frontier.ts";
 export {
   type GopcpOptions,
   type NeocrawlerOptions,
   type Presets,
   presets,
-} from "./engine/presets.ts";
-export { openFrontierThread } from "./engine/open-thread.ts";
-export type { AsyncFrontier, AsyncHost, AsyncLease } from "./engine/async-frontier.ts";
+} from "./engine/options/presets.ts";
+export { openFrontierThread } from "./engine/owner-thread/open-frontier-thread.ts";
+export type { AsyncFrontier, AsyncHost, AsyncLease } from "./engine/types/async-frontier.ts";
 export type {
   DoneResult,
   EpochPolicy,
@@ -44,12 +44,12 @@ export type {
   RulePolicy,
   SnapshotInfo,
   Verdict,
-} from "./engine/types.ts";
+} from "./engine/types/frontier-types.ts";
 export {
   canonicalize,
   canonicalizeMany,
   fingerprint,
   resolveLinks,
-} from "./engine/url-functions.ts";
-export { type IdentityRequest, TRACKING_PARAMS } from "./url/policy.ts";
-export { expandSeed } from "./url/seed.ts";
+} from "./engine/api/url-functions.ts";
+export { type IdentityRequest, TRACKING_PARAMS } from "./url/keys/key-policy.ts";
+export { expandSeed } from "./url/parsing/seed-templates.ts";

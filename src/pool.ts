@@ -1,5 +1,9 @@
 /** Worker threads over a frontier, the owner's side: re-exports only. */
 export { FrontierError } from "./base/errors.ts";
-export type { ResourceLimits, SharedFrontier, WorkerPoolOptions } from "./workers/pool/options.ts";
-export { WorkerPool } from "./workers/pool/pool.ts";
+export type {
+  ResourceLimits,
+  SharedFrontier,
+  WorkerPoolOptions,
+} from "./workers/pool/pool-options.ts";
+export { WorkerPool } from "./workers/pool/worker-pool.ts";
 export type { PoolReport, WorkerReport } from "./workers/pool/pool-report.ts";

@@ -1,5 +1,5 @@
 /**
- * Builds dist/: the three kernels with asc, then the package with tsc.
+ * Builds the package: the kernels with asc and the modules with tsc into build/plain/, and the bundle of these into dist/.
  *
  *   node tools/build.mjs            everything
  *   node tools/build.mjs kernel     the kernels alone
@@ -17,8 +17,12 @@ function run(script, args) {
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 
-if (!onlyKernel) rmSync(new URL("../dist", import.meta.url), { recursive: true, force: true });
-for (const target of ["debug", "release", "shared"]) {
+if (!onlyKernel)
+  rmSync(new URL("../build/plain", import.meta.url), { recursive: true, force: true });
+for (const target of ["debug", "release"]) {
   run(bin("assemblyscript/bin/asc.js"), ["--config", "asconfig.json", "--target", target]);
 }
-if (!onlyKernel) run(bin("typescript/bin/tsc"), ["-p", "tsconfig.build.json"]);
+if (!onlyKernel) {
+  run(bin("typescript/bin/tsc"), ["-p", "tsconfig.build.json"]);
+  run(fileURLToPath(new URL("bundle.mjs", import.meta.url)), []);
+}

@@ -1,11 +1,13 @@
 /**
- * Is what npm would publish whole? Packs the tarball, installs it in an empty project and uses it
- * there: every entry imports, the examples run, their types check; publint and attw agree.
+ * Is what npm would publish whole? Packs the tarball, installs it in an empty project and uses it there.
  *
- *   npm pack ─▶ outrider-x.y.z.tgz ─┬─▶ publint, attw (ESM only)
- *                                   └─▶ empty project: npm install ─▶ run ─▶ tsc
+ *   npm pack ─▶ outrider-x.y.z.tgz ─┬─▶ files and bytes under their ceilings; publint, attw (ESM only)
+ *                                   └─▶ empty project: npm install ─▶ no install script anywhere
+ *                                         ├─▶ every entry, by import and by require, on this Node and on OLDEST
+ *                                         ├─▶ one FrontierError for all entries and threads
+ *                                         └─▶ the examples; tsc
  *
- * The install tries npm's cache first and the network only when that fails. dist/ must be built.
+ * The install tries npm's cache first and the network only when that fails. The package must be built.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -20,12 +22,24 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { nodeOf } from "./nodes.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 /** Files without which a package is not one. */
-const NEEDED = ["dist/kernel.wasm", "dist/kernel.shared.wasm", "README.md", "LICENSE"];
+const NEEDED = [
+  "dist/kernel.wasm",
+  "dist/thread.cjs",
+  "dist/THIRD-PARTY.txt",
+  "README.md",
+  "LICENSE",
+];
+/** A package is unpacked, and its entries are found, by each installation and each start. */
+const FILES_MAX = 40;
+const BYTES_MAX = 600_000;
+/** The floor of `engines`, which has no require() of ES modules. */
+const OLDEST = "20.15.0";
 const EXAMPLES = ["first.mjs", "worker-crawler/main.mjs", "worker-crawler/visit.mjs"];
 
 const project = mkdtempSync(join(tmpdir(), "outrider-package-"));
@@ -33,7 +47,11 @@ try {
   const tarball = pack();
   lint(tarball);
   install(tarball);
+  checkScripts();
   useEntries();
+  useOldest();
+  useUncaught();
+  useOneClass();
   useExamples();
   checkTypes();
   console.log("check:package: the package installs, runs and type-checks in an empty project");
@@ -49,7 +67,11 @@ function pack() {
   const packed = new Set(files.map((file) => file.path));
   const missing = NEEDED.filter((path) => !packed.has(path));
   if (missing.length > 0) throw new Error(`not in the package: ${missing.join(", ")}`);
-  console.log(`packed ${filename}: ${files.length} files, ${Math.ceil(size / 1024)} KiB`);
+  const maps = [...packed].filter((path) => path.endsWith(".map"));
+  if (maps.length > 0) throw new Error(`packed: ${maps.join(", ")} (expected: no source maps)`);
+  console.log(`packed ${filename}: ${files.length} files, ${size} bytes`);
+  if (files.length > FILES_MAX || size > BYTES_MAX)
+    throw new Error(`packed: expected: at most ${FILES_MAX} files, ${BYTES_MAX} bytes`);
   return join(project, filename);
 }
 
@@ -67,41 +89,136 @@ function install(tarball) {
   if (cached.status !== 0) run("npm", [...args, "--prefer-offline"], { cwd: project });
 }
 
-/** Every entry of `exports` loads, and the entry's error class is really there. */
-function useEntries() {
-  const entries = Object.keys(manifest.exports).filter((entry) => !entry.endsWith(".json"));
-  const names = entries.map((entry) => join(manifest.name, entry));
-  const script = [
-    ...names.map((name) => `await import(${JSON.stringify(name)});`),
-    `import { FrontierError } from "outrider";`,
-    `if (!(new FrontierError("UNSUPPORTED", "x") instanceof Error)) process.exit(1);`,
-  ].join("\n");
-  writeFileSync(join(project, "entries.mjs"), script);
-  run(process.execPath, ["entries.mjs"], { cwd: project });
-  console.log(`imports: ${names.join(", ")}`);
+/** Nothing runs when a user installs the package: neither a script of ours nor one of what comes with it. */
+function checkScripts() {
+  const lock = JSON.parse(readFileSync(join(project, "package-lock.json"), "utf8"));
+  const installed = Object.entries(lock.packages);
+  const running = installed.filter(([, { hasInstallScript }]) => hasInstallScript === true);
+  if (running.length > 0)
+    throw new Error(
+      `install scripts: ${running.map(([path]) => path).join(", ")} (expected: none)`,
+    );
+  console.log("no install script in the package or in what comes with it");
 }
 
-function examplesToUse() {
-  const declared = readFileSync(join(root, "dist/index.d.ts"), "utf8");
-  if (declared.includes("openFrontier")) return EXAMPLES;
-  console.log("examples SKIPPED: this package does not export openFrontier yet");
-  return [];
+/** Names of all entries that hold code. */
+function entryNames() {
+  const entries = Object.keys(manifest.exports).filter((entry) => !entry.endsWith(".json"));
+  return entries.map((entry) => join(manifest.name, entry));
+}
+
+/** Writes a script in the project and runs it. */
+function runScript(name, lines, node = process.execPath) {
+  writeFileSync(join(project, name), `${lines.join("\n")}\n`);
+  run(node, [name], { cwd: project });
+}
+
+/** Every entry of `exports` loads, by import and by require, which have the same class then. */
+function useEntries() {
+  const names = entryNames().map((name) => JSON.stringify(name));
+  runScript("entries.mjs", [
+    `import { FrontierError } from "outrider";`,
+    ...names.map((name) => `await import(${name});`),
+    `if (!(new FrontierError("UNSUPPORTED", "x") instanceof Error)) process.exit(1);`,
+  ]);
+  runScript("entries.cjs", [
+    `for (const name of [${names.join(", ")}]) require(name);`,
+    `const { openFrontier, FrontierError } = require("outrider");`,
+    `(async () => {`,
+    `  if ((await import("outrider/pool")).FrontierError !== FrontierError) process.exit(1);`,
+    `  const frontier = await openFrontier();`,
+    `  frontier.push("https://example.org/");`,
+    `  if (frontier.poll().url !== "https://example.org/") process.exit(2);`,
+    `  await frontier.close();`,
+    `})();`,
+  ]);
+  console.log(`imports and requires: ${names.join(", ")}`);
+}
+
+/** Where require() takes no ES module, Node names the way that there is; import works from the floor on. */
+function useOldest() {
+  const node = nodeOf(OLDEST);
+  if (node === undefined) {
+    console.log(`Node ${OLDEST} SKIPPED: no package of it runs on ${process.platform}`);
+    return;
+  }
+  run(node, ["entries.mjs"], { cwd: project });
+  const lines = [
+    `try {`,
+    `  require("outrider");`,
+    `} catch ({ code, message }) {`,
+    `  const isClear = /^require\\(\\) of ES Module .*outrider.* not supported/.test(message);`,
+    `  const isNamed = code === "ERR_REQUIRE_ESM" && message.includes("import()");`,
+    `  process.exit(isClear && isNamed ? 0 : 1);`,
+    `}`,
+    `process.exit(2);`,
+  ];
+  runScript("oldest.cjs", lines, node);
+  console.log(`Node ${OLDEST}: imports; require() answers with the way out`);
+}
+
+/** Node prints the source line of an error that nobody catches: it must be a line, and not a file. */
+function useUncaught() {
+  const script = `import { openFrontier } from "outrider";\nawait openFrontier({ nonsense: 1 });\n`;
+  writeFileSync(join(project, "uncaught.mjs"), script);
+  const { stderr, status } = spawnSync(process.execPath, ["uncaught.mjs"], {
+    cwd: project,
+    encoding: "utf8",
+  });
+  if (status !== 1 || !stderr.includes("OPTION_INVALID") || stderr.length > 2_000)
+    throw new Error(`uncaught error: ${stderr.length} characters (expected: at most 2,000)`);
+}
+
+/** `instanceof FrontierError` holds for what any entry throws, and for what comes from a thread. */
+function useOneClass() {
+  runScript("visit.mjs", [
+    `import { FrontierError } from "outrider";`,
+    `import * as worker from "outrider/worker";`,
+    `export default (lease) => {`,
+    `  if (worker.FrontierError !== FrontierError) throw new Error("two classes in a thread");`,
+    `  try {`,
+    `    lease.retry({ afterMs: "soon" });`,
+    `  } catch (cause) {`,
+    `    if (!(cause instanceof FrontierError)) throw cause;`,
+    `    lease.done();`,
+    `  }`,
+    `};`,
+  ]);
+  runScript("one-class.mjs", [
+    `import assert from "node:assert/strict";`,
+    `import { FrontierError, openFrontier, openFrontierThread } from "outrider";`,
+    `import * as pools from "outrider/pool";`,
+    `assert.equal(pools.FrontierError, FrontierError);`,
+    `assert.throws(() => new pools.WorkerPool({}), FrontierError);`,
+    `await assert.rejects(openFrontier({ nonsense: 1 }), FrontierError);`,
+    `await assert.rejects(openFrontierThread({ nonsense: 1 }), FrontierError);`,
+    `const frontier = await openFrontier();`,
+    `const faults = [];`,
+    `frontier.on("error", (fault) => faults.push(fault.message));`,
+    `frontier.push("https://example.org/");`,
+    `const handler = new URL("./visit.mjs", import.meta.url);`,
+    `const pool = new pools.WorkerPool({ frontier, handler, threads: 1 });`,
+    `await pool.run();`,
+    `await pool.close();`,
+    `assert.deepEqual([faults, frontier.report().done], [[], 1]);`,
+    `await frontier.close();`,
+  ]);
+  console.log("one FrontierError in all entries and threads");
 }
 
 function useExamples() {
-  for (const name of examplesToUse()) {
+  for (const name of EXAMPLES) {
     mkdirSync(dirname(join(project, name)), { recursive: true });
     copyFileSync(join(root, "examples", name), join(project, name));
   }
-  for (const name of examplesToUse().filter((each) => !each.endsWith("visit.mjs"))) {
+  for (const name of EXAMPLES.filter((each) => !each.endsWith("visit.mjs"))) {
     run(process.execPath, [name], { cwd: project });
   }
 }
 
 /** The declarations stand on their own: checked whole, without skipLibCheck. */
 function checkTypes() {
-  const entries = ["", "/pool", "/worker", "/tools", "/testing"].map((path) => `outrider${path}`);
-  const lines = entries.map((name, at) => `export type * as entry${at} from "${name}";`);
+  const lines = entryNames().map((name, at) => `export type * as entry${at} from "${name}";`);
   writeFileSync(join(project, "types.ts"), `${lines.join("\n")}\n`);
   const compilerOptions = {
     strict: true,

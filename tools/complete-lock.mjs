@@ -12,6 +12,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { missingOptional } from "./tidy/lock.mjs";
 
+/** System, processor and what it is linked against: @rollup/rollup-linux-arm-musleabihf. */
+const PLATFORM = new RegExp(
+  [
+    "-(android|darwin|freebsd|linux|openbsd|openharmony|win32)",
+    "-([a-z]+\\d*x?)",
+    "(?:-(gnu|musl|gnueabihf|musleabihf|eabi|msvc))?$",
+  ].join(""),
+);
+const LIBC = { gnu: "glibc", mus: "musl" };
+
 const folder = process.argv[2] ?? ".";
 const file = new URL(`../${folder}/package-lock.json`, import.meta.url);
 const lock = JSON.parse(readFileSync(file, "utf8"));
@@ -27,12 +37,11 @@ console.log(
 );
 
 function describe(name, version, dependent) {
-  const match = /-(android|darwin|freebsd|linux|win32)-(arm64|arm|ia32|x64)(?:-(musl))?$/.exec(
-    name,
-  );
+  const match = PLATFORM.exec(name);
   if (match === null || !/^\d+\.\d+\.\d+$/.test(version))
     throw new Error(`${name}@${version}: expected: a platform in the name, an exact version`);
-  const [, os, cpu, libc] = match;
+  const [, os, cpu, abi = ""] = match;
+  const libc = os !== "linux" ? undefined : LIBC[abi.slice(0, 3)];
   return {
     version,
     cpu: [cpu],

@@ -1,3 +1,13 @@
+/**
+ * Which tests run where.
+ *
+ *   npm test             QUICK_SUITES without LONG_TESTS, at quick sizes (test/support/size.ts): what finds most faults soonest
+ *   npm run test:full    QUICK_SUITES whole, at full sizes
+ *   npm run test:stress, test:crash, test:simulation      SLOW_SUITES: they take STRESS_SECONDS
+ *
+ * .ci/run runs all of them.
+ */
+
 /** The folders of test/ that hold tests (STYLE.md §5), in the order in which they answer fastest. */
 export const QUICK_SUITES = [
   "unit",
@@ -9,6 +19,59 @@ export const QUICK_SUITES = [
   "api",
   "tidy",
   "regressions",
+  "guard",
 ];
+
 /** These take STRESS_SECONDS and run by their own scripts. */
 export const SLOW_SUITES = ["stress", "crash", "simulation"];
+
+/** Parts of the quick suites that `npm test` leaves to `npm run test:full`, with what they are. */
+export const LONG_TESTS = [
+  {
+    what: "every order of atomic steps: lanes, locks, the seating of workers",
+    files: [
+      "test/interleave/lock.test.ts",
+      "test/interleave/seating.test.ts",
+      "test/interleave/spsc-lane.test.ts",
+    ],
+  },
+  {
+    what: "rows of the five ancestors on disk and on worker threads",
+    files: [
+      "test/ancestors/rows.disk.test.ts",
+      "test/ancestors/scrapy.disk.test.ts",
+      "test/ancestors/vscrawler.disk.test.ts",
+      "test/ancestors/webmagic.disk.test.ts",
+      "test/ancestors/workers.threads.test.ts",
+    ],
+  },
+  {
+    what: "worker threads that die, restart and hand over",
+    files: [
+      "test/differential/thread-frontier.test.ts",
+      "test/unit/engine/owner-thread/thread-frontier.deaths.test.ts",
+      "test/unit/engine/owner-thread/call-channel.test.ts",
+      "test/unit/workers/pool/pool-threads.test.ts",
+    ],
+  },
+  {
+    what: "large tables, tiers and histories of restarts",
+    files: [
+      "test/unit/engine/durable/durability.restarts.test.ts",
+      "test/unit/engine/durable/disk-tiers.test.ts",
+      "test/unit/structures/table/table-growth.test.ts",
+    ],
+  },
+  {
+    what: "what keeps a test from checking nothing",
+    files: ["test/tidy/skips.test.ts"],
+  },
+  {
+    what: "benchmarks at smoke size, and the adapters of their peers",
+    files: ["test/api/bench.test.ts", "test/api/bench-java.test.ts"],
+  },
+  {
+    what: "programs in the documentation, examples, crawls on threads",
+    files: ["test/api/crawl-threads.test.ts", "test/api/docs.test.ts", "test/api/examples.test.ts"],
+  },
+];

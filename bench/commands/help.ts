@@ -1,12 +1,12 @@
 /** What `npm run bench -- --help` prints: every command and every flag, with what it does where nothing is said. */
 export const HELP = `npm run bench -- [command or cases] [flags]
 
-  (nothing)                      the suite: every case, the peers, at most ten minutes; writes a report
+  (nothing)                      the suite: every case, the peers, at most ten minutes; a result file
   <case or suite> ...            some cases by name, at their real sizes; a result file each
   compare <revision> [case ...]  HEAD against another version, in two worktrees, round by round
   check [older.json newer.json]  the newest suite against the one before: better, worse, inconclusive
   instructions [case ...]        instructions instead of time, by perf or valgrind
-  report                         page, README's table and TARGETS.md anew, from what was kept
+  report                         the tables and TARGETS.md anew, and the page of the newest suite in build/bench-report
 
   --list                 every case: what it compares, its sizes, its target
   --smoke                the smallest sizes, in seconds: everything runs and every checksum agrees

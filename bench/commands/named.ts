@@ -8,6 +8,7 @@ import { type BenchCase, type Params, ROUNDS, roundsOf } from "../harness/case.t
 import { CHILD_FLAGS, observeHere, observeInChild } from "../harness/child.ts";
 import { readEstimates } from "../harness/estimates.ts";
 import { machineOf, ROOT } from "../harness/machine.ts";
+import { dropSuperseded } from "./report.ts";
 import { resultOf, type ResultFile, writeResult } from "../harness/result-file.ts";
 import { type CaseResult, paramText, runCase } from "../harness/run-case.ts";
 import { headText, resultText } from "../harness/table.ts";
@@ -141,6 +142,7 @@ async function runOne(bench: BenchCase, flags: NamedFlags, queue: Queue): Promis
   if (flags.write && results.length > 0) {
     const path = writeResult(join(ROOT, "bench/results"), file);
     if (!flags.json) console.log(`\n  ${path.slice(ROOT.length)}`);
+    dropSuperseded();
   }
   return true;
 }

@@ -1,7 +1,7 @@
 /**
  * A suite against the one before: better, worse or inconclusive, for every ratio and every count of bytes.
  *
- *   npm run bench -- check [older.json newer.json]        the two newest of bench/results where none is named
+ *   npm run bench -- check [older.json newer.json]        the newest of bench/results and the one committed before it where none is named
  *
  * A ratio was taken within one run, against a peer that had the same machine at the same time, so it may be held against that of
  * another day. It got better or worse only where both runs were made on one kind of machine, both have a verdict of their A/A rows, the
@@ -18,7 +18,7 @@ import { paramText } from "../harness/run-case.ts";
 import { isBeyondChance, medianOf } from "../harness/statistics.ts";
 import { ratioText, threeFigures } from "../report/numbers.ts";
 import { sideNumbers } from "../report/peers.ts";
-import { suitesOf } from "./report.ts";
+import { suiteBefore, suitesOf } from "./report.ts";
 
 export type Change = "better" | "worse" | "inconclusive" | "same";
 
@@ -36,7 +36,7 @@ const BYTE_MARGINS = { "table bytes/URL": 1.02, "reported bytes/URL": 1.02 } as 
 
 /** Returns the exit code. */
 export function check(files: readonly string[]): number {
-  const suites = files.length > 0 ? files.map(read) : suitesOf().slice(-2);
+  const suites = files.length > 0 ? files.map(read) : lastTwo();
   const [older, newer] = suites;
   if (older === undefined || newer === undefined) {
     console.error(`check: ${suites.length} results (expected: two suites to compare)`);
@@ -55,6 +55,14 @@ export function check(files: readonly string[]): number {
   );
   console.log(`${older.commit} → ${newer.commit}: ${words.join(", ")}`);
   return count("worse") > 0 ? 1 : 0;
+}
+
+/** The older one may have been superseded and live in git's history alone. */
+function lastTwo(): SuiteObject[] {
+  const newest = suitesOf().at(-1);
+  if (newest === undefined) return [];
+  const older = suiteBefore(newest);
+  return older === undefined ? [newest] : [older, newest];
 }
 
 function read(path: string): SuiteObject {

@@ -1,18 +1,26 @@
 /**
- * What is made of a suite: its JSON, its page, README's table; and TARGETS.md, of every result there is.
+ * What is made of a suite: its JSON and the tables of README.md and bench/results/README.md; TARGETS.md, of every result;
+ * and on demand its page.
  *
- *   npm run bench -- report        page and tables anew from what was kept
+ *   npm run bench -- report        tables anew from what was kept, and the newest suite's page in build/
+ *
+ * A result that a later one supersedes is deleted (report/retention.ts), so that the folder does not grow with every run.
  */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { writeEstimates } from "../harness/estimates.ts";
 import { ROOT } from "../harness/machine.ts";
 import { SUITE_SCHEMA, type SuiteObject, suiteName, writeSuite } from "../harness/result-file.ts";
 import { htmlOf } from "../report/html.ts";
-import { withSummary } from "../report/summary.ts";
+import { removeSuperseded } from "../report/retention.ts";
+import { resultsBlock, withBlock } from "../report/summary.ts";
 import { keptRuns, readTargets, targetsText } from "../report/targets.ts";
+import { verdictBlock } from "../report/verdicts.ts";
 
 export const RESULTS = join(ROOT, "bench/results");
+/** Where pages are drawn: git ignores it. */
+const PAGES = join(ROOT, "build/bench-report");
 /** A suite of a clean tree; those of single cases have a time in their names. */
 const SUITE_FILE = /^\d{4}-\d\d-\d\d-[0-9a-f]{7,40}\.json$/;
 
@@ -25,29 +33,55 @@ export function suitesOf(folder: string = RESULTS): SuiteObject[] {
     .sort((a, b) => a.at.localeCompare(b.at));
 }
 
-/** Writes everything that is made of a suite; README only from a clean tree. */
+/** The suite that was committed before `newest`, from git's history; undefined where it has none. */
+export function suiteBefore(newest: SuiteObject): SuiteObject | undefined {
+  const git = (...args: string[]): string =>
+    execFileSync("git", args, { cwd: ROOT, encoding: "utf8", maxBuffer: 1 << 28 });
+  const filter = ["--diff-filter=AM", "--name-only", "--format=%H"];
+  let commit = "";
+  for (const line of git("log", ...filter, "--", "bench/results").split("\n")) {
+    if (/^[0-9a-f]{40,64}$/.test(line)) commit = line;
+    if (!SUITE_FILE.test(basename(line)) || basename(line) === `${suiteName(newest)}.json`)
+      continue;
+    const suite = JSON.parse(git("show", `${commit}:${line}`)) as SuiteObject;
+    if (suite.schema === SUITE_SCHEMA && suite.at < newest.at) return suite;
+  }
+  return undefined;
+}
+
+/** Deletes what later results supersede, and names it. */
+export function dropSuperseded(): void {
+  for (const path of removeSuperseded(RESULTS)) {
+    console.error(`  ${path.slice(ROOT.length)}: superseded, deleted`);
+  }
+}
+
+/** Writes everything that is made of a suite; tables only from a clean tree. */
 export function publish(suite: SuiteObject): void {
   const json = writeSuite(RESULTS, suite);
-  const files = [json, writePage(suite), writeEstimates(RESULTS, suite)];
-  if (!suite.dirty) files.push(writeReadme(suite), writeTargets());
+  const files = [json, writeEstimates(RESULTS, suite)];
+  if (!suite.dirty) files.push(...writeTables(suite), writeTargets());
   else
     console.error(
-      "\n  README and TARGETS.md are left as they are: the tree has changes that are not committed",
+      "\n  README.md, bench/results/README.md and TARGETS.md are left as they are: the tree has changes that are not committed",
     );
   for (const path of files) console.error(`  ${path.slice(ROOT.length)}`);
+  dropSuperseded();
 }
 
 /** Returns the exit code. */
 export function report(): number {
   const suite = suitesOf().at(-1);
   if (suite !== undefined) console.error(`  ${writePage(suite).slice(ROOT.length)}`);
-  for (const path of [writeReadme(suite), writeTargets()])
+  for (const path of [...writeTables(suite), writeTargets()])
     console.error(`  ${path.slice(ROOT.length)}`);
+  dropSuperseded();
   return 0;
 }
 
 function writePage(suite: SuiteObject): string {
-  const path = join(RESULTS, `${suiteName(suite)}.html`);
+  mkdirSync(PAGES, { recursive: true });
+  const path = join(PAGES, `${suiteName(suite)}.html`);
   writeFileSync(path, htmlOf(suite));
   return path;
 }
@@ -58,8 +92,14 @@ function writeTargets(): string {
   return path;
 }
 
-function writeReadme(suite: SuiteObject | undefined): string {
-  const path = join(ROOT, "README.md");
-  writeFileSync(path, withSummary(readFileSync(path, "utf8"), suite, keptRuns(RESULTS)));
-  return path;
+/** README's rows with verdicts, and all others in the README of the results. */
+function writeTables(suite: SuiteObject | undefined): string[] {
+  const runs = keptRuns(RESULTS);
+  const blocks = [
+    [join(ROOT, "README.md"), verdictBlock(runs)],
+    [join(RESULTS, "README.md"), resultsBlock(suite, runs)],
+  ] as const;
+  for (const [path, block] of blocks)
+    writeFileSync(path, withBlock(readFileSync(path, "utf8"), block));
+  return blocks.map(([path]) => path);
 }

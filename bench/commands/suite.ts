@@ -1,7 +1,7 @@
 /**
- * The suite: every case at the sizes that fit into ten minutes, in one object, one page and one table.
+ * The suite: every case at the sizes that fit into ten minutes, in one object and one table.
  *
- *   estimates of the last run ─▶ plan ─▶ limits of the machine ─▶ case by case ─▶ JSON ─▶ HTML, README's table, estimates
+ *   estimates of the last run ─▶ plan ─▶ limits of the machine ─▶ case by case ─▶ JSON ─▶ tables, estimates
  *                                 ▲                                    │
  *                                 └── planned anew for those that are left, at the pace so far ◀──┘
  *

@@ -1,10 +1,10 @@
 /**
  * Builds of revisions, kept, so that a comparison builds each version once.
  *
- *   build/bench-versions/<commit>/   package.json, dist/          of the revision
+ *   build/bench-versions/<commit>/   package.json, dist/          of the revision; build/plain too, since there is one
  *                                    node_modules                 link to those of here where both lock files agree, else its own
  *                                    bench, build/bench           the benchmarks of here, anew at each use
- *                                    build/src                    link to its dist/
+ *                                    build/src                    leads to these (bench/link-sources.mjs)
  *
  *   worktree in a temporary folder ── npm ci, where the lock file differs ── build ──▶ renamed to its place when it is whole
  *
@@ -81,7 +81,9 @@ function makeVersion(commit: string, home: string): void {
     for (const name of ["package.json", "dist", ...(isShared ? [] : ["node_modules"])])
       cpSync(join(tree, name), join(made, name), { recursive: true, verbatimSymlinks: true });
     if (isShared) symlinkSync(join(ROOT, "node_modules"), join(made, "node_modules"), "junction");
-    symlinkSync("../dist", join(made, "build/src"), "junction");
+    const plain = join(tree, "build/plain");
+    if (existsSync(plain)) cpSync(plain, join(made, "build/plain"), { recursive: true });
+    run(made, process.execPath, [join(ROOT, "bench/link-sources.mjs"), made]);
     renameSync(made, home);
   } finally {
     process.off("exit", remove);

@@ -1,11 +1,11 @@
 /**
- * What README says of sizes that are too large for the suite: each number of the newest calm run that has it, as in TARGETS.md.
+ * Sizes that are too large for the suite, for bench/results/README.md: each number of the newest calm run that has it, as in TARGETS.md.
  *
  *   results/<time>-<commit>-<case>.json ─▶ rows, each with the day and the commit of its run
  *
  *   I1  A row without a calm run is left out: nothing here was measured beside something else.
  */
-import { isCalm, type KeptRun, readingOf, type Source } from "./targets.ts";
+import { isCalm, type KeptRun, type Reading, readingOf, type Source } from "./targets.ts";
 
 interface LargeRow {
   readonly what: string;
@@ -60,16 +60,25 @@ const ROWS: readonly LargeRow[] = [
   },
 ];
 
+interface LargeReading {
+  readonly row: LargeRow;
+  readonly found: readonly Reading[];
+}
+
+/** Each row of which the calm runs have all numbers. */
+export function largeReadings(calm: readonly KeptRun[]): LargeReading[] {
+  return ROWS.flatMap((row) => {
+    const found = row.of.flatMap((source) => readingOf(source, calm) ?? []);
+    return found.length === row.of.length ? [{ row, found }] : [];
+  });
+}
+
 /** The head first; nothing but it where no run is as large. */
 export function largeRows(runs: readonly KeptRun[]): string[][] {
-  const calm = runs.filter(isCalm);
-  const rows = ROWS.flatMap(({ what, at, of }) => {
-    const found = of.map((source) => readingOf(source, calm));
-    const [first] = found;
-    if (first === undefined || found.includes(undefined)) return [];
-    const { at: when, machine } = first.kept;
-    const told = found.map((reading) => reading?.text).join(", ");
-    return [[what, at, told, `${when.slice(0, 10)}, ${machine.commit}`]];
+  const rows = largeReadings(runs.filter(isCalm)).map(({ row: { what, at }, found }) => {
+    const { at: when, machine } = (found[0] as Reading).kept;
+    const told = found.map(({ text }) => text).join(", ");
+    return [what, at, told, `${when.slice(0, 10)}, ${machine.commit}`];
   });
   return [["what", "at", "measured", "when, commit"], ...rows];
 }

@@ -40,3 +40,10 @@ export function threeFigures(value: number): string {
 function superscript(value: number): string {
   return [...String(value)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("");
 }
+
+/** A Markdown table, the head first; the first `left` columns hold words, the others numbers. */
+export function markdown([head = [], ...rows]: readonly (readonly string[])[], left = 1): string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  const rule = head.map((_, at) => (at < left ? "---" : "---:"));
+  return [line(head), line(rule), ...rows.map(line)];
+}

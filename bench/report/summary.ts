@@ -1,25 +1,25 @@
 /**
- * The summary: a few rows of a suite, as README and the head of the page show them.
+ * The summary of a suite, and the blocks of Markdown that are generated.
  *
  *   newest suite of bench/results ─▶ rows ─┐
- *   runs of single cases, larger  ─▶ rows ─┴▶ Markdown between README's two marks            (large.ts)
+ *   runs of single cases, larger  ─▶ rows ─┴▶ bench/results/README.md, between its marks     (large.ts)
+ *   runs that have a verdict ────────────────▶ README.md, between its marks                  (verdicts.ts)
  *
- *   I1  README says what the newest suite says, or that there is none: test/api/bench-report.test.ts compares.
+ *   I1  Both files agree with the results: test/api/bench-report.test.ts compares.
  *   I2  A run without a verdict says so in its row; a case that is not in the suite has no row.
  */
 import type { CaseObject, RunObject, SuiteObject } from "../harness/result-file.ts";
 import { suiteName } from "../harness/result-file.ts";
-import { nsText, rateText, ratioText, sizeText, threeFigures } from "./numbers.ts";
+import { markdown, nsText, rateText, ratioText, sizeText, threeFigures } from "./numbers.ts";
 import { largeRows } from "./large.ts";
 import { largestRun, missingWords, peerRows, sideNumbers } from "./peers.ts";
-import type { KeptRun } from "./targets.ts";
+import { isCalm, type KeptRun } from "./targets.ts";
 
 export const MARKS = ["<!-- measured:begin", "<!-- measured:end -->"] as const;
-const BEGIN = "<!-- measured:begin — written from bench/results, not by hand -->";
+const BEGIN = "<!-- measured:begin — generated from bench/results by `npm run bench -- report` -->";
 
-/** What README says before there is a suite. */
-const NOTHING = `There is no summary here yet. Measured numbers come from [bench/results](bench/results/README.md), each with its commit, machine and
-command; none stands in this page without them.`;
+/** What stands there before there is a suite. */
+const NOTHING = "No suite was kept yet.";
 
 interface Headline {
   readonly case: string;
@@ -118,12 +118,15 @@ export function conditionsText(suite: SuiteObject): string {
   );
 }
 
-/** What stands between README's marks. */
-export function readmeBlock(suite: SuiteObject | undefined, runs: readonly KeptRun[] = []): string {
+/** What stands between the marks of bench/results/README.md. */
+export function resultsBlock(
+  suite: SuiteObject | undefined,
+  runs: readonly KeptRun[] = [],
+): string {
   if (suite === undefined) return NOTHING;
   const parts = [
     conditionsText(suite),
-    `Medians of paired rounds with their intervals of 95 %; the whole of it: ${pageLink(suite)}.`,
+    `Medians of paired rounds with their intervals of 95 %; all of it, with charts: ${pageLink(suite)}.`,
     "",
     ...markdown(summaryRows(suite)),
     ...large(runs),
@@ -134,6 +137,7 @@ export function readmeBlock(suite: SuiteObject | undefined, runs: readonly KeptR
     parts.push("", peersIntro(small), "", ...markdown(peerRows(small, false)), ...absent(small));
   if (memory !== undefined && memory !== small)
     parts.push("", peersIntro(memory), "", ...markdown(peerRows(memory, false)), ...absent(memory));
+  parts.push(...widest(runs, small));
   const durable = smallestRun(suite.cases.find((each) => each.case === "peers-durable"));
   if (durable !== undefined) {
     const text = "With a directory, killed by `kill -9` in the middle and opened again:";
@@ -154,40 +158,48 @@ function large(runs: readonly KeptRun[]): string[] {
   ];
 }
 
-/** Who is missing from a table, and why. */
+/** The newest calm run of `peers-memory` with sides that the suite's machine did not have. */
+function widest(runs: readonly KeptRun[], shown: RunObject | undefined): string[] {
+  const isNew = ({ run }: KeptRun): boolean =>
+    Object.keys(run.observations).some((side) => shown?.observations[side] === undefined);
+  const [kept] = runs
+    .filter((each) => each.name === "peers-memory" && isCalm(each) && isNew(each))
+    .sort(
+      (a, b) => b.at.localeCompare(a.at) || Number(b.run.params.urls) - Number(a.run.params.urls),
+    );
+  if (kept === undefined) return [];
+  const { commit, cpu, cores, node, load } = kept.machine;
+  const conditions =
+    `Commit ${commit}, ${kept.at.slice(0, 10)}; ${cores} cores of ${cpu}, Node ${node}, ` +
+    `load ${load[0]} at the start; \`npm run bench -- peers-memory\`.`;
+  const table = markdown(peerRows(kept.run, false));
+  return ["", peersIntro(kept.run), conditions, "", ...table, ...absent(kept.run)];
+}
+
+/** Sides that are missing from a table, and why. */
 function absent(run: RunObject): string[] {
   const words = missingWords(run);
   return words === "" ? [] : ["", `Not measured: ${words}.`];
 }
 
 function pageLink(suite: SuiteObject): string {
-  return `[${suiteName(suite)}](bench/results/${suiteName(suite)}.html)`;
+  return `[${suiteName(suite)}](${suiteName(suite)}.json)`;
 }
 
 function peersIntro(run: RunObject): string {
   const urls = Number(run.params.urls).toLocaleString("en-US");
   const doubt = run.doubt === null ? "" : " (a noisy run: times without a verdict)";
-  return `Frontiers side by side, ${urls} links of a crawl, most of them told already${doubt}:`;
+  return `Frontiers side by side, ${urls} links of a crawl, most of them known already${doubt}:`;
 }
 
 function smallestRun(found: CaseObject | undefined): RunObject | undefined {
   return found?.runs.find((run) => Object.keys(run.observations).length > 0);
 }
 
-function markdown([head, ...rows]: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  const rule = (head ?? []).map((_, at) => (at === 0 ? "---" : "---:"));
-  return [line(head ?? []), line(rule), ...rows.map(line)];
-}
-
-/** README with what the suite says between its marks; throws where the marks are missing. */
-export function withSummary(
-  readme: string,
-  suite: SuiteObject | undefined,
-  runs: readonly KeptRun[] = [],
-): string {
-  const from = readme.indexOf(MARKS[0]);
-  const to = readme.indexOf(MARKS[1]);
-  if (from < 0 || to < from) throw new Error(`README: no marks (expected: ${MARKS.join(" … ")})`);
-  return `${readme.slice(0, from)}${BEGIN}\n${readmeBlock(suite, runs)}\n${readme.slice(to)}`;
+/** A page with `block` between its marks; throws where the marks are missing. */
+export function withBlock(page: string, block: string): string {
+  const from = page.indexOf(MARKS[0]);
+  const to = page.indexOf(MARKS[1]);
+  if (from < 0 || to < from) throw new Error(`page: no marks (expected: ${MARKS.join(" … ")})`);
+  return `${page.slice(0, from)}${BEGIN}\n${block}\n${page.slice(to)}`;
 }

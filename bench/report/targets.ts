@@ -82,6 +82,9 @@ export interface TargetFile {
 
 /** A run with the machine that it was made on. */
 export interface KeptRun {
+  /** The name of the file that it stands in. */
+  readonly file: string;
+  /** The name of its case. */
   readonly name: string;
   readonly at: string;
   readonly machine: Pick<Machine, "commit" | "dirty" | "cores" | "load" | "node" | "cpu">;
@@ -93,18 +96,21 @@ export function isCalm({ machine: { load, cores } }: KeptRun): boolean {
   return (load[0] ?? 0) <= cores;
 }
 
+/** Begins with a date, as every result does. */
+export const RESULT_FILE = /^\d.*\.json$/;
+
 /** Every run of clean trees in a folder of results. */
 export function keptRuns(folder: string): KeptRun[] {
-  const names = readdirSync(folder).filter((name) => /^\d.*\.json$/.test(name));
-  return names.flatMap((name) => {
-    const file = JSON.parse(readFileSync(join(folder, name), "utf8")) as SuiteObject | CaseFile;
+  const names = readdirSync(folder).filter((name) => RESULT_FILE.test(name));
+  return names.flatMap((path) => {
+    const file = JSON.parse(readFileSync(join(folder, path), "utf8")) as ResultFileObject;
     if (file.dirty) return [];
     if (file.schema !== SUITE_SCHEMA && file.schema !== RESULT_SCHEMA) return [];
     const cases = "cases" in file ? file.cases : [file];
     return cases.flatMap((each) =>
       each.runs
         .filter(({ rounds }) => rounds > 0)
-        .map((run) => ({ name: each.case, at: file.at, machine: file, run })),
+        .map((run) => ({ file: path, name: each.case, at: file.at, machine: file, run })),
     );
   });
 }
@@ -113,6 +119,8 @@ interface CaseFile extends Machine, CaseObject {
   readonly schema: typeof RESULT_SCHEMA;
   readonly at: string;
 }
+
+export type ResultFileObject = SuiteObject | CaseFile;
 
 export function readTargets(folder: string): TargetFile {
   return JSON.parse(readFileSync(join(folder, "targets.json"), "utf8")) as TargetFile;
@@ -174,7 +182,7 @@ function rowText(row: TargetRow, runs: readonly KeptRun[], notes: Notes): string
   return `| ${[row.what, row.target, measured, verdict || "–", why].join(" | ")} |`;
 }
 
-interface Reading {
+export interface Reading {
   readonly kept: KeptRun;
   readonly text: string;
   /** Undefined where there is no bound. */

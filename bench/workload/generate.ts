@@ -16,7 +16,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalize } from "../../src/index.ts";
-import { createWebPlan, type WebLink, type WebPlan } from "../../src/crawl/web-plan.ts";
+import {
+  createWebPlan,
+  type WebLink,
+  type WebPlan,
+} from "../../src/crawl/synthetic-web/web-plan.ts";
 import { ROOT } from "../harness/machine.ts";
 import { urlChunk, urlOnHost } from "../harness/urls.ts";
 

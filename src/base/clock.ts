@@ -4,6 +4,7 @@
  */
 import { misuse } from "./errors.ts";
 
+/** The source of time. Pass one of your own to test a crawl of days in milliseconds (`createVirtualClock`). */
 export interface Clock {
   /** Milliseconds since 1970; may jump. */
   now(): number;
@@ -11,7 +12,10 @@ export interface Clock {
   monotonic(): number;
   /** Runs `fn` once `now()` has reached `atMs`; returns its cancellation. */
   schedule(atMs: number, fn: () => void): () => void;
-  /** Runs `fn` once so many milliseconds have passed, whatever `now()` is set to meanwhile. Missing: scheduled from `now()` on. */
+  /**
+   * Runs `fn` once so many milliseconds have passed, even if `now()` is set back or forward meanwhile. A clock
+   * without it schedules from `now()` on.
+   */
   after?(ms: number, fn: () => void): () => void;
 }
 

@@ -1,9 +1,14 @@
 /**
+ * Room `src/base`: what every room may use: errors, asserts, argument checks, and the only clock and source of chance.
+ * Decides nothing about crawling; imports nothing of ours.
+ */
+
+/**
  * The two errors there are. Misuse and the outside world: FrontierError with a stable code.
  * A broken invariant: InvariantError, which no caller is expected to catch.
  */
 
-/** What a FrontierError's `code` can be; a code keeps its meaning, and more may be added. */
+/** Codes of errors. A code keeps its meaning; more may be added. */
 export type FrontierErrorCode =
   | "FRONTIER_CLOSED"
   | "FRONTIER_LOCKED"
@@ -24,13 +29,14 @@ export type FrontierErrorCode =
   | "MEMORY_FULL"
   | "UNSUPPORTED";
 
-/** Misuse or the outside world, with a stable `code`; the message is `name: value (expected: …)`. */
+/** An error with a stable `code`. Its message has the form `name: value (expected: …)`. */
 export class FrontierError extends Error {
-  /** One of FrontierErrorCode. */
+  /** What is wrong; see `FrontierErrorCode`. */
   readonly code: string;
-  /** Of misuse: `{ name, value, expected }`. */
+  /** For misuse: `{ name, value, expected }`. */
   readonly details?: unknown;
 
+  /** Made by Outrider; a test may make one. */
   constructor(code: FrontierErrorCode, message: string, details?: unknown) {
     super(message);
     this.name = "FrontierError";
@@ -65,6 +71,11 @@ export function misuse(
 export function memoryFull(): FrontierError {
   const expected = "room in the region of 4 GiB; set `capacity` below what fits";
   return new FrontierError("MEMORY_FULL", `memory: exhausted (expected: ${expected})`);
+}
+
+/** Whether that is what was thrown. */
+export function isMemoryFull(error: unknown): boolean {
+  return error instanceof FrontierError && error.code === "MEMORY_FULL";
 }
 
 /** What a closed frontier throws where it has no other answer. */

@@ -2,10 +2,10 @@
  * Serializable: whether a value comes back equal from msgpack. Functions, symbols, promises, maps and cycles never come
  * back as something else: they are refused before anything is packed.
  *
- *   value ─▶ lookThrough ─▶ withZeros ─▶ packed ─▶ unpacked: equal, −0 included; but for the prototype of an object that had none
+ *   value ─▶ inspectValue ─▶ withZeros ─▶ packed ─▶ unpacked: equal, −0 included; but for the prototype of an object that had none
  *
- * Memory, disk and other threads carry values by these same steps (frontier: engine/codec.ts; between threads:
- * workers/protocol/pack.ts), so what one of them takes they all do.
+ * Memory, disk and other threads carry values by these same steps (frontier: engine/intake/request-extras.ts; between threads:
+ * workers/protocol/message-values.ts), so what one of them takes they all do.
  */
 
 /** What msgpackr brings back as the bytes of one kind of number, beside Uint8Array. */
@@ -33,7 +33,7 @@ const VALUES_MAX = 2 ** 21;
  * What a look through a value finds: something that msgpack does not bring back equal, nothing but what it does, or
  * among that a −0, for which `withZeros` has to be asked.
  */
-export type Found = "stranger" | "plain" | "zeros";
+export type Finding = "stranger" | "plain" | "zeros";
 
 /** The walk under way: values that may still come, and whether one was −0. */
 interface Walk {
@@ -45,7 +45,7 @@ interface Walk {
  * Looks through a value once. One that throws when looked at, or that holds more than VALUES_MAX others (one object
  * named twice counts twice, as it would be packed), is a stranger.
  */
-export function lookThrough(value: unknown): Found {
+export function inspectValue(value: unknown): Finding {
   const walk = { left: VALUES_MAX, holdsZero: false };
   try {
     if (!isPackable(value, 0, walk)) return "stranger";
@@ -57,7 +57,7 @@ export function lookThrough(value: unknown): Found {
 
 /** Whether msgpack brings a value back equal. */
 export function isSerializable(value: unknown): boolean {
-  return lookThrough(value) !== "stranger";
+  return inspectValue(value) !== "stranger";
 }
 
 function isPackable(value: unknown, depth: number, walk: Walk): boolean {

@@ -2,7 +2,7 @@
  * Flags: a table per command, read with the platform's own parser. What a table does not name is refused by name.
  */
 import { parseArgs } from "node:util";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../base/did-you-mean.ts";
 
 export interface Flag {
   readonly name: string;

@@ -25,11 +25,13 @@ import {
 import { dirname, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { misuse } from "../base/errors.ts";
-import type { Pipeline } from "./modules.ts";
+import type { Pipeline } from "./module-registry.ts";
 
+/** Options of `createItemFile`. */
 export interface ItemFileOptions {
+  /** The file; items are appended as JSON lines. */
   readonly path: string;
-  /** A file longer than this is put aside; default 256 MiB. */
+  /** A file longer than this is put aside. 256 MiB unless given. */
   readonly rotateBytes?: number;
 }
 

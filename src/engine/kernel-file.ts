@@ -1,18 +1,17 @@
 /**
- * Finds and compiles the kernel's file, once per process and flavour. The path is the same from
- * `src/engine` and from `dist/engine`: two rooms up, then dist.
+ * Reads and compiles the kernel's file, once per process and flavour. The package ships the release flavour alone.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { FrontierError } from "../base/errors.ts";
+import { packageFile } from "../base/package-files.ts";
 import { compileKernel, type KernelModule } from "../kernel/kernel.ts";
 
-export type KernelFlavour = "release" | "debug" | "shared";
+export type KernelFlavour = "release" | "debug";
 
 const FILES: Record<KernelFlavour, string> = {
   release: "kernel.wasm",
   debug: "kernel.debug.wasm",
-  shared: "kernel.shared.wasm",
 };
 
 const compiled = new Map<KernelFlavour, KernelModule>();
@@ -20,8 +19,7 @@ const compiled = new Map<KernelFlavour, KernelModule>();
 export function loadKernelModule(flavour: KernelFlavour = "release"): KernelModule {
   let module = compiled.get(flavour);
   if (module === undefined) {
-    const url = new URL(`../../dist/${FILES[flavour]}`, import.meta.url);
-    module = compileKernel(bytesOf(fileURLToPath(url)));
+    module = compileKernel(bytesOf(fileURLToPath(packageFile(FILES[flavour]))));
     compiled.set(flavour, module);
   }
   return module;

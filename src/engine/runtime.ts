@@ -1,38 +1,43 @@
 /**
+ * Room `src/engine`: where an open frontier is put together, and what all rooms of the engine share: its events and the
+ * kernel's file. Decides nothing; the rooms below it do.
+ */
+
+/**
  * Runtime: one open frontier put together: the core, its gate, its clock, its events, its life.
  * The composition root: nothing below knows all of these.
  */
 import { createRandom, entropyWords } from "../base/random.ts";
 import { memoryFull } from "../base/errors.ts";
 import { type Core, createCounters, type TransitionSink } from "../frontier/core.ts";
-import { createReasons } from "../frontier/reasons.ts";
-import { createRules, installRules } from "../frontier/rule-set.ts";
-import { createEpochTable } from "../structures/epoch-table.ts";
-import { createSpilling } from "../frontier/spill-state.ts";
-import { createGroups } from "../frontier/groups.ts";
-import { createHeap } from "../structures/heap.ts";
-import { createTimeline } from "../structures/timeline.ts";
-import { createHostTable } from "../structures/host-table.ts";
-import { laneCreate } from "../structures/lane.ts";
-import { REGION_PAGE_COUNT_MAX } from "../layout/region.ts";
+import { createReasons } from "../frontier/records/outcome-reasons.ts";
+import { createRules, installRules } from "../frontier/rules/install-rules.ts";
+import { createEpochTable } from "../structures/seen/epoch-table.ts";
+import { createSpilling } from "../frontier/scheduling/spill-state.ts";
+import { createGroups } from "../frontier/politeness/host-groups.ts";
+import { createHeap } from "../structures/ordering/heap.ts";
+import { createTimeline } from "../structures/ordering/timeline.ts";
+import { createHostTable } from "../structures/hosts/host-table.ts";
+import { laneCreate } from "../structures/ordering/lane.ts";
+import { REGION_PAGE_COUNT_MAX } from "../layout/memory/region.ts";
 import { createKernel, type Kernel } from "../kernel/kernel.ts";
-import { createDraft } from "../structures/record.ts";
-import { createScratch } from "../structures/scratch.ts";
-import { createSeenSet, type SeenSet, type SeenSetOptions } from "../structures/seen-set.ts";
+import { createDraft } from "../structures/records/record.ts";
+import { createScratch } from "../structures/records/kernel-scratch.ts";
+import { createSeenSet, type SeenSet, type SeenSetOptions } from "../structures/seen/seen-set.ts";
 import { createStore, type Store, storeSecret } from "../structures/store.ts";
-import { createUrlBatch } from "../url/batch.ts";
-import { carryHosts } from "../frontier/carry.ts";
-import type { EventHub } from "./events.ts";
-import type { Gate } from "./gate.ts";
+import { createUrlBatch } from "../url/batch/url-batch.ts";
+import { carryHostClocks } from "../frontier/politeness/carry-host-clocks.ts";
+import type { EventHub } from "./event-hub.ts";
+import type { IntakeContext } from "./intake/intake-context.ts";
 import { loadKernelModule } from "./kernel-file.ts";
-import type { Settings } from "./options.ts";
-import type { OpenTiers, Tiers } from "./tiers.ts";
-import { recordView } from "./view.ts";
+import type { Settings } from "./options/normalize-options.ts";
+import type { OpenDiskTiers, DiskTiers } from "./durable/disk-tiers.ts";
+import { recordView } from "./records/record-view.ts";
 
 /** Everything that `clear` makes anew. */
 export interface Runtime {
   readonly core: Core;
-  readonly gate: Gate;
+  readonly intake: IntakeContext;
 }
 
 export interface RuntimeHooks {
@@ -40,7 +45,7 @@ export interface RuntimeHooks {
   /** A failure for the breaker. */
   failure(nowMs: number): void;
   /** Of a frontier with a directory. */
-  tiers?: Tiers;
+  tiers?: DiskTiers;
 }
 
 /** Whose hashes it makes, and whether it begins with nothing known, its tiers emptied. */
@@ -105,12 +110,12 @@ export function createRuntime(
   };
   const { core: list = settings.rules, nowMs = 0 } = before ?? {};
   installRules(core, list, before?.core.version ?? 0, nowMs);
-  if (before !== undefined) carryHosts(before.core, core, before.nowMs);
+  if (before !== undefined) carryHostClocks(before.core, core, before.nowMs);
   const batch = createUrlBatch(kernel, { maxUrlBytes: settings.maxUrlBytes });
   store.region.views.u32.set(secret, batch.area.secret >>> 2);
   return {
     core,
-    gate: {
+    intake: {
       core,
       batch,
       rows: { kernel, offset: batch.area.header },
@@ -126,10 +131,10 @@ export function createRuntime(
 
 /** Those of a core that begins, or prepared for one that is to replace another. */
 function openTiers(
-  tiers: Tiers | undefined,
+  tiers: DiskTiers | undefined,
   kernel: Kernel,
   { secret, isCleared, before }: Required<RuntimeOrigin> & { secret: Uint32Array; before: unknown },
-): OpenTiers | undefined {
+): OpenDiskTiers | undefined {
   if (before !== undefined) return tiers?.prepare(kernel, secret);
   return tiers?.open(kernel, secret, isCleared);
 }
@@ -145,7 +150,7 @@ function secretOf(before: Core | undefined): Uint32Array {
   return before === undefined ? entropyWords(4) : storeSecret(before.store);
 }
 
-function seenTiers(tiers: OpenTiers | undefined): Partial<SeenSetOptions> {
+function seenTiers(tiers: OpenDiskTiers | undefined): Partial<SeenSetOptions> {
   if (tiers?.cold === undefined) return {};
   const { beforeMove, cold } = tiers;
   return { beforeMove, cold };
@@ -155,7 +160,7 @@ function spillingOf(
   settings: Settings,
   store: Store,
   seen: SeenSet,
-  tiers: OpenTiers | undefined,
+  tiers: OpenDiskTiers | undefined,
 ): Core["spilling"] {
   const { memoryBytes: budgetBytes } = settings;
   const spill = settings.spill ?? (tiers === undefined ? undefined : { tier: tiers.spill });

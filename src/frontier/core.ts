@@ -1,4 +1,9 @@
 /**
+ * Room `src/frontier`: the state of one frontier, which every room here works on, and the check of all its invariants.
+ * Synchronous: no file, timer, thread or clock below this folder; time comes in as an argument.
+ */
+
+/**
  * Core: the state of one frontier, and nothing else. Synchronous, deterministic, single writer:
  * time comes in as an argument, transitions go out to the sink.
  *
@@ -15,35 +20,35 @@
  *   I1  A rule keeps its index while a record names it; the record finds it by way of its host queue.
  *   I2  sole is the one rule there is, or undefined where there are several.
  */
-import type { EpochTable } from "../structures/epoch-table.ts";
-import type { GroupTable } from "../structures/group-table.ts";
-import type { Heap } from "../structures/heap.ts";
-import type { Timeline } from "../structures/timeline.ts";
-import type { HostTable } from "../structures/host-table.ts";
-import type { SeenSet } from "../structures/seen-set.ts";
-import type { RecordDraft } from "../structures/record.ts";
-import type { Scratch } from "../structures/scratch.ts";
-import type { TransitionLog } from "./log.ts";
+import type { EpochTable } from "../structures/seen/epoch-table.ts";
+import type { GroupTable } from "../structures/hosts/group-table.ts";
+import type { Heap } from "../structures/ordering/heap.ts";
+import type { Timeline } from "../structures/ordering/timeline.ts";
+import type { HostTable } from "../structures/hosts/host-table.ts";
+import type { SeenSet } from "../structures/seen/seen-set.ts";
+import type { RecordDraft } from "../structures/records/record.ts";
+import type { Scratch } from "../structures/records/kernel-scratch.ts";
+import type { TransitionLog } from "./records/transition-log.ts";
 import {
   QUEUE_RULE_WORD,
   RULE_QUEUE_FLAGS_WORD,
   RULE_QUEUE_INDEX_WORD,
-} from "../structures/host-table.ts";
-import { recordQueue } from "../structures/record.ts";
+} from "../structures/hosts/host-table.ts";
+import { recordQueue } from "../structures/records/record.ts";
 import { type Store, word } from "../structures/store.ts";
-import type { FrontierPolicy, GroupBy } from "./policy.ts";
-import type { HandOut } from "./hand-out.ts";
-import type { Matcher } from "../url/matcher.ts";
-import type { DomainMemo } from "../url/row-domain.ts";
-import type { NormalPolicy } from "../url/policy.ts";
-import type { Reasons } from "./reasons.ts";
-import type { RuleList, RuleSpec } from "./rules.ts";
-import type { RuleState } from "./rule-state.ts";
-import type { Sweep } from "./sweep.ts";
-import type { Shares } from "./shares.ts";
-import type { Spilling } from "./spill-state.ts";
+import type { FrontierPolicy, GroupBy } from "./rules/rule-policy.ts";
+import type { HandOut } from "./scheduling/hand-out.ts";
+import type { Matcher } from "../url/matching/rule-matcher.ts";
+import type { DomainMemo } from "../url/matching/row-domain.ts";
+import type { NormalPolicy } from "../url/keys/key-policy.ts";
+import type { Reasons } from "./records/outcome-reasons.ts";
+import type { RuleList, RuleSpec } from "./rules/rule-specs.ts";
+import type { RuleState } from "./rules/rule-state.ts";
+import type { Sweep } from "./rules/sweep-state.ts";
+import type { Shares } from "./scheduling/rule-shares.ts";
+import type { Spilling } from "./scheduling/spill-state.ts";
 
-export { createRule, type RuleState } from "./rule-state.ts";
+export { createRule, type RuleState } from "./rules/rule-state.ts";
 
 export interface Counters {
   pushed: number;
@@ -94,7 +99,7 @@ export interface TransitionSink {
   readonly wants: Record<TransitionKind, boolean>;
 }
 
-export interface CoreLimits {
+interface CoreLimits {
   readonly capacity: number;
   readonly maxLeases: number;
   readonly leaseMs: number;
@@ -157,7 +162,7 @@ export interface Core {
   sweep: Sweep | undefined;
   /** Records that came back to a rule that has gone; adopted before the call ends. */
   readonly orphans: number[];
-  /** adopt.ts, which stands above the schedule that calls it. */
+  /** rematch-records.ts, which stands above the schedule that calls it. */
   readonly adopt: (core: Core, record: number, nowMs: number) => void;
   readonly shares: Shares;
   readonly limits: CoreLimits;

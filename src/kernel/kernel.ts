@@ -1,8 +1,12 @@
 /**
+ * Room `src/kernel`: the one door to WebAssembly, with a readable twin of its hashes in js/. Decides which memory a
+ * kernel runs on. May touch layout, base and memory.
+ */
+
+/**
  * The one door to WebAssembly: compile once, instantiate per thread over a region.
  *
  *   bytes ── compileKernel ──▶ module ── createKernel ──▶ { exports, region }
- *                                └─ structured clone to workers ── attachKernel(module, memory)
  *
  * Only i32 offsets, lengths and flags cross. 64-bit results are written to memory as two words.
  * Every export is listed in `KernelExports`, in the same order as `assembly/index.ts`.
@@ -10,9 +14,9 @@
 import { createRegion, type Region, regionGive, regionTake } from "../memory/region.ts";
 import { assert } from "../base/assert.ts";
 import { InvariantError, misuse } from "../base/errors.ts";
-import { KERNEL_VERSION } from "../layout/kernel.ts";
+import { KERNEL_VERSION } from "../layout/calls/kernel-version.ts";
 
-export interface KernelExports {
+interface KernelExports {
   /** Parse, key, hash and insert in one crossing (assembly/batch.ts); 0 as table: no insert. */
   admitBatch(batch: number, table: number): number;
   /** Key, hash and insert of parsed rows in one crossing. */
@@ -50,33 +54,33 @@ export interface KernelExports {
   tableOpen(table: number, segment: number): void;
   tableRemove(table: number, lo: number, hi: number): number;
   tableUpper(table: number, segment: number): number;
-  /** Finds each row its rule in a memo of hosts (assembly/match.ts); how many rows are left to the owner. */
+  /** Finds each row its rule in a memo of hosts (assembly/records/match-hosts.ts); how many rows are left to the owner. */
   matchBatch(batch: number, memo: number, rules: number, depth: number): number;
   /** Keeps what the owner found out about a row's host. */
   keepMatch(batch: number, row: number, memo: number, number: number): void;
-  /** Sizes of the records that a job will make (assembly/make.ts). */
+  /** Sizes of the records that a job will make (assembly/records/make-records.ts). */
   sizeRecords(job: number): void;
   /** Makes them from a row on; the row that is the owner's to make, or the count of rows. */
   makeRecords(job: number, from: number): number;
   /** Touches what it will need; most lanes that it may open. */
   planRecords(job: number): number;
-  /** Gives rows that are no more than new or known their verdicts (assembly/sight.ts); how many are noted for the owner. */
+  /** Gives rows that are no more than new or known their verdicts (assembly/records/sight-rows.ts); how many are noted for the owner. */
   sightRows(job: number): number;
-  /** Lists the rows whose hosts are met for the first time; how many (assembly/hosts.ts). */
+  /** Lists the rows whose hosts are met for the first time; how many (assembly/records/make-hosts.ts). */
   listHosts(job: number): number;
   makeHosts(job: number, count: number): void;
-  /** Appends sorted records to their lanes (assembly/plant.ts); the index of one that is the owner's to plant, or the count. */
-  plantRecords(handles: number, from: number, count: number): number;
-  /** Rows of records to be made anew (assembly/revive.ts): of a snapshot's columns, of a journal's entries. */
-  reviveColumns(job: number, hashes: number, doubles: number, words: number, text: number): void;
-  reviveEntries(job: number): void;
+  /** Appends sorted records to their lanes (assembly/records/place-records.ts); the index of one that is the owner's to plant, or the count. */
+  placeRecords(handles: number, from: number, count: number): number;
+  /** Rows of records to be made anew (assembly/records/restore-records.ts): of a snapshot's columns, of a journal's entries. */
+  restoreColumns(job: number, hashes: number, doubles: number, words: number, text: number): void;
+  restoreEntries(job: number): void;
   /** Their queues and sizes. */
-  reviveQueues(job: number): void;
+  restoreQueues(job: number): void;
   /** Makes them from a row on; the row that is the owner's to make, or the count. */
-  reviveRows(job: number, from: number): number;
-  /** Adds entries of a walk to columns (assembly/snapshot.ts); the first that was not added, or the end. */
+  restoreRows(job: number, from: number): number;
+  /** Adds entries of a walk to columns (assembly/records/snapshot-columns.ts); the first that was not added, or the end. */
   snapshotRows(job: number, from: number, end: number): number;
-  /** Ends plain leases (assembly/lease.ts). */
+  /** Ends plain leases (assembly/records/lease-records.ts). */
   endRecords(job: number, count: number): void;
   /** Hands plain records out; how many. */
   leaseRecords(job: number, max: number): number;
@@ -87,7 +91,6 @@ export interface KernelExports {
   /** Reads what the next hand-outs of rules will need; a number of no meaning. */
   touchRules(rules: number, count: number): number;
   gatherUrls(handles: number, count: number, text: number, capacity: number, ends: number): number;
-  tableFindShared(table: number, hashes: number, count: number, values: number): number;
 }
 
 /**
@@ -97,8 +100,8 @@ export interface KernelExports {
 export type KernelModule = object;
 
 /** A WebAssembly.Memory. */
-export interface KernelMemory {
-  readonly buffer: ArrayBuffer | SharedArrayBuffer;
+interface KernelMemory {
+  readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }
 
@@ -109,13 +112,11 @@ export interface Kernel {
   readonly region: Region;
 }
 
-export interface KernelOptions {
+interface KernelOptions {
   /** Most pages of 64 KiB the region may grow to. */
   readonly pageCountMax?: number;
   /** Pages to have from the start; default 1. */
   readonly initialPages?: number;
-  /** True for `kernel.shared.wasm`: its memory is a SharedArrayBuffer. */
-  readonly shared?: boolean;
 }
 
 /** Compiles the bytes of a kernel. Synchronous: the file is some tens of kilobytes. */
@@ -125,8 +126,7 @@ export function compileKernel(bytes: Uint8Array): KernelModule {
 
 /** Makes a new region with its kernel. The calling thread owns it. */
 export function createKernel(module: KernelModule, options: KernelOptions = {}): Kernel {
-  const shared = options.shared ?? false;
-  const memory = reserve(options.initialPages ?? 1, shared);
+  const memory = reserve(options.initialPages ?? 1);
   return instantiate(module, memory, options.pageCountMax);
 }
 
@@ -134,19 +134,14 @@ export function createKernel(module: KernelModule, options: KernelOptions = {}):
  * A memory of `pages`, or of as many as the machine lets us reserve. Untouched pages cost address space only, and
  * a memory that need not grow spares the garbage collection that V8 makes of each growth (2–20 ms).
  */
-function reserve(pages: number, shared: boolean): KernelMemory {
+function reserve(pages: number): KernelMemory {
   for (let initial = pages; ; initial >>= 1) {
     try {
-      return new WebAssembly.Memory({ initial: Math.max(initial, 1), maximum: 65536, shared });
+      return new WebAssembly.Memory({ initial: Math.max(initial, 1), maximum: 65536 });
     } catch (cause) {
       if (initial <= 1) throw cause;
     }
   }
-}
-
-/** A second kernel over the shared memory of another thread; it must not take or give pages. */
-export function attachKernel(module: KernelModule, memory: KernelMemory): Kernel {
-  return instantiate(module, memory, undefined);
 }
 
 /** Zeroed pages of the kernel's region, for rooms that may not touch the region itself. */

@@ -5,8 +5,8 @@ declare namespace WebAssembly {
     constructor(bytes: Uint8Array);
   }
   class Memory {
-    constructor(descriptor: { initial: number; maximum?: number; shared?: boolean });
-    readonly buffer: ArrayBuffer | SharedArrayBuffer;
+    constructor(descriptor: { initial: number; maximum?: number });
+    readonly buffer: ArrayBuffer;
     grow(pages: number): number;
   }
   class Instance {

@@ -33,9 +33,9 @@ import {
   ARENA_SMALL_BYTES_MAX,
   ARENA_SMALL_UNITS_MAX,
   ARENA_USED_WORD,
-} from "../layout/arena.ts";
-import { REGION_PAGE_BYTES } from "../layout/region.ts";
-import { type Region, regionGive, regionTake } from "./region.ts";
+} from "../layout/memory/arena.ts";
+import { REGION_PAGE_BYTES } from "../layout/memory/region.ts";
+import { type Region, regionGive, regionTake, seemsExhausted } from "./region.ts";
 
 export interface Arena {
   readonly region: Region;
@@ -82,6 +82,7 @@ export function createArena(region: Region): Arena {
 export function arenaTake(arena: Arena, bytes: number): number {
   if (VERIFY) assert(bytes > 0, "arenaTake: bytes > 0");
   if (bytes > ARENA_SLAB_BYTES_MAX) return takeRun(arena, bytes);
+  if (VERIFY && seemsExhausted(arena.region, 0)) return 0;
   const kind = kindOf(arena, bytes);
   let page = arena.heads[kind] as number;
   if (page === 0) {
@@ -154,11 +155,6 @@ export function arenaTrim(arena: Arena): void {
   }
 }
 
-/** Bytes of the region pages held. */
-export function arenaBytes(arena: Arena): number {
-  return (arena.slabPages + arena.runPages) * REGION_PAGE_BYTES;
-}
-
 /** Bytes handed out, rounding included. */
 export function arenaUsedBytes(arena: Arena): number {
   let used = 0;
@@ -166,12 +162,6 @@ export function arenaUsedBytes(arena: Arena): number {
     used += (arena.counts[kind] as number) * (arena.units[kind] as number) * 8;
   }
   return used + arena.runPages * REGION_PAGE_BYTES;
-}
-
-/** What `arenaTake(bytes)` really reserves: callers that want to fill the rounding may. */
-export function arenaRoundedBytes(arena: Arena, bytes: number): number {
-  if (bytes > ARENA_SLAB_BYTES_MAX) return pagesOf(bytes) * REGION_PAGE_BYTES;
-  return (arena.units[kindOf(arena, bytes)] as number) * 8;
 }
 
 function kindOf(arena: Arena, bytes: number): number {

@@ -1,4 +1,9 @@
 /**
+ * Room `src/memory`: who gets which pages of the region, and how a thread parks. Decides nothing about what stands in
+ * the pages. May touch layout and base.
+ */
+
+/**
  * Region: the pages of one WebAssembly memory, handed out in runs of 64 KiB and taken back.
  *
  *   0 ┌──────────────┬───────┬───────┬──────┬───────────┐ byteLength
@@ -6,25 +11,26 @@
  *     └──────────────┴───────┴───────┴──────┴───────────┘
  *                    65536                  ^ end
  *
- * The region is written by its owner thread only. Other threads may hold views of a shared region and read.
+ * One thread owns the region and alone uses it.
  *
  *   I1  Runs never overlap; free runs are sorted, disjoint and never adjacent.
  *   I2  A run that comes back reads as zero when it is handed out again, unless it is asked for as it is.
  *   I3  Views are remade after every growth; whoever keeps one across `take` keeps a stale one.
+ *   I4  Pages that were promised are there: whatever takes that many, one at a time, gets them.
  */
-import { assert } from "../base/assert.ts";
+import { assert, VERIFY } from "../base/assert.ts";
 import {
   REGION_FIRST_PAGE_OFFSET,
   REGION_PAGE_BYTES,
   REGION_PAGE_COUNT_MAX,
-} from "../layout/region.ts";
+} from "../layout/memory/region.ts";
 
 /** 16 MiB: what a small frontier needs comes in one growth. */
 const GROWTH_PAGES_MIN = 256;
 
 /** What the region needs of a WebAssembly.Memory; the kernel room makes one. */
 export interface GrowableMemory {
-  readonly buffer: ArrayBufferLike;
+  readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }
 
@@ -50,6 +56,12 @@ export interface Region {
   pagesUsed: number;
   /** Where the bytes end that may not be zero in the run that `regionTakeRaw` gave last; before its start: nowhere. */
   dirtyEnd: number;
+  /** Pages promised to the step under way and not taken yet; counted where VERIFY is on. */
+  promised: number;
+  /** A step made of steps is under way: what it was promised covers all of them. */
+  isHeld: boolean;
+  /** For tests: whether the region is to seem exhausted to whoever asks now. What was promised is not asked about. */
+  refuses: (() => boolean) | undefined;
 }
 
 export function createRegion(memory: GrowableMemory, pageCountMax = REGION_PAGE_COUNT_MAX): Region {
@@ -61,6 +73,9 @@ export function createRegion(memory: GrowableMemory, pageCountMax = REGION_PAGE_
     pageCountMax: Math.min(pageCountMax, REGION_PAGE_COUNT_MAX),
     pagesUsed: 0,
     dirtyEnd: 0,
+    promised: 0,
+    isHeld: false,
+    refuses: undefined,
   };
 }
 
@@ -78,6 +93,7 @@ export function regionTake(region: Region, pages: number): number {
 export function regionTakeRaw(region: Region, pages: number): number {
   assert(pages > 0, "regionTake: pages > 0");
   region.dirtyEnd = 0;
+  if (VERIFY && seemsExhausted(region, pages)) return 0;
   const reused = takeFree(region, pages);
   if (reused !== 0) {
     region.dirtyEnd = reused + pages * REGION_PAGE_BYTES;
@@ -118,6 +134,47 @@ export function regionGive(region: Region, offset: number, pages: number): void 
     at -= 2;
     if (joins(free, at)) join(free, at);
   }
+}
+
+/** Pages that may still be handed out, one at a time. */
+export function regionLeft(region: Region): number {
+  return region.pageCountMax - 1 - region.pagesUsed;
+}
+
+/**
+ * Promises so many pages, one at a time, to the step that begins (I4); false: there are not so many. It takes the place of the promise
+ * before; one of no pages ends that. @hot
+ */
+export function regionPromise(region: Region, pages: number): boolean {
+  if (region.isHeld) return true;
+  if (VERIFY) {
+    region.promised = 0;
+    if (pages > 0 && region.refuses?.()) return false;
+  }
+  if (regionLeft(region) < pages || !isGrown(region, pages)) return false;
+  if (VERIFY) region.promised = pages;
+  return true;
+}
+
+/** Promises pages to a step that is made of several, until `regionLetGo`: each of them finds what it asks for. */
+export function regionHold(region: Region, pages: number): boolean {
+  if (region.isHeld) return true;
+  region.isHeld = regionPromise(region, pages);
+  return region.isHeld;
+}
+
+export function regionLetGo(region: Region): void {
+  region.isHeld = false;
+  region.promised = 0;
+}
+
+/** For tests: whether a take of so many pages, 0 for an object of a page that is there, is to find nothing. Runs are never promised. */
+export function seemsExhausted(region: Region, pages: number): boolean {
+  if (region.promised > 0 && pages <= 1) {
+    region.promised -= pages;
+    return false;
+  }
+  return region.refuses?.() ?? false;
 }
 
 /** Bytes handed out now. */
@@ -177,6 +234,16 @@ function grow(region: Region, end: number): boolean {
   return true;
 }
 
+/** Whether so many pages lie within the memory, grown for them where it has to be. A memory of full size never has to. */
+function isGrown(region: Region, pages: number): boolean {
+  const { end, views } = region;
+  const known = end / REGION_PAGE_BYTES - 1;
+  const room = (views.u8.length - end) / REGION_PAGE_BYTES + (known - region.pagesUsed);
+  return (
+    room >= pages || grow(region, end + (pages - (known - region.pagesUsed)) * REGION_PAGE_BYTES)
+  );
+}
+
 function tryGrow(region: Region, pages: number): boolean {
   try {
     region.memory.grow(pages);
@@ -197,14 +264,14 @@ function runEnd(free: number[], at: number): number {
   return (free[at] as number) + (free[at + 1] as number) * REGION_PAGE_BYTES;
 }
 
-function viewsOf(buffer: ArrayBufferLike): RegionViews {
+function viewsOf(buffer: ArrayBuffer): RegionViews {
   return {
     u8: new Uint8Array(buffer),
     u16: new Uint16Array(buffer),
     i32: new Int32Array(buffer),
     u32: new Uint32Array(buffer),
     f64: new Float64Array(buffer),
-    buffer: Buffer.from(buffer as ArrayBuffer),
+    buffer: Buffer.from(buffer),
   };
 }
 

@@ -1,4 +1,9 @@
 /**
+ * Room `src/persistence`: the one door to node:fs, checksums, msgpack, and the contract of a store for whole records.
+ * Every room of persistence may touch these; nothing else touches a file.
+ */
+
+/**
  * Files: the only door to node:fs, as an interface small enough that tests hand in files that tear, refuse and lie.
  *
  * All calls are synchronous. A full disk comes out as FrontierError DISK_FULL, whatever call met it; other errors of the

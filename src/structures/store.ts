@@ -1,4 +1,9 @@
 /**
+ * Room `src/structures`: the memory that all structures of a frontier share, and the contracts of the tiers below
+ * memory. Data, no decisions: nothing here knows a rule, a verdict or the time.
+ */
+
+/**
  * Store: the memory that all structures of one frontier share. Owner: the frontier's thread.
  *
  * A handle is an absolute byte offset divided by 8 (0 = none), so that word w of a thing lies at u32[handle * 2 + w]
@@ -9,12 +14,16 @@ import { memoryFull } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Arena } from "../memory/arena.ts";
 import { createArena } from "../memory/arena.ts";
-import { verifyArena } from "../memory/arena-verify.ts";
-import { REGION_PAGE_BYTES } from "../layout/region.ts";
+import { verifyArena } from "../memory/verify-arena.ts";
+import { REGION_PAGE_BYTES } from "../layout/memory/region.ts";
 import {
   type Region,
   regionBytes,
   regionGive,
+  regionHold,
+  regionLeft,
+  regionLetGo,
+  regionPromise,
   regionTake,
   verifyRegion,
 } from "../memory/region.ts";
@@ -48,11 +57,13 @@ export function storeSecret({ region, secretOffset }: Store): Uint32Array {
 export function hashBytes(store: Store, bytes: Uint8Array, outOffset: number): void {
   const { region, kernel, secretOffset } = store;
   const isShort = HASH_TEXT_OFFSET + bytes.length <= REGION_PAGE_BYTES;
-  const at = isShort ? secretOffset + HASH_TEXT_OFFSET : regionTake(region, pagesOf(bytes.length));
+  const at = isShort
+    ? secretOffset + HASH_TEXT_OFFSET
+    : regionTake(region, storePages(bytes.length));
   if (at === 0) throw memoryFull();
   region.views.u8.set(bytes, at);
   kernel.exports.hashOne(at, bytes.length, secretOffset, outOffset);
-  if (!isShort) regionGive(region, at, pagesOf(bytes.length));
+  if (!isShort) regionGive(region, at, storePages(bytes.length));
 }
 
 /** Keyed hash of bytes, or a text's in UTF-8, which it returns; `out` receives low and high word. */
@@ -65,10 +76,6 @@ export function hashText(store: Store, text: string | Uint8Array, out: Uint32Arr
   return bytes;
 }
 
-function pagesOf(bytes: number): number {
-  return Math.ceil(bytes / REGION_PAGE_BYTES);
-}
-
 /** Pages of the region for a while; 0 when memory is exhausted. */
 export function storeTake({ region }: Store, pages: number): number {
   return regionTake(region, pages);
@@ -76,6 +83,35 @@ export function storeTake({ region }: Store, pages: number): number {
 
 export function storeGive({ region }: Store, offset: number, pages: number): void {
   regionGive(region, offset, pages);
+}
+
+/** Pages of the region that are left, one at a time. @hot */
+export function storeLeft({ region }: Store): number {
+  return regionLeft(region);
+}
+
+/** Promises so many pages to the step that begins; false: they are not there. @hot */
+export function storePromise({ region }: Store, pages: number): boolean {
+  return regionPromise(region, pages);
+}
+
+/** The same to a step that is made of several, until `storeLetGo`. */
+export function storeHold({ region }: Store, pages: number): boolean {
+  return regionHold(region, pages);
+}
+
+export function storeLetGo({ region }: Store): void {
+  regionLetGo(region);
+}
+
+/** Pages that objects of so many bytes together take, rounding between their pages apart. @hot */
+export function storePages(bytes: number): number {
+  return Math.ceil(bytes / REGION_PAGE_BYTES);
+}
+
+/** How many objects of so many bytes go into pages. */
+export function storeFit(pages: number, bytes: number): number {
+  return Math.floor((pages * REGION_PAGE_BYTES) / bytes);
 }
 
 /** Bytes of the region handed out now. */

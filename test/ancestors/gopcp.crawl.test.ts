@@ -1,15 +1,15 @@
 /** The Go scheduler's stages, as modules of crawl(). */
 import { afterEach, describe, expect, it } from "vitest";
-import { type Crawl, crawl } from "../../src/crawl/crawl.ts";
-import type { CrawlFault } from "../../src/crawl/faults.ts";
+import { type Crawl, crawl } from "../../src/crawl/run/crawl.ts";
+import type { CrawlFault } from "../../src/crawl/report/fault-stream.ts";
 import {
   type Analyzer,
   createModuleRegistry,
   type Download,
   type Downloader,
   type ModuleCounts,
-} from "../../src/crawl/modules.ts";
-import type { CrawlOptions } from "../../src/crawl/options.ts";
+} from "../../src/crawl/module-registry.ts";
+import type { CrawlOptions } from "../../src/crawl/run/crawl-options.ts";
 import { createVirtualClock, openFrontier } from "../../src/index.ts";
 
 const HOME = "http://site.example/";

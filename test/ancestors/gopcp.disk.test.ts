@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { openFrontier } from "../../src/engine/open.ts";
-import { presets } from "../../src/engine/presets.ts";
-import type { FrontierOptions } from "../../src/engine/types.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import { presets } from "../../src/engine/options/presets.ts";
+import type { FrontierOptions } from "../../src/engine/types/frontier-types.ts";
 
 const URLS = Array.from({ length: 50 }, (_, at) => `http://a.com/${at}`);
 

@@ -2,9 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { FrontierError } from "../../src/base/errors.ts";
 import { createRandom } from "../../src/base/random.ts";
-import { presets } from "../../src/engine/presets.ts";
-import type { Frontier, FrontierOptions, Lease, RequestLike } from "../../src/engine/types.ts";
-import { registrableDomain } from "../../src/url/domain.ts";
+import { presets } from "../../src/engine/options/presets.ts";
+import type {
+  Frontier,
+  FrontierOptions,
+  Lease,
+  RequestLike,
+} from "../../src/engine/types/frontier-types.ts";
+import { registrableDomain } from "../../src/url/parsing/registrable-domain.ts";
 import { openBench, settled, thrownBy } from "../support/bench-frontier.ts";
 import { testSeed } from "../support/seed.ts";
 

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
-import { openFrontier } from "../../src/engine/open.ts";
-import { presets } from "../../src/engine/presets.ts";
-import type { Frontier, Rule } from "../../src/engine/types.ts";
-import { fingerprint } from "../../src/engine/url-functions.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import { presets } from "../../src/engine/options/presets.ts";
+import type { Frontier, Rule } from "../../src/engine/types/frontier-types.ts";
+import { fingerprint } from "../../src/engine/api/url-functions.ts";
 
 const LIST = "http://a.com/list/1";
 const RULES: Rule[] = [

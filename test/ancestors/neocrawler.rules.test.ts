@@ -1,7 +1,7 @@
 /** N: the central scheduler of NEOCrawler, as far as rules go, row by row, and the faults it has. */
 import { describe, expect, it } from "vitest";
 import { FrontierError } from "../../src/base/errors.ts";
-import type { Rule } from "../../src/engine/types.ts";
+import type { Rule } from "../../src/engine/types/frontier-types.ts";
 import { openBench } from "../support/bench-frontier.ts";
 
 const urlsOf = (leases: Iterable<{ url: string }>): string[] => [...leases].map(({ url }) => url);

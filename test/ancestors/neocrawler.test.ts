@@ -1,9 +1,9 @@
 /** N: what NEOCrawler's central scheduler does, row by row, and the faults it has. */
 import { describe, expect, it } from "vitest";
-import { presets } from "../../src/engine/presets.ts";
-import type { FrontierOptions, Lease, Rule } from "../../src/engine/types.ts";
-import { resolveLinks } from "../../src/engine/url-functions.ts";
-import { expandSeed } from "../../src/url/seed.ts";
+import { presets } from "../../src/engine/options/presets.ts";
+import type { FrontierOptions, Lease, Rule } from "../../src/engine/types/frontier-types.ts";
+import { resolveLinks } from "../../src/engine/api/url-functions.ts";
+import { expandSeed } from "../../src/url/parsing/seed-templates.ts";
 import { openBench, thrownBy } from "../support/bench-frontier.ts";
 
 const HOUR = 3_600_000;

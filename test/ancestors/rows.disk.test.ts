@@ -1,7 +1,7 @@
 /** What the ancestors keep on disk, and what they lose there, row by row; a kill is a copy of the files as they are. */
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
-import type { FrontierOptions, Lease } from "../../src/engine/types.ts";
+import type { FrontierOptions, Lease } from "../../src/engine/types/frontier-types.ts";
 import { type DurableRig, killedFiles, openRig } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles } from "../support/memory-files.ts";
 

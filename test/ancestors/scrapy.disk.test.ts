@@ -8,12 +8,17 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom } from "../../src/base/random.ts";
-import { runCommand } from "../../src/cli/run.ts";
-import { openFrontier } from "../../src/engine/open.ts";
-import { presets } from "../../src/engine/presets.ts";
-import type { Frontier, FrontierEvents, FrontierFault, Lease } from "../../src/engine/types.ts";
-import { fingerprint } from "../../src/engine/url-functions.ts";
-import { WorkerPool } from "../../src/workers/pool/pool.ts";
+import { runCommand } from "../../src/cli/run-command.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import { presets } from "../../src/engine/options/presets.ts";
+import type {
+  Frontier,
+  FrontierEvents,
+  FrontierFault,
+  Lease,
+} from "../../src/engine/types/frontier-types.ts";
+import { fingerprint } from "../../src/engine/api/url-functions.ts";
+import { WorkerPool } from "../../src/workers/pool/worker-pool.ts";
 import { createFakeIo } from "../support/fake-io.ts";
 import { killedFiles, openRig, withoutLock } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";

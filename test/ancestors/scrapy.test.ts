@@ -1,9 +1,9 @@
 /** S: what Scrapy's scheduler and queuelib do, row by row, and the faults they have. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
-import { presets } from "../../src/engine/presets.ts";
-import type { FrontierOptions, Lease, RequestLike } from "../../src/engine/types.ts";
-import { canonicalize, fingerprint } from "../../src/engine/url-functions.ts";
+import { presets } from "../../src/engine/options/presets.ts";
+import type { FrontierOptions, Lease, RequestLike } from "../../src/engine/types/frontier-types.ts";
+import { canonicalize, fingerprint } from "../../src/engine/api/url-functions.ts";
 import { openBench, settled } from "../support/bench-frontier.ts";
 import { testSeed } from "../support/seed.ts";
 

@@ -1,6 +1,6 @@
 /** V6: each way in counts alike, batches of URLs, requests that say more, and seeds of a later day. */
 import { describe, expect, it } from "vitest";
-import { presets } from "../../src/engine/presets.ts";
+import { presets } from "../../src/engine/options/presets.ts";
 import { openBench } from "../support/bench-frontier.ts";
 
 const DAY = 86_400_000;

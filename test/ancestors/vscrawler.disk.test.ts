@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
-import { openFrontier } from "../../src/engine/open.ts";
-import { presets } from "../../src/engine/presets.ts";
-import type { Frontier, FrontierOptions } from "../../src/engine/types.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import { presets } from "../../src/engine/options/presets.ts";
+import type { Frontier, FrontierOptions } from "../../src/engine/types/frontier-types.ts";
 import { killedFiles, openRig } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles } from "../support/memory-files.ts";
 

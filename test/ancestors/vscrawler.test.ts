@@ -1,8 +1,8 @@
 /** V: what VSCrawler's SeedManager does, row by row, and the faults it has. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
-import { presets } from "../../src/engine/presets.ts";
-import type { FrontierOptions, Lease } from "../../src/engine/types.ts";
+import { presets } from "../../src/engine/options/presets.ts";
+import type { FrontierOptions, Lease } from "../../src/engine/types/frontier-types.ts";
 import { openBench, settled } from "../support/bench-frontier.ts";
 import { testSeed } from "../support/seed.ts";
 

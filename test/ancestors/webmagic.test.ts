@@ -1,10 +1,10 @@
 /** W: what WebMagic's schedulers do, row by row, and the faults they have. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
-import { presets } from "../../src/engine/presets.ts";
-import type { Lease } from "../../src/engine/types.ts";
-import { resolveLinks } from "../../src/engine/url-functions.ts";
-import { expandSeed } from "../../src/url/seed.ts";
+import { presets } from "../../src/engine/options/presets.ts";
+import type { Lease } from "../../src/engine/types/frontier-types.ts";
+import { resolveLinks } from "../../src/engine/api/url-functions.ts";
+import { expandSeed } from "../../src/url/parsing/seed-templates.ts";
 import { openBench, settled, thrownBy } from "../support/bench-frontier.ts";
 import { testSeed } from "../support/seed.ts";
 

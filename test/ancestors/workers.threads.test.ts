@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { openFrontier } from "../../src/engine/open.ts";
-import { attach } from "../../src/workers/remote/port.ts";
-import type { Frontier } from "../../src/engine/types.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import { attach } from "../../src/workers/remote/worker-port.ts";
+import type { Frontier } from "../../src/engine/types/frontier-types.ts";
 import {
   attachConsumer,
   attachProducer,
@@ -15,7 +15,7 @@ import {
   lanePublish,
   laneSend,
   spscBytes,
-} from "../../src/structures/spsc-lane.ts";
+} from "../../src/structures/threads/spsc-lane.ts";
 import { until, untilIdle, withPool } from "../support/pool.ts";
 
 const urlsOf = (count: number): string[] =>
@@ -228,7 +228,7 @@ describe("worker threads, row by row", () => {
 
   it("G13: a flood of errors that nobody hears is bounded, counted, and holds nobody up", async () => {
     const frontier = await openFrontier({ defaults: { maxAttempts: 1 } });
-    const { WorkerPool } = await import("../../src/workers/pool/pool.ts");
+    const { WorkerPool } = await import("../../src/workers/pool/worker-pool.ts");
     const { HANDLERS } = await import("../support/pool.ts");
     const pool = new WorkerPool({ frontier, handler: HANDLERS, threads: 1, concurrency: 1 });
     const urls = urlsOf(3_000);

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type * as Run from "../../bench/cases/peers/run.ts";
 import { hasProgram } from "../../bench/peers/compiled.ts";
 import { packageRoot } from "../support/package.ts";
+import { skipUnless } from "../support/skip.ts";
 
 const SOURCES = fileURLToPath(new URL("../support/peers/webmagic", import.meta.url));
 const URLFRONTIER = fileURLToPath(new URL("../support/peers/urlfrontier", import.meta.url));
@@ -35,7 +36,7 @@ describe("a peer in Java", () => {
   });
 
   it("goes through every step where somebody does: numbers, lost and doubled, kill and resume", async (context) => {
-    if (!hasProgram("javac", "-version")) context.skip("no Java compiler here");
+    skipUnless(context, hasProgram("javac", "-version"), "no Java compiler on the PATH");
     process.env.WEBMAGIC_CLASSPATH = SOURCES;
     const { openGround, peerMissing, tally } = await benchmarks();
     expect(peerMissing("webmagic", { urls: 2_000 }, true)).toBeUndefined();
@@ -57,7 +58,7 @@ describe("a peer in Java", () => {
   });
 
   it("has every URL out of URLFrontier, whose queues give nothing more while what was asked is under way", async (context) => {
-    if (!hasProgram("javac", "-version")) context.skip("no Java compiler here");
+    skipUnless(context, hasProgram("javac", "-version"), "no Java compiler on the PATH");
     process.env.URLFRONTIER_CLASSPATH = URLFRONTIER;
     const { openGround, tally } = await benchmarks();
     const ground = openGround("urlfrontier", { urls: 2_000 });

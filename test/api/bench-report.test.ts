@@ -8,8 +8,9 @@ import { type RunObject, SUITE_SCHEMA, type SuiteObject } from "../../bench/harn
 import { ratioOf, verdictOf } from "../../bench/harness/statistics.ts";
 import { htmlOf } from "../../bench/report/html.ts";
 import { latencyAt } from "../../bench/report/scaling.ts";
-import { readmeBlock, withSummary } from "../../bench/report/summary.ts";
-import { type KeptRun, keptRuns } from "../../bench/report/targets.ts";
+import { resultsBlock, withBlock } from "../../bench/report/summary.ts";
+import { isCalm, type KeptRun, keptRuns } from "../../bench/report/targets.ts";
+import { README_ROWS_MAX, verdictBlock } from "../../bench/report/verdicts.ts";
 import { calmSights, sightsOf } from "../support/browser.ts";
 
 const README = fileURLToPath(new URL("../../README.md", import.meta.url));
@@ -60,42 +61,112 @@ const SUITE = suiteOf({
   "peers-durable": [runOf("push", 2, "no verdict: the machine was noisy")],
 });
 
+/** A run of the case `frontier` at 10⁶, as a suite of its own keeps it. */
+function keptOf(
+  change: Partial<RunObject> = {},
+  load = 1,
+  at = "2026-01-03T00:00:00.000Z",
+): KeptRun {
+  return {
+    ...{ file: "x.json", name: "frontier", at },
+    machine: { ...SUITE, commit: "fedcba987654", load: [load, 0, 0] },
+    run: { ...runOf("push", 10), ...change },
+  };
+}
+
 describe("README's numbers", () => {
-  it("say what the newest kept suite says, or that there is none", () => {
+  it("agree with the runs that were kept", () => {
     const readme = readFileSync(README, "utf8");
-    const told = withSummary(readme, suitesOf(RESULTS).at(-1), keptRuns(RESULTS));
-    expect(told, "npm run bench -- report").toBe(readme);
+    const generated = withBlock(readme, verdictBlock(keptRuns(RESULTS)));
+    expect(generated, "npm run bench -- report").toBe(readme);
   });
 
-  it("carry their commit, machine and command, and what has no verdict says so", () => {
-    const block = readmeBlock(SUITE);
+  it("are at most eight rows, each with a verdict and with its run", () => {
+    const block = verdictBlock(keptRuns(RESULTS));
+    const rows = block.split("\n").filter((line) => /^\| (?!what|---)/.test(line));
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.length).toBeLessThanOrEqual(README_ROWS_MAX);
+    for (const row of rows) {
+      const [verdict, run] = row.split(" | ").slice(-2);
+      expect(verdict).toMatch(/^(faster|slower|counted)$/);
+      expect(block).toContain(`\n- Run ${run?.[0]}: \`npm run bench -- `);
+    }
+  });
+
+  it("come from the newest calm run that has a verdict, and from no other", () => {
+    const old = keptOf({}, 1, "2026-01-02T00:00:00.000Z");
+    const noisy = keptOf({ ...runOf("push", 20), doubt: "noisy" });
+    const loaded = keptOf(runOf("push", 30), 3);
+    const few = keptOf({ ...runOf("push", 40), rounds: 2 });
+    expect([old, loaded].map(isCalm)).toEqual([true, false]);
+    const row = (runs: KeptRun[]): string | undefined =>
+      verdictBlock(runs)
+        .split("\n")
+        .find((line) => line.startsWith("| push"));
+    expect(row([old, noisy, loaded, few])).toMatch(/\| 10\.0 \[10\.0, 10\.0\] \| faster \| a \|$/);
+    expect(row([noisy, loaded, few])).toBeUndefined();
+    expect(row([keptOf(runOf("push", 0.5))])).toContain("| slower |");
+    const [level] = runOf("push", 1).ratio;
+    expect(level?.verdict).toBe("inconclusive");
+    expect(row([keptOf(runOf("push", 1))])).toBeUndefined();
+    expect(verdictBlock([])).toBe("No run that was kept has a verdict yet.");
+  });
+
+  it("carry the commit, machine and command of their runs", () => {
+    const block = verdictBlock([keptOf()]);
+    const line = "commit fedcba987654, 2 cores of a processor, Node 20.0.0, load 1";
+    expect(block).toContain(`- Run a: \`npm run bench -- frontier\`, 2026-01-03, ${line}`);
+  });
+});
+
+describe("the README of the results", () => {
+  const path = `${RESULTS}/README.md`;
+
+  it("agrees with the newest kept suite and the larger runs", () => {
+    const page = readFileSync(path, "utf8");
+    const generated = withBlock(page, resultsBlock(suitesOf(RESULTS).at(-1), keptRuns(RESULTS)));
+    expect(generated, "npm run bench -- report").toBe(page);
+  });
+
+  it("names commit, machine and command, and says what has no verdict", () => {
+    const block = resultsBlock(SUITE);
     for (const word of ["0123456789ab", "2 cores of a processor", "`npm run bench`", "Node 20.0.0"])
       expect(block).toContain(word);
     expect(block).toMatch(/\| push \| plain JavaScript \| 10⁶ pending \| 8\.00 \[[^|]*\] \|/);
     const noisy = suiteOf({ frontier: [runOf("push", 8, "noisy")] });
-    expect(readmeBlock(noisy)).toMatch(/8\.00 \[[^|]*\], no verdict/);
+    expect(resultsBlock(noisy)).toMatch(/8\.00 \[[^|]*\], no verdict/);
   });
 
-  it("name the run of what is too large for the suite, and only a calm one", () => {
+  it("names the run of what is too large for the suite, and only a calm one", () => {
     const kept = (load: number): KeptRun => ({
-      ...{ name: "dedup", at: "2026-01-03T00:00:00.000Z" },
-      machine: { ...SUITE, commit: "fedcba987654", load: [load, 0, 0] },
-      run: { ...runOf("time", 10), params: { urls: 10_000_000 } },
+      ...keptOf({ ...runOf("time", 10), params: { urls: 10_000_000 } }, load),
+      name: "dedup",
     });
     const row = "| 10⁷ URLs | 10.0 × [10.0, 10.0] | 2026-01-03, fedcba987654 |";
-    expect(readmeBlock(SUITE, [kept(1)])).toContain(row);
-    expect(readmeBlock(SUITE, [kept(3)])).not.toContain("10⁷ URLs");
+    expect(resultsBlock(SUITE, [kept(1)])).toContain(row);
+    expect(resultsBlock(SUITE, [kept(3)])).not.toContain("10⁷ URLs");
   });
 
-  it("stand between their marks and change nothing else", () => {
-    const readme =
+  it("shows peers that the suite's machine did not have from the newest calm run that had them", () => {
+    const run = runOf("push", 4);
+    const wide = { ...run, observations: { ...run.observations, webmagic: [] } };
+    const kept = (load: number): KeptRun => ({ ...keptOf(wide, load), name: "peers-memory" });
+    expect(resultsBlock(SUITE, [kept(1)])).toContain("\n| webmagic |");
+    expect(resultsBlock(SUITE, [kept(3)])).not.toContain("\n| webmagic |");
+    expect(resultsBlock(SUITE, [{ ...kept(1), run }])).not.toContain("`npm run bench -- peers");
+  });
+});
+
+describe("a generated block", () => {
+  it("stands between its marks and changes nothing else", () => {
+    const page =
       "before\n<!-- measured:begin x -->\nwhat stood there\n<!-- measured:end -->\nafter\n";
-    const changed = withSummary(readme, SUITE);
+    const changed = withBlock(page, "new");
     expect(changed.startsWith("before\n<!-- measured:begin")).toBe(true);
-    expect(changed.endsWith("<!-- measured:end -->\nafter\n")).toBe(true);
+    expect(changed.endsWith("\nnew\n<!-- measured:end -->\nafter\n")).toBe(true);
     expect(changed).not.toContain("what stood there");
-    expect(withSummary(changed, SUITE)).toBe(changed);
-    expect(() => withSummary("no marks", SUITE)).toThrow("no marks");
+    expect(withBlock(changed, "new")).toBe(changed);
+    expect(() => withBlock("no marks", "new")).toThrow("no marks");
   });
 });
 
@@ -138,8 +209,7 @@ describe("the page of a suite", () => {
   it("opens on a phone, light and dark: nothing cut off, a table's row a block with its heads", async (context) => {
     const newest = suitesOf(RESULTS).at(-1) ?? SUITE;
     expect(htmlOf(newest)).toContain('<td data-of="times as fast">');
-    const sights = await sightsOf(htmlOf(newest));
-    if (sights === undefined) return context.skip();
+    const sights = await sightsOf(htmlOf(newest), context);
     expect(sights).toEqual(calmSights(sights));
   });
 

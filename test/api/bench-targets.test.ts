@@ -35,7 +35,13 @@ function kept(
     observations: { outrider: observed(ours), plain: observed(others) },
   };
   const conditions = { commit: "0123456789ab", dirty: false, node: "20.0.0", cpu: "", cores: 2 };
-  return { name: "frontier", at, machine: { ...conditions, load: [load, 0, 0] }, run };
+  return {
+    file: "x.json",
+    name: "frontier",
+    at,
+    machine: { ...conditions, load: [load, 0, 0] },
+    run,
+  };
 }
 
 const PUSH: Source = { case: "frontier", ratio: ["outrider", "plain", "push"], atLeast: 4 };

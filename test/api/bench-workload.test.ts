@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { tally } from "../../bench/cases/peers/run.ts";
 import { readWorkload, writeWorkload, type WorkloadFoot } from "../../bench/workload/format.ts";
 import { openSource, type Recipe } from "../../bench/workload/generate.ts";
-import { canonicalizeMany } from "../../src/engine/url-functions.ts";
+import { canonicalizeMany } from "../../src/engine/api/url-functions.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "workload-"));
 const path = join(folder, "workload.txt");

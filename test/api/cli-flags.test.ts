@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { runCommand } from "../../src/cli/run.ts";
+import { runCommand } from "../../src/cli/run-command.ts";
 import { openSyntheticWeb } from "../../src/testing.ts";
 import { createFakeIo } from "../support/fake-io.ts";
 

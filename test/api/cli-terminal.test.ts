@@ -5,10 +5,11 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { runCommand } from "../../src/cli/run.ts";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runCommand } from "../../src/cli/run-command.ts";
 import { createFakeIo, terminalOf } from "../support/fake-io.ts";
 import { packageRoot, runNode } from "../support/package.ts";
+import { skipUnless } from "../support/skip.ts";
 
 const program = `${packageRoot}dist/cli/main.js`;
 const folder = mkdtempSync(join(tmpdir(), "outrider-terminal-"));
@@ -21,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const COLUMNS = 72;
 const CTRL_C = "\x03";
 const hasScript = spawnSync("script", ["--version"]).status === 0;
-if (!hasScript) console.log("SKIPPED: pseudo-terminals need `script` of util-linux");
+beforeEach((context) => skipUnless(context, hasScript, "no `script` of util-linux"));
 
 /** A site on loopback; `asked` are its paths, robots.txt apart, which is not there. */
 async function openSite(answer: RequestListener): Promise<{ url: string; asked: string[] }> {
@@ -76,7 +77,7 @@ const shown = (terminal: Terminal) =>
     interval: 20,
   });
 
-describe.skipIf(!hasScript)("a crawl on a terminal", () => {
+describe("a crawl on a terminal", () => {
   it("Ctrl-C drains, saves and says how to go on; the same command does, and nothing is visited twice", async () => {
     const count = 60;
     let release = (): void => {};

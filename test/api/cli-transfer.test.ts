@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { runCommand } from "../../src/cli/run.ts";
+import { runCommand } from "../../src/cli/run-command.ts";
 import { openFrontier } from "../../src/index.ts";
 import { createFakeIo } from "../support/fake-io.ts";
 

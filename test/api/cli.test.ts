@@ -5,16 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { runCommand } from "../../src/cli/run.ts";
+import { runCommand } from "../../src/cli/run-command.ts";
 import { VERSION } from "../../src/cli/version.ts";
 import { openSyntheticWeb } from "../../src/testing.ts";
 import { openFrontier, presets } from "../../src/index.ts";
 import { createFakeIo, screenOf } from "../support/fake-io.ts";
 import { packageRoot, readText, runNode } from "../support/package.ts";
+import { skipUnless } from "../support/skip.ts";
 
 const program = `${packageRoot}dist/cli/main.js`;
 /** The built program in this process: what starts threads needs files that Node reads by itself. */
-const { runCommand: runBuilt } = (await import(`${packageRoot}dist/cli/run.js`)) as {
+const { runCommand: runBuilt } = (await import(`${packageRoot}build/plain/cli/run-command.js`)) as {
   runCommand: typeof runCommand;
 };
 const folder = mkdtempSync(join(tmpdir(), "outrider-cli-"));
@@ -460,10 +461,11 @@ describe("outrider demo", () => {
     expect(facts).toMatchObject({
       web: { hosts: 12, pages: 60, violations: 0, parallelMax: 1 },
     });
-    if (spawnSync("script", ["--version"]).status !== 0) {
-      console.log("SKIPPED: the pseudo-terminal test needs `script` of util-linux");
-      return context.skip();
-    }
+    skipUnless(
+      context,
+      spawnSync("script", ["--version"]).status === 0,
+      "no `script` of util-linux",
+    );
     const line = [process.execPath, program, ...small, "--json"].join(" ");
     const env = { ...process.env, TERM: "xterm", COLUMNS: "80" };
     const { stdout, status } = spawnSync("script", ["-qec", line, "/dev/null"], {

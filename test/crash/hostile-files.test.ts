@@ -18,10 +18,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FrontierError } from "../../src/base/errors.ts";
-import { openFrontier } from "../../src/engine/open.ts";
-import type { Frontier } from "../../src/engine/types.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import type { Frontier } from "../../src/engine/types/frontier-types.ts";
+import { skipUnless } from "../support/skip.ts";
 
 const directories: string[] = [];
 
@@ -99,7 +100,9 @@ const LOCKS: ReadonlyArray<readonly [name: string, make: (path: string) => void,
   ["another machine's owner", asFile(text({ host: "elsewhere" })), "FRONTIER_LOCKED"],
 ];
 
-describe.skipIf(process.platform === "win32")("in the place of a lock", () => {
+beforeEach((context) => skipUnless(context, process.platform !== "win32", "not on Windows"));
+
+describe("in the place of a lock", () => {
   it.each(LOCKS)("%s is taken over or told by name", async (_, make, code) => {
     const directory = await filled();
     const path = join(directory, "default/lock");
@@ -130,7 +133,7 @@ describe.skipIf(process.platform === "win32")("in the place of a lock", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("in the place of spill files", () => {
+describe("in the place of spill files", () => {
   it.each([
     ["a file instead of the folder", (at: string) => writeFileSync(at, "x")],
     ["a link to nothing instead of the folder", (at: string) => symlinkSync(`${at}-none`, at)],

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
-import { openFrontier } from "../../src/engine/open.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { faultsOf } from "../support/crash-load.mjs";
 import { progress, stressTime, stressTimeoutMs, testSeed } from "../support/seed.ts";
 

@@ -7,8 +7,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, it } from "vitest";
-import { openFrontier } from "../../src/engine/open.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import { skipUnless } from "../support/skip.ts";
 
 const CHILD = fileURLToPath(new URL("limits-child.mjs", import.meta.url));
 const directories: string[] = [];
@@ -56,28 +57,27 @@ function run(
   });
 }
 
-const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
+describe("limits of the system", () => {
+  beforeEach((context) => skipUnless(context, process.platform === "linux", "not on Linux"));
 
-describe.skipIf(process.platform !== "linux")("limits of the system", () => {
-  it.skipIf(!hasPrlimit)(
-    "a file that may not grow refuses pushes, and takes them when it may",
-    async () => {
-      let isLifted = false;
-      // Blocks of 512 bytes: 1.5 MB, more than the pieces that a journal is written ahead in.
-      const lines = await run("ulimit -S -f 3000", "size", (pid, answer) => {
-        if (isLifted) return;
-        isLifted = true;
-        spawnSync("prlimit", ["--pid", String(pid), "--fsize=unlimited"]);
-        answer("go on\n");
-      });
-      const [full, after, closed] = lines;
-      // Nothing of a batch that has no room is admitted, and what was is still there.
-      expect(full).toMatchObject({ full: 500, pending: full?.accepted });
-      expect(full?.accepted).toBeGreaterThan(0);
-      expect(after).toEqual({ after: 500 });
-      expect(closed).toEqual({ closed: true });
-    },
-  );
+  it("a file that may not grow refuses pushes, and takes them when it may", async (context) => {
+    const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
+    skipUnless(context, hasPrlimit, "no `prlimit` of util-linux");
+    let isLifted = false;
+    // Blocks of 512 bytes: 1.5 MB, more than the pieces that a journal is written ahead in.
+    const lines = await run("ulimit -S -f 3000", "size", (pid, answer) => {
+      if (isLifted) return;
+      isLifted = true;
+      spawnSync("prlimit", ["--pid", String(pid), "--fsize=unlimited"]);
+      answer("go on\n");
+    });
+    const [full, after, closed] = lines;
+    // Nothing of a batch that has no room is admitted, and what was is still there.
+    expect(full).toMatchObject({ full: 500, pending: full?.accepted });
+    expect(full?.accepted).toBeGreaterThan(0);
+    expect(after).toEqual({ after: 500 });
+    expect(closed).toEqual({ closed: true });
+  });
 
   it("without a free descriptor an opening is refused by name, and works when there are some", async () => {
     const [held, opened] = await run("ulimit -n 1024", "files");
@@ -99,9 +99,9 @@ describe.skipIf(process.platform !== "linux")("limits of the system", () => {
     await frontier.close({ discard: true }).catch(() => undefined);
   });
 
-  it("what may not be written to, or read, is told by name, and opens when it may be", async () => {
+  it("what may not be written to, or read, is told by name, and opens when it may be", async (context) => {
     const [told] = await run("ulimit -n 1024", "rights");
-    if (told !== undefined && "kept" in told) return;
+    skipUnless(context, told?.kept === undefined, "a root that can be no other user");
     expect(told).toEqual({ readonly: "DISK_READONLY", unreadable: "DISK_READONLY", pending: 1 });
   });
 });

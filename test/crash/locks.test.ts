@@ -9,18 +9,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { openFrontier } from "../../src/engine/open.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
 import { createRandom } from "../../src/base/random.ts";
 import { progress, stressTime, stressTimeoutMs, testSeed } from "../support/seed.ts";
+import { skipUnless } from "../support/skip.ts";
 
 const CHILD = fileURLToPath(new URL("./locks-child.mjs", import.meta.url));
 const WIDTH = 3;
 /** In CI; STRESS_SECONDS grants seconds for more. */
 const KILLS = 12;
 
-it.skipIf(process.platform !== "linux")(
+it(
   "a directory is one process's at a time, however many are killed on their way to it",
-  async () => {
+  async (context) => {
+    skipUnless(context, process.platform === "linux", "not on Linux");
     const random = createRandom(testSeed("locks"));
     const isGranted = stressTime();
     const parent = mkdtempSync(join(tmpdir(), "outrider-locks-"));

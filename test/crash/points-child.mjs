@@ -13,9 +13,9 @@
  */
 import { writeSync } from "node:fs";
 import { basename } from "node:path";
-import { MemoryFrontier } from "../../dist/engine/frontier.js";
-import { normalizeOptions } from "../../dist/engine/options.js";
-import { nodeFiles } from "../../dist/persistence/files.js";
+import { LocalFrontier } from "../../build/plain/engine/api/local-frontier.js";
+import { normalizeOptions } from "../../build/plain/engine/options/normalize-options.js";
+import { nodeFiles } from "../../build/plain/persistence/files.js";
 
 const [directory, seedText, point, whichText, ...known] = process.argv.slice(2);
 const [pushedBefore, doneBefore] = known.map(Number);
@@ -127,7 +127,7 @@ const options = normalizeOptions({
   durability: isSync ? "sync" : { everyMs: 5 },
   snapshots: { everyBytes: 60_000, keep: 1 + random(2) },
 });
-const frontier = await MemoryFrontier.open({ ...options, files });
+const frontier = await LocalFrontier.open({ ...options, files });
 let base = baseBefore;
 let next = checked();
 frontier.host("h0.test").address = ADDRESS;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { withPool } from "../support/pool.ts";
 
 /** Pages of the tree that the child crawls: 4 children each, 6 generations. */

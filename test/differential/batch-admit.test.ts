@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
 import { loadKernelModule } from "../../src/engine/kernel-file.ts";
 import { createKernel } from "../../src/kernel/kernel.ts";
-import { BATCH_OK, BATCH_ROW_WORDS, ROW_STATUS_WORD } from "../../src/layout/batch.ts";
-import { TABLE_SKIP } from "../../src/layout/table.ts";
+import { BATCH_OK, BATCH_ROW_WORDS, ROW_STATUS_WORD } from "../../src/layout/calls/url-batch.ts";
+import { TABLE_SKIP } from "../../src/layout/seen/table.ts";
 import {
   createTable,
   type FingerprintTable,
   tableInsertBatch,
   tableStats,
-} from "../../src/structures/fingerprint-table.ts";
+} from "../../src/structures/table/fingerprint-table.ts";
 import {
   batchAdmit,
   batchKey,
@@ -18,15 +18,16 @@ import {
   batchParse,
   createUrlBatch,
   NOT_INSERTED,
-} from "../../src/url/batch.ts";
-import type { UrlBatch } from "../../src/url/batch-area.ts";
-import { batchSettle } from "../../src/url/batch-settle.ts";
-import { type NormalPolicy, normalizePolicy } from "../../src/url/policy.ts";
+} from "../../src/url/batch/url-batch.ts";
+import type { UrlBatch } from "../../src/url/batch/batch-memory.ts";
+import { batchSettle } from "../../src/url/batch/key-and-hash.ts";
+import { type NormalPolicy, normalizePolicy } from "../../src/url/keys/key-policy.ts";
 import { fuzzUrl } from "../support/fuzz.ts";
 import { testSeed } from "../support/seed.ts";
+import { sized } from "../support/size.ts";
 import { urlCorpus } from "../support/corpus.ts";
 
-const ROUNDS = 60;
+const ROUNDS = sized(60, 12);
 
 interface Side {
   batch: UrlBatch;

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 const layoutUrl = new URL("../../src/layout/", import.meta.url);
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const names = readdirSync(layoutUrl)
+const names = readdirSync(layoutUrl, { encoding: "utf8", recursive: true })
   .filter((file) => file.endsWith(".ts"))
   .map((file) => file.slice(0, -".ts".length));
 

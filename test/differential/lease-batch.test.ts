@@ -1,31 +1,31 @@
 /**
- * Leases that the kernel hands out and ends (assembly/lease.ts), and leases handed out and ended one by one: two frontiers do
+ * Leases that the kernel hands out and ends (assembly/records/lease-records.ts), and leases handed out and ended one by one: two frontiers do
  * the same, and listeners for every lease make one of them take the long way. Whatever they answer must be equal, and so must
  * what a log hears of them.
  */
 import { describe, expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
-import { openFrontier } from "../../src/engine/open.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
 import type {
   Frontier,
   FrontierOptions,
   Lease,
   RequestInput,
   Rule,
-} from "../../src/engine/types.ts";
-import { coreOf, verifyFrontier } from "../../src/engine/verify.ts";
+} from "../../src/engine/types/frontier-types.ts";
+import { coreOf, verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import type { Core } from "../../src/frontier/core.ts";
-import type { TransitionLog } from "../../src/frontier/log.ts";
-import { PARENT_BYTES } from "../../src/layout/record.ts";
-import { hostName } from "../../src/structures/host-table.ts";
+import type { TransitionLog } from "../../src/frontier/records/transition-log.ts";
+import { PARENT_BYTES } from "../../src/layout/records/record.ts";
+import { hostName } from "../../src/structures/hosts/host-table.ts";
 import {
   recordAttempt,
   recordDeliveries,
   recordDepth,
   recordState,
-} from "../../src/structures/record.ts";
-import { recordUrl } from "../../src/structures/scratch.ts";
+} from "../../src/structures/records/record.ts";
+import { recordUrl } from "../../src/structures/records/kernel-scratch.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 
 const PROGRAMS = stressRounds(5, 1);
@@ -61,7 +61,7 @@ async function openSide({ options, isLogged }: Choices, isHeard: boolean): Promi
   return { frontier, clock, leases: [], heard };
 }
 
-/** A log that reads each record as it is told of it, as a journal does, and its URL as the keeper of whole records does. */
+/** A log that reads each record as it is told of it, as a journal does, and its URL as the archive of whole records does. */
 function createNotes(core: Core, heard: string[]): TransitionLog {
   const noted =
     (what: string) =>
@@ -75,6 +75,7 @@ function createNotes(core: Core, heard: string[]): TransitionLog {
     heard.push(`record ${kind} ${value} ${own.join(" ")} ${recordUrl(core.scratch, handle)}`);
   };
   return {
+    ready: () => true,
     record,
     host: (host, fields) => heard.push(`host ${hostName(core.store, host)} ${fields}`),
     address: noted("address"),

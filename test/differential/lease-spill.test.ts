@@ -4,11 +4,11 @@
  */
 import { describe, expect, it } from "vitest";
 import { createRandom, type Random } from "../../src/base/random.ts";
-import { MemoryFrontier } from "../../src/engine/frontier.ts";
-import { normalizeOptions } from "../../src/engine/options.ts";
-import type { Lease } from "../../src/engine/types.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
-import { openSpillTier } from "../../src/persistence/spill-files.ts";
+import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";
+import type { Lease } from "../../src/engine/types/frontier-types.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
+import { openSpillTier } from "../../src/persistence/spill/spill-files.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 import { testSeed } from "../support/seed.ts";
 
@@ -16,14 +16,14 @@ const STEPS = 40;
 const HOSTS = 40;
 
 interface Side {
-  readonly frontier: MemoryFrontier;
+  readonly frontier: LocalFrontier;
   leases: Lease[];
 }
 
 function openSide(order: "fifo" | "lifo", memoryBytes: number): Side {
   const settings = normalizeOptions({ defaults: { order }, memoryBytes, seed: 1 } as object);
   const tier = openSpillTier({ directory: "/spill", files: createMemoryFiles() });
-  const frontier = new MemoryFrontier({ ...settings, spill: { tier, blockLeast: 4 } });
+  const frontier = new LocalFrontier({ ...settings, spill: { tier, blockLeast: 4 } });
   return { frontier, leases: [] };
 }
 

@@ -1,13 +1,18 @@
 /**
- * Records that the kernel makes (assembly/make.ts) and records made row by row: two frontiers do the same, and a listener
+ * Records that the kernel makes (assembly/records/make-records.ts) and records made row by row: two frontiers do the same, and a listener
  * for every admission makes one of them take the long way. Whatever they answer must be equal, and both must verify.
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
-import { openFrontier } from "../../src/engine/open.ts";
-import type { Frontier, FrontierOptions, Lease, RecordView } from "../../src/engine/types.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import type {
+  Frontier,
+  FrontierOptions,
+  Lease,
+  RecordView,
+} from "../../src/engine/types/frontier-types.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { commandsOf, testSeed } from "../support/seed.ts";
 
 const PROGRAMS = commandsOf(10);

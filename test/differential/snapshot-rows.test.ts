@@ -1,22 +1,25 @@
 /**
- * Columns of a snapshot that the kernel fills (assembly/snapshot.ts), and the same ones filled row by row: of whatever a frontier
+ * Columns of a snapshot that the kernel fills (assembly/records/snapshot-columns.ts), and the same ones filled row by row: of whatever a frontier
  * holds both must be the same file, or where texts fill the columns before the rows do, the same rows.
  */
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
-import type { Lease } from "../../src/engine/types.ts";
-import { coreOf } from "../../src/engine/verify.ts";
+import type { Lease } from "../../src/engine/types/frontier-types.ts";
+import { coreOf } from "../../src/engine/api/verify-frontier.ts";
 import type { Core } from "../../src/frontier/core.ts";
-import { noteRecords } from "../../src/frontier/walk.ts";
-import { createNames, nameRecord } from "../../src/persistence/names.ts";
-import { packr } from "../../src/persistence/pack.ts";
-import { SECTION_HEAD_BYTES } from "../../src/persistence/snapshot-format.ts";
-import { snapshotHead } from "../../src/persistence/snapshot-head.ts";
-import { createSnapshotRoom, type SnapshotRoom } from "../../src/persistence/snapshot-room.ts";
-import { writeSnapshot } from "../../src/persistence/snapshot-write.ts";
-import { RECORD_FLAG_NO_IDENTITY, recordFlags } from "../../src/structures/record.ts";
-import { SNAPSHOT_ROWS_MAX } from "../../src/structures/snapshot-batch.ts";
+import { listRecords } from "../../src/frontier/records/record-walk.ts";
+import { createNames, nameRecord } from "../../src/persistence/journal/nameless-records.ts";
+import { packr } from "../../src/persistence/msgpack.ts";
+import { SECTION_HEAD_BYTES } from "../../src/persistence/snapshot/snapshot-format.ts";
+import { snapshotHead } from "../../src/persistence/snapshot/snapshot-head.ts";
+import {
+  createSnapshotBuffers,
+  type SnapshotBuffers,
+} from "../../src/persistence/snapshot/snapshot-buffers.ts";
+import { writeSnapshot } from "../../src/persistence/snapshot/write-snapshot.ts";
+import { RECORD_FLAG_NO_IDENTITY, recordFlags } from "../../src/structures/records/record.ts";
+import { SNAPSHOT_ROWS_MAX } from "../../src/structures/records/snapshot-batch.ts";
 import { act, optionsOf } from "../support/durable-program.ts";
 import { type DurableRig, openMemoryRig } from "../support/durable-rig.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
@@ -54,7 +57,7 @@ test("what a snapshot that was broken off has left is not in the next one of its
   for (const isRowByRow of [false, true]) {
     const rows = 7;
     const alone = await written(rig, { rows, isRowByRow });
-    const room = createSnapshotRoom(coreOf(rig.frontier));
+    const room = createSnapshotBuffers(coreOf(rig.frontier));
     let broken = 0;
     while ((await brokenOff(rig, { rows, isRowByRow, room, pauses: broken + 1 })) === undefined) {
       broken++;
@@ -137,7 +140,7 @@ async function filled(random: Random): Promise<DurableRig> {
 interface Written {
   readonly rows: number;
   readonly isRowByRow: boolean;
-  readonly room?: SnapshotRoom;
+  readonly room?: SnapshotBuffers;
   /** It is given up at the last of so many. */
   readonly pauses?: number;
 }
@@ -160,7 +163,7 @@ async function brokenOff(
   const facts = { serial: 1, identity, savedAt: 0, volatileLive: 0, notes: new Map() };
   const done = await writeSnapshot({
     ...{ core, names: namesOf(core), clock: rig.clock, head: snapshotHead(core, facts) },
-    room: room ?? createSnapshotRoom(core),
+    room: room ?? createSnapshotBuffers(core),
     ...{ place: { files, directory: "/to" }, path: "/to/file", ...options },
     isOver: () => left <= 0,
     pause: () => {
@@ -178,7 +181,7 @@ async function brokenOff(
 /** Names for what lives without identity. */
 function namesOf(core: Core): ReturnType<typeof createNames> {
   const names = createNames(core);
-  const { handles, count } = noteRecords(core, new Set(["pending", "waiting", "leased", "failed"]));
+  const { handles, count } = listRecords(core, new Set(["pending", "waiting", "leased", "failed"]));
   for (const record of handles.subarray(0, count)) {
     if ((recordFlags(core.store, record) & RECORD_FLAG_NO_IDENTITY) !== 0)
       nameRecord(names, record);

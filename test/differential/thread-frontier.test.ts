@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createRandom, type Random } from "../../src/base/random.ts";
-import { openFrontier } from "../../src/engine/open.ts";
-import { openFrontierThread } from "../../src/engine/open-thread.ts";
-import type { FrontierOptions } from "../../src/engine/types.ts";
-import { fingerprint } from "../../src/engine/url-functions.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import { openFrontierThread } from "../../src/engine/owner-thread/open-frontier-thread.ts";
+import type { FrontierOptions } from "../../src/engine/types/frontier-types.ts";
+import { fingerprint } from "../../src/engine/api/url-functions.ts";
 import { stressRounds, testRandom } from "../support/seed.ts";
 import { type Call, callsOf, HEAVY, Side } from "../support/two-sides.ts";
 

@@ -4,7 +4,7 @@
  */
 import { describe, it } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
-import type { NormalPolicy } from "../../src/url/policy.ts";
+import type { NormalPolicy } from "../../src/url/keys/key-policy.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 import { checkUrls, newBatch, POLICIES } from "../support/url-check.ts";
 

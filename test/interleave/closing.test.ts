@@ -3,13 +3,13 @@
  * queued, the owner has taken in; the ring's code is the real one.
  */
 import { describe, expect, it } from "vitest";
-import * as layout from "../../src/layout/spsc-lane.ts";
+import * as layout from "../../src/layout/threads/spsc-lane.ts";
 import {
   attachConsumer,
   attachProducer,
   createSpscLane,
   spscBytes,
-} from "../../src/structures/spsc-lane.ts";
+} from "../../src/structures/threads/spsc-lane.ts";
 import {
   bindSteps,
   explore,
@@ -19,7 +19,7 @@ import {
   type Thread,
 } from "../support/interleave.ts";
 
-const FILE = "src/structures/spsc-lane.ts";
+const FILE = "src/structures/threads/spsc-lane.ts";
 
 interface Wrong {
   /** The pusher looks at the phase before it publishes. */

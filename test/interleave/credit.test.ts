@@ -3,7 +3,7 @@
  * begun and the owner who waits for that. A wait that nobody ends, or a lease begun that is not counted, must not be.
  */
 import { describe, expect, it } from "vitest";
-import * as crew from "../../src/layout/crew.ts";
+import * as crew from "../../src/layout/threads/worker-seats.ts";
 import {
   bindSteps,
   explore,
@@ -13,7 +13,7 @@ import {
   type Thread,
 } from "../support/interleave.ts";
 
-const FILES = ["src/memory/parking.ts", "src/workers/protocol/credit.ts"];
+const FILES = ["src/memory/parking.ts", "src/workers/protocol/lane-credit.ts"];
 const SEAT_WORDS = crew.SEAT_HEADER_BYTES / 4;
 
 function assert(condition: boolean, invariant: string): void {
@@ -58,7 +58,7 @@ function runFull(steps: Steps, wrong: Wrong = {}): number {
         used[0] = 1;
         isKept = false;
       }
-      if (wrong.saysLate !== true) yield* call(api, "sayFull", seat, isKept);
+      if (wrong.saysLate !== true) yield* call(api, "setRingFull", seat, isKept);
     }
     function* work(): Thread {
       for (;;) {
@@ -67,16 +67,16 @@ function runFull(steps: Steps, wrong: Wrong = {}): number {
         yield* flush(); // the last one: it may find room that the first did not
         yield* call(api, "parkBegin", seat, crew.SEAT_PARK_WORD);
         const isMore = isKept ? !(yield* isFull()) : wrong.forgetsLeases !== true;
-        if (wrong.saysLate === true) yield* call(api, "sayFull", seat, isKept);
+        if (wrong.saysLate === true) yield* call(api, "setRingFull", seat, isKept);
         if (isMore) yield* call(api, "parkEnd", seat, crew.SEAT_PARK_WORD);
         else yield* call(api, "parkWait", seat, crew.SEAT_PARK_WORD, 0);
       }
     }
     function* own(): Thread {
-      if (wrong.tellsFirst === true) yield* call(api, "tellRoom", seat);
+      if (wrong.tellsFirst === true) yield* call(api, "wakeForRoom", seat);
       yield;
       used[0] = 0;
-      if (wrong.tellsFirst !== true) yield* call(api, "tellRoom", seat);
+      if (wrong.tellsFirst !== true) yield* call(api, "wakeForRoom", seat);
     }
     return {
       threads: [work(), own()],

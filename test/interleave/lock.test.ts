@@ -10,7 +10,11 @@
 import { describe, expect, it } from "vitest";
 import { FrontierError } from "../../src/base/errors.ts";
 import type { Files } from "../../src/persistence/files.ts";
-import { giveLock, type ProcessTable, takeLock } from "../../src/persistence/lock.ts";
+import {
+  giveLock,
+  type ProcessTable,
+  takeLock,
+} from "../../src/persistence/directory/directory-lock.ts";
 
 type Phase = "taking" | "holding" | "giving" | "refused" | "over";
 

@@ -4,8 +4,8 @@
  * the real code.
  */
 import { describe, expect, it } from "vitest";
-import * as crew from "../../src/layout/crew.ts";
-import * as layout from "../../src/layout/spsc-lane.ts";
+import * as crew from "../../src/layout/threads/worker-seats.ts";
+import * as layout from "../../src/layout/threads/spsc-lane.ts";
 import {
   attachConsumer,
   attachProducer,
@@ -13,8 +13,8 @@ import {
   type LaneConsumer,
   laneNext,
   spscBytes,
-} from "../../src/structures/spsc-lane.ts";
-import { PULSE_GONE, PULSE_LIVES } from "../../src/workers/protocol/seating.ts";
+} from "../../src/structures/threads/spsc-lane.ts";
+import { HEARTBEAT_GONE, HEARTBEAT_ALIVE } from "../../src/workers/protocol/seat-protocol.ts";
 import {
   bindSteps,
   explore,
@@ -26,7 +26,7 @@ import {
   type Thread,
 } from "../support/interleave.ts";
 
-const FILES = ["src/structures/spsc-lane.ts", "src/workers/protocol/seating.ts"];
+const FILES = ["src/structures/threads/spsc-lane.ts", "src/workers/protocol/seat-protocol.ts"];
 
 /** What happens, and what is done in the wrong order. */
 interface Play {
@@ -92,21 +92,21 @@ class Scene {
       if (state !== crew.SEAT_FREE || this.said.length === 0) return;
     }
     const ticket = crew.SEAT_TICKET_MIN + (play.areTicketsEqual === true ? 0 : who);
-    if ((yield* call(api, "sitDown", seat, ticket)) !== true) return;
+    if ((yield* call(api, "claimSeat", seat, ticket)) !== true) return;
     this.sitting = who;
     this.hasArrived = false;
-    if (play.arrivesEarly !== true) yield* call(api, "beat", seat, ticket);
+    if (play.arrivesEarly !== true) yield* call(api, "firstBeat", seat, ticket);
     if ((yield* call(api, "arrive", seat, ticket)) !== true) return;
     this.sitting = who;
     this.hasArrived = true;
-    if (play.arrivesEarly === true) yield* call(api, "beat", seat, crew.SEAT_TAKEN);
-    if (play.beatsMore === true) yield* call(api, "beatMore", seat);
-    if (who === 0 && play.leavesEarly === true) yield* call(api, "standUp", seat);
+    if (play.arrivesEarly === true) yield* call(api, "firstBeat", seat, crew.SEAT_TAKEN);
+    if (play.beatsMore === true) yield* call(api, "nextBeat", seat);
+    if (who === 0 && play.leavesEarly === true) yield* call(api, "leaveSeat", seat);
     const lane = attachProducer(this.place);
     yield* call(api, "laneSend", lane, Uint8Array.of(who), 0, 1);
     yield* call(api, "lanePublish", lane);
     this.said.push(who);
-    if (who === 0 && play.leavesEarly !== true) yield* call(api, "standUp", seat);
+    if (who === 0 && play.leavesEarly !== true) yield* call(api, "leaveSeat", seat);
   }
 
   *die(): Thread {
@@ -114,7 +114,7 @@ class Scene {
     const dies = this.play.dies as number;
     const isWaiting = this.machine.waits.some(({ thread }) => thread === dies);
     // Who has not arrived is missed by the clock, who has by a wait that it has counted and the owner has not used up.
-    const left = (this.seat[crew.SEAT_PULSE_WORD] as number) + 1 - this.woken;
+    const left = (this.seat[crew.SEAT_BEATS_WORD] as number) + 1 - this.woken;
     const isMissed = !this.hasArrived || (isWaiting && left > 0);
     if (this.sitting === dies && isMissed) this.missed = dies;
     kill(this.machine, dies);
@@ -126,13 +126,13 @@ class Scene {
     if (state === crew.SEAT_FREE) return;
     if ((state as number) >= crew.SEAT_TICKET_MIN) {
       // However slow it is: for this owner COMING_MS are over.
-      if ((yield* call(api, "giveBack", seat, state)) !== true) return;
+      if ((yield* call(api, "reclaimSeat", seat, state)) !== true) return;
     }
     this.ring ??= attachConsumer(this.place);
     if (state === crew.SEAT_TAKEN) {
-      const pulse = yield* call(api, "listen", seat, this.woken);
-      if (pulse === PULSE_LIVES) this.woken++;
-      if (pulse !== PULSE_GONE) return;
+      const pulse = yield* call(api, "checkBeat", seat, this.woken);
+      if (pulse === HEARTBEAT_ALIVE) this.woken++;
+      if (pulse !== HEARTBEAT_GONE) return;
       const isDead = this.machine.killed.has(this.sitting);
       assert(isDead || seat[crew.SEAT_STATE_WORD] === crew.SEAT_LEFT, "taken for dead");
     }
@@ -231,25 +231,25 @@ describe("a seat that one thread after another has, in every order of steps", ()
   });
 
   it("is caught when a wait is counted before it begins", () => {
-    const wait = "const { value } = Atomics.waitAsync(seat, SEAT_PULSE_WORD, count);";
-    const store = "Atomics.store(seat, SEAT_PULSE_WORD, (count + 1) | 0);";
+    const wait = "const { value } = Atomics.waitAsync(seat, SEAT_BEATS_WORD, count);";
+    const store = "Atomics.store(seat, SEAT_BEATS_WORD, (count + 1) | 0);";
     const early = loadSteps(FILES, [
       [store, ""],
-      [wait, `${store} const { value } = Atomics.waitAsync(seat, SEAT_PULSE_WORD, count + 1);`],
+      [wait, `${store} const { value } = Atomics.waitAsync(seat, SEAT_BEATS_WORD, count + 1);`],
     ]);
     expect(() => run(early, { beatsMore: true })).toThrow(/taken for dead/);
   });
 
   it("is caught when the owner reads the count after it has woken", () => {
     const late = loadSteps(FILES, [
-      ["const left = pulseLeft(seat, woken);", ""],
-      ["return left > 0 ?", "return pulseLeft(seat, woken) > 0 ?"],
+      ["const left = beatsLeft(seat, woken);", ""],
+      ["return left > 0 ?", "return beatsLeft(seat, woken) > 0 ?"],
     ]);
     expect(() => run(late, { beatsMore: true })).toThrow(/taken for dead/);
   });
 
   it("is caught when waits of one that left stay at the seat", () => {
-    const pulse = broken("Atomics.notify(seat, SEAT_PULSE_WORD);", "");
+    const pulse = broken("Atomics.notify(seat, SEAT_BEATS_WORD);", "");
     expect(() => run(pulse, { dies: 1, beatsMore: true })).toThrow(/a dead thread has its seat/);
     const state = broken("Atomics.notify(seat, SEAT_STATE_WORD);", "");
     expect(() => run(state, { dies: 1 })).toThrow(/a dead thread has its seat/);

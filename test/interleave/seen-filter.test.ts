@@ -7,7 +7,7 @@ import {
   attachSeenFilter,
   createSeenFilter,
   filterBytes,
-} from "../../src/structures/seen-filter.ts";
+} from "../../src/structures/threads/seen-filter.ts";
 import {
   bindSteps,
   explore,
@@ -17,7 +17,7 @@ import {
   type Thread,
 } from "../support/interleave.ts";
 
-const FILE = "src/structures/seen-filter.ts";
+const FILE = "src/structures/threads/seen-filter.ts";
 const ENTRIES = 4;
 
 function* call(api: StepApi, name: string, ...given: unknown[]) {

@@ -3,7 +3,7 @@
  * one, two and four slots, cursors that wrap. Broken copies of the same file must be caught by the same programs.
  */
 import { describe, expect, it } from "vitest";
-import * as layout from "../../src/layout/spsc-lane.ts";
+import * as layout from "../../src/layout/threads/spsc-lane.ts";
 import {
   attachConsumer,
   attachProducer,
@@ -11,7 +11,7 @@ import {
   LANE_EMPTY,
   LANE_PIECES,
   spscBytes,
-} from "../../src/structures/spsc-lane.ts";
+} from "../../src/structures/threads/spsc-lane.ts";
 import {
   bindSteps,
   explore,
@@ -21,7 +21,7 @@ import {
   type Thread,
 } from "../support/interleave.ts";
 
-const FILE = "src/structures/spsc-lane.ts";
+const FILE = "src/structures/threads/spsc-lane.ts";
 const free = { ...layout, assert, VERIFY: false };
 
 function assert(condition: boolean, invariant: string): void {

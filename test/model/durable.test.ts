@@ -6,9 +6,9 @@
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
-import type { MemoryFrontier } from "../../src/engine/frontier.ts";
-import type { Lease } from "../../src/engine/types.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import type { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import type { Lease } from "../../src/engine/types/frontier-types.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { act, optionsOf } from "../support/durable-program.ts";
 import { damageOf, killedFiles, knownOf, openRig, turn } from "../support/durable-rig.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
@@ -70,7 +70,7 @@ async function run(seed: number): Promise<void> {
 }
 
 /** Whether each URL of the program is known: also where a filter alone remembers it. */
-function askAll(frontier: MemoryFrontier): boolean[] {
+function askAll(frontier: LocalFrontier): boolean[] {
   const urls = Array.from({ length: 200 }, (_, at) => `https://h${at % 5}.example/${at % 40}`);
   return urls.map((url) => frontier.record(url) !== undefined);
 }

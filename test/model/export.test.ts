@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
-import { MemoryFrontier } from "../../src/engine/frontier.ts";
-import { normalizeOptions } from "../../src/engine/options.ts";
-import type { FrontierOptions, Lease } from "../../src/engine/types.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";
+import type { FrontierOptions, Lease } from "../../src/engine/types/frontier-types.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { openFrontier } from "../../src/index.ts";
 import { exportFrontier, importFrontier } from "../../src/tools.ts";
 import { nodeFiles } from "../../src/persistence/files.ts";
@@ -83,7 +83,7 @@ async function openReal(
   options: FrontierOptions,
 ): Promise<DurableRig> {
   const settings = normalizeOptions({ directory, clock, seed: 1, ...options });
-  const frontier = await MemoryFrontier.open({ ...settings, pageCountMax: 1024, snapshotRows: 3 });
+  const frontier = await LocalFrontier.open({ ...settings, pageCountMax: 1024, snapshotRows: 3 });
   return { frontier, files: nodeFiles, clock };
 }
 

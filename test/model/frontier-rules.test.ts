@@ -5,20 +5,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runDuel } from "../support/duel.ts";
-import { loadEngine } from "../support/engine.ts";
+import { engine } from "../support/engine.ts";
 import { createModelFrontier } from "../support/model-frontier.ts";
 import { ruleOptionsOf } from "../support/option-sets.ts";
 import { hostsOf, ruleCommandsOf, SMALL } from "../support/programs.ts";
 import { stressSeconds, testSeed } from "../support/seed.ts";
+import { sized } from "../support/size.ts";
 
 /** A quick look by default; 10⁵ commands and more where time was granted. */
-const COMMANDS_MIN = 8_000;
-const PROGRAMS_PER_ROUND = 50;
+const COMMANDS_MIN = sized(8_000, 1_000);
+const PROGRAMS_PER_ROUND = sized(50, 8);
 /** Later than a slow machine needs, since each plays the same programs. */
 const ROUND_MS = 600_000;
-const engine = await loadEngine();
 
-describe.skipIf(engine === undefined)("the engine and the naive model with rules", () => {
+describe("the engine and the naive model with rules", () => {
   it("agree on verdicts, order, shares and swaps (I1 to I4)", async () => {
     const seed = testSeed("rules model");
     const endMs = performance.now() + stressSeconds() * 1_000;
@@ -32,7 +32,6 @@ describe.skipIf(engine === undefined)("the engine and the naive model with rules
 });
 
 async function playRound(seed: number): Promise<number> {
-  if (engine === undefined) throw new Error("no engine");
   const { open, verify } = engine;
   const list = fc.array(ruleCommandsOf(SMALL), { maxLength: 300, size: "max" });
   let count = 0;

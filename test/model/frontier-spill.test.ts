@@ -4,11 +4,11 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemoryFrontier } from "../../src/engine/frontier.ts";
-import { normalizeOptions } from "../../src/engine/options.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
-import { openSpillTier } from "../../src/persistence/spill-files.ts";
-import type { SpillTier } from "../../src/structures/tier.ts";
+import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
+import { openSpillTier } from "../../src/persistence/spill/spill-files.ts";
+import type { SpillTier } from "../../src/structures/storage-tiers.ts";
 import { runDuel } from "../support/duel.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
 import { optionArbitrary } from "../support/option-sets.ts";
@@ -48,10 +48,10 @@ describe("a frontier that spills and one that does not", () => {
       const tier = openSpillTier({ directory: "/spill", files, segmentBytes: 4096 });
       const settings = normalizeOptions({ ...options, seed: 1, memoryBytes: 1 } as object);
       const spill = { tier: counting(tier, counts), blockLeast: 1 };
-      return new MemoryFrontier({ ...settings, spill }) as unknown as SyncFrontier;
+      return new LocalFrontier({ ...settings, spill }) as unknown as SyncFrontier;
     };
     const inMemory = (options: SyncOptions): SyncFrontier =>
-      new MemoryFrontier(
+      new LocalFrontier(
         normalizeOptions({ ...options, seed: 1 } as object),
       ) as unknown as SyncFrontier;
     const verify = (frontier: SyncFrontier): void => verifyFrontier(frontier as never);

@@ -3,17 +3,17 @@
  * identity, and which URL a lease carries; pushed one by one, in batches of strings and requests, and past a rule's match.
  */
 import { describe, expect, it } from "vitest";
-import { fingerprint } from "../../src/engine/url-functions.ts";
+import { fingerprint } from "../../src/engine/api/url-functions.ts";
 import type { Random } from "../../src/base/random.ts";
-import { identityBytes, isExempt, keyOverride } from "../../src/url/identity.ts";
-import { keyOfHref, visitUrl } from "../../src/url/key.ts";
-import { parseUrl } from "../../src/url/canonical.ts";
+import { identityBytes, isExempt, keyOverride } from "../../src/url/keys/identity-bytes.ts";
+import { keyOfHref, visitUrl } from "../../src/url/keys/dedup-key.ts";
+import { parseUrl } from "../../src/url/parsing/canonical-parser.ts";
 import {
   type IdentityRequest,
   type KeyPolicy,
   type NormalPolicy,
   normalizePolicy,
-} from "../../src/url/policy.ts";
+} from "../../src/url/keys/key-policy.ts";
 import { openBench } from "../support/bench-frontier.ts";
 import { anyKeyPolicy, anyRequest, oneOf } from "../support/key-policies.ts";
 import { stressRounds, testRandom } from "../support/seed.ts";

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import { arenaUsedBytes } from "../../src/memory/arena.ts";
-import { verifyArena } from "../../src/memory/arena-verify.ts";
-import { verifyRanks } from "../../src/structures/ranks.ts";
+import { verifyArena } from "../../src/memory/verify-arena.ts";
+import { verifyRanks } from "../../src/structures/ordering/ranks.ts";
 import {
   spillBlock,
   spillLane,
@@ -11,10 +11,14 @@ import {
   spillPlaces,
   spillPull,
   spillVisit,
-} from "../../src/structures/spill.ts";
-import { spilledOfLane } from "../../src/structures/spill-chain.ts";
-import { isSpilledValue, spilledDepth, spilledPlace } from "../../src/structures/spill-identity.ts";
-import { recordDepth, recordKey, setRecordDepth } from "../../src/structures/record.ts";
+} from "../../src/structures/spill/lane-spill.ts";
+import { spilledOfLane } from "../../src/structures/spill/block-chain.ts";
+import {
+  isSpilledValue,
+  spilledDepth,
+  spilledPlace,
+} from "../../src/structures/spill/spilled-identity.ts";
+import { recordDepth, recordKey, setRecordDepth } from "../../src/structures/records/record.ts";
 import { word } from "../../src/structures/store.ts";
 import { commandsOf, seeded, testSeed } from "../support/seed.ts";
 import {

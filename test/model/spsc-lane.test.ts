@@ -15,7 +15,7 @@ import {
   laneSend,
   spscBytes,
   verifySpscLane,
-} from "../../src/structures/spsc-lane.ts";
+} from "../../src/structures/threads/spsc-lane.ts";
 import { testSeed } from "../support/seed.ts";
 
 const SEED = testSeed("spsc-lane");

@@ -2,12 +2,12 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import * as arena from "../../src/memory/arena.ts";
-import * as arenaVerify from "../../src/memory/arena-verify.ts";
+import * as arenaVerify from "../../src/memory/verify-arena.ts";
 import * as region from "../../src/memory/region.ts";
-import * as heap from "../../src/structures/heap.ts";
-import * as lane from "../../src/structures/lane.ts";
-import * as ranks from "../../src/structures/ranks.ts";
-import * as treap from "../../src/structures/treap.ts";
+import * as heap from "../../src/structures/ordering/heap.ts";
+import * as lane from "../../src/structures/ordering/lane.ts";
+import * as ranks from "../../src/structures/ordering/ranks.ts";
+import * as treap from "../../src/structures/ordering/treap.ts";
 import { commandsOf, seeded, testSeed } from "../support/seed.ts";
 import {
   type Edit,
@@ -102,7 +102,7 @@ const BROKEN: Array<[string, Program, Edit]> = [
     "lane: the neighbour's link back is not mended",
     programs.runLaneProgram,
     {
-      file: "structures/lane",
+      file: "structures/ordering/lane",
       find: "if (next !== 0) u32[next * 2 + ITEM_RIGHT_WORD] = previous;",
       put: "if (next !== 0) u32[next * 2 + ITEM_RIGHT_WORD] = next;",
     },
@@ -130,7 +130,7 @@ const BROKEN: Array<[string, Program, Edit]> = [
     "treap: the next of equal keys is passed over",
     programs.runTreapProgram,
     {
-      file: "structures/treap",
+      file: "structures/ordering/treap",
       find: "if (atKey > key || (atKey === key && at > item)) {",
       put: "if (atKey > key) {",
     },
@@ -138,13 +138,17 @@ const BROKEN: Array<[string, Program, Edit]> = [
   [
     "treap: a merge forgets the rank",
     programs.runTreapProgram,
-    { file: "structures/treap", find: "rankOf(lower) > rankOf(upper)", put: "rankOf(lower) !== 0" },
+    {
+      file: "structures/ordering/treap",
+      find: "rankOf(lower) > rankOf(upper)",
+      put: "rankOf(lower) !== 0",
+    },
   ],
   [
     "lane: an older item is appended",
     programs.runLaneProgram,
     {
-      file: "structures/lane",
+      file: "structures/ordering/lane",
       find: "if (key > (f64[tail + ITEM_KEY_FIELD] as number)) {",
       put: "if (key >= (f64[tail + ITEM_KEY_FIELD] as number) - 2) {",
     },
@@ -152,13 +156,17 @@ const BROKEN: Array<[string, Program, Edit]> = [
   [
     "lane: the side's place is not written",
     programs.runLaneProgram,
-    { file: "structures/lane", find: "u32[word + ITEM_PLACE_WORD] = PLACE_SIDE;", put: "" },
+    {
+      file: "structures/ordering/lane",
+      find: "u32[word + ITEM_PLACE_WORD] = PLACE_SIDE;",
+      put: "",
+    },
   ],
   [
     "lane: the head alone answers for the first",
     programs.runLaneProgram,
     {
-      file: "structures/lane",
+      file: "structures/ordering/lane",
       find: "if (root === 0) return head;",
       put: "if (head !== 0) return head;",
     },
@@ -166,13 +174,13 @@ const BROKEN: Array<[string, Program, Edit]> = [
   [
     "ranks: an empty lane is not freed",
     programs.runRanksProgram,
-    { file: "structures/ranks", find: "  arenaGive(arena, lane, LANE_BYTES);\n", put: "" },
+    { file: "structures/ordering/ranks", find: "  arenaGive(arena, lane, LANE_BYTES);\n", put: "" },
   ],
   [
     "ranks: a new lane pushes the others out",
     programs.runRanksProgram,
     {
-      file: "structures/ranks",
+      file: "structures/ordering/ranks",
       find: "u32[ownerHandle * 2 + ownerWord] = treapInsert(region, root, lane);",
       put: "u32[ownerHandle * 2 + ownerWord] = lane;",
     },
@@ -181,7 +189,7 @@ const BROKEN: Array<[string, Program, Edit]> = [
     "heap: the place of what moves is wiped on the way up",
     programs.runHeapProgram,
     {
-      file: "structures/heap",
+      file: "structures/ordering/heap",
       find: "    position = parent;\n",
       put: "    u32[moved * 2 + ITEM_PLACE_WORD] = 0;\n    position = parent;\n",
     },
@@ -189,13 +197,17 @@ const BROKEN: Array<[string, Program, Edit]> = [
   [
     "heap: the fourth child is never looked at",
     programs.runHeapProgram,
-    { file: "structures/heap", find: "Math.min(end - first, 4)", put: "Math.min(end - first, 3)" },
+    {
+      file: "structures/ordering/heap",
+      find: "Math.min(end - first, 4)",
+      put: "Math.min(end - first, 3)",
+    },
   ],
   [
     "heap: the entry that fills a gap never goes up",
     programs.runHeapProgram,
     {
-      file: "structures/heap",
+      file: "structures/ordering/heap",
       find: "if (lastKey < key || (lastKey === key && lastTie < tie)) siftUp(heap, position);",
       put: "if (lastKey < -1) siftUp(heap, position);",
     },
@@ -204,7 +216,7 @@ const BROKEN: Array<[string, Program, Edit]> = [
     "heap: ties are not looked at on the way up",
     programs.runHeapProgram,
     {
-      file: "structures/heap",
+      file: "structures/ordering/heap",
       find: "if (parentKey === key && parentTie <= tie) break;",
       put: "if (parentKey === key) break;",
     },

@@ -6,12 +6,11 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { CRAWL_LIMITS, type Crawl, crawlPolicy, runCrawl } from "../support/crawl-simulation.ts";
-import { loadEngine } from "../support/engine.ts";
+import { engine } from "../support/engine.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 import { createWeb } from "../support/synthetic-web.ts";
 import { countItems } from "../support/trace-checker.ts";
 
-const engine = await loadEngine();
 const HAND_OUTS = stressRounds(8_000, 2_000);
 
 type Shape = Omit<Crawl, "web" | "frontier" | "clock">;
@@ -51,11 +50,10 @@ const CRAWLS: Array<[string, Shape, { hosts: number; largest: number }]> = [
   ],
 ];
 
-describe.skipIf(engine === undefined)("a simulated crawl", () => {
+describe("a simulated crawl", () => {
   it.each(CRAWLS)(
     "%s breaks no rule",
     async (name, shape, size) => {
-      if (engine === undefined) throw new Error("no engine");
       const web = createWeb({ seed: testSeed(`crawl ${name}`), ...size, mishaps: 8 });
       const clock = createVirtualClock(1_000);
       const frontier = await engine.open({

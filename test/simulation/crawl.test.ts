@@ -14,10 +14,10 @@ import {
   crawlPolicy,
   runCrawl,
 } from "../support/crawl-simulation.ts";
-import { MemoryFrontier } from "../../src/engine/frontier.ts";
-import { normalizeOptions } from "../../src/engine/options.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
-import { HOST_IDLE_COUNT_MAX } from "../../src/structures/host-table.ts";
+import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
+import { HOST_IDLE_COUNT_MAX } from "../../src/structures/hosts/host-table.ts";
 import type { SyncFrontier } from "../support/frontier-surface.ts";
 import { stressSeconds, testSeed } from "../support/seed.ts";
 import { createWeb, type Web } from "../support/synthetic-web.ts";
@@ -72,7 +72,7 @@ async function crawl(web: Web, shape: Shape): Promise<void> {
   const clock = createVirtualClock(1_000);
   const { idleHosts: hostIdleCountMax = HOST_IDLE_COUNT_MAX } = shape;
   const settings = normalizeOptions({ clock, ...CRAWL_LIMITS, defaults: crawlPolicy(shape) });
-  const memory = new MemoryFrontier({ ...settings, hostIdleCountMax });
+  const memory = new LocalFrontier({ ...settings, hostIdleCountMax });
   const frontier = memory as unknown as SyncFrontier; // as the driver sees it
   const result = runCrawl({ web, frontier, clock, ...shape, onCheck: createTeller(clock.now) });
   verifyFrontier(memory);

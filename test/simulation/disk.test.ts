@@ -5,7 +5,7 @@
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { childrenOf, faultsOf, SEEDS } from "../support/crash-load.mjs";
 import { type DurableRig, openRig, withoutLock } from "../support/durable-rig.ts";
 import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory-files.ts";

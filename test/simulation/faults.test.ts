@@ -4,10 +4,10 @@
  */
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
-import { MemoryFrontier } from "../../src/engine/frontier.ts";
-import { normalizeOptions } from "../../src/engine/options.ts";
-import type { FrontierFault } from "../../src/engine/types.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";
+import type { FrontierFault } from "../../src/engine/types/frontier-types.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import type { Files } from "../../src/persistence/files.ts";
 import { killedFiles } from "../support/durable-rig.ts";
 import { createMemoryFiles } from "../support/memory-files.ts";
@@ -87,7 +87,7 @@ test.each(CASES)(
       snapshots: { everyBytes: 60_000 },
     });
     const open = { ...settings, pageCountMax: 1024 };
-    const frontier = await MemoryFrontier.open({ ...open, files });
+    const frontier = await LocalFrontier.open({ ...open, files });
     const faults: FrontierFault[] = [];
     frontier.on("error", (fault) => faults.push(fault));
     let next = 0;
@@ -130,7 +130,7 @@ test.each(CASES)(
       const codes = new Set(faults.map(({ cause }) => (cause as { code?: string }).code));
       expect([...codes]).toContain(CODES[code]);
     }
-    const again = await MemoryFrontier.open({
+    const again = await LocalFrontier.open({
       ...open,
       clock: createVirtualClock(clock.now()),
       files: killedFiles(base),

@@ -13,8 +13,8 @@ import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom, type Random } from "../../src/base/random.ts";
 import { FrontierError } from "../../src/base/errors.ts";
-import type { FrontierOptions, Lease } from "../../src/engine/types.ts";
-import { coreOf, verifyFrontier } from "../../src/engine/verify.ts";
+import type { FrontierOptions, Lease } from "../../src/engine/types/frontier-types.ts";
+import { coreOf, verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { act, optionsOf } from "../support/durable-program.ts";
 import {
   damageOf,

@@ -7,7 +7,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { createRandom, type Random } from "../../src/base/random.ts";
-import type { Lease, Rule } from "../../src/engine/types.ts";
+import type { Lease, Rule } from "../../src/engine/types/frontier-types.ts";
 import { type Bench, openBench } from "../support/bench-frontier.ts";
 import { stressSeconds, testRandom } from "../support/seed.ts";
 

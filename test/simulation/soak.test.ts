@@ -6,7 +6,7 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import { checkConservation } from "../support/duel.ts";
-import { loadEngine } from "../support/engine.ts";
+import { engine } from "../support/engine.ts";
 import type { SyncFrontier, SyncLease } from "../support/frontier-surface.ts";
 import { stressSeconds } from "../support/seed.ts";
 
@@ -15,13 +15,11 @@ const TRANSITIONS = Number(process.env.SOAK_TRANSITIONS ?? (isFull ? 1e8 : 1e6))
 const URLS_PER_CYCLE = 20_000;
 const HOSTS = 500;
 const TOLD_EVERY = 10_000_000;
-const engine = await loadEngine();
 
 type Clock = ReturnType<typeof createVirtualClock>;
 
-describe.skipIf(engine === undefined)("a soak", () => {
+describe("a soak", () => {
   it("brings the memory back to its baseline", async () => {
-    if (engine === undefined) throw new Error("no engine");
     const clock = createVirtualClock(1_000);
     const politeness = { delayMs: 10, perHost: 1 };
     const defaults = { politeness, maxAttempts: 4, backoff: { baseMs: 50, jitter: 0 } };

@@ -1,14 +1,12 @@
 /** The engine against the naive model, 10⁵ commands and more: what test/model plays, for longer and with another seed. */
 import { describe, expect, it } from "vitest";
-import { loadEngine } from "../support/engine.ts";
+import { engine } from "../support/engine.ts";
 import { playSmall } from "../support/model-rounds.ts";
 
 const COMMANDS_MIN = 100_000;
-const engine = await loadEngine();
 
-describe.skipIf(engine === undefined)("the engine and the naive model, for long", () => {
+describe("the engine and the naive model, for long", () => {
   it("answer every program of calls and clock steps alike (I1 to I4)", async () => {
-    if (engine === undefined) throw new Error("no engine");
     expect(await playSmall(engine, COMMANDS_MIN)).toBeGreaterThanOrEqual(COMMANDS_MIN);
   }, 3_600_000);
 });

@@ -4,7 +4,11 @@
  *   record: serial (4 bytes) · check = serial × odd + size (4) · size − 8 bytes of (serial + index)
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { attachProducer, lanePublish, laneSend } from "../../dist/structures/spsc-lane.js";
+import {
+  attachProducer,
+  lanePublish,
+  laneSend,
+} from "../../build/plain/structures/threads/spsc-lane.js";
 import { xorshift } from "./xorshift.mjs";
 
 const { memory, offset, count, longest, seed } = workerData;

@@ -22,7 +22,7 @@ interface Run {
 }
 
 /** The built lane, as the other thread has it; the suite sets OUTRIDER_VERIFY. */
-const built = new URL("../../dist/structures/spsc-lane.js", import.meta.url).href;
+const built = new URL("../../build/plain/structures/threads/spsc-lane.js", import.meta.url).href;
 
 async function run({ capacity, start, count, longest }: Run): Promise<void> {
   const {
@@ -33,7 +33,7 @@ async function run({ capacity, start, count, longest }: Run): Promise<void> {
     laneNext,
     spscBytes,
     verifySpscLane,
-  } = (await import(built)) as typeof import("../../src/structures/spsc-lane.ts");
+  } = (await import(built)) as typeof import("../../src/structures/threads/spsc-lane.ts");
   const offset = 128;
   const size = spscBytes(capacity);
   const memory = new SharedArrayBuffer(offset + size + 128);

@@ -1,7 +1,7 @@
 /** A million hostile URLs in one run: the kernel's path against the oracle, with every policy and base. */
 import { expect, it } from "vitest";
 import { createRandom } from "../../src/base/random.ts";
-import type { NormalPolicy } from "../../src/url/policy.ts";
+import type { NormalPolicy } from "../../src/url/keys/key-policy.ts";
 import { fuzzUrl } from "../support/fuzz.ts";
 import { stressRounds, testSeed } from "../support/seed.ts";
 import { BASES, checkUrls, newBatch, POLICIES } from "../support/url-check.ts";

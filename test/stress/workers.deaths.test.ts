@@ -4,7 +4,7 @@
  */
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import { until, withPool } from "../support/pool.ts";
 
 const HANDLER = new URL("../support/pool-dies.mjs", import.meta.url);

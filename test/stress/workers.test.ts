@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
-import type { FrontierOptions } from "../../src/engine/types.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
-import { CREW_SEATS } from "../../src/layout/crew.ts";
+import type { FrontierOptions } from "../../src/engine/types/frontier-types.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
+import { SHARED_SEATS } from "../../src/layout/threads/worker-seats.ts";
 import { stressSeconds } from "../support/seed.ts";
 import { until, untilIdle, withPool } from "../support/pool.ts";
 
@@ -46,7 +46,7 @@ describe("a pool under fire", () => {
     const named = ["stumbles", "throwsAtFirst", "naps", "returnsLate"];
     // All seats there are, given a minute; a thread costs most of what this test does.
     const own = 2;
-    const threads = stressSeconds() >= 60 ? CREW_SEATS - own : 6;
+    const threads = stressSeconds() >= 60 ? SHARED_SEATS - own : 6;
     const pages = threads * 50;
     try {
       let told: string[] = [];

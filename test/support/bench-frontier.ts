@@ -1,12 +1,12 @@
 /** An open frontier on a virtual clock for unit tests, checked to the last structure by `check`. */
 import { type Clock, createVirtualClock } from "../../src/base/clock.ts";
-import { MemoryFrontier } from "../../src/engine/frontier.ts";
-import { normalizeOptions, type Settings } from "../../src/engine/options.ts";
-import type { FrontierOptions } from "../../src/engine/types.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { normalizeOptions, type Settings } from "../../src/engine/options/normalize-options.ts";
+import type { FrontierOptions } from "../../src/engine/types/frontier-types.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 
 export interface Bench {
-  readonly frontier: MemoryFrontier;
+  readonly frontier: LocalFrontier;
   readonly clock: SpyClock;
   /** Checks every invariant of the frontier, if it is still open. */
   check(): void;
@@ -54,7 +54,7 @@ export function createSpyClock(startMs = 1_000_000): SpyClock {
 export function openBench(options: FrontierOptions = {}, inner: Partial<Settings> = {}): Bench {
   const clock = createSpyClock();
   const settings = { ...normalizeOptions({ clock, seed: 1, ...options }), ...inner };
-  const frontier = new MemoryFrontier(settings);
+  const frontier = new LocalFrontier(settings);
   return {
     frontier,
     clock,

@@ -1,5 +1,5 @@
 /** The bloom's arithmetic once more, bit by bit and with BigInt, on the bytes of a region. */
-import * as layout from "../../src/layout/bloom.ts";
+import * as layout from "../../src/layout/seen/bloom.ts";
 
 const MULTIPLIERS = [
   layout.BLOOM_MULTIPLIER_0,

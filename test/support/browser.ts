@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
+import { type Skipper, skipUnless } from "./skip.ts";
 
 /** A Chromium of this machine, by the names that distributions give it. */
 function chromium(): string | undefined {
@@ -36,13 +37,10 @@ export interface Sight {
   readonly faults: readonly string[];
 }
 
-/** What a reader sees of a page, wide and on a phone, light and dark; undefined where there is no browser. */
-export async function sightsOf(html: string): Promise<Sight[] | undefined> {
+/** What a reader sees of a page, wide and on a phone, light and dark. Without a browser the test is skipped. */
+export async function sightsOf(html: string, context: Skipper): Promise<Sight[]> {
   const executablePath = chromium();
-  if (executablePath === undefined) {
-    console.log("SKIPPED: no chromium on this machine's PATH to open the report in");
-    return undefined;
-  }
+  skipUnless(context, executablePath !== undefined, "no chromium on the PATH");
   const { chromium: launcher } = await import("playwright-core");
   const folder = mkdtempSync(join(tmpdir(), "outrider-report-"));
   const path = join(folder, "report.html");

@@ -3,11 +3,11 @@ import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import { loadKernelModule } from "../../src/engine/kernel-file.ts";
 import { createKernel } from "../../src/kernel/kernel.ts";
-import { SPILL_VALUE } from "../../src/layout/spill.ts";
-import type { ColdIdentity } from "../../src/persistence/cold-run.ts";
-import { createColdTier } from "../../src/persistence/cold-tier.ts";
-import { createHashOrder, hashOrder } from "../../src/structures/hash-order.ts";
-import { COLD_REMOVED, type ColdTier, isPassing } from "../../src/structures/tier.ts";
+import { SPILL_VALUE } from "../../src/layout/records/spill-block.ts";
+import type { ColdIdentity } from "../../src/persistence/cold/cold-run.ts";
+import { createColdTier } from "../../src/persistence/cold/cold-tier.ts";
+import { createHashSorter, sortHashes } from "../../src/structures/seen/sort-hashes.ts";
+import { COLD_REMOVED, type ColdTier, isPassing } from "../../src/structures/storage-tiers.ts";
 import type { MemoryFiles } from "./memory-files.ts";
 
 export const COLD_IDENTITY = { algorithm: 1, secretCheck: [0x12345678, 0x9abcdef0] } as const;
@@ -71,8 +71,8 @@ export function expectColdModel(tier: ColdTier, model: ColdModel, pool: number):
     hashes[at * 2] = Math.imul(at, 0x9e3779b1);
     hashes[at * 2 + 1] = Math.imul(at >> 1, 0x85ebca6b);
   }
-  const sort = createHashOrder(pool);
-  hashOrder(hashes, 0, pool, sort);
+  const sort = createHashSorter(pool);
+  sortHashes(hashes, 0, pool, sort);
   const { order } = sort;
   const sorted = new Uint32Array(pool * 2);
   order.forEach((row, at) => {

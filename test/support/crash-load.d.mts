@@ -1,4 +1,4 @@
-import type { Frontier } from "../../src/engine/types.ts";
+import type { Frontier } from "../../src/engine/types/frontier-types.ts";
 
 export function childrenOf(url: string): string[];
 export function urlOf(page: number): string;

@@ -8,7 +8,7 @@
  * The crawl ends when the web is exhausted or after `handOutsMax`.
  */
 import type { createVirtualClock } from "../../src/base/clock.ts";
-import { HOST_IDLE_COUNT_MAX } from "../../src/structures/host-table.ts";
+import { HOST_IDLE_COUNT_MAX } from "../../src/structures/hosts/host-table.ts";
 import { checkConservation } from "./duel.ts";
 import type {
   SyncFrontier,

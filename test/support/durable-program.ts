@@ -5,7 +5,7 @@ import type {
   Lease,
   RedirectChange,
   RequestInput,
-} from "../../src/engine/types.ts";
+} from "../../src/engine/types/frontier-types.ts";
 import type { DurableRig } from "./durable-rig.ts";
 
 /** Few paths and hosts: identities meet again, lanes run empty, hosts wait; now and then one that is new. */

@@ -8,17 +8,17 @@ import {
   GROUP_READY_AT_WORD,
   groupEach,
   memberAddress,
-} from "../../src/structures/group-table.ts";
-import { MemoryFrontier } from "../../src/engine/frontier.ts";
-import { normalizeOptions, type Settings } from "../../src/engine/options.ts";
-import type { FrontierOptions } from "../../src/engine/types.ts";
-import { coreOf } from "../../src/engine/verify.ts";
-import { finishedView, hostOf, sequenceOf } from "../../src/frontier/transition.ts";
-import { lookSpilled, placesSpilled } from "../../src/frontier/spilling.ts";
-import { noteRecords } from "../../src/frontier/walk.ts";
-import { coldReading, openColdWalk } from "../../src/persistence/cold-read.ts";
-import { coldWalkNext } from "../../src/persistence/cold-walk.ts";
-import { openSpillTier } from "../../src/persistence/spill-files.ts";
+} from "../../src/structures/hosts/group-table.ts";
+import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { normalizeOptions, type Settings } from "../../src/engine/options/normalize-options.ts";
+import type { FrontierOptions } from "../../src/engine/types/frontier-types.ts";
+import { coreOf } from "../../src/engine/api/verify-frontier.ts";
+import { finishedView, hostOf, sequenceOf } from "../../src/frontier/records/transitions.ts";
+import { probeSpilled, placesSpilled } from "../../src/frontier/scheduling/spill-control.ts";
+import { listRecords } from "../../src/frontier/records/record-walk.ts";
+import { coldReading, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
+import { coldWalkNext } from "../../src/persistence/cold/cold-walk.ts";
+import { openSpillTier } from "../../src/persistence/spill/spill-files.ts";
 import type { Files } from "../../src/persistence/files.ts";
 import {
   closeWalk,
@@ -26,20 +26,20 @@ import {
   walkHash,
   walkNext,
   walkValue,
-} from "../../src/structures/table-walk.ts";
-import { dueOf } from "../../src/persistence/journal-fields.ts";
-import { epochEach, epochName, epochNext } from "../../src/structures/epoch-table.ts";
-import * as host from "../../src/structures/host-table.ts";
-import * as record from "../../src/structures/record.ts";
-import { seenFind } from "../../src/structures/seen-set.ts";
-import { recordUrl } from "../../src/structures/scratch.ts";
+} from "../../src/structures/table/table-walk.ts";
+import { dueOf } from "../../src/persistence/journal/entry-fields.ts";
+import { epochEach, epochName, epochNext } from "../../src/structures/seen/epoch-table.ts";
+import * as host from "../../src/structures/hosts/host-table.ts";
+import * as record from "../../src/structures/records/record.ts";
+import { seenFind } from "../../src/structures/seen/seen-set.ts";
+import { recordUrl } from "../../src/structures/records/kernel-scratch.ts";
 import { float, storeSecret, word } from "../../src/structures/store.ts";
 import { createMemoryFiles, type MemoryFiles } from "./memory-files.ts";
 
 export type VirtualClock = ReturnType<typeof createVirtualClock>;
 
 export interface DurableRig {
-  readonly frontier: MemoryFrontier;
+  readonly frontier: LocalFrontier;
   readonly files: Files;
   readonly clock: VirtualClock;
 }
@@ -57,7 +57,7 @@ export async function openRig(
   const bounds =
     isTight && options.seen === undefined ? { seen: { memoryBytes: TIGHT_BYTES } } : {};
   const settings = normalizeOptions({ directory: "/dir", clock, seed: 1, ...bounds, ...options });
-  const frontier = await MemoryFrontier.open({
+  const frontier = await LocalFrontier.open({
     ...settings,
     files,
     secret: secretOf(settings.seed),
@@ -96,7 +96,7 @@ export async function openMemoryRig(
   const settings = { ...normalizeOptions({ clock, seed: 1, ...options }), files };
   const tight = isTight ? tightSpill() : {};
   const small = { ...settings, ...tight, pageCountMax: 1024, snapshotRows: 3 };
-  return { frontier: await MemoryFrontier.open(small), files, clock };
+  return { frontier: await LocalFrontier.open(small), files, clock };
 }
 
 /** The same files without the lock of a process that is dead. */
@@ -154,7 +154,7 @@ export function knownOf({ clock, files, frontier }: DurableRig, hasIdle = false)
 }
 
 function recordsOf(core: Core): Array<Record<string, unknown>> {
-  const noted = noteRecords(core, new Set(["pending", "waiting", "leased", "failed", "done"]));
+  const noted = listRecords(core, new Set(["pending", "waiting", "leased", "failed", "done"]));
   const views: Array<Record<string, unknown>> = [];
   const view = (one: number): void => {
     const { store } = core;
@@ -182,7 +182,7 @@ function recordsOf(core: Core): Array<Record<string, unknown>> {
     });
   };
   for (let index = 0; index < noted.count; index++) view(noted.handles[index] as number);
-  for (const place of placesSpilled(core)) lookSpilled(core, place, view);
+  for (const place of placesSpilled(core)) probeSpilled(core, place, view);
   return views.sort((a, b) => (a.sequence as number) - (b.sequence as number));
 }
 
@@ -270,7 +270,7 @@ function finishedOf(core: Core, files: Files): string[] {
 }
 
 /** What the opening found that was not as it had been written: an older generation would do as well, and hide it. */
-export async function damageOf(frontier: MemoryFrontier): Promise<readonly string[]> {
+export async function damageOf(frontier: LocalFrontier): Promise<readonly string[]> {
   let damage: readonly string[] = [];
   frontier.on("resumed", (resumed) => {
     damage = resumed.damage;

@@ -1,22 +1,27 @@
 /** A thread of one's own that dies at a point of its work that `workerData.point` names; `word` tells it when, where it waits. */
 import { parentPort, threadId, workerData } from "node:worker_threads";
-import { CREW_PARK_WORD, SEAT_PARK_WORD } from "../../dist/layout/crew.js";
-import { MESSAGE_DONE, MESSAGE_PUSH } from "../../dist/layout/message.js";
-import { parkBegin, parkWait, unpark } from "../../dist/memory/parking.js";
-import { laneClaim, lanePublish, laneSeal, laneSend } from "../../dist/structures/spsc-lane.js";
-import { crewWords, seatWords } from "../../dist/workers/protocol/crew.js";
-import { NOTHING_DROPPED, writeResult } from "../../dist/workers/protocol/result-message.js";
+import { SHARED_PARK_WORD, SEAT_PARK_WORD } from "../../build/plain/layout/threads/worker-seats.js";
+import { MESSAGE_DONE, MESSAGE_PUSH } from "../../build/plain/layout/threads/worker-messages.js";
+import { parkBegin, parkWait, unpark } from "../../build/plain/memory/parking.js";
+import {
+  laneClaim,
+  lanePublish,
+  laneSeal,
+  laneSend,
+} from "../../build/plain/structures/threads/spsc-lane.js";
+import { sharedWords, seatWords } from "../../build/plain/workers/protocol/shared-memory.js";
+import { NOTHING_DROPPED, writeResult } from "../../build/plain/workers/protocol/result-message.js";
 import {
   arrive,
-  beat,
-  beatMore,
+  firstBeat,
+  nextBeat,
   drawTicket,
-  sitDown,
-} from "../../dist/workers/protocol/seating.js";
-import { Desk } from "../../dist/workers/remote/desk.js";
+  claimSeat,
+} from "../../build/plain/workers/protocol/seat-protocol.js";
+import { SeatClient } from "../../build/plain/workers/remote/seat-client.js";
 
 const { handle, point, links, seat } = workerData;
-const crew = crewWords(handle.memory);
+const crew = sharedWords(handle.memory);
 const words = seatWords(handle.memory, seat);
 const die = () => {
   parentPort.postMessage(point);
@@ -28,16 +33,16 @@ const at = (name) => {
 
 at("before it sits down");
 const ticket = drawTicket(crew);
-if (!sitDown(words, ticket)) throw new Error("the seat is taken");
+if (!claimSeat(words, ticket)) throw new Error("the seat is taken");
 at("with a ticket");
-unpark(crew, CREW_PARK_WORD);
-void beat(words, ticket);
+unpark(crew, SHARED_PARK_WORD);
+void firstBeat(words, ticket);
 at("with its first wait");
 if (!arrive(words, ticket)) throw new Error("too late");
 at("as it arrives");
-for (let wait = 1; wait < 8; wait++) void beatMore(words);
-const desk = new Desk(handle, seat, threadId);
-unpark(crew, CREW_PARK_WORD);
+for (let wait = 1; wait < 8; wait++) void nextBeat(words);
+const desk = new SeatClient(handle, seat, threadId);
+unpark(crew, SHARED_PARK_WORD);
 at("at its desk");
 
 /** Waits as a pool's thread does; the event loop stands still. */
@@ -60,7 +65,7 @@ const done = (id, found) => {
 // The first result is whole and seen; what comes behind it is what dies.
 done(leases[0].id, links.slice(0, 2));
 if (!lanePublish(lane)) throw new Error("nothing to publish");
-unpark(crew, CREW_PARK_WORD);
+unpark(crew, SHARED_PARK_WORD);
 if (point === "after it has published") die();
 
 if (point === "after it has claimed") {
@@ -89,7 +94,7 @@ if (point === "between two pieces of a message") {
   const went = laneSend(lane, record, 0, record.length);
   if (went === 0 || went === record.length) throw new Error("no piece");
   lanePublish(lane);
-  unpark(crew, CREW_PARK_WORD);
+  unpark(crew, SHARED_PARK_WORD);
   die();
 }
 if (point === "while it is parked") {

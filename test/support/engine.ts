@@ -1,7 +1,8 @@
 /**
  * The real frontier as the driver sees it, with the engine's own complete check beside it.
  */
-import { existsSync } from "node:fs";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 import type { SyncFrontier, SyncOptions } from "./frontier-surface.ts";
 
 export interface Engine {
@@ -9,18 +10,7 @@ export interface Engine {
   verify: (frontier: SyncFrontier) => void;
 }
 
-/** undefined while there is no `openFrontier`: the suites are then shown as skipped. */
-export async function loadEngine(): Promise<Engine | undefined> {
-  const entry = await load("../../src/engine/open.ts");
-  if (!("openFrontier" in entry)) return undefined;
-  const check = await load("../../src/engine/verify.ts");
-  return {
-    open: entry.openFrontier as Engine["open"],
-    verify: "verifyFrontier" in check ? (check.verifyFrontier as Engine["verify"]) : () => {},
-  };
-}
-
-async function load(path: string): Promise<object> {
-  const url = new URL(path, import.meta.url);
-  return existsSync(url) ? import(url.href) : {};
-}
+export const engine: Engine = {
+  open: openFrontier as Engine["open"],
+  verify: verifyFrontier as Engine["verify"],
+};

@@ -5,14 +5,12 @@ import { compileKernel, createKernel, type Kernel } from "../../src/kernel/kerne
 const FILES = {
   release: "kernel.wasm",
   debug: "kernel.debug.wasm",
-  shared: "kernel.shared.wasm",
 } as const;
 
 export type TestFlavour = keyof typeof FILES;
 
 export function openTestKernel(flavour: TestFlavour = "release", pageCountMax?: number): Kernel {
-  const path = new URL(`../../dist/${FILES[flavour]}`, import.meta.url);
+  const path = new URL(`../../build/plain/${FILES[flavour]}`, import.meta.url);
   const module = compileKernel(readFileSync(path));
-  const shared = flavour === "shared";
-  return createKernel(module, pageCountMax === undefined ? { shared } : { shared, pageCountMax });
+  return createKernel(module, pageCountMax === undefined ? {} : { pageCountMax });
 }

@@ -3,7 +3,7 @@
  * URLs meet; and the same requests in the forms that a policy may or may not tell apart.
  */
 import type { Random } from "../../src/base/random.ts";
-import type { IdentityRequest, KeyPolicy } from "../../src/url/policy.ts";
+import type { IdentityRequest, KeyPolicy } from "../../src/url/keys/key-policy.ts";
 import { fuzzUrl } from "./fuzz.ts";
 
 /** Names as people write them, as serialisers write them, and some that are neither. */

@@ -1,17 +1,20 @@
 /** Servers of one test, and whatever else is to be closed behind it; and the name of the fault that a download ends in. */
 import type { Server } from "node:http";
-import { afterEach } from "vitest";
-import { DownloadError } from "../../src/crawl/download-error.ts";
+import { onTestFinished } from "vitest";
+import { DownloadError } from "../../src/crawl/http/download-error.ts";
 
-/** Closed behind each test, the last one first. */
-export const closers: Array<() => unknown> = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+/** Calls these after the test, the last one first. A hook of this module would be one file's alone, as files share their modules. */
+export function closeAfter(...closers: ReadonlyArray<() => unknown>): void {
+  for (const close of closers) {
+    onTestFinished(async () => {
+      await close();
+    });
+  }
+}
 
 export async function listen(server: Server): Promise<Server> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closers.push(() => {
+  closeAfter(() => {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   });

@@ -1,8 +1,7 @@
-/** Frontiers of the contract's tests: opened through the public surface on a virtual clock, closed after each test. */
-import { afterEach } from "vitest";
+/** Frontiers of the contract's tests: opened through the public surface on a virtual clock, closed after the test that opened them. */
+import { onTestFinished } from "vitest";
 import {
   createVirtualClock,
-  type Frontier,
   FrontierError,
   type FrontierOptions,
   openFrontier,
@@ -11,15 +10,10 @@ import {
 export const A = "http://a.example/";
 export const B = "http://b.example/";
 
-const opened: Frontier[] = [];
-afterEach(async () => {
-  for (const frontier of opened.splice(0)) await frontier.close();
-});
-
 export async function open(options: FrontierOptions = {}, startMs = 1_000_000) {
   const clock = createVirtualClock(startMs);
   const frontier = await openFrontier({ clock, ...options });
-  opened.push(frontier);
+  onTestFinished(() => frontier.close());
   return { frontier, clock };
 }
 

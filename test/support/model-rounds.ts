@@ -6,9 +6,10 @@ import { createModelFrontier } from "./model-frontier.ts";
 import { optionArbitrary } from "./option-sets.ts";
 import { commandsOf, LARGE, SMALL } from "./programs.ts";
 import { stressSeconds, testSeed } from "./seed.ts";
+import { sized } from "./size.ts";
 
-const PROGRAMS_PER_ROUND = 100;
-const LARGE_PROGRAMS = 4;
+const PROGRAMS_PER_ROUND = sized(100, 15);
+const LARGE_PROGRAMS = sized(4, 1);
 /** A round, and the search for a shorter failing program, end here: later than a slow machine needs, since each plays the same programs. */
 const ROUND_MS = 600_000;
 
@@ -23,13 +24,15 @@ export async function playSmall(engine: Engine, commandsMin: number): Promise<nu
   return count;
 }
 
-/** A few programs with many records. */
-export async function playLarge(engine: Engine): Promise<void> {
+/** A few programs with many records; returns how many commands they had. */
+export async function playLarge(engine: Engine): Promise<number> {
   const seed = testSeed("large model");
   const endMs = performance.now() + stressSeconds() * 1_000;
+  let count = 0;
   for (let round = 0; round === 0 || performance.now() < endMs; round++) {
-    await playRound(engine, seed + round, true);
+    count += await playRound(engine, seed + round, true);
   }
+  return count;
 }
 
 /** Plays the programs of one seed and returns how many commands they had. */

@@ -23,9 +23,12 @@ export interface Outcome {
 }
 
 /** Runs a script with this Node in the package's root, killed at the deadline. */
-export function runNode(args: string[], deadlineMs = 240_000): Promise<Outcome> {
+export function runNode(
+  args: string[],
+  { env = process.env }: { env?: NodeJS.ProcessEnv } = {},
+): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: packageRoot, timeout: deadlineMs });
+    const child = spawn(process.execPath, args, { cwd: packageRoot, timeout: 240_000, env });
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (chunk) => {

@@ -3,9 +3,9 @@
  * thread with it, half way through writing a result. In the next thread's life all is done at once.
  */
 import { workerData } from "node:worker_threads";
-import { CREW_PARK_WORD } from "../../dist/layout/crew.js";
-import { PARK_PARKED } from "../../dist/memory/parking.js";
-import { laneClaim } from "../../dist/structures/spsc-lane.js";
+import { SHARED_PARK_WORD } from "../../build/plain/layout/threads/worker-seats.js";
+import { PARK_PARKED } from "../../build/plain/memory/parking.js";
+import { laneClaim } from "../../build/plain/structures/threads/spsc-lane.js";
 
 const { doneCount, heldCount, how, isOwnerHeld } = workerData;
 /** Leases held; whether a thread has died; the test says go; the thread's last word. */
@@ -37,7 +37,7 @@ async function go() {
 
 /** The owner waits for a word of ours. */
 async function parked(crew) {
-  while (Atomics.load(crew, CREW_PARK_WORD) !== PARK_PARKED) await turn();
+  while (Atomics.load(crew, SHARED_PARK_WORD) !== PARK_PARKED) await turn();
 }
 
 async function die() {

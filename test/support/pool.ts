@@ -1,8 +1,12 @@
 /** Frontiers with worker threads for tests: opened, run and closed in one place, so that no thread outlives a test. */
-import { openFrontier } from "../../src/engine/open.ts";
-import type { Frontier, FrontierFault, FrontierOptions } from "../../src/engine/types.ts";
-import type { WorkerPoolOptions } from "../../src/workers/pool/options.ts";
-import { WorkerPool } from "../../src/workers/pool/pool.ts";
+import { openFrontier } from "../../src/engine/api/open-frontier.ts";
+import type {
+  Frontier,
+  FrontierFault,
+  FrontierOptions,
+} from "../../src/engine/types/frontier-types.ts";
+import type { WorkerPoolOptions } from "../../src/workers/pool/pool-options.ts";
+import { WorkerPool } from "../../src/workers/pool/worker-pool.ts";
 
 export const HANDLERS = new URL("./pool-visit.mjs", import.meta.url);
 

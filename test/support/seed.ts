@@ -8,6 +8,7 @@
  */
 import { appendFileSync } from "node:fs";
 import { type Random, createRandom, entropyWords } from "../../src/base/random.ts";
+import { sized } from "./size.ts";
 
 /** The seed of one random test. A failure is repeated with `SEED=<seed> npx vitest run <file>`. */
 export function testSeed(label: string): number {
@@ -43,10 +44,10 @@ export function progress(line: string): void {
   if (file !== undefined) appendFileSync(file, `${line}\n`);
 }
 
-/** How many rounds a random test runs: `base` in CI, more where STRESS_SECONDS is set. */
+/** How many rounds a random test runs: `base` in CI, more where STRESS_SECONDS is set, a fifth in `npm test`. */
 export function stressRounds(base: number, perSecond: number): number {
   const seconds = Number(process.env.STRESS_SECONDS ?? 0);
-  return Math.max(base, Math.floor(seconds * perSecond));
+  return Math.max(sized(base, Math.ceil(base / 5)), Math.floor(seconds * perSecond));
 }
 
 /** Seconds that a long test may take beyond its CI size; 0: the CI size alone. */
@@ -68,9 +69,9 @@ export function stressTimeoutMs(ciMs: number): number {
   return ciMs + stressSeconds() * 8_000;
 }
 
-/** Commands of a random program: `count` in CI, more where STRESS_SECONDS is set. */
+/** Commands of a random program: `count` in CI, more where STRESS_SECONDS is set, a fifth in `npm test`. */
 export function commandsOf(count: number): number {
-  return count * Math.max(1, Math.floor(stressSeconds() / 10));
+  return sized(count, Math.ceil(count / 5)) * Math.max(1, Math.floor(stressSeconds() / 10));
 }
 
 /** Runs a program; when it fails, the message says with which seed. */

@@ -1,8 +1,8 @@
 /** Seen-sets for tests: a region with rows for a batch, hashes by number, a cold tier in memory. */
 import type { Kernel } from "../../src/kernel/kernel.ts";
-import { TABLE_CLAIMED } from "../../src/layout/table.ts";
+import { TABLE_CLAIMED } from "../../src/layout/seen/table.ts";
 import { regionTake } from "../../src/memory/region.ts";
-import { createColdTier } from "../../src/persistence/cold-tier.ts";
+import { createColdTier } from "../../src/persistence/cold/cold-tier.ts";
 import type { Files } from "../../src/persistence/files.ts";
 import {
   type SeenSet,
@@ -10,7 +10,7 @@ import {
   createSeenSet,
   seenInsert,
   seenStep,
-} from "../../src/structures/seen-set.ts";
+} from "../../src/structures/seen/seen-set.ts";
 import { openTestKernel } from "./kernels.ts";
 
 export const ROWS = 600;

@@ -1,17 +1,16 @@
 /** Random operations on a seen-set beside a Map that says what each must answer. */
 import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
-import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../../src/layout/table.ts";
+import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../../src/layout/seen/table.ts";
 import {
   type SeenSet,
   seenAdmitBatch,
-  seenFind,
   seenInsert,
-  seenProbeBatch,
+  seenFind,
   seenRemove,
   seenSet,
   seenStep,
-} from "../../src/structures/seen-set.ts";
+} from "../../src/structures/seen/seen-set.ts";
 import { FINISHED, ROWS, type SeenBench, hashOf } from "./seen-bench.ts";
 
 /** Hashes are those of 0 … SEEN_POOL − 1. */
@@ -123,13 +122,12 @@ function admit(bench: SeenBench, seen: SeenSet, model: Model, random: Random): v
 }
 
 function probe(bench: SeenBench, seen: SeenSet, model: Model, random: Random): void {
-  const { kernel, hashes, values } = bench;
-  const rows = putRows(bench, random);
-  const skipped = rows.map((_, row) => kernel.region.views.u32[values / 4 + row] !== 0);
-  seenProbeBatch(seen, hashes, rows.length, values);
-  rows.forEach((at, row) => {
-    const value = kernel.region.views.u32[values / 4 + row];
-    const expected = skipped[row] ? TABLE_SKIP : (model.get(at) ?? 0);
+  const { kernel, hashes } = bench;
+  putRows(bench, random).forEach((at, row) => {
+    const { u32 } = kernel.region.views;
+    const word = hashes / 4 + 2 * row;
+    const value = seenFind(seen, u32[word] as number, u32[word + 1] as number);
+    const expected = model.get(at) ?? 0;
     if (value !== expected) expect.fail(`probe of ${at}: ${value}, not ${expected}`);
   });
 }

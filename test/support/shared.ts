@@ -1,15 +1,15 @@
-/**
- * Data files that are not part of the repository: from the folder named by OUTRIDER_SHARED, else
- * from ../shared beside the repository. Tests that need one skip loudly where it is absent.
- */
+/** Data files of others: what the repository holds, and what stands beside it where somebody put it. */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The path of a shared data file, such as `data/wpt-urltestdata.json`; undefined: not here. */
+/** URL cases of web-platform-tests. */
+export const WPT_URLS: string = fileURLToPath(
+  new URL("../data/wpt-urltestdata.json", import.meta.url),
+);
+
+/** The path of a file in the folder that OUTRIDER_SHARED names, else in ../shared beside the repository; undefined: not there. */
 export function sharedFile(name: string): string | undefined {
   const beside = fileURLToPath(new URL("../../../shared/", import.meta.url));
   const path = `${process.env.OUTRIDER_SHARED ?? beside}/${name}`;
-  if (existsSync(path)) return path;
-  console.warn(`SKIPPED: ${name} is absent; set OUTRIDER_SHARED to the folder that holds it`);
-  return undefined;
+  return existsSync(path) ? path : undefined;
 }

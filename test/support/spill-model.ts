@@ -3,9 +3,14 @@ import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import { loadKernelModule } from "../../src/engine/kernel-file.ts";
 import { createKernel } from "../../src/kernel/kernel.ts";
-import { openSpillTier } from "../../src/persistence/spill-files.ts";
-import { laneFirst, laneLast } from "../../src/structures/lane.ts";
-import { ranksBest, ranksFind, ranksInsert, ranksRemove } from "../../src/structures/ranks.ts";
+import { openSpillTier } from "../../src/persistence/spill/spill-files.ts";
+import { laneFirst, laneLast } from "../../src/structures/ordering/lane.ts";
+import {
+  ranksBest,
+  ranksFind,
+  ranksInsert,
+  ranksRemove,
+} from "../../src/structures/ordering/ranks.ts";
 import {
   createDraft,
   parentCreate,
@@ -31,12 +36,17 @@ import {
   RECORD_PENDING,
   setRecordKey,
   setRecordState,
-} from "../../src/structures/record.ts";
-import { createSeenSet, seenFind, seenForget, seenSet } from "../../src/structures/seen-set.ts";
-import { createSpill, type Spill, spillReady } from "../../src/structures/spill.ts";
-import { spillSettle } from "../../src/structures/spill-forget.ts";
+} from "../../src/structures/records/record.ts";
+import {
+  createSeenSet,
+  seenFind,
+  seenForget,
+  seenSet,
+} from "../../src/structures/seen/seen-set.ts";
+import { createSpill, type Spill, spillReady } from "../../src/structures/spill/lane-spill.ts";
+import { spillSettle } from "../../src/structures/spill/forget-spilled.ts";
 import { createStore, setWord, type Store, word } from "../../src/structures/store.ts";
-import { ruleQueueCreate } from "../../src/structures/host-table.ts";
+import { ruleQueueCreate } from "../../src/structures/hosts/host-table.ts";
 import { createMemoryFiles, type MemoryFiles } from "./memory-files.ts";
 
 /** A record as the model has it. */

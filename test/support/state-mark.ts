@@ -6,17 +6,17 @@
  *   item ─▶ its words, mixed in turn ─▶ two words, added to those of the others: the order of items says nothing
  */
 import type { Core } from "../../src/frontier/core.ts";
-import { hostOf, isFinishedValue, sequenceOf } from "../../src/frontier/transition.ts";
-import { lookSpilled, placesSpilled } from "../../src/frontier/spilling.ts";
-import { noteRecords } from "../../src/frontier/walk.ts";
-import { coldReading, openColdWalk } from "../../src/persistence/cold-read.ts";
-import { coldWalkNext } from "../../src/persistence/cold-walk.ts";
-import { dueOf } from "../../src/persistence/journal-fields.ts";
-import { epochEach, epochName, epochNext } from "../../src/structures/epoch-table.ts";
-import { memberAddress } from "../../src/structures/group-table.ts";
-import * as host from "../../src/structures/host-table.ts";
-import * as record from "../../src/structures/record.ts";
-import { seenFind } from "../../src/structures/seen-set.ts";
+import { hostOf, isFinishedValue, sequenceOf } from "../../src/frontier/records/transitions.ts";
+import { probeSpilled, placesSpilled } from "../../src/frontier/scheduling/spill-control.ts";
+import { listRecords } from "../../src/frontier/records/record-walk.ts";
+import { coldReading, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
+import { coldWalkNext } from "../../src/persistence/cold/cold-walk.ts";
+import { dueOf } from "../../src/persistence/journal/entry-fields.ts";
+import { epochEach, epochName, epochNext } from "../../src/structures/seen/epoch-table.ts";
+import { memberAddress } from "../../src/structures/hosts/group-table.ts";
+import * as host from "../../src/structures/hosts/host-table.ts";
+import * as record from "../../src/structures/records/record.ts";
+import { seenFind } from "../../src/structures/seen/seen-set.ts";
 import { float, storeSecret, word } from "../../src/structures/store.ts";
 import {
   closeWalk,
@@ -24,9 +24,9 @@ import {
   walkHash,
   walkNext,
   walkValue,
-} from "../../src/structures/table-walk.ts";
-import type { RecordState } from "../../src/frontier/record-state.ts";
-import { coreOf } from "../../src/engine/verify.ts";
+} from "../../src/structures/table/table-walk.ts";
+import type { RecordState } from "../../src/frontier/records/record-state.ts";
+import { coreOf } from "../../src/engine/api/verify-frontier.ts";
 import type { DurableRig } from "./durable-rig.ts";
 
 const STATES: ReadonlySet<RecordState> = new Set([
@@ -110,13 +110,13 @@ class Mark {
 }
 
 function addRecords(mark: Mark, core: Core): number {
-  const noted = noteRecords(core, STATES);
+  const noted = listRecords(core, STATES);
   for (let index = 0; index < noted.count; index++) {
     addRecord(mark, core, noted.handles[index] as number);
   }
   let { count } = noted;
   for (const place of placesSpilled(core)) {
-    lookSpilled(core, place, (one) => {
+    probeSpilled(core, place, (one) => {
       addRecord(mark, core, one);
       count++;
     });

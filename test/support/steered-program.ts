@@ -4,12 +4,12 @@
  */
 import { createVirtualClock } from "../../src/base/clock.ts";
 import type { Random } from "../../src/base/random.ts";
-import type { MemoryFrontier } from "../../src/engine/frontier.ts";
-import type { Lease, Politeness, Rule } from "../../src/engine/types.ts";
+import type { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import type { Lease, Politeness, Rule } from "../../src/engine/types/frontier-types.ts";
 import { openBench } from "./bench-frontier.ts";
 
 export interface SteeredProgram {
-  readonly frontier: MemoryFrontier;
+  readonly frontier: LocalFrontier;
   readonly leases: Lease[];
   now(): number;
   /** Sets the clock, without firing what waits for it. */
@@ -138,7 +138,7 @@ function steer(random: Random, { frontier, now }: Open): void {
   else host.address = pick(random, ["1.1.1.1", "2.2.2.2"]);
 }
 
-function sweep(random: Random, frontier: MemoryFrontier): void {
+function sweep(random: Random, frontier: LocalFrontier): void {
   const kind = random.below(4);
   if (kind === 0) frontier.requeue({});
   else if (kind === 1) frontier.remove({ host: "a.x.com" });

@@ -12,16 +12,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
 import type * as arena from "../../src/memory/arena.ts";
-import type * as arenaVerify from "../../src/memory/arena-verify.ts";
+import type * as arenaVerify from "../../src/memory/verify-arena.ts";
 import type * as region from "../../src/memory/region.ts";
-import type * as heap from "../../src/structures/heap.ts";
-import type * as lane from "../../src/structures/lane.ts";
-import type * as ranks from "../../src/structures/ranks.ts";
-import type * as treap from "../../src/structures/treap.ts";
+import type * as heap from "../../src/structures/ordering/heap.ts";
+import type * as lane from "../../src/structures/ordering/lane.ts";
+import type * as ranks from "../../src/structures/ordering/ranks.ts";
+import type * as treap from "../../src/structures/ordering/treap.ts";
 
 export type StructuresApi = typeof arena &
   typeof arenaVerify &
@@ -36,11 +36,11 @@ const SOURCE = fileURLToPath(new URL("../../src/", import.meta.url));
 export const MODULES = [
   "memory/region",
   "memory/arena",
-  "memory/arena-verify",
-  "structures/treap",
-  "structures/lane",
-  "structures/ranks",
-  "structures/heap",
+  "memory/verify-arena",
+  "structures/ordering/treap",
+  "structures/ordering/lane",
+  "structures/ordering/ranks",
+  "structures/ordering/heap",
 ];
 
 export interface Edit {
@@ -80,10 +80,12 @@ function transpileAll(): string {
   const folder = mkdtempSync(join(tmpdir(), "structures-"));
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   for (const room of ROOMS) {
-    mkdirSync(join(folder, room));
-    for (const name of readdirSync(join(SOURCE, room))) {
+    const names = readdirSync(join(SOURCE, room), { encoding: "utf8", recursive: true });
+    for (const name of names.filter((each) => each.endsWith(".ts"))) {
       const text = readFileSync(join(SOURCE, room, name), "utf8");
-      writeFileSync(join(folder, room, name.replace(/\.ts$/, ".js")), transpile(text));
+      const path = join(folder, room, name.replace(/\.ts$/, ".js"));
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, transpile(text));
     }
   }
   return folder;

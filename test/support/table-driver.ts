@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
-import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../../src/layout/table.ts";
+import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../../src/layout/seen/table.ts";
 import { regionTake } from "../../src/memory/region.ts";
 import {
   createTable,
@@ -12,7 +12,7 @@ import {
   tableInsert,
   tableInsertBatch,
   tableRemove,
-} from "../../src/structures/fingerprint-table.ts";
+} from "../../src/structures/table/fingerprint-table.ts";
 
 export const SKIP = TABLE_SKIP;
 export const CLAIMED = TABLE_CLAIMED;

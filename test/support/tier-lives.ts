@@ -1,9 +1,9 @@
 /** Lives of a frontier with tiers that end in a kill: what the child said, and what the next opening must find. */
 import { expect } from "vitest";
-import { MemoryFrontier } from "../../src/engine/frontier.ts";
-import { normalizeOptions } from "../../src/engine/options.ts";
-import type { FrontierOptions } from "../../src/engine/types.ts";
-import { verifyFrontier } from "../../src/engine/verify.ts";
+import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
+import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";
+import type { FrontierOptions } from "../../src/engine/types/frontier-types.ts";
+import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 
 export interface Life {
   /** All numbers below were durable. */
@@ -39,7 +39,7 @@ export function lifeOf(text: string, before: Life = { pushed: 0, done: 0 }): Lif
  * that was ever admitted is known, no file was damaged. Returns the next number to push.
  */
 export async function checkLife(options: FrontierOptions, life: Life): Promise<number> {
-  const frontier = await MemoryFrontier.open(normalizeOptions(options));
+  const frontier = await LocalFrontier.open(normalizeOptions(options));
   const damage: string[] = [];
   frontier.on("resumed", (resumed) => damage.push(...resumed.damage));
   verifyFrontier(frontier);

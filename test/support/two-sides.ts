@@ -4,8 +4,13 @@
  */
 import type { Random } from "../../src/base/random.ts";
 import type { FrontierError } from "../../src/base/errors.ts";
-import type { AsyncFrontier } from "../../src/engine/async-frontier.ts";
-import type { Frontier, HostView, Lease, PushResult } from "../../src/engine/types.ts";
+import type { AsyncFrontier } from "../../src/engine/types/async-frontier.ts";
+import type {
+  Frontier,
+  HostView,
+  Lease,
+  PushResult,
+} from "../../src/engine/types/frontier-types.ts";
 
 export interface Call {
   readonly do: string;

@@ -2,6 +2,7 @@
  * Holds the kernel's URL path against the readable twin: every field of every row, every text.
  * `checkUrls` throws at the first difference and names the URL, so that loops stay fast.
  */
+import { expect } from "vitest";
 import { loadKernelModule, type KernelFlavour } from "../../src/engine/kernel-file.ts";
 import { createKernel } from "../../src/kernel/kernel.ts";
 import {
@@ -20,8 +21,8 @@ import {
   ROW_PORT_START_WORD,
   ROW_QUERY_START_WORD,
   ROW_STATUS_WORD,
-} from "../../src/layout/batch.ts";
-import type { BatchOptions, UrlBatch } from "../../src/url/batch-area.ts";
+} from "../../src/layout/calls/url-batch.ts";
+import type { BatchOptions, UrlBatch } from "../../src/url/batch/batch-memory.ts";
 import {
   batchBase,
   batchKey,
@@ -29,11 +30,19 @@ import {
   batchOne,
   batchParse,
   createUrlBatch,
-} from "../../src/url/batch.ts";
-import { batchMend, batchString, batchStrings } from "../../src/url/batch-strings.ts";
-import { type ParsedUrl, parseUrl } from "../../src/url/canonical.ts";
-import { keyOfHref, visitUrl } from "../../src/url/key.ts";
-import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../../src/url/policy.ts";
+} from "../../src/url/batch/url-batch.ts";
+import {
+  batchChangedStrings,
+  batchString,
+  batchStrings,
+} from "../../src/url/batch/batch-strings.ts";
+import { type ParsedUrl, parseUrl } from "../../src/url/parsing/canonical-parser.ts";
+import { keyOfHref, visitUrl } from "../../src/url/keys/dedup-key.ts";
+import {
+  type KeyPolicy,
+  type NormalPolicy,
+  normalizePolicy,
+} from "../../src/url/keys/key-policy.ts";
 
 export function newBatch(flavour: KernelFlavour = "release", options?: BatchOptions): UrlBatch {
   return createUrlBatch(createKernel(loadKernelModule(flavour)), options);
@@ -80,7 +89,7 @@ export interface CheckOptions {
   readonly single?: boolean;
 }
 
-/** Runs `urls` through the batch and throws at the first difference to the oracle. */
+/** Runs `urls` through the batch, throws at the first difference to the oracle, and expects that every row was compared. */
 export function checkUrls(batch: UrlBatch, urls: readonly string[], options: CheckOptions): void {
   const policy = options.policy ?? (POLICIES[0] as NormalPolicy);
   const { maxUrlBytes } = batch.area;
@@ -88,6 +97,7 @@ export function checkUrls(batch: UrlBatch, urls: readonly string[], options: Che
   const parsedBase =
     options.base === undefined ? undefined : parseUrl(options.base, undefined, maxUrlBytes);
   const base = typeof parsedBase === "number" ? undefined : parsedBase;
+  let compared = 0;
   for (let start = 0; start < urls.length; start += batch.count) {
     if (batchLoad(batch, urls, start) === 0) throw new Error("nothing was loaded");
     batchParse(batch);
@@ -106,7 +116,7 @@ export function checkUrls(batch: UrlBatch, urls: readonly string[], options: Che
     batchKey(batch, policy);
     const keys = batchStrings(batch, "key");
     const mended: (string | undefined)[] = urls.slice();
-    batchMend(batch, mended);
+    batchChangedStrings(batch, mended);
     const visits = batchStrings(batch, "visit");
     wanted.forEach((parsed, row) => {
       const url = urls[start + row] as string;
@@ -118,9 +128,12 @@ export function checkUrls(batch: UrlBatch, urls: readonly string[], options: Che
       same(visits[row], visit, "visit", url);
       if (isUrl && key === undefined) same(rowWord(batch, row, 0), BATCH_TOO_LONG, "long", url);
     });
+    compared += wanted.length;
     if (options.single === true) break;
   }
+  expect(compared).toBeGreaterThan(0);
   if (options.single === true) checkSingles(batch, urls, policy, base);
+  else expect(compared).toBe(urls.length);
 }
 
 /** One word of a row. */

@@ -1,5 +1,5 @@
 /** What a perfect crawler does on a synthetic web: walks the plan, without HTTP and without HTML. */
-import { HIDDEN_PAGES, type WebPlan } from "../../src/crawl/web-plan.ts";
+import { HIDDEN_PAGES, type WebPlan } from "../../src/crawl/synthetic-web/web-plan.ts";
 
 export interface Walk {
   /** URLs that answer with a page, each to be visited once. */

@@ -13,10 +13,18 @@ const oneFunction = (lines: number): string =>
 const constants = (lines: number): string =>
   Array.from({ length: lines }, (_, index) => `export const VALUE_${index} = ${index};\n`).join("");
 
+/** A folder of so many files, the first of which begins with the folder's comment. */
+const folderOf = (count: number): TidyFile[] =>
+  Array.from({ length: count }, (_, index) => ({
+    path: `src/base/part-${index}.ts`,
+    text: `${index === 0 ? "/**\n * Room `src/base`: what is decided there.\n */\n" : ""}export const VALUE = ${index};\n`,
+  }));
+
 /** Bad trees whose only fault is their length. */
 const longTrees: Record<string, TidyFile[]> = {
   "file-lines": [{ path: "src/base/bits.ts", text: constants(501) }],
   "file-lines-warning": [{ path: "src/base/bits.ts", text: constants(301) }],
+  "folder-files": folderOf(16),
   "function-lines": [{ path: "src/base/bits.ts", text: oneFunction(71) }],
 };
 
@@ -61,6 +69,15 @@ describe("tidy", () => {
     expect(checkFiles(files)).toEqual([]);
   });
 
+  it("a folder at its limit passes with one comment, and not with two or with another's", () => {
+    expect(checkFiles(folderOf(15))).toEqual([]);
+    const text = folderOf(1)[0]?.text ?? "";
+    const second = { path: "src/base/second.ts", text };
+    const rulesOf = (files: TidyFile[]): string[] => checkFiles(files).map(({ rule }) => rule);
+    expect(rulesOf([...folderOf(3), second])).toEqual(["folder-comment"]);
+    expect(rulesOf([{ path: "src/memory/arena.ts", text }])).toEqual(["folder-comment"]);
+  });
+
   it("what a room or a file may do is not a finding there", () => {
     const files = [
       { path: "src/base/clock.ts", text: "export const now = (): number => Date.now();\n" },
@@ -74,7 +91,7 @@ describe("tidy", () => {
         text: "/** @hot */\nexport function mix(a: number, b: number, c: number, d: number, e: number) {\n  return a ^ b ^ c ^ d ^ e;\n}\n",
       },
       {
-        path: "src/url/tr46.d.ts",
+        path: "src/url/parsing/tr46.d.ts",
         text: 'declare module "tr46" {\n  const tr46: { toASCII(host: string): string };\n  export default tr46;\n}\n',
       },
       {
@@ -82,7 +99,7 @@ describe("tidy", () => {
         text: "declare global {\n  interface Buffer {\n    latin1Slice(): string;\n  }\n}\nexport {};\n",
       },
       {
-        path: "src/engine/types.ts",
+        path: "src/engine/types/frontier-types.ts",
         text: "export interface Shared {\n  readonly bytes: SharedArrayBuffer;\n  at: Date;\n}\n",
       },
     ];

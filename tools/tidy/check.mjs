@@ -2,9 +2,10 @@
  * All rules over a list of files.
  *
  *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout ─▶ findings
- *        └─▶ mirror (needs the whole list)
+ *        └─▶ mirror, folders (need the whole list)
  */
 import { checkFence } from "./fence.mjs";
+import { checkFolders } from "./folders.mjs";
 import { checkHot } from "./hot.mjs";
 import { checkLayout } from "./layout.mjs";
 import { checkLock } from "./lock.mjs";
@@ -30,6 +31,8 @@ export const RULES = [
   "file-lines",
   "file-lines-warning",
   "file-name",
+  "folder-comment",
+  "folder-files",
   "function-lines",
   "global-state",
   "hot",
@@ -70,5 +73,6 @@ export function checkFiles(files) {
     checkLayout(parsed, report);
   }
   checkMirror(files, reportFor);
+  checkFolders(files, reportFor);
   return findings;
 }

@@ -3,7 +3,7 @@
  */
 import ts from "typescript";
 import { QUICK_SUITES, SLOW_SUITES } from "../suites.mjs";
-import { ENTRIES, isScript, lineAt, ROOMS, roomOf } from "./source.mjs";
+import { ENTRIES, isScript, lineAt, ROOMS, roomOf, THREAD_ENTRY } from "./source.mjs";
 
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
 const CHECKED_FOLDER = /^(src|assembly|test|bench|examples|tools)\//;
@@ -16,7 +16,8 @@ export function checkPlace({ path }, report) {
   }
   if (path.endsWith(".test.ts") && !isInSuite(path))
     report("suite", 1, "no script runs the tests of this folder");
-  if (!path.startsWith("src/") || !isScript(path) || ENTRIES.includes(path)) return;
+  if (!path.startsWith("src/") || !isScript(path)) return;
+  if (ENTRIES.includes(path) || THREAD_ENTRY.includes(path)) return;
   const room = roomOf(path);
   if (room === undefined || !ROOMS.includes(room))
     report("room", 1, "STYLE.md has no such room and no such entry");

@@ -14,9 +14,9 @@ const PARAMETERS_HOT_MAX = 6;
 
 /** Files that a tool, or a worker, reads through their default export. */
 const CONFIG_FILE =
-  /^[^/]+\.config\.ts$|^(examples\/[a-z-]+|test\/support)\/([a-z-]+-)?visit\.m?js$/;
-/** Modules that a worker pool loads, which looks for their default export. */
-const HANDLER_FILE = "src/crawl/visit-thread.ts";
+  /^[^/]+\.config\.ts$|^(examples\/[a-z-]+|test\/(support|guard))\/([a-z-]+-)?visit\.m?js$/;
+/** Modules whose default export a tool looks for: a worker pool its handler, vitest its reporter. */
+const LOADED_FILES = ["src/thread.ts", "tools/skips.mjs"];
 /** The one declaration file that may say `namespace`: the platform's own name for it. */
 const NAMESPACE_FILE = "src/kernel/webassembly.d.ts";
 const SUITE_WORDS = ["describe", "suite"];
@@ -116,7 +116,7 @@ function checkBans({ path, tree }, node, report) {
   if (ts.isEnumDeclaration(node)) say("enum", "constants or a union of strings");
   if (ts.isModuleDeclaration(node) && path !== NAMESPACE_FILE && isNamespace(node))
     say("namespace", "a file is the namespace");
-  const isRead = CONFIG_FILE.test(path) || path === HANDLER_FILE;
+  const isRead = CONFIG_FILE.test(path) || LOADED_FILES.includes(path);
   if (isDefaultExport(node) && !isRead && !isForeign(node)) say("default-export", "give it a name");
   if (ts.isHeritageClause(node) && isInheritance(node)) say("inheritance", "only from Error");
   if (path.startsWith("test/") && ts.isPropertyAccessExpression(node)) {

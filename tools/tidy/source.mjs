@@ -25,6 +25,8 @@ export const ROOMS = [
 export const ENTRIES = ["index", "pool", "worker", "crawl", "tools", "testing"].map(
   (name) => `src/${name}.ts`,
 );
+/** The entry of the library's own threads, in both of Node's kinds of module. */
+export const THREAD_ENTRY = ["src/thread.ts", "src/thread.cts"];
 /** Rooms 0–4 are synchronous and deterministic. */
 export const PURE_ROOMS = ["layout", "base", "memory", "kernel", "structures", "url", "frontier"];
 

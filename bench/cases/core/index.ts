@@ -1,5 +1,6 @@
 /** The suite `core`: the frontier in memory through its public API (TARGETS §2). */
 import type { BenchCase } from "../../harness/case.ts";
+import { coldStart } from "./cold-start.ts";
 import { frontierCase } from "./frontier.ts";
 import { latency } from "./latency.ts";
 import { polite } from "./polite.ts";
@@ -8,6 +9,7 @@ import { scaling } from "./scaling.ts";
 import { workloads } from "./workloads.ts";
 
 export const CORE_CASES: readonly BenchCase[] = [
+  coldStart,
   frontierCase,
   latency,
   polite,

@@ -18,7 +18,7 @@
  */
 import { type Crawl, crawl as startCrawl } from "../../../src/crawl.ts";
 import type { WebPlan } from "../../../src/testing.ts";
-import { createWebPlan } from "../../../src/crawl/web-plan.ts";
+import { createWebPlan } from "../../../src/crawl/synthetic-web/web-plan.ts";
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
 import { type Memory, memoryNow } from "../../harness/machine.ts";
 import { packageMissing } from "../../peers/installed.ts";

@@ -19,8 +19,12 @@ import { sampleSteps } from "../../harness/sample.ts";
 import { urlChunk } from "../../harness/urls.ts";
 import { importPackage, packageMissing } from "../../peers/installed.ts";
 import { createTypedBloom } from "../../peers/typed-bloom.ts";
-import { bloomInsertBatch, bloomProbeBatch, createBloom } from "../../../src/structures/bloom.ts";
-import { batchLoad } from "../../../src/url/batch.ts";
+import {
+  bloomInsertBatch,
+  bloomProbeBatch,
+  createBloom,
+} from "../../../src/structures/bloom/bloom.ts";
+import { batchLoad } from "../../../src/url/batch/url-batch.ts";
 import { keysAsLoaded } from "./loaded-keys.ts";
 import { openPipeline } from "./pipeline.ts";
 

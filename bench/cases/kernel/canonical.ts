@@ -13,7 +13,7 @@ import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { numberOf } from "../../harness/case.ts";
 import { sampleSteps } from "../../harness/sample.ts";
 import { createTextSum, linkChunk, urlChunk } from "../../harness/urls.ts";
-import { canonicalizeMany } from "../../../src/engine/url-functions.ts";
+import { canonicalizeMany } from "../../../src/index.ts";
 import { plainCanonical } from "./pipeline.ts";
 
 const HOSTS = 10_000;

@@ -19,7 +19,7 @@ import { nowNs, numberOf } from "../../harness/case.ts";
 import { type CallLog, createCallLog } from "../../harness/call-log.ts";
 import { memoryNow } from "../../harness/machine.ts";
 import { linkChunk, urlChunk } from "../../harness/urls.ts";
-import { tableStats } from "../../../src/structures/fingerprint-table.ts";
+import { tableStats } from "../../../src/structures/table/fingerprint-table.ts";
 import { admitBatch, admitOne, openPipeline, plainCanonical, printRows } from "./pipeline.ts";
 
 const CHUNK = 10_000;

@@ -18,13 +18,13 @@ import { memoryNow } from "../../harness/machine.ts";
 import { mix } from "../../harness/urls.ts";
 import { loadKernelModule } from "../../../src/engine/kernel-file.ts";
 import { createKernel } from "../../../src/kernel/kernel.ts";
-import { REGION_PAGE_COUNT_MAX } from "../../../src/layout/region.ts";
+import { REGION_PAGE_COUNT_MAX } from "../../../src/layout/memory/region.ts";
 import { regionTake } from "../../../src/memory/region.ts";
 import {
   createTable,
   tableInsertBatch,
   tableStats,
-} from "../../../src/structures/fingerprint-table.ts";
+} from "../../../src/structures/table/fingerprint-table.ts";
 
 const CALL = 256;
 const NOTE_EACH = 65_536;

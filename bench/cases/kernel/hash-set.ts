@@ -12,8 +12,8 @@ import type { BenchCase, Job, Params } from "../../harness/case.ts";
 import { nowNs, numberOf } from "../../harness/case.ts";
 import { createHistogram, percentilesOf, recordNs } from "../../harness/histogram.ts";
 import { mix, urlChunk } from "../../harness/urls.ts";
-import { tableInsertBatch, tableStats } from "../../../src/structures/fingerprint-table.ts";
-import { batchLoad } from "../../../src/url/batch.ts";
+import { tableInsertBatch, tableStats } from "../../../src/structures/table/fingerprint-table.ts";
+import { batchLoad } from "../../../src/url/batch/url-batch.ts";
 import { keysAsLoaded } from "./loaded-keys.ts";
 import { openPipeline, type Pipeline } from "./pipeline.ts";
 

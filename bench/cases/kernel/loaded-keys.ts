@@ -9,7 +9,7 @@ import {
   ROW_KEY_LENGTH_WORD,
   ROW_KEY_OFFSET_WORD,
   ROW_STATUS_WORD,
-} from "../../../src/layout/batch.ts";
+} from "../../../src/layout/calls/url-batch.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Makes the loaded bytes of each row its key. @hot */

@@ -20,15 +20,19 @@ import { mix } from "../../harness/urls.ts";
 import { nativeMissing, openNative } from "../../peers/native.ts";
 import { loadKernelModule } from "../../../src/engine/kernel-file.ts";
 import { createKernel, type Kernel } from "../../../src/kernel/kernel.ts";
-import { REGION_PAGE_COUNT_MAX } from "../../../src/layout/region.ts";
+import { REGION_PAGE_COUNT_MAX } from "../../../src/layout/memory/region.ts";
 import { regionTake } from "../../../src/memory/region.ts";
-import { bloomInsertBatch, bloomProbeBatch, createBloom } from "../../../src/structures/bloom.ts";
+import {
+  bloomInsertBatch,
+  bloomProbeBatch,
+  createBloom,
+} from "../../../src/structures/bloom/bloom.ts";
 import {
   createTable,
   tableFindBatch,
   tableInsertBatch,
   tableStats,
-} from "../../../src/structures/fingerprint-table.ts";
+} from "../../../src/structures/table/fingerprint-table.ts";
 
 const ASKED_MAX = 65_536;
 const CALL = 256;

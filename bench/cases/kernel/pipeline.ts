@@ -13,25 +13,25 @@ import {
   ROW_KEY_LENGTH_WORD,
   ROW_KEY_OFFSET_WORD,
   ROW_STATUS_WORD,
-} from "../../../src/layout/batch.ts";
-import { REGION_PAGE_COUNT_MAX } from "../../../src/layout/region.ts";
-import { TABLE_SKIP } from "../../../src/layout/table.ts";
+} from "../../../src/layout/calls/url-batch.ts";
+import { REGION_PAGE_COUNT_MAX } from "../../../src/layout/memory/region.ts";
+import { TABLE_SKIP } from "../../../src/layout/seen/table.ts";
 import { regionTake } from "../../../src/memory/region.ts";
 import {
   createTable,
   type FingerprintTable,
   tableInsert,
   tableInsertBatch,
-} from "../../../src/structures/fingerprint-table.ts";
+} from "../../../src/structures/table/fingerprint-table.ts";
 import {
   batchAdmit,
   batchLoad,
   batchOne,
   createUrlBatch,
   NOT_INSERTED,
-} from "../../../src/url/batch.ts";
-import type { UrlBatch } from "../../../src/url/batch-area.ts";
-import { normalizePolicy } from "../../../src/url/policy.ts";
+} from "../../../src/url/batch/url-batch.ts";
+import type { UrlBatch } from "../../../src/url/batch/batch-memory.ts";
+import { normalizePolicy } from "../../../src/url/keys/key-policy.ts";
 
 export interface Pipeline {
   readonly kernel: Kernel;

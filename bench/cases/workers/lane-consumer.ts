@@ -6,7 +6,7 @@ import {
   laneDrop,
   laneFree,
   laneNext,
-} from "../../../src/structures/spsc-lane.ts";
+} from "../../../src/structures/threads/spsc-lane.ts";
 import { addUrl, readBlock, type Sum } from "./blocks.ts";
 import { readRecords } from "./records.ts";
 import { createRing, ringReadAll } from "./ringbuf.ts";

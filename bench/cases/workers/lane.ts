@@ -33,7 +33,7 @@ import {
   laneSend,
   lanePublish,
   spscBytes,
-} from "../../../src/structures/spsc-lane.ts";
+} from "../../../src/structures/threads/spsc-lane.ts";
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
 import { urlChunk } from "../../harness/urls.ts";
 import { blockBytes, type Sum, writeBlock } from "./blocks.ts";

@@ -1,7 +1,7 @@
 /**
  * Handlers of the case `pool`: ten links a page, eight of them known already, made without a look at anything.
  */
-import type { Handler } from "../../../src/workers/remote/visit.ts";
+import type { Handler } from "../../../src/worker.ts";
 
 /** Every run has at least so many seeds. */
 export const KNOWN = 1_024;

@@ -23,9 +23,8 @@ import { once } from "node:events";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
-import { openFrontier } from "../../../src/engine/open.ts";
-import type { Frontier, Lease } from "../../../src/engine/types.ts";
-import { WorkerPool } from "../../../src/workers/pool/pool.ts";
+import { type Frontier, type Lease, openFrontier } from "../../../src/index.ts";
+import { WorkerPool } from "../../../src/pool.ts";
 import { type BenchCase, type Job, nowNs, numberOf, type Params } from "../../harness/case.ts";
 import { KNOWN } from "./pool-visit.ts";
 

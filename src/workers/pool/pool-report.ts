@@ -6,11 +6,13 @@ import {
   SEAT_HANDLING_WORD,
   SEAT_REFUSED_WORD,
   SEAT_THREAD_WORD,
-} from "../../layout/crew.ts";
+} from "../../layout/threads/worker-seats.ts";
 
-/** What one worker of the pool has done. */
+/** What one worker of a pool has done. */
 export interface WorkerReport {
+  /** Its number. */
   readonly worker: number;
+  /** Id of its thread. */
   readonly thread: number;
   /** Leases taken. */
   readonly called: number;
@@ -20,24 +22,33 @@ export interface WorkerReport {
   readonly completed: number;
   /** Handlers at work. */
   readonly handling: number;
-  /** Leases handed to it whose results are still to come. */
+  /** Leases that it holds and has not answered. */
   readonly leased: number;
-  /** Links that it dropped by itself: known already, or no URLs. */
+  /** Links that it dropped: known already, or no URLs. */
   readonly dropped: number;
 }
 
+/** What a pool has done. */
 export interface PoolReport {
+  /** Threads that it keeps. */
   readonly threads: number;
+  /** Whether `run()` is under way. */
   readonly isRunning: boolean;
   /** Threads that died and were replaced. */
   readonly restarts: number;
-  /** Threads that had done their share and were replaced. */
+  /** Threads that were replaced by `recycleAfter`. */
   readonly recycled: number;
+  /** Leases taken. */
   readonly called: number;
+  /** Leases whose handler was found. */
   readonly accepted: number;
+  /** Handlers that returned. */
   readonly completed: number;
+  /** Handlers at work. */
   readonly handling: number;
+  /** Links that workers dropped: known already, or no URLs. */
   readonly dropped: number;
+  /** The same for each worker. */
   readonly workers: readonly WorkerReport[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Lease messages, owner to worker: leases in blocks, the names of rules, leases that have run out (layout/message.ts).
+ * Lease messages, owner to worker: leases in blocks, the names of rules, leases that have run out (layout/threads/worker-messages.ts).
  * The owner writes numbers and text where they will be read; the worker makes an object when it begins with a lease.
  */
 import {
@@ -9,8 +9,8 @@ import {
   MESSAGE_CANCEL,
   MESSAGE_LEASES,
   MESSAGE_RULE,
-} from "../../layout/message.ts";
-import { beginMessage, type Draft, endMessage, type Sender } from "./sender.ts";
+} from "../../layout/threads/worker-messages.ts";
+import { beginMessage, type Draft, endMessage, type Sender } from "./message-sender.ts";
 
 /** What a lease is, apart from what it can do: what the owner writes of one. */
 export interface LeaseFields {

@@ -1,14 +1,14 @@
 /**
  * Result messages, worker to owner: how a lease ended and the links it found, in one record, so that both arrive or
- * neither does (layout/message.ts).
+ * neither does (layout/threads/worker-messages.ts).
  */
 import {
   MESSAGE_DONE,
   RESULT_DUPLICATE_WORD,
   RESULT_HEAD_BYTES,
   RESULT_REFUSALS,
-} from "../../layout/message.ts";
-import { beginMessage, endMessage, type Sender } from "./sender.ts";
+} from "../../layout/threads/worker-messages.ts";
+import { beginMessage, endMessage, type Sender } from "./message-sender.ts";
 
 export interface ResultMessage {
   readonly kind: number;

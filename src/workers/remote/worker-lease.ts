@@ -1,15 +1,15 @@
 /** WorkerLease: a lease in a worker's thread. The owner decides later, so what it does returns nothing. */
-import type { Outcome, RetryOptions } from "../../base/arguments.ts";
+import type { Outcome, RetryOptions } from "../../base/argument-checks.ts";
 import type { LeaseFields, LeaseResult, RedirectChange } from "../../base/request-types.ts";
-import { hostOfUrl } from "../../url/host-of-url.ts";
+import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import type { LeaseExtras } from "../protocol/lease-message.ts";
-import { unpack } from "../protocol/pack.ts";
+import { unpack } from "../protocol/message-values.ts";
 
-/** What becomes of one link: the owner will decide, known already, no URL or too deep, no room now. */
+/** `queued`: the owner decides. `duplicate`: known. `rejected`: no URL, or too deep. `full`: no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
 /** What a lease asks its thread's desk to do. */
-export interface RemoteDesk {
+export interface LeaseActions {
   done(lease: WorkerLease, result: LeaseResult | undefined): void;
   retry(lease: WorkerLease, options: RetryOptions | undefined): void;
   fail(lease: WorkerLease, reason: string | undefined, outcome: Outcome | undefined): void;
@@ -22,13 +22,22 @@ export interface RemoteDesk {
 
 const NO_EXTRAS: LeaseExtras = Object.freeze({});
 
-/** Filled from the row of a block when it begins (lease-message.ts). */
+/**
+ * A lease in a worker's thread, filled from the row of a block when it begins (lease-message.ts). The owner decides later, so its
+ * methods return nothing.
+ */
 export class WorkerLease implements LeaseFields, Disposable {
+  /** As `Lease.url`. */
   url = "";
+  /** As `Lease.priority`. */
   priority = 0;
+  /** As `Lease.depth`. */
   depth = 0;
+  /** As `Lease.attempt`. */
   attempt = 0;
+  /** As `Lease.deliveries`. */
   deliveries = 0;
+  /** As `Lease.deadlineMs`. */
   deadlineMs = 0;
   /** @internal */ id = 0;
   /** @internal */ isSettled = false;
@@ -38,10 +47,11 @@ export class WorkerLease implements LeaseFields, Disposable {
   /** @internal */ packed: Uint8Array | undefined = undefined;
   /** What was pushed for it so far. @internal */ found: object | undefined = undefined;
   /** @internal */ unpacked: LeaseExtras | undefined = undefined;
-  /** @internal */ readonly desk: RemoteDesk;
+  /** @internal */ readonly seatClient: LeaseActions;
 
-  constructor(desk: RemoteDesk) {
-    this.desk = desk;
+  /** Made by the pool or by a port. */
+  constructor(seatClient: LeaseActions) {
+    this.seatClient = seatClient;
   }
 
   /** @internal */
@@ -52,79 +62,90 @@ export class WorkerLease implements LeaseFields, Disposable {
     return this.unpacked;
   }
 
-  /** Fingerprint of the page it was found on. */
+  /** As `Lease.parent`. */
   get parent(): string | undefined {
     return this.parentAt === 0
       ? undefined
       : this.block?.hexSlice(this.parentAt, this.parentAt + 16);
   }
 
+  /** As `Lease.method`. */
   get method(): string {
     return this.extras.m ?? "GET";
   }
 
+  /** As `Lease.body`. */
   get body(): Uint8Array | undefined {
     return this.extras.b;
   }
 
+  /** As `Lease.headers`. */
   get headers(): Record<string, string> | undefined {
     return this.extras.h;
   }
 
+  /** As `Lease.handler`. */
   get handler(): string | undefined {
     return this.extras.n;
   }
 
-  /** Redirects that led here. */
+  /** As `Lease.redirects`. */
   get redirects(): number {
     return this.extras.r ?? 0;
   }
 
+  /** As `Lease.data`. */
   get data(): unknown {
     return this.extras.d;
   }
 
+  /** As `Lease.host`, without the scheme's own port. */
   get host(): string {
     return hostOfUrl(this.url);
   }
 
+  /** As `Lease.rule`. */
   get rule(): string {
-    return this.desk.ruleName(this.ruleNumber);
+    return this.seatClient.ruleName(this.ruleNumber);
   }
 
+  /** As `Lease.fingerprint`. */
   get fingerprint(): string {
-    return this.extras.f ?? this.desk.fingerprint(this);
+    return this.extras.f ?? this.seatClient.fingerprint(this);
   }
 
-  /** Finished, with the links that were pushed and found; the owner admits them in the same step. */
+  /** Finishes the page, with the links that were pushed and found. The owner admits them in the same step. */
   done(result?: LeaseResult): void {
-    this.desk.done(this, result);
+    this.seatClient.done(this, result);
   }
 
+  /** Another attempt, by the rule's policy. */
   retry(options?: RetryOptions): void {
-    this.desk.retry(this, options);
+    this.seatClient.retry(this, options);
   }
 
+  /** Gives the URL up. */
   fail(reason?: string, outcome?: Outcome): void {
-    this.desk.fail(this, reason, outcome);
+    this.seatClient.fail(this, reason, outcome);
   }
 
-  /** Back to its place, no attempt counted. */
+  /** Returns the URL to its place; no attempt is counted. */
   release(): void {
-    this.desk.release(this);
+    this.seatClient.release(this);
   }
 
-  /** `release`, where nothing else was said of the lease. */
+  /** `release`, unless the lease has ended. */
   [Symbol.dispose](): void {
-    this.desk.release(this);
+    this.seatClient.release(this);
   }
 
-  /** A push with this lease as parent, at the same depth; the request goes along but for what `change` says. */
+  /** As `Lease.redirect`; the owner decides about the URL. */
   redirect(url: string, change?: RedirectChange): void {
-    this.desk.redirect(this, url, change);
+    this.seatClient.redirect(this, url, change);
   }
 
+  /** Moves the deadline to so many milliseconds from now. */
   extend(ms: number): void {
-    this.desk.extend(this, ms);
+    this.seatClient.extend(this, ms);
   }
 }

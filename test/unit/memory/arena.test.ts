@@ -1,15 +1,14 @@
 import { describe, expect, test } from "vitest";
 import {
-  arenaBytes,
   arenaGive,
-  arenaRoundedBytes,
   arenaTake,
   arenaTrim,
   arenaUsedBytes,
   createArena,
 } from "../../../src/memory/arena.ts";
-import { verifyArena } from "../../../src/memory/arena-verify.ts";
+import { verifyArena } from "../../../src/memory/verify-arena.ts";
 import { createRegion, regionBytes, regionTake } from "../../../src/memory/region.ts";
+import { arenaBytes, arenaRoundedBytes } from "../../support/arena-sizes.ts";
 import { createFakeMemory } from "../../support/fake-memory.ts";
 
 const PAGE = 65536;

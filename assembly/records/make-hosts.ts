@@ -1,0 +1,173 @@
+/**
+ * Hosts that a batch meets for the first time, all made in one crossing, and hosts that leave the idle list with their
+ * first record (src/structures/hosts/host-table.ts has the same, one by one):
+ *
+ *   asked hosts ── listHosts ──▶ rows, sizes ── owner takes three objects for each ──▶ makeHosts ──▶ idle, in the index
+ *   idle ── wakeHost ──▶ busy
+ *
+ *   I1  Hosts are made in the order of their rows, each with a queue under its row's rule.
+ *   I2  A host made is idle until a record names its queue.
+ */
+import {
+  BATCH_COUNT_WORD,
+  BATCH_HOST_HASHES_OFFSET_WORD,
+  BATCH_ROWS_OFFSET_WORD,
+  BATCH_ROW_BYTES,
+  ROW_HOST_LENGTH_WORD,
+  ROW_HOST_START_WORD,
+  ROW_HREF_OFFSET_WORD,
+} from "../../src/layout/calls/url-batch";
+import {
+  HOST_ADAPTIVE_WORD,
+  HOST_DELAY_WORD,
+  HOST_FLAGS_WORD,
+  HOST_HASH_LO_WORD,
+  HOST_IDLE,
+  HOST_NAME_BYTES_WORD,
+  HOST_NAME_WORD,
+  HOST_QUEUES_WORD,
+  HOST_SIZE_BYTES,
+  HOST_TURN_WORD,
+  QUEUE_HOST_WORD,
+  QUEUE_MARK,
+  QUEUE_MARK_WORD,
+  QUEUE_RULE_NEXT_WORD,
+  QUEUE_RULE_PREVIOUS_WORD,
+  QUEUE_RULE_WORD,
+  QUEUE_SIZE_BYTES,
+  RULE_QUEUE_FIRST_WORD,
+} from "../../src/layout/records/host";
+import {
+  MAKE_BATCH_WORD,
+  MAKE_BUSY_FIRST_WORD,
+  MAKE_HOSTS_WORD,
+  MAKE_HOST_SLOTS_WORD,
+  MAKE_IDLE_COUNT_WORD,
+  MAKE_IDLE_FIRST_WORD,
+  MAKE_IDLE_LAST_WORD,
+  MAKE_NAMES_WORD,
+  MAKE_NAME_SIZES_WORD,
+  MAKE_NEW_HOSTS_WORD,
+  MAKE_NEW_QUEUES_WORD,
+  MAKE_NEW_ROWS_WORD,
+  MAKE_RULES_WORD,
+  MAKE_RULE_WORD,
+  MAKE_TURN_WORD,
+} from "../../src/layout/calls/make-records";
+import { TABLE_NEW } from "../../src/layout/seen/table";
+import { copyText } from "./copy-records";
+import { get, set } from "../batch-row";
+
+/** Lists the rows whose hosts the index has not met, and the bytes of their names; how many. */
+export function listHosts(job: usize): u32 {
+  const batch = <usize>get(job, MAKE_BATCH_WORD);
+  const count = get(batch, BATCH_COUNT_WORD);
+  const rows = <usize>get(batch, BATCH_ROWS_OFFSET_WORD);
+  const hosts = <usize>get(job, MAKE_HOSTS_WORD);
+  const listed = <usize>get(job, MAKE_NEW_ROWS_WORD);
+  const sizes = <usize>get(job, MAKE_NAME_SIZES_WORD);
+  let made: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    if (get(hosts, i) !== TABLE_NEW) continue;
+    const bytes = get(rows + <usize>i * BATCH_ROW_BYTES, ROW_HOST_LENGTH_WORD);
+    set(listed, made, i);
+    set(sizes, made, bytes === 0 ? 1 : bytes);
+    made++;
+  }
+  return made;
+}
+
+/** Makes the hosts of the first `count` rows listed, each of the objects that stand beside its row. */
+export function makeHosts(job: usize, count: u32): void {
+  const batch = <usize>get(job, MAKE_BATCH_WORD);
+  const hashes = <usize>get(batch, BATCH_HOST_HASHES_OFFSET_WORD);
+  const rules = <usize>get(job, MAKE_RULES_WORD);
+  for (let n: u32 = 0; n < count; n++) {
+    const i = get(<usize>get(job, MAKE_NEW_ROWS_WORD), n);
+    const host = get(<usize>get(job, MAKE_NEW_HOSTS_WORD), n);
+    const queue = get(<usize>get(job, MAKE_NEW_QUEUES_WORD), n);
+    const rule = rules === 0 ? get(job, MAKE_RULE_WORD) : get(rules, i);
+    const block = at(host);
+    clear(block, HOST_SIZE_BYTES);
+    nameHost(job, batch, block, n);
+    store<u64>(block, load<u64>(hashes + ((<usize>i) << 3)), HOST_HASH_LO_WORD << 2);
+    store<f64>(block, -1, HOST_DELAY_WORD << 2);
+    store<f64>(block, -1, HOST_ADAPTIVE_WORD << 2);
+    const turn = load<f64>(job, MAKE_TURN_WORD << 2);
+    store<f64>(block, turn, HOST_TURN_WORD << 2);
+    store<f64>(job, turn + 1, MAKE_TURN_WORD << 2);
+    set(block, HOST_QUEUES_WORD, queue);
+    openQueue(queue, host, rule);
+    restHost(job, host);
+    set(<usize>get(job, MAKE_HOSTS_WORD), i, host);
+    store<u32>(<usize>get(<usize>get(job, MAKE_HOST_SLOTS_WORD), i), host);
+  }
+}
+
+/** The host's first record is about to name it: it leaves the idle list for the busy one. */
+export function wakeHost(job: usize, block: usize): void {
+  const host = <u32>(block >> 3);
+  const next = get(block, 0);
+  const previous = get(block, 1);
+  if (previous === 0) set(job, MAKE_IDLE_FIRST_WORD, next);
+  else set(at(previous), 0, next);
+  if (next === 0) set(job, MAKE_IDLE_LAST_WORD, previous);
+  else set(at(next), 1, previous);
+  set(job, MAKE_IDLE_COUNT_WORD, get(job, MAKE_IDLE_COUNT_WORD) - 1);
+  set(block, HOST_FLAGS_WORD, get(block, HOST_FLAGS_WORD) & ~HOST_IDLE);
+  const first = get(job, MAKE_BUSY_FIRST_WORD);
+  set(block, 0, first);
+  set(block, 1, 0);
+  if (first !== 0) set(at(first), 1, host);
+  set(job, MAKE_BUSY_FIRST_WORD, host);
+}
+
+/** At the end of the idle list. */
+function restHost(job: usize, host: u32): void {
+  const last = get(job, MAKE_IDLE_LAST_WORD);
+  set(at(host), 0, 0);
+  set(at(host), 1, last);
+  if (last === 0) set(job, MAKE_IDLE_FIRST_WORD, host);
+  else set(at(last), 0, host);
+  set(job, MAKE_IDLE_LAST_WORD, host);
+  set(job, MAKE_IDLE_COUNT_WORD, get(job, MAKE_IDLE_COUNT_WORD) + 1);
+  set(at(host), HOST_FLAGS_WORD, HOST_IDLE);
+}
+
+/** The name of the host of row number `n` of the list. */
+function nameHost(job: usize, batch: usize, block: usize, n: u32): void {
+  const i = get(<usize>get(job, MAKE_NEW_ROWS_WORD), n);
+  const name = get(<usize>get(job, MAKE_NAMES_WORD), n);
+  const row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD) + <usize>i * BATCH_ROW_BYTES;
+  const bytes = get(row, ROW_HOST_LENGTH_WORD);
+  copyText(
+    <usize>(get(row, ROW_HREF_OFFSET_WORD) + get(row, ROW_HOST_START_WORD)),
+    at(name),
+    bytes,
+  );
+  set(block, HOST_NAME_WORD, name);
+  set(block, HOST_NAME_BYTES_WORD, bytes);
+}
+
+/** An empty queue of a host, the first of its rule (src/structures/hosts/host-queue.ts). */
+function openQueue(queue: u32, host: u32, rule: u32): void {
+  const block = at(queue);
+  clear(block, QUEUE_SIZE_BYTES);
+  set(block, QUEUE_MARK_WORD, QUEUE_MARK);
+  set(block, QUEUE_RULE_WORD, rule);
+  set(block, QUEUE_HOST_WORD, host);
+  const next = get(at(rule), RULE_QUEUE_FIRST_WORD);
+  set(block, QUEUE_RULE_NEXT_WORD, next);
+  if (next !== 0) set(at(next), QUEUE_RULE_PREVIOUS_WORD, queue);
+  set(at(rule), RULE_QUEUE_FIRST_WORD, queue);
+}
+
+/** Zeroes a block of a multiple of 16 bytes; a call of memory.fill would leave the kernel. */
+function clear(block: usize, bytes: usize): void {
+  const zero = i32x4.splat(0);
+  for (const end = block + bytes; block !== end; block += 16) v128.store(block, zero);
+}
+
+function at(handle: u32): usize {
+  return (<usize>handle) << 3;
+}

@@ -1,0 +1,398 @@
+/**
+ * Room `assembly/records`: records, hosts and leases in bulk, as far as they are plain; the rest is left to the owner,
+ * row by row.
+ */
+
+/**
+ * Makes the records of a batch's new rows and puts them into their lanes, so that the common push is done in a few
+ * crossings (layout/calls/make-records.ts):
+ *
+ *   marked rows ── sizeRecords ──▶ sizes ── owner takes objects ──▶ handles ── planRecords ──▶ number of lanes to be opened
+ *        ── owner takes objects ──▶ lanes ── makeRecords ──▶ records in lanes
+ *                  owner makes the row it stopped at ◀──┘ and calls again
+ *
+ * What is made here is the plain case: a host with a queue under this rule, a lane with a tail before the new place, or no lane
+ * at all. Hosts met for the first time have been made before (make-hosts.ts).
+ * Anything else is left to the owner, row by row and in order, so that there is one way to do what is rare.
+ *
+ *   I1  Rows are made in their order; each takes the next sequence.
+ *   I2  A row that stops the call has changed nothing.
+ *   I3  Nothing but the objects handed in, their neighbours in the lane, the counts of rule, host, queue and lane, and the
+ *       lists of idle and busy hosts is written.
+ */
+import {
+  BATCH_COUNT_WORD,
+  BATCH_FLAG_HTTPS,
+  BATCH_FLAG_USERINFO,
+  BATCH_HASHES_OFFSET_WORD,
+  BATCH_ROWS_OFFSET_WORD,
+  BATCH_ROW_BYTES,
+  BATCH_SLOTS_OFFSET_WORD,
+  BATCH_VALUES_OFFSET_WORD,
+  ROW_FLAGS_WORD,
+  ROW_HREF_OFFSET_WORD,
+  ROW_PATH_START_WORD,
+  ROW_VISIT_LENGTH_WORD,
+} from "../../src/layout/calls/url-batch";
+import {
+  HOST_FLAGS_WORD,
+  HOST_LIVE_WORD,
+  HOST_PENDING_WORD,
+  HOST_QUEUES_WORD,
+  HOST_STEERED,
+  QUEUE_HOST_WORD,
+  QUEUE_NEXT_WORD,
+  QUEUE_PENDING_WORD,
+  QUEUE_RANKS_WORD,
+  QUEUE_RULE_WORD,
+  RULE_POLITE,
+  RULE_PUSHED,
+  RULE_QUEUE_FLAGS_WORD,
+  RULE_QUEUE_PENDING_WORD,
+  RULE_QUEUE_PER_DEPTH_WORD,
+  RULE_QUEUE_PRIORITY_WORD,
+  RULE_QUEUE_RANKS_WORD,
+} from "../../src/layout/records/host";
+import {
+  ITEM_KEY_WORD,
+  ITEM_LEFT_WORD,
+  ITEM_PLACE_WORD,
+  ITEM_RIGHT_WORD,
+  PLACE_LIST,
+  PLACE_TREE,
+} from "../../src/layout/ordering/item";
+import {
+  LANE_COUNT_WORD,
+  LANE_HEAD_WORD,
+  LANE_SIDE_WORD,
+  LANE_SPARE_WORD,
+  LANE_TAIL_WORD,
+} from "../../src/layout/ordering/lane";
+import {
+  MAKE_BATCH_WORD,
+  MAKE_DEPTH_WORD,
+  MAKE_HANDLES_WORD,
+  MAKE_HOSTS_WORD,
+  MAKE_HOST_SLOTS_WORD,
+  MAKE_LANES_OPENED_WORD,
+  MAKE_LANES_TAKEN_WORD,
+  MAKE_LANES_WORD,
+  MAKE_LANE_HOSTS,
+  MAKE_LANE_OPEN,
+  MAKE_LANE_OWNER,
+  MAKE_LANE_WORD,
+  MAKE_PARENTS_WORD,
+  MAKE_PARENT_WORD,
+  MAKE_PRIORITY_WORD,
+  MAKE_RECORD_BYTES_MAX,
+  MAKE_RULES_WORD,
+  MAKE_RULE_WORD,
+  MAKE_SEQUENCE_WORD,
+  MAKE_SIZES_WORD,
+  MAKE_TOUCHED_WORD,
+} from "../../src/layout/calls/make-records";
+import {
+  RECORD_DEPTH_WORD,
+  RECORD_FLAG_HTTPS,
+  RECORD_FLAG_PARENT,
+  RECORD_FLAG_QUEUED,
+  RECORD_HASH_LO_WORD,
+  RECORD_HEAD_BYTES,
+  RECORD_PENDING,
+  RECORD_PRIORITY_WORD,
+  RECORD_QUEUE_WORD,
+  RECORD_STATE_WORD,
+  RECORD_TEXT_BYTES_WORD,
+} from "../../src/layout/records/record";
+import { TABLE_NEW, TABLE_RESERVED_MIN, TABLE_SKIP } from "../../src/layout/seen/table";
+import { wakeHost } from "./make-hosts";
+import { copyText } from "./copy-records";
+import { get, set } from "../batch-row";
+
+/** Bytes of every new row's record; its host is asked for (0), that of any other row is not (TABLE_SKIP). @hot */
+export function sizeRecords(job: usize): void {
+  const batch = <usize>get(job, MAKE_BATCH_WORD);
+  const count = get(batch, BATCH_COUNT_WORD);
+  const values = <usize>get(batch, BATCH_VALUES_OFFSET_WORD);
+  const hosts = <usize>get(job, MAKE_HOSTS_WORD);
+  const sizes = <usize>get(job, MAKE_SIZES_WORD);
+  const head = RECORD_HEAD_BYTES + (get(job, MAKE_PARENT_WORD) === 0 ? 0 : 4);
+  let row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD);
+  for (let i: u32 = 0; i < count; i++, row += BATCH_ROW_BYTES) {
+    const isNew = get(values, i) === TABLE_NEW;
+    const isWhole = (get(row, ROW_FLAGS_WORD) & BATCH_FLAG_USERINFO) !== 0;
+    const bytes = head + get(row, ROW_VISIT_LENGTH_WORD) - get(row, ROW_PATH_START_WORD);
+    set(sizes, i, isNew && !isWhole && bytes <= MAKE_RECORD_BYTES_MAX ? bytes : 0);
+    set(hosts, i, isNew ? 0 : TABLE_SKIP);
+  }
+}
+
+/**
+ * Touches what makeRecords will need (touchHosts), and says how many lanes it may open at most: one for each row whose rule
+ * has none. @hot
+ */
+export function planRecords(job: usize): u32 {
+  const count = get(<usize>get(job, MAKE_BATCH_WORD), BATCH_COUNT_WORD);
+  const hosts = <usize>get(job, MAKE_HOSTS_WORD);
+  const rules = <usize>get(job, MAKE_RULES_WORD);
+  touchHosts(job, count);
+  if (rules === 0) return isBare((<usize>get(job, MAKE_RULE_WORD)) << 3) ? 1 : 0;
+  let bare: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const rule = ruleOf(rules, hosts, i);
+    if (rule !== 0 && isBare(rule)) bare++;
+  }
+  return bare;
+}
+
+/** Whether nothing stands under a rule whose records the kernel makes in the rule's own lanes. */
+function isBare(rule: usize): bool {
+  const flags = get(rule, RULE_QUEUE_FLAGS_WORD) & (RULE_PUSHED | RULE_POLITE);
+  return flags === RULE_PUSHED && get(rule, RULE_QUEUE_RANKS_WORD) === 0;
+}
+
+/**
+ * Touches what makeRecords will need, so that the cache misses of many rows overlap: each known host, its first queue, each
+ * row's rule, and the lane that holds the records with its tail.
+ */
+function touchHosts(job: usize, count: u32): void {
+  const hosts = <usize>get(job, MAKE_HOSTS_WORD);
+  let touched: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const host = get(hosts, i);
+    if (host < <u32>TABLE_RESERVED_MIN) touched += get((<usize>host) << 3, HOST_QUEUES_WORD);
+  }
+  for (let i: u32 = 0; i < count; i++) touched += get(queueOf(hosts, i), QUEUE_RANKS_WORD);
+  const rules = <usize>get(job, MAKE_RULES_WORD);
+  if (rules !== 0) {
+    for (let i: u32 = 0; i < count; i++)
+      touched += get(ruleOf(rules, hosts, i), RULE_QUEUE_FLAGS_WORD);
+    for (let i: u32 = 0; i < count; i++) touched += get(rankOf(rules, hosts, i), LANE_TAIL_WORD);
+    for (let i: u32 = 0; i < count; i++) {
+      touched += get((<usize>get(rankOf(rules, hosts, i), LANE_TAIL_WORD)) << 3, ITEM_LEFT_WORD);
+    }
+  }
+  const rule = (<usize>get(job, MAKE_RULE_WORD)) << 3;
+  if (rules !== 0 || (get(rule, RULE_QUEUE_FLAGS_WORD) & RULE_POLITE) !== 0) {
+    for (let i: u32 = 0; i < count; i++) touched += get(laneOf(hosts, i), LANE_TAIL_WORD);
+    for (let i: u32 = 0; i < count; i++) {
+      touched += get((<usize>get(laneOf(hosts, i), LANE_TAIL_WORD)) << 3, ITEM_LEFT_WORD);
+    }
+  }
+  set(job, MAKE_TOUCHED_WORD, touched);
+}
+
+/** Address of a new row's rule queue, 0 (readable) for any other row. */
+function ruleOf(rules: usize, hosts: usize, i: u32): usize {
+  return get(hosts, i) === TABLE_SKIP ? 0 : (<usize>get(rules, i)) << 3;
+}
+
+/** Address of the root of its lanes. */
+function rankOf(rules: usize, hosts: usize, i: u32): usize {
+  return (<usize>get(ruleOf(rules, hosts, i), RULE_QUEUE_RANKS_WORD)) << 3;
+}
+
+/** Address of the first queue of a row's host, 0 (readable, and empty) where there is none. */
+function queueOf(hosts: usize, i: u32): usize {
+  const host = get(hosts, i);
+  if (host >= <u32>TABLE_RESERVED_MIN) return 0;
+  return (<usize>get((<usize>host) << 3, HOST_QUEUES_WORD)) << 3;
+}
+
+function laneOf(hosts: usize, i: u32): usize {
+  return (<usize>get(queueOf(hosts, i), QUEUE_RANKS_WORD)) << 3;
+}
+
+/** Makes records from row `from` on; returns the row that is the owner's to make, or the count. @hot */
+export function makeRecords(job: usize, from: u32): u32 {
+  const batch = <usize>get(job, MAKE_BATCH_WORD);
+  const count = get(batch, BATCH_COUNT_WORD);
+  const values = <usize>get(batch, BATCH_VALUES_OFFSET_WORD);
+  const handles = <usize>get(job, MAKE_HANDLES_WORD);
+  const rules = <usize>get(job, MAKE_RULES_WORD);
+  if (rules === 0) takeRule(job, get(job, MAKE_RULE_WORD));
+  else set(job, MAKE_RULE_WORD, 0);
+  let i = from;
+  for (; i < count; i++) {
+    if (get(values, i) !== TABLE_NEW) continue;
+    if (rules !== 0 && get(rules, i) !== get(job, MAKE_RULE_WORD)) takeRule(job, get(rules, i));
+    const handle = get(handles, i);
+    if (handle === 0 || !makeRow(job, batch, i, handle)) break;
+  }
+  return i;
+}
+
+/** Largest safe integer: where effective priorities end. */
+const PRIORITY_MAX: f64 = 9_007_199_254_740_991;
+
+/** The rule in hand: the priority of its records at the job's depth, and where they stand. */
+function takeRule(job: usize, rule: u32): void {
+  const at = (<usize>rule) << 3;
+  set(job, MAKE_RULE_WORD, rule);
+  let priority = load<f64>(at, RULE_QUEUE_PRIORITY_WORD << 2);
+  const perDepth = load<f64>(at, RULE_QUEUE_PER_DEPTH_WORD << 2);
+  if (perDepth !== 0) {
+    priority -= <f64>get(job, MAKE_DEPTH_WORD) * perDepth;
+    priority = Math.max(-PRIORITY_MAX, Math.min(priority, PRIORITY_MAX));
+  }
+  store<f64>(job, priority, MAKE_PRIORITY_WORD << 2);
+  const flags = get(at, RULE_QUEUE_FLAGS_WORD);
+  let lane: u32 = MAKE_LANE_OWNER;
+  if ((flags & RULE_PUSHED) !== 0) {
+    lane = (flags & RULE_POLITE) !== 0 ? MAKE_LANE_HOSTS : laneAt(at, priority);
+    if (isBare(at)) lane = MAKE_LANE_OPEN;
+  }
+  set(job, MAKE_LANE_WORD, lane);
+}
+
+/** The rule's lane of this priority, found among its lanes (src/structures/ordering/treap.ts). */
+function laneAt(rule: usize, priority: f64): u32 {
+  let lane = get(rule, RULE_QUEUE_RANKS_WORD);
+  while (lane !== 0) {
+    const key = load<f64>((<usize>lane) << 3, ITEM_KEY_WORD << 2);
+    if (key === priority) return lane;
+    lane = get((<usize>lane) << 3, key < priority ? ITEM_RIGHT_WORD : ITEM_LEFT_WORD);
+  }
+  return MAKE_LANE_OWNER;
+}
+
+/** Makes one row's record; false: it is no plain case. */
+function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
+  const own = get(job, MAKE_LANE_WORD);
+  if (own === MAKE_LANE_OWNER) return false;
+  const host = hostOf(job, i);
+  if (host === 0) return false;
+  const rule = get(job, MAKE_RULE_WORD);
+  let queue = get(host, HOST_QUEUES_WORD);
+  while (queue !== 0 && get((<usize>queue) << 3, QUEUE_RULE_WORD) !== rule) {
+    queue = get((<usize>queue) << 3, QUEUE_NEXT_WORD);
+  }
+  if (queue === 0) return false;
+  if (own === MAKE_LANE_OPEN) return openRow(job, batch, i, queue);
+  const isPolite = own === MAKE_LANE_HOSTS;
+  const lane = isPolite ? queueLane(job, (<usize>queue) << 3) : (<usize>own) << 3;
+  if (lane === 0 || (!isPolite && (get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0)) return false;
+  if (get(lane, LANE_SPARE_WORD) !== 0) return false; // it goes on where the kernel does not see
+  const tail = get(lane, LANE_TAIL_WORD);
+  const sequence = load<f64>(job, MAKE_SEQUENCE_WORD << 2) + 1;
+  if (tail === 0 || load<f64>((<usize>tail) << 3, ITEM_KEY_WORD << 2) >= sequence) return false;
+  store<f64>(job, sequence, MAKE_SEQUENCE_WORD << 2);
+  append(lane, tail, handle, sequence);
+  if (isPolite) {
+    bump(host, HOST_PENDING_WORD);
+    bump((<usize>queue) << 3, QUEUE_PENDING_WORD);
+  }
+  keep(job, batch, i, queue, isPolite ? RECORD_FLAG_QUEUED : 0);
+  return true;
+}
+
+/** Makes the first record of a rule under which nothing stands, and its lane; false: no lane was taken for it. */
+function openRow(job: usize, batch: usize, i: u32, queue: u32): bool {
+  const host = (<usize>get((<usize>queue) << 3, QUEUE_HOST_WORD)) << 3;
+  const opened = get(job, MAKE_LANES_OPENED_WORD);
+  if (opened === get(job, MAKE_LANES_TAKEN_WORD)) return false;
+  if ((get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0) return false;
+  const lanes = <usize>get(job, MAKE_LANES_WORD);
+  const lane = get(lanes, opened);
+  const rule = get(job, MAKE_RULE_WORD);
+  const handle = get(<usize>get(job, MAKE_HANDLES_WORD), i);
+  const sequence = load<f64>(job, MAKE_SEQUENCE_WORD << 2) + 1;
+  store<f64>(job, sequence, MAKE_SEQUENCE_WORD << 2);
+  openLane((<usize>lane) << 3, load<f64>(job, MAKE_PRIORITY_WORD << 2), handle);
+  place((<usize>handle) << 3, 0, sequence);
+  set((<usize>rule) << 3, RULE_QUEUE_RANKS_WORD, lane);
+  set(lanes, opened, rule);
+  set(job, MAKE_LANES_OPENED_WORD, opened + 1);
+  set(job, MAKE_LANE_WORD, lane);
+  keep(job, batch, i, queue, 0);
+  return true;
+}
+
+/** A lane with one record, the only one of its owner (src/structures/ordering/ranks.ts). */
+function openLane(lane: usize, priority: f64, handle: u32): void {
+  set(lane, ITEM_LEFT_WORD, 0);
+  set(lane, ITEM_RIGHT_WORD, 0);
+  store<f64>(lane, priority, ITEM_KEY_WORD << 2);
+  set(lane, ITEM_PLACE_WORD, PLACE_TREE);
+  set(lane, LANE_HEAD_WORD, handle);
+  set(lane, LANE_TAIL_WORD, handle);
+  set(lane, LANE_SIDE_WORD, 0);
+  set(lane, LANE_COUNT_WORD, 1);
+  set(lane, LANE_SPARE_WORD, 0);
+}
+
+/** Counts a row's record, which stands in its place, at its host and its rule, fills it and enters it into the table. */
+function keep(job: usize, batch: usize, i: u32, queue: u32, state: u32): void {
+  const host = (<usize>get((<usize>queue) << 3, QUEUE_HOST_WORD)) << 3;
+  const handle = get(<usize>get(job, MAKE_HANDLES_WORD), i);
+  if (get(host, HOST_LIVE_WORD) === 0) wakeHost(job, host);
+  bump(host, HOST_LIVE_WORD);
+  bump((<usize>get(job, MAKE_RULE_WORD)) << 3, RULE_QUEUE_PENDING_WORD);
+  fill(job, batch, i, handle, queue, state);
+  store<u32>(<usize>get(<usize>get(batch, BATCH_SLOTS_OFFSET_WORD), i), handle);
+}
+
+/** Address of a row's host, 0 where it is not made yet. An earlier row of the batch may have made it since. */
+function hostOf(job: usize, i: u32): usize {
+  let host = get(<usize>get(job, MAKE_HOSTS_WORD), i);
+  if (host >= <u32>TABLE_RESERVED_MIN) {
+    if (host === TABLE_SKIP) return 0;
+    host = load<u32>(<usize>get(<usize>get(job, MAKE_HOST_SLOTS_WORD), i));
+    if (host >= <u32>TABLE_RESERVED_MIN) return 0;
+  }
+  return (<usize>host) << 3;
+}
+
+/** Address of a queue's only lane if it is one of the job's priority; else 0. */
+function queueLane(job: usize, queue: usize): usize {
+  const lane = (<usize>get(queue, QUEUE_RANKS_WORD)) << 3;
+  if (lane === 0 || (get(lane, ITEM_LEFT_WORD) | get(lane, ITEM_RIGHT_WORD)) !== 0) return 0;
+  const priority = load<f64>(job, MAKE_PRIORITY_WORD << 2);
+  return load<f64>(lane, ITEM_KEY_WORD << 2) === priority ? lane : 0;
+}
+
+/** Behind the tail of the lane's list (src/structures/ordering/lane.ts). */
+function append(lane: usize, tail: u32, handle: u32, sequence: f64): void {
+  set((<usize>tail) << 3, ITEM_LEFT_WORD, handle);
+  place((<usize>handle) << 3, tail, sequence);
+  set(lane, LANE_TAIL_WORD, handle);
+  bump(lane, LANE_COUNT_WORD);
+}
+
+/** The last place of a list, behind `previous`. */
+function place(record: usize, previous: u32, sequence: f64): void {
+  set(record, ITEM_LEFT_WORD, 0);
+  set(record, ITEM_RIGHT_WORD, previous);
+  store<f64>(record, sequence, ITEM_KEY_WORD << 2);
+  set(record, ITEM_PLACE_WORD, PLACE_LIST);
+}
+
+/** All fields behind the item's, and the text. */
+function fill(job: usize, batch: usize, i: u32, handle: u32, queue: u32, state: u32): void {
+  const record = (<usize>handle) << 3;
+  const row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD) + <usize>i * BATCH_ROW_BYTES;
+  const parents = <usize>get(job, MAKE_PARENTS_WORD);
+  const parent = parents === 0 ? get(job, MAKE_PARENT_WORD) : get(parents, i);
+  let flags = state | ((get(row, ROW_FLAGS_WORD) & BATCH_FLAG_HTTPS) !== 0 ? RECORD_FLAG_HTTPS : 0);
+  let text = record + RECORD_HEAD_BYTES;
+  if (parent !== 0) {
+    flags |= RECORD_FLAG_PARENT;
+    store<u32>(text, parent);
+    bump((<usize>parent) << 3, 0);
+    text += 4;
+  }
+  set(record, RECORD_STATE_WORD, RECORD_PENDING | (flags << 8) | (1 << 16));
+  store<f64>(record, load<f64>(job, MAKE_PRIORITY_WORD << 2), RECORD_PRIORITY_WORD << 2);
+  set(record, RECORD_QUEUE_WORD, queue);
+  const hash = <usize>get(batch, BATCH_HASHES_OFFSET_WORD) + ((<usize>i) << 3);
+  store<u64>(record, load<u64>(hash), RECORD_HASH_LO_WORD << 2);
+  set(record, RECORD_DEPTH_WORD, get(job, MAKE_DEPTH_WORD));
+  const start = get(row, ROW_PATH_START_WORD);
+  const bytes = get(row, ROW_VISIT_LENGTH_WORD) - start;
+  set(record, RECORD_TEXT_BYTES_WORD, bytes);
+  copyText(<usize>(get(row, ROW_HREF_OFFSET_WORD) + start), text, bytes);
+}
+
+function bump(block: usize, word: u32): void {
+  set(block, word, get(block, word) + 1);
+}

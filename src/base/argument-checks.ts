@@ -1,0 +1,227 @@
+/**
+ * Argument checks: what comes in beside requests, read once and checked by name before anything changes. By the same functions wherever a
+ * frontier is used from: the owner's thread, one that asks it by messages, one at its shared memory.
+ */
+import { misuse } from "./errors.ts";
+import {
+  ANYTHING,
+  atLeast,
+  type Field,
+  type Fields,
+  INTEGER,
+  kind,
+  readObject,
+  shape,
+  TEXT,
+  TRUTH,
+  whole,
+} from "./fields.ts";
+import { hasFunction, isList } from "./type-guards.ts";
+
+/**
+ * What a visit showed of its host. It feeds adaptive delays, back-off, budgets and recrawl periods; fields that are
+ * left out change nothing.
+ *
+ * @example
+ * lease.done({ found, outcome: { status: 200, latencyMs: 87, bytes: body.length } });
+ */
+export interface Outcome {
+  /**
+   * HTTP status. 429 and 500 and above count as a failure of the host, whatever the page was worth.
+   * @defaultValue unknown
+   */
+  status?: number;
+  /**
+   * Time to the first byte in milliseconds, for `adaptive`.
+   * @defaultValue unknown
+   */
+  latencyMs?: number;
+  /**
+   * Blocks the host for so many milliseconds, as Retry-After asks.
+   * @defaultValue none
+   */
+  retryAfterMs?: number;
+  /**
+   * Bytes of the body, counted against `budget.bytes`.
+   * @defaultValue 0
+   */
+  bytes?: number;
+  /**
+   * Address that was dialled, for groups by `"address"`.
+   * @defaultValue unknown
+   */
+  address?: string;
+  /**
+   * Whether the page was another than at its last visit, for the epoch `{ adaptive }`.
+   * @defaultValue unknown: the period stays
+   */
+  changed?: boolean;
+  /**
+   * False, with `fail`: the host was not asked at all, so its clock and its failures in a row stay as they are.
+   * @defaultValue true
+   */
+  visited?: boolean;
+}
+
+/** Reads an object argument with these fields; none given is one without any. */
+export function argument<T extends object>(name: string, fields: Fields<T>): (given: unknown) => T {
+  const field = shape(fields);
+  return (given = {}) => readObject(field, given, name, "ARGUMENT_INVALID");
+}
+
+/** A field that is told of by its own name, without that of its object. */
+export function bare<T>(name: string, field: Field<T>): Field<T> {
+  const named: Field<T> = (value, _path, code) => field(value, name, code);
+  return field.isRight === undefined ? named : Object.assign(named, { isRight: field.isRight });
+}
+
+/** A signal that can be listened to. */
+export const SIGNAL = bare(
+  "signal",
+  kind<AbortSignal>("an AbortSignal", (value) => value instanceof AbortSignal),
+);
+export const AMOUNT = atLeast(0);
+
+const readOutcomeFields = argument<Outcome>("outcome", {
+  status: kind("a whole number", Number.isSafeInteger),
+  latencyMs: AMOUNT,
+  retryAfterMs: AMOUNT,
+  bytes: AMOUNT,
+  address: TEXT,
+  changed: TRUTH,
+  visited: TRUTH,
+});
+
+export function readOutcome(given: unknown): Outcome | undefined {
+  return given === undefined ? undefined : readOutcomeFields(given);
+}
+
+/** The members of an iterable argument; what its iterator throws is the caller's own and comes out as it is. */
+export function readList(given: unknown, name: string, expected: string): readonly unknown[] {
+  if (isList(given)) return given;
+  if (!hasFunction(given, Symbol.iterator)) throw misuse("ARGUMENT_INVALID", name, given, expected);
+  const iterator = (given as Iterable<unknown>)[Symbol.iterator]();
+  if (!hasFunction(iterator, "next")) throw misuse("ARGUMENT_INVALID", name, given, expected);
+  return [...{ [Symbol.iterator]: () => iterator }];
+}
+
+/** What `done` was told. */
+export interface DoneFields {
+  readonly found: readonly unknown[] | undefined;
+  readonly errors: readonly unknown[] | undefined;
+  readonly outcome: Outcome | undefined;
+}
+
+const readDoneFields = argument<{
+  found?: unknown;
+  errors?: readonly unknown[];
+  outcome?: unknown;
+}>("result", { found: ANYTHING, errors: kind("a list", isList), outcome: ANYTHING });
+
+export function readDone(given: object): DoneFields {
+  const { found, errors, outcome } = readDoneFields(given);
+  const expected = "a list of URLs or requests";
+  return {
+    errors,
+    outcome: readOutcome(outcome),
+    found: found === undefined ? undefined : readList(found, "result.found", expected),
+  };
+}
+
+/** How a lease is tried again. */
+export interface RetryOptions {
+  /**
+   * Wait before the next attempt, in milliseconds.
+   * @defaultValue the rule's `backoff`
+   */
+  delayMs?: number;
+  /**
+   * Priority of the next attempt, in place of `retryPriority`.
+   * @defaultValue by the rule
+   */
+  priority?: number;
+  /**
+   * Counted in `report().reasons` and kept with the event.
+   * @defaultValue none
+   */
+  reason?: string;
+  /**
+   * What the visit showed of the host.
+   * @defaultValue nothing
+   */
+  outcome?: Outcome;
+}
+
+export const readRetry: (given: RetryOptions) => RetryOptions = argument<RetryOptions>("options", {
+  delayMs: bare("delayMs", AMOUNT),
+  priority: bare("priority", INTEGER),
+  reason: bare("reason", TEXT),
+  outcome: (value) => readOutcomeFields(value),
+});
+
+/** Longest extension: a year; a lease is no way to keep a record for ever. */
+const EXTEND_MS_MAX = 31_536_000_000;
+
+export function checkExtension(ms: unknown): void {
+  if (typeof ms === "number" && ms > 0 && ms <= EXTEND_MS_MAX) return;
+  throw misuse("ARGUMENT_INVALID", "ms", ms, `more than 0, at most ${EXTEND_MS_MAX}`);
+}
+
+const readCloseFields = argument<{ discard?: boolean }>("options", { discard: TRUTH });
+
+/** Whether `close` shall forget what is not durable yet. */
+export function readClose(given: { discard?: boolean }): boolean {
+  return readCloseFields(given).discard ?? false;
+}
+
+export interface TakeOptions {
+  max?: number;
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+const readTakeFields = argument<TakeOptions>("options", {
+  max: bare(
+    "max",
+    kind(
+      "a whole number of at least 1",
+      (value) =>
+        value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && Number(value) > 0),
+    ),
+  ),
+  timeoutMs: bare(
+    "timeoutMs",
+    kind("a number of at least 0", (value) => typeof value === "number" && value >= 0),
+  ),
+  signal: SIGNAL,
+});
+
+/** What `take` was asked for; waitMs undefined: as long as it takes. */
+export function readTake(given: TakeOptions): {
+  max: number;
+  waitMs: number | undefined;
+  signal: AbortSignal | undefined;
+} {
+  const { max = 1, timeoutMs, signal } = readTakeFields(given);
+  const waitMs = timeoutMs === Number.POSITIVE_INFINITY ? undefined : timeoutMs;
+  return { max: Math.min(max, Number.MAX_SAFE_INTEGER), waitMs, signal };
+}
+
+/** The options of calls that take a signal alone. */
+export const readSignal = argument<{ signal?: AbortSignal }>("options", { signal: SIGNAL });
+
+export const readPushFromFields = argument<{ batch?: number; signal?: AbortSignal }>("options", {
+  batch: bare("batch", whole(1)),
+  signal: SIGNAL,
+});
+
+export function checkText(value: unknown, name: string): void {
+  if (value !== undefined) TEXT(value, name, "ARGUMENT_INVALID");
+}
+
+/** A count; Infinity: as many as there are. */
+export function countOf(value: unknown, name: string): number {
+  if (value === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw misuse("ARGUMENT_INVALID", name, value, "a whole number of at least 0");
+}

@@ -1,0 +1,85 @@
+/**
+ * Commands over a frontier in a directory. Those that look open a copy: no lock is taken and no byte changes, also beside a crawl that
+ * runs. Those that change something hold the lock for that time.
+ *
+ *   look     stats · peek · verify                 (export: transfer-commands.ts)
+ *   change   requeue · compact                     (import: transfer-commands.ts)
+ */
+import { type FileCheck, verifyDirectory } from "../../tools.ts";
+import { chosenFrontierOf, COMMON, FILTER, filterOf, openChosen } from "./chosen-frontier.ts";
+import type { Flag, Parsed } from "../flags.ts";
+import { EXIT_FAULT, EXIT_OK, type Io } from "../io.ts";
+import { whole } from "../output/number-text.ts";
+
+export const STATS_FLAGS = COMMON;
+export const VERIFY_FLAGS = COMMON;
+export const COMPACT_FLAGS = COMMON;
+export const PEEK_FLAGS: readonly Flag[] = [
+  { name: "max", value: "<n>", kind: "whole", text: "how many (20)" },
+  ...COMMON,
+];
+export const REQUEUE_FLAGS: readonly Flag[] = [...FILTER, ...COMMON];
+
+export async function statsCommand(args: Parsed, io: Io): Promise<number> {
+  const chosen = await chosenFrontierOf(args, "stats");
+  await using frontier = await openChosen(chosen, { readOnly: true });
+  // The copy runs; what the directory's own frontier does, its owner alone knows.
+  const { owner } = chosen;
+  const status = owner === undefined ? "stopped" : "running";
+  const rates = { pushed: 0, leased: 0, done: 0 };
+  const report = Object.assign(frontier.report(), { status, owner, rates });
+  const whose = owner === undefined ? "" : `open in    process ${owner}\n`;
+  const text = `${String(report).trimEnd()}\n${whose}`;
+  io.out(args.has("json") ? `${JSON.stringify(report)}\n` : text);
+  return EXIT_OK;
+}
+
+export async function peekCommand(args: Parsed, io: Io): Promise<number> {
+  const max = args.whole("max") ?? 20;
+  await using frontier = await openChosen(await chosenFrontierOf(args, "peek"), { readOnly: true });
+  const next = frontier.peek(max);
+  if (args.has("json")) io.out(`${JSON.stringify({ next })}\n`);
+  else for (const { priority, depth, url } of next) io.out(`${priority}\t${depth}\t${url}\n`);
+  return EXIT_OK;
+}
+
+export async function requeueCommand(args: Parsed, io: Io): Promise<number> {
+  await using frontier = await openChosen(await chosenFrontierOf(args, "requeue"));
+  const requeued = frontier.requeue({ state: "failed", ...filterOf(args) });
+  await frontier.flush();
+  io.out(args.has("json") ? `${JSON.stringify({ requeued })}\n` : `${whole(requeued)} requeued\n`);
+  return EXIT_OK;
+}
+
+/** Reads every byte of every file, checks every sum, and opens a copy; changes nothing. */
+export async function verifyCommand(args: Parsed, io: Io): Promise<number> {
+  const { directory, name, options } = await chosenFrontierOf(args, "verify");
+  const onFile = (file: FileCheck): void => {
+    if (!args.has("json")) io.out(`${lineOf(file)}\n`);
+  };
+  const check = await verifyDirectory(directory, {
+    ...(name === undefined ? {} : { name }),
+    ...{ options, onFile },
+  });
+  const { isWhole, records, damage, owner } = check;
+  if (args.has("json")) io.out(`${JSON.stringify(check)}\n`);
+  else {
+    if (owner !== undefined) io.out(`process ${owner} works on it: judged as it began\n`);
+    if (isWhole) io.out(`whole: ${whole(records ?? 0)} records\n`);
+    else for (const each of damage) io.out(`damaged: ${each}\n`);
+  }
+  return isWhole ? EXIT_OK : EXIT_FAULT;
+}
+
+function lineOf({ state, path, bytes, parts, offset }: FileCheck): string {
+  const where = offset === undefined ? "" : `, from byte ${whole(offset)} on`;
+  return `${state.padEnd(7)}  ${path}: ${whole(bytes)} bytes, ${whole(parts)} parts${where}`;
+}
+
+export async function compactCommand(args: Parsed, io: Io): Promise<number> {
+  await using frontier = await openChosen(await chosenFrontierOf(args, "compact"));
+  const { path, records, bytes } = await frontier.snapshot();
+  const words = `${path}: ${whole(records)} records, ${whole(bytes)} bytes\n`;
+  io.out(args.has("json") ? `${JSON.stringify({ path, records, bytes })}\n` : words);
+  return EXIT_OK;
+}

@@ -1,0 +1,137 @@
+/**
+ * Runs one crawl for a person: progress, Ctrl-C, the report at its end.
+ *
+ *   first Ctrl-C or SIGTERM   visits under way end, all is saved, how to resume is told; exit 130
+ *   second one                visits are given up, exit 130 at once; what was flushed is safe
+ */
+import { closeSync, openSync, writeFileSync } from "node:fs";
+import {
+  type Crawl,
+  crawl,
+  type CrawlOptions,
+  type CrawlSample,
+  type CrawlSummary,
+} from "../../crawl.ts";
+import { createSystemClock } from "../../index.ts";
+import { UsageError } from "../flags.ts";
+import { EXIT_FAULT, EXIT_INTERRUPTED, EXIT_OK, type Io } from "../io.ts";
+import { faultText } from "../output/fault-text.ts";
+import { createView } from "../output/live-view.ts";
+import { reportHtml } from "../output/report-html.ts";
+import { reportText } from "../output/report-text.ts";
+
+interface Showing {
+  readonly title: string;
+  readonly isJson: boolean;
+  /** Redraw in place, where there is a terminal. */
+  readonly isLive: boolean;
+  readonly report: string | undefined;
+  /** What is said where something is left. */
+  readonly goOn: string | undefined;
+  /** Called when the crawl is made; returns what ends with it. */
+  readonly onStart?: (run: Crawl, say: (line: string) => void) => () => void;
+  /** More of the summary, asked before the crawl's world is taken down. */
+  readonly onEnd?: (summary: CrawlSummary) => Promise<Record<string, unknown>>;
+}
+
+const LIVE_MS = 150;
+const PLAIN_MS = 1_000;
+const FAULTS_SHOWN = 3;
+
+export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing): Promise<number> {
+  if (showing.report !== undefined) checkReport(showing.report);
+  const isLive = showing.isLive && io.isTerminal;
+  const run = crawl({ ...options, progressMs: isLive ? LIVE_MS : PLAIN_MS });
+  const view = createView(io, isLive);
+  const say = (line: string): void => view.print(line);
+  let stops = 0;
+  const ignore = io.onInterrupt(() => {
+    if (++stops > 1) {
+      view.end();
+      io.exit(EXIT_INTERRUPTED);
+      return;
+    }
+    say("stopping: visits under way are finished; once more to stop at once");
+    void run.stop().catch(() => {});
+  });
+  run.on("progress", (sample) => {
+    if (run.status !== "stopping") view.draw(run, sample);
+  });
+  // While nothing was read yet a fault is likely the user's to mend; later faults are of the web, and counted.
+  const told = new Set<string>();
+  run.on("error", (fault) => {
+    const text = faultText(fault);
+    if (run.report().pages > 0 || told.size >= FAULTS_SHOWN || told.has(text)) return;
+    told.add(text);
+    say(text);
+  });
+  const end = showing.onStart?.(run, say);
+  let summary: CrawlSummary;
+  try {
+    summary = await run.finished;
+  } finally {
+    view.end();
+    end?.();
+    ignore();
+  }
+  const more = (await showing.onEnd?.(summary)) ?? {};
+  const complaint = showSummary(io, { summary, more, showing, samples: run.samples() });
+  if (complaint !== undefined) io.err(complaint);
+  if (stops > 0) return EXIT_INTERRUPTED;
+  return complaint === undefined ? EXIT_OK : EXIT_FAULT;
+}
+
+/** The date and the time of now, UTC. */
+function momentText(): string {
+  const format = { dateStyle: "short", timeStyle: "short", timeZone: "UTC" } as const;
+  return `${new Intl.DateTimeFormat("sv-SE", format).format(createSystemClock().now())} UTC`;
+}
+
+/** Learns before the crawl, not after it, that its report cannot be written. */
+function checkReport(path: string): void {
+  try {
+    closeSync(openSync(path, "a"));
+  } catch (cause) {
+    throw new UsageError(`--report: ${path}: ${(cause as Error).message}`);
+  }
+}
+
+interface ShownSummary {
+  readonly summary: CrawlSummary;
+  readonly more: Record<string, unknown>;
+  readonly showing: Showing;
+  readonly samples: readonly CrawlSample[];
+}
+
+/** Tells how it went; a complaint where the page of the report could not be written: the summary is told all the same. */
+function showSummary(
+  io: Io,
+  { summary, more, showing, samples }: ShownSummary,
+): string | undefined {
+  let complaint: string | undefined;
+  if (showing.report !== undefined) {
+    const page = { title: showing.title, summary, samples, when: momentText() };
+    try {
+      writeFileSync(showing.report, reportHtml(page));
+    } catch (cause) {
+      complaint = `outrider: --report: ${showing.report}: ${(cause as Error).message}\n`;
+    }
+  }
+  if (showing.isJson) {
+    io.out(`${JSON.stringify({ ...summary, ...more })}\n`);
+    return complaint;
+  }
+  io.out(`${headline(summary)}\n\n${reportText(summary, io.outColumns())}`);
+  if (showing.report !== undefined && complaint === undefined) {
+    io.out(`report      ${showing.report}\n`);
+  }
+  if (summary.pending > 0 && showing.goOn !== undefined) io.out(`\n${showing.goOn}\n`);
+  return complaint;
+}
+
+function headline({ reason, pending, pages, notModified, failures }: CrawlSummary): string {
+  if (reason === "max-pages") return "ended at the page limit";
+  if (reason === "stopped") return pending > 0 ? "stopped before the end" : "stopped";
+  const isInVain = pages + notModified === 0 && Object.keys(failures).length > 0;
+  return isInVain ? "finished, and no page could be read" : "finished: nothing is left";
+}

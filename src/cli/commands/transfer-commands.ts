@@ -1,0 +1,161 @@
+/** Commands that carry a frontier out of a directory and into one. */
+import { existsSync } from "node:fs";
+import type { RecordState } from "../../index.ts";
+import { exportFrontier, importFrontier, type ImportOptions } from "../../tools.ts";
+import { chosenFrontierOf, COMMON, FILTER, filterOf } from "./chosen-frontier.ts";
+import { type Flag, type Parsed, UsageError } from "../flags.ts";
+import { EXIT_INTERRUPTED, EXIT_OK, type Io } from "../io.ts";
+import { whole } from "../output/number-text.ts";
+import {
+  isUrlList,
+  linesOfFile,
+  type Output,
+  outputOf,
+  STANDARD,
+  webmagicCursor,
+} from "./transfer-files.ts";
+
+const STATES: readonly RecordState[] = ["pending", "waiting", "failed"];
+const FORMATS = ["lines", "urls"];
+
+export const IMPORT_FLAGS = COMMON;
+export const EXPORT_FLAGS: readonly Flag[] = [
+  {
+    name: "out",
+    value: "<file>",
+    text: "to this file, packed where it ends in .gz; - is standard output",
+  },
+  {
+    name: "format",
+    value: "<name>",
+    text: "lines (JSON) or urls; urls where the file ends in .txt",
+  },
+  { name: "state", value: "<state>", text: "pending, waiting or failed alone" },
+  ...FILTER,
+  ...COMMON,
+];
+
+/** All of a frontier as lines that `import` makes an equal one of; with a filter, or as URLs, its records alone. */
+export async function exportCommand(args: Parsed, io: Io): Promise<number> {
+  const state = args.text("state");
+  if (state !== undefined && !STATES.includes(state as RecordState)) {
+    throw new UsageError(`--state: ${state} (expected: ${STATES.join(", ")})`);
+  }
+  const format = args.text("format") ?? (isUrlList(args.text("out")) ? "urls" : "lines");
+  if (!FORMATS.includes(format)) {
+    throw new UsageError(`--format: ${format} (expected: ${FORMATS.join(", ")})`);
+  }
+  const { directory, name, options } = await chosenFrontierOf(args, "export");
+  const only = {
+    ...(state === undefined ? {} : { state: state as RecordState }),
+    ...filterOf(args),
+  };
+  const isPart = format === "urls" || Object.keys(only).length > 0;
+  const output = outputOf(args.text("out"), io);
+  const progress = progressOf(io, "lines");
+  const lines = exportFrontier(directory, {
+    ...(name === undefined ? {} : { name }),
+    ...{ options, onProgress: progress.tell },
+    ...(isPart ? { only } : {}),
+  });
+  const leave =
+    output.drop === undefined
+      ? undefined
+      : io.onInterrupt(() => {
+          output.drop?.();
+          io.exit(EXIT_INTERRUPTED);
+        });
+  let exported = 0;
+  try {
+    exported = await written(lines, output, format === "urls");
+  } catch (error) {
+    output.drop?.();
+    throw error;
+  } finally {
+    leave?.();
+  }
+  progress.end();
+  if (args.has("json")) io.out(`${JSON.stringify({ exported })}\n`);
+  return EXIT_OK;
+}
+
+/** Lines to their output; how many records there were. */
+async function written(
+  lines: AsyncIterable<string>,
+  output: Output,
+  isUrls: boolean,
+): Promise<number> {
+  let records = 0;
+  for await (const line of lines) {
+    const isRecord = line.startsWith('{"url"');
+    if (isRecord) records++;
+    if (!isUrls) await output.line(line);
+    else if (isRecord) await output.line((JSON.parse(line) as { url: string }).url);
+  }
+  await output.end();
+  return records;
+}
+
+export async function importCommand(args: Parsed, io: Io): Promise<number> {
+  const [, file] = args.words;
+  if (file === undefined) throw new UsageError("import: no file");
+  if (file !== STANDARD && !existsSync(file)) throw new UsageError(`import: ${file}: no such file`);
+  const chosen = await chosenFrontierOf(args, "import", true);
+  if (chosen.missing.includes("defaults.key.keyOf")) {
+    const expected =
+      "--options <module> with the program's keyOf, which makes this directory's keys";
+    throw new UsageError(`import: ${chosen.directory}: no keyOf (expected: ${expected})`);
+  }
+  const progress = progressOf(io, "lines");
+  const { directory, name, options } = chosen;
+  const given: ImportOptions = {
+    ...(name === undefined ? {} : { name }),
+    ...{ options, onProgress: progress.tell },
+  };
+  // The lines before the cursor were visited: seen from now on, and not pending. The others are pushed.
+  const visited = webmagicCursor(file) ?? 0;
+  if (chosen.exists && visited > 0) {
+    throw new UsageError(`import: ${directory}: not empty (expected: a directory of its own)`);
+  }
+  const result = await importFrontier(directory, linesOfFile(file), { ...given, visited });
+  progress.end();
+  const { kind, passed, ...counts } = result;
+  const { accepted, deferred, size } = counts;
+  if (args.has("json")) io.out(`${JSON.stringify({ ...counts, kind, passed })}\n`);
+  else if (kind === "digests")
+    io.out(`${whole(accepted)} of ${whole(size)} fingerprints are new\n`);
+  else if (kind === "frontier") io.out(`a whole frontier: ${whole(size)} live records\n`);
+  else io.out(`${whole(accepted + deferred)} of ${whole(size)} are new\n`);
+  const why = kind === "digests" ? "its last line is cut short" : "a frontier is here already";
+  if (passed > 0) io.err(`${whole(passed)} lines were no requests: ${why}\n`);
+  const refused = counts.rejected + counts.full;
+  if (refused > 0) io.err(`${whole(refused)} were refused: ${reasonsOf(counts.reasons)}\n`);
+  return EXIT_OK;
+}
+
+/** As the report tells them. */
+function reasonsOf(reasons: Readonly<Record<string, number>>): string {
+  return Object.entries(reasons)
+    .map(([reason, count]) => `${reason} ${whole(count)}`)
+    .join(", ");
+}
+
+interface Progress {
+  readonly tell: (count: number, most?: number) => void;
+  end(): void;
+}
+
+/** One line on a terminal, redrawn; nothing off it. */
+function progressOf(io: Io, what: string): Progress {
+  if (!io.isTerminal) return { tell: () => {}, end: () => {} };
+  let isDrawn = false;
+  return {
+    tell(count) {
+      isDrawn = true;
+      io.err(`\r${whole(count)} ${what}`);
+    },
+    end() {
+      if (isDrawn) io.err("\r\u001b[K");
+    },
+  };
+}

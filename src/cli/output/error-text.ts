@@ -1,0 +1,86 @@
+/**
+ * The message of a command that fails: code, value, expectation, and what to do.
+ *
+ *   outrider: OPTION_INVALID: --concurrency: 0 (expected: a whole number from 1)
+ *   see: outrider crawl --help
+ */
+import { FrontierError } from "../../index.ts";
+import { type Flag, UsageError } from "../flags.ts";
+import { EXIT_FAULT, EXIT_USAGE } from "../io.ts";
+
+/** Codes of FrontierError that say the command asked for something wrong. */
+const MISUSE: readonly string[] = [
+  "OPTION_INVALID",
+  "RULE_INVALID",
+  "UNSUPPORTED",
+  "ARGUMENT_INVALID",
+  "REQUEST_INVALID",
+];
+
+const ADVICE: Readonly<Record<string, string>> = Object.freeze({
+  FRONTIER_LOCKED: "another process works on this directory: wait for its end, or take another",
+  SNAPSHOT_CORRUPT: "outrider verify <dir> names every damaged file; nothing was deleted",
+  FORMAT_UNSUPPORTED: "use the version that wrote it, or another directory",
+  PROFILE_MISMATCH:
+    "leave --preset and --options away: it opens as its own program did; or give its key policy",
+  DISK_FULL: "make room, then give the same command again: it goes on where it was",
+  DISK_READONLY: "make the directory writable, or take another",
+  DISK_GONE: "see that the disk is there, then give the same command again",
+  DISK_FAILED: "see to the disk, then give the same command again",
+  FILES_EXHAUSTED: "raise the limit of open files: ulimit -n 4096",
+  KERNEL_MISSING: "install the package again: npm install outrider",
+  MEMORY_FULL: "use --dir <path>: what has no room in memory then goes to disk",
+});
+
+/** Of an import, which may make its directory. */
+const IMPORT_ADVICE: Readonly<Record<string, string>> = Object.freeze({
+  PROFILE_MISMATCH:
+    "give --preset scrapy with a requests.seen; elsewhere leave --preset and --options away",
+});
+
+/** Names of options as their flags are called, where that is not the same word. */
+const FLAG_OF: Readonly<Record<string, string>> = Object.freeze({
+  directory: "dir",
+  maxDepth: "depth",
+  delayMs: "delay",
+  rampMs: "ramp",
+  downloaders: "downloader",
+  analyzers: "analyzer",
+  pipelines: "pipeline",
+});
+
+interface ErrorText {
+  readonly text: string;
+  readonly exit: number;
+}
+
+/** What to print on standard error and what to exit with. `flags`: those of the command. Total. */
+export function errorTextOf(cause: unknown, command: string, flags: readonly Flag[]): ErrorText {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  if (cause instanceof UsageError) {
+    return { text: `outrider: ${message}\n${seeHelp(command)}`, exit: EXIT_USAGE };
+  }
+  if (!(cause instanceof FrontierError)) {
+    return { text: `outrider: ${message}\n`, exit: EXIT_FAULT };
+  }
+  const { code } = cause;
+  const isMisuse = MISUSE.includes(code);
+  const advice = (command === "import" ? IMPORT_ADVICE[code] : undefined) ?? ADVICE[code];
+  const hint = advice === undefined ? (isMisuse ? seeHelp(command) : "") : `to do: ${advice}\n`;
+  const text = `outrider: ${code}: ${inFlags(message, flags)}\n${hint}`;
+  return { text, exit: isMisuse ? EXIT_USAGE : EXIT_FAULT };
+}
+
+function seeHelp(command: string): string {
+  return `see: outrider ${command} --help\n`;
+}
+
+/** `options.maxDepth: …` is `--depth: …` to who typed it; what no flag says stood in the file of --options. */
+function inFlags(message: string, flags: readonly Flag[]): string {
+  return message.replace(/^options\.([A-Za-z]+)/, (whole, name: string) => {
+    const flag = FLAG_OF[name] ?? name.replaceAll(/[A-Z]/g, (each) => `-${each.toLowerCase()}`);
+    const has = (wanted: string): boolean => flags.some((one) => one.name === wanted);
+    if (has(flag)) return `--${flag}`;
+    return has("options") ? `--options: ${whole}` : whole;
+  });
+}

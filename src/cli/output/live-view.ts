@@ -1,0 +1,184 @@
+/**
+ * Room `src/cli/output`: how answers look: live view, reports in text and HTML, error text. Plain data in, text out.
+ */
+
+/**
+ * Progress of a crawl: on a terminal a few lines that are redrawn in place, elsewhere one plain line now and then.
+ *
+ *   crawling  00:12   1,204 pages/s   eta ≥ 00:31   ▁▂▄▆█▇
+ *   pages     14,310    pending     37,120    under way       32    hosts        1,000
+ *   failed        12    forbidden      140    errors           3    duplicates    61 %
+ *   p50         3 ms    p99          41 ms    read        31 MiB    lanes        1,002
+ *   heap      38 MiB    off heap   3.1 MiB    resident   140 MiB
+ *
+ * Fields stand below each other, as many in a line as the terminal is wide; figures that grow move nothing.
+ *
+ *   I1  Only what this view drew is overwritten, line by line, so that nothing flickers; the cursor is shown again at the end.
+ *   I2  Off a terminal no escape sequence is written.
+ *   I3  A terminal made narrower breaks the lines that stand there: so many more are gone over.
+ */
+import type { Crawl, CrawlSample } from "../../crawl.ts";
+import type { Io } from "../io.ts";
+import {
+  broken,
+  bytes,
+  clockTime,
+  cutTo,
+  duration,
+  share,
+  sparkline,
+  whole,
+} from "./number-text.ts";
+
+interface View {
+  draw(run: Crawl, sample: CrawlSample): void;
+  /** Words of the moment, above what is redrawn. */
+  print(line: string): void;
+  end(): void;
+}
+
+const PLAIN_EVERY_MS = 1_000;
+const SPARK_COUNT = 24;
+
+export function createView(io: Io, isLive: boolean): View {
+  return isLive ? liveView(io) : plainView(io);
+}
+
+function plainView(io: Io): View {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let before: CrawlSample | undefined;
+  return {
+    draw(_, sample) {
+      if (sample.elapsedMs - toldAt < PLAIN_EVERY_MS) return;
+      const rate = rateOf(before, sample);
+      toldAt = sample.elapsedMs;
+      before = sample;
+      const { pages, pending, failed, errors } = sample;
+      const parts = [
+        duration(sample.elapsedMs),
+        `pages ${whole(pages)}`,
+        `${whole(rate)}/s`,
+        `pending ${whole(pending)}`,
+        `failed ${whole(failed)}`,
+        `errors ${whole(errors)}`,
+      ];
+      io.err(`${parts.join("  ")}\n`);
+    },
+    print: (line) => io.err(`${line}\n`),
+    end: () => {},
+  };
+}
+
+function liveView(io: Io): View {
+  const rates: number[] = [];
+  let before: CrawlSample | undefined;
+  let drawn: string[] = [];
+  const strong = (text: string): string => (io.hasColor ? `\x1b[1m${text}\x1b[22m` : text);
+  /** To the beginning of what was drawn. */
+  const back = (): string => {
+    const columns = Math.max(io.columns(), 1);
+    const rows = drawn.reduce(
+      (sum, { length }) => sum + Math.max(Math.ceil(length / columns), 1),
+      0,
+    );
+    return rows === 0 ? "" : `\x1b[${rows}A\r`;
+  };
+  io.err("\x1b[?25l");
+  const show = (lines: string[]): void => {
+    const columns = io.columns();
+    const cut = lines.map((line) => cutTo(line, columns - 1));
+    const shown = cut.map((line, at) => `${at === 0 ? strong(line) : line}\x1b[K\n`);
+    io.err(`${back()}${shown.join("")}\x1b[J`);
+    drawn = cut;
+  };
+  return {
+    draw(run, sample) {
+      if (before !== undefined && sample.elapsedMs > before.elapsedMs) {
+        rates.push(rateOf(before, sample));
+        if (rates.length > SPARK_COUNT) rates.shift();
+      }
+      before = sample;
+      const columns = io.columns() - 1;
+      show([headOf(run, sample, { rates, columns }), ...grid(fieldsOf(run, sample), columns)]);
+    },
+    print(line) {
+      const again = drawn;
+      const lines = line.split("\n").flatMap((each) => broken(each, io.columns() - 1));
+      io.err(`${back()}\x1b[J${lines.join("\n")}\n`);
+      drawn = [];
+      if (again.length > 0) show(again);
+    },
+    end() {
+      io.err(`${back()}\x1b[J\x1b[?25h`);
+      drawn = [];
+    },
+  };
+}
+
+interface Head {
+  readonly rates: readonly number[];
+  readonly columns: number;
+}
+
+function headOf(run: Crawl, { elapsedMs, pending }: CrawlSample, { rates, columns }: Head): string {
+  const recent = rates.slice(-8);
+  const rate = recent.reduce((sum, each) => sum + each, 0) / Math.max(recent.length, 1);
+  // What is pending takes at least this long; what it leads to is not known yet.
+  const hasEta = run.status === "running" && rate >= 1 && pending > 0;
+  const parts = [
+    `${run.status === "running" ? "crawling" : run.status}  ${clockTime(elapsedMs)}`,
+    `${whole(rate)} pages/s`,
+    ...(hasEta ? [`eta ≥ ${clockTime((pending / rate) * 1000)}`] : []),
+  ];
+  const head = `${parts.join("   ")}   `;
+  // Of a narrow terminal the newest bars.
+  return head + sparkline(rates).slice(-Math.max(columns - head.length, 1));
+}
+
+type Field = readonly [name: string, value: string];
+
+function fieldsOf(run: Crawl, sample: CrawlSample): Field[] {
+  const { latencyMs, memory, hosts, duplicate, failures } = run.report();
+  const { robots: forbidden = 0 } = failures;
+  const { pages, pending, leased, failed, errors, accepted } = sample;
+  return [
+    ["pages", whole(pages)],
+    ["pending", whole(pending)],
+    ["under way", whole(leased)],
+    ["hosts", whole(hosts)],
+    ["failed", whole(Math.max(failed - forbidden, 0))],
+    ["forbidden", whole(forbidden)],
+    ["errors", whole(errors)],
+    ["duplicates", share(duplicate, duplicate + accepted)],
+    ["p50", `${whole(latencyMs.p50)} ms`],
+    ["p99", `${whole(latencyMs.p99)} ms`],
+    ["read", bytes(sample.bytes)],
+    ["lanes", whole(run.frontier?.report().lanes ?? 0)],
+    ["heap", bytes(memory.heapBytes)],
+    ["off heap", bytes(memory.offHeapBytes)],
+    ["resident", bytes(memory.residentBytes)],
+  ];
+}
+
+const NAME_LETTERS = 10;
+const VALUE_LETTERS = 8;
+const GAP_LETTERS = 2;
+
+/** Fields in columns of one width, names to the left and values to the right; at most `columns` wide. */
+function grid(fields: readonly Field[], columns: number): string[] {
+  const width = NAME_LETTERS + VALUE_LETTERS;
+  const many = Math.floor((columns + GAP_LETTERS) / (width + GAP_LETTERS));
+  const count = Math.max(Math.min(many, 4), 1);
+  const cells = fields.map(([name, value]) => `${name.padEnd(width - value.length)}${value}`);
+  const lines: string[] = [];
+  for (let at = 0; at < cells.length; at += count) {
+    lines.push(cells.slice(at, at + count).join(" ".repeat(GAP_LETTERS)));
+  }
+  return lines;
+}
+
+function rateOf(before: CrawlSample | undefined, sample: CrawlSample): number {
+  const from = before ?? { pages: 0, elapsedMs: 0 };
+  const ms = sample.elapsedMs - from.elapsedMs;
+  return ms <= 0 ? 0 : ((sample.pages - from.pages) * 1000) / ms;
+}

@@ -1,0 +1,148 @@
+/**
+ * What conditional requests need on a recrawl: ETag and Last-Modified of the last good answer, of the VALIDATOR_COUNT_MAX
+ * pages that were visited last.
+ *
+ *   done page (pending-validators.ts) ─▶ learn ─▶ memory ─▶ file, once the frontier says that its end is durable (docs/formats/validators.md)
+ *   lease of a page that comes again by itself ─▶ If-None-Match, If-Modified-Since
+ *
+ *   I1  Only rules whose pages come again by themselves (epoch `every` or `adaptive`) ask conditionally: elsewhere a page is
+ *       new in its epoch, and an answer without a body would hide what it leads to. Of those nothing is kept either.
+ *   I2  A line is written only after the end of its page is durable: after a crash no page that has to be worked on once more
+ *       is asked for conditionally.
+ *   I3  Bounded: at most so many pages in memory, and twice as many lines in the file, which is then made anew.
+ *
+ * Crash: the lines of the last moments are missing, and those pages are read whole once.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Rule, RulePolicy } from "../../index.ts";
+import type { LineFile } from "../files.ts";
+import type { Download } from "../module-registry.ts";
+
+/** Headers of a conditional request. */
+export type ValidatorHeaders = Readonly<Record<string, string>>;
+
+export interface Validators {
+  /** Whether pages of a rule are asked for conditionally; of others nothing is learned. */
+  isWanted(rule: string): boolean;
+  /** What to send with a request for a URL under a rule; nothing where it is not asked conditionally. */
+  headersFor(url: string, rule: string): ValidatorHeaders;
+  learn(url: string, rule: string, headers: ValidatorHeaders | undefined): void;
+  /** Another set of rules is in force. */
+  setRules(rules: readonly Rule[]): void;
+  /** A flush ended then; without end: everything is durable. */
+  flushed(atMs: number): void;
+}
+
+interface ValidatorOptions {
+  readonly clock: Clock;
+  readonly defaults: RulePolicy | undefined;
+  /** Where they outlive the process. */
+  readonly file: LineFile | undefined;
+  /** Pages that are remembered; default VALIDATOR_COUNT_MAX. */
+  readonly countMax?: number;
+}
+
+const VALIDATOR_COUNT_MAX = 100_000;
+const NONE: ValidatorHeaders = Object.freeze({});
+
+export function createValidators(options: ValidatorOptions): Validators {
+  const { clock, defaults, file, countMax = VALIDATOR_COUNT_MAX } = options;
+  const known = new Map<string, ValidatorHeaders>();
+  const unwritten: Array<{ url: string; line: string; atMs: number }> = [];
+  let flushedAt = Number.NEGATIVE_INFINITY;
+  let again = rulesAgain([], defaults);
+  const keep = (url: string, headers: ValidatorHeaders | undefined): void => {
+    known.delete(url);
+    if (headers === undefined) return;
+    if (known.size >= countMax) known.delete(known.keys().next().value as string);
+    known.set(url, headers);
+  };
+  let lineCount = 0;
+  for (const line of file?.takeLines() ?? []) {
+    lineCount++;
+    const entry = entryOf(line);
+    if (entry !== undefined) keep(entry.url, entry.headers);
+  }
+  const compact = (): void => {
+    // What is not durable yet is left out until it is (I2).
+    const early = new Set(unwritten.map(({ url }) => url));
+    const durable = [...known].filter(([url]) => !early.has(url));
+    file?.rewrite(durable.map((entry) => JSON.stringify(entry)));
+    lineCount = durable.length;
+  };
+  if (file?.isCut || lineCount > known.size) compact();
+  const isWanted = (rule: string): boolean => again.get(rule) ?? again.get(OTHERS) ?? false;
+  return {
+    isWanted,
+    headersFor: (url, rule) => (isWanted(rule) ? known.get(url) : undefined) ?? NONE,
+    learn(url, rule, headers) {
+      if (!isWanted(rule)) return;
+      const isSame = JSON.stringify(known.get(url)) === JSON.stringify(headers);
+      keep(url, headers);
+      if (file === undefined || isSame) return;
+      unwritten.push({ url, line: JSON.stringify([url, headers ?? null]), atMs: clock.now() });
+    },
+    setRules(rules) {
+      again = rulesAgain(rules, defaults);
+    },
+    flushed(atMs) {
+      if (atMs <= flushedAt) return;
+      // A flush that ended after the one before began after it: what was said until then is durable.
+      const until = atMs === Number.POSITIVE_INFINITY ? atMs : flushedAt;
+      flushedAt = atMs;
+      const count = unwritten.findIndex((each) => each.atMs >= until);
+      const ready = unwritten.splice(0, count < 0 ? unwritten.length : count);
+      if (ready.length === 0) return;
+      file?.append(ready.map(({ line }) => line));
+      lineCount += ready.length;
+      if (lineCount > 2 * countMax) compact();
+    },
+  };
+}
+
+/** Validators of an answer; undefined: it has none. */
+export function validatorsOf({ headers }: Pick<Download, "headers">): ValidatorHeaders | undefined {
+  const { etag, "last-modified": modified } = headers;
+  if (typeof etag !== "string" && typeof modified !== "string") return undefined;
+  return {
+    ...(typeof etag === "string" ? { "if-none-match": etag } : {}),
+    ...(typeof modified === "string" ? { "if-modified-since": modified } : {}),
+  };
+}
+
+interface Entry {
+  readonly url: string;
+  readonly headers: ValidatorHeaders | undefined;
+}
+
+/** A line as it was written; undefined: it is none. Whatever stands in the file. */
+function entryOf(line: string): Entry | undefined {
+  let given: unknown;
+  try {
+    given = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(given) || typeof given[0] !== "string") return undefined;
+  const [url, found] = given as [string, unknown];
+  if (found === null) return { url, headers: undefined };
+  if (typeof found !== "object") return undefined;
+  const { "if-none-match": etag, "if-modified-since": modified } = found as Record<string, unknown>;
+  const headers = { etag, "last-modified": modified } as Download["headers"];
+  return { url, headers: validatorsOf({ headers }) };
+}
+
+/** Rules that are not named. */
+const OTHERS = "*";
+
+/** By a rule's id: whether its pages come again by themselves. */
+function rulesAgain(
+  rules: readonly Rule[],
+  defaults: RulePolicy | undefined,
+): Map<string, boolean> {
+  const comesAgain = (epoch: RulePolicy["epoch"]): boolean =>
+    typeof epoch === "object" && ("every" in epoch || "adaptive" in epoch);
+  const known = new Map([[OTHERS, comesAgain(defaults?.epoch)]]);
+  for (const { id, epoch } of rules) known.set(id, comesAgain(epoch ?? defaults?.epoch));
+  return known;
+}

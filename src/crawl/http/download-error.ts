@@ -1,0 +1,114 @@
+/**
+ * What can go wrong between a URL and its bytes, in classes that a retry policy can tell apart.
+ *
+ *   transient   dns (the server did not answer), connect, proxy (it refused), timeout, reset: the same request may work later
+ *   permanent   address (the guard), too-large, encoding, protocol, and names that do not exist: asking again shows the same
+ */
+
+/**
+ * What failed. `dns`, `connect`, `proxy`, `timeout`, `reset` and `aborted` may succeed later; the others will not.
+ */
+export type DownloadFault =
+  | "address"
+  | "dns"
+  | "no-host"
+  | "connect"
+  | "proxy"
+  | "timeout"
+  | "reset"
+  | "tls"
+  | "protocol"
+  | "encoding"
+  | "too-large"
+  | "aborted";
+
+const TRANSIENT: ReadonlySet<DownloadFault> = new Set<DownloadFault>([
+  "dns",
+  "connect",
+  "proxy",
+  "timeout",
+  "reset",
+  "aborted",
+]);
+
+/** A download that failed. */
+export class DownloadError extends Error {
+  /** What failed. */
+  readonly fault: DownloadFault;
+  /** Whether the same request may succeed later. */
+  readonly isTransient: boolean;
+
+  /** For downloaders of your own. */
+  constructor(fault: DownloadFault, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "DownloadError";
+    this.fault = fault;
+    this.isTransient = TRANSIENT.has(fault);
+  }
+}
+
+const BY_CODE: Record<string, DownloadFault> = {
+  ENOTFOUND: "no-host",
+  EAI_NONAME: "no-host",
+  EAI_NODATA: "no-host",
+  EAI_AGAIN: "dns",
+  EAI_FAIL: "dns",
+  ECONNREFUSED: "connect",
+  EHOSTUNREACH: "connect",
+  EHOSTDOWN: "connect",
+  ENETUNREACH: "connect",
+  ENETDOWN: "connect",
+  EACCES: "connect",
+  EPERM: "connect",
+  // What this machine is short of comes back.
+  EMFILE: "connect",
+  ENFILE: "connect",
+  ENOBUFS: "connect",
+  ENOMEM: "connect",
+  EADDRNOTAVAIL: "connect",
+  ECONNABORTED: "reset",
+  ENOTCONN: "reset",
+  EPROTO: "tls",
+  ETIMEDOUT: "timeout",
+  ECONNRESET: "reset",
+  EPIPE: "reset",
+  UND_ERR_CONNECT_TIMEOUT: "timeout",
+  UND_ERR_HEADERS_TIMEOUT: "timeout",
+  UND_ERR_BODY_TIMEOUT: "timeout",
+  UND_ERR_SOCKET: "reset",
+  UND_ERR_HEADERS_OVERFLOW: "protocol",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "reset",
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: "too-large",
+  UND_ERR_ABORTED: "aborted",
+  UND_ERR_DESTROYED: "aborted",
+  UND_ERR_CLOSED: "aborted",
+  ERR_BUFFER_TOO_LARGE: "too-large",
+};
+
+/** What undici says of a proxy that did not open a way, under the code of what somebody gave up. */
+const BY_PROXY = /^Proxy response \(\d+\)/;
+
+/** Whatever a socket, a parser or a decoder threw, as one of our classes. */
+export function downloadError(cause: unknown): DownloadError {
+  if (cause instanceof DownloadError) return cause;
+  const inner = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
+  if (inner instanceof DownloadError) return inner;
+  const { code, message } = (inner ?? {}) as { code?: unknown; message?: unknown };
+  const text = typeof message === "string" && message !== "" ? message : String(inner);
+  if (BY_PROXY.test(text)) return new DownloadError("proxy", text, cause);
+  const name = typeof code === "string" ? code : "";
+  const known = BY_CODE[name];
+  if (known !== undefined) return new DownloadError(known, text, cause);
+  if (name.startsWith("HPE_")) return new DownloadError("protocol", text, cause);
+  if (/^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ERR_PADDING)/.test(name)) {
+    return new DownloadError("encoding", text, cause);
+  }
+  if (/^(CERT_|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|ERR_TLS|ERR_SSL)/.test(name)) {
+    return new DownloadError("tls", text, cause);
+  }
+  return new DownloadError("protocol", text, cause);
+}
+
+export function refusedCoding(coding: string): DownloadError {
+  return new DownloadError("encoding", `content-encoding: ${coding}`);
+}

@@ -1,0 +1,236 @@
+/**
+ * Room `src/crawl/http`: one request to one server: guarded address, connection, headers, bounded body, cookies,
+ * validators. Decides what may be dialled and how much is read; redirects are the frontier's.
+ */
+
+/**
+ * The downloader: one request in, status, headers and a bounded body out. Redirects are not followed here: they are
+ * requests of their own, for the frontier to see.
+ *
+ *   request ─▶ keep-alive pool of its origin ─▶ guarded socket ─▶ headers ─▶ body ≤ maxBytes ─▶ inflate ≤ maxBytes
+ *
+ *   phase          limit          what happens at it
+ *   connect, TLS   connectMs      timeout
+ *   first byte     headersMs      timeout
+ *   between bytes  bodyMs         timeout
+ *   all of it      totalMs        timeout
+ *   body as sent   maxBytes       cut there and told (isTruncated), nothing more is read
+ *   body inflated  maxBytes       too-large: a bomb is not a page; cut there where the request says that it may be
+ *
+ *   I1  No answer, however long, makes this hold more than 2 × maxBytes of it.
+ *   I2  Every call ends, at the latest at totalMs.
+ */
+import { isIP } from "node:net";
+import { Agent, type buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
+import { type Clock, createSystemClock } from "../../base/clock.ts";
+import { isPublicAddress } from "./address-guard.ts";
+import { createConnector, type Lookup } from "./guarded-connector.ts";
+import { DownloadError } from "./download-error.ts";
+import { fetchRaw, lowerCase } from "./http-exchange.ts";
+import { dropContinue } from "./interim-responses.ts";
+import { ACCEPT_ENCODING, decode } from "./content-decoding.ts";
+import type { Downloader } from "../module-registry.ts";
+
+/** Options of the built-in downloader. Times are in milliseconds. */
+export interface DownloaderOptions {
+  /**
+   * Sent as User-Agent. Say who you are and where you can be reached.
+   * @defaultValue "Outrider/0.1"
+   */
+  userAgent?: string;
+  /**
+   * Permits loopback, private and link-local addresses.
+   * @defaultValue false
+   */
+  allowPrivate?: boolean;
+  /**
+   * Takes the place of the system's resolver.
+   * @defaultValue the system's
+   */
+  lookup?: Lookup;
+  /**
+   * Dials this for every host, for a synthetic web or a gateway. The address guard checks it too.
+   * @defaultValue none
+   */
+  dial?: {
+    /** IP address. */
+    address: string;
+    /** Port. */
+    port: number;
+  };
+  /**
+   * An HTTP proxy for every request. The proxy resolves names, so the address guard checks only literal addresses
+   * in URLs.
+   * @defaultValue none
+   */
+  proxy?: string;
+  /**
+   * Sockets of one origin.
+   * @defaultValue 1
+   */
+  connections?: number;
+  /**
+   * An idle socket is closed after this.
+   * @defaultValue 5,000
+   */
+  keepAliveMs?: number;
+  /**
+   * Longest time to connect, TLS included.
+   * @defaultValue 10,000
+   */
+  connectMs?: number;
+  /**
+   * Longest time to the first byte.
+   * @defaultValue 20,000
+   */
+  headersMs?: number;
+  /**
+   * Longest time between two bytes of the body.
+   * @defaultValue 20,000
+   */
+  bodyMs?: number;
+  /**
+   * Longest time of a download.
+   * @defaultValue 60,000
+   */
+  totalMs?: number;
+  /**
+   * Longest body in bytes: one that is sent plain is cut there, one that inflates beyond it is refused as
+   * `too-large`.
+   * @defaultValue 10 MiB
+   */
+  maxBytes?: number;
+  /**
+   * Headers of every request.
+   * @defaultValue none
+   */
+  headers?: Record<string, string>;
+  /**
+   * Offers HTTP/2 where TLS is.
+   * @defaultValue true
+   */
+  http2?: boolean;
+  /**
+   * Certificates to trust as PEM, in place of the system's.
+   * @defaultValue the system's and NODE_EXTRA_CA_CERTS
+   */
+  ca?: string;
+  /**
+   * The source of time.
+   * @defaultValue the machine's clock
+   */
+  clock?: Clock;
+}
+
+/** Names no page: an operator names one with `contact`. */
+export const USER_AGENT = "Outrider/0.1";
+const CONNECT_MS = 10_000;
+const MAX_BYTES = 10 * 1024 * 1024;
+
+/**
+ * Makes a downloader on undici. Opens sockets only when asked to download.
+ *
+ * @example
+ * const downloader = createDownloader({ userAgent: "mine/1.0 (+https://example.org/bot)" });
+ * await downloader.close();
+ */
+export function createDownloader(
+  options: DownloaderOptions = {},
+): Downloader & { close(): Promise<void> } {
+  const limits = {
+    headersMs: options.headersMs ?? 20_000,
+    bodyMs: options.bodyMs ?? 20_000,
+    totalMs: options.totalMs ?? 60_000,
+    maxBytes: options.maxBytes ?? MAX_BYTES,
+  };
+  const clock = options.clock ?? createSystemClock();
+  const connector = createConnector({
+    allowPrivate: options.allowPrivate ?? false,
+    connectMs: options.connectMs ?? CONNECT_MS,
+    lookup: options.lookup,
+    dial: options.dial,
+    allowH2: options.http2 ?? true,
+    ca: options.ca,
+  });
+  const agent = agentOf(options, connector.connect);
+  const fixed: Record<string, string> = {
+    "user-agent": options.userAgent ?? USER_AGENT,
+    accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
+    "accept-encoding": ACCEPT_ENCODING,
+    ...lowerCase(options.headers),
+  };
+  return {
+    async download(request) {
+      const url = new URL(request.url);
+      if (options.proxy !== undefined && !mayAsk(url, options.allowPrivate)) {
+        throw new DownloadError("address", `${url.hostname} (expected: a public address)`);
+      }
+      const maxBytes = request.maxBytes ?? limits.maxBytes;
+      const raw = await fetchRaw({
+        agent,
+        clock,
+        url,
+        request,
+        fixed,
+        limits: { ...limits, maxBytes },
+      });
+      const { body, isCut } = raw.isSkipped
+        ? { body: EMPTY, isCut: false }
+        : await decode(raw, { maxBytes, mayCut: request.mayCut ?? false });
+      const address = connector.addressOf(url.host);
+      return {
+        url: request.url,
+        status: raw.status,
+        headers: raw.headers,
+        body,
+        bytes: raw.bytes,
+        isTruncated: raw.isTruncated || isCut,
+        isSkipped: raw.isSkipped,
+        latencyMs: raw.latencyMs,
+        ...(address === undefined ? {} : { address }),
+      };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Whether a proxy may be asked for a URL: no literal address that the guard would refuse. */
+function mayAsk({ hostname }: URL, isAllowed = false): boolean {
+  const bare = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  return isAllowed || isIP(bare) === 0 || isPublicAddress(bare);
+}
+
+const EMPTY: Buffer = Buffer.alloc(0);
+
+function agentOf(options: DownloaderOptions, connect: Agent.Options["connect"]): Dispatcher {
+  const shared = {
+    connections: options.connections ?? 1,
+    pipelining: 1,
+    keepAliveTimeout: options.keepAliveMs ?? 5_000,
+    keepAliveMaxTimeout: 60_000,
+    allowH2: options.http2 ?? true,
+  };
+  if (options.proxy === undefined) return new Agent({ ...shared, connect: connect as never });
+  // It makes sockets of its own, by these.
+  const { ca, connectMs = CONNECT_MS } = options;
+  const tls = { timeout: connectMs, ...(ca === undefined ? {} : { ca }) };
+  const how = { ...shared, uri: options.proxy, proxyTls: tls, requestTls: tls };
+  return new ProxyAgent({
+    ...how,
+    factory: poolBehindProxy,
+    clientFactory: poolBehindProxy,
+  } as never);
+}
+
+/** A pool whose sockets, the proxy's own and those that lead through it, are read as those of the connector are. */
+function poolBehindProxy(
+  origin: string | URL,
+  given: Pool.Options & { connect: buildConnector.connector },
+): Pool {
+  const connect: buildConnector.connector = (target, callback) =>
+    given.connect(target, (...answer) => {
+      if (answer[0] === null) dropContinue(answer[1]);
+      callback(...answer);
+    });
+  return new Pool(origin, { ...given, connect: connect as never });
+}

@@ -1,0 +1,200 @@
+/**
+ * One request on the wire: headers and a bounded body as they come, ended by whichever is first of the answer's end, enough
+ * bytes, an unwanted type, the time limit, the caller's signal and a fault.
+ *
+ *   I1  Settled once: what the connection tells after that changes nothing.
+ *   I2  Whatever ends it early also ends the connection, so that nobody reads on.
+ *   I3  204 and 304 are whole with their headers: what stands behind those is nobody's answer. A 204 that tells of a body all the same is the
+ *       last one on its connection, where that body could come later, as the beginning of the next answer.
+ */
+import type { Dispatcher } from "undici";
+import type { Clock } from "../../base/clock.ts";
+import { DownloadError, downloadError } from "./download-error.ts";
+import type { Download, DownloadRequest } from "../module-registry.ts";
+
+export interface RawDownload {
+  readonly status: number;
+  readonly headers: Download["headers"];
+  readonly body: Buffer;
+  readonly bytes: number;
+  readonly isTruncated: boolean;
+  readonly isSkipped: boolean;
+  readonly latencyMs: number;
+}
+
+interface Fetching {
+  readonly agent: Dispatcher;
+  readonly clock: Clock;
+  readonly url: URL;
+  readonly request: DownloadRequest;
+  /** Headers of every request. */
+  readonly fixed: Record<string, string>;
+  readonly limits: { headersMs: number; bodyMs: number; totalMs: number; maxBytes: number };
+}
+
+export function fetchRaw(fetching: Fetching): Promise<RawDownload> {
+  return new Promise((resolve, reject) => {
+    const exchange = new Exchange(fetching, { resolve, reject });
+    exchange.start();
+  });
+}
+
+export function lowerCase(headers: Record<string, string> | undefined): Record<string, string> {
+  const lower: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers ?? {})) lower[name.toLowerCase()] = value;
+  return lower;
+}
+
+/** Answers that end with their headers (RFC 9110, 6.4.1), whatever these say of a length: of 304 it is the page's. */
+const BODILESS: readonly number[] = [204, 304];
+
+/** Of 304 a length is the page's, of 204 it may not be told (RFC 9110, 8.6). */
+function hasBody(status: number, headers: Download["headers"]): boolean {
+  const length = headers["content-length"];
+  const isLong = length !== undefined && Number(length) !== 0;
+  return status === 204 && (isLong || headers["transfer-encoding"] !== undefined);
+}
+
+/** Told to a connection whose answer is not wanted to its end. */
+const CUT: DownloadError = new DownloadError("aborted", "enough was read");
+
+/** Who is to be told when a signal fires. All requests of a crawl share one, and a listener of its own costs each a look at all the others. */
+const listening = new WeakMap<AbortSignal, Set<() => void>>();
+
+function listen(signal: AbortSignal, onAbort: () => void): void {
+  let all = listening.get(signal);
+  if (all === undefined) {
+    const told = new Set<() => void>();
+    all = told;
+    listening.set(signal, told);
+    signal.addEventListener("abort", () => callAll(told), { once: true });
+  }
+  all.add(onAbort);
+}
+
+function callAll(told: Set<() => void>): void {
+  for (const onAbort of told) onAbort(); // which takes itself out
+}
+
+interface Caller {
+  readonly resolve: (raw: RawDownload) => void;
+  readonly reject: (cause: DownloadError) => void;
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #fetching: Fetching;
+  readonly #caller: Caller;
+  readonly #startMs: number;
+  readonly #chunks: Buffer[] = [];
+  readonly #onAbort: () => void;
+  #cancelTimer: (() => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #headers: Download["headers"] = {};
+  #status = 0;
+  #bytes = 0;
+  #latencyMs = 0;
+  #isSettled = false;
+
+  constructor(fetching: Fetching, caller: Caller) {
+    this.#fetching = fetching;
+    this.#caller = caller;
+    this.#startMs = fetching.clock.monotonic();
+    const { url } = fetching.request;
+    this.#onAbort = () => this.#abort(new DownloadError("aborted", `${url}: aborted`));
+  }
+
+  start(): void {
+    const { agent, clock, url, request, fixed, limits } = this.#fetching;
+    if (request.signal?.aborted) {
+      this.#onAbort();
+      return;
+    }
+    if (request.signal !== undefined) listen(request.signal, this.#onAbort);
+    const { totalMs } = limits;
+    this.#cancelTimer = clock.schedule(clock.now() + totalMs, () =>
+      this.#abort(new DownloadError("timeout", `${request.url}: not whole after ${totalMs} ms`)),
+    );
+    const asked = {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: request.method ?? "GET",
+      headers: { ...fixed, ...lowerCase(request.headers) },
+      body: request.body ?? null,
+      headersTimeout: limits.headersMs,
+      bodyTimeout: limits.bodyMs,
+    };
+    try {
+      agent.dispatch(asked as Dispatcher.DispatchOptions, this);
+    } catch (cause) {
+      this.#reject(downloadError(cause));
+    }
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isSettled) controller.abort(CUT);
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200 || this.#isSettled) return; // an early hint is not the answer
+    const { clock, request } = this.#fetching;
+    this.#status = status;
+    this.#headers = headers;
+    this.#latencyMs = clock.monotonic() - this.#startMs;
+    if (BODILESS.includes(status)) this.#finish({ isLast: hasBody(status, headers) });
+    else if (request.accepts?.(status, headers) === false) this.#finish({ isSkipped: true });
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isSettled) return;
+    const room = this.#fetching.limits.maxBytes - this.#bytes;
+    this.#bytes += Math.min(chunk.length, room);
+    this.#chunks.push(chunk.length <= room ? chunk : chunk.subarray(0, room));
+    if (chunk.length > room) this.#finish({ isTruncated: true });
+  }
+
+  onResponseEnd(): void {
+    this.#finish({});
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
+    this.#reject(downloadError(cause));
+  }
+
+  /** Whether this call is the one that settles. */
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    this.#cancelTimer?.();
+    const { signal } = this.#fetching.request;
+    if (signal !== undefined) listening.get(signal)?.delete(this.#onAbort);
+    return true;
+  }
+
+  #finish({ isTruncated = false, isSkipped = false, isLast = false }): void {
+    if (!this.#settle()) return;
+    this.#caller.resolve({
+      status: this.#status,
+      headers: this.#headers,
+      body: this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks),
+      bytes: this.#bytes,
+      isTruncated,
+      isSkipped,
+      latencyMs: this.#latencyMs,
+    });
+    if (isTruncated || isSkipped || isLast) this.#controller?.abort(CUT);
+  }
+
+  #abort(cause: DownloadError): void {
+    this.#reject(cause);
+    this.#controller?.abort(cause);
+  }
+
+  #reject(cause: DownloadError): void {
+    if (this.#settle()) this.#caller.reject(cause);
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * Room `src/crawl/report`: what a crawl reports: counters, percentiles, samples, faults. Bounded, and never in the
+ * crawl's way.
+ */
+
+/**
+ * What a crawl reports: counters, percentiles, and samples over time for plots.
+ *
+ *   I1  Samples are bounded: when SAMPLE_COUNT_MAX are there, every other one goes and the step doubles.
+ */
+import type { Frontier, Report } from "../../index.ts";
+import type { FaultHub } from "./fault-stream.ts";
+import { createHistogram, type Histogram } from "./latency-histogram.ts";
+import type { ModuleCounts, ModuleKind, ModuleRegistry } from "../module-registry.ts";
+import type { HostPages, NamedCounts } from "./named-counts.ts";
+
+/** Where a crawl stands. */
+export type CrawlStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
+/** Why a crawl ended. */
+export type CrawlReason = "finished" | "max-pages" | "stopped" | "fault";
+
+/** One moment of a crawl. */
+export interface CrawlSample {
+  /** Time since the beginning in milliseconds. */
+  readonly elapsedMs: number;
+  /** Pages worked on. */
+  readonly pages: number;
+  /** Bytes of bodies as they came. */
+  readonly bytes: number;
+  /** URLs left to visit. */
+  readonly pending: number;
+  /** Visits under way. */
+  readonly leased: number;
+  /** URLs that failed for good. */
+  readonly failed: number;
+  /** Faults so far. */
+  readonly errors: number;
+  /** Links that were known. */
+  readonly duplicate: number;
+  /** Links that were new. */
+  readonly accepted: number;
+  /** Of the whole process, as the system counts it. */
+  readonly residentBytes: number;
+}
+
+/** What a crawl did. */
+export interface CrawlSummary {
+  /** Where the crawl stands. */
+  readonly status: CrawlStatus;
+  /** Why it ended; undefined: it has not. */
+  readonly reason?: CrawlReason;
+  /** Answers of the 2xx kind that were worked on. */
+  readonly pages: number;
+  /** Bytes of bodies as they came. */
+  readonly bytes: number;
+  /** Items that went through their pipelines. */
+  readonly items: number;
+  /** Answers of the 3xx kind that led on. */
+  readonly redirects: number;
+  /** Answers 304. */
+  readonly notModified: number;
+  /** Sitemaps that were read. */
+  readonly sitemaps: number;
+  /** Pages that robots.txt forbids. */
+  readonly disallowed: number;
+  /** URLs that failed for good, in all runs of the frontier, those that robots.txt forbids among them. */
+  readonly failed: number;
+  /** URLs that failed in this run, by reason (`robots`, `status 404`, `timeout` …), the most frequent first. */
+  readonly failures: Record<string, number>;
+  /** Attempts after the first. */
+  readonly retried: number;
+  /** Bodies that were cut. */
+  readonly truncated: number;
+  /** Links that looked like a trap and were not followed. */
+  readonly trapped: number;
+  /** Links that were known. */
+  readonly duplicate: number;
+  /** Links that were refused, by reason. */
+  readonly rejected: Record<string, number>;
+  /** URLs left to visit. */
+  readonly pending: number;
+  /** Hosts. */
+  readonly hosts: number;
+  /** Requests for robots.txt. */
+  readonly robotsFetched: number;
+  /** Answers by status. */
+  readonly statuses: Record<string, number>;
+  /** Faults by stage, and those that streams dropped. */
+  readonly errors: Record<"downloader" | "analyzer" | "pipeline" | "scheduler" | "dropped", number>;
+  /** Time since the beginning in milliseconds. */
+  readonly elapsedMs: number;
+  /** Pages divided by that time. */
+  readonly pagesPerSecond: number;
+  /** Times to the first byte in milliseconds. */
+  readonly latencyMs: {
+    /** Half of them took no longer. */
+    p50: number;
+    /** 90 % of them took no longer. */
+    p90: number;
+    /** 99 % of them took no longer. */
+    p99: number;
+    /** 99.9 % of them took no longer. */
+    p999: number;
+    /** The longest. */
+    max: number;
+  };
+  /** Answers by time to the first byte: index i counts those above 2^(i − 1) ms and up to 2^i ms. */
+  readonly latencies: number[];
+  /** Admitted URLs by depth. */
+  readonly depths: number[];
+  /** Hosts by pages: index i counts those with 2^i pages and up to twice as many; of at most 20,000 hosts. */
+  readonly hostPages: number[];
+  /** Hosts with the most pages, at most ten. */
+  readonly busiest: HostPages[];
+  /** How much each module has worked. */
+  readonly modules: Record<ModuleKind, ModuleCounts[]>;
+  /** Memory of the process. */
+  readonly memory: {
+    /** JavaScript heap in bytes. */
+    heapBytes: number;
+    /** Memory of the frontier outside the heap in bytes. */
+    offHeapBytes: number;
+    /** Resident memory in bytes. */
+    residentBytes: number;
+  };
+  /** Where the frontier lives on disk. */
+  readonly directory?: string;
+  /** The summary as lines of text. */
+  toString(): string;
+}
+
+/** What visits step. */
+export interface CrawlCounters {
+  pages: number;
+  bytes: number;
+  items: number;
+  redirects: number;
+  notModified: number;
+  sitemaps: number;
+  disallowed: number;
+  truncated: number;
+  trapped: number;
+  /** Links that the built-in analyzer left, as too long for a URL or beyond the bound of a page. */
+  tooLong: number;
+  tooMany: number;
+  readonly statuses: Record<string, number>;
+  readonly latency: Histogram;
+}
+
+export function createCounters(): CrawlCounters {
+  return {
+    pages: 0,
+    bytes: 0,
+    items: 0,
+    redirects: 0,
+    notModified: 0,
+    sitemaps: 0,
+    disallowed: 0,
+    truncated: 0,
+    trapped: 0,
+    tooLong: 0,
+    tooMany: 0,
+    statuses: {},
+    latency: createHistogram(),
+  };
+}
+
+interface SummaryParts {
+  readonly frontier: Frontier;
+  readonly counters: CrawlCounters;
+  readonly namedCounts: NamedCounts;
+  readonly faults: FaultHub;
+  readonly modules: ModuleRegistry;
+  readonly status: CrawlStatus;
+  readonly reason: CrawlReason | undefined;
+  readonly elapsedMs: number;
+  readonly robotsFetched: number;
+  readonly directory: string | undefined;
+}
+
+const BUSIEST_MAX = 10;
+
+export function summarize(telling: SummaryParts): CrawlSummary {
+  const { counters, faults, namedCounts } = telling;
+  const report = telling.frontier.report();
+  const { latency, statuses, tooLong, tooMany, ...counts } = counters;
+  const at = (share: number): number => Math.round(latency.percentile(share) * 10) / 10;
+  const seconds = Math.max(telling.elapsedMs, 1) / 1000;
+  const summary = {
+    status: telling.status,
+    ...(telling.reason === undefined ? {} : { reason: telling.reason }),
+    ...counts,
+    failed: report.failed,
+    failures: namedCounts.failures(),
+    retried: report.retried,
+    duplicate: report.duplicate,
+    rejected: rejectedOf(report, { tooLong, tooMany }),
+    pending: report.pending + report.waiting + report.leased,
+    hosts: report.hosts,
+    robotsFetched: telling.robotsFetched,
+    statuses: { ...statuses },
+    errors: { ...faults.counts, dropped: faults.dropped },
+    elapsedMs: Math.round(telling.elapsedMs),
+    pagesPerSecond: Math.round((counters.pages / seconds) * 10) / 10,
+    latencyMs: { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(1) },
+    latencies: latency.octaves(),
+    depths: [...report.depths],
+    hostPages: namedCounts.hostPages(),
+    busiest: namedCounts.busiest(BUSIEST_MAX),
+    modules: telling.modules.counts(),
+    memory: memoryOf(report),
+    ...(telling.directory === undefined ? {} : { directory: telling.directory }),
+  };
+  const hidden = { enumerable: false, value: () => JSON.stringify(summary, null, 2) };
+  return Object.defineProperty(summary, "toString", hidden) as CrawlSummary;
+}
+
+/** By the frontier, and by the analyzer before it. */
+function rejectedOf(
+  { rejected }: Report,
+  { tooLong, tooMany }: Pick<CrawlCounters, "tooLong" | "tooMany">,
+): Record<string, number> {
+  const longer = tooLong + (rejected["too-long"] ?? 0);
+  return {
+    ...rejected,
+    ...(longer === 0 ? {} : { "too-long": longer }),
+    ...(tooMany === 0 ? {} : { "too-many": tooMany }),
+  };
+}
+
+function memoryOf(report: Report): CrawlSummary["memory"] {
+  const { heapBytes, offHeapBytes } = report.memory;
+  return { heapBytes, offHeapBytes, residentBytes: process.memoryUsage.rss() };
+}
+
+const SAMPLE_COUNT_MAX = 512;
+
+interface Sampler {
+  readonly samples: readonly CrawlSample[];
+  add(sample: CrawlSample): void;
+}
+
+/** Samples at a step that grows with the crawl, so that their number does not. */
+export function createSampler(): Sampler {
+  const samples: CrawlSample[] = [];
+  let stepMs = 0;
+  return {
+    samples,
+    add(sample) {
+      const last = samples.at(-1);
+      if (last !== undefined && sample.elapsedMs - last.elapsedMs < stepMs) return;
+      samples.push(sample);
+      if (samples.length < SAMPLE_COUNT_MAX) return;
+      const kept = samples.filter((_, index) => index % 2 === 0);
+      samples.splice(0, samples.length, ...kept);
+      stepMs = (2 * sample.elapsedMs) / SAMPLE_COUNT_MAX;
+    },
+  };
+}

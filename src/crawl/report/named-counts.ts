@@ -1,0 +1,65 @@
+/**
+ * What a crawl counts by name, for its report: pages by host, failed requests by reason.
+ *
+ *   I1  Bounded: of COUNTED_HOSTS_MAX hosts pages are counted, further ones are not told apart from none; reasons are a fixed set of
+ *       words but for those that a user's module makes up, of which COUNTED_REASONS_MAX are kept apart.
+ */
+
+/** A host and how many of its pages were worked on. */
+export interface HostPages {
+  /** The host. */
+  readonly host: string;
+  /** Its pages. */
+  readonly pages: number;
+}
+
+export interface NamedCounts {
+  page(url: string): void;
+  failed(reason: string | undefined): void;
+  /** Those with the most pages, at most `max`. */
+  busiest(max: number): HostPages[];
+  /** Hosts by their pages: at i those with 2^i and up to twice as many. */
+  hostPages(): number[];
+  failures(): Record<string, number>;
+}
+
+const COUNTED_HOSTS_MAX = 20_000;
+const COUNTED_REASONS_MAX = 100;
+
+export function createNamedCounts(): NamedCounts {
+  const hosts = new Map<string, number>();
+  const failures = new Map<string, number>();
+  return {
+    page(url) {
+      const host = hostOf(url);
+      const pages = hosts.get(host);
+      if (pages !== undefined) hosts.set(host, pages + 1);
+      else if (hosts.size < COUNTED_HOSTS_MAX) hosts.set(host, 1);
+    },
+    failed(reason = "other") {
+      const name = failures.has(reason) || failures.size < COUNTED_REASONS_MAX ? reason : "other";
+      failures.set(name, (failures.get(name) ?? 0) + 1);
+    },
+    busiest(max) {
+      const list = [...hosts].map(([host, pages]) => ({ host, pages }));
+      return list.sort((a, b) => b.pages - a.pages || (a.host < b.host ? -1 : 1)).slice(0, max);
+    },
+    hostPages() {
+      const counts: number[] = [];
+      for (const pages of hosts.values()) {
+        const octave = Math.floor(Math.log2(pages));
+        while (counts.length <= octave) counts.push(0);
+        counts[octave] = (counts[octave] as number) + 1;
+      }
+      return counts;
+    },
+    failures: () => Object.fromEntries([...failures].sort((a, b) => b[1] - a[1])),
+  };
+}
+
+/** Name and port of a URL that was visited. */
+function hostOf(url: string): string {
+  const start = url.indexOf("://") + 3;
+  const end = url.slice(start).search(/[/?#]/);
+  return end < 0 ? url.slice(start) : url.slice(start, start + end);
+}

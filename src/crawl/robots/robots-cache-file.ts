@@ -1,0 +1,121 @@
+/**
+ * robots.txt of each origin, as it was told, in a file beside a crawl's directory: the process that goes on need not ask all anew.
+ *
+ *   answer with rules, or 4xx ─▶ keep ─▶ a line of the file (docs/formats/robots.md)
+ *   next process ─▶ lines of the last `expiryMs` ─▶ take, when the origin is visited first
+ *
+ *   I1  An answer holds no longer than it would have in the process that had it, nor longer than `expiryMs` says now.
+ *   I2  What could not be reached is not kept: whoever starts again wants it asked again.
+ *   I3  Bounded: texts of CACHE_BYTES_MAX in memory until they are taken, the newest; twice as much in the file, which is then made anew.
+ *
+ * Crash: the lines of the last moments may be missing or cut; those origins are asked again.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { LineFile } from "../files.ts";
+
+/** What an origin answered. */
+export interface CachedRobots {
+  readonly atMs: number;
+  /** undefined: there is none (4xx), and all is allowed. */
+  readonly text: string | undefined;
+}
+
+export interface RobotsCacheFile {
+  /** What still holds for an origin, once: who takes it remembers it. */
+  take(origin: string): CachedRobots | undefined;
+  keep(origin: string, note: CachedRobots): void;
+}
+
+interface RobotsCacheOptions {
+  readonly clock: Clock;
+  readonly expiryMs: number;
+  /** Opened for reading once, and again each time that it is made anew. */
+  readonly open: () => LineFile;
+  /** Default CACHE_BYTES_MAX. */
+  readonly bytesMax?: number;
+}
+
+const CACHE_BYTES_MAX = 32 * 1024 * 1024;
+
+export function openRobotsCacheFile(options: RobotsCacheOptions): RobotsCacheFile {
+  const { clock, expiryMs, open, bytesMax = CACHE_BYTES_MAX } = options;
+  const holds = ({ atMs }: CachedRobots): boolean => {
+    const nowMs = clock.now();
+    return atMs <= nowMs && nowMs < atMs + expiryMs;
+  };
+  let file = open();
+  const opened = newest(file.takeLines(), holds, bytesMax);
+  const { notes } = opened;
+  let bytes = opened.bytes;
+  if (file.isCut || opened.isLess) file.rewrite(linesOf(notes));
+  return {
+    take(origin) {
+      const note = notes.get(origin);
+      notes.delete(origin);
+      return note !== undefined && holds(note) ? note : undefined;
+    },
+    keep(origin, note) {
+      const line = lineOf(origin, note);
+      file.append([line]);
+      bytes += line.length;
+      if (bytes <= 2 * bytesMax) return;
+      file = open();
+      const kept = newest(file.takeLines(), holds, bytesMax);
+      file.rewrite(linesOf(kept.notes));
+      bytes = kept.bytes;
+    },
+  };
+}
+
+interface Newest {
+  readonly notes: Map<string, CachedRobots>;
+  /** Of their lines. */
+  readonly bytes: number;
+  /** Lines were passed over, outdone or too old. */
+  readonly isLess: boolean;
+}
+
+/** The last line of each origin, as far as the bound allows, from the newest on. */
+function newest(
+  lines: readonly string[],
+  holds: (note: CachedRobots) => boolean,
+  bytesMax: number,
+): Newest {
+  const found: Array<[string, CachedRobots]> = [];
+  const seen = new Set<string>();
+  let bytes = 0;
+  for (let at = lines.length - 1; at >= 0; at--) {
+    const line = lines[at] as string;
+    const entry = entryOf(line);
+    if (entry === undefined || seen.has(entry[0])) continue;
+    seen.add(entry[0]);
+    if (!holds(entry[1])) continue;
+    if (bytes + line.length > bytesMax) break;
+    bytes += line.length;
+    found.push(entry);
+  }
+  return { notes: new Map(found.reverse()), bytes, isLess: found.length < lines.length };
+}
+
+function lineOf(origin: string, { atMs, text }: CachedRobots): string {
+  return JSON.stringify([origin, atMs, text ?? null]);
+}
+
+function linesOf(notes: ReadonlyMap<string, CachedRobots>): string[] {
+  return [...notes].map(([origin, note]) => lineOf(origin, note));
+}
+
+/** A line as it was written; undefined: it is none. Whatever stands in the file. */
+function entryOf(line: string): [string, CachedRobots] | undefined {
+  let given: unknown;
+  try {
+    given = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(given)) return undefined;
+  const [origin, atMs, text] = given as unknown[];
+  if (typeof origin !== "string" || !Number.isFinite(atMs)) return undefined;
+  if (text !== null && typeof text !== "string") return undefined;
+  return [origin, { atMs: atMs as number, text: text ?? undefined }];
+}

@@ -1,0 +1,97 @@
+/**
+ * Room `src/crawl/robots`: what a site permits: robots.txt, its cache, meta robots, sitemaps. Decides whether a lease
+ * may be visited now.
+ */
+
+/**
+ * The robots gate: whether a lease may be visited now. It stands on the side that owns the frontier, so that robots.txt
+ * is asked for once per origin, and a host's clock also counts that request.
+ *
+ *   lease ─▶ rules known? ─ yes ─▶ allowed | disallowed | unreachable: nobody could be asked, so nothing is allowed
+ *                 └─ no ─▶ fetch ─▶ crawl-delay to the host's clock ─▶ later: the lease goes back to its place
+ *
+ *   I1  After a fetch the host is left alone for its delay: robots.txt is a visit like any other. Rules that a process before has noted cost
+ *       none, unless what they ask for between two visits was not known to the host.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Frontier, RequestInput } from "../../index.ts";
+import type { Robots, RobotsRules } from "./robots-txt.ts";
+import { SITEMAP_HANDLER } from "./sitemap.ts";
+
+export type GateAnswer = "allowed" | "disallowed" | "unreachable" | "over-budget" | "later";
+
+/** What a gate is asked about; a sitemap is named by robots.txt itself, so only budgets bind it. */
+export interface GateRequest {
+  readonly url: string;
+  /** The lease's, which a worker's gate passes on to the owner. */
+  readonly rule: string;
+  readonly isSitemap: boolean;
+}
+
+export interface RobotsGate {
+  /** The answer, where nobody needs to be asked for it; a worker's gate knows none. */
+  known?(asked: GateRequest): GateAnswer | undefined;
+  ask(asked: GateRequest): Promise<GateAnswer>;
+}
+
+interface RobotsGateOptions {
+  readonly frontier: Frontier;
+  readonly robots: Robots;
+  readonly clock: Clock;
+  readonly delayMs: number;
+  readonly withSitemaps: boolean;
+  /** The politeness unit of a URL. */
+  readonly hostKeyOf: (url: string) => string;
+  readonly onRules?: (origin: string, rules: RobotsRules) => void;
+}
+
+export function createRobotsGate(options: RobotsGateOptions): Required<RobotsGate> {
+  const { frontier, robots, clock } = options;
+  const learn = (url: string, origin: string, rules: RobotsRules): number => {
+    const host = frontier.host(options.hostKeyOf(url));
+    const delayMs = Math.max(options.delayMs, rules.crawlDelayMs ?? 0);
+    const isSlower = rules.crawlDelayMs !== undefined && delayMs > host.delayMs;
+    if (isSlower) host.delayMs = delayMs;
+    const retryMs = rules.state === "unreachable" ? rules.untilMs - clock.now() : 0;
+    const waitMs = rules.isNoted === true && !isSlower ? 0 : Math.max(delayMs, retryMs);
+    if (waitMs > 0) host.blockUntil(clock.now() + waitMs);
+    if (options.withSitemaps && rules.sitemaps.length > 0) {
+      frontier.pushMany(rules.sitemaps.map(sitemapRequest));
+    }
+    options.onRules?.(origin, rules);
+    return waitMs;
+  };
+  const judge = (rules: RobotsRules, url: string): GateAnswer => {
+    if (rules.state === "unreachable") return "later";
+    if (rules.state === "disallow-all") return "unreachable";
+    return rules.isAllowed(url) ? "allowed" : "disallowed";
+  };
+  return {
+    known({ url, isSitemap }) {
+      if (isSitemap) return "allowed";
+      const rules = robots.known(originOf(url));
+      return rules === undefined ? undefined : judge(rules, url);
+    },
+    async ask({ url, isSitemap }) {
+      if (isSitemap) return "allowed";
+      const origin = originOf(url);
+      let rules = robots.known(origin);
+      if (rules === undefined) {
+        rules = await robots.fetch(origin);
+        if (learn(url, origin, rules) > 0) return "later";
+      }
+      return judge(rules, url);
+    },
+  };
+}
+
+/** The origin of a serialised URL; user info is no part of it. */
+function originOf(url: string): string {
+  const end = url.indexOf("/", url.indexOf("://") + 3);
+  const origin = end < 0 ? url : url.slice(0, end);
+  return end < 0 || origin.includes("@") ? new URL(url).origin : origin;
+}
+
+function sitemapRequest(url: string): RequestInput {
+  return { url, handler: SITEMAP_HANDLER };
+}

@@ -1,0 +1,68 @@
+/**
+ * Sitemaps: an index, a list of URLs or plain text, also packed, into requests. `lastmod` rides in the request's data.
+ *
+ *   I1  At most SITEMAP_URLS_MAX entries and SITEMAP_BYTES_MAX inflated bytes are read, as sitemaps.org bounds them.
+ */
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import type { RequestInput } from "../../index.ts";
+import { downloadError } from "../http/download-error.ts";
+import { readTags } from "../page/html-tags.ts";
+
+/** Name of the handler that reads sitemaps. */
+export const SITEMAP_HANDLER = "sitemap";
+export const SITEMAP_BYTES_MAX = 50 * 1024 * 1024;
+const SITEMAP_URLS_MAX = 50_000;
+const GZIP_MAGIC = 0x1f8b;
+
+/** The requests that a sitemap holds: pages, and further sitemaps. Throws DownloadError for a bomb. */
+export async function readSitemap(body: Buffer): Promise<RequestInput[]> {
+  let plain = body;
+  if (body.length > 2 && body.readUInt16BE(0) === GZIP_MAGIC) {
+    try {
+      plain = await promisify(gunzip)(body, { maxOutputLength: SITEMAP_BYTES_MAX });
+    } catch (cause) {
+      throw downloadError(cause);
+    }
+  }
+  const text = new TextDecoder().decode(plain);
+  return /^\s*</.test(text) ? readXml(text) : readLines(text);
+}
+
+function readLines(text: string): RequestInput[] {
+  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  const urls = lines.filter((line) => /^https?:\/\//i.test(line));
+  return urls.slice(0, SITEMAP_URLS_MAX).map((url) => ({ url }));
+}
+
+async function readXml(text: string): Promise<RequestInput[]> {
+  const requests: RequestInput[] = [];
+  let field = "";
+  let url = "";
+  let lastmod = "";
+  const sink = {
+    wants: () => false,
+    open(name: string) {
+      field = name;
+      if (name !== "url" && name !== "sitemap") return;
+      url = "";
+      lastmod = "";
+    },
+    text(_: number, read: () => string) {
+      if (field === "loc") url += read();
+      else if (field === "lastmod") lastmod += read();
+    },
+    close(name: string) {
+      field = "";
+      if ((name !== "url" && name !== "sitemap") || url.trim() === "") return;
+      if (requests.length >= SITEMAP_URLS_MAX) return;
+      requests.push({
+        url: url.trim(),
+        ...(name === "sitemap" ? { handler: SITEMAP_HANDLER } : {}),
+        ...(lastmod.trim() === "" ? {} : { data: { lastmod: lastmod.trim() } }),
+      });
+    },
+  };
+  await readTags(text, sink, true);
+  return requests;
+}

@@ -1,0 +1,27 @@
+/**
+ * The byte budget of a host as a bound on visits: the frontier refuses what is found once it is used up, and this ends what was
+ * pending by then, sitemaps too. So a host's bytes are at most the budget and the visits that were under way when it was reached.
+ *
+ *   lease ─▶ bytes of its host ≥ maxHostBytes? ─ yes ─▶ over-budget: failed, not downloaded
+ *                       └─ no ─▶ the gate behind it (robots.txt)
+ */
+import type { Frontier } from "../../index.ts";
+import type { GateRequest, RobotsGate, GateAnswer } from "../robots/robots-gate.ts";
+
+interface ByteBudget {
+  readonly frontier: Pick<Frontier, "host">;
+  readonly maxHostBytes: number;
+  /** The politeness unit of a URL. */
+  readonly hostKeyOf: (url: string) => string;
+}
+
+/** A gate that lets a host's pages through until its bytes are used up. */
+export function withByteBudget(gate: RobotsGate | undefined, budget: ByteBudget): RobotsGate {
+  const { frontier, maxHostBytes, hostKeyOf } = budget;
+  const isOver = (url: string): boolean => frontier.host(hostKeyOf(url)).bytes >= maxHostBytes;
+  const known = (asked: GateRequest): GateAnswer | undefined => {
+    if (isOver(asked.url)) return "over-budget";
+    return gate === undefined ? "allowed" : gate.known?.(asked);
+  };
+  return { known, ask: async (asked) => known(asked) ?? (await gate?.ask(asked)) ?? "allowed" };
+}

@@ -1,0 +1,200 @@
+/**
+ * What may be said to a crawl, option by option: one check each, so that whatever is wrong is told by its name, its value and what is
+ * expected before anything is opened. Rules, `defaults` and `frontierOptions` are looked into where a frontier is opened with them.
+ */
+import { type FrontierErrorCode, misuse } from "../../base/errors.ts";
+import {
+  atLeast,
+  callable,
+  type Field,
+  kind,
+  readObject,
+  shape,
+  textOf,
+  TRUTH,
+  whole,
+} from "../../base/fields.ts";
+import { hasFunction, isList, isMadeBy, isObject } from "../../base/type-guards.ts";
+
+/** As many as a pool has seats for. */
+const THREADS_MAX = 64;
+const PORT_MAX = 65_535;
+const NAME_LENGTH_MAX = 200;
+/** Of a header: what stands in its value, and in its name (RFC 9110, 5.1 and 5.5). */
+const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+const amount = atLeast(0, "a number of at least 0");
+const path = kind("a path", isText);
+const domain = kind("a domain such as 'example.com', for itself and all below it", isDomain);
+const headerText = kind(
+  "a header's text",
+  (value) => typeof value === "string" && HEADER_TEXT.test(value),
+);
+
+const FIELDS: { readonly [option: string]: Field<unknown> } = {
+  seeds: checkSeeds,
+  directory: path,
+  name: textOf(1, NAME_LENGTH_MAX),
+  frontier: withMethods("a frontier", ["take", "pushMany", "report", "host"]),
+  rules: kind("a list of rules", isList),
+  defaults: kind("a rule's policy", isObject),
+  frontierOptions: kind("options of openFrontier()", isObject),
+  threads: whole(0, THREADS_MAX),
+  concurrency: whole(1),
+  rampMs: whole(1),
+  delayMs: amount,
+  perHost: whole(1),
+  maxDepth: whole(0),
+  maxPages: whole(1),
+  maxHostUrls: whole(1),
+  maxHostBytes: whole(0),
+  scope: scopeOf,
+  allowPrivate: TRUTH,
+  userAgent: kind(
+    "a header's text",
+    (value) => typeof value === "string" && HEADER_TEXT.test(value) && value.trim() !== "",
+  ),
+  contact: headerText,
+  headers: checkHeaders,
+  cookies: TRUTH,
+  // undici says no more of another one than that it is no URL.
+  proxy: kind(
+    "an address such as http://127.0.0.1:3128",
+    (value) =>
+      typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+  ),
+  lookup: callable(),
+  dial: shape(
+    { address: kind("an address", isText), port: whole(1, PORT_MAX) },
+    { needed: ["address", "port"] },
+  ),
+  http2: TRUTH,
+  ca: kind(
+    "certificates as PEM",
+    (value) => typeof value === "string" && /-----BEGIN [A-Z\d ]*CERTIFICATE-----/.test(value),
+  ),
+  robots: either(
+    "boolean",
+    shape({ expiryMs: amount, retryMs: amount, attempts: whole(1), maxCrawlDelayMs: amount }),
+    "true, false or an object",
+  ),
+  sitemaps: TRUTH,
+  maxRedirects: whole(0),
+  maxBytes: whole(1),
+  maxLinks: whole(0),
+  maxRetryAfterMs: amount,
+  timeouts: shape({
+    connectMs: whole(1),
+    headersMs: whole(1),
+    bodyMs: whole(1),
+    totalMs: whole(1),
+  }),
+  types: kind(
+    "'any' or a list of content types",
+    (value) =>
+      value === "any" || (isList(value) && value.every((each) => typeof each === "string")),
+  ),
+  trapFilter: TRUTH,
+  items: either(
+    "string",
+    shape({ path, rotateBytes: whole(1) }, { needed: ["path"] }),
+    "a path or { path }",
+    path,
+  ),
+  downloaders: modules("download"),
+  analyzers: modules("analyze"),
+  pipelines: modules("processors"),
+  progressMs: amount,
+  signal: withMethods("an AbortSignal", ["addEventListener"]),
+  clock: withMethods("a clock", ["now", "monotonic", "schedule"]),
+};
+
+const readOptions = shape(FIELDS, { what: "an option of crawl()" });
+
+/** Looks at every option that is given; throws OPTION_INVALID. */
+export function checkCrawlOptions(options: unknown): void {
+  readObject(readOptions, options, "options", "OPTION_INVALID");
+}
+
+/** A plain value by one check, an object by another. */
+function either(
+  type: "boolean" | "string",
+  inner: Field<unknown>,
+  expected: string,
+  plain: Field<unknown> = TRUTH,
+): Field<unknown> {
+  return (value, name, code) => {
+    if (typeof value === type) return plain(value, name, code);
+    if (isObject(value)) return inner(value, name, code);
+    throw misuse(code, name, value, expected);
+  };
+}
+
+function withMethods(expected: string, methods: readonly string[]): Field<unknown> {
+  return kind(expected, (value) => methods.every((method) => hasFunction(value, method)));
+}
+
+/** Objects of a kind are judged again where they are registered; here by what they must have. */
+function modules(member: "download" | "analyze" | "processors"): Field<unknown> {
+  const isRight = (each: unknown): boolean => {
+    if (typeof each === "string") return each !== "";
+    if (isMadeBy(each, URL)) return true;
+    if (member !== "processors") return hasFunction(each, member);
+    return isObject(each) && isList((each as { processors?: unknown }).processors);
+  };
+  const module = kind(`a path, or an object with ${member}`, isRight);
+  return (value, name, code) => {
+    if (!isList(value)) throw misuse(code, name, value, "a list of modules");
+    return value.map((each, index) => module(each, `${name}[${index}]`, code));
+  };
+}
+
+/** A list's own requests are judged where they are pushed; that each is one is seen here, where no iterator is used up by it. */
+function checkSeeds(value: unknown, name: string): void {
+  if (typeof value === "string") return;
+  if (!hasFunction(value, Symbol.iterator)) {
+    throw misuse("OPTION_INVALID", name, value, "a URL or a list of requests");
+  }
+  if (!isList(value)) return;
+  value.forEach((each, index) => {
+    if (typeof each === "string" || isRequest(each)) return;
+    throw misuse("OPTION_INVALID", `${name}[${index}]`, each, "a URL or a request");
+  });
+}
+
+function checkHeaders(value: unknown, name: string): void {
+  if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object of texts");
+  for (const [header, text] of Object.entries(value)) {
+    if (!HEADER_NAME.test(header)) throw misuse("OPTION_INVALID", name, header, "a header's name");
+    headerText(text, `${name}.${header}`, "OPTION_INVALID");
+  }
+}
+
+function scopeOf(value: unknown, name: string, code: FrontierErrorCode): unknown {
+  if (value === "any") return value;
+  if (isList(value) && value.length > 0) {
+    return Array.from(value, (each, index) => domain(each, `${name}[${index}]`, code));
+  }
+  throw misuse(code, name, value, "'any' or a list of domains");
+}
+
+/** Checked here so that the message does not name the rule that a crawl makes of it. */
+function isDomain(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  const bare = bareDomain(value);
+  return bare !== "" && !/[/?#@\\\s*]|:\d+$/.test(bare) && URL.canParse(`http://${bare}/`);
+}
+
+/** A domain without what stands for all below it. */
+export function bareDomain(domain: string): string {
+  return domain.toLowerCase().replace(/^\*?\./, "");
+}
+
+function isRequest(value: unknown): boolean {
+  return isObject(value) && typeof (value as { url?: unknown }).url === "string";
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}

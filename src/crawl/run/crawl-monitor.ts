@@ -1,0 +1,175 @@
+/**
+ * The monitor of a crawl: samples over time, the summary, and who is told of them.
+ *
+ *   every progressMs ─▶ sample ─▶ progress, each time
+ *                          └─▶ summary ─▶ only where something but the time has changed, and somebody listens
+ */
+import type { Frontier } from "../../index.ts";
+import type { Emitter } from "../report/emitter.ts";
+import type { CrawlFault, FaultHub } from "../report/fault-stream.ts";
+import type { ModuleRegistry } from "../module-registry.ts";
+import type { CrawlSettings } from "./crawl-options.ts";
+import type { Robots } from "../robots/robots-txt.ts";
+import type { ScopeChange } from "./crawl-scope.ts";
+import {
+  type CrawlCounters,
+  createCounters,
+  createSampler,
+  type CrawlReason,
+  type CrawlSample,
+  type CrawlStatus,
+  type CrawlSummary,
+  summarize,
+} from "../report/crawl-summary.ts";
+import { createNamedCounts, type NamedCounts } from "../report/named-counts.ts";
+import type { VisitedPage } from "./visit-context.ts";
+
+/** Events of a crawl and what their listeners get. */
+export interface CrawlEvents {
+  /** A page was visited. */
+  page: VisitedPage;
+  /** An item went through its pipeline. */
+  item: {
+    /** The item. */
+    item: unknown;
+    /** URL of its page. */
+    url: string;
+  };
+  /** Something went wrong beside the crawl. */
+  error: CrawlFault;
+  /** A sample of the crawl, every `progressMs`. */
+  progress: CrawlSample;
+  /** The summary so far, at most every `progressMs`, and only when something other than the time has changed. */
+  summary: CrawlSummary;
+  /** The status changed. */
+  status: {
+    /** The status before. */
+    from: CrawlStatus;
+    /** The status now. */
+    to: CrawlStatus;
+  };
+  /** A crawl that continues has another scope than before. */
+  scope: ScopeChange;
+  /** The crawl has ended. */
+  finished: CrawlSummary;
+}
+
+interface MonitorParts {
+  readonly settings: CrawlSettings;
+  readonly events: Emitter<CrawlEvents>;
+  readonly faults: FaultHub;
+  readonly modules: ModuleRegistry;
+  /** How the crawl stands. */
+  readonly standing: () => { status: CrawlStatus; reason: CrawlReason | undefined };
+}
+
+export class Monitor {
+  readonly counters: CrawlCounters = createCounters();
+  robots: Robots | undefined;
+  readonly #parts: MonitorParts;
+  readonly #sampler = createSampler();
+  readonly #namedCounts: NamedCounts = createNamedCounts();
+  readonly #startMs: number;
+  #told = "";
+  #cancel: (() => void) | undefined;
+  #leave: (() => void) | undefined;
+
+  constructor(parts: MonitorParts) {
+    this.#parts = parts;
+    this.#startMs = parts.settings.clock.monotonic();
+  }
+
+  get samples(): readonly CrawlSample[] {
+    return this.#sampler.samples;
+  }
+
+  /** Hears of what fails in a frontier from now on. */
+  watch(frontier: Frontier): void {
+    this.#leave = frontier.on("failed", (views) => {
+      for (const { reason } of views) this.#namedCounts.failed(reason);
+    });
+  }
+
+  /** A page that nobody was told of. */
+  quietPage(url: string): void {
+    this.#namedCounts.page(url);
+  }
+
+  page(page: VisitedPage): void {
+    this.quietPage(page.url);
+    this.#parts.events.emit("page", page);
+  }
+
+  /** Samples until `end`. */
+  begin(frontier: Frontier, onTurn: () => void): void {
+    const { clock, progressMs } = this.#parts.settings;
+    if (progressMs === 0) return;
+    const turn = (): void => {
+      this.#sample(frontier);
+      onTurn();
+      this.#cancel = clock.schedule(clock.now() + progressMs, turn);
+    };
+    turn();
+  }
+
+  /** The last sample. */
+  end(frontier: Frontier): void {
+    this.#cancel?.();
+    this.#sample(frontier);
+  }
+
+  /** Hears no more; what the frontier still had to tell has been told by its flush. */
+  leave(): void {
+    this.#leave?.();
+  }
+
+  summary(frontier: Frontier): CrawlSummary {
+    const { faults, modules, settings, standing } = this.#parts;
+    return summarize({
+      frontier,
+      faults,
+      modules,
+      counters: this.counters,
+      namedCounts: this.#namedCounts,
+      ...standing(),
+      elapsedMs: this.#elapsedMs,
+      robotsFetched: this.robots?.fetched ?? 0,
+      directory: settings.given.directory,
+    });
+  }
+
+  get #elapsedMs(): number {
+    return this.#parts.settings.clock.monotonic() - this.#startMs;
+  }
+
+  #sample(frontier: Frontier): void {
+    const { events, faults } = this.#parts;
+    const { pending, waiting, leased, failed, duplicate, accepted } = frontier.report();
+    const { pages, bytes } = this.counters;
+    const { downloader, analyzer, pipeline, scheduler } = faults.counts;
+    const sample: CrawlSample = {
+      elapsedMs: Math.round(this.#elapsedMs),
+      pages,
+      bytes,
+      pending: pending + waiting,
+      leased,
+      failed,
+      errors: downloader + analyzer + pipeline + scheduler,
+      duplicate,
+      accepted,
+      residentBytes: process.memoryUsage.rss(),
+    };
+    this.#sampler.add(sample);
+    events.emit("progress", sample);
+    if (events.hasListener("summary")) this.#emitSummary(frontier);
+  }
+
+  #emitSummary(frontier: Frontier): void {
+    const summary = this.summary(frontier);
+    const { elapsedMs: _, pagesPerSecond: __, memory: ___, ...facts } = summary;
+    const told = JSON.stringify(facts);
+    if (told === this.#told) return;
+    this.#told = told;
+    this.#parts.events.emit("summary", summary);
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * What a crawl would do: every option is checked as it would be, the seeds are judged under the rules that would be in force, and nothing
+ * is asked or written. Of a directory a copy is looked at.
+ *
+ *   options ─▶ checked by a crawl of nothing ─▶ frontier of them, or a copy of the directory's ─▶ crawl-scope.ts ─▶ each seed explained
+ */
+import { type Frontier, openFrontier, type Verdict } from "../../index.ts";
+import { storedOptions } from "../../tools.ts";
+import { crawl } from "./crawl.ts";
+import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./crawl-options.ts";
+import { ownScope, scopeOf } from "./crawl-scope.ts";
+
+/** A seed, and what a crawl would do with it. */
+export interface PlannedSeed {
+  /** The seed. */
+  readonly url: string;
+  /** Its canonical form. */
+  readonly canonical?: string;
+  /** Registrable domain of its host. */
+  readonly domain?: string;
+  /** Id of the rule that takes it. */
+  readonly rule?: string;
+  /** The verdict that it would get. */
+  readonly verdict: Verdict["status"];
+  /** Why it would be refused. */
+  readonly reason?: string;
+}
+
+/** What a crawl would begin with. */
+export interface CrawlPlan {
+  /** Each seed, and what would become of it. */
+  readonly seeds: PlannedSeed[];
+  /** Domains that the crawl would stay in; empty: its rules decide; `"any"`: the whole web. */
+  readonly scope: readonly string[] | "any";
+  /** Least time between two visits of a host in milliseconds. */
+  readonly delayMs: number;
+  /** Visits of one host at once. */
+  readonly perHost: number;
+  /** Whether robots.txt is kept. */
+  readonly robots: boolean;
+  /** Whether private addresses are permitted. */
+  readonly allowPrivate: boolean;
+  /** Where the frontier lives on disk. */
+  readonly directory?: string;
+}
+
+/**
+ * Describes what a crawl with the same options would begin with. Opens no socket, writes nothing and takes no lock.
+ * Costs as much as opening the directory. Throws `OPTION_INVALID` as `crawl()` does.
+ */
+export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promise<CrawlPlan> {
+  const settings = normalizeCrawl(options);
+  const { directory, items: _, ...rest } = options;
+  await crawl({ ...rest, seeds: [] }).finished;
+  await using frontier = await openLooked(settings);
+  if (options.rules === undefined) {
+    const { rules } = scopeOf(frontier, settings.scope, settings.seeds);
+    if (rules !== undefined) frontier.setRules(rules);
+  }
+  const seeds = settings.seeds.map((seed): PlannedSeed => {
+    const { canonical, domain, rule, verdict } = frontier.explain(seed);
+    const url = typeof seed === "string" ? seed : seed.url;
+    const known = { canonical, domain, rule, verdict: verdict.status, reason: verdict.reason };
+    return { url, ...(present(known) as Omit<PlannedSeed, "url">) };
+  });
+  const { delayMs, perHost, robots } = settings;
+  return {
+    seeds,
+    scope: plannedScope(frontier, settings),
+    ...{ delayMs, perHost, robots: robots !== undefined },
+    allowPrivate: options.allowPrivate ?? false,
+    ...(directory === undefined ? {} : { directory }),
+  };
+}
+
+/** A frontier that knows what the crawl's would, and keeps nothing. */
+function openLooked({ given, frontier }: CrawlSettings): Promise<Frontier> {
+  const { directory: _, ...inMemory } = frontier;
+  const { directory, name } = given;
+  const stored = directory === undefined ? undefined : storedOptions(directory, name);
+  if (stored === undefined) return openFrontier({ ...inMemory, records: "state" });
+  return openFrontier({
+    ...stored.options,
+    ...(frontier.rules === undefined ? {} : { rules: frontier.rules }),
+    ...(name === undefined ? {} : { name }),
+    ...{ records: "state", directory: directory as string, readOnly: true },
+  });
+}
+
+function plannedScope(
+  frontier: Frontier,
+  { given, scope }: CrawlSettings,
+): readonly string[] | "any" {
+  if (given.rules !== undefined) return scope ?? [];
+  const rules = frontier.rules();
+  if (rules === undefined) return "any";
+  const own = ownScope(rules);
+  return own === undefined ? [] : (own.match?.domains ?? "any");
+}
+
+function present(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,165 @@
+/**
+ * What stands before the first visit: modules made and registered, the scope's rule set, the robots gate built, the seeds
+ * pushed; and the context that every visit is handed.
+ */
+import type { Frontier } from "../../index.ts";
+import { createCookies } from "../http/cookie-jar.ts";
+import { createDownloader } from "../http/downloader.ts";
+import type { Emitter } from "../report/emitter.ts";
+import type { FaultHub } from "../report/fault-stream.ts";
+import { fileBeside, openLineFile } from "../files.ts";
+import { createRobotsGate } from "../robots/robots-gate.ts";
+import { inTurn } from "../robots/host-turn.ts";
+import { registerModules } from "./load-modules.ts";
+import { withByteBudget } from "./byte-budget.ts";
+import {
+  type Download,
+  downloadBy,
+  type DownloadRequest,
+  type ModuleRegistry,
+} from "../module-registry.ts";
+import type { CrawlEvents, Monitor } from "./crawl-monitor.ts";
+import { type CrawlSettings, downloaderOptions, pick } from "./crawl-options.ts";
+import { createRobots } from "../robots/robots-txt.ts";
+import { openRobotsCacheFile, type RobotsCacheFile } from "../robots/robots-cache-file.ts";
+import { scopeOf } from "./crawl-scope.ts";
+import type { VisitContext } from "./visit-context.ts";
+
+interface CrawlPreparation {
+  readonly frontier: Frontier;
+  readonly settings: CrawlSettings;
+  readonly modules: ModuleRegistry;
+  readonly faults: FaultHub;
+  readonly events: Emitter<CrawlEvents>;
+  readonly monitor: Monitor;
+  readonly validators: VisitContext["validators"];
+  /** Visits are given up when it fires. */
+  readonly signal: AbortSignal;
+  readonly onNoDownloader: () => void;
+}
+
+export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContext> {
+  const { frontier, settings, modules, faults, events, monitor } = parts;
+  const { given } = settings;
+  // Where threads visit, each of them writes items; here modules are made to see that they can be.
+  const { items: _, ...withoutItems } = given;
+  await registerModules(modules, settings.threads > 0 ? withoutItems : given, () =>
+    createDownloader({
+      userAgent: settings.userAgent,
+      connections: settings.perHost,
+      clock: settings.clock,
+      ...downloaderOptions(given),
+    }),
+  );
+  frontier.on("error", ({ stage, cause, url }) => {
+    if (stage === "done") return; // an analyzer's own errors, already told
+    const what = `${stage}: ${String(cause)}`;
+    faults.report({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
+  });
+  monitor.watch(frontier);
+  if (given.frontier === undefined && given.rules === undefined) {
+    const { rules, change } = scopeOf(frontier, settings.scope, settings.seeds);
+    if (rules !== undefined) frontier.setRules(rules);
+    if (change !== undefined) events.emit("scope", change);
+  }
+  const hostKeyOf = hostKeys(parts);
+  const robots =
+    settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
+  const { maxHostBytes } = given;
+  const gate =
+    maxHostBytes === undefined
+      ? robots
+      : withByteBudget(robots, { frontier, maxHostBytes, hostKeyOf });
+  frontier.pushMany(settings.seeds);
+  return {
+    clock: settings.clock,
+    modules,
+    faults,
+    counters: monitor.counters,
+    gate,
+    validators: parts.validators,
+    userAgent: settings.userAgent,
+    cookies: settings.cookies
+      ? createCookies({ clock: settings.clock, domainOf: (url) => frontier.explain(url).domain })
+      : undefined,
+    limits: {
+      ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
+      types: settings.types,
+      sampleItems: given.items !== undefined || given.pipelines !== undefined,
+    },
+    signal: parts.signal,
+    onNoDownloader: parts.onNoDownloader,
+    onPage: (page) => monitor.page(page),
+    onItem: (item, url) => events.emit("item", { item, url }),
+  };
+}
+
+/** The politeness unit of a URL. */
+function hostKeys({ frontier, settings }: CrawlPreparation): (url: string) => string {
+  const by = settings.given.defaults?.politeness?.by ?? "host";
+  return (url) => {
+    if (typeof by === "function") return by(url);
+    const { host } = new URL(url);
+    return by === "host" ? host : (frontier.explain(url).domain ?? host);
+  };
+}
+
+function gateOf(
+  { frontier, settings, modules, faults, monitor, signal }: CrawlPreparation,
+  wanted: NonNullable<CrawlSettings["robots"]>,
+  hostKeyOf: (url: string) => string,
+): VisitContext["gate"] {
+  const { clock, userAgent, delayMs, sitemaps } = settings;
+  const turns = { frontier, clock, delayMs, hostKeyOf, signal };
+  const fetch = (request: DownloadRequest): Promise<Download> =>
+    downloadBy(modules, { ...request, signal });
+  monitor.robots = createRobots({
+    ...wanted,
+    notes: robotsCacheFor(settings, wanted.expiryMs, (cause) => {
+      // They only save requests: without them each origin is asked again.
+      faults.report({ type: "scheduler", what: `robots: ${String(cause)}`, cause });
+    }),
+    userAgent,
+    clock,
+    fetch,
+    onFault: (url, cause) => {
+      faults.report({ type: "downloader", what: cause.message, url, cause });
+    },
+    fetchElsewhere: (request, origin) =>
+      inTurn(turns, { url: request.url, leaseUrl: `${origin}/` }, () => fetch(request)),
+  });
+  return createRobotsGate({
+    frontier,
+    robots: monitor.robots,
+    clock,
+    delayMs,
+    withSitemaps: sitemaps,
+    hostKeyOf,
+  });
+}
+
+/** In a directory they outlive the process, as validators do. */
+function robotsCacheFor(
+  { clock, given }: CrawlSettings,
+  expiryMs: number,
+  onFault: (cause: unknown) => void,
+): RobotsCacheFile | undefined {
+  const path = fileBeside(given, "robots.jsonl");
+  if (path === undefined) return undefined;
+  try {
+    const notes = openRobotsCacheFile({ clock, expiryMs, open: () => openLineFile(path) });
+    return {
+      take: (origin) => notes.take(origin),
+      keep(origin, note) {
+        try {
+          notes.keep(origin, note);
+        } catch (cause) {
+          onFault(cause);
+        }
+      },
+    };
+  } catch (cause) {
+    onFault(cause);
+    return undefined;
+  }
+}

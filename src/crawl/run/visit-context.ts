@@ -1,0 +1,127 @@
+/** What a visit is handed: the parts of a crawl that it may touch, its limits, and how it tells its end. */
+import type { Clock } from "../../base/clock.ts";
+import type { Lease, Outcome, RequestLike } from "../../index.ts";
+import type { Cookies } from "../http/cookie-jar.ts";
+import type { FaultHub } from "../report/fault-stream.ts";
+import type { RobotsGate } from "../robots/robots-gate.ts";
+import type { Download, ModuleRegistry } from "../module-registry.ts";
+import type { CrawlCounters } from "../report/crawl-summary.ts";
+import type { Visited } from "../http/pending-validators.ts";
+import type { ValidatorHeaders, Validators } from "../http/conditional-requests.ts";
+
+/** What a visit does with its lease, be it the owner's or a worker's, which learns of no answer. */
+export interface VisitLease
+  extends Pick<
+    Lease,
+    | "url"
+    | "method"
+    | "body"
+    | "headers"
+    | "depth"
+    | "rule"
+    | "data"
+    | "handler"
+    | "redirects"
+    | "parent"
+    | "deliveries"
+  > {
+  // biome-ignore-start lint/suspicious/noConfusingVoidType: a worker's lease answers nothing.
+  done(result: {
+    found?: Iterable<RequestLike>;
+    errors?: unknown[];
+    outcome?: Outcome;
+  }): { accepted: number; deferred: number } | void;
+  // biome-ignore-end lint/suspicious/noConfusingVoidType: as above.
+  retry(options: { reason?: string; outcome?: Outcome }): unknown;
+  fail(reason: string, outcome?: Outcome): unknown;
+  release(): unknown;
+  redirect(
+    url: string,
+    change?: { status?: number; notBefore?: number; dedup?: "record" },
+  ): unknown;
+}
+
+export interface VisitContext {
+  readonly clock: Clock;
+  readonly modules: ModuleRegistry;
+  readonly faults: FaultHub;
+  readonly counters: CrawlCounters;
+  readonly userAgent: string;
+  /** undefined: robots.txt is not asked. */
+  readonly gate: RobotsGate | undefined;
+  readonly validators: VisitValidators;
+  /** undefined: none are kept or sent. */
+  readonly cookies: VisitCookies | undefined;
+  readonly limits: VisitLimits;
+  readonly signal: AbortSignal;
+  /** There is no downloader: nothing can go on until one is registered. */
+  readonly onNoDownloader: () => void;
+  readonly onPage: (page: VisitedPage) => void;
+  readonly onItem: (item: unknown, url: string) => void;
+}
+
+/** A page is offered before its end is said, and waited for: another thread may be the next to visit it. */
+interface VisitValidators extends Pick<Validators, "isWanted" | "headersFor"> {
+  offer(visited: Visited, headers: ValidatorHeaders | undefined): unknown;
+}
+
+/** What an answer sets is learned before the end of its visit is said. */
+interface VisitCookies extends Pick<Cookies, "headerFor"> {
+  learn(url: string, lines: readonly string[]): boolean | Promise<boolean>;
+}
+
+export interface VisitLimits {
+  readonly maxRedirects: number;
+  readonly maxLinks: number;
+  readonly maxRetryAfterMs: number;
+  readonly types: readonly string[] | undefined;
+  readonly trapFilter: boolean;
+  readonly sampleItems: boolean;
+}
+
+/** A page that was visited. */
+export interface VisitedPage {
+  /** URL of the page. */
+  readonly url: string;
+  /** HTTP status. */
+  readonly status: number;
+  /** Distance from a seed. */
+  readonly depth: number;
+  /** Bytes of the body as they came. */
+  readonly bytes: number;
+  /** Time to the first byte in milliseconds. */
+  readonly latencyMs: number;
+  /** Content type, without parameters. */
+  readonly contentType: string;
+  /** Text of the title. */
+  readonly title: string;
+  /** Links that were found. */
+  readonly found: number;
+  /** Links that were new; undefined on worker threads. */
+  readonly accepted: number | undefined;
+}
+
+/** How a visit ended; only `page` uses up the crawl's page budget. */
+export type VisitEnd = "page" | "other" | "back";
+
+/** An answer and what the frontier shall learn of it. */
+export interface Answered {
+  readonly answer: Download;
+  readonly outcome: Outcome;
+}
+
+/** The content type alone, in lower case. */
+export function typeOf(headers: Download["headers"]): string {
+  const [type = ""] = String(headers["content-type"] ?? "").split(";");
+  return type.trim().toLowerCase();
+}
+
+/** What was thrown, as text. Total. */
+export function textOf(cause: unknown): string {
+  if (cause instanceof Error) return cause.message;
+  try {
+    return String(cause);
+  } catch {
+    return `a ${typeof cause}`;
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * One visit: a lease goes through gate, downloader, analyzer and pipeline, and ends in exactly one of done, retry, fail
+ * and release. Shaped like a handler of a worker pool: `visit(lease, context)`.
+ *
+ *   gate: later ───────────▶ release        no downloader ─▶ release, and the crawl waits for one
+ *   gate: no, over budget ─▶ fail           transient fault, 408 425 429 5xx ─▶ retry, Retry-After kept
+ *   3xx ─▶ redirect, done                   other faults and statuses ─▶ fail
+ *   2xx ─▶ analyze ─▶ items ─▶ done({ found })      304 ─▶ done, unchanged
+ *
+ *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
+ *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
+ */
+import { dateMs } from "../../base/clock.ts";
+import { fingerprint, type Outcome } from "../../index.ts";
+import { DownloadError, downloadError } from "../http/download-error.ts";
+import type { Chosen, Download } from "../module-registry.ts";
+import { readSitemap, SITEMAP_BYTES_MAX, SITEMAP_HANDLER } from "../robots/sitemap.ts";
+import {
+  type Answered,
+  textOf,
+  typeOf,
+  type VisitContext,
+  type VisitEnd,
+  type VisitLease,
+} from "./visit-context.ts";
+import { processPage } from "./process-page.ts";
+
+const RETRY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
+const NOT_MODIFIED = 304;
+/** Besides those that are tried again; of a redirect it is the next request that waits. */
+const TOO_LARGE = 413;
+/** Nobody was asked: the host owes no pause for it. */
+const UNVISITED: Outcome = Object.freeze({ visited: false });
+
+/** Works on one lease to its end. Never throws. */
+export async function visit(lease: VisitLease, context: VisitContext): Promise<VisitEnd> {
+  const isSitemap = lease.handler === SITEMAP_HANDLER;
+  try {
+    const { gate } = context;
+    if (gate !== undefined) {
+      const asked = { url: lease.url, rule: lease.rule, isSitemap };
+      const answer = gate.known?.(asked) ?? (await gate.ask(asked));
+      if (answer === "later") return back(lease);
+      if (answer === "over-budget") {
+        lease.fail("budget", UNVISITED);
+        return "other";
+      }
+      if (answer === "disallowed" || answer === "unreachable") {
+        context.counters.disallowed++;
+        lease.fail(answer === "disallowed" ? "robots" : "robots-unreachable", UNVISITED);
+        return "other";
+      }
+    }
+    const chosen = context.modules.choose("downloader");
+    if (chosen === undefined) {
+      context.faults.report({
+        type: "scheduler",
+        what: "no downloader is registered",
+        url: lease.url,
+      });
+      lease.release();
+      context.onNoDownloader();
+      return "back";
+    }
+    const answer = await download(lease, context, chosen);
+    if (answer === undefined) return context.signal.aborted ? "back" : "other";
+    return await finishByStatus(lease, context, answer);
+  } catch (cause) {
+    // A broken invariant of ours or a frontier that was closed meanwhile: told, and the lease is let go.
+    context.faults.report({ type: "scheduler", what: textOf(cause), url: lease.url, cause });
+    lease.retry({ reason: "scheduler" });
+    return "other";
+  }
+}
+
+function back(lease: VisitLease): VisitEnd {
+  lease.release();
+  return "back";
+}
+
+/** The answer, or undefined when the lease has already had its end. */
+async function download(
+  lease: VisitLease,
+  context: VisitContext,
+  chosen: Chosen<"downloader">,
+): Promise<Download | undefined> {
+  const isSitemap = lease.handler === SITEMAP_HANDLER;
+  const { types } = context.limits;
+  let isCompleted = false;
+  chosen.accepted();
+  try {
+    const answer = await chosen.module.download({
+      url: lease.url,
+      method: lease.method,
+      headers: headersOf(lease, context),
+      ...(lease.body === undefined ? {} : { body: lease.body }),
+      ...(isSitemap ? { maxBytes: SITEMAP_BYTES_MAX } : {}),
+      signal: context.signal,
+      accepts: (status, headers) =>
+        isSitemap || types === undefined || status >= 300 || types.includes(typeOf(headers)),
+    });
+    checkDownload(answer);
+    isCompleted = true;
+    return answer;
+  } catch (cause) {
+    if (context.signal.aborted) {
+      lease.release();
+      return undefined;
+    }
+    const fault =
+      cause instanceof TypeError
+        ? new DownloadError("protocol", cause.message, cause)
+        : downloadError(cause);
+    const { url } = lease;
+    context.faults.report({
+      type: "downloader",
+      what: fault.message,
+      url,
+      module: chosen.id,
+      cause: fault,
+    });
+    if (fault.isTransient) lease.retry({ reason: fault.fault });
+    else lease.fail(fault.fault);
+    return undefined;
+  } finally {
+    chosen.ended(isCompleted);
+  }
+}
+
+/** What the request itself says goes before what is known of its page. */
+function headersOf(lease: VisitLease, context: VisitContext): Record<string, string> {
+  const known = context.validators.headersFor(lease.url, lease.rule);
+  const cookie = context.cookies?.headerFor(lease.url);
+  return { ...known, ...(cookie === undefined ? {} : { cookie }), ...lease.headers };
+}
+
+/** A downloader of the user may answer anything. */
+function checkDownload(answer: Download): void {
+  if (Number.isInteger(answer?.status) && Buffer.isBuffer(answer.body) && answer.headers) return;
+  throw new DownloadError("protocol", "the downloader's answer is no Download");
+}
+
+async function finishByStatus(
+  lease: VisitLease,
+  context: VisitContext,
+  answer: Download,
+): Promise<VisitEnd> {
+  const { counters } = context;
+  const { status } = answer;
+  counters.statuses[status] = (counters.statuses[status] ?? 0) + 1;
+  counters.bytes += answer.bytes;
+  counters.latency.record(answer.latencyMs);
+  const outcome = outcomeOf(answer, context);
+  const set = answer.headers["set-cookie"];
+  const hasCookies = context.cookies !== undefined && set !== undefined;
+  const isKnownAnew = hasCookies && (await context.cookies.learn(lease.url, [set].flat()));
+  if (status === NOT_MODIFIED) {
+    counters.notModified++;
+    lease.done({ outcome: { ...outcome, changed: false } });
+    return "other";
+  }
+  if (status >= 200 && status < 300) {
+    if (answer.isTruncated) counters.truncated++;
+    if (lease.handler === SITEMAP_HANDLER) return sitemap(lease, context, { answer, outcome });
+    return processPage(lease, context, { answer, outcome });
+  }
+  const location = answer.headers.location;
+  if (status >= 300 && status < 400 && typeof location === "string") {
+    return redirect(lease, context, { answer, location, outcome, isKnownAnew });
+  }
+  if (RETRY_STATUSES.includes(status)) lease.retry({ reason: `status ${status}`, outcome });
+  else lease.fail(`status ${status}`, outcome);
+  return "other";
+}
+
+interface Redirecting extends Answered {
+  readonly location: string;
+  /** A cookie came with it that was not there before. */
+  readonly isKnownAnew: boolean;
+}
+
+function redirect(lease: VisitLease, context: VisitContext, given: Redirecting): VisitEnd {
+  const { answer, location, outcome, isKnownAnew } = given;
+  const { counters, limits, clock } = context;
+  counters.redirects++;
+  const target = URL.canParse(location, lease.url) ? new URL(location, lease.url) : undefined;
+  if (target === undefined || lease.redirects >= limits.maxRedirects) {
+    lease.fail(target === undefined ? "bad-location" : "redirects", outcome);
+    return "other";
+  }
+  target.hash = "";
+  if (isKnownAnew && target.href === lease.url) {
+    // It asks who we are by a cookie, and shows itself to whoever brings that back.
+    lease.retry({ reason: "redirects", outcome });
+    return "other";
+  }
+  const waitMs = retryAfterOf(answer, context);
+  const { status } = answer;
+  lease.redirect(target.href, {
+    status,
+    ...(isKnownAnew && isRedirectLoop(lease, target.href) ? { dedup: "record" as const } : {}),
+    ...(waitMs === undefined ? {} : { notBefore: clock.now() + waitMs }),
+  });
+  lease.done({ outcome });
+  return "other";
+}
+
+/**
+ * A door that sends us to another page for its cookie and from there back: to be asked once more, though it is known. `maxRedirects` bounds
+ * those who never let us in. Under a rule with keys of its own the fingerprint is another, and the door stays shut.
+ */
+function isRedirectLoop({ redirects, parent }: VisitLease, url: string): boolean {
+  return redirects > 0 && parent === fingerprint(url);
+}
+
+async function sitemap(
+  lease: VisitLease,
+  context: VisitContext,
+  { answer, outcome }: Answered,
+): Promise<VisitEnd> {
+  try {
+    const found = await readSitemap(answer.body);
+    context.counters.sitemaps++;
+    lease.done({ found, outcome });
+  } catch (cause) {
+    context.faults.report({
+      type: "analyzer",
+      what: textOf(cause),
+      url: lease.url,
+      module: "sitemap",
+      cause,
+    });
+    lease.fail("sitemap", outcome);
+  }
+  return "other";
+}
+
+function outcomeOf(answer: Download, context: VisitContext): Outcome {
+  const { status } = answer;
+  const isAskedToWait = RETRY_STATUSES.includes(status) || status === TOO_LARGE;
+  const retryAfterMs = isAskedToWait ? retryAfterOf(answer, context) : undefined;
+  return {
+    status: answer.status,
+    latencyMs: answer.latencyMs,
+    bytes: answer.bytes,
+    changed: true,
+    ...(answer.address === undefined ? {} : { address: answer.address }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+function retryAfterOf({ headers }: Download, { clock, limits }: VisitContext): number | undefined {
+  const ms = retryAfter(headers["retry-after"], headers.date, clock.now());
+  return ms === undefined ? undefined : Math.min(ms, limits.maxRetryAfterMs);
+}
+
+/** Seconds, or a date: told against the server's own clock, or ours where it tells none. */
+function retryAfter(value: unknown, date: unknown, nowMs: number): number | undefined {
+  if (typeof value !== "string") return undefined;
+  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
+  const theirs = dateMs(typeof date === "string" ? date : "");
+  const gap = dateMs(value) - (Number.isNaN(theirs) ? nowMs : theirs);
+  return Number.isFinite(gap) && gap >= 0 ? gap : undefined;
+}

@@ -1,0 +1,86 @@
+/**
+ * The messages between the crawl's thread and its workers, beside the frontier's rings. Plain data only, in batches: what is told
+ * within one turn of an event loop crosses at once.
+ *
+ *   channel of the crawl     worker ── hello ─▶ owner, once: its own channel is listened to from then on
+ *   channel of the worker    owner ── welcome ─▶ worker: it may begin to tell
+ *                            worker ── batch { asks, offers, cookies, ends …, counts } ─▶ owner
+ *                            owner ── answers { robots.txt, page budget, validators, cookies } ─▶ worker
+ *                            owner ── last ─▶ worker ── batch, isLast ─▶ owner: nothing is under way between the two
+ *
+ *   I1  Nothing told here has an order with what goes through the rings: what must be known with a lease rides in its request.
+ *   I2  A worker has a channel of its own: no message is read, or even copied, by a thread that it is not for.
+ */
+import type { GateRequest, GateAnswer } from "../robots/robots-gate.ts";
+import type { CrawlOptions } from "../run/crawl-options.ts";
+import type { CrawlStage } from "../report/fault-stream.ts";
+import type { ValidatorHeaders } from "../http/conditional-requests.ts";
+import type { Visited } from "../http/pending-validators.ts";
+import type { VisitedPage, VisitEnd, VisitLimits } from "../run/visit-context.ts";
+
+/** What a worker needs to make its modules: the options that can be sent, paths instead of objects. */
+export interface ThreadSetup {
+  readonly channel: string;
+  readonly options: CrawlOptions;
+  readonly userAgent: string;
+  readonly perHost: number;
+  readonly cookies: boolean;
+  readonly limits: VisitLimits;
+}
+
+/** Counters since the last message, latencies one by one. */
+export interface CountsPart {
+  readonly counts: Record<string, number>;
+  readonly statuses: Record<string, number>;
+  readonly latencies: number[];
+}
+
+export type ToOwner =
+  | (GateRequest & { kind: "ask"; id: number })
+  | (Visited & { kind: "offer"; id: number; validators: ValidatorHeaders | undefined })
+  | { kind: "cookies"; id: number; url: string; lines: readonly string[] }
+  | { kind: "fault"; type: CrawlStage; what: string; url?: string; module?: string }
+  | { kind: "item"; item: unknown; url: string }
+  | { kind: "end"; url: string; how: VisitEnd; page: VisitedPage | undefined };
+
+/** What is answered, as its worker makes it: the line gives it an id. */
+export type Question =
+  | Omit<Extract<ToOwner, { kind: "ask" }>, "id">
+  | Omit<Extract<ToOwner, { kind: "offer" }>, "id">
+  | Omit<Extract<ToOwner, { kind: "cookies" }>, "id">;
+
+/** One crossing towards the owner. */
+export interface Batch {
+  readonly kind: "batch";
+  readonly told: readonly ToOwner[];
+  /** undefined: nothing was counted. */
+  readonly part: CountsPart | undefined;
+  readonly isLast: boolean;
+}
+
+/** On the channel of the crawl. */
+export interface Hello {
+  readonly kind: "hello";
+  readonly worker: number;
+}
+
+export interface AskAnswer {
+  readonly id: number;
+  readonly answer: GateAnswer;
+  /** undefined: the page is not asked for conditionally, and nothing is to be learned of it. */
+  readonly validators: ValidatorHeaders | undefined;
+  /** To be sent with the request. */
+  readonly cookie: string | undefined;
+  /** Cookies were told that were not known before. */
+  readonly isKnownAnew: boolean;
+}
+
+export type ToWorker =
+  | { kind: "welcome" }
+  | { kind: "answers"; list: readonly AskAnswer[]; isPageHeard: boolean }
+  | { kind: "last" };
+
+/** Name of a worker's own channel. */
+export function channelOf(crawl: string, worker: number): string {
+  return `${crawl}-${worker}`;
+}

@@ -1,0 +1,84 @@
+/**
+ * A worker's channel to the owner of its crawl: messages are gathered and crosses at the end of a turn of the event loop.
+ *
+ *   tell, ask ─▶ gathered ─▶ setImmediate ─▶ one batch ─▶ owner         answers ─▶ whoever asked
+ */
+import { BroadcastChannel, threadId } from "node:worker_threads";
+import {
+  type AskAnswer,
+  type Batch,
+  channelOf,
+  type CountsPart,
+  type Question,
+  type ToOwner,
+  type ToWorker,
+} from "./crawl-messages.ts";
+
+export interface OwnerChannel {
+  post(message: ToOwner): void;
+  ask(question: Question): Promise<AskAnswer>;
+  /** Whether anybody wants to hear of pages. */
+  readonly isPageHeard: boolean;
+}
+
+/** `takePart`: what has been counted since the last time, if anything. */
+export function openOwnerChannel(
+  crawl: string,
+  takePart: () => CountsPart | undefined,
+): OwnerChannel {
+  const channel = new BroadcastChannel(channelOf(crawl, threadId));
+  const asked = new Map<number, (answer: AskAnswer) => void>();
+  let told: ToOwner[] = [];
+  let serial = 0;
+  let isWelcome = false;
+  let isDue = false;
+  let isPageHeard = true;
+  const send = (isLast = false): void => {
+    if (!isWelcome) return;
+    const part = takePart();
+    if (told.length === 0 && part === undefined && !isLast) return;
+    const batch: Batch = { kind: "batch", told, part, isLast };
+    told = [];
+    channel.postMessage(batch);
+  };
+  const post = (message: ToOwner): void => {
+    told.push(message);
+    if (isDue) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      send();
+    });
+  };
+  channel.onmessage = (event) => {
+    const message = (event as { data: ToWorker }).data;
+    if (message.kind === "welcome") {
+      isWelcome = true;
+      send();
+    } else if (message.kind === "last") send(true);
+    else if (message.kind === "answers") {
+      isPageHeard = message.isPageHeard;
+      for (const answer of message.list) {
+        asked.get(answer.id)?.(answer);
+        asked.delete(answer.id);
+      }
+    }
+  };
+  channel.unref();
+  const hall = new BroadcastChannel(crawl);
+  hall.postMessage({ kind: "hello", worker: threadId });
+  hall.close();
+  return {
+    post,
+    ask(question) {
+      const id = ++serial;
+      return new Promise((resolve) => {
+        asked.set(id, resolve);
+        post({ ...question, id } as ToOwner);
+      });
+    },
+    get isPageHeard() {
+      return isPageHeard;
+    },
+  };
+}

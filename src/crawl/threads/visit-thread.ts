@@ -1,0 +1,143 @@
+/**
+ * The handler that a worker thread of a crawl runs: a visit, its modules made here, what belongs to all asked of the owner.
+ *
+ * Loaded by the worker pool in each thread; `workerData` says for which crawl.
+ */
+import { threadId, workerData } from "node:worker_threads";
+import { createSystemClock } from "../../base/clock.ts";
+import type { HandlerContext, WorkerLease } from "../../worker.ts";
+import { createDownloader } from "../http/downloader.ts";
+import { createFaultHub } from "../report/fault-stream.ts";
+import { registerModules } from "../run/load-modules.ts";
+import { createModuleRegistry } from "../module-registry.ts";
+import { downloaderOptions } from "../run/crawl-options.ts";
+import { type CrawlCounters, createCounters } from "../report/crawl-summary.ts";
+import { type OwnerChannel, openOwnerChannel } from "./owner-channel.ts";
+import type { AskAnswer, CountsPart, ThreadSetup } from "./crawl-messages.ts";
+import { visit } from "../run/visit.ts";
+import type { VisitContext, VisitedPage, VisitLease } from "../run/visit-context.ts";
+
+interface Thread {
+  /** What is the same for every visit. */
+  readonly shared: Omit<VisitContext, "signal" | "gate" | "validators" | "cookies" | "onPage">;
+  readonly hasCookies: boolean;
+  readonly channel: OwnerChannel;
+}
+
+/** Made at the first lease and kept for the thread's life. */
+const made: { thread: Promise<Thread> | undefined } = { thread: undefined };
+
+/** Visits the page of a lease. */
+export async function visitInThread(lease: WorkerLease, { signal }: HandlerContext): Promise<void> {
+  made.thread ??= createThread(workerData as ThreadSetup);
+  const { shared, channel, hasCookies } = await made.thread;
+  const { url } = lease;
+  let page: VisitedPage | undefined;
+  const onPage = (visited: VisitedPage): void => {
+    if (channel.isPageHeard) page = visited;
+  };
+  const about = asked(channel, hasCookies);
+  const how = await visit(lease as VisitLease, { ...shared, ...about, signal, onPage });
+  channel.post({ kind: "end", url, how, page });
+}
+
+async function createThread(setup: ThreadSetup): Promise<Thread> {
+  const counters = createCounters();
+  const latencies: number[] = [];
+  const histogram = { ...counters.latency, record: (ms: number) => void latencies.push(ms) };
+  const own: CrawlCounters = Object.assign(counters, { latency: histogram });
+  const channel = openOwnerChannel(setup.channel, () => partOf(own, latencies));
+  const modules = createModuleRegistry();
+  await registerModules(modules, itemsOfThread(setup), () =>
+    createDownloader({
+      ...downloaderOptions(setup.options),
+      userAgent: setup.userAgent,
+      connections: setup.perHost,
+    }),
+  );
+  const faults = createFaultHub(({ message, type, url, module }) =>
+    channel.post({
+      kind: "fault",
+      type,
+      what: message.slice(`crawler error: ${type}: `.length),
+      ...(url === undefined ? {} : { url }),
+      ...(module === undefined ? {} : { module }),
+    }),
+  );
+  const shared = {
+    clock: createSystemClock(),
+    modules,
+    faults,
+    counters: own,
+    limits: setup.limits,
+    userAgent: setup.userAgent,
+    onNoDownloader: () => {},
+    onItem: (item: unknown, url: string) =>
+      channel.post({ kind: "item", item: sendable(item), url }),
+  };
+  return { shared, channel, hasCookies: setup.cookies };
+}
+
+/** What a visit asks the owner about its URL, and what the owner is told of it. */
+function asked(
+  channel: OwnerChannel,
+  hasCookies: boolean,
+): Pick<VisitContext, "gate" | "validators" | "cookies"> {
+  let told: AskAnswer | undefined;
+  return {
+    gate: {
+      async ask(about) {
+        told = await channel.ask({ ...about, kind: "ask" });
+        return told.answer;
+      },
+    },
+    validators: {
+      isWanted: () => told?.validators !== undefined,
+      headersFor: () => told?.validators ?? {},
+      offer: ({ url, rule, deliveries }, validators) =>
+        channel.ask({ kind: "offer", url, rule, deliveries, validators }),
+    },
+    cookies: hasCookies
+      ? {
+          headerFor: () => told?.cookie,
+          learn: async (url, lines) =>
+            (await channel.ask({ kind: "cookies", url, lines })).isKnownAnew,
+        }
+      : undefined,
+  };
+}
+
+/** Each thread appends to a file of its own: items.jsonl ─▶ items-t3.jsonl. */
+function itemsOfThread({ options }: ThreadSetup): ThreadSetup["options"] {
+  const { items } = options;
+  if (items === undefined) return options;
+  const file = typeof items === "string" ? { path: items } : items;
+  const dot = file.path.lastIndexOf("..");
+  const cut = dot > file.path.lastIndexOf("/") ? dot : file.path.length;
+  const path = `${file.path.slice(0, cut)}-t${threadId}${file.path.slice(cut)}`;
+  return { ...options, items: { ...file, path } };
+}
+
+/** What has been counted since the last time; begins anew. */
+function partOf(counters: CrawlCounters, latencies: number[]): CountsPart | undefined {
+  const counts: Record<string, number> = {};
+  let isSome = latencies.length > 0;
+  for (const [name, value] of Object.entries(counters)) {
+    if (typeof value !== "number" || value === 0) continue;
+    isSome = true;
+    counts[name] = value;
+    (counters as unknown as Record<string, number>)[name] = 0;
+  }
+  if (!isSome) return undefined;
+  const statuses = { ...counters.statuses };
+  for (const status of Object.keys(statuses)) delete counters.statuses[status];
+  return { counts, statuses, latencies: latencies.splice(0) };
+}
+
+function sendable(item: unknown): unknown {
+  try {
+    return structuredClone(item);
+  } catch {
+    return String(item);
+  }
+}

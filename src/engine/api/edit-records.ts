@@ -1,0 +1,98 @@
+/**
+ * The calls that edit records already admitted: update, requeue, remove, forget. Each checks its arguments,
+ * makes sure that the journal can hold it, brings the frontier to the present, acts, and closes the call.
+ */
+import { argument } from "../../base/argument-checks.ts";
+import { INTEGER } from "../../base/fields.ts";
+import { misuse } from "../../base/errors.ts";
+import type { Core } from "../../frontier/core.ts";
+import { forgetAll, forgetEpoch } from "../../frontier/epochs/row-epochs.ts";
+import { FOREVER } from "../../frontier/epochs/epoch-policy.ts";
+import { step } from "../../frontier/leases/leases.ts";
+import {
+  liveRecord,
+  removeRecords,
+  requeueFailed,
+  updateRecord,
+} from "../../frontier/records/edit-records.ts";
+import { readForget, readRemove, readRequeue, type Where } from "../queries/record-filter.ts";
+import { findIdentity } from "../queries/find-identity.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import type { RecordArchive } from "../records/record-archive.ts";
+import { readRequest, TIME } from "../intake/request-fields.ts";
+import { needArchive, requeueDone } from "../records/record-history.ts";
+import type { RequestLike } from "../types/frontier-types.ts";
+
+/** Room that a steering call wants in the journal, whatever it says in the end. */
+export const STEERING_BYTES = 65_536;
+
+const readChange = argument<{ priority?: number; notBefore?: number }>("change", {
+  priority: INTEGER,
+  notBefore: TIME,
+});
+
+/** A pending or waiting record, in place. */
+export function update(
+  lifecycle: Lifecycle,
+  request: RequestLike,
+  change: { priority?: number; notBefore?: number | Date },
+): boolean {
+  const input = readRequest(request);
+  const { priority, notBefore: dueMs } = readChange(change);
+  return steer(lifecycle, (core, nowMs) => {
+    const { hasIdentity, lo, hi } = findIdentity(lifecycle.intake, input, nowMs);
+    const record = hasIdentity ? liveRecord(core, lo, hi) : 0;
+    return record !== 0 && updateRecord(core, record, { priority, dueMs }, nowMs);
+  });
+}
+
+/** `keeper`: the whole records, where they are kept: what is done can come back only from there. */
+export function requeue(
+  lifecycle: Lifecycle,
+  archive: RecordArchive | undefined,
+  filter: Where & { state?: "failed" | "done" },
+): number {
+  const { state, rule, host } = readRequeue(filter);
+  const histories = state === "done" ? needArchive(archive, "filter.state:") : undefined;
+  const where = { rule, host };
+  return steer(lifecycle, (core, nowMs) =>
+    histories === undefined
+      ? requeueFailed(core, where, nowMs)
+      : requeueDone(lifecycle.intake, histories, where, nowMs),
+  );
+}
+
+export function remove(lifecycle: Lifecycle, filter: Where & { pattern?: string }): number {
+  const { host, rule, pattern } = readRemove(filter);
+  return steer(lifecycle, (core, nowMs) => removeRecords(core, { host, rule, pattern }, nowMs));
+}
+
+/** `refresh`: tells the workers that what was seen may come again. */
+export function forget(
+  lifecycle: Lifecycle,
+  filter: { epoch?: string },
+  refresh: () => void,
+): number {
+  const { epoch } = readForget(filter);
+  const { core } = lifecycle.need();
+  if (epoch !== undefined && core.seen.mode === "bloom") {
+    const expected = "none: mode 'bloom' can forget all or nothing";
+    throw misuse("OPTION_INVALID", "filter.epoch", epoch, expected);
+  }
+  return steer(lifecycle, (open, nowMs) => {
+    const count = epoch === undefined ? forgetAll(open) : forgetEpoch(open, epoch, nowMs);
+    if (epoch === undefined || epoch === FOREVER) lifecycle.intake.visited = undefined;
+    refresh();
+    return count;
+  });
+}
+
+/** One steering call: nothing is changed where the journal can not hold it. */
+function steer<T>(lifecycle: Lifecycle, act: (core: Core, nowMs: number) => T): T {
+  const { core, nowMs } = lifecycle.need();
+  lifecycle.durable?.need(STEERING_BYTES);
+  step(core, nowMs);
+  const answer = act(core, nowMs);
+  lifecycle.end(nowMs);
+  return answer;
+}

@@ -1,0 +1,485 @@
+/**
+ * LocalFrontier: the public Frontier in one process and in memory. Each method checks its arguments, opens a call,
+ * lets the rooms below decide, and closes the call. Owner: the thread that opened it.
+ */
+import { countOf, readClose, readTake, type TakeOptions } from "../../base/argument-checks.ts";
+import { misuse } from "../../base/errors.ts";
+import { type ListenOptions, readListening } from "../../base/listen-options.ts";
+import { plainCopy } from "../../base/plain-copy.ts";
+import { entropyWords } from "../../base/random.ts";
+import { installRules } from "../../frontier/rules/install-rules.ts";
+import { givenRules, normalizeRules } from "../../frontier/rules/rule-specs.ts";
+import { step } from "../../frontier/leases/leases.ts";
+import {
+  VERDICT_CLOSED,
+  VERDICT_FULL_DISK,
+  type Verdict,
+  verdictOf,
+} from "../../frontier/admission/verdicts.ts";
+import type { RecordState } from "../../frontier/records/record-state.ts";
+import { readScan, readSnapshotPath } from "../queries/record-filter.ts";
+import { LeaseService } from "../leases/lease-service.ts";
+import { openFromFile, snapshotToFile } from "../durable/memory-snapshot.ts";
+import { checkEvent, EventHub } from "../event-hub.ts";
+import { checkHostKey, hostView } from "../queries/host-view.ts";
+import { journalBytesBound, pushList, refuseAll } from "../intake/push-requests.ts";
+import { iterate } from "../leases/iterate-leases.ts";
+import type { Core } from "../../frontier/core.ts";
+import { epochsOf, explain, recordOf, recordsOf } from "../queries/record-queries.ts";
+import { Lifecycle } from "../lifecycle/lifecycle.ts";
+import type { Settings } from "../options/normalize-options.ts";
+import { openDirectory, storedRules } from "../durable/open-directory.ts";
+import { pushFrom } from "./push-from.ts";
+import { pushResult } from "../intake/push-result.ts";
+import type { RecordArchive } from "../records/record-archive.ts";
+import { doneHistories, needArchive } from "../records/record-history.ts";
+import { NOTHING_DURABLE, reportOf } from "../queries/build-report.ts";
+import { requestOf, withKey } from "../intake/split-request.ts";
+import { readRequest, readRequests } from "../intake/request-fields.ts";
+import { createRuntime, replaceTiers, type Runtime, type RuntimeHooks } from "../runtime.ts";
+import { WorkerSharing } from "../sharing/share-frontier.ts";
+import { forget, remove, requeue, STEERING_BYTES, update } from "./edit-records.ts";
+import type {
+  Explanation,
+  Frontier,
+  FrontierEvents,
+  FrontierHandle,
+  FrontierStatus,
+  HostView,
+  Lease,
+  PushResult,
+  EpochView,
+  RecordView,
+  Report,
+  RequestInput,
+  RequestLike,
+  RequestView,
+  Rule,
+  SnapshotInfo,
+} from "../types/frontier-types.ts";
+import { sortDigests } from "../../persistence/transfer/digest-file.ts";
+import { createScrapyDigests, type ScrapyDigests, digestCount } from "../intake/scrapy-digests.ts";
+import { registerCore } from "./verify-frontier.ts";
+import { fingerprintOf } from "./url-functions.ts";
+
+/** Most leases peek tells. */
+const PEEK_MAX = 1_000;
+
+export class LocalFrontier implements Frontier {
+  readonly name: string;
+  state: Record<string, unknown> = {};
+  readonly #settings: Settings;
+  readonly #events = new EventHub();
+  readonly #lifecycle: Lifecycle;
+  readonly #leases: LeaseService;
+  readonly #hooks: RuntimeHooks;
+  readonly #sharing: WorkerSharing;
+  /** Secret of the keyed hash, where files name identities by it. */
+  #secret: Uint32Array | undefined;
+  #archive: RecordArchive | undefined;
+  /** The last file that was asked for. */
+  #written: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  /** Opens a frontier; with a directory, what that holds goes on. */
+  static async open(settings: Settings): Promise<LocalFrontier> {
+    const frontier = new LocalFrontier(settings);
+    if (settings.directory !== undefined) frontier.#start(await frontier.#openDirectory());
+    else if (settings.from !== undefined) frontier.#start(await frontier.#openFile());
+    return frontier;
+  }
+
+  /** A frontier in memory runs at once; one with a directory is made by `open`. */
+  constructor(settings: Settings) {
+    this.name = settings.name;
+    this.#settings = settings;
+    const lifecycle = new Lifecycle(settings, this.#events);
+    this.#lifecycle = lifecycle;
+    this.#sharing = new WorkerSharing({
+      frontier: this,
+      lifecycle,
+      events: this.#events,
+      settings,
+    });
+    this.#hooks = { events: this.#events, failure: (nowMs) => lifecycle.failure(nowMs) };
+    this.#leases = new LeaseService(
+      lifecycle,
+      settings.maxFound,
+      (url, extras, key = settings.key) => fingerprintOf(requestOf(url, extras), key),
+    );
+    registerCore(this, () => lifecycle.coreAsLeft);
+    if (settings.directory !== undefined || settings.from !== undefined) return;
+    this.#secret = entropyWords(4);
+    this.#start(createRuntime(settings, this.#hooks, undefined, { secret: this.#secret }));
+  }
+
+  #start(runtime: Runtime): void {
+    this.#lifecycle.start(runtime, (core, max, nowMs) => this.#leases.take(core, max, nowMs));
+  }
+
+  async #openDirectory(): Promise<Runtime> {
+    const settings = this.#settings;
+    const events = this.#events;
+    const { durable, archive, resumed, runtime, secret, seeded, tiers } = await openDirectory({
+      ...{ settings, events, state: () => this.state },
+      make: (origin, tiers) =>
+        createRuntime(settings, { ...this.#hooks, tiers }, undefined, origin),
+      setState: (state) => {
+        this.state = state;
+      },
+    });
+    this.#lifecycle.durable = durable;
+    this.#archive = archive;
+    this.#lifecycle.background.seeds.restore(seeded);
+    this.#secret = secret;
+    this.#hooks.tiers = tiers;
+    if (resumed !== undefined) events.emitEarly("resumed", resumed);
+    return runtime;
+  }
+
+  async #openFile(): Promise<Runtime> {
+    const { runtime, resumed, secret, seeded } = await openFromFile({
+      ...{ settings: this.#settings, events: this.#events, state: () => this.state },
+      make: (secret, isCleared) =>
+        createRuntime(this.#settings, this.#hooks, undefined, { secret, isCleared }),
+      setState: (state) => {
+        this.state = state;
+      },
+    });
+    this.#lifecycle.background.seeds.restore(seeded);
+    this.#secret = secret;
+    this.#events.emitEarly("resumed", resumed);
+    return runtime;
+  }
+
+  get status(): FrontierStatus {
+    return this.#lifecycle.statusNow;
+  }
+
+  push(request: RequestLike): Verdict {
+    const input = readRequest(request);
+    const { core, nowMs } = this.#lifecycle.begin();
+    if (core === undefined) return verdictOf(VERDICT_CLOSED);
+    const codes = this.#admit([input], nowMs);
+    this.#lifecycle.end(nowMs);
+    return verdictOf(codes[0] as number);
+  }
+
+  pushMany(requests: Iterable<RequestLike>, defaults?: Partial<RequestInput>): PushResult {
+    const list = readRequests(requests, defaults);
+    const { core, nowMs } = this.#lifecycle.begin();
+    if (core === undefined) {
+      return pushResult(new Uint8Array(list.length).fill(VERDICT_CLOSED));
+    }
+    const codes = this.#admit(list, nowMs);
+    this.#lifecycle.end(nowMs);
+    return pushResult(codes);
+  }
+
+  pushFrom(
+    source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
+    options: { batch?: number; signal?: AbortSignal } = {},
+  ): Promise<PushResult> {
+    return pushFrom(this, this.#lifecycle, source, options);
+  }
+
+  poll(): Lease | undefined {
+    return this.#lifecycle.poll(1)[0];
+  }
+
+  pollMany(max: number): Lease[] {
+    return this.#lifecycle.poll(countOf(max, "max"));
+  }
+
+  take(options: TakeOptions = {}): Promise<Lease[]> {
+    try {
+      const { max, waitMs, signal } = readTake(options);
+      return this.#lifecycle.take(max, waitMs, signal);
+    } catch (cause) {
+      return Promise.reject(cause);
+    }
+  }
+
+  peek(max = 1): RequestView[] {
+    const { core, nowMs } = this.#lifecycle.need();
+    const most = Math.min(countOf(max, "max"), PEEK_MAX);
+    step(core, nowMs);
+    const views = this.#lifecycle.status === "running" ? this.#leases.peek(core, most, nowMs) : [];
+    this.#lifecycle.end(nowMs);
+    return views;
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Lease, void, undefined> {
+    return iterate((signal) => this.#lifecycle.take(1, undefined, signal));
+  }
+
+  done(leases: Iterable<Lease>): number {
+    return this.#leases.doneMany(leases);
+  }
+
+  record(request: RequestLike): RecordView | undefined {
+    const input = readRequest(request);
+    const { core, nowMs } = this.#lifecycle.need();
+    step(core, nowMs);
+    const view = recordOf(this.#lifecycle.intake, input, nowMs, this.#archive);
+    this.#lifecycle.end(nowMs);
+    return view;
+  }
+
+  records(
+    filter: { state?: RecordState; rule?: string; host?: string } = {},
+  ): Iterable<RecordView> {
+    const { state, ...where } = readScan(filter);
+    const { core, nowMs } = this.#lifecycle.need();
+    const archive = state === "done" ? needArchive(this.#archive, "filter.state:") : undefined;
+    step(core, nowMs);
+    this.#lifecycle.end(nowMs);
+    const isCurrent = this.#isCurrent(core);
+    if (archive !== undefined) return doneHistories(core, archive, where, isCurrent);
+    return recordsOf(core, state === undefined ? where : { ...where, state }, isCurrent);
+  }
+
+  explain(request: RequestLike): Explanation {
+    const input = readRequest(request);
+    const { core, nowMs } = this.#lifecycle.need();
+    step(core, nowMs);
+    const answer = explain(this.#lifecycle.intake, input, {
+      status: this.#lifecycle.status,
+      nowMs,
+      isDiskShut: this.#lifecycle.durable?.isShut ?? false,
+      fingerprint: (key, policy) => fingerprintOf(withKey(input, key), policy),
+    });
+    this.#lifecycle.end(nowMs);
+    return answer;
+  }
+
+  epochs(): Iterable<EpochView> {
+    const { core, nowMs } = this.#lifecycle.need();
+    step(core, nowMs);
+    this.#lifecycle.end(nowMs);
+    return epochsOf(core, this.#isCurrent(core));
+  }
+
+  nextDueAt(): number | undefined {
+    const { core, nowMs } = this.#lifecycle.need();
+    step(core, nowMs);
+    this.#lifecycle.end(nowMs);
+    return this.#lifecycle.dueAt(core, nowMs);
+  }
+
+  report(): Report {
+    const { core, nowMs } = this.#lifecycle.need();
+    step(core, nowMs);
+    this.#lifecycle.end(nowMs);
+    const { status, startedAt } = this.#lifecycle;
+    const durability = this.#lifecycle.durable?.facts() ?? NOTHING_DURABLE;
+    const droppedEvents = this.#events.dropped;
+    const imported = digestCount(this.#lifecycle.intake.visited);
+    return reportOf(core, { status, startedAt, nowMs, droppedEvents, durability, imported });
+  }
+
+  on<E extends keyof FrontierEvents>(
+    event: E,
+    listener: (payload: FrontierEvents[E]) => void,
+    options?: ListenOptions,
+  ): () => void {
+    checkEvent(event);
+    const listen = readListening(listener, options);
+    const { nowMs } = this.#lifecycle.need();
+    const off = listen((own) => this.#events.on(event, own));
+    this.#lifecycle.end(nowMs);
+    return off;
+  }
+
+  host(key: string): HostView {
+    checkHostKey(key);
+    this.#lifecycle.need();
+    return hostView(this.#lifecycle, this.#unitKey(key));
+  }
+
+  update(request: RequestLike, change: { priority?: number; notBefore?: number | Date }): boolean {
+    return update(this.#lifecycle, request, change);
+  }
+
+  requeue(filter: { state?: "failed" | "done"; rule?: string; host?: string } = {}): number {
+    return requeue(this.#lifecycle, this.#archive, filter);
+  }
+
+  remove(filter: { host?: string; rule?: string; pattern?: string } = {}): number {
+    return remove(this.#lifecycle, filter);
+  }
+
+  forget(filter: { epoch?: string } = {}): number {
+    return forget(this.#lifecycle, filter, () => this.#sharing.refresh());
+  }
+
+  clear(): void {
+    const { core, nowMs } = this.#lifecycle.need();
+    this.#lifecycle.durable?.need(STEERING_BYTES);
+    const origin = { secret: this.#secret };
+    const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs }, origin);
+    this.#lifecycle.durable?.cleared(runtime.core);
+    replaceTiers(this.#settings, this.#hooks);
+    this.#lifecycle.replace(runtime);
+    this.#lifecycle.background.begin(runtime.core, nowMs);
+    this.#sharing.refresh();
+    this.#lifecycle.end(nowMs);
+  }
+
+  pause(): void {
+    this.#lifecycle.pause();
+  }
+
+  resume(): void {
+    this.#lifecycle.resume();
+  }
+
+  async drain(): Promise<void> {
+    await this.#lifecycle.drain();
+  }
+
+  /** What another program saw, by digests. @internal */
+  get visited(): ScrapyDigests | undefined {
+    return this.#lifecycle.intake.visited;
+  }
+
+  /** Makes digests count as seen, beside those that do; how many were new. @internal */
+  async visit(digests: Uint8Array): Promise<number> {
+    const { intake, durable } = this.#lifecycle;
+    const before = intake.visited?.digests ?? new Uint8Array(0);
+    const visited = createScrapyDigests(sortDigests(Buffer.concat([before, digests])));
+    await durable?.keepVisited(visited.digests);
+    const count = digestCount(visited) - digestCount(intake.visited);
+    intake.visited = visited;
+    return count;
+  }
+
+  /** In memory nothing can be made durable; what was said is already as safe as it gets. */
+  async flush(): Promise<void> {
+    this.#lifecycle.need();
+    await this.#lifecycle.durable?.flush();
+  }
+
+  setRules(rules: Rule[], version?: number | string): void {
+    const sinceMs = this.#settings.clock.monotonic();
+    const list = normalizeRules(rules, this.#settings.defaults, this.#settings.seen.mode);
+    if (version !== undefined && typeof version !== "string" && !Number.isFinite(version)) {
+      throw misuse("ARGUMENT_INVALID", "version", version, "a number or a text");
+    }
+    const { core, nowMs } = this.#lifecycle.need();
+    step(core, nowMs);
+    this.#lifecycle.durable?.need(STEERING_BYTES);
+    installRules(core, list, version ?? nextVersion(core.version), nowMs);
+    core.log?.note("rules", storedRules(core));
+    this.#lifecycle.background.rulesChanged(core, nowMs, sinceMs);
+    this.#sharing.refresh();
+    this.#lifecycle.end(nowMs);
+  }
+
+  rules(): Rule[] | undefined {
+    const { core } = this.#lifecycle.need();
+    return this.#isDefault(core) ? undefined : plainCopy(givenRules(core.specs));
+  }
+
+  async snapshot(options: { path?: string } = {}): Promise<SnapshotInfo> {
+    const { path } = readSnapshotPath(options);
+    this.#lifecycle.need();
+    const { durable } = this.#lifecycle;
+    if (durable !== undefined && path === undefined) return durable.snapshot();
+    if (durable !== undefined || path === undefined) {
+      const expected = "a path without a directory, none with one";
+      throw misuse("ARGUMENT_INVALID", "options.path", path, expected);
+    }
+    const done = this.#written.then(() => this.#snapshotTo(path));
+    this.#written = done.catch(() => undefined);
+    return done;
+  }
+
+  /** One at a time: each hears what is said while it is written. */
+  #snapshotTo(path: string): Promise<SnapshotInfo> {
+    return snapshotToFile({
+      ...{ settings: this.#settings, path, secret: this.#secret as Uint32Array },
+      core: () => (this.#lifecycle.isClosed ? undefined : this.#lifecycle.intake.core),
+      notes: () => ({
+        state: this.state,
+        ...this.#lifecycle.background.seeds.notes,
+        ...this.#rulesNote(),
+      }),
+    });
+  }
+
+  /** The rules that were set last, for who opens the file without any. */
+  #rulesNote(): { rules?: unknown } {
+    const { core } = this.#lifecycle.need();
+    return this.#isDefault(core) ? {} : { rules: storedRules(core) };
+  }
+
+  /** Whether no rules were ever given. */
+  #isDefault(core: Core): boolean {
+    const { rules, rulesGiven } = this.#settings;
+    return rulesGiven === undefined && core.specs === rules.specs;
+  }
+
+  share(): FrontierHandle {
+    this.#lifecycle.need();
+    return this.#sharing.handle();
+  }
+
+  async close(options: { discard?: boolean } = {}): Promise<void> {
+    const isDiscard = readClose(options);
+    this.#closing ??= this.#closeAll(isDiscard);
+    await this.#closing;
+  }
+
+  /** Threads first: what they have published comes in. Where the disk refuses the last words it stays open. */
+  async #closeAll(isDiscard: boolean): Promise<void> {
+    const lifecycle = this.#lifecycle;
+    // From within accept, keyOf or by: what is being admitted is admitted, and durable, before.
+    if (lifecycle.isAsking) await Promise.resolve();
+    try {
+      const closing = this.#sharing.close();
+      if (closing !== undefined) await closing;
+      if (lifecycle.durable !== undefined) {
+        lifecycle.shut();
+        await lifecycle.durable.close(isDiscard);
+      }
+      lifecycle.close();
+    } catch (error) {
+      this.#closing = undefined;
+      lifecycle.reopen();
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #unitKey(key: string): string {
+    const { active } = this.#lifecycle.need().core;
+    return active.some(({ policy }) => typeof policy.by === "function") ? key : key.toLowerCase();
+  }
+
+  /** Whether what is told of a core slice by slice still stands. */
+  #isCurrent(core: Core): () => boolean {
+    return () => !this.#lifecycle.isClosed && this.#lifecycle.need().core === core;
+  }
+
+  #admit(list: readonly RequestLike[], nowMs: number): Uint8Array {
+    const { durable, intake } = this.#lifecycle;
+    if (durable?.refuses(journalBytesBound(list)) === true) {
+      return refuseAll(intake, VERDICT_FULL_DISK, list);
+    }
+    return pushList(this.#lifecycle.intake, list, {
+      nowMs,
+      isOutside: true,
+      depth: undefined,
+      parent: 0,
+    });
+  }
+}
+
+/** Sets that come without a version are counted. */
+function nextVersion(version: number | string): number {
+  return typeof version === "number" ? version + 1 : 1;
+}

@@ -1,0 +1,497 @@
+/**
+ * Durability: the side of a frontier that has a directory: when what was said reaches the disk, and when a snapshot is due.
+ *
+ *   call ── log ─▶ tape ── commit ─┬─ sync: write + fdatasync, then the call returns
+ *                                  └─ everyMs: one timer while something is not durable ─▶ fdatasync beside the thread
+ *   journal since the last snapshot > threshold ─▶ segment ends, snapshot beside the calls ─▶ older files go
+ *
+ *   I1  In mode `sync` a call that changed something returns after its bytes are durable, or throws what the disk said.
+ *   I2  While the disk refuses, pushes are answered `full`, whatever else would change something throws, and nothing
+ *       has changed; each such call tries again first.
+ *   I3  `flush` resolves when all that was said before it is durable.
+ */
+import { type Clock, scheduleAfter } from "../../base/clock.ts";
+import { FrontierError } from "../../base/errors.ts";
+import type { Core } from "../../frontier/core.ts";
+import { logAllGroups } from "../../frontier/politeness/group-clocks.ts";
+import { addressOf } from "../../frontier/politeness/host-groups.ts";
+import { hostsCarried } from "../../frontier/politeness/carry-host-clocks.ts";
+import { LOG_HOST_ALL } from "../../frontier/records/transition-log.ts";
+import {
+  DIGEST_BYTES,
+  digestPath,
+  digestPaths,
+  VISITED_NOTE,
+  writeDigests,
+} from "../../persistence/transfer/digest-file.ts";
+import { diskFault } from "../../persistence/files.ts";
+import { keepNewestGenerations } from "../../persistence/directory/retention.ts";
+import { Journal } from "../../persistence/journal/journal.ts";
+import { JournalLog } from "../../persistence/journal/journal-log.ts";
+import { giveLock, type Lock } from "../../persistence/directory/directory-lock.ts";
+import { createNames, type Names, spillNames } from "../../persistence/journal/nameless-records.ts";
+import { packr, packState } from "../../persistence/msgpack.ts";
+import {
+  type Identity,
+  markDiscarded,
+  removeDiscarded,
+  type Place,
+} from "../../persistence/directory/frontier-directory.ts";
+import { snapshotHead } from "../../persistence/snapshot/snapshot-head.ts";
+import {
+  createSnapshotBuffers,
+  type SnapshotBuffers,
+} from "../../persistence/snapshot/snapshot-buffers.ts";
+import { type SnapshotDone, writeSnapshot } from "../../persistence/snapshot/write-snapshot.ts";
+import { createFrameBuffer, type FrameBuffer } from "../../persistence/journal/frame-buffer.ts";
+import type { EventHub } from "../event-hub.ts";
+import { storedCounters } from "./stored-counters.ts";
+import type { RecordArchive } from "../records/record-archive.ts";
+import type { DiskTiers } from "./disk-tiers.ts";
+import type { Settings } from "../options/normalize-options.ts";
+import type { Report, SnapshotInfo } from "../types/frontier-types.ts";
+import type { VisitedNote } from "../intake/scrapy-digests.ts";
+
+/** A segment of this size ends, so that a recovery never reads a greater one whole into memory. */
+const SEGMENT_BYTES = 64 * 1024 * 1024;
+/** How often a snapshot asked for by hand begins again after something broke it. */
+const SNAPSHOT_TRIES = 8;
+/** One that was broken off is due again soon, and not at once: what breaks it may come often. */
+const BROKEN_PART = 0.25;
+
+interface DurabilityParts {
+  readonly settings: Settings;
+  readonly events: EventHub;
+  readonly place: Place;
+  readonly identity: Identity;
+  readonly lock: Lock;
+  readonly tiers: DiskTiers;
+  readonly core: Core;
+  readonly names: Names | undefined;
+  /** Serial of the segment to begin. */
+  readonly serial: number;
+  /** Bytes of the newest snapshot, 0: none, and of the journal behind it. */
+  readonly snapshotBytes: number;
+  readonly journalBytes: number;
+  /** The user's state. */
+  readonly state: () => unknown;
+  readonly notes: ReadonlyMap<string, Uint8Array>;
+  /** Whole records, where they are kept. */
+  readonly archive: RecordArchive | undefined;
+  /** Told when the files are let go of. */
+  readonly onClosed: (() => void) | undefined;
+}
+
+interface Waiter {
+  readonly mark: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Durability {
+  readonly #parts: DurabilityParts;
+  readonly #clock: Clock;
+  readonly #tape: FrameBuffer = createFrameBuffer();
+  readonly #journal: Journal;
+  #core: Core;
+  #room: SnapshotBuffers;
+  #names: Names;
+  #log: JournalLog;
+  #cancelTimer: (() => void) | undefined;
+  readonly #waiters: Waiter[] = [];
+  #flushedAt: number | undefined;
+  #faultTold: string | undefined;
+  #snapshotAt: number | undefined;
+  #snapshotBytes: number;
+  /** The journal's total when the last snapshot began; below 0: before this opening. */
+  #totalAtSnapshot: number;
+  /** How much of the bytes that make a snapshot due does. */
+  #duePart = 1;
+  /** Processes before this one did not live to write the snapshot under way: `close` waits for it. */
+  #isOwed = false;
+  /** The same by the clock that never goes back. */
+  #snapshotAtMs: number;
+  #isSnapshotBroken = false;
+  #snapshotting: Promise<SnapshotDone | undefined> | undefined;
+  readonly #notes: Map<string, Uint8Array>;
+  #isClosed = false;
+
+  constructor(parts: DurabilityParts) {
+    this.#parts = parts;
+    this.#clock = parts.settings.clock;
+    const { identity, place, serial } = parts;
+    const onSynced = (fault: FrontierError | undefined): void => this.#synced(fault);
+    const onSealed = (total: number): void => parts.archive?.onSealed(total);
+    this.#journal = new Journal({
+      ...{ place, identity, serial, frames: this.#tape, onSynced },
+      onSealed: parts.archive === undefined ? undefined : onSealed,
+    });
+    this.#core = parts.core;
+    this.#room = createSnapshotBuffers(parts.core);
+    this.#names = parts.names ?? createNames(parts.core);
+    this.#notes = new Map(parts.notes);
+    this.#snapshotBytes = parts.snapshotBytes;
+    this.#totalAtSnapshot = -parts.journalBytes;
+    this.#snapshotAtMs = this.#clock.monotonic();
+    this.#log = this.#attach(this.#core, this.#names);
+    parts.tiers.settle = () => this.#settle();
+    this.#note("profile", identity.profile);
+    this.#note("options", parts.settings.noted);
+    this.#log.end();
+  }
+
+  /** Digests that count as seen from here on, those before them included; durable when it resolves. */
+  async keepVisited(digests: Uint8Array): Promise<void> {
+    const { place } = this.#parts;
+    const packed = this.#notes.get(VISITED_NOTE);
+    const before = packed === undefined ? 0 : (packr.unpack(packed) as VisitedNote).serial;
+    writeDigests(place, before + 1, digests);
+    this.#note(VISITED_NOTE, { serial: before + 1, count: digests.length / DIGEST_BYTES });
+    await this.flush();
+    // Files of generations before it: nobody names them any more.
+    const own = digestPath(place, before + 1);
+    for (const path of digestPaths(place)) if (path !== own) place.files.remove(path);
+  }
+
+  /** Closes a call: what it said is one entry. Throws in mode `sync` when it is not durable (I1). */
+  commit(nowMs: number): void {
+    const log = this.#log;
+    log.end();
+    const { durability, snapshots } = this.#parts.settings;
+    if (durability === "sync") {
+      if (!log.isUrgent) return;
+      log.isUrgent = false;
+      const isDurable = this.#journal.sync();
+      this.#reportFault();
+      if (!isDurable) throw this.#journal.fault as FrontierError;
+      this.#keep();
+      this.#flushedAt = nowMs;
+      this.#endSegment();
+    } else if (this.#journal.heldBytes > 0) this.#arm();
+    const grown = this.#journal.total - this.#totalAtSnapshot;
+    const age = this.#clock.monotonic() - this.#snapshotAtMs;
+    const isOld = age >= snapshots.everyMs && grown > 0;
+    const due = this.#duePart * Math.max(snapshots.everyBytes, this.#snapshotBytes);
+    if (isOld || grown > due) this.#snapshotSoon();
+  }
+
+  /** Whether the disk refuses a call that will say about so many bytes (I2). */
+  refuses(bytes: number): boolean {
+    const journal = this.#journal;
+    if (this.#parts.settings.durability === "sync") {
+      if (journal.fault !== undefined && !journal.sync()) return true;
+      const isRefused = !journal.reserve(bytes);
+      this.#reportFault();
+      return isRefused;
+    }
+    if (journal.fault === undefined) return false;
+    const isRefused = !journal.write();
+    if (!isRefused) this.#arm();
+    this.#reportFault();
+    return isRefused;
+  }
+
+  /** Whether the disk, asked once more where it refused before, refuses what a push would say. */
+  get isShut(): boolean {
+    return this.#journal.fault !== undefined && this.refuses(0);
+  }
+
+  /** Throws what the disk says to a call that would change something. */
+  need(bytes: number): void {
+    if (this.refuses(bytes)) throw this.#journal.fault as FrontierError;
+  }
+
+  /** Resolves when everything said so far is durable; rejects with what the disk said. */
+  flush(): Promise<void> {
+    this.#noteAll();
+    this.#log.end();
+    if (this.#journal.isSettled) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#journal.write();
+      this.#waiters.push({ mark: this.#journal.total, resolve, reject });
+      this.#disarm();
+      this.#journal.syncLater();
+    });
+  }
+
+  /** A snapshot now, or the one under way; done when it is durable. */
+  async snapshot(): Promise<SnapshotInfo> {
+    for (let tries = 0; tries < SNAPSHOT_TRIES; tries++) {
+      const done = await (this.#snapshotting ?? this.#begin());
+      if (done !== undefined) return { path: done.path, records: done.records, bytes: done.bytes };
+    }
+    const expected = "a moment without forget, clear or setRules";
+    throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
+  }
+
+  /** Says a word that is durable when this returns; or throws what the disk said: the word is taken back then, alone. */
+  #durably(log: JournalLog, say: () => void): void {
+    log.end();
+    this.#settle();
+    say();
+    log.end();
+    try {
+      this.#settle();
+    } catch (error) {
+      this.#journal.retract();
+      throw error;
+    }
+  }
+
+  /**
+   * The frontier is cleared: its new core, which begins with nothing but what its hosts are owed, takes over. All of that is one group,
+   * durable when this returns: files go upon it. Throws what the disk said, and nothing has changed then.
+   */
+  cleared(core: Core): void {
+    const names = createNames(core);
+    const log = this.#attach(core, names);
+    const counters = this.#notes.get("counters");
+    this.#log.end();
+    try {
+      this.#durably(log, () => {
+        log.cleared();
+        for (const host of hostsCarried(core)) {
+          log.host(host, LOG_HOST_ALL);
+          if (addressOf(core, host) !== undefined) log.address(host);
+        }
+        logAllGroups(core);
+        this.#note("counters", storedCounters(core), log);
+      });
+    } catch (error) {
+      if (counters === undefined) this.#notes.delete("counters");
+      else this.#notes.set("counters", counters);
+      throw error;
+    }
+    this.#core.log = undefined;
+    this.#core = core;
+    this.#room = createSnapshotBuffers(core);
+    this.#names = names;
+    this.#log = log;
+    this.#isSnapshotBroken = true;
+    this.#notes.delete(VISITED_NOTE);
+    this.#parts.archive?.onAllForgotten();
+  }
+
+  facts(): Report["durability"] {
+    return {
+      flushedAt: this.#flushedAt,
+      journalBytes: this.#journal.total + this.#journal.heldBytes - this.#journal.sealedBytes,
+      snapshotAt: this.#snapshotAt,
+    };
+  }
+
+  /** Everything durable, files and lock given back. Throws what the disk said, and stays open then. */
+  async close(isDiscard: boolean): Promise<void> {
+    if (this.#isClosed) return;
+    if (isDiscard || !this.#isOwed) this.#isSnapshotBroken = true;
+    await this.#snapshotting?.catch(() => undefined);
+    if (!isDiscard) {
+      do await this.flush();
+      while (!this.#journal.isSettled);
+    }
+    while (this.#journal.isBusy) await turn();
+    this.#isClosed = true;
+    this.#disarm();
+    this.#core.log = undefined;
+    if (isDiscard) this.#discard();
+    else this.#journal.close();
+    if (!isDiscard) this.#keep();
+    await this.#parts.archive?.close(isDiscard);
+    this.#parts.tiers.close(isDiscard);
+    giveLock(this.#parts.place, this.#parts.lock);
+    this.#parts.onClosed?.();
+  }
+
+  #attach(core: Core, names: Names): JournalLog {
+    const log: JournalLog = new JournalLog({
+      core,
+      names,
+      frames: this.#tape,
+      listener: this.#parts.archive,
+      onGroup: () => this.#journal.relieve(),
+      onBreak: () => {
+        this.#isSnapshotBroken = true;
+      },
+      onForgotten: () => void this.#notes.delete(VISITED_NOTE),
+      onNote: (name, value) => void this.#notes.set(name, value),
+      durably: core.seen.tiered === undefined ? undefined : (say) => this.#durably(log, say),
+    });
+    core.log = log;
+    if (core.spilling !== undefined) core.spilling.spill.names = spillNames(names, false);
+    return log;
+  }
+
+  /** What was said in earlier calls is durable, or it throws what the disk said. */
+  #settle(): void {
+    if (this.#journal.sync()) return;
+    this.#reportFault();
+    throw this.#journal.fault as FrontierError;
+  }
+
+  /** What is durable may go to the store of whole records. */
+  #keep(): void {
+    this.#parts.archive?.durable(this.#journal.total - this.#journal.sealedBytes);
+  }
+
+  #arm(): void {
+    if (this.#cancelTimer !== undefined || this.#journal.isSyncing || this.#isClosed) return;
+    const { durability } = this.#parts.settings;
+    const everyMs = typeof durability === "object" ? durability.everyMs : NONE_MS;
+    this.#cancelTimer = scheduleAfter(this.#clock, everyMs, () => {
+      this.#cancelTimer = undefined;
+      this.#noteAll();
+      this.#log.end();
+      if (durability !== "none") this.#journal.syncLater();
+      else if (!this.#journal.write()) this.#arm();
+      if (durability === "none") this.#parts.archive?.durable(this.#journal.total);
+      this.#reportFault();
+    });
+  }
+
+  #disarm(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  #synced(fault: FrontierError | undefined): void {
+    this.#reportFault();
+    if (fault === undefined) {
+      this.#keep();
+      this.#flushedAt = this.#clock.now();
+      this.#endSegment();
+    }
+    const durable = this.#journal.total - this.#journal.sealedBytes;
+    for (const waiter of this.#waiters.splice(0)) {
+      if (fault !== undefined) waiter.reject(fault);
+      else if (waiter.mark <= durable) waiter.resolve();
+      else this.#waiters.push(waiter);
+    }
+    if (this.#isClosed) return;
+    if (this.#waiters.length > 0) this.#journal.syncLater();
+    else if (this.#journal.heldBytes > 0) this.#arm();
+  }
+
+  /** One that is long enough ends as soon as the next is prepared. */
+  #endSegment(): void {
+    const journal = this.#journal;
+    if (journal.size <= SEGMENT_BYTES || journal.rotate()) return;
+    journal.prepare().catch(() => undefined); // the old one goes on, and the next call tries again
+  }
+
+  /** A fault is told once, when it begins; its end shows in the report and in pushes that are accepted. */
+  #reportFault(): void {
+    const { fault } = this.#journal;
+    if (fault?.code === this.#faultTold) return;
+    this.#faultTold = fault?.code;
+    if (fault === undefined) return;
+    this.#parts.events.fault({ kind: "disk", stage: "journal", cause: fault });
+    this.#parts.events.flush();
+  }
+
+  /** What no transition says: counters, shares, the user's state. Only what changed is written. */
+  #noteAll(): void {
+    this.#note("counters", storedCounters(this.#core));
+    this.#note("state", this.#parts.state());
+  }
+
+  #note(name: string, value: unknown, log = this.#log): void {
+    let bytes: Uint8Array;
+    try {
+      bytes = packState(value);
+    } catch (cause) {
+      this.#parts.events.fault({ kind: "user", stage: name, cause });
+      return;
+    }
+    const before = this.#notes.get(name);
+    if (before !== undefined && Buffer.compare(before, bytes) === 0) return;
+    this.#notes.set(name, bytes.slice());
+    log.noteBytes(name, bytes);
+  }
+
+  #snapshotSoon(): void {
+    if (this.#snapshotting !== undefined || this.#journal.fault !== undefined) return;
+    this.#isOwed = this.#totalAtSnapshot < 0;
+    this.#begin().catch((cause: unknown) => {
+      if (this.#isClosed) return;
+      this.#snapshotAtMs = this.#clock.monotonic(); // not again at once
+      this.#totalAtSnapshot = this.#journal.total;
+      this.#parts.events.fault({ kind: "disk", stage: "snapshot", cause });
+      this.#parts.events.flush();
+    });
+  }
+
+  #begin(): Promise<SnapshotDone | undefined> {
+    this.#snapshotting = this.#write().finally(() => {
+      this.#snapshotting = undefined;
+      this.#isOwed = false;
+    });
+    return this.#snapshotting;
+  }
+
+  async #write(): Promise<SnapshotDone | undefined> {
+    const { place, identity } = this.#parts;
+    const journal = this.#journal;
+    do {
+      await journal.prepare();
+      await this.flush();
+      if (journal.isSyncing) await turn();
+    } while (!journal.rotate() && journal.fault === undefined);
+    if (journal.fault !== undefined) throw journal.fault;
+    journal.syncLater(); // the new segment gets its name soon, whatever the mode
+    this.#isSnapshotBroken = false;
+    this.#totalAtSnapshot = journal.total;
+    this.#snapshotAtMs = this.#clock.monotonic();
+    const core = this.#core;
+    const head = snapshotHead(core, {
+      ...{ serial: journal.serial, identity, savedAt: this.#clock.now(), notes: this.#notes },
+      volatileLive: this.#log.volatileLive,
+    });
+    try {
+      const done = await writeSnapshot({
+        ...{ core, room: this.#room, names: this.#names, place, clock: this.#clock, head },
+        pause: turn,
+        rows: this.#parts.settings.snapshotRows,
+        isOver: () => this.#isSnapshotBroken,
+        position: () => {
+          journal.write();
+          return { segment: journal.serial, offset: journal.size };
+        },
+        flush: async () => {
+          await this.flush();
+          // The word that all was forgotten is replayed no more either.
+          this.#core.seen.tiered?.cold.settle();
+          // What was said before this generation is replayed no more: the store has to have it.
+          await this.#parts.archive?.drained();
+        },
+      });
+      this.#duePart = done === undefined ? BROKEN_PART : 1;
+      if (done === undefined) return undefined;
+      this.#snapshotAt = this.#clock.now();
+      this.#snapshotBytes = done.bytes;
+      await keepNewestGenerations(place, this.#parts.settings.snapshots.keep, turn);
+      const { path, records, bytes } = done;
+      this.#parts.events.emit("snapshot", { path, records, bytes });
+      this.#parts.events.flush();
+      return done;
+    } catch (error) {
+      throw diskFault(error, place.directory);
+    }
+  }
+
+  /** Nothing stays: no generation, no segment. */
+  #discard(): void {
+    const { place } = this.#parts;
+    this.#journal.abandon();
+    markDiscarded(place);
+    removeDiscarded(place);
+    for (const path of digestPaths(place)) place.files.remove(path);
+  }
+}
+
+/** How often mode `none` hands its bytes to the system. */
+const NONE_MS = 100;
+
+/** The next turn of the event loop. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,338 @@
+/**
+ * Room `src/engine/durable`: the side of a frontier with a directory: opening, when entries become durable, when a
+ * snapshot is due, tiers on disk. Formats are in persistence.
+ */
+
+/**
+ * Opening a directory: lock, recovery, a new segment of the journal. A failed open leaves everything as it was and
+ * gives the lock back.
+ *
+ *   lock ─▶ newest good snapshot + journal ─▶ core ─▶ new segment ─▶ open
+ */
+import { join } from "node:path";
+import { misuse } from "../../base/errors.ts";
+import { entropyWords } from "../../base/random.ts";
+import type { Core } from "../../frontier/core.ts";
+import { installRules } from "../../frontier/rules/install-rules.ts";
+import { givenRules, normalizeRules } from "../../frontier/rules/rule-specs.ts";
+import { sharesReorder } from "../../frontier/scheduling/rule-shares.ts";
+import { copyFile, diskFault, type Files, nodeFiles } from "../../persistence/files.ts";
+import { giveLock, lockPath, takeLock } from "../../persistence/directory/directory-lock.ts";
+import { openOverlay } from "../../persistence/directory/directory-overlay.ts";
+import { packr } from "../../persistence/msgpack.ts";
+import {
+  contentOf,
+  frontierDirectory,
+  listDirectory,
+  noFrontierThere,
+  type Place,
+  segmentPath,
+  snapshotPath,
+} from "../../persistence/directory/frontier-directory.ts";
+import { systemProcesses } from "../../persistence/directory/process-table.ts";
+import { recover, type Recovered } from "../../persistence/recovery/recover.ts";
+import { STANDALONE_SERIAL } from "../../persistence/snapshot/standalone-snapshot.ts";
+import { policyId } from "../../url/keys/key-policy.ts";
+import { SEED_NOTES, type SeedNotes } from "../intake/rule-seeds.ts";
+import { Durability } from "./durability.ts";
+import type { EventHub } from "../event-hub.ts";
+import type { Settings } from "../options/normalize-options.ts";
+import type { Runtime, RuntimeOrigin } from "../runtime.ts";
+import { openRecordArchive } from "../records/load-record-store.ts";
+import type { RecordArchive } from "../records/record-archive.ts";
+import { DiskTiers } from "./disk-tiers.ts";
+import { isSerializable } from "../../base/serializable.ts";
+import type { Resumed, Rule } from "../types/frontier-types.ts";
+import { restoreScrapyDigests } from "../intake/scrapy-digests.ts";
+
+/** Segments that a start reads behind a snapshot are this many at most, where each is a small part of `snapshots.everyBytes`. */
+const SEGMENTS_MAX = 64;
+const SEGMENT_BYTES_LEAST = 256 * 1024;
+
+export interface OpenParts {
+  readonly settings: Settings;
+  readonly events: EventHub;
+  /** An empty runtime under a secret. */
+  readonly make: (origin: RuntimeOrigin, tiers: DiskTiers) => Runtime;
+  /** The user's state, and what a file says of it. */
+  readonly state: () => unknown;
+  readonly setState: (state: Record<string, unknown>) => void;
+}
+
+interface OpenedDirectory {
+  readonly runtime: Runtime;
+  readonly durable: Durability;
+  readonly secret: Uint32Array;
+  /** undefined: nothing was there. */
+  readonly resumed: Resumed | undefined;
+  readonly seeded: SeedNotes;
+  readonly tiers: DiskTiers;
+  readonly archive: RecordArchive | undefined;
+}
+
+/** Rules as a note keeps them; null: they hold functions, and have to be given again at the next opening. */
+export function storedRules({ specs, version }: Core): unknown {
+  const rules = givenRules(specs);
+  return isSerializable(rules) ? { rules, version } : null;
+}
+
+export async function openDirectory(parts: OpenParts): Promise<OpenedDirectory> {
+  const { settings } = parts;
+  const files = settings.files ?? nodeFiles;
+  const directory = frontierDirectory(settings.directory as string, settings.name);
+  if (!settings.readOnly) return openAt(parts, { files, directory }, undefined);
+  const { overlay, close } = checkDirectory({ files, directory });
+  try {
+    return await openAt(parts, { files: overlay, directory }, close);
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** A copy to work on of what a directory holds: all changes stay beside it, its lock is not asked. */
+function checkDirectory(place: Place): { overlay: Files; close: () => void } {
+  const { files, directory } = place;
+  const { segments, snapshots } = listDirectory(place);
+  if (segments.length + snapshots.length === 0) throw noFrontierThere(directory);
+  const opened = openOverlay(files, [directory, join(directory, "seen")], [lockPath(place)]);
+  return { overlay: opened.files, close: opened.close };
+}
+
+async function openAt(
+  parts: OpenParts,
+  place: Place,
+  onClosed: (() => void) | undefined,
+): Promise<OpenedDirectory> {
+  const { settings } = parts;
+  const { files, directory } = place;
+  try {
+    files.makeDirectory(directory);
+    const lock = takeLock(place, systemProcesses());
+    const tiers = new DiskTiers(place, settings.seen.mode === "tiered");
+    let archive: RecordArchive | undefined;
+    try {
+      archive =
+        settings.records === "full" ? await openRecordArchive(settings, directory) : undefined;
+      return await openLocked(parts, place, { lock, tiers, archive, onClosed });
+    } catch (error) {
+      await undo([
+        () => tiers.close(false),
+        () => archive?.close(false),
+        () => giveLock(place, lock),
+      ]);
+      throw error;
+    }
+  } catch (error) {
+    // What has a code of the platform is the disk's; everything else is said as it is.
+    const isDisk = typeof (error as NodeJS.ErrnoException).syscall === "string";
+    throw isDisk ? diskFault(error, directory) : error;
+  }
+}
+
+/** Does them all: what fails now follows from what failed first, which is told. */
+async function undo(steps: ReadonlyArray<() => void | Promise<void>>): Promise<void> {
+  for (const step of steps) {
+    try {
+      await step();
+    } catch {
+      // A lock that stays is a dead owner's to the next opening once this process has ended.
+    }
+  }
+}
+
+interface Locked {
+  readonly lock: ReturnType<typeof takeLock>;
+  readonly tiers: DiskTiers;
+  readonly archive: RecordArchive | undefined;
+  readonly onClosed: (() => void) | undefined;
+}
+
+async function openLocked(
+  parts: OpenParts,
+  place: Place,
+  { lock, tiers, archive, onClosed }: Locked,
+): Promise<OpenedDirectory> {
+  const { settings, events } = parts;
+  const profile = policyId(settings.key);
+  let runtime: Runtime | undefined;
+  const make = (secret: Uint32Array, isCleared = false): Core => {
+    runtime = parts.make({ secret, isCleared }, tiers);
+    return runtime.core;
+  };
+  if (settings.from !== undefined) adoptFile(place, settings.from);
+  const found = await recover({
+    ...{ place, profile, make, nowMs: settings.clock.now(), listener: archive },
+    pause: () => new Promise((resolve) => setImmediate(resolve)),
+    onProgress: (progress) => settings.onProgress?.(progress),
+  }).catch((error: unknown) => {
+    if (settings.from !== undefined) dropFile(place);
+    throw error;
+  });
+  if (found === undefined) archive?.onAllForgotten(); // what stands there is nothing to a new one
+  archive?.replayed();
+  const secret = found?.secret ?? settings.secret ?? entropyWords(4);
+  if (found === undefined) {
+    tiers.begin();
+    make(secret);
+  }
+  const { core, intake } = runtime as Runtime;
+  const seeded = contentOf(place.directory, 0, () => {
+    applyFound(parts, core, found);
+    intake.visited = restoreScrapyDigests(place, found?.restoration.notes);
+    return seededOf(found);
+  });
+  const durable = new Durability({
+    ...{ settings, events, place, lock, tiers, core, archive, onClosed, state: parts.state },
+    identity: { secret, profile },
+    names: found?.restoration.names,
+    serial: (found?.serial ?? 0) + 1,
+    snapshotBytes: bytesOf(snapshotPath(place, found?.snapshot ?? 0), place),
+    journalBytes: settings.readOnly ? 0 : journalBytes(place, found?.snapshot ?? 0, settings),
+    notes: found?.restoration.notes ?? new Map(),
+  });
+  if (settings.rulesGiven !== undefined) core.log?.note("rules", storedRules(core));
+  core.log?.end();
+  for (const cause of found?.damage ?? []) events.fault({ kind: "disk", stage: "open", cause });
+  const resumed = found === undefined ? undefined : resumedOf(core, found);
+  return { runtime: runtime as Runtime, durable, secret, resumed, seeded, tiers, archive };
+}
+
+/** What no table holds: notes, and rules where the opening has none of its own. */
+export function applyFound(
+  parts: Pick<OpenParts, "settings" | "setState">,
+  core: Core,
+  found: Recovered | undefined,
+): void {
+  if (found !== undefined) applyNotes(parts, core, found);
+  restoreRules(parts, core, found);
+  applyPasses(core, found);
+}
+
+/** Which rules were seeded, and how far the seeds of others had come. */
+export function seededOf(found: Recovered | undefined): SeedNotes {
+  const notes: SeedNotes = Object.fromEntries(
+    SEED_NOTES.map((name) => [name, noteOf(found, name)]),
+  );
+  const { seeding = [], seedingAt = [0, 0] } = notes;
+  const isList = Array.isArray(seeding) && seeding.every(Array.isArray) && Array.isArray(seedingAt);
+  if (!isList || !seedingAt.every((count) => Number.isSafeInteger(count) && count >= 0)) {
+    throw new TypeError("what is noted of seeds is no list of rules with two counts");
+  }
+  return notes;
+}
+
+/** Without rules of its own the opening goes on under those that were set last. */
+function restoreRules(
+  { settings }: Pick<OpenParts, "settings">,
+  core: Core,
+  found: Recovered | undefined,
+): void {
+  const note = settings.rulesGiven === undefined ? noteOf(found, "rules") : undefined;
+  if (note === undefined || note === null) return;
+  const { rules, version } = note as { rules: Rule[]; version: number | string };
+  const list = normalizeRules(rules, settings.defaults, settings.seen.mode);
+  installRules(core, list, version, settings.clock.now());
+}
+
+function noteOf(found: Recovered | undefined, name: string): unknown {
+  const bytes = found?.restoration.notes.get(name);
+  return bytes === undefined ? undefined : packr.unpack(bytes);
+}
+
+/** What no entry of a record says. */
+function applyNotes(
+  parts: Pick<OpenParts, "setState">,
+  core: Core,
+  { restoration }: Recovered,
+): void {
+  const state = restoration.notes.get("state");
+  if (state !== undefined) parts.setState(packr.unpack(state) as Record<string, unknown>);
+  const noted = restoration.notes.get("counters");
+  if (noted === undefined) return;
+  const said = packr.unpack(noted) as StoredCounters;
+  const { counters } = core;
+  counters.pushed = Math.max(counters.pushed, said.pushed);
+  counters.duplicate = Math.max(counters.duplicate, said.duplicate);
+  counters.full = Math.max(counters.full, said.full);
+  counters.expired = Math.max(counters.expired, said.expired);
+  counters.lateResults = Math.max(counters.lateResults, said.lateResults);
+  for (const [reason, count] of Object.entries(said.rejected)) counters.rejected.set(reason, count);
+  // A cold tier that was not merged yet holds some identities twice: it can not count them.
+  if (core.seen.mode === "tiered") counters.seen = said.seen ?? counters.seen;
+  core.leaseSequence = Math.max(core.leaseSequence, said.leaseSequence);
+  core.hosts.joined = Math.max(core.hosts.joined, said.joined);
+}
+
+/** Where each rule stands in the order of shares: also those that were restored, which are new. */
+function applyPasses(core: Core, found: Recovered | undefined): void {
+  const said = noteOf(found, "counters") as StoredCounters | undefined;
+  if (said === undefined) return;
+  const { rules } = core;
+  const { passes } = core.shares;
+  for (const { id, index } of rules) passes[index] = said.passes[id] ?? (passes[index] as number);
+  core.shares.current = Math.max(core.shares.current, said.current ?? 0);
+  sharesReorder(core.shares); // those with something pending stand there already
+}
+
+interface StoredCounters {
+  readonly pushed: number;
+  readonly duplicate: number;
+  readonly full: number;
+  readonly lateResults: number;
+  readonly expired: number;
+  readonly leaseSequence: number;
+  readonly joined: number;
+  readonly seen?: number;
+  /** The pass of the rule that was served last. */
+  readonly current?: number;
+  readonly rejected: Record<string, number>;
+  readonly passes: Record<string, number>;
+}
+
+export function resumedOf({ counters }: Core, { restoration, lost, damage }: Recovered): Resumed {
+  const { pending, waiting, failed } = counters;
+  return {
+    ...{ pending, waiting, failed, leases: restoration.leases, lost },
+    damage: damage.map(({ message }) => message),
+  };
+}
+
+/**
+ * What stands in the journal since a snapshot. So short runs, none of which says enough for a snapshot, leave no journal without bound; a
+ * segment counts for so much at least that they leave no files without bound either.
+ */
+function journalBytes(place: Place, snapshot: number, { snapshots }: Settings): number {
+  const least = Math.min(snapshots.everyBytes / SEGMENTS_MAX, SEGMENT_BYTES_LEAST);
+  let bytes = 0;
+  for (const serial of listDirectory(place).segments) {
+    if (serial >= snapshot) bytes += Math.max(bytesOf(segmentPath(place, serial), place), least);
+  }
+  return bytes;
+}
+
+function bytesOf(path: string, place: Place): number {
+  if (!place.files.exists(path)) return 0;
+  const file = place.files.open(path, "r");
+  try {
+    return place.files.size(file);
+  } finally {
+    place.files.close(file);
+  }
+}
+
+/** Makes a file that stands alone the first generation of an empty directory. */
+function adoptFile(place: Place, path: string): void {
+  const { segments, snapshots } = listDirectory(place);
+  if (segments.length > 0 || snapshots.length > 0) {
+    throw misuse("OPTION_INVALID", "options.from", path, "a directory without a frontier in it");
+  }
+  copyFile(place.files, path, snapshotPath(place, STANDALONE_SERIAL));
+}
+
+/** Takes back the copy of a file that could not be gone on from: the file itself stands. */
+function dropFile(place: Place): void {
+  const { directory, files } = place;
+  files.remove(snapshotPath(place, STANDALONE_SERIAL));
+  files.syncDirectory(directory);
+}

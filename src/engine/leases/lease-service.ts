@@ -1,0 +1,422 @@
+/**
+ * Room `src/engine/leases`: leases out and results in: the fence against late and repeated results, found links,
+ * redirects. The rules of retry and expiry are in frontier/leases.
+ */
+
+/**
+ * LeaseService: hands out leases and applies their results. The deadline of every result is checked first: one that comes after
+ * the deadline, twice, or after close changes nothing, is reported as late, and is counted.
+ */
+import {
+  checkExtension,
+  checkText,
+  readDone,
+  readList,
+  readOutcome,
+  readRetry,
+} from "../../base/argument-checks.ts";
+import { FrontierError, misuse } from "../../base/errors.ts";
+import { isMadeBy } from "../../base/type-guards.ts";
+import { type Core, ruleOf } from "../../frontier/core.ts";
+import {
+  countLate,
+  extend,
+  fail,
+  finish,
+  isLive,
+  leaseNext,
+  release,
+  retry,
+} from "../../frontier/leases/leases.ts";
+import { evictAfter } from "../../frontier/politeness/host-eviction.ts";
+import { endMany, leaseMany } from "../../frontier/leases/bulk-leases.ts";
+import { leasedAt } from "../../structures/records/lease-batch.ts";
+import type { Outcome } from "../../frontier/rules/rule-policy.ts";
+import { peekRecords } from "../../frontier/scheduling/peek.ts";
+import { touchNext } from "../../frontier/scheduling/schedule.ts";
+import {
+  VERDICT_CLOSED,
+  VERDICT_INVALID_REQUEST,
+  VERDICT_LATE,
+  VERDICT_NO_FOLLOW,
+  type Verdict,
+  verdictOf,
+} from "../../frontier/admission/verdicts.ts";
+import {
+  parentCreate,
+  parentPrintOffset,
+  parentRelease,
+  isPlainRecord,
+  recordAttempt,
+  recordDeliveries,
+  recordDepth,
+  recordParent,
+  recordPriority,
+} from "../../structures/records/record.ts";
+import {
+  recordUrl,
+  SCRATCH_ROWS,
+  scratchHandle,
+  scratchUrls,
+} from "../../structures/records/kernel-scratch.ts";
+import type { Extras } from "../intake/request-extras.ts";
+import { journalBytesBound, pushList, refuse } from "../intake/push-requests.ts";
+import { type LeaseActions, NO_RESULT, storeFingerprint, RecordLease } from "./record-lease.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { DONE_LATE, DONE_PLAIN, doneResult } from "../intake/push-result.ts";
+import { readRedirect, redirected } from "./redirect.ts";
+import { readRequest } from "../intake/request-fields.ts";
+import type { NormalPolicy } from "../../url/keys/key-policy.ts";
+import type {
+  DoneResult,
+  LeaseResult,
+  RedirectChange,
+  RequestLike,
+  RequestView,
+  RetryOptions,
+} from "../types/frontier-types.ts";
+import { recordData, recordExtras, recordView } from "../records/record-view.ts";
+
+/** Hand-outs whose memory is touched at once. */
+const TOUCHED_RULES = 64;
+/** After so many calls of the kernel that gave fewer leases than that, the rest of a batch goes one by one. */
+const MISSES_MAX = 4;
+const MANY_MIN = 16;
+
+/** Room that one result wants in the journal beside its children. */
+const RESULT_BYTES = 512;
+
+export class LeaseService implements LeaseActions {
+  readonly #lifecycle: Lifecycle;
+  readonly #print: (url: string, extras: Extras, key: NormalPolicy | undefined) => string;
+  readonly #maxFound: number;
+
+  constructor(
+    lifecycle: Lifecycle,
+    maxFound: number,
+    print: (url: string, extras: Extras, key: NormalPolicy | undefined) => string,
+  ) {
+    this.#lifecycle = lifecycle;
+    this.#print = print;
+    this.#maxFound = maxFound;
+  }
+
+  /** At most `max` leases at `nowMs`, in order. */
+  take(core: Core, max: number, nowMs: number): RecordLease[] {
+    const leases: RecordLease[] = [];
+    let misses = 0;
+    while (leases.length < max) {
+      const from = leases.length;
+      const end = Math.min(max, from + SCRATCH_ROWS);
+      while (leases.length < end) {
+        const made = misses < MISSES_MAX ? this.#takeMany(core, leases, end, nowMs) : 0;
+        if (made < MANY_MIN) misses++;
+        if (leases.length === end) break;
+        // Most often one of them was not plain, and the next ones are again.
+        const next = made < MANY_MIN ? end : leases.length + 1;
+        if (!this.#takeNext(core, leases, next, nowMs)) break;
+      }
+      this.#dress(core, leases, from, nowMs);
+      if (leases.length < end) break;
+    }
+    evictAfter(core, leases.length, nowMs);
+    return leases;
+  }
+
+  /** Leases up to `end` as far as the kernel can hand them out; how many. */
+  #takeMany(core: Core, leases: RecordLease[], end: number, nowMs: number): number {
+    const made = leaseMany(core, nowMs, end - leases.length);
+    const sequence = core.leaseSequence - made + 1;
+    for (let index = 0; index < made; index++) {
+      const lease = new RecordLease(this);
+      lease.record = leasedAt(core.scratch, index);
+      lease.sequence = sequence + index;
+      leases.push(lease);
+    }
+    return made;
+  }
+
+  /** The next leases one by one, a few of them; false: no more may go. Throws what memory or disk says where there are none yet. */
+  #takeNext(core: Core, leases: RecordLease[], end: number, nowMs: number): boolean {
+    const count = Math.min(TOUCHED_RULES, end - leases.length);
+    touchNext(core, count);
+    try {
+      for (let index = 0; index < count; index++) {
+        const lease = new RecordLease(this);
+        if (!leaseNext(core, nowMs, lease)) return false;
+        leases.push(lease);
+      }
+    } catch (error) {
+      // Those that were made go out; the next poll is told.
+      if (leases.length === 0 || !(error instanceof FrontierError)) throw error;
+      return false;
+    }
+    return true;
+  }
+
+  /** What `take` would give. */
+  peek(core: Core, max: number, nowMs: number): RequestView[] {
+    const room = core.limits.maxLeases - core.counters.leased;
+    return peekRecords(core, Math.min(max, room), nowMs).map((record) => {
+      const view = recordView(core, record);
+      return { ...view, deliveries: view.deliveries + 1 };
+    });
+  }
+
+  /** Whatever of the arguments may run the caller's code is read before the call opens. */
+  done(lease: RecordLease, result: LeaseResult): DoneResult {
+    const { outcome, errors, sifted } = readResult(result);
+    const { core, nowMs } = this.#lifecycle.begin();
+    if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
+    this.#lifecycle.durable?.need(
+      sifted === undefined ? RESULT_BYTES : RESULT_BYTES + journalBytesBound(sifted.good),
+    );
+    const family =
+      sifted === undefined || sifted.size === 0 ? undefined : this.#family(core, lease);
+    try {
+      finish(core, lease, outcome, nowMs);
+    } catch (error) {
+      if (family !== undefined && family.parent !== 0) parentRelease(core.store, family.parent);
+      throw error;
+    }
+    const answer =
+      family === undefined || sifted === undefined
+        ? DONE_PLAIN
+        : this.#admit(core, lease, { sifted, family, nowMs });
+    for (const cause of errors) {
+      this.#lifecycle.events.fault({ kind: "user", stage: "done", cause, url: lease.url });
+    }
+    evictAfter(core, 1, nowMs);
+    this.#lifecycle.end(nowMs);
+    return answer;
+  }
+
+  /** Batch form without children; how many were not late. */
+  doneMany(leases: unknown): number {
+    const list = readList(leases, "leases", "a list of leases");
+    for (let index = 0; index < list.length; index++) {
+      if (isMadeBy(list[index], RecordLease)) continue;
+      throw misuse("ARGUMENT_INVALID", `leases[${index}]`, list[index], "a lease");
+    }
+    const { core, nowMs } = this.#lifecycle.begin();
+    this.#lifecycle.durable?.need(RESULT_BYTES * (list.length + 1));
+    if (core === undefined) return 0;
+    const own = list as readonly RecordLease[];
+    const late = own.map(({ leases }) => leases !== this);
+    const count = endMany(core, own, late, nowMs);
+    evictAfter(core, count, nowMs);
+    this.#lifecycle.end(nowMs);
+    return count;
+  }
+
+  retry(lease: RecordLease, options: RetryOptions): "requeued" | "failed" | "late" {
+    const { delayMs, priority, reason, outcome } = readRetry(options);
+    const { core, nowMs } = this.#lifecycle.begin();
+    if (!this.#isLive(core, lease, nowMs)) return this.#late(core, "late");
+    this.#lifecycle.durable?.need(RESULT_BYTES);
+    const answer = retry(core, lease, { delayMs, priority, reason, outcome }, nowMs);
+    this.#lifecycle.end(nowMs);
+    return answer;
+  }
+
+  fail(lease: RecordLease, reason: string | undefined, given: Outcome | undefined): boolean {
+    checkText(reason, "reason");
+    const outcome = readOutcome(given);
+    const { core, nowMs } = this.#lifecycle.begin();
+    if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
+    this.#lifecycle.durable?.need(RESULT_BYTES);
+    fail(core, lease, { reason, outcome }, nowMs);
+    this.#lifecycle.end(nowMs);
+    return true;
+  }
+
+  release(lease: RecordLease): boolean {
+    const { core, nowMs } = this.#lifecycle.begin();
+    if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
+    this.#release(core, lease, nowMs);
+    return true;
+  }
+
+  dispose(lease: RecordLease): void {
+    const { core, nowMs } = this.#lifecycle.begin();
+    if (this.#isLive(core, lease, nowMs)) this.#release(core, lease, nowMs);
+  }
+
+  redirect(lease: RecordLease, url: string, given: RedirectChange | undefined): Verdict {
+    if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
+    const asked = { ...readRedirect(given), url };
+    const { core, nowMs } = this.#lifecycle.begin();
+    if (!this.#isLive(core, lease, nowMs))
+      return this.#late(core, verdictOf(core === undefined ? VERDICT_CLOSED : VERDICT_LATE));
+    this.#lifecycle.durable?.need(journalBytesBound([url]));
+    const { intake } = this.#lifecycle;
+    const request = redirected(intake, lease, asked, nowMs);
+    const parent = this.#parentOf(core, lease);
+    const depth = recordDepth(core.store, lease.record);
+    const redirects = lease.redirects + 1;
+    let codes: Uint8Array;
+    try {
+      codes = pushList(intake, [request], { nowMs, isOutside: false, depth, parent, redirects });
+    } finally {
+      parentRelease(core.store, parent);
+    }
+    this.#lifecycle.end(nowMs);
+    return verdictOf(codes[0] as number);
+  }
+
+  extend(lease: RecordLease, ms: number): boolean {
+    checkExtension(ms);
+    const { core, nowMs } = this.#lifecycle.begin();
+    if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
+    lease.deadline = extend(core, lease, ms);
+    this.#lifecycle.end(nowMs);
+    return true;
+  }
+
+  fingerprint(lease: RecordLease): string {
+    return this.#print(lease.url, lease.extras, lease.key);
+  }
+
+  #isLive(core: Core | undefined, lease: RecordLease, nowMs: number): core is Core {
+    return core !== undefined && lease.leases === this && isLive(core, lease, nowMs);
+  }
+
+  #release(core: Core, lease: RecordLease, nowMs: number): void {
+    this.#lifecycle.durable?.need(RESULT_BYTES);
+    release(core, lease, nowMs);
+    this.#lifecycle.end(nowMs);
+  }
+
+  #late<T>(core: Core | undefined, answer: T): T {
+    if (core !== undefined) countLate(core);
+    return answer;
+  }
+
+  /** What children inherit, read while the page's record exists; the parent is held for them. */
+  #family(core: Core, lease: RecordLease): Family {
+    const { follow } = ruleOf(core, lease.record).policy;
+    const parent = follow ? this.#parentOf(core, lease) : 0;
+    return { depth: recordDepth(core.store, lease.record) + 1, parent, follow };
+  }
+
+  /** Children of a page: depth and parent are the engine's to say. */
+  #admit(core: Core, lease: RecordLease, admitting: Admitting): DoneResult {
+    const { sifted, family, nowMs } = admitting;
+    const { intake, events } = this.#lifecycle;
+    const { good, bad } = sifted;
+    for (const { cause } of bad) {
+      events.fault({ kind: "request", stage: "found", cause, url: lease.url });
+    }
+    refuse(intake, VERDICT_INVALID_REQUEST, bad.length);
+    let codes: Uint8Array;
+    const { depth, parent, follow } = family;
+    if (follow) {
+      codes = pushList(intake, good, { depth, parent, nowMs, isOutside: false }, this.#maxFound);
+      parentRelease(core.store, parent);
+    } else {
+      codes = new Uint8Array(good.length).fill(VERDICT_NO_FOLLOW);
+      refuse(intake, VERDICT_NO_FOLLOW, good.length, good);
+    }
+    return doneResult(bad.length === 0 ? codes : withBad(codes, bad));
+  }
+
+  #parentOf(core: Core, lease: RecordLease): number {
+    const parent = parentCreate(core.store, lease.fingerprint);
+    if (parent !== 0) return parent;
+    throw new FrontierError("MEMORY_FULL", "memory: exhausted (expected: room for a parent)");
+  }
+
+  /** Reads the records of leases from `from` on: their URLs in one gather. */
+  #dress(core: Core, leases: RecordLease[], from: number, nowMs: number): void {
+    const { scratch, store } = core;
+    const deadlineMs = nowMs + core.limits.leaseMs;
+    for (let start = from; start < leases.length; ) {
+      for (let at = start; at < leases.length; at++) {
+        scratchHandle(scratch, at - start, (leases[at] as RecordLease).record);
+      }
+      const urls = scratchUrls(scratch, leases.length - start);
+      if (urls.length === 0) urls.push(recordUrl(scratch, (leases[start] as RecordLease).record));
+      for (const url of urls) (leases[start++] as RecordLease).url = url;
+    }
+    for (let at = from; at < leases.length; at++) {
+      const lease = leases[at] as RecordLease;
+      const { record } = lease;
+      lease.priority = recordPriority(store, record);
+      lease.depth = recordDepth(store, record);
+      lease.attempt = recordAttempt(store, record);
+      lease.deliveries = recordDeliveries(store, record);
+      const rule = ruleOf(core, record);
+      lease.rule = rule.id;
+      lease.key = rule.key;
+      lease.deadline = deadlineMs;
+      if (isPlainRecord(store, record)) continue;
+      const parent = recordParent(store, record);
+      if (parent !== 0) storeFingerprint(lease, store.region.views.i32, parentPrintOffset(parent));
+      lease.extras = recordExtras(core, record);
+      lease.data = recordData(core, record, lease.extras);
+    }
+  }
+}
+
+/** Found things, those that are no requests apart: they are told as errors, the others go on. */
+interface Sifted {
+  readonly size: number;
+  readonly good: RequestLike[];
+  readonly bad: Array<{ index: number; cause: unknown }>;
+}
+
+/** What children have from their page. */
+interface Family {
+  readonly depth: number;
+  /** Handle of the page's fingerprint, or 0. */
+  readonly parent: number;
+  /** Its rule takes what is found. */
+  readonly follow: boolean;
+}
+
+interface Admitting {
+  readonly sifted: Sifted;
+  readonly family: Family;
+  readonly nowMs: number;
+}
+
+interface Result {
+  readonly outcome: Outcome | undefined;
+  readonly errors: readonly unknown[];
+  readonly sifted: Sifted | undefined;
+}
+
+const NOTHING: Result = Object.freeze({ outcome: undefined, errors: [], sifted: undefined });
+
+function readResult(given: LeaseResult): Result {
+  if (given === NO_RESULT) return NOTHING;
+  const { found, errors, outcome } = readDone(given);
+  return { outcome, errors: errors ?? [], sifted: found === undefined ? undefined : sift(found) };
+}
+
+function sift(list: readonly unknown[]): Sifted {
+  const bad: Sifted["bad"] = [];
+  if (list.every((one) => typeof one === "string")) {
+    return { size: list.length, good: list as RequestLike[], bad };
+  }
+  const good: RequestLike[] = [];
+  for (let index = 0; index < list.length; index++) {
+    try {
+      good.push(readRequest(list[index], "found", index));
+    } catch (cause) {
+      bad.push({ index, cause });
+    }
+  }
+  return { size: list.length, good, bad };
+}
+
+/** Puts the verdicts of things that were no requests back where they stood. */
+function withBad(codes: Uint8Array, bad: Sifted["bad"]): Uint8Array {
+  const all = new Uint8Array(codes.length + bad.length);
+  const isBad = new Set(bad.map(({ index }) => index));
+  let next = 0;
+  for (let index = 0; index < all.length; index++) {
+    all[index] = isBad.has(index) ? VERDICT_INVALID_REQUEST : (codes[next++] as number);
+  }
+  return all;
+}

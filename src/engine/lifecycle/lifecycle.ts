@@ -1,0 +1,497 @@
+/**
+ * Lifecycle: status, waiters and timers of one frontier.
+ *
+ *   opening ─▶ running ⇄ paused ⇄ draining ⇄ running      any ─▶ stopping ─▶ stopped
+ *
+ * What each call answers in each status stands in docs/guides/embedding.md. stopping is closed to callers already: what still
+ * came in would have to be made durable, and who keeps pushing would never let it end.
+ *
+ * Every public call is `begin` … `end`. `end` serves those who wait, tells edges (empty, ready, idle, finished) and
+ * arms one timer, only while somebody waits for a clock.
+ *
+ *   I1  A waiter is served by the call, or the clock, that makes its lease possible: no wake-up is lost, because
+ *       whatever changes the core ends in `end`, and `end` polls for the waiters itself.
+ *   I2  At most one timer is armed; none while nobody waits or nothing waits for a clock.
+ */
+import { type Clock, scheduleAfter } from "../../base/clock.ts";
+import { FrontierError, frontierClosed, isMemoryFull } from "../../base/errors.ts";
+import type { Core } from "../../frontier/core.ts";
+import { isOverdue, step } from "../../frontier/leases/leases.ts";
+import { deadlineAt, isReady, nextDueAt, soonestDueAt } from "../../frontier/scheduling/due.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+import { BackgroundWork } from "./background-work.ts";
+import type { Durability } from "../durable/durability.ts";
+import { Completion } from "./completion.ts";
+import type { EventHub } from "../event-hub.ts";
+import type { IntakeContext } from "../intake/intake-context.ts";
+import type { Settings } from "../options/normalize-options.ts";
+import type { Runtime } from "../runtime.ts";
+import type { FrontierStatus, Lease } from "../types/frontier-types.ts";
+
+interface Waiter {
+  readonly max: number;
+  readonly resolve: (leases: Lease[]) => void;
+  readonly reject: (cause: unknown) => void;
+  /** Takes its time-out and signal away. */
+  readonly release: () => void;
+}
+
+/** Somebody with more to push than fits. */
+interface Room {
+  readonly resolve: () => void;
+  /** Whether trying again makes sense. */
+  readonly isMet: (core: Core) => boolean;
+}
+
+/** What a waiter asked for. */
+interface Asked extends Pick<Waiter, "max" | "resolve" | "reject"> {
+  readonly timeoutMs: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+export class Lifecycle {
+  readonly settings: Settings;
+  readonly events: EventHub;
+  readonly clock: Clock;
+  readonly startedAt: number;
+  /** Of a frontier with a directory. */
+  durable: Durability | undefined;
+  status: FrontierStatus = "opening";
+  readonly background: BackgroundWork;
+  readonly #completion: Completion;
+  readonly #breaker: CircuitBreaker;
+  /** Sources being pushed from: not finished while there are any. */
+  sources = 0;
+  #runtime: Runtime | undefined;
+  /** What it was before it was shut. */
+  #shut: { readonly runtime: Runtime; readonly status: FrontierStatus } | undefined;
+  #take: ((core: Core, max: number, nowMs: number) => Lease[]) | undefined;
+  readonly #waiters: Waiter[] = [];
+  readonly #rooms: Room[] = [];
+  readonly #drains: Array<() => void> = [];
+  #cancelTimer: (() => void) | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #isEmpty = false;
+  #isSettling = false;
+  /** Something changed while settling: once more. */
+  #isUnsettled = false;
+
+  constructor(settings: Settings, events: EventHub) {
+    this.settings = settings;
+    this.events = events;
+    this.clock = settings.clock;
+    this.startedAt = settings.clock.now();
+    const background = new BackgroundWork(() => this.intake, events, settings.clock);
+    this.background = background;
+    this.#completion = new Completion({
+      settings,
+      events,
+      seeds: background.seeds,
+      core: () => this.#runtime?.core,
+    });
+    this.#breaker = new CircuitBreaker(settings);
+  }
+
+  start(runtime: Runtime, take: (core: Core, max: number, nowMs: number) => Lease[]): void {
+    this.#runtime = runtime;
+    this.#take = take;
+    this.#become("running");
+    this.background.begin(runtime.core, this.startedAt);
+    this.end(this.startedAt);
+  }
+
+  /** A cleared frontier goes on with new memory. */
+  replace(runtime: Runtime): void {
+    this.#runtime = runtime;
+  }
+
+  get intake(): IntakeContext {
+    return (this.#open() as Runtime).intake;
+  }
+
+  /** For tests: the core as the last call left it; between calls alone. */
+  get coreAsLeft(): Core {
+    const { intake } = this;
+    if (intake.isBusy) throw reentered();
+    return intake.core;
+  }
+
+  /** The status as the clock has it: the breaker's pause ends by itself. */
+  get statusNow(): FrontierStatus {
+    const { untilMs } = this.#breaker;
+    const isMended = untilMs !== undefined && this.clock.now() >= untilMs;
+    return this.status === "paused" && isMended ? "running" : this.status;
+  }
+
+  /** Finished, as waiters are told. */
+  get isFinished(): boolean {
+    return this.#completion.isFinished;
+  }
+
+  get isClosed(): boolean {
+    return this.#runtime === undefined;
+  }
+
+  /** A call is asking a function of the user. */
+  get isAsking(): boolean {
+    const runtime = this.#runtime;
+    return runtime !== undefined && (runtime.intake.isBusy || runtime.core.isAsking);
+  }
+
+  /**
+   * Opens a call: the core, if there still is one, and the time of this call. What the clock brought about before it
+   * happens before it, whoever looked between: what became due takes its place before a push of later.
+   */
+  begin(): { core: Core | undefined; nowMs: number } {
+    const nowMs = this.clock.now();
+    const runtime = this.#runtime;
+    if (runtime === undefined) return { core: undefined, nowMs };
+    if (this.isAsking) throw reentered();
+    this.#resetBreaker(nowMs);
+    if (isOverdue(runtime.core, nowMs)) {
+      step(runtime.core, nowMs);
+      runtime.core.log?.end(); // a group of its own: the call may be refused, or cut off, behind it
+    }
+    return { core: runtime.core, nowMs };
+  }
+
+  /** Opens a call that makes no sense on a closed frontier. */
+  need(): { core: Core; nowMs: number } {
+    this.#open();
+    return this.begin() as { core: Core; nowMs: number };
+  }
+
+  /** Leases for a caller who does not wait. */
+  poll(max: number): Lease[] {
+    const { core, nowMs } = this.begin();
+    if (core === undefined) return [];
+    const leases = this.#pollAt(core, max, nowMs);
+    this.end(nowMs);
+    return leases;
+  }
+
+  /** Leases for a caller who waits; [] when finished, closed or timed out. */
+  take(
+    max: number,
+    timeoutMs: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Lease[]> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const leases = this.poll(max);
+    if (leases.length > 0 || this.isClosed || this.#completion.isFinished || timeoutMs === 0) {
+      return Promise.resolve(leases);
+    }
+    return new Promise((resolve, reject) =>
+      this.#wait({ max, timeoutMs, signal, resolve, reject }),
+    );
+  }
+
+  /** How many more records may come from outside. */
+  get roomCount(): number {
+    const counters = this.#runtime?.core.counters;
+    if (counters === undefined) return 0;
+    return Math.max(this.settings.capacity - counters.pending - counters.waiting, 0);
+  }
+
+  /** Resolves when pushing again makes sense, or the frontier is closed; `leave` stops the waiting. */
+  room(isMemory: boolean): { promise: Promise<void>; leave: () => void } {
+    const { core } = this.need();
+    const freed = freedOf(core);
+    const { capacity } = this.settings;
+    const isMet = (open: Core): boolean => {
+      if (isMemory) return open !== core || freedOf(open) !== freed;
+      return open.counters.pending + open.counters.waiting < capacity;
+    };
+    let room: Room | undefined;
+    const promise = new Promise<void>((resolve) => {
+      room = { resolve, isMet };
+      this.#rooms.push(room);
+      this.end(this.clock.now());
+    });
+    const leave = (): void => {
+      const at = this.#rooms.indexOf(room as Room);
+      if (at >= 0) this.#rooms.splice(at, 1);
+    };
+    return { promise, leave };
+  }
+
+  /** Closes a call: serves waiters, tells edges, arms the timer, delivers events. */
+  end(nowMs: number): void {
+    if (this.isAsking) return; // the call that asks the user's function ends it
+    if (this.#isSettling) this.#isUnsettled = true;
+    else this.#settleAll(nowMs);
+    try {
+      this.#runtime?.core.log?.end();
+      if (this.#runtime !== undefined) this.durable?.commit(nowMs);
+    } finally {
+      this.events.flush(); // also where the disk has refused: the rest has happened
+    }
+  }
+
+  /** When a poll can next give a lease; undefined: no clock brings it about. */
+  dueAt(core: Core, nowMs: number): number | undefined {
+    if (this.status === "running") return this.background.before(nextDueAt(core, nowMs));
+    return this.status === "paused" ? this.#breaker.untilMs : undefined;
+  }
+
+  pause(): void {
+    this.#open();
+    this.#breaker.disarm(); // who pauses by hand resumes by hand
+    if (this.status === "running" || this.status === "draining") this.#become("paused");
+    this.end(this.clock.now());
+  }
+
+  resume(): void {
+    this.#open();
+    this.#breaker.disarm();
+    if (this.status === "paused" || this.status === "draining") this.#become("running");
+    for (const resolve of this.#drains.splice(0)) resolve();
+    this.end(this.clock.now());
+  }
+
+  drain(): Promise<void> {
+    this.#open();
+    this.#breaker.disarm();
+    if (this.status === "running" || this.status === "paused") this.#become("draining");
+    return new Promise((resolve) => {
+      this.#drains.push(resolve);
+      this.end(this.clock.now());
+    });
+  }
+
+  /** Closed to every caller from here on, while files may still have to be written; `reopen` takes it back. */
+  shut(): void {
+    if (this.#runtime === undefined) return;
+    this.#shut = { runtime: this.#runtime, status: this.status };
+    this.#become("stopping");
+    this.#runtime = undefined;
+    this.#disarm();
+    this.#dismissWaiters();
+    for (const { resolve } of this.#rooms.splice(0)) resolve();
+    for (const resolve of this.#drains.splice(0)) resolve();
+    queueMicrotask(() => this.events.flush()); // who hears of it may close again
+  }
+
+  /** The disk refused the last words: open as before, for the caller to try again. */
+  reopen(): void {
+    if (this.#shut === undefined) return;
+    this.#runtime = this.#shut.runtime;
+    this.#become(this.#shut.status);
+    this.#shut = undefined;
+    this.end(this.clock.now());
+  }
+
+  close(): void {
+    this.shut();
+    this.#shut = undefined;
+    this.#become("stopped");
+    this.events.flush();
+  }
+
+  /** One failure of a lease; enough of them in a short time pause the frontier. */
+  failure(nowMs: number): void {
+    if (this.#breaker.failure(nowMs, this.status)) this.#become("paused", "breaker");
+  }
+
+  #open(): Runtime {
+    if (this.#runtime !== undefined) return this.#runtime;
+    throw frontierClosed();
+  }
+
+  #become(to: FrontierStatus, reason?: string): void {
+    const from = this.status;
+    if (from === to) return;
+    this.status = to;
+    this.events.emit("status", { from, to, ...(reason === undefined ? {} : { reason }) });
+  }
+
+  #pollAt(core: Core, max: number, nowMs: number): Lease[] {
+    if (this.status !== "running") return [];
+    step(core, nowMs);
+    const leases = this.#take?.(core, max, nowMs) ?? [];
+    if (leases.length > 0 || max === 0) this.#isEmpty = false;
+    else if (!this.#isEmpty) {
+      this.#isEmpty = true;
+      this.events.emit("empty", { atMs: nowMs });
+    }
+    return leases;
+  }
+
+  /** The breaker's pause ends by the clock. */
+  #resetBreaker(nowMs: number): void {
+    if (this.#breaker.reset(nowMs) && this.status === "paused") this.#become("running");
+  }
+
+  #wait(asked: Asked): void {
+    const { max, timeoutMs, signal, resolve, reject } = asked;
+    const leave = (): boolean => {
+      const at = this.#waiters.indexOf(waiter);
+      if (at < 0) return false;
+      this.#waiters.splice(at, 1);
+      waiter.release();
+      return true;
+    };
+    const onTimeout = (): void => {
+      this.end(this.clock.now()); // what is due at this very moment still counts
+      if (!leave()) return;
+      resolve([]);
+      this.end(this.clock.now());
+    };
+    const onAbort = (): void => {
+      leave();
+      reject(signal?.reason);
+      this.end(this.clock.now());
+    };
+    const untime =
+      timeoutMs === undefined ? undefined : scheduleAfter(this.clock, timeoutMs, onTimeout);
+    signal?.addEventListener("abort", onAbort);
+    const release = (): void => {
+      untime?.();
+      signal?.removeEventListener("abort", onAbort);
+    };
+    const waiter: Waiter = { max, resolve, reject, release };
+    this.#waiters.push(waiter);
+    this.end(this.clock.now());
+  }
+
+  /** Settles until nothing changes any more: onIdle may have pushed, paused or closed meanwhile. */
+  #settleAll(nowMs: number): void {
+    this.#isSettling = true;
+    try {
+      do {
+        this.#isUnsettled = false;
+        const core = this.#runtime?.core;
+        if (core !== undefined) this.#settle(core, nowMs);
+      } while (this.#isUnsettled);
+    } finally {
+      this.#isSettling = false;
+    }
+  }
+
+  #settle(core: Core, nowMs: number): void {
+    if (this.#isWatched()) step(core, nowMs);
+    if (this.#waiters.length > 0) this.#serve(core, nowMs);
+    const { counters } = core;
+    for (const room of this.#rooms.length > 0 ? [...this.#rooms] : []) {
+      if (!room.isMet(core)) continue;
+      this.#rooms.splice(this.#rooms.indexOf(room), 1);
+      room.resolve();
+    }
+    if (counters.leased === 0 && this.#drains.length > 0) {
+      for (const resolve of this.#drains.splice(0)) resolve();
+    }
+    if (this.#isEmpty && this.status === "running" && isReady(core, nowMs)) {
+      this.#isEmpty = false;
+      this.events.emit("ready", { atMs: nowMs });
+    }
+    this.#completion.update(core, this.sources, nowMs);
+    if (this.#completion.isFinished) this.#dismissWaiters();
+    if (this.#runtime?.core === core) this.#arm(core, nowMs);
+  }
+
+  #serve(core: Core, nowMs: number): void {
+    while (this.#waiters.length > 0) {
+      const waiter = this.#waiters[0] as Waiter;
+      const leases = this.#pollFor(core, waiter, nowMs);
+      if (leases === undefined) continue;
+      if (leases.length === 0) return;
+      this.#waiters.shift();
+      waiter.release();
+      waiter.resolve(leases);
+    }
+  }
+
+  /** Leases for somebody who waits: in a call that is not his. undefined: he has been told that there is no memory. */
+  #pollFor(core: Core, waiter: Waiter, nowMs: number): Lease[] | undefined {
+    try {
+      return this.#pollAt(core, waiter.max, nowMs);
+    } catch (error) {
+      if (!isMemoryFull(error)) throw error;
+      if (core.counters.leased > 0) return []; // each that ends makes room
+      this.#waiters.shift();
+      waiter.release();
+      waiter.reject(error);
+      return undefined;
+    }
+  }
+
+  /** Nothing will come any more. */
+  #dismissWaiters(): void {
+    for (const waiter of this.#waiters.splice(0)) {
+      waiter.release();
+      waiter.resolve([]);
+    }
+  }
+
+  /** One timer for the next moment at which somebody who waits can be served. */
+  #arm(core: Core, nowMs: number): void {
+    const choreAt = Math.max(this.background.dueAt(core, nowMs), nowMs);
+    const atMs = Math.min(this.#wakeAt(core, nowMs), choreAt);
+    if (atMs === this.#timerAt) return;
+    this.#disarm();
+    if (atMs === Number.POSITIVE_INFINITY) return;
+    this.#timerAt = atMs;
+    this.#cancelTimer = this.clock.schedule(atMs, () => {
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.#cancelTimer = undefined;
+      const { core: open, nowMs: atNow } = this.begin();
+      if (open === undefined) return;
+      step(open, atNow);
+      this.background.run(open, atNow);
+      this.#endAlone(atNow);
+    });
+  }
+
+  /** Closes what nobody called: that the disk refused was told as an event, and what was said waits for it. */
+  #endAlone(nowMs: number): void {
+    try {
+      this.end(nowMs);
+    } catch (error) {
+      if (!(error instanceof FrontierError)) throw error;
+    }
+  }
+
+  /** Whether somebody wants to know of what the clock alone brings about. */
+  #isWatched(): boolean {
+    const { events } = this;
+    const { wants } = events;
+    if (this.#waiters.length > 0 || this.#drains.length > 0) return true;
+    if (wants.expired || wants.failed || this.#hasReadyListeners()) return true;
+    return events.has("finished") || events.has("idle");
+  }
+
+  #hasReadyListeners(): boolean {
+    return this.#isEmpty && this.events.has("ready");
+  }
+
+  #wakeAt(core: Core, nowMs: number): number {
+    const { events, status } = this;
+    const wantsLease = this.#waiters.length > 0 || this.#hasReadyListeners();
+    let atMs = Number.POSITIVE_INFINITY;
+    if (status === "running" && wantsLease) atMs = soonestDueAt(core, nowMs) ?? atMs;
+    if (status === "paused" && (wantsLease || events.has("status"))) {
+      atMs = this.#breaker.untilMs ?? atMs;
+    }
+    if (this.#isWatched()) atMs = Math.min(atMs, deadlineAt(core));
+    const awaitsEnd = this.#waiters.length > 0 || events.has("finished");
+    if (awaitsEnd) atMs = Math.min(atMs, this.#completion.dueAt(nowMs));
+    // What is due already was offered in this very settling; the next chance is a change, or the next clock.
+    return atMs <= nowMs ? Number.POSITIVE_INFINITY : atMs;
+  }
+
+  #disarm(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Records that have gone: what gives memory back. */
+function freedOf({ counters }: Core): number {
+  return counters.done + counters.removed + counters.forgotten;
+}
+
+function reentered(): FrontierError {
+  const expected = "no call from within accept, keyOf or by: they answer, and the push goes on";
+  return new FrontierError("STATE_INVALID", `frontier: admitting (expected: ${expected})`);
+}

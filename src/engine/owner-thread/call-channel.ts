@@ -1,0 +1,166 @@
+/**
+ * CallChannel: the calls from one thread to the owner's that are under way, in the order they were sent.
+ *
+ *   open ──close is sent──▶ closing ──answered──▶ closed ──the thread ends──▶ over
+ *     ▲                        │ └ the disk refused: open again                 ▲
+ *     └────────────────────────┘        open, closing ──the thread dies─────────┘ bereft
+ *
+ *   I1  From closing on each call is answered here, as a closed frontier answers: by nothing that depends on which
+ *       thread is faster.
+ *   I2  Who waits when the thread dies is told so, and so is whoever comes.
+ *   I3  While somebody waits the process lives, until the thread has answered or its death was heard of: a port that its
+ *       other side took along holds nobody.
+ */
+import type { MessagePort } from "node:worker_threads";
+import { FrontierError, frontierClosed } from "../../base/errors.ts";
+import type { AnswerClosed } from "./closed-frontier.ts";
+import type { Crossing } from "./thread-methods.ts";
+import {
+  type Answer,
+  type Call,
+  errorOf,
+  type PlainLease,
+  type EventMessage,
+} from "./thread-messages.ts";
+
+/** A call that waits for its answer. */
+interface Waiting {
+  readonly said: Omit<Call, "id">;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+interface CallChannelParts {
+  readonly tell: (told: EventMessage) => void;
+  readonly askClosed: AnswerClosed;
+  /** Whether the process shall live on until the thread ends. */
+  readonly hold: (isHeld: boolean) => void;
+}
+
+/** Calls under way, and who listens. */
+export class CallChannel {
+  readonly #port: MessagePort;
+  readonly #calls = new Map<number, Waiting>();
+  readonly #tell: (told: EventMessage) => void;
+  readonly #askClosed: AnswerClosed;
+  readonly #hold: (isHeld: boolean) => void;
+  #lastId = 0;
+  #end: Error | undefined;
+  #isClosing = false;
+  /** The owner has closed, as it was asked to. */
+  isClosed = false;
+  /** The owner has died before that. */
+  hasOwnerDied = false;
+
+  constructor(port: MessagePort, { tell, askClosed, hold }: CallChannelParts) {
+    this.#port = port;
+    this.#tell = tell;
+    this.#askClosed = askClosed;
+    this.#hold = hold;
+    port.on("message", (message: Answer | EventMessage) => this.#take(message));
+    port.unref();
+  }
+
+  /** Nobody answers any more. */
+  get hasEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
+  get #isOpen(): boolean {
+    return !this.#isClosing && !this.isClosed && this.#end === undefined;
+  }
+
+  /** Throws FRONTIER_CLOSED where nobody hears what is said. */
+  need(): void {
+    if (!this.#isOpen) throw this.#end ?? frontierClosed();
+  }
+
+  get nextId(): number {
+    return this.#lastId + 1;
+  }
+
+  /** Makes a call as its crossing has it; `own` makes the caller's leases. */
+  async cross(
+    said: Omit<Call, "id">,
+    { read, mend, unpack }: Crossing,
+    own: (lease: PlainLease) => unknown = (lease) => lease,
+  ): Promise<unknown> {
+    const args = read === undefined ? said.args : read(...(said.args as never[]));
+    const mended = mend === undefined ? undefined : () => mend(...(args as never[]));
+    const plain = await this.call({ ...said, args }, mended);
+    return unpack === undefined ? plain : unpack(plain as never, own);
+  }
+
+  /** `mended`: the arguments as they can be sent, where they can not be sent as they are. */
+  async call(said: Omit<Call, "id">, mended?: () => readonly unknown[]): Promise<unknown> {
+    const isAsked = this.#isOpen || (this.#isClosing && said.method === "status");
+    if (!isAsked) return this.#atEnd(said);
+    try {
+      this.#port.postMessage({ id: this.nextId, ...said });
+    } catch (cause) {
+      if (mended === undefined) return this.#refuse(said, cause);
+      return this.call({ ...said, args: mended() });
+    }
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#calls.set(id, { said, resolve, reject });
+      this.#port.ref(); // the event loop lives while somebody waits for an answer (I3)
+      this.#hold(true);
+    });
+  }
+
+  /** Closed from here on, unless the owner can not (I1). */
+  async close(options: object): Promise<void> {
+    const closed = this.call({ on: "frontier", key: 0, method: "close", args: [options] });
+    this.#isClosing = true;
+    try {
+      await closed;
+    } finally {
+      this.#isClosing = false;
+    }
+  }
+
+  /** The owner is gone: whoever waits is told, and so is whoever comes (I2). */
+  end(cause: Error): void {
+    this.#end ??= cause;
+    for (const { said, resolve, reject } of this.#calls.values()) {
+      this.#atEnd(said).then(resolve, reject);
+    }
+    this.#calls.clear();
+    this.#port.close();
+  }
+
+  /** What a call gets that nobody answers any more. */
+  async #atEnd(said: Omit<Call, "id">): Promise<unknown> {
+    if (this.hasOwnerDied) throw this.#end;
+    return this.#askClosed(said);
+  }
+
+  /** What can not be sent is refused: by name, where the arguments are none that a frontier takes. */
+  async #refuse(said: Omit<Call, "id">, cause: unknown): Promise<never> {
+    try {
+      await this.#askClosed(said);
+    } catch (fault) {
+      if ((fault as FrontierError).code !== "FRONTIER_CLOSED") throw fault;
+    }
+    const expected = "plain data: functions stay on their thread";
+    const text = `${said.method}: ${String(cause)} (expected: ${expected})`;
+    throw new FrontierError("ARGUMENT_INVALID", text);
+  }
+
+  #take(message: Answer | EventMessage): void {
+    if ("event" in message) {
+      this.#tell(message);
+      return;
+    }
+    const call = this.#calls.get(message.id);
+    this.#calls.delete(message.id);
+    if (this.#calls.size === 0) {
+      this.#port.unref();
+      this.#hold(false);
+    }
+    if (message.isClosed === true) this.isClosed = true;
+    if (message.error === undefined) call?.resolve(message.value);
+    else call?.reject(errorOf(message.error));
+  }
+}

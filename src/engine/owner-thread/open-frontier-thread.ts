@@ -1,0 +1,132 @@
+/**
+ * Room `src/engine/owner-thread`: a frontier owned by a thread of its own: calls as messages, answers as promises, the
+ * same meanings. Decides nothing but what is answered once that thread has ended.
+ */
+
+/**
+ * Opens a frontier on a thread of its own, and clears up after that thread when it dies before it was closed.
+ *
+ *   open ─▶ thread ─ first answer ─▶ AsyncFrontier                     close ─▶ the thread ends by itself
+ *                                         └ the thread dies (an error nobody caught, out of memory)
+ *                                              ├ every call under way and to come: FRONTIER_CLOSED, with the cause
+ *                                              ├ threads at its shared memory: told that nobody reads what they say
+ *                                              └ its directory's lock: given back, since this process lives on
+ *
+ *   I1  Only the lock that stood there when the thread had opened is given back: whoever has the directory since has another.
+ */
+import { once } from "node:events";
+import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { FrontierError, frontierClosed, misuse } from "../../base/errors.ts";
+import { packageFile } from "../../base/package-files.ts";
+import { nodeFiles } from "../../persistence/files.ts";
+import { giveLock, heldLock } from "../../persistence/directory/directory-lock.ts";
+import { frontierDirectory } from "../../persistence/directory/frontier-directory.ts";
+import { markOwnerGone } from "../../workers/protocol/shared-memory.ts";
+import type { AsyncFrontier } from "../types/async-frontier.ts";
+import { EventHub } from "../event-hub.ts";
+import { type AnswerClosed, answerClosed } from "./closed-frontier.ts";
+import { type EventInDelivery, threadFrontier } from "./thread-frontier.ts";
+import { CallChannel } from "./call-channel.ts";
+import {
+  type Answer,
+  causeOf,
+  errorOf,
+  type PlainCause,
+  type EventMessage,
+} from "./thread-messages.ts";
+import type { FrontierFault, FrontierHandle, FrontierOptions } from "../types/frontier-types.ts";
+
+/**
+ * Opens a frontier on a thread of its own: the options and methods of `openFrontier`, with promises. Use it where
+ * no call may hold the event loop, or where the calling thread is busy. Rejects with `OPTION_INVALID` for an option
+ * that is or contains a function.
+ *
+ * When that thread dies, every call rejects with `FRONTIER_CLOSED` and the cause in `details.cause`, and `status`
+ * reports `stopped` with reason `died`. The directory can be opened again at once, with everything that was
+ * durable.
+ */
+export async function openFrontierThread(options: FrontierOptions = {}): Promise<AsyncFrontier> {
+  const { port1, port2 } = new MessageChannel();
+  let worker: Worker;
+  let closed: AnswerClosed;
+  if (options === null) throw misuse("OPTION_INVALID", "options", null, "an object");
+  try {
+    closed = answerClosed(options);
+    const workerData = { outriderJob: "owner", port: port2, options };
+    worker = new Worker(packageFile("thread.js"), { workerData, transferList: [port2] });
+  } catch (cause) {
+    port1.close();
+    const expected = "plain data: functions stay on their thread";
+    throw misuse("OPTION_INVALID", "options", String(cause), expected);
+  }
+  let failure: unknown;
+  worker.on("error", (cause) => {
+    failure = cause;
+  });
+  const died = new Promise<undefined>((resolve) => worker.once("exit", () => resolve(undefined)));
+  // What it said last may come behind the news of its end.
+  const last = died.then(() => [receiveMessageOnPort(port1)?.message as unknown]);
+  const opened = await Promise.race([once(port1, "message"), last]);
+  const { value, error } = (opened[0] as Answer | undefined) ?? { error: undefined };
+  if (error !== undefined || value === undefined) {
+    port1.close();
+    await worker.terminate();
+    throw error === undefined ? ownerDied(failure) : errorOf(error);
+  }
+  const { name } = value as { name: string };
+  const events = new EventHub();
+  const handles: FrontierHandle[] = [];
+  const inDelivery: EventInDelivery = { told: undefined };
+  const tell = ({ event, payload: plain, since }: EventMessage): void => {
+    const payload = event === "error" ? faultOf(plain) : plain;
+    inDelivery.told = { event, payload, since };
+    events.emit(event, payload as never);
+    events.flush();
+    inDelivery.told = undefined;
+  };
+  const hold = (isHeld: boolean): void => {
+    if (isHeld) worker.ref();
+    else worker.unref();
+  };
+  const channel = new CallChannel(port1, { tell, askClosed: closed, hold });
+  const giveUp = lockOf(options, name);
+  void died.then(() => {
+    channel.hasOwnerDied = !channel.isClosed;
+    if (channel.hasOwnerDied) {
+      giveUp();
+      for (const handle of handles) markOwnerGone(handle);
+    }
+    channel.end(channel.hasOwnerDied ? ownerDied(failure) : frontierClosed());
+    if (!channel.hasOwnerDied) return;
+    events.emit("status", { from: "running", to: "stopped", reason: "died" });
+    events.flush();
+  });
+  worker.unref();
+  return threadFrontier(name, { channel, worker, events, handles, inDelivery });
+}
+
+/** Gives the lock back that stands in the directory now (I1). */
+function lockOf({ directory, readOnly }: FrontierOptions, name: string): () => void {
+  if (directory === undefined || readOnly === true) return () => undefined;
+  const place = { files: nodeFiles, directory: frontierDirectory(directory, name) };
+  const lock = heldLock(place);
+  return () => {
+    try {
+      if (lock !== undefined) giveLock(place, lock);
+    } catch {
+      // The disk is gone too: whoever opens the directory next is told by whom it is held.
+    }
+  };
+}
+
+function faultOf(payload: unknown): FrontierFault {
+  const fault = payload as FrontierFault;
+  return { ...fault, cause: causeOf(fault.cause as PlainCause) };
+}
+
+function ownerDied(cause: unknown): FrontierError {
+  const why = cause instanceof Error ? cause.message : String(cause ?? "it was ended");
+  const expected = "to be closed first; open it again to go on";
+  const text = `frontier: its thread has died: ${why} (expected: ${expected})`;
+  return new FrontierError("FRONTIER_CLOSED", text, { cause });
+}

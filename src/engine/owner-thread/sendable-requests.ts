@@ -1,0 +1,44 @@
+/**
+ * Requests as a message can carry them. Asked for when a message was refused and only then, so that what can be sent costs
+ * nothing here: what a message can not carry are functions and symbols, mostly in a request's data.
+ *
+ *   no request at all             ─▶ REQUEST_INVALID as its owner would say; among links found: a link that is none
+ *   data that nothing can carry   ─▶ a stand-in that its owner refuses as unserializable, alone among its batch
+ */
+import { isSerializable } from "../../base/serializable.ts";
+import { readRequest, readRequests } from "../intake/request-fields.ts";
+import type { RequestLike } from "../types/frontier-types.ts";
+
+/** Carried by a message and by no record: msgpack has no patterns. */
+const STAND_IN = /unserializable/;
+
+export function sendableRequest(request: unknown): RequestLike {
+  return withoutFunctions(readRequest(request));
+}
+
+export function sendableRequests(requests: unknown, defaults?: unknown): RequestLike[] {
+  return readRequests(requests, defaults).map(withoutFunctions);
+}
+
+/** Links of a page: one that is no request spoils none of the others. */
+export function sendableFound(found: readonly unknown[]): unknown[] {
+  return found.map((link) => {
+    try {
+      return sendableRequest(link);
+    } catch {
+      return null;
+    }
+  });
+}
+
+/** What went wrong, as text where it is no error. */
+export function sendableCauses(causes: readonly unknown[]): unknown[] {
+  return causes.map((cause) => (cause instanceof Error ? cause : String(cause)));
+}
+
+/** Volatile data stays what it is: no other thread can be given it. */
+function withoutFunctions(request: RequestLike): RequestLike {
+  if (typeof request === "string" || request.volatile === true) return request;
+  if (request.data === undefined || isSerializable(request.data)) return request;
+  return { ...request, data: STAND_IN };
+}

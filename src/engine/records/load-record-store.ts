@@ -1,0 +1,35 @@
+/**
+ * Where whole records are kept: `<directory>/<name>/records.mdb`, by the integration for lmdb, which is loaded here and only when
+ * somebody asks for `records: 'full'`. Its name is put together, so that nothing of the core leads to an optional package.
+ */
+import { join } from "node:path";
+import { FrontierError, shown } from "../../base/errors.ts";
+import { packageFile } from "../../base/package-files.ts";
+import { nodeFiles } from "../../persistence/files.ts";
+import type { OpenRecordTier } from "../../persistence/tier.ts";
+import type { Settings } from "../options/normalize-options.ts";
+import { RecordArchive } from "./record-archive.ts";
+
+/** Opens the archive of a directory. Throws UNSUPPORTED where lmdb is not installed. */
+export async function openRecordArchive(
+  { clock }: Settings,
+  directory: string,
+): Promise<RecordArchive> {
+  const open = await loadStore();
+  const path = join(directory, "records.mdb");
+  // Made here, lest the store make them for everybody to read.
+  for (const each of [path, `${path}-lock`]) nodeFiles.close(nodeFiles.open(each, "a"));
+  return new RecordArchive(open(path), () => clock.now());
+}
+
+async function loadStore(): Promise<OpenRecordTier> {
+  const path = packageFile("integrations/lmdb/record-tier.js").href;
+  try {
+    const module = (await import(/* @vite-ignore */ path)) as { openRecordTier: OpenRecordTier };
+    return module.openRecordTier;
+  } catch (cause) {
+    const expected = "the package lmdb beside outrider: npm install lmdb";
+    const message = `options.records: "full" (expected: ${expected}); ${shown(cause)}`;
+    throw new FrontierError("UNSUPPORTED", message, { cause });
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * AsyncFrontier: the surface of a frontier that another thread, or the network, stands in front of. It is derived from `Frontier`, so that a method is
+ * declared once: what gives a value there gives a promise here, what gives an iterable gives an async one, leases are async as well.
+ */
+import type { Frontier, FrontierStatus, HostView, Lease } from "./frontier-types.ts";
+
+type Away<T> = T extends Lease ? AsyncLease : T extends Lease[] ? AsyncLease[] : T;
+
+type AsyncMember<M> = M extends (...args: infer A) => infer R ? (...args: A) => AsyncAnswer<R> : M;
+
+type AsyncAnswer<R> = [R] extends [string | readonly unknown[]]
+  ? Promise<Away<R>>
+  : [R] extends [Iterable<infer T>]
+    ? AsyncIterable<T>
+    : Promise<Away<Awaited<R>>>;
+
+type AsyncMembers<T, But> = { [K in keyof T as K extends But ? never : K]: AsyncMember<T[K]> };
+
+/** Members of `Frontier` whose async form is no promise of the same. */
+type Special =
+  | "status"
+  | "state"
+  | "host"
+  | "on"
+  | "done"
+  | typeof Symbol.asyncIterator
+  | typeof Symbol.asyncDispose;
+
+/** A `Lease`: its fields as they are, its methods as promises of the same values. */
+export interface AsyncLease extends AsyncMembers<Lease, typeof Symbol.dispose>, AsyncDisposable {}
+
+/** One host of an `AsyncFrontier`; a host that is not known yet is made by the first change. */
+export interface AsyncHost
+  extends AsyncMembers<Pick<HostView, "blockUntil" | "hold" | "unhold">, never> {
+  /** Its settings and counts as they stand. */
+  view(): Promise<Omit<HostView, "blockUntil" | "hold" | "unhold">>;
+  /** Changes settings, all of them or none. Rejects with ARGUMENT_INVALID where one is wrong. */
+  set(change: {
+    /**
+     * Gap between two visits in milliseconds.
+     * @defaultValue unchanged
+     */
+    delayMs?: number;
+    /**
+     * Most visits at the same time.
+     * @defaultValue unchanged
+     */
+    limit?: number;
+    /**
+     * Address for groups by `"address"`.
+     * @defaultValue unchanged
+     */
+    address?: string;
+  }): Promise<void>;
+}
+
+/** A `Frontier` whose owner is elsewhere. Same names and meanings, with promises. */
+export interface AsyncFrontier
+  extends AsyncMembers<Frontier, Special>,
+    AsyncIterable<AsyncLease>,
+    AsyncDisposable {
+  /** As `Frontier.status`. */
+  status(): Promise<FrontierStatus>;
+  /** As `Frontier.done`. */
+  done(leases: Iterable<AsyncLease>): Promise<number>;
+  /** A host by its key (`lease.host`), to look at or to steer. */
+  host(key: string): AsyncHost;
+  /** Listens to what is called after it: what was under way before is not delivered. */
+  on: Frontier["on"];
+  /** A copy of the user's own state, kept in snapshots; `setState` replaces it. */
+  state(): Promise<Record<string, unknown>>;
+  /** Replaces the user's own state. */
+  setState(state: Record<string, unknown>): Promise<void>;
+}

@@ -1,0 +1,324 @@
+/**
+ * Room `src/engine/types`: the public types of requests, leases, options, the frontier and its report, with their
+ * meanings. No code.
+ */
+
+/**
+ * The public surface as types: what a user's editor shows. Meanings stand beside each member; what a frontier reports stands in report-types.ts.
+ */
+import type { RetryOptions } from "../../base/argument-checks.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { ListenOptions } from "../../base/listen-options.ts";
+import type {
+  LeaseFields,
+  LeaseResult,
+  RedirectChange,
+  RequestInput,
+  RequestLike,
+} from "../../base/request-types.ts";
+import type { EpochPolicy } from "../../frontier/epochs/epoch-policy.ts";
+import type { Outcome, Politeness, Rule, RulePolicy } from "../../frontier/rules/rule-policy.ts";
+import type { RecordState } from "../../frontier/records/record-state.ts";
+import type { Verdict } from "../../frontier/admission/verdicts.ts";
+import type { KeyPolicy } from "../../url/keys/key-policy.ts";
+import type { CrewHandle } from "../../workers/protocol/shared-memory.ts";
+import type {
+  EpochView,
+  Explanation,
+  FrontierEvents,
+  FrontierFault,
+  FrontierStatus,
+  HostView,
+  RecordView,
+  RecoveryProgress,
+  Report,
+  RequestView,
+  Resumed,
+  SnapshotInfo,
+} from "./report-types.ts";
+import type { FrontierOptions } from "./frontier-options.ts";
+import type { DoneResult, Lease, PushResult } from "./lease-types.ts";
+
+export type {
+  Clock,
+  DoneResult,
+  EpochPolicy,
+  EpochView,
+  Explanation,
+  FrontierEvents,
+  FrontierFault,
+  FrontierOptions,
+  FrontierStatus,
+  HostView,
+  KeyPolicy,
+  Lease,
+  LeaseFields,
+  LeaseResult,
+  ListenOptions,
+  Outcome,
+  Politeness,
+  PushResult,
+  RecordState,
+  RecordView,
+  RecoveryProgress,
+  RedirectChange,
+  Report,
+  RequestInput,
+  RequestLike,
+  RequestView,
+  Resumed,
+  RetryOptions,
+  Rule,
+  RulePolicy,
+  SnapshotInfo,
+  Verdict,
+};
+
+/** What another thread attaches to. Structured clone carries it. */
+export type FrontierHandle = CrewHandle;
+
+/**
+ * Decides which URL is visited next. Made by `openFrontier`; its methods belong to the thread that opened it.
+ *
+ * Expected outcomes are return values. Misuse throws a `FrontierError` before anything changes. After `close()`: a
+ * push returns `closed`, `poll` returns undefined, `take` returns [], lease methods are late, and everything else
+ * throws `FRONTIER_CLOSED`.
+ */
+export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
+  /** Its name, from the options. */
+  readonly name: string;
+  /** Where it stands in its life. */
+  readonly status: FrontierStatus;
+  /**
+   * Hands one request in. Costs about 1 µs; never throws for a URL that is refused. Throws `REQUEST_INVALID` for a
+   * wrong field.
+   */
+  push(request: RequestLike): Verdict;
+  /** Hands a batch in, the fast way: about 0.35 µs a URL for strings. `defaults` holds fields for all of them. */
+  pushMany(requests: Iterable<RequestLike>, defaults?: Partial<RequestInput>): PushResult;
+  /**
+   * Hands in everything that an iterable gives, in slices, and waits while there is no room. Rejects with what the
+   * source throws, after its earlier requests were pushed.
+   */
+  pushFrom(
+    source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
+    options?: {
+      /**
+       * Requests of a slice.
+       * @defaultValue 1,000
+       */
+      batch?: number;
+      /**
+       * Ends it: it rejects with the signal's reason.
+       * @defaultValue none
+       */
+      signal?: AbortSignal;
+    },
+  ): Promise<PushResult>;
+  /** The next URL that is due, as a lease; undefined: none is due now. Costs about 0.5 µs. */
+  poll(): Lease | undefined;
+  /** Up to `max` leases, in order. [] when none is due now. Costs about 0.3 µs a lease. */
+  pollMany(max: number): Lease[];
+  /**
+   * As `pollMany`, but waits for work. Resolves with [] when the frontier is finished or closed, or the time is
+   * over.
+   */
+  take(options?: {
+    /**
+     * Most leases.
+     * @defaultValue 1
+     */
+    max?: number;
+    /**
+     * Longest wait in milliseconds.
+     * @defaultValue no limit
+     */
+    timeoutMs?: number;
+    /**
+     * Ends the wait: it rejects with the signal's reason.
+     * @defaultValue none
+     */
+    signal?: AbortSignal;
+  }): Promise<Lease[]>;
+  /** What `pollMany(max)` would return now, without handing it out; at most 1,000. Costs a copy of each. */
+  peek(max?: number): RequestView[];
+  /** Leases one by one, waiting for work, until the frontier is finished or closed. */
+  [Symbol.asyncIterator](): AsyncIterator<Lease>;
+  /** Finishes many leases without links, in one call. Returns how many were not late. */
+  done(leases: Iterable<Lease>): number;
+  /** What is known of a URL; undefined: never admitted. Mode `bloom` answers for live ones alone. */
+  record(request: RequestLike): RecordView | undefined;
+  /**
+   * Records by state, rule and host. Done ones need `records: "full"`. Costs a look at each record that is passed.
+   */
+  records(filter?: {
+    /**
+     * Records in this state.
+     * @defaultValue any live one
+     */
+    state?: RecordState;
+    /**
+     * Records under this rule.
+     * @defaultValue any
+     */
+    rule?: string;
+    /**
+     * Records of this host.
+     * @defaultValue any
+     */
+    host?: string;
+  }): Iterable<RecordView>;
+  /**
+   * Why a URL is, or is not, handed out: canonical form, rule, verdict, state, and the clock that holds it. Changes
+   * nothing.
+   */
+  explain(request: RequestLike): Explanation;
+  /**
+   * Every open epoch other than `forever`, the latest first, with its counts: shows which can be forgotten. Costs a
+   * look at the seen-set for each identity.
+   *
+   * @example
+   * for (const { name, pending } of frontier.epochs()) {
+   *   if (name < "2026-11-01" && pending === 0) frontier.forget({ epoch: name });
+   * }
+   */
+  epochs(): Iterable<EpochView>;
+  /**
+   * The earliest time at which `poll()` can succeed, in milliseconds since 1970; undefined: nothing waits for a
+   * clock. May be early, never late. Costs a look at the next lease and at the clocks that end before it.
+   */
+  nextDueAt(): number | undefined;
+  /**
+   * Counters and gauges, as plain data; its `toString()` is for people. Costs a few microseconds and a look at each
+   * rule.
+   */
+  report(): Report;
+  /**
+   * Listens to an event; returns a function that ends that. Events are batched and built only while somebody
+   * listens. A listener that throws is reported by `error`.
+   */
+  on<E extends keyof FrontierEvents>(
+    event: E,
+    listener: (payload: FrontierEvents[E]) => void,
+    options?: ListenOptions,
+  ): () => void;
+  /** A host by its key (`lease.host`), to look at or to steer. */
+  host(key: string): HostView;
+  /** Changes a pending record in place, its sequence kept. Returns false where there is none. */
+  update(
+    request: RequestLike,
+    change: {
+      /**
+       * The effective priority, depth included.
+       * @defaultValue unchanged
+       */
+      priority?: number;
+      /**
+       * Time before which it is not handed out.
+       * @defaultValue unchanged
+       */
+      notBefore?: number | Date;
+    },
+  ): boolean;
+  /** Makes failed or done records pending again. Returns how many. Done ones need `records: "full"`. */
+  requeue(filter: {
+    /**
+     * Which records.
+     * @defaultValue "failed"
+     */
+    state?: "failed" | "done";
+    /**
+     * Records under this rule.
+     * @defaultValue any
+     */
+    rule?: string;
+    /**
+     * Records of this host.
+     * @defaultValue any
+     */
+    host?: string;
+  }): number;
+  /** Takes pending records out, for traps: they stay seen. Returns how many. */
+  remove(filter: {
+    /**
+     * Records of this host.
+     * @defaultValue any
+     */
+    host?: string;
+    /**
+     * Records under this rule.
+     * @defaultValue any
+     */
+    rule?: string;
+    /**
+     * ECMAScript regular expression on the URL. Reads what is spilled.
+     * @defaultValue any
+     */
+    pattern?: string;
+  }): number;
+  /**
+   * Makes seen URLs new again, those of one epoch or all; live records continue. Returns how many finished or
+   * failed records are forgotten.
+   */
+  forget(filter?: {
+    /**
+     * Name of the epoch.
+     * @defaultValue all
+     */
+    epoch?: string;
+  }): number;
+  /** Forgets every URL: pending, seen, finished and failed. Leases that are out become late. */
+  clear(): void;
+  /** An object of yours, kept in journal and snapshots. Anything msgpack can carry; written with each flush. */
+  state: Record<string, unknown>;
+  /**
+   * Hands nothing out until `resume`. Pushes and results continue. `docs/guides/embedding.md` lists what each call
+   * does in each status.
+   */
+  pause(): void;
+  /** Ends a pause, a drain and the breaker's pause. Drains that are under way resolve. */
+  resume(): void;
+  /** Hands nothing out until `resume`. Resolves when no lease is out, and at `resume` or `close`. */
+  drain(): Promise<void>;
+  /** Resolves when every change so far is on the disk. Rejects with `DISK_FULL` or a related code. */
+  flush(): Promise<void>;
+  /**
+   * Replaces the rules. The set is checked first: `RULE_INVALID` names rule and field, and nothing has changed. New
+   * pushes follow the new set at once; pending records whose rule is gone move in slices, which end with the event
+   * `rulesApplied`.
+   */
+  setRules(rules: Rule[], version?: number | string): void;
+  /** A copy of the rules in force; undefined: there are none, and one takes everything. Costs a copy of each. */
+  rules(): Rule[] | undefined;
+  /**
+   * With a directory: replaces its journal by a snapshot now. In memory: writes a file at `path`, which
+   * `openFrontier({ from: path })` continues from. Resolves when it is durable.
+   *
+   * It is written beside other calls, in slices of about 2 ms, and is the frontier at one moment between the call
+   * and its end. Rejects with `ARGUMENT_INVALID` without a directory and a path, and with `DISK_FULL` or a related
+   * code.
+   *
+   * @example
+   * await frontier.snapshot({ path: "crawl.msgpack" });
+   */
+  snapshot(options?: {
+    /**
+     * File to write, for a frontier in memory.
+     * @defaultValue its directory
+     */
+    path?: string;
+  }): Promise<SnapshotInfo>;
+  /** A handle for `attach` in other threads: pass it as `workerData`, or post it. */
+  share(): FrontierHandle;
+  /**
+   * Takes in what threads have published, flushes, and gives the lock back. Leases that are out are pending again.
+   * Rejects when the disk fails: the frontier is open then as before.
+   */
+  close(options?: {
+    /**
+     * Deletes what is stored in place of flushing it.
+     * @defaultValue false
+     */
+    discard?: boolean;
+  }): Promise<void>;
+}

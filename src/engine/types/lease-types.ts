@@ -1,0 +1,79 @@
+/** What is pushed and what is leased, as types. */
+import type { RetryOptions } from "../../base/argument-checks.ts";
+import type { LeaseFields, LeaseResult, RedirectChange } from "../../base/request-types.ts";
+import type { Outcome } from "../../frontier/rules/rule-policy.ts";
+import type { Verdict } from "../../frontier/admission/verdicts.ts";
+
+/** What became of a batch: counts, and the verdict of each request. */
+export interface PushResult {
+  /** Requests in the batch. */
+  readonly size: number;
+  /** Requests that are pending now. */
+  readonly accepted: number;
+  /** Requests that wait for their `notBefore`. */
+  readonly deferred: number;
+  /** Requests whose identity was known. */
+  readonly duplicate: number;
+  /** Requests that were refused; their verdicts have the reason. */
+  readonly rejected: number;
+  /** Requests for which there was no room: push them again later. */
+  readonly full: number;
+  /** The verdict of a request by its index in the batch. Throws `ARGUMENT_INVALID` for an index outside of it. */
+  verdict(index: number): Verdict;
+}
+
+/** What `done` did: the result of pushing the links, and whether the lease was late. */
+export interface DoneResult extends PushResult {
+  /** Whether the deadline had passed: nothing was changed. */
+  readonly late: boolean;
+}
+
+/**
+ * The right to work on one URL until a deadline. End it with `done`, `retry`, `fail` or `release`.
+ *
+ * A lease whose deadline has passed is late: its methods change nothing and return so. Owner's thread only. `using lease = frontier.poll()` releases it at the
+ * end of the block, unless it has ended by then.
+ */
+export interface Lease extends LeaseFields, Disposable {
+  /**
+   * Finishes the page and admits its links, in one step: after a crash both are there, or neither.
+   *
+   * The links are one level deeper. Costs the push of the links. Returns `late: true` and changes nothing where the
+   * deadline has passed. Throws `DISK_FULL` or a related code where the disk fails: nothing has changed then, and
+   * the lease is still live.
+   */
+  done(result?: LeaseResult): DoneResult;
+  /**
+   * Returns the URL for another attempt: `"requeued"`, or `"failed"` where it was the last one, or `"late"`.
+   *
+   * It gets a new place behind others of its priority, and the priority changes by the rule's `retryPriority`.
+   */
+  retry(options?: RetryOptions): "requeued" | "failed" | "late";
+  /**
+   * Gives the URL up: it stays in state `failed` until it is requeued or forgotten. Returns false where the
+   * deadline has passed.
+   */
+  fail(reason?: string, outcome?: Outcome): boolean;
+  /**
+   * Returns the URL to its place, as if it had never been handed out; no attempt is counted. Returns false where
+   * the deadline has passed.
+   */
+  release(): boolean;
+  /** `release` where the lease is live. One that has ended is left alone and not counted as late. */
+  [Symbol.dispose](): void;
+  /**
+   * Continues the request at another URL: pushes that URL with this lease as parent, at the same depth. The lease
+   * itself still needs its `done`.
+   *
+   * Data, handler, priority, headers, own `maxAttempts` and epoch, `start` and `volatile` go along; method and body
+   * as the status demands; `change` overrides fields. Throws `ARGUMENT_INVALID` or `REQUEST_INVALID` for a wrong
+   * field. Costs a push.
+   *
+   * @example
+   * lease.redirect(answer.headers.location, { status: answer.status });
+   * lease.done();
+   */
+  redirect(url: string, change?: RedirectChange): Verdict;
+  /** Moves the deadline to so many milliseconds from now. Returns false where it has passed already. */
+  extend(ms: number): boolean;
+}

@@ -1,0 +1,450 @@
+/**
+ * What a frontier reports, as types: of a request, a record, a host and an epoch, its events, its report.
+ */
+import type { RecordState } from "../../frontier/records/record-state.ts";
+import type { Verdict } from "../../frontier/admission/verdicts.ts";
+
+/** A request as it stands in the frontier, or would stand there. */
+export interface RequestView {
+  /** The URL that is visited. */
+  readonly url: string;
+  /** HTTP method. */
+  readonly method: string;
+  /** Key of its host. */
+  readonly host: string;
+  /** Id of its rule. */
+  readonly rule: string;
+  /** Effective priority. */
+  readonly priority: number;
+  /** Distance from a seed. */
+  readonly depth: number;
+  /** This attempt, or the next one, from 1. */
+  readonly attempt: number;
+  /** Hand-outs so far. */
+  readonly deliveries: number;
+  /** Name of the handler that it asks for. */
+  readonly handler?: string;
+  /** The request's data. */
+  readonly data?: unknown;
+  /** Fingerprint of the page that it was found on. */
+  readonly parent?: string;
+}
+
+/** What is known of one identity. Fields that are missing are not kept in its state. */
+export interface RecordView {
+  /** Where it stands. */
+  readonly state: RecordState;
+  /** Attempts that were counted. */
+  readonly attempts: number;
+  /** Least depth at which it was seen. */
+  readonly depth: number;
+  /** The URL, while it is live or with `records: "full"`. */
+  readonly url?: string;
+  /** Key of its host. */
+  readonly host?: string;
+  /** Id of its rule. */
+  readonly rule?: string;
+  /** Effective priority. */
+  readonly priority?: number;
+  /** Hand-outs so far. */
+  readonly deliveries?: number;
+  /** `waiting`: until then. `leased`: its deadline. `done` under a rule that revisits: when it comes again. */
+  readonly untilMs?: number;
+  /** Fingerprint of the page that it was found on. */
+  readonly parent?: string;
+  /** With `records: 'full'`: the data that it was pushed with. */
+  readonly data?: unknown;
+  /** With `records: 'full'`: when it was admitted, handed out last, and finished, failed or removed. */
+  readonly times?: {
+    /** When it was admitted, in milliseconds since 1970. */
+    admittedAt: number;
+    /** When it was handed out last. */
+    leasedAt?: number;
+    /** When it was finished, failed or removed. */
+    finishedAt?: number;
+  };
+  /** With `records: 'full'`: the last 16 states, oldest first. */
+  readonly trail?: ReadonlyArray<{
+    /** The state. */
+    state: RecordState;
+    /** When it came into that state. */
+    atMs: number;
+  }>;
+}
+
+/** One epoch, and what became of its identities. */
+export interface EpochView {
+  /** Name of the epoch. */
+  readonly name: string;
+  /** Identities that it holds: those below, and those that were removed. */
+  readonly identities: number;
+  /** Pending records. */
+  readonly pending: number;
+  /** Records that wait for their time. */
+  readonly waiting: number;
+  /** Records that are handed out. */
+  readonly leased: number;
+  /** Finished identities. */
+  readonly done: number;
+  /** Failed records. */
+  readonly failed: number;
+}
+
+/** Why a URL is, or is not, handed out. A URL that cannot be read has `url` and `verdict` alone. */
+export interface Explanation {
+  /** The URL that would be visited. */
+  readonly url: string;
+  /** Its canonical form. */
+  readonly canonical?: string;
+  /** The 128-bit id of its identity. */
+  readonly fingerprint?: string;
+  /** Key of its host. */
+  readonly host?: string;
+  /** Registrable domain of its host. */
+  readonly domain?: string;
+  /** Id of the rule that takes it. */
+  readonly rule?: string;
+  /** The verdict that a push would return now. */
+  readonly verdict: Verdict;
+  /** Where its record stands; missing: there is none. */
+  readonly state?: RecordState;
+  /** The epoch that a push would use. */
+  readonly epoch?: string;
+  /**
+   * What holds it back: its own time, its rule's period, a clock, limit or hold of its host or a group, or a pause
+   * of the frontier.
+   */
+  readonly heldBy?:
+    | "lease"
+    | "notBefore"
+    | "every"
+    | "delay"
+    | "block"
+    | "limit"
+    | "hold"
+    | "group"
+    | "paused"
+    | "maxLeases";
+  /** The earliest time at which it can be handed out, where a clock holds it. */
+  readonly dueAt?: number;
+}
+
+/** A host: what is known of it, and what you can set. Settings are kept in the directory. */
+export interface HostView {
+  /** Its key, as `lease.host`. */
+  readonly key: string;
+  /** Least time between two visits in milliseconds. Assign to it to override the rules. */
+  delayMs: number;
+  /** Most leases at once. Assign to it to override the rules. */
+  limit: number;
+  /**
+   * Its address, for groups by `"address"`. Assign to it, or report `Outcome.address`.
+   * @defaultValue unknown
+   */
+  address?: string;
+  /** Leases of it that are out. */
+  readonly leased: number;
+  /** When its next visit may begin, in milliseconds since 1970. */
+  readonly readyAt: number;
+  /** Whether it is held by hand. */
+  readonly held: boolean;
+  /** Failures in a row. */
+  readonly failures: number;
+  /** Requests that were admitted; counted where a rule has a budget, otherwise 0. */
+  readonly admitted: number;
+  /** Bytes of its bodies, as outcomes reported them. */
+  readonly bytes: number;
+  /** Hands nothing of it out before this time. */
+  blockUntil(at: number | Date): void;
+  /** Hands nothing of it out until `unhold`. */
+  hold(): void;
+  /** Ends `hold`. */
+  unhold(): void;
+}
+
+/** Where a frontier stands in its life: `opening` → `running` ⇄ `paused`, `draining` → `stopping` → `stopped`. */
+export type FrontierStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
+
+/** Events and what their listeners get. Those with arrays are batched. */
+export interface FrontierEvents {
+  /** Requests that were admitted, deferred ones too. */
+  accepted: RequestView[];
+  /**
+   * Requests whose identity was known. `finishedDepth`: the page is done, and was deeper then than it was seen now.
+   */
+  duplicate: Array<{
+    /** The URL as it was pushed. */
+    url: string;
+    /** Depth at which it was seen now. */
+    depth?: number;
+    /** Depth at which the page was finished, where that is deeper. */
+    finishedDepth?: number;
+  }>;
+  /** Requests that were refused. */
+  rejected: Array<{
+    /** The URL as it was pushed. */
+    url: string;
+    /** The verdict's reason. */
+    reason: string;
+  }>;
+  /** Records that were handed out. */
+  leased: RequestView[];
+  /** Pages that were finished. */
+  done: RequestView[];
+  /** Records that get another attempt. */
+  retried: Array<RequestView & { reason?: string }>;
+  /** Records that failed for good. */
+  failed: Array<RequestView & { reason?: string }>;
+  /** Leases whose deadline passed. */
+  expired: RequestView[];
+  /** Leases that were returned without an attempt. */
+  released: RequestView[];
+  /** Nothing is pending any more. */
+  empty: {
+    /** When, in milliseconds since 1970. */
+    atMs: number;
+  };
+  /** Something is pending again. */
+  ready: {
+    /** When, in milliseconds since 1970. */
+    atMs: number;
+  };
+  /** Nothing is pending or leased; something may wait for its time. */
+  idle: {
+    /** When, in milliseconds since 1970. */
+    atMs: number;
+  };
+  /** Everything is done. Once, until there is work again. */
+  finished: {
+    /** When, in milliseconds since 1970. */
+    atMs: number;
+  };
+  /** What an opening found in its directory. */
+  resumed: Resumed;
+  /** New rules have reached every record. */
+  rulesApplied: {
+    /** Version of the set. */
+    version: number | string;
+    /** URLs that no rule takes and that have failed; at most 1,000. */
+    unmatched: string[];
+    /** How many URLs no rule took. */
+    unmatchedCount: number;
+    /** Records that are under another rule now, or failed. */
+    moved: number;
+  };
+  /** A snapshot is on the disk. */
+  snapshot: SnapshotInfo;
+  /** Something went wrong beside the crawl. It never stops the crawl. */
+  error: FrontierFault;
+  /** The status changed. */
+  status: {
+    /** The status before. */
+    from: FrontierStatus;
+    /** The status now. */
+    to: FrontierStatus;
+    /** Why, such as `breaker` or `died`. */
+    reason?: string;
+  };
+}
+
+/** What an opening found in its directory. */
+export interface Resumed {
+  /** Pending records, with those whose leases were out. */
+  readonly pending: number;
+  /** Records that wait for their time. */
+  readonly waiting: number;
+  /** Failed records. */
+  readonly failed: number;
+  /** Leases that were out when the process ended. */
+  readonly leases: number;
+  /** Volatile records that were lost. */
+  readonly lost: number;
+  /** Damaged files. What was good in them was used. */
+  readonly damage: readonly string[];
+}
+
+/** How far a directory has been read. */
+export interface RecoveryProgress {
+  /** What is being read. */
+  readonly phase: "snapshot" | "journal";
+  /** Records and journal entries read so far. */
+  readonly records: number;
+  /** Bytes of the file read so far. */
+  readonly bytes: number;
+  /** Size in bytes of the file that is being read. */
+  readonly size: number;
+}
+
+/** One thing that went wrong beside the crawl. */
+export interface FrontierFault {
+  /**
+   * `hook` and `listener`: a function of yours. `handler`: a worker's. `user`: `done({ errors })`. `disk`: the
+   * directory. `request`: a request that was found to be wrong later.
+   */
+  readonly kind: "listener" | "hook" | "handler" | "request" | "disk" | "user";
+  /** What failed: the hook's, event's or handler's name. */
+  readonly stage: string;
+  /** What was thrown or reported. */
+  readonly cause: unknown;
+  /** The URL that it was about. */
+  readonly url?: string;
+}
+
+/** A snapshot that was written. */
+export interface SnapshotInfo {
+  /** Its file. */
+  readonly path: string;
+  /** Live records in it. */
+  readonly records: number;
+  /** Size of the file. */
+  readonly bytes: number;
+}
+
+/**
+ * Counters since the frontier was made, and gauges of now, as plain data.
+ *
+ * accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed, always.
+ */
+export interface Report {
+  /** Where the frontier stands in its life. */
+  readonly status: FrontierStatus;
+  /** When something can be handed out again, where everything left waits for a clock. */
+  readonly waitingUntil: number | undefined;
+  /** Requests that were pushed, links of pages too. */
+  readonly pushed: number;
+  /** Requests that were admitted at once. */
+  readonly accepted: number;
+  /** Requests that were admitted for later. */
+  readonly deferred: number;
+  /** Requests whose identity was known. */
+  readonly duplicate: number;
+  /** Requests that were refused, by reason. */
+  readonly rejected: Record<string, number>;
+  /** Requests for which there was no room. */
+  readonly full: number;
+  /** Attempts after the first. */
+  readonly retried: number;
+  /** Leases whose deadline passed. */
+  readonly expired: number;
+  /** Results that came after their deadline. */
+  readonly lateResults: number;
+  /** Why records were retried and why they failed since opening; at most 100 reasons. */
+  readonly reasons: {
+    /** Retries by reason. */
+    retried: Record<string, number>;
+    /** Failures by reason. */
+    failed: Record<string, number>;
+  };
+  /** Faults that no listener heard and that were dropped, and `error` listeners that threw. */
+  readonly droppedEvents: number;
+  /** Records that could go now, or when their host may. */
+  readonly pending: number;
+  /** Records that wait for their time. */
+  readonly waiting: number;
+  /** Records that are handed out. */
+  readonly leased: number;
+  /** Identities that were finished. */
+  readonly done: number;
+  /** Records that failed and are kept. */
+  readonly failed: number;
+  /** Finished and failed ones that `forget` dropped. */
+  readonly forgotten: number;
+  /** Records that `remove` took out. */
+  readonly removed: number;
+  /** Hosts in memory. */
+  readonly hosts: number;
+  /** Queues in memory, one for each order class. */
+  readonly lanes: number;
+  /** Identities in the seen-set. */
+  readonly seen: number;
+  /** Admitted requests by depth. */
+  readonly depths: number[];
+  /** Counts by rule id. */
+  readonly rules: Record<
+    string,
+    {
+      /** Pending records. */
+      pending: number;
+      /** Records that are handed out. */
+      leased: number;
+      /** Records that were finished. */
+      done: number;
+      /** Records that failed. */
+      failed: number;
+      /** Hand-outs. */
+      served: number;
+    }
+  >;
+  /** How seen identities are kept. */
+  readonly seenSet: {
+    /** The mode. */
+    mode: "exact" | "tiered" | "bloom";
+    /** Memory in bytes. */
+    bytes: number;
+    /** Share of its places in use. */
+    load: number;
+    /** Memory for an identity in bits. */
+    bitsPerUrl: number;
+    /** Share of new URLs that the filter takes for seen, as measured by its load. */
+    falsePositiveRate: number;
+    /** New URLs that mode `bloom` has lost by now, as expected. */
+    expectedLost: number;
+    /** Times that the filter answered maybe and the disk answered no. */
+    maybeButNew: number;
+    /** Blocks of 4 KiB that were read from disk. */
+    coldReads: number;
+    /** Digests of another program's requests that count as seen. */
+    imported: number;
+  };
+  /** Epochs other than `forever`. */
+  readonly epochs: {
+    /** Epochs that hold identities. */
+    open: number;
+    /** Identities in them. */
+    identities: number;
+  };
+  /** Pending records on disk. */
+  readonly spilled: {
+    /** Pending records on disk now. */
+    records: number;
+    /** Records that moved to disk since opening. */
+    out: number;
+    /** Records that came back. */
+    in: number;
+  };
+  /** Finished records that come again by themselves. */
+  readonly resting: number;
+  /** Memory of the frontier. */
+  readonly memory: {
+    /** JavaScript heap of the whole process in bytes. */
+    heapBytes: number;
+    /** Memory outside the heap in bytes. */
+    offHeapBytes: number;
+    /** Bytes on disk of what was spilled. */
+    spilledBytes: number;
+    /** Memory outside the heap for each live record. */
+    bytesPerUrl: number;
+  };
+  /** How far the files are. */
+  readonly durability: {
+    /** Last flush, in milliseconds since 1970; undefined: none yet. */
+    readonly flushedAt: number | undefined;
+    /** Size of the journal since the last snapshot. */
+    readonly journalBytes: number;
+    /** Last snapshot, in milliseconds since 1970; undefined: none yet. */
+    readonly snapshotAt: number | undefined;
+  };
+  /** Averages per second since opening. */
+  readonly rates: {
+    /** Requests pushed. */
+    pushed: number;
+    /** Leases handed out. */
+    leased: number;
+    /** Pages finished. */
+    done: number;
+  };
+  /** When the frontier was opened, in milliseconds since 1970. */
+  readonly startedAt: number;
+  /** The report as lines of text. */
+  toString(): string;
+}

@@ -1,0 +1,125 @@
+/** Admission: what stands at its beginning, for both of its ways (admit-batch.ts, admit-rows.ts). */
+import { RECORD_FLAG_WHOLE } from "../../structures/records/record.ts";
+import { storeLeft, wordAt } from "../../structures/store.ts";
+import {
+  BATCH_NO_RULE,
+  BATCH_SCHEME,
+  BATCH_TOO_DEEP,
+  BATCH_TOO_LONG,
+  type Rows,
+  rowHasUserinfo,
+  rowKeyLength,
+  rowKeyOffset,
+  rowKeyStartsLikeVisit,
+  rowKeyText,
+  rowPathStart,
+  rowVisitLength,
+  rowVisitOffset,
+  rowVisitText,
+} from "../../url/batch/row-fields.ts";
+import { type Core, ruleAt, type RuleState } from "../core.ts";
+import type { FrontierPolicy } from "../rules/rule-policy.ts";
+import { endRoom, owedPages } from "../records/memory-reserve.ts";
+import { visitsKey } from "../rules/rule-state.ts";
+import {
+  VERDICT_INVALID_URL,
+  VERDICT_NO_RULE,
+  VERDICT_SCHEME,
+  VERDICT_TOO_DEEP,
+  VERDICT_TOO_LONG,
+} from "./verdicts.ts";
+
+/** What a request says beyond its URL, checked and encoded by the engine. */
+export interface Admission {
+  /** A verdict already reached (a request that is none): nothing else is looked at. */
+  verdict: number | undefined;
+  priority: number | undefined;
+  depth: number;
+  /** Not before this time; UNDATED_MS: at once. */
+  dueMs: number;
+  /** again: admitted unless it is on its way; a failed one is asked for again. */
+  dedup: "check" | "record" | "skip" | "again";
+  isStart: boolean;
+  maxAttempts: number;
+  /** Everything optional, as msgpack; undefined when there is nothing. */
+  blob: Uint8Array | undefined;
+  isVolatile: boolean;
+  /** The epoch that the request names itself. */
+  epoch: string | undefined;
+  /** Data of a volatile request that msgpack can not carry. */
+  volatileData: unknown;
+}
+
+export interface BatchAdmission {
+  readonly rows: Rows;
+  readonly count: number;
+  /** The kernel has asked and marked the seen-set already: rows hold its answers. */
+  readonly isMarked: boolean;
+  readonly nowMs: number;
+  /** From outside: capacity binds. */
+  readonly isOutside: boolean;
+  /** Depth of plain rows. */
+  readonly depth: number;
+  /** Handle of the parent fingerprint, or 0. */
+  readonly parent: number;
+  /** Each row has a parent of its own, which the scratch names; `parent` is that of one of them. */
+  readonly hasParents?: boolean;
+  /** One per row where the request was more than a URL. */
+  readonly admissions: ReadonlyArray<Admission | undefined> | undefined;
+  /** Offset of the rule queue of each row; 0: the rule that takes every URL. */
+  readonly rowRules: number;
+  /** The user's hook, asked for rows that would be admitted; undefined: refused. */
+  readonly hook: ((row: number) => Admission | undefined) | undefined;
+  /** Out: the verdict code of row i goes to codes[codesStart + i]. */
+  readonly codes: Uint8Array;
+  readonly codesStart: number;
+}
+
+/** Most pages a batch and the structures it grows can ask for: 16 MiB kept free for transitions of what is in. */
+const RESERVE_PAGES = 256;
+
+/** The parent of a row. @hot */
+export function parentOfRow(core: Core, intake: BatchAdmission, row: number): number {
+  if (intake.hasParents !== true) return intake.parent;
+  return wordAt(core.store, (core.scratch.parents >> 2) + row);
+}
+
+/** Whether the region has room beyond what the transitions of its records may need. It is promised to nobody. */
+export function hasReserve(core: Core): boolean {
+  endRoom(core);
+  return storeLeft(core.store) >= RESERVE_PAGES + owedPages(core);
+}
+
+/**
+ * Names the bytes of a row that its record keeps: what follows the host, or all where user info stands before it.
+ * They are those of the visit URL, or of the key where the policy wants that one visited.
+ */
+export function setRowText(core: Core, policy: FrontierPolicy, rows: Rows, row: number): void {
+  const { draft } = core;
+  const isKey = visitsKey(policy);
+  let isWhole = rowHasUserinfo(rows, row) || policy.by !== "host";
+  if (isKey && !isWhole) isWhole = !rowKeyStartsLikeVisit(rows, row, rowPathStart(rows, row));
+  const start = isWhole ? 0 : rowPathStart(rows, row);
+  if (isWhole) draft.flags |= RECORD_FLAG_WHOLE;
+  draft.textOffset = (isKey ? rowKeyOffset(rows, row) : rowVisitOffset(rows, row)) + start;
+  draft.textLength = (isKey ? rowKeyLength(rows, row) : rowVisitLength(rows, row)) - start;
+}
+
+/** The URL that a lease of this row would carry. */
+export function rowLeaseText(policy: FrontierPolicy, rows: Rows, row: number): string {
+  return visitsKey(policy) ? rowKeyText(rows, row) : rowVisitText(rows, row);
+}
+
+/** The rule that a row was matched to. @hot */
+export function ruleOfRow(core: Core, rowRules: number, row: number): RuleState {
+  if (rowRules === 0) return core.plain as RuleState;
+  return ruleAt(core, wordAt(core.store, (rowRules >> 2) + row));
+}
+
+/** The verdict of a row that the URL room or the rules refused. */
+export function refusalOf(status: number): number {
+  if (status === BATCH_SCHEME) return VERDICT_SCHEME;
+  if (status === BATCH_NO_RULE) return VERDICT_NO_RULE;
+  if (status === BATCH_TOO_DEEP) return VERDICT_TOO_DEEP;
+  return status === BATCH_TOO_LONG ? VERDICT_TOO_LONG : VERDICT_INVALID_URL;
+}

@@ -1,0 +1,299 @@
+/**
+ * Room `src/frontier/epochs`: how long one sighting blocks the next, and when a done record comes again. Decides
+ * identities' salts and periods.
+ */
+
+/**
+ * Epochs at work: which epoch each row of a batch is in, its salt on the row's hash, and the end of an epoch.
+ *
+ *   row's hash ⊕ salt of its epoch = the identity that the seen-set knows       (structures/seen/epoch-table.ts)
+ *
+ * A frontier whose rules all say `forever` never comes here: one look at a batch's outline tells.
+ *
+ *   I1  A row's hash is salted once, after its key is known and before the seen-set is asked.
+ *   I2  Every identity of a named epoch that was admitted and not forgotten is among the epoch's members.
+ */
+import {
+  epochAdd,
+  epochClear,
+  epochCopy,
+  epochDrop,
+  epochEach,
+  epochFind,
+  epochMembers,
+  epochNext,
+  epochOpen,
+  epochSalt,
+  epochStart,
+  epochTakeBack,
+} from "../../structures/seen/epoch-table.ts";
+import {
+  RECORD_FAILED,
+  RECORD_RESTING,
+  recordHi,
+  recordLo,
+  recordState,
+} from "../../structures/records/record.ts";
+import { isSpilledValue, spilledPlace } from "../../structures/spill/spilled-identity.ts";
+import { seenFind, seenForget, seenRemove, seenSet } from "../../structures/seen/seen-set.ts";
+import { setWordAt, wordAt } from "../../structures/store.ts";
+import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../../url/batch/row-fields.ts";
+import { type BatchAdmission, rowLeaseText, ruleOfRow } from "../admission/admission-input.ts";
+import type { Core } from "../core.ts";
+import { memoryFull, misuse } from "../../base/errors.ts";
+import { isHookFault } from "../../base/hook-fault.ts";
+import { epochNameOf, FOREVER, UNDATED_MS } from "./epoch-policy.ts";
+import type { FrontierPolicy } from "../rules/rule-policy.ts";
+import { hasRoomFor } from "../records/memory-reserve.ts";
+import { spillOverBudget, settleSpilled, takeSpilledAt } from "../scheduling/spill-control.ts";
+import {
+  finishedView,
+  forgetFailed,
+  forgetResting,
+  isFinishedValue,
+} from "../records/transitions.ts";
+import { listRecords } from "../records/record-walk.ts";
+
+/** Members of an epoch that are forgotten between two looks at memory. */
+const MEMBERS_AT_ONCE = 8192;
+/** An entry of a table that is half empty, as one is that has just been split. */
+const ENTRY_BYTES = 32;
+
+/** The epoch of each row: a name; FOREVER; null where the user's function gave none. undefined: all are forever. */
+export type RowEpochs = ReadonlyArray<string | null> | undefined;
+
+/** Whether plain rows of a rule can be in another epoch than forever. */
+export function isSegmented({ epoch }: FrontierPolicy): boolean {
+  return epoch.kind !== "forever" && epoch.kind !== "again";
+}
+
+/** Whether a plain row's fate is sealed by its hash: no user's function names its epoch, and nothing comes again. */
+export function isEpochPlain({ epoch }: FrontierPolicy): boolean {
+  return epoch.kind !== "of" && epoch.kind !== "again";
+}
+
+/** Finds the epoch of every row and salts its hash (I1). */
+export function enterEpochs(core: Core, intake: BatchAdmission): RowEpochs {
+  if (!hasEpochs(core, intake)) return undefined;
+  const { rows, count, admissions, rowRules, nowMs } = intake;
+  const names: Array<string | null> = [];
+  for (let row = 0; row < count; row++) {
+    let name: string | null = FOREVER;
+    if (rowStatus(rows, row) === BATCH_OK) {
+      const admission = admissions?.[row];
+      const { policy } = ruleOfRow(core, rowRules, row);
+      const dueMs = admission?.dueMs ?? UNDATED_MS;
+      const told = admission?.epoch ?? epochNameOf(policy.epoch, dueMs, nowMs);
+      name = isHookFault(told) ? null : told;
+      if (isHookFault(told)) core.sink.fault("of", told.cause, rowLeaseText(policy, rows, row));
+      saltRow(core, rows, row, name);
+    }
+    names.push(name);
+  }
+  return names;
+}
+
+/** Salts one row's hash for the epoch of this name. */
+export function saltRow(core: Core, rows: Rows, row: number, name: string | null): void {
+  if (name === FOREVER || name === null) return;
+  const { store } = core;
+  const [lo = 0, hi = 0] = epochSalt(core.epochs, name);
+  const hash = (hashesOffset(rows) >> 2) + row * 2;
+  setWordAt(store, hash, wordAt(store, hash) ^ lo);
+  setWordAt(store, hash + 1, wordAt(store, hash + 1) ^ hi);
+}
+
+/** Notes an identity among its epoch's members; false, with nothing changed, when memory is exhausted. The log hears of it by `sayJoined`. */
+export function joinEpoch(core: Core, name: string | null, lo: number, hi: number): boolean {
+  if (name === FOREVER || name === null) return true;
+  const { epochs, store } = core;
+  const epoch = epochOpen(epochs, name);
+  if (epoch === 0) return false;
+  const isIn = epochAdd(epochs, epoch, lo, hi);
+  if (!isIn && epochMembers(store, epoch) === 0) epochDrop(epochs, epoch);
+  return isIn;
+}
+
+/** Takes back the identity that `joinEpoch` has noted last: it is not admitted after all. */
+export function leaveEpoch({ epochs }: Core, name: string | null): void {
+  if (name === FOREVER || name === null) return;
+  epochTakeBack(epochs, epochFind(epochs, name));
+}
+
+/** Tells the log of a member whose record was made. */
+export function sayJoined(core: Core, name: string | null, lo: number, hi: number): void {
+  if (name !== FOREVER && name !== null) core.log?.joined(name, lo, hi);
+}
+
+/**
+ * Makes the identities of one epoch new again: finished and failed ones go, others finish without identity; how many went. Where a log
+ * has to name those, spilled ones come back for it a block at a time, and go again. Throws MEMORY_FULL between two members: the epoch is
+ * still there, and the next call goes on.
+ */
+export function forgetEpoch(core: Core, name: string, nowMs: number): number {
+  if (name === FOREVER) return forgetForever(core);
+  const { epochs, log, seen, store } = core;
+  const epoch = epochFind(epochs, name);
+  if (epoch === 0) return 0;
+  if (log === undefined) settleSpilled(core);
+  const hashes = new Uint32Array(2 * MEMBERS_AT_ONCE);
+  const place = epochStart(store, epoch);
+  let count = 0;
+  for (let words = 1; words > 0; ) {
+    words = epochCopy(store, place, hashes);
+    const spilled = new Map<number, Set<string>>();
+    for (let at = 0; at < words; at += 2) {
+      const lo = hashes[at] as number;
+      const hi = hashes[at + 1] as number;
+      const value = seenFind(seen, lo, hi);
+      if (value === 0) continue;
+      if (log !== undefined && isSpilledValue(value)) noteSpilled(spilled, value, `${lo} ${hi}`);
+      else count += forgetMember(core, value, lo, hi);
+    }
+    for (const [at, members] of spilled) {
+      takeSpilledAt(
+        core,
+        at,
+        (record) => members.has(`${recordLo(store, record)} ${recordHi(store, record)}`),
+        (record) => forgetMember(core, record, recordLo(store, record), recordHi(store, record)),
+      );
+      spillOverBudget(core, nowMs);
+    }
+  }
+  epochDrop(epochs, epoch);
+  return count;
+}
+
+function noteSpilled(spilled: Map<number, Set<string>>, value: number, member: string): void {
+  const place = spilledPlace(value);
+  const members = spilled.get(place);
+  if (members === undefined) spilled.set(place, new Set([member]));
+  else members.add(member);
+}
+
+/** One identity of an epoch is new again; 1: what it was went with it. */
+function forgetMember(core: Core, value: number, lo: number, hi: number): number {
+  needNames(core, 0);
+  const { counters, log, seen, store } = core;
+  const isFinished = isFinishedValue(value);
+  const isResting = isRestingValue(core, value);
+  if (isResting || (isFinished && !finishedView(value).isRemoved)) {
+    forgetDone(core, lo, hi);
+    if (isResting) forgetResting(core, value);
+    return 1;
+  }
+  const isLive = !isFinished && !isSpilledValue(value);
+  const isFailed = isLive && recordState(store, value) === RECORD_FAILED;
+  if (isFinished || isFailed) log?.identityForgotten(lo, hi);
+  else log?.disowned(value);
+  if (isFailed) forgetFailed(core, value);
+  seenRemove(seen, lo, hi);
+  counters.seen--;
+  return isFailed ? 1 : 0;
+}
+
+/** Whether a word of the seen-set is the handle of a record that is done and comes again. */
+export function isRestingValue(core: Core, value: number): boolean {
+  if (isFinishedValue(value) || isSpilledValue(value)) return false;
+  return recordState(core.store, value) === RECORD_RESTING;
+}
+
+/** One done identity is new again, counted as forgotten. */
+export function forgetDone(core: Core, lo: number, hi: number): void {
+  const { counters, seen, sole } = core;
+  core.log?.identityForgotten(lo, hi);
+  counters.done--;
+  counters.forgotten++;
+  if (sole !== undefined) sole.done--;
+  seenRemove(seen, lo, hi);
+  counters.seen--;
+}
+
+/**
+ * The same for the epoch without end, whose members nobody notes: all is forgotten but what the other epochs hold.
+ */
+function forgetForever(core: Core): number {
+  const { counters, epochs, log, seen } = core;
+  if (log !== undefined && epochs.members > 0) {
+    const expected = "a frontier in memory, or no other epoch beside it";
+    throw misuse("UNSUPPORTED", "filter.epoch", FOREVER, expected);
+  }
+  settleSpilled(core);
+  needNames(core, log === undefined ? 0 : liveOf(core));
+  const words = new Uint32Array(epochs.members * 3);
+  const live = new Set<number>();
+  let size = 0;
+  let done = 0;
+  for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
+    epochEach(epochs, epoch, (lo, hi) => {
+      const value = seenFind(seen, lo, hi);
+      if (value === 0) return;
+      words.set([lo, hi, value], size);
+      size += 3;
+      if (!isFinishedValue(value)) {
+        live.add(value);
+        if (isRestingValue(core, value)) done++;
+      } else if (!finishedView(value).isRemoved) done++;
+    });
+  }
+  const before = counters.forgotten;
+  log?.forgotten();
+  forgetRecords(core, live);
+  counters.forgotten += counters.done - done;
+  counters.done = done;
+  for (const rule of core.rules) rule.done = Math.min(rule.done, done);
+  seenForget(seen);
+  for (let at = 0; at < size; at += 3) {
+    seenSet(seen, words[at] as number, words[at + 1] as number, words[at + 2] as number);
+  }
+  counters.seen = size / 3;
+  return counters.forgotten - before;
+}
+
+/** A new generation of all epochs. */
+export function forgetAll(core: Core): number {
+  const { counters } = core;
+  const before = counters.forgotten;
+  settleSpilled(core);
+  needNames(core, core.log === undefined ? 0 : liveOf(core));
+  core.log?.forgotten();
+  forgetRecords(core, undefined);
+  counters.forgotten += counters.done;
+  counters.done = 0;
+  for (const rule of core.rules) rule.done = 0;
+  counters.seen = 0;
+  epochClear(core.epochs);
+  seenForget(core.seen);
+  return counters.forgotten - before;
+}
+
+/** Records that live. */
+function liveOf({ counters }: Core): number {
+  const { pending, waiting, leased, failed } = counters;
+  return pending + waiting + leased + failed;
+}
+
+/**
+ * Asks for room to name so many records, or keep so many identities, anew: an entry of a table each, at its emptiest. Throws MEMORY_FULL
+ * with nothing changed.
+ */
+function needNames(core: Core, count: number): void {
+  const isReady = core.log?.ready() ?? true;
+  if (!isReady || !hasRoomFor(core, count * ENTRY_BYTES)) throw memoryFull();
+}
+
+/** Failed and resting records go, but for those to be kept. */
+function forgetRecords(core: Core, kept: ReadonlySet<number> | undefined): void {
+  const { handles, count } = listRecords(core, new Set(["failed", "done"]));
+  for (let index = 0; index < count; index++) {
+    const record = handles[index] as number;
+    if (kept?.has(record)) continue;
+    if (recordState(core.store, record) === RECORD_FAILED) forgetFailed(core, record);
+    else forgetResting(core, record);
+  }
+}
+
+function hasEpochs(core: Core, { admissions }: BatchAdmission): boolean {
+  if (core.isSegmented) return true;
+  return admissions?.some((admission) => admission?.epoch !== undefined) ?? false;
+}

@@ -1,0 +1,257 @@
+/**
+ * Bulk: hand-outs and ends of plain leases by the kernel, many in one crossing (structures/records/lease-batch.ts). What they do is
+ * what `leaseNext` and `finish` do one by one, and those take over where anything is not plain.
+ *
+ *   plain hand-outs   rules without politeness, no groups; nobody listens; what stands before a lane's blocks on disk
+ *   plain ends        the same; no rule that re-crawls or backs off; a record without blob and volatile data, on a host
+ *                     that nobody steered; the exact table keeps the last word
+ *   log               told of each hand-out behind it and of each end before it, as the records stand
+ *
+ *   one rule      its best lane ─▶ kernel, as many as there are
+ *   several       shares: charge the next turns ─▶ their rule queues ─▶ kernel, one each ─▶ take back what it could not
+ */
+import { memoryFull } from "../../base/errors.ts";
+import {
+  endBatch,
+  leaseBatch,
+  leaseBound,
+  leaseRoom,
+  leasedAt,
+  leaseTurns,
+  turnsAt,
+} from "../../structures/records/lease-batch.ts";
+import {
+  HOST_PENDING_WORD,
+  HOST_STEERED,
+  hostFlag,
+  QUEUE_HOST_WORD,
+  QUEUE_RULE_WORD,
+  RULE_AGAIN,
+  RULE_BACKOFF,
+  RULE_GONE,
+  RULE_POLITE,
+  RULE_QUEUE_DONE_WORD,
+  RULE_QUEUE_FLAGS_WORD,
+  RULE_QUEUE_LEASED_WORD,
+  RULE_QUEUE_PENDING_WORD,
+  RULE_QUEUE_RANKS_WORD,
+  RULE_QUEUE_SERVED_WORD,
+} from "../../structures/hosts/host-table.ts";
+import { laneCount, laneIsList } from "../../structures/ordering/lane.ts";
+import { ranksBest } from "../../structures/ordering/ranks.ts";
+import {
+  RECORD_FLAG_BLOB,
+  RECORD_FLAG_VOLATILE,
+  recordFlags,
+  recordQueue,
+} from "../../structures/records/record.ts";
+import { scratchHandle, scratchTouch } from "../../structures/records/kernel-scratch.ts";
+import { chainBound, laneIsSpilled } from "../../structures/spill/block-chain.ts";
+import { type Store, word } from "../../structures/store.ts";
+import { timelineHolds, timelineRemove } from "../../structures/ordering/timeline.ts";
+import { type Core, ruleFlags } from "../core.ts";
+import { countLate, finish, isLive } from "./leases.ts";
+import { LOG_DONE, LOG_LEASED } from "../records/transition-log.ts";
+import type { HandOut } from "../scheduling/hand-out.ts";
+import { holdRoom, leasesThatFit, releaseHeldRoom } from "../records/memory-reserve.ts";
+import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "../scheduling/rule-shares.ts";
+import { readyLane } from "../scheduling/spill-control.ts";
+import { finishedWord } from "../records/transitions.ts";
+
+/** Leases whose memory is touched at once before they end: more would push one another out of the nearest cache. */
+const TOUCHED = 128;
+const TOUCHED_MIN = 8;
+/** RULE_* of rules whose records are looked at one by one. */
+const NOT_PLAIN = RULE_POLITE | RULE_GONE;
+
+/** Whether nothing above a host is looked at, and the one rule, if there is one, is plain. @hot */
+function isPlainCore(core: Core): boolean {
+  const { groupKinds, sole } = core;
+  if (groupKinds.length > 0) return false;
+  return sole === undefined || (ruleFlags(core, sole.handle) & NOT_PLAIN) === 0;
+}
+
+/**
+ * Leases the next records, at most `max`, as far as they are plain; how many. Their handles stand in the scratch, their
+ * sequences end with the core's. The core must have been brought to `nowMs`. @hot
+ */
+export function leaseMany(core: Core, nowMs: number, max: number): number {
+  const { counters, deadlines, leaseSequence, limits, scratch, shares, sole, store } = core;
+  if (core.sink.wants.leased || !isPlainCore(core)) return 0;
+  const room = leasesThatFit(core, Math.min(max, limits.maxLeases - counters.leased));
+  if (room === 0) return 0;
+  const deadlineMs = nowMs + limits.leaseMs;
+  if (sole === undefined) return leaseByTurns(core, deadlineMs, room);
+  const lane = ranksBest(store.arena, word(store, sole.handle, RULE_QUEUE_RANKS_WORD));
+  if (lane === 0) return 0;
+  const bound = boundOf(core, lane, sole.policy.isLifo);
+  if (!isPlainLane(store, lane)) return 0;
+  leaseBound(scratch, bound);
+  const made = leaseBatch(scratch, deadlines, sole.handle, room, deadlineMs, leaseSequence);
+  countLeased(core, made);
+  const { f64, u32 } = store.region.views;
+  const rule = sole.handle * 2;
+  u32[rule + RULE_QUEUE_PENDING_WORD] = (u32[rule + RULE_QUEUE_PENDING_WORD] as number) - made;
+  u32[rule + RULE_QUEUE_LEASED_WORD] = (u32[rule + RULE_QUEUE_LEASED_WORD] as number) + made;
+  const served = sole.handle + RULE_QUEUE_SERVED_WORD / 2;
+  f64[served] = (f64[served] as number) + made;
+  for (let index = 0; index < made; index++) sharesCharge(shares, sole.index);
+  return made;
+}
+
+/** The next hand-outs of several rules, as far as each is plain; the kernel counts for the rules. @hot */
+function leaseByTurns(core: Core, deadlineMs: number, max: number): number {
+  const { deadlines, leaseSequence, scratch, shares, store } = core;
+  const room = leaseRoom(deadlines, deadlineMs, leaseSequence, Math.min(max, TURNS_MAX));
+  if (room === 0) return 0;
+  const turns = sharesTurns(shares, room, store.region.views.u32, turnsAt(scratch));
+  if (turns === 0) return 0;
+  const made = leaseTurns(scratch, deadlines, turns, deadlineMs, leaseSequence);
+  if (made < turns) sharesReturn(shares, turns, made);
+  countLeased(core, made);
+  return made;
+}
+
+/** Counts records handed out at once, and tells the log. @hot */
+function countLeased(core: Core, made: number): void {
+  const { counters } = core;
+  core.leaseSequence += made;
+  counters.pending -= made;
+  counters.leased += made;
+  counters.leases += made;
+  if (core.log === undefined) return;
+  for (let index = 0; index < made; index++) {
+    core.log.record(LOG_LEASED, leasedAt(core.scratch, index), 0);
+  }
+}
+
+/**
+ * Ends leases as done, in their order, without outcome; how many. `late`: true for those that came too late already, and from
+ * now on for those that do not stand; all of them are counted. The core must have been brought to `nowMs`. Throws MEMORY_FULL before
+ * the first one ends.
+ */
+export function endMany(
+  core: Core,
+  leases: readonly HandOut[],
+  late: boolean[],
+  nowMs: number,
+): number {
+  if (!holdRoom(core, leases.length)) throw memoryFull();
+  try {
+    return endHeld(core, leases, late, nowMs);
+  } finally {
+    releaseHeldRoom(core);
+  }
+}
+
+function endHeld(core: Core, leases: readonly HandOut[], late: boolean[], nowMs: number): number {
+  const isPlain = isPlainEnd(core);
+  let ended = 0;
+  let noted = 0;
+  for (let at = 0; at < leases.length; at++) {
+    if (at % TOUCHED === 0) {
+      endCollected(core, noted);
+      noted = 0;
+      touchLeases(core, leases, at);
+    }
+    const lease = leases[at] as HandOut;
+    if (late[at] !== true && isPlain && collectEnd(core, noted, lease, nowMs)) noted++;
+    else if (late[at] !== true && isLive(core, lease, nowMs)) {
+      endCollected(core, noted); // in their order
+      noted = 0;
+      finish(core, lease, undefined, nowMs);
+    } else {
+      late[at] = true;
+      countLate(core);
+      continue;
+    }
+    ended++;
+  }
+  endCollected(core, noted);
+  return ended;
+}
+
+/** Warms the caches for the next TOUCHED leases that end, if they are many. @hot */
+function touchLeases(core: Core, leases: readonly HandOut[], from: number): void {
+  const count = Math.min(leases.length - from, TOUCHED);
+  if (count < TOUCHED_MIN) return;
+  for (let at = 0; at < count; at++) {
+    scratchHandle(core.scratch, at, (leases[from + at] as HandOut).record);
+  }
+  scratchTouch(core.scratch, core.seen.table.offset, count);
+}
+
+/** Whether a lane holds some records, and in its list alone as far as they are in memory. @hot */
+function isPlainLane({ region }: Store, lane: number): boolean {
+  return laneIsList(region, lane) && laneCount(region, lane) > 1;
+}
+
+/** The key from which on a lane's records stand behind those of its blocks; its best one is in memory then. @hot */
+function boundOf(core: Core, lane: number, isLifo: boolean): number {
+  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, isLifo);
+  return chainBound(core.store, lane, isLifo);
+}
+
+/** Whether leases may end by `collectEnd` and `endCollected`. @hot */
+function isPlainEnd(core: Core): boolean {
+  if (core.sink.wants.done || core.seen.bloom !== undefined || !isPlainCore(core)) return false;
+  return (core.flagsSeen & (RULE_AGAIN | RULE_BACKOFF)) === 0;
+}
+
+/**
+ * Notes a lease that stands at `nowMs` as the next of those to be ended, number `index`; false: it does not stand, or is not
+ * plain, and `finish` decides. @hot
+ */
+function collectEnd(core: Core, index: number, lease: HandOut, nowMs: number): boolean {
+  const { deadlines, scratch, store } = core;
+  const { record } = lease;
+  if (!timelineHolds(deadlines, record, lease.sequence, nowMs)) return false;
+  const isMore = (recordFlags(store, record) & (RECORD_FLAG_BLOB | RECORD_FLAG_VOLATILE)) !== 0;
+  if (isMore || !isPlainVisit(core, recordQueue(store, record))) return false;
+  timelineRemove(deadlines, record);
+  scratchHandle(scratch, index, record);
+  return true;
+}
+
+/** Whether the end of a visit under a host queue moves nothing but counts. @hot */
+function isPlainVisit({ sole, store }: Core, queue: number): boolean {
+  const host = word(store, queue, QUEUE_HOST_WORD);
+  if (hostFlag(store, host, HOST_STEERED)) return false;
+  if (sole !== undefined) return true;
+  // Rules with politeness count the visits of all others, and look again when one ends.
+  if (word(store, host, HOST_PENDING_WORD) > 0) return false;
+  return (
+    (word(store, word(store, queue, QUEUE_RULE_WORD), RULE_QUEUE_FLAGS_WORD) & NOT_PLAIN) === 0
+  );
+}
+
+/** Ends the leases noted as done. @hot */
+function endCollected(core: Core, count: number): void {
+  const { counters, hosts, log, scratch, seen, sole, store } = core;
+  if (count === 0) return;
+  if (log !== undefined) {
+    for (let index = 0; index < count; index++) {
+      const record = leasedAt(scratch, index);
+      log.record(LOG_DONE, record, finishedWord(core, record));
+    }
+  }
+  if (sole !== undefined) countEnded(store, sole.handle, count);
+  else {
+    for (let index = 0; index < count; index++) {
+      const queue = recordQueue(store, leasedAt(scratch, index));
+      countEnded(store, word(store, queue, QUEUE_RULE_WORD), 1);
+    }
+  }
+  endBatch(scratch, hosts, seen.table.offset, count);
+  counters.leased -= count;
+  counters.done += count;
+}
+
+/** Counts leases of a rule that ended as done. @hot */
+function countEnded({ region }: Store, ruleQueue: number, count: number): void {
+  const { f64, u32 } = region.views;
+  const leased = ruleQueue * 2 + RULE_QUEUE_LEASED_WORD;
+  u32[leased] = (u32[leased] as number) - count;
+  const done = ruleQueue + RULE_QUEUE_DONE_WORD / 2;
+  f64[done] = (f64[done] as number) + count;
+}

@@ -1,0 +1,93 @@
+/**
+ * Places many pending records at once into the places that their keys name, by a recovery. Hosts learn of it at the
+ * end, each once, whatever number of records it got.
+ *
+ *   handles, ascending by key ─▶ kernel: behind their lanes' tails ─▶ what it leaves: one by one ─ … ─▶ settlePlacedHosts
+ *
+ *   handle of a placed record ─▶ unplaceRecord ─▶ it stands nowhere, and may be placed again
+ *
+ *   I1  Between placing and `settlePlacedHosts` host queues may hold records and stand nowhere; nothing else is open.
+ */
+import {
+  HOST_PENDING_WORD,
+  hostNextBusy,
+  QUEUE_HOST_WORD,
+  QUEUE_RULE_WORD,
+  RULE_QUEUE_RANKS_WORD,
+} from "../../structures/hosts/host-table.ts";
+import { ranksInsert, ranksRemove } from "../../structures/ordering/ranks.ts";
+import {
+  RECORD_FLAG_QUEUED,
+  recordFlags,
+  recordPriority,
+  recordQueue,
+} from "../../structures/records/record.ts";
+import {
+  SCRATCH_ROWS,
+  scratchHandles,
+  scratchPlace,
+} from "../../structures/records/kernel-scratch.ts";
+import { setFloat, word } from "../../structures/store.ts";
+import { type Core, ruleFlags, ruleOf } from "../core.ts";
+import { isClockKept } from "../politeness/host-clock.ts";
+import { assertRoom, needRoom } from "./memory-reserve.ts";
+import { queueInsert, queueRemove, settleHost } from "../scheduling/schedule.ts";
+import { sharesJoin } from "../scheduling/rule-shares.ts";
+
+/** Puts pending records, which stand nowhere, into their places and counts them at their rules. */
+export function placeRecords(core: Core, handles: Uint32Array): void {
+  const { scratch } = core;
+  for (let start = 0; start < handles.length; start += SCRATCH_ROWS) {
+    const count = Math.min(SCRATCH_ROWS, handles.length - start);
+    scratchHandles(scratch, handles.subarray(start, start + count));
+    for (let index = 0; ; index++) {
+      index = scratchPlace(scratch, index, count);
+      if (index >= count) break;
+      placeOne(core, handles[start + index] as number);
+    }
+  }
+}
+
+/** Where the kernel does not: a lane that does not stand yet, or a place between others. */
+function placeOne(core: Core, record: number): void {
+  const { store } = core;
+  needRoom(core);
+  const queue = recordQueue(store, record);
+  const rule = word(store, queue, QUEUE_RULE_WORD);
+  setFloat(store, record, 0, 0); // links
+  if (isClockKept(core, word(store, queue, QUEUE_HOST_WORD), ruleFlags(core, rule))) {
+    queueInsert(core, queue, record);
+  } else {
+    const priority = recordPriority(store, record);
+    assertRoom(ranksInsert(store.arena, rule, RULE_QUEUE_RANKS_WORD, priority, record));
+  }
+  ruleOf(core, record).pending++;
+}
+
+/** Takes a placed record out of its place again: a later entry speaks of it. Its links hold nothing then. */
+export function unplaceRecord(core: Core, record: number): void {
+  const { store } = core;
+  const queue = recordQueue(store, record);
+  if ((recordFlags(store, record) & RECORD_FLAG_QUEUED) !== 0) queueRemove(core, queue, record);
+  else {
+    const rule = word(store, queue, QUEUE_RULE_WORD);
+    const priority = recordPriority(store, record);
+    ranksRemove(store.arena, rule, RULE_QUEUE_RANKS_WORD, priority, record);
+  }
+  setFloat(store, record, 0, 0);
+  ruleOf(core, record).pending--;
+}
+
+/** Lets rules and hosts stand where what was placed says. */
+export function settlePlacedHosts(core: Core, nowMs: number): void {
+  const { hosts, store } = core;
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    if (word(store, host, HOST_PENDING_WORD) === 0) continue;
+    needRoom(core);
+    settleHost(core, host, nowMs);
+  }
+  if (core.sole !== undefined) return;
+  for (const { handle, index } of core.rules) {
+    if (word(store, handle, RULE_QUEUE_RANKS_WORD) !== 0) sharesJoin(core.shares, index);
+  }
+}

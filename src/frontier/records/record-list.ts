@@ -1,0 +1,38 @@
+/**
+ * RecordList: records to come back to, handle and key, 12 bytes each, outside the objects of the heap.
+ *
+ *   handles  h0 h1 h2 …      keys  k0 k1 k2 …      count of both
+ */
+import { recordKey } from "../../structures/records/record.ts";
+import type { Store } from "../../structures/store.ts";
+
+export interface RecordList {
+  handles: Uint32Array;
+  keys: Float64Array;
+  count: number;
+}
+
+const CAPACITY_FIRST = 64;
+
+export function createRecordList(): RecordList {
+  return {
+    handles: new Uint32Array(CAPACITY_FIRST),
+    keys: new Float64Array(CAPACITY_FIRST),
+    count: 0,
+  };
+}
+
+/** Notes one more, with the key that it has now. */
+export function appendRecord(store: Store, noted: RecordList, record: number): void {
+  if (noted.count === noted.handles.length) {
+    const handles = new Uint32Array(noted.count * 2);
+    const keys = new Float64Array(noted.count * 2);
+    handles.set(noted.handles);
+    keys.set(noted.keys);
+    noted.handles = handles;
+    noted.keys = keys;
+  }
+  noted.handles[noted.count] = record;
+  noted.keys[noted.count] = recordKey(store, record);
+  noted.count++;
+}

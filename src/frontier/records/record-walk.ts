@@ -1,0 +1,119 @@
+/**
+ * Walks over the live records, state by state. A walk notes record and key first and reads afterwards, so that
+ * whoever walks may change the frontier meanwhile: a record that is gone or moved on is passed over.
+ */
+import { heapAt, heapCount } from "../../structures/ordering/heap.ts";
+import { timelineItems } from "../../structures/ordering/timeline.ts";
+import {
+  hostName,
+  hostNextBusy,
+  isQueue,
+  QUEUE_HOST_WORD,
+  QUEUE_NEXT_WORD,
+  QUEUE_RANKS_WORD,
+  HOST_QUEUES_WORD,
+  RULE_QUEUE_RANKS_WORD,
+} from "../../structures/hosts/host-table.ts";
+import { createLaneCursor, laneOpen, laneStep } from "../../structures/ordering/lane.ts";
+import { ranksBest, ranksNext } from "../../structures/ordering/ranks.ts";
+import {
+  RECORD_FLAG_WHOLE,
+  recordFlags,
+  recordKey,
+  recordQueue,
+  recordState,
+} from "../../structures/records/record.ts";
+import { recordUrl } from "../../structures/records/kernel-scratch.ts";
+import { word } from "../../structures/store.ts";
+import { type Core, ruleOf } from "../core.ts";
+import { createRecordList, type RecordList, appendRecord } from "./record-list.ts";
+import type { RecordState } from "./record-state.ts";
+import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
+
+export interface RecordFilter {
+  readonly state?: RecordState | undefined;
+  readonly rule?: string | undefined;
+  readonly host?: string | undefined;
+  readonly pattern?: RegExp | undefined;
+}
+
+/** Notes every live record of the states asked for, in the order of their structures. */
+export function listRecords(core: Core, states: ReadonlySet<RecordState>): RecordList {
+  const noted = createRecordList();
+  if (states.has("pending")) listPending(core, noted);
+  if (states.has("waiting")) listHeap(core, noted, core.waiting);
+  if (states.has("leased")) {
+    for (const record of timelineItems(core.deadlines)) appendRecord(core.store, noted, record);
+  }
+  if (states.has("failed")) listLane(core, noted, core.failedLane);
+  if (states.has("done")) listHeap(core, noted, core.resting);
+  return noted;
+}
+
+/** Whether a noted record is still the one that was noted. */
+export function isUnchanged(core: Core, noted: RecordList, index: number, state: number): boolean {
+  const record = noted.handles[index] as number;
+  if (recordState(core.store, record) !== state) return false;
+  return recordKey(core.store, record) === noted.keys[index];
+}
+
+export function matches(core: Core, record: number, filter: RecordFilter): boolean {
+  if (filter.rule !== undefined && filter.rule !== ruleOf(core, record).id) return false;
+  if (filter.host !== undefined && !isOfHost(core, record, filter.host)) return false;
+  if (filter.pattern === undefined) return true;
+  filter.pattern.lastIndex = 0;
+  return filter.pattern.test(recordUrl(core.scratch, record));
+}
+
+/** The URL's host of a record, as `URL.host` has it. */
+export function recordHost(core: Core, record: number): string {
+  if ((recordFlags(core.store, record) & RECORD_FLAG_WHOLE) === 0) return unitName(core, record);
+  return hostOfUrl(recordUrl(core.scratch, record));
+}
+
+/** Name of the politeness unit of a record. */
+function unitName(core: Core, record: number): string {
+  return hostName(core.store, word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD));
+}
+
+function isOfHost(core: Core, record: number, host: string): boolean {
+  const lower = host.toLowerCase();
+  if (recordHost(core, record) === lower) return true;
+  const unit = unitName(core, record); // the user's own may have letters of either case
+  return unit === host || unit === lower;
+}
+
+/** Records stand in a rule's ranks, or in the queues of busy hosts. */
+function listPending(core: Core, noted: RecordList): void {
+  const { store, hosts } = core;
+  for (const { handle } of core.rules) {
+    listRanks(core, noted, word(store, handle, RULE_QUEUE_RANKS_WORD));
+  }
+  for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+    let queue = word(store, host, HOST_QUEUES_WORD);
+    for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+      listRanks(core, noted, word(store, queue, QUEUE_RANKS_WORD));
+    }
+  }
+}
+
+function listRanks(core: Core, noted: RecordList, root: number): void {
+  const { arena } = core.store;
+  for (let lane = ranksBest(arena, root); lane !== 0; lane = ranksNext(arena, root, lane)) {
+    listLane(core, noted, lane);
+  }
+}
+
+function listLane(core: Core, noted: RecordList, lane: number): void {
+  const { region } = core.store;
+  const cursor = createLaneCursor();
+  laneOpen(region, lane, cursor, true);
+  for (let item = laneStep(region, cursor); item !== 0; item = laneStep(region, cursor)) {
+    if (!isQueue(core.store, item)) appendRecord(core.store, noted, item);
+  }
+}
+
+function listHeap(core: Core, noted: RecordList, heap: Core["waiting"]): void {
+  for (let index = 0; index < heapCount(heap); index++)
+    appendRecord(core.store, noted, heapAt(heap, index));
+}

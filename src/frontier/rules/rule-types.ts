@@ -1,0 +1,267 @@
+/** Rules and their policies, as types; rule-policy.ts checks them and fills in the defaults. */
+import type { KeyPolicy } from "../../url/keys/key-policy.ts";
+import type { EpochPolicy } from "../epochs/epoch-policy.ts";
+
+/**
+ * How a host is spared. Without any of it URLs go out by priority alone, with no host in turn.
+ *
+ * @example
+ * await openFrontier({
+ *   defaults: {
+ *     politeness: { delayMs: 1000, perHost: 1, adaptive: { factor: 2, minMs: 500, maxMs: 30_000 }, budget: { urls: 10_000 } },
+ *   },
+ * });
+ */
+export interface Politeness {
+  /**
+   * Least time between two visits of a host in milliseconds, counted from each hand-out and each end.
+   * @defaultValue 0
+   */
+  delayMs?: number;
+  /**
+   * Most leases of a host at once.
+   * @defaultValue 1 where there is politeness, else no limit
+   */
+  perHost?: number;
+  /**
+   * What counts as one host: the URL's host, its registrable domain, or a name that a function makes of the URL.
+   * @defaultValue "host"
+   */
+  by?: "host" | "domain" | ((url: string) => string);
+  /**
+   * Clocks above the host, at most 8, each kind once. All must agree before a URL goes out.
+   * @defaultValue none
+   */
+  groups?: Array<{
+    /** What hosts are grouped by. A function gets the host and returns the group's name. */
+    by: "domain" | "address" | ((host: string) => string);
+    /**
+     * Least time between two visits of the group in milliseconds.
+     * @defaultValue 0
+     */
+    delayMs?: number;
+    /**
+     * Most leases of the group at once.
+     * @defaultValue no limit
+     */
+    limit?: number;
+  }>;
+  /**
+   * Delay by latency, in place of `delayMs` from a host's first `Outcome.latencyMs` on: `factor` × the last
+   * latency, within bounds.
+   * @defaultValue none
+   */
+  adaptive?: {
+    /** Times the last `Outcome.latencyMs`. */
+    factor: number;
+    /** Least delay in milliseconds. */
+    minMs: number;
+    /** Largest delay in milliseconds. */
+    maxMs: number;
+  };
+  /**
+   * Pauses a host after failures in a row, twice as long each time.
+   * @defaultValue none
+   */
+  hostBackoff?: {
+    /** Failures in a row before the first pause. */
+    after: number;
+    /** First pause in milliseconds. */
+    baseMs: number;
+    /** Longest pause in milliseconds. */
+    maxMs: number;
+    /**
+     * Failures in a row after which the host's pending URLs fail.
+     * @defaultValue never
+     */
+    giveUpAfter?: number;
+  };
+  /**
+   * Bounds of a host over the whole crawl. What exceeds them is rejected with reason `budget`.
+   * @defaultValue none
+   */
+  budget?: {
+    /**
+     * Most admitted URLs of a host.
+     * @defaultValue no limit
+     */
+    urls?: number;
+    /**
+     * Most bytes of bodies of a host, as outcomes report them.
+     * @defaultValue no limit
+     */
+    bytes?: number;
+  };
+}
+
+/**
+ * How URLs of a rule are treated. As `defaults` it holds for every rule; a field that a rule gives replaces that of
+ * `defaults` whole.
+ */
+export interface RulePolicy {
+  /**
+   * What makes two requests the same. Must be equal to the stored one of a directory (`PROFILE_MISMATCH`).
+   * @defaultValue the canonical URL, method and body
+   */
+  key?: KeyPolicy;
+  /**
+   * How long one sighting blocks the next.
+   * @defaultValue "forever"
+   */
+  epoch?: EpochPolicy;
+  /**
+   * First in, first out, or last in, first out, among equal priorities.
+   * @defaultValue "fifo"
+   */
+  order?: "fifo" | "lifo";
+  /**
+   * Serves start requests after all others of their priority; among themselves first in, first out.
+   * @defaultValue false
+   */
+  startLast?: boolean;
+  /**
+   * Priority of requests that have none of their own.
+   * @defaultValue 0
+   */
+  priority?: number;
+  /**
+   * Taken from the priority for each level of depth: positive goes breadth-first, negative depth-first.
+   * @defaultValue 0
+   */
+  depthPriority?: number;
+  /**
+   * Deepest page that is admitted; deeper ones are rejected with reason `too-deep`.
+   * @defaultValue no limit
+   */
+  maxDepth?: number;
+  /**
+   * Whether links of its pages are admitted; else they are rejected with reason `no-follow`.
+   * @defaultValue true
+   */
+  follow?: boolean;
+  /**
+   * Attempts before a record fails.
+   * @defaultValue 3
+   */
+  maxAttempts?: number;
+  /**
+   * Wait before another attempt: `baseMs` × `factor` ^ (attempt − 1), at most `maxMs`.
+   * @defaultValue none: at once
+   */
+  backoff?: {
+    /** Wait after the first attempt in milliseconds. */
+    baseMs: number;
+    /**
+     * At least 1.
+     * @defaultValue 2
+     */
+    factor?: number;
+    /**
+     * Longest wait in milliseconds.
+     * @defaultValue a day
+     */
+    maxMs?: number;
+    /**
+     * Random spread of the wait, as a share of it: ± 0 to 1.
+     * @defaultValue 0
+     */
+    jitter?: number;
+  };
+  /**
+   * Added to the priority for each retry, or what it is set to.
+   * @defaultValue -1
+   */
+  retryPriority?:
+    | number
+    | {
+        /** The priority of every further attempt. */
+        set: number;
+      };
+  /**
+   * Added to the priority of a request that continues at another URL, or what it is set to.
+   * @defaultValue 0
+   */
+  redirectPriority?:
+    | number
+    | {
+        /** The priority after a redirect. */
+        set: number;
+      };
+  /**
+   * How hosts are spared.
+   * @defaultValue none
+   */
+  politeness?: Politeness;
+}
+
+/**
+ * Which URLs it takes, and how they are treated. Of several rules that fit a URL the most specific one takes it.
+ *
+ * `setRules` and `openFrontier` check a whole set first and reject with `RULE_INVALID`, by rule and field.
+ *
+ * @example
+ * await openFrontier({ rules: [{ id: "news", match: { domains: ["example.org"], pattern: "/news/" }, maxDepth: 2 }] });
+ */
+export interface Rule extends RulePolicy {
+  /** Name of the rule, each once in a set. Records stay with it when a set is replaced. */
+  id: string;
+  /**
+   * False: the rule is checked and left out.
+   * @defaultValue true
+   */
+  active?: boolean;
+  /**
+   * What a URL must fit, all parts that are given.
+   * @defaultValue everything
+   */
+  match?: {
+    /**
+     * Exact hosts; one without a port takes every port.
+     * @defaultValue any
+     */
+    hosts?: string[];
+    /**
+     * Domains and everything below them.
+     * @defaultValue any
+     */
+    domains?: string[];
+    /**
+     * ECMAScript regular expression, unanchored, on the URL without its fragment. It is code: take it from people
+     * you trust.
+     * @defaultValue any
+     */
+    pattern?: string;
+    /**
+     * Schemes such as `"https"`.
+     * @defaultValue any
+     */
+    schemes?: string[];
+  };
+  /**
+   * Its part of the output while several rules have work.
+   * @defaultValue equal parts
+   */
+  share?: {
+    /**
+     * Divides the rate: rate = (100 + weight) / priority.
+     * @defaultValue 1
+     */
+    priority?: number;
+    /**
+     * Adds to the rate.
+     * @defaultValue 0
+     */
+    weight?: number;
+  };
+  /**
+   * URLs and templates (`https://x.example/[1-3]`) that are pushed when the rule first appears.
+   * @defaultValue none
+   */
+  seeds?: string[];
+  /**
+   * Pushes the seeds again after this: milliseconds, or text such as `"1d"`. Such a frontier is never finished by
+   * itself.
+   * @defaultValue once
+   */
+  every?: string | number;
+}

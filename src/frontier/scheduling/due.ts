@@ -1,0 +1,55 @@
+/** Due: when something can go next. */
+import { heapPeekKey } from "../../structures/ordering/heap.ts";
+import { QUEUE_HOST_WORD } from "../../structures/hosts/host-table.ts";
+import { recordQueue } from "../../structures/records/record.ts";
+import { word } from "../../structures/store.ts";
+import { timelinePeekKey } from "../../structures/ordering/timeline.ts";
+import { type Core, ruleOf } from "../core.ts";
+import { CANDIDATES_MAX, forecast } from "./lease-forecast.ts";
+import { peekRecords } from "./peek.ts";
+import { hasStanding } from "./schedule.ts";
+import { isSweeping } from "../rules/rule-sweep.ts";
+
+/** Whether a poll at `nowMs` could give a lease; the core must have been brought to `nowMs`. */
+export function isReady(core: Core, nowMs: number): boolean {
+  if (core.counters.leased >= core.limits.maxLeases) return false;
+  if (hasStanding(core)) return true;
+  return clockDueAt(core) <= nowMs;
+}
+
+/**
+ * The earliest time at which a poll gives a lease: now, or when clocks will have brought one about. No poll before it gives one. It may be
+ * early where lease-forecast.ts says (I2), while records are on their way to the rules of a new set, and where no clock brings one about: then it
+ * is the first clock to pass, so that who drives the clock by it comes to the end. undefined: nothing waits for a clock.
+ */
+export function nextDueAt(core: Core, nowMs: number): number | undefined {
+  if (isSweeping(core)) return soonestDueAt(core, nowMs);
+  const isFull = core.counters.leased >= core.limits.maxLeases;
+  const most = isFull ? CANDIDATES_MAX : 1;
+  const records = peekRecords(core, most, nowMs);
+  if (!isFull && (records.length > 0 || hasStanding(core))) return nowMs;
+  const standing = records.map((record) => ({
+    host: word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD),
+    rule: ruleOf(core, record),
+  }));
+  const atMs = forecast(core, nowMs, standing, records.length < most);
+  return atMs === Number.POSITIVE_INFINITY ? soonestDueAt(core, nowMs) : atMs;
+}
+
+/** The same in O(1), and early more often: the first clock to pass may bring nothing about. For who wakes by it and looks again. */
+export function soonestDueAt(core: Core, nowMs: number): number | undefined {
+  if (isReady(core, nowMs)) return nowMs;
+  const atMs = core.counters.leased >= core.limits.maxLeases ? deadlineAt(core) : clockDueAt(core);
+  return atMs === Number.POSITIVE_INFINITY ? undefined : Math.max(atMs, nowMs);
+}
+
+function clockDueAt(core: Core): number {
+  const recordAt = Math.min(heapPeekKey(core.waiting), heapPeekKey(core.resting));
+  const hostAt = Math.min(timelinePeekKey(core.clocks), heapPeekKey(core.groupClocks));
+  return Math.min(recordAt, hostAt, deadlineAt(core));
+}
+
+/** The first deadline of a lease that is out. */
+export function deadlineAt(core: Core): number {
+  return timelinePeekKey(core.deadlines);
+}

@@ -1,0 +1,316 @@
+/**
+ * Spill control: which pending records go to disk when there are more than memory is meant for, and how others find them.
+ *
+ *   push ─▶ relieve: over the budget? ─▶ rules' ranks, worst priority first ─▶ cold end of a lane ─▶ block
+ *                                    └▶ host queues, round the busy hosts ──▶ cold end of a lane ─▶ block
+ *   poll ─▶ readyLane: the lane's best record, back from its block
+ *
+ * A lane keeps its hot end, as many records as one block brings back, so that what comes back is not what goes next. Lanes with
+ * fewer records than make a block stay whole: a read for so few would cost more than their memory.
+ *
+ *   I1  Which records are in memory decides nothing: order, counts and answers are those of a frontier without a tier.
+ *   I2  Where a log is or will be kept, somebody keeps the names of records without identity (SpillNames) before any can go.
+ *   I3  One push makes room for no more than SPILL_PER_CALL records: no call waits for the whole budget.
+ *   I4  What the disk refuses stays in memory; it is tried again after RETRY_MS, and pushes are refused once memory is
+ *       an eighth over its budget.
+ */
+import { isMemoryFull } from "../../base/errors.ts";
+import {
+  HOST_QUEUES_WORD,
+  hostNextBusy,
+  QUEUE_NEXT_WORD,
+  QUEUE_RANKS_WORD,
+  QUEUE_RULE_WORD,
+  RULE_QUEUE_RANKS_WORD,
+} from "../../structures/hosts/host-table.ts";
+import { ranksBest, ranksHigher, ranksWorst } from "../../structures/ordering/ranks.ts";
+import { laneHeld, laneIsSpilled } from "../../structures/spill/block-chain.ts";
+import {
+  SPILL_RECORDS_MAX,
+  spillBlock,
+  spillLane,
+  spillMayHold,
+  spillPlaces,
+  spillPull,
+  spillPullNamed,
+  spillReady,
+  spillUsedBytes,
+  spillVisit,
+} from "../../structures/spill/lane-spill.ts";
+import { spillSettle } from "../../structures/spill/forget-spilled.ts";
+import { isSpilledValue, spilledPlace } from "../../structures/spill/spilled-identity.ts";
+import { word } from "../../structures/store.ts";
+import { type Core, ruleAt } from "../core.ts";
+import type { FrontierPolicy } from "../rules/rule-policy.ts";
+import type { Spilling } from "./spill-state.ts";
+
+/** Records that one call may send to disk: four times what a batch brings. */
+const SPILL_PER_CALL = 1024;
+/** Lanes of a rule, and hosts, that one call looks at. */
+const LANES_PER_CALL = 32;
+const HOSTS_PER_CALL = 256;
+/** What a record takes about, to tell how many the hot ends of all lanes may hold in a quarter of the budget. */
+const RECORD_BYTES = 128;
+/** After the disk refused: long enough not to be asked by every push, short enough to go on soon. */
+const RETRY_MS = 1000;
+
+/** After an admission: sends records to disk where memory is over its budget. Never throws. */
+export function spillOverBudget(core: Core, nowMs: number): void {
+  const { spilling } = core;
+  if (spilling === undefined) return;
+  const used = usedBytes(spilling);
+  if (used <= spilling.budgetBytes || used < spilling.quietBytes) return;
+  if (nowMs < spilling.retryAtMs) return;
+  try {
+    const count = spillSome(core, spilling);
+    spilling.isRefused = false;
+    spilling.quietBytes = count > 0 ? 0 : used + spilling.budgetBytes / 64;
+  } catch (error) {
+    spilling.failure = { error };
+    spilling.isRefused = true;
+    spilling.retryAtMs = nowMs + RETRY_MS;
+  }
+}
+
+/**
+ * During a recovery, where nobody asks for a best record: sends whole lanes to disk until memory is down to so many bytes.
+ * Blocks of one lane may overlap in their keys; they are merged as they come back. Never throws: what the disk refuses stays.
+ */
+export function spillDownTo(core: Core, targetBytes: number): void {
+  const { spilling, store, hosts } = core;
+  if (spilling === undefined) return;
+  try {
+    for (const { handle, policy } of core.rules) {
+      const root = word(store, handle, RULE_QUEUE_RANKS_WORD);
+      if (!policy.isPolite && spillRanksDownTo(core, spilling, { root, targetBytes, policy }))
+        return;
+    }
+    for (let host = hostNextBusy(hosts, 0); host !== 0; host = hostNextBusy(hosts, host)) {
+      let queue = word(store, host, HOST_QUEUES_WORD);
+      for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+        const { policy } = ruleAt(core, word(store, queue, QUEUE_RULE_WORD));
+        const root = word(store, queue, QUEUE_RANKS_WORD);
+        if (spillRanksDownTo(core, spilling, { root, targetBytes, policy })) return;
+      }
+    }
+  } catch (error) {
+    spilling.failure = { error };
+  }
+}
+
+/** True: memory is down to its target. */
+function spillRanksDownTo(
+  { store }: Core,
+  { spill, blockLeast }: Spilling,
+  { root, targetBytes, policy }: { root: number; targetBytes: number; policy: FrontierPolicy },
+): boolean {
+  const request = { isLifo: policy.isLifo, isDeep: true };
+  let lane = ranksWorst(store.arena, root);
+  for (; lane !== 0; lane = ranksHigher(store.arena, root, lane)) {
+    for (let went = 1; went > 0; ) {
+      if (spillUsedBytes(spill) <= targetBytes) return true;
+      went = spillLane(spill, lane, { ...request, most: SPILL_RECORDS_MAX, least: blockLeast });
+    }
+  }
+  return false;
+}
+
+/** What the disk said last to records that had to go, told once. */
+export function spillFault(core: Core): unknown {
+  const failure = core.spilling?.failure;
+  if (core.spilling !== undefined) core.spilling.failure = undefined;
+  return failure?.error;
+}
+
+/** Whether memory is over its budget and something may be done about it. */
+export function isSpillDue(core: Core): boolean {
+  const { spilling } = core;
+  if (spilling === undefined || spilling.isRefused) return false;
+  const used = usedBytes(spilling);
+  return used > spilling.budgetBytes && used >= spilling.quietBytes;
+}
+
+/** Whether the disk refuses what memory has no room for. */
+export function isDiskFull(core: Core): boolean {
+  const { spilling } = core;
+  if (spilling === undefined || !spilling.isRefused) return false;
+  return usedBytes(spilling) > spilling.budgetBytes * 1.125;
+}
+
+/** Brings the lane's best record into memory. */
+export function readyLane(core: Core, lane: number, isLifo: boolean): void {
+  spillReady((core.spilling as Spilling).spill, lane, isLifo);
+}
+
+/** The record behind a live value of the seen-set, in memory: one that was spilled comes back. @hot */
+export function recordOfValue(core: Core, value: number, lo: number, hi: number): number {
+  if (!isSpilledValue(value)) return value;
+  return spillPull((core.spilling as Spilling).spill, spilledPlace(value), lo, hi);
+}
+
+/** The same, −1 where memory has no room for it. */
+export function tryBehind(core: Core, value: number, lo: number, hi: number): number {
+  try {
+    return recordOfValue(core, value, lo, hi);
+  } catch (error) {
+    if (isMemoryFull(error)) return -1;
+    throw error;
+  }
+}
+
+/** The same of a value that a table of names holds. */
+export function recordNamed(core: Core, value: number, lo: number, hi: number): number {
+  if (!isSpilledValue(value)) return value;
+  return spillPullNamed((core.spilling as Spilling).spill, spilledPlace(value), lo, hi);
+}
+
+/**
+ * Brings the spilled records that `wants` back into memory for good and tells `taken` of them, a block at a time. With a host
+ * only blocks are read that may hold records of it. `wants` looks at a record and does nothing else.
+ */
+export function takeSpilled(
+  core: Core,
+  wants: (record: number) => boolean,
+  taken: (record: number) => void,
+  host = 0,
+): void {
+  const { spilling } = core;
+  if (spilling === undefined || spilling.spill.count === 0) return;
+  const { spill } = spilling;
+  for (const place of spillPlaces(spill)) {
+    const block = spillBlock(spill, place);
+    if (block === 0 || (host !== 0 && !spillMayHold(spill, block, host))) continue;
+    for (const record of spillVisit(spill, block, wants)) taken(record);
+  }
+}
+
+/** The same of the block at one place. */
+export function takeSpilledAt(
+  core: Core,
+  place: number,
+  wants: (record: number) => boolean,
+  taken: (record: number) => void,
+): void {
+  const { spill } = core.spilling as Spilling;
+  for (const record of spillVisit(spill, spillBlock(spill, place), wants)) taken(record);
+}
+
+/**
+ * Before all identities are forgotten: what only they know of spilled records goes to the records. Where nobody keeps the names that
+ * a log finds them by from then on, all of them come back.
+ */
+export function settleSpilled(core: Core): void {
+  const { spilling } = core;
+  if (spilling === undefined || spilling.spill.count === 0) return;
+  const { spill } = spilling;
+  const isPlain = core.log === undefined && core.seen.tiered === undefined;
+  if (isPlain || (core.log !== undefined && spill.names !== undefined)) spillSettle(spill);
+  else {
+    takeSpilled(
+      core,
+      () => true,
+      () => {},
+    );
+  }
+}
+
+/** Places of the blocks there are; a block that is gone when it is looked at is passed over. */
+export function placesSpilled(core: Core): Uint32Array {
+  return core.spilling === undefined ? new Uint32Array(0) : spillPlaces(core.spilling.spill);
+}
+
+/** Shows the records of one block, each in memory for the time of the call. */
+export function probeSpilled(core: Core, place: number, look: (record: number) => void): void {
+  const { spill } = core.spilling as Spilling;
+  const block = spillBlock(spill, place);
+  if (block === 0) return;
+  spillVisit(spill, block, (record) => {
+    look(record);
+    return false;
+  });
+}
+
+/** Blocks themselves are not held against the budget: they are what keeps the rest on disk. */
+function usedBytes({ spill }: Spilling): number {
+  return spillUsedBytes(spill);
+}
+
+function spillSome(core: Core, spilling: Spilling): number {
+  const { hosts, rules } = core;
+  const hotOfRules = hotRecords(spilling, rules.length);
+  let count = 0;
+  for (const { handle, policy, isGone } of core.rules) {
+    if (isGone) continue; // somebody is about to match them again
+    const root = word(core.store, handle, RULE_QUEUE_RANKS_WORD);
+    const { isLifo, isPolite } = policy;
+    if (!isPolite) count += spillRanks(core, root, { hot: hotOfRules, isLifo });
+    if (count >= SPILL_PER_CALL) return count;
+  }
+  const hot = hotRecords(spilling, rules.length + hosts.count - hosts.idleCount);
+  for (let looked = 0; looked < HOSTS_PER_CALL && count < SPILL_PER_CALL; looked++) {
+    const host = hosts.hand || hosts.busyFirst;
+    if (host === 0 || usedBytes(spilling) <= spilling.budgetBytes) break;
+    hosts.hand = hostNextBusy(hosts, host);
+    count += spillHost(core, host, hot);
+  }
+  return count;
+}
+
+/** Records that the hot end of a lane keeps and a block holds: so many lanes together a quarter of the budget. */
+function hotRecords({ budgetBytes, blockLeast }: Spilling, lanes: number): number {
+  const each = Math.floor(budgetBytes / 4 / RECORD_BYTES / lanes);
+  return Math.min(Math.max(each, 2 * blockLeast), SPILL_RECORDS_MAX);
+}
+
+function spillHost(core: Core, host: number, hot: number): number {
+  const { store } = core;
+  let count = 0;
+  let queue = word(store, host, HOST_QUEUES_WORD);
+  for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
+    const { isGone, policy } = ruleAt(core, word(store, queue, QUEUE_RULE_WORD));
+    if (isGone) continue;
+    const { isLifo } = policy;
+    count += spillRanks(core, word(store, queue, QUEUE_RANKS_WORD), { hot, isLifo });
+  }
+  return count;
+}
+
+/** From the worst priority up; returns the records that went. */
+function spillRanks(core: Core, root: number, how: { hot: number; isLifo: boolean }): number {
+  const { arena } = core.store;
+  const best = ranksBest(arena, root);
+  let count = 0;
+  let lane = ranksWorst(arena, root);
+  for (let looked = 0; lane !== 0 && looked < LANES_PER_CALL; looked++) {
+    count += spillCold(core, lane, { ...how, isBest: lane === best });
+    if (count >= SPILL_PER_CALL) break;
+    lane = ranksHigher(arena, root, lane);
+  }
+  return count;
+}
+
+/** Blocks of a lane's cold end, until its hot end is left or the call's share is used up. */
+function spillCold(
+  core: Core,
+  lane: number,
+  { hot, isLifo, isBest }: { hot: number; isLifo: boolean; isBest: boolean },
+): number {
+  const { store } = core;
+  const { spill, budgetBytes, blockLeast } = core.spilling as Spilling;
+  let count = 0;
+  while (count < SPILL_PER_CALL && spillUsedBytes(spill) > budgetBytes) {
+    const held = laneHeld(store, lane);
+    // What stands behind a FIFO lane's blocks is cold whatever it is; in front of them, and without any, the hot end stays.
+    const isBehind = !isLifo && laneIsSpilled(store, lane);
+    const isDeep = isBehind && held > 4 * SPILL_RECORDS_MAX;
+    const keep = isBest && !(isBehind && !isDeep) ? hot : 0;
+    const most = Math.min(held - keep, hot);
+    if (most < blockLeast) break;
+    const request = { isLifo, most, least: blockLeast };
+    let went = spillLane(spill, lane, { ...request, isDeep: false });
+    if (went === 0 && isDeep) went = spillLane(spill, lane, { ...request, isDeep });
+    if (went === 0) break;
+    count += went;
+  }
+  return count;
+}

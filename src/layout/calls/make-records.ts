@@ -1,0 +1,77 @@
+/**
+ * One job of making records: the new rows of a parsed and marked batch (layout/calls/url-batch.ts) become records that stand in
+ * their lanes. The owner writes `in` fields. All offsets are absolute, all arrays hold a word per row.
+ *
+ * Words:
+ *    0  batch            in   header of the batch; values and slots hold the table's answers
+ *    1  hosts            in   what the host index says of each row's host (layout/seen/table.ts)
+ *    2  hostSlots        in   where the index keeps it
+ *    3  sizes            out  bytes of each row's record, 0: no new row, or one that the owner makes
+ *    4  handles          in   an object of so many bytes, 0: none
+ *    5  rules            in   handle of each row's rule queue; 0: all stand under `rule`
+ *    6  lane             own  handle of the lane that the rule in hand takes records into, or MAKE_LANE_*
+ *    7  parent           in   handle of the parent fingerprint, 0: none
+ *  8-9  priority         own  f64, of a record under the rule in hand
+ * 10-11 sequence         both f64: place of the last record made
+ *   12  depth            in   of every record
+ *   13  touched          out  nothing of meaning: keeps the touching loads alive
+ *   14  rule             in   handle of the rule queue where one takes all; own: the rule in hand
+ *   15  parents          in   handle of each row's own parent fingerprint, where `parent` is not that of all; 0: it is
+ * 16-17 turn             both f64: of the next host made, before its first lease
+ *   18  newRows          in   where the rows of hosts that are met for the first time are listed
+ *   19  names            in   an object for the name of each of them
+ *   20  newHosts         in   an object for each of them
+ *   21  newQueues        in   an object for the queue of each under its row's rule
+ *   22  idleFirst        both first and last of the idle hosts, how many there are, and first of the busy ones
+ *   23  idleLast         both
+ *   24  idleCount        both
+ *   25  busyFirst        both
+ *   26  nameSizes        in   where the bytes of their names are listed
+ *   27  lanes            both an object for each lane that may be opened; of one that was, its rule queue in that place
+ *   28  lanesTaken       in   how many there are
+ *   29  lanesOpened      both how many were opened, the first ones
+ *   30  codes            in   where a byte for each row goes: its verdict, 0 where that is to be accepted or the owner's to say
+ *   31  duplicate        in   the byte of a duplicate
+ *   32  duplicates       out  how many there are
+ *   33  notes            in   where the numbers of rows are listed, u16 each, that the owner has to look at
+ */
+export const MAKE_BATCH_WORD = 0;
+export const MAKE_HOSTS_WORD = 1;
+export const MAKE_HOST_SLOTS_WORD = 2;
+export const MAKE_SIZES_WORD = 3;
+export const MAKE_HANDLES_WORD = 4;
+export const MAKE_RULES_WORD = 5;
+export const MAKE_LANE_WORD = 6;
+export const MAKE_PARENT_WORD = 7;
+export const MAKE_PRIORITY_WORD = 8;
+export const MAKE_SEQUENCE_WORD = 10;
+export const MAKE_DEPTH_WORD = 12;
+export const MAKE_TOUCHED_WORD = 13;
+export const MAKE_RULE_WORD = 14;
+export const MAKE_PARENTS_WORD = 15;
+export const MAKE_TURN_WORD = 16;
+export const MAKE_NEW_ROWS_WORD = 18;
+export const MAKE_NAMES_WORD = 19;
+export const MAKE_NEW_HOSTS_WORD = 20;
+export const MAKE_NEW_QUEUES_WORD = 21;
+export const MAKE_IDLE_FIRST_WORD = 22;
+export const MAKE_IDLE_LAST_WORD = 23;
+export const MAKE_IDLE_COUNT_WORD = 24;
+export const MAKE_BUSY_FIRST_WORD = 25;
+export const MAKE_NAME_SIZES_WORD = 26;
+export const MAKE_LANES_WORD = 27;
+export const MAKE_LANES_TAKEN_WORD = 28;
+export const MAKE_LANES_OPENED_WORD = 29;
+export const MAKE_CODES_WORD = 30;
+export const MAKE_DUPLICATE_WORD = 31;
+export const MAKE_DUPLICATES_WORD = 32;
+export const MAKE_NOTES_WORD = 33;
+export const MAKE_BYTES = 136;
+/** Host queues take the records of this rule. */
+export const MAKE_LANE_HOSTS = 0;
+/** Nothing stands under this rule: its first record opens a lane. */
+export const MAKE_LANE_OPEN = 0x7fff_fffe;
+/** The owner makes the records of this rule: it carries other URLs, or its lane does not stand yet beside others. */
+export const MAKE_LANE_OWNER = 0x7fff_ffff;
+/** Larger records are the owner's to make. */
+export const MAKE_RECORD_BYTES_MAX = 512;

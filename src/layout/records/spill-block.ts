@@ -1,0 +1,54 @@
+/**
+ * Spill: what stays in memory of records that went to disk, and how a record stands in a block's bytes.
+ *
+ * Block, words (arena memory, owner: the frontier's thread):
+ *    0-4  item header   stands in its lane's chain; key: the bound that decides when it is needed
+ *      5  lane          the lane its records belong to
+ *      6  place         of its bytes in the spill tier
+ *      7  live          records that are still in it
+ *      8  entries       records it was written with
+ *      9  gone          handle of a bit per entry, set when that entry left alone; 0: none did
+ *  10-11  other    f64  the key at its other end
+ *     12  bytes         of the block in the tier
+ *     13  lowered       1: the seen-set knows lesser depths than the entries
+ *     14  queue         the host queue that the lane belongs to; 0: a rule's own lane
+ *     15  nameless      1: a generation was forgotten: entries with an identity have lost it, and are named by their keys
+ *
+ * Chain: a lane (layout/ordering/lane.ts) whose items are blocks, named by the spare word of the lane it continues. Its own
+ * spare word holds SPILL_FIFO or SPILL_LIFO: which bound its keys are.
+ *
+ * Entry of a block's bytes, words:
+ *      0  words of the entry, this one included
+ *      1  words of the record
+ *      2… the record (layout/records/record.ts); its links, place and handles of parent and blob mean nothing
+ *      then, with RECORD_FLAG_PARENT, the four words of the parent's fingerprint,
+ *      then, with RECORD_FLAG_BLOB, the blob: its two words and its bytes
+ *
+ * Value of the seen-set while a record is spilled: SPILL_VALUE + place × 64 + depth, a depth of 63 meaning 63 or more.
+ * Handles lie below it, what is finished and what is reserved above.
+ */
+export const SPILL_LANE_WORD = 5;
+export const SPILL_PLACE_WORD = 6;
+export const SPILL_LIVE_WORD = 7;
+export const SPILL_ENTRIES_WORD = 8;
+export const SPILL_GONE_WORD = 9;
+export const SPILL_OTHER_WORD = 10;
+export const SPILL_BYTES_WORD = 12;
+export const SPILL_LOWERED_WORD = 13;
+export const SPILL_QUEUE_WORD = 14;
+export const SPILL_NAMELESS_WORD = 15;
+export const SPILL_BLOCK_BYTES = 64;
+
+export const SPILL_FIFO = 1;
+export const SPILL_LIFO = 2;
+
+export const SPILL_ENTRY_WORD = 0;
+export const SPILL_RECORD_WORDS_WORD = 1;
+export const SPILL_ENTRY_HEAD_WORDS = 2;
+export const SPILL_PARENT_WORDS = 4;
+
+export const SPILL_VALUE = 0x40000000;
+export const SPILL_DEPTH_STEP = 64;
+export const SPILL_DEPTH_MAX = 63;
+/** Places in use at once: below, with any depth, the reserved values of the seen-set. */
+export const SPILL_PLACES_MAX = 16777215;

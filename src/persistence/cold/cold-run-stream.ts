@@ -1,0 +1,277 @@
+/**
+ * Runs of the cold tier written and read from end to end: the writer of a new run, the cursor of a merge.
+ *
+ *   entries, ascending ─▶ block ─▶ 16 blocks at once ─▶ <name>.tmp ── header, sync, rename, sync directory ─▶ <name>
+ *
+ *   I1  Nothing carries the run's name before every byte of it is on the medium.
+ *   I2  An entry that breaks the order stops the engine; one read out of order is SNAPSHOT_CORRUPT.
+ */
+import { assert } from "../../base/assert.ts";
+import {
+  COLD_BLOCK_BYTES,
+  COLD_BLOCK_ENTRIES_MAX,
+  COLD_BLOCK_ENTRIES_WORD,
+  COLD_BLOCK_HASHES_WORD,
+  COLD_BLOCK_INDEX_WORD,
+  COLD_BLOCK_SERIAL_WORD,
+  COLD_BLOCK_VALUES_WORD,
+  COLD_BLOCK_WORDS,
+} from "../../layout/files/cold-run.ts";
+import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
+import {
+  type Bloom,
+  bloomGive,
+  bloomInsertWords,
+  createBloom,
+} from "../../structures/bloom/bloom.ts";
+import { bloomRateAt } from "../../structures/bloom/bloom-sizing.ts";
+import { isColdValue } from "../../structures/storage-tiers.ts";
+import {
+  type ColdBlock,
+  type ColdPlace,
+  type ColdRun,
+  coldRunPath,
+  corrupt,
+  createColdBlock,
+  readColdBlock,
+  sealColdBlock,
+  writeColdHeader,
+} from "./cold-run.ts";
+import { writeAll } from "../files.ts";
+
+/** Blocks per write: 64 KiB. */
+const WRITE_BLOCKS = 16;
+/** Of what is left for filters one takes so much at most: merges under way and the next batch need some too. */
+const FILTER_PART = 3 / 4;
+
+export interface ColdWriter {
+  readonly place: ColdPlace;
+  readonly serial: number;
+  readonly level: number;
+  readonly path: string;
+  /** The .tmp file, then the finished one; −1 while neither is open. */
+  file: number;
+  /** True once a manifest on disk may list the run: its file stays, whatever happens. */
+  isListed: boolean;
+  readonly bloom: Bloom;
+  fences: Uint32Array;
+  readonly words: Uint32Array;
+  /** Entries appended. */
+  count: number;
+  /** Blocks begun, and how many of them are written out. */
+  blocks: number;
+  written: number;
+  lastLo: number;
+  lastHi: number;
+}
+
+/** Begins a run of about `capacity` entries; more fill its filter beyond its rate. */
+export function beginColdRun(
+  place: ColdPlace,
+  serial: number,
+  level: number,
+  capacity: number,
+): ColdWriter {
+  const path = coldRunPath(place, serial);
+  const bloom = createColdBloom(place, capacity);
+  let file: number;
+  try {
+    file = place.files.open(`${path}.tmp`, "w");
+  } catch (error) {
+    giveColdBloom(place, bloom);
+    throw error;
+  }
+  return {
+    ...{ place, serial, level, path, file, isListed: false, bloom },
+    fences: new Uint32Array(Math.ceil(capacity / COLD_BLOCK_ENTRIES_MAX) * 2 + 2),
+    words: new Uint32Array(WRITE_BLOCKS * COLD_BLOCK_WORDS),
+    ...{ count: 0, blocks: 0, written: 0, lastLo: 0, lastHi: 0 },
+  };
+}
+
+/**
+ * The filter of a run: the halves swapped, so that it errs on other hashes than the filter in front of the tier.
+ * It takes bitsPerEntry, and less where the tier's share of memory leaves less: then lookups read more.
+ */
+export function createColdBloom(place: ColdPlace, capacity: number): Bloom {
+  const { filters, kernel } = place;
+  const left = (filters.bytesMax - filters.bytes) * FILTER_PART;
+  const bloom = createBloom(kernel, {
+    capacity,
+    falsePositiveRate: bloomRateAt(256 / place.bitsPerEntry),
+    bytesMax: Math.max(REGION_PAGE_BYTES, left),
+    ...{ isFixed: true, isRotated: true },
+  });
+  filters.bytes += bloom.bytes;
+  return bloom;
+}
+
+export function giveColdBloom(place: ColdPlace, bloom: Bloom): void {
+  place.filters.bytes -= bloom.bytes;
+  bloomGive(bloom);
+}
+
+/** Appends the next entry. May write out what is full. @hot */
+export function coldAppend(writer: ColdWriter, lo: number, hi: number, value: number): void {
+  const { words, count } = writer;
+  const isAfter = hi > writer.lastHi || (hi === writer.lastHi && lo > writer.lastLo);
+  assert(isAfter || count === 0, "I2: ascending");
+  assert(
+    isColdValue(value),
+    "no handle of a live record, and no answer of the hot table, is stored",
+  );
+  const at = count % COLD_BLOCK_ENTRIES_MAX;
+  if (at === 0) {
+    if (writer.blocks - writer.written === WRITE_BLOCKS) writeBlocks(writer);
+    if (writer.blocks * 2 === writer.fences.length) growFences(writer);
+    writer.fences[writer.blocks * 2] = lo;
+    writer.fences[writer.blocks * 2 + 1] = hi;
+    writer.blocks += 1;
+  }
+  const start = (writer.blocks - writer.written - 1) * COLD_BLOCK_WORDS;
+  words[start + COLD_BLOCK_HASHES_WORD + at * 2] = lo;
+  words[start + COLD_BLOCK_HASHES_WORD + at * 2 + 1] = hi;
+  words[start + COLD_BLOCK_VALUES_WORD + at] = value;
+  writer.count = count + 1;
+  writer.lastLo = lo;
+  writer.lastHi = hi;
+}
+
+/** Writes what is left and waits until the medium has all of it. At least one entry. */
+export function syncColdRun(writer: ColdWriter): void {
+  const { place, serial, level, count, words } = writer;
+  assert(count > 0, "syncColdRun: entries");
+  writeBlocks(writer);
+  const header = words.subarray(0, COLD_BLOCK_WORDS);
+  writeColdHeader(header, place, { serial, level, count });
+  writeAll(place.files, writer.file, asBytes(header), 0);
+  place.files.sync(writer.file);
+}
+
+/** Gives the synced run its name (I1) and opens it for lookups. */
+export function nameColdRun(writer: ColdWriter): ColdRun {
+  const { place, serial, level, path, count, bloom, blocks } = writer;
+  const { files } = place;
+  closeWriter(writer);
+  files.rename(`${path}.tmp`, path);
+  files.syncDirectory(place.directory);
+  const file = files.open(path, "r");
+  writer.file = file;
+  const fences = writer.fences.slice(0, blocks * 2);
+  const block = createColdBlock();
+  return { serial, level, count, path, file, blockCount: blocks, fences, bloom, block };
+}
+
+/** Takes back whatever a run that will not be used left. Never throws. */
+export function dropColdRun(writer: ColdWriter): void {
+  const { files } = writer.place;
+  giveColdBloom(writer.place, writer.bloom);
+  attempt(() => closeWriter(writer));
+  if (writer.isListed) return; // the next start knows which manifest survived
+  attempt(() => files.remove(`${writer.path}.tmp`));
+  attempt(() => files.remove(writer.path));
+}
+
+/** Lets go of a run; with `isRemoved` its file goes too. A file that stays is removed on the next start. */
+export function releaseColdRun(place: ColdPlace, run: ColdRun, isRemoved: boolean): void {
+  giveColdBloom(place, run.bloom);
+  attempt(() => place.files.close(run.file));
+  if (isRemoved) attempt(() => place.files.remove(run.path));
+}
+
+/** Reads a run from its first entry to its last. */
+export interface ColdCursor {
+  readonly place: Pick<ColdPlace, "files">;
+  readonly run: { serial: number; path: string; file: number; blockCount: number };
+  readonly block: ColdBlock;
+  /** Entries in the block, and the one that stands now. */
+  entries: number;
+  at: number;
+  lo: number;
+  hi: number;
+  value: number;
+  isDone: boolean;
+}
+
+export function openColdCursor(place: ColdCursor["place"], run: ColdCursor["run"]): ColdCursor {
+  const cursor: ColdCursor = {
+    ...{ place, run, block: createColdBlock(), entries: 0, at: -1 },
+    ...{ lo: 0, hi: 0, value: 0, isDone: false },
+  };
+  cursor.block.serial = run.serial;
+  coldAdvance(cursor);
+  return cursor;
+}
+
+/** Goes to the next entry, or sets isDone. @hot */
+export function coldAdvance(cursor: ColdCursor): void {
+  const { block, run } = cursor;
+  cursor.at += 1;
+  if (cursor.at >= cursor.entries) {
+    if (block.index === run.blockCount) {
+      cursor.isDone = true;
+      return;
+    }
+    readColdBlock(cursor.place, run, block.index + 1, block);
+    cursor.entries = block.words[COLD_BLOCK_ENTRIES_WORD] as number;
+    cursor.at = 0;
+  }
+  const { at } = cursor;
+  const lo = block.hashes[at * 2] as number;
+  const hi = block.hashes[at * 2 + 1] as number;
+  const isAfter = hi > cursor.hi || (hi === cursor.hi && lo > cursor.lo);
+  const isFirst = block.index === 1 && at === 0;
+  if (!isAfter && !isFirst) throw corrupt(run.path, block.index, "entries out of order");
+  cursor.lo = lo;
+  cursor.hi = hi;
+  cursor.value = block.values[at] as number;
+  if (!isColdValue(cursor.value))
+    throw corrupt(run.path, block.index, "an entry with a value that none has");
+}
+
+/** Seals the blocks in the buffer, tells the filter of them and writes them at their place. */
+function writeBlocks(writer: ColdWriter): void {
+  const { words, blocks, written, serial, place } = writer;
+  const pending = blocks - written;
+  for (let i = 0; i < pending; i++) {
+    const block = words.subarray(i * COLD_BLOCK_WORDS, (i + 1) * COLD_BLOCK_WORDS);
+    const index = written + i + 1;
+    const before = (index - 1) * COLD_BLOCK_ENTRIES_MAX;
+    const entries = Math.min(writer.count - before, COLD_BLOCK_ENTRIES_MAX);
+    block[COLD_BLOCK_SERIAL_WORD] = serial;
+    block[COLD_BLOCK_INDEX_WORD] = index;
+    block[COLD_BLOCK_ENTRIES_WORD] = entries;
+    sealColdBlock(block);
+    bloomInsertWords(writer.bloom, block.subarray(COLD_BLOCK_HASHES_WORD), entries);
+  }
+  const bytes = asBytes(words.subarray(0, pending * COLD_BLOCK_WORDS));
+  writeAll(place.files, writer.file, bytes, (written + 1) * COLD_BLOCK_BYTES);
+  words.fill(0);
+  writer.written = blocks;
+}
+
+/** More entries came than were announced. */
+function growFences(writer: ColdWriter): void {
+  const fences = new Uint32Array(writer.fences.length * 2);
+  fences.set(writer.fences);
+  writer.fences = fences;
+}
+
+function closeWriter(writer: ColdWriter): void {
+  const { file } = writer;
+  writer.file = -1;
+  if (file >= 0) writer.place.files.close(file);
+}
+
+function asBytes(words: Uint32Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
+
+/** Cleaning up after a failure must not hide the failure. */
+function attempt(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // The file is an orphan now; the next start removes it.
+  }
+}

@@ -1,0 +1,281 @@
+/**
+ * One run of the cold tier: a file of sorted (hash, value) blocks; in memory its filter and one fence key per block.
+ *
+ *   file    [ header ][ block 1: 340 entries ][ block 2 ] …            layout/files/cold-run.ts, docs/formats/cold-run.md
+ *   memory  bloom (≈ 10 bits an entry)   fences: first hash of every block
+ *
+ *   lookup: bloom ── surely not ─▶ 0
+ *             └─ maybe ─▶ fences ─▶ one block of 4 KiB ─▶ binary search
+ *
+ *   I1  Hashes ascend strictly through the whole file; no value is 0.
+ *   I2  A block is trusted only after its checksum, serial and index were right; else SNAPSHOT_CORRUPT names the file.
+ *   I3  Written whole, synced, then renamed to its name: a file of that name is never half a run.
+ *
+ * Crash: leaves a .tmp file, or a whole run that no manifest lists; both are removed on the next start.
+ */
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { assert } from "../../base/assert.ts";
+import { FrontierError } from "../../base/errors.ts";
+import {
+  COLD_ALGORITHM_WORD,
+  COLD_BLOCKS_WORD,
+  COLD_BLOCK_BYTES,
+  COLD_BLOCK_ENTRIES_MAX,
+  COLD_BLOCK_ENTRIES_WORD,
+  COLD_BLOCK_HASHES_WORD,
+  COLD_BLOCK_INDEX_WORD,
+  COLD_BLOCK_SERIAL_WORD,
+  COLD_BLOCK_VALUES_WORD,
+  COLD_BLOCK_WORDS,
+  COLD_COUNT_WORD,
+  COLD_CRC_WORD,
+  COLD_HEADER_WORDS,
+  COLD_LEVEL_WORD,
+  COLD_MAGIC_WORD,
+  COLD_RUN_MAGIC,
+  COLD_SECRET_WORD,
+  COLD_SERIAL_WORD,
+  COLD_VERSION,
+  COLD_VERSION_MIN,
+  COLD_VERSION_WORD,
+} from "../../layout/files/cold-run.ts";
+import { type Bloom, type BloomKernel, bloomHas } from "../../structures/bloom/bloom.ts";
+import { isColdValue } from "../../structures/storage-tiers.ts";
+import { type Files, readAll } from "../files.ts";
+
+/** Which hash function and secret made the hashes: a tier of another frontier is refused. */
+export interface ColdIdentity {
+  readonly algorithm: number;
+  /** Two words derived from the secret, not the secret. */
+  readonly secretCheck: readonly [lo: number, hi: number];
+}
+
+export interface ColdPlace {
+  readonly kernel: BloomKernel;
+  readonly files: Files;
+  readonly directory: string;
+  readonly identity: ColdIdentity;
+  readonly bitsPerEntry: number;
+  /** Runs of lower serials are of earlier processes: passing values in them say nothing any more. */
+  readonly firstOwn: number;
+  /** Bytes of all runs' filters, and how many they shall be at most. */
+  readonly filters: { bytes: number; bytesMax: number };
+}
+
+/** What a reader of runs needs. */
+export type ColdReading = Pick<ColdPlace, "files" | "directory" | "identity">;
+
+/** What the manifest tells of a run. */
+export interface ColdRunFacts {
+  readonly serial: number;
+  readonly level: number;
+  readonly count: number;
+}
+
+export interface ColdRun extends ColdRunFacts {
+  readonly path: string;
+  readonly file: number;
+  readonly blockCount: number;
+  /** First hash of each block: lo, hi. */
+  readonly fences: Uint32Array;
+  readonly bloom: Bloom;
+  /** The block that a lookup read last. */
+  readonly block: ColdBlock;
+}
+
+/** A block of a file in memory, with the views its readers need. */
+export interface ColdBlock {
+  readonly bytes: Uint8Array;
+  readonly words: Uint32Array;
+  readonly hashes: Uint32Array;
+  readonly values: Uint32Array;
+  /** What it holds now: serial of the run and index of the block; 0: nothing. */
+  serial: number;
+  index: number;
+}
+
+export function createColdBlock(): ColdBlock {
+  const words = new Uint32Array(COLD_BLOCK_WORDS);
+  return {
+    words,
+    bytes: new Uint8Array(words.buffer),
+    hashes: words.subarray(COLD_BLOCK_HASHES_WORD, COLD_BLOCK_VALUES_WORD),
+    values: words.subarray(COLD_BLOCK_VALUES_WORD),
+    serial: 0,
+    index: 0,
+  };
+}
+
+/** The run's file name. */
+export function coldRunName(serial: number): string {
+  return `run-${serial.toString(16).padStart(8, "0")}.cold`;
+}
+
+/**
+ * The value of a hash in one run, or 0. Reads nothing, or exactly one block, and then `reads.count` goes up.
+ * Throws SNAPSHOT_CORRUPT.
+ */
+export function coldRunFind(
+  place: ColdPlace,
+  run: ColdRun,
+  reads: { count: number },
+  hash: { lo: number; hi: number },
+): number {
+  const { lo, hi } = hash;
+  const { block } = run;
+  if (!bloomHas(run.bloom, lo, hi)) return 0;
+  const index = lastAtMost(run.fences, run.blockCount, lo, hi) + 1;
+  if (index === 0) return 0;
+  if (block.serial === 0 || block.index !== index) {
+    reads.count += 1;
+    readColdBlock(place, run, index, block);
+  }
+  const entries = block.words[COLD_BLOCK_ENTRIES_WORD] as number;
+  const at = lastAtMost(block.hashes, entries, lo, hi);
+  if (at < 0 || block.hashes[at * 2] !== lo || block.hashes[at * 2 + 1] !== hi) return 0;
+  const value = block.values[at] as number;
+  if (!isColdValue(value)) throw corrupt(run.path, index, "an entry with a value that none has");
+  return value;
+}
+
+/** Reads block `index` (from 1) and checks it (I2). */
+export function readColdBlock(
+  place: Pick<ColdReading, "files">,
+  run: { serial: number; path: string; file: number },
+  index: number,
+  block: ColdBlock,
+): void {
+  block.serial = 0;
+  const { words, bytes } = block;
+  if (!readAll(place.files, run.file, bytes, index * COLD_BLOCK_BYTES))
+    throw corrupt(run.path, index, "the file ends before this block");
+  if (!isSealed(words, bytes)) throw corrupt(run.path, index, "wrong checksum");
+  const entries = words[COLD_BLOCK_ENTRIES_WORD] as number;
+  if (words[COLD_BLOCK_SERIAL_WORD] !== run.serial || words[COLD_BLOCK_INDEX_WORD] !== index)
+    throw corrupt(run.path, index, "a block of another place");
+  if (entries === 0 || entries > COLD_BLOCK_ENTRIES_MAX)
+    throw corrupt(run.path, index, "impossible number of entries");
+  block.serial = run.serial;
+  block.index = index;
+}
+
+/** Fills `words` with a run's header. */
+export function writeColdHeader(
+  words: Uint32Array,
+  place: Pick<ColdReading, "identity">,
+  facts: ColdRunFacts,
+): void {
+  const { algorithm, secretCheck } = place.identity;
+  words.fill(0);
+  words[COLD_MAGIC_WORD] = COLD_RUN_MAGIC;
+  words[COLD_VERSION_WORD] = COLD_VERSION;
+  words[COLD_ALGORITHM_WORD] = algorithm;
+  words.set(secretCheck, COLD_SECRET_WORD);
+  words[COLD_SERIAL_WORD] = facts.serial;
+  words[COLD_LEVEL_WORD] = facts.level;
+  words[COLD_COUNT_WORD] = facts.count;
+  words[COLD_COUNT_WORD + 1] = Math.floor(facts.count / 2 ** 32);
+  words[COLD_BLOCKS_WORD] = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
+  sealColdBlock(words);
+}
+
+/** Opens a run that the manifest lists. */
+export function openListedRun(files: Files, path: string): number {
+  try {
+    return files.open(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw corrupt(path, 0, "the manifest lists it, the file is missing");
+  }
+}
+
+/** Reads a run's header and checks it against what the manifest says. */
+export function checkColdHeader(
+  place: ColdReading,
+  run: ColdRunFacts & { path: string; file: number },
+  block: ColdBlock,
+): void {
+  block.serial = 0;
+  const { words, bytes } = block;
+  if (!readAll(place.files, run.file, bytes, 0)) throw corrupt(run.path, 0, "no whole header");
+  checkColdFile(place.identity, run.path, words, COLD_RUN_MAGIC);
+  const have = words.slice(0, COLD_HEADER_WORDS);
+  const version = have[COLD_VERSION_WORD] as number;
+  const isBlank = words.subarray(COLD_HEADER_WORDS).every((word) => word === 0);
+  writeColdHeader(words, place, run);
+  words[COLD_VERSION_WORD] = version; // checked above
+  const isEqual = have.every((word, at) => at === COLD_CRC_WORD || word === words[at]);
+  if (!isEqual || !isBlank) throw corrupt(run.path, 0, "header and manifest differ");
+  // Not by the header, which has the low 32 bits of it.
+  const blocks = Math.ceil(run.count / COLD_BLOCK_ENTRIES_MAX);
+  if (place.files.size(run.file) !== (blocks + 1) * COLD_BLOCK_BYTES)
+    throw corrupt(run.path, blocks, "the file's size is not that of its blocks");
+}
+
+/** Checksum, magic, version and identity, in this order: what every file of the tier starts with. */
+export function checkColdFile(
+  identity: ColdIdentity,
+  path: string,
+  words: Uint32Array,
+  magic: number,
+): void {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  if (!isSealed(words, bytes)) throw corrupt(path, 0, "wrong checksum");
+  if (words[COLD_MAGIC_WORD] !== magic) throw corrupt(path, 0, "wrong magic");
+  const version = words[COLD_VERSION_WORD] as number;
+  if (version < COLD_VERSION_MIN || version > COLD_VERSION) {
+    const known = `${COLD_VERSION_MIN} to ${COLD_VERSION}`;
+    const expected = `${known}; use the version of outrider that wrote it, or another directory`;
+    const message = `${path}: version ${version} (expected: ${expected})`;
+    throw new FrontierError("FORMAT_UNSUPPORTED", message, { path });
+  }
+  const [lo, hi] = identity.secretCheck;
+  if (
+    words[COLD_ALGORITHM_WORD] !== identity.algorithm ||
+    words[COLD_SECRET_WORD] !== lo >>> 0 ||
+    words[COLD_SECRET_WORD + 1] !== hi >>> 0
+  ) {
+    const expected = "the hash algorithm and secret of this frontier";
+    const message = `${path}: another identity (expected: ${expected})`;
+    throw new FrontierError("PROFILE_MISMATCH", message, { path });
+  }
+}
+
+/** Writes the checksum of words 1 … into word 0. */
+export function sealColdBlock(words: Uint32Array): void {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset + 4, words.byteLength - 4);
+  words[COLD_CRC_WORD] = crc32(bytes);
+}
+
+export function corrupt(path: string, block: number, reason: string): FrontierError {
+  return new FrontierError("SNAPSHOT_CORRUPT", `${path}, block ${block}: ${reason}`, {
+    path,
+    block,
+    offset: block * COLD_BLOCK_BYTES,
+    reason,
+  });
+}
+
+/** Path of a run in its place. */
+export function coldRunPath(place: Pick<ColdReading, "directory">, serial: number): string {
+  return join(place.directory, coldRunName(serial));
+}
+
+function isSealed(words: Uint32Array, bytes: Uint8Array): boolean {
+  return words[COLD_CRC_WORD] === crc32(bytes.subarray(4));
+}
+
+/** The last of `count` ascending hashes that is at most (lo, hi); −1 when all are greater. @hot */
+function lastAtMost(hashes: Uint32Array, count: number, lo: number, hi: number): number {
+  assert(hashes.length >= count * 2, "lastAtMost: count");
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const there = hashes[middle * 2 + 1] as number;
+    if (there < hi || (there === hi && (hashes[middle * 2] as number) <= lo)) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

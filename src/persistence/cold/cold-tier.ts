@@ -1,0 +1,358 @@
+/**
+ * Room `src/persistence/cold`: the cold tier of the seen-set: sorted runs on disk, merged in slices. Decides which runs
+ * are live (the manifest) and when they merge.
+ */
+
+/**
+ * The cold tier on disk: sorted runs, a manifest that lists the live ones, merges in slices.
+ *
+ *   add ─▶ new run, level 0 ──┐
+ *                             ▼   four or more runs of one level
+ *   oldest [ L2 ][ L2 ][ L1 ][ L0 ]×4 newest  ── step ─▶  [ L2 ][ L2 ][ L1 ][ L1 ]
+ *
+ * A lookup asks the runs from the newest to the oldest: the newest value of a hash wins. Levels never rise from the oldest
+ * to the newest, so that the runs of a level are neighbours and their merge takes their place. The newest merge's work goes
+ * first: small merges never wait for great ones.
+ *
+ * Cost: a lookup reads one block per run at most, and there are never more than 12 runs; filters make it nearly always one
+ * read. With n entries added b at a time an entry is rewritten about log₄(n / b) times. Memory: bitsPerEntry bits (fewer
+ * when `bound` leaves fewer) and 8 bytes per 340 entries.
+ *
+ *   I1  The manifest lists exactly the live runs, oldest first; what it does not list does not exist.
+ *   I2  A run is durable before the manifest lists it, and is removed only after no manifest lists it.
+ *   I3  Levels do not rise from the oldest to the newest run.
+ *   I5  A passing value (structures/storage-tiers.ts) says something only in a run of this process: runs from before it are told by
+ *       their serials, and a merge makes removals of theirs.
+ *   I4  A failed write leaves runs and manifest as they were.
+ *
+ * Crash: the manifest is the old or the new one, whole. Files it does not list are removed on the next start.
+ */
+import { join } from "node:path";
+import { assert } from "../../base/assert.ts";
+import { FrontierError } from "../../base/errors.ts";
+import { COLD_BLOCK_BYTES } from "../../layout/files/cold-run.ts";
+import type { BloomKernel } from "../../structures/bloom/bloom.ts";
+import {
+  createHashSorter,
+  type HashSorter,
+  sortHashes,
+} from "../../structures/seen/sort-hashes.ts";
+import {
+  COLD_REMOVED,
+  type ColdBatch,
+  type ColdStats,
+  type ColdTier,
+  isPassing,
+} from "../../structures/storage-tiers.ts";
+import { beginColdBatch } from "./cold-batch.ts";
+import { type ColdRuns, coldCommitStep } from "./cold-commit.ts";
+import { loadColdRuns, sweepColdDirectory } from "./cold-load.ts";
+import { writeColdManifest } from "./cold-manifest.ts";
+import { type ColdMerge, beginColdMerge, coldMergeStep, endColdMerge } from "./cold-merge.ts";
+import { type ColdIdentity, type ColdRun, type ColdRunFacts, coldRunFind } from "./cold-run.ts";
+import { beginColdRun, releaseColdRun } from "./cold-run-stream.ts";
+import { type Files, diskError, nodeFiles } from "../files.ts";
+
+/** Runs of one level that make a merge. */
+const FAN_IN = 4;
+/** A merge of one level takes so many runs at most: it must end while few new ones come. */
+const MERGE_RUNS_MAX = 8;
+/** Never more runs than these: a batch waits with its commit until merges made room. */
+const RUNS_MAX = 12;
+/** From here on runs are merged though no level has enough of them. */
+const RUNS_MANY = 9;
+/** Merge work that a waiting commit does per call. */
+const WAIT_ENTRIES = 8192;
+/** A run must have this many entries times 4^level to rise above `level`: tiny batches stay on the ground floor. */
+const LEVEL_ENTRIES = 8192;
+/** Fewer hashes than this seldom meet in one block. */
+const SORTED_MIN = 16;
+
+interface ColdTierOptions {
+  readonly kernel: BloomKernel;
+  readonly directory: string;
+  readonly identity: ColdIdentity;
+  readonly files?: Files;
+  /** Filter bits per entry and run; default 10: about one needless read in 75 lookups of a run. */
+  readonly bitsPerEntry?: number;
+  /** Begins empty in place of a tier whose next serial this is; `clear` makes it so on disk. */
+  readonly after?: number | undefined;
+}
+
+interface State extends ColdRuns {
+  readonly merges: ColdMerge[];
+  /** The one under way; its run, once listed, is the newest. */
+  batch: ColdBatch | undefined;
+  /** Listed by the manifest and not loaded yet. */
+  listed: readonly ColdRunFacts[] | undefined;
+  readonly reads: { count: number };
+  /** The hash being looked up. */
+  readonly hash: { lo: number; hi: number };
+  /** Room to bring those of one call in order. */
+  sort: HashSorter;
+  /** The manifest on the medium may list what is no longer there, and files of that are left. */
+  isStale: boolean;
+}
+
+/**
+ * Opens the tier in `directory`, or begins one. Synchronous; reads the manifest alone, `load` reads the runs.
+ * Throws SNAPSHOT_CORRUPT, FORMAT_UNSUPPORTED, PROFILE_MISMATCH, DISK_FULL.
+ */
+export function createColdTier(options: ColdTierOptions): ColdTier {
+  const { kernel, directory, identity, files = nodeFiles, bitsPerEntry = 10 } = options;
+  const filters = { bytes: 0, bytesMax: Number.POSITIVE_INFINITY };
+  const state: State = {
+    ...{ kernel, directory, identity, files, bitsPerEntry, filters, firstOwn: 1, batch: undefined },
+    ...{ runs: [], merges: [], nextSerial: 1, listed: [], reads: { count: 0 }, isStale: false },
+    ...{ hash: { lo: 0, hi: 0 }, sort: createHashSorter(0) },
+  };
+  const { after } = options;
+  const manifest = after === undefined ? sweepColdDirectory(state) : undefined;
+  if (after !== undefined) {
+    Object.assign(state, { nextSerial: after, firstOwn: after, isStale: true });
+  } else if (manifest === undefined)
+    guarded(state, () => writeColdManifest(state, [], state.nextSerial));
+  else {
+    const { runs: listed, nextSerial } = manifest;
+    Object.assign(state, { listed, nextSerial, firstOwn: nextSerial });
+  }
+  return {
+    load: (visit) => load(state, visit),
+    has: (hashes, count, values) => has(state, hashes, count, values),
+    add: (hashes, values, count) => add(state, hashes, values, count),
+    begin: (capacity) => begin(state, capacity),
+    step: (budget, maySync = true) => step(state, budget, maySync),
+    bound(bytes) {
+      filters.bytesMax = bytes;
+    },
+    clear: () => clear(state),
+    settle: () => settle(state),
+    stats: () => statsOf(state),
+    close() {
+      dropUnderWay(state);
+      for (const run of state.runs) releaseColdRun(state, run, false);
+      state.runs = [];
+    },
+  };
+}
+
+/** Reads every listed run. */
+function load(state: State, visit: (hashes: Uint32Array, count: number) => void): void {
+  const { listed } = state;
+  assert(listed !== undefined, "ColdTier: load comes once");
+  state.runs = loadColdRuns(state, listed, visit);
+  state.listed = undefined;
+}
+
+/** Many hashes are looked up in their order, run by run: a block that several of them want is read once. */
+function has(state: State, hashes: Uint32Array, count: number, values: Uint32Array): void {
+  assert(state.listed === undefined, "ColdTier: load comes first");
+  const { runs } = state;
+  const order = count < SORTED_MIN ? undefined : orderOf(state, hashes, count);
+  values.fill(0, 0, count);
+  // The newest run that holds a hash has its value.
+  for (let at = runs.length - 1; at >= 0; at--) {
+    const run = runs[at] as ColdRun;
+    for (let i = 0; i < count; i++) {
+      const row = order === undefined ? i : (order[i] as number);
+      if (values[row] === 0) values[row] = valueIn(state, run, hashes, row);
+    }
+  }
+}
+
+/** Indices of the hashes in their order, until it is asked again. */
+function orderOf(state: State, hashes: Uint32Array, count: number): Uint32Array {
+  if (state.sort.order.length < count) state.sort = createHashSorter(count);
+  sortHashes(hashes, 0, count, state.sort);
+  return state.sort.order;
+}
+
+/** The value of hash number `row` in one run, or 0. */
+function valueIn(state: State, run: ColdRun, hashes: Uint32Array, row: number): number {
+  const { hash, reads, firstOwn } = state;
+  hash.lo = hashes[row * 2] as number;
+  hash.hi = hashes[row * 2 + 1] as number;
+  const value = coldRunFind(state, run, reads, hash);
+  return run.serial < firstOwn && isPassing(value) ? COLD_REMOVED : value; // I5
+}
+
+function begin(state: State, capacity: number): ColdBatch {
+  assert(state.listed === undefined, "ColdTier: load comes first");
+  assert(state.batch === undefined, "ColdTier: one batch at a time");
+  const host = {
+    live: state,
+    guarded: (action: () => void) => guarded(state, action),
+    hasRoom() {
+      if (state.runs.length >= RUNS_MAX) step(state, WAIT_ENTRIES, true);
+      return state.runs.length < RUNS_MAX;
+    },
+    onEnd() {
+      state.batch = undefined;
+    },
+  };
+  const batch = beginColdBatch(host, capacity);
+  state.batch = batch;
+  return batch;
+}
+
+function add(state: State, hashes: Uint32Array, values: Uint32Array, count: number): void {
+  const sort = createHashSorter(count);
+  sortHashes(hashes, 0, count, sort);
+  const { order } = sort;
+  const sorted = new Uint32Array(count * 2);
+  for (let i = 0; i < count; i++) {
+    const row = order[i] as number;
+    sorted[i * 2] = hashes[row * 2] as number;
+    sorted[i * 2 + 1] = hashes[row * 2 + 1] as number;
+  }
+  const batch = begin(state, count);
+  batch.append(
+    sorted,
+    order.map((row) => values[row] as number),
+    count,
+  );
+  while (!batch.commit());
+  batch.end();
+}
+
+/** Goes on with the merge of the newest runs that has something to do, beginning one where it is due. */
+function step(state: State, budget: number, maySync: boolean): number {
+  assert(state.listed === undefined, "ColdTier: load comes first");
+  let left = budget;
+  while (left > 0) {
+    const merge = nextMerge(state, maySync);
+    if (merge === undefined) break;
+    guarded(state, () => {
+      try {
+        const { commit } = merge;
+        if (commit === undefined) left -= coldMergeStep(merge, left);
+        else if (coldCommitStep(state, commit)) state.merges.splice(state.merges.indexOf(merge), 1);
+      } catch (error) {
+        state.merges.splice(state.merges.indexOf(merge), 1);
+        endColdMerge(merge);
+        throw error;
+      }
+    });
+    if (merge.commit !== undefined && maySync) return Math.max(1, budget - left); // one wait a call
+  }
+  return budget - left;
+}
+
+/** From the newest run to the oldest: the first merge under way, or the first level with enough runs for one. */
+function nextMerge(state: State, maySync: boolean): ColdMerge | undefined {
+  const { runs, merges } = state;
+  const newest = newestFree(state);
+  for (let end = newest; end > 0; ) {
+    const run = runs[end - 1] as ColdRun;
+    const merge = merges.find(({ inputs }) => inputs.includes(run));
+    if (merge !== undefined) {
+      if (merge.commit === undefined || maySync) return merge;
+      end -= merge.inputs.length;
+      continue;
+    }
+    let start = end;
+    while (start > 0 && isFreeAt(state, start - 1, run.level)) start -= 1;
+    if (end - start >= FAN_IN)
+      return beginMerge(state, start, Math.min(end - start, MERGE_RUNS_MAX));
+    end = start;
+  }
+  if (runs.length < RUNS_MANY || merges.length > 0) return undefined;
+  return beginMerge(state, newest - FAN_IN, FAN_IN);
+}
+
+/** Runs before the one that a batch still reads back. */
+function newestFree(state: State): number {
+  const { batch, runs } = state;
+  return runs.length - Number(batch !== undefined && batch.bytes === 0);
+}
+
+function isFreeAt(state: State, at: number, level: number): boolean {
+  const run = state.runs[at] as ColdRun;
+  return run.level === level && !state.merges.some(({ inputs }) => inputs.includes(run));
+}
+
+function beginMerge(state: State, start: number, size: number): ColdMerge {
+  const inputs = state.runs.slice(start, start + size);
+  const count = inputs.reduce((sum, run) => sum + run.count, 0);
+  const { level } = inputs[0] as ColdRun;
+  // I3: nothing rises above the run before it.
+  const before = state.runs[start - 1]?.level ?? Number.POSITIVE_INFINITY;
+  const rises = before > level && count >= LEVEL_ENTRIES * FAN_IN ** level;
+  const serial = state.nextSerial;
+  state.nextSerial += 1;
+  let merge: ColdMerge | undefined;
+  guarded(state, () => {
+    const writer = beginColdRun(state, serial, rises ? level + 1 : level, count);
+    merge = beginColdMerge(writer, inputs, start === 0);
+  });
+  state.merges.push(merge as ColdMerge);
+  return merge as ColdMerge;
+}
+
+/** Whoever asks has made durable that all is forgotten: a start that finds the old manifest will be told so. */
+function clear(state: State): void {
+  dropUnderWay(state);
+  for (const run of state.runs) releaseColdRun(state, run, false);
+  state.runs = [];
+  if (state.listed !== undefined) state.listed = [];
+  state.isStale = true;
+  try {
+    settle(state);
+  } catch {
+    // Left to `settle`; a manifest of later runs does as well.
+  }
+}
+
+function settle(state: State): void {
+  if (!state.isStale) return;
+  guarded(state, () => writeColdManifest(state, state.runs, state.nextSerial));
+  state.isStale = false;
+  const kept = new Set(state.runs.map(({ path }) => path));
+  const open = state.merges.map(({ writer }) => writer.path);
+  for (const name of state.files.list(state.directory)) {
+    const path = join(state.directory, name);
+    if (!name.endsWith(".cold") || kept.has(path) || open.includes(path)) continue;
+    if (state.batch === undefined) attempt(() => state.files.remove(path));
+  }
+}
+
+function attempt(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // A file that no manifest lists is removed by the next start.
+  }
+}
+
+function dropUnderWay(state: State): void {
+  state.batch?.end();
+  for (const merge of state.merges) endColdMerge(merge);
+  state.merges.length = 0;
+}
+
+function statsOf(state: State): ColdStats {
+  let count = 0;
+  let fileBytes = 0;
+  let bytes = state.filters.bytes;
+  for (const run of state.runs) {
+    count += run.count;
+    bytes += run.fences.byteLength + COLD_BLOCK_BYTES;
+    fileBytes += (run.blockCount + 1) * COLD_BLOCK_BYTES;
+  }
+  for (const { writer, inputs } of state.merges)
+    bytes += writer.fences.byteLength + writer.words.byteLength + inputs.length * COLD_BLOCK_BYTES;
+  bytes += state.batch?.bytes ?? 0;
+  const { runs, reads, nextSerial } = state;
+  return { count, runs: runs.length, bytes, fileBytes, reads: reads.count, nextSerial };
+}
+
+/** Runs what writes; a full disk becomes DISK_FULL (I4 is the action's own duty). */
+function guarded(state: State, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    throw error instanceof FrontierError && error.code !== "DISK_FULL"
+      ? error
+      : diskError(error, state.directory);
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * Room `src/persistence/directory`: the directory of one frontier: its file names, its lock, which generations stay, and
+ * an overlay for tools that only read. Decides who owns the directory.
+ */
+
+/**
+ * The directory of one frontier, and the names of its files (docs/formats/journal.md, snapshot.md).
+ *
+ *   <directory>/<name>/  lock                      who has it open
+ *                        journal-00000001.log …    segments, in the order of their serials
+ *                        snapshot-00000004.msgpack state from which the segments 4 … go on
+ *                        discarded                 nothing here counts: an ending that a crash cut short
+ *                        *.tmp                     not finished: removed at the next start
+ *                        *.damaged                 set aside by a start that could not read it
+ */
+import { join } from "node:path";
+import { FrontierError, InvariantError } from "../../base/errors.ts";
+import { HASH_FINAL_ROUNDS, HASH_WORD_ROUNDS } from "../../layout/seen/fingerprint.ts";
+import { crcOf } from "../checksum.ts";
+import { type Files, replaceFile } from "../files.ts";
+
+/** Where a frontier's files are. */
+export interface Place {
+  readonly files: Files;
+  /** The frontier's own directory. */
+  readonly directory: string;
+}
+
+/** What all files of one frontier agree on. */
+export interface Identity {
+  readonly secret: Uint32Array;
+  /** The key policy, as a text that tells any two apart that make different keys. */
+  readonly profile: string;
+}
+
+/** The keyed hash of the tables, as files name it: SipHash-1-3. */
+export const HASH_ALGORITHM = HASH_WORD_ROUNDS * 16 + HASH_FINAL_ROUNDS;
+
+/** Two words that tell secrets apart and do not give them away. */
+export function secretCheck(secret: Uint32Array): readonly [number, number] {
+  const bytes = Buffer.from(new Uint8Array(secret.buffer, secret.byteOffset, 16));
+  const first = Buffer.concat([Buffer.from("outrider cold tier"), bytes]);
+  return [crcOf(first), crcOf(Buffer.concat([first, first]))];
+}
+
+const SERIAL_DIGITS = 8;
+
+/** The directory of a name; characters that some file system takes ill are written as %XX. */
+export function frontierDirectory(directory: string, name: string): string {
+  const safe = Array.from(Buffer.from(name, "utf8"), (byte) => {
+    const letter = String.fromCharCode(byte);
+    return /[A-Za-z0-9_-]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;
+  });
+  return join(directory, safe.join(""));
+}
+
+export function segmentPath(place: Place, serial: number): string {
+  return join(place.directory, `journal-${padded(serial)}.log`);
+}
+
+export function snapshotPath(place: Place, serial: number): string {
+  return join(place.directory, `snapshot-${padded(serial)}.msgpack`);
+}
+
+export interface DirectoryFiles {
+  /** Ascending. */
+  readonly segments: readonly number[];
+  readonly snapshots: readonly number[];
+  readonly unfinished: readonly string[];
+}
+
+/** What stands in a frontier's directory. */
+export function listDirectory(place: Place): DirectoryFiles {
+  const names = place.files.exists(place.directory) ? place.files.list(place.directory) : [];
+  return {
+    segments: serials(names, /^journal-(\d+)\.log$/),
+    snapshots: serials(names, /^snapshot-(\d+)\.msgpack$/),
+    unfinished: names.filter((name) => /^(journal|snapshot)-.*\.tmp$/.test(name)),
+  };
+}
+
+const DISCARDED = "discarded";
+
+/** From here on nothing of this place counts any more, also after a crash. */
+export function markDiscarded(place: Place): void {
+  replaceFile(place.files, join(place.directory, DISCARDED), new Uint8Array(0));
+}
+
+/** Removes what was marked: all of it, then the mark. A start that finds the mark goes on with it. */
+export function removeDiscarded(place: Place): void {
+  const { files, directory } = place;
+  const mark = join(directory, DISCARDED);
+  if (!files.exists(mark)) return;
+  const { segments, snapshots } = listDirectory(place);
+  for (const serial of snapshots) files.remove(snapshotPath(place, serial));
+  for (const serial of segments) files.remove(segmentPath(place, serial));
+  files.syncDirectory(directory);
+  files.remove(mark);
+}
+
+/** Where a frontier was looked for and none is. */
+export function noFrontierThere(path: string): FrontierError {
+  const message = `${path}: nothing (expected: the directory and the name of a frontier)`;
+  return new FrontierError("DISK_GONE", message, { path });
+}
+
+/** A file that is not what it was written as. */
+export function damaged(path: string, offset: number, what: string): FrontierError {
+  const expected = "an undamaged file; restore it from a copy, or move it away to go on without it";
+  return new FrontierError(
+    "SNAPSHOT_CORRUPT",
+    `${path} at ${offset}: ${what} (expected: ${expected})`,
+    { path, offset },
+  );
+}
+
+/**
+ * What applying a part of a file gives. What is thrown over a content that no frontier wrote becomes SNAPSHOT_CORRUPT with file and
+ * offset; what the platform says, or a frontier, stays what it is.
+ */
+export function contentOf<T>(path: string, offset: number, apply: () => T): T {
+  try {
+    return apply();
+  } catch (error) {
+    if (!isOverContent(error)) throw error;
+    throw damaged(path, offset, `no such content: ${error.message}`);
+  }
+}
+
+/** An assertion, a trap of the kernel, a value of another sort, or msgpack that is none. */
+function isOverContent(error: unknown): error is Error {
+  if (!(error instanceof Error) || error instanceof FrontierError) return false;
+  if (error instanceof TypeError || error instanceof RangeError) return true;
+  const isPlain = Object.getPrototypeOf(error) === Error.prototype;
+  if (isPlain) return (error as NodeJS.ErrnoException).code === undefined;
+  return error instanceof InvariantError || error.name === "RuntimeError";
+}
+
+export function unsupported(path: string, what: string, expected: string): FrontierError {
+  return new FrontierError("FORMAT_UNSUPPORTED", `${path}: ${what} (expected: ${expected})`, {
+    path,
+  });
+}
+
+/** A format of another version, or with other hashes. */
+export function otherFormat(path: string, what: string, known: string): FrontierError {
+  const advice = "use the version of outrider that wrote it, or another directory";
+  return unsupported(path, what, `${known}; ${advice}`);
+}
+
+export function otherProfile(path: string, profile: string, expected: string): FrontierError {
+  const advice = `${expected}; open with the key policy it was made with, or in another directory`;
+  return new FrontierError(
+    "PROFILE_MISMATCH",
+    `${path}: key profile ${profile} (expected: ${advice})`,
+    { path, profile, expected },
+  );
+}
+
+function padded(serial: number): string {
+  return String(serial).padStart(SERIAL_DIGITS, "0");
+}
+
+function serials(names: readonly string[], pattern: RegExp): number[] {
+  return names
+    .flatMap((name) => pattern.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+}

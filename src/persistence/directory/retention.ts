@@ -1,0 +1,21 @@
+/** Retention: removes generations beyond those that are kept, and the segments that only they need. */
+import { listDirectory, type Place, segmentPath, snapshotPath } from "./frontier-directory.ts";
+
+export async function keepNewestGenerations(
+  place: Place,
+  keep: number,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const { segments, snapshots } = listDirectory(place);
+  if (snapshots.length < keep) return; // the journal from its beginning is a generation too
+  const oldest = snapshots.slice(-keep)[0] ?? 0;
+  const isGone = (serial: number): boolean => serial < oldest;
+  const gone = [
+    ...snapshots.filter(isGone).map((serial) => snapshotPath(place, serial)),
+    ...segments.filter(isGone).map((serial) => segmentPath(place, serial)),
+  ];
+  for (const path of gone) {
+    place.files.remove(path);
+    await pause(); // many together hold a thread like a great one
+  }
+}

@@ -1,0 +1,55 @@
+/** Fields of journal entries and of snapshot columns that are not one word of a record: how each is read from the core. */
+import type { Core } from "../../frontier/core.ts";
+import { RULE_QUEUE_INDEX_WORD } from "../../layout/records/host.ts";
+import {
+  JOURNAL_AGAIN,
+  JOURNAL_NAMELESS,
+  JOURNAL_RULE_SHIFT,
+  JOURNAL_STATE_SHIFT,
+} from "../../layout/files/journal.ts";
+import { heapKeyOf } from "../../structures/ordering/heap.ts";
+import { QUEUE_RULE_WORD } from "../../structures/hosts/host-table.ts";
+import {
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_RESTING,
+  RECORD_WAITING,
+  blobPeriod,
+  isRecordAgain,
+  recordBlob,
+  recordQueue,
+  recordState,
+} from "../../structures/records/record.ts";
+import { word } from "../../structures/store.ts";
+
+/** When a waiting or resting record is due; 0: it waits for no clock of its own. */
+export function dueOf(core: Core, record: number): number {
+  const state = recordState(core.store, record);
+  if (state === RECORD_WAITING) return heapKeyOf(core.waiting, record);
+  return state === RECORD_RESTING ? heapKeyOf(core.resting, record) : 0;
+}
+
+/** What its rule keeps of when a record shall come again. */
+export function periodOfRecord(core: Core, record: number): number {
+  const blob = recordBlob(core.store, record);
+  return blob === 0 ? 0 : blobPeriod(core.store, blob);
+}
+
+/** Index of the rule that a record stands under. */
+export function ruleIndexOf(core: Core, record: number): number {
+  const { store } = core;
+  const rule = word(store, recordQueue(store, record), QUEUE_RULE_WORD);
+  return word(store, rule, RULE_QUEUE_INDEX_WORD);
+}
+
+/** Word 0 of an entry about a record. @hot */
+export function headOf(core: Core, kind: number, record: number, flags: number): number {
+  const nameless = (flags & RECORD_FLAG_NO_IDENTITY) === 0 ? 0 : JOURNAL_NAMELESS;
+  const state = recordState(core.store, record) << JOURNAL_STATE_SHIFT;
+  const again = isRecordAgain(core.store, record) ? JOURNAL_AGAIN : 0;
+  return kind | state | nameless | again | (ruleIndexOf(core, record) << JOURNAL_RULE_SHIFT);
+}
+
+/** Words that so many bytes take. */
+export function wordsOf(bytes: number): number {
+  return (bytes + 3) >>> 2;
+}

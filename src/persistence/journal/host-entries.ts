@@ -1,0 +1,100 @@
+/** Entries about hosts and the clocks above them, written on the frame buffer from their own words (layout/files/journal.ts). */
+import { LOG_HOST_CLOCK } from "../../frontier/records/transition-log.ts";
+import {
+  JOURNAL_GROUP_CLOCK,
+  JOURNAL_GROUP_CLOCK_WORDS,
+  JOURNAL_HOST_ADDRESS,
+  JOURNAL_HOST_ADDRESS_WORDS,
+  JOURNAL_HOST_ALL,
+  JOURNAL_HOST_ALL_WORDS,
+  JOURNAL_HOST_CLOCK,
+  JOURNAL_HOST_CLOCK_WORDS,
+  JOURNAL_HOST_MADE,
+  JOURNAL_HOST_MADE_WORDS,
+} from "../../layout/files/journal.ts";
+import {
+  GROUP_HASH_HI_WORD,
+  GROUP_HASH_LO_WORD,
+  GROUP_READY_AT_WORD,
+  memberAddress,
+} from "../../structures/hosts/group-table.ts";
+import {
+  HOST_ADAPTIVE_WORD,
+  HOST_ADMITTED_WORD,
+  HOST_BLOCK_UNTIL_WORD,
+  HOST_BYTES_WORD,
+  HOST_DELAY_WORD,
+  HOST_FAILURES_WORD,
+  HOST_FLAGS_WORD,
+  HOST_HASH_HI_WORD,
+  HOST_HASH_LO_WORD,
+  HOST_LIMIT_WORD,
+  HOST_NAME_BYTES_WORD,
+  HOST_NAME_WORD,
+  HOST_READY_AT_WORD,
+  HOST_TURN_WORD,
+} from "../../structures/hosts/host-table.ts";
+import { float, type Store, word } from "../../structures/store.ts";
+import { wordsOf } from "./entry-fields.ts";
+import { type FrameBuffer, writeBytesPadded, writeDouble, frameRoom } from "./frame-buffer.ts";
+
+/** A host's turn and clock, or everything of it (`fields`: LOG_HOST_CLOCK, LOG_HOST_ALL). @hot */
+export function writeHost(store: Store, frames: FrameBuffer, host: number, fields: number): void {
+  const at = frameRoom(frames, JOURNAL_HOST_ALL_WORDS);
+  const { u32 } = frames;
+  u32[at] = fields === LOG_HOST_CLOCK ? JOURNAL_HOST_CLOCK : JOURNAL_HOST_ALL;
+  u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
+  u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
+  writeDouble(frames, at + 3, float(store, host, HOST_TURN_WORD));
+  writeDouble(frames, at + 5, float(store, host, HOST_READY_AT_WORD));
+  frames.end = at + JOURNAL_HOST_CLOCK_WORDS;
+  if (fields === LOG_HOST_CLOCK) return;
+  writeDouble(frames, at + 7, float(store, host, HOST_BLOCK_UNTIL_WORD));
+  writeDouble(frames, at + 9, float(store, host, HOST_DELAY_WORD));
+  writeDouble(frames, at + 11, float(store, host, HOST_ADAPTIVE_WORD));
+  writeDouble(frames, at + 13, float(store, host, HOST_BYTES_WORD));
+  u32[at + 15] = word(store, host, HOST_LIMIT_WORD);
+  u32[at + 16] = word(store, host, HOST_FAILURES_WORD);
+  u32[at + 17] = word(store, host, HOST_ADMITTED_WORD);
+  u32[at + 18] = word(store, host, HOST_FLAGS_WORD);
+  frames.end = at + JOURNAL_HOST_ALL_WORDS;
+}
+
+/** A host's name, before the first entry that names it by its hash. */
+export function writeHostMade(store: Store, frames: FrameBuffer, host: number): void {
+  const length = word(store, host, HOST_NAME_BYTES_WORD);
+  const at = frameRoom(frames, JOURNAL_HOST_MADE_WORDS + wordsOf(length));
+  const { u32 } = frames;
+  u32[at] = JOURNAL_HOST_MADE;
+  u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
+  u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
+  u32[at + 3] = length;
+  writeDouble(frames, at + 4, float(store, host, HOST_TURN_WORD));
+  frames.end = at + JOURNAL_HOST_MADE_WORDS;
+  const start = word(store, host, HOST_NAME_WORD) * 8;
+  writeBytesPadded(frames, store.region.views.u8.subarray(start, start + length));
+}
+
+/** A host's address, nothing for one that is not known any more. */
+export function writeAddress(store: Store, frames: FrameBuffer, host: number): void {
+  const address = Buffer.from(memberAddress(store, host) ?? "", "utf8");
+  const at = frameRoom(frames, JOURNAL_HOST_ADDRESS_WORDS + wordsOf(address.length));
+  const { u32 } = frames;
+  u32[at] = JOURNAL_HOST_ADDRESS;
+  u32[at + 1] = word(store, host, HOST_HASH_LO_WORD);
+  u32[at + 2] = word(store, host, HOST_HASH_HI_WORD);
+  u32[at + 3] = address.length;
+  frames.end = at + JOURNAL_HOST_ADDRESS_WORDS;
+  writeBytesPadded(frames, address);
+}
+
+/** The clock of a group. @hot */
+export function writeGroupClock(store: Store, frames: FrameBuffer, group: number): void {
+  const at = frameRoom(frames, JOURNAL_GROUP_CLOCK_WORDS);
+  const { u32 } = frames;
+  u32[at] = JOURNAL_GROUP_CLOCK;
+  u32[at + 1] = word(store, group, GROUP_HASH_LO_WORD);
+  u32[at + 2] = word(store, group, GROUP_HASH_HI_WORD);
+  writeDouble(frames, at + 3, float(store, group, GROUP_READY_AT_WORD));
+  frames.end = at + JOURNAL_GROUP_CLOCK_WORDS;
+}

@@ -1,0 +1,467 @@
+/**
+ * JournalLog: the log of a frontier with a directory (frontier/records/transition-log.ts), written as entries on the frame buffer (frame-buffer.ts).
+ * Nothing here touches a file: the frame is sealed and written by journal.ts.
+ *
+ *   log.record(kind, record) ─▶ fields read from the record's own words ─▶ entry of u32 words
+ *
+ *   I1  An entry holds all it says as values, so that replaying it twice, or over a newer state that later entries
+ *       bring about again, changes nothing.
+ *   I2  A host's name precedes the first entry that names the host by its hash, in the journal or the snapshot before.
+ */
+import type { TransitionListener } from "./transition-listener.ts";
+import { packr } from "../msgpack.ts";
+import {
+  LOG_ADMITTED,
+  LOG_DONE,
+  LOG_HOST_ALL,
+  LOG_HOST_CLOCK,
+  LOG_LEASED,
+  LOG_MOVED,
+  LOG_REMOVED,
+} from "../../frontier/records/transition-log.ts";
+import type { TransitionLog } from "../../frontier/records/transition-log.ts";
+import type { Core } from "../../frontier/core.ts";
+import { isRestingValue } from "../../frontier/epochs/row-epochs.ts";
+import { finishedView, hostOf, isFinishedValue } from "../../frontier/records/transitions.ts";
+import {
+  JOURNAL_ADMITTED_WORDS,
+  JOURNAL_CLEARED,
+  JOURNAL_DISOWNED,
+  JOURNAL_DISOWNED_WORDS,
+  JOURNAL_END_WORDS,
+  JOURNAL_EPOCH,
+  JOURNAL_EPOCH_WORDS,
+  JOURNAL_FORGOTTEN,
+  JOURNAL_HAS_BLOB,
+  JOURNAL_HAS_BUDGET,
+  JOURNAL_HAS_DUE,
+  JOURNAL_HAS_PARENT,
+  JOURNAL_HAS_PRIORITY,
+  JOURNAL_HAS_TRIES,
+  JOURNAL_HOST_FORGOTTEN,
+  JOURNAL_LEASED_WORDS,
+  JOURNAL_MEMBER,
+  JOURNAL_MOVE_WORDS,
+  JOURNAL_NAME_WORDS,
+  JOURNAL_NOTE,
+  JOURNAL_NOTE_WORDS,
+  JOURNAL_PARENT,
+  JOURNAL_PARENT_WORDS,
+  JOURNAL_UNSEEN,
+  JOURNAL_UNSEEN_WORDS,
+  JOURNAL_VOLATILE,
+  JOURNAL_VOLATILE_WORDS,
+  JOURNAL_WAS_DONE,
+  JOURNAL_WAS_FAILED,
+  JOURNAL_WAS_REMOVED,
+} from "../../layout/files/journal.ts";
+import {
+  HOST_ADMITTED_WORD,
+  HOST_HASH_HI_WORD,
+  HOST_HASH_LO_WORD,
+  HOST_JOURNALED,
+  hostFlag,
+  setHostFlag,
+} from "../../structures/hosts/host-table.ts";
+import {
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_FLAG_VOLATILE,
+  blobBytes,
+  recordAttempt,
+  recordBlob,
+  recordDeliveries,
+  recordDepth,
+  recordFlags,
+  recordHi,
+  recordKey,
+  recordLo,
+  recordParent,
+  recordPriority,
+  recordTextLength,
+  recordTextOffset,
+} from "../../structures/records/record.ts";
+import { seenFind } from "../../structures/seen/seen-set.ts";
+import { word } from "../../structures/store.ts";
+import { dueOf, headOf, periodOfRecord, wordsOf } from "./entry-fields.ts";
+import { writeAddress, writeGroupClock, writeHost, writeHostMade } from "./host-entries.ts";
+import { memberAddress } from "../../structures/hosts/group-table.ts";
+import { dropName, forgetNames, type Names, nameRecord, openNames } from "./nameless-records.ts";
+import { type FrameBuffer, writeBytesPadded, writeDouble, frameRoom } from "./frame-buffer.ts";
+
+/** The note of the time at which what follows in its group was said; only where somebody hears. */
+export const TIME_NOTE = "time";
+/** Flags of a record that are its own: where it stands is not. */
+const KEPT_FLAGS = 15;
+/** Texts up to here are copied word by word: cheaper than a call. */
+const SHORT_WORDS = 64;
+/** Most words of an admission before its blob and text. */
+const ADMITTED_WORDS_MAX = JOURNAL_ADMITTED_WORDS + 9;
+
+interface LogParts {
+  readonly core: Core;
+  readonly names: Names;
+  readonly frames: FrameBuffer;
+  /** A group is whole. */
+  readonly onGroup: () => void;
+  /** It began beside hosts that are there already: the first word on one says all of it. */
+  readonly isLate?: boolean;
+  /** Hears of every record with an identity, too. */
+  readonly listener?: TransitionListener | undefined;
+  /** What no snapshot under way may see half of: generations, rules. */
+  readonly onBreak: () => void;
+  /** A new generation begins, or nothing is left of the one before. */
+  readonly onForgotten?: () => void;
+  /** Another room's note was said: snapshots to come have to hold it. */
+  readonly onNote?: (name: string, value: Uint8Array) => void;
+  /** Says a word that files are thrown away upon: durable when it returns; else it throws, and the word was never said. */
+  readonly durably?: ((say: () => void) => void) | undefined;
+}
+
+export class JournalLog implements TransitionLog {
+  readonly core: Core;
+  readonly names: Names;
+  readonly frames: FrameBuffer;
+  readonly parts: LogParts;
+  /** Handle of the parent that the frame named last, 0 after its end; and its print. */
+  parent = 0;
+  readonly print = new Uint32Array(4);
+  /** The epoch that the frame named last. */
+  epoch = "";
+  /** The time that the group said last. */
+  timeNoted = Number.NaN;
+  /** Something was said that a caller in mode `sync` waits for. */
+  isUrgent = false;
+  /** Records alive that are never written. */
+  volatileLive = 0;
+  /** The set of rules whose indices the journal knows. */
+  specsNoted: unknown = undefined;
+
+  constructor(parts: LogParts) {
+    this.parts = parts;
+    this.core = parts.core;
+    this.names = parts.names;
+    this.frames = parts.frames;
+  }
+
+  ready(): boolean {
+    return openNames(this.names);
+  }
+
+  /** @hot */
+  record(kind: number, record: number, value: number): void {
+    const { core, frames } = this;
+    const { store } = core;
+    const flags = recordFlags(store, record);
+    if ((flags & RECORD_FLAG_VOLATILE) !== 0) {
+      this.#volatile(kind);
+      return;
+    }
+    if (core.specs !== this.specsNoted) this.noteRules();
+    if (this.parts.listener !== undefined) this.#notifyListener(this.parts.listener, kind, record);
+    if (kind === LOG_ADMITTED) {
+      if ((flags & RECORD_FLAG_NO_IDENTITY) !== 0) nameRecord(this.names, record);
+      this.#admitted(LOG_ADMITTED, record, flags);
+      return;
+    }
+    if (kind === LOG_MOVED) {
+      this.#admitted(LOG_MOVED, record, flags);
+      return;
+    }
+    const at = frameRoom(frames, JOURNAL_MOVE_WORDS);
+    const { u32 } = frames;
+    u32[at] = headOf(core, kind, record, flags);
+    u32[at + 1] = recordLo(store, record);
+    u32[at + 2] = recordHi(store, record);
+    if (kind === LOG_LEASED) {
+      u32[at + 3] = recordDeliveries(store, record);
+      frames.end = at + JOURNAL_LEASED_WORDS;
+      return;
+    }
+    this.isUrgent = true;
+    if (kind === LOG_DONE || kind === LOG_REMOVED) {
+      u32[at + 3] = value;
+      frames.end = at + JOURNAL_END_WORDS;
+      if ((flags & RECORD_FLAG_NO_IDENTITY) !== 0) dropName(this.names, record);
+      return;
+    }
+    u32[at + 3] = recordAttempt(store, record) | (recordDeliveries(store, record) << 16);
+    u32[at + 4] = recordDepth(store, record) | (periodOfRecord(core, record) << 16);
+    writeDouble(frames, at + 5, recordKey(store, record));
+    writeDouble(frames, at + 7, recordPriority(store, record));
+    writeDouble(frames, at + 9, dueOf(core, record));
+    frames.end = at + JOURNAL_MOVE_WORDS;
+  }
+
+  /** @hot */
+  host(host: number, fields: number): void {
+    if (!hostFlag(this.core.store, host, HOST_JOURNALED)) this.#hostMade(host);
+    if (fields !== LOG_HOST_CLOCK) this.isUrgent = true;
+    writeHost(this.core.store, this.frames, host, fields);
+  }
+
+  address(host: number): void {
+    const { store } = this.core;
+    if (!hostFlag(store, host, HOST_JOURNALED)) this.#hostMade(host);
+    this.isUrgent = true;
+    writeAddress(store, this.frames, host);
+  }
+
+  /** @hot */
+  group(group: number): void {
+    writeGroupClock(this.core.store, this.frames, group);
+  }
+
+  /** Its time is said once a group: a replay tells it again. */
+  #notifyListener(listener: TransitionListener, kind: number, record: number): void {
+    const at = listener.timeMs();
+    if (at !== this.timeNoted) this.noteBytes(TIME_NOTE, packr.pack(at));
+    this.timeNoted = at;
+    const flags = recordFlags(this.core.store, record);
+    if ((flags & RECORD_FLAG_NO_IDENTITY) === 0) listener.onTransition(this.core, kind, record, at);
+  }
+
+  hostForgotten(host: number): void {
+    const { store } = this.core;
+    if (!hostFlag(store, host, HOST_JOURNALED)) return;
+    const lo = word(store, host, HOST_HASH_LO_WORD);
+    this.#words(JOURNAL_HOST_FORGOTTEN, lo, word(store, host, HOST_HASH_HI_WORD));
+  }
+
+  /**
+   * What lives on gets a name before the seen-set is emptied: the same that replay will give it. Throws what the disk said where
+   * files go with the generation: nothing has changed then.
+   */
+  forgotten(): void {
+    const say = (): void => this.#words(JOURNAL_FORGOTTEN, 0, 0);
+    if (this.parts.durably === undefined) say();
+    else this.parts.durably(say);
+    this.isUrgent = true;
+    this.parts.onForgotten?.();
+    this.parts.listener?.onAllForgotten();
+    forgetNames(this.names);
+    this.parts.onBreak();
+  }
+
+  identityForgotten(lo: number, hi: number): void {
+    this.isUrgent = true;
+    const { core, frames } = this;
+    const value = seenFind(core.seen, lo, hi);
+    this.parts.listener?.onForgotten(lo, hi);
+    let was = JOURNAL_WAS_FAILED;
+    if (isRestingValue(core, value)) was = JOURNAL_WAS_DONE;
+    else if (isFinishedValue(value)) {
+      was = finishedView(value).isRemoved ? JOURNAL_WAS_REMOVED : JOURNAL_WAS_DONE;
+    }
+    const at = frameRoom(frames, JOURNAL_UNSEEN_WORDS);
+    const { u32 } = frames;
+    u32[at] = JOURNAL_UNSEEN;
+    u32[at + 1] = lo;
+    u32[at + 2] = hi;
+    u32[at + 3] = was;
+    frames.end = at + JOURNAL_UNSEEN_WORDS;
+  }
+
+  joined(epoch: string, lo: number, hi: number): void {
+    if (epoch !== this.epoch) {
+      const name = Buffer.from(epoch, "utf8");
+      const named = frameRoom(this.frames, JOURNAL_EPOCH_WORDS);
+      this.frames.u32[named] = JOURNAL_EPOCH;
+      this.frames.u32[named + 1] = name.length;
+      this.frames.end = named + JOURNAL_EPOCH_WORDS;
+      writeBytesPadded(this.frames, name);
+      this.epoch = epoch;
+    }
+    this.#words(JOURNAL_MEMBER, lo, hi);
+  }
+
+  disowned(record: number): void {
+    this.isUrgent = true;
+    const { store } = this.core;
+    const at = frameRoom(this.frames, JOURNAL_DISOWNED_WORDS);
+    const { u32 } = this.frames;
+    u32[at] = JOURNAL_DISOWNED;
+    u32[at + 1] = recordLo(store, record);
+    u32[at + 2] = recordHi(store, record);
+    this.parts.listener?.onForgotten(u32[at + 1] as number, u32[at + 2] as number);
+    nameRecord(this.names, record);
+    u32[at + 3] = recordLo(store, record);
+    u32[at + 4] = recordHi(store, record);
+    this.frames.end = at + JOURNAL_DISOWNED_WORDS;
+    this.parts.onBreak();
+  }
+
+  /** Everything is gone but the notes: a frontier that was cleared begins anew. What its hosts are owed follows in the group. */
+  cleared(): void {
+    this.isUrgent = true;
+    this.#words(JOURNAL_CLEARED, 0, 0);
+    this.noteRules();
+  }
+
+  note(name: string, value: unknown): void {
+    this.isUrgent = true;
+    const bytes = Uint8Array.from(packr.pack(value));
+    this.noteBytes(name, bytes);
+    this.parts.onNote?.(name, bytes);
+  }
+
+  /** Entries name rules by index: what the indices mean comes first. */
+  noteRules(): void {
+    const { rules, specs } = this.core;
+    this.specsNoted = specs;
+    this.noteBytes("ruleIds", packr.pack(rules.map(({ id }) => id)));
+    this.parts.onBreak(); // an index may be another rule's from now on
+  }
+
+  /** A note whose value is packed already. */
+  noteBytes(name: string, value: Uint8Array): void {
+    const { frames } = this;
+    const title = Buffer.from(name, "utf8");
+    const words = wordsOf(title.length) + wordsOf(value.length);
+    const at = frameRoom(frames, JOURNAL_NOTE_WORDS + words);
+    frames.u32[at] = JOURNAL_NOTE;
+    frames.u32[at + 1] = title.length;
+    frames.u32[at + 2] = value.length;
+    frames.end = at + JOURNAL_NOTE_WORDS;
+    writeBytesPadded(this.frames, title);
+    writeBytesPadded(this.frames, value);
+  }
+
+  /** @hot */
+  end(): void {
+    const { frames } = this;
+    if (frames.groupEnd === frames.end) return;
+    frames.groupEnd = frames.end;
+    this.parent = 0; // its handle may be another's by the next group
+    this.epoch = "";
+    this.timeNoted = Number.NaN;
+    this.parts.listener?.onGroupEnd();
+    this.parts.onGroup();
+  }
+
+  /** @hot */
+  #admitted(kind: number, record: number, flags: number): void {
+    const { core, frames } = this;
+    const { store } = core;
+    this.isUrgent = true;
+    const parent = recordParent(store, record);
+    if (parent !== 0 && !this.#isNamed(parent)) this.#parent(parent);
+    const host = hostOf(core, record);
+    if (!hostFlag(store, host, HOST_JOURNALED)) this.#hostMade(host);
+    const length = recordTextLength(store, record);
+    const blob = recordBlob(store, record);
+    const blobWords = blob === 0 ? 0 : wordsOf(word(store, blob, 0));
+    const at = frameRoom(frames, ADMITTED_WORDS_MAX + blobWords + wordsOf(length));
+    const { u32 } = frames;
+    const priority = recordPriority(store, record);
+    const due = dueOf(core, record);
+    const admitted = word(store, host, HOST_ADMITTED_WORD);
+    let has = parent === 0 ? 0 : JOURNAL_HAS_PARENT;
+    u32[at] = headOf(core, kind, record, recordFlags(store, record));
+    u32[at + 1] = recordLo(store, record);
+    u32[at + 2] = recordHi(store, record);
+    u32[at + 3] = word(store, host, HOST_HASH_LO_WORD);
+    u32[at + 4] = word(store, host, HOST_HASH_HI_WORD);
+    writeDouble(frames, at + 5, recordKey(store, record));
+    u32[at + 7] = length;
+    let next = at + JOURNAL_ADMITTED_WORDS;
+    if (priority !== 0) {
+      has |= JOURNAL_HAS_PRIORITY;
+      writeDouble(frames, next, priority);
+      next += 2;
+    }
+    if (due !== 0) {
+      has |= JOURNAL_HAS_DUE;
+      writeDouble(frames, next, due);
+      next += 2;
+    }
+    if (admitted !== 0) {
+      has |= JOURNAL_HAS_BUDGET;
+      u32[next++] = admitted;
+    }
+    if (kind === LOG_MOVED) {
+      has |= JOURNAL_HAS_TRIES;
+      u32[next++] = recordAttempt(store, record) | (recordDeliveries(store, record) << 16);
+    }
+    if (blob !== 0) {
+      has |= JOURNAL_HAS_BLOB;
+      u32[next++] = word(store, blob, 1); // maxAttempts and period
+      u32[next++] = word(store, blob, 0);
+    }
+    u32[at + 8] = (flags & KEPT_FLAGS) | (has << 8) | (recordDepth(store, record) << 16);
+    frames.end = next;
+    if (blob !== 0) writeBytesPadded(this.frames, blobBytes(store, blob));
+    this.#text(record, length);
+  }
+
+  /** The URL's text, word by word from the record to the frame buffer: both are aligned. @hot */
+  #text(record: number, length: number): void {
+    const { frames } = this;
+    const { store } = this.core;
+    const offset = recordTextOffset(store, record);
+    const words = wordsOf(length);
+    if (words > SHORT_WORDS) {
+      writeBytesPadded(this.frames, store.region.views.u8.subarray(offset, offset + length));
+      return;
+    }
+    const source = store.region.views.u32;
+    const from = offset >>> 2;
+    const { u32, end } = frames;
+    for (let i = 0; i < words; i++) u32[end + i] = source[from + i] as number;
+    const rest = length & 3;
+    if (rest !== 0) {
+      const last = end + words - 1;
+      u32[last] = (u32[last] as number) & ((1 << (rest * 8)) - 1);
+    }
+    frames.end = end + words;
+  }
+
+  /** Whether the frame named this parent last. Its handle alone says nothing: a spilled child may have let go of it. @hot */
+  #isNamed(parent: number): boolean {
+    if (parent !== this.parent) return false;
+    const source = this.core.store.region.views.u32;
+    for (let i = 0; i < 4; i++) if (this.print[i] !== source[parent * 2 + 2 + i]) return false;
+    return true;
+  }
+
+  #parent(parent: number): void {
+    const at = frameRoom(this.frames, JOURNAL_PARENT_WORDS);
+    const { u32 } = this.frames;
+    const source = this.core.store.region.views.u32;
+    u32[at] = JOURNAL_PARENT;
+    for (let i = 0; i < 4; i++) {
+      this.print[i] = source[parent * 2 + 2 + i] as number;
+      u32[at + 1 + i] = this.print[i] as number;
+    }
+    this.frames.end = at + JOURNAL_PARENT_WORDS;
+    this.parent = parent;
+  }
+
+  #hostMade(host: number): void {
+    const { store } = this.core;
+    writeHostMade(store, this.frames, host);
+    setHostFlag(store, host, HOST_JOURNALED, true);
+    if (this.parts.isLate !== true) return;
+    writeHost(store, this.frames, host, LOG_HOST_ALL);
+    if (memberAddress(store, host) !== undefined) writeAddress(store, this.frames, host);
+  }
+
+  /** Only that there is one, or no longer: a resume tells how many were lost. */
+  #volatile(kind: number): void {
+    if (kind === LOG_ADMITTED) this.volatileLive++;
+    else if (kind === LOG_DONE || kind === LOG_REMOVED) this.volatileLive--;
+    else return;
+    const at = frameRoom(this.frames, JOURNAL_VOLATILE_WORDS);
+    this.frames.u32[at] = JOURNAL_VOLATILE;
+    this.frames.u32[at + 1] = kind;
+    this.frames.end = at + JOURNAL_VOLATILE_WORDS;
+  }
+
+  #words(kind: number, lo: number, hi: number): void {
+    const at = frameRoom(this.frames, JOURNAL_NAME_WORDS);
+    const { u32 } = this.frames;
+    u32[at] = kind;
+    u32[at + 1] = lo;
+    u32[at + 2] = hi;
+    this.frames.end = at + JOURNAL_NAME_WORDS;
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Names: the live records that no identity names: pushed past the duplicate check, second ones of an identity, and all
+ * that a forgotten generation left. Each takes the sequence of its place at that moment, which no other record ever
+ * had, through a permutation of 64 bits, and carries it where others carry their hash.
+ *
+ *   identity ── hash ──▶ seen-set ──▶ record            no identity ── name ──▶ this table ──▶ record
+ *
+ *   I1  While a journal is kept, every live record in memory is found by exactly one of the two ways; one on disk is found where it
+ *       lies, and comes back under its name.
+ *   I2  A name is given once: sequences only rise, and the permutation keeps different ones apart.
+ */
+import {
+  type FingerprintTable,
+  tableFind,
+  tableInsert,
+  tableRemove,
+  tryCreateTable,
+} from "../../structures/table/fingerprint-table.ts";
+import { memoryFull } from "../../base/errors.ts";
+import type { Core } from "../../frontier/core.ts";
+import { spillBlock, spillPlaces, spillVisit } from "../../structures/spill/lane-spill.ts";
+import { spillForget } from "../../structures/spill/forget-spilled.ts";
+import { type SpillNames, spilledValue } from "../../structures/spill/spilled-identity.ts";
+import { sequenceOf } from "../../frontier/records/transitions.ts";
+import { listRecords } from "../../frontier/records/record-walk.ts";
+import {
+  RECORD_FAILED,
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_FLAG_VOLATILE,
+  recordFlags,
+  recordHi,
+  recordLo,
+  recordState,
+  setRecordFlags,
+  setRecordName,
+} from "../../structures/records/record.ts";
+
+export interface Names {
+  readonly core: Core;
+  /** Made when the first record needs it. */
+  table: FingerprintTable | undefined;
+}
+
+export function createNames(core: Core): Names {
+  const names: Names = { core, table: undefined };
+  if (core.spilling !== undefined) core.spilling.spill.names = spillNames(names, true);
+  return names;
+}
+
+/**
+ * How records without identity go to disk and come back under their names. While files are read, entries ask for them by their names:
+ * the table keeps their places then. Afterwards nobody does, and what is on disk costs the table nothing.
+ */
+export function spillNames(names: Names, isReading: boolean): SpillNames {
+  return {
+    name: (record) => setName(names.core, record),
+    keep: (record) => tryKeepName(names, record, record),
+    drop: (record, place) => {
+      // Its entry is there, so there is room.
+      if (isReading) tryKeepName(names, record, spilledValue(place));
+      else dropName(names, record);
+    },
+  };
+}
+
+/** While files are read: what is on disk has lost its identity, and is found by the name that its key gives it. */
+export function forgetSpilled(names: Names): void {
+  const { spilling } = names.core;
+  if (spilling === undefined) return;
+  const { spill } = spilling;
+  spillForget(spill);
+  for (const place of spillPlaces(spill)) {
+    spillVisit(spill, spillBlock(spill, place), (record) => {
+      if (!tryKeepName(names, record, spilledValue(place))) throw memoryFull();
+      return false;
+    });
+  }
+}
+
+/** Makes the table; false when memory is exhausted. */
+export function openNames(names: Names): boolean {
+  names.table ??= tryCreateTable(names.core.store.kernel, { valued: true });
+  return names.table !== undefined;
+}
+
+/** Names a record by the place it has now, and takes its identity away if it has one. */
+export function nameRecord(names: Names, record: number): void {
+  setName(names.core, record);
+  keepName(names, record);
+}
+
+function setName(core: Core, record: number): void {
+  const { store } = core;
+  const sequence = sequenceOf(core, record);
+  const lo = sequence >>> 0;
+  const hi = Math.floor(sequence / 2 ** 32) >>> 0;
+  const left = (lo ^ mixed(hi, 0x9e3779b9)) >>> 0;
+  const right = (hi ^ mixed(left, 0x7f4a7c15)) >>> 0;
+  const last = (left ^ mixed(right, 0x94d049bb)) >>> 0;
+  setRecordFlags(store, record, recordFlags(store, record) | RECORD_FLAG_NO_IDENTITY);
+  setRecordName(store, record, last, right);
+}
+
+/** Makes a record that carries its name findable by it. */
+export function keepName(names: Names, record: number): void {
+  if (!tryKeepName(names, record, record)) throw memoryFull();
+}
+
+function tryKeepName(names: Names, record: number, value: number): boolean {
+  const { store } = names.core;
+  if (!openNames(names) || names.table === undefined) return false;
+  const slot = tableInsert(names.table, recordLo(store, record), recordHi(store, record));
+  if (slot === 0) return false;
+  store.region.views.u32[slot >>> 2] = value;
+  return true;
+}
+
+/** The record of a name, in memory or as the value of its place, or 0. */
+export function namedRecord(names: Names, lo: number, hi: number): number {
+  const slot = names.table === undefined ? 0 : tableFind(names.table, lo, hi);
+  return slot === 0 ? 0 : (names.core.store.region.views.u32[slot >>> 2] as number);
+}
+
+/** Its record is gone. */
+export function dropName(names: Names, record: number): void {
+  const { store } = names.core;
+  if (names.table === undefined) return;
+  tableRemove(names.table, recordLo(store, record), recordHi(store, record));
+}
+
+/** A new generation: every live record is nameless from now on, wherever it is, and failed ones go with the old one. */
+export function forgetNames(names: Names): void {
+  const { core } = names;
+  const noted = listRecords(core, new Set(["pending", "waiting", "leased", "failed"]));
+  for (let index = 0; index < noted.count; index++) {
+    const record = noted.handles[index] as number;
+    const flags = recordFlags(core.store, record);
+    if ((flags & RECORD_FLAG_VOLATILE) !== 0) continue;
+    const isFailed = recordState(core.store, record) === RECORD_FAILED;
+    if ((flags & RECORD_FLAG_NO_IDENTITY) === 0) {
+      if (!isFailed) nameRecord(names, record);
+    } else if (isFailed) dropName(names, record);
+  }
+  if (core.spilling !== undefined) spillForget(core.spilling.spill);
+}
+
+/** One half of a Feistel round: any function does, a mixing one spreads the names over the table. */
+function mixed(word: number, salt: number): number {
+  let z = (word + salt) | 0;
+  z = Math.imul(z ^ (z >>> 16), 0x85ebca6b);
+  z = Math.imul(z ^ (z >>> 13), 0xc2b2ae35);
+  return (z ^ (z >>> 16)) >>> 0;
+}

@@ -1,0 +1,251 @@
+/**
+ * SegmentFile: one segment of the journal as a file, and the frames on their way into it.
+ *
+ *   begin ─▶ named, durable ──────────────────────────────────────────┐
+ *   prepare, beside the thread ─▶ head durable, *.tmp ── the segment before it is durable ─▶ named ─▶ directory synced
+ *                                                                     └─▶ frames written ─▶ synced ─▶ forgotten
+ *
+ *   I1  A frame keeps its place: whatever is written again is written where it stood.
+ *   I2  `durable` rises only after the medium said so for everything before it, the file's name included.
+ *   I3  After a sync that failed all that was not durable is written again: the medium may have dropped any of it.
+ *
+ * Crash: a segment without its name is removed by the next start; one with a name ends in whole frames and perhaps a torn one.
+ */
+import { dirname } from "node:path";
+import { JOURNAL_HEADER_BYTES } from "../../layout/files/journal.ts";
+import { type Files, replaceFile, writeAll } from "../files.ts";
+import { type Identity, type Place, segmentPath } from "../directory/frontier-directory.ts";
+import { segmentHead } from "./segment-format.ts";
+
+/** Room written ahead in mode `sync`, so that a frame never meets a full disk. */
+const AHEAD_BYTES = 1024 * 1024;
+
+interface Frame {
+  readonly bytes: Uint8Array;
+  readonly offset: number;
+}
+
+export class SegmentFile {
+  readonly serial: number;
+  readonly path: string;
+  /** Bytes: written, or held. */
+  size = JOURNAL_HEADER_BYTES;
+  /** Bytes that are durable. */
+  durable = JOURNAL_HEADER_BYTES;
+  /** Bytes sealed and not durable. */
+  heldBytes = 0;
+  readonly #files: Files;
+  readonly #file: number;
+  /** Sealed and not durable, in the order of their places. */
+  readonly #held: Frame[] = [];
+  /** How many of them are in the file. */
+  #written = 0;
+  /** The file has room written up to here. */
+  #ahead = JOURNAL_HEADER_BYTES;
+  #isNamed: boolean;
+  #isNameDurable: boolean;
+  /** Nothing that is no frame was written behind the last one since a sync. */
+  #isWhole = true;
+  readonly #onFree: (bytes: Uint8Array) => void;
+
+  /** Begins a segment under its name; durable when it returns. */
+  static begin(place: Place, identity: Identity, serial: number, onFree: OnFree): SegmentFile {
+    const path = segmentPath(place, serial);
+    replaceFile(place.files, path, segmentHead(identity, serial));
+    const file = place.files.open(path, "r+");
+    return new SegmentFile(place, serial, file, { isNamed: true, onFree });
+  }
+
+  /** Makes the file of a segment to come, without its name; its head is durable when `done` is called. */
+  static prepare(
+    ...[place, identity, serial, onFree, done]: [
+      Place,
+      Identity,
+      number,
+      OnFree,
+      (error: unknown, made?: SegmentFile) => void,
+    ]
+  ): void {
+    const { files } = place;
+    const file = files.open(`${segmentPath(place, serial)}.tmp`, "w");
+    const made = new SegmentFile(place, serial, file, { isNamed: false, onFree });
+    try {
+      writeAll(files, file, segmentHead(identity, serial), 0);
+    } catch (error) {
+      made.abandon();
+      throw error;
+    }
+    files.syncLater(file, (error) => {
+      if (error === undefined) done(undefined, made);
+      else {
+        made.abandon();
+        done(error);
+      }
+    });
+  }
+
+  private constructor(
+    place: Place,
+    serial: number,
+    file: number,
+    { isNamed, onFree }: { isNamed: boolean; onFree: OnFree },
+  ) {
+    this.serial = serial;
+    this.path = segmentPath(place, serial);
+    this.#files = place.files;
+    this.#file = file;
+    this.#isNamed = isNamed;
+    this.#isNameDurable = isNamed;
+    this.#onFree = onFree;
+  }
+
+  /** All that was sealed is on the medium, under a name that is. */
+  get isDurable(): boolean {
+    return this.heldBytes === 0 && this.#isNameDurable;
+  }
+
+  /** The same, and whatever stands behind it reads as its end: so it may have a segment after it. */
+  get isOver(): boolean {
+    return this.isDurable && this.#isWhole;
+  }
+
+  hold(bytes: Uint8Array): void {
+    this.#held.push({ bytes, offset: this.size });
+    this.heldBytes += bytes.length;
+    this.size += bytes.length;
+  }
+
+  /** Writes all that is held and not in the file. Throws what the disk said. */
+  write(): void {
+    for (; this.#written < this.#held.length; this.#written++) {
+      const { bytes, offset } = this.#held[this.#written] as Frame;
+      writeAll(this.#files, this.#file, bytes, offset);
+    }
+  }
+
+  /** All of it is durable when it returns. Throws what the disk said. */
+  sync(): void {
+    this.write();
+    this.#name();
+    if (!this.#isNameDurable) this.#files.syncDirectory(dirname(this.path));
+    this.#isNameDurable = true;
+    this.checkThere();
+    if (this.#held.length > 0 || !this.#isWhole) this.#files.sync(this.#file);
+    this.#isWhole = true;
+    this.#settle(this.size);
+  }
+
+  /** What was written up to this call is durable when `done` is called; the thread waits for nothing. */
+  syncLater(done: (error: unknown) => void): void {
+    try {
+      this.#name();
+      this.checkThere();
+    } catch (error) {
+      done(error);
+      return;
+    }
+    if (this.#isNameDurable) this.#syncFrames(done);
+    else {
+      this.#files.syncDirectoryLater(dirname(this.path), (error) => {
+        this.#isNameDurable ||= error === undefined;
+        if (error === undefined) this.#syncFrames(done);
+        else done(error);
+      });
+    }
+  }
+
+  /** Room for `bytes` more in the file itself: what is written into it meets no full disk. Throws what the disk said. */
+  reserve(bytes: number): void {
+    const need = this.size + bytes;
+    if (this.#ahead >= need) return;
+    const from = Math.max(this.#ahead, this.size); // never over what is written
+    const step = Math.max(need, from + AHEAD_BYTES) - from;
+    this.#isWhole = false; // it may be torn until a sync
+    writeAll(this.#files, this.#file, new Uint8Array(step), from);
+    this.#ahead = from + step;
+  }
+
+  /** The medium may have dropped anything that was not durable. */
+  failed(): void {
+    this.#written = 0;
+  }
+
+  /** Takes back all that is not durable; how many bytes. */
+  retract(): number {
+    const { heldBytes } = this;
+    for (const { bytes } of this.#held.splice(0)) this.#onFree(bytes);
+    this.heldBytes = 0;
+    this.#written = 0;
+    this.size = this.durable;
+    this.#ahead = this.size;
+    this.#isWhole = false;
+    try {
+      // Some of it may be in the file: a crash must not bring it back.
+      this.#files.truncate(this.#file, this.size);
+    } catch {
+      // The disk refuses that too. What comes next is written over it.
+    }
+    return heldBytes;
+  }
+
+  /** A file that is no longer under its name would take all bytes and keep none. */
+  checkThere(): void {
+    if (this.#files.exists(this.#isNamed ? this.path : `${this.path}.tmp`)) return;
+    throw Object.assign(new Error("the segment is gone"), { code: "ENOENT" });
+  }
+
+  /** Lets go of a file that gets no more frames. */
+  close(): void {
+    try {
+      if (this.#ahead > this.size) this.#files.truncate(this.#file, this.size);
+    } catch {
+      // The zeros behind the last frame read as its end.
+    }
+    this.#files.close(this.#file);
+  }
+
+  /** Lets go of it as a crash would, and of what has no name yet altogether. */
+  abandon(): void {
+    this.#files.close(this.#file);
+    if (this.#isNamed) return;
+    try {
+      this.#files.remove(`${this.path}.tmp`);
+    } catch {
+      // The next start removes it.
+    }
+  }
+
+  #name(): void {
+    if (this.#isNamed) return;
+    this.#files.rename(`${this.path}.tmp`, this.path);
+    this.#isNamed = true;
+  }
+
+  #syncFrames(done: (error: unknown) => void): void {
+    const { size } = this;
+    const ahead = this.#ahead;
+    this.#files.syncLater(this.#file, (error) => {
+      if (error === undefined) {
+        if (ahead === this.#ahead) this.#isWhole = true;
+        this.#settle(size);
+      }
+      done(error);
+    });
+  }
+
+  #settle(durable: number): void {
+    if (durable <= this.durable) return;
+    this.durable = durable;
+    let count = 0;
+    for (const { bytes, offset } of this.#held) {
+      if (offset + bytes.length > durable) break;
+      this.heldBytes -= bytes.length;
+      this.#onFree(bytes);
+      count++;
+    }
+    this.#held.splice(0, count);
+    this.#written = Math.max(0, this.#written - count);
+  }
+}
+
+type OnFree = (bytes: Uint8Array) => void;

@@ -1,0 +1,144 @@
+/**
+ * Places restored records: everything was read; each record goes where its state and its key say, and is counted. Leases come back:
+ * pending, at their old place.
+ *
+ *   tables ─▶ handles and keys ─▶ sorted ─▶ pending: placed · failed: their lane · waiting, resting: their heaps
+ */
+import { memoryFull } from "../../base/errors.ts";
+import { type Core, type Counters, ruleOf } from "../../frontier/core.ts";
+import { placeRecords, settlePlacedHosts } from "../../frontier/records/place-records.ts";
+import { installRules } from "../../frontier/rules/install-rules.ts";
+import {
+  epochDrop,
+  epochEach,
+  epochFind,
+  epochKeep,
+  epochNext,
+} from "../../structures/seen/epoch-table.ts";
+import { TABLE_BARE_NEW } from "../../layout/seen/table.ts";
+import { createTable, tableDrop, tableInsert } from "../../structures/table/fingerprint-table.ts";
+import { heapPush } from "../../structures/ordering/heap.ts";
+import { laneInsert } from "../../structures/ordering/lane.ts";
+import {
+  RECORD_FAILED,
+  RECORD_LEASED,
+  RECORD_PENDING,
+  RECORD_RESTING,
+  RECORD_WAITING,
+  recordKey,
+  recordPlace,
+  recordState,
+  setRecordState,
+} from "../../structures/records/record.ts";
+import { seenFind } from "../../structures/seen/seen-set.ts";
+import { createRecordList, appendRecord } from "../../frontier/records/record-list.ts";
+import { eachLiveRecord } from "./live-records.ts";
+import { dueOfRestored, type Restoration } from "./restore-records.ts";
+import { closeRows } from "./restore-rows.ts";
+import { sortByKey } from "./sort-by-key.ts";
+
+/** Puts every record where its state says, and counts them. Leases come back: pending, at their old place. */
+export function placeRestored(restoration: Restoration, nowMs: number): void {
+  const { core } = restoration;
+  const { counters, store } = core;
+  closeRows(restoration);
+  const pending = createRecordList();
+  const failed = createRecordList();
+  eachLiveRecord(core, restoration.names, (record) => {
+    if (recordPlace(store, record) !== 0) return; // placed, to spare memory
+    const state = recordState(store, record);
+    if (state === RECORD_LEASED) {
+      setRecordState(store, record, RECORD_PENDING);
+      restoration.leases++;
+    }
+    if (state === RECORD_WAITING) keepWaiting(core, record);
+    else if (state === RECORD_RESTING) keepResting(core, record);
+    else appendRecord(store, state === RECORD_FAILED ? failed : pending, record);
+  });
+  for (const record of sortByKey(failed)) {
+    clearLinks(core, record);
+    laneInsert(store.region, core.failedLane, record);
+    ruleOf(core, record).failed++;
+  }
+  placeRecords(core, sortByKey(pending));
+  settlePlacedHosts(core, nowMs);
+  counters.pending = core.rules.reduce((sum, rule) => sum + rule.pending, 0);
+  counters.failed = failed.count;
+  if (restoration.isAlone) restoration.volatileLive = restOf(counters);
+  counters.forgotten += restoration.volatileLive; // what was never written is gone with the process
+  // A filter can not count what it holds: the admissions were counted.
+  if (core.seen.bloom === undefined) counters.seen = core.seen.count;
+  else core.seen.count = counters.seen;
+  if (core.rules.some((rule) => rule.isGone && rule !== core.none))
+    installRules(core, core, core.version, nowMs);
+  settleEpochs(restoration);
+  if (restoration.hasForgotten) dropEmptyEpochs(core);
+}
+
+/**
+ * An epoch has each of its members once: a snapshot and the journal beside it say some twice, and those that an epoch had before it
+ * was forgotten are none of the epoch that came after it.
+ */
+function settleEpochs({ core, joined, hasForgotten }: Restoration): void {
+  if (joined.size === 0) return;
+  const { epochs, seen, store } = core;
+  const once = createTable(store.kernel, { valued: false }); // hashes of different epochs differ
+  const isAsked = hasForgotten && seen.bloom === undefined;
+  const isKept = (lo: number, hi: number): boolean => {
+    if (isAsked && seenFind(seen, lo, hi) === 0) return false;
+    const told = tableInsert(once, lo, hi);
+    if (told === 0) throw memoryFull();
+    return told === TABLE_BARE_NEW;
+  };
+  for (const name of joined) {
+    const epoch = epochFind(epochs, name);
+    if (epoch !== 0 && !epochKeep(epochs, epoch, isKept)) throw memoryFull();
+  }
+  tableDrop(once);
+}
+
+/** Records that were admitted and are in none of the places that one can be in. */
+function restOf(counters: Counters): number {
+  const { accepted, deferred, pending, waiting, done, failed, forgotten, removed } = counters;
+  return accepted + deferred - pending - waiting - done - failed - forgotten - removed;
+}
+
+/** Epochs of which nothing is known any more: they were forgotten, and their members one by one. */
+function dropEmptyEpochs({ epochs, seen }: Core): void {
+  const empty: number[] = [];
+  for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
+    let isEmpty = true;
+    epochEach(epochs, epoch, (lo, hi) => {
+      if (isEmpty && seenFind(seen, lo, hi) !== 0) isEmpty = false;
+    });
+    if (isEmpty) empty.push(epoch);
+  }
+  for (const epoch of empty) epochDrop(epochs, epoch);
+}
+
+function keepResting(core: Core, record: number): void {
+  const dueMs = dueOfRestored(core, record);
+  clearLinks(core, record);
+  const tie = sequenceOfKey(recordKey(core.store, record));
+  if (!heapPush(core.resting, record, dueMs, tie)) throw memoryFull();
+  ruleOf(core, record).resting++;
+}
+
+function keepWaiting(core: Core, record: number): void {
+  const dueMs = dueOfRestored(core, record);
+  clearLinks(core, record);
+  const key = recordKey(core.store, record);
+  if (!heapPush(core.waiting, record, dueMs, sequenceOfKey(key))) throw memoryFull();
+  core.counters.waiting++;
+  ruleOf(core, record).waiting++;
+}
+
+/** The key of a start request that goes last stands beyond ±2⁵². */
+function sequenceOfKey(key: number): number {
+  const size = Math.abs(key);
+  return size >= 2 ** 52 ? size - 2 ** 52 : key;
+}
+
+function clearLinks(core: Core, record: number): void {
+  core.store.region.views.f64[record] = 0;
+}

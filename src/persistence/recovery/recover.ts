@@ -1,0 +1,312 @@
+/**
+ * Room `src/persistence/recovery`: files back to a core: newest good snapshot, then the journal, then every record to
+ * its place. Decides what counts of damaged files and how they are repaired.
+ */
+
+/**
+ * Recovery: from the files of a frontier to its core, streamed (docs/formats/snapshot.md).
+ *
+ *   newest good snapshot ─▶ core ◀─ segments from its serial on, frame by frame ─▶ settled ─▶ files mended (repair.ts)
+ *        └ a bad one is set aside, and the one before it and the journal since then serve as well
+ *
+ *   R1  A snapshot counts whole or not at all: a bad one leaves nothing in the core that is used.
+ *   R2  Frames are applied in order up to the first that is not whole. In the last segment that is a torn tail, cut
+ *       off; where later bytes show that it had been durable, and in any other segment, it is damage: said by name, the
+ *       files set aside, and what came before it is used.
+ *   R3  Nothing is removed that could not be read.
+ */
+import { FrontierError } from "../../base/errors.ts";
+import type { Core } from "../../frontier/core.ts";
+import { crcOf } from "../checksum.ts";
+import type { TransitionListener } from "../journal/transition-listener.ts";
+import { repairDirectory, type DamageFound } from "./repair.ts";
+import {
+  damaged,
+  type DirectoryFiles,
+  listDirectory,
+  otherProfile,
+  removeDiscarded,
+  contentOf,
+  type Place,
+  segmentPath,
+} from "../directory/frontier-directory.ts";
+import { replayFrame } from "./replay-journal.ts";
+import { createReplay, type Replay } from "./entry-reader.ts";
+import { createRestoration, type Restoration } from "./restore-records.ts";
+import { placeRestored } from "./place-restored.ts";
+import { spillDuringRecovery } from "./recovery-spill.ts";
+import type { SegmentHead } from "../journal/segment-format.ts";
+import { SegmentReader } from "../journal/segment-reader.ts";
+import { loadSnapshot, readSnapshotHead } from "./load-snapshot.ts";
+import type { SnapshotEnd } from "../snapshot/snapshot-format.ts";
+import { STANDALONE_SERIAL } from "../snapshot/standalone-snapshot.ts";
+import { join } from "node:path";
+
+interface RecoveryProgress {
+  readonly phase: "snapshot" | "journal";
+  /** Records and entries read so far. */
+  readonly records: number;
+  readonly bytes: number;
+  /** Bytes in all, of this phase. */
+  readonly size: number;
+}
+
+export interface RecoveryOptions {
+  readonly place: Place;
+  /** The key profile of who opens; undefined: any. */
+  readonly profile: string | undefined;
+  readonly nowMs: number;
+  /** An empty core under this secret. */
+  readonly make: (secret: Uint32Array, isCleared?: boolean) => Core;
+  /** Hears again what the journal says. */
+  readonly listener?: TransitionListener | undefined;
+  /** Lets others run. */
+  readonly pause: () => Promise<void>;
+  readonly onProgress: (progress: RecoveryProgress) => void;
+}
+
+export interface Recovered {
+  readonly restoration: Restoration;
+  readonly secret: Uint32Array;
+  /** Serial of the last segment there is. */
+  readonly serial: number;
+  /** Serial of the snapshot that was used; 0: none. */
+  readonly snapshot: number;
+  readonly entries: number;
+  /** What was not as it was written, in words. */
+  readonly damage: readonly FrontierError[];
+  /** Records that were never written, gone with the process. */
+  readonly lost: number;
+}
+
+/** Frames between two pauses. */
+const FRAMES_PER_PAUSE = 16;
+
+/** Recovers what a directory holds; undefined: nothing was ever there. */
+export async function recover(options: RecoveryOptions): Promise<Recovered | undefined> {
+  const { place } = options;
+  removeDiscarded(place);
+  const found = listDirectory(place);
+  for (const name of found.unfinished) place.files.remove(join(place.directory, name));
+  if (found.segments.length === 0 && found.snapshots.length === 0) return undefined;
+  const damage: FrontierError[] = [];
+  const toRepair: DamageFound = { snapshots: [], segment: undefined };
+  for (const serial of [...found.snapshots].reverse()) {
+    const run = new Run(options, found, { damage, toRepair });
+    if (!(await run.load(serial))) continue;
+    return run.finish(serial);
+  }
+  const run = new Run(options, found, { damage, toRepair });
+  if (found.segments[0] !== 1) {
+    throw damage[0] ?? damaged(segmentPath(place, 1), 0, "the journal's beginning is missing");
+  }
+  if (!run.begin()) return undefined;
+  return run.finish(0);
+}
+
+/** One attempt: a core, and what goes into it. */
+class Run {
+  readonly #options: RecoveryOptions;
+  readonly #found: DirectoryFiles;
+  readonly #damage: FrontierError[];
+  readonly #toRepair: DamageFound;
+  #restoration: Restoration | undefined;
+  #replay: Replay | undefined;
+  #secret: Uint32Array = new Uint32Array(4);
+  #end: SnapshotEnd | undefined;
+  #frames = 0;
+
+  constructor(
+    options: RecoveryOptions,
+    found: DirectoryFiles,
+    { damage, toRepair }: { damage: FrontierError[]; toRepair: DamageFound },
+  ) {
+    this.#options = options;
+    this.#found = found;
+    this.#damage = damage;
+    this.#toRepair = toRepair;
+  }
+
+  /** Loads a snapshot; false: it is damaged (R1). */
+  async load(serial: number): Promise<boolean> {
+    const { place, profile, onProgress, pause } = this.#options;
+    try {
+      this.#end = await loadSnapshot({
+        ...{ place, serial, profile },
+        replay: (entries) => {
+          const replay = this.#replay as Replay;
+          replayFrame(replay, entries, 0, entries.length);
+          replay.astray = 0; // copies may tell of what came and went meanwhile
+        },
+        begin: (head) => this.#start(Uint32Array.from(new Uint32Array(head.secret.slice().buffer))),
+        pause: (records, bytes, size) => {
+          onProgress({ phase: "snapshot", records, bytes, size });
+          return ++this.#frames % FRAMES_PER_PAUSE === 0 ? pause() : Promise.resolve();
+        },
+      });
+      return true;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#damage.push(error);
+      this.#toRepair.snapshots.push(serial);
+      return false;
+    }
+  }
+
+  /** Begins without a snapshot; false: not even the first segment's head was finished. */
+  begin(): boolean {
+    const { place } = this.#options;
+    const path = segmentPath(place, 1);
+    const head = headOf(place, 1);
+    if (head === undefined && this.#found.segments.length === 1) {
+      place.files.remove(path);
+      return false;
+    }
+    if (head === undefined) throw damaged(path, 0, "no head");
+    this.#start(head.secret);
+    return true;
+  }
+
+  async finish(snapshot: number): Promise<Recovered> {
+    const { place, nowMs } = this.#options;
+    const first = Math.max(snapshot, 1);
+    let last = Math.max(snapshot, this.#found.segments.at(-1) ?? 0);
+    for (let serial = first; serial <= last; serial++) {
+      const isLast = serial === last;
+      if (await this.#segment(serial, isLast)) continue;
+      // The next segment takes the number of one of which nothing is left: there must be no hole before it.
+      const isGone = (this.#toRepair.segment?.size ?? 0) === 0;
+      last = isGone ? serial - 1 : serial;
+    }
+    const restoration = this.#restoration as Restoration;
+    const replay = this.#replay as Replay;
+    if (replay.astray > 0) {
+      const what = `${replay.astray} entries name what is not there`;
+      this.#damage.push(damaged(segmentPath(place, last), 0, what));
+    }
+    placeRestored(restoration, nowMs);
+    repairDirectory(place, this.#toRepair);
+    return {
+      ...{ restoration, secret: this.#secret, serial: last, snapshot },
+      ...{ entries: replay.entries, damage: this.#damage, lost: restoration.volatileLive },
+    };
+  }
+
+  #start(secret: Uint32Array): Restoration {
+    this.#secret = secret;
+    this.#restoration = createRestoration(this.#options.make(secret), () =>
+      this.#options.make(secret, true),
+    );
+    this.#restoration.listener = this.#options.listener;
+    this.#replay = createReplay(this.#restoration);
+    return this.#restoration;
+  }
+
+  /** Replays a segment; false: it ends before its end, and nothing after it counts (R2). */
+  async #segment(serial: number, isLast: boolean): Promise<boolean> {
+    const { place } = this.#options;
+    const reader = SegmentReader.open(place, serial);
+    if (reader === undefined) {
+      // Behind a file that stands alone the journal begins with the next segment.
+      if (serial === STANDALONE_SERIAL && this.#restoration?.isAlone === true) return true;
+      return this.#bad(serial, damaged(segmentPath(place, serial), 0, "missing"), 0);
+    }
+    try {
+      if (!this.#checkHead(reader, isLast)) return false;
+      await this.#frameRun(reader);
+      const { end } = reader;
+      const rest = reader.rest();
+      if (rest === "damaged" || (rest === "torn" && !isLast)) {
+        return this.#bad(serial, damaged(reader.path, end, "wrong checksum"), end);
+      }
+      if (isLast) this.#toRepair.segment = { serial, size: end, later: [], isTorn: true };
+      return true;
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** Whether a segment has a head, of this frontier's keys; false: the journal ends before it. */
+  #checkHead(reader: SegmentReader, isLast: boolean): boolean {
+    const { profile } = this.#options;
+    const { path, serial } = reader;
+    try {
+      const head = reader.head();
+      if (head === undefined) {
+        if (!isLast) throw damaged(path, 0, "no head");
+        this.#endWith(serial, 0); // never begun
+        return false;
+      }
+      if (profile === undefined || head.profile === crcOf(Buffer.from(profile, "utf8")))
+        return true;
+      throw otherProfile(path, this.#profileNote(), profile);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return this.#bad(serial, error, 0);
+    }
+  }
+
+  /** Applies frames as far as they are whole. */
+  async #frameRun(reader: SegmentReader): Promise<void> {
+    const { onProgress, pause } = this.#options;
+    const { path, serial, size } = reader;
+    const replay = this.#replay as Replay;
+    const tell = (): void => {
+      onProgress({ phase: "journal", records: replay.entries, bytes: reader.end, size });
+    };
+    while (reader.next()) {
+      contentOf(path, reader.offset, () => {
+        replayFrame(replay, reader.words, reader.firstWord, reader.lastWord);
+      });
+      spillDuringRecovery(replay.restoration);
+      // Until the copies end, entries may tell of what came and went before its table was walked.
+      if (!this.#isBehindSnapshot(serial, reader.offset)) replay.astray = 0;
+      if (++this.#frames % FRAMES_PER_PAUSE !== 0) continue;
+      tell();
+      await pause();
+    }
+    tell();
+  }
+
+  #isBehindSnapshot(serial: number, offset: number): boolean {
+    const end = this.#end;
+    if (end === undefined) return true;
+    return serial > end.segment || (serial === end.segment && offset >= end.offset);
+  }
+
+  /** The journal ends with what of a segment is whole: so many bytes. */
+  #bad(serial: number, error: FrontierError, size: number): false {
+    this.#damage.push(error);
+    this.#endWith(serial, size);
+    return false;
+  }
+
+  #endWith(serial: number, size: number): void {
+    const later = this.#found.segments.filter((other) => other > serial);
+    this.#toRepair.segment = { serial, size, later, isTorn: false };
+  }
+
+  #profileNote(): string {
+    try {
+      const snapshot = this.#found.snapshots.at(-1);
+      if (snapshot !== undefined) return readSnapshotHead(this.#options.place, snapshot).profile;
+    } catch {
+      // The message does without it.
+    }
+    return "another one";
+  }
+}
+
+function isDamage(error: unknown): error is FrontierError {
+  return error instanceof FrontierError && error.code === "SNAPSHOT_CORRUPT";
+}
+
+/** The head of a segment that is there, or was when one looked. */
+function headOf(place: Place, serial: number): SegmentHead | undefined {
+  const reader = SegmentReader.open(place, serial);
+  try {
+    return reader?.head();
+  } finally {
+    reader?.close();
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * Replay of what is said seldom: hosts, notes, epochs, identities that are forgotten or given up, a frontier that is cleared.
+ * Entries of records are replay-journal.ts's, whose rules hold here too.
+ */
+import { memoryFull } from "../../base/errors.ts";
+import { LOG_ADMITTED, LOG_DONE, LOG_REMOVED } from "../../frontier/records/transition-log.ts";
+import {
+  JOURNAL_CLEARED,
+  JOURNAL_DISOWNED_WORDS,
+  JOURNAL_EPOCH_WORDS,
+  JOURNAL_FORGOTTEN,
+  JOURNAL_GROUP_CLOCK_WORDS,
+  JOURNAL_HOST_ADDRESS_WORDS,
+  JOURNAL_HOST_ALL,
+  JOURNAL_HOST_ALL_WORDS,
+  JOURNAL_HOST_CLOCK_WORDS,
+  JOURNAL_HOST_MADE_WORDS,
+  JOURNAL_MEMBER,
+  JOURNAL_NOTE_WORDS,
+  JOURNAL_UNSEEN_WORDS,
+  JOURNAL_WAS_DONE,
+  JOURNAL_WAS_REMOVED,
+} from "../../layout/files/journal.ts";
+import { HOST_LIVE_WORD } from "../../layout/records/host.ts";
+import { epochAdd, epochClear, epochOpen } from "../../structures/seen/epoch-table.ts";
+import { memberFree } from "../../structures/hosts/group-table.ts";
+import { hostForget } from "../../structures/hosts/host-table.ts";
+import {
+  RECORD_FAILED,
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_RESTING,
+  recordFlags,
+  recordState,
+  setRecordFlags,
+  setRecordName,
+} from "../../structures/records/record.ts";
+import { seenForget, seenRemove } from "../../structures/seen/seen-set.ts";
+import { word } from "../../structures/store.ts";
+import { bytesOf, double, named, type Replay, take, wrong } from "./entry-reader.ts";
+import { VISITED_NOTE } from "../transfer/digest-file.ts";
+import { eachLiveRecord } from "./live-records.ts";
+import { TIME_NOTE } from "../journal/journal-log.ts";
+import { forgetSpilled, keepName, nameRecord } from "../journal/nameless-records.ts";
+import { packr } from "../msgpack.ts";
+import { restoreGroup, restoreHost, setRestoredAddress, setRestoredHost } from "./restore-hosts.ts";
+import {
+  clearRestoration,
+  dropRestored,
+  hostOfHash,
+  type Restoration,
+  restoredRecord,
+  setRuleIds,
+} from "./restore-records.ts";
+
+export function applyHostMade(replay: Replay): void {
+  const { restoration, words } = replay;
+  const at = take(replay, JOURNAL_HOST_MADE_WORDS);
+  const name = bytesOf(replay, words[at + 3] as number);
+  const turn = double(replay, at + 4);
+  restoreHost(restoration, name, {
+    lo: words[at + 1] as number,
+    hi: words[at + 2] as number,
+    turn,
+  });
+}
+
+export function applyHost(replay: Replay, kind: number): void {
+  const { restoration, words } = replay;
+  const isAll = kind === JOURNAL_HOST_ALL;
+  const at = take(replay, isAll ? JOURNAL_HOST_ALL_WORDS : JOURNAL_HOST_CLOCK_WORDS);
+  const host = hostOfHash(restoration, words[at + 1] as number, words[at + 2] as number);
+  if (host === 0) {
+    replay.astray++;
+    return;
+  }
+  const doubles = [0, 0, 0, 0, 0, 0];
+  for (let i = 0; i < (isAll ? 6 : 2); i++) doubles[i] = double(replay, at + 3 + i * 2);
+  setRestoredHost(restoration, host, doubles, isAll ? words.subarray(at + 15, at + 19) : undefined);
+}
+
+export function applyAddress(replay: Replay): void {
+  const { restoration, words } = replay;
+  const at = take(replay, JOURNAL_HOST_ADDRESS_WORDS);
+  const address = bytesOf(replay, words[at + 3] as number);
+  const host = hostOfHash(restoration, words[at + 1] as number, words[at + 2] as number);
+  if (host === 0) replay.astray++;
+  else setRestoredAddress(restoration, host, address);
+}
+
+export function applyGroupClock(replay: Replay): void {
+  const { restoration, words } = replay;
+  const at = take(replay, JOURNAL_GROUP_CLOCK_WORDS);
+  const lo = words[at + 1] as number;
+  restoreGroup(restoration.core, lo, words[at + 2] as number, double(replay, at + 3));
+}
+
+export function applyNote(replay: Replay): void {
+  const { restoration, words } = replay;
+  const at = take(replay, JOURNAL_NOTE_WORDS);
+  const name = Buffer.from(bytesOf(replay, words[at + 1] as number)).toString("utf8");
+  const value = bytesOf(replay, words[at + 2] as number);
+  restoration.notes.set(name, value);
+  if (name === TIME_NOTE) restoration.timeMs = Number(packr.unpack(value));
+  if (name !== "ruleIds") return;
+  const ids = packr.unpack(value) as unknown;
+  const areIds = Array.isArray(ids) && ids.every((id) => typeof id === "string");
+  if (!areIds) throw wrong("a list of rules that is none");
+  setRuleIds(restoration, ids as string[]);
+}
+
+export function applyEpoch(replay: Replay): void {
+  const { restoration, words } = replay;
+  const at = take(replay, JOURNAL_EPOCH_WORDS);
+  const name = bytesOf(replay, words[at + 1] as number);
+  restoration.epoch = Buffer.from(name).toString("utf8");
+  restoration.joined.add(restoration.epoch);
+}
+
+export function applyDisowned(replay: Replay): void {
+  const { restoration, words } = replay;
+  const at = take(replay, JOURNAL_DISOWNED_WORDS);
+  const { core, names } = restoration;
+  const record = named(replay, at);
+  if (record === 0) return;
+  restoration.listener?.onForgotten(words[at + 1] as number, words[at + 2] as number);
+  seenRemove(core.seen, words[at + 1] as number, words[at + 2] as number);
+  restoration.hasForgotten = true;
+  const flags = recordFlags(core.store, record) | RECORD_FLAG_NO_IDENTITY;
+  setRecordFlags(core.store, record, flags);
+  setRecordName(core.store, record, words[at + 3] as number, words[at + 4] as number);
+  keepName(names, record);
+}
+
+/** An identity is new again; what it was is counted as forgotten. */
+export function applyUnseen(replay: Replay): void {
+  const { restoration, words } = replay;
+  const at = take(replay, JOURNAL_UNSEEN_WORDS);
+  const { core } = restoration;
+  const { counters, sole } = core;
+  const lo = words[at + 1] as number;
+  const hi = words[at + 2] as number;
+  const was = words[at + 3];
+  const record = restoredRecord(restoration, false, lo, hi);
+  if (record !== 0) dropRestored(restoration, record);
+  restoration.listener?.onForgotten(lo, hi);
+  seenRemove(core.seen, lo, hi);
+  restoration.hasForgotten = true;
+  if (was !== JOURNAL_WAS_REMOVED) counters.forgotten++;
+  if (was !== JOURNAL_WAS_DONE) return;
+  counters.done--;
+  if (sole !== undefined) sole.done--;
+}
+
+export function applyPlain(restoration: Restoration, kind: number, lo: number, hi: number): void {
+  const { core } = restoration;
+  switch (kind) {
+    case JOURNAL_FORGOTTEN:
+      restoration.listener?.onAllForgotten();
+      applyForgotten(restoration);
+      break;
+    case JOURNAL_CLEARED:
+      restoration.listener?.onAllForgotten();
+      clearRestoration(restoration);
+      break;
+    case JOURNAL_MEMBER: {
+      const epoch = epochOpen(core.epochs, restoration.epoch);
+      if (epoch === 0 || !epochAdd(core.epochs, epoch, lo, hi)) throw memoryFull();
+      break;
+    }
+    default: {
+      const host = hostOfHash(restoration, lo, hi);
+      // A later entry may have made records on it again: then it was made again too.
+      if (host === 0 || word(core.store, host, HOST_LIVE_WORD) > 0) return;
+      restoration.host = 0;
+      memberFree(core.store, host);
+      hostForget(core.hosts, host);
+    }
+  }
+}
+
+/** A new generation: failed ones go, the others get the names that they got when it was said. */
+function applyForgotten(restoration: Restoration): void {
+  const { core, names } = restoration;
+  const { counters, store } = core;
+  const all: number[] = [];
+  eachLiveRecord(core, names, (record) => all.push(record));
+  restoration.notes.delete(VISITED_NOTE);
+  seenForget(core.seen);
+  epochClear(core.epochs);
+  for (const record of all) {
+    if (recordState(store, record) === RECORD_FAILED) {
+      counters.forgotten++;
+      dropRestored(restoration, record);
+    } else if (recordState(store, record) === RECORD_RESTING) {
+      dropRestored(restoration, record); // counted among those that are done
+    } else if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
+      nameRecord(names, record);
+    }
+  }
+  forgetSpilled(names);
+  counters.forgotten += counters.done;
+  counters.done = 0;
+  counters.seen = 0;
+  for (const rule of core.rules) rule.done = 0;
+}
+
+/** What became of records that are never written: their number is all that is known. */
+export function applyVolatile(restoration: Restoration, kind: number): void {
+  const { counters } = restoration.core;
+  if (kind === LOG_ADMITTED) {
+    counters.accepted++;
+    restoration.volatileLive++;
+  } else if (kind === LOG_DONE) {
+    counters.done++;
+    restoration.volatileLive--;
+  } else if (kind === LOG_REMOVED) {
+    counters.removed++;
+    restoration.volatileLive--;
+  }
+}

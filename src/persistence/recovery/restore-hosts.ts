@@ -1,0 +1,91 @@
+/** Hosts as files have them. Leases, records and places are not theirs to say: those follow from the records. */
+import { memoryFull } from "../../base/errors.ts";
+import {
+  HOST_ADAPTIVE_WORD,
+  HOST_ADMITTED_WORD,
+  HOST_BLOCK_UNTIL_WORD,
+  HOST_BYTES_WORD,
+  HOST_DELAY_WORD,
+  HOST_FAILURES_WORD,
+  HOST_HELD,
+  HOST_JOURNALED,
+  HOST_KEPT,
+  HOST_LIMIT_WORD,
+  HOST_READY_AT_WORD,
+  HOST_STEERED,
+  HOST_TURN_WORD,
+  hostCreate,
+  setHostFlag,
+} from "../../structures/hosts/host-table.ts";
+import { restoreGroupClock } from "../../frontier/politeness/group-clocks.ts";
+import { memberFree, setMemberAddress } from "../../structures/hosts/group-table.ts";
+import type { Core } from "../../frontier/core.ts";
+import { setFloat, setWord } from "../../structures/store.ts";
+import { hostOfHash, type Restoration } from "./restore-records.ts";
+
+const FLAGS = [HOST_HELD, HOST_STEERED, HOST_KEPT];
+/** In the order of files; the turn has more to it. */
+const FLOATS = [
+  ...[HOST_TURN_WORD, HOST_READY_AT_WORD, HOST_BLOCK_UNTIL_WORD],
+  ...[HOST_DELAY_WORD, HOST_ADAPTIVE_WORD, HOST_BYTES_WORD],
+];
+/** A host that is not set by anything: no clock, no delay of its own; limit, failures, admitted and flags 0. */
+const FRESH = [0, 0, 0, -1, -1, 0];
+const FRESH_WORDS = [0, 0, 0, 0];
+
+/** Makes a host, or makes one that is there as new as it was when it was made. */
+export function restoreHost(
+  restoration: Restoration,
+  name: Uint8Array,
+  { lo, hi, turn }: { lo: number; hi: number; turn: number },
+): number {
+  const { hosts, store } = restoration.core;
+  const { joined } = hosts;
+  const host = hostOfHash(restoration, lo, hi) || hostCreate(hosts, name, lo, hi);
+  if (host === 0) throw memoryFull();
+  restoration.host = host;
+  setHostFlag(store, host, HOST_JOURNALED, true);
+  memberFree(store, host);
+  setRestoredHost(restoration, host, FRESH, FRESH_WORDS);
+  setTurn(restoration.core, host, turn);
+  // It joined when it was made, not now. One not leased from yet stands at −2⁵² + how many joined before it.
+  hosts.joined = turn < 0 ? Math.max(joined, turn + 2 ** 52 + 1) : joined;
+  return host;
+}
+
+/** Sets turn and readyAt; with `words` (limit, failures, admitted, flags) everything. */
+export function setRestoredHost(
+  restoration: Restoration,
+  host: number,
+  doubles: ArrayLike<number>,
+  words: ArrayLike<number> | undefined,
+): void {
+  const { core } = restoration;
+  const { store } = core;
+  const count = words === undefined ? 2 : FLOATS.length;
+  for (let i = 1; i < count; i++) setFloat(store, host, FLOATS[i] as number, doubles[i] as number);
+  setTurn(core, host, doubles[0] as number);
+  if (words === undefined) return;
+  setWord(store, host, HOST_LIMIT_WORD, words[0] as number);
+  setWord(store, host, HOST_FAILURES_WORD, words[1] as number);
+  setWord(store, host, HOST_ADMITTED_WORD, words[2] as number);
+  const flags = words[3] as number;
+  for (const flag of FLAGS) setHostFlag(store, host, flag, (flags & flag) !== 0);
+}
+
+/** Turns go on behind the highest there was. */
+function setTurn(core: Core, host: number, turn: number): void {
+  setFloat(core.store, host, HOST_TURN_WORD, turn);
+  if (turn > core.leaseSequence) core.leaseSequence = turn;
+}
+
+/** The address of a host, '' for one that is not known any more. Its group it joins when its records are put in their places. */
+export function setRestoredAddress({ core }: Restoration, host: number, address: Uint8Array): void {
+  const text = Buffer.from(address).toString("utf8");
+  if (!setMemberAddress(core.store, host, text)) throw memoryFull();
+}
+
+/** The clock of a group, by the hash of its kind and name: who belongs to it shows when records are put in their places. */
+export function restoreGroup(core: Core, lo: number, hi: number, readyAt: number): void {
+  if (!restoreGroupClock(core, lo, hi, readyAt)) throw memoryFull();
+}

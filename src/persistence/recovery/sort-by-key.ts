@@ -1,0 +1,84 @@
+/**
+ * Sorting of handles by their keys: whole numbers, mostly dense and unique. Dense ones are put straight where they belong;
+ * others in radix passes of 16 bits over what the keys differ in, at most four.
+ */
+import type { RecordList } from "../../frontier/records/record-list.ts";
+
+const DIGITS = 65_536;
+/** Up to so many places for each handle they are put straight into them. */
+const DENSE = 4;
+/** Below this many the counting alone would cost more. */
+const SMALL = 4_096;
+
+/** The handles in ascending order of their keys; the input's arrays may be used up. */
+export function sortByKey({ handles, keys, count }: RecordList): Uint32Array {
+  if (count < SMALL) return sortFew(handles, keys, count);
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < count; i++) {
+    const key = keys[i] as number;
+    if (key < low) low = key;
+    if (key > high) high = key;
+  }
+  if (high - low < DENSE * count && Number.isInteger(high - low)) {
+    const sorted = sortDense(handles, keys, { count, low, places: high - low + 1 });
+    if (sorted !== undefined) return sorted;
+  }
+  let fromHandles = handles.subarray(0, count);
+  let fromKeys = keys.subarray(0, count);
+  let toHandles: Uint32Array = new Uint32Array(count);
+  let toKeys: Float64Array = new Float64Array(count);
+  const starts = new Uint32Array(DIGITS);
+  for (let unit = 1; (high - low) / unit >= 1; unit *= DIGITS) {
+    starts.fill(0);
+    for (let i = 0; i < count; i++) bump(starts, digit(fromKeys, i, low, unit));
+    let sum = 0;
+    for (let d = 0; d < DIGITS; d++) {
+      const here = starts[d] as number;
+      starts[d] = sum;
+      sum += here;
+    }
+    for (let i = 0; i < count; i++) {
+      const to = bump(starts, digit(fromKeys, i, low, unit));
+      toHandles[to] = fromHandles[i] as number;
+      toKeys[to] = fromKeys[i] as number;
+    }
+    [fromHandles, toHandles] = [toHandles, fromHandles];
+    [fromKeys, toKeys] = [toKeys, fromKeys];
+  }
+  return fromHandles;
+}
+
+/** One write for each handle; undefined where two have the same key, or one is no whole number. */
+function sortDense(
+  handles: Uint32Array,
+  keys: Float64Array,
+  { count, low, places }: { count: number; low: number; places: number },
+): Uint32Array | undefined {
+  const sparse = new Uint32Array(places);
+  for (let i = 0; i < count; i++) sparse[(keys[i] as number) - low] = handles[i] as number;
+  const sorted = new Uint32Array(count);
+  let at = 0;
+  for (let place = 0; place < places; place++) {
+    const handle = sparse[place] as number;
+    if (handle !== 0) sorted[at++] = handle;
+  }
+  return at === count ? sorted : undefined;
+}
+
+function digit(keys: Float64Array, index: number, low: number, unit: number): number {
+  return Math.floor(((keys[index] as number) - low) / unit) % DIGITS;
+}
+
+function sortFew(handles: Uint32Array, keys: Float64Array, count: number): Uint32Array {
+  const order = Array.from({ length: count }, (_, index) => index);
+  order.sort((a, b) => (keys[a] as number) - (keys[b] as number));
+  return Uint32Array.from(order, (index) => handles[index] as number);
+}
+
+/** The count before it is raised. */
+function bump(counts: Uint32Array, at: number): number {
+  const before = counts[at] as number;
+  counts[at] = before + 1;
+  return before;
+}

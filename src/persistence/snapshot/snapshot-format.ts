@@ -1,0 +1,204 @@
+/**
+ * Snapshot files: a preamble, then sections of msgpack; docs/formats/snapshot.md is the specification.
+ *
+ *   preamble  "ORSN", version u32, serial u32, zero u32
+ *   section   length u32, crc32 u32 (seeded by serial and place), msgpack
+ *   sections  head, hosts …, groups …, epoch …, bloom, bits …, seen …, records …, end; journal … anywhere
+ *
+ *   I1  A file whose last section is not `end` was never finished and is none.
+ */
+export const SNAPSHOT_VERSION = 2;
+export const SNAPSHOT_VERSION_MIN = 1;
+export const SNAPSHOT_MAGIC = 0x4e53_524f;
+export const PREAMBLE_BYTES = 16;
+export const SECTION_HEAD_BYTES = 8;
+
+/** What a snapshot says before anything else: as it was at the first byte of segment `serial`. */
+export interface SnapshotHead {
+  readonly t: "head";
+  readonly serial: number;
+  readonly algorithm: number;
+  readonly secret: Uint8Array;
+  readonly profile: string;
+  readonly savedAt: number;
+  /** Identities in memory when it was begun: what a reader makes room for. Missing in files of before. */
+  readonly entries?: number;
+  readonly sequence: number;
+  readonly leaseSequence: number;
+  readonly joined: number;
+  readonly volatileLive: number;
+  readonly counters: Record<string, number>;
+  readonly depths: readonly number[];
+  readonly rejected: Record<string, number>;
+  readonly rules: readonly SnapshotRule[];
+  /** Notes by name, packed. */
+  readonly notes: Record<string, Uint8Array>;
+  /** The file has all that is needed to go on; no segment of a journal belongs to it. */
+  readonly standalone?: boolean;
+}
+
+export interface SnapshotRule {
+  readonly id: string;
+  readonly served: number;
+  readonly done: number;
+  readonly pass: number;
+}
+
+/** Columns of up to a thousand hosts. */
+export interface HostChunk {
+  readonly t: "hosts";
+  readonly n: number;
+  /** lo, hi of each. */
+  readonly hashes: Uint8Array;
+  /** turn, readyAt, blockUntil, delayMs, adaptiveMs, bytes of each. */
+  readonly doubles: Uint8Array;
+  /** limit, failures, admitted, flags of each. */
+  readonly words: Uint8Array;
+  readonly lengths: Uint8Array;
+  readonly names: Uint8Array;
+  /** Of the hosts whose address is known: row, length; and the addresses, each padded to 4. */
+  readonly addresses?: Uint8Array;
+  readonly address?: Uint8Array;
+}
+
+/** Clocks of up to a thousand groups, by the hash of kind and name. */
+export interface GroupChunk {
+  readonly t: "groups";
+  readonly n: number;
+  /** lo, hi of each. */
+  readonly hashes: Uint8Array;
+  /** readyAt of each. */
+  readonly clocks: Uint8Array;
+}
+
+/** Finished identities. */
+export interface SeenChunk {
+  readonly t: "seen";
+  readonly n: number;
+  readonly hashes: Uint8Array;
+  readonly values: Uint8Array;
+}
+
+/** Columns of up to a thousand live records. */
+export interface RecordChunk {
+  readonly t: "records";
+  readonly n: number;
+  /** lo, hi of the name; lo, hi of the host: of each. */
+  readonly hashes: Uint8Array;
+  /** key, priority, due of each. */
+  readonly doubles: Uint8Array;
+  /** state u8 · flags u8 · rule u16; attempt u16 · deliveries u16; depth u16; bytes of text: of each. */
+  readonly words: Uint8Array;
+  /** Texts, each padded with zeros to a multiple of 4. */
+  readonly text: Uint8Array;
+  /** For the records that have one: index, position in `prints`. */
+  readonly parents?: Uint8Array;
+  /** 16 bytes each. */
+  readonly prints?: Uint8Array;
+  /** For the records that have one: index, maxAttempts, length. */
+  readonly blobs?: Uint8Array;
+  readonly blob?: Uint8Array;
+}
+
+/** Members of one epoch; a great one has several. */
+export interface EpochChunk {
+  readonly t: "epoch";
+  readonly n: number;
+  readonly name: string;
+  /** lo, hi of each. */
+  readonly hashes: Uint8Array;
+}
+
+export interface SnapshotEnd {
+  readonly t: "end";
+  readonly hosts: number;
+  readonly seen: number;
+  readonly records: number;
+  /** Where the journal stood when the last chunk was taken. */
+  readonly segment: number;
+  readonly offset: number;
+}
+
+/** Mode bloom: the filter's layers, as they were at some moment of the writing. */
+export interface BloomChunk {
+  readonly t: "bloom";
+  /** blocks, capacity, inserted of each. */
+  readonly layers: Uint8Array;
+}
+
+/** A piece of a layer's bits. */
+export interface BitsChunk {
+  readonly t: "bits";
+  readonly layer: number;
+  /** Bytes of the layer before it. */
+  readonly from: number;
+  readonly bits: Uint8Array;
+}
+
+/** What was said while the file was written: whole groups of journal entries. Of a file that stands alone. */
+interface JournalChunk {
+  readonly t: "journal";
+  readonly entries: Uint8Array;
+}
+
+export type Section =
+  | JournalChunk
+  | SnapshotHead
+  | HostChunk
+  | GroupChunk
+  | EpochChunk
+  | BloomChunk
+  | BitsChunk
+  | SeenChunk
+  | RecordChunk
+  | SnapshotEnd;
+
+export function preamble(serial: number): Uint8Array {
+  const words = Uint32Array.of(SNAPSHOT_MAGIC, SNAPSHOT_VERSION, serial, 0);
+  return new Uint8Array(words.buffer);
+}
+
+/** Bytes that the columns of a section take, each on a multiple of eight. */
+export function alignedSize(section: object): number {
+  let size = 0;
+  for (const value of Object.values(section)) {
+    if (value instanceof Uint8Array) size += (value.length + 7) & ~7;
+  }
+  return size;
+}
+
+/** Copies the columns of a section to `room`, each to a multiple of eight, and lets the section have them there. */
+export function alignColumns(section: object, room: Uint8Array): void {
+  let at = 0;
+  for (const [name, value] of Object.entries(section)) {
+    if (!(value instanceof Uint8Array)) continue;
+    room.set(value, at);
+    Object.assign(section, { [name]: room.subarray(at, at + value.length) });
+    at += (value.length + 7) & ~7;
+  }
+}
+
+/** The words of a column; a copy where the bytes do not stand on a word. */
+export function wordsOf(bytes: Uint8Array): Uint32Array {
+  const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  return new Uint32Array(whole.buffer, whole.byteOffset, whole.byteLength >> 2);
+}
+
+/** A sparse column: rows and what they have. */
+export function pairsOf(
+  bytes: Uint8Array | undefined,
+  width: number,
+): Map<number, number[]> | undefined {
+  if (bytes === undefined) return undefined;
+  const words = wordsOf(bytes);
+  const map = new Map<number, number[]>();
+  for (let at = 0; at < words.length; at += width) {
+    map.set(words[at] as number, Array.from(words.subarray(at + 1, at + width)));
+  }
+  return map;
+}
+
+export function doublesOf(bytes: Uint8Array): Float64Array {
+  const whole = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  return new Float64Array(whole.buffer, whole.byteOffset, whole.byteLength >> 3);
+}

@@ -1,0 +1,380 @@
+/**
+ * Room `src/persistence/snapshot`: the whole state written to a file in slices, while the frontier runs. Decides what a
+ * section holds; reading it back is persistence/recovery.
+ */
+
+/**
+ * Writing a snapshot beside the running frontier, slice by slice (docs/formats/snapshot.md argues why the result is exact).
+ *
+ *   segment begun ─▶ head (counters, rules, notes of that moment) ─▶ hosts ─▶ nameless records ─▶ identities ─▶ end
+ *        └────────────── the frontier goes on; whatever it changes stands in the journal from that segment on
+ *   end ─▶ journal synced to here ─▶ file synced ─▶ renamed ─▶ directory synced ─▶ older generations removed
+ *
+ *   S1  The head is taken at the first byte of segment `serial`, in the same turn.
+ *   S2  Every table is walked in the order of its hashes: what stands in it all the time is copied exactly once, as it
+ *       is at that moment; what comes, goes or changes meanwhile has entries in the segments from `serial` on.
+ *   S2b Records that are spilled are copied with their blocks after the tables, and those that come back into memory before
+ *       that at once: whatever was passed over in a table because it was spilled comes one way or the other.
+ *   S2c What was removed and is still in the cold tier is copied as removed, so that it does not come back from there.
+ *   S3  Entries hold values, so replaying all of them over the copies ends where the frontier stands.
+ *   S4  The file gets its name only when the journal up to its last chunk is durable: no copy is ever ahead of it.
+ *   S5  Whatever changes what a name means (a new generation, rules, a clear) ends the snapshot unfinished.
+ *
+ * Crash: a file without its name, removed at the next start.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Core } from "../../frontier/core.ts";
+import { JOURNAL_FRAME_BYTES } from "../../layout/files/journal.ts";
+import { bloomLayers, bloomPiece } from "../../structures/bloom/bloom-copy.ts";
+import {
+  type EpochTable,
+  epochCopy,
+  epochName,
+  epochNext,
+  epochStart,
+} from "../../structures/seen/epoch-table.ts";
+import type { FingerprintTable } from "../../structures/table/fingerprint-table.ts";
+import { GROUP_READY_AT_WORD } from "../../structures/hosts/group-table.ts";
+import { float } from "../../structures/store.ts";
+import { type Spill, spillBlock, spillPlaces } from "../../structures/spill/lane-spill.ts";
+import { visitSpilled } from "../../structures/spill/visit-spilled.ts";
+import {
+  closeWalk,
+  openWalk,
+  type TableWalk,
+  walkLook,
+  walkNext,
+  walkValue,
+} from "../../structures/table/table-walk.ts";
+import { later } from "../files.ts";
+import type { Names } from "../journal/nameless-records.ts";
+import { type Place, snapshotPath } from "../directory/frontier-directory.ts";
+import { addGroup, addHost, CHUNK_ROWS, takeGroups, takeHosts } from "./snapshot-columns.ts";
+import { SnapshotFile } from "./snapshot-file.ts";
+import type { RecordChunk, Section, SeenChunk, SnapshotHead } from "./snapshot-format.ts";
+import { clearBuffers, type SnapshotBuffers } from "./snapshot-buffers.ts";
+import { addRecords, addSlice, closeRows, endRows, openRows, type Rows } from "./snapshot-rows.ts";
+
+/** A slice ends after this long, or after so many chunks where the clock stands still. */
+const SLICE_MS = 1;
+const SLICE_CHUNKS = 32;
+/**
+ * Entries of a table looked at between two looks at the clock, and in one slice: most may be passed over. So many that the kernel's
+ * waits for memory overlap, and few where code that is not compiled yet takes ten times as long.
+ */
+const LOOK_ROWS = 256;
+const LOOK_HOSTS = 64;
+const SLICE_ROWS = 65_536;
+/** Words of hashes in one section of an epoch. */
+const EPOCH_WORDS = 16_384;
+/** Bytes of a bloom's bits in one section. */
+const BITS_BYTES = 65_536;
+
+interface SnapshotSource {
+  readonly core: Core;
+  /** Of this core. */
+  readonly room: SnapshotBuffers;
+  readonly names: Names;
+  readonly place: Place;
+  readonly clock: Clock;
+  readonly head: SnapshotHead;
+  /** It makes no sense to go on. */
+  readonly isOver: () => boolean;
+  /** Lets others run between two slices. */
+  readonly pause: () => Promise<void>;
+  /** Rows of a chunk, and a pause after each: tests want many. undefined: as measured best. */
+  readonly rows?: number | undefined;
+  /** Columns are filled without the kernel: tests compare both. */
+  readonly isRowByRow?: boolean;
+  /** The file's path; undefined: its place among the generations. */
+  readonly path?: string;
+  /** Whole groups said since it was asked last, each with a frame's head: for a file that stands alone. */
+  readonly tail?: (isLast: boolean) => readonly Uint8Array[];
+  /** Where the journal stands, all of it sealed. */
+  readonly position: () => { segment: number; offset: number };
+  /** Resolves when the journal is durable up to now. */
+  readonly flush: () => Promise<void>;
+}
+
+export interface SnapshotDone {
+  readonly path: string;
+  readonly records: number;
+  readonly bytes: number;
+  /** Longest slice, in milliseconds. */
+  readonly longestMs: number;
+}
+
+/** Writes it all; undefined: it was given up. Throws what the disk said, with nothing left behind. */
+export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDone | undefined> {
+  const { files } = source.place;
+  const path = source.path ?? snapshotPath(source.place, source.head.serial);
+  const { serial } = source.head;
+  const { free } = source.room;
+  clearBuffers(source.room);
+  const file = new SnapshotFile({ files, path: `${path}.tmp`, serial, free });
+  const out = new Out(source, file);
+  try {
+    const isWhole = await out.run();
+    if (isWhole) {
+      await file.written();
+      await both(source.flush(), file.synced()); // S4
+    }
+    await file.close();
+    if (!isWhole || source.isOver()) {
+      files.remove(`${path}.tmp`);
+      return undefined;
+    }
+  } catch (error) {
+    await discard(source, file, `${path}.tmp`);
+    throw error;
+  }
+  files.rename(`${path}.tmp`, path);
+  await later((done) => files.syncDirectoryLater(source.place.directory, done));
+  return { path, records: out.records, bytes: file.offset, longestMs: out.longestMs };
+}
+
+/** What is under way: sections, and the slice they belong to. */
+class Out {
+  records = 0;
+  seen = 0;
+  hosts = 0;
+  longestMs = 0;
+  readonly #source: SnapshotSource;
+  readonly #file: SnapshotFile;
+  #sliceAt: number;
+  #chunks = 0;
+  #looked = 0;
+  readonly #rows: number;
+
+  constructor(source: SnapshotSource, file: SnapshotFile) {
+    this.#source = source;
+    this.#file = file;
+    this.#rows = source.rows ?? CHUNK_ROWS;
+    this.#sliceAt = source.clock.monotonic();
+  }
+
+  /** False: given up. */
+  async run(): Promise<boolean> {
+    const { core, head } = this.#source;
+    this.#section(head);
+    if (!(await this.#hosts(core.hosts.index))) return false;
+    if (!(await this.#groups(core.groups.index))) return false;
+    if (!(await this.#epochs(core.epochs))) return false;
+    if (!(await this.#bloom(core.seen.bloom))) return false;
+    if (!(await this.#records())) return false;
+    this.#tail(true);
+    const { records, seen, hosts } = this;
+    this.#section({ t: "end", hosts, seen, records, ...this.#source.position() });
+    return true;
+  }
+
+  async #hosts(table: FingerprintTable): Promise<boolean> {
+    const columns = this.#source.room.live;
+    const visit = (host: number): void => {
+      addHost(columns, host);
+      this.hosts++;
+      if (columns.count >= this.#rows) this.#section(takeHosts(columns));
+    };
+    if (!(await this.#walk(table, LOOK_HOSTS, eachOf(visit)))) return false;
+    if (columns.count > 0) this.#section(takeHosts(columns));
+    return true;
+  }
+
+  /** A clock that has run out holds nobody: it is left out. */
+  async #groups(table: FingerprintTable | undefined): Promise<boolean> {
+    if (table === undefined) return true;
+    const { clock, core, room } = this.#source;
+    const columns = room.live;
+    const visit = (group: number): void => {
+      if (float(core.store, group, GROUP_READY_AT_WORD) <= clock.now()) return;
+      addGroup(columns, group);
+      if (columns.count >= this.#rows) this.#section(takeGroups(columns));
+    };
+    if (!(await this.#walk(table, LOOK_HOSTS, eachOf(visit)))) return false;
+    if (columns.count > 0) this.#section(takeGroups(columns));
+    return true;
+  }
+
+  /**
+   * Eight bytes a member. What joins meanwhile is in the journal too, and kept once (place-restored.ts); one that is forgotten meanwhile is
+   * left where it stood, since the journal says that of all its members.
+   */
+  async #epochs(table: EpochTable): Promise<boolean> {
+    const { store } = table;
+    const hashes = new Uint32Array(EPOCH_WORDS);
+    table.hand = table.first;
+    for (let epoch = table.hand; epoch !== 0; epoch = table.hand) {
+      const name = epochName(store, epoch);
+      const place = epochStart(store, epoch);
+      while (table.hand === epoch) {
+        const words = epochCopy(store, place, hashes);
+        if (words === 0) table.hand = epochNext(table, epoch);
+        else {
+          const bytes = new Uint8Array(hashes.buffer, 0, words * 4);
+          this.#section({ t: "epoch", n: words / 2, name, hashes: bytes });
+        }
+        if (this.#isSliceOver() && !(await this.#pause())) return false;
+      }
+    }
+    return true;
+  }
+
+  /** Bits are only ever set: what comes while they are copied is in the journal, and setting it twice does no harm. */
+  async #bloom(bloom: Core["seen"]["bloom"]): Promise<boolean> {
+    if (bloom === undefined) return true;
+    const layers = bloomLayers(bloom);
+    const words = layers.flatMap(({ blocks, capacity, inserted }) => [blocks, capacity, inserted]);
+    this.#section({ t: "bloom", layers: new Uint8Array(Uint32Array.from(words).buffer) });
+    for (let layer = 0; layer < layers.length; layer++) {
+      for (let from = 0; ; from += BITS_BYTES) {
+        const bits = bloomPiece(bloom, layer, from, BITS_BYTES);
+        if (bits.length === 0) break;
+        this.#section({ t: "bits", layer, from, bits });
+        if (this.#isSliceOver() && !(await this.#pause())) return false;
+      }
+    }
+    return true;
+  }
+
+  async #tables(rows: Rows): Promise<boolean> {
+    const { core, names } = this.#source;
+    if (names.table !== undefined && !(await this.#identities(names.table, rows))) return false;
+    return this.#identities(core.seen.table, rows);
+  }
+
+  #identities(table: FingerprintTable, rows: Rows): Promise<boolean> {
+    const look = Math.min(LOOK_ROWS, this.#rows);
+    return this.#walk(table, look, (walk, from, end) => addSlice(rows, walk, from, end));
+  }
+
+  #take(chunk: RecordChunk | SeenChunk): void {
+    if (chunk.t === "seen") this.seen += chunk.n;
+    else this.records += chunk.n;
+    this.#section(chunk);
+  }
+
+  /** What is in memory, by names and by identities, then what is spilled (S2b). */
+  async #records(): Promise<boolean> {
+    const { core, room, isRowByRow = false } = this.#source;
+    const take = (chunk: RecordChunk | SeenChunk): void => this.#take(chunk);
+    const rows = openRows({ core, room, most: this.#rows, take, isRowByRow });
+    const spill = core.spilling?.spill;
+    try {
+      if (spill === undefined) {
+        if (!(await this.#tables(rows))) return false;
+      } else if (!(await this.#withSpilled(rows, spill))) return false;
+      endRows(rows);
+      return true;
+    } finally {
+      closeRows(rows);
+    }
+  }
+
+  async #withSpilled(rows: Rows, spill: Spill): Promise<boolean> {
+    let fault: { readonly error: unknown } | undefined;
+    spill.onReturn = (records) => {
+      try {
+        addRecords(rows, records);
+      } catch (error) {
+        fault ??= { error }; // whoever needed the records has nothing to do with it
+      }
+    };
+    try {
+      if (!(await this.#tables(rows))) return false;
+      for (const place of spillPlaces(spill)) {
+        const block = spillBlock(spill, place);
+        if (block === 0) continue; // it came back meanwhile
+        visitSpilled(spill, block, (records) => addRecords(rows, records));
+        if (this.#isSliceOver() && !(await this.#pause())) return false;
+      }
+      if (fault !== undefined) throw (fault as { error: unknown }).error;
+      return true;
+    } finally {
+      spill.onReturn = undefined;
+    }
+  }
+
+  /** Shows what a table holds, `look` entries at a time, as they are at that moment (S2). */
+  async #walk(
+    table: FingerprintTable,
+    look: number,
+    show: (walk: TableWalk, from: number, end: number) => void,
+  ): Promise<boolean> {
+    const walk = openWalk(table);
+    try {
+      while (walkNext(walk)) {
+        if (this.#isSliceOver() && !(await this.#pause())) return false;
+        for (let from = 0; from < walk.count; from += look) {
+          // Entries may have changed since the walk read them: what counts is what the table holds now.
+          const end = Math.min(walk.count, from + look);
+          walkLook(walk, from, end);
+          show(walk, from, end);
+          this.#looked += look;
+          if (this.#isSliceOver() && !(await this.#pause())) return false;
+        }
+      }
+      return true;
+    } finally {
+      closeWalk(walk);
+    }
+  }
+
+  #isSliceOver(): boolean {
+    if (this.#rows < CHUNK_ROWS) return this.#chunks > 0;
+    if (this.#chunks >= SLICE_CHUNKS || this.#looked >= SLICE_ROWS) return true;
+    return this.#source.clock.monotonic() - this.#sliceAt >= SLICE_MS;
+  }
+
+  /** What the running frontier said meanwhile, in the order in which it was said. */
+  #tail(isLast: boolean): void {
+    for (const frame of this.#source.tail?.(isLast) ?? []) {
+      this.#section({ t: "journal", entries: frame.subarray(JOURNAL_FRAME_BYTES) });
+    }
+  }
+
+  async #pause(): Promise<boolean> {
+    this.#tail(false);
+    this.#endSlice();
+    await this.#source.pause();
+    await this.#file.ready();
+    this.#sliceAt = this.#source.clock.monotonic();
+    return !this.#source.isOver();
+  }
+
+  #endSlice(): void {
+    this.#chunks = 0;
+    this.#looked = 0;
+    this.longestMs = Math.max(this.longestMs, this.#source.clock.monotonic() - this.#sliceAt);
+  }
+
+  #section(section: Section): void {
+    this.#chunks++;
+    this.#file.add(section);
+  }
+}
+
+/** Resolves when both have; rejects when both have ended, with what the first said, or else the second. */
+async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
+  for (const end of await Promise.allSettled([one, other]))
+    if (end.status === "rejected") throw end.reason;
+}
+
+/** Shows what entries stand for, one by one. */
+function eachOf(visit: (value: number) => void): (w: TableWalk, from: number, end: number) => void {
+  return (walk, from, end) => {
+    const { u32 } = walk.table.kernel.region.views;
+    for (let index = from; index < end; index++) {
+      const value = u32[walkValue(walk, index)] as number;
+      if (value !== 0) visit(value);
+    }
+  };
+}
+
+async function discard({ place }: SnapshotSource, file: SnapshotFile, path: string): Promise<void> {
+  try {
+    await file.close();
+    place.files.remove(path);
+  } catch {
+    // What is left has no name of a snapshot; the next start removes it.
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Scratch: room in the region for one batch of calls into the kernel. Owner: the frontier's thread.
+ *
+ *   hostValues u32 × rows   what the host index says of each row's host
+ *   hostSlots  u32 × rows   where the index keeps it
+ *   jobs       3 × u32      copies to make: to, from, bytes
+ *   handles    u32 × rows   records whose URLs are gathered
+ *   ends       u32 × rows   end of each gathered URL, relative to text
+ *   text       bytes        gathered URLs
+ *   sizes      u32 × rows   bytes of the records to be made (layout/calls/make-records.ts)
+ *   objects    u32 × rows   the memory taken for them
+ *   make       MAKE_BYTES   the job that makes them
+ *   codes      u8 × rows    what it says of each row, in the same array
+ *   notes      u16 × rows   rows that it leaves to the owner, in the same array
+ *   rules      u32 × rows   the rule queue of each row of the batch in hand, where rules are matched
+ *   parents    u32 × rows   parent of each row to be admitted, where they come of several pages
+ *   lease      LEASE_BYTES  the job that hands records out, or ends leases (layout/calls/lease-records.ts)
+ *   newRows    u32 × rows   rows of hosts to be made (structures/records/host-batch.ts), whose objects stand where jobs do
+ *   nameSizes  u32 × rows   bytes of their names; later lanes to be opened, and rules whose lanes were (layout/calls/make-records.ts)
+ *   one        2 × u32      a record whose URL is read by itself, and its end: the handles of a batch stay
+ *
+ * Nothing here outlives the call that filled it.
+ */
+import { assert } from "../../base/assert.ts";
+import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
+import { regionGive, regionTake } from "../../memory/region.ts";
+import { recordTextLength } from "./record.ts";
+import type { Store } from "../store.ts";
+
+export interface Scratch {
+  readonly store: Store;
+  readonly hostValues: number;
+  readonly hostSlots: number;
+  readonly jobs: number;
+  readonly handles: number;
+  readonly ends: number;
+  readonly sizes: number;
+  readonly objects: number;
+  readonly make: number;
+  readonly codes: number;
+  readonly notes: number;
+  readonly rules: number;
+  readonly parents: number;
+  readonly lease: number;
+  readonly newRows: number;
+  readonly nameSizes: number;
+  readonly lanes: number;
+  readonly one: number;
+  readonly text: number;
+  readonly textBytes: number;
+  jobCount: number;
+}
+
+/** Rows of one batch; URL batches are no larger. */
+export const SCRATCH_ROWS = 1024;
+/** Text of one gather: a URL longer than this is read by itself. */
+const TEXT_PAGES = 8;
+
+export function createScratch(store: Store): Scratch {
+  const arrays = regionTake(store.region, 1);
+  const text = regionTake(store.region, TEXT_PAGES);
+  assert(arrays !== 0 && text !== 0, "a new region has room for its scratch");
+  const step = SCRATCH_ROWS * 4;
+  return {
+    store,
+    hostValues: arrays,
+    hostSlots: arrays + step,
+    handles: arrays + step * 2,
+    ends: arrays + step * 3,
+    jobs: arrays + step * 4,
+    sizes: arrays + step * 7,
+    objects: arrays + step * 8,
+    make: arrays + step * 9,
+    codes: arrays + step * 9 + SCRATCH_ROWS,
+    notes: arrays + step * 9 + SCRATCH_ROWS * 2,
+    rules: arrays + step * 10,
+    parents: arrays + step * 11,
+    lease: arrays + step * 12,
+    newRows: arrays + step * 13,
+    nameSizes: arrays + step * 14,
+    lanes: arrays + step * 14,
+    one: arrays + step * 15,
+    text,
+    textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
+    jobCount: 0,
+  };
+}
+
+/** Notes a copy within the region; it is made by the next `scratchCopyAll`. @hot */
+export function scratchCopy(scratch: Scratch, to: number, from: number, bytes: number): void {
+  const { u32 } = scratch.store.region.views;
+  const job = (scratch.jobs >> 2) + scratch.jobCount * 3;
+  u32[job] = to;
+  u32[job + 1] = from;
+  u32[job + 2] = bytes;
+  scratch.jobCount++;
+}
+
+/** Makes all noted copies in one kernel call. @hot */
+export function scratchCopyAll(scratch: Scratch): void {
+  if (scratch.jobCount > 0) scratch.store.kernel.exports.copyBatch(scratch.jobs, scratch.jobCount);
+  scratch.jobCount = 0;
+}
+
+/**
+ * The URLs of records, as strings, from one gather in the kernel and one slice: `handles` were written
+ * to the scratch. A URL that does not fit the text is left out, the caller reads it by itself.
+ */
+export function scratchUrls(scratch: Scratch, count: number): string[] {
+  const { region, kernel } = scratch.store;
+  const { text, textBytes } = scratch;
+  const made = kernel.exports.gatherUrls(scratch.handles, count, text, textBytes, scratch.ends);
+  const { u32, buffer } = region.views;
+  const ends = scratch.ends >> 2;
+  const urls = new Array<string>(made);
+  if (made === 0) return urls;
+  const all = buffer.latin1Slice(text, text + (u32[ends + made - 1] as number));
+  let start = 0;
+  for (let index = 0; index < made; index++) {
+    const end = u32[ends + index] as number;
+    urls[index] = all.substring(start, end);
+    start = end;
+  }
+  return urls;
+}
+
+/** The URL of one record. */
+export function recordUrl(scratch: Scratch, record: number): string {
+  const { region, kernel } = scratch.store;
+  const { one, text, textBytes } = scratch;
+  const end = one + 4;
+  region.views.u32[one >> 2] = record;
+  if (kernel.exports.gatherUrls(one, 1, text, textBytes, end) === 1) {
+    const { u32, buffer } = region.views;
+    return buffer.latin1Slice(text, text + (u32[end >> 2] as number));
+  }
+  const pages = Math.ceil(recordTextLength(scratch.store, record) / REGION_PAGE_BYTES) + 1;
+  const room = regionTake(region, pages);
+  assert(room !== 0, "room for one URL");
+  kernel.exports.gatherUrls(one, 1, room, pages * REGION_PAGE_BYTES, end);
+  const { u32, buffer } = region.views;
+  const url = buffer.latin1Slice(room, room + (u32[end >> 2] as number));
+  regionGive(region, room, pages);
+  return url;
+}
+
+/** Names the record at `index` of the next gather. @hot */
+export function scratchHandle(scratch: Scratch, index: number, record: number): void {
+  scratch.store.region.views.u32[(scratch.handles >> 2) + index] = record;
+}
+
+/** Names records, at most SCRATCH_ROWS, from index 0 on. */
+export function scratchHandles({ handles, store }: Scratch, records: Uint32Array): void {
+  store.region.views.u32.set(records, handles >> 2);
+}
+
+/**
+ * Appends the records that were named for the next gather to their lanes, from index `from` on; the index of one that the
+ * caller has to plant, or the count. @hot
+ */
+export function scratchPlace(scratch: Scratch, from: number, count: number): number {
+  return scratch.store.kernel.exports.placeRecords(scratch.handles, from, count);
+}
+
+/** Warms the caches for the next hand-outs of the rules whose queues were named for the next gather. @hot */
+export function scratchTouchRules(scratch: Scratch, count: number): void {
+  scratch.store.kernel.exports.touchRules(scratch.handles, count);
+}
+
+/** Warms the caches for the ends of the records that were named for the next gather. @hot */
+export function scratchTouch(scratch: Scratch, table: number, count: number): void {
+  scratch.store.kernel.exports.touchRecords(table, scratch.handles, count);
+}

@@ -1,0 +1,495 @@
+/**
+ * Spill: the cold end of lanes on a slower medium, in blocks, and back before anything of it is needed.
+ *
+ *            hot end                                        cold end
+ *   FIFO lane   head ── records in memory ── tail               keys rise →
+ *   chain              [ block ][ block ][ block ]              by first key
+ *   LIFO lane   tail ── records in memory ── head               keys fall →
+ *   chain              [ block ][ block ][ block ]              by last key
+ *
+ * A block is written once, sorted by key, and never changed. A record that is asked for alone is pulled: it comes back into
+ * its lane and its entry is marked gone. What stands in memory may have any key, also within a block's range.
+ *
+ *   I1  A record stands in memory or in one block, never in both; entries marked gone are nowhere.
+ *   I2  `spillReady` leaves the lane's best record in memory, if the lane has one at all: order does not know of tiers.
+ *   I3  The identity of a spilled record holds SPILL_VALUE with its place and its depth as last sighted; where the hot table
+ *       says something else, the identity was forgotten and the record goes on without one (spilled-identity.ts).
+ *   I4  A lane with blocks stays among its owner's lanes, whether or not it has records in memory.
+ *   I5  A failed call leaves lane, chain and seen-set as they were.
+ *   I6  Where a log is kept, a record without identity has a name: it is kept while the record is in memory, and on disk the entry
+ *       says it. A block that a generation left behind is only marked: its entries get their names as they are read.
+ *
+ * Cost: a record is copied out once and in once, with one look at the seen-set each time; a block is one write and one read.
+ * Crash: the medium's blocks mean nothing without this memory; snapshot and journal know the records.
+ */
+import { memoryFull } from "../../base/errors.ts";
+import { ITEM_KEY_FIELD } from "../../layout/ordering/item.ts";
+import { QUEUE_HOST_WORD } from "../../layout/records/host.ts";
+import { LANE_SPARE_WORD } from "../../layout/ordering/lane.ts";
+import {
+  SPILL_BLOCK_BYTES,
+  SPILL_BYTES_WORD,
+  SPILL_ENTRIES_WORD,
+  SPILL_GONE_WORD,
+  SPILL_LANE_WORD,
+  SPILL_LIVE_WORD,
+  SPILL_LOWERED_WORD,
+  SPILL_NAMELESS_WORD,
+  SPILL_OTHER_WORD,
+  SPILL_PLACES_MAX,
+  SPILL_PLACE_WORD,
+  SPILL_QUEUE_WORD,
+} from "../../layout/records/spill-block.ts";
+import { arenaGive, arenaTake, arenaUsedBytes } from "../../memory/arena.ts";
+import {
+  createLaneCursor,
+  laneFirst,
+  laneInsert,
+  laneLast,
+  laneOpen,
+  laneRemove,
+  laneStep,
+} from "../ordering/lane.ts";
+import {
+  RECORD_FLAG_NO_IDENTITY,
+  RECORD_FLAG_QUEUED,
+  RECORD_FLAG_VOLATILE,
+  recordFlags,
+  RECORD_PENDING,
+  recordFree,
+  recordHi,
+  recordKey,
+  recordLo,
+  recordQueue,
+  recordState,
+} from "../records/record.ts";
+import { type SeenSet, seenMakeRoom } from "../seen/seen-set.ts";
+import { chainOf, dropChain, farEnd, goneMapBytes, isGone, turnChain } from "./block-chain.ts";
+import {
+  adoptSpilled,
+  depthOfSpilled,
+  isNameless,
+  markSpilled,
+  type SpillNames,
+  spilledPlace,
+  warmSpilled,
+  withDepth,
+} from "./spilled-identity.ts";
+import {
+  createBlockLookup,
+  type BlockLookup,
+  lookedUpValue,
+  lookUpEntries,
+  lookUpRecords,
+} from "./block-lookup.ts";
+import {
+  createUnpacking,
+  endUnpacking,
+  entryFlags,
+  entryHi,
+  entryLo,
+  entryWords,
+  packedWords,
+  packRecord,
+  setEntryFlag,
+  unpackRecord,
+  type Unpacking,
+} from "./record-codec.ts";
+import { setFloat, setWord, type Store, word } from "../store.ts";
+import type { SpillTier } from "../storage-tiers.ts";
+
+/** Most records of one block. */
+export const SPILL_RECORDS_MAX = 512;
+/** A block ends with the record that fills it to this: 128 KiB. */
+const BLOCK_WORDS = 32_768;
+/** Records that may not leave memory are passed over, this many for each one that goes. */
+const LOOKUP_PER_RECORD = 2;
+
+export interface Spill {
+  readonly store: Store;
+  readonly seen: SeenSet;
+  readonly tier: SpillTier;
+  /** By place: handle of the block, 0 = none. */
+  blocks: Uint32Array;
+  blockCount: number;
+  /** Records in blocks; all that ever went there, those in `count` included. */
+  count: number;
+  written: number;
+  /** Bytes of the block that is written or read, as words. */
+  words: Uint32Array;
+  readonly handles: Uint32Array;
+  readonly cursor: ReturnType<typeof createLaneCursor>;
+  readonly unpacking: Unpacking;
+  readonly look: BlockLookup;
+  /** Told of all records that come back into memory. */
+  onReturn: ((records: Uint32Array) => void) | undefined;
+  /** Who finds records without identity; undefined: nobody looks for them. */
+  names: SpillNames | undefined;
+}
+
+/** What leaves a lane: at most `most` records, none if there are fewer than `least`. */
+interface SpillRequest {
+  readonly isLifo: boolean;
+  readonly most: number;
+  readonly least: number;
+  /** Also what stands before the blocks that are out already, and would be needed before them. */
+  readonly isDeep: boolean;
+}
+
+export function createSpill(store: Store, seen: SeenSet, tier: SpillTier): Spill {
+  return {
+    ...{ store, seen, tier, blocks: new Uint32Array(64), blockCount: 0, count: 0, written: 0 },
+    words: new Uint32Array(BLOCK_WORDS),
+    handles: new Uint32Array(SPILL_RECORDS_MAX),
+    cursor: createLaneCursor(),
+    unpacking: createUnpacking(),
+    look: createBlockLookup(store, SPILL_RECORDS_MAX),
+    ...{ onReturn: undefined, names: undefined },
+  };
+}
+
+/** Bytes that records, hosts and queues take in memory: what a budget is held against. */
+export function spillUsedBytes(spill: Spill): number {
+  return arenaUsedBytes(spill.store.arena);
+}
+
+/** Whether a block may hold records of a host: its lane is a rule's, or that host's own. */
+export function spillMayHold(spill: Spill, block: number, host: number): boolean {
+  const queue = word(spill.store, block, SPILL_QUEUE_WORD);
+  return queue === 0 || word(spill.store, queue, QUEUE_HOST_WORD) === host;
+}
+
+/** Writes a block of the lane's coldest records; returns how many went. Throws what the tier throws (I5). */
+export function spillLane(spill: Spill, lane: number, request: SpillRequest): number {
+  const { store, handles } = spill;
+  const count = gather(spill, lane, request);
+  if (count < request.least || count === 0) return 0;
+  // Gathered from the cold end inwards: FIFO lanes from the highest key down.
+  if (!request.isLifo) handles.subarray(0, count).reverse();
+  const words = packAll(spill, count);
+  const block = arenaTake(store.arena, SPILL_BLOCK_BYTES);
+  if (block === 0) return 0;
+  const chain = chainOf(store, lane, request.isLifo);
+  if (chain === 0 || spill.blockCount >= SPILL_PLACES_MAX) {
+    arenaGive(store.arena, block, SPILL_BLOCK_BYTES);
+    dropChain(store, lane);
+    return 0;
+  }
+  let place: number;
+  try {
+    place = spill.tier.write(new Uint8Array(spill.words.buffer, 0, words * 4));
+  } catch (error) {
+    arenaGive(store.arena, block, SPILL_BLOCK_BYTES);
+    dropChain(store, lane);
+    throw error;
+  }
+  store.region.views.u32.fill(0, block * 2, block * 2 + SPILL_BLOCK_BYTES / 4);
+  const first = recordKey(store, handles[0] as number);
+  const last = recordKey(store, handles[count - 1] as number);
+  setFloat(store, block, ITEM_KEY_FIELD * 2, request.isLifo ? last : first);
+  setFloat(store, block, SPILL_OTHER_WORD, request.isLifo ? first : last);
+  setWord(store, block, SPILL_LANE_WORD, lane);
+  setWord(store, block, SPILL_PLACE_WORD, place);
+  setWord(store, block, SPILL_LIVE_WORD, count);
+  setWord(store, block, SPILL_ENTRIES_WORD, count);
+  setWord(store, block, SPILL_BYTES_WORD, words * 4);
+  const isQueued = (recordFlags(store, handles[0] as number) & RECORD_FLAG_QUEUED) !== 0;
+  if (isQueued) setWord(store, block, SPILL_QUEUE_WORD, recordQueue(store, handles[0] as number));
+  laneInsert(store.region, chain, block);
+  noteBlock(spill, place, block);
+  spill.count += count;
+  spill.written += count;
+  for (let index = 0; index < count; index++) {
+    const record = handles[index] as number;
+    if (lookedUpValue(spill.look, index) === record) markSpilled(spill.seen, store, record, place);
+    if (isNameless(store, record)) spill.names?.drop(record, place);
+    laneRemove(store.region, lane, record);
+    recordFree(store, record);
+  }
+  return count;
+}
+
+/** Brings back what must be in memory so that the lane's best record is (I2). Throws what the tier throws. @hot */
+export function spillReady(spill: Spill, lane: number, isLifo: boolean): void {
+  const { store } = spill;
+  const { region } = store;
+  for (;;) {
+    const chain = word(store, lane, LANE_SPARE_WORD);
+    if (chain === 0) return;
+    turnChain(store, chain, isLifo);
+    const block = isLifo ? laneLast(region, chain) : laneFirst(region, chain);
+    const bound = recordKey(store, block);
+    const item = isLifo ? laneLast(region, lane) : laneFirst(region, lane);
+    if (item !== 0) {
+      const key = recordKey(store, item);
+      if (isLifo ? key > bound : key < bound) return;
+    }
+    refill(spill, block, isLifo);
+  }
+}
+
+/** Brings the record of an identity at a place back into its lane; its handle, or 0 where it is not there. */
+export function spillPull(spill: Spill, place: number, lo: number, hi: number): number {
+  const block = spill.blocks[place] as number;
+  if (word(spill.store, block, SPILL_NAMELESS_WORD) !== 0) return 0;
+  return pullEntry(spill, block, lo, hi, 0);
+}
+
+/** The same of a name. */
+export function spillPullNamed(spill: Spill, place: number, lo: number, hi: number): number {
+  const { store } = spill;
+  const block = spill.blocks[place] as number;
+  if (word(store, block, SPILL_NAMELESS_WORD) === 0) {
+    return pullEntry(spill, block, lo, hi, RECORD_FLAG_NO_IDENTITY);
+  }
+  const isIt = (record: number): boolean =>
+    recordLo(store, record) === lo && recordHi(store, record) === hi;
+  return spillVisit(spill, block, isIt)[0] ?? 0;
+}
+
+/** @hot */
+function pullEntry(spill: Spill, block: number, lo: number, hi: number, flag: number): number {
+  const count = readBlock(spill, block);
+  for (let index = 0, at = 0; index < count; index++) {
+    const { words } = spill;
+    const isIt = entryLo(words, at) === lo && entryHi(words, at) === hi;
+    const isSort = (entryFlags(words, at) & RECORD_FLAG_NO_IDENTITY) === flag;
+    if (isIt && isSort && !isGone(spill.store, block, index)) {
+      return takeEntry(spill, block, index, at);
+    }
+    at += entryWords(words, at);
+  }
+  return 0;
+}
+
+/**
+ * Shows every record of a block, each in memory for the time of the call; those that `wants` are brought back into their lane
+ * for good. `wants` may look at the record and nothing else. Returns the handles of those brought back.
+ */
+export function spillVisit(
+  spill: Spill,
+  block: number,
+  wants: (record: number) => boolean,
+): number[] {
+  const { store, unpacking } = spill;
+  const place = word(store, block, SPILL_PLACE_WORD);
+  const count = readBlock(spill, block);
+  const isLowered = word(store, block, SPILL_LOWERED_WORD) !== 0; // else its entries say it
+  const taken: number[] = [];
+  let left = word(store, block, SPILL_LIVE_WORD);
+  for (let index = 0, at = 0; left > 0 && index < count; index++) {
+    if (!isGone(store, block, index)) {
+      left -= 1;
+      const record = unpack(spill, block, at);
+      if (record === 0) throw outOfMemory(spill);
+      if (isLowered) depthOfSpilled(spill.seen, store, record, place);
+      if (wants(record)) taken.push(enter(spill, block, index, record));
+      else recordFree(store, record);
+    }
+    at += entryWords(spill.words, at);
+  }
+  endUnpacking(store, unpacking);
+  return taken;
+}
+
+/** An identity's record was sighted at a lesser depth than its value says, below SPILL_DEPTH_MAX; returns its new value. */
+export function spillLower(spill: Spill, value: number, depth: number): number {
+  setWord(spill.store, spill.blocks[spilledPlace(value)] as number, SPILL_LOWERED_WORD, 1);
+  return withDepth(value, depth);
+}
+
+/** Places of all blocks there are now. */
+export function spillPlaces(spill: Spill): Uint32Array {
+  const places = new Uint32Array(spill.blockCount);
+  let count = 0;
+  for (let place = 0; place < spill.blocks.length; place++)
+    if (spill.blocks[place] !== 0) places[count++] = place;
+  return places;
+}
+
+/** The block of a place, or 0; the place of the seen-set's value of a spilled record is `spilledPlace`. */
+export function spillBlock(spill: Spill, place: number): number {
+  return spill.blocks[place] ?? 0;
+}
+
+/** The coldest records that may go, from the cold end inwards, into `handles`. */
+function gather(spill: Spill, lane: number, request: SpillRequest): number {
+  const { store, handles, cursor } = spill;
+  const { isLifo, isDeep } = request;
+  const most = Math.min(request.most, SPILL_RECORDS_MAX);
+  const limit = isLifo || isDeep ? Number.NEGATIVE_INFINITY : farEnd(store, lane);
+  laneOpen(store.region, lane, cursor, isLifo);
+  let count = 0;
+  let words = 0;
+  for (let looks = most * LOOKUP_PER_RECORD; looks > 0 && count < most; looks--) {
+    const record = laneStep(store.region, cursor);
+    if (record === 0 || recordKey(store, record) <= limit) break;
+    if (recordState(store, record) !== RECORD_PENDING) continue; // a host queue
+    if ((recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0) continue;
+    const size = packedWords(store, record);
+    if (count > 0 && words + size > BLOCK_WORDS) break;
+    words += size;
+    handles[count++] = record;
+  }
+  // One record may be larger than a block.
+  if (words > spill.words.length) spill.words = new Uint32Array(words);
+  return count;
+}
+
+/** Packs the gathered records, ascending; one whose identity is no longer its own goes without. Returns the words. */
+function packAll(spill: Spill, count: number): number {
+  const { store, handles, words, seen, look } = spill;
+  lookUpRecords(look, seen, handles, count);
+  let at = 0;
+  for (let index = 0; index < count; index++) {
+    const record = handles[index] as number;
+    const next = packRecord(store, record, words, at);
+    if (lookedUpValue(look, index) !== record) setEntryFlag(words, at, RECORD_FLAG_NO_IDENTITY);
+    at = next;
+  }
+  return at;
+}
+
+/** Brings a whole block back into its lane. */
+export function refill(spill: Spill, block: number, isLifo: boolean): void {
+  const { store, seen, unpacking, look } = spill;
+  const lane = word(store, block, SPILL_LANE_WORD);
+  const place = word(store, block, SPILL_PLACE_WORD);
+  const entries = readBlock(spill, block);
+  seenMakeRoom(seen, entries);
+  lookUpEntries(look, seen, { block, entries, words: spill.words });
+  let count = 0;
+  for (let index = 0, at = 0; index < entries; index++) {
+    if (!isGone(store, block, index)) {
+      const record = unpack(spill, block, at);
+      const isHot = lookedUpValue(look, count) !== 0 && !isNameless(store, record);
+      if (record !== 0) spill.handles[count++] = record;
+      if (record === 0 || !(isHot || warm(spill, record, place))) {
+        for (let made = 0; made < count; made++) {
+          freeUnpacked(spill, spill.handles[made] as number, place);
+        }
+        throw outOfMemory(spill);
+      }
+    }
+    at += entryWords(spill.words, at);
+  }
+  endUnpacking(store, unpacking);
+  // Towards the hot end, so that each one is the lane's new first (FIFO) or last (LIFO): O(1).
+  for (let step = 0; step < count; step++) {
+    const record = spill.handles[isLifo ? step : count - 1 - step] as number;
+    adoptSpilled(seen, store, record, place);
+    laneInsert(store.region, lane, record);
+  }
+  spill.onReturn?.(spill.handles.subarray(0, count));
+  spill.count -= count;
+  dropBlock(spill, block);
+}
+
+/** Unpacks one entry and brings it into its lane. */
+function takeEntry(spill: Spill, block: number, index: number, at: number): number {
+  const record = unpack(spill, block, at);
+  if (record === 0) throw outOfMemory(spill);
+  endUnpacking(spill.store, spill.unpacking);
+  return enter(spill, block, index, record);
+}
+
+/** The record of an entry, which stands nowhere yet; 0: memory is exhausted. @hot */
+export function unpack(spill: Spill, block: number, at: number): number {
+  const { store } = spill;
+  const record = unpackRecord(store, spill.words, at, spill.unpacking);
+  if (record === 0 || word(store, block, SPILL_NAMELESS_WORD) === 0) return record;
+  if (!isNameless(store, record)) spill.names?.name(record);
+  return record;
+}
+
+/** Makes room for what finds a record that comes back; false: memory is exhausted. @hot */
+function warm(spill: Spill, record: number, place: number): boolean {
+  if (!isNameless(spill.store, record)) {
+    return warmSpilled(spill.seen, spill.store, record, place);
+  }
+  return spill.names === undefined || spill.names.keep(record);
+}
+
+/** Takes back an unpacked record that found no room. */
+function freeUnpacked(spill: Spill, record: number, place: number): void {
+  if (isNameless(spill.store, record)) spill.names?.drop(record, place);
+  recordFree(spill.store, record);
+}
+
+/** An unpacked record joins its lane; its entry is gone. */
+function enter(spill: Spill, block: number, index: number, record: number): number {
+  const { store, seen } = spill;
+  const place = word(store, block, SPILL_PLACE_WORD);
+  if (!warm(spill, record, place)) {
+    freeUnpacked(spill, record, place);
+    throw outOfMemory(spill);
+  }
+  if (word(store, block, SPILL_LIVE_WORD) > 1) markGone(spill, block, index, record);
+  adoptSpilled(seen, store, record, place);
+  laneInsert(store.region, word(store, block, SPILL_LANE_WORD), record);
+  spill.onReturn?.(Uint32Array.of(record));
+  spill.count -= 1;
+  const live = word(store, block, SPILL_LIVE_WORD) - 1;
+  setWord(store, block, SPILL_LIVE_WORD, live);
+  if (live === 0) dropBlock(spill, block);
+  return record;
+}
+
+/** Sets the entry's bit; where there is no memory for the bits the record is given back and nothing has happened. */
+function markGone(spill: Spill, block: number, index: number, record: number): void {
+  const { store } = spill;
+  let gone = word(store, block, SPILL_GONE_WORD);
+  if (gone === 0) {
+    const bytes = goneMapBytes(store, block);
+    gone = arenaTake(store.arena, bytes);
+    if (gone === 0) {
+      freeUnpacked(spill, record, word(store, block, SPILL_PLACE_WORD));
+      throw outOfMemory(spill);
+    }
+    store.region.views.u32.fill(0, gone * 2, gone * 2 + bytes / 4);
+    setWord(store, block, SPILL_GONE_WORD, gone);
+  }
+  const bits = word(store, gone, index >>> 5) | (1 << (index & 31));
+  setWord(store, gone, index >>> 5, bits >>> 0);
+}
+
+/** Reads a block's bytes into `words`; how many entries they hold. */
+export function readBlock(spill: Spill, block: number): number {
+  const { store } = spill;
+  const bytes = word(store, block, SPILL_BYTES_WORD);
+  if (bytes > spill.words.byteLength) spill.words = new Uint32Array(bytes / 4);
+  const target = new Uint8Array(spill.words.buffer, 0, bytes);
+  spill.tier.read(word(store, block, SPILL_PLACE_WORD), target);
+  return word(store, block, SPILL_ENTRIES_WORD);
+}
+
+/** A block whose last record left: it leaves its chain, and its bytes go. */
+function dropBlock(spill: Spill, block: number): void {
+  const { store, tier } = spill;
+  const lane = word(store, block, SPILL_LANE_WORD);
+  const place = word(store, block, SPILL_PLACE_WORD);
+  const gone = word(store, block, SPILL_GONE_WORD);
+  laneRemove(store.region, word(store, lane, LANE_SPARE_WORD), block);
+  dropChain(store, lane);
+  if (gone !== 0) arenaGive(store.arena, gone, goneMapBytes(store, block));
+  arenaGive(store.arena, block, SPILL_BLOCK_BYTES);
+  spill.blocks[place] = 0;
+  spill.blockCount -= 1;
+  tier.free(place);
+}
+
+/** A block stands at a place from now on. */
+export function noteBlock(spill: Spill, place: number, block: number): void {
+  if (place >= spill.blocks.length) {
+    const blocks = new Uint32Array(Math.max(spill.blocks.length * 2, place + 1));
+    blocks.set(spill.blocks);
+    spill.blocks = blocks;
+  }
+  spill.blocks[place] = block;
+  spill.blockCount += 1;
+}
+
+export function outOfMemory(spill: Spill): Error {
+  endUnpacking(spill.store, spill.unpacking);
+  return memoryFull();
+}

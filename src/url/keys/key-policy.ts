@@ -1,0 +1,294 @@
+/**
+ * Key policy: what makes two URLs one. A user's KeyPolicy is checked field by field and becomes a
+ * frozen NormalPolicy with every default filled in; nothing below looks at the user's object again.
+ *
+ *   field          default      profiles           in policyId
+ *   profile        canonical    –                  yes
+ *   userInfo       keep         canonical          yes
+ *   fragment       drop         all (url: keep)    yes
+ *   sortQuery      true         canonical          yes
+ *   keepParams     all          canonical, url     yes
+ *   dropParams     none         canonical          yes
+ *   methods        in-key       all                yes
+ *   headers        none         all                yes
+ *   keyOf          none         all                that there is one
+ *   exemptMethods  none         all                no: says which requests have an identity at all
+ *   visit          pushed       all                no: shapes the lease, not the key
+ *
+ * I1  Policies with the same effect on keys have the same policyId.
+ */
+import { type FrontierErrorCode, misuse } from "../../base/errors.ts";
+import { callable, type Field, kind, shape, textOf, TRUTH } from "../../base/fields.ts";
+import { isList } from "../../base/type-guards.ts";
+import { CANONICAL_VERSION } from "../parsing/canonical-parser.ts";
+import { encodeParamName } from "../parsing/percent-encoding.ts";
+
+/** The part of a request that makes its identity. */
+export interface IdentityRequest {
+  /** The URL. */
+  url: string;
+  /**
+   * HTTP method.
+   * @defaultValue "GET"
+   */
+  method?: string;
+  /**
+   * Body of the request.
+   * @defaultValue none
+   */
+  body?: string | Uint8Array;
+  /**
+   * Headers of the request.
+   * @defaultValue none
+   */
+  headers?: Record<string, string>;
+  /**
+   * The request's own key, in place of its URL.
+   * @defaultValue none
+   */
+  key?: string;
+}
+
+/**
+ * What makes two requests the same. It shapes the identity alone, unless `visit` says otherwise.
+ * `docs/formats/canonical-url.md` specifies every step.
+ */
+export interface KeyPolicy {
+  /**
+   * `"canonical"`: one form for equivalent URLs. `"url"`: the string as it is. `"w3lib"`: as Scrapy's w3lib.
+   * @defaultValue "canonical"
+   */
+  profile?: "canonical" | "url" | "w3lib";
+  /**
+   * Whether a lease carries the URL as it was pushed or its canonical form.
+   * @defaultValue "pushed"
+   */
+  visit?: "pushed" | "canonical";
+  /**
+   * Whether user and password count.
+   * @defaultValue "keep"
+   */
+  userInfo?: "keep" | "drop";
+  /**
+   * Whether the fragment counts and is visited.
+   * @defaultValue "drop", with profile `url` "keep"
+   */
+  fragment?: "drop" | "keep";
+  /**
+   * Sorts the parameters; profile `url` has no such step.
+   * @defaultValue true
+   */
+  sortQuery?: boolean;
+  /**
+   * The only parameters that count; `"none"`: no query counts.
+   * @defaultValue all
+   */
+  keepParams?: string[] | "none";
+  /**
+   * Parameters that do not count; `*` stands for any letters. `TRACKING_PARAMS` is such a list.
+   * @defaultValue none
+   */
+  dropParams?: string[];
+  /**
+   * Whether method and body count.
+   * @defaultValue "in-key", with profile `url` "ignore"
+   */
+  methods?: "in-key" | "ignore";
+  /**
+   * Methods that are never duplicates, such as `["POST"]`.
+   * @defaultValue none
+   */
+  exemptMethods?: string[];
+  /**
+   * Headers whose values count.
+   * @defaultValue none
+   */
+  headers?: string[];
+  /**
+   * Makes the key itself. Runs on the owner's thread for every request; where it throws, the URL is rejected with
+   * reason `hook`.
+   * @defaultValue none
+   */
+  keyOf?: (request: IdentityRequest) => string;
+}
+
+/** A key policy with every default filled in. */
+export interface NormalPolicy {
+  /** As `KeyPolicy.profile`. */
+  readonly profile: "canonical" | "url" | "w3lib";
+  /** As `KeyPolicy.visit`. */
+  readonly visit: "pushed" | "canonical";
+  /** As `KeyPolicy.userInfo`. */
+  readonly userInfo: "keep" | "drop";
+  /** As `KeyPolicy.fragment`. */
+  readonly fragment: "drop" | "keep";
+  /** As `KeyPolicy.sortQuery`. */
+  readonly sortQuery: boolean;
+  /** Names in their order, serialised; undefined: all stay; empty: none. */
+  readonly keepParams: readonly string[] | undefined;
+  /** Patterns in lower case, serialised. */
+  readonly dropParams: readonly string[];
+  /** As `KeyPolicy.methods`. */
+  readonly methods: "in-key" | "ignore";
+  /** Methods in upper case. */
+  readonly exemptMethods: readonly string[];
+  /** Names in lower case, sorted, each once. */
+  readonly headers: readonly string[];
+  /** As `KeyPolicy.keyOf`. */
+  readonly keyOf: ((request: IdentityRequest) => string) | undefined;
+}
+
+/** Most entries of one list of a policy, and the longest text of one entry. */
+const POLICY_LIST_MAX = 1000;
+const POLICY_NAME_MAX = 1000;
+
+/** Parameters that track visitors or hold sessions, for `dropParams`. */
+export const TRACKING_PARAMS: readonly string[] = Object.freeze([
+  "utm_*",
+  "gclid",
+  "gclsrc",
+  "dclid",
+  "gbraid",
+  "wbraid",
+  "fbclid",
+  "msclkid",
+  "yclid",
+  "ysclid",
+  "twclid",
+  "ttclid",
+  "igshid",
+  "mc_cid",
+  "mc_eid",
+  "_ga",
+  "_gl",
+  "_hsenc",
+  "_hsmi",
+  "mkt_tok",
+  "jsessionid",
+  "phpsessid",
+  "aspsessionid*",
+  "cfid",
+  "cftoken",
+  "sessionid",
+  "session_id",
+  "sid",
+]);
+
+/** A policy as it was given; "none" is a list of no names. */
+type Shaping = Omit<KeyPolicy, "keepParams"> & { keepParams?: string[] };
+
+const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+
+const readKeyPolicy = shape<Shaping>({
+  profile: choice("canonical", "url", "w3lib"),
+  visit: choice("pushed", "canonical"),
+  userInfo: choice("keep", "drop"),
+  fragment: choice("drop", "keep"),
+  sortQuery: TRUTH,
+  keepParams: (value, name, code) =>
+    value === "none" ? [] : namesOf(value, name, code, 'a list of names or "none"'),
+  dropParams: namesOf,
+  methods: choice("in-key", "ignore"),
+  exemptMethods: tokensOf,
+  headers: tokensOf,
+  keyOf: callable(),
+});
+
+/** Checks a policy and fills in defaults. Throws OPTION_INVALID; `name` leads its messages. */
+export function normalizePolicy(policy: KeyPolicy = {}, name = "key"): NormalPolicy {
+  const given = readKeyPolicy(policy, name, "OPTION_INVALID");
+  const { profile = "canonical", keepParams, dropParams = [] } = given;
+  const { exemptMethods = [], headers = [] } = given;
+  const normal: NormalPolicy = {
+    profile,
+    visit: given.visit ?? "pushed",
+    userInfo: given.userInfo ?? "keep",
+    fragment: given.fragment ?? (profile === "url" ? "keep" : "drop"),
+    sortQuery: given.sortQuery ?? true,
+    keepParams: keepParams && [...new Set(keepParams.map(encodeParamName))],
+    dropParams: dropParams.map((pattern) => asciiLowerCase(encodeParamName(pattern))),
+    methods: given.methods ?? "in-key",
+    exemptMethods: [...new Set(exemptMethods.map(asciiUpperCase))].sort(),
+    headers: [...new Set(headers.map(asciiLowerCase))].sort(),
+    keyOf: given.keyOf,
+  };
+  if (profile !== "canonical") refuseShaping(normal, given, name);
+  return Object.freeze(normal);
+}
+
+/** A stable text of all that shapes keys under a policy; snapshots store it. */
+export function policyId(policy: NormalPolicy): string {
+  const { profile, userInfo, fragment, sortQuery, keepParams, dropParams } = policy;
+  const isCanonical = profile === "canonical";
+  const shape = isCanonical
+    ? [`userInfo=${userInfo}`, `sortQuery=${sortQuery}`, `keepParams=${listText(keepParams)}`]
+    : [];
+  if (profile === "url" && keepParams !== undefined) {
+    shape.push(`keepParams=${listText(keepParams)}`);
+  }
+  if (isCanonical) shape.push(`dropParams=${listText([...new Set(dropParams)].sort())}`);
+  return [
+    `${profile}/${CANONICAL_VERSION}`,
+    `fragment=${fragment}`,
+    ...shape,
+    `methods=${profile === "url" ? "ignore" : policy.methods}`,
+    `headers=${listText(policy.headers)}`,
+    `keyOf=${policy.keyOf === undefined ? "none" : "given"}`,
+  ].join(";");
+}
+
+/** Whether keys under a policy are made in JavaScript: the kernel knows nothing of it. */
+export function isScriptKey({ profile, keepParams }: NormalPolicy): boolean {
+  return profile === "w3lib" || (profile === "url" && keepParams !== undefined);
+}
+
+/** ASCII letters only: what `toLowerCase` does to other letters is the platform's Unicode. */
+export function asciiLowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** ASCII letters only. */
+export function asciiUpperCase(text: string): string {
+  return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+}
+
+/** The other profiles have no such steps; an option without effect would be a silent mistake. */
+function refuseShaping(normal: NormalPolicy, fields: Shaping, name: string): void {
+  const expected = `no such option with profile ${JSON.stringify(normal.profile)}`;
+  const refuse = (field: keyof KeyPolicy): never => {
+    throw misuse("OPTION_INVALID", `${name}.${field}`, fields[field], expected);
+  };
+  if (normal.userInfo === "drop") refuse("userInfo");
+  if (normal.profile === "w3lib" && normal.keepParams !== undefined) refuse("keepParams");
+  if (normal.dropParams.length > 0) refuse("dropParams");
+  if (normal.profile === "url" && fields.sortQuery === true) refuse("sortQuery");
+  if (normal.profile === "w3lib" && !normal.sortQuery) refuse("sortQuery");
+}
+
+function listText(list: readonly string[] | undefined): string {
+  return list === undefined ? "all" : JSON.stringify(list);
+}
+
+function choice<T extends string>(...values: readonly T[]): Field<T> {
+  const expected = values.map((each) => JSON.stringify(each)).join(" or ");
+  return kind(expected, (value) => (values as readonly unknown[]).includes(value));
+}
+
+const readName = textOf(1, POLICY_NAME_MAX);
+
+function namesOf(
+  value: unknown,
+  name: string,
+  code: FrontierErrorCode,
+  expected = `a list of at most ${POLICY_LIST_MAX} names`,
+): string[] {
+  if (!isList(value) || value.length > POLICY_LIST_MAX) throw misuse(code, name, value, expected);
+  return Array.from(value, (entry, index) => readName(entry, `${name}[${index}]`, code));
+}
+
+function tokensOf(value: unknown, name: string, code: FrontierErrorCode): string[] {
+  const tokens = namesOf(value, name, code);
+  const odd = tokens.findIndex((token) => !TOKEN.test(token));
+  if (odd < 0) return tokens;
+  throw misuse(code, `${name}[${odd}]`, tokens[odd], "an HTTP token");
+}

@@ -1,0 +1,68 @@
+/**
+ * HostMemo: what was found out about a host, by the bytes of a row, so that a URL on a known host costs neither a string
+ * nor a search (layout/calls/host-memo.ts; the kernel looks, assembly/records/match-hosts.ts). Owner: the thread that owns the batch.
+ *
+ *   I1  An answer is that of equal bytes.
+ *   I2  A memo takes its pages with its first number: frontiers whose one rule takes everything have none.
+ */
+import { type Kernel, kernelTake } from "../../kernel/kernel.ts";
+import {
+  MEMO_BYTES,
+  MEMO_ENTRIES_OFFSET,
+  MEMO_HEADER_BYTES,
+  MEMO_NEXT_WORD,
+} from "../../layout/calls/host-memo.ts";
+import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
+import type { Rows } from "../batch/row-fields.ts";
+
+export { MATCH_PLAN, MATCH_UNKNOWN } from "../../layout/calls/host-memo.ts";
+
+export interface HostMemo {
+  readonly kernel: Kernel;
+  /** 0: nothing was kept yet. */
+  offset: number;
+  /** There was no memory for it. */
+  isRefused: boolean;
+}
+
+export function createHostMemo(kernel: Kernel): HostMemo {
+  return { kernel, offset: 0, isRefused: false };
+}
+
+/** Forgets everything. */
+export function clearHostMemo(memo: HostMemo): void {
+  const { kernel, offset } = memo;
+  if (offset === 0) return;
+  const { u8 } = kernel.region.views;
+  u8.fill(0, offset + MEMO_HEADER_BYTES, offset + MEMO_ENTRIES_OFFSET);
+}
+
+/**
+ * Writes the number of each crawlable row's host to the words at `numbers` and ends those that no rule takes, or none so
+ * deep; how many are left to the caller, their number MATCH_PLAN or above. @hot
+ */
+export function matchHosts(memo: HostMemo, rows: Rows, numbers: number, depth: number): number {
+  const bounded = Math.min(depth, 0xffff_ffff);
+  return memo.kernel.exports.matchBatch(rows.offset, memo.offset, numbers, bounded);
+}
+
+/** Keeps a number for the host of a row, in place of another where its set is full. */
+export function keepHostMemo(memo: HostMemo, rows: Rows, row: number, number: number): void {
+  if (memo.offset === 0 && !open(memo)) return;
+  memo.kernel.exports.keepMatch(rows.offset, row, memo.offset, number);
+}
+
+function open(memo: HostMemo): boolean {
+  if (memo.isRefused) return false;
+  const { kernel } = memo;
+  const pages = Math.ceil(MEMO_BYTES / REGION_PAGE_BYTES);
+  const { pageCountMax, pagesUsed } = kernel.region;
+  // Records come before what only makes them quicker.
+  memo.isRefused = pageCountMax - pagesUsed < pages * 8;
+  if (memo.isRefused) return false;
+  memo.offset = kernelTake(kernel, pages);
+  if (memo.offset === 0) return false;
+  kernel.region.views.u32[(memo.offset >>> 2) + MEMO_NEXT_WORD] = 0;
+  clearHostMemo(memo);
+  return true;
+}

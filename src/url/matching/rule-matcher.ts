@@ -1,0 +1,254 @@
+/**
+ * Room `src/url/matching`: which rule takes a URL, by host, domain, pattern and scheme. Decides nothing about admission.
+ * May touch url/batch and url/parsing.
+ */
+
+/**
+ * Matcher: the rule of a URL, by host, domain, pattern and scheme, without a look at rules of other hosts.
+ *
+ *   host ─▶ hosts with port, hosts ─▶ domains, longest first ─▶ rules without either     = the plan of this host:
+ *           within each: longest pattern first, then array order                           rules to try, in order
+ *
+ *   cost    a known host: one look at the memo, in the kernel (frontier/rules/match-rows.ts); a new one: one look per label and one for
+ *           its plan
+ *   pattern only where a plan names one, on the URL without its fragment, compiled once. A pattern that shows the one host
+ *           it can match (`^https?://www\.example\.com/…`) stands in the plans of that host alone; any other without
+ *           hosts and domains is tried in order for every URL that nothing before it took: one test each.
+ *
+ *   index   the lists by host, domain and anchor, made when the first host asks, or ahead of that, a part at a time (indexRules):
+ *           a set of very many rules is taken in one call
+ *
+ *   I1  The plan of a host lists every rule that can match on it, most specific first; the first that fits is the answer.
+ *   I2  Plans are shared between hosts that meet the same entries, so that their number is bounded by the rules.
+ *   I3  No plan is made before every rule is in the index.
+ */
+import { hostOfPattern } from "./host-pattern.ts";
+import { clearHostMemo, type HostMemo } from "./host-memo.ts";
+import { type Rows, rowHostText, rowIsHttps, rowPageText } from "../batch/row-fields.ts";
+
+export const SCHEME_HTTP = 1;
+export const SCHEME_HTTPS = 2;
+export const SCHEMES_ALL = SCHEME_HTTP | SCHEME_HTTPS;
+
+/** What a URL must have to be a rule's; an empty list asks for nothing. */
+export interface RuleMatch {
+  /** Place of the rule in its set. */
+  readonly order: number;
+  readonly hosts: readonly string[];
+  readonly domains: readonly string[];
+  readonly pattern: RegExp | undefined;
+  /** As it was given; "": there is none. */
+  readonly patternText: string;
+  /** SCHEME_* that fit. */
+  readonly schemes: number;
+}
+
+/** Names of a rule's place: no rule fits. */
+export const NO_RULE = -1;
+
+type Plan = readonly RuleMatch[];
+/** Rules by an entry of theirs; most entries are of one rule. */
+type Lists = Map<string, RuleMatch | RuleMatch[]>;
+
+export interface Matcher {
+  /** The place of a rule that takes every URL before any other is asked, or NO_RULE. */
+  readonly all: number;
+  /** The set, in its order, and how many of it are in the index. */
+  readonly matches: readonly RuleMatch[];
+  indexed: number;
+  readonly hosts: Lists;
+  readonly domains: Lists;
+  /** Rules without hosts and domains whose pattern names its host. */
+  readonly anchored: Lists;
+  /** Those that any host may meet. */
+  others: RuleMatch[];
+  /** Lists of several, to be sorted when all are in. */
+  readonly many: RuleMatch[][];
+  readonly plans: Plan[];
+  /** Entries met → index of the plan. */
+  readonly planIndexes: Map<string, number>;
+  readonly memo: HostMemo;
+}
+
+/** `memo`: one that an earlier matcher no longer needs. */
+export function createMatcher(matches: readonly RuleMatch[], memo: HostMemo): Matcher {
+  clearHostMemo(memo);
+  return {
+    all: allOf(matches),
+    matches,
+    indexed: 0,
+    hosts: new Map(),
+    domains: new Map(),
+    anchored: new Map(),
+    others: [],
+    many: [],
+    plans: [],
+    planIndexes: new Map(),
+    memo,
+  };
+}
+
+/** Puts at most so many more rules into the index; true: all are in. */
+export function indexRules(matcher: Matcher, most: number): boolean {
+  const { matches, many } = matcher;
+  if (matcher.indexed === matches.length) return true;
+  const end = Math.min(matcher.indexed + most, matches.length);
+  for (let at = matcher.indexed; at < end; at++) indexRule(matcher, matches[at] as RuleMatch);
+  matcher.indexed = end;
+  if (end < matches.length) return false;
+  for (const list of many) list.sort(bySpecificity);
+  matcher.others = untilFree(matcher.others.sort(bySpecificity));
+  return true;
+}
+
+function indexRule({ hosts, domains, anchored, many, others }: Matcher, match: RuleMatch): void {
+  const { pattern } = match;
+  for (let at = 0; at < match.hosts.length; at++) {
+    listIn(hosts, match.hosts[at] as string, match, many);
+  }
+  for (let at = 0; at < match.domains.length; at++) {
+    listIn(domains, match.domains[at] as string, match, many);
+  }
+  if (match.hosts.length + match.domains.length > 0) return;
+  const host = pattern === undefined ? undefined : hostOfPattern(pattern.source);
+  if (host === undefined) others.push(match);
+  else listIn(anchored, host, match, many);
+}
+
+/** Any host or pattern comes before a rule that asks for none. */
+function allOf(matches: readonly RuleMatch[]): number {
+  const first = matches[0];
+  if (first === undefined || !isFree(first)) return NO_RULE;
+  for (const { domains, hosts, pattern } of matches) {
+    if (pattern !== undefined || hosts.length + domains.length > 0) return NO_RULE;
+  }
+  return first.order;
+}
+
+/** The place of the rule that takes a parsed row, or NO_RULE. */
+export function matchRow(matcher: Matcher, rows: Rows, row: number): number {
+  return matchPlan(matcher, planOf(matcher, rowHostText(rows, row)), rows, row);
+}
+
+/** The place of the rule that takes every URL under a plan, NO_RULE where none takes any; undefined: it depends. */
+export function soleOfPlan({ plans }: Matcher, index: number): number | undefined {
+  const first = (plans[index] as Plan)[0];
+  if (first === undefined) return NO_RULE;
+  return isFree(first) ? first.order : undefined;
+}
+
+/** The place of the rule of a plan that takes a parsed row, or NO_RULE. */
+export function matchPlan(matcher: Matcher, index: number, rows: Rows, row: number): number {
+  const plan = matcher.plans[index] as Plan;
+  const scheme = rowIsHttps(rows, row) ? SCHEME_HTTPS : SCHEME_HTTP;
+  let text: string | undefined;
+  for (let at = 0; at < plan.length; at++) {
+    const { order, pattern, schemes } = plan[at] as RuleMatch;
+    if ((schemes & scheme) === 0) continue;
+    if (pattern === undefined) return order;
+    text ??= rowPageText(rows, row);
+    if (pattern.test(text)) return order;
+  }
+  return NO_RULE;
+}
+
+/** The same for a serialised URL and its host. */
+export function matchUrl(matcher: Matcher, url: string, host: string): number {
+  const plan = matcher.plans[planOf(matcher, host)] as Plan;
+  const scheme = url.startsWith("https:") ? SCHEME_HTTPS : SCHEME_HTTP;
+  const hash = url.indexOf("#");
+  const page = hash < 0 ? url : url.slice(0, hash);
+  for (const { order, pattern, schemes } of plan) {
+    if ((schemes & scheme) !== 0 && (pattern === undefined || pattern.test(page))) return order;
+  }
+  return NO_RULE;
+}
+
+/** The plan of a host, by its index. O(labels). */
+export function planOf(matcher: Matcher, host: string): number {
+  indexRules(matcher, Number.POSITIVE_INFINITY);
+  const { hosts, domains, anchored, planIndexes, plans } = matcher;
+  const lists: Plan[] = [];
+  const met: Met = { lists, name: "" };
+  const bare = bareName(host);
+  if (hosts.size > 0) {
+    if (bare !== host) meet(met, hosts, "h", host);
+    meet(met, hosts, "h", bare);
+  }
+  if (domains.size > 0) {
+    meet(met, domains, "d", bare);
+    // An address has no domains above it.
+    const isName = !bare.startsWith("[") && !/\.[0-9]+$/.test(bare);
+    for (let dot = bare.indexOf("."); isName && dot >= 0; dot = bare.indexOf(".", dot + 1)) {
+      meet(met, domains, "d", bare.slice(dot + 1));
+    }
+  }
+  let { name } = met;
+  const own = bare === host ? anchored.get(bare) : undefined;
+  if (own !== undefined) name += `a${bare}`;
+  const known = planIndexes.get(name);
+  if (known !== undefined) return known;
+  const rest =
+    own === undefined ? matcher.others : [...listOf(own), ...matcher.others].sort(bySpecificity);
+  const index = plans.length;
+  const first = lists[0];
+  if (first === undefined) plans.push(rest);
+  // What stands behind a rule that takes everything is never asked: most hosts meet one such, and share its list.
+  else plans.push(isFirstFree(first) ? first : untilFree([...lists.flat(), ...rest]));
+  planIndexes.set(name, index);
+  return index;
+}
+
+/** What a host meets among the entries of the rules: their candidates, and a name for all of it. */
+interface Met {
+  readonly lists: Plan[];
+  name: string;
+}
+
+function meet(met: Met, from: Lists, kind: string, entry: string): void {
+  const own = from.get(entry);
+  if (own === undefined) return;
+  met.lists.push(listOf(own));
+  met.name += `${kind}${entry} `;
+}
+
+function listOf(own: RuleMatch | RuleMatch[]): RuleMatch[] {
+  return Array.isArray(own) ? own : [own];
+}
+
+/** A host without its port, and without the dot that a rooted name ends in. */
+function bareName(host: string): string {
+  const colon = host.indexOf(":", host.startsWith("[") ? host.indexOf("]") : 0);
+  const name = colon < 0 ? host : host.slice(0, colon);
+  return name.endsWith(".") ? name.slice(0, -1) : name;
+}
+
+/** What stands behind a rule that takes everything is never asked. */
+function untilFree(plan: RuleMatch[]): RuleMatch[] {
+  const free = plan.findIndex(isFree);
+  return free < 0 ? plan : plan.slice(0, free + 1);
+}
+
+function isFirstFree([first]: Plan): boolean {
+  return first !== undefined && isFree(first);
+}
+
+function isFree({ pattern, schemes }: RuleMatch): boolean {
+  return pattern === undefined && schemes === SCHEMES_ALL;
+}
+
+function bySpecificity(a: RuleMatch, b: RuleMatch): number {
+  return b.patternText.length - a.patternText.length || a.order - b.order;
+}
+
+/** Lists a rule under an entry; `many` are the lists that hold several, and want sorting. */
+function listIn(lists: Lists, entry: string, match: RuleMatch, many: RuleMatch[][]): void {
+  const before = lists.get(entry);
+  if (before === undefined) lists.set(entry, match);
+  else if (Array.isArray(before)) before.push(match);
+  else {
+    const list = [before, match];
+    lists.set(entry, list);
+    many.push(list);
+  }
+}

@@ -1,0 +1,129 @@
+/** Applies a worker's message as a call of the lease service, which checks its deadline as for any other result. */
+import { FrontierError, isMemoryFull } from "../../../base/errors.ts";
+import {
+  MESSAGE_DONE,
+  MESSAGE_EXTEND,
+  MESSAGE_FAIL,
+  MESSAGE_FAULT,
+  MESSAGE_PUSH,
+  MESSAGE_REDIRECT,
+  MESSAGE_RELEASE,
+  MESSAGE_RETRY,
+} from "../../../layout/threads/worker-messages.ts";
+import { unpack } from "../../protocol/message-values.ts";
+import type { ResultMessage } from "../../protocol/result-message.ts";
+import type { OwnedLease, OwnerPort, Pushed } from "./owner-port.ts";
+import type { Seat } from "./worker-seat.ts";
+
+/** What extras may hold, all of it from a thread that anything may have written. */
+interface Extras {
+  errors?: unknown[];
+  outcome?: unknown;
+  requests?: unknown[];
+  reason?: string;
+  url?: string;
+  change?: unknown;
+  ms?: number;
+  stage?: string;
+  name?: string;
+  message?: string;
+  stack?: string;
+}
+
+const NO_EXTRAS: Extras = Object.freeze({});
+
+/** False: it could not be applied for want of disk or memory, and must be tried again. */
+export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage): boolean {
+  const extras = message.extras === undefined ? NO_EXTRAS : (unpack(message.extras) as Extras);
+  if (message.kind === MESSAGE_PUSH) return applyPush(port, message, extras);
+  const entry = seat.entries.get(message.id);
+  if (message.kind === MESSAGE_FAULT) {
+    const cause = causeOf(extras);
+    const { stage = "handler" } = extras;
+    const url = entry?.lease.url;
+    port.fault({ kind: "handler", stage, cause, ...(url === undefined ? {} : { url }) });
+    return true;
+  }
+  if (entry === undefined) return true; // it ran out, and the worker was told
+  const { lease } = entry;
+  try {
+    if (settle(port, lease, message, extras)) seat.entries.delete(message.id);
+  } catch (cause) {
+    if (isFull(cause)) return false;
+    // What the handler said can not be: it is told, and the lease goes on as after a throw.
+    port.fault({ kind: "handler", stage: "result", cause, url: lease.url });
+    seat.entries.delete(message.id);
+    lease.retry({ reason: "result" } as never);
+  }
+  return true;
+}
+
+/** True: the lease has ended. */
+function settle(
+  port: OwnerPort,
+  lease: OwnedLease,
+  message: ResultMessage,
+  extras: Extras,
+): boolean {
+  const { links, dropped } = message;
+  const { errors, outcome, requests, reason, url, change, ms } = extras;
+  switch (message.kind) {
+    case MESSAGE_DONE: {
+      const found = requests === undefined ? links : [...links, ...requests];
+      const isBare = found.length === 0 && errors === undefined && outcome === undefined;
+      const result = { found, ...(errors ? { errors } : {}), ...(outcome ? { outcome } : {}) };
+      const { late } = isBare ? lease.done() : lease.done(result as never);
+      if (!late) port.countDropped(dropped);
+      return true;
+    }
+    case MESSAGE_RETRY:
+      lease.retry(message.extras === undefined ? undefined : (extras as never));
+      return true;
+    case MESSAGE_FAIL:
+      lease.fail(reason, outcome as never);
+      return true;
+    case MESSAGE_RELEASE:
+      lease.release();
+      return true;
+    case MESSAGE_REDIRECT:
+      lease.redirect(url as string, change as never);
+      return false;
+    case MESSAGE_EXTEND:
+      lease.extend(ms as number);
+      return false;
+    default:
+      return false;
+  }
+}
+
+function applyPush(port: OwnerPort, message: ResultMessage, extras: Extras): boolean {
+  const { links, dropped } = message;
+  const list = extras.requests === undefined ? links : [...links, ...extras.requests];
+  try {
+    if (list.length > 0 && isRefusedByDisk(port.pushMany(list))) return false;
+    port.countDropped(dropped);
+  } catch (cause) {
+    if (isFull(cause)) return false;
+    port.fault({ kind: "handler", stage: "push", cause });
+  }
+  return true;
+}
+
+/** Whether a push was refused since nothing can be written down: it is none of the pusher's doing. */
+function isRefusedByDisk(pushed: Pushed): boolean {
+  if (pushed.full === 0) return false;
+  for (let at = 0; at < pushed.size; at++) if (pushed.verdict(at).reason === "disk") return true;
+  return false;
+}
+
+/** Whether there was no room for it, on disk or in memory: nothing has changed, and it may be tried again. */
+export function isFull(cause: unknown): boolean {
+  return cause instanceof FrontierError && (cause.code === "DISK_FULL" || isMemoryFull(cause));
+}
+
+function causeOf({ name, message = "", stack }: Extras): Error {
+  const cause = new Error(message);
+  if (name !== undefined) cause.name = name;
+  if (stack !== undefined) cause.stack = stack;
+  return cause;
+}

@@ -1,0 +1,199 @@
+/**
+ * ResultDrain: results out of the inbound rings and into the frontier. Those that say done and nothing more than their links are
+ * applied many at a time, whatever seats they come from; any other by itself, after what came before it.
+ *
+ *   ring of a seat ─▶ take ─▶ batch: lease and message of each ─▶ flush ─▶ one call of the frontier
+ *                       └────── anything else ─▶ flush, then apply
+ *   the disk is full ─▶ held: the seat's own copy, applied before anything else of that seat
+ *
+ *   I1  Results of a seat are applied in the order of its ring.
+ *   I2  The bytes of a sheaf are the ring's: it is flushed before any ring's room is given back.
+ *   I3  A message that could not be applied is held, and its entry stays in the seat's: nothing is lost for want of disk.
+ *       While a seat holds any, its ring is not read, and fills up.
+ *   I4  What is taken is counted as work before it is applied, so that a turn ends by what it does and not by a look at the
+ *       clock alone. One result is never split: it is one entry of the journal.
+ */
+import { RESULT_REFUSALS } from "../../../layout/threads/worker-messages.ts";
+import {
+  LANE_EMPTY,
+  LANE_PIECES,
+  laneDrop,
+  laneNext,
+  lanePeek,
+} from "../../../structures/threads/spsc-lane.ts";
+import {
+  addDropped,
+  foundCount,
+  isBareDone,
+  readResult,
+  resultId,
+} from "../../protocol/result-message.ts";
+import { applyResult, isFull } from "./apply-result.ts";
+import type { OwnedLease, OwnerPort } from "./owner-port.ts";
+import type { Seat } from "./worker-seat.ts";
+
+/** Results in one sheaf: enough to share the crossings, few enough for the caches and for a slice. */
+const BATCH_MAX = 128;
+
+/** Work of one result beside its links, each of which is 1: about half a microsecond. */
+export const RESULT_WORK = 4;
+/** Bytes of a message that are as much work as a link. */
+const WORK_BYTES_SHIFT = 9;
+
+/** What became of a turn at a seat. */
+interface Taken {
+  readonly isMore: boolean;
+  /** The disk is full. */
+  readonly isBlocked: boolean;
+  readonly work: number;
+}
+
+export class ResultDrain {
+  readonly #port: OwnerPort;
+  readonly #leases: OwnedLease[] = [];
+  readonly #messages: Buffer[] = [];
+  readonly #starts: number[] = [];
+  readonly #sizes: number[] = [];
+  readonly #seats: Seat[] = [];
+  readonly #dropped = new Uint32Array(RESULT_REFUSALS + 1);
+  #canHarvest = false;
+
+  constructor(port: OwnerPort) {
+    this.#port = port;
+  }
+
+  /** Takes results out of a seat's ring until they are `most` work, the last one included. To be ended by `flush`. */
+  take(seat: Seat, most: number): Taken {
+    this.#canHarvest = this.#port.canApplyResults();
+    const { inbound } = seat;
+    let work = 0;
+    if (seat.held.length > 0) {
+      work = this.#takeHeld(seat, most);
+      if (work < 0) return { isMore: false, isBlocked: true, work: most };
+      if (seat.held.length > 0) return { isMore: true, isBlocked: false, work };
+    }
+    while (work < most) {
+      const next = lanePeek(inbound);
+      if (next === LANE_EMPTY) return { isMore: false, isBlocked: false, work };
+      // Pieces give the ring's room back, and the sheaf's bytes with it (I2).
+      if (next === LANE_PIECES && !this.flush()) return { isMore: false, isBlocked: true, work };
+      if (!laneNext(inbound)) return { isMore: false, isBlocked: false, work };
+      work += workOf(inbound.source, inbound.start, inbound.size);
+      const isApplied = this.#add(seat, inbound.source, inbound.start, inbound.size);
+      laneDrop(inbound); // what was not applied is held
+      if (!isApplied) return { isMore: false, isBlocked: true, work };
+    }
+    return { isMore: true, isBlocked: false, work };
+  }
+
+  /** Takes what was rescued of a seat whose ring may be another's by now. */
+  takeLast(seat: Seat, most: number): Taken {
+    this.#canHarvest = this.#port.canApplyResults();
+    const work = seat.held.length === 0 ? 0 : this.#takeHeld(seat, most);
+    return { isMore: seat.held.length > 0, isBlocked: work < 0, work };
+  }
+
+  /** Applies what was taken; false: the disk is full, and the seats hold it. */
+  flush(): boolean {
+    const count = this.#leases.length;
+    if (count === 0) return true;
+    const resultBatch = { leases: this.#leases, messages: this.#messages, starts: this.#starts };
+    try {
+      this.#settle(this.#port.applyResults(resultBatch));
+      return true;
+    } catch (cause) {
+      if (isFull(cause)) {
+        for (let at = 0; at < count; at++) this.#hold(at);
+        return false;
+      }
+      return this.#applyEach(count);
+    } finally {
+      for (const list of [this.#leases, this.#messages, this.#starts, this.#sizes, this.#seats]) {
+        list.length = 0;
+      }
+    }
+  }
+
+  /** Takes a copy of all that is left in a ring: its seat is about to be cleared. */
+  copyUnread(seat: Seat): void {
+    const { inbound } = seat;
+    while (laneNext(inbound)) {
+      seat.held.push(copyOf(inbound.source, inbound.start, inbound.size));
+      laneDrop(inbound);
+    }
+  }
+
+  /** Applies what a seat holds, up to `most` work; how much it was, or less than 0: the disk is still full. */
+  #takeHeld(seat: Seat, most: number): number {
+    const held = seat.held.splice(0);
+    let isOpen = true;
+    let work = 0;
+    let at = 0;
+    for (; isOpen && at < held.length && work < most; at++) {
+      const message = held[at] as Buffer;
+      work += workOf(message, 0, message.length);
+      isOpen = this.#add(seat, message, 0, message.length); // false: it is held again
+    }
+    isOpen = isOpen && this.flush();
+    for (; at < held.length; at++) seat.held.push(held[at] as Buffer);
+    return isOpen ? work : -1;
+  }
+
+  /** False: this message is held, and perhaps some before it. */
+  #add(seat: Seat, bytes: Buffer, start: number, size: number): boolean {
+    if (
+      !this.#canHarvest ||
+      !isBareDone(bytes, start) ||
+      foundCount(bytes, start) > this.#port.maxFound
+    ) {
+      if (this.flush() && applyResult(this.#port, seat, readResult(bytes, start))) return true;
+      seat.held.push(copyOf(bytes, start, size));
+      return false;
+    }
+    const entry = seat.entries.get(resultId(bytes, start));
+    if (entry === undefined) return true; // it ran out, and the worker was told
+    this.#leases.push(entry.lease);
+    this.#messages.push(bytes);
+    this.#starts.push(start);
+    this.#sizes.push(size);
+    this.#seats.push(seat);
+    return this.#leases.length < BATCH_MAX || this.flush();
+  }
+
+  #settle(late: readonly boolean[]): void {
+    this.#dropped.fill(0);
+    for (let at = 0; at < late.length; at++) {
+      const bytes = this.#messages[at] as Buffer;
+      const start = this.#starts[at] as number;
+      (this.#seats[at] as Seat).entries.delete(resultId(bytes, start));
+      if (late[at] !== true) addDropped(bytes, start, this.#dropped);
+    }
+    this.#port.countDropped(this.#dropped);
+  }
+
+  /** One by one, where all together can not be: what is wrong with one is told of that one. */
+  #applyEach(count: number): boolean {
+    let isOpen = true;
+    for (let at = 0; at < count; at++) {
+      const message = readResult(this.#messages[at] as Buffer, this.#starts[at] as number);
+      isOpen = isOpen && applyResult(this.#port, this.#seats[at] as Seat, message);
+      if (!isOpen) this.#hold(at);
+    }
+    return isOpen;
+  }
+
+  #hold(at: number): void {
+    const bytes = this.#messages[at] as Buffer;
+    const copy = copyOf(bytes, this.#starts[at] as number, this.#sizes[at] as number);
+    (this.#seats[at] as Seat).held.push(copy);
+  }
+}
+
+/** What a result costs, in links (I4). */
+function workOf(bytes: Buffer, start: number, size: number): number {
+  return RESULT_WORK + foundCount(bytes, start) + (size >>> WORK_BYTES_SHIFT);
+}
+
+function copyOf(bytes: Buffer, start: number, size: number): Buffer {
+  return Buffer.from(bytes.subarray(start, start + size));
+}

@@ -1,0 +1,134 @@
+/**
+ * HubRounds: what the owner does for all seats together: results in, leases out.
+ *
+ *   drain    dead workers ─▶ seats in turn, SEAT_WORK each, ROUND_WORK in all ─▶ applied together ─▶ their rings' room given back
+ *               └ the disk is full: nothing is drained for AGAIN_MS
+ *   fill     the best leases, each to whoever has least ─▶ published ─▶ workers woken
+ *   finish   all that was published, once nothing more is handed out
+ *
+ *   I1  Between two looks at the clock lies a counted amount of work, whatever the number of seats; who was not served in
+ *       a round is the first of the next.
+ *   I2  A ring's room is given back after its results were applied or copied out (drain-results.ts).
+ *   I3  A message that can not be applied for want of disk is held (drain-results.ts), and its ring fills up behind it.
+ */
+import { after, type Clock } from "../../../base/clock.ts";
+import { FrontierError } from "../../../base/errors.ts";
+import { SHARED_SEATS } from "../../../layout/threads/worker-seats.ts";
+import { laneFree } from "../../../structures/threads/spsc-lane.ts";
+import { isRingFull, wakeForRoom } from "../../protocol/lane-credit.ts";
+import { ResultDrain } from "./drain-results.ts";
+import { type Filling, fillSeats } from "./fill-lanes.ts";
+import { DeadWorkers } from "./dead-workers.ts";
+import type { OwnedLease, OwnerPort } from "./owner-port.ts";
+import type { Seat } from "./worker-seat.ts";
+import type { SeatTable } from "./seat-table.ts";
+
+/** Work (drain-results.ts) drained from one seat before the next has its turn, and in a round. */
+const SEAT_WORK = 512;
+export const ROUND_WORK = 1_024;
+/** A message that could not be applied for want of disk is tried again after this. */
+const AGAIN_MS = 100;
+
+interface RoundParts {
+  readonly port: OwnerPort;
+  readonly seats: SeatTable;
+  /** The machine's. */
+  readonly clock: Clock;
+  /** A turn soon. */
+  readonly wake: () => void;
+  /** Leases go out: called before any worker sees them. */
+  readonly onSome: () => void;
+}
+
+export class HubRounds {
+  readonly #parts: RoundParts;
+  readonly #results: ResultDrain;
+  /** Of threads that are gone, until all they said is applied. */
+  readonly deadWorkers: DeadWorkers;
+  /** The seat that is drained first in the next round. */
+  #first = 0;
+  #blockedUntil = 0;
+
+  constructor(parts: RoundParts) {
+    this.#parts = parts;
+    this.#results = new ResultDrain(parts.port);
+    this.deadWorkers = new DeadWorkers(this.#results);
+  }
+
+  /** Whether results wait for the disk. */
+  get isBlocked(): boolean {
+    return this.#blockedUntil !== 0;
+  }
+
+  /** Leases laid out and not begun, as of now. */
+  *unbegun(): Generator<OwnedLease, void, undefined> {
+    for (const seat of this.#parts.seats.all) yield* seat.unbegun();
+    yield* this.deadWorkers.unbegun();
+  }
+
+  /** Applies a round of results over all seats; true: there are more. */
+  drain(): boolean {
+    const { clock, seats } = this.#parts;
+    if (this.#blockedUntil > clock.monotonic()) return false;
+    this.#blockedUntil = 0;
+    let isMore = false;
+    let isBlocked = false;
+    let left = this.deadWorkers.settle(ROUND_WORK);
+    if (left === undefined) return this.#block();
+    for (let count = 0; count < SHARED_SEATS && left > 0; count++) {
+      const seat = seats.at(this.#first);
+      this.#first = (this.#first + 1) % SHARED_SEATS;
+      if (seat === undefined) continue;
+      const taken = this.#results.take(seat, Math.min(left, SEAT_WORK));
+      left -= taken.work;
+      isMore ||= taken.isMore;
+      isBlocked ||= taken.isBlocked;
+    }
+    if (!this.#results.flush()) isBlocked = true;
+    if (left <= 0) isMore = true; // I1: others may have some
+    for (const seat of seats.all) freeRing(seat);
+    return isBlocked ? this.#block() : isMore;
+  }
+
+  /** Hands out the best records; true: there may be more, and room for them. */
+  fill(filling: Filling): boolean {
+    const { clock, onSome, port, seats } = this.#parts;
+    const { all } = seats;
+    const filled = fillSeats(port, all, clock.monotonic(), filling);
+    if (filled.count > 0) onSome();
+    for (const seat of all) seat.flush();
+    return filled.isMore;
+  }
+
+  /** Applies all that was published, as far as it can be; true: a worker holds more, and has been told of the room. */
+  finish(): boolean {
+    const all = Number.POSITIVE_INFINITY;
+    let isMore = false;
+    try {
+      if (this.deadWorkers.settle(all) === undefined) return false;
+      for (const seat of this.#parts.seats.all) {
+        if (this.#results.take(seat, all).isBlocked || !this.#results.flush()) return false;
+        freeRing(seat);
+        isMore ||= isRingFull(seat.words);
+      }
+    } catch (cause) {
+      // Closed by a hook in the midst of a call: nothing can be applied any more.
+      if (!(cause instanceof FrontierError)) throw cause;
+      return false;
+    }
+    return isMore;
+  }
+
+  /** The disk is full: what could not be applied is held, and tried again (I3). */
+  #block(): false {
+    const { clock, wake } = this.#parts;
+    this.#blockedUntil = clock.monotonic() + AGAIN_MS;
+    after(AGAIN_MS, wake);
+    return false;
+  }
+}
+
+/** Gives a ring's room back; a worker that waits for some is told. */
+function freeRing(seat: Seat): void {
+  if (laneFree(seat.inbound)) wakeForRoom(seat.words);
+}

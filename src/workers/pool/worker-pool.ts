@@ -1,0 +1,356 @@
+/**
+ * Room `src/workers/pool`: a pool of worker threads over one frontier, on Piscina: starts, resizes and ends them. The
+ * rings are workers/pool/hub's. May touch base, layout and hub.
+ */
+
+/**
+ * WorkerPool: worker threads that visit what a frontier hands out. Piscina starts the threads (pool-threads.ts); each
+ * runs one long task, `attend`, at its own seat; leases and results go through the seat's rings.
+ *
+ *   run() ─▶ a member per thread: reserve a seat ─▶ piscina.run(attend) ─▶ ended
+ *                  ▲                                                       ├ stopped: its thread idles, or is ended where there shall be fewer
+ *                  └─────────────────────────────── again ─────────────────┼ worn: its thread is ended first
+ *                                                                          └ died: its leases are given back first
+ *
+ *   I1  A seat is cleared after its thread is gone, so that nobody writes into what the next one reads.
+ *   I2  A thread that dies before it sat down ends the run: its handler module does not load. But one of a run before may
+ *       have died of what it did there, so as many of them as there are may do so.
+ *   I3  A thread that is on its way to its seat when it is not wanted any more is asked first once it is wanted again: who
+ *       resizes up and down all the time has no more threads for that. Should it have heard, its place is filled as it leaves.
+ */
+import type { Worker } from "node:worker_threads";
+import { readSignal } from "../../base/argument-checks.ts";
+import { after } from "../../base/clock.ts";
+import { FrontierError, misuse } from "../../base/errors.ts";
+import { SHARED_SEATS, SEAT_THREAD_WORD } from "../../layout/threads/worker-seats.ts";
+import { LEFT } from "./hub/dead-workers.ts";
+import type { WorkerHub } from "./hub/worker-hub.ts";
+import {
+  type PoolSettings,
+  readPoolOptions,
+  type SharedFrontier,
+  type WorkerPoolOptions,
+} from "./pool-options.ts";
+import { PastWork, type PoolReport, reportOf } from "./pool-report.ts";
+import { hubOf } from "./hub-registry.ts";
+import type { Seat } from "./hub/worker-seat.ts";
+import { PoolThreads } from "./pool-threads.ts";
+
+interface Member {
+  seat: Seat;
+  readonly controller: AbortController;
+  /** Asked to go: not replaced. */
+  isLeaving: boolean;
+  /** Its thread is not wanted any more, though the pool goes on. */
+  isRetired: boolean;
+  /** The thread, once it must be ended from outside. */
+  thread: Worker | undefined;
+  readonly gone: Promise<void>;
+}
+
+/** How long workers have to end what they do after an abort. */
+const ABORT_MS = 1_000;
+
+/**
+ * A pool of worker threads over a frontier. Owner's thread only.
+ * @example
+ * const pool = new WorkerPool({ frontier, handler: new URL("./visit.js", import.meta.url), threads: 4 });
+ * await pool.run();
+ * await pool.close();
+ */
+export class WorkerPool {
+  readonly #settings: PoolSettings;
+  readonly #hub: WorkerHub;
+  readonly #shared: PoolThreads;
+  readonly #members = new Set<Member>();
+  readonly #past = new PastWork();
+  #threads: number;
+  #restarts = 0;
+  /** Threads of earlier runs that may still turn out to be dead (I2). */
+  #doubtful = 0;
+  #recycled = 0;
+  /** While run() is under way; ending: nobody is started any more. */
+  #run: { readonly fail: (cause: unknown) => void; isEnding: boolean } | undefined;
+  #isClosed = false;
+
+  /** Checks the options; starts no thread. Throws `OPTION_INVALID`. */
+  constructor(options: WorkerPoolOptions) {
+    const settings = readPoolOptions(options);
+    this.#settings = settings;
+    this.#threads = settings.threads;
+    this.#hub = hubFor(settings.frontier);
+    const { resourceLimits, workerData } = settings;
+    const onFault = (cause: unknown): void => this.#faulted(cause);
+    const isKept = (id: number): boolean => {
+      const those = [...this.#members].filter(({ isRetired }) => isRetired);
+      return !those.some(({ seat }) => seat.words[SEAT_THREAD_WORD] === id + 1);
+    };
+    this.#shared = new PoolThreads({ resourceLimits, workerData, isKept, onFault });
+    this.#hub.onStuck = (seat) => this.#kill(seat);
+  }
+
+  /** Works until the frontier is finished or closed. Rejects with the signal's reason, or when no worker can start. */
+  async run(
+    options: {
+      /**
+       * Ends the run: it rejects with the signal's reason, and leases return.
+       * @defaultValue none
+       */
+      signal?: AbortSignal;
+    } = {},
+  ): Promise<void> {
+    const { signal } = readSignal(options);
+    this.#need();
+    if (this.#run !== undefined) throw stateInvalid("running", "one run at a time");
+    signal?.throwIfAborted();
+    let fail: (cause: unknown) => void = () => undefined;
+    const failed = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    failed.catch(() => undefined);
+    const onAbort = (): void => fail(signal?.reason);
+    signal?.addEventListener("abort", onAbort);
+    this.#run = { fail, isEnding: false };
+    this.#hub.startSlowly(this.#settings.rampMs, this.#visits);
+    try {
+      this.#doubtful = this.#shared.ids.length;
+      for (let count = 0; count < this.#threads; count++) this.#start();
+      await Promise.race([this.#hub.finished(), failed]);
+      await this.#stopAll(false);
+    } catch (cause) {
+      await this.#stopAll(true);
+      throw cause;
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      this.#run = undefined;
+      this.#hub.startSlowly(undefined, 0);
+    }
+  }
+
+  /**
+   * Changes the number of threads. Threads that go finish what they have begun. Throws `ARGUMENT_INVALID` for a
+   * number out of range.
+   */
+  resize(threads: number): void {
+    this.#need();
+    if (!Number.isSafeInteger(threads) || threads < 1 || threads > SHARED_SEATS) {
+      const expected = `a whole number of 1 to ${SHARED_SEATS}`;
+      throw misuse("ARGUMENT_INVALID", "threads", threads, expected);
+    }
+    this.#threads = threads;
+    this.#hub.raiseSlowStart(this.#visits);
+    if (this.#mayStart) this.#staff();
+  }
+
+  /** Counters of the pool and of each worker, as plain data. */
+  report(): PoolReport {
+    const workers = [...this.#members].map(({ seat }) => reportOf(seat));
+    return {
+      threads: this.#threads,
+      isRunning: this.#run !== undefined,
+      restarts: this.#restarts,
+      recycled: this.#recycled,
+      ...this.#past.with(workers),
+      handling: workers.reduce((all, { handling }) => all + handling, 0),
+      workers,
+    };
+  }
+
+  /** Ends all threads. A run under way rejects; leases that are not finished return to the frontier. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#run?.fail(new FrontierError("STATE_INVALID", "pool: closed (expected: run() to end)"));
+    await Promise.all([...this.#members].map(({ gone }) => gone));
+    await this.#shared.close();
+  }
+
+  /** Closes it, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Threads that live, also those that wait for the next run. @internal */
+  get threadIds(): number[] {
+    return this.#shared.ids;
+  }
+
+  /** Handlers that can be at work at one time. */
+  get #visits(): number {
+    return this.#threads * this.#settings.concurrency;
+  }
+
+  get #mayStart(): boolean {
+    return this.#run?.isEnding === false;
+  }
+
+  #need(): void {
+    if (this.#isClosed) throw stateInvalid("closed", "a pool that is open");
+  }
+
+  /** As many members as there shall be: lets those go that are too many, and calls back or starts those that are missing. */
+  #staff(): void {
+    const members = [...this.#members];
+    const leaving = members.filter(({ isLeaving }) => isLeaving);
+    const staying = members.filter(({ isLeaving }) => !isLeaving);
+    for (const member of staying.slice(this.#threads)) {
+      member.isLeaving = true;
+      member.isRetired = true;
+      this.#hub.stop(member.seat);
+    }
+    let missing = this.#threads - staying.length;
+    for (const member of leaving) {
+      if (missing <= 0 || hasSat(member)) continue;
+      member.isLeaving = false; // I3
+      member.isRetired = this.#settings.recycleAfter !== undefined;
+      this.#hub.cancelStop(member.seat);
+      missing--;
+    }
+    try {
+      for (; missing > 0; missing--) this.#start();
+    } catch (cause) {
+      if (leaving.length === 0) throw cause;
+      // No seat is free: once who is leaving has left.
+    }
+  }
+
+  #restaff(): void {
+    try {
+      if (this.#mayStart) this.#staff();
+    } catch (cause) {
+      this.#fail(cause);
+    }
+  }
+
+  /** Ends the run: nobody is started any more. */
+  #fail(cause: unknown): void {
+    if (this.#run === undefined) return;
+    this.#run.isEnding = true;
+    this.#run.fail(cause);
+  }
+
+  /** A thread has failed that had no task: where one is awaited, it was that. */
+  #faulted(cause: unknown): void {
+    if (this.#run === undefined) return;
+    if ([...this.#members].every(hasSat)) this.#emitFault(cause);
+    else this.#fail(cause);
+  }
+
+  #emitFault(cause: unknown): void {
+    this.#hub.port.fault({ kind: "handler", stage: "worker", cause });
+  }
+
+  #start(): void {
+    const seat = this.#hub.reserve();
+    const controller = new AbortController();
+    const { handler, concurrency, timeoutMs, recycleAfter } = this.#settings;
+    const task = {
+      handle: this.#hub.handle,
+      seat: seat.index,
+      handler,
+      concurrency,
+      timeoutMs,
+      recycleAfter,
+    };
+    const ended = this.#shared.run(task, controller.signal) as Promise<boolean>;
+    const member: Member = {
+      seat,
+      controller,
+      isLeaving: false,
+      // What a thread has done is counted from its start: the next run has new ones.
+      isRetired: recycleAfter !== undefined,
+      thread: undefined,
+      gone: ended.then(
+        (isWorn) => this.#left(member, isWorn),
+        (cause: unknown) => this.#died(member, cause),
+      ),
+    };
+    this.#members.add(member);
+  }
+
+  async #left(member: Member, isWorn: boolean): Promise<void> {
+    if (member.isRetired) await this.#shared.end(this.#threadOf(member));
+    const settled = this.#remove(member, LEFT);
+    if (isWorn && !member.isLeaving && this.#mayStart) this.#recycled++;
+    this.#restaff();
+    await settled;
+  }
+
+  async #died(member: Member, cause: unknown): Promise<void> {
+    const hadSat = hasSat(member);
+    await this.#shared.end(member.thread ?? this.#threadOf(member)); // I1: resolves when it is gone
+    const settled = this.#remove(member, causeText(cause));
+    if (!member.isLeaving && this.#mayStart) {
+      if (hadSat) {
+        this.#restarts++;
+        this.#emitFault(cause);
+      } else if (this.#doubtful-- <= 0) this.#fail(cause);
+    }
+    this.#restaff();
+    await settled;
+  }
+
+  /** Resolves when what its worker had said is applied and its leases are back. */
+  #remove(member: Member, reason: string): Promise<void> {
+    this.#past.add(member.seat);
+    this.#members.delete(member);
+    return this.#hub.workerDied(member.seat, reason);
+  }
+
+  async #stopAll(isAborted: boolean): Promise<void> {
+    if (this.#run !== undefined) this.#run.isEnding = true;
+    const members = [...this.#members];
+    for (const member of members) {
+      member.isLeaving = true;
+      this.#hub.stop(member.seat);
+      if (isAborted) this.#hub.cancelAll(member.seat);
+    }
+    const all = Promise.all(members.map(({ gone }) => gone));
+    let cancel: (() => void) | undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = after(ABORT_MS, resolve);
+    });
+    await Promise.race([all, late]);
+    cancel?.();
+    for (const member of members) if (this.#members.has(member)) this.#abort(member);
+    await all;
+  }
+
+  /** Ends a thread that hangs; what it had begun loses an attempt. */
+  #kill(index: number): void {
+    for (const member of this.#members) if (member.seat.index === index) this.#abort(member);
+  }
+
+  /** Piscina lets go of the thread at once; we wait for its end. */
+  #abort(member: Member): void {
+    member.thread ??= this.#threadOf(member);
+    member.controller.abort();
+  }
+
+  #threadOf({ seat }: Member): Worker | undefined {
+    return this.#shared.at((seat.words[SEAT_THREAD_WORD] as number) - 1);
+  }
+}
+
+function hasSat({ seat }: Member): boolean {
+  return seat.words[SEAT_THREAD_WORD] !== 0;
+}
+
+/** Of one on another thread `share` gives a promise, and the hub is there. */
+function hubFor(frontier: SharedFrontier): WorkerHub {
+  const shared = frontier.share();
+  const hub = hubOf(frontier);
+  if (hub !== undefined) return hub;
+  void Promise.resolve(shared).catch(() => undefined);
+  const expected =
+    "what openFrontier gave; with one on a thread of its own, attach(handle) in each";
+  throw misuse("OPTION_INVALID", "frontier", frontier, expected);
+}
+
+function causeText(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function stateInvalid(state: string, expected: string): FrontierError {
+  return new FrontierError("STATE_INVALID", `pool: ${state} (expected: ${expected})`);
+}

@@ -1,0 +1,81 @@
+/**
+ * Link facts, owner to worker: what a worker needs to decide about links by itself. An immutable set of rules, sent whole
+ * to every seat; it holds while the shared memory's generation (layout/threads/worker-seats.ts) is the one that it names.
+ */
+import { MESSAGE_LINK_FACTS } from "../../layout/threads/worker-messages.ts";
+import type { RuleMatch } from "../../url/matching/rule-matcher.ts";
+import type { NormalPolicy } from "../../url/keys/key-policy.ts";
+import { pack, unpack } from "./message-values.ts";
+import { beginMessage, endMessage, type Sender } from "./message-sender.ts";
+
+/** What of a rule needs no state. */
+export interface LinkRule {
+  readonly id: string;
+  readonly match: RuleMatch;
+  readonly maxDepth: number;
+  /** Links of its pages are taken. */
+  readonly follow: boolean;
+}
+
+export interface LinkFacts {
+  /** In the order of the set. */
+  readonly rules: readonly LinkRule[];
+  /** The key of all rules; undefined: which links are known, the owner alone decides. */
+  readonly policy: NormalPolicy | undefined;
+  /** Four words: the tables' secret. */
+  readonly secret: readonly number[];
+}
+
+/** A pattern goes over as its text and flags. */
+type Packed = Omit<LinkRule, "match"> & {
+  readonly match: Omit<RuleMatch, "pattern">;
+  readonly flags: string;
+};
+
+const HEAD_BYTES = 8;
+
+/** Made once for all seats. */
+export function packLinkFacts({ rules, policy, secret }: LinkFacts): Uint8Array {
+  const packed = rules.map(({ match: { pattern, ...match }, ...rule }): Packed => {
+    return { ...rule, match, flags: pattern?.flags ?? "" };
+  });
+  return pack({ rules: packed, policy: policy ?? null, secret });
+}
+
+export function writeLinkFacts(sender: Sender, generation: number, packed: Uint8Array): void {
+  const size = HEAD_BYTES + packed.length;
+  const draft = beginMessage(sender, size);
+  draft.bytes.writeInt32LE(MESSAGE_LINK_FACTS, draft.start);
+  draft.bytes.writeInt32LE(generation, draft.start + 4);
+  draft.bytes.set(packed, draft.start + HEAD_BYTES);
+  endMessage(sender, draft, size);
+}
+
+export function linkFactsGeneration(bytes: Buffer, start: number): number {
+  return bytes.readInt32LE(start + 4);
+}
+
+export function readLinkFacts(bytes: Buffer, start: number, size: number): LinkFacts {
+  return unpackLinkFacts(bytes.subarray(start + HEAD_BYTES, start + size));
+}
+
+export function unpackLinkFacts(packed: Uint8Array): LinkFacts {
+  const { rules, policy, secret } = unpack(packed) as {
+    rules: Packed[];
+    policy: (NormalPolicy & { keepParams: readonly string[] | null }) | null;
+    secret: number[];
+  };
+  return {
+    rules: rules.map(({ match, flags, ...rule }) => {
+      const { patternText } = match;
+      const pattern = patternText === "" ? undefined : new RegExp(patternText, flags);
+      return { ...rule, match: { ...match, pattern } };
+    }),
+    // What is undefined there comes as null.
+    policy:
+      policy === null
+        ? undefined
+        : { ...policy, keepParams: policy.keepParams ?? undefined, keyOf: undefined },
+    secret,
+  };
+}

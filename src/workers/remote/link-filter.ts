@@ -1,0 +1,285 @@
+/**
+ * LinkFilter: what a worker decides about links by itself, so that the owner sees mostly new ones that it wants. It parses, finds
+ * each its rule and hashes as the owner would, and drops what can not change anything there.
+ *
+ *   links ─▶ followed? ─▶ kernel: parse ─▶ rule ─▶ deep? ─▶ kernel: key, hash ─▶ on this page before? ─▶ own table ─▶ shared filter ─▶ kept
+ *            no follow    invalid, scheme  no rule  too deep                      duplicate              duplicate     duplicate
+ *
+ * The own table is a small copy of what the filter said, so that the links of a site's every page cost no cache miss.
+ *
+ *   I1  A link is dropped as a duplicate only where the owner has admitted its identity at this depth or a
+ *       shallower one, in this generation, or where it stands twice on one page.
+ *   I2  What is kept goes over as it came, byte for byte: the owner decides on the same string, by its own rules.
+ *   I3  Everything dropped is counted and told to the owner with the page.
+ *   I4  A set of rules decides only while it is the owner's: setRules changes the generation before it returns, and until
+ *       this thread has heard of the new set everything is kept. A link refused before was refused before the change.
+ *
+ * The owner turns the edge off (SHARED_FACTS_WORD) where listeners must see every link or keys are no plain policy's; where
+ * hooks, budgets, epochs or a bloom decide, workers judge by the rules alone and know no duplicates.
+ */
+import { createKernel, type KernelModule, kernelTake } from "../../kernel/kernel.ts";
+import {
+  BATCH_INVALID,
+  BATCH_NO_RULE,
+  BATCH_OK,
+  BATCH_ROW_WORDS,
+  BATCH_SCHEME,
+  BATCH_TOO_DEEP,
+  BATCH_TOO_LONG,
+  ROW_STATUS_WORD,
+} from "../../layout/calls/url-batch.ts";
+import {
+  SHARED_FACTS_WORD,
+  SHARED_FILTER_OFFSET,
+  FACTS_OFF,
+} from "../../layout/threads/worker-seats.ts";
+import {
+  attachSeenFilter,
+  filterHas,
+  type SeenFilter,
+} from "../../structures/threads/seen-filter.ts";
+import { batchAdmit, batchLoad, batchParse, createUrlBatch } from "../../url/batch/url-batch.ts";
+import type { UrlBatch } from "../../url/batch/batch-memory.ts";
+import { batchSettle } from "../../url/batch/key-and-hash.ts";
+import {
+  createHostMemo,
+  type HostMemo,
+  keepHostMemo,
+  MATCH_PLAN,
+  MATCH_UNKNOWN,
+  matchHosts,
+} from "../../url/matching/host-memo.ts";
+import {
+  createMatcher,
+  matchPlan,
+  type Matcher,
+  NO_RULE,
+  planOf,
+} from "../../url/matching/rule-matcher.ts";
+import type { NormalPolicy } from "../../url/keys/key-policy.ts";
+import { type Rows, rowHostText, rowStatus, setRowStatus } from "../../url/batch/row-fields.ts";
+import type { CrewHandle } from "../protocol/shared-memory.ts";
+import type { LinkFacts, LinkRule } from "../protocol/link-facts-message.ts";
+import type { PushAnswer } from "./worker-lease.ts";
+
+/** Links that a page has pushed so far. */
+export interface Page {
+  readonly links: string[];
+  /** Duplicates, then refusals by reason, as in the message. */
+  readonly dropped: number[];
+  /** Names the page in the table of its own links. */
+  readonly serial: number;
+  readonly depth: number;
+  /** Rule of the page; undefined: these links are nobody's. */
+  readonly rule: string | undefined;
+}
+
+export interface LinkFilter {
+  readonly shared: Int32Array;
+  readonly batch: UrlBatch;
+  readonly rows: Rows;
+  readonly filter: SeenFilter;
+  readonly memo: HostMemo;
+  /** Plans of the rows' hosts, a word each, in the kernel's memory. */
+  readonly numbers: number;
+  /** OWN_ENTRIES of low word, high word, depth + 1. */
+  readonly own: Int32Array;
+  /** OWN_ENTRIES of low word, high word, serial of the page. */
+  readonly page: Int32Array;
+  /** What this thread was told, and the generation that it holds under. */
+  generation: number;
+  policy: NormalPolicy | undefined;
+  rules: readonly LinkRule[];
+  /** The rule that takes every URL, where there is one. */
+  sole: LinkRule | undefined;
+  matcher: Matcher;
+  /** Rules whose pages' links nobody follows. */
+  readonly unfollowed: Set<string>;
+}
+
+/** 48 KiB: stays in the first levels of the cache. */
+const OWN_ENTRIES = 4096;
+const OWN_WORDS = 3;
+
+/** The owner must see it; else the index of the count that it is dropped under. */
+const KEPT = -1;
+const DUPLICATE = 0;
+const REFUSED_INVALID = 1;
+const REFUSED_SCHEME = 2;
+const REFUSED_TOO_LONG = 3;
+const REFUSED_TOO_DEEP = 4;
+const REFUSED_NO_RULE = 5;
+const REFUSED_NO_FOLLOW = 6;
+
+/** The edge of this thread, which decides nothing yet. */
+export function createLinkFilter(handle: CrewHandle, shared: Int32Array): LinkFilter {
+  const { maxUrlBytes, kernel: module, memory } = handle;
+  const kernel = createKernel(module as KernelModule);
+  const batch = createUrlBatch(kernel, { maxUrlBytes });
+  const memo = createHostMemo(kernel);
+  return {
+    shared,
+    batch,
+    rows: { kernel, offset: batch.area.header },
+    filter: attachSeenFilter({ buffer: memory, offset: SHARED_FILTER_OFFSET }),
+    memo,
+    numbers: kernelTake(kernel, 1),
+    own: new Int32Array(OWN_ENTRIES * OWN_WORDS),
+    page: new Int32Array(OWN_ENTRIES * OWN_WORDS),
+    generation: FACTS_OFF,
+    policy: undefined,
+    rules: [],
+    sole: undefined,
+    matcher: createMatcher([], memo),
+    unfollowed: new Set(),
+  };
+}
+
+/** Takes over what holds under a generation; what was known under the one before is forgotten. */
+export function setLinkFacts(linkFilter: LinkFilter, generation: number, facts: LinkFacts): void {
+  const { rules, policy, secret } = facts;
+  const { area } = linkFilter.batch;
+  area.kernel.region.views.u32.set(secret, area.secret >>> 2);
+  linkFilter.policy = policy;
+  linkFilter.rules = rules;
+  const matches = rules.map(({ match }) => match);
+  linkFilter.matcher = createMatcher(matches, linkFilter.memo);
+  linkFilter.sole = linkFilter.matcher.all === NO_RULE ? undefined : rules[linkFilter.matcher.all];
+  linkFilter.unfollowed.clear();
+  for (const { id, follow } of rules) if (!follow) linkFilter.unfollowed.add(id);
+  linkFilter.own.fill(0);
+  linkFilter.page.fill(0);
+  linkFilter.generation = generation;
+}
+
+/** Adds to a page what the owner must see of `links`; an answer for each. Returns how many were dropped. @hot */
+export function filterLinks(
+  linkFilter: LinkFilter | undefined,
+  links: readonly string[],
+  page: Page,
+  answers: PushAnswer[],
+): number {
+  if (linkFilter === undefined || !isOn(linkFilter)) {
+    for (let at = 0; at < links.length; at++) {
+      page.links.push(links[at] as string);
+      answers.push("queued");
+    }
+    return 0;
+  }
+  const { dropped } = page;
+  if (
+    linkFilter.unfollowed.size > 0 &&
+    page.rule !== undefined &&
+    linkFilter.unfollowed.has(page.rule)
+  ) {
+    dropped[REFUSED_NO_FOLLOW] = (dropped[REFUSED_NO_FOLLOW] as number) + links.length;
+    for (let at = 0; at < links.length; at++) answers.push("rejected");
+    return links.length;
+  }
+  const kept = page.links.length;
+  for (let start = 0; start < links.length; ) {
+    const count = batchLoad(linkFilter.batch, links, start);
+    prepareRows(linkFilter, page.depth);
+    filterRows(linkFilter, links, start, page, answers);
+    start += count;
+  }
+  return links.length - (page.links.length - kept);
+}
+
+/** Brings the loaded rows as far as the owner would: a status, and a hash where identities are decided here. */
+function prepareRows(linkFilter: LinkFilter, depth: number): void {
+  const { batch, policy, sole } = linkFilter;
+  if (sole === undefined || policy === undefined) batchParse(batch);
+  if (sole === undefined) matchLinks(linkFilter, depth);
+  if (policy === undefined) return;
+  if (sole === undefined) batchSettle(batch, policy, () => policy, 0);
+  else batchAdmit(batch, policy, 0);
+}
+
+/** Ends the rows that no rule takes, or none so deep. */
+function matchLinks(
+  { matcher, memo, numbers, rows, rules, batch }: LinkFilter,
+  depth: number,
+): void {
+  if (matchHosts(memo, rows, numbers, depth) === 0) return;
+  const at = numbers >> 2;
+  for (let row = 0; row < batch.count; row++) {
+    if (rowStatus(rows, row) !== BATCH_OK) continue;
+    let number = rows.kernel.region.views.u32[at + row] as number;
+    if (number === MATCH_UNKNOWN) {
+      number = MATCH_PLAN + planOf(matcher, rowHostText(rows, row));
+      keepHostMemo(memo, rows, row, number);
+    }
+    const order = matchPlan(matcher, number - MATCH_PLAN, rows, row);
+    if (order === NO_RULE) setRowStatus(rows, row, BATCH_NO_RULE);
+    else if (depth > (rules[order] as LinkRule).maxDepth) setRowStatus(rows, row, BATCH_TOO_DEEP);
+  }
+}
+
+/** @hot */
+function filterRows(
+  linkFilter: LinkFilter,
+  links: readonly string[],
+  start: number,
+  page: Page,
+  answers: PushAnswer[],
+): void {
+  const { area, count } = linkFilter.batch;
+  const { u32 } = area.kernel.region.views;
+  const { dropped } = page;
+  const isDeep = linkFilter.sole !== undefined && page.depth > linkFilter.sole.maxDepth;
+  const canKnow = linkFilter.policy !== undefined;
+  let hash = area.hashes >>> 2;
+  let status = (area.rows >>> 2) + ROW_STATUS_WORD;
+  for (let row = 0; row < count; row++, hash += 2, status += BATCH_ROW_WORDS) {
+    let reason = KEPT;
+    if (u32[status] !== BATCH_OK) reason = reasonOf(u32[status] as number);
+    else if (isDeep) reason = REFUSED_TOO_DEEP;
+    else if (canKnow && isKnown(linkFilter, u32[hash] as number, u32[hash + 1] as number, page)) {
+      reason = DUPLICATE;
+    }
+    if (reason === KEPT) {
+      page.links.push(links[start + row] as string);
+      answers.push("queued");
+      continue;
+    }
+    dropped[reason] = (dropped[reason] as number) + 1;
+    answers.push(reason === DUPLICATE ? "duplicate" : "rejected");
+  }
+}
+
+/** @hot */
+function isKnown(linkFilter: LinkFilter, lo: number, hi: number, page: Page): boolean {
+  const { own, page: table } = linkFilter;
+  const at = (hi & (OWN_ENTRIES - 1)) * OWN_WORDS;
+  const depth = page.depth + 1;
+  const isOwn = own[at] === (lo | 0) && own[at + 1] === (hi | 0);
+  if (isOwn && (own[at + 2] as number) <= depth) return true;
+  if (filterHas(linkFilter.filter, lo, hi, page.depth)) {
+    own[at] = lo | 0;
+    own[at + 1] = hi | 0;
+    own[at + 2] = depth;
+    return true;
+  }
+  const isHere = table[at] === (lo | 0) && table[at + 1] === (hi | 0);
+  if (isHere && table[at + 2] === page.serial) return true;
+  table[at] = lo | 0;
+  table[at + 1] = hi | 0;
+  table[at + 2] = page.serial;
+  return false;
+}
+
+/** Whether this thread may decide now: it was told what holds. */
+function isOn({ shared, generation }: LinkFilter): boolean {
+  if (generation === FACTS_OFF) return false;
+  return Atomics.load(shared, SHARED_FACTS_WORD) === generation; // pairs with the owner's store
+}
+
+function reasonOf(status: number): number {
+  if (status === BATCH_INVALID) return REFUSED_INVALID;
+  if (status === BATCH_SCHEME) return REFUSED_SCHEME;
+  if (status === BATCH_NO_RULE) return REFUSED_NO_RULE;
+  if (status === BATCH_TOO_DEEP) return REFUSED_TOO_DEEP;
+  // What is of another kind, the owner may know more of.
+  return status === BATCH_TOO_LONG ? REFUSED_TOO_LONG : KEPT;
+}

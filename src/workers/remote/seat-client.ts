@@ -1,0 +1,284 @@
+/**
+ * SeatClient: a worker thread's side of its seat in the shared memory. Leases come out of the lanes (lease-inbox.ts); results go into the inbound ring
+ * and become visible once per batch.
+ *
+ *   done, retry … ─▶ sender ─▶ flush: publish, unpark the owner
+ *
+ *   I1  A lease is settled once; what comes after is dropped here.
+ *   I2  Who has left the seat writes nothing there any more: it is others'.
+ */
+import {
+  checkExtension,
+  checkText,
+  type DoneFields,
+  type Outcome,
+  readDone,
+  readOutcome,
+  readRetry,
+  type RetryOptions,
+} from "../../base/argument-checks.ts";
+import { misuse } from "../../base/errors.ts";
+import type { LeaseResult, RedirectChange, RequestLike } from "../../base/request-types.ts";
+import { isSerializable } from "../../base/serializable.ts";
+import {
+  COMMAND_STOP,
+  SHARED_PARK_WORD,
+  SHARED_PHASE_WORD,
+  PHASE_CLOSED,
+  PHASE_GONE,
+  PHASE_RUNNING,
+  SEAT_COMMAND_WORD,
+  SEAT_REFUSED_WORD,
+  SEAT_THREAD_WORD,
+} from "../../layout/threads/worker-seats.ts";
+import {
+  MESSAGE_DONE,
+  MESSAGE_EXTEND,
+  MESSAGE_FAIL,
+  MESSAGE_PUSH,
+  MESSAGE_REDIRECT,
+  MESSAGE_RELEASE,
+  MESSAGE_RETRY,
+} from "../../layout/threads/worker-messages.ts";
+import { unpark } from "../../memory/parking.ts";
+import { attachProducer, laneUsed } from "../../structures/threads/spsc-lane.ts";
+import { setRingFull } from "../protocol/lane-credit.ts";
+import {
+  type CrewHandle,
+  inboundPlace,
+  openSharedMemory,
+  seatWords,
+} from "../protocol/shared-memory.ts";
+import { type LinkFacts, unpackLinkFacts } from "../protocol/link-facts-message.ts";
+import { NOTHING_DROPPED, writeResult } from "../protocol/result-message.ts";
+import { leaveSeat } from "../protocol/seat-protocol.ts";
+import { createSender, flushSender, type Sender } from "../protocol/message-sender.ts";
+import { sendableErrors } from "./sendable-values.ts";
+import { createLinkFilter, type LinkFilter, setLinkFacts } from "./link-filter.ts";
+import {
+  answerAll,
+  createFoundLinks,
+  type FoundLinks,
+  type Pushed,
+  isOne,
+  packFound,
+  addPushed,
+} from "./found-links.ts";
+import { LeaseInbox } from "./lease-inbox.ts";
+import { createFingerprinter, type Fingerprinter } from "./lease-fingerprint.ts";
+import { type PushAnswer, type LeaseActions, WorkerLease } from "./worker-lease.ts";
+
+const NO_RESULT: DoneFields = { found: undefined, errors: undefined, outcome: undefined };
+const NOTHING_FOUND = { links: [], dropped: NOTHING_DROPPED };
+
+export class SeatClient implements LeaseActions {
+  readonly handle: CrewHandle;
+  readonly shared: Int32Array;
+  readonly seat: Int32Array;
+  readonly sender: Sender;
+  readonly inbox: LeaseInbox;
+  /** Once the owner has said what may be decided here. */
+  #linkFilter: LinkFilter | undefined;
+  readonly #printer: Fingerprinter;
+  readonly #make = (): WorkerLease => new WorkerLease(this);
+  #serial = 0;
+  #isFlushing = false;
+  #isClosed = false;
+
+  constructor(handle: CrewHandle, seat: number, threadId: number) {
+    this.handle = handle;
+    this.shared = openSharedMemory(handle);
+    this.seat = seatWords(handle.memory, seat);
+    this.seat[SEAT_THREAD_WORD] = threadId + 1; // 0: nobody yet
+    this.sender = createSender(attachProducer(inboundPlace(handle.memory, seat)));
+    this.inbox = new LeaseInbox(handle, seat, (generation, facts) =>
+      this.#onLinkFacts(generation, facts),
+    );
+    this.#printer = createFingerprinter(handle);
+    if (handle.edge !== undefined)
+      this.#onLinkFacts(handle.edge.generation, unpackLinkFacts(handle.edge.packed));
+    unpark(this.shared, SHARED_PARK_WORD);
+  }
+
+  get isStopped(): boolean {
+    return this.#isClosed || Atomics.load(this.seat, SEAT_COMMAND_WORD) === COMMAND_STOP;
+  }
+
+  /** Nothing is left for now, or for good. */
+  get isOver(): boolean {
+    return Atomics.load(this.shared, SHARED_PHASE_WORD) !== PHASE_RUNNING;
+  }
+
+  /** The frontier is closed: nothing that is pushed from now on will be seen. */
+  get #isEnded(): boolean {
+    return Atomics.load(this.shared, SHARED_PHASE_WORD) >= PHASE_CLOSED; // pairs with close
+  }
+
+  /** Whether something said is still here for want of room, and somebody may read it yet. */
+  get holdsWords(): boolean {
+    if (this.sender.kept.length === 0) return false;
+    return Atomics.load(this.shared, SHARED_PHASE_WORD) !== PHASE_GONE;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** The best lease here; it has begun. */
+  next(): WorkerLease | undefined {
+    return this.inbox.next(this.#make);
+  }
+
+  /** Links of a page: sifted now, admitted with its done. */
+  push(lease: WorkerLease, given: Pushed): PushAnswer | PushAnswer[] {
+    if (lease.isSettled || this.#isClosed) return answerAll(given, "rejected");
+    lease.found ??= this.#page(lease.depth + 1, lease.rule);
+    return this.#sift(given, lease.found as FoundLinks);
+  }
+
+  /** Links of nobody's page. `full`: the ring is full, and nothing of it was taken. */
+  pushOutsideVisit(given: Pushed, isClosing: boolean): PushAnswer | PushAnswer[] {
+    if (this.#isClosed || isClosing || this.#isEnded) return answerAll(given, "rejected");
+    if (this.inbox.hasMessages()) this.inbox.pull(); // who only pushes hears of the rules here
+    this.flush();
+    if (this.sender.kept.length > 0) return answerAll(given, "full");
+    const page = this.#page(0, undefined);
+    const answers = this.#sift(given, page);
+    this.#send(MESSAGE_PUSH, 0, page, undefined);
+    this.flush();
+    if (!this.#isEnded) return answers;
+    // The frontier closed meanwhile: whether it has seen this, nobody can say (I4 of the hub).
+    return typeof answers === "string" ? "rejected" : answers.map(() => "rejected");
+  }
+
+  /** Whatever of it may throw comes before the lease is settled: else nobody could end it any more (I1). */
+  done(lease: WorkerLease, result: LeaseResult | undefined): void {
+    const { found, errors, outcome } = result === undefined ? NO_RESULT : readDone(result);
+    if (lease.isSettled || this.#isClosed) return;
+    if (found !== undefined) this.push(lease, found as readonly RequestLike[]);
+    const page = lease.found as FoundLinks | undefined;
+    const isBare = errors === undefined && outcome === undefined;
+    const extras = isBare ? undefined : { errors: sendableErrors(errors), outcome };
+    const packed = packFound(page, extras);
+    if (!this.#settle(lease)) return;
+    lease.found = undefined;
+    this.#write(MESSAGE_DONE, lease.id, page, packed);
+  }
+
+  retry(lease: WorkerLease, options: RetryOptions | undefined): void {
+    this.#end(lease, MESSAGE_RETRY, options === undefined ? undefined : readRetry(options));
+  }
+
+  fail(lease: WorkerLease, reason?: string, outcome?: Outcome): void {
+    checkText(reason, "reason");
+    this.#end(lease, MESSAGE_FAIL, { reason, outcome: readOutcome(outcome) });
+  }
+
+  release(lease: WorkerLease): void {
+    this.#end(lease, MESSAGE_RELEASE, undefined);
+  }
+
+  redirect(lease: WorkerLease, url: string, change: RedirectChange | undefined): void {
+    if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
+    const extras = change === undefined ? { url } : { url, change };
+    if (!isSerializable(change)) {
+      throw misuse("ARGUMENT_INVALID", "change", change, "what msgpack can carry");
+    }
+    if (!lease.isSettled) this.#send(MESSAGE_REDIRECT, lease.id, undefined, extras);
+  }
+
+  extend(lease: WorkerLease, ms: number): void {
+    checkExtension(ms);
+    if (!lease.isSettled) this.#send(MESSAGE_EXTEND, lease.id, undefined, { ms });
+  }
+
+  /** A lease that ran out, or timed out: whatever its handler still says is dropped. */
+  forget(lease: WorkerLease): void {
+    lease.isSettled = true;
+    lease.found = undefined;
+  }
+
+  /** Any message of few words; `kind` of MESSAGE_*. */
+  sendFault(kind: number, id: number, extras: unknown): void {
+    this.#send(kind, id, undefined, extras);
+  }
+
+  ruleName(number: number): string {
+    return this.inbox.ruleName(number);
+  }
+
+  fingerprint(lease: WorkerLease): string {
+    return this.#printer(lease);
+  }
+
+  /** Makes everything said so far visible to the owner. */
+  flush(): void {
+    if (this.#isClosed) return; // I2
+    if (flushSender(this.sender)) unpark(this.shared, SHARED_PARK_WORD);
+    setRingFull(this.seat, this.sender.kept.length > 0);
+  }
+
+  /** Whether a full ring has room again. */
+  hasRoom(): boolean {
+    return laneUsed(this.sender.lane) < this.sender.lane.capacity;
+  }
+
+  /** Leaves the seat: leases not settled go back. */
+  leave(): void {
+    if (this.#isClosed) return;
+    this.flush();
+    this.#isClosed = true;
+    leaveSeat(this.seat);
+    unpark(this.shared, SHARED_PARK_WORD);
+  }
+
+  #onLinkFacts(generation: number, facts: LinkFacts): void {
+    this.#linkFilter ??= createLinkFilter(this.handle, this.shared);
+    setLinkFacts(this.#linkFilter, generation, facts);
+  }
+
+  #settle(lease: WorkerLease): boolean {
+    if (lease.isSettled || this.#isClosed) return false;
+    lease.isSettled = true;
+    return true;
+  }
+
+  #page(depth: number, rule: string | undefined): FoundLinks {
+    this.#serial = (this.#serial + 1) & 0x3fff_ffff;
+    return createFoundLinks(this.#serial, depth, rule);
+  }
+
+  #sift(given: Pushed, page: FoundLinks): PushAnswer | PushAnswer[] {
+    const answers: PushAnswer[] = [];
+    const dropped = addPushed(this.#linkFilter, page, given, answers);
+    this.seat[SEAT_REFUSED_WORD] = (this.seat[SEAT_REFUSED_WORD] as number) + dropped;
+    return isOne(given) ? (answers[0] as PushAnswer) : answers;
+  }
+
+  #send(kind: number, id: number, page: FoundLinks | undefined, extras: unknown): void {
+    this.#write(kind, id, page, packFound(page, extras));
+  }
+
+  #end(lease: WorkerLease, kind: number, extras: unknown): void {
+    if (lease.isSettled || this.#isClosed) return;
+    const packed = packFound(undefined, extras);
+    if (this.#settle(lease)) this.#write(kind, lease.id, undefined, packed);
+  }
+
+  #write(
+    kind: number,
+    id: number,
+    page: FoundLinks | undefined,
+    extras: Uint8Array | undefined,
+  ): void {
+    if (this.#isClosed) return; // I2
+    const { links, dropped } = page ?? NOTHING_FOUND;
+    writeResult(this.sender, { kind, id, links, extras, dropped });
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    queueMicrotask(() => {
+      this.#isFlushing = false;
+      this.flush();
+    });
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Sendable values: what a handler hands over is checked before it is packed for the owner. What msgpack can not bring back equal is replaced by a
+ * stand-in that the owner refuses by the field's own name, so that it is counted and told there like any other.
+ */
+import { shown } from "../../base/errors.ts";
+import type { RequestLike } from "../../base/request-types.ts";
+import { isSerializable } from "../../base/serializable.ts";
+
+/** Can be packed, and is refused as data. */
+const NO_DATA = Object.freeze(new Error("not serializable"));
+
+/** A request as it can be packed; `isWhole`: it will come out as it was. */
+export function sendableRequest(given: RequestLike): { request: RequestLike; isWhole: boolean } {
+  if (typeof given !== "object" || given === null) return sendableOther(given);
+  const request: Record<string, unknown> = {};
+  let isWhole = true;
+  try {
+    for (const [field, value] of Object.entries(given)) {
+      if (isSerializable(value)) {
+        request[field] = value;
+        continue;
+      }
+      isWhole = false;
+      request[field] = field === "data" ? NO_DATA : null; // null is wrong for all others
+    }
+    // Another thread can hold no data but what was packed.
+    if (request.data === NO_DATA) request.volatile = false;
+    // Fields of a prototype, such as a class's url.
+    if (!Object.hasOwn(request, "url") && typeof given?.url === "string") request.url = given.url;
+  } catch {
+    return { request: null as unknown as RequestLike, isWhole: false };
+  }
+  return { request: request as unknown as RequestLike, isWhole };
+}
+
+/** A URL, or what the owner tells to be no request. */
+function sendableOther(given: RequestLike): { request: RequestLike; isWhole: boolean } {
+  const isWhole = isSerializable(given);
+  return { request: isWhole ? given : (null as unknown as RequestLike), isWhole };
+}
+
+/** What the owner tells as an error: itself where that can be sent, else what it says. */
+export function sendableErrors(errors: unknown): unknown {
+  if (!Array.isArray(errors)) return isSerializable(errors) ? errors : shown(errors);
+  return errors.map((one) => {
+    if (one instanceof Error) return Object.assign(new Error(one.message), { name: one.name });
+    return isSerializable(one) ? one : shown(one);
+  });
+}

@@ -1,0 +1,307 @@
+/**
+ * Room `src/workers/remote`: the worker's side: takes leases from its seat, runs the handler, filters links, sends
+ * results. Decides what needs no state of the frontier; may not see src/frontier.
+ */
+
+/**
+ * WorkerLoop: what a thread of the pool does as long as it has its seat.
+ *
+ *   pump: pull ─▶ begin leases while handlers are free ─▶ flush ─▶ nothing to begin?
+ *            ▲                                                     no handler at work: spin, sleep for a moment, then wait
+ *            └── a handler ended · the owner unparked · a turn ──   else: wait, the event loop lives
+ *
+ * A handler that returns is done, one that throws is retry. One whose time is over hears of it by its signal and has
+ * SETTLE_MS to end: until then its lease, and so its host, is taken; what it says of the lease then is dropped. While the inbound ring is full no lease begins. After
+ * BURST leases or BURST_MS in a row results are told, lanes are looked at and the event loop gets its turn: a slow handler that
+ * never waits keeps back neither what others have ended nor what is more urgent.
+ */
+import { threadId } from "node:worker_threads";
+import { after, createSystemClock } from "../../base/clock.ts";
+import { shown } from "../../base/errors.ts";
+import {
+  SEAT_ACCEPTED_WORD,
+  SEAT_COMPLETED_WORD,
+  SEAT_HANDLING_WORD,
+  SEAT_PARK_WORD,
+} from "../../layout/threads/worker-seats.ts";
+import { MESSAGE_FAULT, MESSAGE_RETRY } from "../../layout/threads/worker-messages.ts";
+import { PARK_SPINS, parkBegin, parkEnd, parkWait } from "../../memory/parking.ts";
+import type { CrewHandle } from "../protocol/shared-memory.ts";
+import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/async-wait.ts";
+import { SeatClient } from "./seat-client.ts";
+import { type Handler, HandlerVisit } from "./handler-visit.ts";
+import type { WorkerLease } from "./worker-lease.ts";
+
+export interface WorkerTask {
+  readonly handle: CrewHandle;
+  readonly seat: number;
+  /** Address of the handler module. */
+  readonly handler: string;
+  readonly concurrency: number;
+  readonly timeoutMs: number | undefined;
+  /** Leases after which the thread is given back to be replaced. */
+  readonly recycleAfter: number | undefined;
+}
+
+/** Longest sleep before the event loop has its turn; then it waits without sleeping. */
+const SLEEP_MS = 2;
+/** What a handler has to end in once its time is over; longer, and the host is given to others while it goes on. */
+const SETTLE_MS = 1_000;
+const BURST = 256;
+const BURST_MS = 2;
+
+/** Runs until the owner says stop, or the thread has done its share; true: replace this thread. */
+export async function attend(task: WorkerTask): Promise<boolean> {
+  const module = (await import(task.handler)) as Record<string, unknown>;
+  return await new WorkerLoop(task, module).run();
+}
+
+class WorkerLoop {
+  readonly #task: WorkerTask;
+  readonly #module: Record<string, unknown>;
+  readonly #default: Handler | undefined;
+  readonly #seatClient: SeatClient;
+  readonly #waiting: Waiting;
+  readonly #clock = createSystemClock();
+  readonly #active = new Map<number, HandlerVisit>();
+  #begun = 0;
+  #burst = 0;
+  #burstEndMs = 0;
+  #isPumping = false;
+  #isDue = false;
+  #isTurning = false;
+  #resolve: ((isWorn: boolean) => void) | undefined;
+
+  constructor(task: WorkerTask, module: Record<string, unknown>) {
+    this.#task = task;
+    this.#module = module;
+    this.#default = exported(module, "default");
+    this.#seatClient = new SeatClient(task.handle, task.seat, threadId);
+    this.#seatClient.inbox.onCancel = (id) => this.#drop(id, "deadline");
+    this.#waiting = createWaiting(this.#seatClient.seat, SEAT_PARK_WORD, () => this.#pump());
+  }
+
+  run(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    if (this.#resolve === undefined || this.#isPumping) return;
+    this.#isPumping = true;
+    const seatClient = this.#seatClient;
+    seatClient.flush();
+    seatClient.inbox.pull();
+    const isWorn = this.#isWorn;
+    const isLeaving = seatClient.isStopped || isWorn;
+    while (!isLeaving && this.#mayBegin()) {
+      if (this.#isBurstOver()) break;
+      const lease = seatClient.next();
+      if (lease === undefined) break;
+      this.#burst++;
+      this.#begin(lease);
+    }
+    this.#isPumping = false;
+    seatClient.flush();
+    seatClient.inbox.publishTaken();
+    if (isLeaving && this.#active.size === 0 && !seatClient.holdsWords) this.#leave(isWorn);
+    else if (this.#burst > 0) this.#turn();
+    else this.#wait();
+  }
+
+  get #isWorn(): boolean {
+    return this.#begun >= (this.#task.recycleAfter ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Whether a lease may begin: a handler is free, and its result has somewhere to go. */
+  #mayBegin(): boolean {
+    const isFree = this.#active.size < this.#task.concurrency;
+    return isFree && this.#seatClient.sender.kept.length === 0 && !this.#isWorn;
+  }
+
+  #isBurstOver(): boolean {
+    const nowMs = this.#clock.monotonic();
+    if (this.#burst === 0) this.#burstEndMs = nowMs + BURST_MS;
+    return this.#burst >= BURST || nowMs >= this.#burstEndMs;
+  }
+
+  /** After the handlers that end at once: their results go in one batch. */
+  #soon(): void {
+    if (this.#isDue || this.#isPumping) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      this.#pump();
+    });
+  }
+
+  /** After a turn of the event loop. */
+  #turn(): void {
+    if (this.#isTurning) return;
+    this.#isTurning = true;
+    setImmediate(() => {
+      this.#isTurning = false;
+      this.#burst = 0;
+      this.#pump();
+    });
+  }
+
+  /** Nothing can begin: waits for the owner, asleep where no handler is at work and for a moment only. */
+  #wait(): void {
+    const seatClient = this.#seatClient;
+    const hasWork = (): boolean => {
+      if (seatClient.inbox.hasMessages() || (seatClient.isStopped && this.#active.size === 0))
+        return true;
+      // The last flush may have found the room that the leases at hand were waiting for.
+      if (seatClient.inbox.hasLease() && this.#mayBegin() && !seatClient.isStopped) return true;
+      return seatClient.sender.kept.length > 0 && seatClient.hasRoom();
+    };
+    if (this.#active.size === 0 && !this.#waiting.isUnderWay) {
+      for (let spin = 0; spin < PARK_SPINS; spin++)
+        if (hasWork()) {
+          this.#soon();
+          return;
+        }
+      parkBegin(seatClient.seat, SEAT_PARK_WORD);
+      if (!hasWork()) parkWait(seatClient.seat, SEAT_PARK_WORD, SLEEP_MS);
+      else parkEnd(seatClient.seat, SEAT_PARK_WORD);
+      if (hasWork()) {
+        this.#soon();
+        return;
+      }
+    }
+    waitFor(this.#waiting, hasWork);
+  }
+
+  #begin(lease: WorkerLease): void {
+    const handler = lease.packed === undefined ? this.#default : this.#handlerOf(lease);
+    if (handler === undefined) {
+      const expected = "a function that the handler module exports";
+      const said = `handler: ${lease.handler ?? "default"} (expected: ${expected})`;
+      this.#sendFault(lease, "no handler", new Error(said));
+      lease.release();
+      return;
+    }
+    const { seat } = this.#seatClient;
+    seat[SEAT_ACCEPTED_WORD] = (seat[SEAT_ACCEPTED_WORD] as number) + 1;
+    this.#begun++;
+    const visit = new HandlerVisit(this.#seatClient, lease, this.#task.seat);
+    seat[SEAT_HANDLING_WORD] = this.#active.size + 1;
+    let result: unknown;
+    try {
+      result = handler(lease, visit);
+    } catch (cause) {
+      seat[SEAT_HANDLING_WORD] = this.#active.size;
+      this.#end(lease, cause, true);
+      return;
+    }
+    if (isPromise(result)) this.#await(visit, result);
+    else {
+      seat[SEAT_HANDLING_WORD] = this.#active.size;
+      this.#end(lease, undefined, false);
+    }
+  }
+
+  /** A handler that takes its time. */
+  #await(visit: HandlerVisit, result: PromiseLike<unknown>): void {
+    const { lease } = visit;
+    this.#active.set(lease.id, visit);
+    const { timeoutMs } = this.#task;
+    if (timeoutMs !== undefined) {
+      visit.untime = after(timeoutMs, () => this.#hurry(visit));
+    }
+    result.then(
+      () => this.#ended(visit, undefined, false),
+      (cause: unknown) => this.#ended(visit, cause, true),
+    );
+  }
+
+  /** The handler's time is over: it is told so, and its lease is a retry once it has ended, or a little later. */
+  #hurry(visit: HandlerVisit): void {
+    visit.isOverdue = true;
+    visit.untime = after(SETTLE_MS, () => this.#ended(visit, undefined, false));
+    if (!visit.lease.isSettled) {
+      this.#seatClient.forget(visit.lease);
+      visit.isUnsettled = true;
+    }
+    visit.abort("timeout");
+  }
+
+  #handlerOf(lease: WorkerLease): Handler | undefined {
+    return lease.handler === undefined ? this.#default : exported(this.#module, lease.handler);
+  }
+
+  #ended(visit: HandlerVisit, cause: unknown, hasThrown: boolean): void {
+    const { lease } = visit;
+    if (this.#active.get(lease.id) !== visit) return; // its slot was given to others
+    this.#free(visit);
+    if (!visit.isOverdue) this.#end(lease, cause, hasThrown);
+    else if (visit.isUnsettled)
+      this.#seatClient.sendFault(MESSAGE_RETRY, lease.id, { reason: "timeout" });
+    this.#soon();
+  }
+
+  #end(lease: WorkerLease, cause: unknown, hasThrown: boolean): void {
+    if (hasThrown) {
+      this.#sendFault(lease, lease.handler ?? "default", cause);
+      lease.retry({ reason: messageOf(cause) });
+    } else {
+      const { seat } = this.#seatClient;
+      seat[SEAT_COMPLETED_WORD] = (seat[SEAT_COMPLETED_WORD] as number) + 1;
+      lease.done();
+    }
+  }
+
+  /** Takes a lease from its handler, which may go on in vain. */
+  #drop(id: number, reason: string): void {
+    const visit = this.#active.get(id);
+    if (visit === undefined) return;
+    this.#seatClient.forget(visit.lease);
+    this.#free(visit);
+    visit.abort(reason);
+    this.#soon();
+  }
+
+  #free(visit: HandlerVisit): void {
+    visit.untime?.();
+    this.#active.delete(visit.lease.id);
+    this.#seatClient.seat[SEAT_HANDLING_WORD] = this.#active.size;
+  }
+
+  #sendFault(lease: WorkerLease, stage: string, cause: unknown): void {
+    const { name = "Error", stack } = cause instanceof Error ? cause : {};
+    const message = messageOf(cause);
+    this.#seatClient.sendFault(MESSAGE_FAULT, lease.id, { stage, name, message, stack });
+  }
+
+  #leave(isWorn: boolean): void {
+    const resolve = this.#resolve;
+    this.#resolve = undefined;
+    endWaiting(this.#waiting);
+    this.#seatClient.leave();
+    // What handlers have left to the end of this turn is said before the thread may be ended.
+    setImmediate(() => resolve?.(isWorn));
+  }
+}
+
+function exported(module: Record<string, unknown>, name: string): Handler | undefined {
+  const found = Object.hasOwn(module, name) ? module[name] : undefined;
+  return typeof found === "function" ? (found as Handler) : undefined;
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value;
+}
+
+/** A text whatever was thrown: objects without a prototype, errors whose message is none. */
+function messageOf(cause: unknown): string {
+  const message: unknown = cause instanceof Error ? cause.message : cause;
+  if (typeof message === "string") return message;
+  try {
+    return String(message);
+  } catch {
+    return shown(message);
+  }
+}

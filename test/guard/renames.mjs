@@ -1,0 +1,38 @@
+/**
+ * The small map: what the new package changes on purpose. Each line is a change of the public surface, so it stands in UPGRADING.md too.
+ * Names of methods and of their fields are a contract (API.md) and do not change.
+ */
+
+/** Entries, old to new: `"./crawl": "./crawler"`. */
+export const ENTRIES = {};
+
+/** Exports, old to new: `".#exportFrontier": "./tools#exportFrontier"`. */
+export const EXPORTS = {
+  ".#exportFrontier": "./tools#exportFrontier",
+  ".#importFrontier": "./tools#importFrontier",
+  ".#storedOptions": "./tools#storedOptions",
+  ".#verifyDirectory": "./tools#verifyDirectory",
+  "./crawl#openSyntheticWeb": "./testing#openSyntheticWeb",
+  "./crawl#openSyntheticWebThread": "./testing#openSyntheticWebThread",
+};
+
+/** Options of `openFrontier`, old to new: `maxFound: "maxChildren"`. */
+export const OPTIONS = {};
+
+/**
+ * Whole texts and names of fields in answers, new to old: codes, reasons, states. `"rule-missing": "no-rule"`.
+ */
+export const WORDS = {};
+
+/** Fields that only the new package's answers have: `"latency"`. */
+export const ADDED = [];
+
+/** Fields of `report()` that may differ: bytes, and the time of the machine. */
+export const REPORT_IGNORED = {
+  memory: true,
+  durability: true,
+  seenSet: { bytes: true, bitsPerUrl: true },
+};
+
+/** Lines of `report().toString()` that may differ, by their first word. */
+export const REPORT_LINES_IGNORED = ["seen-set", "memory"];

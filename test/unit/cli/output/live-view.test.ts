@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { createView } from "../../../../src/cli/output/live-view.ts";
+import {
+  broken,
+  bytes,
+  counted,
+  cutTo,
+  duration,
+  share,
+  sparkline,
+  table,
+} from "../../../../src/cli/output/number-text.ts";
+import type { Crawl, CrawlSample } from "../../../../src/crawl.ts";
+import { createFakeIo, terminalOf } from "../../../support/fake-io.ts";
+
+const sample = (elapsedMs: number, pages: number): CrawlSample => ({
+  elapsedMs,
+  pages,
+  bytes: pages * 1000,
+  pending: 50,
+  leased: 3,
+  failed: 1,
+  errors: 0,
+  duplicate: 10,
+  accepted: 10,
+  residentBytes: 2 ** 20,
+});
+const run = {
+  status: "running",
+  report: () => ({
+    latencyMs: { p50: 3, p99: 41 },
+    memory: { heapBytes: 2 ** 20, offHeapBytes: 2 ** 20, residentBytes: 2 ** 20 },
+    hosts: 4,
+    duplicate: 10,
+    failures: { robots: 1 },
+  }),
+  frontier: { report: () => ({ lanes: 7 }) },
+} as unknown as Crawl;
+
+describe("the live view", () => {
+  it("redraws its lines in place, keeps what was said above, and leaves nothing behind", () => {
+    const io = createFakeIo({ columns: 80 });
+    const view = createView(io, true);
+    for (let n = 0; n <= 20; n++) {
+      view.draw(run, sample(n * 100, n * 10));
+      if (n === 10) view.print("rules: 2 are in force");
+    }
+    const { lines, wraps, isCursorShown } = terminalOf(io.text.err, 80);
+    expect([wraps, isCursorShown]).toEqual([0, false]);
+    expect(lines).toEqual([
+      "rules: 2 are in force",
+      "crawling  00:02   100 pages/s   eta ≥ 00:00   ████████████████████",
+      "pages          200  pending         50  under way        3  hosts            4",
+      "failed           0  forbidden        1  errors           0  duplicates    50 %",
+      "p50           3 ms  p99          41 ms  read       195 KiB  lanes            7",
+      "heap       1.0 MiB  off heap   1.0 MiB  resident   1.0 MiB",
+    ]);
+    view.end();
+    expect(terminalOf(io.text.err, 80)).toEqual({
+      lines: ["rules: 2 are in force"],
+      wraps: 0,
+      isCursorShown: true,
+    });
+  });
+
+  it("breaks what is said between words, and shows the newest bars where there is no room for all", () => {
+    const io = createFakeIo({ columns: 50 });
+    const view = createView(io, true);
+    for (let n = 0; n <= 30; n++) view.draw(run, sample(n * 100, n * n));
+    view.print("stopping: visits under way are finished; once more to stop at once");
+    const { lines, wraps } = terminalOf(io.text.err, 50);
+    expect(wraps).toBe(0);
+    expect(lines.slice(0, 3)).toEqual([
+      "stopping: visits under way are finished; once",
+      "more to stop at once",
+      "crawling  00:03   520 pages/s   eta ≥ 00:00   ███",
+    ]);
+  });
+
+  it.each([10, 20, 30, 60, 80, 120, 200])("fits a terminal of %i columns", (columns) => {
+    const io = createFakeIo({ columns });
+    const view = createView(io, true);
+    const large = { ...sample(3_600_000, 12_345_678), pending: 98_765_432, failed: 1_234_567 };
+    for (const each of [sample(0, 0), sample(150, 10), large]) view.draw(run, each);
+    const { lines, wraps } = terminalOf(io.text.err, columns);
+    expect(wraps).toBe(0);
+    const most = columns < 40 ? 16 : columns < 60 ? 9 : 6;
+    expect(lines.length).toBeLessThanOrEqual(most);
+    if (columns >= 60)
+      for (const word of ["12,345,678", "eta ≥"]) {
+        expect(lines.join("\n")).toContain(word);
+      }
+  });
+
+  it("blanks nothing that it writes again, so that nothing flickers", () => {
+    const io = createFakeIo({ columns: 80 });
+    const view = createView(io, true);
+    for (let n = 0; n <= 5; n++) view.draw(run, sample(n * 100, n * 10));
+    // Erasing down the screen comes last in each redraw, behind the lines.
+    for (const erased of io.text.err.split("\x1b[J").slice(1)) {
+      expect(erased === "" || erased.startsWith("\x1b[5A\r")).toBe(true);
+    }
+  });
+
+  it("finds its lines again when the terminal was made narrower, which breaks them", () => {
+    let columns = 80;
+    const io = { ...createFakeIo(undefined), isTerminal: true, columns: () => columns };
+    const view = createView(io, true);
+    view.draw(run, sample(100, 10));
+    columns = 40;
+    io.text.err = "";
+    view.draw(run, sample(200, 20));
+    // The first line had fewer than 40 letters; three of the others stand on two rows each, the last one too.
+    expect(io.text.err.startsWith("\x1b[9A\r")).toBe(true);
+  });
+
+  it("off a terminal writes one plain line a second", () => {
+    const io = createFakeIo(undefined);
+    const view = createView(io, false);
+    for (let n = 0; n <= 30; n++) view.draw(run, sample(n * 100, n));
+    view.end();
+    expect(io.text.err).toBe(
+      [
+        "0.0 s  pages 0  0/s  pending 50  failed 1  errors 0\n",
+        "1.0 s  pages 10  10/s  pending 50  failed 1  errors 0\n",
+        "2.0 s  pages 20  10/s  pending 50  failed 1  errors 0\n",
+        "3.0 s  pages 30  10/s  pending 50  failed 1  errors 0\n",
+      ].join(""),
+    );
+  });
+});
+
+describe("numbers as text", () => {
+  it("are short and exact enough", () => {
+    expect([0, 1023, 1024, 1536, 10 * 2 ** 20, 2 ** 50].map(bytes)).toEqual([
+      "0 B",
+      "1023 B",
+      "1.0 KiB",
+      "1.5 KiB",
+      "10 MiB",
+      "1024 TiB",
+    ]);
+    expect([0, 9_999, 10_000, 61_000, 3_661_000].map(duration)).toEqual([
+      "0.0 s",
+      "10.0 s",
+      "00:10",
+      "01:01",
+      "1:01:01",
+    ]);
+    expect([share(1, 3), share(0, 0)]).toEqual(["33 %", "0 %"]);
+    expect(sparkline([0, 1, 2])).toBe("▁▄█");
+    expect(sparkline([])).toBe("");
+    expect(cutTo("abc", 2)).toBe("a…");
+    expect([counted(1, "page"), counted(2_000, "page")]).toEqual(["1 page", "2,000 pages"]);
+    expect(broken("one two three fourteen", 8)).toEqual(["one two", "three", "fourteen"]);
+    const rows = [["name", "a list, of\u00a0words, that stand\u00a0together"]] as const;
+    expect(table(rows, 26)).toBe("name  a list, of words,\n      that stand together\n");
+    expect(table(rows)).toBe("name  a list, of words, that stand together\n");
+  });
+});

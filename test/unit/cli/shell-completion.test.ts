@@ -1,0 +1,59 @@
+/** Completion as a real shell does it. A shell that is not installed is skipped by name. */
+import { spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { runCommand } from "../../../src/cli/run-command.ts";
+import { createFakeIo } from "../../support/fake-io.ts";
+import { type Skipper, skipUnless } from "../../support/skip.ts";
+
+async function scriptOf(shell: string): Promise<string> {
+  const io = createFakeIo(undefined);
+  expect(await runCommand(["completion", shell], io)).toBe(0);
+  return io.text.out;
+}
+
+function skipWithout(shell: string, context: Skipper): void {
+  const isThere = spawnSync(shell, ["--version"]).error === undefined;
+  skipUnless(context, isThere, `no ${shell} on the PATH`);
+}
+
+describe("completion", () => {
+  it.for([
+    ["cr", "crawl"],
+    ["", "crawl demo explain stats peek export import requeue verify compact bench completion"],
+    ["crawl --max-p", "--max-pages"],
+    ["demo --ho", "--hosts"],
+    ["nothing --", ""],
+  ] as const)("of 'outrider %s' in bash is '%s'", async ([line, expected], context) => {
+    skipWithout("bash", context);
+    const words = ["outrider", ...line.split(" ")];
+    const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}
+_outrider; echo "\${COMPREPLY[*]}"`;
+    const { stdout, stderr } = spawnSync("bash", ["-c", `${await scriptOf("bash")}\n${ask}`], {
+      encoding: "utf8",
+      env: { ...process.env, LC_ALL: "C" }, // it complains of a locale that is not there
+    });
+    expect([stdout.trim(), stderr]).toEqual([expected, ""]);
+  });
+
+  it("is understood by fish", async (context) => {
+    skipWithout("fish", context);
+    const ask = `${await scriptOf("fish")}\ncomplete -C 'outrider crawl --max-p'`;
+    const { stdout } = spawnSync("fish", ["-c", ask], { encoding: "utf8" });
+    expect(stdout).toContain("--max-pages");
+  });
+
+  it("is understood by zsh", async (context) => {
+    skipWithout("zsh", context);
+    const ask = `compdef() { :; }\n${await scriptOf("zsh")}\nfunctions _outrider`;
+    const { stdout, stderr } = spawnSync("zsh", ["-fc", ask], { encoding: "utf8" });
+    expect([stdout.includes("--max-pages"), stderr]).toEqual([true, ""]);
+  });
+
+  it("names every flag of every command in every shell, as one word each", async () => {
+    for (const shell of ["bash", "zsh", "fish"]) {
+      const script = await scriptOf(shell);
+      for (const flag of ["max-pages", "allow-private", "per-host"]) expect(script).toContain(flag);
+      expect(script.replaceAll("'\\''", "").split("'").length % 2).toBe(1);
+    }
+  });
+});

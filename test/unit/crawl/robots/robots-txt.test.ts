@@ -1,0 +1,191 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { createVirtualClock } from "../../../../src/base/clock.ts";
+import { DownloadError } from "../../../../src/crawl/http/download-error.ts";
+import type { Download } from "../../../../src/crawl/module-registry.ts";
+import { createRobots, type Robots } from "../../../../src/crawl/robots/robots-txt.ts";
+import { readSitemap } from "../../../../src/crawl/robots/sitemap.ts";
+
+type Answers = Record<string, { status: number; body?: string; location?: string } | "down">;
+
+function robotsOf(answers: Answers): {
+  robots: Robots;
+  asked: string[];
+  clock: ReturnType<typeof createVirtualClock>;
+} {
+  const clock = createVirtualClock(1_000);
+  const asked: string[] = [];
+  const robots = createRobots({
+    userAgent: "Outrider/0.1 (+http://x)",
+    clock,
+    expiryMs: 1_000,
+    retryMs: 10,
+    attempts: 3,
+    maxCrawlDelayMs: 60_000,
+    fetch({ url }) {
+      asked.push(url);
+      const answer = answers[url];
+      if (answer === undefined || answer === "down") return Promise.reject(new Error("down"));
+      const { status, body = "", location } = answer;
+      const headers = location === undefined ? {} : { location };
+      const download: Download = {
+        url,
+        status,
+        headers,
+        body: Buffer.from(body),
+        bytes: 0,
+        latencyMs: 1,
+      };
+      return Promise.resolve(download);
+    },
+  });
+  return { robots, asked, clock };
+}
+
+const at = "http://x.example";
+const file = `${at}/robots.txt`;
+
+describe("robots.txt", () => {
+  it("keeps the rules for us, the delay and the sitemaps", async () => {
+    const body = `User-agent: *\nDisallow: /all\n\nUser-agent: outrider\nDisallow: /no*.html$
+Allow: /no-but.html\nCrawl-delay: 2.5\nSitemap: ${at}/s.xml\nSitemap: /relative\n`;
+    const { robots } = robotsOf({ [file]: { status: 200, body } });
+    const rules = await robots.fetch(at);
+    expect(rules).toMatchObject({ state: "rules", crawlDelayMs: 2_500, sitemaps: [`${at}/s.xml`] });
+    expect(rules.isAllowed(`${at}/all`)).toBe(true);
+    expect(rules.isAllowed(`${at}/no-one.html`)).toBe(false);
+    expect(rules.isAllowed(`${at}/no-but.html`)).toBe(true);
+    expect(rules.isAllowed(`${at}/no.html?x`)).toBe(true);
+  });
+
+  it.each([400, 401, 403, 404, 410, 451])("status %i allows everything", async (status) => {
+    const { robots } = robotsOf({ [file]: { status } });
+    const rules = await robots.fetch(at);
+    expect([rules.state, rules.isAllowed(`${at}/x`)]).toEqual(["allow-all", true]);
+  });
+
+  it.each([500, 503, 429, "down"] as const)(
+    "%s allows nothing, is asked again, then given up",
+    async (status) => {
+      const answer = status === "down" ? status : { status };
+      const { robots, clock, asked } = robotsOf({ [file]: answer });
+      const states: string[] = [];
+      for (let round = 0; round < 3; round++) {
+        const rules = await robots.fetch(at);
+        states.push(rules.state);
+        expect(rules.isAllowed(`${at}/x`)).toBe(false);
+        expect(robots.known(at)).toBe(rules);
+        clock.advance(round < 2 ? 10 : 999);
+      }
+      expect(states).toEqual(["unreachable", "unreachable", "disallow-all"]);
+      expect(robots.known(at)?.state).toBe("disallow-all");
+      clock.advance(1);
+      expect(robots.known(at)).toBeUndefined();
+      expect(asked).toHaveLength(3);
+    },
+  );
+
+  it.each(["address", "no-host"] as const)("%s is given up at once, and told", async (name) => {
+    const fault = new DownloadError(name, "no");
+    const told: unknown[] = [];
+    const robots = createRobots({
+      ...{ userAgent: "x", clock: createVirtualClock(1_000), expiryMs: 1_000, retryMs: 10 },
+      ...{ attempts: 3, maxCrawlDelayMs: 60_000, fetch: () => Promise.reject(fault) },
+      onFault: (url, cause) => told.push([url, cause]),
+    });
+    expect((await robots.fetch(at)).state).toBe("disallow-all");
+    expect(told).toEqual([[file, fault]]);
+  });
+
+  it("follows five redirects, also to other hosts, and no more", async () => {
+    const chain = (count: number): Answers => {
+      const answers: Answers = {};
+      const name = (hop: number): string =>
+        hop === 0 ? file : `http://r${hop}.example/robots.txt`;
+      for (let hop = 0; hop < count; hop++)
+        answers[name(hop)] = { status: 301, location: name(hop + 1) };
+      answers[name(count)] = { status: 200, body: "User-agent: *\nDisallow: /" };
+      return answers;
+    };
+    const good = await robotsOf(chain(5)).robots.fetch(at);
+    expect([good.state, good.isAllowed(`${at}/x`)]).toEqual(["rules", false]);
+    expect((await robotsOf(chain(6)).robots.fetch(at)).state).toBe("allow-all");
+    const loop = robotsOf({ [file]: { status: 302, location: file } });
+    expect((await loop.robots.fetch(at)).state).toBe("allow-all");
+    const odd = robotsOf({ [file]: { status: 302, location: "ftp://x/" } });
+    expect((await odd.robots.fetch(at)).state).toBe("allow-all");
+  });
+
+  it("is fetched once for many who ask at once, and again when it has expired", async () => {
+    const { robots, clock, asked } = robotsOf({ [file]: { status: 404 } });
+    await Promise.all([robots.fetch(at), robots.fetch(at), robots.fetch(at)]);
+    expect(asked).toHaveLength(1);
+    clock.advance(999);
+    expect(robots.known(at)).toBeDefined();
+    clock.advance(1);
+    expect(robots.known(at)).toBeUndefined();
+  });
+
+  it("remembers no more than 32 MiB of rules, the newest of them", async () => {
+    const body = `User-agent: *\nDisallow: /no\n#${"x".repeat(500 * 1024)}`;
+    const origins = Array.from({ length: 100 }, (_, n) => `http://h${n}.test`);
+    const { robots } = robotsOf(
+      Object.fromEntries(origins.map((each) => [`${each}/robots.txt`, { status: 200, body }])),
+    );
+    for (const each of origins) await robots.fetch(each);
+    const known = origins.map((each) => robots.known(each) !== undefined);
+    const count = Math.floor((32 * 1024 * 1024) / body.length);
+    expect(known).toEqual(origins.map((_, n) => n >= origins.length - count));
+  });
+
+  it.each([
+    ["stars", `User-agent: *\nDisallow: /${"*a".repeat(125_000)}`, 8 * 125_000],
+    ["sitemaps", `Sitemap: http://h/\n`.repeat(12_500), 32 * 12_500],
+  ])("counts what many %s take", async (_, body, atLeast) => {
+    const { robots } = robotsOf({ [file]: { status: 200, body } });
+    const { heldBytes } = await robots.fetch(at);
+    expect(heldBytes - body.length).toBeGreaterThan(atLeast);
+  });
+
+  it("nothing that a file holds makes it throw", async () => {
+    for (const body of [
+      "User-agent: __proto__\nDisallow: /x",
+      "\0\xff",
+      "User-agent: *\nCrawl-delay: x",
+    ]) {
+      const rules = await robotsOf({ [file]: { status: 200, body } }).robots.fetch(at);
+      expect(typeof rules.isAllowed(`${at}/x`)).toBe("boolean");
+    }
+  });
+});
+
+describe("readSitemap", () => {
+  const pages = `<?xml version="1.0"?><urlset><url><loc> http://a/1?x=1&amp;y=2 </loc>
+    <lastmod>2026-01-02</lastmod></url><url><loc><![CDATA[http://a/2]]></loc></url><url></url></urlset>`;
+
+  it("reads pages with lastmod, an index, plain text and what is packed", async () => {
+    const expected = [
+      { url: "http://a/1?x=1&y=2", data: { lastmod: "2026-01-02" } },
+      { url: "http://a/2" },
+    ];
+    expect(await readSitemap(Buffer.from(pages))).toEqual(expected);
+    expect(await readSitemap(gzipSync(pages))).toEqual(expected);
+    const index = "<sitemapindex><sitemap><loc>http://a/s.xml</loc></sitemap></sitemapindex>";
+    expect(await readSitemap(Buffer.from(index))).toEqual([
+      { url: "http://a/s.xml", handler: "sitemap" },
+    ]);
+    expect(await readSitemap(Buffer.from("http://a/1\r\n\n# no\nhttps://b/2"))).toEqual([
+      { url: "http://a/1" },
+      { url: "https://b/2" },
+    ]);
+  });
+
+  it("reads 50,000 entries at most, and no bomb", async () => {
+    const many = `http://a/x\n`.repeat(60_000);
+    expect(await readSitemap(Buffer.from(many))).toHaveLength(50_000);
+    const bomb = gzipSync(Buffer.alloc(60 * 1024 * 1024));
+    await expect(readSitemap(bomb)).rejects.toMatchObject({ fault: "too-large" });
+    expect(await readSitemap(Buffer.from("<broken"))).toEqual([]);
+    expect(await readSitemap(Buffer.alloc(0))).toEqual([]);
+  });
+});

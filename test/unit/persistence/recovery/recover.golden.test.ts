@@ -1,0 +1,136 @@
+/** Files of every version that was ever written open to what they held. They are only ever added: `GOLDEN=write` makes those that are missing. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { createVirtualClock } from "../../../../src/base/clock.ts";
+import type { FrontierOptions } from "../../../../src/engine/types/frontier-types.ts";
+import { knownOf, openMemoryRig, openRig } from "../../../support/durable-rig.ts";
+import { createMemoryFiles } from "../../../support/memory-files.ts";
+
+const FOLDER = fileURLToPath(new URL("../../../golden/durable-1/", import.meta.url));
+const FOLDER_2 = fileURLToPath(new URL("../../../golden/durable-2/", import.meta.url));
+
+/** A file that is missing fails its test unless it was asked for: one that is made anew shows nothing of its version. */
+const mayWrite = (path: string): boolean => process.env.GOLDEN === "write" && !existsSync(path);
+
+const GROUPED: FrontierOptions = {
+  defaults: {
+    politeness: {
+      groups: [
+        { by: "domain", delayMs: 700 },
+        { by: "address", delayMs: 900 },
+      ],
+    },
+  },
+};
+
+/** What the golden files were made of: two generations' worth of calls. */
+async function write(): Promise<void> {
+  const files = createMemoryFiles();
+  const rig = await openRig(files, createVirtualClock(1_000));
+  rig.frontier.pushMany(["https://a.example/1", "https://b.example/2", "https://b.example/3"]);
+  rig.frontier.poll()?.done({ found: ["https://c.example/4"] });
+  await rig.frontier.snapshot();
+  rig.frontier.push({ url: "https://d.example/5", priority: 2, data: { x: [1, "ä"] } });
+  rig.frontier.push({ url: "https://d.example/6", notBefore: 5_000, dedup: "record" });
+  rig.frontier.host("b.example").delayMs = 250;
+  rig.frontier.state.step = 3;
+  await rig.frontier.close();
+  mkdirSync(FOLDER, { recursive: true });
+  for (const name of files.names()) {
+    writeFileSync(`${FOLDER}${name.slice("/dir/default/".length)}`, files.bytesOf(name));
+  }
+}
+
+it("version 1 of journal and snapshot open to what they held", async () => {
+  if (mayWrite(FOLDER)) await write();
+  const files = createMemoryFiles();
+  for (const name of readdirSync(FOLDER)) {
+    const path = `/dir/default/${name}`;
+    files.close(files.open(path, "w"));
+    files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER}${name}`)));
+  }
+  const rig = await openRig(files, createVirtualClock(1_000));
+  const { hosts, records, state } = knownOf(rig);
+  expect(records.map(({ url, state: at, due, priority }) => [url, at, due, priority])).toEqual([
+    ["https://b.example/2", 1, 0, 0],
+    ["https://b.example/3", 1, 0, 0],
+    ["https://c.example/4", 1, 0, 0],
+    ["https://d.example/5", 1, 0, 2],
+    ["https://d.example/6", 2, 5_000, 0],
+  ]);
+  expect(hosts["b.example"]).toMatchObject({ delay: 250 });
+  expect(state).toEqual({ step: 3 });
+  expect(rig.frontier.push("https://a.example/1").status).toBe("duplicate");
+});
+
+const ALONE = fileURLToPath(new URL("../../../golden/alone-1.msgpack", import.meta.url));
+const ALONE_OPTIONS = { seen: { mode: "bloom" as const, capacity: 10 } };
+
+/** What the golden file that stands alone was made of. */
+async function writeAlone(): Promise<void> {
+  const files = createMemoryFiles();
+  const { frontier } = await openMemoryRig(files, createVirtualClock(1_000), ALONE_OPTIONS);
+  const urls = Array.from({ length: 12 }, (_, at) => `https://h${at % 3}.example/${at}`);
+  frontier.pushMany(urls);
+  frontier.done(frontier.pollMany(4));
+  frontier.push({ url: "https://skip.example/", dedup: "skip", data: { x: 1 } });
+  const writing = frontier.snapshot({ path: "/alone" });
+  await new Promise((resolve) => setImmediate(resolve));
+  frontier.push("https://late.example/");
+  frontier.poll()?.done();
+  await writing;
+  writeFileSync(ALONE, files.bytesOf("/alone"));
+}
+
+it("version 1 of a snapshot that stands alone, with a filter, opens to what it held", async () => {
+  if (mayWrite(ALONE)) await writeAlone();
+  const files = createMemoryFiles();
+  files.close(files.open("/alone", "w"));
+  files.setBytes("/alone", new Uint8Array(readFileSync(ALONE)));
+  const options = { ...ALONE_OPTIONS, from: "/alone" };
+  const { frontier } = await openMemoryRig(files, createVirtualClock(1_000), options);
+  const left = Array.from({ length: 7 }, (_, at) => `https://h${(at + 5) % 3}.example/${at + 5}`);
+  expect(frontier.pollMany(20).map(({ url }) => url)).toEqual([
+    ...left,
+    "https://skip.example/",
+    "https://late.example/",
+  ]);
+  expect(frontier.push("https://h0.example/0").status).toBe("duplicate");
+  expect(frontier.report()).toMatchObject({ done: 5, leased: 9, seen: 13 });
+});
+
+/** What the files of version 2 were made of: addresses and group clocks before the snapshot and after it. */
+async function writeGrouped(): Promise<void> {
+  const files = createMemoryFiles();
+  const rig = await openRig(files, createVirtualClock(1_000), GROUPED);
+  rig.frontier.pushMany(["https://a.one.test/1", "https://b.one.test/2", "https://c.two.test/3"]);
+  rig.frontier.poll()?.done({ outcome: { address: "192.0.2.7" } });
+  await rig.frontier.snapshot();
+  rig.frontier.host("c.two.test").address = "2001:db8::1";
+  rig.frontier.poll()?.done();
+  await rig.frontier.close();
+  mkdirSync(FOLDER_2, { recursive: true });
+  const kept = files.names().filter((name) => /default\/(journal|snapshot)-/.test(name));
+  for (const name of kept) {
+    writeFileSync(`${FOLDER_2}${name.slice("/dir/default/".length)}`, files.bytesOf(name));
+  }
+}
+
+it("version 2 keeps the addresses of hosts and the clocks of groups", async () => {
+  if (mayWrite(FOLDER_2)) await writeGrouped();
+  const files = createMemoryFiles();
+  for (const name of readdirSync(FOLDER_2)) {
+    const path = `/dir/default/${name}`;
+    files.close(files.open(path, "w"));
+    files.setBytes(path, new Uint8Array(readFileSync(`${FOLDER_2}${name}`)));
+  }
+  const clock = createVirtualClock(1_000);
+  const rig = await openRig(files, clock, GROUPED);
+  expect(rig.frontier.host("a.one.test").address).toBe("192.0.2.7");
+  expect(rig.frontier.host("c.two.test").address).toBe("2001:db8::1");
+  expect(Object.values(knownOf(rig).groups).sort()).toEqual([1_700, 1_700, 1_900, 1_900]);
+  expect(rig.frontier.poll()).toBeUndefined();
+  clock.advance(700);
+  expect(rig.frontier.poll()?.url).toBe("https://b.one.test/2");
+});

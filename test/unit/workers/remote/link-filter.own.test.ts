@@ -1,0 +1,66 @@
+/** A worker's own table: what the links of every page of a site are asked first, before the filter that all share. */
+import { describe, expect, it } from "vitest";
+import { openFrontier } from "../../../../src/engine/api/open-frontier.ts";
+import { filterClear } from "../../../../src/structures/threads/seen-filter.ts";
+import {
+  type CrewHandle,
+  openSharedMemory,
+} from "../../../../src/workers/protocol/shared-memory.ts";
+import { unpackLinkFacts } from "../../../../src/workers/protocol/link-facts-message.ts";
+import {
+  createLinkFilter,
+  type LinkFilter,
+  filterLinks,
+  setLinkFacts,
+} from "../../../../src/workers/remote/link-filter.ts";
+import { createFoundLinks } from "../../../../src/workers/remote/found-links.ts";
+import type { PushAnswer } from "../../../../src/workers/remote/worker-lease.ts";
+
+const NAVIGATION = Array.from({ length: 40 }, (_, at) => `http://site.test/menu/${at}`);
+
+/** A frontier that knows the links of every page, and the edge of a thread that has heard of it. */
+async function site() {
+  const frontier = await openFrontier();
+  frontier.share();
+  frontier.push("http://site.test/");
+  frontier.poll()?.done({ found: NAVIGATION }); // at depth 1
+  const handle = frontier.share() as unknown as CrewHandle;
+  const edge = createLinkFilter(handle, openSharedMemory(handle));
+  const hear = (): void => {
+    const { generation, packed } = handle.edge as NonNullable<CrewHandle["edge"]>;
+    setLinkFacts(edge, generation, unpackLinkFacts(packed));
+  };
+  hear();
+  return { frontier, edge, hear };
+}
+
+/** Answers to all links of a page at a depth; each page has a serial of its own. */
+function sift(edge: LinkFilter, serial: number, depth: number): PushAnswer[] {
+  const answers: PushAnswer[] = [];
+  const page = createFoundLinks(serial, depth, undefined);
+  const dropped = filterLinks(edge, NAVIGATION, page, answers);
+  expect(dropped + page.links.length).toBe(NAVIGATION.length);
+  return answers;
+}
+
+const all = (answer: PushAnswer): PushAnswer[] => NAVIGATION.map(() => answer);
+
+describe("a worker's own table of links", () => {
+  it("knows the links of a thousand pages when the shared filter has long forgotten them, and no shallower ones", async () => {
+    const { frontier, edge, hear } = await site();
+    expect(sift(edge, 1, 1)).toEqual(all("duplicate")); // by the filter
+    filterClear(edge.filter); // as if newer identities had taken their places
+    // Two links may want one place, by the tables' secret; whoever came last has it.
+    const known = sift(edge, 2, 1);
+    expect(known.at(-1)).toBe("duplicate");
+    for (let serial = 3; serial < 1_000; serial++) {
+      expect(sift(edge, serial, 1 + (serial % 3))).toEqual(known);
+    }
+    // A shallower sighting may change a record: the owner must see it.
+    expect(sift(edge, 1_000, 0)).toEqual(all("queued"));
+    // What is told anew may be of another generation.
+    hear();
+    expect(sift(edge, 1_001, 1)).toEqual(all("queued"));
+    await frontier.close();
+  });
+});

@@ -1,0 +1,1 @@
+export function codeLines(text: string): number;

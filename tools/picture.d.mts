@@ -1,0 +1,2 @@
+/** The SVG of docs/picture.svg. */
+export const picture: string;
