@@ -44,8 +44,7 @@ import {
   rowKeyText,
   rowStatus,
 } from "../../url/batch/row-fields.ts";
-import { isMemoryFull } from "../../base/errors.ts";
-import { isHookFault } from "../../base/hook-fault.ts";
+import { isHookFault, isMemoryFull } from "../../base/errors.ts";
 import { callAcceptHook } from "./accept-hook.ts";
 import { addExtras } from "./request-extras.ts";
 import { admissionOf } from "./split-request.ts";
