@@ -152,7 +152,7 @@ function isUnder(host: string, domain: string): boolean {
 function domainsAbove(hostname: string): string[] {
   const domains = [hostname];
   if (isIp(hostname)) return domains;
-  for (let dot = hostname.indexOf(".."); dot >= 0; dot = hostname.indexOf("..", dot + 1))
+  for (let dot = hostname.indexOf("."); dot >= 0; dot = hostname.indexOf(".", dot + 1))
     domains.push(hostname.slice(dot + 1));
   return domains;
 }
