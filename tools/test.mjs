@@ -28,8 +28,9 @@ const suites = (chosen.length > 0 ? chosen : QUICK_SUITES).filter(hasTests);
 for (const folder of chosen.filter((each) => !suites.includes(each)))
   console.log(`test/${folder} has no suite yet: nothing to run there`);
 
-// A path among vitest's arguments is a filter of its own: no suite is added to it unasked.
-const hasPath = rest.some((each) => !each.startsWith("-") && each.includes("/"));
+// A path before the first flag is a filter of its own: no suite is added to it unasked.
+const flag = rest.findIndex((each) => each.startsWith("-"));
+const hasPath = (flag < 0 ? rest : rest.slice(0, flag)).length > 0;
 const isQuick = !isFull && chosen.length === 0 && !hasPath;
 const filters = (hasPath && chosen.length === 0 ? [] : suites).map((name) => `test/${name}/`);
 if (suites.length > 0) {
