@@ -59,7 +59,7 @@ function isPublicV6(parts: number[]): boolean {
 }
 
 function wordOfV4(address: string): number {
-  const [a = 0, b = 0, c = 0, d = 0] = address.split("..").map(Number);
+  const [a = 0, b = 0, c = 0, d = 0] = address.split(".").map(Number);
   return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
 }
 

@@ -145,14 +145,14 @@ function isIp(hostname: string): boolean {
 }
 
 function isUnder(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`..${domain}`);
+  return host === domain || host.endsWith(`.${domain}`);
 }
 
 /** A host and every name above it. */
 function domainsAbove(hostname: string): string[] {
   const domains = [hostname];
   if (isIp(hostname)) return domains;
-  for (let dot = hostname.indexOf(".."); dot >= 0; dot = hostname.indexOf("..", dot + 1))
+  for (let dot = hostname.indexOf("."); dot >= 0; dot = hostname.indexOf(".", dot + 1))
     domains.push(hostname.slice(dot + 1));
   return domains;
 }

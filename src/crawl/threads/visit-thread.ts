@@ -112,7 +112,7 @@ function itemsOfThread({ options }: ThreadSetup): ThreadSetup["options"] {
   const { items } = options;
   if (items === undefined) return options;
   const file = typeof items === "string" ? { path: items } : items;
-  const dot = file.path.lastIndexOf("..");
+  const dot = file.path.lastIndexOf(".");
   const cut = dot > file.path.lastIndexOf("/") ? dot : file.path.length;
   const path = `${file.path.slice(0, cut)}-t${threadId}${file.path.slice(cut)}`;
   return { ...options, items: { ...file, path } };
