@@ -232,8 +232,11 @@ export class Side {
    */
   #snapshot() {
     if (!this.isDurable) return this.frontier.snapshot({ path: this.snapshotPath });
-    const comeAlone = this.#spec.snapshots !== undefined;
-    return this.frontier.snapshot().then(({ records }) => (comeAlone ? "written" : { records }));
+    return this.frontier.snapshot().then((info) => this.#written(info));
+  }
+
+  #written({ records }) {
+    return this.isDurable && this.#spec.snapshots !== undefined ? "written" : { records };
   }
 
   #host({ key, act, value }, given) {
@@ -267,6 +270,7 @@ export class Side {
     if (target === undefined) return "no lease";
     const answer = target[isLease ? method.slice(6) : method](...args.map(given));
     if (method === "pollMany") return this.#took(answer);
+    if (method === "snapshot") return answer.then((info) => this.#written(info));
     if (method === "take") return answer.then((leases) => this.#took(leases));
     if (method === "records") return [...answer].map((one) => plain(one));
     if (method === "host") return this.reader.host(answer);
