@@ -93,7 +93,7 @@ export interface WorkerRedirect extends WorkerRequestFields {
   status?: number;
 }
 
-/** What a lease asks its thread's desk to do. */
+/** What a lease asks its thread's seat client to do. */
 export interface LeaseActions {
   done(lease: WorkerLease, result: WorkerResult | undefined): void;
   retry(lease: WorkerLease, options: WorkerRetry | undefined): void;
