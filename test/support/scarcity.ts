@@ -159,7 +159,7 @@ function finish(play: Play, command: Command, picked: readonly number[], done: D
   const { refused, told, isForgotten } = done;
   let { answer } = done;
   if (refused > 0) {
-    answer = goOn(side, command, picked, answer, told);
+    answer = goOn(side, { command, picked, answer, told });
     heal(side);
   }
   if (command.do === "setRules") {
@@ -184,10 +184,12 @@ function finish(play: Play, command: Command, picked: readonly number[], done: D
 /** The rest of a call that was cut short, without faults; the answer of both. */
 function goOn(
   side: Side,
-  command: Command,
-  picked: readonly number[],
-  answer: unknown,
-  told: number,
+  {
+    command,
+    picked,
+    answer,
+    told,
+  }: { command: Command; picked: readonly number[]; answer: unknown; told: number },
 ): unknown {
   switch (command.do) {
     case "poll":

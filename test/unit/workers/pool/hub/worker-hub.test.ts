@@ -38,8 +38,8 @@ function slowOwner() {
     maxUrlBytes: 100,
     maxFound: 100,
     pollMany: () => [],
-    canHarvest: () => true,
-    harvest({ leases }: ResultBatch) {
+    canApplyResults: () => true,
+    applyResults({ leases }: ResultBatch) {
       const end = performance.now() + 3;
       while (performance.now() < end);
       for (const { url } of leases) note(url);
