@@ -53,7 +53,7 @@ function slowOwner() {
     isClosed: () => false,
     onChange: () => () => undefined,
     keyPolicy: () => undefined,
-    edge: () => undefined,
+    linkFacts: () => undefined,
   } as unknown as OwnerPort;
   const lease = (url: string): OwnedLease =>
     ({
