@@ -118,7 +118,7 @@ export function isPlain(core: Core, intake: Outline): boolean {
 
 /** The hot path: a few kernel calls for the whole batch, then one round over the rows that they leave. @hot */
 function admitPlain(core: Core, intake: BatchAdmission, epochs: RowEpochs): void {
-  const { rows, count, codes, codesStart, nowMs, depth } = intake;
+  const { rows, count, codes, codesStart, depth } = intake;
   const values = valuesOffset(rows) >> 2;
   if (!intake.isMarked && !markRows(core, rows, count)) {
     admitEvery(core, intake, epochs);
