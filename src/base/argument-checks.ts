@@ -128,15 +128,31 @@ export function readDone(given: object): DoneFields {
   };
 }
 
-/** What `retry` was told. */
-interface RetryFields {
+/** How a lease is tried again. */
+export interface RetryOptions {
+  /**
+   * Wait before the next attempt, in milliseconds.
+   * @defaultValue the rule's `backoff`
+   */
   delayMs?: number;
+  /**
+   * Priority of the next attempt, in place of `retryPriority`.
+   * @defaultValue by the rule
+   */
   priority?: number;
+  /**
+   * Counted in `report().reasons` and kept with the event.
+   * @defaultValue none
+   */
   reason?: string;
+  /**
+   * What the visit showed of the host.
+   * @defaultValue nothing
+   */
   outcome?: Outcome;
 }
 
-export const readRetry: (given: RetryFields) => RetryFields = argument<RetryFields>("options", {
+export const readRetry: (given: RetryOptions) => RetryOptions = argument<RetryOptions>("options", {
   delayMs: bare("delayMs", AMOUNT),
   priority: bare("priority", INTEGER),
   reason: bare("reason", TEXT),

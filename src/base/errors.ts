@@ -98,3 +98,15 @@ export function shown(value: unknown): string {
   }
   return text.length > 120 ? `${text.slice(0, 117)}…` : text;
 }
+
+/** What a function of the user's threw, or what is wrong with its answer: a value, until it can be reported. */
+export interface HookFault {
+  readonly cause: unknown;
+}
+
+/** Whether a function failed, where its answer would be a text. */
+export function isHookFault<T extends string | undefined>(
+  answer: T | HookFault,
+): answer is HookFault {
+  return typeof answer === "object";
+}

@@ -144,7 +144,12 @@ function reserve(pages: number): KernelMemory {
   }
 }
 
-/** Zeroed pages of the kernel's region, for rooms that may not touch the region itself. */
+/** Zeroed pages of the kernel's region, for rooms that may not touch the region itself; 0 when it is exhausted. */
+export function kernelTryTake(kernel: Kernel, pages: number): number {
+  return regionTake(kernel.region, pages);
+}
+
+/** The same; throws MEMORY_FULL. */
 export function kernelTake(kernel: Kernel, pages: number): number {
   const offset = regionTake(kernel.region, pages);
   if (offset === 0) throw misuse("MEMORY_FULL", "region", pages, "so many free pages of 64 KiB");

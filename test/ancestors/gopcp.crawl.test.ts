@@ -53,7 +53,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
     const { run } = start({ downloaders: [web] });
     expect(run.status).toBe("opening");
     expect(web.asked).toEqual([]);
-    await run;
+    await run.finished;
     expect(web.asked).toEqual([HOME, "http://www.site.example/a"]);
   });
 
@@ -78,7 +78,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
         { processors: [(item) => void steps.push(`item ${(item as { url: string }).url}`)] },
       ],
     });
-    expect(await run).toMatchObject({ pages: 2, items: 2, duplicate: 1 });
+    expect(await run.finished).toMatchObject({ pages: 2, items: 2, duplicate: 1 });
     const each = (url: string): string[] => [`download ${url}`, `analyze ${url}`, `item ${url}`];
     expect(steps).toEqual([...each(HOME), ...each(`${HOME}b`)]);
   });
@@ -91,7 +91,10 @@ describe("gopcp.v2's scheduler, its modules", () => {
       ],
     });
     const stream = run.errors();
-    expect(await run).toMatchObject({ pages: 1, errors: { analyzer: 5_000, dropped: 4_000 } });
+    expect(await run.finished).toMatchObject({
+      pages: 1,
+      errors: { analyzer: 5_000, dropped: 4_000 },
+    });
     const messages: string[] = [];
     for await (const { message } of stream) messages.push(message);
     expect([messages.length, messages.at(-1), stream.dropped]).toEqual([
@@ -105,18 +108,18 @@ describe("gopcp.v2's scheduler, its modules", () => {
     const broken = webOf({});
     broken.download = () => Promise.reject(new Error("no wire"));
     const first = start({ downloaders: [broken], defaults: { maxAttempts: 1 } });
-    await first.run;
+    await first.run.finished;
     const throwing = (): never => {
       throw new Error("bad page");
     };
     const second = start({ downloaders: [webOf({ "/": "" })], analyzers: [{ analyze: throwing }] });
-    await second.run;
+    await second.run.finished;
     const third = start({
       downloaders: [webOf({ "/": "" })],
       analyzers: [{ analyze: () => ({ items: [1] }) }],
       pipelines: [{ processors: [throwing] }],
     });
-    await third.run;
+    await third.run.finished;
     const told = [...first.faults, ...second.faults, ...third.faults];
     expect(told.map(({ type, message }) => [type, message])).toEqual([
       ["downloader", "crawler error: downloader: no wire"],
@@ -136,7 +139,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
     expect(faults.map(({ type }) => type)).toEqual(["scheduler"]);
     const web = webOf({ "/": "" });
     run.modules.register("downloader", web);
-    expect(await run).toMatchObject({ pages: 1, failed: 0, retried: 0 });
+    expect(await run.finished).toMatchObject({ pages: 1, failed: 0, retried: 0 });
     expect(web.asked).toEqual([HOME]);
   });
 
@@ -149,7 +152,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
     await expect.poll(() => run.status, { timeout: 60_000 }).toBe("paused");
     expect(run.report()).toMatchObject({ pages: 1, pending: 2 });
     run.modules.register("downloader", web);
-    expect(await run).toMatchObject({ pages: 3, pending: 0, failed: 0 });
+    expect(await run.finished).toMatchObject({ pages: 3, pending: 0, failed: 0 });
     expect(web.asked).toEqual([HOME, `${HOME}a`, `${HOME}b`]);
   });
 
@@ -163,7 +166,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
         },
       ],
     });
-    expect(await run).toMatchObject({ pages: 2 });
+    expect(await run.finished).toMatchObject({ pages: 2 });
     expect(faults.map(({ type }) => type)).toEqual(["scheduler", "scheduler"]);
     expect(faults.every(({ message }) => message.includes("found["))).toBe(true);
   });
@@ -180,7 +183,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
         },
       ],
     });
-    expect(await run).toMatchObject({ pages: 2, items: 1 });
+    expect(await run.finished).toMatchObject({ pages: 2, items: 1 });
     expect(faults.map(({ message }) => message)).toEqual(["crawler error: analyzer: half"]);
   });
 
@@ -239,7 +242,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
     await asked;
     const [run] = runs as [Crawl];
     const told: string[] = [];
-    void run.then(() => told.push("over"));
+    void run.finished.then(() => told.push("over"));
     // Whoever else waits for work at its frontier is not sent home either.
     const other = new AbortController();
     const { signal } = other;
@@ -254,14 +257,14 @@ describe("gopcp.v2's scheduler, its modules", () => {
     answer();
     expect(before).toEqual(["running", 0]);
     // What the module at work had still to find is visited: it was not over, and nobody had gone home.
-    expect(await run).toMatchObject({ reason: "finished", pages: 2, items: 2 });
+    expect(await run.finished).toMatchObject({ reason: "finished", pages: 2, items: 2 });
   });
 
   it("G20: the summary tells modules sorted by id, and equal states tell it equally", async () => {
     const { run } = start({
       downloaders: [webOf({ "/": link("/a"), "/a": "" }), webOf({ "/": link("/a"), "/a": "" })],
     });
-    const summary = await run;
+    const summary = await run.finished;
     // Each of them the least loaded once.
     expect(summary.modules.downloader.map(({ called, completed }) => [called, completed])).toEqual([
       [1, 1],
@@ -298,7 +301,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
     for (let turn = 0; turn < 20; turn++) clock.advance(100);
     expect(told.length).toBe(before);
     answer();
-    await run;
+    await run.finished;
     expect(told.at(-1)).toBe("1 pages, stopping");
   });
 
@@ -314,7 +317,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
     const analyzers = [{ analyze: () => ({ items: [{ n: 1 }] }) }];
     const web = () => webOf({ "/": "" });
     const slow = start({ downloaders: [web()], analyzers, pipelines: [{ processors }] });
-    expect(await slow.run).toMatchObject({ pages: 1, items: 1, errors: { pipeline: 1 } });
+    expect(await slow.run.finished).toMatchObject({ pages: 1, items: 1, errors: { pipeline: 1 } });
     expect(seen).toEqual([{ n: 1, first: true }]);
     const pipelines = [{ processors, failFast: true }];
     const fast = start({
@@ -323,7 +326,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
       pipelines,
       defaults: { maxAttempts: 2 },
     });
-    expect(await fast.run).toMatchObject({
+    expect(await fast.run.finished).toMatchObject({
       pages: 0,
       items: 0,
       failed: 1,
@@ -348,7 +351,7 @@ describe("NEOCrawler's rules, while a crawl runs", () => {
       expect(() => run.setRules([{ id: "" }])).toThrow("rules[0].id");
       run.setRules([{ id: "all" }]);
     });
-    expect(await run).toMatchObject({ rejected: { "no-rule": 1 }, pages: 4 });
+    expect(await run.finished).toMatchObject({ rejected: { "no-rule": 1 }, pages: 4 });
     expect(web.asked).toEqual([HOME, `${HOME}a`, "http://new.example/", "http://new.example/a"]);
   });
 });

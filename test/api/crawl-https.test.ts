@@ -67,7 +67,7 @@ describe("a crawl over TLS", () => {
   ])("with %i threads asks everything over HTTP/2: %s", async (threads, http2) => {
     asked.length = 0;
     const options = { seeds: url, allowPrivate: true, delayMs: 0, threads, ca: made.cert };
-    const summary = await crawl({ ...options, ...(http2 ? {} : { http2 }) });
+    const summary = await crawl({ ...options, ...(http2 ? {} : { http2 }) }).finished;
     expect(summary).toMatchObject({ pages: PAGES.length, sitemaps: 3, failed: 0, pending: 0 });
     expect(asked.map(([path]) => path).toSorted()).toEqual(ALL);
     expect(new Set(asked.map(([, version]) => version))).toEqual(new Set([http2 ? "2.0" : "1.1"]));

@@ -30,7 +30,7 @@ describe("a crawl on worker threads", () => {
       // Pages that are due again may come before the last new ones.
       if (seen.size >= 12 && run.report().notModified >= 40) void run.stop();
     });
-    const { pages, notModified, statuses } = await run;
+    const { pages, notModified, statuses } = await run.finished;
     // Each page whole once; from then on 304, from the validators that the other thread may have learned.
     expect(pages).toBe(12);
     expect(notModified).toBeGreaterThanOrEqual(40);
@@ -53,7 +53,7 @@ describe("a crawl on worker threads", () => {
       defaults: { maxAttempts: 1 },
     });
     run.on("page", ({ title }) => titles.push(title));
-    const summary = await run;
+    const summary = await run.finished;
     const asked = web.log.entries.map(({ path }) => path);
     const count = (prefix: string): number =>
       asked.filter((path) => path.startsWith(prefix)).length;
@@ -72,9 +72,9 @@ describe("a crawl on worker threads", () => {
   it("takes a page of 100,000 links through its rings, and ends a host whose bytes are used up", async () => {
     await using web = await openSyntheticWeb({ hosts: 1, pages: 1 });
     const wide = { ...BASE, seeds: `${TRAPS}/links`, dial: web.dial, robots: false } as const;
-    const summary = await crawl({ ...wide, maxPages: 1, maxHostUrls: 1_000_000 });
+    const summary = await crawl({ ...wide, maxPages: 1, maxHostUrls: 1_000_000 }).finished;
     expect(summary).toMatchObject({ pages: 1, pending: 100_000, reason: "max-pages" });
-    const bounded = await crawl({ ...wide, seeds: `${TRAPS}/huge`, maxHostBytes: 1_000 });
+    const bounded = await crawl({ ...wide, seeds: `${TRAPS}/huge`, maxHostBytes: 1_000 }).finished;
     expect(bounded).toMatchObject({ pages: 1, pending: 0, rejected: { budget: 1 } });
   });
 
@@ -92,7 +92,7 @@ describe("a crawl on worker threads", () => {
     const { port } = server.address() as AddressInfo;
     const seeds = `http://127.0.0.1:${port}/`;
     const bounds = { perHost: 1, maxHostBytes: 4 * size };
-    const summary = await crawl({ ...BASE, ...bounds, seeds });
+    const summary = await crawl({ ...BASE, ...bounds, seeds }).finished;
     server.closeAllConnections();
     server.close();
     expect(asked.filter((path) => path !== "/robots.txt")).toHaveLength(4);
@@ -111,7 +111,7 @@ describe("a crawl on worker threads", () => {
     const { port } = server.address() as AddressInfo;
     const seeds = `http://127.0.0.1:${port}/`;
     const options = { ...BASE, perHost: 8, robots: false, cookies: true, seeds };
-    const { pages } = await crawl(options);
+    const { pages } = await crawl(options).finished;
     server.closeAllConnections();
     server.close();
     expect([pages, asked[0]]).toEqual([41, "/ -"]);
@@ -130,7 +130,7 @@ describe("a crawl on worker threads", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const seeds = `http://127.0.0.1:${port}/`;
-    const { pages } = await crawl({ ...BASE, robots: false, cookies: true, seeds });
+    const { pages } = await crawl({ ...BASE, robots: false, cookies: true, seeds }).finished;
     server.closeAllConnections();
     server.close();
     expect(pages).toBe(2);
@@ -145,7 +145,7 @@ describe("a crawl on worker threads", () => {
     const run = crawl({ ...BASE, seeds: web.seed, dial: web.dial, robots: { retryMs: 10 } });
     run.on("page", () => pages++);
     run.on("error", ({ message }) => faults.push(message));
-    const summary = await run;
+    const summary = await run.finished;
     const answers = web.log.entries.filter(
       ({ path, status }) => path !== "/robots.txt" && status > 0,
     );
@@ -172,7 +172,7 @@ describe("a crawl on worker threads", () => {
         { id: "last", match: { pattern: "/last$" }, maxAttempts: 50 },
         { id: "others", maxAttempts: 2 },
       ],
-    });
+    }).finished;
     expect({ reason, pages }).toEqual({ reason: "max-pages", pages: 2 });
   });
 });

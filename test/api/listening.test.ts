@@ -108,7 +108,7 @@ describe.each(SURFACES)("%s", (_, open) => {
   it.each([
     [{ signal: 5 }, "signal: 5 (expected: an AbortSignal)"],
     [{ once: 1 }, "options.once: 1 (expected: true or false)"],
-    [{ odd: 1 }, 'options.odd: "unknown" (expected: one of signal, once)'],
+    [{ odd: 1 }, "options.odd: no such field (expected: one of signal, once)"],
     [5, "options: 5 (expected: an object)"],
   ])("refuses the options %j by name", async (options, message) => {
     const { on, event } = await open();

@@ -6,6 +6,8 @@ import { describe, expect, it } from "vitest";
 import * as crawl from "../../src/crawl.ts";
 import * as outrider from "../../src/index.ts";
 import * as testing from "../../src/testing.ts";
+import type { WorkerLease } from "../../src/worker.ts";
+import { attach } from "../../src/worker.ts";
 import * as tools from "../../src/tools.ts";
 import type * as Ours from "../../src/index.ts";
 
@@ -170,6 +172,17 @@ interface Functions {
   createVirtualClock(startMs?: number): Ours.Clock & { advance(ms: number): void };
 }
 
+/** What a worker's lease takes is what a lease takes; the owner decides later, so it answers nothing. */
+type Said = "done" | "retry" | "fail" | "release" | "redirect" | "extend";
+type Same<A, B> = [A, B] extends [B, A] ? true : never;
+const workerTakes: {
+  [M in Said]: Same<Parameters<Ours.Lease[M]>, Parameters<WorkerLease[M]>>;
+} = { done: true, retry: true, fail: true, release: true, redirect: true, extend: true };
+const workerAnswers: { [M in Said]: Same<ReturnType<WorkerLease[M]>, void> } = workerTakes;
+const asyncAnswers: {
+  [M in Said]: Same<ReturnType<Ours.AsyncLease[M]>, Promise<ReturnType<Ours.Lease[M]>>>;
+} = workerTakes;
+
 /** The compiler refuses this file where ours can not stand in for the contract's. */
 const contract: Functions = outrider;
 
@@ -192,6 +205,27 @@ describe("the public surface", () => {
     expect(elsewhere.filter((name) => [...moved, ...web].includes(name))).toEqual([]);
     expect(testing.createVirtualClock).toBe(outrider.createVirtualClock);
     expect(tools.FrontierError).toBe(outrider.FrontierError);
+  });
+
+  it("answers nothing in a worker, whose owner decides later", async () => {
+    expect([workerAnswers, asyncAnswers]).toEqual([workerTakes, workerTakes]);
+    const frontier = await contract.openFrontier({ keepOpen: true });
+    const port = attach(frontier.share() as Ours.FrontierHandle);
+    const said: Array<(lease: WorkerLease) => unknown> = [
+      (lease) => lease.extend(1_000),
+      (lease) => lease.redirect("http://a.test/moved"),
+      (lease) => lease.done({ found: ["http://a.test/found"] }),
+      (lease) => lease.retry({ delayMs: 1e9 }),
+      (lease) => lease.fail("gone"),
+      (lease) => lease.release(),
+    ];
+    frontier.pushMany(["http://a.test/", "http://b.test/"]);
+    const [first] = (await port.take()) as [WorkerLease];
+    const answers = said.slice(0, 3).map((say) => say(first));
+    for (const say of said.slice(3)) answers.push(say((await port.take())[0] as WorkerLease));
+    expect(answers).toEqual(said.map(() => undefined));
+    await port.close();
+    await frontier.close();
   });
 
   it("has every method", async () => {

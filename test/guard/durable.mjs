@@ -57,6 +57,13 @@ export class Lives {
     return true;
   }
 
+  /** Full records are written between the calls, and the order of `requeue` goes by what is written: a flush comes first. */
+  async perform(operation) {
+    const goesByFiles = operation.do === "requeue" || operation.do === "records";
+    if (goesByFiles && this.spec.records === "full") await this.duel.perform({ do: "flush" });
+    await this.duel.perform(operation);
+  }
+
   async close(options) {
     for (const side of this.sides) side.letGo();
     await this.duel.settle();
@@ -88,7 +95,7 @@ export async function durableProgram({ packages, seed, operations, note }) {
     const next = createGenerator(random);
     let left = random.between(50, 300);
     for (let at = 0; at < operations; at++) {
-      await lives.duel.perform(next(lives.duel.leases));
+      await lives.perform(next(lives.duel.leases));
       if (left-- > 0) continue;
       await nextLife(lives, random, events);
       left = random.between(50, 400);

@@ -56,7 +56,7 @@ async function inherit(lives, { left, random, operations }) {
   await compareTools(lives, random);
   if (!(await lives.open())) return;
   const next = createGenerator(random);
-  while (duel.performed < operations) await duel.perform(next(duel.leases));
+  while (duel.performed < operations) await lives.perform(next(duel.leases));
   await duel.settle();
   duel.compareAll();
   await lives.close();

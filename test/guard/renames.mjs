@@ -7,7 +7,14 @@
 export const ENTRIES = {};
 
 /** Exports, old to new: `".#exportFrontier": "./tools#exportFrontier"`. */
-export const EXPORTS = {};
+export const EXPORTS = {
+  ".#exportFrontier": "./tools#exportFrontier",
+  ".#importFrontier": "./tools#importFrontier",
+  ".#storedOptions": "./tools#storedOptions",
+  ".#verifyDirectory": "./tools#verifyDirectory",
+  "./crawl#openSyntheticWeb": "./testing#openSyntheticWeb",
+  "./crawl#openSyntheticWebThread": "./testing#openSyntheticWebThread",
+};
 
 /** Options of `openFrontier`, old to new: `maxFound: "maxChildren"`. */
 export const OPTIONS = {};

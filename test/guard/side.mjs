@@ -32,6 +32,7 @@ export class Side {
   events = [];
   /** Those whose moment the disk decides. */
   diskEvents = [];
+  #spec;
   #offs = [];
   #aborts = [];
   #iterator;
@@ -45,6 +46,7 @@ export class Side {
   }
 
   async open(spec, more = {}) {
+    this.#spec = spec;
     this.frontier = await this.pkg.api("openFrontier")(
       optionsFor(this.pkg, spec, { clock: this.clock, ...more }),
     );
@@ -224,10 +226,14 @@ export class Side {
     return this.clock.now();
   }
 
-  /** Of a snapshot the generation's number and its bytes are left out: the disk decides how many there were. */
+  /**
+   * A generation's number and bytes are left out: the disk decides how many there were. Where snapshots come by themselves, the call may
+   * join one that is being written, of an earlier moment.
+   */
   #snapshot() {
     if (!this.isDurable) return this.frontier.snapshot({ path: this.snapshotPath });
-    return this.frontier.snapshot().then(({ records }) => ({ records }));
+    const comeAlone = this.#spec.snapshots !== undefined;
+    return this.frontier.snapshot().then(({ records }) => (comeAlone ? "written" : { records }));
   }
 
   #host({ key, act, value }, given) {
@@ -238,8 +244,10 @@ export class Side {
     return this.reader.host(host);
   }
 
-  #hear(event, kind) {
-    const list = event === "snapshot" && this.isDurable ? "diskEvents" : "events";
+  #hear(event, given) {
+    const isByDisk = event === "snapshot" && this.isDurable;
+    const list = isByDisk ? "diskEvents" : "events";
+    const kind = isByDisk ? "hears" : given;
     const off = this.frontier.on(event, (payload) => {
       this[list].push([event, this.reader.plain(payload)]);
       if (kind === "throws") throw new Error(`listener of ${event}`);

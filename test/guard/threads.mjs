@@ -102,7 +102,9 @@ class ThreadSide {
       case "peek":
         return frontier.peek(operation.max);
       case "records":
-        return frontier.records(operation.filter ?? {});
+        return gathered(await frontier.records(operation.filter ?? {}));
+      case "epochs":
+        return gathered(await frontier.epochs());
       case "report": {
         const {
           rates: _,
@@ -166,6 +168,13 @@ class ThreadSide {
     this.leases.push(...given);
     return given;
   }
+}
+
+/** A list of the old package's; an async iterable of the new one's. */
+async function gathered(items) {
+  const list = [];
+  for await (const item of items) list.push(item);
+  return list;
 }
 
 function withoutTimes(value) {

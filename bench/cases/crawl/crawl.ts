@@ -136,7 +136,7 @@ async function runOutrider({ seed, concurrency }: Course, threads: number): Prom
     if ((count & (count - 1)) === 0 && count >= MEMORY_PAGES_LEAST)
       Object.assign(facts, memoryFacts(run, ` at ${count}`));
   });
-  const { memory } = await run;
+  const { memory } = await run.finished;
   const end = { ...memoryNow(), offHeapBytes: memory.offHeapBytes };
   return { count, sum, facts: { ...facts, ...megabytes(end, "") } };
 }

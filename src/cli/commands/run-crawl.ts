@@ -68,7 +68,7 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
   const end = showing.onStart?.(run, say);
   let summary: CrawlSummary;
   try {
-    summary = await run;
+    summary = await run.finished;
   } finally {
     view.end();
     end?.();

@@ -51,7 +51,7 @@ export interface CrawlPlan {
 export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promise<CrawlPlan> {
   const settings = normalizeCrawl(options);
   const { directory, items: _, ...rest } = options;
-  await crawl({ ...rest, seeds: [] });
+  await crawl({ ...rest, seeds: [] }).finished;
   await using frontier = await openLooked(settings);
   if (options.rules === undefined) {
     const { rules } = scopeOf(frontier, settings.scope, settings.seeds);

@@ -39,8 +39,10 @@ import { createValidators, type Validators } from "../http/conditional-requests.
 import { visit } from "./visit.ts";
 import type { VisitContext } from "./visit-context.ts";
 
-/** A crawl under way. Awaiting it gives its summary. */
-export interface Crawl extends PromiseLike<CrawlSummary> {
+/** A crawl under way. `await using` stops it at the end of the block, as `stop()` does. */
+export interface Crawl extends AsyncDisposable {
+  /** The summary, when everything is closed. Rejects when the frontier cannot be opened, or breaks. */
+  readonly finished: Promise<CrawlSummary>;
   /** Where the crawl stands. */
   readonly status: CrawlStatus;
   /** Its modules; register or unregister them while it runs. */
@@ -83,18 +85,20 @@ export interface Crawl extends PromiseLike<CrawlSummary> {
  * seeds' own domains, no private addresses.
  *
  * Throws `OPTION_INVALID` at once for a wrong option. Later faults are reported by the event `error` and do not
- * stop the crawl. The promise rejects when the frontier cannot be opened, for instance because of wrong rules, or
+ * stop the crawl. `finished` rejects when the frontier cannot be opened, for instance because of wrong rules, or
  * breaks.
  *
  * @example
- * const summary = await crawl({ seeds: "https://example.org/", maxPages: 100 });
- * console.log(summary.pages);
+ * const run = crawl({ seeds: "https://example.org/", maxPages: 100 });
+ * run.on("page", ({ url, status }) => console.log(status, url));
+ * const { pages } = await run.finished;
  */
 export function crawl(options: CrawlOptions): Crawl {
   return new CrawlRun(normalizeCrawl(options));
 }
 
 class CrawlRun implements Crawl {
+  readonly finished: Promise<CrawlSummary>;
   readonly modules: ModuleRegistry = createModuleRegistry();
   readonly #settings: CrawlSettings;
   readonly #events: Emitter<CrawlEvents>;
@@ -102,7 +106,6 @@ class CrawlRun implements Crawl {
   readonly #monitor: Monitor;
   readonly #taking = new AbortController();
   readonly #working = new AbortController();
-  readonly #ended: Promise<CrawlSummary>;
   #validators: Validators | undefined;
   #pendingValidators: PendingValidators | undefined;
   #frontier: Frontier | undefined;
@@ -130,8 +133,8 @@ class CrawlRun implements Crawl {
     const { signal } = settings.given;
     if (signal?.aborted) this.#stopTaking("stopped");
     signal?.addEventListener("abort", () => void this.stop(), { once: true });
-    this.#ended = this.#run();
-    this.#ended.catch(() => {}); // told to whoever awaits; nobody has to
+    this.finished = this.#run();
+    this.finished.catch(() => {}); // a program need not await it
   }
 
   get status(): CrawlStatus {
@@ -140,14 +143,6 @@ class CrawlRun implements Crawl {
 
   get frontier(): Frontier | undefined {
     return this.#frontier;
-  }
-
-  // biome-ignore lint/suspicious/noThenProperty: a crawl is awaited for its summary.
-  then<A = CrawlSummary, B = never>(
-    onSummary?: ((summary: CrawlSummary) => A | PromiseLike<A>) | null,
-    onFault?: ((cause: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    return this.#ended.then(onSummary, onFault);
   }
 
   on<E extends keyof CrawlEvents>(
@@ -199,7 +194,11 @@ class CrawlRun implements Crawl {
   async stop({ now = false }: { now?: boolean } = {}): Promise<CrawlSummary> {
     this.#stopTaking("stopped");
     if (now) this.#working.abort();
-    return this.#ended;
+    return this.finished;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop().catch(() => {}); // `finished` rejects with it
   }
 
   async #run(): Promise<CrawlSummary> {

@@ -81,7 +81,7 @@ const LOOPBACK = "127.0.0.1";
  *
  * @example
  * const web = await openSyntheticWeb({ seed: 7, hosts: 20, pages: 200 });
- * await crawl({ seeds: web.seed, dial: web.dial, allowPrivate: true });
+ * await crawl({ seeds: web.seed, dial: web.dial, allowPrivate: true }).finished;
  * await web.close();
  */
 export async function openSyntheticWeb(options: SyntheticWebOptions = {}): Promise<SyntheticWeb> {

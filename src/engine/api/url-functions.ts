@@ -21,8 +21,7 @@ import { batchChangedStrings, batchString, batchStrings } from "../../url/batch/
 import { isDeadLink } from "../../url/parsing/page-links.ts";
 import { identityBytes, keyOverride } from "../../url/keys/identity-bytes.ts";
 import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../../url/keys/key-policy.ts";
-import { misuse } from "../../base/errors.ts";
-import { isHookFault } from "../../base/hook-fault.ts";
+import { isHookFault, misuse } from "../../base/errors.ts";
 import { isList } from "../../base/type-guards.ts";
 import { loadKernelModule } from "../kernel-file.ts";
 import { readRequest } from "../intake/request-fields.ts";

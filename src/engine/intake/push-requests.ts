@@ -44,8 +44,7 @@ import {
   rowKeyText,
   rowStatus,
 } from "../../url/batch/row-fields.ts";
-import { isMemoryFull } from "../../base/errors.ts";
-import { isHookFault } from "../../base/hook-fault.ts";
+import { isHookFault, isMemoryFull } from "../../base/errors.ts";
 import { callAcceptHook } from "./accept-hook.ts";
 import { addExtras } from "./request-extras.ts";
 import { admissionOf } from "./split-request.ts";
@@ -109,14 +108,13 @@ function pushSlice(intake: IntakeContext, list: readonly RequestLike[], slice: S
   const urls = inputs === undefined ? (list as readonly string[]) : inputs.map(({ url }) => url);
   const loaded = batchLoad(batch, urls, inputs === undefined ? start : 0);
   const count = Math.min(loaded, end - start);
-  const table = tableFor(intake, inputs, { loaded, count, context });
-  const depth = inputs === undefined ? (context.depth ?? 0) : 0;
-  const rowRules = core.plain === undefined ? parseAndMatch(intake, depth) : 0;
-  const fresh = settle(intake, rowRules, table);
-  if (fresh > 0) seenCount(core.seen, fresh);
-  const admissions = inputs
-    ?.slice(0, count)
-    .map((input, row) => admit(intake, input, { row, context, rowRules }));
+  const ready = tryReady(intake, inputs, { loaded, count, context });
+  if (ready === undefined) {
+    codes.fill(VERDICT_FULL_MEMORY, start, start + count);
+    refuseFull(intake, VERDICT_FULL_MEMORY, list.slice(start, start + count));
+    return count;
+  }
+  const { admissions, fresh, rowRules } = ready;
   admitRows(core, {
     rows,
     count,
@@ -145,6 +143,37 @@ function pushSlice(intake: IntakeContext, list: readonly RequestLike[], slice: S
   return count;
 }
 
+/** Loaded rows, keyed and hashed. */
+interface Ready {
+  readonly rowRules: number;
+  readonly fresh: number;
+  readonly admissions: Admission[] | undefined;
+}
+
+/** Readies the loaded rows for admission; undefined, with nothing changed: memory has no room for their keys. */
+function tryReady(
+  intake: IntakeContext,
+  inputs: readonly RequestInput[] | undefined,
+  slice: { loaded: number; count: number; context: PushContext },
+): Ready | undefined {
+  const { core } = intake;
+  const { count, context } = slice;
+  try {
+    const table = tableFor(intake, inputs, slice);
+    const depth = inputs === undefined ? (context.depth ?? 0) : 0;
+    const rowRules = core.plain === undefined ? parseAndMatch(intake, depth) : 0;
+    const fresh = settle(intake, rowRules, table);
+    if (fresh > 0) seenCount(core.seen, fresh);
+    const admissions = inputs
+      ?.slice(0, count)
+      .map((input, row) => admit(intake, input, { row, context, rowRules }));
+    return { rowRules, fresh, admissions };
+  } catch (error) {
+    if (isMemoryFull(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Links of several pages of one depth, whose parents the scratch names; their rows are loaded. */
 interface Loaded {
   readonly nowMs: number;
@@ -166,10 +195,14 @@ export function pushLoaded(intake: IntakeContext, { nowMs, depth, parent, codes 
   const { batch, core, rows } = intake;
   const { count } = batch;
   const context = { nowMs, isOutside: false, depth, parent };
-  const table = tableFor(intake, undefined, { loaded: count, count, context });
-  const rowRules = core.plain === undefined ? parseAndMatch(intake, depth) : 0;
-  const fresh = settle(intake, rowRules, table);
-  if (fresh > 0) seenCount(core.seen, fresh);
+  const ready = tryReady(intake, undefined, { loaded: count, count, context });
+  if (ready === undefined) {
+    codes.fill(VERDICT_FULL_MEMORY, 0, count);
+    core.counters.pushed += count;
+    core.counters.full += count;
+    return;
+  }
+  const { fresh, rowRules } = ready;
   admitRows(core, {
     rows,
     count,
@@ -278,12 +311,7 @@ function admit(intake: IntakeContext, input: RequestInput, asked: RowContext): A
   }
   if (override !== undefined || !isKeyOnly(input, policy)) {
     const bytes = identityBytes(override ?? rowKeyText(rows, row), input, policy);
-    try {
-      hashBytes(core.store, bytes, hashesOffset(rows) + row * 8);
-    } catch (error) {
-      if (!isMemoryFull(error)) throw error;
-      admission.verdict ??= VERDICT_FULL_MEMORY; // no run of pages as long as its body
-    }
+    hashBytes(core.store, bytes, hashesOffset(rows) + row * 8);
   }
   const { visited } = intake;
   if (visited !== undefined && override === undefined && asksDigests(admission, rule)) {
@@ -371,13 +399,17 @@ export function refuseAll(
   code: number,
   list: readonly RequestLike[],
 ): Uint8Array {
+  refuseFull(intake, code, list);
+  return new Uint8Array(list.length).fill(code);
+}
+
+function refuseFull(intake: IntakeContext, code: number, list: readonly RequestLike[]): void {
   intake.core.counters.pushed += list.length;
   intake.core.counters.full += list.length;
   if (intake.events.wants.rejected) {
     const reason = verdictOf(code).reason as string;
     for (const one of list) intake.events.rejected(typeof one === "string" ? one : one.url, reason);
   }
-  return new Uint8Array(list.length).fill(code);
 }
 
 /** Counts requests that no batch has seen, and tells of those that have a URL. */

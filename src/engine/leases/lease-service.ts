@@ -61,14 +61,7 @@ import {
 } from "../../structures/records/kernel-scratch.ts";
 import type { Extras } from "../intake/request-extras.ts";
 import { journalBytesBound, pushList, refuse } from "../intake/push-requests.ts";
-import {
-  type DoneRequest,
-  type LeaseActions,
-  NO_RESULT,
-  storeFingerprint,
-  RecordLease,
-  type RetryOptions,
-} from "./record-lease.ts";
+import { type LeaseActions, NO_RESULT, storeFingerprint, RecordLease } from "./record-lease.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { DONE_LATE, DONE_PLAIN, doneResult } from "../intake/push-result.ts";
 import { readRedirect, redirected } from "./redirect.ts";
@@ -76,9 +69,11 @@ import { readRequest } from "../intake/request-fields.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
 import type {
   DoneResult,
+  LeaseResult,
   RedirectChange,
   RequestLike,
   RequestView,
+  RetryOptions,
 } from "../types/frontier-types.ts";
 import { recordData, recordExtras, recordView } from "../records/record-view.ts";
 
@@ -169,7 +164,7 @@ export class LeaseService implements LeaseActions {
   }
 
   /** Whatever of the arguments may run the caller's code is read before the call opens. */
-  done(lease: RecordLease, result: DoneRequest): DoneResult {
+  done(lease: RecordLease, result: LeaseResult): DoneResult {
     const { outcome, errors, sifted } = readResult(result);
     const { core, nowMs } = this.#lifecycle.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
@@ -393,7 +388,7 @@ interface Result {
 
 const NOTHING: Result = Object.freeze({ outcome: undefined, errors: [], sifted: undefined });
 
-function readResult(given: DoneRequest): Result {
+function readResult(given: LeaseResult): Result {
   if (given === NO_RESULT) return NOTHING;
   const { found, errors, outcome } = readDone(given);
   return { outcome, errors: errors ?? [], sifted: found === undefined ? undefined : sift(found) };

@@ -8,11 +8,17 @@ import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import type { Outcome } from "../../frontier/rules/rule-policy.ts";
 import type { Verdict } from "../../frontier/admission/verdicts.ts";
 import { type Extras, NO_EXTRAS } from "../intake/request-extras.ts";
-import type { DoneResult, Lease, RedirectChange, RequestLike } from "../types/frontier-types.ts";
+import type {
+  DoneResult,
+  Lease,
+  LeaseResult,
+  RedirectChange,
+  RetryOptions,
+} from "../types/frontier-types.ts";
 
 /** What a lease asks its frontier to do. */
 export interface LeaseActions {
-  done(lease: RecordLease, result: DoneRequest): DoneResult;
+  done(lease: RecordLease, result: LeaseResult): DoneResult;
   retry(lease: RecordLease, options: RetryOptions): "requeued" | "failed" | "late";
   fail(lease: RecordLease, reason: string | undefined, outcome: Outcome | undefined): boolean;
   release(lease: RecordLease): boolean;
@@ -22,21 +28,8 @@ export interface LeaseActions {
   fingerprint(lease: RecordLease): string;
 }
 
-export interface DoneRequest {
-  found?: Iterable<RequestLike>;
-  errors?: unknown[];
-  outcome?: Outcome;
-}
-
-export interface RetryOptions {
-  delayMs?: number;
-  priority?: number;
-  reason?: string;
-  outcome?: Outcome;
-}
-
 /** What `done()` without an argument says. */
-export const NO_RESULT: DoneRequest = Object.freeze({});
+export const NO_RESULT: LeaseResult = Object.freeze({});
 const NO_OPTIONS: RetryOptions = Object.freeze({});
 
 /** Filled in two steps by the lease service: the hand-out writes its fields, then the record's are read. */
@@ -105,7 +98,7 @@ export class RecordLease implements Lease, HandOut {
     return this.deadline;
   }
 
-  done(result: DoneRequest = NO_RESULT): DoneResult {
+  done(result: LeaseResult = NO_RESULT): DoneResult {
     return this.leases.done(this, result);
   }
 

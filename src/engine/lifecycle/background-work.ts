@@ -51,6 +51,7 @@ export class BackgroundWork {
   /** `sinceMs`: when the call began that brought them: a large set has taken a slice's time already. */
   rulesChanged(core: Core, nowMs: number, sinceMs: number): void {
     this.seeds.rulesChanged(core, nowMs);
+    this.#shortAt = Number.NEGATIVE_INFINITY;
     this.run(core, nowMs, sinceMs);
   }
 

@@ -1,5 +1,5 @@
 /** Finds one request's place in the identity space, as a push would find it. Changes nothing but the intake context's batch. */
-import { type HookFault, isHookFault } from "../../base/hook-fault.ts";
+import { type HookFault, isHookFault } from "../../base/errors.ts";
 import type { Core, RuleState } from "../../frontier/core.ts";
 import { epochNameOf, FOREVER, UNDATED_MS } from "../../frontier/epochs/epoch-policy.ts";
 import { saltRow } from "../../frontier/epochs/row-epochs.ts";

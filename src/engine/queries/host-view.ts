@@ -61,7 +61,6 @@ export function hostView(lifecycle: Lifecycle, key: string): HostView {
     needSpare(core);
     const host = hostOfName(core.hosts, key);
     if (host === 0) throw memoryFull();
-    needSpare(core);
     act(core, host, nowMs);
     lifecycle.end(nowMs);
   };

@@ -6,8 +6,16 @@
 /**
  * The public surface as types: what a user's editor shows. Meanings stand beside each member; what a frontier reports stands in report-types.ts.
  */
+import type { RetryOptions } from "../../base/argument-checks.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ListenOptions } from "../../base/listen-options.ts";
+import type {
+  LeaseFields,
+  LeaseResult,
+  RedirectChange,
+  RequestInput,
+  RequestLike,
+} from "../../base/request-types.ts";
 import type { EpochPolicy } from "../../frontier/epochs/epoch-policy.ts";
 import type { Outcome, Politeness, Rule, RulePolicy } from "../../frontier/rules/rule-policy.ts";
 import type { RecordState } from "../../frontier/records/record-state.ts";
@@ -29,14 +37,7 @@ import type {
   SnapshotInfo,
 } from "./report-types.ts";
 import type { FrontierOptions } from "./frontier-options.ts";
-import type {
-  DoneResult,
-  Lease,
-  PushResult,
-  RedirectChange,
-  RequestInput,
-  RequestLike,
-} from "./lease-types.ts";
+import type { DoneResult, Lease, PushResult } from "./lease-types.ts";
 
 export type {
   Clock,
@@ -51,6 +52,8 @@ export type {
   HostView,
   KeyPolicy,
   Lease,
+  LeaseFields,
+  LeaseResult,
   ListenOptions,
   Outcome,
   Politeness,
@@ -64,6 +67,7 @@ export type {
   RequestLike,
   RequestView,
   Resumed,
+  RetryOptions,
   Rule,
   RulePolicy,
   SnapshotInfo,

@@ -24,7 +24,12 @@ import {
   tableRemove,
 } from "../../structures/table/fingerprint-table.ts";
 import { hostMakeEach } from "../../structures/records/host-batch.ts";
-import { hostFind, hostMake, RULE_QUEUE_INDEX_WORD } from "../../structures/hosts/host-table.ts";
+import {
+  hostFind,
+  hostMake,
+  hostUnmake,
+  RULE_QUEUE_INDEX_WORD,
+} from "../../structures/hosts/host-table.ts";
 import {
   laneOpened,
   lastSequence,
@@ -120,6 +125,8 @@ function admitPlain(core: Core, intake: BatchAdmission, epochs: RowEpochs): void
     return;
   }
   const { draft } = core;
+  const { joined } = core.hosts;
+  let isShort = false;
   draft.depth = depth;
   draft.parent = intake.parent;
   draft.blob = 0;
@@ -137,15 +144,29 @@ function admitPlain(core: Core, intake: BatchAdmission, epochs: RowEpochs): void
       const code = makePlain(core, intake, row, epoch);
       codes[codesStart + row] = code;
       countVerdict(core, code);
+      isShort ||= code === VERDICT_FULL_MEMORY;
     }
     row = isBulk ? makeBulk(core, intake.rowRules, row + 1) : row + 1;
   }
   if (isBulk) joinOpened(core);
   scratchCopyAll(core.scratch);
+  if (isShort) unmakeHosts(core, intake, joined);
   for (let index = 0; index < noted; index++) {
     sightRow(core, intake, sightedAt(core.scratch, index));
   }
   if (core.log !== undefined) logRows(core, intake);
+}
+
+/** Forgets the hosts that joined behind the first `joined` ones, and that no row has found room on. */
+function unmakeHosts(core: Core, { rows, count }: BatchAdmission, joined: number): void {
+  const { hosts, store } = core;
+  const values = valuesOffset(rows) >> 2;
+  for (let row = 0; row < count; row++) {
+    if (wordAt(store, values + row) !== TABLE_NEW) continue;
+    const hash = (hostHashesOffset(rows) >> 2) + row * 2;
+    const host = hostFind(hosts, wordAt(store, hash), wordAt(store, hash + 1));
+    if (host !== 0) hostUnmake(hosts, host, joined);
+  }
 }
 
 /** A row that is refused, or sighted where what is known of it may be deeper. */

@@ -2,7 +2,14 @@
  * Admission row by row: for requests that are more than a URL, and wherever a hook, a budget, a capacity or a
  * politeness unit of the user's own decides. Asks first, marks only what is admitted.
  */
-import { hostCreate, hostFind, hostNamed, hostOfName } from "../../structures/hosts/host-table.ts";
+import {
+  hostCreate,
+  hostFind,
+  hostNamed,
+  hostOfName,
+  hostUnmake,
+} from "../../structures/hosts/host-table.ts";
+import { isMemoryFull } from "../../base/errors.ts";
 import { queueOf } from "../../structures/hosts/host-queue.ts";
 import {
   blobCreate,
@@ -97,7 +104,17 @@ export function admitEach(core: Core, intake: BatchAdmission, epochs: RowEpochs)
   for (let row = 0; row < intake.count; row++) {
     const admission = intake.admissions?.[row] ?? plain;
     const epoch = epochs === undefined ? FOREVER : (epochs[row] as string | null);
-    intake.codes[intake.codesStart + row] = admitRow(core, { intake, row, admission, epoch });
+    intake.codes[intake.codesStart + row] = tryRow(core, { intake, row, admission, epoch });
+  }
+}
+
+/** A row that throws MEMORY_FULL has changed nothing: its verdict says it, and those before it stand. */
+function tryRow(core: Core, row: Row): number {
+  try {
+    return admitRow(core, row);
+  } catch (error) {
+    if (isMemoryFull(error)) return VERDICT_FULL_MEMORY;
+    throw error;
   }
 }
 
@@ -145,10 +162,13 @@ function admitRow(core: Core, { intake, row, admission, epoch }: Row): number {
   if (intake.isOutside && isAtCapacity(core)) return VERDICT_FULL;
   if (intake.isOutside && isDiskFull(core)) return VERDICT_FULL_DISK;
   if (!hasReserve(core)) return VERDICT_FULL_MEMORY;
+  const { joined } = core.hosts;
   const host = unit.host || joinUnit(core, rows, row, unit.name);
   if (host === 0) return VERDICT_FULL_MEMORY;
   const identity = { lo, hi, known, isAgain, epoch };
-  return makeRecord(core, { intake, row, rule, admission: asked, host, ...identity });
+  const code = makeRecord(core, { intake, row, rule, admission: asked, host, ...identity });
+  if (code === VERDICT_FULL_MEMORY) hostUnmake(core.hosts, host, joined);
+  return code;
 }
 
 /** Whether the row stands in for what is known of its identity: its rule crawls again, and its time has come. */

@@ -19,10 +19,9 @@ import {
   createCalendar,
 } from "../../base/calendar.ts";
 import { DURATION_EXPECTED, durationMs } from "../../base/duration.ts";
-import { misuse } from "../../base/errors.ts";
+import { type HookFault, misuse } from "../../base/errors.ts";
 import { between, made } from "../../base/fields.ts";
 import { isObject } from "../../base/type-guards.ts";
-import type { HookFault } from "../../base/hook-fault.ts";
 
 /**
  * How long one sighting blocks the next.

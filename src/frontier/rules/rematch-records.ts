@@ -103,7 +103,7 @@ function isOfHost({ matcher }: Core, from: RuleState, to: RuleState, url: string
   return soleOfPlan(matcher, planOf(matcher, hostOfUrl(url))) !== undefined;
 }
 
-/** Records that came back to a rule that has gone meanwhile. One for which there is no room finds its new rule when its turn comes. */
+/** Records that came back to a rule that has gone meanwhile. Where there is no room for one, a sweep finds those that are left. */
 export function rematchOrphans(core: Core, nowMs: number): void {
   const { orphans, store } = core;
   try {
@@ -116,9 +116,18 @@ export function rematchOrphans(core: Core, nowMs: number): void {
     }
   } catch (error) {
     if (!isMemoryFull(error)) throw error;
+    sweepAgain(core);
   } finally {
     orphans.length = 0;
   }
+}
+
+/** The last pass of the sweep once more, as soon as there is time for it. */
+function sweepAgain({ rules, sweep }: Core): void {
+  if (sweep === undefined || !sweep.isDone) return;
+  sweep.isDone = false;
+  sweep.phase = "gone";
+  sweep.rulesLeft = rules.length;
 }
 
 /** The rule that the records of a gone one go on under: that of its id, else the one that takes the URL. */

@@ -161,13 +161,13 @@ function sweepIndex({ matcher }: Core, sweep: Sweep, cost: number): number {
 /** Passes over all rules: what is pending under gone ones moves; those that nothing names go. */
 function sweepRules(core: Core, sweep: Sweep, cost: number, nowMs: number): number {
   let left = cost;
-  const { none, rules } = core;
+  const { rules } = core;
   for (; sweep.rulesLeft > 0; sweep.rulesLeft--) {
     if (left <= 0) return left;
     left -= VISIT_COST;
     if (sweep.ruleAt >= rules.length) sweep.ruleAt = 0;
     const rule = rules[sweep.ruleAt] as RuleState;
-    if (rule.isGone && !rule.isSpare && rule !== none) {
+    if (rule.isGone && !rule.isSpare) {
       left = emptyRule(core, rule, left, nowMs);
       if (left <= 0) return left;
       sweep.waitingFound += rule.waiting;
@@ -189,7 +189,7 @@ function emptyRule(core: Core, rule: RuleState, cost: number, nowMs: number): nu
     left -= record === 0 ? 1 : rematchNext(core, record, nowMs);
   }
   rule.cursor = 0; // its queues may go from now on
-  return isNamed(rule) ? left : freeRule(core, rule, left);
+  return rule === core.none || isNamed(rule) ? left : freeRule(core, rule, left);
 }
 
 /** Finds a record its new rule; what that cost, wherever it is kept: a tier never changes order. */

@@ -42,7 +42,7 @@ import {
   tableRemove,
 } from "../table/fingerprint-table.ts";
 import { queueFree } from "./host-queue.ts";
-import { hashText, setFloat, setWord, type Store, word } from "../store.ts";
+import { float, hashText, setFloat, setWord, type Store, word } from "../store.ts";
 
 export {
   HOST_ADAPTIVE_WORD,
@@ -291,6 +291,15 @@ export function hostForget(table: HostTable, host: number): void {
   arenaGive(store.arena, word(store, host, HOST_NAME_WORD), nameBytes);
   arenaGive(store.arena, host, HOST_SIZE_BYTES);
   table.count--;
+}
+
+/** Forgets a host that joined behind the first `joined` ones and that nothing lives on: what it was made for found no room. */
+export function hostUnmake(table: HostTable, host: number, joined: number): void {
+  const { store } = table;
+  if (word(store, host, HOST_LIVE_WORD) > 0) return;
+  if (float(store, host, HOST_TURN_WORD) < TURN_NEVER + joined) return;
+  if (float(store, host, HOST_TURN_WORD) > 0) return; // leased before
+  hostForget(table, host);
 }
 
 /** Checks I1 to I3 over all hosts. */

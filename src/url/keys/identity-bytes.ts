@@ -7,8 +7,7 @@
  * FF never occurs in UTF-8 and the body's length is written before it, so two different requests
  * never give the same bytes (I1). Names and methods are HTTP tokens and hold no ':' nor FF.
  */
-import { misuse } from "../../base/errors.ts";
-import type { HookFault } from "../../base/hook-fault.ts";
+import { type HookFault, misuse } from "../../base/errors.ts";
 import {
   asciiLowerCase,
   asciiUpperCase,

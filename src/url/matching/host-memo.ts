@@ -5,7 +5,7 @@
  *   I1  An answer is that of equal bytes.
  *   I2  A memo takes its pages with its first number: frontiers whose one rule takes everything have none.
  */
-import { type Kernel, kernelTake } from "../../kernel/kernel.ts";
+import { type Kernel, kernelTryTake } from "../../kernel/kernel.ts";
 import {
   MEMO_BYTES,
   MEMO_ENTRIES_OFFSET,
@@ -60,7 +60,7 @@ function open(memo: HostMemo): boolean {
   // Records come before what only makes them quicker.
   memo.isRefused = pageCountMax - pagesUsed < pages * 8;
   if (memo.isRefused) return false;
-  memo.offset = kernelTake(kernel, pages);
+  memo.offset = kernelTryTake(kernel, pages);
   if (memo.offset === 0) return false;
   kernel.region.views.u32[(memo.offset >>> 2) + MEMO_NEXT_WORD] = 0;
   clearHostMemo(memo);

@@ -7,10 +7,11 @@
  *
  *   I1  What was taken before the first request comes before it.
  */
+import type { RequestLike } from "../../base/request-types.ts";
 import { pack } from "../protocol/message-values.ts";
 import { sendableRequest } from "./sendable-values.ts";
 import { type LinkFilter, type Page, filterLinks } from "./link-filter.ts";
-import type { PushAnswer, RequestLike } from "./worker-lease.ts";
+import type { PushAnswer } from "./worker-lease.ts";
 
 /** Links sifted, and requests as they are. */
 export interface FoundLinks extends Page {

@@ -1,6 +1,7 @@
 /** HandlerVisit: one handler at work on a lease, and what it is given for that. */
+import type { RequestLike } from "../../base/request-types.ts";
 import type { SeatClient } from "./seat-client.ts";
-import type { PushAnswer, RequestLike, WorkerLease } from "./worker-lease.ts";
+import type { PushAnswer, WorkerLease } from "./worker-lease.ts";
 
 /** What a handler gets beside its lease. */
 export interface HandlerContext {

@@ -11,11 +11,14 @@ import {
   checkExtension,
   checkText,
   type DoneFields,
+  type Outcome,
   readDone,
   readOutcome,
   readRetry,
+  type RetryOptions,
 } from "../../base/argument-checks.ts";
 import { misuse } from "../../base/errors.ts";
+import type { LeaseResult, RedirectChange, RequestLike } from "../../base/request-types.ts";
 import { isSerializable } from "../../base/serializable.ts";
 import {
   COMMAND_STOP,
@@ -63,16 +66,7 @@ import {
 } from "./found-links.ts";
 import { LeaseInbox } from "./lease-inbox.ts";
 import { createFingerprinter, type Fingerprinter } from "./lease-fingerprint.ts";
-import {
-  type PushAnswer,
-  type LeaseActions,
-  type RequestLike,
-  WorkerLease,
-  type WorkerOutcome,
-  type WorkerRedirect,
-  type WorkerResult,
-  type WorkerRetry,
-} from "./worker-lease.ts";
+import { type PushAnswer, type LeaseActions, WorkerLease } from "./worker-lease.ts";
 
 const NO_RESULT: DoneFields = { found: undefined, errors: undefined, outcome: undefined };
 const NOTHING_FOUND = { links: [], dropped: NOTHING_DROPPED };
@@ -158,7 +152,7 @@ export class SeatClient implements LeaseActions {
   }
 
   /** Whatever of it may throw comes before the lease is settled: else nobody could end it any more (I1). */
-  done(lease: WorkerLease, result: WorkerResult | undefined): void {
+  done(lease: WorkerLease, result: LeaseResult | undefined): void {
     const { found, errors, outcome } = result === undefined ? NO_RESULT : readDone(result);
     if (lease.isSettled || this.#isClosed) return;
     if (found !== undefined) this.push(lease, found as readonly RequestLike[]);
@@ -171,11 +165,11 @@ export class SeatClient implements LeaseActions {
     this.#write(MESSAGE_DONE, lease.id, page, packed);
   }
 
-  retry(lease: WorkerLease, options: WorkerRetry | undefined): void {
+  retry(lease: WorkerLease, options: RetryOptions | undefined): void {
     this.#end(lease, MESSAGE_RETRY, options === undefined ? undefined : readRetry(options));
   }
 
-  fail(lease: WorkerLease, reason?: string, outcome?: WorkerOutcome): void {
+  fail(lease: WorkerLease, reason?: string, outcome?: Outcome): void {
     checkText(reason, "reason");
     this.#end(lease, MESSAGE_FAIL, { reason, outcome: readOutcome(outcome) });
   }
@@ -184,7 +178,7 @@ export class SeatClient implements LeaseActions {
     this.#end(lease, MESSAGE_RELEASE, undefined);
   }
 
-  redirect(lease: WorkerLease, url: string, change: WorkerRedirect | undefined): void {
+  redirect(lease: WorkerLease, url: string, change: RedirectChange | undefined): void {
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
     const extras = change === undefined ? { url } : { url, change };
     if (!isSerializable(change)) {

@@ -3,8 +3,8 @@
  * stand-in that the owner refuses by the field's own name, so that it is counted and told there like any other.
  */
 import { shown } from "../../base/errors.ts";
+import type { RequestLike } from "../../base/request-types.ts";
 import { isSerializable } from "../../base/serializable.ts";
-import type { RequestLike } from "./worker-lease.ts";
 
 /** Can be packed, and is refused as data. */
 const NO_DATA = Object.freeze(new Error("not serializable"));

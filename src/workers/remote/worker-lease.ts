@@ -1,105 +1,20 @@
 /** WorkerLease: a lease in a worker's thread. The owner decides later, so what it does returns nothing. */
-import type { Outcome } from "../../base/argument-checks.ts";
+import type { Outcome, RetryOptions } from "../../base/argument-checks.ts";
+import type { LeaseFields, LeaseResult, RedirectChange } from "../../base/request-types.ts";
 import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import type { LeaseExtras } from "../protocol/lease-message.ts";
 import { unpack } from "../protocol/message-values.ts";
 
-/** A URL, or a link with more than a URL. */
-export type RequestLike = string | WorkerRequest;
-
 /** `queued`: the owner decides. `duplicate`: known. `rejected`: no URL, or too deep. `full`: no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
-/** What a visit showed of its host. */
-export type WorkerOutcome = Outcome;
-
-/** What a handler found. */
-export interface WorkerResult {
-  /**
-   * Links of the page, beside those that were pushed.
-   * @defaultValue none
-   */
-  found?: Iterable<RequestLike>;
-  /**
-   * What went wrong on the page; each is reported by the event `error`.
-   * @defaultValue none
-   */
-  errors?: unknown[];
-  /**
-   * What the visit showed of the host.
-   * @defaultValue nothing
-   */
-  outcome?: WorkerOutcome;
-}
-
-/** How a lease is tried again. */
-export interface WorkerRetry {
-  /**
-   * Wait before the next attempt in milliseconds.
-   * @defaultValue the rule's `backoff`
-   */
-  delayMs?: number;
-  /**
-   * Priority of the next attempt.
-   * @defaultValue by the rule
-   */
-  priority?: number;
-  /**
-   * Counted in `report().reasons`.
-   * @defaultValue none
-   */
-  reason?: string;
-  /**
-   * What the visit showed of the host.
-   * @defaultValue nothing
-   */
-  outcome?: WorkerOutcome;
-}
-
-/** A request's fields but its `url`, as the owner takes them; `data` is anything msgpack can carry. */
-interface WorkerRequestFields {
-  method?: string;
-  body?: string | Uint8Array;
-  headers?: Record<string, string>;
-  priority?: number;
-  notBefore?: number | Date;
-  epoch?: string;
-  key?: string;
-  dedup?: "check" | "record" | "skip";
-  start?: boolean;
-  handler?: string;
-  maxAttempts?: number;
-  volatile?: boolean;
-  data?: unknown;
-}
-
-/** A link with more than a URL. */
-export interface WorkerRequest extends WorkerRequestFields {
-  /** Absolute URL. */
-  url: string;
-  /**
-   * Distance from a seed; the owner sets it for links of a page.
-   * @defaultValue by the owner
-   */
-  depth?: number;
-}
-
-/** Fields of the request that a redirect changes, without `url` and `depth`. */
-export interface WorkerRedirect extends WorkerRequestFields {
-  /**
-   * The answer's status.
-   * @defaultValue 302
-   */
-  status?: number;
-}
-
 /** What a lease asks its thread's seat client to do. */
 export interface LeaseActions {
-  done(lease: WorkerLease, result: WorkerResult | undefined): void;
-  retry(lease: WorkerLease, options: WorkerRetry | undefined): void;
-  fail(lease: WorkerLease, reason: string | undefined, outcome: WorkerOutcome | undefined): void;
+  done(lease: WorkerLease, result: LeaseResult | undefined): void;
+  retry(lease: WorkerLease, options: RetryOptions | undefined): void;
+  fail(lease: WorkerLease, reason: string | undefined, outcome: Outcome | undefined): void;
   release(lease: WorkerLease): void;
-  redirect(lease: WorkerLease, url: string, change: WorkerRedirect | undefined): void;
+  redirect(lease: WorkerLease, url: string, change: RedirectChange | undefined): void;
   extend(lease: WorkerLease, ms: number): void;
   ruleName(number: number): string;
   fingerprint(lease: WorkerLease): string;
@@ -111,7 +26,7 @@ const NO_EXTRAS: LeaseExtras = Object.freeze({});
  * A lease in a worker's thread, filled from the row of a block when it begins (lease-message.ts). The owner decides later, so its
  * methods return nothing.
  */
-export class WorkerLease implements Disposable {
+export class WorkerLease implements LeaseFields, Disposable {
   /** As `Lease.url`. */
   url = "";
   /** As `Lease.priority`. */
@@ -200,17 +115,17 @@ export class WorkerLease implements Disposable {
   }
 
   /** Finishes the page, with the links that were pushed and found. The owner admits them in the same step. */
-  done(result?: WorkerResult): void {
+  done(result?: LeaseResult): void {
     this.seatClient.done(this, result);
   }
 
   /** Another attempt, by the rule's policy. */
-  retry(options?: WorkerRetry): void {
+  retry(options?: RetryOptions): void {
     this.seatClient.retry(this, options);
   }
 
   /** Gives the URL up. */
-  fail(reason?: string, outcome?: WorkerOutcome): void {
+  fail(reason?: string, outcome?: Outcome): void {
     this.seatClient.fail(this, reason, outcome);
   }
 
@@ -225,7 +140,7 @@ export class WorkerLease implements Disposable {
   }
 
   /** As `Lease.redirect`; the owner decides about the URL. */
-  redirect(url: string, change?: WorkerRedirect): void {
+  redirect(url: string, change?: RedirectChange): void {
     this.seatClient.redirect(this, url, change);
   }
 

@@ -6,13 +6,14 @@ import { MessageChannel, threadId } from "node:worker_threads";
 import { countOf, readTake } from "../../base/argument-checks.ts";
 import { after } from "../../base/clock.ts";
 import { misuse } from "../../base/errors.ts";
+import type { RequestLike } from "../../base/request-types.ts";
 import { SEAT_PARK_WORD } from "../../layout/threads/worker-seats.ts";
 import { type CrewHandle, seatWords } from "../protocol/shared-memory.ts";
 import { nextBeat, HEARTBEAT_WAITS, leaveSeat } from "../protocol/seat-protocol.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/async-wait.ts";
 import { SeatClient } from "./seat-client.ts";
 import { type TakenSeat, takeSeat } from "./take-seat.ts";
-import type { PushAnswer, RequestLike, WorkerLease } from "./worker-lease.ts";
+import type { PushAnswer, WorkerLease } from "./worker-lease.ts";
 
 interface Waiter {
   readonly max: number;

@@ -181,13 +181,13 @@ describe("a recrawl", () => {
     const directory = join(folder, "frontier");
     const first = site(() => void run.stop());
     const run = crawl({ ...base, directory, downloaders: [first] });
-    const summary = await run;
+    const summary = await run.finished;
     expect(summary.notModified).toBeGreaterThan(0);
     const plain = first.asked.filter(({ headers }) => headers?.["if-none-match"] === undefined);
     expect(new Set(plain.map(({ url }) => url)).size).toBe(plain.length); // each page whole once
     const again = site(() => void second.stop());
     const second = crawl({ ...base, directory, downloaders: [again] });
-    expect((await second).notModified).toBeGreaterThan(0);
+    expect((await second.finished).notModified).toBeGreaterThan(0);
     expect(again.asked[0]?.headers).toMatchObject({
       "if-none-match": '"1"',
       "if-modified-since": "Sun, 01 Nov 2026 00:00:00 GMT",
@@ -202,10 +202,10 @@ describe("a recrawl", () => {
     const options = { ...rest, directory: join(folder, "stored-rules"), maxPages: 20 };
     const first = site(() => void run.stop());
     const run = crawl({ ...options, rules, downloaders: [first] });
-    expect((await run).notModified).toBeGreaterThan(0);
+    expect((await run.finished).notModified).toBeGreaterThan(0);
     const again = site(() => void second.stop());
     const second = crawl({ ...options, downloaders: [again] });
-    expect((await second).notModified).toBeGreaterThan(0);
+    expect((await second.finished).notModified).toBeGreaterThan(0);
     expect(again.asked[0]?.headers).toMatchObject({ "if-none-match": '"1"' });
   });
 
@@ -223,7 +223,7 @@ describe("a recrawl", () => {
     };
     const run = crawl({ ...base, frontier, concurrency: 1, downloaders: [downloader] });
     run.on("page", ({ url }) => url.endsWith("/more") && void run.stop());
-    const { pages, notModified } = await run;
+    const { pages, notModified } = await run.finished;
     expect([pages, notModified]).toEqual([3, 0]);
     await frontier.close();
   });
@@ -233,7 +233,7 @@ describe("a recrawl", () => {
     for (const version of [1, 2]) {
       const whole = site(() => {});
       const options = { ...base, directory, defaults: { epoch: { version } } };
-      const summary = await crawl({ ...options, downloaders: [whole] });
+      const summary = await crawl({ ...options, downloaders: [whole] }).finished;
       expect(summary).toMatchObject({ pages: 2, notModified: 0, reason: "finished" });
     }
   });

@@ -168,10 +168,10 @@ describe("a crawl", () => {
 
   it("keeps none and sends none, unless it is told to", async () => {
     await using site = await openSite(page);
-    await crawl({ ...BASE, seeds: site.url });
+    await crawl({ ...BASE, seeds: site.url }).finished;
     expect(site.asked).toEqual(["/robots.txt -", "/ -", "/1 -"]);
     site.asked.length = 0;
-    await crawl({ ...BASE, seeds: site.url, cookies: true });
+    await crawl({ ...BASE, seeds: site.url, cookies: true }).finished;
     expect(site.asked).toEqual(["/robots.txt -", "/ -", "/1 id=7; at=/"]);
     expect(() => crawl({ cookies: "yes" as never })).toThrow(/options.cookies: "yes"/);
   });
@@ -182,7 +182,7 @@ describe("a crawl", () => {
       { url: `${site.url}/`, priority: 1 },
       { url: `${site.url}/own`, headers: { Cookie: "mine=1" } },
     ];
-    await crawl({ ...BASE, seeds, cookies: true, robots: false, concurrency: 1 });
+    await crawl({ ...BASE, seeds, cookies: true, robots: false, concurrency: 1 }).finished;
     expect(site.asked).toContain("/own mine=1");
   });
 
@@ -192,16 +192,20 @@ describe("a crawl", () => {
         response.writeHead(200, { "content-type": "text/html" }).end();
       else response.writeHead(302, { location: "/", "set-cookie": "seen=1" }).end();
     });
-    const summary = await crawl({ ...BASE, seeds: site.url, cookies: true, robots: false });
+    const summary = await crawl({ ...BASE, seeds: site.url, cookies: true, robots: false })
+      .finished;
     expect(summary).toMatchObject({ pages: 1, redirects: 1, failed: 0, pending: 0 });
     // Without them, or where each answer sets another, it ends as well.
     site.asked.length = 0;
-    expect(await crawl({ ...BASE, seeds: site.url, robots: false })).toMatchObject({ pages: 0 });
+    expect(await crawl({ ...BASE, seeds: site.url, robots: false }).finished).toMatchObject({
+      pages: 0,
+    });
     expect(site.asked).toEqual(["/ -"]);
     await using endless = await openSite((_, response) => {
       response.writeHead(302, { location: "/", "set-cookie": `n=${Math.random()}` }).end();
     });
-    const ended = await crawl({ ...BASE, seeds: endless.url, cookies: true, robots: false });
+    const ended = await crawl({ ...BASE, seeds: endless.url, cookies: true, robots: false })
+      .finished;
     expect(ended).toMatchObject({ pages: 0, failures: { redirects: 1 }, pending: 0 });
   });
 
@@ -214,7 +218,7 @@ describe("a crawl", () => {
       else response.writeHead(302, { location: "/give" }).end();
     });
     const options = { ...BASE, robots: false, cookies: true } as const;
-    const summary = await crawl({ ...options, seeds: `${site.url}/` });
+    const summary = await crawl({ ...options, seeds: `${site.url}/` }).finished;
     expect(site.asked).toEqual(["/ -", "/give -", "/ seen=1", "/in seen=1"]);
     expect(summary).toMatchObject({ pages: 2, redirects: 2, failed: 0, pending: 0 });
   });
@@ -227,11 +231,11 @@ describe("a crawl", () => {
       response.writeHead(302, { location, "set-cookie": `n=${++count}` }).end();
     });
     const options = { ...BASE, robots: false, cookies: true, types: "any" } as const;
-    const circle = await crawl({ ...options, seeds: `${site.url}/a` });
+    const circle = await crawl({ ...options, seeds: `${site.url}/a` }).finished;
     expect(circle).toMatchObject({ pages: 0, failures: { redirects: 1 }, pending: 0 });
     expect(site.asked).toHaveLength(11);
     site.asked.length = 0;
-    await crawl({ ...options, seeds: [`${site.url}/known`, `${site.url}/c`] });
+    await crawl({ ...options, seeds: [`${site.url}/known`, `${site.url}/c`] }).finished;
     expect(site.asked.filter((line) => line.startsWith("/known"))).toHaveLength(1);
   });
 });

@@ -124,7 +124,7 @@ describe("a crawl that goes on in its directory", () => {
   const run = async (options: CrawlOptions, robotsStatus?: number): Promise<string[]> => {
     const asked: string[] = [];
     const downloaders = [site(asked, robotsStatus)];
-    await crawl({ seeds, delayMs: 0, progressMs: 0, ...options, downloaders });
+    await crawl({ seeds, delayMs: 0, progressMs: 0, ...options, downloaders }).finished;
     return asked;
   };
 

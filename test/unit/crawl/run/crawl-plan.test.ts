@@ -22,7 +22,7 @@ async function crawled(options: CrawlOptions): Promise<unknown> {
   const visited: string[] = [];
   const run = crawl({ ...QUICK, ...options });
   run.on("page", ({ url }) => visited.push(url));
-  await run;
+  await run.finished;
   return visited.toSorted();
 }
 

@@ -33,7 +33,7 @@ async function goOn(directory: string, options: Given) {
   const base = { directory, robots: false, delayMs: 0, downloaders: [downloader] };
   const run = crawl({ ...base, ...options });
   run.on("scope", (change) => changes.push(change));
-  const { failures, pending, rejected } = await run;
+  const { failures, pending, rejected } = await run.finished;
   return { asked: asked.toSorted(), changes, failures, pending, rejected };
 }
 
@@ -159,7 +159,7 @@ describe("rules within a scope", () => {
       ];
       const run = crawl({ rules, robots: false, downloaders: [downloader], ...options });
       const deadline = setTimeout(() => void run.stop(), 60_000);
-      expect(await run).toMatchObject({ reason: "finished", pages: 0 });
+      expect(await run.finished).toMatchObject({ reason: "finished", pages: 0 });
       clearTimeout(deadline);
     },
   );

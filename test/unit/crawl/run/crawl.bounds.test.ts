@@ -62,7 +62,7 @@ describe("bounds of a crawl", () => {
         ...(isKept ? {} : { robots: false }),
         seeds: `${site.url}/`,
         maxHostBytes: 5 * size,
-      });
+      }).finished;
       expect(site.asked).toHaveLength(5);
       expect(summary).toMatchObject({
         pages: 5,
@@ -87,7 +87,7 @@ describe("bounds of a crawl", () => {
       else html(response, "".padEnd(size));
     }, true);
     const seeds = `${site.url}/`;
-    const summary = await crawl({ ...QUICK, seeds, maxHostBytes: 4 * size });
+    const summary = await crawl({ ...QUICK, seeds, maxHostBytes: 4 * size }).finished;
     expect(site.asked.filter((path) => path !== "/robots.txt")).toHaveLength(4);
     expect(summary).toMatchObject({ pages: 1, sitemaps: 3, pending: 0 });
     expect(summary.failures).toEqual({ budget: 6 });
@@ -96,10 +96,10 @@ describe("bounds of a crawl", () => {
   it("a page of 10 MB is read to its end where it may be, and cut where it may not", async () => {
     await using web = await openSyntheticWeb({ hosts: 1, pages: 1 });
     const base = { ...QUICK, seeds: `${TRAPS}/huge`, dial: web.dial, robots: false } as const;
-    const whole = await crawl({ ...base, maxBytes: 11 * 1024 * 1024 });
+    const whole = await crawl({ ...base, maxBytes: 11 * 1024 * 1024 }).finished;
     expect(whole).toMatchObject({ pages: 3, truncated: 0 });
     expect(whole.bytes).toBeGreaterThan(10 * 1024 * 1024);
-    const cut = await crawl({ ...base, maxBytes: 1024 * 1024 });
+    const cut = await crawl({ ...base, maxBytes: 1024 * 1024 }).finished;
     expect(cut).toMatchObject({ pages: 2, truncated: 1 });
     expect(web.log.entries.map(({ path }) => path).sort()).toEqual(
       ["/huge", "/end-of-start", "/far", "/huge", "/end-of-start"].sort(),
@@ -115,7 +115,7 @@ describe("bounds of a crawl", () => {
       robots: false,
       maxPages: 1,
       maxHostUrls: 1_000_000,
-    });
+    }).finished;
     expect(summary).toMatchObject({ pages: 1, pending: 100_000, reason: "max-pages" });
   });
 
@@ -123,18 +123,18 @@ describe("bounds of a crawl", () => {
     await using web = await openSyntheticWeb({ hosts: 1, pages: 1 });
     const traps = ["/calendar/2026/11", "/session/1", "/deep/a/"];
     const base = { ...QUICK, seeds: traps.map((path) => TRAPS + path), dial: web.dial } as const;
-    const deep = await crawl({ ...base, maxDepth: 20, trapFilter: false });
+    const deep = await crawl({ ...base, maxDepth: 20, trapFilter: false }).finished;
     expect(deep).toMatchObject({ pages: 63, pending: 0, rejected: { "too-deep": 3 } });
-    const filtered = await crawl({ ...base, maxDepth: 20 });
+    const filtered = await crawl({ ...base, maxDepth: 20 }).finished;
     expect(filtered).toMatchObject({ pages: 2 * 21 + 4, pending: 0, trapped: 1 });
-    const few = await crawl({ ...base, maxHostUrls: 10, trapFilter: false });
+    const few = await crawl({ ...base, maxHostUrls: 10, trapFilter: false }).finished;
     expect(few).toMatchObject({ pages: 10, pending: 0, rejected: { budget: 3 } });
   });
 
   it("a chain of redirects ends at its bound, a circle and a redirect to itself by themselves", async () => {
     await using web = await openSyntheticWeb({ hosts: 1, pages: 1 });
     const seeds = ["/chain/0", "/loop/a", "/self"].map((path) => TRAPS + path);
-    const summary = await crawl({ ...QUICK, seeds, dial: web.dial, maxRedirects: 4 });
+    const summary = await crawl({ ...QUICK, seeds, dial: web.dial, maxRedirects: 4 }).finished;
     expect(summary).toMatchObject({ pages: 0, redirects: 5 + 2 + 1, pending: 0 });
     expect(summary.failures).toEqual({ redirects: 1 });
   });
@@ -148,7 +148,7 @@ describe("what a site says", () => {
       else html(response, links([...numbered("/no/", forbidden), "/yes"]));
     }, true);
     // At a pause each they would take minutes; with back-off after ten failures, days.
-    const summary = await crawl({ ...QUICK, seeds: `${site.url}/`, delayMs: 400 });
+    const summary = await crawl({ ...QUICK, seeds: `${site.url}/`, delayMs: 400 }).finished;
     expect(site.asked).toEqual(["/robots.txt", "/", "/yes"]);
     expect(summary).toMatchObject({ pages: 2, disallowed: forbidden, pending: 0 });
     for (const at of [1, 2]) {
@@ -169,7 +169,7 @@ describe("what a site says", () => {
         response.writeHead(429, { "retry-after": after, ...stamp }).end();
       });
       const seeds = [site.url + path, `${site.url}/other`];
-      const summary = await crawl({ ...QUICK, seeds, concurrency: 8 });
+      const summary = await crawl({ ...QUICK, seeds, concurrency: 8 }).finished;
       expect(summary).toMatchObject({ pages: 2, retried: 1, statuses: { 200: 2, 429: 1 } });
       // A date has whole seconds: two seconds ahead is at least one.
       expect((site.times[1] as number) - (site.times[0] as number)).toBeGreaterThan(990);
@@ -187,7 +187,7 @@ describe("what a site says", () => {
       else html(response, "");
     });
     const seeds = ["/moved", "/gone", "/plain", "/other"].map((path) => site.url + path);
-    await crawl({ ...QUICK, seeds, concurrency: 1 });
+    await crawl({ ...QUICK, seeds, concurrency: 1 }).finished;
     expect(site.asked.toSorted()).toEqual(["/gone", "/moved", "/next", "/other", "/plain"]);
     const timeOf = (path: string): number => site.times[site.asked.indexOf(path)] as number;
     expect(timeOf("/next") - timeOf("/moved")).toBeGreaterThan(950);
@@ -197,7 +197,8 @@ describe("what a site says", () => {
     await using site = await openSite((_, __, response) =>
       html(response, `<a href="/${"x".repeat(20_000)}">${links(numbered("/", 5))}`),
     );
-    const { rejected } = await crawl({ ...QUICK, seeds: site.url, maxLinks: 4, maxPages: 1 });
+    const { rejected } = await crawl({ ...QUICK, seeds: site.url, maxLinks: 4, maxPages: 1 })
+      .finished;
     expect(rejected).toEqual({ "too-long": 1, "too-many": 2 });
   });
 
@@ -214,7 +215,7 @@ describe("what a site says", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const dial = { address: "127.0.0.1", port: (server.address() as AddressInfo).port };
     const seeds = ["http://b.test/", "http://a.test/"];
-    const summary = await crawl({ ...QUICK, seeds, dial, delayMs });
+    const summary = await crawl({ ...QUICK, seeds, dial, delayMs }).finished;
     expect(summary).toMatchObject({ pages: 4, disallowed: 2, robotsFetched: 2, pending: 0 });
     expect([times.a?.length, times.b?.length]).toEqual([3, 4]);
     for (const list of Object.values(times))
@@ -231,7 +232,7 @@ describe("what a site says", () => {
         else html(response, "");
       }, true);
       const robots = { retryMs: 5, attempts: 2 };
-      const summary = await crawl({ ...QUICK, seeds: `${site.url}/`, robots });
+      const summary = await crawl({ ...QUICK, seeds: `${site.url}/`, robots }).finished;
       const isAllowed = status < 500 && status !== 429;
       const asked = isAllowed ? ["/robots.txt", "/"] : ["/robots.txt", "/robots.txt"];
       expect([status, site.asked]).toEqual([status, asked]);
@@ -244,7 +245,7 @@ describe("what a site says", () => {
       if (path === "/robots.txt") response.writeHead(200).end(text);
       else html(response, links(["/no/1", "/yes"]));
     }, true);
-    const summary = await crawl({ ...QUICK, seeds: `${site.url}/` });
+    const summary = await crawl({ ...QUICK, seeds: `${site.url}/` }).finished;
     expect(site.asked).toEqual(["/robots.txt", "/", "/yes"]);
     expect(summary).toMatchObject({ pages: 2, disallowed: 1, failures: { robots: 1 } });
     for (const at of [1, 2]) {
@@ -277,7 +278,7 @@ describe("what a site says", () => {
           },
         },
       ],
-    });
+    }).finished;
     expect(summary).toMatchObject({ pages: 4, sitemaps: 3, pending: 0 });
     expect(data).toEqual({
       "/": undefined,
@@ -295,7 +296,7 @@ describe("what a site says", () => {
       seeds: seeds.map((path) => TRAPS + path),
       dial: web.dial,
       robots: false,
-    });
+    }).finished;
     const asked = web.log.entries.map(({ host, path }) => `${host.split(".")[0]}${path}`);
     expect(asked.sort()).toEqual(
       [
@@ -330,7 +331,7 @@ describe("a name server that lies", () => {
         answer(null, [{ address: count++ === 0 ? "192.0.2.1" : "127.0.0.1", family: 4 }]),
     });
     run.on("error", ({ message }) => faults.push(message));
-    expect(await run).toMatchObject({ pages: 0, failures: { address: 3 } });
+    expect(await run.finished).toMatchObject({ pages: 0, failures: { address: 3 } });
     expect(faults).toHaveLength(3);
     expect(web.log.entries).toEqual([]);
   });

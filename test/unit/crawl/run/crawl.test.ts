@@ -22,7 +22,7 @@ describe("crawl()", () => {
     const seed = testSeed("crawl");
     await using web = await openSyntheticWeb({ seed, hosts: 60, pages: 700, traps: false });
     const walk = walkWeb(web.plan);
-    const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial });
+    const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial }).finished;
     const answers = visits(web);
     const good = [...answers].filter(([, statuses]) => statuses.includes(200));
     expect(new Set(good.map(([url]) => url))).toEqual(walk.pages);
@@ -47,7 +47,7 @@ describe("crawl()", () => {
     await using web = await openSyntheticWeb({ seed: 3, hosts: 40, pages: 80, traps: false });
     const walk = walkWeb(web.plan);
     const contact = "mailto:crawl@outrider.test";
-    const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, contact });
+    const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, contact }).finished;
     const asked = web.log.entries.filter(({ path }) => path === "/robots.txt");
     for (const host of walk.hosts) {
       const name = web.plan.hostName(host);
@@ -62,13 +62,14 @@ describe("crawl()", () => {
 
   it("names no page in the default User-Agent: only an operator has one to name", async () => {
     await using web = await openSyntheticWeb({ seed: 3, hosts: 1, pages: 1, traps: false });
-    await crawl({ ...QUICK, seeds: web.seed, dial: web.dial });
+    await crawl({ ...QUICK, seeds: web.seed, dial: web.dial }).finished;
     expect(new Set(web.log.entries.map(({ agent }) => agent))).toEqual(new Set(["Outrider/0.1"]));
   });
 
   it("keeps the delay and one visit at a time per host, judged from the server's own log", async () => {
     await using web = await openSyntheticWeb({ seed: 5, hosts: 12, pages: 40, traps: false });
-    await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, delayMs: 25, concurrency: 64 });
+    await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, delayMs: 25, concurrency: 64 })
+      .finished;
     expect(web.log.violations(25)).toEqual([]);
     expect(web.log.parallelMax()).toBe(1);
     // An hour was not kept by anybody: the check sees what there is.
@@ -77,7 +78,8 @@ describe("crawl()", () => {
 
   it("never downloads more pages than maxPages, and leaves the rest pending", async () => {
     await using web = await openSyntheticWeb({ seed: 5, hosts: 10, pages: 300, traps: false });
-    const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, maxPages: 37 });
+    const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, maxPages: 37 })
+      .finished;
     const pages = [...visits(web).values()].filter((statuses) => statuses.includes(200));
     expect(pages).toHaveLength(37);
     expect(summary).toMatchObject({ pages: 37, reason: "max-pages" });
@@ -86,11 +88,11 @@ describe("crawl()", () => {
 
   it("stays in the seeds' domains unless told otherwise", async () => {
     await using web = await openSyntheticWeb({ seed: 5, hosts: 3, pages: 12, traps: false });
-    const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial });
+    const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial }).finished;
     expect(summary.rejected).toEqual({ "no-rule": expect.any(Number) });
     const hosts = new Set(web.log.entries.map(({ host }) => host));
     expect([...hosts].filter((host) => !host.endsWith(".outrider.test"))).toEqual([]);
-    const wide = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, scope: "any" });
+    const wide = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, scope: "any" }).finished;
     expect(wide.rejected).toEqual({});
     expect(web.log.entries.some(({ host }) => host === "elsewhere.invalid")).toBe(true);
   });
@@ -105,12 +107,12 @@ describe("crawl()", () => {
     });
     run.on("error", ({ message }) => faults.push(message));
     // Asked once: an address that is refused is refused again, and why is told.
-    expect(await run).toMatchObject({ pages: 0, failures: { "robots-unreachable": 1 } });
+    expect(await run.finished).toMatchObject({ pages: 0, failures: { "robots-unreachable": 1 } });
     expect(run.report().robotsFetched).toBe(1);
     expect(web.log.entries).toEqual([]);
     const direct = crawl({ seeds: `http://127.0.0.1:${web.port}/`, delayMs: 0, robots: false });
     direct.on("error", ({ message }) => faults.push(message));
-    expect(await direct).toMatchObject({ pages: 0, failed: 1 });
+    expect(await direct.finished).toMatchObject({ pages: 0, failed: 1 });
     expect(web.log.entries).toEqual([]);
     const refused = "crawler error: downloader: 127.0.0.1: 127.0.0.1 (expected: a public address)";
     expect(faults).toEqual([refused, refused]);
@@ -123,7 +125,7 @@ describe("crawl()", () => {
     run.on("page", () => {
       if (++count === 20) void run.stop();
     });
-    const summary = await run;
+    const summary = await run.finished;
     expect(summary.reason).toBe("stopped");
     expect(summary.pages).toBeGreaterThanOrEqual(20);
     expect(summary.pages).toBeLessThan(40);
@@ -136,7 +138,7 @@ describe("crawl()", () => {
     const seeds = ["http://traps.outrider.test/hang", "http://traps.outrider.test/base"];
     const run = crawl({ ...QUICK, seeds, dial: web.dial, perHost: 2, robots: false });
     run.on("page", () => void run.stop({ now: true }));
-    const summary = await run;
+    const summary = await run.finished;
     expect(summary).toMatchObject({ reason: "stopped", failed: 0 });
     expect(summary.pending).toBeGreaterThanOrEqual(1);
   });
@@ -145,7 +147,7 @@ describe("crawl()", () => {
     const { openFrontier } = await import("../../../../src/index.ts");
     await using web = await openSyntheticWeb({ seed: 5, hosts: 2, pages: 10, traps: false });
     await using frontier = await openFrontier();
-    const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, frontier });
+    const summary = await crawl({ ...QUICK, seeds: web.seed, dial: web.dial, frontier }).finished;
     expect(summary.pages).toBe(walkWeb(web.plan).pages.size);
     expect(frontier.status).toBe("running");
   });

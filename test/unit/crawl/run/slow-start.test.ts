@@ -67,7 +67,7 @@ describe("a slow start", () => {
       clock.advance(allowed === 1 ? 4_000 : 2_000);
     }
     release();
-    expect(await run).toMatchObject({ pages: 10, pending: 0 });
+    expect(await run.finished).toMatchObject({ pages: 10, pending: 0 });
     expect(asked).toBe(10);
     server.close();
   });

@@ -24,7 +24,7 @@ describe("the host of traps", () => {
     run.on("error", ({ url, cause }) => {
       faults[new URL(url ?? "x:").pathname] = (cause as { fault: string }).fault;
     });
-    const summary = await run;
+    const summary = await run.finished;
     const asked = web.log.entries.map(({ path }) => path);
     const count = (prefix: string): number =>
       asked.filter((path) => path.startsWith(prefix)).length;
@@ -67,7 +67,7 @@ describe("the host of traps", () => {
       allowPrivate: true,
       delayMs: 0,
       maxHostUrls: 50,
-    });
+    }).finished;
     expect(summary).toMatchObject({ reason: "finished", pages: 50, pending: 0 });
     expect(summary.rejected.budget).toBeGreaterThan(50);
     expect(web.log.entries).toHaveLength(51);

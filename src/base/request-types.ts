@@ -1,0 +1,155 @@
+/** What goes into a frontier and comes out of it, as types: the same on the owner's thread, on a caller's and in a worker. */
+import type { Outcome } from "./argument-checks.ts";
+
+/** A URL, or a request with more than a URL. */
+export type RequestLike = string | RequestInput;
+
+/**
+ * What is pushed. Its fields are fixed once it is admitted; of two pushes of one identity the first one's data win.
+ *
+ * A wrong field is answered by the verdict `rejected` with reason `invalid-request`, or throws `REQUEST_INVALID`
+ * where one request was given alone.
+ */
+export interface RequestInput {
+  /** Absolute URL with scheme `http` or `https`. */
+  url: string;
+  /**
+   * HTTP method. It is part of the identity, unless the key policy says otherwise.
+   * @defaultValue "GET"
+   */
+  method?: string;
+  /**
+   * Body of the request. It is part of the identity.
+   * @defaultValue none
+   */
+  body?: string | Uint8Array;
+  /**
+   * Headers to send. Only those that the key policy names are part of the identity.
+   * @defaultValue none
+   */
+  headers?: Record<string, string>;
+  /**
+   * Any safe integer; larger goes first.
+   * @defaultValue the rule's `priority`, 0
+   */
+  priority?: number;
+  /**
+   * Distance from a seed. The engine sets it for links that a lease found.
+   * @defaultValue 0
+   */
+  depth?: number;
+  /**
+   * Time before which the request is not handed out, in milliseconds since 1970 or as a date. The verdict is then
+   * `deferred`.
+   * @defaultValue now
+   */
+  notBefore?: number | Date;
+  /**
+   * Names the epoch of the identity, in place of the rule's policy. Such a request does not come again by itself.
+   * @defaultValue by the rule
+   */
+  epoch?: string;
+  /**
+   * Takes the place of the URL in the identity.
+   * @defaultValue the canonical URL
+   */
+  key?: string;
+  /**
+   * `"check"`: a known identity is a duplicate. `"record"`: never a duplicate, but remembered. `"skip"`: neither
+   * checked nor remembered.
+   * @defaultValue "check"
+   */
+  dedup?: "check" | "record" | "skip";
+  /**
+   * Marks a start request. A rule with `startLast` serves it after found ones of equal priority.
+   * @defaultValue false
+   */
+  start?: boolean;
+  /**
+   * Name of the handler that is to work on it.
+   * @defaultValue none
+   */
+  handler?: string;
+  /**
+   * Attempts before the record fails, in place of the rule's.
+   * @defaultValue the rule's `maxAttempts`, 3
+   */
+  maxAttempts?: number;
+  /**
+   * Keeps the request out of every file. It is lost with the process; `resumed.lost` counts it.
+   * @defaultValue false
+   */
+  volatile?: boolean;
+  /**
+   * Anything msgpack can carry. It comes back equal from memory, disk and worker threads: plain objects, lists,
+   * sets, dates, bytes, typed arrays, strings, numbers, 64-bit integers. Functions, symbols, maps, class instances
+   * and cycles are rejected as `unserializable`.
+   * @defaultValue none
+   */
+  data?: unknown;
+}
+
+/** Fields of the request that a redirect changes; the others stay as they were. */
+export interface RedirectChange extends Omit<Partial<RequestInput>, "url" | "depth"> {
+  /**
+   * HTTP status of the answer. At 301 and 302 a POST becomes a GET without body, at 303 every method but HEAD does;
+   * at others method and body stay.
+   * @defaultValue 302
+   */
+  status?: number;
+}
+
+/** What `done` takes along. */
+export interface LeaseResult {
+  /**
+   * Links of the page, relative to nothing: resolve them first (`resolveLinks`).
+   * @defaultValue none
+   */
+  found?: Iterable<RequestLike>;
+  /**
+   * What went wrong on the page. Each is reported by the event `error` with kind `user`.
+   * @defaultValue none
+   */
+  errors?: unknown[];
+  /**
+   * What the visit showed of the host.
+   * @defaultValue nothing
+   */
+  outcome?: Outcome;
+}
+
+/** The request that a lease hands out, and the state of its hand-out. */
+export interface LeaseFields {
+  /** The URL to visit. */
+  readonly url: string;
+  /** HTTP method, `"GET"` unless the request had another. */
+  readonly method: string;
+  /** Body of the request. */
+  readonly body?: Uint8Array | undefined;
+  /** Headers of the request. */
+  readonly headers?: Record<string, string> | undefined;
+  /** Effective priority: the request's or the rule's, less depth × `depthPriority`, changed by retries. */
+  readonly priority: number;
+  /** Distance from a seed; a seed has 0. */
+  readonly depth: number;
+  /** Number of this attempt, from 1. */
+  readonly attempt: number;
+  /** Hand-outs of this record so far, this one included. */
+  readonly deliveries: number;
+  /** Lower-case host with its port, as `URL.host`. */
+  readonly host: string;
+  /** Id of the rule that it is under. */
+  readonly rule: string;
+  /** Fingerprint of the page that it was found on. */
+  readonly parent?: string | undefined;
+  /** Name of the handler that the request asked for. */
+  readonly handler?: string | undefined;
+  /** Redirects in a row that led here. */
+  readonly redirects: number;
+  /** The request's `data`. Unpacked when it is first read. */
+  readonly data: unknown;
+  /** The 128-bit id of the identity, as 32 hex digits. Computed when it is first read. */
+  readonly fingerprint: string;
+  /** When the lease ends, in milliseconds since 1970. */
+  readonly deadlineMs: number;
+}

@@ -1,0 +1,76 @@
+/** `crawl()` returns a handle at once; `await handle.finished` is the summary. */
+import { afterEach, describe, expect, it } from "vitest";
+import { crawl, type Crawl, type CrawlOptions } from "../../src/crawl.ts";
+import { openFrontier } from "../../src/index.ts";
+
+const runs: Crawl[] = [];
+afterEach(async () => {
+  for (const run of runs.splice(0)) await run.stop({ now: true }).catch(() => undefined);
+});
+
+/** A crawl of pages that a function makes. */
+function start(options: CrawlOptions = {}): Crawl {
+  const downloader = {
+    name: "here",
+    async download({ url }: { url: string }) {
+      const body = Buffer.from(`<a href="${url}x">next</a>`);
+      return { url, status: 200, headers: { "content-type": "text/html" }, body };
+    },
+  };
+  const run = crawl({
+    ...{ seeds: "http://a.test/", delayMs: 0, robots: false, progressMs: 0, maxDepth: 2 },
+    downloaders: [downloader],
+    ...options,
+  } as CrawlOptions);
+  runs.push(run);
+  return run;
+}
+
+describe("the handle of a crawl", () => {
+  it("is no promise: awaiting it gives the handle while the crawl goes on", async () => {
+    const run = start();
+    const statuses: string[] = [];
+    run.on("status", ({ to }) => statuses.push(to));
+    expect("then" in run).toBe(false);
+    expect(await run).toBe(run);
+    const summary = await run.finished;
+    expect(summary).toMatchObject({ status: "stopped", reason: "finished", pages: 3 });
+    expect(statuses.at(-1)).toBe("stopped");
+    expect(await run.finished).toBe(summary);
+    expect(run.report()).toBe(summary);
+  });
+
+  it("stops: what is left is pending, and the summary says so", async () => {
+    const run = start({ maxDepth: 1_000_000 });
+    run.on("page", () => void run.stop(), { once: true });
+    const summary = await run.finished;
+    expect(summary).toMatchObject({ reason: "stopped", pending: 1 });
+    expect(await run.stop()).toBe(summary);
+  });
+
+  it("is stopped at the end of the block that it is used in", async () => {
+    let finished: Promise<unknown>;
+    {
+      await using run = start({ maxDepth: 1_000_000 });
+      finished = run.finished;
+      await new Promise<void>((resolve) => run.on("page", () => resolve(), { once: true }));
+    }
+    expect(await finished).toMatchObject({ status: "stopped", reason: "stopped" });
+  });
+
+  it("rejects `finished` where no frontier can be opened, and stop does too", async () => {
+    const run = start({ rules: [{ id: "" }] });
+    await expect(run.finished).rejects.toMatchObject({ code: "RULE_INVALID" });
+    await expect(run.stop()).rejects.toMatchObject({ code: "RULE_INVALID" });
+    expect(run.status).toBe("stopped");
+    await run[Symbol.asyncDispose]();
+  });
+
+  it("leaves a frontier open that was given to it", async () => {
+    await using frontier = await openFrontier({ defaults: { maxDepth: 0 } });
+    frontier.push("http://a.test/");
+    const run = start({ frontier, seeds: [] });
+    expect(await run.finished).toMatchObject({ pages: 1 });
+    expect(frontier.status).toBe("running");
+  });
+});
