@@ -72,8 +72,12 @@ export class Lives {
     await this.duel.settleAll();
   }
 
-  /** Both sides go on with copies of a directory. */
+  /**
+   * Both sides go on with copies of a directory. Where snapshots come by themselves they must: when one falls due is up to the disk, and what
+   * an opening makes of snapshot and journal (the order of `records()`, `depths`) goes by it.
+   */
   takeOver(source) {
+    if (!existsSync(source)) return;
     for (const side of this.sides) {
       const left = side.directory;
       this.#give(side);
@@ -124,9 +128,7 @@ async function nextLife(lives, random, events) {
   } else {
     await lives.close(kind === "discarded" ? { discard: true } : undefined);
     if (random.once(4)) await compareTools(lives, random);
-    // When a snapshot falls due is up to the disk, and the order in memory that an opening makes goes by it.
-    const isOwn = kind === "own" && lives.spec.snapshots === undefined;
-    if (!isOwn && existsSync(old.directory)) lives.takeOver(old.directory);
+    if (kind !== "own" || lives.spec.snapshots !== undefined) lives.takeOver(old.directory);
   }
   for (const side of lives.sides) side.frontier = undefined;
   if (!(await lives.open(events))) throw new Error("both refused what they had taken");

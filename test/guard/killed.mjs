@@ -60,6 +60,7 @@ async function inherit(lives, { left, random, operations }) {
   await duel.settle();
   duel.compareAll();
   await lives.close();
+  if (lives.spec.snapshots !== undefined) lives.takeOver(lives.sides[0].directory);
   await lives.open();
   await lives.close();
 }

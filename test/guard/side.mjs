@@ -119,7 +119,7 @@ export class Side {
       case "explain":
         return plain(frontier[operation.do](given(operation.request)));
       case "records":
-        return [...frontier.records(given(operation.filter))].map((one) => plain(one));
+        return this.#listed(frontier.records(given(operation.filter)));
       case "epochs":
         return [...frontier.epochs()].map((one) => plain(one));
       case "nextDueAt":
@@ -135,6 +135,13 @@ export class Side {
       default:
         return this.#steer(operation, given);
     }
+  }
+
+  /** With a directory the order of records is no promise: it goes by what was spilled when. */
+  #listed(records) {
+    const list = [...records].map((one) => this.reader.plain(one));
+    if (!this.isDurable) return list;
+    return list.map((one) => JSON.stringify(one)).sort();
   }
 
   #steer(operation, given) {
@@ -232,8 +239,11 @@ export class Side {
    */
   #snapshot() {
     if (!this.isDurable) return this.frontier.snapshot({ path: this.snapshotPath });
-    const comeAlone = this.#spec.snapshots !== undefined;
-    return this.frontier.snapshot().then(({ records }) => (comeAlone ? "written" : { records }));
+    return this.frontier.snapshot().then((info) => this.#written(info));
+  }
+
+  #written({ records }) {
+    return this.isDurable && this.#spec.snapshots !== undefined ? "written" : { records };
   }
 
   #host({ key, act, value }, given) {
@@ -267,8 +277,9 @@ export class Side {
     if (target === undefined) return "no lease";
     const answer = target[isLease ? method.slice(6) : method](...args.map(given));
     if (method === "pollMany") return this.#took(answer);
+    if (method === "snapshot") return answer.then((info) => this.#written(info));
     if (method === "take") return answer.then((leases) => this.#took(leases));
-    if (method === "records") return [...answer].map((one) => plain(one));
+    if (method === "records") return this.#listed(answer);
     if (method === "host") return this.reader.host(answer);
     return typeof answer?.then === "function" ? answer : plain(answer);
   }

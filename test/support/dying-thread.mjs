@@ -50,7 +50,7 @@ const leases = [];
 while (leases.length < 2) {
   desk.inbox.pull();
   for (let lease = desk.next(); lease !== undefined; lease = desk.next()) leases.push(lease);
-  desk.inbox.tellTaken();
+  desk.inbox.publishTaken();
   if (leases.length >= 2) break;
   parkBegin(desk.seat, SEAT_PARK_WORD);
   parkWait(desk.seat, SEAT_PARK_WORD, 5);

@@ -145,7 +145,7 @@ function isIp(hostname: string): boolean {
 }
 
 function isUnder(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`..${domain}`);
+  return host === domain || host.endsWith(`.${domain}`);
 }
 
 /** A host and every name above it. */

@@ -140,7 +140,7 @@ function isTexts(given: unknown): given is string[] {
 
 function isUnder(host: string, domain: string): boolean {
   const [below, above] = [bareOf(host), bareOf(domain)];
-  return below === above || below.endsWith(`..${above}`);
+  return below === above || below.endsWith(`.${above}`);
 }
 
 /** A host without its port, a domain without the dot that may stand before it. */

@@ -1,8 +1,8 @@
 /**
  * Durability: the side of a frontier that has a directory: when what was said reaches the disk, and when a snapshot is due.
  *
- *   call ── log ─▶ tape ── commit ─┬─ sync: write + fdatasync, then the call returns
- *                                  └─ everyMs: one timer while something is not durable ─▶ fdatasync beside the thread
+ *   call ── log ─▶ frames ── commit ─┬─ sync: write + fdatasync, then the call returns
+ *                                    └─ everyMs: one timer while something is not durable ─▶ fdatasync beside the thread
  *   journal since the last snapshot > threshold ─▶ segment ends, snapshot beside the calls ─▶ older files go
  *
  *   I1  In mode `sync` a call that changed something returns after its bytes are durable, or throws what the disk said.
@@ -91,7 +91,7 @@ interface Waiter {
 export class Durability {
   readonly #parts: DurabilityParts;
   readonly #clock: Clock;
-  readonly #tape: FrameBuffer = createFrameBuffer();
+  readonly #frames: FrameBuffer = createFrameBuffer();
   readonly #journal: Journal;
   #core: Core;
   #room: SnapshotBuffers;
@@ -123,7 +123,7 @@ export class Durability {
     const onSynced = (fault: FrontierError | undefined): void => this.#synced(fault);
     const onSealed = (total: number): void => parts.archive?.onSealed(total);
     this.#journal = new Journal({
-      ...{ place, identity, serial, frames: this.#tape, onSynced },
+      ...{ place, identity, serial, frames: this.#frames, onSynced },
       onSealed: parts.archive === undefined ? undefined : onSealed,
     });
     this.#core = parts.core;
@@ -306,7 +306,7 @@ export class Durability {
     const log: JournalLog = new JournalLog({
       core,
       names,
-      frames: this.#tape,
+      frames: this.#frames,
       listener: this.#parts.archive,
       onGroup: () => this.#journal.relieve(),
       onBreak: () => {

@@ -82,11 +82,12 @@ export class CallChannel {
   /** Makes a call as its crossing has it; `own` makes the caller's leases. */
   async cross(
     said: Omit<Call, "id">,
-    { read, mend, unpack }: Crossing,
+    { read, makeSendable, unpack }: Crossing,
     own: (lease: PlainLease) => unknown = (lease) => lease,
   ): Promise<unknown> {
     const args = read === undefined ? said.args : read(...(said.args as never[]));
-    const mended = mend === undefined ? undefined : () => mend(...(args as never[]));
+    const mended =
+      makeSendable === undefined ? undefined : () => makeSendable(...(args as never[]));
     const plain = await this.call({ ...said, args }, mended);
     return unpack === undefined ? plain : unpack(plain as never, own);
   }

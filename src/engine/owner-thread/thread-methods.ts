@@ -2,7 +2,7 @@
  * The methods that cross to a frontier's own thread, listed once: the caller's side makes the methods of its frontier, hosts and leases from
  * these tables (thread-frontier.ts, thread-lease.ts), the owner's side answers by them (call-handler.ts).
  *
- *   caller: read ─▶ (mend) ── message ──▶ owner: the method, pack
+ *   caller: read ─▶ (makeSendable) ── message ──▶ owner: the method, pack
  *           unpack ◀──────── answer ────┘
  */
 import { readDone, readList } from "../../base/argument-checks.ts";
@@ -29,7 +29,7 @@ export interface Crossing {
   /** Caller: the arguments, checked and read once. */
   readonly read?: (...args: never[]) => readonly unknown[];
   /** Caller, where a message can not carry the arguments: the nearest that it can. */
-  readonly mend?: (...args: never[]) => readonly unknown[];
+  readonly makeSendable?: (...args: never[]) => readonly unknown[];
   /** Owner: the answer as plain data; `lend` keeps a lease for the caller. */
   readonly pack?: (answer: never, lend: (lease: Lease) => PlainLease) => unknown;
   /** Caller: the answer that the plain data stand for. */
@@ -40,7 +40,7 @@ type Crossings<M extends string> = Readonly<Record<M, Crossing>>;
 
 const PLAIN: Crossing = {};
 const REQUEST: Crossing = {
-  mend: (request: unknown, ...rest: unknown[]) => [sendableRequest(request), ...rest],
+  makeSendable: (request: unknown, ...rest: unknown[]) => [sendableRequest(request), ...rest],
 };
 const LEASES: Crossing = {
   pack: (leases: Lease[], lend) => leases.map(lend),
@@ -55,7 +55,7 @@ export const FRONTIER_METHODS = {
       readList(requests, "requests", "a list of URLs or requests"),
       defaults,
     ],
-    mend: (list: unknown, defaults: unknown) => [sendableRequests(list, defaults)],
+    makeSendable: (list: unknown, defaults: unknown) => [sendableRequests(list, defaults)],
     pack: plainResult,
     unpack: resultOf,
   },
@@ -75,7 +75,7 @@ export const FRONTIER_METHODS = {
 export const LEASE_METHODS = {
   done: {
     read: (result = {}) => [readDone(result)],
-    mend: ({ found, errors, ...rest }: ReturnType<typeof readDone>) => [
+    makeSendable: ({ found, errors, ...rest }: ReturnType<typeof readDone>) => [
       {
         ...rest,
         ...(found === undefined ? {} : { found: sendableFound(found) }),

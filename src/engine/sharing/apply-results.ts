@@ -63,7 +63,7 @@ const RESULT_BYTES = 512;
 const LINK_BYTES = 256;
 const NOTHING = Buffer.alloc(0);
 
-/** A page of the sheaf whose links are wanted. */
+/** A page of the batch whose links are wanted. */
 interface Page {
   readonly at: number;
   readonly depth: number;

@@ -10,7 +10,7 @@ import {
   hostUnmake,
 } from "../../structures/hosts/host-table.ts";
 import { isMemoryFull } from "../../base/errors.ts";
-import { queueOf } from "../../structures/hosts/host-queue.ts";
+import { queueFind, queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
 import {
   blobCreate,
   blobFree,
@@ -221,6 +221,7 @@ function makeRecord(core: Core, making: Making): number {
     (making.isAgain || making.known === 0 || isFinishedValue(making.known));
   draft.flags = flagsOf(admission, rowIsHttps(intake.rows, row), isOwner);
   draft.priority = effectivePriority(policy, admission.priority, admission.depth);
+  const isNewQueue = queueFind(store, host, rule.handle) === 0;
   draft.queue = queueOf(core.hosts, host, rule.handle);
   draft.lo = lo;
   draft.hi = hi;
@@ -232,6 +233,7 @@ function makeRecord(core: Core, making: Making): number {
   const record = isReady ? recordCreate(store, draft) : 0;
   if (record === 0 || !hasRoom(core) || (isOwner && !claim(core, making, record))) {
     if (record !== 0) recordUnmake(store, record);
+    if (isNewQueue && draft.queue !== 0) queueFree(store, draft.queue);
     if (draft.blob > 0) blobFree(store, draft.blob);
     return VERDICT_FULL_MEMORY;
   }

@@ -55,6 +55,7 @@ import { joinGroups } from "../politeness/host-groups.ts";
 import type { HandOut } from "./hand-out.ts";
 import { hostDelay, hostHold, hostLimit, isClockKept } from "../politeness/host-clock.ts";
 import { maxAttempts } from "../leases/leases.ts";
+import { hasRoom } from "../records/memory-reserve.ts";
 
 /** Clocks that one look walks. */
 const EVENTS_MAX = 64;
@@ -277,8 +278,9 @@ function offer(cast: Forecast, candidate: Candidate, atMs: number): void {
   }
   if (candidates.some((one) => one.host === host && one.rule === rule)) return;
   if (rule.policy.groups.length > 0 && !isAsked(core, host)) {
-    if (memberKinds(core.store, host) > 0)
-      cast.unsureAt = Math.min(cast.unsureAt, atMs); // asked under other rules
+    // Asked under other rules, or there is no room to ask it.
+    if (memberKinds(core.store, host) > 0 || !hasRoom(core))
+      cast.unsureAt = Math.min(cast.unsureAt, atMs);
     else joinGroups(core, host, cast.nowMs);
   }
   candidates.push(candidate);

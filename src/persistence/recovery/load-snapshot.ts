@@ -140,7 +140,7 @@ function checkHead(path: string, head: SnapshotHead, load: SnapshotLoad): void {
   if (head.algorithm !== HASH_ALGORITHM) {
     throw otherFormat(path, `hash algorithm ${head.algorithm}`, `algorithm ${HASH_ALGORITHM}`);
   }
-  if (load.standalone === true && head.standalone !== true) {
+  if (load.standalone === true && head.alone !== true) {
     const expected =
       "one that `snapshot({ path })` wrote; a directory's is nothing without its journal";
     throw unsupported(path, "a generation of a directory", expected);
@@ -160,7 +160,7 @@ function applyHead(restoration: Restoration, head: SnapshotHead): void {
   core.leaseSequence = head.leaseSequence;
   hosts.joined = head.joined;
   restoration.volatileLive = head.volatileLive;
-  restoration.isAlone = head.standalone === true;
+  restoration.isAlone = head.alone === true;
   setRuleIds(
     restoration,
     head.rules.map(({ id }) => id),

@@ -116,7 +116,7 @@ export function replayFrame(replay: Replay, words: Uint32Array, at: number, end:
   replay.at = at;
   replay.end = end;
   const { restoration } = replay;
-  // A hearer hears each entry, with the record that it left.
+  // A listener is called for each entry, with the record that it left.
   let isBatched = restoration.listener === undefined && openEntries(restoration, words, at, end);
   while (replay.at < end) {
     const kind = (words[replay.at] as number) & 255;
@@ -313,7 +313,7 @@ function applyMove(replay: Replay, kind: number): void {
   if (keepPeriod(core, record, packed >>> 16) === 0) throw memoryFull();
 }
 
-/** What a hearer heard when the entry was said. */
+/** What a listener was called with when the entry was logged. */
 function notifyListener({ restoration, words }: Replay, at: number): void {
   const { core, listener, timeMs } = restoration;
   const head = words[at] as number;

@@ -34,7 +34,7 @@ export interface SnapshotHead {
   /** Notes by name, packed. */
   readonly notes: Record<string, Uint8Array>;
   /** The file has all that is needed to go on; no segment of a journal belongs to it. */
-  readonly standalone?: boolean;
+  readonly alone?: boolean;
 }
 
 export interface SnapshotRule {

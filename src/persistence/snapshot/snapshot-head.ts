@@ -32,6 +32,6 @@ export function snapshotHead(core: Core, facts: HeadFacts): SnapshotHead {
       return { id, served, done, pass: passes[index] as number };
     }),
     notes: Object.fromEntries(facts.notes),
-    ...(facts.standalone === true ? { standalone: true } : {}),
+    ...(facts.standalone === true ? { alone: true } : {}),
   };
 }

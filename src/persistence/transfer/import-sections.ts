@@ -149,7 +149,7 @@ function headOf(read: Reader): SnapshotHead {
     rejected: read.object("rejected") as Record<string, number>,
     rules: read.list("rules").map((rule) => decode(rule) as SnapshotRule),
     notes: Object.fromEntries(notes),
-    standalone: true,
+    alone: true,
   };
 }
 

@@ -46,6 +46,15 @@ export function queueOf({ store }: { store: Store }, host: number, ruleQueue: nu
   return queue;
 }
 
+/** The host's queue under a rule, or 0. */
+export function queueFind(store: Store, host: number, ruleQueue: number): number {
+  let queue = word(store, host, HOST_QUEUES_WORD);
+  while (queue !== 0 && word(store, queue, QUEUE_RULE_WORD) !== ruleQueue) {
+    queue = word(store, queue, QUEUE_NEXT_WORD);
+  }
+  return queue;
+}
+
 /** The queue of a rule after `queue`, or its first one for 0; 0 at the end. */
 export function queueNextOfRule(store: Store, ruleQueue: number, queue: number): number {
   if (queue === 0) return word(store, ruleQueue, RULE_QUEUE_FIRST_WORD);

@@ -112,7 +112,7 @@ export function resetLanes(memory: SharedArrayBuffer, seat: number): void {
 export function markOwnerGone({ memory }: Pick<CrewHandle, "memory">): void {
   const words = sharedWords(memory);
   Atomics.store(words, SHARED_FACTS_WORD, FACTS_OFF);
-  Atomics.store(words, SHARED_PHASE_WORD, PHASE_GONE); // pairs with the loads in Desk
+  Atomics.store(words, SHARED_PHASE_WORD, PHASE_GONE); // pairs with the loads in SeatClient
   for (let seat = 0; seat < SHARED_SEATS; seat++) unpark(seatWords(memory, seat), SEAT_PARK_WORD);
 }
 

@@ -8,7 +8,7 @@ import { unpack } from "../protocol/message-values.ts";
 /** `queued`: the owner decides. `duplicate`: known. `rejected`: no URL, or too deep. `full`: no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
-/** What a lease asks its thread's desk to do. */
+/** What a lease asks its thread's seat client to do. */
 export interface LeaseActions {
   done(lease: WorkerLease, result: LeaseResult | undefined): void;
   retry(lease: WorkerLease, options: RetryOptions | undefined): void;

@@ -7,7 +7,7 @@
  *   the disk is full ─▶ held: the seat's own copy, applied before anything else of that seat
  *
  *   I1  Results of a seat are applied in the order of its ring.
- *   I2  The bytes of a sheaf are the ring's: it is flushed before any ring's room is given back.
+ *   I2  The bytes of a batch are the ring's: it is flushed before any ring's room is given back.
  *   I3  A message that could not be applied is held, and its entry stays in the seat's: nothing is lost for want of disk.
  *       While a seat holds any, its ring is not read, and fills up.
  *   I4  What is taken is counted as work before it is applied, so that a turn ends by what it does and not by a look at the
@@ -32,7 +32,7 @@ import { applyResult, isFull } from "./apply-result.ts";
 import type { OwnedLease, OwnerPort } from "./owner-port.ts";
 import type { Seat } from "./worker-seat.ts";
 
-/** Results in one sheaf: enough to share the crossings, few enough for the caches and for a slice. */
+/** Results in one batch: enough to share the crossings, few enough for the caches and for a slice. */
 const BATCH_MAX = 128;
 
 /** Work of one result beside its links, each of which is 1: about half a microsecond. */
@@ -75,7 +75,7 @@ export class ResultDrain {
     while (work < most) {
       const next = lanePeek(inbound);
       if (next === LANE_EMPTY) return { isMore: false, isBlocked: false, work };
-      // Pieces give the ring's room back, and the sheaf's bytes with it (I2).
+      // Pieces give the ring's room back, and the batch's bytes with it (I2).
       if (next === LANE_PIECES && !this.flush()) return { isMore: false, isBlocked: true, work };
       if (!laneNext(inbound)) return { isMore: false, isBlocked: false, work };
       work += workOf(inbound.source, inbound.start, inbound.size);

@@ -8,7 +8,7 @@ import { runCommand } from "../../../../src/cli/run-command.ts";
 import { openFrontier } from "../../../../src/index.ts";
 import { createFakeIo } from "../../../support/fake-io.ts";
 
-const ROOT = join(import.meta.dirname, "../../..");
+const ROOT = join(import.meta.dirname, "../../../..");
 
 let folder = "";
 beforeEach(() => {

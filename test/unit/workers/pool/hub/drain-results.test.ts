@@ -46,8 +46,8 @@ function owner() {
   };
   const port = {
     maxFound: 50,
-    canHarvest: () => true,
-    harvest({ leases, messages, starts }: ResultBatch) {
+    canApplyResults: () => true,
+    applyResults({ leases, messages, starts }: ResultBatch) {
       leases.forEach((_, at) => {
         expect(
           isHeldBack(state.ring as LaneConsumer, messages[at] as Buffer, starts[at] as number),

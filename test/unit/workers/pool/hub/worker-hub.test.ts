@@ -38,8 +38,8 @@ function slowOwner() {
     maxUrlBytes: 100,
     maxFound: 100,
     pollMany: () => [],
-    canHarvest: () => true,
-    harvest({ leases }: ResultBatch) {
+    canApplyResults: () => true,
+    applyResults({ leases }: ResultBatch) {
       const end = performance.now() + 3;
       while (performance.now() < end);
       for (const { url } of leases) note(url);
@@ -53,7 +53,7 @@ function slowOwner() {
     isClosed: () => false,
     onChange: () => () => undefined,
     keyPolicy: () => undefined,
-    edge: () => undefined,
+    linkFacts: () => undefined,
   } as unknown as OwnerPort;
   const lease = (url: string): OwnedLease =>
     ({
