@@ -8,10 +8,8 @@ import type { Clock } from "../../base/clock.ts";
 import { createSystemClock } from "../../base/clock.ts";
 import { type FrontierErrorCode, misuse } from "../../base/errors.ts";
 import {
-  ANYTHING,
   callable,
   count,
-  type Field,
   INTEGER,
   kind,
   MILLISECONDS,
@@ -115,8 +113,8 @@ const readOptions = shape<FrontierOptions>({
   from: kind("the path of a snapshot's file", isPath),
   readOnly: TRUTH,
   clock: clockOf,
-  // Rules and defaults are looked into by normalizeRules and normalizeRulePolicy.
-  rules: ANYTHING as Field<NonNullable<FrontierOptions["rules"]>>,
+  // normalizeRules and normalizeRulePolicy check what is inside rules and defaults.
+  rules: kind<NonNullable<FrontierOptions["rules"]>>("a list of rules", (value) => value !== null),
   defaults: kind("an object", isObject),
   seen: shape<NonNullable<FrontierOptions["seen"]>>({
     mode: kind(
