@@ -20,9 +20,9 @@ export async function diesAmid(lease, context) {
   if (page < doneCount || Atomics.load(state, DYING) === 1) return;
   if (Atomics.add(state, HELD, 1) + 1 < heldCount) await ever();
   await turn(); // what was done is published
-  await (isOwnerHeld ? go() : parked(lease.desk.crew));
+  await (isOwnerHeld ? go() : parked(lease.seatClient.shared));
   Atomics.store(state, DYING, 1);
-  const { lane } = lease.desk.sender;
+  const { lane } = lease.seatClient.sender;
   const start = laneClaim(lane, 500);
   if (start < 0) throw new Error("no room");
   lane.slots.fill(0xff, start, start + 250);
@@ -36,8 +36,8 @@ async function go() {
 }
 
 /** The owner waits for a word of ours. */
-async function parked(crew) {
-  while (Atomics.load(crew, SHARED_PARK_WORD) !== PARK_PARKED) await turn();
+async function parked(shared) {
+  while (Atomics.load(shared, SHARED_PARK_WORD) !== PARK_PARKED) await turn();
 }
 
 async function die() {
