@@ -5,6 +5,7 @@
  *   from: path, no directory ─▶ the file's frontier, in memory again, under the rules and options given now
  *   from: path, empty directory ─▶ the file becomes the directory's first generation, and the journal goes on from it
  */
+import { nextTurn } from "../../base/clock.ts";
 import { FrontierError, frontierClosed } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
 import { diskFault, nodeFiles } from "../../persistence/files.ts";
@@ -17,6 +18,7 @@ import type { SeedNotes } from "../intake/rule-seeds.ts";
 import { storedCounters } from "./stored-counters.ts";
 import { applyFound, type OpenParts, resumedOf, seededOf } from "./open-directory.ts";
 import type { Settings } from "../options/normalize-options.ts";
+import type { FailureNotes } from "../records/failure-notes.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Resumed, SnapshotInfo } from "../types/frontier-types.ts";
 
@@ -29,6 +31,7 @@ interface MemorySnapshotParts {
   /** The core of this moment; undefined: the frontier is closed. */
   readonly core: () => Core | undefined;
   readonly secret: Uint32Array;
+  readonly failures: FailureNotes;
   /** What no table holds, by name. */
   readonly notes: () => Record<string, unknown>;
 }
@@ -42,8 +45,12 @@ export async function snapshotToFile(parts: MemorySnapshotParts): Promise<Snapsh
     const core = parts.core();
     if (core === undefined) throw frontierClosed();
     const done = await writeStandalone({
-      ...{ core, files, path, clock, identity, pause: turn },
-      notes: () => packedNotes({ ...parts.notes(), counters: storedCounters(core) }),
+      ...{ core, files, path, clock, identity, pause: nextTurn },
+      notes: () => {
+        const notes = packedNotes({ ...parts.notes(), counters: storedCounters(core) });
+        for (const [name, value] of parts.failures.stored()) notes.set(name, value);
+        return notes;
+      },
       rows: settings.snapshotRows,
       isOver: () => parts.core() !== core,
     }).catch((error: unknown) => {
@@ -81,7 +88,7 @@ export async function openFromFile(parts: MemoryOpening): Promise<OpenedFile> {
         runtime = make(secret, isCleared);
         return runtime.core;
       },
-      pause: turn,
+      pause: nextTurn,
       onProgress: (progress) => settings.onProgress?.(progress),
     });
     const { core } = runtime as unknown as Runtime;
@@ -103,9 +110,4 @@ function packedNotes(notes: Record<string, unknown>): Map<string, Uint8Array> {
   return new Map(
     Object.entries(notes).map(([name, value]) => [name, Uint8Array.from(packState(value))]),
   );
-}
-
-/** The next turn of the event loop. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
