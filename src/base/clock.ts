@@ -108,8 +108,3 @@ export function timeText(atMs: number): string {
 export function dateMs(text: string): number {
   return Date.parse(text);
 }
-
-/** The next turn of the event loop. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

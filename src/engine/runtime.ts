@@ -69,7 +69,7 @@ export function createRuntime(
   const { pageCountMax = REGION_PAGE_COUNT_MAX } = settings;
   const kernel = createKernel(loadKernelModule(), { initialPages: pageCountMax, pageCountMax });
   const store = createStore(kernel, secret);
-  const { events } = hooks;
+  const { events, failures } = hooks;
   const failedLane = laneCreate(store.arena, 0);
   if (failedLane === 0) throw memoryFull();
   const tiers = openTiers(hooks.tiers, kernel, { secret, isCleared, before });
@@ -81,7 +81,7 @@ export function createRuntime(
       const view = recordView(core, record);
       events.transition(kind, reason === undefined ? view : Object.assign(view, { reason }));
     },
-    failed: (record, reason) => hooks.failures.record(core, record, reason),
+    failed: (record, reason) => failures.record(core, record, reason),
     failure: hooks.failure,
     fault: (stage, cause, url) => events.hookFault(stage, cause, url),
   };
@@ -124,9 +124,7 @@ export function createRuntime(
       rows: { kernel, offset: batch.area.header },
       key: settings.key,
       accept: settings.accept,
-      events,
-      failures: hooks.failures,
-      isBusy: false,
+      ...{ events, failures, isBusy: false },
       filter: undefined,
       visited: undefined,
     },

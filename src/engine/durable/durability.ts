@@ -10,7 +10,7 @@
  *       has changed; each such call tries again first.
  *   I3  `flush` resolves when all that was said before it is durable.
  */
-import { type Clock, nextTurn, scheduleAfter } from "../../base/clock.ts";
+import { type Clock, scheduleAfter } from "../../base/clock.ts";
 import { FrontierError } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
 import { logAllGroups } from "../../frontier/politeness/group-clocks.ts";
@@ -46,6 +46,7 @@ import {
 import { type SnapshotDone, writeSnapshot } from "../../persistence/snapshot/write-snapshot.ts";
 import { createFrameBuffer, type FrameBuffer } from "../../persistence/journal/frame-buffer.ts";
 import type { EventHub } from "../event-hub.ts";
+import { nextTurn } from "./next-turn.ts";
 import { storedCounters } from "./stored-counters.ts";
 import type { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";

@@ -5,7 +5,6 @@
  *   from: path, no directory ─▶ the file's frontier, in memory again, under the rules and options given now
  *   from: path, empty directory ─▶ the file becomes the directory's first generation, and the journal goes on from it
  */
-import { nextTurn } from "../../base/clock.ts";
 import { FrontierError, frontierClosed } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
 import { diskFault, nodeFiles } from "../../persistence/files.ts";
@@ -15,6 +14,7 @@ import { recoverStandalone } from "../../persistence/recovery/recover-standalone
 import { writeStandalone } from "../../persistence/snapshot/standalone-snapshot.ts";
 import { policyId } from "../../url/keys/key-policy.ts";
 import type { SeedNotes } from "../intake/rule-seeds.ts";
+import { nextTurn } from "./next-turn.ts";
 import { storedCounters } from "./stored-counters.ts";
 import { applyFound, type OpenParts, resumedOf, seededOf } from "./open-directory.ts";
 import type { Settings } from "../options/normalize-options.ts";

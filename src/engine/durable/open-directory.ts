@@ -41,6 +41,7 @@ import type { Runtime, RuntimeOrigin } from "../runtime.ts";
 import { openRecordArchive } from "../records/load-record-store.ts";
 import type { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
+import { nextTurn } from "./next-turn.ts";
 import { DiskTiers } from "./disk-tiers.ts";
 import { isSerializable } from "../../base/serializable.ts";
 import type { Resumed, Rule } from "../types/frontier-types.ts";
@@ -165,7 +166,7 @@ async function openLocked(
   if (settings.from !== undefined) adoptFile(place, settings.from);
   const found = await recover({
     ...{ place, profile, make, nowMs: settings.clock.now(), listener: archive },
-    pause: () => new Promise((resolve) => setImmediate(resolve)),
+    pause: nextTurn,
     onProgress: (progress) => settings.onProgress?.(progress),
   }).catch((error: unknown) => {
     if (settings.from !== undefined) dropFile(place);
