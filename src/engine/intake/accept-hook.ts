@@ -32,7 +32,7 @@ interface HookRequest {
 
 const readAnswer = argument<Answer>("answer", {
   priority: INTEGER,
-  data: kind("what msgpack can carry", isSerializable),
+  data: kind("a value that msgpack can encode", isSerializable),
 });
 
 /** The admission as the hook would have it, undefined: refused. */
