@@ -7,6 +7,8 @@
  *
  *   I1  A frame is told only when all of it was read and its checksum holds.
  *   I2  A frame's words are good until the next one is asked for.
+ *   I4  Of what stands behind the last whole frame at most REST_BYTES_MAX are looked at: a segment that was lengthened, by a hole of
+ *       gigabytes too, opens in the same time. What is further behind was written by nobody of us: it goes with the tail.
  *   I3  A file that became shorter while it was read is damage, never an end.
  */
 import {
@@ -26,6 +28,10 @@ import {
 
 /** A few frames, and little enough to stay in the processor's own memory. */
 const PIECE_BYTES = 1024 * 1024;
+const ZEROS = new Uint8Array(PIECE_BYTES);
+
+/** Twice the length at which a segment ends: more than is ever written ahead, or torn. */
+const REST_BYTES_MAX = 128 * 1024 * 1024;
 
 /** What stands behind the last whole frame: nothing that was said; what a crash tore; what was durable once. */
 type SegmentRest = "none" | "torn" | "damaged";
@@ -103,7 +109,8 @@ export class SegmentReader implements Span {
 
   /** What stands behind the last whole frame. */
   rest(): SegmentRest {
-    const { end, serial, size } = this;
+    const { end, serial } = this;
+    const size = Math.min(this.size, end + REST_BYTES_MAX); // I4
     let zerosTo = end;
     while (zerosTo < size) {
       const part = this.#read(zerosTo, Math.min(size - zerosTo, PIECE_BYTES));
@@ -151,6 +158,5 @@ export class SegmentReader implements Span {
 }
 
 function isZero(bytes: Uint8Array): boolean {
-  for (let at = 0; at < bytes.length; at++) if (bytes[at] !== 0) return false;
-  return true;
+  return Buffer.compare(bytes, ZEROS.subarray(0, bytes.length)) === 0;
 }
