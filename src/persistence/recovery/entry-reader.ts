@@ -2,20 +2,13 @@
  * The place of a replay in a frame: where it stands, and how an entry's fields are read from there.
  *
  *   I1  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
- *   I2  What an entry says of a record can be said of one: a number, a place, a state, flags.
+ *
+ * What fields can say is judge-fields.ts's.
  */
 import { wordsOf } from "../journal/entry-fields.ts";
-import { InvariantError } from "../../base/errors.ts";
+import { wrong } from "./judge-fields.ts";
 import { JOURNAL_NAMELESS } from "../../layout/files/journal.ts";
-import {
-  RECORD_FLAG_VOLATILE,
-  RECORD_PENDING,
-  RECORD_RESTING,
-} from "../../layout/records/record.ts";
 import { createRestoredRecord, type Restoration, restoredRecord } from "./restore-records.ts";
-
-/** No sequence is greater; those that count from the other end begin at −2⁵². */
-const KEY_MAX = 2 ** 53;
 
 /** A frame's words, and where in them the replay stands. */
 export interface Replay {
@@ -59,9 +52,15 @@ export function take(replay: Replay, words: number): number {
   return at;
 }
 
+/** Takes so many bytes, padded to words; the word where they begin (I1): what is longer than the frame would wrap around as words. */
+export function takeBytes(replay: Replay, bytes: number): number {
+  if (bytes > (replay.end - replay.at) * 4) throw wrong("bytes that end after their frame");
+  return take(replay, wordsOf(bytes));
+}
+
 /** A copy of the next bytes. */
 export function bytesOf(replay: Replay, length: number): Uint8Array {
-  const at = take(replay, wordsOf(length)) * 4;
+  const at = takeBytes(replay, length) * 4;
   return replay.bytes.slice(at, at + length);
 }
 
@@ -71,26 +70,4 @@ export function double({ words, double: value, halves }: Replay, at: number): nu
   const number = value[0] as number;
   if (Number.isNaN(number)) throw wrong("not a number");
   return number;
-}
-
-/** Where a record stands: a sequence, or one less than another by 2⁵². */
-export function checkKey(key: number): number {
-  if (!(Math.abs(key) <= KEY_MAX)) throw wrong(`a place ${key}`);
-  return key;
-}
-
-/** The state in a head of an entry or of a row. */
-export function checkState(state: number): number {
-  if (state < RECORD_PENDING || state > RECORD_RESTING) throw wrong(`a record in state ${state}`);
-  return state;
-}
-
-/** Flags that are a record's own. */
-export function checkFlags(flags: number): number {
-  if (flags >= RECORD_FLAG_VOLATILE) throw wrong(`flags ${flags}`);
-  return flags;
-}
-
-export function wrong(what: string): InvariantError {
-  return new InvariantError(`journal: ${what}`);
 }

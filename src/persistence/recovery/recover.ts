@@ -14,6 +14,8 @@
  *       off; where later bytes show that it had been durable, and in any other segment, it is damage: said by name, the
  *       files set aside, and what came before it is used.
  *   R3  Nothing is removed that could not be read.
+ *   R4  A frame that is whole and says what can not be (judge-fields.ts), or names what is not there, is not believed: nothing of it
+ *       stays. The files are read anew up to it, and the journal ends there as with a wrong checksum.
  */
 import { FrontierError } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
@@ -89,19 +91,65 @@ export async function recover(options: RecoveryOptions): Promise<Recovered | und
   const found = listDirectory(place);
   for (const name of found.unfinished) place.files.remove(join(place.directory, name));
   if (found.segments.length === 0 && found.snapshots.length === 0) return undefined;
+  let believed: Disbelief | undefined;
+  for (;;) {
+    try {
+      return await recoverUpTo(believed, options, found);
+    } catch (error) {
+      if (!(error instanceof Disbelief) || !error.isBefore(believed)) throw error;
+      believed = error; // R4
+    }
+  }
+}
+
+/** Where the journal ceases to be believed, and why. */
+class Disbelief extends Error {
+  readonly serial: number;
+  readonly offset: number;
+  readonly why: FrontierError;
+
+  constructor(serial: number, offset: number, why: FrontierError) {
+    super(why.message);
+    this.serial = serial;
+    this.offset = offset;
+    this.why = why;
+  }
+
+  /** Each attempt ends before the one before it, so there is a last one. */
+  isBefore(other: Disbelief | undefined): boolean {
+    if (other === undefined || this.serial !== other.serial) {
+      return other === undefined || this.serial < other.serial;
+    }
+    return this.offset < other.offset;
+  }
+}
+
+/** One attempt at all generations, the newest first. */
+async function recoverUpTo(
+  believed: Disbelief | undefined,
+  options: RecoveryOptions,
+  found: DirectoryFiles,
+): Promise<Recovered | undefined> {
+  const { place } = options;
   const damage: FrontierError[] = [];
   const toRepair: DamageFound = { snapshots: [], segment: undefined };
   for (const serial of [...found.snapshots].reverse()) {
-    const run = new Run(options, found, { damage, toRepair });
+    const run = new Run(options, found, { damage, toRepair, believed });
     if (!(await run.load(serial))) continue;
     return run.finish(serial);
   }
-  const run = new Run(options, found, { damage, toRepair });
+  const run = new Run(options, found, { damage, toRepair, believed });
   if (found.segments[0] !== 1) {
     throw damage[0] ?? damaged(segmentPath(place, 1), 0, "the journal's beginning is missing");
   }
   if (!run.begin()) return undefined;
   return run.finish(0);
+}
+
+interface Attempt {
+  readonly damage: FrontierError[];
+  readonly toRepair: DamageFound;
+  readonly believed: Disbelief | undefined;
 }
 
 /** One attempt: a core, and what goes into it. */
@@ -110,6 +158,7 @@ class Run {
   readonly #found: DirectoryFiles;
   readonly #damage: FrontierError[];
   readonly #toRepair: DamageFound;
+  readonly #believed: Disbelief | undefined;
   #restoration: Restoration | undefined;
   #replay: Replay | undefined;
   #secret: Uint32Array = new Uint32Array(4);
@@ -119,12 +168,13 @@ class Run {
   constructor(
     options: RecoveryOptions,
     found: DirectoryFiles,
-    { damage, toRepair }: { damage: FrontierError[]; toRepair: DamageFound },
+    { damage, toRepair, believed }: Attempt,
   ) {
     this.#options = options;
     this.#found = found;
     this.#damage = damage;
     this.#toRepair = toRepair;
+    this.#believed = believed;
   }
 
   /** Loads a snapshot; false: it is damaged (R1). */
@@ -180,10 +230,6 @@ class Run {
     }
     const restoration = this.#restoration as Restoration;
     const replay = this.#replay as Replay;
-    if (replay.astray > 0) {
-      const what = `${replay.astray} entries refer to missing records`;
-      this.#damage.push(damaged(segmentPath(place, last), 0, what));
-    }
     placeRestored(restoration, nowMs);
     repairDirectory(place, this.#toRepair);
     return {
@@ -213,8 +259,9 @@ class Run {
     }
     try {
       if (!this.#checkHead(reader, isLast)) return false;
-      await this.#frameRun(reader);
+      const believed = await this.#frameRun(reader);
       const { end } = reader;
+      if (believed !== undefined) return this.#bad(serial, believed.why, believed.offset);
       const rest = reader.rest();
       if (rest === "damaged" || (rest === "torn" && !isLast)) {
         return this.#bad(serial, damaged(reader.path, end, "wrong checksum"), end);
@@ -246,26 +293,38 @@ class Run {
     }
   }
 
-  /** Applies frames as far as they are whole. */
-  async #frameRun(reader: SegmentReader): Promise<void> {
+  /** Applies frames as far as they are whole; the answer: they are, but from there on are not believed. */
+  async #frameRun(reader: SegmentReader): Promise<Disbelief | undefined> {
     const { onProgress, pause } = this.#options;
     const { path, serial, size } = reader;
     const replay = this.#replay as Replay;
     const tell = (): void => {
       onProgress({ phase: "journal", records: replay.entries, bytes: reader.end, size });
     };
+    const believed = this.#believed?.serial === serial ? this.#believed : undefined;
     while (reader.next()) {
-      contentOf(path, reader.offset, () => {
-        replayFrame(replay, reader.words, reader.firstWord, reader.lastWord);
-      });
+      if (believed !== undefined && reader.offset >= believed.offset) return believed;
+      try {
+        contentOf(path, reader.offset, () => {
+          replayFrame(replay, reader.words, reader.firstWord, reader.lastWord);
+        });
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        throw new Disbelief(serial, reader.offset, error);
+      }
       spillDuringRecovery(replay.restoration);
       // Until the copies end, entries may tell of what came and went before its table was walked.
       if (!this.#isBehindSnapshot(serial, reader.offset)) replay.astray = 0;
+      if (replay.astray > 0) {
+        const what = `${replay.astray} entries refer to missing records`;
+        throw new Disbelief(serial, reader.offset, damaged(path, reader.offset, what));
+      }
       if (++this.#frames % FRAMES_PER_PAUSE !== 0) continue;
       tell();
       await pause();
     }
     tell();
+    return undefined;
   }
 
   #isBehindSnapshot(serial: number, offset: number): boolean {

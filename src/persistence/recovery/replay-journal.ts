@@ -9,18 +9,17 @@
 import { memoryFull } from "../../base/errors.ts";
 import { collected, collectEntries, makeEntries, openEntries } from "./restore-rows.ts";
 import { RESTORE_ROWS_MAX } from "../../structures/records/restore-batch.ts";
+import { bytesOf, double, named, type Replay, take, takeBytes } from "./entry-reader.ts";
 import {
-  bytesOf,
+  checkDeliveries,
+  checkDue,
   checkFlags,
   checkKey,
-  checkState,
-  double,
-  named,
-  type Replay,
-  take,
+  checkPriority,
+  checkStateAfter,
+  checkTries,
   wrong,
-} from "./entry-reader.ts";
-import { wordsOf } from "../journal/entry-fields.ts";
+} from "./judge-fields.ts";
 import {
   applyDisowned,
   applyAddress,
@@ -222,13 +221,14 @@ function applyAdmitted(replay: Replay): void {
   record.textLength = words[at + 7] as number;
   record.depth = packed >>> 16;
   record.rule = head >>> JOURNAL_RULE_SHIFT;
-  record.state = checkState(stateOf(head));
+  record.state = checkStateAfter(head & 255, stateOf(head));
   record.isAgain = false;
-  record.priority = (has & JOURNAL_HAS_PRIORITY) === 0 ? 0 : double(replay, take(replay, 2));
-  record.due = (has & JOURNAL_HAS_DUE) === 0 ? 0 : double(replay, take(replay, 2));
+  record.priority =
+    (has & JOURNAL_HAS_PRIORITY) === 0 ? 0 : checkPriority(double(replay, take(replay, 2)));
+  record.due = (has & JOURNAL_HAS_DUE) === 0 ? 0 : checkDue(double(replay, take(replay, 2)));
   record.hostAdmitted = (has & JOURNAL_HAS_BUDGET) === 0 ? -1 : (words[take(replay, 1)] as number);
   const tries = (has & JOURNAL_HAS_TRIES) === 0 ? 1 : (words[take(replay, 1)] as number);
-  record.attempt = tries & 65_535;
+  record.attempt = checkTries(tries) & 65_535;
   record.deliveries = tries >>> 16;
   record.blob = undefined;
   if ((has & JOURNAL_HAS_BLOB) !== 0) {
@@ -237,7 +237,7 @@ function applyAdmitted(replay: Replay): void {
     record.blob = bytesOf(replay, words[blob + 1] as number);
   }
   record.text = words;
-  record.textAt = take(replay, wordsOf(record.textLength));
+  record.textAt = takeBytes(replay, record.textLength);
   const { parent } = restoration;
   if ((has & JOURNAL_HAS_PARENT) === 0) restoration.parent = 0;
   noteKey(restoration, record.key);
@@ -259,7 +259,7 @@ function applyLeased(replay: Replay): void {
   ruleOfIndex(restoration, (words[at] as number) >>> JOURNAL_RULE_SHIFT).served++;
   const record = named(replay, at);
   if (record === 0) return;
-  setRecordDeliveries(core.store, record, words[at + 3] as number);
+  setRecordDeliveries(core.store, record, checkDeliveries(words[at + 3] as number));
   setRecordState(core.store, record, RECORD_LEASED);
   notifyListener(replay, at);
 }
@@ -298,16 +298,16 @@ function applyMove(replay: Replay, kind: number): void {
   noteKey(restoration, key);
   const record = named(replay, at);
   if (record === 0) return;
-  const tries = words[at + 3] as number;
-  setRecordState(store, record, checkState(stateOf(head)));
+  const tries = checkTries(words[at + 3] as number);
+  setRecordState(store, record, checkStateAfter(kind, stateOf(head)));
   if (isAgain) setRecordAgain(store, record);
   setRecordAttempt(store, record, tries & 65_535);
   setRecordDeliveries(store, record, tries >>> 16);
   const packed = words[at + 4] as number;
   setRecordDepth(store, record, packed & 65_535);
   setRecordKey(store, record, key);
-  setRecordPriority(store, record, double(replay, at + 7));
-  setDueOfRestored(core, record, double(replay, at + 9));
+  setRecordPriority(store, record, checkPriority(double(replay, at + 7)));
+  setDueOfRestored(core, record, checkDue(double(replay, at + 9)));
   notifyListener(replay, at);
   // Last: it may stand under another handle afterwards.
   if (keepPeriod(core, record, packed >>> 16) === 0) throw memoryFull();

@@ -19,6 +19,7 @@ import {
   JOURNAL_NOTE_WORDS,
   JOURNAL_UNSEEN_WORDS,
   JOURNAL_WAS_DONE,
+  JOURNAL_WAS_FAILED,
   JOURNAL_WAS_REMOVED,
 } from "../../layout/files/journal.ts";
 import { HOST_LIVE_WORD } from "../../layout/records/host.ts";
@@ -36,7 +37,8 @@ import {
 } from "../../structures/records/record.ts";
 import { seenForget, seenRemove } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
-import { bytesOf, double, named, type Replay, take, wrong } from "./entry-reader.ts";
+import { bytesOf, double, named, type Replay, take } from "./entry-reader.ts";
+import { checkClock, checkHostDoubles, checkKey, wrong } from "./judge-fields.ts";
 import { VISITED_NOTE } from "../transfer/digest-file.ts";
 import { eachLiveRecord } from "./live-records.ts";
 import { TIME_NOTE } from "../journal/journal-log.ts";
@@ -56,7 +58,7 @@ export function applyHostMade(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_HOST_MADE_WORDS);
   const name = bytesOf(replay, words[at + 3] as number);
-  const turn = double(replay, at + 4);
+  const turn = checkKey(double(replay, at + 4));
   restoreHost(restoration, name, {
     lo: words[at + 1] as number,
     hi: words[at + 2] as number,
@@ -75,6 +77,7 @@ export function applyHost(replay: Replay, kind: number): void {
   }
   const doubles = [0, 0, 0, 0, 0, 0];
   for (let i = 0; i < (isAll ? 6 : 2); i++) doubles[i] = double(replay, at + 3 + i * 2);
+  checkHostDoubles(doubles);
   setRestoredHost(restoration, host, doubles, isAll ? words.subarray(at + 15, at + 19) : undefined);
 }
 
@@ -91,7 +94,7 @@ export function applyGroupClock(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_GROUP_CLOCK_WORDS);
   const lo = words[at + 1] as number;
-  restoreGroup(restoration.core, lo, words[at + 2] as number, double(replay, at + 3));
+  restoreGroup(restoration.core, lo, words[at + 2] as number, checkClock(double(replay, at + 3)));
 }
 
 export function applyNote(replay: Replay): void {
@@ -139,7 +142,8 @@ export function applyUnseen(replay: Replay): void {
   const { counters, sole } = core;
   const lo = words[at + 1] as number;
   const hi = words[at + 2] as number;
-  const was = words[at + 3];
+  const was = words[at + 3] as number;
+  if (was > JOURNAL_WAS_FAILED) throw wrong(`an identity that was ${was}`);
   const record = restoredRecord(restoration, false, lo, hi);
   if (record !== 0) dropRestored(restoration, record);
   restoration.listener?.onForgotten(lo, hi);

@@ -51,6 +51,7 @@ import { goneOrder } from "../../frontier/rules/rule-state.ts";
 import { freeRecord } from "../../frontier/records/transitions.ts";
 import { VISITED_NOTE } from "../transfer/digest-file.ts";
 import type { TransitionListener } from "../journal/transition-listener.ts";
+import { wrong } from "./judge-fields.ts";
 import {
   createNames,
   dropName,
@@ -289,7 +290,8 @@ export function ruleOfIndex(restoration: Restoration, index: number): RuleState 
   const known = restoration.rules[index];
   if (known !== undefined) return known;
   const { core, ruleIds } = restoration;
-  const id = ruleIds[index] ?? "";
+  const id = ruleIds[index];
+  if (id === undefined) throw wrong(`a rule ${index} of ${ruleIds.length}`);
   const rule = id === "" ? core.none : (ruleOfId(core, id) ?? goneRule(restoration, id));
   restoration.rules[index] = rule;
   return rule;

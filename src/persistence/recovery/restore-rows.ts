@@ -9,6 +9,7 @@
  *   I2  A parent lives until the rows that name it are made.
  */
 import { memoryFull } from "../../base/errors.ts";
+import { LOG_ADMITTED } from "../../frontier/records/transition-log.ts";
 import { TABLE_CLAIMED } from "../../layout/seen/table.ts";
 import {
   parentRelease,
@@ -44,7 +45,14 @@ import {
   setRowRule,
 } from "../../structures/records/restore-batch.ts";
 import { seenSlot } from "../../structures/seen/seen-set.ts";
-import { checkFlags, checkKey, checkState, wrong } from "./entry-reader.ts";
+import {
+  checkDue,
+  checkFlags,
+  checkKey,
+  checkPriority,
+  checkStateAfter,
+  checkTries,
+} from "./judge-fields.ts";
 import {
   countAdmission,
   createRestoredRecord,
@@ -161,12 +169,12 @@ export function makeEntries(restoration: Restoration): number {
   for (let row = 0; row < count; row++) {
     const at = rowWords(rows.batch, row);
     const head = u32[at + RESTORE_HEAD_WORD] as number;
-    const state = checkState(head & STATE_MASK);
+    const state = checkStateAfter(LOG_ADMITTED, head & STATE_MASK);
     checkFlags((head >>> 8) & 255);
     const at64 = at >> 1;
-    const due = f64[at64 + (RESTORE_DUE_WORD >> 1)] as number;
-    if (Number.isNaN(due + (f64[at64 + (RESTORE_PRIORITY_WORD >> 1)] as number)))
-      throw wrong("a number that is none");
+    checkDue(f64[at64 + (RESTORE_DUE_WORD >> 1)] as number);
+    checkPriority(f64[at64 + (RESTORE_PRIORITY_WORD >> 1)] as number);
+    checkTries(u32[at + RESTORE_TRIES_WORD] as number);
     noteKey(restoration, checkKey(f64[(at + RESTORE_KEY_WORD) >> 1] as number));
     countAdmission(core, state === RECORD_WAITING, u32[at + RESTORE_DEPTH_WORD] as number);
   }

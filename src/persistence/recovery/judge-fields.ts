@@ -1,0 +1,116 @@
+/**
+ * What a field of a journal can say: a checksum shows that a file is as it was written, not who wrote it. Each check returns its value,
+ * or throws what recovery takes for damage: the frame and all behind it are set aside, and what came before them counts (recover.ts, R4).
+ *
+ *   key        a whole number, at most 2⁵³ from zero            turn       a whole number, at most 2⁵³ from zero
+ *   priority   a safe integer                                   delays     −1 (not set), or at least 0 and finite
+ *   due        a number that is not −∞                          counts     at least 0 and finite
+ */
+import { InvariantError } from "../../base/errors.ts";
+import {
+  RECORD_FAILED,
+  RECORD_FLAG_VOLATILE,
+  RECORD_LEASED,
+  RECORD_PENDING,
+  RECORD_RESTING,
+  RECORD_WAITING,
+} from "../../layout/records/record.ts";
+import {
+  LOG_ADMITTED,
+  LOG_CHANGED,
+  LOG_EXPIRED,
+  LOG_FAILED,
+  LOG_RELEASED,
+  LOG_REQUEUED,
+  LOG_RESTED,
+  LOG_RETRIED,
+  LOG_WOKEN,
+} from "../../frontier/records/transition-log.ts";
+
+/** No sequence is greater; those that count from the other end begin at −2⁵². */
+const KEY_MAX = 2 ** 53;
+const TRIES_MAX = 65_535;
+
+/** States that a record can be in after an entry of a kind; of those that are not named, any. */
+const STATES_AFTER: Readonly<Record<number, readonly number[]>> = Object.freeze({
+  [LOG_ADMITTED]: [RECORD_PENDING, RECORD_WAITING],
+  [LOG_RELEASED]: [RECORD_PENDING],
+  [LOG_EXPIRED]: [RECORD_PENDING],
+  [LOG_RETRIED]: [RECORD_PENDING, RECORD_WAITING],
+  [LOG_FAILED]: [RECORD_FAILED],
+  [LOG_WOKEN]: [RECORD_PENDING],
+  [LOG_CHANGED]: [RECORD_PENDING, RECORD_WAITING, RECORD_LEASED, RECORD_FAILED, RECORD_RESTING],
+  [LOG_REQUEUED]: [RECORD_PENDING, RECORD_WAITING],
+  [LOG_RESTED]: [RECORD_RESTING],
+});
+
+/** Where a record stands: a sequence, or one less than another by 2⁵². */
+export function checkKey(key: number): number {
+  if (!(Math.abs(key) <= KEY_MAX && Number.isInteger(key))) throw wrong(`a place ${key}`);
+  return key;
+}
+
+export function checkPriority(priority: number): number {
+  if (!Number.isSafeInteger(priority)) throw wrong(`a priority ${priority}`);
+  return priority;
+}
+
+/** A time at which something is due. */
+export function checkDue(dueMs: number): number {
+  if (!(dueMs > Number.NEGATIVE_INFINITY)) throw wrong(`a time ${dueMs}`);
+  return dueMs;
+}
+
+/** The state in a head of an entry or of a row. */
+export function checkState(state: number): number {
+  if (state < RECORD_PENDING || state > RECORD_RESTING) throw wrong(`a record in state ${state}`);
+  return state;
+}
+
+/** The state after an entry of a kind. */
+export function checkStateAfter(kind: number, state: number): number {
+  const states = STATES_AFTER[kind];
+  if (states !== undefined && !states.includes(state)) {
+    throw wrong(`an entry of kind ${kind} that leaves a record in state ${state}`);
+  }
+  return checkState(state);
+}
+
+/** Flags that are a record's own. */
+export function checkFlags(flags: number): number {
+  if (flags >= RECORD_FLAG_VOLATILE) throw wrong(`flags ${flags}`);
+  return flags;
+}
+
+/** A word of attempt u16 · deliveries u16: attempts count from 1. */
+export function checkTries(tries: number): number {
+  if ((tries & TRIES_MAX) === 0) throw wrong("an attempt 0");
+  return tries;
+}
+
+export function checkDeliveries(deliveries: number): number {
+  if (deliveries > TRIES_MAX) throw wrong(`${deliveries} deliveries`);
+  return deliveries;
+}
+
+/** The clocks of a host, in the order of files: turn, readyAt, blockUntil, delayMs, adaptiveMs, bytes. */
+export function checkHostDoubles(doubles: readonly number[]): void {
+  const [turn = 0, readyAt = 0, blockUntil = 0, delayMs = 0, adaptiveMs = 0, bytes = 0] = doubles;
+  checkKey(turn);
+  checkClock(readyAt);
+  checkClock(blockUntil);
+  for (const ms of [delayMs, adaptiveMs]) {
+    if (!(ms === -1 || (ms >= 0 && ms < Number.POSITIVE_INFINITY))) throw wrong(`a delay ${ms}`);
+  }
+  if (!(bytes >= 0 && bytes < Number.POSITIVE_INFINITY)) throw wrong(`${bytes} bytes`);
+}
+
+/** A time before which something may not go. */
+export function checkClock(atMs: number): number {
+  if (!Number.isFinite(atMs)) throw wrong(`a clock ${atMs}`);
+  return atMs;
+}
+
+export function wrong(what: string): InvariantError {
+  return new InvariantError(`journal: ${what}`);
+}
