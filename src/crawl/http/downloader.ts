@@ -31,7 +31,16 @@ import { dropContinue } from "./interim-responses.ts";
 import { ACCEPT_ENCODING, decode } from "./content-decoding.ts";
 import type { Downloader } from "../module-registry.ts";
 
-/** Options of the built-in downloader. Times are in milliseconds. */
+/**
+ * Options of the built-in downloader. Times are in milliseconds.
+ *
+ * @example
+ * createDownloader({
+ *   userAgent: "mine/1.0 (+https://example.org/bot)",
+ *   maxBytes: 2 * 1024 * 1024, // a longer page is cut there
+ *   totalMs: 30_000,
+ * });
+ */
 export interface DownloaderOptions {
   /**
    * Sent as User-Agent. Say who you are and where you can be reached.
@@ -70,27 +79,27 @@ export interface DownloaderOptions {
    */
   connections?: number;
   /**
-   * An idle socket is closed after this.
+   * An idle socket is closed after so many milliseconds.
    * @defaultValue 5,000
    */
   keepAliveMs?: number;
   /**
-   * Longest time to connect, TLS included.
+   * Longest time to connect in milliseconds, TLS included.
    * @defaultValue 10,000
    */
   connectMs?: number;
   /**
-   * Longest time to the first byte.
+   * Longest time to the first byte in milliseconds.
    * @defaultValue 20,000
    */
   headersMs?: number;
   /**
-   * Longest time between two bytes of the body.
+   * Longest time between two bytes of the body in milliseconds.
    * @defaultValue 20,000
    */
   bodyMs?: number;
   /**
-   * Longest time of a download.
+   * Longest time of a download in milliseconds.
    * @defaultValue 60,000
    */
   totalMs?: number;
@@ -128,7 +137,8 @@ const CONNECT_MS = 10_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
- * Makes a downloader on undici. Opens sockets only when asked to download.
+ * Makes a downloader on undici. Costs no socket until it is asked to download. Throws `OPTION_INVALID` for a wrong option; `download`
+ * rejects with a `DownloadError`, at the latest after `totalMs`.
  *
  * @example
  * const downloader = createDownloader({ userAgent: "mine/1.0 (+https://example.org/bot)" });

@@ -31,6 +31,12 @@ import { isObject } from "../../base/type-guards.ts";
  * - `{ every }`, `{ adaptive }`: a page comes again by itself, after a period or by its observed rate of change. Not in mode `bloom`.
  * - `{ version }`: until the version changes.
  * - `{ of }`: a function names the epoch of a time.
+ *
+ * @example
+ * await openFrontier({
+ *   defaults: { epoch: { calendar: "day", zone: "Europe/Berlin" } }, // every URL once a day
+ *   rules: [{ id: "news", match: { domains: ["example.org"] }, epoch: { adaptive: { min: "15m", max: "7d" } } }],
+ * });
  */
 export type EpochPolicy =
   | "forever"

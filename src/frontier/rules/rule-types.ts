@@ -97,6 +97,16 @@ export interface Politeness {
 /**
  * How URLs of a rule are treated. As `defaults` it holds for every rule; a field that a rule gives replaces that of
  * `defaults` whole.
+ *
+ * @example
+ * await openFrontier({
+ *   defaults: {
+ *     depthPriority: 1, // breadth first: each level of depth takes 1 from the priority
+ *     maxDepth: 8,
+ *     maxAttempts: 5,
+ *     backoff: { baseMs: 1_000, factor: 2, maxMs: 60_000, jitter: 0.2 }, // waits of 1, 2, 4 … 60 s
+ *   },
+ * });
  */
 export interface RulePolicy {
   /**

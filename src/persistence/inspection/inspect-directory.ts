@@ -34,7 +34,7 @@ export interface FileCheck {
   readonly path: string;
   /** What it is. */
   readonly kind: "snapshot" | "journal" | "seen" | "left";
-  /** Its size. */
+  /** Its size in bytes. */
   readonly bytes: number;
   /**
    * `whole`. `torn`: a crash cut it off after `offset`, which the next start removes. `damaged`. `left`: not part
