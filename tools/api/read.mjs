@@ -73,7 +73,7 @@ function readSymbol(name, symbol, origin, checker) {
     return { ...base, kind, code: undefined, bases, ...membersOf(node.members, checker) };
   }
   if (ts.isTypeAliasDeclaration(node)) {
-    const code = `type ${name}${parametersOf(node)} = ${textOf(node.type)};`;
+    const code = `type ${name}${parametersOf(node)} =${unionText(node.type)};`;
     return { ...base, kind: "type", code, properties: nestedOf("", node.type) };
   }
   if (ts.isFunctionDeclaration(node)) {
@@ -89,6 +89,13 @@ function readSymbol(name, symbol, origin, checker) {
     return { ...base, kind: "constant", code: `const ${name}: ${type};`, doc: docOf(list) };
   }
   throw new Error(`${name}: a declaration that is not known here (${ts.SyntaxKind[node.kind]})`);
+}
+
+/** A type behind its name; the members of a long union in lines of their own. @param {ts.TypeNode} type */
+function unionText(type) {
+  const text = textOf(type);
+  if (!ts.isUnionTypeNode(type) || text.length < SIGNATURE_COLUMNS) return ` ${text}`;
+  return type.types.map((each) => `\n  | ${textOf(each)}`).join("");
 }
 
 /** @param {ts.TypeAliasDeclaration} node */

@@ -35,7 +35,10 @@ import { isObject } from "../../base/type-guards.ts";
  * @example
  * await openFrontier({
  *   defaults: { epoch: { calendar: "day", zone: "Europe/Berlin" } }, // every URL once a day
- *   rules: [{ id: "news", match: { domains: ["example.org"] }, epoch: { adaptive: { min: "15m", max: "7d" } } }],
+ *   rules: [
+ *     // As often as the page was seen to change, within these bounds.
+ *     { id: "news", match: { domains: ["news.example"] }, epoch: { adaptive: { min: "15m", max: "7d" } } },
+ *   ],
  * });
  */
 export type EpochPolicy =
