@@ -47,6 +47,13 @@ const ROWS: readonly DecisionRow[] = [
     pair: ["outrider", "plain", "time"],
   },
   {
+    what: "push 50,000 links of a crawl, three of four known already",
+    against: "Crawlee's `RequestQueue`",
+    case: "peers-memory",
+    params: { urls: 50_000 },
+    pair: ["outrider", "crawlee", "push"],
+  },
+  {
     what: "broad crawl: poll and finish, politely, 10⁶ hosts",
     against: "itself with 100 hosts",
     case: "scale-hosts",
