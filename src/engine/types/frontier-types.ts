@@ -25,6 +25,7 @@ import type { CrewHandle } from "../../workers/protocol/shared-memory.ts";
 import type {
   EpochView,
   Explanation,
+  FailureView,
   FrontierEvents,
   FrontierFault,
   FrontierStatus,
@@ -36,6 +37,7 @@ import type {
   Resumed,
   SnapshotInfo,
 } from "./report-types.ts";
+import type { ForgetFilter, RecordsFilter, RemoveFilter, RequeueFilter } from "./filter-types.ts";
 import type { FrontierOptions } from "./frontier-options.ts";
 import type { DoneResult, Lease, PushResult } from "./lease-types.ts";
 
@@ -45,6 +47,8 @@ export type {
   EpochPolicy,
   EpochView,
   Explanation,
+  FailureView,
+  ForgetFilter,
   FrontierEvents,
   FrontierFault,
   FrontierOptions,
@@ -60,12 +64,15 @@ export type {
   PushResult,
   RecordState,
   RecordView,
+  RecordsFilter,
   RecoveryProgress,
   RedirectChange,
+  RemoveFilter,
   Report,
   RequestInput,
   RequestLike,
   RequestView,
+  RequeueFilter,
   Resumed,
   RetryOptions,
   Rule,
@@ -143,35 +150,25 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      */
     signal?: AbortSignal;
   }): Promise<Lease[]>;
-  /** What `pollMany(max)` would return now, without handing it out; at most 1,000, [] when none is due. Costs a copy of each. */
+  /**
+   * What `pollMany(max)` would return now, without handing it out; at most 1,000, [] when none is due. Costs a copy
+   * of each.
+   */
   peek(max?: number): RequestView[];
   /** Returns leases one by one and waits for work, until the frontier is finished or closed. Costs a `take` for each. */
   [Symbol.asyncIterator](): AsyncIterator<Lease>;
   /** Finishes many leases without links, in one call. Returns how many were not late. Costs about 1 µs each. */
   done(leases: Iterable<Lease>): number;
-  /** What is known of a URL; undefined: never admitted. Mode `bloom` answers for live ones alone. Costs about 1 µs, and a read where it is on disk. */
+  /**
+   * What is known of a URL; undefined: never admitted. Mode `bloom` answers for live ones alone. Costs about 1 µs,
+   * and a read where it is on disk.
+   */
   record(request: RequestLike): RecordView | undefined;
   /**
    * Records by state, rule and host. Done ones need `records: "full"`: it throws `UNSUPPORTED` without. Costs a look
    * at each record that is passed.
    */
-  records(filter?: {
-    /**
-     * Records in this state.
-     * @defaultValue any live one
-     */
-    state?: RecordState;
-    /**
-     * Records under this rule.
-     * @defaultValue any
-     */
-    rule?: string;
-    /**
-     * Records of this host.
-     * @defaultValue any
-     */
-    host?: string;
-  }): Iterable<RecordView>;
+  records(filter?: RecordsFilter): Iterable<RecordView>;
   /**
    * Why a URL is, or is not, handed out: canonical form, rule, verdict, state, and the clock that holds it. Changes
    * nothing. Never throws for a URL: one that cannot be crawled has a verdict with the reason. Costs about 5 µs.
@@ -224,54 +221,29 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
       notBefore?: number | Date;
     },
   ): boolean;
-  /** Makes failed or done records pending again. Returns how many. Done ones need `records: "full"`. Costs a look at each record of that state. */
-  requeue(filter: {
-    /**
-     * Which records.
-     * @defaultValue "failed"
-     */
-    state?: "failed" | "done";
-    /**
-     * Records under this rule.
-     * @defaultValue any
-     */
-    rule?: string;
-    /**
-     * Records of this host.
-     * @defaultValue any
-     */
-    host?: string;
-  }): number;
-  /** Takes pending records out, for traps: they stay seen. Returns how many. Costs a look at each pending record of the host or rule. */
-  remove(filter: {
-    /**
-     * Records of this host.
-     * @defaultValue any
-     */
-    host?: string;
-    /**
-     * Records under this rule.
-     * @defaultValue any
-     */
-    rule?: string;
-    /**
-     * ECMAScript regular expression on the URL. Reads what is spilled.
-     * @defaultValue any
-     */
-    pattern?: string;
-  }): number;
+  /**
+   * Makes failed or done records pending again, all attempts before them. Returns how many. Done ones need
+   * `records: "full"`. Throws `ARGUMENT_INVALID` for a filter without a field: every failed record is `{ all: true }`.
+   * Costs a look at each record of that state.
+   *
+   * @example
+   * frontier.requeue({ reason: "HTTP 503" });
+   */
+  requeue(filter: RequeueFilter): number;
+  /**
+   * Takes pending records out, for traps: they stay seen. Returns how many. Throws `ARGUMENT_INVALID` for a filter
+   * without a field: every pending record is `{ all: true }`. Costs a look at each pending record of the host or rule.
+   */
+  remove(filter: RemoveFilter): number;
   /**
    * Makes seen URLs new again, those of one epoch or all; live records continue. Returns how many finished or
    * failed records are forgotten. Costs a pass over the seen-set.
    */
-  forget(filter?: {
-    /**
-     * Name of the epoch.
-     * @defaultValue all
-     */
-    epoch?: string;
-  }): number;
-  /** Forgets every URL: pending, seen, finished and failed. Leases that are out become late. Costs about as much as opening one; throws `DISK_FULL` or a related code where the disk fails. */
+  forget(filter?: ForgetFilter): number;
+  /**
+   * Forgets every URL: pending, seen, finished and failed. Leases that are out become late. Costs about as much as
+   * opening one. Throws `DISK_FULL` or a related code where the disk fails.
+   */
   clear(): void;
   /** An object of yours, kept in journal and snapshots. Anything msgpack can carry; written with each flush. */
   state: Record<string, unknown>;
@@ -287,8 +259,8 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   /** Resolves when every change so far is on the disk. Costs one write and one sync. Rejects with `DISK_FULL` or a related code. */
   flush(): Promise<void>;
   /**
-   * Replaces the rules. The set is checked first: it throws `RULE_INVALID` with rule and field, and nothing has changed. Costs about 2 µs a rule. New
-   * pushes follow the new set at once; pending records whose rule is gone move in slices, which end with the event
+   * Replaces the rules. The set is checked first: it throws `RULE_INVALID` with rule and field, and nothing has
+   * changed. Costs about 2 µs a rule. New pushes follow the new set at once; pending records whose rule is gone move in slices, which end with the event
    * `rulesApplied`.
    */
   setRules(rules: Rule[], version?: number | string): void;
