@@ -103,7 +103,7 @@ function restOf(counters: Counters): number {
   return accepted + deferred - pending - waiting - done - failed - forgotten - removed;
 }
 
-/** Drops epochs that were forgotten member by member. */
+/** Drops epochs whose members were all forgotten. */
 function dropEmptyEpochs({ epochs, seen }: Core): void {
   const empty: number[] = [];
   for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
