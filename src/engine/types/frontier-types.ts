@@ -25,6 +25,7 @@ import type { CrewHandle } from "../../workers/protocol/shared-memory.ts";
 import type {
   EpochView,
   Explanation,
+  FailureView,
   FrontierEvents,
   FrontierFault,
   FrontierStatus,
@@ -36,6 +37,7 @@ import type {
   Resumed,
   SnapshotInfo,
 } from "./report-types.ts";
+import type { ForgetFilter, RecordsFilter, RemoveFilter, RequeueFilter } from "./filter-types.ts";
 import type { FrontierOptions } from "./frontier-options.ts";
 import type { DoneResult, Lease, PushResult } from "./lease-types.ts";
 
@@ -45,6 +47,8 @@ export type {
   EpochPolicy,
   EpochView,
   Explanation,
+  FailureView,
+  ForgetFilter,
   FrontierEvents,
   FrontierFault,
   FrontierOptions,
@@ -60,12 +64,15 @@ export type {
   PushResult,
   RecordState,
   RecordView,
+  RecordsFilter,
   RecoveryProgress,
   RedirectChange,
+  RemoveFilter,
   Report,
   RequestInput,
   RequestLike,
   RequestView,
+  RequeueFilter,
   Resumed,
   RetryOptions,
   Rule,
@@ -151,23 +158,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   /**
    * Records by state, rule and host. Done ones need `records: "full"`. Costs a look at each record that is passed.
    */
-  records(filter?: {
-    /**
-     * Records in this state.
-     * @defaultValue any live one
-     */
-    state?: RecordState;
-    /**
-     * Records under this rule.
-     * @defaultValue any
-     */
-    rule?: string;
-    /**
-     * Records of this host.
-     * @defaultValue any
-     */
-    host?: string;
-  }): Iterable<RecordView>;
+  records(filter?: RecordsFilter): Iterable<RecordView>;
   /**
    * Why a URL is, or is not, handed out: canonical form, rule, verdict, state, and the clock that holds it. Changes
    * nothing.
@@ -220,53 +211,24 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
       notBefore?: number | Date;
     },
   ): boolean;
-  /** Makes failed or done records pending again. Returns how many. Done ones need `records: "full"`. */
-  requeue(filter: {
-    /**
-     * Which records.
-     * @defaultValue "failed"
-     */
-    state?: "failed" | "done";
-    /**
-     * Records under this rule.
-     * @defaultValue any
-     */
-    rule?: string;
-    /**
-     * Records of this host.
-     * @defaultValue any
-     */
-    host?: string;
-  }): number;
-  /** Takes pending records out, for traps: they stay seen. Returns how many. */
-  remove(filter: {
-    /**
-     * Records of this host.
-     * @defaultValue any
-     */
-    host?: string;
-    /**
-     * Records under this rule.
-     * @defaultValue any
-     */
-    rule?: string;
-    /**
-     * ECMAScript regular expression on the URL. Reads what is spilled.
-     * @defaultValue any
-     */
-    pattern?: string;
-  }): number;
+  /**
+   * Makes failed or done records pending again, all attempts before them. Returns how many. Done ones need
+   * `records: "full"`. Throws `ARGUMENT_INVALID` for a filter without a field: every failed record is `{ all: true }`.
+   *
+   * @example
+   * frontier.requeue({ reason: "HTTP 503" });
+   */
+  requeue(filter: RequeueFilter): number;
+  /**
+   * Takes pending records out, for traps: they stay seen. Returns how many. Throws `ARGUMENT_INVALID` for a filter
+   * without a field: every pending record is `{ all: true }`.
+   */
+  remove(filter: RemoveFilter): number;
   /**
    * Makes seen URLs new again, those of one epoch or all; live records continue. Returns how many finished or
    * failed records are forgotten.
    */
-  forget(filter?: {
-    /**
-     * Name of the epoch.
-     * @defaultValue all
-     */
-    epoch?: string;
-  }): number;
+  forget(filter?: ForgetFilter): number;
   /** Forgets every URL: pending, seen, finished and failed. Leases that are out become late. */
   clear(): void;
   /** An object of yours, kept in journal and snapshots. Anything msgpack can carry; written with each flush. */

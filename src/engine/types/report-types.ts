@@ -30,6 +30,27 @@ export interface RequestView {
   readonly parent?: string;
 }
 
+/**
+ * Why a record failed. Kept in every mode, over restarts and in exports, for the 10,000 records that failed last;
+ * `requeue` and `forget` drop it.
+ */
+export interface FailureView {
+  /**
+   * What `fail` or the last `retry` gave, at most 500 characters, else what the frontier decided: `"failed"`,
+   * `"attempts"`, `"expired"`, `"deliveries"`, `"host-gave-up"`, `"no-rule"`.
+   */
+  readonly reason: string;
+  /** When it failed, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** `Outcome.status` of the last attempt, where it was reported. */
+  readonly status?: number;
+  /**
+   * URL of the page that it was found on. Missing for seeds and for URLs over 2,000 characters. Kept for the pages
+   * whose links were admitted last, 2 to 4 MiB of URLs, and stored at each snapshot and at `close`.
+   */
+  readonly foundOn?: string;
+}
+
 /** What is known of one identity. Fields that are missing are not kept in its state. */
 export interface RecordView {
   /** Where it stands. */
@@ -52,6 +73,8 @@ export interface RecordView {
   readonly untilMs?: number;
   /** Fingerprint of the page that it was found on. */
   readonly parent?: string;
+  /** `failed`: why, when, and on which page it was found. */
+  readonly failure?: FailureView;
   /** With `records: 'full'`: the data that it was pushed with. */
   readonly data?: unknown;
   /** With `records: 'full'`: when it was admitted, handed out last, and finished, failed or removed. */

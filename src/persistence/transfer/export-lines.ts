@@ -26,6 +26,7 @@ import {
 } from "../../structures/records/record.ts";
 import { HOST_HELD, HOST_KEPT, HOST_STEERED } from "../../structures/hosts/host-table.ts";
 import { finishedView, isFinishedValue } from "../../frontier/records/transitions.ts";
+import { type Failure, failedName, failureOfValue } from "../journal/failure-note.ts";
 import { VISITED_NOTE } from "./digest-file.ts";
 import { packr } from "../msgpack.ts";
 import { AGAIN } from "../snapshot/snapshot-columns.ts";
@@ -60,6 +61,8 @@ export type Line = Record<string, unknown>;
 export interface ExportNames {
   readonly hosts: Map<string, string>;
   ruleIds: readonly string[];
+  /** Why records failed, by their ids. */
+  readonly failures: Map<string, Failure>;
 }
 
 export const STATE_NAMES: Readonly<Record<number, string>> = {
@@ -76,7 +79,7 @@ export const EXTRA_NAMES: Readonly<Record<string, string>> = {
 };
 
 export function createExportNames(): ExportNames {
-  return { hosts: new Map(), ruleIds: [] };
+  return { hosts: new Map(), ruleIds: [], failures: new Map() };
 }
 
 /** The lines of a section. The head and the hosts must come before the sections that refer to them. */
@@ -84,6 +87,7 @@ export function* linesOf(section: Section, names: ExportNames): Generator<Line> 
   switch (section.t) {
     case "head":
       names.ruleIds = section.rules.map(({ id }) => id);
+      learnFailures(section, names);
       yield headLine(section);
       return;
     case "hosts":
@@ -109,7 +113,7 @@ export function* linesOf(section: Section, names: ExportNames): Generator<Line> 
       return;
     }
     default:
-      throw new TypeError("a snapshot that somebody goes on changing");
+      throw new TypeError("the snapshot changes while it is read");
   }
 }
 
@@ -129,6 +133,14 @@ function headLine(head: SnapshotHead): Line {
     rules: rules.map((rule) => ({ ...rule, pass: encode(rule.pass) })),
     notes: Object.fromEntries(notes),
   };
+}
+
+/** Reads from the notes why records failed: the lines of failed records show it. */
+function learnFailures({ notes }: SnapshotHead, { failures }: ExportNames): void {
+  for (const [title, packed] of Object.entries(notes)) {
+    const id = failedName(title);
+    if (id !== undefined) failures.set(id, failureOfValue(packr.unpack(packed)));
+  }
 }
 
 /** Rules by id: one that existed before and after a change of rules has two rows, which a reader adds up. */
@@ -261,6 +273,8 @@ function* recordLines(chunk: RecordChunk, names: ExportNames): Generator<Line> {
       const from = (parent[0] as number) * 16;
       line.parent = Buffer.from(chunk.prints.subarray(from, from + 16)).toString("hex");
     }
+    const failure = names.failures.get(id);
+    if (failure !== undefined) line.failure = failure;
     if ((head & AGAIN) !== 0) line.again = true;
     if ((flags & RECORD_FLAG_START) !== 0) line.start = true;
     if ((flags & RECORD_FLAG_NO_IDENTITY) !== 0) line.dedup = "skip";
