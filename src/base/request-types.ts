@@ -1,8 +1,11 @@
 /** What goes into a frontier and comes out of it, as types: the same on the owner's thread, on a caller's and in a worker. */
 import type { Outcome } from "./argument-checks.ts";
 
-/** A URL, or a request with more than a URL. */
-export type RequestLike = string | RequestInput;
+/** A URL, or a request with more than a URL. `Data` is the type of its `data`. */
+export type RequestLike<Data = unknown> = string | URL | RequestInput<Data>;
+
+/** The same once it was read: a URL is text. */
+export type PlainRequest = string | RequestInput;
 
 /**
  * What is pushed. Its fields are fixed once it is admitted; of two pushes of one identity the first one's data win.
@@ -10,7 +13,7 @@ export type RequestLike = string | RequestInput;
  * A wrong field is answered by the verdict `rejected` with reason `invalid-request`, or throws `REQUEST_INVALID`
  * where one request was given alone.
  */
-export interface RequestInput {
+export interface RequestInput<Data = unknown> {
   /** Absolute URL with scheme `http` or `https`. */
   url: string;
   /**
@@ -86,11 +89,12 @@ export interface RequestInput {
    * and cycles are rejected as `unserializable`.
    * @defaultValue none
    */
-  data?: unknown;
+  data?: Data;
 }
 
 /** Fields of the request that a redirect changes; the others stay as they were. */
-export interface RedirectChange extends Omit<Partial<RequestInput>, "url" | "depth"> {
+export interface RedirectChange<Data = unknown>
+  extends Omit<Partial<RequestInput<Data>>, "url" | "depth"> {
   /**
    * HTTP status of the answer. At 301 and 302 a POST becomes a GET without body, at 303 every method but HEAD does;
    * at others method and body stay.
@@ -100,12 +104,13 @@ export interface RedirectChange extends Omit<Partial<RequestInput>, "url" | "dep
 }
 
 /** What `done` takes along. */
-export interface LeaseResult {
+export interface LeaseResult<Data = unknown> {
   /**
-   * Links of the page, relative to nothing: resolve them first (`resolveLinks`).
+   * Links of the page. Relative ones are resolved against the lease's URL; a page with a `<base>` has its own
+   * (`resolveLinks`).
    * @defaultValue none
    */
-  found?: Iterable<RequestLike>;
+  found?: Iterable<RequestLike<Data>>;
   /**
    * What went wrong on the page. Each is reported by the event `error` with kind `user`.
    * @defaultValue none
@@ -119,7 +124,7 @@ export interface LeaseResult {
 }
 
 /** The request that a lease hands out, and the state of its hand-out. */
-export interface LeaseFields {
+export interface LeaseFields<Data = unknown> {
   /** The URL to visit. */
   readonly url: string;
   /** HTTP method, `"GET"` unless the request had another. */
@@ -147,7 +152,7 @@ export interface LeaseFields {
   /** Redirects in a row that led here. */
   readonly redirects: number;
   /** The request's `data`. Unpacked when it is first read. */
-  readonly data: unknown;
+  readonly data: Data;
   /** The 128-bit id of the identity, as 32 hex digits. Computed when it is first read. */
   readonly fingerprint: string;
   /** When the lease ends, in milliseconds since 1970. */

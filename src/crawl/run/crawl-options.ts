@@ -15,7 +15,7 @@ export interface CrawlOptions {
    * Where to begin. Not needed where a directory or a frontier holds work.
    * @defaultValue none
    */
-  seeds?: string | Iterable<RequestLike>;
+  seeds?: string | URL | Iterable<RequestLike>;
   /**
    * Where the frontier is on disk.
    * @defaultValue none: in memory
@@ -290,7 +290,7 @@ export interface CrawlOptions {
 export interface CrawlSettings {
   readonly given: CrawlOptions;
   readonly clock: Clock;
-  readonly seeds: RequestLike[];
+  readonly seeds: Seed[];
   readonly threads: number;
   readonly concurrency: number;
   readonly rampMs: number | undefined;
@@ -392,8 +392,12 @@ function frontierOptions(
   };
 }
 
-function seedsOf(seeds: CrawlOptions["seeds"] = []): RequestLike[] {
-  return typeof seeds === "string" ? [seeds] : [...seeds];
+/** A seed once it was read: a URL is text. */
+export type Seed = Exclude<RequestLike, URL>;
+
+function seedsOf(seeds: CrawlOptions["seeds"] = []): Seed[] {
+  const list = typeof seeds === "string" || seeds instanceof URL ? [seeds] : [...seeds];
+  return list.map((seed) => (seed instanceof URL ? seed.href : seed));
 }
 
 function agentOf({ userAgent = USER_AGENT, contact }: CrawlOptions): string {

@@ -9,7 +9,8 @@
  *
  *   I1  Without being told to, nothing that belonged to a crawl ceases to.
  */
-import type { Frontier, RequestLike, Rule } from "../../index.ts";
+import type { Frontier, Rule } from "../../index.ts";
+import type { Seed } from "./crawl-options.ts";
 
 /** Name of the rule that a crawl makes; `scope-2` and so on where another took the place of one: what stood under that is matched again. */
 const SCOPE_RULE = "scope";
@@ -35,7 +36,7 @@ interface Scope {
 export function scopeOf(
   frontier: Pick<Frontier, "rules" | "explain">,
   scope: readonly string[] | "any" | undefined,
-  seeds: readonly RequestLike[],
+  seeds: readonly Seed[],
 ): Scope {
   const stored = frontier.rules();
   if (stored === undefined) {
@@ -155,7 +156,7 @@ function ruleFor(id: string, domains: readonly string[]): Rule {
 /** Of seeds, or of those that are refused for this reason. Of a seed its URL alone says where it is. */
 function domainsOf(
   frontier: Pick<Frontier, "explain">,
-  seeds: readonly RequestLike[],
+  seeds: readonly Seed[],
   reason?: string,
 ): string[] {
   const domains = new Set<string>();

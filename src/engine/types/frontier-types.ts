@@ -12,6 +12,7 @@ import type { ListenOptions } from "../../base/listen-options.ts";
 import type {
   LeaseFields,
   LeaseResult,
+  PlainRequest,
   RedirectChange,
   RequestInput,
   RequestLike,
@@ -60,6 +61,7 @@ export type {
   LeaseResult,
   ListenOptions,
   Outcome,
+  PlainRequest,
   Politeness,
   PushResult,
   RecordState,
@@ -97,10 +99,13 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   /** Where it stands in its life. */
   readonly status: FrontierStatus;
   /**
-   * Hands one request in. Costs about 1 µs; never throws for a URL that is refused. Throws `REQUEST_INVALID` for a
-   * wrong field.
+   * Hands one request in; `fields` stand in for those that it does not give. Costs about 1 µs; never throws for a URL
+   * that is refused. Throws `REQUEST_INVALID` for a wrong field.
+   *
+   * @example
+   * frontier.push("https://example.org/", { priority: 10 });
    */
-  push(request: RequestLike): Verdict;
+  push(request: RequestLike, fields?: Partial<RequestInput>): Verdict;
   /** Hands a batch in, the fast way: about 0.35 µs a URL for strings. `defaults` holds fields for all of them. */
   pushMany(requests: Iterable<RequestLike>, defaults?: Partial<RequestInput>): PushResult;
   /**

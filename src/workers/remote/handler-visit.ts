@@ -1,5 +1,6 @@
 /** HandlerVisit: one handler at work on a lease, and what it is given for that. */
-import type { RequestLike } from "../../base/request-types.ts";
+import type { RequestInput, RequestLike } from "../../base/request-types.ts";
+import type { Pushed } from "./found-links.ts";
 import type { SeatClient } from "./seat-client.ts";
 import type { PushAnswer, WorkerLease } from "./worker-lease.ts";
 
@@ -10,11 +11,12 @@ export interface HandlerContext {
   /** Number of the worker. */
   readonly workerId: number;
   /**
-   * Pushes links of this page. They are canonicalised, hashed and filtered on this thread, and admitted with this
+   * Pushes links of this page; relative ones are resolved against its URL, and `fields` stand in for those that a
+   * request does not give. They are canonicalised, hashed and filtered on this thread, and admitted with this
    * lease's `done`.
    */
-  push(link: RequestLike): PushAnswer;
-  push(links: Iterable<RequestLike>): PushAnswer[];
+  push(link: RequestLike, fields?: Partial<RequestInput>): PushAnswer;
+  push(links: Iterable<RequestLike>, fields?: Partial<RequestInput>): PushAnswer[];
 }
 
 /** A function of a handler module. Returning finishes the lease, throwing retries it. */
@@ -42,10 +44,10 @@ export class HandlerVisit implements HandlerContext {
     return this.#controller.signal;
   }
 
-  push(link: RequestLike): PushAnswer;
-  push(links: Iterable<RequestLike>): PushAnswer[];
-  push(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
-    return this.#seatClient.push(this.lease, given);
+  push(link: RequestLike, fields?: Partial<RequestInput>): PushAnswer;
+  push(links: Iterable<RequestLike>, fields?: Partial<RequestInput>): PushAnswer[];
+  push(given: Pushed, fields?: Partial<RequestInput>): PushAnswer | PushAnswer[] {
+    return this.#seatClient.push(this.lease, given, fields);
   }
 
   abort(reason: string): void {

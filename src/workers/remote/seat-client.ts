@@ -18,8 +18,14 @@ import {
   type RetryOptions,
 } from "../../base/argument-checks.ts";
 import { misuse } from "../../base/errors.ts";
-import type { LeaseResult, RedirectChange, RequestLike } from "../../base/request-types.ts";
+import type {
+  LeaseResult,
+  RedirectChange,
+  RequestInput,
+  RequestLike,
+} from "../../base/request-types.ts";
 import { isSerializable } from "../../base/serializable.ts";
+import { isObject } from "../../base/type-guards.ts";
 import {
   COMMAND_STOP,
   SHARED_PARK_WORD,
@@ -60,6 +66,7 @@ import {
   createFoundLinks,
   type FoundLinks,
   type Pushed,
+  type Pushing,
   isOne,
   packFound,
   addPushed,
@@ -130,20 +137,30 @@ export class SeatClient implements LeaseActions {
   }
 
   /** Links of a page: sifted now, admitted with its done. */
-  push(lease: WorkerLease, given: Pushed): PushAnswer | PushAnswer[] {
+  push(
+    lease: WorkerLease,
+    given: Pushed,
+    fields?: Partial<RequestInput>,
+  ): PushAnswer | PushAnswer[] {
+    checkFields(fields);
     if (lease.isSettled || this.#isClosed) return answerAll(given, "rejected");
     lease.found ??= this.#page(lease.depth + 1, lease.rule);
-    return this.#sift(given, lease.found as FoundLinks);
+    return this.#sift({ given, fields, base: lease.url }, lease.found as FoundLinks);
   }
 
   /** Links of nobody's page. `full`: the ring is full, and nothing of it was taken. */
-  pushOutsideVisit(given: Pushed, isClosing: boolean): PushAnswer | PushAnswer[] {
+  pushOutsideVisit(
+    given: Pushed,
+    isClosing: boolean,
+    fields?: Partial<RequestInput>,
+  ): PushAnswer | PushAnswer[] {
+    checkFields(fields);
     if (this.#isClosed || isClosing || this.#isEnded) return answerAll(given, "rejected");
     if (this.inbox.hasMessages()) this.inbox.pull(); // who only pushes hears of the rules here
     this.flush();
     if (this.sender.kept.length > 0) return answerAll(given, "full");
     const page = this.#page(0, undefined);
-    const answers = this.#sift(given, page);
+    const answers = this.#sift({ given, fields, base: undefined }, page);
     this.#send(MESSAGE_PUSH, 0, page, undefined);
     this.flush();
     if (!this.#isEnded) return answers;
@@ -248,11 +265,11 @@ export class SeatClient implements LeaseActions {
     return createFoundLinks(this.#serial, depth, rule);
   }
 
-  #sift(given: Pushed, page: FoundLinks): PushAnswer | PushAnswer[] {
+  #sift(pushing: Pushing, page: FoundLinks): PushAnswer | PushAnswer[] {
     const answers: PushAnswer[] = [];
-    const dropped = addPushed(this.#linkFilter, page, given, answers);
+    const dropped = addPushed(this.#linkFilter, page, pushing, answers);
     this.seat[SEAT_REFUSED_WORD] = (this.seat[SEAT_REFUSED_WORD] as number) + dropped;
-    return isOne(given) ? (answers[0] as PushAnswer) : answers;
+    return isOne(pushing.given) ? (answers[0] as PushAnswer) : answers;
   }
 
   #send(kind: number, id: number, page: FoundLinks | undefined, extras: unknown): void {
@@ -281,4 +298,10 @@ export class SeatClient implements LeaseActions {
       this.flush();
     });
   }
+}
+
+/** A second link in place of fields is misuse: it would be lost. */
+function checkFields(fields: unknown): void {
+  if (fields === undefined || isObject(fields)) return;
+  throw misuse("ARGUMENT_INVALID", "fields", fields, "an object of request fields");
 }
