@@ -7,7 +7,7 @@ import type { Lookup } from "../http/guarded-connector.ts";
 import { type DownloaderOptions, USER_AGENT } from "../http/downloader.ts";
 import type { Analyzer, Downloader, Pipeline } from "../module-registry.ts";
 import { bareDomain, checkCrawlOptions } from "./check-options.ts";
-import { withinScope } from "./crawl-scope.ts";
+import { type Seed, withinScope } from "./crawl-scope.ts";
 
 /** Options of `crawl`. A wrong or unknown one throws `OPTION_INVALID` at once. */
 export interface CrawlOptions {
@@ -391,9 +391,6 @@ function frontierOptions(
     defaults,
   };
 }
-
-/** A seed once it was read: a URL is text. */
-export type Seed = Exclude<RequestLike, URL>;
 
 function seedsOf(seeds: CrawlOptions["seeds"] = []): Seed[] {
   const list = typeof seeds === "string" || seeds instanceof URL ? [seeds] : [...seeds];

@@ -9,8 +9,7 @@
  *
  *   I1  Without being told to, nothing that belonged to a crawl ceases to.
  */
-import type { Frontier, Rule } from "../../index.ts";
-import type { Seed } from "./crawl-options.ts";
+import type { Frontier, RequestLike, Rule } from "../../index.ts";
 
 /** Name of the rule that a crawl makes; `scope-2` and so on where another took the place of one: what stood under that is matched again. */
 const SCOPE_RULE = "scope";
@@ -31,6 +30,9 @@ interface Scope {
   readonly rules: Rule[] | undefined;
   readonly change: ScopeChange | undefined;
 }
+
+/** A seed once it was read: a URL is text. */
+export type Seed = Exclude<RequestLike, URL>;
 
 /** What the scope asks for, by the rules that are in force. */
 export function scopeOf(

@@ -129,12 +129,15 @@ export const presets: Presets = Object.freeze({
 /** The caller's options over a preset's policy. */
 function over(options: FrontierOptions, policy: RulePolicy): FrontierOptions {
   const { defaults = {} } = options;
+  const { order, ...rest } = policy;
+  // A way that is asked for has an order of its own.
+  const own = defaults.traversal === undefined && order !== undefined ? { order, ...rest } : rest;
   const key = { ...policy.key, ...defaults.key };
   const politeness = { ...policy.politeness, ...defaults.politeness };
   return {
     ...options,
     defaults: {
-      ...policy,
+      ...own,
       ...defaults,
       key,
       ...(Object.keys(politeness).length === 0 ? {} : { politeness }),

@@ -146,7 +146,8 @@ export interface FrontierOptions {
    */
   maxUrlBytes?: number;
   /**
-   * The frontier is never finished by itself: iteration and `take` wait for more work.
+   * The frontier is never finished by itself: iteration and `take` wait for more work, and the process stays alive
+   * until `close()`.
    * @defaultValue false
    */
   keepOpen?: boolean;

@@ -1,4 +1,4 @@
-/** Rules and their policies, as types; rule-policy.ts checks them and fills in the defaults. */
+/** Rules and their policies, as types, with the words that they take; rule-policy.ts checks them and fills in the defaults. */
 import type { KeyPolicy } from "../../url/keys/key-policy.ts";
 import type { EpochPolicy } from "../epochs/epoch-policy.ts";
 
@@ -94,6 +94,12 @@ export interface Politeness {
   };
 }
 
+/** The two ways through a site; `RulePolicy.traversal` and the command line take one of them. */
+export const TRAVERSALS = ["breadth-first", "depth-first"] as const;
+
+/** One of the two ways through a site. */
+export type Traversal = (typeof TRAVERSALS)[number];
+
 /**
  * How URLs of a rule are treated. As `defaults` it holds for every rule; a field that a rule gives replaces that of
  * `defaults` whole.
@@ -111,7 +117,7 @@ export interface RulePolicy {
   epoch?: EpochPolicy;
   /**
    * First in, first out, or last in, first out, among equal priorities.
-   * @defaultValue "fifo"
+   * @defaultValue "fifo", or by `traversal`
    */
   order?: "fifo" | "lifo";
   /**
@@ -125,8 +131,16 @@ export interface RulePolicy {
    */
   priority?: number;
   /**
-   * Taken from the priority for each level of depth: positive goes breadth-first, negative depth-first.
-   * @defaultValue 0
+   * Which way the crawl goes through a site. `"breadth-first"`: pages near the seeds first, as `depthPriority: 1` and
+   * `order: "fifo"`. `"depth-first"`: the links of the last page first, as `depthPriority: -1` and `order: "lifo"`.
+   * Either of these two that is given stands over it.
+   * @defaultValue by priority and order alone
+   */
+  traversal?: Traversal;
+  /**
+   * Times the depth of a page, taken from its priority: positive goes breadth-first, negative depth-first. Scrapy's
+   * `DEPTH_PRIORITY` has the same sign. `traversal` says the same by name.
+   * @defaultValue 0, or by `traversal`
    */
   depthPriority?: number;
   /**
@@ -243,12 +257,13 @@ export interface Rule extends RulePolicy {
    */
   share?: {
     /**
-     * Divides the rate: rate = (100 + weight) / priority.
+     * Divides the rate: rate = (100 + weight) / priority. So a larger number gets less, unlike a request's
+     * `priority`: a rule with 2 has half the turns of one with 1. (NEOCrawler's sign.)
      * @defaultValue 1
      */
     priority?: number;
     /**
-     * Adds to the rate.
+     * Adds to the rate: a rule with 100 has twice the turns of one with 0.
      * @defaultValue 0
      */
     weight?: number;

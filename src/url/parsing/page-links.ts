@@ -30,7 +30,7 @@ export function absoluteLink(link: string, base: string): string {
   }
 }
 
-/** The same of a list: the list itself where all of it is absolute. @hot */
+/** The same of a list: the list itself where all of it is absolute, after a look at each. */
 export function absoluteLinks(links: readonly string[], base: string): readonly string[] {
   for (let at = 0; at < links.length; at++) {
     const link = links[at] as string;
