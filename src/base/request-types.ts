@@ -20,76 +20,76 @@ export interface RequestInput<Data = unknown> {
    * HTTP method. It is part of the identity, unless the key policy says otherwise.
    * @defaultValue "GET"
    */
-  method?: string;
+  method?: string | undefined;
   /**
    * Body of the request. It is part of the identity.
    * @defaultValue none
    */
-  body?: string | Uint8Array;
+  body?: string | Uint8Array | undefined;
   /**
    * Headers to send. Only those that the key policy names are part of the identity.
    * @defaultValue none
    */
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /**
    * Any safe integer; larger goes first.
    * @defaultValue the rule's `priority`, 0
    */
-  priority?: number;
+  priority?: number | undefined;
   /**
    * Distance from a seed. The engine sets it for links that a lease found.
    * @defaultValue 0
    */
-  depth?: number;
+  depth?: number | undefined;
   /**
    * Time before which the request is not handed out, in milliseconds since 1970 or as a date. The verdict is then
    * `deferred`.
    * @defaultValue now
    */
-  notBefore?: number | Date;
+  notBefore?: number | Date | undefined;
   /**
    * Names the epoch of the identity, in place of the rule's policy. Such a request does not come again by itself.
    * @defaultValue by the rule
    */
-  epoch?: string;
+  epoch?: string | undefined;
   /**
    * Takes the place of the URL in the identity.
    * @defaultValue the canonical URL
    */
-  key?: string;
+  key?: string | undefined;
   /**
    * `"check"`: a known identity is a duplicate. `"record"`: never a duplicate, but remembered. `"skip"`: neither
    * checked nor remembered.
    * @defaultValue "check"
    */
-  dedup?: "check" | "record" | "skip";
+  dedup?: "check" | "record" | "skip" | undefined;
   /**
    * Marks a start request. A rule with `startLast` serves it after found ones of equal priority.
    * @defaultValue false
    */
-  start?: boolean;
+  start?: boolean | undefined;
   /**
    * Name of the handler that is to work on it.
    * @defaultValue none
    */
-  handler?: string;
+  handler?: string | undefined;
   /**
    * Attempts before the record fails, in place of the rule's.
    * @defaultValue the rule's `maxAttempts`, 3
    */
-  maxAttempts?: number;
+  maxAttempts?: number | undefined;
   /**
    * Keeps the request out of every file. It is lost with the process; `resumed.lost` counts it.
    * @defaultValue false
    */
-  volatile?: boolean;
+  volatile?: boolean | undefined;
   /**
    * Anything msgpack can carry. It comes back equal from memory, disk and worker threads: plain objects, lists,
    * sets, dates, bytes, typed arrays, strings, numbers, 64-bit integers. Functions, symbols, maps, class instances
    * and cycles are rejected as `unserializable`.
    * @defaultValue none
    */
-  data?: Data;
+  data?: Data | undefined;
 }
 
 /** Fields of the request that a redirect changes; the others stay as they were. */
@@ -100,7 +100,7 @@ export interface RedirectChange<Data = unknown>
    * at others method and body stay.
    * @defaultValue 302
    */
-  status?: number;
+  status?: number | undefined;
 }
 
 /** What `done` takes along. */
@@ -110,17 +110,17 @@ export interface LeaseResult<Data = unknown> {
    * (`resolveLinks`).
    * @defaultValue none
    */
-  found?: Iterable<RequestLike<Data>>;
+  found?: Iterable<RequestLike<Data>> | undefined;
   /**
    * What went wrong on the page. Each is reported by the event `error` with kind `user`.
    * @defaultValue none
    */
-  errors?: unknown[];
+  errors?: unknown[] | undefined;
   /**
    * What the visit showed of the host.
    * @defaultValue nothing
    */
-  outcome?: Outcome;
+  outcome?: Outcome | undefined;
 }
 
 /** The request that a lease hands out, and the state of its hand-out. */

@@ -438,7 +438,7 @@ export class LocalFrontier implements Frontier {
     return this.#sharing.handle();
   }
 
-  async close(options: { discard?: boolean } = {}): Promise<void> {
+  async close(options: { discard?: boolean | undefined } = {}): Promise<void> {
     const isDiscard = readClose(options);
     this.#closing ??= this.#closeAll(isDiscard);
     await this.#closing;

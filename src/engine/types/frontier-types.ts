@@ -119,12 +119,12 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
        * Requests of a slice.
        * @defaultValue 1,000
        */
-      batch?: number;
+      batch?: number | undefined;
       /**
        * Ends it: it rejects with the signal's reason.
        * @defaultValue none
        */
-      signal?: AbortSignal;
+      signal?: AbortSignal | undefined;
     },
   ): Promise<PushResult>;
   /** The next URL that is due, as a lease; undefined: none is due now. Costs about 0.5 µs. */
@@ -140,17 +140,17 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      * Most leases.
      * @defaultValue 1
      */
-    max?: number;
+    max?: number | undefined;
     /**
      * Longest wait in milliseconds.
      * @defaultValue no limit
      */
-    timeoutMs?: number;
+    timeoutMs?: number | undefined;
     /**
      * Ends the wait: it rejects with the signal's reason.
      * @defaultValue none
      */
-    signal?: AbortSignal;
+    signal?: AbortSignal | undefined;
   }): Promise<Lease[]>;
   /** What `pollMany(max)` would return now, without handing it out; at most 1,000. Costs a copy of each. */
   peek(max?: number): RequestView[];
@@ -208,12 +208,12 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
        * The effective priority, depth included.
        * @defaultValue unchanged
        */
-      priority?: number;
+      priority?: number | undefined;
       /**
        * Time before which it is not handed out.
        * @defaultValue unchanged
        */
-      notBefore?: number | Date;
+      notBefore?: number | Date | undefined;
     },
   ): boolean;
   /**
@@ -273,7 +273,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      * File to write, for a frontier in memory.
      * @defaultValue its directory
      */
-    path?: string;
+    path?: string | undefined;
   }): Promise<SnapshotInfo>;
   /** A handle for `attach` in other threads: pass it as `workerData`, or post it. */
   share(): FrontierHandle;
@@ -286,6 +286,6 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      * Deletes what is stored in place of flushing it.
      * @defaultValue false
      */
-    discard?: boolean;
+    discard?: boolean | undefined;
   }): Promise<void>;
 }

@@ -167,7 +167,7 @@ export function normalizeRulePolicy(given: RulePolicy, path: string): FrontierPo
     hostBackoff:
       hostBackoff === undefined
         ? undefined
-        : { giveUpAfter: Number.POSITIVE_INFINITY, ...hostBackoff },
+        : { ...hostBackoff, giveUpAfter: hostBackoff.giveUpAfter ?? Number.POSITIVE_INFINITY },
     budgetUrls: budget?.urls ?? Number.POSITIVE_INFINITY,
     budgetBytes: budget?.bytes ?? Number.POSITIVE_INFINITY,
   };

@@ -96,7 +96,7 @@ export class WorkerPool {
        * Ends the run: it rejects with the signal's reason, and leases return.
        * @defaultValue none
        */
-      signal?: AbortSignal;
+      signal?: AbortSignal | undefined;
     } = {},
   ): Promise<void> {
     const { signal } = readSignal(options);

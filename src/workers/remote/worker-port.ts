@@ -88,17 +88,17 @@ export class WorkerPort {
        * Most leases.
        * @defaultValue 1
        */
-      max?: number;
+      max?: number | undefined;
       /**
        * Longest wait in milliseconds.
        * @defaultValue no limit
        */
-      timeoutMs?: number;
+      timeoutMs?: number | undefined;
       /**
        * Ends the wait: it rejects with the signal's reason.
        * @defaultValue none
        */
-      signal?: AbortSignal;
+      signal?: AbortSignal | undefined;
     } = {},
   ): Promise<WorkerLease[]> {
     const { max, waitMs, signal } = readTake(options);
