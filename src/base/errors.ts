@@ -69,7 +69,7 @@ export function misuse(
 
 /** The region is exhausted: every allocation that fails ends here. */
 export function memoryFull(): FrontierError {
-  const expected = "room in the region of 4 GiB; set `capacity` below what fits";
+  const expected = "room in the frontier's 4 GiB; set `capacity` below what fits";
   return new FrontierError("MEMORY_FULL", `memory: exhausted (expected: ${expected})`);
 }
 
@@ -80,7 +80,7 @@ export function isMemoryFull(error: unknown): boolean {
 
 /** What a closed frontier throws where it has no other answer. */
 export function frontierClosed(): FrontierError {
-  const expected = "an open frontier; open it again to go on";
+  const expected = "an open frontier; open it again to continue";
   return new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
 }
 

@@ -171,7 +171,7 @@ function refuseMore({ words }: Command, { words: given }: Parsed): void {
   const named = words.split(" ").filter((word) => word !== "");
   const more = given[named.length];
   if (more === undefined) return;
-  throw new UsageError(`${more}: one word too many (expected: ${words || "flags alone"})`);
+  throw new UsageError(`${more}: unexpected argument (expected: ${words || "flags only"})`);
 }
 
 function overview(): string {

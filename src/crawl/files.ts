@@ -129,7 +129,12 @@ export async function loadModule(path: string | URL): Promise<Record<string, unk
   try {
     return (await import(url)) as Record<string, unknown>;
   } catch (cause) {
-    throw misuse("OPTION_INVALID", "module", String(path), `an ES module: ${String(cause)}`);
+    throw misuse(
+      "OPTION_INVALID",
+      "module",
+      String(path),
+      `an ES module that loads: ${String(cause)}`,
+    );
   }
 }
 

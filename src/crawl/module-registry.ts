@@ -287,7 +287,7 @@ export async function downloadBy(
   request: DownloadRequest,
 ): Promise<Download> {
   const chosen = registry.choose("downloader");
-  if (chosen === undefined) throw misuse("STATE_INVALID", "downloader", "none", "a registered one");
+  if (chosen === undefined) throw misuse("STATE_INVALID", "downloader", "none", "at least one");
   let isCompleted = false;
   chosen.accepted();
   try {

@@ -197,7 +197,7 @@ export function later(start: (done: (error: unknown) => void) => void): Promise<
 
 /** The platform may report a full disk as a write of nothing. */
 function wroteNothing(): FrontierError {
-  return new FrontierError("DISK_FULL", "write: 0 bytes (expected: room on disk)");
+  return new FrontierError("DISK_FULL", "write: 0 bytes written (expected: room on disk)");
 }
 
 /** Fills `bytes` from `position`; false when the file ends before. */
@@ -327,7 +327,7 @@ interface CopySource {
 }
 
 export function becameShorter(path: string): FrontierError {
-  return notWhole(path, "became shorter while read", "a file that nobody else changes");
+  return notWhole(path, "shrank while it was read", "a file that no other process changes");
 }
 
 function notWhole(path: string, what: string, expected: string): FrontierError {
@@ -354,20 +354,26 @@ export function removeEmptyFolder(path: string): void {
 export function diskFault(error: unknown, path: string): FrontierError {
   if (error instanceof FrontierError) return error;
   const { code = "", path: own } = error as NodeJS.ErrnoException;
-  const [name, expected] = DISK_CODES[code] ?? ["DISK_FAILED", "a disk that answers"];
   // What is written beside a name is told by that name.
   const at = typeof own === "string" && own !== `${path}.tmp` ? own : path;
-  const message = `${at}: ${code || shown(error)} (expected: ${expected})`;
-  return new FrontierError(name, message, { path: at, cause: error });
+  return (DISK_FAULTS[code] ?? FAILED)(at, code || shown(error), error);
 }
 
-const FULL: DiskCode = ["DISK_FULL", "room on disk; the frontier goes on when there is some"];
-const READONLY: DiskCode = ["DISK_READONLY", "a directory that this process may write to"];
-const GONE: DiskCode = ["DISK_GONE", "a path that is there; see that its disk is, too"];
-const NO_FILE: DiskCode = ["DISK_FAILED", "a file, or nothing, by that name"];
-const NO_FOLDER: DiskCode = ["DISK_FAILED", "a folder, or nothing, by that name"];
-const FILES: DiskCode = ["FILES_EXHAUSTED", "free file descriptors; see ulimit -n"];
-const DISK_CODES: Readonly<Record<string, DiskCode>> = {
+type DiskFault = (path: string, what: string, cause: unknown) => FrontierError;
+
+function faultOf(code: FrontierErrorCode, expected: string): DiskFault {
+  return (path, what, cause) =>
+    new FrontierError(code, `${path}: ${what} (expected: ${expected})`, { path, cause });
+}
+
+const FULL = faultOf("DISK_FULL", "room on disk; the frontier continues when there is some");
+const READONLY = faultOf("DISK_READONLY", "a directory that this process may write to");
+const GONE = faultOf("DISK_GONE", "a path that exists; check that its disk is there");
+const NO_FILE = faultOf("DISK_FAILED", "a file, or nothing, by that name");
+const NO_FOLDER = faultOf("DISK_FAILED", "a folder, or nothing, by that name");
+const FILES = faultOf("FILES_EXHAUSTED", "free file descriptors; see ulimit -n");
+const FAILED = faultOf("DISK_FAILED", "a disk that answers");
+const DISK_FAULTS: Readonly<Record<string, DiskFault>> = {
   ...{
     ENOSPC: FULL,
     EDQUOT: FULL,
@@ -379,8 +385,6 @@ const DISK_CODES: Readonly<Record<string, DiskCode>> = {
   ...{ ENOENT: GONE, ENOTDIR: GONE, EMFILE: FILES, ENFILE: FILES },
   ...{ EISDIR: NO_FILE, ELOOP: NO_FILE, EEXIST: NO_FOLDER },
 };
-
-type DiskCode = readonly [FrontierErrorCode, string];
 
 /** What a caller of a failed write sees: what the platform said, by its stable name; anything else as it came. */
 export function diskError(error: unknown, path: string): unknown {

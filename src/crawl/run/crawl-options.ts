@@ -410,7 +410,7 @@ function checkSendable(options: CrawlOptions): void {
       (each) => typeof each !== "string" && !(each instanceof URL),
     );
     if (object === undefined) continue;
-    const expected = "paths of ES modules where there are threads";
+    const expected = "the path of an ES module: threads cannot share an object";
     throw misuse("OPTION_INVALID", `options.${name}`, object, expected);
   }
   for (const name of ["lookup", "clock"] as const) {
@@ -419,7 +419,7 @@ function checkSendable(options: CrawlOptions): void {
       "OPTION_INVALID",
       `options.${name}`,
       options[name],
-      "none where there are threads",
+      "no such option together with threads",
     );
   }
 }

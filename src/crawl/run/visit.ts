@@ -137,7 +137,7 @@ function headersOf(lease: VisitLease, context: VisitContext): Record<string, str
 /** A downloader of the user may answer anything. */
 function checkDownload(answer: Download): void {
   if (Number.isInteger(answer?.status) && Buffer.isBuffer(answer.body) && answer.headers) return;
-  throw new DownloadError("protocol", "the downloader's answer is no Download");
+  throw new DownloadError("protocol", "download() did not return a Download");
 }
 
 async function finishByStatus(

@@ -84,7 +84,7 @@ export function forget(lifecycle: Lifecycle, filter: ForgetFilter, refresh: () =
   const { epoch } = readForget(filter);
   const { core } = lifecycle.need();
   if (epoch !== undefined && core.seen.mode === "bloom") {
-    const expected = "none: mode 'bloom' can forget all or nothing";
+    const expected = "no epoch: with seen.mode 'bloom', forget() forgets everything or nothing";
     throw misuse("OPTION_INVALID", "filter.epoch", epoch, expected);
   }
   return steer(lifecycle, (open, nowMs) => {

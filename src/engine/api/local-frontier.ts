@@ -399,7 +399,7 @@ export class LocalFrontier implements Frontier {
     const { durable } = this.#lifecycle;
     if (durable !== undefined && path === undefined) return durable.snapshot();
     if (durable !== undefined || path === undefined) {
-      const expected = "a path without a directory, none with one";
+      const expected = "a path; none for a frontier with a directory";
       throw misuse("ARGUMENT_INVALID", "options.path", path, expected);
     }
     const done = this.#written.then(() => this.#snapshotTo(path));

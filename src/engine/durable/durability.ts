@@ -225,8 +225,9 @@ export class Durability {
       const done = await (this.#snapshotting ?? this.#begin());
       if (done !== undefined) return { path: done.path, records: done.records, bytes: done.bytes };
     }
-    const expected = "a moment without forget, clear or setRules";
-    throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
+    const what = `interrupted ${SNAPSHOT_TRIES} times by forget, clear or setRules`;
+    const message = `snapshot: ${what} (expected: a quiet moment; call it again)`;
+    throw new FrontierError("STATE_INVALID", message);
   }
 
   /** Says a word that is durable when this returns; or throws what the disk said: the word is taken back then, alone. */

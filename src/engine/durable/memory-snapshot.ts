@@ -58,8 +58,9 @@ export async function snapshotToFile(parts: MemorySnapshotParts): Promise<Snapsh
     });
     if (done !== undefined) return { path: done.path, records: done.records, bytes: done.bytes };
   }
-  const expected = "a moment without forget, clear or setRules";
-  throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
+  const what = `interrupted ${TRIES} times by forget, clear or setRules`;
+  const message = `snapshot: ${what} (expected: a quiet moment; call it again)`;
+  throw new FrontierError("STATE_INVALID", message);
 }
 
 interface MemoryOpening extends Omit<OpenParts, "make"> {

@@ -224,7 +224,7 @@ export function seededOf(found: Recovered | undefined): SeedNotes {
   const { seeding = [], seedingAt = [0, 0] } = notes;
   const isList = Array.isArray(seeding) && seeding.every(Array.isArray) && Array.isArray(seedingAt);
   if (!isList || !seedingAt.every((count) => Number.isSafeInteger(count) && count >= 0)) {
-    throw new TypeError("what is noted of seeds is no list of rules with two counts");
+    throw new TypeError("seeds: not a list of rules with two counts");
   }
   return notes;
 }
@@ -332,7 +332,12 @@ function bytesOf(path: string, place: Place): number {
 function adoptFile(place: Place, path: string): void {
   const { segments, snapshots } = listDirectory(place);
   if (segments.length > 0 || snapshots.length > 0) {
-    throw misuse("OPTION_INVALID", "options.from", path, "a directory without a frontier in it");
+    throw misuse(
+      "OPTION_INVALID",
+      "options.from",
+      path,
+      "a directory that holds no frontier yet; without `from` the one in it continues",
+    );
   }
   copyFile(place.files, path, snapshotPath(place, STANDALONE_SERIAL));
 }

@@ -32,7 +32,7 @@ interface HookRequest {
 
 const readAnswer = argument<Answer>("answer", {
   priority: INTEGER,
-  data: kind("what msgpack can carry", isSerializable),
+  data: kind("a value that msgpack can encode", isSerializable),
 });
 
 /** The admission as the hook would have it, undefined: refused. */
@@ -44,7 +44,7 @@ export function callAcceptHook(intake: IntakeContext, asked: HookRequest): Admis
     if (answer === true) return admission;
     if (answer === false) return undefined;
     if (answer === undefined || answer instanceof Promise) {
-      throw misuse("ARGUMENT_INVALID", "answer", answer, "true, false or an object, at once");
+      throw misuse("ARGUMENT_INVALID", "answer", answer, "true, false or an object, not a promise");
     }
     const { priority, data } = readAnswer(answer);
     admission.priority = priority ?? admission.priority;

@@ -126,7 +126,7 @@ function faultOf(payload: unknown): FrontierFault {
 
 function ownerDied(cause: unknown): FrontierError {
   const why = cause instanceof Error ? cause.message : String(cause ?? "it was ended");
-  const expected = "to be closed first; open it again to go on";
-  const text = `frontier: its thread has died: ${why} (expected: ${expected})`;
+  const expected = "a running thread; open the frontier again to continue";
+  const text = `frontier: its thread ended: ${why} (expected: ${expected})`;
   return new FrontierError("FRONTIER_CLOSED", text, { cause });
 }

@@ -105,7 +105,7 @@ export async function importFrontier(
   const { segments, snapshots } = listDirectory(place);
   const isEmpty = segments.length + snapshots.length === 0;
   if (visited > 0 && !isEmpty) {
-    const expected = "0, where a frontier is here already";
+    const expected = "0, because this directory holds a frontier already";
     throw misuse("OPTION_INVALID", "options.visited", visited, expected);
   }
   const all = chained(first.done === true ? [] : [first.value], parsed);

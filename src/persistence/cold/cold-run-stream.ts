@@ -226,7 +226,7 @@ export function coldAdvance(cursor: ColdCursor): void {
   cursor.hi = hi;
   cursor.value = block.values[at] as number;
   if (!isColdValue(cursor.value))
-    throw corrupt(run.path, block.index, "an entry with a value that none has");
+    throw corrupt(run.path, block.index, "an entry with an impossible value");
 }
 
 /** Seals the blocks in the buffer, tells the filter of them and writes them at their place. */

@@ -135,7 +135,7 @@ export function coldRunFind(
   const at = lastAtMost(block.hashes, entries, lo, hi);
   if (at < 0 || block.hashes[at * 2] !== lo || block.hashes[at * 2 + 1] !== hi) return 0;
   const value = block.values[at] as number;
-  if (!isColdValue(value)) throw corrupt(run.path, index, "an entry with a value that none has");
+  if (!isColdValue(value)) throw corrupt(run.path, index, "an entry with an impossible value");
   return value;
 }
 
@@ -198,7 +198,7 @@ export function checkColdHeader(
 ): void {
   block.serial = 0;
   const { words, bytes } = block;
-  if (!readAll(place.files, run.file, bytes, 0)) throw corrupt(run.path, 0, "no whole header");
+  if (!readAll(place.files, run.file, bytes, 0)) throw corrupt(run.path, 0, "incomplete header");
   checkColdFile(place.identity, run.path, words, COLD_RUN_MAGIC);
   const have = words.slice(0, COLD_HEADER_WORDS);
   const version = have[COLD_VERSION_WORD] as number;
@@ -225,7 +225,7 @@ export function checkColdFile(
   if (words[COLD_MAGIC_WORD] !== magic) throw corrupt(path, 0, "wrong magic");
   const version = words[COLD_VERSION_WORD] as number;
   if (version < COLD_VERSION_MIN || version > COLD_VERSION) {
-    const known = `${COLD_VERSION_MIN} to ${COLD_VERSION}`;
+    const known = `version ${COLD_VERSION_MIN} to ${COLD_VERSION}`;
     const expected = `${known}; use the version of outrider that wrote it, or another directory`;
     const message = `${path}: version ${version} (expected: ${expected})`;
     throw new FrontierError("FORMAT_UNSUPPORTED", message, { path });
@@ -237,7 +237,7 @@ export function checkColdFile(
     words[COLD_SECRET_WORD + 1] !== hi >>> 0
   ) {
     const expected = "the hash algorithm and secret of this frontier";
-    const message = `${path}: another identity (expected: ${expected})`;
+    const message = `${path}: hashes of another frontier (expected: ${expected})`;
     throw new FrontierError("PROFILE_MISMATCH", message, { path });
   }
 }

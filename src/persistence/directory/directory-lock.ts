@@ -222,7 +222,7 @@ function textOf(owner: Owner): Uint8Array {
 }
 
 function locked(path: string, owner: Owner | undefined): FrontierError {
-  const who = owner === undefined ? "held" : `held by process ${owner.pid} on ${owner.host}`;
+  const who = owner === undefined ? "in use" : `in use by process ${owner.pid} on ${owner.host}`;
   const advice =
     "one process at a time; close the other one, or remove the file if that machine is gone";
   return new FrontierError("FRONTIER_LOCKED", `${path}: ${who} (expected: ${advice})`, {
@@ -232,6 +232,6 @@ function locked(path: string, owner: Owner | undefined): FrontierError {
 }
 
 function pointless(path: string): FrontierError {
-  const message = `${path}: a link to nothing (expected: a file, or nothing, by that name)`;
+  const message = `${path}: a link without a target (expected: a file; remove the link)`;
   return new FrontierError("DISK_FAILED", message, { path });
 }

@@ -100,13 +100,14 @@ export function removeDiscarded(place: Place): void {
 
 /** Where a frontier was looked for and none is. */
 export function noFrontierThere(path: string): FrontierError {
-  const message = `${path}: nothing (expected: the directory and the name of a frontier)`;
+  const message = `${path}: no frontier (expected: the directory and the name of one)`;
   return new FrontierError("DISK_GONE", message, { path });
 }
 
 /** A file that is not what it was written as. */
 export function damaged(path: string, offset: number, what: string): FrontierError {
-  const expected = "an undamaged file; restore it from a copy, or move it away to go on without it";
+  const expected =
+    "an undamaged file; restore it from a copy, or move it away to continue without it";
   return new FrontierError(
     "SNAPSHOT_CORRUPT",
     `${path} at ${offset}: ${what} (expected: ${expected})`,
@@ -123,7 +124,7 @@ export function contentOf<T>(path: string, offset: number, apply: () => T): T {
     return apply();
   } catch (error) {
     if (!isOverContent(error)) throw error;
-    throw damaged(path, offset, `no such content: ${error.message}`);
+    throw damaged(path, offset, `invalid content: ${error.message}`);
   }
 }
 

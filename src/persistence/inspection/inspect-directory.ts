@@ -130,8 +130,8 @@ async function readSections(
       note.offset = reader.offset;
       const section = reader.next();
       if (section === undefined) break;
-      if (note.parts === 0 && section.t !== "head") throw damaged(reader.path, 0, "no head");
-      if (last === "end") throw damaged(reader.path, note.offset, "something behind its end");
+      if (note.parts === 0 && section.t !== "head") throw damaged(reader.path, 0, "no header");
+      if (last === "end") throw damaged(reader.path, note.offset, "bytes after its end");
       if (section.t === "head") tell(section.secret);
       last = section.t;
       note.parts++;
@@ -159,7 +159,7 @@ function readFrames(
     const head = reader.head();
     if (head === undefined) {
       if (isLast) return "torn";
-      throw damaged(reader.path, 0, "no head");
+      throw damaged(reader.path, 0, "no header");
     }
     tell(head.secret);
     while (reader.next()) note.parts++;

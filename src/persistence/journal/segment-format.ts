@@ -63,7 +63,7 @@ export function readSegmentHead(
   const isShort = bytes.length < JOURNAL_HEADER_BYTES;
   if (isShort || bytes.subarray(0, JOURNAL_HEADER_BYTES).every((byte) => byte === 0)) {
     if (bytes.length <= JOURNAL_HEADER_BYTES) return undefined;
-    throw damaged(path, 0, "no head");
+    throw damaged(path, 0, "no header");
   }
   const words = new Uint32Array(bytes.slice(0, JOURNAL_HEADER_BYTES).buffer);
   const body = bytes.subarray((JOURNAL_HEAD_CRC_WORD + 1) * 4, JOURNAL_HEADER_BYTES);
@@ -72,7 +72,7 @@ export function readSegmentHead(
   const version = words[JOURNAL_HEAD_VERSION_WORD] as number;
   if (!isMagic || !isWhole) {
     if (bytes.length === JOURNAL_HEADER_BYTES) return undefined;
-    throw damaged(path, 0, isMagic ? "wrong checksum of the head" : "no journal");
+    throw damaged(path, 0, isMagic ? "wrong checksum of the header" : "not a journal");
   }
   if (version < JOURNAL_VERSION_MIN || version > JOURNAL_VERSION) {
     const known = `version ${JOURNAL_VERSION_MIN} to ${JOURNAL_VERSION}`;
@@ -82,7 +82,8 @@ export function readSegmentHead(
   if (algorithm !== HASH_ALGORITHM) {
     throw otherFormat(path, `hash algorithm ${algorithm}`, `algorithm ${HASH_ALGORITHM}`);
   }
-  if (words[JOURNAL_HEAD_SERIAL_WORD] !== serial) throw damaged(path, 0, "another segment's head");
+  if (words[JOURNAL_HEAD_SERIAL_WORD] !== serial)
+    throw damaged(path, 0, "the header of another segment");
   const secret = words.slice(JOURNAL_HEAD_SECRET_WORD, JOURNAL_HEAD_SECRET_WORD + 4);
   return { secret, profile: words[JOURNAL_HEAD_PROFILE_WORD] as number };
 }

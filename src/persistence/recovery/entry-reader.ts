@@ -54,7 +54,7 @@ export function named(replay: Replay, at: number): number {
 /** Takes so many words of the frame; where they begin (I3). */
 export function take(replay: Replay, words: number): number {
   const { at } = replay;
-  if (at + words > replay.end) throw wrong("an entry that ends behind its frame");
+  if (at + words > replay.end) throw wrong("an entry that ends after its frame");
   replay.at = at + words;
   return at;
 }
@@ -69,7 +69,7 @@ export function double({ words, double: value, halves }: Replay, at: number): nu
   halves[0] = words[at] as number;
   halves[1] = words[at + 1] as number;
   const number = value[0] as number;
-  if (Number.isNaN(number)) throw wrong("a number that is none");
+  if (Number.isNaN(number)) throw wrong("not a number");
   return number;
 }
 

@@ -79,7 +79,7 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
   const reader = new SnapshotReader(load.place.files, path, load.serial);
   try {
     const head = reader.next();
-    if (head?.t !== "head") throw damaged(path, 0, "no head");
+    if (head?.t !== "head") throw damaged(path, 0, "no header");
     checkHead(path, head, load);
     const restoration = load.begin(head);
     contentOf(path, 0, () => applyHead(restoration, head));
@@ -94,7 +94,7 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
       const start = reader.offset;
       const section = reader.next();
       if (section === undefined) break;
-      if (end !== undefined) throw damaged(path, reader.offset, "something behind its end");
+      if (end !== undefined) throw damaged(path, reader.offset, "bytes after its end");
       if (section.t === "end") end = section;
       else if (section.t === "journal") tail.push(start);
       else records += contentOf(path, start, () => applySection(filler, path, section));
@@ -117,7 +117,7 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
 function replayChunk(load: SnapshotLoad, reader: SnapshotReader, start: number): void {
   reader.offset = start;
   const section = reader.next();
-  if (section?.t !== "journal") throw damaged(reader.path, start, "no journal");
+  if (section?.t !== "journal") throw damaged(reader.path, start, "not a journal");
   contentOf(reader.path, start, () => load.replay(wordsOf(section.entries)));
 }
 
@@ -127,7 +127,7 @@ export function readSnapshotHead(place: Place, serial: number): SnapshotHead {
   const reader = new SnapshotReader(place.files, path, serial);
   try {
     const head = reader.next();
-    if (head?.t !== "head") throw damaged(path, 0, "no head");
+    if (head?.t !== "head") throw damaged(path, 0, "no header");
     return head;
   } finally {
     reader.close();
@@ -136,14 +136,13 @@ export function readSnapshotHead(place: Place, serial: number): SnapshotHead {
 
 function checkHead(path: string, head: SnapshotHead, load: SnapshotLoad): void {
   const { serial, profile } = load;
-  if (head.serial !== serial) throw damaged(path, 0, "another one's head");
+  if (head.serial !== serial) throw damaged(path, 0, "the header of another snapshot");
   if (head.algorithm !== HASH_ALGORITHM) {
     throw otherFormat(path, `hash algorithm ${head.algorithm}`, `algorithm ${HASH_ALGORITHM}`);
   }
   if (load.standalone === true && head.alone !== true) {
-    const expected =
-      "one that `snapshot({ path })` wrote; a directory's is nothing without its journal";
-    throw unsupported(path, "a generation of a directory", expected);
+    const expected = "a file that `snapshot({ path })` wrote; open this one by its directory";
+    throw unsupported(path, "a snapshot that needs its journal", expected);
   }
   if (profile !== undefined && head.profile !== profile) {
     throw otherProfile(path, head.profile, profile);

@@ -162,7 +162,7 @@ class Run {
       place.files.remove(path);
       return false;
     }
-    if (head === undefined) throw damaged(path, 0, "no head");
+    if (head === undefined) throw damaged(path, 0, "no header");
     this.#start(head.secret);
     return true;
   }
@@ -181,7 +181,7 @@ class Run {
     const restoration = this.#restoration as Restoration;
     const replay = this.#replay as Replay;
     if (replay.astray > 0) {
-      const what = `${replay.astray} entries name what is not there`;
+      const what = `${replay.astray} entries refer to missing records`;
       this.#damage.push(damaged(segmentPath(place, last), 0, what));
     }
     placeRestored(restoration, nowMs);
@@ -233,7 +233,7 @@ class Run {
     try {
       const head = reader.head();
       if (head === undefined) {
-        if (!isLast) throw damaged(path, 0, "no head");
+        if (!isLast) throw damaged(path, 0, "no header");
         this.#endWith(serial, 0); // never begun
         return false;
       }

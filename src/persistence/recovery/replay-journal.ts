@@ -278,7 +278,7 @@ function applyEnd(replay: Replay, kind: number): void {
   if (record !== 0) dropRestored(restoration, record);
   if ((head & JOURNAL_NAMELESS) !== 0) return;
   const word = words[at + 3] as number;
-  if (!isFinishedValue(word)) throw wrong("a last word that is none");
+  if (!isFinishedValue(word)) throw wrong("an invalid final state");
   seenSet(core.seen, words[at + 1] as number, words[at + 2] as number, word);
 }
 

@@ -104,7 +104,7 @@ export function applyNote(replay: Replay): void {
   if (name !== "ruleIds") return;
   const ids = packr.unpack(value) as unknown;
   const areIds = Array.isArray(ids) && ids.every((id) => typeof id === "string");
-  if (!areIds) throw wrong("a list of rules that is none");
+  if (!areIds) throw wrong("an invalid list of rules");
   setRuleIds(restoration, ids as string[]);
 }
 

@@ -42,8 +42,8 @@ interface SectionPlace {
 /** The section, or SNAPSHOT_CORRUPT with file and offset. */
 export function checkSection(section: unknown, place: SectionPlace): Section {
   const isMap = typeof section === "object" && section !== null && !Array.isArray(section);
-  const fault = isMap ? faultOf(section as Section, place.size) : "no map";
-  if (fault !== undefined) throw damaged(place.path, place.offset, `no such content: ${fault}`);
+  const fault = isMap ? faultOf(section as Section, place.size) : "not a map";
+  if (fault !== undefined) throw damaged(place.path, place.offset, `invalid content: ${fault}`);
   return section as Section;
 }
 
@@ -173,7 +173,7 @@ function columnsFault(n: unknown, ...columns: Array<[Uint8Array, number]>): stri
 }
 
 function doublesFault(bytes: Uint8Array): string | undefined {
-  for (const value of doublesOf(bytes)) if (Number.isNaN(value)) return "a number that is none";
+  for (const value of doublesOf(bytes)) if (Number.isNaN(value)) return "not a number";
   return undefined;
 }
 

@@ -69,7 +69,7 @@ export class SnapshotReader {
     try {
       section = packr.unpack(body);
     } catch {
-      throw damaged(path, offset, "no msgpack");
+      throw damaged(path, offset, "not msgpack");
     }
     this.#align(section);
     return checkSection(section, { path, offset, size: this.size });
@@ -97,14 +97,14 @@ export class SnapshotReader {
     const words = new Uint32Array(PREAMBLE_BYTES / 4);
     if (!this.#read(new Uint8Array(words.buffer), 0)) throw damaged(this.path, 0, "cut off");
     const [magic, version, serial, zero] = words;
-    if (magic !== SNAPSHOT_MAGIC) throw damaged(this.path, 0, "no snapshot");
+    if (magic !== SNAPSHOT_MAGIC) throw damaged(this.path, 0, "not a snapshot");
     const isKnown = version !== undefined && version >= SNAPSHOT_VERSION_MIN;
     if (!isKnown || version > SNAPSHOT_VERSION) {
       const known = `version ${SNAPSHOT_VERSION_MIN} to ${SNAPSHOT_VERSION}`;
       throw otherFormat(this.path, `version ${version}`, known);
     }
     if (serial !== this.#serial || zero !== 0)
-      throw damaged(this.path, 0, "another one's preamble");
+      throw damaged(this.path, 0, "the preamble of another snapshot");
   }
 
   #read(bytes: Uint8Array, offset: number): boolean {

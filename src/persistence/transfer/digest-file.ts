@@ -50,7 +50,7 @@ export function writeDigests(place: Place, serial: number, digests: Uint8Array):
 export function readDigests(place: Place, path: string): Uint8Array {
   const bytes = readFile(place.files, path);
   if (bytes === undefined) throw damaged(path, 0, "missing");
-  if (bytes.length < HEAD_BYTES) throw damaged(path, 0, "no whole head");
+  if (bytes.length < HEAD_BYTES) throw damaged(path, 0, "incomplete header");
   const [crc, magic, version, count = 0] = new Uint32Array(bytes.buffer, 0, HEAD_WORDS);
   if (crc !== crc32(bytes.subarray(4))) throw damaged(path, 0, "wrong checksum");
   if (magic !== MAGIC) throw damaged(path, 4, "wrong magic");

@@ -113,7 +113,7 @@ export function* linesOf(section: Section, names: ExportNames): Generator<Line> 
       return;
     }
     default:
-      throw new TypeError("a snapshot that somebody goes on changing");
+      throw new TypeError("the snapshot changes while it is read");
   }
 }
 

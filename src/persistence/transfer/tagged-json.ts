@@ -88,7 +88,7 @@ export function decode(json: unknown): unknown {
     case "object":
       return decodeFields(v as object);
     default:
-      throw new TypeError(`no such sort of value: ${JSON.stringify($)}`);
+      throw new TypeError(`unknown type of value: ${JSON.stringify($)}`);
   }
 }
 

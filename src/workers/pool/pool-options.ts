@@ -95,7 +95,7 @@ const CONCURRENCY = 16;
 const CONCURRENCY_MAX = 65_536;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const MEGABYTES = kind<number>(
-  "a number of more than 0",
+  "a number above 0",
   (value) => Number.isFinite(value) && (value as number) > 0,
 );
 
@@ -103,7 +103,7 @@ const readOptions = shape<WorkerPoolOptions>(
   {
     frontier: bare(
       "frontier",
-      kind("what openFrontier gave", (value) => {
+      kind("what openFrontier() returned", (value) => {
         return typeof (value as SharedFrontier | null)?.share === "function";
       }),
     ),

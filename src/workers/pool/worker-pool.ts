@@ -134,7 +134,7 @@ export class WorkerPool {
   resize(threads: number): void {
     this.#need();
     if (!Number.isSafeInteger(threads) || threads < 1 || threads > SHARED_SEATS) {
-      const expected = `a whole number of 1 to ${SHARED_SEATS}`;
+      const expected = `a whole number from 1 to ${SHARED_SEATS}`;
       throw misuse("ARGUMENT_INVALID", "threads", threads, expected);
     }
     this.#threads = threads;
@@ -343,7 +343,7 @@ function hubFor(frontier: SharedFrontier): WorkerHub {
   if (hub !== undefined) return hub;
   void Promise.resolve(shared).catch(() => undefined);
   const expected =
-    "what openFrontier gave; with one on a thread of its own, attach(handle) in each";
+    "what openFrontier() returned; use attach(handle) with a frontier on its own thread";
   throw misuse("OPTION_INVALID", "frontier", frontier, expected);
 }
 

@@ -77,7 +77,7 @@ export function openSharedMemory(handle: CrewHandle): Int32Array {
   const isWhole = memory.byteLength > SHARED_FILTER_OFFSET && typeof name === "string";
   const words = isWhole && typeof kernel === "object" ? sharedWords(memory) : undefined;
   if (words === undefined || Atomics.load(words, SHARED_MAGIC_WORD) !== SHARED_MAGIC) {
-    throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() gave");
+    throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() returned");
   }
   return words;
 }

@@ -199,7 +199,7 @@ export class SeatClient implements LeaseActions {
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
     const extras = change === undefined ? { url } : { url, change };
     if (!isSerializable(change)) {
-      throw misuse("ARGUMENT_INVALID", "change", change, "what msgpack can carry");
+      throw misuse("ARGUMENT_INVALID", "change", change, "a value that msgpack can encode");
     }
     if (!lease.isSettled) this.#send(MESSAGE_REDIRECT, lease.id, undefined, extras);
   }

@@ -22,6 +22,6 @@ export function takeSeat(handle: CrewHandle): TakenSeat {
     const asked = firstBeat(words, ticket);
     if (arrive(words, ticket)) return { seat, asked };
   }
-  const expected = `at most ${SHARED_SEATS} threads attached at one time`;
-  throw new FrontierError("STATE_INVALID", `attach: no free seat (expected: ${expected})`);
+  const message = `attach: too many threads (expected: at most ${SHARED_SEATS} at one time)`;
+  throw new FrontierError("STATE_INVALID", message);
 }

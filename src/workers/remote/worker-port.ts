@@ -32,7 +32,7 @@ interface Waiter {
  */
 export function attach(handle: CrewHandle): WorkerPort {
   if (!(handle?.memory instanceof SharedArrayBuffer)) {
-    throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() gave");
+    throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() returned");
   }
   const sitting = takeSeat(handle);
   try {

@@ -65,8 +65,8 @@ export class SeatTable {
       const ticket = drawTicket(sharedWords(this.#memory));
       if (claimSeat(words, ticket) && arrive(words, ticket)) return this.#open(index, true);
     }
-    const expected = `at most ${SHARED_SEATS} threads at one time`;
-    throw new FrontierError("STATE_INVALID", `threads: no free seat (expected: ${expected})`);
+    const message = `threads: too many (expected: at most ${SHARED_SEATS} at one time)`;
+    throw new FrontierError("STATE_INVALID", message);
   }
 
   /** Opens the seats that threads have taken by themselves; those that their threads have left, these too. */
