@@ -2,7 +2,7 @@
 import type { RequestInput, RequestLike } from "../../base/request-types.ts";
 import type { Pushed } from "./found-links.ts";
 import type { SeatClient } from "./seat-client.ts";
-import type { PushAnswer, WorkerLease } from "./worker-lease.ts";
+import type { PushAnswer, SendAnswer, WorkerLease } from "./worker-lease.ts";
 
 /** What a handler gets beside its lease. */
 export interface HandlerContext {
@@ -17,6 +17,16 @@ export interface HandlerContext {
    */
   push(link: RequestLike, fields?: Partial<RequestInput>): PushAnswer;
   push(links: Iterable<RequestLike>, fields?: Partial<RequestInput>): PushAnswer[];
+  /**
+   * Sends a value to the owner, where it is the event `message` of the pool: an item, progress, anything msgpack can
+   * carry (else it throws `ARGUMENT_INVALID`).
+   *
+   * Values of one thread arrive in the order in which they were sent, and before the `done` of their page is applied.
+   * They go through the thread's ring, 512 KiB, and are kept nowhere else: `"full"` means that the owner has not read
+   * for a while; wait and send again. A page that is visited twice sends twice; what a thread has sent before it dies
+   * arrives.
+   */
+  send(value: unknown): SendAnswer;
 }
 
 /** A function of a handler module. Returning finishes the lease, throwing retries it. */
@@ -48,6 +58,10 @@ export class HandlerVisit implements HandlerContext {
   push(links: Iterable<RequestLike>, fields?: Partial<RequestInput>): PushAnswer[];
   push(given: Pushed, fields?: Partial<RequestInput>): PushAnswer | PushAnswer[] {
     return this.#seatClient.push(this.lease, given, fields);
+  }
+
+  send(value: unknown): SendAnswer {
+    return this.#seatClient.send(this.lease, value);
   }
 
   abort(reason: string): void {

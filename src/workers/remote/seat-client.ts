@@ -34,6 +34,7 @@ import {
   PHASE_GONE,
   PHASE_RUNNING,
   SEAT_COMMAND_WORD,
+  SEAT_DUPLICATE_WORD,
   SEAT_REFUSED_WORD,
   SEAT_THREAD_WORD,
 } from "../../layout/threads/worker-seats.ts";
@@ -45,6 +46,7 @@ import {
   MESSAGE_REDIRECT,
   MESSAGE_RELEASE,
   MESSAGE_RETRY,
+  MESSAGE_SEND,
 } from "../../layout/threads/worker-messages.ts";
 import { unpark } from "../../memory/parking.ts";
 import { attachProducer, laneUsed } from "../../structures/threads/spsc-lane.ts";
@@ -73,7 +75,12 @@ import {
 } from "./found-links.ts";
 import { LeaseInbox } from "./lease-inbox.ts";
 import { createFingerprinter, type Fingerprinter } from "./lease-fingerprint.ts";
-import { type PushAnswer, type LeaseActions, WorkerLease } from "./worker-lease.ts";
+import {
+  type PushAnswer,
+  type LeaseActions,
+  type SendAnswer,
+  WorkerLease,
+} from "./worker-lease.ts";
 
 const NO_RESULT: DoneFields = { found: undefined, errors: undefined, outcome: undefined };
 const NOTHING_FOUND = { links: [], dropped: NOTHING_DROPPED };
@@ -209,6 +216,18 @@ export class SeatClient implements LeaseActions {
     if (!lease.isSettled) this.#send(MESSAGE_EXTEND, lease.id, undefined, { ms });
   }
 
+  /** A value for who listens to the pool, behind all that was said before. */
+  send(lease: WorkerLease, value: unknown): SendAnswer {
+    if (!isSerializable(value)) {
+      throw misuse("ARGUMENT_INVALID", "value", value, "what msgpack can carry");
+    }
+    if (lease.isSettled || this.#isClosed || this.#isEnded) return "rejected";
+    this.flush();
+    if (this.sender.kept.length > 0) return "full";
+    this.#send(MESSAGE_SEND, lease.id, undefined, { value });
+    return "sent";
+  }
+
   /** A lease that ran out, or timed out: whatever its handler still says is dropped. */
   forget(lease: WorkerLease): void {
     lease.isSettled = true;
@@ -267,8 +286,11 @@ export class SeatClient implements LeaseActions {
 
   #sift(pushing: Pushing, page: FoundLinks): PushAnswer | PushAnswer[] {
     const answers: PushAnswer[] = [];
+    const known = page.dropped[0] as number;
     const dropped = addPushed(this.#linkFilter, page, pushing, answers);
+    const duplicates = (page.dropped[0] as number) - known;
     this.seat[SEAT_REFUSED_WORD] = (this.seat[SEAT_REFUSED_WORD] as number) + dropped;
+    this.seat[SEAT_DUPLICATE_WORD] = (this.seat[SEAT_DUPLICATE_WORD] as number) + duplicates;
     return isOne(pushing.given) ? (answers[0] as PushAnswer) : answers;
   }
 
