@@ -56,5 +56,6 @@ export {
   fingerprint,
   resolveLinks,
 } from "./engine/api/url-functions.ts";
+export { TRAVERSALS, type Traversal } from "./frontier/rules/rule-policy.ts";
 export { type IdentityRequest, TRACKING_PARAMS } from "./url/keys/key-policy.ts";
 export { expandSeed } from "./url/parsing/seed-templates.ts";

@@ -230,3 +230,9 @@ export function leavesABomb() {
     process.exit(9);
   }, 1);
 }
+
+/** Three new links, the same again twice, and one that is no page. */
+export function links(_, context) {
+  context.push(["http://a.test/x", "http://a.test/y", "http://a.test/x"]);
+  context.push(["http://a.test/x", "mailto:me@a.test"]);
+}

@@ -91,7 +91,7 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     inDelivery.told = undefined;
   };
   const hold = (isHeld: boolean): void => {
-    if (isHeld) worker.ref();
+    if (isHeld || options.keepOpen === true) worker.ref();
     else worker.unref();
   };
   const channel = new CallChannel(port1, { tell, askClosed: closed, hold });
@@ -107,7 +107,7 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     events.emit("status", { from: "running", to: "stopped", reason: "died" });
     events.flush();
   });
-  worker.unref();
+  hold(false);
   return threadFrontier(name, { channel, worker, events, handles, inDelivery });
 }
 

@@ -40,17 +40,17 @@ export interface AsyncHost
      * Gap between two visits in milliseconds.
      * @defaultValue unchanged
      */
-    delayMs?: number;
+    delayMs?: number | undefined;
     /**
      * Most visits at the same time.
      * @defaultValue unchanged
      */
-    limit?: number;
+    limit?: number | undefined;
     /**
      * Address for groups by `"address"`.
      * @defaultValue unchanged
      */
-    address?: string;
+    address?: string | undefined;
   }): Promise<void>;
 }
 

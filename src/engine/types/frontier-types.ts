@@ -12,6 +12,7 @@ import type { ListenOptions } from "../../base/listen-options.ts";
 import type {
   LeaseFields,
   LeaseResult,
+  PlainRequest,
   RedirectChange,
   RequestInput,
   RequestLike,
@@ -60,6 +61,7 @@ export type {
   LeaseResult,
   ListenOptions,
   Outcome,
+  PlainRequest,
   Politeness,
   PushResult,
   RecordState,
@@ -97,10 +99,13 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   /** Where it stands in its life. */
   readonly status: FrontierStatus;
   /**
-   * Hands one request in. Costs about 1 µs; never throws for a URL that is refused. Throws `REQUEST_INVALID` for a
-   * wrong field.
+   * Hands one request in; `fields` stand in for those that it does not give. Costs about 1 µs; never throws for a URL
+   * that is refused. Throws `REQUEST_INVALID` for a wrong field.
+   *
+   * @example
+   * frontier.push("https://example.org/", { priority: 10 });
    */
-  push(request: RequestLike): Verdict;
+  push(request: RequestLike, fields?: Partial<RequestInput>): Verdict;
   /**
    * Hands a batch in, the fast way. `defaults` holds fields for all of them. Costs about 0.35 µs a URL for strings.
    * Returns counts and a verdict each; throws `REQUEST_INVALID` for wrong `defaults`.
@@ -117,12 +122,12 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
        * Requests of a slice.
        * @defaultValue 1,000
        */
-      batch?: number;
+      batch?: number | undefined;
       /**
        * Ends it: it rejects with the signal's reason.
        * @defaultValue none
        */
-      signal?: AbortSignal;
+      signal?: AbortSignal | undefined;
     },
   ): Promise<PushResult>;
   /** The next URL that is due, as a lease; undefined: none is due now. Costs about 0.5 µs. */
@@ -138,17 +143,17 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      * Most leases.
      * @defaultValue 1
      */
-    max?: number;
+    max?: number | undefined;
     /**
      * Longest wait in milliseconds.
      * @defaultValue no limit
      */
-    timeoutMs?: number;
+    timeoutMs?: number | undefined;
     /**
      * Ends the wait: it rejects with the signal's reason.
      * @defaultValue none
      */
-    signal?: AbortSignal;
+    signal?: AbortSignal | undefined;
   }): Promise<Lease[]>;
   /**
    * What `pollMany(max)` would return now, without handing it out; at most 1,000, [] when none is due. Costs a copy
@@ -213,12 +218,12 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
        * The effective priority, depth included.
        * @defaultValue unchanged
        */
-      priority?: number;
+      priority?: number | undefined;
       /**
        * Time before which it is not handed out, in milliseconds since 1970 or as a date.
        * @defaultValue unchanged
        */
-      notBefore?: number | Date;
+      notBefore?: number | Date | undefined;
     },
   ): boolean;
   /**
@@ -282,7 +287,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      * File to write, for a frontier in memory.
      * @defaultValue its directory
      */
-    path?: string;
+    path?: string | undefined;
   }): Promise<SnapshotInfo>;
   /** Returns a handle for `attach` in other threads: pass it as `workerData`, or post it. Costs the shared memory, once. */
   share(): FrontierHandle;
@@ -295,6 +300,6 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      * Deletes what is stored in place of flushing it.
      * @defaultValue false
      */
-    discard?: boolean;
+    discard?: boolean | undefined;
   }): Promise<void>;
 }

@@ -8,6 +8,12 @@ import { unpack } from "../protocol/message-values.ts";
 /** `queued`: the owner decides. `duplicate`: known. `rejected`: no URL, or too deep. `full`: no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
+/**
+ * `sent`: it is on its way. `full`: the ring is full, and nothing was sent. `rejected`: the lease has ended, or the
+ * frontier is closed.
+ */
+export type SendAnswer = "sent" | "full" | "rejected";
+
 /** The calls of a lease to its thread's seat client. */
 export interface LeaseActions {
   done(lease: WorkerLease, result: LeaseResult | undefined): void;
