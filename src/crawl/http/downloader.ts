@@ -18,7 +18,8 @@
  *   body inflated  maxBytes       too-large: a bomb is not a page; cut there where the request says that it may be
  *
  *   I1  No answer, however long, makes this hold more than 2 × maxBytes of it.
- *   I2  Every call ends, at the latest at totalMs.
+ *   I2  Every call ends, at the latest at totalMs and what the inflating of others takes.
+ *   I3  What is inflated at the same time has one bound (inflate-room.ts).
  */
 import { isIP } from "node:net";
 import { Agent, type buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
@@ -26,6 +27,7 @@ import { type Clock, createSystemClock } from "../../base/clock.ts";
 import { isPublicAddress } from "./address-guard.ts";
 import { createConnector, type Lookup } from "./guarded-connector.ts";
 import { DownloadError } from "./download-error.ts";
+import { createInflateRoom, type InflateRoom } from "./inflate-room.ts";
 import { fetchRaw, lowerCase } from "./http-exchange.ts";
 import { dropContinue } from "./interim-responses.ts";
 import { ACCEPT_ENCODING, decode } from "./content-decoding.ts";
@@ -129,6 +131,8 @@ export interface DownloaderOptions {
    * @defaultValue the machine's clock
    */
   clock?: Clock;
+  /** @internal Shared with the visits, whose sitemaps are held for longer than they are inflated. */
+  room?: InflateRoom;
 }
 
 /** Names no page: an operator names one with `contact`. */
@@ -163,6 +167,7 @@ export function createDownloader(
     ca: options.ca,
   });
   const agent = agentOf(options, connector.connect);
+  const room = options.room ?? createInflateRoom();
   const fixed: Record<string, string> = {
     "user-agent": options.userAgent ?? USER_AGENT,
     accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
@@ -184,9 +189,15 @@ export function createDownloader(
         fixed,
         limits: { ...limits, maxBytes },
       });
-      const { body, isCut } = raw.isSkipped
+      const { mayCut = false, signal } = request;
+      const share = request.room ?? room.share();
+      const decoding = raw.isSkipped
         ? { body: EMPTY, isCut: false }
-        : await decode(raw, { maxBytes, mayCut: request.mayCut ?? false });
+        : decode(raw, { maxBytes, mayCut, room: share, signal });
+      // Of a share that was handed in, the visit says when it ends.
+      const { body, isCut } = await Promise.resolve(decoding).finally(() => {
+        if (request.room === undefined) share.end();
+      });
       const address = connector.addressOf(url.host);
       return {
         url: request.url,

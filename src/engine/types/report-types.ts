@@ -176,6 +176,8 @@ export interface HostView {
   readonly leased: number;
   /** When its next visit may begin, in milliseconds since 1970. */
   readonly readyAt: number;
+  /** Until when `blockUntil`, Retry-After or back-off keeps it from being visited, in milliseconds since 1970; 0: never blocked. */
+  readonly blockedUntil: number;
   /** Whether it is held by hand. */
   readonly held: boolean;
   /** Failures in a row. */

@@ -19,7 +19,7 @@ import {
   createCalendar,
 } from "../../base/calendar.ts";
 import { DURATION_EXPECTED, durationMs } from "../../base/duration.ts";
-import { type HookFault, misuse } from "../../base/errors.ts";
+import { type HookFault, misuse, refusePromise } from "../../base/errors.ts";
 import { between, made } from "../../base/fields.ts";
 import { isObject } from "../../base/type-guards.ts";
 
@@ -158,6 +158,7 @@ function ownName(of: (timeMs: number) => unknown, timeMs: number): string | Hook
   try {
     const name = of(timeMs);
     if (isEpochName(name)) return name;
+    refusePromise("of", name, EPOCH_NAME_EXPECTED);
     return { cause: misuse("ARGUMENT_INVALID", "of(timeMs)", name, EPOCH_NAME_EXPECTED) };
   } catch (cause) {
     return { cause };

@@ -5,7 +5,7 @@ import { bare } from "../../base/argument-checks.ts";
 import { ANYTHING, kind, shape, whole } from "../../base/fields.ts";
 import { SHARED_SEATS } from "../../layout/threads/worker-seats.ts";
 
-/** What a pool needs of its frontier. Every `Frontier` has it. */
+/** The interface to a frontier that a pool needs. Every `Frontier` has it. */
 export interface SharedFrontier {
   /** As `Frontier.share`. */
   share(): unknown;
