@@ -32,7 +32,7 @@ const LOOKS = [
 
 export interface Sight {
   readonly look: string;
-  /** What the page said in the console, threw, or asked the network for. */
+  /** What the page printed to the console, threw, or requested from the network. */
   readonly words: readonly string[];
   readonly faults: readonly string[];
 }
@@ -67,7 +67,7 @@ export async function sightsOf(html: string, context: Skipper): Promise<Sight[]>
   return sights;
 }
 
-/** What a sight without fault says. */
+/** The report of a page without faults. */
 export function calmSights(sights: readonly Sight[]): Sight[] {
   return sights.map(({ look }) => ({ look, words: [], faults: [] }));
 }

@@ -68,7 +68,7 @@ export async function openRig(
   return { frontier, files, clock };
 }
 
-/** The order of every table hangs on it: one seed tells a whole run. */
+/** The order of every table depends on it: one seed determines a whole run. */
 function secretOf(seed: number): Uint32Array {
   const random = createRandom(seed);
   return Uint32Array.from({ length: 4 }, () => random.word());
@@ -130,7 +130,7 @@ export interface Known {
 const PENDING = record.RECORD_PENDING;
 
 /**
- * Everything that must survive; leases are told as what they come back as. Idle hosts that nothing was ever said of do not
+ * Everything that must survive; leases are described as the state in which they return. Idle hosts without any setting do not
  * survive in a directory; a file of a frontier in memory has them (`hasIdle`).
  */
 export function knownOf({ clock, files, frontier }: DurableRig, hasIdle = false): Known {

@@ -1,4 +1,4 @@
-/** A thread of one's own that dies at a point of its work that `workerData.point` names; `word` tells it when, where it waits. */
+/** A user's own thread that dies at the point of its work that `workerData.point` names; `word` is the signal that it waits for. */
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { SHARED_PARK_WORD, SEAT_PARK_WORD } from "../../build/plain/layout/threads/worker-seats.js";
 import { MESSAGE_DONE, MESSAGE_PUSH } from "../../build/plain/layout/threads/worker-messages.js";

@@ -72,7 +72,7 @@ export function loadSteps(
   for (const statement of tree.statements) {
     if (ts.isFunctionDeclaration(statement) && statement.name) names.add(statement.name.text);
   }
-  /** By the names that it is given: each order of steps runs it anew. */
+  /** By the given names: each order of steps runs it again. */
   const compiled = new Map<string, (...given: unknown[]) => StepApi>();
   return { code: transform(tree, names, arrays), names: [...names], compiled };
 }
@@ -149,7 +149,7 @@ function sharedOf(machine: Machine) {
   };
 }
 
-/** Atomics over one thread at a time: the real ones, but for sleeping and waking. */
+/** Atomics over one thread at a time: the real ones, except for sleeping and waking. */
 function atomicsOf(machine: Machine) {
   return {
     load: (words: Int32Array, at: number) => words[at],

@@ -1,6 +1,6 @@
 /**
  * MinHeap: a binary heap of (key, tie, value), lowest key first, then lowest tie. The simulation
- * keeps its times in it; it is the test's own, so that no structure under test judges itself.
+ * keeps its times in it; it belongs to the tests, so that no structure is tested against itself.
  */
 export interface MinHeap {
   keys: number[];

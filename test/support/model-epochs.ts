@@ -138,7 +138,7 @@ export function ownsItsIdentity(model: Model, record: ModelRecord): boolean {
   return record.identity !== undefined && findRecord(model, record.identity) === record;
 }
 
-/** The period that a record goes on with, where it takes the place of another and its rule keeps one. */
+/** The period of a record that replaces another one, under a rule with periods. */
 export function keptPeriod(
   { epoch = "forever" }: SyncPolicy,
   request: SyncRequest,

@@ -145,7 +145,7 @@ function steer({ frontier, clock }: Side, command: Command): unknown {
       const { failed } = frontier.report();
       frontier.setRules(buildRules(command.rules));
       const lost = frontier.report().failed - failed;
-      // In which order several of them failed is nobody's business, but a requeue would show it.
+      // The order in which several of them failed is unspecified, but a requeue would show it.
       if (lost > 1) frontier.forget();
       return lost;
     }

@@ -3,7 +3,7 @@ import { workerData } from "node:worker_threads";
 
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Does nothing; the URL says how many children to push: http://…/<generations>/<children>/… */
+/** Does nothing; the URL contains the number of children to push: http://…/<generations>/<children>/… */
 export default async function visit(lease, context) {
   const [, generations = "0", children = "0"] = new URL(lease.url).pathname.split("/");
   const left = Number(generations) - lease.depth;
@@ -144,7 +144,7 @@ export async function naps() {
 
 const word = (name) => new Int32Array(workerData[name]);
 
-/** Takes its thread with it once the test says so; the next time it is done at once. */
+/** Ends its thread on the test's signal; the next time it is done at once. */
 export async function diesOnWord({ attempt }) {
   if (attempt > 1) return;
   while (Atomics.load(word("word"), 0) === 0) await later(5);
@@ -156,7 +156,7 @@ export function speaksLater() {
   setTimeout(() => Atomics.store(word("word"), 0, 1), 50);
 }
 
-/** Throws where nobody can catch it, once its lease is done. */
+/** Throws an uncaught error once its lease is done. */
 export function throwsLater({ attempt, deliveries }) {
   if (attempt * deliveries === 1)
     setTimeout(() => {
@@ -164,7 +164,7 @@ export function throwsLater({ attempt, deliveries }) {
     });
 }
 
-/** Stays until the test says so. */
+/** Runs until the test's signal. */
 export async function staysForWord() {
   while (Atomics.load(word("word"), 0) === 0) await later(5);
 }
@@ -173,7 +173,7 @@ export async function staysForSecondWord() {
   while (Atomics.load(word("word"), 1) === 0) await later(5);
 }
 
-/** Is alone at its host, or says so in word 0; some overstay their time and end when they hear of it, some throw. */
+/** Reports in word 0 when it is not alone at its host; some exceed their time and end when they are aborted, some throw. */
 export async function alone({ url }, { signal }) {
   const [host, page] = /host(\d+)\D+(\d+)/.exec(url).slice(1).map(Number);
   const busy = word("busy");
@@ -190,7 +190,7 @@ export async function alone({ url }, { signal }) {
   }
 }
 
-/** Stands still, and the event loop with it, until the owner has told of all that stood still here before: word 0 counts those, word 1 these. */
+/** Blocks its event loop until the owner has reported all earlier blocked ones: word 0 counts those, word 1 these. */
 export function blocks() {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5); // longer than a burst
   const words = word("word");
@@ -200,7 +200,7 @@ export function blocks() {
   }
 }
 
-/** Stands still for good, and the event loop with it; word 1 says that it does. */
+/** Blocks its event loop forever; word 1 reports that. */
 export function standsStill() {
   const words = word("word");
   Atomics.add(words, 1, 1);
@@ -220,7 +220,7 @@ export async function returns(lease, context) {
   context.push({ url: `${lease.url}y`, data: { bytes: lease.data.bytes }, handler: "hold" });
 }
 
-/** Leaves behind what ends its thread once the word says so, and tells so there. */
+/** Leaves work behind that ends its thread on the word's signal, and reports that there. */
 export function leavesABomb() {
   const told = word("word");
   setInterval(() => {

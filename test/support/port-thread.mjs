@@ -1,4 +1,4 @@
-/** A thread of one's own at a shared frontier: does what workerData.job says and posts what came of it. */
+/** A user's own thread at a shared frontier: does workerData.job and posts the result. */
 import { parentPort, workerData } from "node:worker_threads";
 import { attach } from "../../dist/worker.js";
 
@@ -22,7 +22,7 @@ const jobs = {
     }
     return answers;
   },
-  /** Once the test says so, pushes all without waiting, and closes while the ring is full. */
+  /** On the test's signal, pushes all without waiting, and closes while the ring is full. */
   async flood({ urls, batch, word: buffer }) {
     const word = new Int32Array(buffer);
     Atomics.store(word, 0, 1);
@@ -37,7 +37,7 @@ const jobs = {
     await closing;
     return { said, late };
   },
-  /** Pushes all without waiting; what was said of each. */
+  /** Pushes all without waiting; returns the answers. */
   pushOn({ urls, batch }) {
     const said = [];
     for (let at = 0; at < urls.length; at += batch)
@@ -63,7 +63,7 @@ const jobs = {
     await later(10);
     process.exit(1);
   },
-  /** Takes what there is, says so, and goes without a word in the way that it is told; `word` tells it when. */
+  /** Takes what there is, reports it, and exits silently in the given way; `word` is the signal. */
   async goes({ max, how, word: buffer }) {
     const word = new Int32Array(buffer);
     const leases = await port.take({ max });

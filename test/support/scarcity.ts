@@ -1,5 +1,5 @@
 /**
- * Scarcity: every allocation of every call of a program fails in turn, on a frontier beside the naive model, which knows no memory.
+ * Scarcity: every allocation of every call of a program fails in turn, on a frontier beside the naive model, which has no memory limit.
  *
  *   call, its 1st allocation refused ─▶ 2nd … ─▶ n-th ─▶ it asks for no more: the call is made
  *     ├─ threw MEMORY_FULL            everything is as before it; the same call again
@@ -148,7 +148,7 @@ function perform(play: Play, command: Command, picked: readonly number[]): void 
 interface Done {
   readonly answer: unknown;
   readonly refused: number;
-  /** Leases that were told before. */
+  /** Leases that were reported before. */
   readonly told: number;
   readonly isForgotten: boolean;
 }
@@ -165,7 +165,7 @@ function finish(play: Play, command: Command, picked: readonly number[], done: D
   if (command.do === "setRules") {
     const { failed } = model.frontier.report();
     model.frontier.setRules(buildRules(command.rules));
-    // In which order several of them failed is nobody's business, but a requeue would show it.
+    // The order in which several of them failed is unspecified, but a requeue would show it.
     if (model.frontier.report().failed - failed < 2) return;
     compare(play, "report", reported);
     for (const each of [model, side]) each.frontier.forget();
@@ -175,7 +175,7 @@ function finish(play: Play, command: Command, picked: readonly number[], done: D
   if (isForgotten) return;
   // What no rule takes failed again at once, and was asked for again.
   if (command.do === "requeue" && refused > 0) return;
-  // Early, and no later, is allowed.
+  // Earlier is allowed, later is not.
   if (command.do === "nextDueAt" && Number(answer) < Number(wanted)) return;
   if (command.do === "nextDueAt" && wanted === "none") return;
   same("answer", JSON.stringify(wanted), JSON.stringify(answer));

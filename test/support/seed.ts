@@ -3,7 +3,7 @@
  *
  *   (nothing)           the test's own seed: the same commit gives the same answer every time
  *   SEED=fresh          a new one: exploring
- *   STRESS_SECONDS=60   a new one as well: whoever grants time explores
+ *   STRESS_SECONDS=60   a new one as well: extra time is for exploration
  *   SEED=17             this one: a failure again
  */
 import { appendFileSync } from "node:fs";
@@ -78,7 +78,7 @@ export function commandsOf(count: number): number {
   return sized(count, Math.ceil(count / 5)) * Math.max(1, Math.floor(stressSeconds() / 10));
 }
 
-/** Runs a program; when it fails, the message says with which seed. */
+/** Runs a program; when it fails, the message has the seed. */
 export function seeded(seed: number, program: (random: Random) => void): void {
   try {
     program(createRandom(seed >>> 0));

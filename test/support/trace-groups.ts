@@ -3,7 +3,7 @@
  *
  *   hand-out   active below the limit and readyAt passed; then active + 1, readyAt = now + delay
  *   end        active − 1, readyAt = end + delay            a later clock stays
- *   release    active − 1, readyAt as it was before the hand-out, unless somebody has set it since
+ *   release    active − 1, readyAt as it was before the hand-out, unless it was set since
  */
 export interface GroupShape {
   /** How many groups of this kind there are, and which is a host's. */
