@@ -34,7 +34,7 @@ export interface FileCheck {
   readonly path: string;
   /** Its kind. */
   readonly kind: "snapshot" | "journal" | "seen" | "left";
-  /** Its size. */
+  /** Its size in bytes. */
   readonly bytes: number;
   /** `whole`. `torn`: a crash cut it off after `offset`; the next start removes the rest. `damaged`. `left`: not part of the frontier. */
   readonly state: "whole" | "torn" | "damaged" | "left";

@@ -11,7 +11,12 @@ export interface SharedFrontier {
   share(): unknown;
 }
 
-/** Memory limits of a thread, as Node's `Worker` takes them. */
+/**
+ * Memory limits of a thread, as Node's `Worker` takes them.
+ *
+ * @example
+ * new WorkerPool({ frontier, handler: new URL("./visit.mjs", import.meta.url), resourceLimits: { maxOldGenerationSizeMb: 256 } });
+ */
 export interface ResourceLimits {
   /**
    * Heap of long-lived objects in MB.
@@ -35,7 +40,18 @@ export interface ResourceLimits {
   stackSizeMb?: number;
 }
 
-/** Options of a pool. A wrong or unknown one throws `OPTION_INVALID`. */
+/**
+ * Options of a pool. A wrong or unknown one throws `OPTION_INVALID`.
+ *
+ * @example
+ * const pool = new WorkerPool({
+ *   frontier,
+ *   handler: new URL("./visit.mjs", import.meta.url),
+ *   threads: 2,
+ *   concurrency: 32, // visits at once in each thread
+ * });
+ * await pool.run(); // until nothing is pending
+ */
 export interface WorkerPoolOptions {
   /** The frontier to work on, opened on this thread. */
   frontier: SharedFrontier;

@@ -37,7 +37,7 @@ export class WorkerLease implements LeaseFields, Disposable {
   attempt = 0;
   /** As `Lease.deliveries`. */
   deliveries = 0;
-  /** As `Lease.deadlineMs`. */
+  /** As `Lease.deadlineMs`, in milliseconds since 1970. */
   deadlineMs = 0;
   /** @internal */ id = 0;
   /** @internal */ isSettled = false;

@@ -23,7 +23,8 @@ interface Waiter {
 
 /**
  * Attaches this thread to a frontier of another thread; `handle` is what `frontier.share()` returned there. Throws
- * `ARGUMENT_INVALID` for another value.
+ * `ARGUMENT_INVALID` for another value, `STATE_INVALID` where 64 threads are attached. Costs no message: it takes a place in the
+ * shared memory.
  *
  * @example
  * // in the worker
