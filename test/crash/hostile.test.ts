@@ -144,7 +144,7 @@ const CHANGES: readonly Change[] = [
     return bytes;
   },
   function otherVersion(bytes, random) {
-    const at = 1 + random.below(2); // the offset in journals and snapshots; runs and manifests have it too
+    const at = 1 + random.below(2); // the word that holds it in each kind of file
     if (bytes.length < 64) return bytes;
     const words = new Uint32Array(bytes.buffer, bytes.byteOffset, 16);
     words[at] = 3 + random.below(1000);

@@ -49,7 +49,7 @@ test.each(["sync", "group"])(
           if (line.startsWith("A ")) said.accepted.add(line.slice(2));
           if (line.startsWith("D ")) said.done.add(line.slice(2));
         }
-        if (kills++ % 4 === 0) await look(); // otherwise kills again on top of the last kill's files
+        if (kills++ % 4 === 0) await look(); // else kills again on top of the last kill's files
       }
       await look();
     } finally {

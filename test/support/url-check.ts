@@ -149,7 +149,7 @@ export function kernelShare(batch: UrlBatch, urls: readonly string[], base?: str
   batchBase(batch, base);
   for (let start = 0; start < urls.length; start += batch.count) {
     batchLoad(batch, urls, start);
-    batchParse(batch); // these two write the header; the next two count the rows that the kernel leaves
+    batchParse(batch); // these two write the header; the next two count the rows left over
     batchKey(batch);
     left += exports.parseBatch(batch.area.header);
     left += exports.keyBatch(batch.area.header);
