@@ -10,7 +10,7 @@
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
-import { dateMs } from "../../base/clock.ts";
+import { RETRY_STATUSES, retryAfter } from "../../base/retry-after.ts";
 import { fingerprint, type Outcome } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
 import type { Chosen, Download } from "../module-registry.ts";
@@ -25,7 +25,6 @@ import {
 } from "./visit-context.ts";
 import { processPage } from "./process-page.ts";
 
-const RETRY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
 const NOT_MODIFIED = 304;
 /** Besides those that are tried again; of a redirect it is the next request that waits. */
 const TOO_LARGE = 413;
@@ -252,13 +251,4 @@ function outcomeOf(answer: Download, context: VisitContext): Outcome {
 function retryAfterOf({ headers }: Download, { clock, limits }: VisitContext): number | undefined {
   const ms = retryAfter(headers["retry-after"], headers.date, clock.now());
   return ms === undefined ? undefined : Math.min(ms, limits.maxRetryAfterMs);
-}
-
-/** Seconds, or a date: told against the server's own clock, or ours where it tells none. */
-function retryAfter(value: unknown, date: unknown, nowMs: number): number | undefined {
-  if (typeof value !== "string") return undefined;
-  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
-  const theirs = dateMs(typeof date === "string" ? date : "");
-  const gap = dateMs(value) - (Number.isNaN(theirs) ? nowMs : theirs);
-  return Number.isFinite(gap) && gap >= 0 ? gap : undefined;
 }
