@@ -45,7 +45,9 @@ import type { FrontierFault, FrontierHandle, FrontierOptions } from "../types/fr
  * reports `stopped` with reason `died`. The directory can be opened again at once, with everything that was
  * durable.
  */
-export async function openFrontierThread(options: FrontierOptions = {}): Promise<AsyncFrontier> {
+export async function openFrontierThread<Data = unknown>(
+  options: FrontierOptions = {},
+): Promise<AsyncFrontier<Data>> {
   const { port1, port2 } = new MessageChannel();
   let worker: Worker;
   let closed: AnswerClosed;
@@ -102,7 +104,8 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     events.flush();
   });
   hold(false);
-  return threadFrontier(name, { channel, worker, events, handles, inDelivery });
+  const parts = { channel, worker, events, handles, inDelivery };
+  return threadFrontier(name, parts) as unknown as AsyncFrontier<Data>;
 }
 
 /** Gives the lock back that stands in the directory now (I1). */
