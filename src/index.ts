@@ -8,6 +8,7 @@ export {
   type Presets,
   presets,
 } from "./engine/options/presets.ts";
+export { type Answer, type Settled, type SettledLease, settle } from "./engine/leases/settle.ts";
 export { openFrontierThread } from "./engine/owner-thread/open-frontier-thread.ts";
 export type { AsyncFrontier, AsyncHost, AsyncLease } from "./engine/types/async-frontier.ts";
 export type {

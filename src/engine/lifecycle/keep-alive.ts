@@ -3,10 +3,10 @@ import { stayAlive } from "../../base/clock.ts";
 import type { FrontierStatus } from "../types/frontier-types.ts";
 
 export class KeepAlive {
-  readonly #isWanted: boolean;
+  readonly #isWanted: () => boolean;
   #release: (() => void) | undefined;
 
-  constructor(isWanted: boolean) {
+  constructor(isWanted: () => boolean) {
     this.#isWanted = isWanted;
   }
 
@@ -15,6 +15,6 @@ export class KeepAlive {
     if (to === "opening" || to === "stopping" || to === "stopped") {
       this.#release?.();
       this.#release = undefined;
-    } else if (this.#isWanted) this.#release ??= stayAlive();
+    } else if (this.#isWanted()) this.#release ??= stayAlive();
   }
 }

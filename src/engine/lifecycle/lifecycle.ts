@@ -59,7 +59,7 @@ export class Lifecycle {
   readonly background: BackgroundWork;
   readonly #completion: Completion;
   readonly #breaker: CircuitBreaker;
-  readonly #alive: KeepAlive;
+  readonly #alive = new KeepAlive(() => this.settings.keepOpen);
   /** Sources being pushed from: not finished while there are any. */
   sources = 0;
   #runtime: Runtime | undefined;
@@ -90,7 +90,6 @@ export class Lifecycle {
       core: () => this.#runtime?.core,
     });
     this.#breaker = new CircuitBreaker(settings);
-    this.#alive = new KeepAlive(settings.keepOpen);
   }
 
   start(runtime: Runtime, take: (core: Core, max: number, nowMs: number) => Lease[]): void {

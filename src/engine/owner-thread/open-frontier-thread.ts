@@ -51,7 +51,9 @@ import type { FrontierFault, FrontierHandle, FrontierOptions } from "../types/fr
  * for (const lease of await frontier.take({ max: 100 })) await lease.done();
  * await frontier.close();
  */
-export async function openFrontierThread(options: FrontierOptions = {}): Promise<AsyncFrontier> {
+export async function openFrontierThread<Data = unknown>(
+  options: FrontierOptions = {},
+): Promise<AsyncFrontier<Data>> {
   const { port1, port2 } = new MessageChannel();
   let worker: Worker;
   let closed: AnswerClosed;
@@ -108,7 +110,8 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     events.flush();
   });
   hold(false);
-  return threadFrontier(name, { channel, worker, events, handles, inDelivery });
+  const parts = { channel, worker, events, handles, inDelivery };
+  return threadFrontier(name, parts) as unknown as AsyncFrontier<Data>;
 }
 
 /** Gives the lock back that stands in the directory now (I1). */

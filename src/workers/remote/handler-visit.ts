@@ -5,7 +5,7 @@ import type { SeatClient } from "./seat-client.ts";
 import type { PushAnswer, SendAnswer, WorkerLease } from "./worker-lease.ts";
 
 /** Passed to a handler beside its lease. */
-export interface HandlerContext {
+export interface HandlerContext<Data = unknown> {
   /** Aborted when the lease ends, when `timeoutMs` is over, and when the pool stops. */
   readonly signal: AbortSignal;
   /** Number of the worker. */
@@ -15,8 +15,8 @@ export interface HandlerContext {
    * request does not give. They are canonicalised, hashed and filtered on this thread, and admitted with this
    * lease's `done`.
    */
-  push(link: RequestLike, fields?: Partial<RequestInput>): PushAnswer;
-  push(links: Iterable<RequestLike>, fields?: Partial<RequestInput>): PushAnswer[];
+  push(link: RequestLike<Data>, fields?: Partial<RequestInput<Data>>): PushAnswer;
+  push(links: Iterable<RequestLike<Data>>, fields?: Partial<RequestInput<Data>>): PushAnswer[];
   /**
    * Sends a value to the owner, where it is the event `message` of the pool: an item, progress, anything msgpack can
    * carry (else it throws `ARGUMENT_INVALID`).
@@ -29,8 +29,14 @@ export interface HandlerContext {
   send(value: unknown): SendAnswer;
 }
 
-/** A function of a handler module. Returning finishes the lease, throwing retries it. */
-export type Handler = (lease: WorkerLease, context: HandlerContext) => unknown;
+/**
+ * A function of a handler module. Returning finishes the lease, throwing retries it. `Data` is the type of the `data`
+ * that its requests carry.
+ */
+export type Handler<Data = unknown> = (
+  lease: WorkerLease<Data>,
+  context: HandlerContext<Data>,
+) => unknown;
 
 /** Creates the signal on first access. */
 export class HandlerVisit implements HandlerContext {
