@@ -29,6 +29,13 @@ export type {
   Page,
   Pipeline,
 } from "./crawl/module-registry.ts";
+export {
+  parseRobots,
+  type RobotsDecision,
+  type RobotsFile,
+  type RobotsGroup,
+  type RobotsRule,
+} from "./crawl/robots/robots-rules.ts";
 export type { CrawlEvents } from "./crawl/run/crawl-monitor.ts";
 export type { CrawlOptions } from "./crawl/run/crawl-options.ts";
 export { type CrawlPlan, type PlannedSeed, planCrawl } from "./crawl/run/crawl-plan.ts";

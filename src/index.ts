@@ -1,4 +1,4 @@
-/** The public API: re-exports only. */
+/** The frontier: open one, push URLs, take leases, finish them. Re-exports only. */
 export { type Clock, createSystemClock, createVirtualClock } from "./base/clock.ts";
 export { FrontierError, type FrontierErrorCode } from "./base/errors.ts";
 export { openFrontier } from "./engine/api/open-frontier.ts";

@@ -8,6 +8,8 @@
  * A broken invariant: InvariantError, which no caller is expected to catch.
  */
 
+import { hasFunction } from "./type-guards.ts";
+
 /** Codes of errors. A code keeps its meaning; more may be added. */
 export type FrontierErrorCode =
   | "FRONTIER_CLOSED"
@@ -64,6 +66,24 @@ export function misuse(
     name,
     value,
     expected,
+  });
+}
+
+/**
+ * Refuses the promise that a function of the user's gave, whose answer is wanted at once. Should it be rejected later, that is of no
+ * consequence: who gave it learns of it here.
+ */
+export function refusePromise(name: string, answer: unknown, expected: string): void {
+  if (!hasFunction(answer, "then")) return;
+  try {
+    (answer as PromiseLike<unknown>).then(undefined, () => undefined);
+  } catch {
+    // One that is none of the language's may throw: it is refused all the same.
+  }
+  const wanted = `${expected}, at once: the function can not be async`;
+  throw new FrontierError("ARGUMENT_INVALID", `${name}: a promise (expected: ${wanted})`, {
+    name,
+    expected: wanted,
   });
 }
 

@@ -12,6 +12,16 @@ export type PlainRequest = string | RequestInput;
  *
  * A wrong field is answered by the verdict `rejected` with reason `invalid-request`, or throws `REQUEST_INVALID`
  * where one request was given alone.
+ *
+ * @example
+ * frontier.push({
+ *   url: "https://example.org/search",
+ *   method: "POST",
+ *   body: "q=outrider",
+ *   priority: 10, // before those with less
+ *   notBefore: Date.now() + 60_000, // not within the next minute
+ *   data: { category: "books" }, // comes back as lease.data
+ * });
  */
 export interface RequestInput<Data = unknown> {
   /** Absolute URL with scheme `http` or `https`. */
@@ -92,7 +102,13 @@ export interface RequestInput<Data = unknown> {
   data?: Data | undefined;
 }
 
-/** Fields of the request that a redirect changes; the others stay as they were. */
+/**
+ * Fields of the request that a redirect changes; the others stay as they were.
+ *
+ * @example
+ * lease.redirect("/login", { status: 303, priority: 5 });
+ * lease.done();
+ */
 export interface RedirectChange<Data = unknown>
   extends Omit<Partial<RequestInput<Data>>, "url" | "depth"> {
   /**
@@ -103,7 +119,13 @@ export interface RedirectChange<Data = unknown>
   status?: number | undefined;
 }
 
-/** What `done` takes along. */
+/**
+ * What `done` takes along.
+ *
+ * @example
+ * const found = resolveLinks(lease.url, hrefs);
+ * lease.done({ found, outcome: { status: 200, latencyMs: 87, changed: true } });
+ */
 export interface LeaseResult<Data = unknown> {
   /**
    * Links of the page. Relative ones are resolved against the lease's URL; a page with a `<base>` has its own

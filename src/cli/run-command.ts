@@ -30,7 +30,7 @@ import {
   VERIFY_FLAGS,
   verifyCommand,
 } from "./commands/frontier-commands.ts";
-import { EXIT_OK, EXIT_USAGE, type Io, processIo } from "./io.ts";
+import { EXIT_OK, EXIT_USAGE, type Io } from "./io.ts";
 import {
   EXPORT_FLAGS,
   exportCommand,
@@ -125,11 +125,6 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
     },
   },
 });
-
-/** Runs a command of this process. */
-export async function runProgram(argv: string[]): Promise<number> {
-  return await runCommand(argv, processIo());
-}
 
 /** Runs one command line; the exit code. Never throws. */
 export async function runCommand(argv: readonly string[], io: Io): Promise<number> {

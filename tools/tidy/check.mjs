@@ -26,6 +26,7 @@ export const RULES = [
   "fence-clock",
   "fence-files",
   "fence-shared",
+  "fence-terminal",
   "fence-waiting",
   "fence-webassembly",
   "file-lines",

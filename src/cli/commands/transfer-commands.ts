@@ -152,10 +152,10 @@ function progressOf(io: Io, what: string): Progress {
   return {
     tell(count) {
       isDrawn = true;
-      io.err(`\r${whole(count)} ${what}`);
+      io.draw([{ command: "lineStart" }, `${whole(count)} ${what}`]);
     },
     end() {
-      if (isDrawn) io.err("\r\u001b[K");
+      if (isDrawn) io.draw([{ command: "lineStart" }, { command: "clearLine" }]);
     },
   };
 }

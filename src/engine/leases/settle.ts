@@ -7,7 +7,7 @@
  *   anything else                 fail
  */
 import { createSystemClock } from "../../base/clock.ts";
-import { RETRY_STATUSES, retryAfter } from "../../base/retry-after.ts";
+import { RETRY_STATUSES, retryAfterMs } from "../../base/duration.ts";
 import type { LeaseResult, RedirectChange } from "../../base/request-types.ts";
 import type { AsyncLease } from "../types/async-frontier.ts";
 import type { Outcome, RetryOptions } from "../types/frontier-types.ts";
@@ -84,8 +84,9 @@ export function settle(
 }
 
 function waitOf(answer: Answer): Outcome {
-  const nowMs = createSystemClock().now();
-  const waitMs = retryAfter(headerOf(answer, "retry-after"), headerOf(answer, "date"), nowMs);
+  const names = ["retry-after", "date"] as const;
+  const headers = Object.fromEntries(names.map((name) => [name, headerOf(answer, name)]));
+  const waitMs = retryAfterMs(headers, createSystemClock().now());
   return waitMs === undefined ? {} : { retryAfterMs: Math.min(waitMs, RETRY_AFTER_MS_MAX) };
 }
 

@@ -4,7 +4,6 @@
  *   opening ─▶ running ⇄ paused ⇄ draining ⇄ running      any ─▶ stopping ─▶ stopped
  *
  * docs/guides/embedding.md lists what each call does in each status. stopping is closed to callers, so that it ends.
- *
  * Every public call is `begin` … `end`. `end` serves those who wait, tells edges (empty, ready, idle, finished) and
  * arms one timer, only while somebody waits for a clock.
  *

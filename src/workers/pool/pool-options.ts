@@ -5,13 +5,18 @@ import { bare } from "../../base/argument-checks.ts";
 import { ANYTHING, kind, shape, whole } from "../../base/fields.ts";
 import { SHARED_SEATS } from "../../layout/threads/worker-seats.ts";
 
-/** What a pool needs of its frontier. Every `Frontier` has it. */
+/** The interface to a frontier that a pool needs. Every `Frontier` has it. */
 export interface SharedFrontier {
   /** As `Frontier.share`. */
   share(): unknown;
 }
 
-/** Memory limits of a thread, as Node's `Worker` takes them. */
+/**
+ * Memory limits of a thread, as Node's `Worker` takes them.
+ *
+ * @example
+ * new WorkerPool({ frontier, handler: new URL("./visit.mjs", import.meta.url), resourceLimits: { maxOldGenerationSizeMb: 256 } });
+ */
 export interface ResourceLimits {
   /**
    * Heap of long-lived objects in MB.
@@ -35,7 +40,18 @@ export interface ResourceLimits {
   stackSizeMb?: number | undefined;
 }
 
-/** Options of a pool. A wrong or unknown one throws `OPTION_INVALID`. */
+/**
+ * Options of a pool. A wrong or unknown one throws `OPTION_INVALID`.
+ *
+ * @example
+ * const pool = new WorkerPool({
+ *   frontier,
+ *   handler: new URL("./visit.mjs", import.meta.url),
+ *   threads: 2,
+ *   concurrency: 32, // visits at once in each thread
+ * });
+ * await pool.run(); // until nothing is pending
+ */
 export interface WorkerPoolOptions {
   /** The frontier to work on, opened on this thread. */
   frontier: SharedFrontier;

@@ -1,4 +1,4 @@
-/** What a pool and its workers have done, as plain data. */
+/** Reports of a pool and its workers, as plain data. */
 import {
   SEAT_ACCEPTED_WORD,
   SEAT_CALLED_WORD,
@@ -9,7 +9,7 @@ import {
   SEAT_THREAD_WORD,
 } from "../../layout/threads/worker-seats.ts";
 
-/** What one worker of a pool has done. */
+/** Counters of one worker of a pool. */
 export interface WorkerReport {
   /** Its number. */
   readonly worker: number;
@@ -23,7 +23,7 @@ export interface WorkerReport {
   readonly completed: number;
   /** Handlers at work. */
   readonly handling: number;
-  /** Leases that it holds and has not answered. */
+  /** Leases that it holds and has not settled. */
   readonly leased: number;
   /** Links that it knew already and did not send again. */
   readonly duplicate: number;
@@ -31,11 +31,11 @@ export interface WorkerReport {
   readonly dropped: number;
 }
 
-/** What a pool has done. */
+/** Counters of a pool. */
 export interface PoolReport {
   /** Threads that it keeps. */
   readonly threads: number;
-  /** Whether `run()` is under way. */
+  /** Whether `run()` is in progress. */
   readonly isRunning: boolean;
   /** Threads that died and were replaced. */
   readonly restarts: number;
@@ -66,7 +66,7 @@ const COUNTERS = [
   SEAT_DUPLICATE_WORD,
 ] as const;
 
-/** What is read of a seat: its own type would bring the kernel's into the package's types. */
+/** The fields read of a seat: its own type would bring the kernel's types into the package's. */
 interface CountedSeat {
   readonly index: number;
   readonly words: Int32Array;
@@ -75,7 +75,7 @@ interface CountedSeat {
 
 type Sums = Pick<PoolReport, "called" | "accepted" | "completed" | "duplicate" | "dropped">;
 
-/** Counters of threads that are gone. */
+/** Counters of threads that have ended. */
 export class PastWork {
   readonly #sums: number[] = COUNTERS.map(() => 0);
 
@@ -91,7 +91,7 @@ export class PastWork {
     return [...this.#left.values()].sort((a, b) => a.worker - b.worker);
   }
 
-  /** Adds those of a seat that is about to be cleared. */
+  /** Adds the counters of a seat that is about to be cleared. */
   add(seat: CountedSeat): void {
     const { words } = seat;
     this.#left.set(seat.index, { ...reportOf(seat), handling: 0, leased: 0 });
@@ -100,7 +100,7 @@ export class PastWork {
     });
   }
 
-  /** With those of the workers there are. */
+  /** The sums, with those of the current workers. */
   with(workers: readonly WorkerReport[]): Sums {
     const sum = (field: keyof Sums, at: number): number =>
       workers.reduce((all, one) => all + one[field], this.#sums[at] as number);

@@ -1,10 +1,10 @@
-/** HandlerVisit: one handler at work on a lease, and what it is given for that. */
+/** HandlerVisit: one handler at work on a lease, and the context passed to it. */
 import type { RequestInput, RequestLike } from "../../base/request-types.ts";
 import type { Pushed } from "./found-links.ts";
 import type { SeatClient } from "./seat-client.ts";
 import type { PushAnswer, SendAnswer, WorkerLease } from "./worker-lease.ts";
 
-/** What a handler gets beside its lease. */
+/** Passed to a handler beside its lease. */
 export interface HandlerContext<Data = unknown> {
   /** Aborted when the lease ends, when `timeoutMs` is over, and when the pool stops. */
   readonly signal: AbortSignal;
@@ -38,7 +38,7 @@ export type Handler<Data = unknown> = (
   context: HandlerContext<Data>,
 ) => unknown;
 
-/** The signal is made when somebody looks at it. */
+/** Creates the signal on first access. */
 export class HandlerVisit implements HandlerContext {
   readonly lease: WorkerLease;
   readonly workerId: number;
