@@ -45,7 +45,8 @@ const NOT_MODIFIED = 304;
  * Ends a lease as an answer of HTTP asks for: 2xx finishes the page with `result`, a redirect continues at its
  * `Location`, 408, 425, 429 and faults of the server are tried again, anything else fails with `status <number>`.
  *
- * A `Retry-After` of an answer that is tried again blocks the host, up to an hour. With a lease of an
+ * Costs one call of the lease, two for a redirect. Returns `late` where the deadline has passed, and throws what the
+ * lease's call throws. A `Retry-After` of an answer that is tried again blocks the host, up to an hour. With a lease of an
  * `AsyncFrontier` it returns a promise; in a worker, where the owner decides later, what was asked for.
  *
  * @example
