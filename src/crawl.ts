@@ -6,6 +6,7 @@ export { createDownloader, type DownloaderOptions } from "./crawl/http/downloade
 export { DownloadError, type DownloadFault } from "./crawl/http/download-error.ts";
 export { type ExtractOptions, extractPage } from "./crawl/page/extract-page.ts";
 export type { CrawlFault, CrawlStage, FaultStream } from "./crawl/report/fault-stream.ts";
+export { createWarcFile, type WarcFile, type WarcFileOptions } from "./crawl/archive/warc-file.ts";
 export { createItemFile, type ItemFileOptions } from "./crawl/files.ts";
 export type {
   Analysis,
@@ -14,6 +15,7 @@ export type {
   Download,
   Downloader,
   DownloadRequest,
+  Exchange,
   Extract,
   ItemSource,
   ModuleCounts,
