@@ -32,7 +32,7 @@ const LOOKS = [
 
 export interface Sight {
   readonly look: string;
-  /** Messages of the page's console, its errors, and its requests to the network. */
+  /** What the page printed to the console, threw, or requested from the network. */
   readonly words: readonly string[];
   readonly faults: readonly string[];
 }
@@ -67,7 +67,7 @@ export async function sightsOf(html: string, context: Skipper): Promise<Sight[]>
   return sights;
 }
 
-/** The expected result of a sight without fault. */
+/** The report of a page without faults. */
 export function calmSights(sights: readonly Sight[]): Sight[] {
   return sights.map(({ look }) => ({ look, words: [], faults: [] }));
 }

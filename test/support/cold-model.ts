@@ -1,4 +1,4 @@
-/** Cold tiers in memory for tests, beside a Map with the expected values. */
+/** Cold tiers in memory for tests, beside a Map with the expected answers. */
 import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import { loadKernelModule } from "../../src/engine/kernel-file.ts";
@@ -55,7 +55,7 @@ export function findCold(tier: ColdTier, lo: number, hi: number): number {
   return values[0] === COLD_REMOVED ? 0 : (values[0] as number);
 }
 
-/** The model after another process opened the files: places of the previous one no longer count. */
+/** Another process opens the files: places of the previous process are void. */
 export function forgetPassing(model: ColdModel): ColdModel {
   return new Map(
     [...model].map(([key, entry]) =>

@@ -25,8 +25,8 @@ for (let round = 0; ; round++) {
     if (isSync) say(said.splice(0));
   }
   if (leases.length === 0) {
-    // Everything is done: the next round of the same pages begins, in a path of its own. Printed first: a kill between the two would
-    // otherwise discard pages without a line about it.
+    // All is done: the next round of the same pages, in a place of its own.
+    // Printed first: killed between the two, it would have discarded what was never reported.
     writeSync(1, "X\n");
     await frontier.close({ discard: true });
     process.exit(0);

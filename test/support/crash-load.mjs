@@ -1,10 +1,10 @@
 /**
- * The load that crash tests put on a frontier, and the conditions that must hold afterwards. A page's children follow from its URL, so
- * that a checker can compute them without the page.
+ * The load that crash tests put on a frontier, and what must hold of it afterwards. A page's children follow from its URL,
+ * so that a later check can compute them without the page.
  */
 const PAGES = 4_000;
 
-/** Children of a page: up to five, forward in the numbers, some of them twice. */
+/** Children of a page: up to five, with larger numbers, some of them twice. */
 export function childrenOf(url) {
   const page = Number(url.slice(url.lastIndexOf("/") + 1));
   const count = (page * 7) % 6;
@@ -19,8 +19,8 @@ export function urlOf(page) {
 export const SEEDS = Array.from({ length: 20 }, (_, at) => urlOf(at * 101));
 
 /**
- * A recovered frontier must hold everything that was flushed, and nothing else: `accepted` and `done` are lists of URLs. Returns the
- * faults in words.
+ * The restored frontier must hold everything that was flushed, and nothing else: `accepted` and `done` are lists of URLs; `isOwn` decides
+ * whether a URL was ever pushed. Returns what is wrong, in words.
  */
 export function faultsOf(frontier, { accepted, done }) {
   const faults = [];

@@ -208,7 +208,7 @@ function fill(run: Run): void {
 
 function fateOf(run: Run, lease: SyncLease, host: number, page: number): Fate {
   const fate = run.crawl.web.fateOf(host, page, lease.deliveries);
-  // With several visits at once the checker cannot compute what a release restores.
+  // With several visits at once the checker cannot determine what a release restores.
   return fate === "release" && run.crawl.perHost > 1 ? "done" : fate;
 }
 
@@ -237,7 +237,7 @@ function nextMoment(run: Run): number | undefined {
   return Math.min(endMs, dueMs);
 }
 
-/** The next hour, when an hourly crawl begins anew. */
+/** The next hour, where each new one starts the crawl again. */
 function nextHour(run: Run): number | undefined {
   return run.crawl.again === "hourly" ? (hourOf(run) + 1) * HOUR_MS : undefined;
 }

@@ -167,7 +167,7 @@ function putBack(lease: Lease, random: Random, hosts: number): void {
   else lease.release();
 }
 
-/** The change of a redirect, mostly none. */
+/** The status of a redirect, usually none. */
 function changeOf(random: Random): RedirectChange {
   const change: RedirectChange = {};
   if (random.below(4) === 0) change.status = 301 + random.below(3);

@@ -130,8 +130,8 @@ export interface Known {
 const PENDING = record.RECORD_PENDING;
 
 /**
- * Everything that must survive; leases appear as the records to which they return. Idle hosts without any setting do not survive in a
- * directory; a standalone file holds them (`hasIdle`).
+ * Everything that must survive; leases are described as the state in which they return. Idle hosts without any setting do not
+ * survive in a directory; a file of a frontier in memory has them (`hasIdle`).
  */
 export function knownOf({ clock, files, frontier }: DurableRig, hasIdle = false): Known {
   const core = coreOf(frontier);

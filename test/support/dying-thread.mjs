@@ -1,4 +1,4 @@
-/** A user thread that dies at the point that `workerData.point` names; `word` tells a waiting one when. */
+/** A user's own thread that dies at the point of its work that `workerData.point` names; `word` is the signal that it waits for. */
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { SHARED_PARK_WORD, SEAT_PARK_WORD } from "../../build/plain/layout/threads/worker-seats.js";
 import { MESSAGE_DONE, MESSAGE_PUSH } from "../../build/plain/layout/threads/worker-messages.js";

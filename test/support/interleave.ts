@@ -72,7 +72,7 @@ export function loadSteps(
   for (const statement of tree.statements) {
     if (ts.isFunctionDeclaration(statement) && statement.name) names.add(statement.name.text);
   }
-  /** By the names of its parameters: each order of steps runs it anew. */
+  /** By the given names: each order of steps runs it again. */
   const compiled = new Map<string, (...given: unknown[]) => StepApi>();
   return { code: transform(tree, names, arrays), names: [...names], compiled };
 }

@@ -1,6 +1,6 @@
 /**
- * Random key policies, and URLs that they affect: parameter names come from one small stock, so that lists and URLs share names. Also the
- * same requests in forms that a policy may or may not distinguish.
+ * Random key policies, and URLs that feel them: names of parameters come from one small stock, so that lists and
+ * URLs meet; and the same requests in forms that a policy may or may not distinguish.
  */
 import type { Random } from "../../src/base/random.ts";
 import type { IdentityRequest, KeyPolicy } from "../../src/url/keys/key-policy.ts";
@@ -53,7 +53,7 @@ function someOf<T>(random: Random, list: readonly T[], most: number): T[] {
   return Array.from({ length: random.below(most + 1) }, () => oneOf(random, list));
 }
 
-/** A valid policy: it has no field that its profile refuses. */
+/** A valid policy: without the options that its profile refuses. */
 export function anyKeyPolicy(random: Random): KeyPolicy {
   const policy: KeyPolicy = {};
   const profile = random.below(5);

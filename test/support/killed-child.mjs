@@ -8,4 +8,4 @@ const leases = frontier.pollMany(Number(taken));
 frontier.done(leases.slice(0, Number(done)));
 await frontier.flush();
 process.kill(process.pid, "SIGKILL");
-for (;;); // nothing more is printed, whenever the signal comes
+for (;;); // prints nothing more until the signal comes

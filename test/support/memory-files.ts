@@ -23,7 +23,7 @@ export interface MemoryFiles extends Files {
   syncs: number;
   /** Reads so far: [bytes asked for, position] of each. */
   readonly reads: Array<[length: number, position: number]>;
-  /** The disk after power returns; unsynced bytes are there, gone or torn as `random` decides. */
+  /** The disk after power comes back; unsynced bytes are there, gone or torn, by `random`. */
   afterCut(random: Random): MemoryFiles;
   /** The disk as a killed process leaves it: everything visible as before, and unsynced bytes still unsynced. */
   afterKill(): MemoryFiles;
@@ -44,7 +44,7 @@ interface Node {
   /** First byte at which the two may differ: a sync copies only from there, since files have room written ahead. */
   dirtyFrom: number;
   dirtyTo: number;
-  /** Visible and never written: their sync failed, and they were not written again. */
+  /** Visible, and never to be written: a sync of it failed, and it was not written again. */
   dropped: ReadonlyArray<readonly [from: number, to: number]>;
 }
 
@@ -236,7 +236,7 @@ function change({ files }: Disk): void {
   if (files.changes === files.failAt) throw failure("EIO");
 }
 
-/** The disk's error, or the lack of power: a waiting caller gets either, as from a disk that is gone. */
+/** The disk's error, or the lack of power: a wait beside the thread fails with either, as with a disk that is gone. */
 function faultOf(call: () => void): unknown {
   try {
     call();

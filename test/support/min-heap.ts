@@ -1,6 +1,6 @@
 /**
  * MinHeap: a binary heap of (key, tie, value), lowest key first, then lowest tie. The simulation
- * keeps its times in it; it belongs to the tests, so that no structure under test checks itself.
+ * keeps its times in it; it belongs to the tests, so that no structure is tested against itself.
  */
 export interface MinHeap {
   keys: number[];

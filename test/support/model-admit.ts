@@ -56,7 +56,7 @@ function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict
   );
 }
 
-/** A shallower sighting lowers the depth, and raises the priority by the rule's present depthPriority. */
+/** A shallower sighting lowers the depth, and raises the priority by the rule's present `depthPriority`. */
 function sight(model: Model, known: ModelRecord, depth: number): void {
   const before = known.depth;
   known.depth = Math.min(known.depth, depth);

@@ -141,7 +141,7 @@ export function ownsItsIdentity(model: Model, record: ModelRecord): boolean {
   return record.identity !== undefined && findRecord(model, record.identity) === record;
 }
 
-/** The period that a record continues with, when it replaces another one and its rule keeps a period. */
+/** The period of a record that replaces another one, under a rule with periods. */
 export function keptPeriod(
   { epoch = "forever" }: SyncPolicy,
   request: SyncRequest,

@@ -128,7 +128,7 @@ function steering(at: () => Model): Steering {
       if (change.notBefore > at().now()) {
         record.state = "waiting";
         record.dueAt = change.notBefore;
-        record.isAgain = false; // pushed for another time: it no longer counts as come by itself
+        record.isAgain = false; // pushed for another time: no longer a revisit
       } else if (record.state === "waiting") {
         becomePending(at(), record);
       }
@@ -168,7 +168,7 @@ function steering(at: () => Model): Steering {
   };
 }
 
-/** Counts and shares begin anew; rules that have gone are dropped for good. */
+/** Counts and shares start from zero; removed rules do not come back. */
 function resetRules(model: Model): void {
   model.rules = model.rules.filter((rule) => !rule.isGone || rule.serial === 0);
   for (const rule of model.rules) Object.assign(rule, { pass: 0, served: 0, wasEligible: false });
@@ -229,7 +229,7 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
   };
 }
 
-/** Clocks that a cleared frontier must still keep: running ones, holds and settings, in the order of turns. */
+/** What survives clear(): running clocks, holds and settings, in the order of turns. */
 function owedHosts(model: Model): Model["hosts"] {
   const owed = [...model.hosts.values()].filter((host) => {
     const clockMs = Math.max(host.readyAt, host.blockedUntil);

@@ -1,11 +1,11 @@
 /**
- * Groups of the naive model: clocks above hosts. Only the clocks are stored; the members of a group, and its leases out, are computed
- * from all hosts at each use.
+ * Groups of the naive model: clocks above hosts. Nothing is kept but the clocks; who belongs to a group, and how many leases
+ * it has out, is computed from all hosts whenever it is needed.
  *
  *   may go      every group that the rule asks for has fewer leases than the limit, and its clock has passed
  *   readyAt     hand-out and end of visit raise it to now + the rule's delay for this kind of group; a release takes its own back
- *   address     unknown: that group blocks nothing. Changed: the host moves, with its leases, to the other group
- *   functions   one that a set of rules brings takes the place, and the clocks, of one that the set does not name
+ *   address     not known: that group blocks nothing. Changed: the host goes, with its leases, to the other group
+ *   functions   one in a new set of rules takes over the place and the clocks of one that the set does not name
  */
 import type { SyncGroup, SyncPolicy } from "./frontier-surface.ts";
 import { hostOf, type Model, type ModelHost } from "./model-state.ts";

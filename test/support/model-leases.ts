@@ -110,7 +110,7 @@ export function finishFailed(
   countVisit(model, record, { policy, end: hasAnswered ? "success" : "failure" });
 }
 
-/** Retry; returns true when the record goes on, false when it failed (also because its host gave up). */
+/** Retry; true when the record continues, false when it failed (also because its host gave up). */
 export function finishRetry(model: Model, record: ModelRecord, options: SyncRetryOptions): boolean {
   const { policy } = ruleOf(model, record);
   endLease(model, record, options.outcome ?? {});

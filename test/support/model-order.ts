@@ -1,5 +1,5 @@
 /**
- * Which record goes next, as plainly as possible: compares all of them.
+ * Which record goes next, as simply as possible: by comparing all of them.
  *
  *   1. Only pending records whose host may go now. Without politeness a host has no delay and no
  *      limit of its own, but a block, a hold or a setting made by hand still counts. All its groups agree.

@@ -1,4 +1,4 @@
-/** The fields that a redirected request keeps, as plainly as possible. */
+/** The fields that a redirected request keeps, as simply as possible. */
 import type { SyncRequest } from "./frontier-surface.ts";
 import { ownsItsIdentity } from "./model-epochs.ts";
 import { effectivePriority } from "./model-order.ts";

@@ -16,7 +16,7 @@ const LARGE_PROGRAMS = sized(4, 1);
  */
 const ROUND_MS = 600_000;
 
-/** Plays programs of this many commands in all, or for as long as STRESS_SECONDS grants; returns how many there were. */
+/** Runs programs of so many commands in all, or for STRESS_SECONDS; returns how many. */
 export async function playSmall(engine: Engine, commandsMin: number): Promise<number> {
   const seed = testSeed("model");
   const endMs = performance.now() + stressSeconds() * 1_000;

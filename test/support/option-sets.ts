@@ -65,7 +65,7 @@ function buildPolicy(spec: PolicySpec & { politeness?: PolitenessSpec }): SyncPo
   return built;
 }
 
-/** Epochs of 20 ms that repeat after three; now and then there is none. */
+/** Epochs of 20 ms that repeat after three; now and then none. */
 function slotOf(timeMs: number): string {
   const slot = Math.floor(timeMs / 20) % 7;
   return slot === 6 ? "" : `slot-${slot % 3}`;

@@ -8,7 +8,7 @@ import { PARK_PARKED } from "../../build/plain/memory/parking.js";
 import { laneClaim } from "../../build/plain/structures/threads/spsc-lane.js";
 
 const { doneCount, heldCount, how, isOwnerHeld } = workerData;
-/** Leases held; whether a thread has died; the test's signal to go; the thread's last word. */
+/** Leases held; whether a thread has died; the test's signal; the thread's last word. */
 const [HELD, DYING, GO, LAST] = [0, 1, 2, 3];
 const state = new Int32Array(workerData.state);
 const turn = () => new Promise(setImmediate);

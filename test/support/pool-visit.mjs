@@ -3,7 +3,7 @@ import { workerData } from "node:worker_threads";
 
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Does nothing but push children; the URL gives their number: http://…/<generations>/<children>/… */
+/** Does nothing; the URL contains the number of children to push: http://…/<generations>/<children>/… */
 export default async function visit(lease, context) {
   const [, generations = "0", children = "0"] = new URL(lease.url).pathname.split("/");
   const left = Number(generations) - lease.depth;
@@ -144,7 +144,7 @@ export async function naps() {
 
 const word = (name) => new Int32Array(workerData[name]);
 
-/** Ends its thread when the test signals it; the next time it is done at once. */
+/** Ends its thread on the test's signal; the next time it is done at once. */
 export async function diesOnWord({ attempt }) {
   if (attempt > 1) return;
   while (Atomics.load(word("word"), 0) === 0) await later(5);
@@ -156,7 +156,7 @@ export function speaksLater() {
   setTimeout(() => Atomics.store(word("word"), 0, 1), 50);
 }
 
-/** Throws an uncatchable error, once its lease is done. */
+/** Throws an uncaught error once its lease is done. */
 export function throwsLater({ attempt, deliveries }) {
   if (attempt * deliveries === 1)
     setTimeout(() => {
@@ -164,7 +164,7 @@ export function throwsLater({ attempt, deliveries }) {
     });
 }
 
-/** Stays until the test signals it. */
+/** Runs until the test's signal. */
 export async function staysForWord() {
   while (Atomics.load(word("word"), 0) === 0) await later(5);
 }
@@ -173,7 +173,7 @@ export async function staysForSecondWord() {
   while (Atomics.load(word("word"), 1) === 0) await later(5);
 }
 
-/** Is alone at its host, or counts in word 0; some exceed their time and end when their signal is aborted, some throw. */
+/** Reports in word 0 when it is not alone at its host; some exceed their time and end when they are aborted, some throw. */
 export async function alone({ url }, { signal }) {
   const [host, page] = /host(\d+)\D+(\d+)/.exec(url).slice(1).map(Number);
   const busy = word("busy");
@@ -190,7 +190,7 @@ export async function alone({ url }, { signal }) {
   }
 }
 
-/** Blocks its thread until the owner has published every result of those that blocked here before: word 0 counts those, word 1 these. */
+/** Blocks its event loop until the owner has reported all earlier blocked ones: word 0 counts those, word 1 these. */
 export function blocks() {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5); // longer than a burst
   const words = word("word");
@@ -200,7 +200,7 @@ export function blocks() {
   }
 }
 
-/** Blocks its thread for good; word 1 records it. */
+/** Blocks its event loop forever; word 1 reports that. */
 export function standsStill() {
   const words = word("word");
   Atomics.add(words, 1, 1);
@@ -220,7 +220,7 @@ export async function returns(lease, context) {
   context.push({ url: `${lease.url}y`, data: { bytes: lease.data.bytes }, handler: "hold" });
 }
 
-/** Leaves behind a callback that ends its thread when the word is set, and records it there. */
+/** Leaves work behind that ends its thread on the word's signal, and reports that there. */
 export function leavesABomb() {
   const told = word("word");
   setInterval(() => {
@@ -229,4 +229,10 @@ export function leavesABomb() {
     Atomics.notify(told, 1);
     process.exit(9);
   }, 1);
+}
+
+/** Three new links, the same again twice, and one that is no page. */
+export function links(_, context) {
+  context.push(["http://a.test/x", "http://a.test/y", "http://a.test/x"]);
+  context.push(["http://a.test/x", "mailto:me@a.test"]);
 }

@@ -51,7 +51,7 @@ export async function until(
   }
 }
 
-/** Waits until the process uses less than `most` of a core for `windowMs`; returns the share it used. */
+/** Waits until the process uses less than `most` of a core for `windowMs`, and returns the share that it used. */
 export async function untilIdle(windowMs: number, most = 0.1): Promise<number> {
   let share = 1;
   // Work left over from starting takes some time; a spin would never end.

@@ -1,4 +1,4 @@
-/** A user thread at a shared frontier: does the job named by workerData.job and posts the result. */
+/** A user's own thread at a shared frontier: does workerData.job and posts the result. */
 import { parentPort, workerData } from "node:worker_threads";
 import { attach } from "../../dist/worker.js";
 
@@ -22,7 +22,7 @@ const jobs = {
     }
     return answers;
   },
-  /** On the test's signal, pushes everything without waiting, and closes while the ring is full. */
+  /** On the test's signal, pushes all without waiting, and closes while the ring is full. */
   async flood({ urls, batch, word: buffer }) {
     const word = new Int32Array(buffer);
     Atomics.store(word, 0, 1);
@@ -37,7 +37,7 @@ const jobs = {
     await closing;
     return { said, late };
   },
-  /** Pushes everything without waiting; returns the answer to each. */
+  /** Pushes all without waiting; returns the answers. */
   pushOn({ urls, batch }) {
     const said = [];
     for (let at = 0; at < urls.length; at += batch)
@@ -63,7 +63,7 @@ const jobs = {
     await later(10);
     process.exit(1);
   },
-  /** Takes the leases there are, reports it, and dies in the way named by `how`; `word` gives the moment. */
+  /** Takes what there is, reports it, and exits silently in the given way; `word` is the signal. */
   async goes({ max, how, word: buffer }) {
     const word = new Int32Array(buffer);
     const leases = await port.take({ max });

@@ -105,7 +105,7 @@ const redirectFields: fc.Arbitrary<SyncRedirect> = fc.record(
   },
   { requiredKeys: [], ...optional },
 );
-/** Every other one changes nothing. */
+/** Every other one is empty. */
 const redirectChange = fc.oneof(fc.constant<SyncRedirect>({}), redirectFields);
 
 /** One command, drawn from all kinds with the weights of a busy frontier. */

@@ -1,5 +1,5 @@
 /**
- * Scarcity: every allocation of every call of a program fails in turn, on a frontier beside the naive model, which has no bound on memory.
+ * Scarcity: every allocation of every call of a program fails in turn, on a frontier beside the naive model, which has no memory limit.
  *
  *   call, its 1st allocation refused ─▶ 2nd … ─▶ n-th ─▶ it asks for no more: the call is made
  *     ├─ threw MEMORY_FULL            everything is as before it; the same call again
@@ -148,7 +148,7 @@ function perform(play: Play, command: Command, picked: readonly number[]): void 
 interface Done {
   readonly answer: unknown;
   readonly refused: number;
-  /** Leases already passed on. */
+  /** Leases that were reported before. */
   readonly told: number;
   readonly isForgotten: boolean;
 }
@@ -175,7 +175,7 @@ function finish(play: Play, command: Command, picked: readonly number[], done: D
   if (isForgotten) return;
   // Records that no rule takes failed again at once, and were requested again.
   if (command.do === "requeue" && refused > 0) return;
-  // Early is allowed, late is not.
+  // Earlier is allowed, later is not.
   if (command.do === "nextDueAt" && Number(answer) < Number(wanted)) return;
   if (command.do === "nextDueAt" && wanted === "none") return;
   same("answer", JSON.stringify(wanted), JSON.stringify(answer));

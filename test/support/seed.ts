@@ -3,8 +3,8 @@
  *
  *   (nothing)           the test's own seed: the same commit has the same result every time
  *   SEED=fresh          a new one: exploring
- *   STRESS_SECONDS=60   a new one as well: granted time is for exploring
- *   SEED=17             this one: repeats a failure
+ *   STRESS_SECONDS=60   a new one as well: extra time is for exploration
+ *   SEED=17             this one: a failure again
  */
 import { appendFileSync } from "node:fs";
 import { type Random, createRandom, entropyWords } from "../../src/base/random.ts";
@@ -78,7 +78,7 @@ export function commandsOf(count: number): number {
   return sized(count, Math.ceil(count / 5)) * Math.max(1, Math.floor(stressSeconds() / 10));
 }
 
-/** Runs a program; when it fails, the message names the seed. */
+/** Runs a program; when it fails, the message has the seed. */
 export function seeded(seed: number, program: (random: Random) => void): void {
   try {
     program(createRandom(seed >>> 0));

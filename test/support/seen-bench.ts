@@ -61,7 +61,7 @@ export function insertFinished(bench: SeenBench, seen: SeenSet, at: number): boo
   return isNew;
 }
 
-/** Background work until there is none. */
+/** Runs background work until it is finished. */
 export function settle(seen: SeenSet): void {
   while (seenStep(seen, 5000) > 0);
 }

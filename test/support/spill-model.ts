@@ -183,7 +183,7 @@ export function setValue(rig: SpillRig, made: ModelRecord, value: number): void 
   seenSet(rig.spill.seen, made.lo, 7, value);
 }
 
-/** A new generation: live records go on without identity. */
+/** A new generation: live records continue without identity. */
 export function forgetAll(rig: SpillRig): void {
   spillSettle(rig.spill);
   seenForget(rig.spill.seen);

@@ -1,7 +1,7 @@
 /**
- * Marks: everything that must survive of a frontier, as 64 bits. Two frontiers have equal marks when `knownOf` returns the same records,
- * finished identities, hosts and epochs, and otherwise different ones, but for one chance in 2⁶⁴. A mark takes a twentieth of the time
- * of the text, so that it can be taken at the end of every call of a long program.
+ * Marks: all that must survive of a frontier as 64 bits. Two frontiers have equal marks if `knownOf` returns the same for their
+ * records, finished identities, hosts and epochs; otherwise different ones, except with a probability of 2⁻⁶⁴. A mark takes a twentieth of the time of
+ * the text, so that it can be taken at the end of every call of a long program.
  *
  *   item ─▶ its words, mixed in turn ─▶ two words, added to those of the others: the order of items has no effect
  */
@@ -47,7 +47,7 @@ const HOST_DOUBLES = [
 const HOST_WORDS = [host.HOST_LIMIT_WORD, host.HOST_FAILURES_WORD, host.HOST_ADMITTED_WORD];
 const HOST_FLAGS = host.HOST_HELD | host.HOST_STEERED | host.HOST_KEPT;
 
-/** The mark of a frontier's state, without its counters and the user's state, which are only as new as the last flush. */
+/** The mark of a frontier's records, identities, hosts and epochs. Counters and the user's state, which date from the last flush, are not in it. */
 export function markOf({ files, frontier }: DurableRig): string {
   const core = coreOf(frontier);
   const mark = new Mark();

@@ -1,6 +1,6 @@
 /**
- * A random program over a frontier with everything that decides which records may go: rules with shares, hosts, groups, adaptive delays,
- * back-off, budgets, holds, expiring leases, and a clock that is set. It makes no assertions: tests make theirs between its calls.
+ * A random program over a frontier with everything that decides who may go: rules with shares, hosts, groups, adaptive delays, back-off,
+ * budgets, holds, leases that run out, and a clock that is set. It checks nothing itself: tests check between its calls.
  */
 import { createVirtualClock } from "../../src/base/clock.ts";
 import type { Random } from "../../src/base/random.ts";

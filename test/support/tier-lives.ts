@@ -1,4 +1,4 @@
-/** Lives of a frontier with tiers that end in a kill: the child's report, and what the next opening must find. */
+/** Lives of a frontier with tiers that end in a kill: what the child reported, and what the next opening must find. */
 import { expect } from "vitest";
 import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
 import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";

@@ -1,7 +1,7 @@
 /**
- * TraceChecker: reads the trace of a crawl event by event and records violations. It uses nothing
- * of the frontier but the trace, keeps a few numbers per host and per item, and assumes one
- * priority, FIFO and one delay.
+ * TraceChecker: reads the trace of a crawl event by event and notes what must not happen. It
+ * sees only the trace of the frontier, keeps a few numbers per host and per item, and
+ * assumes one priority, FIFO and one delay.
  *
  *   violation        what it means
  *   parallel         a host had more than perHost visits at once
@@ -161,7 +161,7 @@ export interface TraceEvent {
   nowMs: number;
 }
 
-/** The frontier answered accepted. */
+/** The verdict was accepted. */
 export function traceAdmitted(checker: TraceChecker, { host, item, nowMs }: TraceEvent): void {
   traceTime(checker, nowMs);
   const { pending, turn } = checker.host;
@@ -178,7 +178,7 @@ export function traceAdmitted(checker: TraceChecker, { host, item, nowMs }: Trac
   if (pending[host] === 1) touch(checker, host, nowMs);
 }
 
-/** The frontier answered duplicate. */
+/** The verdict was duplicate. */
 export function traceRefused(checker: TraceChecker, { item, nowMs }: TraceEvent): void {
   if (checker.itemState[item] === ITEM_UNKNOWN) {
     violate(checker, "lost", `${item} refused at ${nowMs}`);
@@ -309,7 +309,7 @@ function checkTurn(checker: TraceChecker, host: number, nowMs: number): void {
   if (isKnown && first !== undefined && num(turn, first) < num(turn, host)) {
     violate(checker, "fairness", `host ${host} before host ${first} at ${nowMs}`);
   }
-  if (checker.groups.length > 0) return; // the moment when all clocks agreed is unknown
+  if (checker.groups.length > 0) return; // the time since which all clocks agreed was not noted
   const waitedMs = nowMs - num(dueSince, host);
   if (waitedMs > checker.longestWaitMs) checker.longestWaitMs = waitedMs;
 }

@@ -1,6 +1,6 @@
 /**
- * Two sides: a frontier on this thread and one on a thread of its own get the same calls. A call is plain data; its answer is
- * recorded without the parts that only the clock decides.
+ * Two sides: a frontier on this thread and one on a thread of its own, given the same calls. A call is plain data; what it answers
+ * is compared without the parts that depend only on the clock.
  */
 import type { Random } from "../../src/base/random.ts";
 import type { FrontierError } from "../../src/base/errors.ts";
@@ -30,7 +30,7 @@ type Fields = Record<string, unknown>;
 
 const A = "http://a.test/";
 const URLS = Array.from({ length: 12 }, (_, at) => `http://${"abc"[at % 3]}.test/${at}`);
-/** Work that keeps the owner's thread busy: duplicates but the first few. */
+/** Work that keeps the owner of the frontier busy: duplicates, except for the first few. */
 export const HEAVY: Call = {
   do: "pushMany",
   args: [Array.from({ length: 5_000 }, (_, at) => `http://heavy.test/${at % 5}`)],
@@ -82,7 +82,7 @@ const HOST_SETS: readonly unknown[] = [
   { address: 5 },
 ];
 
-/** Names of calls, each as often as it should come, with its arguments. */
+/** Names of calls, each as often as its share; and their arguments. */
 const MENU: ReadonlyArray<[number, string, (random: Random) => unknown[]]> = [
   [10, "push", (random) => [oneOf(random, REQUESTS)]],
   [6, "pushMany", (random) => [oneOf(random, LISTS), oneOf(random, [undefined, { depth: 1 }, 5])]],
@@ -223,7 +223,7 @@ export class Side {
   /** Called after all calls of a burst were answered: its leases can be used. */
   async rest(): Promise<void> {
     for (const leases of await Promise.all(this.#coming.splice(0))) this.#leases.push(...leases);
-    await this.make(plainCall("report")); // behind what was told before
+    await this.make(plainCall("report")); // after the earlier messages
   }
 
   #call({ do: name, args, pick }: Call): unknown {
@@ -372,7 +372,7 @@ export function plainOf(value: unknown): unknown {
   return Object.fromEntries(kept.map((name) => [name, plainOf(fields[name])]));
 }
 
-/** Fields that contain the clock, in milliseconds since something. */
+/** Fields that are readings of a clock, in milliseconds. */
 const TIMES = new Set(["readyAt", "dueAt", "atMs", "canGoAt"]);
 
 function codesOf(result: PushResult & { late?: boolean }): unknown {

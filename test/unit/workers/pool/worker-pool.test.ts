@@ -400,11 +400,13 @@ describe("a pool of worker threads", () => {
       pool.resize(6);
       pool.resize(3);
       await expect(run).rejects.toThrow("enough");
-      const { isRunning, threads, workers } = pool.report();
-      expect({ isRunning, threads, workers }).toEqual({
+      const { isRunning, threads, handling, workers } = pool.report();
+      const leased = workers.reduce((all, worker) => all + worker.leased, 0);
+      expect({ isRunning, threads, handling, leased }).toEqual({
         isRunning: false,
         threads: 3,
-        workers: [],
+        handling: 0,
+        leased: 0,
       });
       expect(frontier.report()).toMatchObject({ leased: 0, pending: 8, retried: 0 });
       expect(pool.threadIds.length).toBeLessThanOrEqual(4);
@@ -432,8 +434,8 @@ describe("a pool of worker threads", () => {
         await until(() => pool.report().called > 0, "work");
         await frontier.close();
         await run;
-        expect(pool.report()).toMatchObject({ isRunning: false, workers: [] });
-        await pool.run(); // closed counts as finished
+        expect(pool.report()).toMatchObject({ isRunning: false, handling: 0 });
+        await pool.run(); // closed is over
       });
     }
   });
