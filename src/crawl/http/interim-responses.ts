@@ -3,7 +3,7 @@
  * 15.2). undici ignores all others, but treats this one as a broken connection.
  *
  *   written ─▶ fresh ─▶ bytes that begin "HTTP/1.x 100" ─▶ held to their blank line ─▶ dropped ─┐
- *                ▲                      └─ any other ─▶ passed on unchanged until the next write   │
+ *                ▲                      └─ any other ─▶ passed on unchanged until the next write  │
  *                └───────────────────────────────────────────────────────────────────────────────┘
  *
  *   I1  Only bytes before an answer are inspected, never a byte of one: one request at a time is on a connection.
