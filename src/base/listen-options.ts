@@ -1,20 +1,25 @@
-/** Listening: how a listener leaves by itself, after one event or when a signal aborts. */
+/** Listening: a listener removes itself after one event, or when a signal aborts. */
 import { argument, SIGNAL } from "./argument-checks.ts";
 import { misuse } from "./errors.ts";
 import { TRUTH } from "./fields.ts";
 
-/** How long a listener stays; without options until the function that `on` returns is called. */
+/**
+ * How long a listener stays; without options until the function that `on` returns is called.
+ *
+ * @example
+ * frontier.on("idle", () => console.log("nothing is pending"), { once: true });
+ */
 export interface ListenOptions {
   /**
    * Removes the listener when it aborts. A signal that has aborted already adds no listener.
    * @defaultValue none
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * Removes the listener before its first event is delivered.
    * @defaultValue false
    */
-  once?: boolean;
+  once?: boolean | undefined;
 }
 
 type Listener = (payload: never) => unknown;

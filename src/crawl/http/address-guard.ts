@@ -36,8 +36,12 @@ const SPECIAL_V4: ReadonlyArray<readonly [number, number]> = [
 ];
 
 /**
- * Whether an IP address is public, so that it may be dialled without `allowPrivate`. False for text that is no
- * address.
+ * Whether an IP address is public, so that it may be dialled without `allowPrivate`. Returns false for text
+ * that is no address.
+ *
+ * @example
+ * isPublicAddress("192.168.1.1"); // false
+ * isPublicAddress("2606:4700::1111"); // true
  */
 export function isPublicAddress(address: string): boolean {
   const bare = address.startsWith("[") ? address.slice(1, -1) : address;

@@ -28,12 +28,22 @@ import { isPublicAddress } from "./address-guard.ts";
 import { createConnector, type Lookup } from "./guarded-connector.ts";
 import { DownloadError } from "./download-error.ts";
 import { createInflateRoom, type InflateRoom } from "./inflate-room.ts";
+import { exchangeOf } from "./wire-exchange.ts";
 import { fetchRaw, lowerCase } from "./http-exchange.ts";
 import { dropContinue } from "./interim-responses.ts";
 import { ACCEPT_ENCODING, decode } from "./content-decoding.ts";
 import type { Downloader } from "../module-registry.ts";
 
-/** Options of the built-in downloader. Times are in milliseconds. */
+/**
+ * Options of the built-in downloader. Times are in milliseconds.
+ *
+ * @example
+ * createDownloader({
+ *   userAgent: "mine/1.0 (+https://example.org/bot)",
+ *   maxBytes: 2 * 1024 * 1024, // a longer page is cut there
+ *   totalMs: 30_000,
+ * });
+ */
 export interface DownloaderOptions {
   /**
    * Sent as User-Agent. Say who you are and where you can be reached.
@@ -72,27 +82,27 @@ export interface DownloaderOptions {
    */
   connections?: number;
   /**
-   * An idle socket is closed after this.
+   * An idle socket is closed after so many milliseconds.
    * @defaultValue 5,000
    */
   keepAliveMs?: number;
   /**
-   * Longest time to connect, TLS included.
+   * Longest time to connect in milliseconds, TLS included.
    * @defaultValue 10,000
    */
   connectMs?: number;
   /**
-   * Longest time to the first byte.
+   * Longest time to the first byte in milliseconds.
    * @defaultValue 20,000
    */
   headersMs?: number;
   /**
-   * Longest time between two bytes of the body.
+   * Longest time between two bytes of the body in milliseconds.
    * @defaultValue 20,000
    */
   bodyMs?: number;
   /**
-   * Longest time of a download.
+   * Longest time of a download in milliseconds.
    * @defaultValue 60,000
    */
   totalMs?: number;
@@ -132,7 +142,8 @@ const CONNECT_MS = 10_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
- * Makes a downloader on undici. Opens sockets only when asked to download.
+ * Makes a downloader on undici. Costs no socket until it is asked to download. Throws `OPTION_INVALID` for a wrong option; `download`
+ * rejects with a `DownloadError`, at the latest after `totalMs`.
  *
  * @example
  * const downloader = createDownloader({ userAgent: "mine/1.0 (+https://example.org/bot)" });
@@ -171,6 +182,7 @@ export function createDownloader(
         throw new DownloadError("address", `${url.hostname} (expected: a public address)`);
       }
       const maxBytes = request.maxBytes ?? limits.maxBytes;
+      const atMs = clock.now();
       const raw = await fetchRaw({
         agent,
         clock,
@@ -179,6 +191,8 @@ export function createDownloader(
         fixed,
         limits: { ...limits, maxBytes },
       });
+      const address = connector.addressOf(url.host);
+      await request.onExchange?.(exchangeOf(request, raw, { fixed, url, atMs, address }));
       const { mayCut = false, signal } = request;
       const share = request.room ?? room.share();
       const decoding = raw.isSkipped
@@ -188,7 +202,6 @@ export function createDownloader(
       const { body, isCut } = await Promise.resolve(decoding).finally(() => {
         if (request.room === undefined) share.end();
       });
-      const address = connector.addressOf(url.host);
       return {
         url: request.url,
         status: raw.status,

@@ -47,10 +47,14 @@ export interface CrawlPlan {
 /**
  * Describes what a crawl with the same options would begin with. Opens no socket, writes nothing and takes no lock.
  * Costs as much as opening the directory. Throws `OPTION_INVALID` as `crawl()` does.
+ *
+ * @example
+ * const { seeds, scope } = await planCrawl({ seeds: "https://example.org/" });
+ * console.log(scope, seeds.filter(({ verdict }) => verdict !== "accepted"));
  */
 export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promise<CrawlPlan> {
   const settings = normalizeCrawl(options);
-  const { directory, items: _, ...rest } = options;
+  const { directory, items: _, warc: __, ...rest } = options;
   await crawl({ ...rest, seeds: [] }).finished;
   await using frontier = await openLooked(settings);
   if (options.rules === undefined) {

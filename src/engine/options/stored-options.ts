@@ -62,8 +62,8 @@ export function noteOfOptions(given: FrontierOptions): Note {
  * without it, but every push is rejected.
  *
  * @example
- * const { options } = storedOptions("crawl-data");
- * const frontier = await openFrontier({ ...options, directory: "crawl-data", readOnly: true });
+ * const stored = storedOptions("crawl-data");
+ * const frontier = await openFrontier({ ...stored?.options, directory: "crawl-data", readOnly: true });
  */
 export function storedOptions(directory: string, name = "default"): StoredOptions | undefined {
   const place = { files: nodeFiles, directory: frontierDirectory(directory, name) };

@@ -39,13 +39,21 @@ import type { FrontierFault, FrontierHandle, FrontierOptions } from "../types/fr
 /**
  * Opens a frontier on a thread of its own: the options and methods of `openFrontier`, with promises. Use it where
  * no call may hold the event loop, or where the calling thread is busy. Rejects with `OPTION_INVALID` for an option
- * that is or contains a function.
+ * that is or contains a function. Costs about 50 ms to open and a message for each call, about 0.1 ms: use batches.
  *
  * When that thread dies, every call rejects with `FRONTIER_CLOSED` and the cause in `details.cause`, and `status`
  * reports `stopped` with reason `died`. The directory can be opened again at once, with everything that was
  * durable.
+ *
+ * @example
+ * const frontier = await openFrontierThread({ directory: "crawl-data" });
+ * await frontier.pushMany(urls);
+ * for (const lease of await frontier.take({ max: 100 })) await lease.done();
+ * await frontier.close();
  */
-export async function openFrontierThread(options: FrontierOptions = {}): Promise<AsyncFrontier> {
+export async function openFrontierThread<Data = unknown>(
+  options: FrontierOptions = {},
+): Promise<AsyncFrontier<Data>> {
   const { port1, port2 } = new MessageChannel();
   let worker: Worker;
   let closed: AnswerClosed;
@@ -85,7 +93,7 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     inDelivery.told = undefined;
   };
   const hold = (isHeld: boolean): void => {
-    if (isHeld) worker.ref();
+    if (isHeld || options.keepOpen === true) worker.ref();
     else worker.unref();
   };
   const channel = new CallChannel(port1, { tell, askClosed: closed, hold });
@@ -101,8 +109,9 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     events.emit("status", { from: "running", to: "stopped", reason: "died" });
     events.flush();
   });
-  worker.unref();
-  return threadFrontier(name, { channel, worker, events, handles, inDelivery });
+  hold(false);
+  const parts = { channel, worker, events, handles, inDelivery };
+  return threadFrontier(name, parts) as unknown as AsyncFrontier<Data>;
 }
 
 /** Gives the lock back that stands in the directory now (I1). */

@@ -4,6 +4,7 @@
  *   every file, every checksum ─▶ a copy is opened ─▶ every structure held against every other ─▶ closed, nothing changed
  */
 import { FrontierError, InvariantError } from "../../base/errors.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import { nodeFiles } from "../../persistence/files.ts";
 import { type FileCheck, inspectPlace } from "../../persistence/inspection/inspect-directory.ts";
 import { lockOwner } from "../../persistence/directory/directory-lock.ts";
@@ -39,17 +40,17 @@ export interface DirectoryCheck {
 /** Options of `verifyDirectory`. */
 export interface VerifyOptions {
   /** Name of the frontier in the directory; `default` unless given. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Options to open it with, where the stored ones are not enough. */
-  readonly options?: FrontierOptions;
+  readonly options?: FrontierOptions | undefined;
   /** Called after each file. */
-  readonly onFile?: (file: FileCheck) => void;
+  readonly onFile?: ((file: FileCheck) => void) | undefined;
 }
 
 /**
  * Reads and checks everything in a directory: all generations, segments and runs, then the frontier that a copy of
  * it in memory is. Changes nothing and takes no lock; beside a running owner it checks what was there at the
- * beginning. Damage is a result. Rejects with `DISK_GONE` where there is no such frontier.
+ * beginning. Damage is a result. Costs about as much as opening the directory. Rejects with `DISK_GONE` where there is no such frontier.
  *
  * @example
  * const { isWhole, damage } = await verifyDirectory("crawl-data");
@@ -75,7 +76,7 @@ export async function verifyDirectory(
   }
   const damage = files.filter(({ state }) => state === "damaged").map(({ what }) => String(what));
   const opened = await openCopy(
-    { ...storedOptions(directory, name)?.options, ...options },
+    { ...storedOptions(directory, name)?.options, ...givenOf(options ?? {}) },
     {
       directory,
       name,

@@ -4,7 +4,12 @@
  */
 import type { RecordState } from "../../frontier/records/record-state.ts";
 
-/** Which records `records` returns. */
+/**
+ * Which records `records` returns.
+ *
+ * @example
+ * for (const { url } of frontier.records({ state: "failed" })) console.log(url);
+ */
 export interface RecordsFilter {
   /**
    * Records in this state.
@@ -23,7 +28,12 @@ export interface RecordsFilter {
   host?: string;
 }
 
-/** Which records `requeue` makes pending. At least one field must be there, so that nothing is requeued by mistake. */
+/**
+ * Which records `requeue` makes pending. At least one field must be there, so that nothing is requeued by mistake.
+ *
+ * @example
+ * frontier.requeue({ host: "example.org" }); // its failed records
+ */
 export interface RequeueFilter {
   /**
    * Which records.
@@ -53,7 +63,12 @@ export interface RequeueFilter {
   all?: boolean;
 }
 
-/** Which pending records `remove` takes out. At least one field must be there, so that nothing is deleted by mistake. */
+/**
+ * Which pending records `remove` takes out. At least one field must be there, so that nothing is deleted by mistake.
+ *
+ * @example
+ * frontier.remove({ host: "trap.example", pattern: "/calendar/" });
+ */
 export interface RemoveFilter {
   /**
    * Records of this host.
@@ -77,7 +92,12 @@ export interface RemoveFilter {
   all?: boolean;
 }
 
-/** Which epoch `forget` starts anew. */
+/**
+ * Which epoch `forget` starts anew.
+ *
+ * @example
+ * frontier.forget({ epoch: "2026-10-31" });
+ */
 export interface ForgetFilter {
   /**
    * Name of the epoch.

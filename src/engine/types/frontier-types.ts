@@ -12,6 +12,7 @@ import type { ListenOptions } from "../../base/listen-options.ts";
 import type {
   LeaseFields,
   LeaseResult,
+  PlainRequest,
   RedirectChange,
   RequestInput,
   RequestLike,
@@ -60,6 +61,7 @@ export type {
   LeaseResult,
   ListenOptions,
   Outcome,
+  PlainRequest,
   Politeness,
   PushResult,
   RecordState,
@@ -85,88 +87,105 @@ export type {
 export type FrontierHandle = CrewHandle;
 
 /**
- * Decides which URL is visited next. Made by `openFrontier`; its methods belong to the thread that opened it.
+ * Decides which URL is visited next. Made by `openFrontier`; its methods belong to the thread that opened it. `Data` is
+ * the type of the `data` that its requests carry, which is not checked at run time.
  *
  * Expected outcomes are return values. Misuse throws a `FrontierError` before anything changes. After `close()`: a
  * push returns `closed`, `poll` returns undefined, `take` returns [], lease methods are late, and everything else
  * throws `FRONTIER_CLOSED`.
  */
-export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
+export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, AsyncDisposable {
   /** Its name, from the options. */
   readonly name: string;
   /** Where it stands in its life. */
   readonly status: FrontierStatus;
   /**
-   * Hands one request in. Costs about 1 µs; never throws for a URL that is refused. Throws `REQUEST_INVALID` for a
-   * wrong field.
+   * Hands one request in; `fields` stand in for those that it does not give. Costs about 1 µs; never throws for a URL
+   * that is refused. Throws `REQUEST_INVALID` for a wrong field.
+   *
+   * @example
+   * frontier.push("https://example.org/", { priority: 10 });
    */
-  push(request: RequestLike): Verdict;
-  /** Hands a batch in, the fast way: about 0.35 µs a URL for strings. `defaults` holds fields for all of them. */
-  pushMany(requests: Iterable<RequestLike>, defaults?: Partial<RequestInput>): PushResult;
+  push(request: RequestLike<Data>, fields?: Partial<RequestInput<Data>>): Verdict;
   /**
-   * Hands in everything that an iterable gives, in slices, and waits while there is no room. Rejects with what the
-   * source throws, after its earlier requests were pushed.
+   * Hands a batch in, the fast way. `defaults` holds fields for all of them. Costs about 0.35 µs a URL for strings.
+   * Returns counts and a verdict each; throws `REQUEST_INVALID` for wrong `defaults`.
+   */
+  pushMany(
+    requests: Iterable<RequestLike<Data>>,
+    defaults?: Partial<RequestInput<Data>>,
+  ): PushResult;
+  /**
+   * Hands in everything that an iterable gives, in slices, and waits while there is no room. Costs what `pushMany`
+   * costs. Rejects with what the source throws, after its earlier requests were pushed.
    */
   pushFrom(
-    source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
+    source: AsyncIterable<RequestLike<Data>> | Iterable<RequestLike<Data>>,
     options?: {
       /**
        * Requests of a slice.
        * @defaultValue 1,000
        */
-      batch?: number;
+      batch?: number | undefined;
       /**
        * Ends it: it rejects with the signal's reason.
        * @defaultValue none
        */
-      signal?: AbortSignal;
+      signal?: AbortSignal | undefined;
     },
   ): Promise<PushResult>;
   /** The next URL that is due, as a lease; undefined: none is due now. Costs about 0.5 µs. */
-  poll(): Lease | undefined;
+  poll(): Lease<Data> | undefined;
   /** Up to `max` leases, in order. [] when none is due now. Costs about 0.3 µs a lease. */
-  pollMany(max: number): Lease[];
+  pollMany(max: number): Lease<Data>[];
   /**
    * As `pollMany`, but waits for work. Resolves with [] when the frontier is finished or closed, or the time is
-   * over.
+   * over. Costs a promise beside `pollMany`.
    */
   take(options?: {
     /**
      * Most leases.
      * @defaultValue 1
      */
-    max?: number;
+    max?: number | undefined;
     /**
      * Longest wait in milliseconds.
      * @defaultValue no limit
      */
-    timeoutMs?: number;
+    timeoutMs?: number | undefined;
     /**
      * Ends the wait: it rejects with the signal's reason.
      * @defaultValue none
      */
-    signal?: AbortSignal;
-  }): Promise<Lease[]>;
-  /** What `pollMany(max)` would return now, without handing it out; at most 1,000. Costs a copy of each. */
-  peek(max?: number): RequestView[];
-  /** Leases one by one, waiting for work, until the frontier is finished or closed. */
-  [Symbol.asyncIterator](): AsyncIterator<Lease>;
-  /** Finishes many leases without links, in one call. Returns how many were not late. */
-  done(leases: Iterable<Lease>): number;
-  /** What is known of a URL; undefined: never admitted. Mode `bloom` answers for live ones alone. */
-  record(request: RequestLike): RecordView | undefined;
+    signal?: AbortSignal | undefined;
+  }): Promise<Lease<Data>[]>;
   /**
-   * Records by state, rule and host. Done ones need `records: "full"`. Costs a look at each record that is passed.
+   * What `pollMany(max)` would return now, without handing it out; at most 1,000, [] when none is due. Costs a copy
+   * of each.
    */
-  records(filter?: RecordsFilter): Iterable<RecordView>;
+  peek(max?: number): RequestView<Data>[];
+  /** Returns leases one by one and waits for work, until the frontier is finished or closed. Costs a `take` for each. */
+  [Symbol.asyncIterator](): AsyncIterator<Lease<Data>>;
+  /** Finishes many leases without links, in one call. Returns how many were not late. Costs about 1 µs each. */
+  done(leases: Iterable<Lease>): number;
+  /**
+   * What is known of a URL; undefined: never admitted. Mode `bloom` answers for live ones alone. Costs about 1 µs,
+   * and a read where it is on disk.
+   */
+  record(request: RequestLike): RecordView<Data> | undefined;
+  /**
+   * Records by state, rule and host. Done ones need `records: "full"`: it throws `UNSUPPORTED` without. Costs a look
+   * at each record that is passed.
+   */
+  records(filter?: RecordsFilter): Iterable<RecordView<Data>>;
   /**
    * Why a URL is, or is not, handed out: canonical form, rule, verdict, state, and the clock that holds it. Changes
-   * nothing.
+   * nothing. Never throws for a URL: one that cannot be crawled has a verdict with the reason. Costs about 5 µs.
    */
   explain(request: RequestLike): Explanation;
   /**
-   * Every open epoch other than `forever`, the latest first, with its counts: shows which can be forgotten. Costs a
-   * look at the seen-set for each identity.
+   * Every open epoch other than `forever`, the latest first, with its counts: shows which can be forgotten; returns
+   * none where there are no others. Costs a look at the seen-set for each identity.
    *
    * @example
    * for (const { name, pending } of frontier.epochs()) {
@@ -185,17 +204,17 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    */
   report(): Report;
   /**
-   * Listens to an event; returns a function that ends that. Events are batched and built only while somebody
-   * listens. A listener that throws is reported by `error`.
+   * Listens to an event; returns a function that ends that. Events are batched and cost nothing while
+   * no listener is there. A listener that throws is reported by `error`; an unknown event throws `ARGUMENT_INVALID`.
    */
   on<E extends keyof FrontierEvents>(
     event: E,
-    listener: (payload: FrontierEvents[E]) => void,
+    listener: (payload: FrontierEvents<Data>[E]) => void,
     options?: ListenOptions,
   ): () => void;
-  /** A host by its key (`lease.host`), to look at or to steer. */
+  /** A host by its key (`lease.host`), to look at or to steer. Costs one look-up; throws `ARGUMENT_INVALID` for what is no host. */
   host(key: string): HostView;
-  /** Changes a pending record in place, its sequence kept. Returns false where there is none. */
+  /** Changes a pending record in place, its sequence kept. Returns false where there is none. Costs about 1 µs. */
   update(
     request: RequestLike,
     change: {
@@ -203,17 +222,18 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
        * The effective priority, depth included.
        * @defaultValue unchanged
        */
-      priority?: number;
+      priority?: number | undefined;
       /**
-       * Time before which it is not handed out.
+       * Time before which it is not handed out, in milliseconds since 1970 or as a date.
        * @defaultValue unchanged
        */
-      notBefore?: number | Date;
+      notBefore?: number | Date | undefined;
     },
   ): boolean;
   /**
    * Makes failed or done records pending again, all attempts before them. Returns how many. Done ones need
    * `records: "full"`. Throws `ARGUMENT_INVALID` for a filter without a field: every failed record is `{ all: true }`.
+   * Costs a look at each record of that state.
    *
    * @example
    * frontier.requeue({ reason: "HTTP 503" });
@@ -221,32 +241,35 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   requeue(filter: RequeueFilter): number;
   /**
    * Takes pending records out, for traps: they stay seen. Returns how many. Throws `ARGUMENT_INVALID` for a filter
-   * without a field: every pending record is `{ all: true }`.
+   * without a field: every pending record is `{ all: true }`. Costs a look at each pending record of the host or rule.
    */
   remove(filter: RemoveFilter): number;
   /**
    * Makes seen URLs new again, those of one epoch or all; live records continue. Returns how many finished or
-   * failed records are forgotten.
+   * failed records are forgotten. Costs a pass over the seen-set.
    */
   forget(filter?: ForgetFilter): number;
-  /** Forgets every URL: pending, seen, finished and failed. Leases that are out become late. */
+  /**
+   * Forgets every URL: pending, seen, finished and failed. Leases that are out become late. Costs about as much as
+   * opening one. Throws `DISK_FULL` or a related code where the disk fails.
+   */
   clear(): void;
   /** An object of yours, kept in journal and snapshots. Anything msgpack can carry; written with each flush. */
   state: Record<string, unknown>;
   /**
    * Hands nothing out until `resume`. Pushes and results continue. `docs/guides/embedding.md` lists what each call
-   * does in each status.
+   * does in each status. Costs nothing.
    */
   pause(): void;
-  /** Ends a pause, a drain and the breaker's pause. Drains that are under way resolve. */
+  /** Ends a pause, a drain and the breaker's pause. Drains that are under way resolve. Costs nothing. */
   resume(): void;
-  /** Hands nothing out until `resume`. Resolves when no lease is out, and at `resume` or `close`. */
+  /** Hands nothing out until `resume`. Resolves when no lease is out, and at `resume` or `close`. Costs nothing but the wait. */
   drain(): Promise<void>;
-  /** Resolves when every change so far is on the disk. Rejects with `DISK_FULL` or a related code. */
+  /** Resolves when every change so far is on the disk. Costs one write and one sync. Rejects with `DISK_FULL` or a related code. */
   flush(): Promise<void>;
   /**
-   * Replaces the rules. The set is checked first: `RULE_INVALID` names rule and field, and nothing has changed. New
-   * pushes follow the new set at once; pending records whose rule is gone move in slices, which end with the event
+   * Replaces the rules. The set is checked first: it throws `RULE_INVALID` with rule and field, and nothing has
+   * changed. Costs about 2 µs a rule. New pushes follow the new set at once; pending records whose rule is gone move in slices, which end with the event
    * `rulesApplied`.
    */
   setRules(rules: Rule[], version?: number | string): void;
@@ -256,7 +279,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    * With a directory: replaces its journal by a snapshot now. In memory: writes a file at `path`, which
    * `openFrontier({ from: path })` continues from. Resolves when it is durable.
    *
-   * It is written beside other calls, in slices of about 2 ms, and is the frontier at one moment between the call
+   * Costs a copy of the live records, written beside other calls in slices of about 2 ms, and is the frontier at one moment between the call
    * and its end. Rejects with `ARGUMENT_INVALID` without a directory and a path, and with `DISK_FULL` or a related
    * code.
    *
@@ -268,19 +291,19 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      * File to write, for a frontier in memory.
      * @defaultValue its directory
      */
-    path?: string;
+    path?: string | undefined;
   }): Promise<SnapshotInfo>;
-  /** A handle for `attach` in other threads: pass it as `workerData`, or post it. */
+  /** Returns a handle for `attach` in other threads: pass it as `workerData`, or post it. Costs the shared memory, once. */
   share(): FrontierHandle;
   /**
    * Takes in what threads have published, flushes, and gives the lock back. Leases that are out are pending again.
-   * Rejects when the disk fails: the frontier is open then as before.
+   * Costs one flush. Rejects when the disk fails: the frontier is open then as before.
    */
   close(options?: {
     /**
      * Deletes what is stored in place of flushing it.
      * @defaultValue false
      */
-    discard?: boolean;
+    discard?: boolean | undefined;
   }): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { RecordState } from "../../frontier/records/record-state.ts";
 import type { Verdict } from "../../frontier/admission/verdicts.ts";
 
 /** A request as it stands in the frontier, or would stand there. */
-export interface RequestView {
+export interface RequestView<Data = unknown> {
   /** The URL that is visited. */
   readonly url: string;
   /** HTTP method. */
@@ -25,7 +25,7 @@ export interface RequestView {
   /** Name of the handler that it asks for. */
   readonly handler?: string;
   /** The request's data. */
-  readonly data?: unknown;
+  readonly data?: Data;
   /** Fingerprint of the page that it was found on. */
   readonly parent?: string;
 }
@@ -52,7 +52,7 @@ export interface FailureView {
 }
 
 /** What is known of one identity. Fields that are missing are not kept in its state. */
-export interface RecordView {
+export interface RecordView<Data = unknown> {
   /** Where it stands. */
   readonly state: RecordState;
   /** Attempts that were counted. */
@@ -69,28 +69,28 @@ export interface RecordView {
   readonly priority?: number;
   /** Hand-outs so far. */
   readonly deliveries?: number;
-  /** `waiting`: until then. `leased`: its deadline. `done` under a rule that revisits: when it comes again. */
+  /** In milliseconds since 1970. `waiting`: until then. `leased`: its deadline. `done` under a rule that revisits: when it comes again. */
   readonly untilMs?: number;
   /** Fingerprint of the page that it was found on. */
   readonly parent?: string;
   /** `failed`: why, when, and on which page it was found. */
   readonly failure?: FailureView;
   /** With `records: 'full'`: the data that it was pushed with. */
-  readonly data?: unknown;
+  readonly data?: Data;
   /** With `records: 'full'`: when it was admitted, handed out last, and finished, failed or removed. */
   readonly times?: {
     /** When it was admitted, in milliseconds since 1970. */
     admittedAt: number;
-    /** When it was handed out last. */
+    /** When it was handed out last, in milliseconds since 1970. */
     leasedAt?: number;
-    /** When it was finished, failed or removed. */
+    /** When it was finished, failed or removed, in milliseconds since 1970. */
     finishedAt?: number;
   };
   /** With `records: 'full'`: the last 16 states, oldest first. */
   readonly trail?: ReadonlyArray<{
     /** The state. */
     state: RecordState;
-    /** When it came into that state. */
+    /** When it came into that state, in milliseconds since 1970. */
     atMs: number;
   }>;
 }
@@ -148,11 +148,18 @@ export interface Explanation {
     | "group"
     | "paused"
     | "maxLeases";
-  /** The earliest time at which it can be handed out, where a clock holds it. */
+  /** The earliest time at which it can be handed out, in milliseconds since 1970, where a clock holds it. */
   readonly dueAt?: number;
 }
 
-/** A host: what is known of it, and what you can set. Settings are kept in the directory. */
+/**
+ * A host: what is known of it, and what you can set. Settings are kept in the directory.
+ *
+ * @example
+ * const host = frontier.host(lease.host);
+ * host.delayMs = 5_000; // slower than the rules ask for
+ * host.blockUntil(Date.now() + 60_000); // nothing of it for a minute
+ */
 export interface HostView {
   /** Its key, as `lease.host`. */
   readonly key: string;
@@ -190,10 +197,18 @@ export interface HostView {
 /** Where a frontier stands in its life: `opening` → `running` ⇄ `paused`, `draining` → `stopping` → `stopped`. */
 export type FrontierStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
 
-/** Events and what their listeners get. Those with arrays are batched. */
-export interface FrontierEvents {
+/**
+ * Events and what their listeners get. Those with arrays are batched.
+ *
+ * @example
+ * frontier.on("rejected", (list) => {
+ *   for (const { url, reason } of list) console.log(reason, url);
+ * });
+ * frontier.on("error", ({ kind, cause }) => console.error(kind, cause));
+ */
+export interface FrontierEvents<Data = unknown> {
   /** Requests that were admitted, deferred ones too. */
-  accepted: RequestView[];
+  accepted: RequestView<Data>[];
   /**
    * Requests whose identity was known. `finishedDepth`: the page is done, and was deeper then than it was seen now.
    */
@@ -213,17 +228,17 @@ export interface FrontierEvents {
     reason: string;
   }>;
   /** Records that were handed out. */
-  leased: RequestView[];
+  leased: RequestView<Data>[];
   /** Pages that were finished. */
-  done: RequestView[];
+  done: RequestView<Data>[];
   /** Records that get another attempt. */
-  retried: Array<RequestView & { reason?: string }>;
+  retried: Array<RequestView<Data> & { reason?: string }>;
   /** Records that failed for good. */
-  failed: Array<RequestView & { reason?: string }>;
+  failed: Array<RequestView<Data> & { reason?: string }>;
   /** Leases whose deadline passed. */
-  expired: RequestView[];
+  expired: RequestView<Data>[];
   /** Leases that were returned without an attempt. */
-  released: RequestView[];
+  released: RequestView<Data>[];
   /** Nothing is pending any more. */
   empty: {
     /** When, in milliseconds since 1970. */
@@ -321,7 +336,7 @@ export interface SnapshotInfo {
   readonly path: string;
   /** Live records in it. */
   readonly records: number;
-  /** Size of the file. */
+  /** Size of the file in bytes. */
   readonly bytes: number;
 }
 
@@ -447,14 +462,14 @@ export interface Report {
     offHeapBytes: number;
     /** Bytes on disk of what was spilled. */
     spilledBytes: number;
-    /** Memory outside the heap for each live record. */
+    /** Bytes outside the heap for each live record. */
     bytesPerUrl: number;
   };
   /** How far the files are. */
   readonly durability: {
     /** Last flush, in milliseconds since 1970; undefined: none yet. */
     readonly flushedAt: number | undefined;
-    /** Size of the journal since the last snapshot. */
+    /** Size of the journal since the last snapshot, in bytes. */
     readonly journalBytes: number;
     /** Last snapshot, in milliseconds since 1970; undefined: none yet. */
     readonly snapshotAt: number | undefined;

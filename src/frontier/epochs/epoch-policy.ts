@@ -31,6 +31,15 @@ import { isObject } from "../../base/type-guards.ts";
  * - `{ every }`, `{ adaptive }`: a page comes again by itself, after a period or by its observed rate of change. Not in mode `bloom`.
  * - `{ version }`: until the version changes.
  * - `{ of }`: a function names the epoch of a time.
+ *
+ * @example
+ * await openFrontier({
+ *   defaults: { epoch: { calendar: "day", zone: "Europe/Berlin" } }, // every URL once a day
+ *   rules: [
+ *     // As often as the page was seen to change, within these bounds.
+ *     { id: "news", match: { domains: ["news.example"] }, epoch: { adaptive: { min: "15m", max: "7d" } } },
+ *   ],
+ * });
  */
 export type EpochPolicy =
   | "forever"
@@ -41,12 +50,12 @@ export type EpochPolicy =
        * IANA time zone.
        * @defaultValue "UTC"
        */
-      zone?: string;
+      zone?: string | undefined;
       /**
        * `"forever"`: only requests with `notBefore` are divided by period.
        * @defaultValue all are
        */
-      undated?: "forever";
+      undated?: "forever" | undefined;
     }
   | {
       /** Period after the last visit: milliseconds, or text such as `"1d"`. */

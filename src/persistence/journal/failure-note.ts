@@ -1,5 +1,5 @@
 /**
- * The notes of failed records, as journal, snapshot and export carry them (docs/formats/journal.md).
+ * The notes of failed records, as journal, snapshot and export hold them (docs/formats/journal.md).
  *
  *   "failed:<name>"   the record's name in 16 hex digits, the high word first: [reason, atMs, status or null, foundOn or null]
  *   "foundOn"         URLs of pages by their fingerprints, as bytes (engine/records/found-on.ts)
@@ -21,12 +21,12 @@ export function failureTitle(name: string): string {
   return PREFIX + name;
 }
 
-/** The name of the record that a note is about; undefined: it is about none. */
+/** The name of the record that a note is about; undefined when it is about none. */
 export function failedName(title: string): string | undefined {
   return title.startsWith(PREFIX) ? title.slice(PREFIX.length) : undefined;
 }
 
-/** Whether a note is of failures: one table keeps them, and nobody else. */
+/** Whether a note is about failures. One table alone keeps such notes. */
 export function isFailureNote(title: string): boolean {
   return title === FOUND_ON_NOTE || title.startsWith(PREFIX);
 }
@@ -41,7 +41,7 @@ export function valueOfFailure({ reason, atMs, status, foundOn }: Failure): unkn
   return [reason, atMs, status ?? null, foundOn ?? null];
 }
 
-/** Throws a TypeError for what is no such value. */
+/** Reads the value of a note. Throws a TypeError for any other value. */
 export function failureOfValue(value: unknown): Failure {
   const [reason, atMs, status, foundOn] = Array.isArray(value) ? (value as unknown[]) : [];
   if (typeof reason !== "string" || typeof atMs !== "number") {

@@ -1,16 +1,16 @@
 /**
- * The place of a replay in a frame: where it stands, and how an entry's fields are read from there.
+ * The position of a replay in a frame, and how an entry's fields are read there.
  *
- *   I1  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
+ *   I1  Nothing beyond the frame is read: a length that points outside is damage, whatever the checksum.
  *
- * What fields can say is judge-fields.ts's.
+ * The values of fields are checked by check-fields.ts.
  */
 import { wordsOf } from "../journal/entry-fields.ts";
-import { wrong } from "./judge-fields.ts";
+import { wrong } from "./check-fields.ts";
 import { JOURNAL_NAMELESS } from "../../layout/files/journal.ts";
 import { createRestoredRecord, type Restoration, restoredRecord } from "./restore-records.ts";
 
-/** A frame's words, and where in them the replay stands. */
+/** A frame's words, and the position of the replay in them. */
 export interface Replay {
   readonly restoration: Restoration;
   words: Uint32Array;
@@ -19,7 +19,7 @@ export interface Replay {
   end: number;
   /** Entries replayed. */
   entries: number;
-  /** Entries that named what is not there. */
+  /** Entries that named something that is not there. */
   astray: number;
   readonly record: ReturnType<typeof createRestoredRecord>;
   readonly double: Float64Array;
@@ -34,7 +34,7 @@ export function createReplay(restoration: Restoration): Replay {
   return { restoration, ...nothing, entries: 0, astray: 0, record, double, halves };
 }
 
-/** The live record that an entry names; 0: passed over (I2). */
+/** The live record that an entry names; 0: there is none, and the entry is skipped. */
 export function named(replay: Replay, at: number): number {
   const { restoration, words } = replay;
   const isNameless = ((words[at] as number) & JOURNAL_NAMELESS) !== 0;
@@ -44,7 +44,7 @@ export function named(replay: Replay, at: number): number {
   return record;
 }
 
-/** Takes so many words of the frame; where they begin (I3). */
+/** Takes the next `words` words of the frame and returns where they begin (I1). */
 export function take(replay: Replay, words: number): number {
   const { at } = replay;
   if (at + words > replay.end) throw wrong("an entry that ends after its frame");
@@ -52,13 +52,13 @@ export function take(replay: Replay, words: number): number {
   return at;
 }
 
-/** Takes so many bytes, padded to words; the word where they begin (I1): what is longer than the frame would wrap around as words. */
+/** Takes so many bytes, padded to words, and returns the word where they begin (I1). A length near 2³² would wrap to no words. */
 export function takeBytes(replay: Replay, bytes: number): number {
   if (bytes > (replay.end - replay.at) * 4) throw wrong("bytes that end after their frame");
   return take(replay, wordsOf(bytes));
 }
 
-/** A copy of the next bytes. */
+/** Copies the next bytes. */
 export function bytesOf(replay: Replay, length: number): Uint8Array {
   const at = takeBytes(replay, length) * 4;
   return replay.bytes.slice(at, at + length);

@@ -5,37 +5,53 @@ import { bare } from "../../base/argument-checks.ts";
 import { ANYTHING, kind, shape, whole } from "../../base/fields.ts";
 import { SHARED_SEATS } from "../../layout/threads/worker-seats.ts";
 
-/** What a pool needs of its frontier. Every `Frontier` has it. */
+/** The interface to a frontier that a pool needs. Every `Frontier` has it. */
 export interface SharedFrontier {
   /** As `Frontier.share`. */
   share(): unknown;
 }
 
-/** Memory limits of a thread, as Node's `Worker` takes them. */
+/**
+ * Memory limits of a thread, as Node's `Worker` takes them.
+ *
+ * @example
+ * new WorkerPool({ frontier, handler: new URL("./visit.mjs", import.meta.url), resourceLimits: { maxOldGenerationSizeMb: 256 } });
+ */
 export interface ResourceLimits {
   /**
    * Heap of long-lived objects in MB.
    * @defaultValue Node's
    */
-  maxOldGenerationSizeMb?: number;
+  maxOldGenerationSizeMb?: number | undefined;
   /**
    * Heap of new objects in MB.
    * @defaultValue Node's
    */
-  maxYoungGenerationSizeMb?: number;
+  maxYoungGenerationSizeMb?: number | undefined;
   /**
    * Memory of compiled code in MB.
    * @defaultValue Node's
    */
-  codeRangeSizeMb?: number;
+  codeRangeSizeMb?: number | undefined;
   /**
    * Stack in MB.
    * @defaultValue Node's
    */
-  stackSizeMb?: number;
+  stackSizeMb?: number | undefined;
 }
 
-/** Options of a pool. A wrong or unknown one throws `OPTION_INVALID`. */
+/**
+ * Options of a pool. A wrong or unknown one throws `OPTION_INVALID`.
+ *
+ * @example
+ * const pool = new WorkerPool({
+ *   frontier,
+ *   handler: new URL("./visit.mjs", import.meta.url),
+ *   threads: 2,
+ *   concurrency: 32, // visits at once in each thread
+ * });
+ * await pool.run(); // until nothing is pending
+ */
 export interface WorkerPoolOptions {
   /** The frontier to work on, opened on this thread. */
   frontier: SharedFrontier;
@@ -45,33 +61,33 @@ export interface WorkerPoolOptions {
    * Worker threads.
    * @defaultValue one less than there are cores, at least 1
    */
-  threads?: number;
+  threads?: number | undefined;
   /**
    * Handlers at work at one time in each thread.
    * @defaultValue 16
    */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * Slow start: visits under way grow evenly from one to `threads` × `concurrency` over this time in milliseconds,
    * in each run.
    * @defaultValue none
    */
-  rampMs?: number;
+  rampMs?: number | undefined;
   /**
    * Longest time of a handler in milliseconds; then its signal is aborted and its lease retried.
    * @defaultValue until the lease ends
    */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /**
    * Leases after which a thread is replaced by a new one, for handlers that leak.
    * @defaultValue never
    */
-  recycleAfter?: number;
+  recycleAfter?: number | undefined;
   /**
    * Memory limits of each thread; one that exceeds them dies and is replaced.
    * @defaultValue Node's
    */
-  resourceLimits?: ResourceLimits;
+  resourceLimits?: ResourceLimits | undefined;
   /**
    * Passed to every thread as `workerData`.
    * @defaultValue none

@@ -1,14 +1,15 @@
-/** What a pool and its workers have done, as plain data. */
+/** Reports of a pool and its workers, as plain data. */
 import {
   SEAT_ACCEPTED_WORD,
   SEAT_CALLED_WORD,
   SEAT_COMPLETED_WORD,
+  SEAT_DUPLICATE_WORD,
   SEAT_HANDLING_WORD,
   SEAT_REFUSED_WORD,
   SEAT_THREAD_WORD,
 } from "../../layout/threads/worker-seats.ts";
 
-/** What one worker of a pool has done. */
+/** Counters of one worker of a pool. */
 export interface WorkerReport {
   /** Its number. */
   readonly worker: number;
@@ -22,17 +23,19 @@ export interface WorkerReport {
   readonly completed: number;
   /** Handlers at work. */
   readonly handling: number;
-  /** Leases that it holds and has not answered. */
+  /** Leases that it holds and has not settled. */
   readonly leased: number;
-  /** Links that it dropped: known already, or no URLs. */
+  /** Links that it dropped as duplicates. */
+  readonly duplicate: number;
+  /** Links that it refused: invalid URLs, too deep, or without a rule. */
   readonly dropped: number;
 }
 
-/** What a pool has done. */
+/** Counters of a pool. */
 export interface PoolReport {
   /** Threads that it keeps. */
   readonly threads: number;
-  /** Whether `run()` is under way. */
+  /** Whether `run()` is in progress. */
   readonly isRunning: boolean;
   /** Threads that died and were replaced. */
   readonly restarts: number;
@@ -46,9 +49,11 @@ export interface PoolReport {
   readonly completed: number;
   /** Handlers at work. */
   readonly handling: number;
-  /** Links that workers dropped: known already, or no URLs. */
+  /** Links that workers dropped as duplicates. */
+  readonly duplicate: number;
+  /** Links that workers refused: invalid URLs, too deep, or without a rule. */
   readonly dropped: number;
-  /** The same for each worker. */
+  /** The same for each worker of the run; after the run, the final counters. */
   readonly workers: readonly WorkerReport[];
 }
 
@@ -58,29 +63,44 @@ const COUNTERS = [
   SEAT_COMPLETED_WORD,
   SEAT_HANDLING_WORD,
   SEAT_REFUSED_WORD,
+  SEAT_DUPLICATE_WORD,
 ] as const;
 
-/** What is read of a seat: its own type would bring the kernel's into the package's types. */
+/** The fields read of a seat: its own type would bring the kernel's types into the package's. */
 interface CountedSeat {
   readonly index: number;
   readonly words: Int32Array;
   readonly entries: { readonly size: number };
 }
 
-type Sums = Pick<PoolReport, "called" | "accepted" | "completed" | "dropped">;
+type Sums = Pick<PoolReport, "called" | "accepted" | "completed" | "duplicate" | "dropped">;
 
-/** Counters of threads that are gone. */
+/** Counters of threads that have ended. */
 export class PastWork {
   readonly #sums: number[] = COUNTERS.map(() => 0);
 
-  /** Adds those of a seat that is about to be cleared. */
-  add({ words }: CountedSeat): void {
+  /** Final reports of the run's workers that have left; the last one of each seat. */
+  readonly #left = new Map<number, WorkerReport>();
+
+  /** A run begins. */
+  begin(): void {
+    this.#left.clear();
+  }
+
+  get workers(): readonly WorkerReport[] {
+    return [...this.#left.values()].sort((a, b) => a.worker - b.worker);
+  }
+
+  /** Adds the counters of a seat that is about to be cleared. */
+  add(seat: CountedSeat): void {
+    const { words } = seat;
+    this.#left.set(seat.index, { ...reportOf(seat), handling: 0, leased: 0 });
     COUNTERS.forEach((word, at) => {
       this.#sums[at] = (this.#sums[at] as number) + (words[word] as number);
     });
   }
 
-  /** With those of the workers there are. */
+  /** The sums, with those of the current workers. */
   with(workers: readonly WorkerReport[]): Sums {
     const sum = (field: keyof Sums, at: number): number =>
       workers.reduce((all, one) => all + one[field], this.#sums[at] as number);
@@ -88,18 +108,18 @@ export class PastWork {
       called: sum("called", 0),
       accepted: sum("accepted", 1),
       completed: sum("completed", 2),
-      dropped: sum("dropped", 4),
+      duplicate: sum("duplicate", 5),
+      dropped: sum("dropped", 4) - (this.#sums[5] as number),
     };
   }
 }
 
 export function reportOf({ index, words, entries }: CountedSeat): WorkerReport {
-  const [called = 0, accepted = 0, completed = 0, handling = 0, dropped = 0] = COUNTERS.map(
-    (word) => words[word] as number,
-  );
+  const [called = 0, accepted = 0, completed = 0, handling = 0, refused = 0, duplicate = 0] =
+    COUNTERS.map((word) => words[word] as number);
   const thread = (words[SEAT_THREAD_WORD] as number) - 1;
   return {
     ...{ worker: index, thread, called, accepted, completed, handling },
-    ...{ leased: entries.size, dropped },
+    ...{ leased: entries.size, duplicate, dropped: refused - duplicate },
   };
 }

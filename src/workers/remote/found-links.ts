@@ -1,22 +1,24 @@
 /**
- * FoundLinks: what a page has pushed so far, in the thread that visits it.
+ * FoundLinks: the links that a page has pushed so far, in the thread that visits it.
  *
- *   URLs alone ──▶ sifted at the edge ──▶ links that the owner must see, and counts of what was dropped
- *   a request among them ──▶ all of the page's from there on as requests, in their order: it may have a key, a method or an
- *                            epoch of its own, so the owner decides on each
+ *   URLs alone ──▶ filtered here ──▶ links that the owner must see, and counts of those dropped
+ *   a request among them ──▶ everything that the page pushes from there on is sent as requests, in their order: a request may have
+ *                            a key, a method or an epoch of its own, so the owner decides on each
  *
- *   I1  What was taken before the first request comes before it.
+ *   I1  Links pushed before the first request come before it.
  */
-import type { RequestLike } from "../../base/request-types.ts";
+import type { PlainRequest, RequestInput, RequestLike } from "../../base/request-types.ts";
+import { isMadeBy } from "../../base/type-guards.ts";
+import { absoluteLink, absoluteLinks } from "../../url/parsing/page-links.ts";
 import { pack } from "../protocol/message-values.ts";
 import { sendableRequest } from "./sendable-values.ts";
 import { type LinkFilter, type Page, filterLinks } from "./link-filter.ts";
 import type { PushAnswer } from "./worker-lease.ts";
 
-/** Links sifted, and requests as they are. */
+/** Filtered links, and unchanged requests. */
 export interface FoundLinks extends Page {
   /** Requests that are more than a URL, and all links in order once there is one. */
-  requests: RequestLike[] | undefined;
+  requests: PlainRequest[] | undefined;
 }
 
 export type Pushed = RequestLike | Iterable<RequestLike>;
@@ -29,27 +31,53 @@ export function createFoundLinks(
   return { links: [], dropped: [0, 0, 0, 0, 0, 0, 0], serial, depth, rule, requests: undefined };
 }
 
-/** Takes what was given; an answer for each goes to `answers`. Returns how many were dropped. */
+/** What was pushed, and the fields that go with it. */
+export interface Pushing {
+  readonly given: Pushed;
+  /** Fields for what a request does not set itself. */
+  readonly fields: Partial<RequestInput> | undefined;
+  /** The URL of the page, where there is one: relative links are resolved against it. */
+  readonly base: string | undefined;
+}
+
+/** Adds what was pushed, and an answer for each to `answers`. Returns how many were dropped. */
 export function addPushed(
   linkFilter: LinkFilter | undefined,
   found: FoundLinks,
-  given: Pushed,
+  { given, fields, base }: Pushing,
   answers: PushAnswer[],
 ): number {
   const list = listOf(given);
-  if (found.requests === undefined && areStrings(list)) {
-    return filterLinks(linkFilter, list, found, answers);
+  if (found.requests === undefined && fields === undefined && areStrings(list)) {
+    const links = base === undefined ? list : absoluteLinks(list, base);
+    return filterLinks(linkFilter, links, found, answers);
   }
   found.requests ??= found.links.splice(0); // I1
   for (let at = 0; at < list.length; at++) {
-    const { request, isWhole } = sendableRequest(list[at] as RequestLike);
-    found.requests.push(request);
+    const each = withFields(list[at] as RequestLike, fields);
+    const { request, isWhole } = sendableRequest(each);
+    found.requests.push(base === undefined ? request : absolute(request, base));
     answers.push(isWhole ? "queued" : "rejected");
   }
   return 0;
 }
 
-/** Whether one request was given, and not a list of them. */
+/** A request with the fields that it does not set itself; anything else is returned unchanged. */
+function withFields(given: RequestLike, fields: Partial<RequestInput> | undefined): RequestLike {
+  if (fields === undefined) return given;
+  if (typeof given === "string") return { ...fields, url: given };
+  if (isMadeBy(given, URL)) return { ...fields, url: given.href };
+  return typeof given === "object" && given !== null ? { ...fields, ...given } : given;
+}
+
+/** `null` stands for a value that is no request. */
+function absolute(request: PlainRequest | null, base: string): PlainRequest {
+  if (typeof request === "string") return absoluteLink(request, base);
+  if (typeof request?.url !== "string") return request as PlainRequest;
+  return { ...request, url: absoluteLink(request.url, base) };
+}
+
+/** Whether one request was pushed, and not a list of them. */
 export function isOne(given: Pushed): given is RequestLike {
   return typeof given === "string" || !isIterable(given);
 }
@@ -60,7 +88,7 @@ export function answerAll(given: Pushed, answer: PushAnswer): PushAnswer | PushA
   return Array.from(given as Iterable<RequestLike>, () => answer);
 }
 
-/** What goes along with a message's links; undefined: nothing. */
+/** Packs what is sent beside a message's links; undefined: nothing. */
 export function packFound(found: FoundLinks | undefined, extras: unknown): Uint8Array | undefined {
   const requests = found?.requests;
   const all = requests === undefined ? extras : { ...(extras as object | undefined), requests };

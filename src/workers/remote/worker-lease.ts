@@ -1,4 +1,4 @@
-/** WorkerLease: a lease in a worker's thread. The owner decides later, so what it does returns nothing. */
+/** WorkerLease: a lease in a worker's thread. The owner decides later, so its methods return nothing. */
 import type { Outcome, RetryOptions } from "../../base/argument-checks.ts";
 import type { LeaseFields, LeaseResult, RedirectChange } from "../../base/request-types.ts";
 import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
@@ -8,7 +8,13 @@ import { unpack } from "../protocol/message-values.ts";
 /** `queued`: the owner decides. `duplicate`: known. `rejected`: no URL, or too deep. `full`: no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
-/** What a lease asks its thread's seat client to do. */
+/**
+ * `sent`: it is on its way. `full`: the ring is full, and nothing was sent. `rejected`: the lease has ended, or the
+ * frontier is closed.
+ */
+export type SendAnswer = "sent" | "full" | "rejected";
+
+/** The calls of a lease to its thread's seat client. */
 export interface LeaseActions {
   done(lease: WorkerLease, result: LeaseResult | undefined): void;
   retry(lease: WorkerLease, options: RetryOptions | undefined): void;
@@ -26,7 +32,7 @@ const NO_EXTRAS: LeaseExtras = Object.freeze({});
  * A lease in a worker's thread, filled from the row of a block when it begins (lease-message.ts). The owner decides later, so its
  * methods return nothing.
  */
-export class WorkerLease implements LeaseFields, Disposable {
+export class WorkerLease<Data = unknown> implements LeaseFields<Data>, Disposable {
   /** As `Lease.url`. */
   url = "";
   /** As `Lease.priority`. */
@@ -37,7 +43,7 @@ export class WorkerLease implements LeaseFields, Disposable {
   attempt = 0;
   /** As `Lease.deliveries`. */
   deliveries = 0;
-  /** As `Lease.deadlineMs`. */
+  /** As `Lease.deadlineMs`, in milliseconds since 1970. */
   deadlineMs = 0;
   /** @internal */ id = 0;
   /** @internal */ isSettled = false;
@@ -45,11 +51,11 @@ export class WorkerLease implements LeaseFields, Disposable {
   /** @internal */ parentAt = 0;
   /** @internal */ block: Buffer | undefined = undefined;
   /** @internal */ packed: Uint8Array | undefined = undefined;
-  /** What was pushed for it so far. @internal */ found: object | undefined = undefined;
+  /** Links pushed for it so far. @internal */ found: object | undefined = undefined;
   /** @internal */ unpacked: LeaseExtras | undefined = undefined;
   /** @internal */ readonly seatClient: LeaseActions;
 
-  /** Made by the pool or by a port. */
+  /** Called by the pool or by a port. */
   constructor(seatClient: LeaseActions) {
     this.seatClient = seatClient;
   }
@@ -95,8 +101,8 @@ export class WorkerLease implements LeaseFields, Disposable {
   }
 
   /** As `Lease.data`. */
-  get data(): unknown {
-    return this.extras.d;
+  get data(): Data {
+    return this.extras.d as Data;
   }
 
   /** As `Lease.host`, without the scheme's own port. */
@@ -115,7 +121,7 @@ export class WorkerLease implements LeaseFields, Disposable {
   }
 
   /** Finishes the page, with the links that were pushed and found. The owner admits them in the same step. */
-  done(result?: LeaseResult): void {
+  done(result?: LeaseResult<Data>): void {
     this.seatClient.done(this, result);
   }
 
@@ -124,7 +130,7 @@ export class WorkerLease implements LeaseFields, Disposable {
     this.seatClient.retry(this, options);
   }
 
-  /** Gives the URL up. */
+  /** Ends the lease as failed, without another attempt. */
   fail(reason?: string, outcome?: Outcome): void {
     this.seatClient.fail(this, reason, outcome);
   }
@@ -140,11 +146,11 @@ export class WorkerLease implements LeaseFields, Disposable {
   }
 
   /** As `Lease.redirect`; the owner decides about the URL. */
-  redirect(url: string, change?: RedirectChange): void {
+  redirect(url: string, change?: RedirectChange<Data>): void {
     this.seatClient.redirect(this, url, change);
   }
 
-  /** Moves the deadline to so many milliseconds from now. */
+  /** Moves the deadline to this many milliseconds from now. */
   extend(ms: number): void {
     this.seatClient.extend(this, ms);
   }

@@ -1,16 +1,17 @@
 /**
- * WorkerPort: a seat for a thread that Piscina did not start. It polls like the owner does, from what the owner
- * has laid out for it.
+ * WorkerPort: a seat for a thread that Piscina did not start. It polls as the owner does, from the leases that the owner
+ * has handed to it.
  */
 import { MessageChannel, threadId } from "node:worker_threads";
 import { countOf, readTake } from "../../base/argument-checks.ts";
 import { after } from "../../base/clock.ts";
 import { misuse } from "../../base/errors.ts";
-import type { RequestLike } from "../../base/request-types.ts";
+import type { RequestInput, RequestLike } from "../../base/request-types.ts";
 import { SEAT_PARK_WORD } from "../../layout/threads/worker-seats.ts";
 import { type CrewHandle, seatWords } from "../protocol/shared-memory.ts";
 import { nextBeat, HEARTBEAT_WAITS, leaveSeat } from "../protocol/seat-protocol.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/async-wait.ts";
+import type { Pushed } from "./found-links.ts";
 import { SeatClient } from "./seat-client.ts";
 import { type TakenSeat, takeSeat } from "./take-seat.ts";
 import type { PushAnswer, WorkerLease } from "./worker-lease.ts";
@@ -23,7 +24,8 @@ interface Waiter {
 
 /**
  * Attaches this thread to a frontier of another thread; `handle` is what `frontier.share()` returned there. Throws
- * `ARGUMENT_INVALID` for another value.
+ * `ARGUMENT_INVALID` for another value, `STATE_INVALID` where 64 threads are attached. Costs no message: it takes a place in the
+ * shared memory.
  *
  * @example
  * // in the worker
@@ -49,7 +51,7 @@ export class WorkerPort {
   readonly #waiters: Waiter[] = [];
   readonly #closings: Array<() => void> = [];
   #isClosing = false;
-  /** Holds the thread's event loop while somebody waits. */
+  /** Keeps the thread's event loop alive while a caller waits. */
   readonly #hold = new MessageChannel().port1;
 
   /** @internal */
@@ -87,17 +89,17 @@ export class WorkerPort {
        * Most leases.
        * @defaultValue 1
        */
-      max?: number;
+      max?: number | undefined;
       /**
        * Longest wait in milliseconds.
        * @defaultValue no limit
        */
-      timeoutMs?: number;
+      timeoutMs?: number | undefined;
       /**
        * Ends the wait: it rejects with the signal's reason.
        * @defaultValue none
        */
-      signal?: AbortSignal;
+      signal?: AbortSignal | undefined;
     } = {},
   ): Promise<WorkerLease[]> {
     const { max, waitMs, signal } = readTake(options);
@@ -135,17 +137,17 @@ export class WorkerPort {
     });
   }
 
-  /** Pushes URLs that belong to no page, as the owner's `pushMany` would. Returns an answer for each. */
-  push(request: RequestLike): PushAnswer;
-  push(requests: Iterable<RequestLike>): PushAnswer[];
-  push(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
-    return this.#seatClient.pushOutsideVisit(given, this.#isClosing);
+  /**
+   * Pushes URLs that belong to no page, as the owner's `pushMany` would; `fields` supply what a request does not set.
+   * Returns an answer for each.
+   */
+  push(request: RequestLike, fields?: Partial<RequestInput>): PushAnswer;
+  push(requests: Iterable<RequestLike>, fields?: Partial<RequestInput>): PushAnswer[];
+  push(given: Pushed, fields?: Partial<RequestInput>): PushAnswer | PushAnswer[] {
+    return this.#seatClient.pushOutsideVisit(given, this.#isClosing, fields);
   }
 
-  /**
-   * Gives the place up. What was published counts; other leases return to the owner. Resolves when all of it has
-   * been sent.
-   */
+  /** Leaves the seat. Published messages count; other leases return to the owner. Resolves when everything has been sent. */
   close(): Promise<void> {
     this.#isClosing = true;
     for (const waiter of this.#waiters.splice(0)) {
@@ -159,7 +161,7 @@ export class WorkerPort {
     });
   }
 
-  /** The owner hears by this that the thread lives, for as long as it sits here. */
+  /** Answers the owner's heartbeat checks for as long as this thread sits here. */
   #beat(words: Int32Array, asked: Promise<unknown>): void {
     void asked.then(() => {
       if (!this.#seatClient.isClosed) this.#beat(words, nextBeat(words));
@@ -190,7 +192,7 @@ export class WorkerPort {
     this.#rest();
   }
 
-  /** Waits for the owner while there is something that it alone can bring about. */
+  /** Waits for the owner while only the owner can bring progress. */
   #rest(): void {
     const seatClient = this.#seatClient;
     waitFor(this.#waiting, () => {

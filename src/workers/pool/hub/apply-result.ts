@@ -9,13 +9,14 @@ import {
   MESSAGE_REDIRECT,
   MESSAGE_RELEASE,
   MESSAGE_RETRY,
+  MESSAGE_SEND,
 } from "../../../layout/threads/worker-messages.ts";
 import { unpack } from "../../protocol/message-values.ts";
 import type { ResultMessage } from "../../protocol/result-message.ts";
 import type { OwnedLease, OwnerPort, Pushed } from "./owner-port.ts";
 import type { Seat } from "./worker-seat.ts";
 
-/** What extras may hold, all of it from a thread that anything may have written. */
+/** Fields of extras. They come from a thread that anything may have written, so none is trusted. */
 interface Extras {
   errors?: unknown[];
   outcome?: unknown;
@@ -28,11 +29,12 @@ interface Extras {
   name?: string;
   message?: string;
   stack?: string;
+  value?: unknown;
 }
 
 const NO_EXTRAS: Extras = Object.freeze({});
 
-/** False: it could not be applied for want of disk or memory, and must be tried again. */
+/** Returns false when the message could not be applied for want of disk or memory, and must be tried again. */
 export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage): boolean {
   const extras = message.extras === undefined ? NO_EXTRAS : (unpack(message.extras) as Extras);
   if (message.kind === MESSAGE_PUSH) return applyPush(port, message, extras);
@@ -44,13 +46,17 @@ export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage)
     port.fault({ kind: "handler", stage, cause, ...(url === undefined ? {} : { url }) });
     return true;
   }
-  if (entry === undefined) return true; // it ran out, and the worker was told
+  if (entry === undefined) return true; // the lease has expired, and the worker was notified
   const { lease } = entry;
+  if (message.kind === MESSAGE_SEND) {
+    deliver(port, seat, extras.value, lease.url);
+    return true;
+  }
   try {
     if (settle(port, lease, message, extras)) seat.entries.delete(message.id);
   } catch (cause) {
     if (isFull(cause)) return false;
-    // What the handler said can not be: it is told, and the lease goes on as after a throw.
+    // The handler's result is invalid: the fault is reported, and the lease is retried as after a throw.
     port.fault({ kind: "handler", stage: "result", cause, url: lease.url });
     seat.entries.delete(message.id);
     lease.retry({ reason: "result" } as never);
@@ -58,7 +64,16 @@ export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage)
   return true;
 }
 
-/** True: the lease has ended. */
+/** Calls the listener. Its error is reported as a fault, and the result after the message is still applied. */
+function deliver(port: OwnerPort, seat: Seat, value: unknown, url: string): void {
+  try {
+    seat.onSent?.({ value, url, worker: seat.index });
+  } catch (cause) {
+    port.fault({ kind: "listener", stage: "message", cause, url });
+  }
+}
+
+/** Returns true when the lease has ended. */
 function settle(
   port: OwnerPort,
   lease: OwnedLease,
@@ -109,14 +124,14 @@ function applyPush(port: OwnerPort, message: ResultMessage, extras: Extras): boo
   return true;
 }
 
-/** Whether a push was refused since nothing can be written down: it is none of the pusher's doing. */
+/** Whether a push was refused because the disk is full. That is not the caller's fault. */
 function isRefusedByDisk(pushed: Pushed): boolean {
   if (pushed.full === 0) return false;
   for (let at = 0; at < pushed.size; at++) if (pushed.verdict(at).reason === "disk") return true;
   return false;
 }
 
-/** Whether there was no room for it, on disk or in memory: nothing has changed, and it may be tried again. */
+/** Whether there was no room on disk or in memory: nothing has changed, and the call may be repeated. */
 export function isFull(cause: unknown): boolean {
   return cause instanceof FrontierError && (cause.code === "DISK_FULL" || isMemoryFull(cause));
 }

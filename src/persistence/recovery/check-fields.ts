@@ -1,6 +1,6 @@
 /**
- * What a field of a journal can say: a checksum shows that a file is as it was written, not who wrote it. Each check returns its value,
- * or throws what recovery takes for damage: the frame and all behind it are set aside, and what came before them counts (recover.ts, R4).
+ * Checks of the fields of a journal. A checksum proves that a file is as it was written, not who wrote it. Each check returns its value,
+ * or throws an error that recovery treats as damage: the frame and all later ones are set aside (recover.ts, R4).
  *
  *   key        a whole number, at most 2⁵³ from zero            turn       a whole number, at most 2⁵³ from zero
  *   priority   a safe integer                                   delays     −1 (not set), or at least 0 and finite
