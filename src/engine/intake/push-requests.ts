@@ -13,7 +13,7 @@
  */
 import { type Admission, ruleOfRow } from "../../frontier/admission/admission-input.ts";
 import { admitRows, isPlain } from "../../frontier/admission/admit-batch.ts";
-import { finishedView, isFinishedValue } from "../../frontier/records/transitions.ts";
+import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
 import { seenCount, seenFind, seenTable } from "../../structures/seen/seen-set.ts";
 import type { RuleState } from "../../frontier/core.ts";
 import { matchRows } from "../../frontier/rules/match-rows.ts";

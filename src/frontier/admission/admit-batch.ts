@@ -42,7 +42,7 @@ import {
   sightRecords,
   takeRecords,
 } from "../../structures/records/record-batch.ts";
-import { queueFind, queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
+import { queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
 import {
   RECORD_FLAG_HTTPS,
   recordCreate,
@@ -241,13 +241,13 @@ function makePlain(core: Core, intake: BatchAdmission, row: number, epoch: strin
   draft.hi = wordAt(store, hash + 1);
   draft.flags = rowIsHttps(rows, row) ? RECORD_FLAG_HTTPS : 0;
   const host = hostOfRow(core, rows, row);
-  const isNewQueue = host !== 0 && queueFind(store, host, rule.handle) === 0;
+  const { queuesMade } = core.hosts;
   draft.queue = host === 0 ? 0 : queueOf(core.hosts, host, rule.handle);
   setRowText(core, rule.policy, rows, row);
   const record = draft.queue === 0 ? 0 : recordCreate(store, draft);
   if (record === 0 || !hasRoom(core) || !joinEpoch(core, epoch, draft.lo, draft.hi)) {
     if (record !== 0) recordUnmake(store, record);
-    if (isNewQueue && draft.queue !== 0) queueFree(store, draft.queue);
+    if (core.hosts.queuesMade > queuesMade) queueFree(store, draft.queue);
     seenRemove(core.seen, draft.lo, draft.hi);
     return VERDICT_FULL_MEMORY;
   }

@@ -39,18 +39,17 @@ import {
 import { recordUrl } from "../../structures/records/kernel-scratch.ts";
 import { successorOf } from "../rules/rematch-records.ts";
 import { seenFind } from "../../structures/seen/seen-set.ts";
-import { isSpilledValue } from "../../structures/spill/spilled-identity.ts";
 import { nextPeriod, PERIOD_NEVER, periodCode, periodOf } from "./adaptive-period.ts";
 import { RULE_AGAIN } from "../../structures/hosts/host-table.ts";
 import { type Core, ruleOf } from "../core.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";
+import { isInMemory } from "../scheduling/spill-control.ts";
 import { hasRoom, needRoom } from "../records/memory-reserve.ts";
+import { finishedView, isFinishedValue } from "../records/finished-word.ts";
 import {
   type Again,
   endResting,
-  finishedView,
   forgetFailed,
-  isFinishedValue,
   retireResting,
   returnResting,
   yieldAgain,
@@ -112,7 +111,7 @@ function isBefore(heap: Heap, item: number, end: { key: number; tie: number }): 
 /** A record that rests stands in line at once; false: the identity has none. */
 export function comeBackNow(core: Core, lo: number, hi: number, nowMs: number): boolean {
   const value = seenFind(core.seen, lo, hi);
-  if (value === 0 || isFinishedValue(value) || isSpilledValue(value)) return false;
+  if (!isInMemory(value)) return false;
   if (recordState(core.store, value) !== RECORD_RESTING) return false;
   needRoom(core);
   heapRemove(core.resting, value);

@@ -34,7 +34,6 @@ import {
   recordLo,
   recordState,
 } from "../../structures/records/record.ts";
-import { isSpilledValue, spilledPlace } from "../../structures/spill/spilled-identity.ts";
 import { seenFind, seenForget, seenRemove, seenSet } from "../../structures/seen/seen-set.ts";
 import { setWordAt, wordAt } from "../../structures/store.ts";
 import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../../url/batch/row-fields.ts";
@@ -44,13 +43,15 @@ import { isHookFault, memoryFull, misuse } from "../../base/errors.ts";
 import { epochNameOf, FOREVER, UNDATED_MS } from "./epoch-policy.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";
 import { hasRoomFor } from "../records/memory-reserve.ts";
-import { spillOverBudget, settleSpilled, takeSpilledAt } from "../scheduling/spill-control.ts";
 import {
-  finishedView,
-  forgetFailed,
-  forgetResting,
-  isFinishedValue,
-} from "../records/transitions.ts";
+  isInMemory,
+  placeOfValue,
+  settleSpilled,
+  spillOverBudget,
+  takeSpilledAt,
+} from "../scheduling/spill-control.ts";
+import { finishedView, isFinishedValue } from "../records/finished-word.ts";
+import { forgetFailed, forgetResting } from "../records/transitions.ts";
 import { listRecords } from "../records/record-walk.ts";
 
 /** Members of an epoch that are forgotten between two looks at memory. */
@@ -146,7 +147,8 @@ export function forgetEpoch(core: Core, name: string, nowMs: number): number {
       const hi = hashes[at + 1] as number;
       const value = seenFind(seen, lo, hi);
       if (value === 0) continue;
-      if (log !== undefined && isSpilledValue(value)) noteSpilled(spilled, value, `${lo} ${hi}`);
+      const block = log === undefined ? undefined : placeOfValue(value);
+      if (block !== undefined) noteSpilled(spilled, block, `${lo} ${hi}`);
       else count += forgetMember(core, value, lo, hi);
     }
     for (const [at, members] of spilled) {
@@ -163,8 +165,7 @@ export function forgetEpoch(core: Core, name: string, nowMs: number): number {
   return count;
 }
 
-function noteSpilled(spilled: Map<number, Set<string>>, value: number, member: string): void {
-  const place = spilledPlace(value);
+function noteSpilled(spilled: Map<number, Set<string>>, place: number, member: string): void {
   const members = spilled.get(place);
   if (members === undefined) spilled.set(place, new Set([member]));
   else members.add(member);
@@ -181,7 +182,7 @@ function forgetMember(core: Core, value: number, lo: number, hi: number): number
     if (isResting) forgetResting(core, value);
     return 1;
   }
-  const isLive = !isFinished && !isSpilledValue(value);
+  const isLive = isInMemory(value);
   const isFailed = isLive && recordState(store, value) === RECORD_FAILED;
   if (isFinished || isFailed) log?.identityForgotten(lo, hi);
   else log?.disowned(value);
@@ -193,7 +194,7 @@ function forgetMember(core: Core, value: number, lo: number, hi: number): number
 
 /** Whether a word of the seen-set is the handle of a record that is done and comes again. */
 export function isRestingValue(core: Core, value: number): boolean {
-  if (isFinishedValue(value) || isSpilledValue(value)) return false;
+  if (!isInMemory(value)) return false;
   return recordState(core.store, value) === RECORD_RESTING;
 }
 

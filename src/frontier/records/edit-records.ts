@@ -15,13 +15,8 @@ import type { Core } from "../core.ts";
 import { hasRoom, hasSpare, needRoom, needSpare } from "./memory-reserve.ts";
 import { movePriority } from "../admission/sighting.ts";
 import { recordOfValue, takeSpilled } from "../scheduling/spill-control.ts";
-import {
-  deferRecord,
-  isFinishedValue,
-  removeRecord,
-  requeueRecord,
-  wakeEarly,
-} from "./transitions.ts";
+import { isFinishedValue } from "./finished-word.ts";
+import { deferRecord, removeRecord, requeueRecord, wakeEarly } from "./transitions.ts";
 import type { RecordState } from "./record-state.ts";
 import { matches, listRecords, type RecordFilter } from "./record-walk.ts";
 

@@ -61,7 +61,7 @@ import {
   setRecordState,
 } from "../../structures/records/record.ts";
 import { seenFind, seenReplace } from "../../structures/seen/seen-set.ts";
-import { setWord, word } from "../../structures/store.ts";
+import { float, setFloat, setWord, word } from "../../structures/store.ts";
 import { type Core, DEPTH_COUNT_MAX, ruleFlags, ruleOf, ruleQueueOf } from "../core.ts";
 import { assertRoom } from "./memory-reserve.ts";
 import {
@@ -78,13 +78,12 @@ import {
   LOG_RETRIED,
   LOG_WOKEN,
 } from "./transition-log.ts";
+import { finishedValue } from "./finished-word.ts";
 import { countReason } from "./outcome-reasons.ts";
 import { scheduleRecord, unscheduleRecord } from "../scheduling/schedule.ts";
 
 /** Start requests that go last stand beyond every sequence there can be. */
 const START_LAST = 2 ** 52;
-const FINISHED_BIT = 0x8000_0000;
-const REMOVED_BIT = 0x4000_0000;
 
 /** A new record enters: pending, or waiting until `dueMs`. @hot */
 export function admitRecord(core: Core, record: number, dueMs: number, nowMs: number): void {
@@ -153,10 +152,9 @@ export function leaseRecord(
   counters.leased++;
   counters.leases++;
   const rule = ruleQueueOf(core, record);
-  const { f64, u32 } = store.region.views;
-  (u32[rule * 2 + RULE_QUEUE_PENDING_WORD] as number)--;
-  (u32[rule * 2 + RULE_QUEUE_LEASED_WORD] as number)++;
-  (f64[rule + RULE_QUEUE_SERVED_WORD / 2] as number)++;
+  step(core, rule, RULE_QUEUE_PENDING_WORD, -1);
+  step(core, rule, RULE_QUEUE_LEASED_WORD, 1);
+  setFloat(store, rule, RULE_QUEUE_SERVED_WORD, float(store, rule, RULE_QUEUE_SERVED_WORD) + 1);
   core.log?.record(LOG_LEASED, record, 0);
   if (core.sink.wants.leased) core.sink.record("leased", record, undefined);
 }
@@ -174,7 +172,8 @@ export interface Again {
 export function finishRecord(core: Core, record: number, again: Again | undefined): void {
   const rule = endLease(core, record);
   core.counters.done++;
-  (core.store.region.views.f64[rule + RULE_QUEUE_DONE_WORD / 2] as number)++;
+  const { store } = core;
+  setFloat(store, rule, RULE_QUEUE_DONE_WORD, float(store, rule, RULE_QUEUE_DONE_WORD) + 1);
   if (core.sink.wants.done) core.sink.record("done", record, undefined);
   const value = finishedWord(core, record);
   if (again !== undefined && ownsIdentity(core, record)) {
@@ -321,10 +320,8 @@ export function removeRecord(core: Core, record: number, nowMs: number): void {
   } else leavePending(core, record, nowMs);
   core.counters.removed++;
   const made = recordAttempt(core.store, record) - (isResting ? 0 : 1);
-  const attempts = Math.min(made, 1023);
-  const depth = recordDepth(core.store, record);
-  const value = FINISHED_BIT | REMOVED_BIT | (attempts << 20) | depth;
-  core.log?.record(LOG_REMOVED, record, value >>> 0);
+  const value = finishedValue(recordDepth(core.store, record), Math.min(made, 1023), true);
+  core.log?.record(LOG_REMOVED, record, value);
   retire(core, record, value);
 }
 
@@ -340,7 +337,7 @@ export function forgetFailed(core: Core, record: number): void {
 /** The last word on the identity of a record that is done. @hot */
 export function finishedWord(core: Core, record: number): number {
   const attempts = Math.min(recordAttempt(core.store, record), 1023);
-  return (FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record)) >>> 0;
+  return finishedValue(recordDepth(core.store, record), attempts, false);
 }
 
 /**
@@ -372,29 +369,6 @@ export function ownsIdentity(core: Core, record: number): boolean {
   const { store } = core;
   if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) return false;
   return seenFind(core.seen, recordLo(store, record), recordHi(store, record)) === record;
-}
-
-/** Meaning of a finished word of the seen-set. */
-export function finishedView(value: number): {
-  isRemoved: boolean;
-  attempts: number;
-  depth: number;
-} {
-  return {
-    isRemoved: (value & REMOVED_BIT) !== 0,
-    attempts: (value >>> 20) & 1023,
-    depth: value & 0xfffff,
-  };
-}
-
-/** The word of what `finishedView` shows. */
-export function finishedValue(depth: number, attempts: number, isRemoved: boolean): number {
-  const removed = isRemoved ? REMOVED_BIT : 0;
-  return (FINISHED_BIT | removed | ((attempts & 1023) << 20) | (depth & 0xfffff)) >>> 0;
-}
-
-export function isFinishedValue(value: number): boolean {
-  return (value & FINISHED_BIT) !== 0;
 }
 
 /** The handle of a record's host. */
@@ -473,7 +447,7 @@ function retire(core: Core, record: number, value: number): void {
   const { store } = core;
   if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
     const lo = recordLo(store, record);
-    seenReplace(core.seen, lo, recordHi(store, record), record, value >>> 0);
+    seenReplace(core.seen, lo, recordHi(store, record), record, value);
   }
   freeRecord(core, record);
 }

@@ -20,7 +20,6 @@ import { queueFree, queueNextOfRule } from "../../structures/hosts/host-queue.ts
 import { laneFirst } from "../../structures/ordering/lane.ts";
 import { ranksBest } from "../../structures/ordering/ranks.ts";
 import { recordQueue } from "../../structures/records/record.ts";
-import { laneIsSpilled } from "../../structures/spill/block-chain.ts";
 import { word } from "../../structures/store.ts";
 import { indexRules } from "../../url/matching/rule-matcher.ts";
 import { rematchRecord } from "./rematch-records.ts";
@@ -233,7 +232,7 @@ function nextQueued(core: Core, rule: RuleState): number {
 function firstOf(core: Core, rule: RuleState, queue: number): number {
   const { arena, region } = core.store;
   const lane = ranksBest(arena, word(core.store, queue, QUEUE_RANKS_WORD));
-  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, rule.policy.isLifo);
+  readyLane(core, lane, rule.policy.isLifo);
   return laneFirst(region, lane);
 }
 

@@ -84,8 +84,8 @@ export const HOST_IDLE = 4;
 export const HOST_CLOCKED = 8;
 /** Its settings must outlive its work: never evicted. */
 export const HOST_KEPT = 16;
-/** The journal, or the snapshot before it, holds its name. */
-export const HOST_JOURNALED = 32;
+/** For who writes hosts down: its name is written. Structures read and change it for nobody. */
+export const HOST_MARKED = 32;
 /** Its clock has passed: it stays passed, wherever the machine's clock goes, until it is set anew. */
 export const HOST_PASSED = 64;
 

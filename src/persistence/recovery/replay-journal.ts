@@ -80,7 +80,8 @@ import {
   JOURNAL_VOLATILE,
   JOURNAL_VOLATILE_WORDS,
 } from "../../layout/files/journal.ts";
-import { isFinishedValue, keepPeriod } from "../../frontier/records/transitions.ts";
+import { isFinishedValue } from "../../frontier/records/finished-word.ts";
+import { keepPeriod } from "../../frontier/records/transitions.ts";
 import {
   RECORD_FLAG_NO_IDENTITY,
   RECORD_LEASED,
