@@ -1,4 +1,4 @@
-/** The public API: re-exports only. */
+/** The frontier: open one, push URLs, take leases, finish them. Re-exports only. */
 export { type Clock, createSystemClock, createVirtualClock } from "./base/clock.ts";
 export { FrontierError, type FrontierErrorCode } from "./base/errors.ts";
 export { openFrontier } from "./engine/api/open-frontier.ts";
@@ -14,6 +14,8 @@ export type {
   DoneResult,
   EpochPolicy,
   Explanation,
+  FailureView,
+  ForgetFilter,
   Frontier,
   FrontierEvents,
   FrontierFault,
@@ -31,13 +33,16 @@ export type {
   PushResult,
   RecordState,
   EpochView,
+  RecordsFilter,
   RecordView,
   RecoveryProgress,
   RedirectChange,
+  RemoveFilter,
   Report,
   RequestInput,
   RequestLike,
   RequestView,
+  RequeueFilter,
   Resumed,
   RetryOptions,
   Rule,

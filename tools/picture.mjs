@@ -89,7 +89,7 @@ export const picture = [
   text(170, 447, "optional: journal, snapshots", "soft"),
   box(340, 400, [260, 60], "box"),
   text(470, 425, "Worker threads", "name"),
-  text(470, 447, "optional: rings in shared memory", "soft"),
+  text(470, 447, "optional: shared memory", "soft"),
   "</svg>",
   "",
 ].join("\n");

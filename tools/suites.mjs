@@ -32,6 +32,10 @@ export const LONG_TESTS = [
     files: ["test/model/frontier-mutants.test.ts"],
   },
   {
+    what: "every allocation of every call refused in turn, for many rules and rows",
+    files: ["test/model/memory-exhausted.test.ts", "test/model/memory-faults.bulk.test.ts"],
+  },
+  {
     what: "every order of atomic steps: lanes, locks, the seating of workers",
     files: [
       "test/interleave/lock.test.ts",

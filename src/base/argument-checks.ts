@@ -128,7 +128,12 @@ export function readDone(given: object): DoneFields {
   };
 }
 
-/** How a lease is tried again. */
+/**
+ * How a lease is tried again.
+ *
+ * @example
+ * lease.retry({ delayMs: 30_000, reason: "http-503", outcome: { status: 503 } });
+ */
 export interface RetryOptions {
   /**
    * Wait before the next attempt, in milliseconds.

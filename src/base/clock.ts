@@ -27,7 +27,13 @@ export function scheduleAfter(clock: Clock, ms: number, fn: () => void): () => v
 /** Longest setTimeout that Node keeps (2³¹ − 1 ms); longer waits are taken in steps. */
 const TIMEOUT_MS_MAX = 2_147_483_647;
 
-/** The machine's clock. A scheduled wait keeps the process alive. */
+/**
+ * Returns the machine's clock, the default. A scheduled wait keeps the process alive.
+ *
+ * @example
+ * const clock = createSystemClock();
+ * await openFrontier({ clock: { ...clock, now: () => clock.now() + 86_400_000 } }); // a day ahead
+ */
 export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -62,7 +68,15 @@ export function after(ms: number, fn: () => void, keepsAlive = true): () => void
   return () => clearTimeout(handle);
 }
 
-/** A clock that moves only by `advance`; what was scheduled runs in order of time, then of scheduling. */
+/**
+ * Returns a clock that moves only by `advance`; what was scheduled runs in order of time, then of scheduling. Throws
+ * `ARGUMENT_INVALID` for a start that is no finite number.
+ *
+ * @example
+ * const clock = createVirtualClock();
+ * const frontier = await openFrontier({ clock, defaults: { politeness: { delayMs: 1_000 } } });
+ * clock.advance(1_000); // the host may be visited again
+ */
 export function createVirtualClock(startMs = 0): Clock & { advance(ms: number): void } {
   if (!Number.isFinite(startMs))
     throw misuse("ARGUMENT_INVALID", "startMs", startMs, "a finite number");

@@ -8,6 +8,8 @@
  * A broken invariant: InvariantError, which no caller is expected to catch.
  */
 
+import { hasFunction } from "./type-guards.ts";
+
 /** Codes of errors. A code keeps its meaning; more may be added. */
 export type FrontierErrorCode =
   | "FRONTIER_CLOSED"
@@ -67,9 +69,27 @@ export function misuse(
   });
 }
 
+/**
+ * Refuses the promise that a function of the user's gave, whose answer is wanted at once. Should it be rejected later, that is of no
+ * consequence: who gave it learns of it here.
+ */
+export function refusePromise(name: string, answer: unknown, expected: string): void {
+  if (!hasFunction(answer, "then")) return;
+  try {
+    (answer as PromiseLike<unknown>).then(undefined, () => undefined);
+  } catch {
+    // One that is none of the language's may throw: it is refused all the same.
+  }
+  const wanted = `${expected}, at once: the function can not be async`;
+  throw new FrontierError("ARGUMENT_INVALID", `${name}: a promise (expected: ${wanted})`, {
+    name,
+    expected: wanted,
+  });
+}
+
 /** The region is exhausted: every allocation that fails ends here. */
 export function memoryFull(): FrontierError {
-  const expected = "room in the region of 4 GiB; set `capacity` below what fits";
+  const expected = "room in the frontier's 4 GiB; set `capacity` below what fits";
   return new FrontierError("MEMORY_FULL", `memory: exhausted (expected: ${expected})`);
 }
 
@@ -80,7 +100,7 @@ export function isMemoryFull(error: unknown): boolean {
 
 /** What a closed frontier throws where it has no other answer. */
 export function frontierClosed(): FrontierError {
-  const expected = "an open frontier; open it again to go on";
+  const expected = "an open frontier; open it again to continue";
   return new FrontierError("FRONTIER_CLOSED", `frontier: closed (expected: ${expected})`);
 }
 

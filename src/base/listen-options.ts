@@ -3,7 +3,12 @@ import { argument, SIGNAL } from "./argument-checks.ts";
 import { misuse } from "./errors.ts";
 import { TRUTH } from "./fields.ts";
 
-/** How long a listener stays; without options until the function that `on` returns is called. */
+/**
+ * How long a listener stays; without options until the function that `on` returns is called.
+ *
+ * @example
+ * frontier.on("idle", () => console.log("nothing is pending"), { once: true });
+ */
 export interface ListenOptions {
   /**
    * Removes the listener when it aborts. A signal that has aborted already adds no listener.

@@ -9,6 +9,16 @@ export type RequestLike = string | RequestInput;
  *
  * A wrong field is answered by the verdict `rejected` with reason `invalid-request`, or throws `REQUEST_INVALID`
  * where one request was given alone.
+ *
+ * @example
+ * frontier.push({
+ *   url: "https://example.org/search",
+ *   method: "POST",
+ *   body: "q=outrider",
+ *   priority: 10, // before those with less
+ *   notBefore: Date.now() + 60_000, // not within the next minute
+ *   data: { category: "books" }, // comes back as lease.data
+ * });
  */
 export interface RequestInput {
   /** Absolute URL with scheme `http` or `https`. */
@@ -89,7 +99,13 @@ export interface RequestInput {
   data?: unknown;
 }
 
-/** Fields of the request that a redirect changes; the others stay as they were. */
+/**
+ * Fields of the request that a redirect changes; the others stay as they were.
+ *
+ * @example
+ * lease.redirect("/login", { status: 303, priority: 5 });
+ * lease.done();
+ */
 export interface RedirectChange extends Omit<Partial<RequestInput>, "url" | "depth"> {
   /**
    * HTTP status of the answer. At 301 and 302 a POST becomes a GET without body, at 303 every method but HEAD does;
@@ -99,7 +115,13 @@ export interface RedirectChange extends Omit<Partial<RequestInput>, "url" | "dep
   status?: number;
 }
 
-/** What `done` takes along. */
+/**
+ * What `done` takes along.
+ *
+ * @example
+ * const found = resolveLinks(lease.url, hrefs);
+ * lease.done({ found, outcome: { status: 200, latencyMs: 87, changed: true } });
+ */
 export interface LeaseResult {
   /**
    * Links of the page, relative to nothing: resolve them first (`resolveLinks`).

@@ -4,7 +4,10 @@
  * Who reads the answer may leave (`outrider export dir | head`): that is one more wish to stop. A command that hears wishes ends in
  * order, any other at once; neither says anything of it. An answer that cannot be written otherwise ends the command with that word;
  * progress and complaints that cannot be written end nothing.
+ *
+ * All text goes out through output/terminal-text.ts, so that nothing that a server, a file or an argument says commands a terminal.
  */
+import { type ScreenPart, screenText, terminalText } from "./output/terminal-text.ts";
 
 export interface Io {
   /** The answer. */
@@ -13,6 +16,8 @@ export interface Io {
   drained?(): Promise<void>;
   /** Progress and complaints. */
   err(text: string): void;
+  /** Draws on the terminal of `err`. */
+  draw(parts: readonly ScreenPart[]): void;
   /** Whether `err` is a terminal that can be redrawn. */
   readonly isTerminal: boolean;
   /** Width of the terminal now. */
@@ -28,13 +33,14 @@ export interface Io {
 
 const COLUMNS = 80;
 
-export function processIo(): Io {
-  const { stdout, stderr, env } = process;
+type Streams = Pick<NodeJS.Process, "stdout" | "stderr" | "env">;
+
+export function processIo({ stdout, stderr, env }: Streams = process): Io {
   const wishes = new Set<() => void>();
   let isLeft = false;
   stdout.on("error", (error) => {
     if (!hasLeft(error)) {
-      stderr.write(`outrider: standard output: ${error.message}\n`);
+      stderr.write(terminalText(`outrider: standard output: ${error.message}\n`));
       process.exit(EXIT_FAULT);
     }
     if (isLeft) return; // each later write says so again
@@ -44,12 +50,13 @@ export function processIo(): Io {
   });
   stderr.on("error", () => undefined);
   return {
-    out: (text) => void stdout.write(text),
+    out: (text) => void stdout.write(terminalText(text)),
     drained: async () => {
       if (stdout.writableNeedDrain && !isLeft)
         await new Promise((resolve) => stdout.once("drain", resolve));
     },
-    err: (text) => void stderr.write(text),
+    err: (text) => void stderr.write(terminalText(text)),
+    draw: (parts) => void stderr.write(screenText(parts)),
     isTerminal: stderr.isTTY === true && env.TERM !== "dumb",
     columns: () => stderr.columns || COLUMNS,
     outColumns: () => (stdout.isTTY === true ? stdout.columns || COLUMNS : undefined),

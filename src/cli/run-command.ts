@@ -30,7 +30,7 @@ import {
   VERIFY_FLAGS,
   verifyCommand,
 } from "./commands/frontier-commands.ts";
-import { EXIT_OK, EXIT_USAGE, type Io, processIo } from "./io.ts";
+import { EXIT_OK, EXIT_USAGE, type Io } from "./io.ts";
 import {
   EXPORT_FLAGS,
   exportCommand,
@@ -126,11 +126,6 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
   },
 });
 
-/** Runs a command of this process. */
-export async function runProgram(argv: string[]): Promise<number> {
-  return await runCommand(argv, processIo());
-}
-
 /** Runs one command line; the exit code. Never throws. */
 export async function runCommand(argv: readonly string[], io: Io): Promise<number> {
   const [name = "", ...line] = argv;
@@ -171,7 +166,7 @@ function refuseMore({ words }: Command, { words: given }: Parsed): void {
   const named = words.split(" ").filter((word) => word !== "");
   const more = given[named.length];
   if (more === undefined) return;
-  throw new UsageError(`${more}: one word too many (expected: ${words || "flags alone"})`);
+  throw new UsageError(`${more}: unexpected argument (expected: ${words || "flags only"})`);
 }
 
 function overview(): string {

@@ -39,7 +39,13 @@ const ROTATE_BYTES = 256 * 1024 * 1024;
 const TAIL_BYTES = 64 * 1024;
 const NEWLINE = 10;
 
-/** A pipeline that appends each item as one line of JSON. */
+/**
+ * Returns a pipeline that appends each item as one line of JSON. Throws what the system says where the file cannot be opened. Costs one
+ * synchronous write an item.
+ *
+ * @example
+ * await crawl({ seeds: "https://example.org/", pipelines: [createItemFile({ path: "items.jsonl" })] }).finished;
+ */
 export function createItemFile({ path, rotateBytes = ROTATE_BYTES }: ItemFileOptions): Pipeline {
   makeFolder(dirname(resolve(path)));
   let { file, bytes } = openWhole(path);
@@ -129,7 +135,12 @@ export async function loadModule(path: string | URL): Promise<Record<string, unk
   try {
     return (await import(url)) as Record<string, unknown>;
   } catch (cause) {
-    throw misuse("OPTION_INVALID", "module", String(path), `an ES module: ${String(cause)}`);
+    throw misuse(
+      "OPTION_INVALID",
+      "module",
+      String(path),
+      `an ES module that loads: ${String(cause)}`,
+    );
   }
 }
 

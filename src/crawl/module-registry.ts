@@ -12,6 +12,7 @@
  */
 import { misuse } from "../base/errors.ts";
 import type { RequestLike } from "../index.ts";
+import type { RoomShare } from "./http/inflate-room.ts";
 
 /** What a downloader is asked for. */
 export interface DownloadRequest {
@@ -31,6 +32,8 @@ export interface DownloadRequest {
   readonly signal?: AbortSignal;
   /** Called with status and headers; false: the body is not read. */
   readonly accepts?: (status: number, headers: Download["headers"]) => boolean;
+  /** @internal Held while the body is inflated, and until its visit ends it. */
+  readonly room?: RoomShare;
 }
 
 /** A response. */
@@ -287,7 +290,7 @@ export async function downloadBy(
   request: DownloadRequest,
 ): Promise<Download> {
   const chosen = registry.choose("downloader");
-  if (chosen === undefined) throw misuse("STATE_INVALID", "downloader", "none", "a registered one");
+  if (chosen === undefined) throw misuse("STATE_INVALID", "downloader", "none", "at least one");
   let isCompleted = false;
   chosen.accepted();
   try {

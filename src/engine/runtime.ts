@@ -32,6 +32,7 @@ import type { IntakeContext } from "./intake/intake-context.ts";
 import { loadKernelModule } from "./kernel-file.ts";
 import type { Settings } from "./options/normalize-options.ts";
 import type { OpenDiskTiers, DiskTiers } from "./durable/disk-tiers.ts";
+import type { FailureNotes } from "./records/failure-notes.ts";
 import { recordView } from "./records/record-view.ts";
 
 /** Everything that `clear` makes anew. */
@@ -42,6 +43,7 @@ export interface Runtime {
 
 export interface RuntimeHooks {
   readonly events: EventHub;
+  readonly failures: FailureNotes;
   /** A failure for the breaker. */
   failure(nowMs: number): void;
   /** Of a frontier with a directory. */
@@ -67,7 +69,7 @@ export function createRuntime(
   const { pageCountMax = REGION_PAGE_COUNT_MAX } = settings;
   const kernel = createKernel(loadKernelModule(), { initialPages: pageCountMax, pageCountMax });
   const store = createStore(kernel, secret);
-  const { events } = hooks;
+  const { events, failures } = hooks;
   const failedLane = laneCreate(store.arena, 0);
   if (failedLane === 0) throw memoryFull();
   const tiers = openTiers(hooks.tiers, kernel, { secret, isCleared, before });
@@ -79,6 +81,7 @@ export function createRuntime(
       const view = recordView(core, record);
       events.transition(kind, reason === undefined ? view : Object.assign(view, { reason }));
     },
+    failed: (record, reason) => failures.record(core, record, reason),
     failure: hooks.failure,
     fault: (stage, cause, url) => events.hookFault(stage, cause, url),
   };
@@ -121,8 +124,7 @@ export function createRuntime(
       rows: { kernel, offset: batch.area.header },
       key: settings.key,
       accept: settings.accept,
-      events,
-      isBusy: false,
+      ...{ events, failures, isBusy: false },
       filter: undefined,
       visited: undefined,
     },

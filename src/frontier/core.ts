@@ -91,6 +91,8 @@ export type TransitionKind =
 export interface TransitionSink {
   /** Called while the record still exists. */
   record(kind: TransitionKind, record: number, reason: string | undefined): void;
+  /** A record has failed, or is failed no more: `reason` is undefined then. Called whoever listens. */
+  failed?(record: number, reason: string | undefined): void;
   /** A failure for the breaker. */
   failure(nowMs: number): void;
   /** A function of the user's, named as the policy names it, gave no answer; `url` of what it was asked about. */

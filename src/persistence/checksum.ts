@@ -1,7 +1,7 @@
-/** Checksum: crc32 of bytes, seeded by the place they stand at, so that what was moved is as wrong as what was changed. */
+/** Checksum: crc32 of bytes, seeded by their place, so that moved bytes are as wrong as changed ones. */
 import { crc32 } from "node:zlib";
 
-/** Bytes in their place: which file of its sort, and where in it. */
+/** Checksum of bytes at their place: the serial of the file and the offset in it. */
 export function crcAt(bytes: Uint8Array, serial: number, offset: number): number {
   return crc32(bytes, (Math.imul(serial, 0x9e3779b1) ^ offset) >>> 0);
 }

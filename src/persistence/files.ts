@@ -4,12 +4,11 @@
  */
 
 /**
- * Files: the only door to node:fs, as an interface small enough that tests hand in files that tear, refuse and lie.
+ * Files: the only door to node:fs. The interface is small, so that tests can pass in files that tear, fail, or lie about a sync.
+ * Calls are synchronous but for those named …Later. Errors of the platform pass through; `diskFault` turns them into a
+ * FrontierError with a stable code, such as DISK_FULL.
  *
- * All calls are synchronous. A full disk comes out as FrontierError DISK_FULL, whatever call met it; other errors of the
- * platform pass through as they are.
- *
- *   I1  writeAll and readAll move all bytes or throw: a short write or read is never success.
+ *   I1  writeAll writes all bytes or throws; readAll fills its buffer or returns false. A short write or read is never success.
  *   I2  replaceFile: after a crash at any point the name holds the old bytes or the new ones, whole.
  */
 import * as fs from "node:fs";
@@ -18,12 +17,12 @@ import { dirname, join } from "node:path";
 import { FrontierError, type FrontierErrorCode, shown } from "../base/errors.ts";
 
 export interface Files {
-  /** "r": read; "w": write, made anew; "wx": the same, an error when there is one; "a": append; "r+": read and write. */
+  /** "r": read; "w": write, created anew; "wx": the same, fails when it exists; "a": append; "r+": read and write. */
   open(path: string, flags: "r" | "w" | "wx" | "a" | "r+"): number;
   close(file: number): void;
-  /** Bytes read, 0 at the end. */
+  /** Returns the bytes read, 0 at the end. */
   read(file: number, bytes: Uint8Array, start: number, length: number, position: number): number;
-  /** Bytes written; `position` null: at the end of what was written so far. */
+  /** Returns the bytes written. `position` null: after the bytes written so far. */
   write(
     file: number,
     bytes: Uint8Array,
@@ -31,7 +30,7 @@ export interface Files {
     length: number,
     position: number | null,
   ): number;
-  /** The same beside the thread, `part.length` bytes at most: `done` is called once, later; the bytes are left alone until then. */
+  /** The same beside the thread, `part.length` bytes at most. Calls `done` once, later; `part` must not change until then. */
   writeLater(
     file: number,
     part: Uint8Array,
@@ -40,26 +39,26 @@ export interface Files {
   ): void;
   size(file: number): number;
   truncate(file: number, size: number): void;
-  /** The file's bytes are on the medium when it returns. */
+  /** The file's bytes are on the medium on return. */
   sync(file: number): void;
-  /** The same beside the thread: `done` is called once, later, with the error if there was one. */
+  /** The same beside the thread. Calls `done` once, later, with the error if it failed. */
   syncLater(file: number, done: (error: unknown) => void): void;
-  /** Whether the name stands for something. */
+  /** Whether the name exists. */
   exists(path: string): boolean;
   rename(from: string, to: string): void;
-  /** A second name for a file; EEXIST where the name is taken. */
+  /** Adds a second name for a file; fails with EEXIST when the name is taken. */
   link(from: string, to: string): void;
   remove(path: string): void;
   list(directory: string): string[];
-  /** With all above it that are missing; their names are on the medium when it returns. */
+  /** Creates the directory and all missing ones above it; their names are on the medium on return. */
   makeDirectory(path: string): void;
-  /** Names made, renamed and removed in it are on the medium when it returns. */
+  /** Names created, renamed and removed in it are on the medium on return. */
   syncDirectory(path: string): void;
   /** The same beside the thread, as `syncLater`. */
   syncDirectoryLater(path: string, done: (error: unknown) => void): void;
 }
 
-/** A pipe that somebody put in a file's place must not be waited for. */
+/** Without O_NONBLOCK, opening a pipe put in a file's place would wait for a writer. */
 const READING = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
 
 /** The platform's files. */
@@ -91,15 +90,18 @@ export const nodeFiles: Files = {
   },
 };
 
-/** A file of this size is given back beside the thread. */
+/** A file of this size or more is freed beside the thread. */
 const GREAT_BYTES = 2 ** 20;
-/** Of a file that is removed: what another put in its place is neither followed nor waited for. Not on a platform that keeps names. */
+/**
+ * Flags to hold a file that is removed: a link in its place is not followed, a pipe not waited for. Unset where an open file keeps its
+ * name.
+ */
 const HOLDING =
   fs.constants.O_NOFOLLOW === undefined ? undefined : READING | fs.constants.O_NOFOLLOW;
 
 /**
- * The name goes at once. The bytes of a great file go beside the thread, when the last hold on them is let go of: a system takes 20 ms
- * for 100 MB.
+ * Removes the name at once. The bytes of a large file are freed beside the thread, when its last descriptor is closed: a system takes 20
+ * ms for 100 MB.
  */
 function remove(path: string): void {
   const held = holdGreat(path);
@@ -110,7 +112,7 @@ function remove(path: string): void {
   }
 }
 
-/** A hold on a great file; undefined: there is none, or no descriptor is left for it. */
+/** Opens a large file to hold it; returns undefined when there is none, or when no descriptor is free. */
 function holdGreat(path: string): number | undefined {
   if (HOLDING === undefined) return undefined;
   const stat = fs.lstatSync(path, { throwIfNoEntry: false });
@@ -123,8 +125,8 @@ function holdGreat(path: string): number | undefined {
 }
 
 /**
- * With all above it, each new name made durable in the one above it. The platform's own way never ends where a directory that is there
- * takes no new one by that name.
+ * Creates missing directories above it too, and makes each new name durable in the one above it. The platform's own way never returns
+ * where an existing directory accepts no new one by that name.
  */
 function makeDirectory(path: string): void {
   try {
@@ -141,7 +143,7 @@ function makeDirectory(path: string): void {
   try {
     syncDirectory(dirname(path));
   } catch (error) {
-    // One that may be written and not read can not be synced.
+    // A directory that may be written but not read cannot be synced.
     if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
   }
 }
@@ -170,7 +172,7 @@ export function writeAll(
   }
 }
 
-/** The same beside the thread: `done` is called once, when all is written or an error came. */
+/** The same beside the thread. Calls `done` once, when everything is written or a write failed. */
 export function writeAllLater(
   files: Files,
   { file, bytes, position }: { file: number; bytes: Uint8Array; position: number },
@@ -188,19 +190,19 @@ export function writeAllLater(
   });
 }
 
-/** What is done beside the thread; rejects with what the disk said. */
+/** Runs a call beside the thread; rejects with the disk's error. */
 export function later(start: (done: (error: unknown) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     start((error) => (error === undefined ? resolve() : reject(error)));
   });
 }
 
-/** The platform may report a full disk as a write of nothing. */
+/** A platform may report a full disk as a write of no bytes. */
 function wroteNothing(): FrontierError {
-  return new FrontierError("DISK_FULL", "write: 0 bytes (expected: room on disk)");
+  return new FrontierError("DISK_FULL", "write: 0 bytes written (expected: room on disk)");
 }
 
-/** Fills `bytes` from `position`; false when the file ends before. */
+/** Fills `bytes` from `position`; returns false when the file ends too early. */
 export function readAll(files: Files, file: number, bytes: Uint8Array, position: number): boolean {
   for (let start = 0; start < bytes.length; ) {
     const at = position + start;
@@ -211,7 +213,7 @@ export function readAll(files: Files, file: number, bytes: Uint8Array, position:
   return true;
 }
 
-/** A call that a signal broke off before it had done anything is made again; the platform does so itself for most. */
+/** Repeats a call that a signal interrupted before it did anything; the platform repeats most by itself. */
 function unbroken(call: () => number): number {
   for (;;) {
     try {
@@ -222,10 +224,10 @@ function unbroken(call: () => number): number {
   }
 }
 
-/** No file that is read whole grows to this: a segment ends at 64 MiB, behind the call that fills it. */
+/** Larger than any file that is read whole: a segment ends at 64 MiB, after the call that fills it. */
 const WHOLE_BYTES_MAX = 2 ** 32;
 
-/** The whole file, or undefined when there is none. One of more than `most` bytes is not what it should be. */
+/** Returns the whole file, or undefined when there is none. Throws for a file of more than `most` bytes. */
 export function readFile(
   files: Files,
   path: string,
@@ -246,7 +248,7 @@ export function readFile(
   }
 }
 
-/** A file to be read; undefined: there is none. */
+/** Opens a file for reading; returns undefined when there is none. */
 export function openThere(files: Files, path: string): number | undefined {
   try {
     return files.open(path, "r");
@@ -256,7 +258,7 @@ export function openThere(files: Files, path: string): number | undefined {
   }
 }
 
-/** What a call on an open file gives; the platform does not say which file it could not read. */
+/** Returns what `call` returns. Adds the path to its error, since the platform does not name an open file. */
 export function named<T>(path: string, call: () => T): T {
   try {
     return call();
@@ -267,8 +269,8 @@ export function named<T>(path: string, call: () => T): T {
 }
 
 /**
- * New file → sync → rename → sync directory (I2). `onRenamed` is told when the name stands for the new bytes: an error
- * after that leaves open which of the two a crash would bring back.
+ * New file → sync → rename → sync directory (I2). `onRenamed` is called when the name stands for the new bytes. After a later error, a
+ * crash may bring back either version.
  */
 export function replaceFile(
   files: Files,
@@ -288,7 +290,7 @@ export function replaceFile(
   files.syncDirectory(dirname(path));
 }
 
-/** A file under another name, or the first bytes of one, durable, by the steps of replaceFile. It may be the same name. */
+/** Copies a file, or its first bytes, to another name or to its own, durably, by the steps of replaceFile. */
 export function copyFile(files: Files, from: string, to: string, size?: number): void {
   const source = files.open(from, "r");
   try {
@@ -300,7 +302,7 @@ export function copyFile(files: Files, from: string, to: string, size?: number):
   files.syncDirectory(dirname(to));
 }
 
-/** The bytes of an open file, or its first ones, in another, made anew and synced; 1 MiB of it in memory at a time. */
+/** Copies an open file, or its first bytes, to a new file, and syncs it; 1 MiB of it is in memory at a time. */
 export function copyOpen(
   files: Files,
   { source, from, size = files.size(source) }: CopySource,
@@ -327,7 +329,7 @@ interface CopySource {
 }
 
 export function becameShorter(path: string): FrontierError {
-  return notWhole(path, "became shorter while read", "a file that nobody else changes");
+  return notWhole(path, "shrank while it was read", "a file that no other process changes");
 }
 
 function notWhole(path: string, what: string, expected: string): FrontierError {
@@ -335,39 +337,45 @@ function notWhole(path: string, what: string, expected: string): FrontierError {
   return new FrontierError("SNAPSHOT_CORRUPT", message, { path, offset: 0 });
 }
 
-/** An empty folder of one's own, among the system's temporary ones. */
+/** Creates an empty folder for the caller alone, among the system's temporary ones. */
 export function temporaryFolder(): string {
   return fs.mkdtempSync(join(tmpdir(), "outrider-"));
 }
 
-/** A folder and all in it. */
+/** Removes a folder with everything in it. */
 export function removeFolder(path: string): void {
   fs.rmSync(path, { recursive: true, force: true });
 }
 
-/** A folder with nothing in it; ENOTEMPTY where there is something. */
+/** Removes an empty folder; throws ENOTEMPTY when it is not. */
 export function removeEmptyFolder(path: string): void {
   fs.rmdirSync(path);
 }
 
-/** What a caller sees of a disk that does not do its part: a stable code, and what to do. */
+/** Turns a disk's error into the FrontierError that callers see: a stable code, and what to do. */
 export function diskFault(error: unknown, path: string): FrontierError {
   if (error instanceof FrontierError) return error;
   const { code = "", path: own } = error as NodeJS.ErrnoException;
-  const [name, expected] = DISK_CODES[code] ?? ["DISK_FAILED", "a disk that answers"];
-  // What is written beside a name is told by that name.
+  // A temporary file is reported under its final name.
   const at = typeof own === "string" && own !== `${path}.tmp` ? own : path;
-  const message = `${at}: ${code || shown(error)} (expected: ${expected})`;
-  return new FrontierError(name, message, { path: at, cause: error });
+  return (DISK_FAULTS[code] ?? FAILED)(at, code || shown(error), error);
 }
 
-const FULL: DiskCode = ["DISK_FULL", "room on disk; the frontier goes on when there is some"];
-const READONLY: DiskCode = ["DISK_READONLY", "a directory that this process may write to"];
-const GONE: DiskCode = ["DISK_GONE", "a path that is there; see that its disk is, too"];
-const NO_FILE: DiskCode = ["DISK_FAILED", "a file, or nothing, by that name"];
-const NO_FOLDER: DiskCode = ["DISK_FAILED", "a folder, or nothing, by that name"];
-const FILES: DiskCode = ["FILES_EXHAUSTED", "free file descriptors; see ulimit -n"];
-const DISK_CODES: Readonly<Record<string, DiskCode>> = {
+type DiskFault = (path: string, what: string, cause: unknown) => FrontierError;
+
+function faultOf(code: FrontierErrorCode, expected: string): DiskFault {
+  return (path, what, cause) =>
+    new FrontierError(code, `${path}: ${what} (expected: ${expected})`, { path, cause });
+}
+
+const FULL = faultOf("DISK_FULL", "room on disk; the frontier continues when there is some");
+const READONLY = faultOf("DISK_READONLY", "a directory that this process may write to");
+const GONE = faultOf("DISK_GONE", "a path that exists; check that its disk is there");
+const NO_FILE = faultOf("DISK_FAILED", "a file, or nothing, by that name");
+const NO_FOLDER = faultOf("DISK_FAILED", "a folder, or nothing, by that name");
+const FILES = faultOf("FILES_EXHAUSTED", "free file descriptors; see ulimit -n");
+const FAILED = faultOf("DISK_FAILED", "a disk that answers");
+const DISK_FAULTS: Readonly<Record<string, DiskFault>> = {
   ...{
     ENOSPC: FULL,
     EDQUOT: FULL,
@@ -380,15 +388,13 @@ const DISK_CODES: Readonly<Record<string, DiskCode>> = {
   ...{ EISDIR: NO_FILE, ELOOP: NO_FILE, EEXIST: NO_FOLDER },
 };
 
-type DiskCode = readonly [FrontierErrorCode, string];
-
-/** What a caller of a failed write sees: what the platform said, by its stable name; anything else as it came. */
+/** Like `diskFault`, but an error without a platform's code passes through. */
 export function diskError(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === "string" ? diskFault(error, path) : error;
 }
 
-/** What the system says in a small file of its own; "" where it has none. */
+/** Reads a small file of the system; "" where there is none. */
 export function readText(path: string): string {
   try {
     return fs.readFileSync(path, "utf8");
@@ -397,7 +403,7 @@ export function readText(path: string): string {
   }
 }
 
-/** Where a link points; "" where there is none. */
+/** The target of a link; "" where there is none. */
 export function linkTarget(path: string): string {
   try {
     return fs.readlinkSync(path);

@@ -1,12 +1,12 @@
 /**
- * The contract of a store for whole records (`records: 'full'`): what is known of every identity, beside the path of a push.
+ * The contract of a store for whole records (`records: 'full'`): the full record of every identity, beside the path of a push.
  *
- *   journal ── durable ─▶ record keeper ── a batch ─▶ RecordTier          a crash between the two: the journal says it again
+ *   journal ── durable ─▶ record keeper ── a batch ─▶ RecordTier          after a crash between the two, the journal replays it
  *
- * Keys are the two words of an identity's keyed hash. The owner thread alone calls it; a call returns when it is done.
+ * Keys are the two words of an identity's keyed hash. Only the owner thread calls it; a call has taken effect when it returns.
  */
 
-/** One change: the new bytes of an identity, or undefined: nothing is known of it any more. */
+/** One change: the new bytes of an identity, or undefined to remove it. */
 export interface RecordChange {
   readonly lo: number;
   readonly hi: number;
@@ -14,14 +14,14 @@ export interface RecordChange {
 }
 
 export interface RecordTier {
-  /** The bytes of an identity as the last batch left them. */
+  /** The bytes of an identity after the last batch. */
   get(lo: number, hi: number): Uint8Array | undefined;
-  /** All changes, or none after a crash. */
+  /** Applies all changes; after a crash all of them are there, or none. */
   apply(changes: readonly RecordChange[]): void;
-  /** Every identity there is, in the order of the keys. */
+  /** Every identity, in the order of the keys. */
   each(): Iterable<{ readonly lo: number; readonly hi: number; readonly bytes: Uint8Array }>;
   clear(): void;
-  /** Resolves when all that was applied is on the medium. */
+  /** Resolves when everything applied is on the medium. */
   flushed(): Promise<void>;
   close(): Promise<void>;
 }

@@ -233,14 +233,16 @@ describe("what is typed wrong at outrider crawl", () => {
     writeFileSync(file, "mine");
     const url = "http://127.0.0.1:1/";
     for (const word of ["mailto:x@y.test", "/etc/passwd", "", "ht!tp://x", "#top"])
-      expect(await refusalOf(word)).toContain(`${word}: no http or https URL\n`);
+      expect(await refusalOf(word)).toContain(`${word}: not an http or https URL\n`);
     for (const path of [file, join(file, "below")]) {
-      expect(await refusalOf(url, "--dir", path)).toContain(`${file} is no directory`);
-      expect(await refusalOf(url, "--items", join(path, "x"))).toContain(`${file} is no directory`);
+      expect(await refusalOf(url, "--dir", path)).toContain(`${file} is not a directory`);
+      expect(await refusalOf(url, "--items", join(path, "x"))).toContain(
+        `${file} is not a directory`,
+      );
     }
     expect(readFileSync(file, "utf8")).toBe("mine");
     const nowhere = join(folder, "nowhere");
-    expect(await refusalOf("--dir", nowhere)).toContain(`${nowhere}: no frontier there`);
+    expect(await refusalOf("--dir", nowhere)).toContain(`${nowhere}: no frontier to continue`);
     expect(existsSync(nowhere)).toBe(false);
     expect(await refusalOf(url, "--proxy", "127.0.0.1")).toContain('--proxy: "127.0.0.1"');
     expect(await refusalOf(url, "--threads", "65")).toContain("--threads: 65 (expected: a whole");

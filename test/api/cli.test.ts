@@ -88,10 +88,10 @@ describe("exit codes", () => {
     [["crawl", "http://x.test", "--depht", "9"], "unknown flag: --depht (did you mean --depth?)"],
     [["crawl", "http://x.test", "--json-lines"], "unknown flag: --json-lines\n"],
     [["bench", "--urls", "0"], "--urls: 0 (expected: a whole number of at least 1)"],
-    [["stats", "package.json"], "package.json: is no directory"],
+    [["stats", "package.json"], "package.json: not a directory"],
     [["crawl"], "no URL"],
-    [["crawl", "not a host"], "no http or https URL"],
-    [["crawl", "https://example.org/", "ftp://example.org/"], "no http or https URL"],
+    [["crawl", "not a host"], "not an http or https URL"],
+    [["crawl", "https://example.org/", "ftp://example.org/"], "not an http or https URL"],
     [["crawl", "http://x.test", "--speed", "9"], "unknown flag: --speed"],
     [["crawl", "http://x.test", "--depth", "deep"], "--depth: deep (expected: a whole number)"],
     [["crawl", "http://x.test", "--depth"], "--depth: needs <n>"],
@@ -102,13 +102,13 @@ describe("exit codes", () => {
     [["demo", "--hosts", "0"], "OPTION_INVALID: --hosts: 0"],
     [["crawl", "http://x.test", "--report", "/proc/no/such.html"], "--report: /proc/no/such.html"],
     [["explain"], "no URL"],
-    [["export", "crawl-data", "all.jsonl"], "all.jsonl: one word too many (expected: <dir>)"],
+    [["export", "crawl-data", "all.jsonl"], "all.jsonl: unexpected argument (expected: <dir>)"],
     [
       ["import", "crawl-data", "a.txt", "b.txt"],
-      "b.txt: one word too many (expected: <dir> <file>)",
+      "b.txt: unexpected argument (expected: <dir> <file>)",
     ],
-    [["stats", "crawl-data", "peek"], "peek: one word too many"],
-    [["demo", "http://x.test"], "http://x.test: one word too many (expected: flags alone)"],
+    [["stats", "crawl-data", "peek"], "peek: unexpected argument"],
+    [["demo", "http://x.test"], "http://x.test: unexpected argument (expected: flags only)"],
     [["completion", "cmd"], "shell: cmd (expected: bash|zsh|fish)"],
   ])("2, and a word why, for %j", async (argv, why) => {
     const { code, out, err } = await command(argv);
@@ -389,7 +389,7 @@ describe("a directory that a program made", () => {
     const without = await command(["stats", directory, "--json"]);
     expect(JSON.parse(without.out)).toMatchObject({ pending: 1 });
     const wrong = await command(["stats", directory, "--preset", "gopcp"]);
-    expect([wrong.code, wrong.err]).toEqual([1, expect.stringMatching(/PROFILE.*leave --preset/s)]);
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringMatching(/PROFILE.*omit --preset/s)]);
     const given = await command(["stats", directory, "--preset", "scrapy", "--json"]);
     expect(JSON.parse(given.out)).toMatchObject({ pending: 1 });
     const other = await command(["stats", directory, "--preset", "heritrix"]);

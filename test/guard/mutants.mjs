@@ -107,7 +107,8 @@ export const MUTANTS = {
     changes: {
       openFrontier: (real) => async (options) => {
         const frontier = await real(options);
-        if (options?.directory !== undefined && frontier.report().failed > 0) frontier.requeue({});
+        if (options?.directory !== undefined && frontier.report().failed > 0)
+          frontier.requeue({ state: "failed" });
         return frontier;
       },
     },

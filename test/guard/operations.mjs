@@ -57,7 +57,7 @@ const MENU = {
   requeue: [
     [0.3, 0.6, 2],
     (random) => ({
-      filter: { ...random.pick([{}, { state: "failed" }, { state: "done" }]), ...placeOf(random) },
+      filter: { ...random.pick([{ state: "failed" }, { state: "done" }]), ...placeOf(random) },
     }),
   ],
   remove: [[0.1, 0.2, 1], (random) => ({ filter: removedOf(random) })],
@@ -329,7 +329,7 @@ function placeOf(random) {
 
 /** Rarely all: what is pending shall grow. */
 function removedOf(random) {
-  if (random.once(30)) return {};
+  if (random.once(30)) return { pattern: "" };
   const pattern = random.pick(["/[23]$", "q\\?"]);
   return random.once(2) ? { host: random.pick(HOSTS) } : { ...placeOf(random), pattern };
 }

@@ -22,7 +22,7 @@ test("a snapshot that can not be written is told by the path that was asked for"
 });
 
 test("a file that is not there, and one of another version, are refused with what to do", async () => {
-  const missing = { code: "DISK_GONE", message: expect.stringContaining("a path that is there") };
+  const missing = { code: "DISK_GONE", message: expect.stringContaining("a path that exists") };
   await expect(openFrontier({ from: join(folder, "none") })).rejects.toMatchObject(missing);
   const frontier = await openFrontier();
   const path = join(folder, "file");

@@ -1,5 +1,6 @@
 /** An Io of strings: what a command writes, and signals on demand. */
 import type { Io } from "../../src/cli/io.ts";
+import { screenText, terminalText } from "../../src/cli/output/terminal-text.ts";
 
 export interface FakeIo extends Io {
   readonly text: { out: string; err: string };
@@ -17,10 +18,13 @@ export function createFakeIo(
     text,
     exits,
     out(part) {
-      text.out += part;
+      text.out += terminalText(part);
     },
     err(part) {
-      text.err += part;
+      text.err += terminalText(part);
+    },
+    draw(parts) {
+      text.err += screenText(parts);
     },
     isTerminal: terminal !== undefined,
     columns: () => terminal?.columns ?? 80,

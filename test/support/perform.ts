@@ -126,12 +126,15 @@ function steer({ frontier, clock }: Side, command: Command): unknown {
       return frontier.update(url, { ...(priority === undefined ? {} : { priority }), ...due });
     }
     case "requeue":
-      return frontier.requeue({ ...(command.host === undefined ? {} : { host: command.host }) });
+      return frontier.requeue({
+        state: "failed",
+        ...(command.host === undefined ? {} : { host: command.host }),
+      });
     case "remove": {
       const { host, pattern } = command;
       return frontier.remove({
         ...(host === undefined ? {} : { host }),
-        ...(pattern === undefined ? {} : { pattern }),
+        ...(pattern === undefined && host !== undefined ? {} : { pattern: pattern ?? "" }),
       });
     }
     case "forget":

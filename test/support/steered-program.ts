@@ -140,7 +140,7 @@ function steer(random: Random, { frontier, now }: Open): void {
 
 function sweep(random: Random, frontier: LocalFrontier): void {
   const kind = random.below(4);
-  if (kind === 0) frontier.requeue({});
+  if (kind === 0) frontier.requeue({ all: true });
   else if (kind === 1) frontier.remove({ host: "a.x.com" });
   else if (kind === 2) frontier.forget();
   else frontier.clear();

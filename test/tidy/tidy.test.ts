@@ -34,6 +34,7 @@ const counts: Record<string, number> = {
   "fence-clock": 2,
   "fence-files": 2,
   "fence-shared": 2,
+  "fence-terminal": 5,
   "fence-waiting": 2,
   layout: 9,
   room: 2,

@@ -73,7 +73,7 @@ function readSymbol(name, symbol, origin, checker) {
     return { ...base, kind, code: undefined, bases, ...membersOf(node.members, checker) };
   }
   if (ts.isTypeAliasDeclaration(node)) {
-    const code = `type ${name}${parametersOf(node)} = ${textOf(node.type)};`;
+    const code = `type ${name}${parametersOf(node)} =${unionText(node.type)};`;
     return { ...base, kind: "type", code, properties: nestedOf("", node.type) };
   }
   if (ts.isFunctionDeclaration(node)) {
@@ -89,6 +89,13 @@ function readSymbol(name, symbol, origin, checker) {
     return { ...base, kind: "constant", code: `const ${name}: ${type};`, doc: docOf(list) };
   }
   throw new Error(`${name}: a declaration that is not known here (${ts.SyntaxKind[node.kind]})`);
+}
+
+/** A type behind its name; the members of a long union in lines of their own. @param {ts.TypeNode} type */
+function unionText(type) {
+  const text = textOf(type);
+  if (!ts.isUnionTypeNode(type) || text.length < SIGNATURE_COLUMNS) return ` ${text}`;
+  return type.types.map((each) => `\n  | ${textOf(each)}`).join("");
 }
 
 /** @param {ts.TypeAliasDeclaration} node */
@@ -240,8 +247,17 @@ function wordsOf(comment) {
   return ts.getTextOfJSDocComment(comment)?.trim() ?? "";
 }
 
+/** Names of entries whose callers are tests: their functions need no example. */
+const FOR_TESTS = ["outrider/testing"];
+const MILLISECONDS = /milliseconds?|\bms\b|since 1970/i;
+const COST = /\bcosts?\b/i;
+const FAILURE = /throws|rejects|never|returns|resolves|undefined|reports|\[\]/i;
+const BYTES = /\bbytes?\b|[KMG]iB/i;
+
 /**
- * What a reader would miss: a public name without a summary; a field that a caller may leave out without its default.
+ * What a reader would miss: a public name without a summary; a field that a caller may leave out without its default; a number of
+ * milliseconds or bytes without its unit; a function, or an interface of options, without an example; a method of a frontier without its
+ * cost; a function that does not say what it answers or throws when it cannot do its work.
  * @param {readonly Entry[]} entries @returns {string[]}
  */
 export function problemsOf(entries) {
@@ -252,9 +268,12 @@ export function problemsOf(entries) {
         const at = `${name} ${symbol.name}`;
         return [
           ...(symbol.doc.text === "" ? [`${at}: no summary`] : []),
+          ...(needsExample(symbol) ? [`${at}: no example`] : []),
+          ...(symbol.kind === "function" ? callProblems(at, symbol.code ?? "", symbol.doc) : []),
           ...fieldProblems(at, symbol.properties, symbol.name.endsWith("Events")),
           ...symbol.methods.flatMap((method) => [
             ...(method.doc.text === "" ? [`${at}.${method.name}(): no summary`] : []),
+            ...(symbol.name === "Frontier" ? methodProblems(at, method) : []),
             ...fieldProblems(`${at}.${method.name}()`, method.options, false),
           ]),
         ];
@@ -262,10 +281,52 @@ export function problemsOf(entries) {
   );
 }
 
+/** Functions, and what a caller fills in, are shown at work. @param {Symbol} symbol */
+function needsExample({ kind, origin, doc, properties }) {
+  if (FOR_TESTS.includes(origin)) return false;
+  const isFilledIn = kind !== "function" && properties.some(({ isGiven }) => isGiven);
+  if (kind !== "function" && !isFilledIn) return false;
+  const docs = [doc, ...properties.map((each) => each.doc)];
+  return docs.every(({ text, examples }) => examples.length === 0 && !text.includes("```"));
+}
+
+/** @param {string} owner @param {Method} method */
+function methodProblems(owner, { name, signatures, doc }) {
+  const at = `${owner}.${name}()`;
+  return [
+    ...(COST.test(doc.text) ? [] : [`${at}: no cost`]),
+    ...failureProblems(at, signatures.join(), doc),
+  ];
+}
+
+/** What a function costs that works on a list or takes its time. @param {string} at @param {string} code @param {Doc} doc */
+function callProblems(at, code, doc) {
+  const isLong = /Promise<|Iterable<|\[\]/.test(code);
+  return [
+    ...(isLong && !COST.test(doc.text) ? [`${at}: no cost`] : []),
+    ...failureProblems(at, code, doc),
+  ];
+}
+
+/** What a call with arguments answers or throws where it cannot do its work. @param {string} at @param {string} code @param {Doc} doc */
+function failureProblems(at, code, { text }) {
+  const isTold = text === "" || code.includes("()") || FAILURE.test(text);
+  return isTold ? [] : [`${at}: no failure value`];
+}
+
 /** @param {string} at @param {readonly Property[]} fields @param {boolean} isTold of a payload nothing is given */
 function fieldProblems(at, fields, isTold) {
-  return fields.flatMap(({ name, isGiven, doc }) => [
+  return fields.flatMap(({ name, type, isGiven, doc }) => [
     ...(doc.text === "" ? [`${at}.${name}: no summary`] : []),
     ...(isGiven && !isTold && doc.defaultValue === undefined ? [`${at}.${name}: no default`] : []),
+    ...(hasUnit(name, type, doc) ? [] : [`${at}.${name}: no unit`]),
   ]);
+}
+
+/** @param {string} name @param {string} type @param {Doc} doc */
+function hasUnit(name, type, { text, defaultValue = "" }) {
+  if (!type.includes("number") || text === "") return true;
+  const words = `${text} ${defaultValue}`;
+  if (/(Ms|At)$/.test(name)) return MILLISECONDS.test(words);
+  return !/bytes/i.test(name) || BYTES.test(words);
 }

@@ -30,6 +30,7 @@ export const RULES = [
   "fence-journal",
   "fence-kernel",
   "fence-shared",
+  "fence-terminal",
   "fence-waiting",
   "fence-webassembly",
   "file-lines",

@@ -36,8 +36,19 @@ const MEMBERS = new Map([
   ["process.uptime", ["fence-clock", BASE]],
   ["process.nextTick", ["fence-waiting", WAITING_ROOMS]],
 ]);
+/** member of a global, or a global: the one file that may use it, the door of all text to a terminal */
+const TERMINAL = ["process.stdout", "process.stderr", "process.emitWarning", "console"];
+const TERMINAL_DOOR = "src/cli/io.ts";
+/** Letters that begin a terminal's command, and where they may stand. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const ESCAPES = /[\x1b\x9b\x9d]/;
+const ESCAPES_HOME = "src/cli/output/terminal-text.ts";
 /** platform module: [rule, paths that may import it] */
 const MODULES = new Map([
+  // A terminal can be opened, and a stream written to, without the process's own names for them.
+  ["tty", ["fence-terminal", /^$/]],
+  ["console", ["fence-terminal", /^$/]],
+  ["process", ["fence-terminal", /^$/]],
   [
     "fs",
     [
@@ -79,6 +90,8 @@ function brokenBy(file, node, room) {
     const fence = MEMBERS.get(name);
     if (fence !== undefined && !fence[1].includes(room)) return [fence[0], name];
   }
+  const written = writtenPast(file, node);
+  if (written !== undefined) return ["fence-terminal", written];
   if (isWaiting(node) && PURE_ROOMS.includes(room)) return ["fence-waiting", "waiting"];
   const line = lineBroken(node, room);
   if (line !== undefined) return line;
@@ -105,6 +118,32 @@ function lineBroken(node, room) {
 function sourceOf(node) {
   if (ts.isPropertyAccessExpression(node)) return node.expression.getText();
   return node.parent.parent.initializer?.getText() ?? "";
+}
+
+/** What writes to a terminal past its door. */
+function writtenPast({ path }, node) {
+  if (path !== TERMINAL_DOOR) {
+    if (ts.isIdentifier(node) && TERMINAL.includes(node.text) && isValueOfGlobal(node))
+      return node.text;
+    if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
+      const name = `${node.expression.text}.${node.name.text}`;
+      if (TERMINAL.includes(name)) return name;
+    }
+    if (ts.isBindingElement(node) && isOfProcess(node)) {
+      const name = `process.${(node.propertyName ?? node.name).getText()}`;
+      if (TERMINAL.includes(name)) return name;
+    }
+  }
+  const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node);
+  const isRest = ts.isTemplateMiddle(node) || ts.isTemplateTail(node);
+  const isEscape = (isText || isRest) && path !== ESCAPES_HOME && ESCAPES.test(node.text);
+  return isEscape ? "a terminal's command" : undefined;
+}
+
+/** `const { stdout } = process`. */
+function isOfProcess(node) {
+  const from = node.parent.parent.initializer;
+  return from !== undefined && ts.isIdentifier(from) && from.text === "process";
 }
 
 /** A use of the global's value: not a type, not a property, not a name that is declared here. */

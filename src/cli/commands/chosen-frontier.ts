@@ -44,7 +44,7 @@ export async function chosenFrontierOf(
   const name = args.text("name");
   const isThere = isDirectory(directory);
   const isElse = !isThere && existsSync(directory);
-  if (isElse) throw new UsageError(`${command}: ${directory}: is no directory`);
+  if (isElse) throw new UsageError(`${command}: ${directory}: not a directory`);
   if (!isThere && !mayMake) throw new UsageError(`${command}: ${directory}: no such directory`);
   const stored = isThere ? storedOptions(directory, name) : undefined;
   if (stored === undefined && !mayMake) throw new UsageError(noFrontier(command, directory, name));
@@ -124,5 +124,5 @@ async function optionsOf(path: string): Promise<FrontierOptions> {
     throw new UsageError(`--options: ${path}: ${(cause as Error).message}`);
   }
   if (typeof given === "object" && given !== null && !Array.isArray(given)) return given;
-  throw new UsageError(`--options: ${path}: expected an object, as openFrontier takes it`);
+  throw new UsageError(`--options: ${path}: expected an object with options of openFrontier()`);
 }

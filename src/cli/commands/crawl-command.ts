@@ -79,7 +79,7 @@ export async function crawlCommand(args: Parsed, io: Io, line: readonly string[]
   const options = optionsOf(args, seeds);
   const isDry = args.has("dry-run");
   const bad = isDry ? undefined : seeds.find((seed) => canonicalize(seed) === undefined);
-  if (bad !== undefined) throw new UsageError(`crawl: ${bad}: no http or https URL`);
+  if (bad !== undefined) throw new UsageError(`crawl: ${bad}: not an http or https URL`);
   if (directory !== undefined) checkDirectory(directory, seeds);
   const items = args.text("items");
   if (items !== undefined) checkPlace("--items", items, dirname(resolve(items)));
@@ -131,7 +131,7 @@ function checkDirectory(directory: string, seeds: readonly string[]): void {
   checkPlace("--dir", directory, resolve(directory));
   if (seeds.length > 0) return;
   if (existsSync(directory) && storedOptions(directory) !== undefined) return;
-  throw new UsageError(`crawl: ${directory}: no frontier there to go on with, and no URL`);
+  throw new UsageError(`crawl: ${directory}: no frontier to continue, and no URL`);
 }
 
 /** Whether a folder is there or could be made. */
@@ -139,11 +139,11 @@ function checkPlace(flag: string, given: string, folder: string): void {
   let path = folder;
   while (!existsSync(path) && path !== dirname(path)) path = dirname(path);
   const told = (why: string): UsageError => new UsageError(`${flag}: ${given}: ${path} ${why}`);
-  if (!statSync(path).isDirectory()) throw told("is no directory");
+  if (!statSync(path).isDirectory()) throw told("is not a directory");
   try {
     accessSync(path, constants.W_OK | constants.X_OK);
   } catch {
-    throw told("may not be written to");
+    throw told("is not writable");
   }
 }
 

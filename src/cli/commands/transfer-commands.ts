@@ -127,7 +127,7 @@ export async function importCommand(args: Parsed, io: Io): Promise<number> {
   else if (kind === "frontier") io.out(`a whole frontier: ${whole(size)} live records\n`);
   else io.out(`${whole(accepted + deferred)} of ${whole(size)} are new\n`);
   const why = kind === "digests" ? "its last line is cut short" : "a frontier is here already";
-  if (passed > 0) io.err(`${whole(passed)} lines were no requests: ${why}\n`);
+  if (passed > 0) io.err(`${whole(passed)} lines were not requests: ${why}\n`);
   const refused = counts.rejected + counts.full;
   if (refused > 0) io.err(`${whole(refused)} were refused: ${reasonsOf(counts.reasons)}\n`);
   return EXIT_OK;
@@ -152,10 +152,10 @@ function progressOf(io: Io, what: string): Progress {
   return {
     tell(count) {
       isDrawn = true;
-      io.err(`\r${whole(count)} ${what}`);
+      io.draw([{ command: "lineStart" }, `${whole(count)} ${what}`]);
     },
     end() {
-      if (isDrawn) io.err("\r\u001b[K");
+      if (isDrawn) io.draw([{ command: "lineStart" }, { command: "clearLine" }]);
     },
   };
 }

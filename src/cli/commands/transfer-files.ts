@@ -63,7 +63,7 @@ export function outputOf(path: string | undefined, io: Io): Output {
   });
   const buffered = bufferedBy(async (text) => {
     if (fault !== undefined) throw fault;
-    if (out.destroyed) throw new Error(`${path}: the export was broken off`);
+    if (out.destroyed) throw new Error(`${path}: the export was interrupted`);
     if (out.write(text)) return;
     await roomIn(out);
   });

@@ -18,24 +18,25 @@ const MISUSE: readonly string[] = [
 ];
 
 const ADVICE: Readonly<Record<string, string>> = Object.freeze({
-  FRONTIER_LOCKED: "another process works on this directory: wait for its end, or take another",
+  FRONTIER_LOCKED:
+    "another process uses this directory: wait until it ends, or use another directory",
   SNAPSHOT_CORRUPT: "outrider verify <dir> names every damaged file; nothing was deleted",
   FORMAT_UNSUPPORTED: "use the version that wrote it, or another directory",
   PROFILE_MISMATCH:
-    "leave --preset and --options away: it opens as its own program did; or give its key policy",
-  DISK_FULL: "make room, then give the same command again: it goes on where it was",
-  DISK_READONLY: "make the directory writable, or take another",
-  DISK_GONE: "see that the disk is there, then give the same command again",
-  DISK_FAILED: "see to the disk, then give the same command again",
+    "omit --preset and --options to open it as its own program did, or give its key policy",
+  DISK_FULL: "free some space, then run the same command again: it continues where it stopped",
+  DISK_READONLY: "make the directory writable, or use another one",
+  DISK_GONE: "check that the disk is mounted, then run the same command again",
+  DISK_FAILED: "check the disk, then run the same command again",
   FILES_EXHAUSTED: "raise the limit of open files: ulimit -n 4096",
   KERNEL_MISSING: "install the package again: npm install outrider",
-  MEMORY_FULL: "use --dir <path>: what has no room in memory then goes to disk",
+  MEMORY_FULL: "use --dir <path>: what does not fit in memory then goes to disk",
 });
 
 /** Of an import, which may make its directory. */
 const IMPORT_ADVICE: Readonly<Record<string, string>> = Object.freeze({
   PROFILE_MISMATCH:
-    "give --preset scrapy with a requests.seen; elsewhere leave --preset and --options away",
+    "give --preset scrapy with a requests.seen; otherwise omit --preset and --options",
 });
 
 /** Names of options as their flags are called, where that is not the same word. */

@@ -1,5 +1,6 @@
 /** A fault of a crawl for a person: where, what, and what to do where somebody can do something. */
 import type { CrawlFault } from "../../crawl.ts";
+import { lineText } from "./terminal-text.ts";
 
 /** By the class of what a downloader throws. */
 const ADVICE: Readonly<Record<string, string>> = Object.freeze({
@@ -17,7 +18,7 @@ const ADVICE: Readonly<Record<string, string>> = Object.freeze({
 export function faultText({ message, url, cause }: CrawlFault): string {
   const { fault } = (cause ?? {}) as { readonly fault?: unknown };
   const what = message.replace(/^crawler error: \w+: /, "");
-  const line = url === undefined ? what : `${url}: ${what}`;
+  const line = lineText(url === undefined ? what : `${url}: ${what}`);
   const advice = typeof fault === "string" ? ADVICE[fault] : undefined;
   return advice === undefined ? line : `${line}\n  ${advice}`;
 }

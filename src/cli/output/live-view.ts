@@ -29,6 +29,7 @@ import {
   sparkline,
   whole,
 } from "./number-text.ts";
+import { type ScreenPart, terminalText } from "./terminal-text.ts";
 
 interface View {
   draw(run: Crawl, sample: CrawlSample): void;
@@ -73,22 +74,27 @@ function liveView(io: Io): View {
   const rates: number[] = [];
   let before: CrawlSample | undefined;
   let drawn: string[] = [];
-  const strong = (text: string): string => (io.hasColor ? `\x1b[1m${text}\x1b[22m` : text);
+  const strong = (text: string): ScreenPart[] =>
+    io.hasColor ? [{ command: "strong" }, text, { command: "notStrong" }] : [text];
   /** To the beginning of what was drawn. */
-  const back = (): string => {
+  const back = (): ScreenPart[] => {
     const columns = Math.max(io.columns(), 1);
     const rows = drawn.reduce(
       (sum, { length }) => sum + Math.max(Math.ceil(length / columns), 1),
       0,
     );
-    return rows === 0 ? "" : `\x1b[${rows}A\r`;
+    return rows === 0 ? [] : [{ command: "up", rows }, { command: "lineStart" }];
   };
-  io.err("\x1b[?25l");
+  io.draw([{ command: "hideCursor" }]);
   const show = (lines: string[]): void => {
     const columns = io.columns();
     const cut = lines.map((line) => cutTo(line, columns - 1));
-    const shown = cut.map((line, at) => `${at === 0 ? strong(line) : line}\x1b[K\n`);
-    io.err(`${back()}${shown.join("")}\x1b[J`);
+    const shown = cut.flatMap((line, at): ScreenPart[] => [
+      ...(at === 0 ? strong(line) : [line]),
+      { command: "clearLine" },
+      "\n",
+    ]);
+    io.draw([...back(), ...shown, { command: "clearBelow" }]);
     drawn = cut;
   };
   return {
@@ -103,13 +109,16 @@ function liveView(io: Io): View {
     },
     print(line) {
       const again = drawn;
-      const lines = line.split("\n").flatMap((each) => broken(each, io.columns() - 1));
-      io.err(`${back()}\x1b[J${lines.join("\n")}\n`);
+      // What becomes of a letter that is written as its code is broken with the rest.
+      const lines = terminalText(line)
+        .split("\n")
+        .flatMap((each) => broken(each, io.columns() - 1));
+      io.draw([...back(), { command: "clearBelow" }, `${lines.join("\n")}\n`]);
       drawn = [];
       if (again.length > 0) show(again);
     },
     end() {
-      io.err(`${back()}\x1b[J\x1b[?25h`);
+      io.draw([...back(), { command: "clearBelow" }, { command: "showCursor" }]);
       drawn = [];
     },
   };

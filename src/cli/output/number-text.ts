@@ -1,4 +1,5 @@
 /** Numbers and tables as people read them. */
+import { lineText } from "./terminal-text.ts";
 
 export function whole(value: number): string {
   return Math.round(value).toLocaleString("en");
@@ -68,7 +69,7 @@ export function table(
   const indent = " ".repeat(width);
   return rows
     .map(([name, value]) => {
-      const [first = "", ...rest] = broken(value, Math.max(columns - width, 20));
+      const [first = "", ...rest] = broken(lineText(value), Math.max(columns - width, 20));
       return [`${name.padEnd(width)}${first}`, ...rest.map((line) => `${indent}${line}`)]
         .map((line) => `${line.replaceAll("\u00a0", " ")}\n`)
         .join("");

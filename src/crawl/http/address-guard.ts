@@ -2,10 +2,12 @@
  * The address guard: which addresses a crawler may dial. A page, a redirect or a name server can name any address; what is
  * judged is therefore the address that is really dialled, at the moment of dialling.
  *
- *   IPv4   everything but what IANA keeps for special use: this network, private, shared, loopback, link-local (where
- *          clouds keep their metadata), documentation, benchmarks, multicast, reserved
- *   IPv6   global unicast (2000::/3) alone, and of that not documentation, Teredo, ORCHID; an address that carries an
- *          IPv4 address (mapped, 6to4, NAT64) is as public as the one it carries
+ *   IPv4   everything but the blocks of IANA's special-purpose registry (private, loopback, link-local, where clouds keep their
+ *          metadata, and all others, also those that are reached globally: no site is there), and multicast
+ *   IPv6   global unicast (2000::/3) alone, and of that no block of the registry for IPv6; an address that carries an IPv4
+ *          address (mapped, 6to4, NAT64) is as public as the one it carries
+ *
+ * test/support/special-addresses.ts is a dated copy of both registries, which a test holds this table to.
  *
  *   I1  Total: whatever is no address is not public.
  */
@@ -21,8 +23,11 @@ const SPECIAL_V4: ReadonlyArray<readonly [number, number]> = [
   [0xac100000, 12], // private
   [0xc0000000, 24], // protocol assignments
   [0xc0000200, 24], // documentation
+  [0xc01fc400, 24], // AS112
+  [0xc034c100, 24], // AMT
   [0xc0586300, 24], // 6to4 relays
   [0xc0a80000, 16], // private
+  [0xc0af3000, 24], // AS112
   [0xc6120000, 15], // benchmarks
   [0xc6336400, 24], // documentation
   [0xcb007100, 24], // documentation
@@ -31,8 +36,12 @@ const SPECIAL_V4: ReadonlyArray<readonly [number, number]> = [
 ];
 
 /**
- * Whether an IP address is public, so that it may be dialled without `allowPrivate`. False for text that is no
- * address.
+ * Whether an IP address is public, so that it may be dialled without `allowPrivate`. Returns false for text
+ * that is no address.
+ *
+ * @example
+ * isPublicAddress("192.168.1.1"); // false
+ * isPublicAddress("2606:4700::1111"); // true
  */
 export function isPublicAddress(address: string): boolean {
   const bare = address.startsWith("[") ? address.slice(1, -1) : address;
@@ -54,6 +63,7 @@ function isPublicV6(parts: number[]): boolean {
   if (a === 0x64 && b === 0xff9b && (c | d | e | f) === 0) return isPublicV4(last); // NAT64
   if (a === 0x2002) return isPublicV4(((b << 16) | c) >>> 0); // 6to4
   if (a === 0x2001 && (b < 0x200 || b === 0xdb8)) return false; // assignments, documentation
+  if (a === 0x2620 && b === 0x4f && c === 0x8000) return false; // AS112
   if (a === 0x3fff && b < 0x1000) return false; // documentation
   return a >= 0x2000 && a <= 0x3fff;
 }

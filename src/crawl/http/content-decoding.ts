@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { downloadError, refusedCoding } from "./download-error.ts";
 import type { RawDownload } from "./http-exchange.ts";
+import type { RoomShare } from "./inflate-room.ts";
 
 interface InflateOptions {
   readonly maxOutputLength: number;
@@ -65,6 +66,9 @@ interface DecodeBound {
   readonly maxBytes: number;
   /** What is longer is cut there, not refused. */
   readonly mayCut: boolean;
+  /** Held before more than QUICK_PLAIN_BYTES are inflated. */
+  readonly room: RoomShare;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Undoes the content codings, last one first; rejects with DownloadError. */
@@ -90,7 +94,9 @@ export async function decode(
     const flush = raw.isTruncated || isCut ? cutShort(coding) : {};
     const options = { maxOutputLength: bound.maxBytes, ...flush };
     try {
-      body = inflateQuickly(inflate, body, options) ?? (await inflate.later(body, options));
+      const quick = inflateQuickly(inflate, body, options);
+      if (quick === undefined) await bound.room.take(bound.maxBytes, bound.signal);
+      body = quick ?? (await inflate.later(body, options));
     } catch (cause) {
       const fault = downloadError(cause);
       const mayBeWhole = inflate === GZIP && fault.fault === "encoding";

@@ -18,7 +18,8 @@
  *   body inflated  maxBytes       too-large: a bomb is not a page; cut there where the request says that it may be
  *
  *   I1  No answer, however long, makes this hold more than 2 × maxBytes of it.
- *   I2  Every call ends, at the latest at totalMs.
+ *   I2  Every call ends, at the latest at totalMs and what the inflating of others takes.
+ *   I3  What is inflated at the same time has one bound (inflate-room.ts).
  */
 import { isIP } from "node:net";
 import { Agent, type buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
@@ -26,12 +27,22 @@ import { type Clock, createSystemClock } from "../../base/clock.ts";
 import { isPublicAddress } from "./address-guard.ts";
 import { createConnector, type Lookup } from "./guarded-connector.ts";
 import { DownloadError } from "./download-error.ts";
+import { createInflateRoom, type InflateRoom } from "./inflate-room.ts";
 import { fetchRaw, lowerCase } from "./http-exchange.ts";
 import { dropContinue } from "./interim-responses.ts";
 import { ACCEPT_ENCODING, decode } from "./content-decoding.ts";
 import type { Downloader } from "../module-registry.ts";
 
-/** Options of the built-in downloader. Times are in milliseconds. */
+/**
+ * Options of the built-in downloader. Times are in milliseconds.
+ *
+ * @example
+ * createDownloader({
+ *   userAgent: "mine/1.0 (+https://example.org/bot)",
+ *   maxBytes: 2 * 1024 * 1024, // a longer page is cut there
+ *   totalMs: 30_000,
+ * });
+ */
 export interface DownloaderOptions {
   /**
    * Sent as User-Agent. Say who you are and where you can be reached.
@@ -70,27 +81,27 @@ export interface DownloaderOptions {
    */
   connections?: number;
   /**
-   * An idle socket is closed after this.
+   * An idle socket is closed after so many milliseconds.
    * @defaultValue 5,000
    */
   keepAliveMs?: number;
   /**
-   * Longest time to connect, TLS included.
+   * Longest time to connect in milliseconds, TLS included.
    * @defaultValue 10,000
    */
   connectMs?: number;
   /**
-   * Longest time to the first byte.
+   * Longest time to the first byte in milliseconds.
    * @defaultValue 20,000
    */
   headersMs?: number;
   /**
-   * Longest time between two bytes of the body.
+   * Longest time between two bytes of the body in milliseconds.
    * @defaultValue 20,000
    */
   bodyMs?: number;
   /**
-   * Longest time of a download.
+   * Longest time of a download in milliseconds.
    * @defaultValue 60,000
    */
   totalMs?: number;
@@ -120,6 +131,8 @@ export interface DownloaderOptions {
    * @defaultValue the machine's clock
    */
   clock?: Clock;
+  /** @internal Shared with the visits, whose sitemaps are held for longer than they are inflated. */
+  room?: InflateRoom;
 }
 
 /** Names no page: an operator names one with `contact`. */
@@ -128,7 +141,8 @@ const CONNECT_MS = 10_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
- * Makes a downloader on undici. Opens sockets only when asked to download.
+ * Makes a downloader on undici. Costs no socket until it is asked to download. Throws `OPTION_INVALID` for a wrong option; `download`
+ * rejects with a `DownloadError`, at the latest after `totalMs`.
  *
  * @example
  * const downloader = createDownloader({ userAgent: "mine/1.0 (+https://example.org/bot)" });
@@ -153,6 +167,7 @@ export function createDownloader(
     ca: options.ca,
   });
   const agent = agentOf(options, connector.connect);
+  const room = options.room ?? createInflateRoom();
   const fixed: Record<string, string> = {
     "user-agent": options.userAgent ?? USER_AGENT,
     accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
@@ -174,9 +189,15 @@ export function createDownloader(
         fixed,
         limits: { ...limits, maxBytes },
       });
-      const { body, isCut } = raw.isSkipped
+      const { mayCut = false, signal } = request;
+      const share = request.room ?? room.share();
+      const decoding = raw.isSkipped
         ? { body: EMPTY, isCut: false }
-        : await decode(raw, { maxBytes, mayCut: request.mayCut ?? false });
+        : decode(raw, { maxBytes, mayCut, room: share, signal });
+      // Of a share that was handed in, the visit says when it ends.
+      const { body, isCut } = await Promise.resolve(decoding).finally(() => {
+        if (request.room === undefined) share.end();
+      });
       const address = connector.addressOf(url.host);
       return {
         url: request.url,

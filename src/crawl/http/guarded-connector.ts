@@ -31,6 +31,8 @@ interface ConnectOptions {
   readonly allowH2: boolean;
   /** Certificates to trust, in place of the system's. */
   readonly ca?: string | undefined;
+  /** Makes what opens sockets; tests replace it, so that they dial nothing. */
+  readonly dialler?: typeof buildConnector;
 }
 
 /** Origins whose address is remembered. */
@@ -60,7 +62,7 @@ export function createConnector(options: ConnectOptions): GuardedConnector {
       else callback(null, first.address, first.family);
     });
   };
-  const base = buildConnector({
+  const base = (options.dialler ?? buildConnector)({
     timeout: options.connectMs,
     allowH2: options.allowH2,
     lookup: lookup as never,

@@ -56,7 +56,7 @@ function hasBody(status: number, headers: Download["headers"]): boolean {
 }
 
 /** Told to a connection whose answer is not wanted to its end. */
-const CUT: DownloadError = new DownloadError("aborted", "enough was read");
+const CUT: DownloadError = new DownloadError("aborted", "the rest of the body is not read");
 
 /** Who is to be told when a signal fires. All requests of a crawl share one, and a listener of its own costs each a look at all the others. */
 const listening = new WeakMap<AbortSignal, Set<() => void>>();
@@ -112,7 +112,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (request.signal !== undefined) listen(request.signal, this.#onAbort);
     const { totalMs } = limits;
     this.#cancelTimer = clock.schedule(clock.now() + totalMs, () =>
-      this.#abort(new DownloadError("timeout", `${request.url}: not whole after ${totalMs} ms`)),
+      this.#abort(new DownloadError("timeout", `${request.url}: not complete after ${totalMs} ms`)),
     );
     const asked = {
       origin: url.origin,

@@ -39,7 +39,7 @@ export interface CrawlSample {
   readonly duplicate: number;
   /** Links that were new. */
   readonly accepted: number;
-  /** Of the whole process, as the system counts it. */
+  /** Resident memory of the whole process in bytes. */
   readonly residentBytes: number;
 }
 

@@ -44,7 +44,7 @@ export async function inTurn<T>(
   const host = turns.frontier.host(key);
   const delayMs = Math.max(turns.delayMs, host.delayMs);
   if (!(await hasCome(turns, { host, delayMs, isOurs: key === hostKeyOf(leaseUrl) }))) {
-    throw new DownloadError("timeout", `${url}: its host is not free`);
+    throw new DownloadError("timeout", `${url}: the host was busy for too long`);
   }
   const release = keepBlocked(turns, host);
   try {

@@ -5,7 +5,7 @@
  *   2xx                             its rules, of the first ROBOTS_BYTES_MAX bytes
  *   3xx                             followed up to five times, also to other hosts, when it is their turn; then as 4xx
  *   4xx                             all is allowed
- *   5xx, 429, no connection         nothing is allowed; asked again after `retryMs`, `attempts` times in all
+ *   5xx, 429, no connection         nothing is allowed; asked again after `retryMs` or Retry-After, the longer, `attempts` times in all
  *   no such name, address refused   nothing is allowed: asking again would show the same
  *
  *   I1  One fetch per origin at a time, whoever asks.
@@ -14,6 +14,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { type DownloadError, downloadError } from "../http/download-error.ts";
+import { retryAfterMs } from "../http/retry-after.ts";
 import type { Download, DownloadRequest } from "../module-registry.ts";
 import type { RobotsCacheFile } from "./robots-cache-file.ts";
 import { readRobots } from "./robots-rules.ts";
@@ -26,6 +27,8 @@ interface RobotsOptions {
   readonly retryMs: number;
   readonly attempts: number;
   readonly maxCrawlDelayMs: number;
+  /** The longest Retry-After that is kept; RETRY_AFTER_MS_MAX where missing. */
+  readonly maxRetryAfterMs?: number;
   readonly fetch: (request: DownloadRequest) => Promise<Download>;
   /** For what a redirect leads to, when it is its host's turn; `fetch` where missing. */
   readonly fetchElsewhere?: (request: DownloadRequest, origin: string) => Promise<Download>;
@@ -43,6 +46,8 @@ export interface RobotsRules {
   readonly untilMs: number;
   /** About what they take in memory. */
   readonly heldBytes: number;
+  /** So long the server asks not to be asked again. */
+  readonly waitMs?: number;
   /** Unreachable by a fault that does not pass. */
   readonly isPermanent?: boolean;
   /** Of a process before: nobody was asked. */
@@ -66,6 +71,7 @@ const RULE_BYTES = 200;
 const TEXT_BYTES = 48;
 const ROBOTS_HELD_MAX = 32 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
+const RETRY_AFTER_MS_MAX = 3_600_000;
 /** Faults that the next asking would show again. */
 const FINAL: readonly string[] = ["address", "no-host"];
 const TOO_MANY_REQUESTS = 429;
@@ -100,7 +106,8 @@ export function createRobots(options: RobotsOptions): Robots {
     const failures = rules.state === "unreachable" ? (entries.get(origin)?.failures ?? 0) + 1 : 0;
     if (rules.state !== "unreachable") return remember(origin, { rules, failures });
     const isGivenUp = failures >= options.attempts || rules.isPermanent === true;
-    const untilMs = clock.now() + (isGivenUp ? options.expiryMs : options.retryMs);
+    const waitMs = isGivenUp ? options.expiryMs : options.retryMs;
+    const untilMs = clock.now() + Math.max(waitMs, rules.waitMs ?? 0);
     const state = isGivenUp ? "disallow-all" : "unreachable";
     return remember(origin, { rules: { ...rules, state, untilMs }, failures });
   };
@@ -151,7 +158,11 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
       return { ...allOrNothing("unreachable", untilMs), isPermanent: FINAL.includes(fault.fault) };
     }
     const { status } = answer;
-    if (status >= 500 || status === TOO_MANY_REQUESTS) return allOrNothing("unreachable", untilMs);
+    if (status >= 500 || status === TOO_MANY_REQUESTS) {
+      const waitMs = retryAfterMs(answer.headers, options.clock.now()) ?? 0;
+      const bounded = Math.min(waitMs, options.maxRetryAfterMs ?? RETRY_AFTER_MS_MAX);
+      return { ...allOrNothing("unreachable", untilMs), waitMs: bounded };
+    }
     if (status >= 200 && status < 300) return noted(textOf(answer.body));
     const location = answer.headers.location;
     if (status < 300 || status >= 400 || typeof location !== "string") break;

@@ -9,7 +9,18 @@ import type { Analyzer, Downloader, Pipeline } from "../module-registry.ts";
 import { bareDomain, checkCrawlOptions } from "./check-options.ts";
 import { withinScope } from "./crawl-scope.ts";
 
-/** Options of `crawl`. A wrong or unknown one throws `OPTION_INVALID` at once. */
+/**
+ * Options of `crawl`. A wrong or unknown one throws `OPTION_INVALID` at once.
+ *
+ * @example
+ * await crawl({
+ *   seeds: "https://example.org/",
+ *   directory: "crawl-data", // continues after a crash
+ *   items: "items.jsonl",
+ *   maxPages: 1_000,
+ *   delayMs: 2_000,
+ * }).finished;
+ */
 export interface CrawlOptions {
   /**
    * Where to begin. Not needed where a directory or a frontier holds work.
@@ -210,22 +221,22 @@ export interface CrawlOptions {
    */
   timeouts?: {
     /**
-     * To connect, TLS included.
+     * To connect, TLS included, in milliseconds.
      * @defaultValue 10,000
      */
     connectMs?: number;
     /**
-     * To the first byte.
+     * To the first byte, in milliseconds.
      * @defaultValue 20,000
      */
     headersMs?: number;
     /**
-     * Between two bytes of the body.
+     * Between two bytes of the body, in milliseconds.
      * @defaultValue 20,000
      */
     bodyMs?: number;
     /**
-     * The whole download.
+     * The whole download, in milliseconds.
      * @defaultValue 60,000
      */
     totalMs?: number;
@@ -409,7 +420,7 @@ function checkSendable(options: CrawlOptions): void {
       (each) => typeof each !== "string" && !(each instanceof URL),
     );
     if (object === undefined) continue;
-    const expected = "paths of ES modules where there are threads";
+    const expected = "the path of an ES module: threads cannot share an object";
     throw misuse("OPTION_INVALID", `options.${name}`, object, expected);
   }
   for (const name of ["lookup", "clock"] as const) {
@@ -418,7 +429,7 @@ function checkSendable(options: CrawlOptions): void {
       "OPTION_INVALID",
       `options.${name}`,
       options[name],
-      "none where there are threads",
+      "no such option together with threads",
     );
   }
 }

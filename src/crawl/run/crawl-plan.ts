@@ -47,6 +47,10 @@ export interface CrawlPlan {
 /**
  * Describes what a crawl with the same options would begin with. Opens no socket, writes nothing and takes no lock.
  * Costs as much as opening the directory. Throws `OPTION_INVALID` as `crawl()` does.
+ *
+ * @example
+ * const { seeds, scope } = await planCrawl({ seeds: "https://example.org/" });
+ * console.log(scope, seeds.filter(({ verdict }) => verdict !== "accepted"));
  */
 export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promise<CrawlPlan> {
   const settings = normalizeCrawl(options);

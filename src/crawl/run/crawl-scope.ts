@@ -105,7 +105,13 @@ function narrowedTo(domains: readonly string[], standing: Standing): Scope {
   return { rules: [ruleFor(name, domains)], change: { domains, joined, left } };
 }
 
-/** Restricts rules to domains. Rules that would take nothing are left out; without domains all stay. */
+/**
+ * Returns rules restricted to domains. Rules that would take nothing are left out; without domains all stay. Costs a copy of each rule.
+ *
+ * @example
+ * const rules = withinScope([{ id: "news" }], ["example.org"]);
+ * rules[0].match; // { domains: ["example.org"] }
+ */
 export function withinScope(
   rules: readonly Rule[],
   scope: readonly string[] | "any" | undefined,

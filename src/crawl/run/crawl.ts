@@ -86,7 +86,7 @@ export interface Crawl extends AsyncDisposable {
  *
  * Throws `OPTION_INVALID` at once for a wrong option. Later faults are reported by the event `error` and do not
  * stop the crawl. `finished` rejects when the frontier cannot be opened, for instance because of wrong rules, or
- * breaks.
+ * breaks. Costs an `openFrontier`, and no thread unless `threads` asks for some.
  *
  * @example
  * const run = crawl({ seeds: "https://example.org/", maxPages: 100 });

@@ -5,6 +5,7 @@
 import type { Frontier } from "../../index.ts";
 import { createCookies } from "../http/cookie-jar.ts";
 import { createDownloader } from "../http/downloader.ts";
+import { createInflateRoom } from "../http/inflate-room.ts";
 import type { Emitter } from "../report/emitter.ts";
 import type { FaultHub } from "../report/fault-stream.ts";
 import { fileBeside, openLineFile } from "../files.ts";
@@ -12,6 +13,7 @@ import { createRobotsGate } from "../robots/robots-gate.ts";
 import { inTurn } from "../robots/host-turn.ts";
 import { registerModules } from "./load-modules.ts";
 import { withByteBudget } from "./byte-budget.ts";
+import { withHostBlock } from "./host-block.ts";
 import {
   type Download,
   downloadBy,
@@ -43,12 +45,14 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
   const { given } = settings;
   // Where threads visit, each of them writes items; here modules are made to see that they can be.
   const { items: _, ...withoutItems } = given;
+  const room = createInflateRoom();
   await registerModules(modules, settings.threads > 0 ? withoutItems : given, () =>
     createDownloader({
       userAgent: settings.userAgent,
       connections: settings.perHost,
       clock: settings.clock,
       ...downloaderOptions(given),
+      room,
     }),
   );
   frontier.on("error", ({ stage, cause, url }) => {
@@ -66,10 +70,15 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
   const robots =
     settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
   const { maxHostBytes } = given;
-  const gate =
+  const bounded =
     maxHostBytes === undefined
       ? robots
       : withByteBudget(robots, { frontier, maxHostBytes, hostKeyOf });
+  // Here a lease begins when it is handed out; in a thread it may stand in a ring for a while.
+  const gate =
+    settings.threads === 0
+      ? bounded
+      : withHostBlock(bounded, { frontier, clock: settings.clock, hostKeyOf });
   frontier.pushMany(settings.seeds);
   return {
     clock: settings.clock,
@@ -87,6 +96,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
       types: settings.types,
       sampleItems: given.items !== undefined || given.pipelines !== undefined,
     },
+    room,
     signal: parts.signal,
     onNoDownloader: parts.onNoDownloader,
     onPage: (page) => monitor.page(page),
@@ -122,6 +132,7 @@ function gateOf(
     userAgent,
     clock,
     fetch,
+    maxRetryAfterMs: settings.maxRetryAfterMs,
     onFault: (url, cause) => {
       faults.report({ type: "downloader", what: cause.message, url, cause });
     },

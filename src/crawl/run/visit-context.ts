@@ -2,6 +2,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Lease, Outcome, RequestLike } from "../../index.ts";
 import type { Cookies } from "../http/cookie-jar.ts";
+import type { InflateRoom } from "../http/inflate-room.ts";
 import type { FaultHub } from "../report/fault-stream.ts";
 import type { RobotsGate } from "../robots/robots-gate.ts";
 import type { Download, ModuleRegistry } from "../module-registry.ts";
@@ -53,6 +54,8 @@ export interface VisitContext {
   /** undefined: none are kept or sent. */
   readonly cookies: VisitCookies | undefined;
   readonly limits: VisitLimits;
+  /** Of what is inflated at the same time. */
+  readonly room: InflateRoom;
   readonly signal: AbortSignal;
   /** There is no downloader: nothing can go on until one is registered. */
   readonly onNoDownloader: () => void;

@@ -10,9 +10,10 @@
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
-import { dateMs } from "../../base/clock.ts";
 import { fingerprint, type Outcome } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
+import { retryAfterMs } from "../http/retry-after.ts";
+import type { RoomShare } from "../http/inflate-room.ts";
 import type { Chosen, Download } from "../module-registry.ts";
 import { readSitemap, SITEMAP_BYTES_MAX, SITEMAP_HANDLER } from "../robots/sitemap.ts";
 import {
@@ -35,6 +36,7 @@ const UNVISITED: Outcome = Object.freeze({ visited: false });
 /** Works on one lease to its end. Never throws. */
 export async function visit(lease: VisitLease, context: VisitContext): Promise<VisitEnd> {
   const isSitemap = lease.handler === SITEMAP_HANDLER;
+  const room = context.room.share();
   try {
     const { gate } = context;
     if (gate !== undefined) {
@@ -62,14 +64,16 @@ export async function visit(lease: VisitLease, context: VisitContext): Promise<V
       context.onNoDownloader();
       return "back";
     }
-    const answer = await download(lease, context, chosen);
+    const answer = await download(lease, context, { chosen, room });
     if (answer === undefined) return context.signal.aborted ? "back" : "other";
-    return await finishByStatus(lease, context, answer);
+    return await finishByStatus(lease, context, { answer, room });
   } catch (cause) {
     // A broken invariant of ours or a frontier that was closed meanwhile: told, and the lease is let go.
     context.faults.report({ type: "scheduler", what: textOf(cause), url: lease.url, cause });
     lease.retry({ reason: "scheduler" });
     return "other";
+  } finally {
+    room.end();
   }
 }
 
@@ -82,7 +86,7 @@ function back(lease: VisitLease): VisitEnd {
 async function download(
   lease: VisitLease,
   context: VisitContext,
-  chosen: Chosen<"downloader">,
+  { chosen, room }: { readonly chosen: Chosen<"downloader">; readonly room: RoomShare },
 ): Promise<Download | undefined> {
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const { types } = context.limits;
@@ -94,7 +98,7 @@ async function download(
       method: lease.method,
       headers: headersOf(lease, context),
       ...(lease.body === undefined ? {} : { body: lease.body }),
-      ...(isSitemap ? { maxBytes: SITEMAP_BYTES_MAX } : {}),
+      ...(isSitemap ? { maxBytes: SITEMAP_BYTES_MAX, room } : {}),
       signal: context.signal,
       accepts: (status, headers) =>
         isSitemap || types === undefined || status >= 300 || types.includes(typeOf(headers)),
@@ -137,13 +141,13 @@ function headersOf(lease: VisitLease, context: VisitContext): Record<string, str
 /** A downloader of the user may answer anything. */
 function checkDownload(answer: Download): void {
   if (Number.isInteger(answer?.status) && Buffer.isBuffer(answer.body) && answer.headers) return;
-  throw new DownloadError("protocol", "the downloader's answer is no Download");
+  throw new DownloadError("protocol", "download() did not return a Download");
 }
 
 async function finishByStatus(
   lease: VisitLease,
   context: VisitContext,
-  answer: Download,
+  { answer, room }: { readonly answer: Download; readonly room: RoomShare },
 ): Promise<VisitEnd> {
   const { counters } = context;
   const { status } = answer;
@@ -161,7 +165,8 @@ async function finishByStatus(
   }
   if (status >= 200 && status < 300) {
     if (answer.isTruncated) counters.truncated++;
-    if (lease.handler === SITEMAP_HANDLER) return sitemap(lease, context, { answer, outcome });
+    if (lease.handler === SITEMAP_HANDLER)
+      return sitemap(lease, context, { answer, outcome, room });
     return processPage(lease, context, { answer, outcome });
   }
   const location = answer.headers.location;
@@ -216,13 +221,16 @@ function isRedirectLoop({ redirects, parent }: VisitLease, url: string): boolean
 async function sitemap(
   lease: VisitLease,
   context: VisitContext,
-  { answer, outcome }: Answered,
+  { answer, outcome, room }: Answered & { readonly room: RoomShare },
 ): Promise<VisitEnd> {
   try {
+    await room.take(SITEMAP_BYTES_MAX, context.signal);
     const found = await readSitemap(answer.body);
+    room.end();
     context.counters.sitemaps++;
     lease.done({ found, outcome });
   } catch (cause) {
+    if (context.signal.aborted) return back(lease);
     context.faults.report({
       type: "analyzer",
       what: textOf(cause),
@@ -238,27 +246,18 @@ async function sitemap(
 function outcomeOf(answer: Download, context: VisitContext): Outcome {
   const { status } = answer;
   const isAskedToWait = RETRY_STATUSES.includes(status) || status === TOO_LARGE;
-  const retryAfterMs = isAskedToWait ? retryAfterOf(answer, context) : undefined;
+  const waitMs = isAskedToWait ? retryAfterOf(answer, context) : undefined;
   return {
     status: answer.status,
     latencyMs: answer.latencyMs,
     bytes: answer.bytes,
     changed: true,
     ...(answer.address === undefined ? {} : { address: answer.address }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   };
 }
 
 function retryAfterOf({ headers }: Download, { clock, limits }: VisitContext): number | undefined {
-  const ms = retryAfter(headers["retry-after"], headers.date, clock.now());
+  const ms = retryAfterMs(headers, clock.now());
   return ms === undefined ? undefined : Math.min(ms, limits.maxRetryAfterMs);
-}
-
-/** Seconds, or a date: told against the server's own clock, or ours where it tells none. */
-function retryAfter(value: unknown, date: unknown, nowMs: number): number | undefined {
-  if (typeof value !== "string") return undefined;
-  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
-  const theirs = dateMs(typeof date === "string" ? date : "");
-  const gap = dateMs(value) - (Number.isNaN(theirs) ? nowMs : theirs);
-  return Number.isFinite(gap) && gap >= 0 ? gap : undefined;
 }

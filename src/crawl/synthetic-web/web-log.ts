@@ -13,11 +13,11 @@ export interface WebLogEntry {
   readonly path: string;
   /** The User-Agent. */
   readonly agent: string;
-  /** When it began, by the monotonic clock. */
+  /** When it began, in milliseconds of the monotonic clock. */
   readonly beginMs: number;
   /** HTTP status; 0: cut off. */
   status: number;
-  /** When it ended; undefined: it has not. */
+  /** When it ended, in milliseconds of the same clock; undefined: it has not. */
   endMs: number | undefined;
 }
 

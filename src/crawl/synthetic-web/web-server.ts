@@ -78,6 +78,7 @@ const LOOPBACK = "127.0.0.1";
 
 /**
  * Starts a synthetic web on loopback. Costs one listener; pages are computed when they are asked for.
+ * Rejects where it cannot be opened.
  *
  * @example
  * const web = await openSyntheticWeb({ seed: 7, hosts: 20, pages: 200 });

@@ -44,7 +44,8 @@ export interface SyntheticWebThread {
 }
 
 /**
- * Starts a synthetic web on another thread. Costs a thread and a listener.
+ * Starts a synthetic web on another thread. Costs a thread and a listener. Rejects where the listener cannot be
+ * opened.
  *
  * @example
  * const web = await openSyntheticWebThread({ seed: 7, hosts: 100 });

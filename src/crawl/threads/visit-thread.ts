@@ -7,6 +7,7 @@ import { threadId, workerData } from "node:worker_threads";
 import { createSystemClock } from "../../base/clock.ts";
 import type { HandlerContext, WorkerLease } from "../../worker.ts";
 import { createDownloader } from "../http/downloader.ts";
+import { createInflateRoom } from "../http/inflate-room.ts";
 import { createFaultHub } from "../report/fault-stream.ts";
 import { registerModules } from "../run/load-modules.ts";
 import { createModuleRegistry } from "../module-registry.ts";
@@ -48,11 +49,13 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
   const own: CrawlCounters = Object.assign(counters, { latency: histogram });
   const channel = openOwnerChannel(setup.channel, () => partOf(own, latencies));
   const modules = createModuleRegistry();
+  const room = createInflateRoom();
   await registerModules(modules, itemsOfThread(setup), () =>
     createDownloader({
       ...downloaderOptions(setup.options),
       userAgent: setup.userAgent,
       connections: setup.perHost,
+      room,
     }),
   );
   const faults = createFaultHub(({ message, type, url, module }) =>
@@ -70,6 +73,7 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     faults,
     counters: own,
     limits: setup.limits,
+    room,
     userAgent: setup.userAgent,
     onNoDownloader: () => {},
     onItem: (item: unknown, url: string) =>

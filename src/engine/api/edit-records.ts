@@ -15,13 +15,19 @@ import {
   requeueFailed,
   updateRecord,
 } from "../../frontier/records/edit-records.ts";
-import { readForget, readRemove, readRequeue, type Where } from "../queries/record-filter.ts";
+import { readForget, readRemove, readRequeue } from "../queries/record-filter.ts";
 import { findIdentity } from "../queries/find-identity.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { reasonOf } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
 import { readRequest, TIME } from "../intake/request-fields.ts";
 import { needArchive, requeueDone } from "../records/record-history.ts";
-import type { RequestLike } from "../types/frontier-types.ts";
+import type {
+  ForgetFilter,
+  RemoveFilter,
+  RequestLike,
+  RequeueFilter,
+} from "../types/frontier-types.ts";
 
 /** Room that a steering call wants in the journal, whatever it says in the end. */
 export const STEERING_BYTES = 65_536;
@@ -50,33 +56,35 @@ export function update(
 export function requeue(
   lifecycle: Lifecycle,
   archive: RecordArchive | undefined,
-  filter: Where & { state?: "failed" | "done" },
+  filter: RequeueFilter,
 ): number {
-  const { state, rule, host } = readRequeue(filter);
+  const { state, rule, host, reason } = readRequeue(filter);
+  if (state === "done" && reason !== undefined) {
+    throw misuse("ARGUMENT_INVALID", "filter.reason", reason, "none with state 'done'");
+  }
   const histories = state === "done" ? needArchive(archive, "filter.state:") : undefined;
   const where = { rule, host };
-  return steer(lifecycle, (core, nowMs) =>
-    histories === undefined
-      ? requeueFailed(core, where, nowMs)
-      : requeueDone(lifecycle.intake, histories, where, nowMs),
-  );
+  return steer(lifecycle, (core, nowMs) => {
+    if (histories !== undefined) return requeueDone(lifecycle.intake, histories, where, nowMs);
+    if (reason === undefined) return requeueFailed(core, where, nowMs);
+    const kept = reasonOf(reason);
+    const { failures } = lifecycle.intake;
+    const isWanted = (record: number): boolean => failures.of(core, record)?.reason === kept;
+    return requeueFailed(core, { ...where, isWanted }, nowMs);
+  });
 }
 
-export function remove(lifecycle: Lifecycle, filter: Where & { pattern?: string }): number {
+export function remove(lifecycle: Lifecycle, filter: RemoveFilter): number {
   const { host, rule, pattern } = readRemove(filter);
   return steer(lifecycle, (core, nowMs) => removeRecords(core, { host, rule, pattern }, nowMs));
 }
 
 /** `refresh`: tells the workers that what was seen may come again. */
-export function forget(
-  lifecycle: Lifecycle,
-  filter: { epoch?: string },
-  refresh: () => void,
-): number {
+export function forget(lifecycle: Lifecycle, filter: ForgetFilter, refresh: () => void): number {
   const { epoch } = readForget(filter);
   const { core } = lifecycle.need();
   if (epoch !== undefined && core.seen.mode === "bloom") {
-    const expected = "none: mode 'bloom' can forget all or nothing";
+    const expected = "no epoch: with seen.mode 'bloom', forget() forgets everything or nothing";
     throw misuse("OPTION_INVALID", "filter.epoch", epoch, expected);
   }
   return steer(lifecycle, (open, nowMs) => {

@@ -16,7 +16,6 @@ import {
   type Verdict,
   verdictOf,
 } from "../../frontier/admission/verdicts.ts";
-import type { RecordState } from "../../frontier/records/record-state.ts";
 import { readScan, readSnapshotPath } from "../queries/record-filter.ts";
 import { LeaseService } from "../leases/lease-service.ts";
 import { openFromFile, snapshotToFile } from "../durable/memory-snapshot.ts";
@@ -31,6 +30,7 @@ import type { Settings } from "../options/normalize-options.ts";
 import { openDirectory, storedRules } from "../durable/open-directory.ts";
 import { pushFrom } from "./push-from.ts";
 import { pushResult } from "../intake/push-result.ts";
+import { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
 import { doneHistories, needArchive } from "../records/record-history.ts";
 import { NOTHING_DURABLE, reportOf } from "../queries/build-report.ts";
@@ -41,6 +41,7 @@ import { WorkerSharing } from "../sharing/share-frontier.ts";
 import { forget, remove, requeue, STEERING_BYTES, update } from "./edit-records.ts";
 import type {
   Explanation,
+  ForgetFilter,
   Frontier,
   FrontierEvents,
   FrontierHandle,
@@ -49,11 +50,14 @@ import type {
   Lease,
   PushResult,
   EpochView,
+  RecordsFilter,
   RecordView,
+  RemoveFilter,
   Report,
   RequestInput,
   RequestLike,
   RequestView,
+  RequeueFilter,
   Rule,
   SnapshotInfo,
 } from "../types/frontier-types.ts";
@@ -74,6 +78,7 @@ export class LocalFrontier implements Frontier {
   readonly #leases: LeaseService;
   readonly #hooks: RuntimeHooks;
   readonly #sharing: WorkerSharing;
+  readonly #failures: FailureNotes;
   /** Secret of the keyed hash, where files name identities by it. */
   #secret: Uint32Array | undefined;
   #archive: RecordArchive | undefined;
@@ -94,6 +99,7 @@ export class LocalFrontier implements Frontier {
     this.name = settings.name;
     this.#settings = settings;
     const lifecycle = new Lifecycle(settings, this.#events);
+    this.#failures = new FailureNotes(() => settings.clock.now());
     this.#lifecycle = lifecycle;
     this.#sharing = new WorkerSharing({
       frontier: this,
@@ -101,7 +107,11 @@ export class LocalFrontier implements Frontier {
       events: this.#events,
       settings,
     });
-    this.#hooks = { events: this.#events, failure: (nowMs) => lifecycle.failure(nowMs) };
+    this.#hooks = {
+      events: this.#events,
+      failures: this.#failures,
+      failure: (nowMs) => lifecycle.failure(nowMs),
+    };
     this.#leases = new LeaseService(
       lifecycle,
       settings.maxFound,
@@ -121,7 +131,7 @@ export class LocalFrontier implements Frontier {
     const settings = this.#settings;
     const events = this.#events;
     const { durable, archive, resumed, runtime, secret, seeded, tiers } = await openDirectory({
-      ...{ settings, events, state: () => this.state },
+      ...{ settings, events, failures: this.#failures, state: () => this.state },
       make: (origin, tiers) =>
         createRuntime(settings, { ...this.#hooks, tiers }, undefined, origin),
       setState: (state) => {
@@ -139,7 +149,8 @@ export class LocalFrontier implements Frontier {
 
   async #openFile(): Promise<Runtime> {
     const { runtime, resumed, secret, seeded } = await openFromFile({
-      ...{ settings: this.#settings, events: this.#events, state: () => this.state },
+      ...{ settings: this.#settings, events: this.#events, failures: this.#failures },
+      state: () => this.state,
       make: (secret, isCleared) =>
         createRuntime(this.#settings, this.#hooks, undefined, { secret, isCleared }),
       setState: (state) => {
@@ -226,9 +237,7 @@ export class LocalFrontier implements Frontier {
     return view;
   }
 
-  records(
-    filter: { state?: RecordState; rule?: string; host?: string } = {},
-  ): Iterable<RecordView> {
+  records(filter: RecordsFilter = {}): Iterable<RecordView> {
     const { state, ...where } = readScan(filter);
     const { core, nowMs } = this.#lifecycle.need();
     const archive = state === "done" ? needArchive(this.#archive, "filter.state:") : undefined;
@@ -236,7 +245,8 @@ export class LocalFrontier implements Frontier {
     this.#lifecycle.end(nowMs);
     const isCurrent = this.#isCurrent(core);
     if (archive !== undefined) return doneHistories(core, archive, where, isCurrent);
-    return recordsOf(core, state === undefined ? where : { ...where, state }, isCurrent);
+    const asked = state === undefined ? where : { ...where, state };
+    return recordsOf(this.#lifecycle.intake, asked, isCurrent);
   }
 
   explain(request: RequestLike): Explanation {
@@ -301,15 +311,15 @@ export class LocalFrontier implements Frontier {
     return update(this.#lifecycle, request, change);
   }
 
-  requeue(filter: { state?: "failed" | "done"; rule?: string; host?: string } = {}): number {
+  requeue(filter: RequeueFilter): number {
     return requeue(this.#lifecycle, this.#archive, filter);
   }
 
-  remove(filter: { host?: string; rule?: string; pattern?: string } = {}): number {
+  remove(filter: RemoveFilter): number {
     return remove(this.#lifecycle, filter);
   }
 
-  forget(filter: { epoch?: string } = {}): number {
+  forget(filter: ForgetFilter = {}): number {
     return forget(this.#lifecycle, filter, () => this.#sharing.refresh());
   }
 
@@ -319,6 +329,7 @@ export class LocalFrontier implements Frontier {
     const origin = { secret: this.#secret };
     const runtime = createRuntime(this.#settings, this.#hooks, { core, nowMs }, origin);
     this.#lifecycle.durable?.cleared(runtime.core);
+    this.#failures.clear();
     replaceTiers(this.#settings, this.#hooks);
     this.#lifecycle.replace(runtime);
     this.#lifecycle.background.begin(runtime.core, nowMs);
@@ -387,7 +398,7 @@ export class LocalFrontier implements Frontier {
     const { durable } = this.#lifecycle;
     if (durable !== undefined && path === undefined) return durable.snapshot();
     if (durable !== undefined || path === undefined) {
-      const expected = "a path without a directory, none with one";
+      const expected = "a path; none for a frontier with a directory";
       throw misuse("ARGUMENT_INVALID", "options.path", path, expected);
     }
     const done = this.#written.then(() => this.#snapshotTo(path));
@@ -400,6 +411,7 @@ export class LocalFrontier implements Frontier {
     return snapshotToFile({
       ...{ settings: this.#settings, path, secret: this.#secret as Uint32Array },
       core: () => (this.#lifecycle.isClosed ? undefined : this.#lifecycle.intake.core),
+      failures: this.#failures,
       notes: () => ({
         state: this.state,
         ...this.#lifecycle.background.seeds.notes,

@@ -12,7 +12,7 @@ import type { Frontier, FrontierOptions } from "../types/frontier-types.ts";
 /**
  * Opens a frontier, in memory or in a directory. The thread that calls this owns it.
  *
- * Costs about 100 ms the first time in a process (the WebAssembly kernel is compiled). With a directory it also
+ * Costs about 10 ms the first time in a process (the WebAssembly kernel is compiled), then 5 ms. With a directory it also
  * reads the last snapshot and the journal since then, at about two million records a second.
  *
  * Rejects with `OPTION_INVALID` or `RULE_INVALID` for a wrong option or rule, `FRONTIER_LOCKED` while another

@@ -34,7 +34,12 @@ const own: { batch: UrlBatch | undefined; print: Printer | undefined } = {
 };
 
 /**
- * The canonical form of a URL under a key policy; undefined: the URL cannot be crawled. Never throws for a URL.
+ * The canonical form of a URL under a key policy; undefined: the URL cannot be crawled. Never throws for a URL;
+ * throws `OPTION_INVALID` for a wrong policy. Costs about 0.5 µs.
+ *
+ * @example
+ * canonicalize("HTTPS://Example.org:443/b/../a#top"); // "https://example.org/a"
+ * canonicalize("mailto:me@example.org"); // undefined
  */
 export function canonicalize(url: string, policy?: KeyPolicy): string | undefined {
   const normal = policy === undefined ? undefined : normalizePolicy(policy, "policy");
@@ -47,7 +52,13 @@ export function canonicalize(url: string, policy?: KeyPolicy): string | undefine
   return key;
 }
 
-/** `canonicalize` for a list, several times faster than one by one. */
+/**
+ * `canonicalize` for a list. Costs about two thirds of one call each. Throws `ARGUMENT_INVALID` for what is no list; an entry that
+ * cannot be crawled is undefined.
+ *
+ * @example
+ * canonicalizeMany(["http://example.org", "ftp://example.org"]); // ["http://example.org/", undefined]
+ */
 export function canonicalizeMany(
   urls: readonly string[],
   policy?: KeyPolicy,
@@ -70,7 +81,10 @@ export function canonicalizeMany(
 
 /**
  * The 128-bit id of a request as 32 hex digits: equal on every machine and Node version for one profile. A URL that
- * cannot be crawled has one too, of its text. Never throws for a URL.
+ * cannot be crawled has one too, of its text. Never throws for a URL; throws `REQUEST_INVALID` for a wrong field. Costs about 3 µs.
+ *
+ * @example
+ * fingerprint("https://example.org/a") === fingerprint("https://EXAMPLE.org/a#top"); // true
  */
 export function fingerprint(request: RequestLike, policy?: KeyPolicy): string {
   return fingerprintOf(readRequest(request), normalizePolicy(policy, "policy"));
@@ -92,7 +106,10 @@ export function fingerprintOf(request: RequestLike, policy: NormalPolicy): strin
 
 /**
  * Resolves the links of a page against its URL. Drops blank ones, `#`, `javascript:` and everything that is not
- * http or https.
+ * http or https. Costs about 0.3 µs a link. Throws `ARGUMENT_INVALID` for what is no list of links.
+ *
+ * @example
+ * resolveLinks("https://example.org/a/", ["b", "#top", "mailto:x@example.org"]); // ["https://example.org/a/b"]
  */
 export function resolveLinks(baseUrl: string, hrefs: Iterable<string>): string[] {
   if (typeof baseUrl !== "string") {

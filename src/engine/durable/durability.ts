@@ -26,6 +26,7 @@ import {
 } from "../../persistence/transfer/digest-file.ts";
 import { diskFault } from "../../persistence/files.ts";
 import { keepNewestGenerations } from "../../persistence/directory/retention.ts";
+import { isFailureNote } from "../../persistence/journal/failure-note.ts";
 import { Journal } from "../../persistence/journal/journal.ts";
 import { JournalLog } from "../../persistence/journal/journal-log.ts";
 import { giveLock, type Lock } from "../../persistence/directory/directory-lock.ts";
@@ -45,7 +46,9 @@ import {
 import { type SnapshotDone, writeSnapshot } from "../../persistence/snapshot/write-snapshot.ts";
 import { createFrameBuffer, type FrameBuffer } from "../../persistence/journal/frame-buffer.ts";
 import type { EventHub } from "../event-hub.ts";
+import { nextTurn } from "./next-turn.ts";
 import { storedCounters } from "./stored-counters.ts";
+import type { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 import type { Settings } from "../options/normalize-options.ts";
@@ -76,6 +79,8 @@ interface DurabilityParts {
   /** The user's state. */
   readonly state: () => unknown;
   readonly notes: ReadonlyMap<string, Uint8Array>;
+  /** Notes of failures are kept there alone. */
+  readonly failures: FailureNotes;
   /** Whole records, where they are kept. */
   readonly archive: RecordArchive | undefined;
   /** Told when the files are let go of. */
@@ -220,8 +225,9 @@ export class Durability {
       const done = await (this.#snapshotting ?? this.#begin());
       if (done !== undefined) return { path: done.path, records: done.records, bytes: done.bytes };
     }
-    const expected = "a moment without forget, clear or setRules";
-    throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
+    const what = `interrupted ${SNAPSHOT_TRIES} times by forget, clear or setRules`;
+    const message = `snapshot: ${what} (expected: a quiet moment; call it again)`;
+    throw new FrontierError("STATE_INVALID", message);
   }
 
   /** Says a word that is durable when this returns; or throws what the disk said: the word is taken back then, alone. */
@@ -286,10 +292,11 @@ export class Durability {
     if (isDiscard || !this.#isOwed) this.#isSnapshotBroken = true;
     await this.#snapshotting?.catch(() => undefined);
     if (!isDiscard) {
+      this.#parts.failures.logPages(this.#log);
       do await this.flush();
       while (!this.#journal.isSettled);
     }
-    while (this.#journal.isBusy) await turn();
+    while (this.#journal.isBusy) await nextTurn();
     this.#isClosed = true;
     this.#disarm();
     this.#core.log = undefined;
@@ -313,7 +320,7 @@ export class Durability {
         this.#isSnapshotBroken = true;
       },
       onForgotten: () => void this.#notes.delete(VISITED_NOTE),
-      onNote: (name, value) => void this.#notes.set(name, value),
+      onNote: (name, value) => void (isFailureNote(name) || this.#notes.set(name, value)),
       durably: core.seen.tiered === undefined ? undefined : (say) => this.#durably(log, say),
     });
     core.log = log;
@@ -434,7 +441,7 @@ export class Durability {
     do {
       await journal.prepare();
       await this.flush();
-      if (journal.isSyncing) await turn();
+      if (journal.isSyncing) await nextTurn();
     } while (!journal.rotate() && journal.fault === undefined);
     if (journal.fault !== undefined) throw journal.fault;
     journal.syncLater(); // the new segment gets its name soon, whatever the mode
@@ -443,13 +450,14 @@ export class Durability {
     this.#snapshotAtMs = this.#clock.monotonic();
     const core = this.#core;
     const head = snapshotHead(core, {
-      ...{ serial: journal.serial, identity, savedAt: this.#clock.now(), notes: this.#notes },
+      ...{ serial: journal.serial, identity, savedAt: this.#clock.now() },
+      notes: new Map([...this.#notes, ...this.#parts.failures.stored()]),
       volatileLive: this.#log.volatileLive,
     });
     try {
       const done = await writeSnapshot({
         ...{ core, room: this.#room, names: this.#names, place, clock: this.#clock, head },
-        pause: turn,
+        pause: nextTurn,
         rows: this.#parts.settings.snapshotRows,
         isOver: () => this.#isSnapshotBroken,
         position: () => {
@@ -468,7 +476,7 @@ export class Durability {
       if (done === undefined) return undefined;
       this.#snapshotAt = this.#clock.now();
       this.#snapshotBytes = done.bytes;
-      await keepNewestGenerations(place, this.#parts.settings.snapshots.keep, turn);
+      await keepNewestGenerations(place, this.#parts.settings.snapshots.keep, nextTurn);
       const { path, records, bytes } = done;
       this.#parts.events.emit("snapshot", { path, records, bytes });
       this.#parts.events.flush();
@@ -490,8 +498,3 @@ export class Durability {
 
 /** How often mode `none` hands its bytes to the system. */
 const NONE_MS = 100;
-
-/** The next turn of the event loop. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

@@ -14,9 +14,11 @@ import { recoverStandalone } from "../../persistence/recovery/recover-standalone
 import { writeStandalone } from "../../persistence/snapshot/standalone-snapshot.ts";
 import { policyId } from "../../url/keys/key-policy.ts";
 import type { SeedNotes } from "../intake/rule-seeds.ts";
+import { nextTurn } from "./next-turn.ts";
 import { storedCounters } from "./stored-counters.ts";
 import { applyFound, type OpenParts, resumedOf, seededOf } from "./open-directory.ts";
 import type { Settings } from "../options/normalize-options.ts";
+import type { FailureNotes } from "../records/failure-notes.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Resumed, SnapshotInfo } from "../types/frontier-types.ts";
 
@@ -29,6 +31,7 @@ interface MemorySnapshotParts {
   /** The core of this moment; undefined: the frontier is closed. */
   readonly core: () => Core | undefined;
   readonly secret: Uint32Array;
+  readonly failures: FailureNotes;
   /** What no table holds, by name. */
   readonly notes: () => Record<string, unknown>;
 }
@@ -42,8 +45,12 @@ export async function snapshotToFile(parts: MemorySnapshotParts): Promise<Snapsh
     const core = parts.core();
     if (core === undefined) throw frontierClosed();
     const done = await writeStandalone({
-      ...{ core, files, path, clock, identity, pause: turn },
-      notes: () => packedNotes({ ...parts.notes(), counters: storedCounters(core) }),
+      ...{ core, files, path, clock, identity, pause: nextTurn },
+      notes: () => {
+        const notes = packedNotes({ ...parts.notes(), counters: storedCounters(core) });
+        for (const [name, value] of parts.failures.stored()) notes.set(name, value);
+        return notes;
+      },
       rows: settings.snapshotRows,
       isOver: () => parts.core() !== core,
     }).catch((error: unknown) => {
@@ -51,8 +58,9 @@ export async function snapshotToFile(parts: MemorySnapshotParts): Promise<Snapsh
     });
     if (done !== undefined) return { path: done.path, records: done.records, bytes: done.bytes };
   }
-  const expected = "a moment without forget, clear or setRules";
-  throw new FrontierError("STATE_INVALID", `snapshot: given up (expected: ${expected})`);
+  const what = `interrupted ${TRIES} times by forget, clear or setRules`;
+  const message = `snapshot: ${what} (expected: a quiet moment; call it again)`;
+  throw new FrontierError("STATE_INVALID", message);
 }
 
 interface MemoryOpening extends Omit<OpenParts, "make"> {
@@ -81,7 +89,7 @@ export async function openFromFile(parts: MemoryOpening): Promise<OpenedFile> {
         runtime = make(secret, isCleared);
         return runtime.core;
       },
-      pause: turn,
+      pause: nextTurn,
       onProgress: (progress) => settings.onProgress?.(progress),
     });
     const { core } = runtime as unknown as Runtime;
@@ -103,9 +111,4 @@ function packedNotes(notes: Record<string, unknown>): Map<string, Uint8Array> {
   return new Map(
     Object.entries(notes).map(([name, value]) => [name, Uint8Array.from(packState(value))]),
   );
-}
-
-/** The next turn of the event loop. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

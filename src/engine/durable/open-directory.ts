@@ -39,7 +39,9 @@ import type { EventHub } from "../event-hub.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import type { Runtime, RuntimeOrigin } from "../runtime.ts";
 import { openRecordArchive } from "../records/load-record-store.ts";
+import type { FailureNotes } from "../records/failure-notes.ts";
 import type { RecordArchive } from "../records/record-archive.ts";
+import { nextTurn } from "./next-turn.ts";
 import { DiskTiers } from "./disk-tiers.ts";
 import { isSerializable } from "../../base/serializable.ts";
 import type { Resumed, Rule } from "../types/frontier-types.ts";
@@ -52,6 +54,7 @@ const SEGMENT_BYTES_LEAST = 256 * 1024;
 export interface OpenParts {
   readonly settings: Settings;
   readonly events: EventHub;
+  readonly failures: FailureNotes;
   /** An empty runtime under a secret. */
   readonly make: (origin: RuntimeOrigin, tiers: DiskTiers) => Runtime;
   /** The user's state, and what a file says of it. */
@@ -153,7 +156,7 @@ async function openLocked(
   place: Place,
   { lock, tiers, archive, onClosed }: Locked,
 ): Promise<OpenedDirectory> {
-  const { settings, events } = parts;
+  const { settings, events, failures } = parts;
   const profile = policyId(settings.key);
   let runtime: Runtime | undefined;
   const make = (secret: Uint32Array, isCleared = false): Core => {
@@ -163,7 +166,7 @@ async function openLocked(
   if (settings.from !== undefined) adoptFile(place, settings.from);
   const found = await recover({
     ...{ place, profile, make, nowMs: settings.clock.now(), listener: archive },
-    pause: () => new Promise((resolve) => setImmediate(resolve)),
+    pause: nextTurn,
     onProgress: (progress) => settings.onProgress?.(progress),
   }).catch((error: unknown) => {
     if (settings.from !== undefined) dropFile(place);
@@ -183,7 +186,8 @@ async function openLocked(
     return seededOf(found);
   });
   const durable = new Durability({
-    ...{ settings, events, place, lock, tiers, core, archive, onClosed, state: parts.state },
+    ...{ settings, events, place, lock, tiers, core, archive, onClosed, failures },
+    state: parts.state,
     identity: { secret, profile },
     names: found?.restoration.names,
     serial: (found?.serial ?? 0) + 1,
@@ -200,11 +204,14 @@ async function openLocked(
 
 /** What no table holds: notes, and rules where the opening has none of its own. */
 export function applyFound(
-  parts: Pick<OpenParts, "settings" | "setState">,
+  parts: Pick<OpenParts, "settings" | "setState" | "failures">,
   core: Core,
   found: Recovered | undefined,
 ): void {
-  if (found !== undefined) applyNotes(parts, core, found);
+  if (found !== undefined) {
+    applyNotes(parts, core, found);
+    parts.failures.restore(core, found.restoration.notes);
+  }
   restoreRules(parts, core, found);
   applyPasses(core, found);
 }
@@ -217,7 +224,7 @@ export function seededOf(found: Recovered | undefined): SeedNotes {
   const { seeding = [], seedingAt = [0, 0] } = notes;
   const isList = Array.isArray(seeding) && seeding.every(Array.isArray) && Array.isArray(seedingAt);
   if (!isList || !seedingAt.every((count) => Number.isSafeInteger(count) && count >= 0)) {
-    throw new TypeError("what is noted of seeds is no list of rules with two counts");
+    throw new TypeError("seeds: not a list of rules with two counts");
   }
   return notes;
 }
@@ -325,7 +332,12 @@ function bytesOf(path: string, place: Place): number {
 function adoptFile(place: Place, path: string): void {
   const { segments, snapshots } = listDirectory(place);
   if (segments.length > 0 || snapshots.length > 0) {
-    throw misuse("OPTION_INVALID", "options.from", path, "a directory without a frontier in it");
+    throw misuse(
+      "OPTION_INVALID",
+      "options.from",
+      path,
+      "a directory that holds no frontier yet; without `from` the one in it continues",
+    );
   }
   copyFile(place.files, path, snapshotPath(place, STANDALONE_SERIAL));
 }

@@ -6,7 +6,7 @@
  */
 import { argument } from "../../base/argument-checks.ts";
 import { INTEGER, kind } from "../../base/fields.ts";
-import { misuse } from "../../base/errors.ts";
+import { misuse, refusePromise } from "../../base/errors.ts";
 import { isSerializable } from "../../base/serializable.ts";
 import { type Admission, rowLeaseText } from "../../frontier/admission/admission-input.ts";
 import { effectivePriority, type RuleState } from "../../frontier/core.ts";
@@ -32,7 +32,7 @@ interface HookRequest {
 
 const readAnswer = argument<Answer>("answer", {
   priority: INTEGER,
-  data: kind("what msgpack can carry", isSerializable),
+  data: kind("a value that msgpack can encode", isSerializable),
 });
 
 /** The admission as the hook would have it, undefined: refused. */
@@ -43,9 +43,10 @@ export function callAcceptHook(intake: IntakeContext, asked: HookRequest): Admis
     const answer: unknown = intake.accept?.(view);
     if (answer === true) return admission;
     if (answer === false) return undefined;
-    if (answer === undefined || answer instanceof Promise) {
+    if (answer === undefined) {
       throw misuse("ARGUMENT_INVALID", "answer", answer, "true, false or an object, at once");
     }
+    refusePromise("accept", answer, "true, false or an object");
     const { priority, data } = readAnswer(answer);
     admission.priority = priority ?? admission.priority;
     if (data === undefined) return admission;

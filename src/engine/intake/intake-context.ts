@@ -5,6 +5,7 @@ import type { UrlBatch } from "../../url/batch/batch-memory.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
 import type { Rows } from "../../url/batch/row-fields.ts";
 import type { EventHub } from "../event-hub.ts";
+import type { FailureNotes } from "../records/failure-notes.ts";
 import type { FrontierOptions } from "../types/frontier-types.ts";
 import type { ScrapyDigests } from "./scrapy-digests.ts";
 
@@ -16,6 +17,8 @@ export interface IntakeContext {
   readonly key: NormalPolicy;
   readonly accept: FrontierOptions["accept"];
   readonly events: EventHub;
+  /** Why records failed, and the pages that links were found on. */
+  readonly failures: FailureNotes;
   /** A batch is being admitted: the user's functions that it asks must not come back in. */
   isBusy: boolean;
   /** Told of what plain batches admitted, while workers decide about links by themselves. */

@@ -49,7 +49,8 @@ export function readRequest(request: unknown, name = "request", index?: number):
 /** The same for fields that stand in where requests do not say: no URL is needed. */
 export function readDefaults(defaults: unknown, name: string): Partial<RequestInput> {
   const input = readFields(defaults, name, undefined);
-  if (input.url !== undefined) throw wrong(`${name}.url`, input.url, "none: each has its own");
+  if (input.url !== undefined)
+    throw wrong(`${name}.url`, input.url, "no url among the defaults: each request has its own");
   return input;
 }
 

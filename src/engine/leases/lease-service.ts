@@ -85,6 +85,8 @@ const MANY_MIN = 16;
 
 /** Room that one result wants in the journal beside its children. */
 const RESULT_BYTES = 512;
+/** The same for one that may fail, with its reason and the page that it was found on. */
+const FAILURE_BYTES = 8_192;
 
 export class LeaseService implements LeaseActions {
   readonly #lifecycle: Lifecycle;
@@ -213,8 +215,11 @@ export class LeaseService implements LeaseActions {
     const { delayMs, priority, reason, outcome } = readRetry(options);
     const { core, nowMs } = this.#lifecycle.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, "late");
-    this.#lifecycle.durable?.need(RESULT_BYTES);
+    this.#lifecycle.durable?.need(FAILURE_BYTES);
+    const { failures } = this.#lifecycle.intake;
+    failures.status = outcome?.status;
     const answer = retry(core, lease, { delayMs, priority, reason, outcome }, nowMs);
+    failures.status = undefined;
     this.#lifecycle.end(nowMs);
     return answer;
   }
@@ -224,8 +229,11 @@ export class LeaseService implements LeaseActions {
     const outcome = readOutcome(given);
     const { core, nowMs } = this.#lifecycle.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, false);
-    this.#lifecycle.durable?.need(RESULT_BYTES);
+    this.#lifecycle.durable?.need(FAILURE_BYTES);
+    const { failures } = this.#lifecycle.intake;
+    failures.status = outcome?.status;
     fail(core, lease, { reason, outcome }, nowMs);
+    failures.status = undefined;
     this.#lifecycle.end(nowMs);
     return true;
   }
@@ -321,8 +329,13 @@ export class LeaseService implements LeaseActions {
   }
 
   #parentOf(core: Core, lease: RecordLease): number {
-    const parent = parentCreate(core.store, lease.fingerprint);
-    if (parent !== 0) return parent;
+    const { store } = core;
+    const parent = parentCreate(store, lease.fingerprint);
+    if (parent !== 0) {
+      const { pages } = this.#lifecycle.intake.failures;
+      pages.add(store.region.views.buffer, parentPrintOffset(parent), lease.url);
+      return parent;
+    }
     throw new FrontierError("MEMORY_FULL", "memory: exhausted (expected: room for a parent)");
   }
 

@@ -10,6 +10,7 @@
  *
  *   I1  `idle` and `finished` are emitted once each until there is work again.
  */
+import { refusePromise } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
 import { heapCount } from "../../structures/ordering/heap.ts";
 import type { RuleSeeds } from "../intake/rule-seeds.ts";
@@ -88,7 +89,9 @@ export class Completion {
     if (this.#vetoedAt !== undefined && nowMs - this.#vetoedAt < IDLE_RECHECK_MS) return false;
     this.#vetoedAt = nowMs;
     try {
-      return onIdle() !== true && this.#isStillIdle();
+      const answer: unknown = onIdle();
+      refusePromise("onIdle", answer, "true, false or nothing");
+      return answer !== true && this.#isStillIdle();
     } catch (cause) {
       events.fault({ kind: "hook", stage: "onIdle", cause });
       return this.#isStillIdle();

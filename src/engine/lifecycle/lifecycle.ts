@@ -492,6 +492,7 @@ function freedOf({ counters }: Core): number {
 }
 
 function reentered(): FrontierError {
-  const expected = "no call from within accept, keyOf or by: they answer, and the push goes on";
-  return new FrontierError("STATE_INVALID", `frontier: admitting (expected: ${expected})`);
+  const expected = "accept, keyOf and by only return a value; call it after push has returned";
+  const message = `frontier: called from within a push (expected: ${expected})`;
+  return new FrontierError("STATE_INVALID", message);
 }

@@ -215,7 +215,7 @@ function readOnlyOf({ readOnly = false, directory, from, records }: FrontierOpti
   if (!readOnly || (directory !== undefined && from === undefined && records !== "full")) {
     return readOnly;
   }
-  const expected = "a directory beside it, and neither from nor records: 'full'";
+  const expected = "true only with options.directory, and without from and records: 'full'";
   throw misuse("OPTION_INVALID", "options.readOnly", readOnly, expected);
 }
 
@@ -224,7 +224,7 @@ function recordsOf(
   directory: string | undefined,
 ): Settings["records"] {
   if (records === "state" || directory !== undefined) return records;
-  const expected = "'state', or 'full' with a directory beside it";
+  const expected = "'state', or 'full' together with options.directory";
   throw misuse("OPTION_INVALID", "options.records", records, expected);
 }
 
@@ -254,7 +254,12 @@ function durabilityOf(
   if (durability === undefined) return directory === undefined ? "none" : { everyMs: EVERY_MS };
   if (durability === "none") return durability;
   if (directory === undefined) {
-    throw misuse("OPTION_INVALID", path, durability, "'none', or a directory beside it");
+    throw misuse(
+      "OPTION_INVALID",
+      path,
+      durability,
+      "'none', or any mode together with options.directory",
+    );
   }
   return durability === "sync" ? durability : readEvery(durability, path, "OPTION_INVALID");
 }

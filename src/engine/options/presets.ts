@@ -11,7 +11,12 @@
  */
 import type { FrontierOptions, Rule, RulePolicy } from "../types/frontier-types.ts";
 
-/** Options of `presets.gopcp`: those of `openFrontier`, and two of its own. */
+/**
+ * Options of `presets.gopcp`: those of `openFrontier`, and two of its own.
+ *
+ * @example
+ * await openFrontier(presets.gopcp({ domains: ["example.org"], maxDepth: 3 }));
+ */
 export interface GopcpOptions extends FrontierOptions {
   /**
    * Registrable domains that are accepted.
@@ -25,7 +30,12 @@ export interface GopcpOptions extends FrontierOptions {
   maxDepth?: number;
 }
 
-/** Options of `presets.neocrawler`: those of `openFrontier`, and one of its own. */
+/**
+ * Options of `presets.neocrawler`: those of `openFrontier`, and one of its own.
+ *
+ * @example
+ * await openFrontier(presets.neocrawler({ interval: "6h", directory: "crawl-data" }));
+ */
 export interface NeocrawlerOptions extends FrontierOptions {
   /**
    * Time after its last visit at which a page is due again: milliseconds, or text such as `"1h"`.

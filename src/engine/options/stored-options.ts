@@ -62,8 +62,8 @@ export function noteOfOptions(given: FrontierOptions): Note {
  * without it, but every push is rejected.
  *
  * @example
- * const { options } = storedOptions("crawl-data");
- * const frontier = await openFrontier({ ...options, directory: "crawl-data", readOnly: true });
+ * const stored = storedOptions("crawl-data");
+ * const frontier = await openFrontier({ ...stored?.options, directory: "crawl-data", readOnly: true });
  */
 export function storedOptions(directory: string, name = "default"): StoredOptions | undefined {
   const place = { files: nodeFiles, directory: frontierDirectory(directory, name) };
@@ -100,7 +100,8 @@ function openable(noted: Note): Note {
 }
 
 function missingKey(): never {
-  throw misuse("OPTION_INVALID", "defaults.key.keyOf", undefined, "the function it was made with");
+  const expected = "the function that this frontier was made with, as an option";
+  throw misuse("OPTION_INVALID", "defaults.key.keyOf", undefined, expected);
 }
 
 /** The same value without its functions, which are named. */
@@ -155,6 +156,8 @@ function listOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new FrontierError("FORMAT_UNSUPPORTED", `profile: ${text} (expected: a list)`, { cause });
+    throw new FrontierError("FORMAT_UNSUPPORTED", `key profile: ${text} (expected: JSON)`, {
+      cause,
+    });
   }
 }

@@ -39,11 +39,17 @@ import type { FrontierFault, FrontierHandle, FrontierOptions } from "../types/fr
 /**
  * Opens a frontier on a thread of its own: the options and methods of `openFrontier`, with promises. Use it where
  * no call may hold the event loop, or where the calling thread is busy. Rejects with `OPTION_INVALID` for an option
- * that is or contains a function.
+ * that is or contains a function. Costs about 50 ms to open and a message for each call, about 0.1 ms: use batches.
  *
  * When that thread dies, every call rejects with `FRONTIER_CLOSED` and the cause in `details.cause`, and `status`
  * reports `stopped` with reason `died`. The directory can be opened again at once, with everything that was
  * durable.
+ *
+ * @example
+ * const frontier = await openFrontierThread({ directory: "crawl-data" });
+ * await frontier.pushMany(urls);
+ * for (const lease of await frontier.take({ max: 100 })) await lease.done();
+ * await frontier.close();
  */
 export async function openFrontierThread(options: FrontierOptions = {}): Promise<AsyncFrontier> {
   const { port1, port2 } = new MessageChannel();
@@ -126,7 +132,7 @@ function faultOf(payload: unknown): FrontierFault {
 
 function ownerDied(cause: unknown): FrontierError {
   const why = cause instanceof Error ? cause.message : String(cause ?? "it was ended");
-  const expected = "to be closed first; open it again to go on";
-  const text = `frontier: its thread has died: ${why} (expected: ${expected})`;
+  const expected = "a running thread; open the frontier again to continue";
+  const text = `frontier: its thread ended: ${why} (expected: ${expected})`;
   return new FrontierError("FRONTIER_CLOSED", text, { cause });
 }

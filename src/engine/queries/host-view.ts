@@ -16,6 +16,7 @@ import { needSpare } from "../../frontier/records/memory-reserve.ts";
 import { hostClock, strictestDelay, strictestLimit } from "../../frontier/politeness/host-clock.ts";
 import {
   HOST_ADMITTED_WORD,
+  HOST_BLOCK_UNTIL_WORD,
   HOST_BYTES_WORD,
   HOST_FAILURES_WORD,
   HOST_LEASED_WORD,
@@ -85,6 +86,9 @@ export function hostView(lifecycle: Lifecycle, key: string): HostView {
     },
     get readyAt() {
       return read(hostClock);
+    },
+    get blockedUntil() {
+      return read((core, host) => float(core.store, host, HOST_BLOCK_UNTIL_WORD));
     },
     get held() {
       return read((core, host) => Number(isHeld(core, host))) === 1;

@@ -68,6 +68,7 @@ import type {
   EpochView,
   Explanation,
   FrontierStatus,
+  RecordsFilter,
   RecordView,
   RequestInput,
   RequestLike,
@@ -94,7 +95,7 @@ export function recordOf(
   if (value === 0) return undefined;
   const history = archive?.history(lo, hi);
   if (!isFinishedValue(value)) {
-    return withHistory(liveView(core, recordOfValue(core, value, lo, hi)), history);
+    return withHistory(liveView(intake, recordOfValue(core, value, lo, hi)), history);
   }
   // What a bloom says was seen may be any other's bits: it knows of no record.
   if (core.seen.bloom !== undefined && history === undefined) return undefined;
@@ -108,10 +109,11 @@ function finishedRecord(value: number): RecordView {
 
 /** Records in memory first, then those that are spilled, a block at a time. */
 export function* recordsOf(
-  core: Core,
-  filter: { state?: RecordState; rule?: string; host?: string },
+  intake: IntakeContext,
+  filter: RecordsFilter,
   isCurrent: () => boolean,
 ): Generator<RecordView> {
+  const { core } = intake;
   const all: RecordState[] = ["pending", "waiting", "leased", "failed"];
   for (const state of filter.state === undefined ? all : [filter.state]) {
     const noted = listRecords(core, new Set([state]));
@@ -121,14 +123,14 @@ export function* recordsOf(
       if (!isUnchanged(core, noted, index, CODES[state] as number)) continue;
       const record = noted.handles[index] as number;
       if (matches(core, record, { rule: filter.rule, host: filter.host })) {
-        yield liveView(core, record);
+        yield liveView(intake, record);
       }
     }
     for (const place of places) {
       if (!isCurrent()) return;
       const views: RecordView[] = [];
       probeSpilled(core, place, (record) => {
-        if (matches(core, record, filter)) views.push(liveView(core, record));
+        if (matches(core, record, filter)) views.push(liveView(intake, record));
       });
       yield* views;
     }
@@ -254,9 +256,10 @@ function holdOf(
   return { dueAt: nowMs };
 }
 
-function liveView(core: Core, record: number): RecordView {
+function liveView({ core, failures }: IntakeContext, record: number): RecordView {
   const { store } = core;
   const state = stateOf(core, record);
+  const failure = state === "failed" ? failures.of(core, record) : undefined;
   const parent = recordParent(store, record);
   return {
     state,
@@ -269,6 +272,7 @@ function liveView(core: Core, record: number): RecordView {
     deliveries: recordDeliveries(store, record),
     ...untilOf(core, record, state),
     ...(parent === 0 ? {} : { parent: parentFingerprint(store, parent) }),
+    ...(failure === undefined ? {} : { failure }),
   };
 }
 

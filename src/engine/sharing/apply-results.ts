@@ -145,6 +145,11 @@ function parentsOf(core: Core, intake: IntakeContext, leases: readonly RecordLea
     for (const parent of parents) if (parent !== 0) parentRelease(core.store, parent);
     throw memoryFull();
   }
+  const { buffer } = core.store.region.views;
+  const { pages } = intake.failures;
+  for (let at = 0; at < parents.length; at++) {
+    pages.add(buffer, parentPrintOffset(parents[at] as number), (leases[at] as RecordLease).url);
+  }
   return parents;
 }
 

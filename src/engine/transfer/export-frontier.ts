@@ -78,7 +78,8 @@ const MEMORY_BYTES = 128 * 1024 * 1024;
  *
  * Live records come in the order of their places. The export reads a copy: it takes no lock, changes nothing, and
  * can run beside the process that owns the directory. Memory does not grow with the number of records, since they
- * are sorted on disk, in the system's temporary folder. The secret is in the first line, so keep the file as you
+ * are sorted on disk, in the system's temporary folder. Costs a pass over the directory. Rejects with `DISK_GONE` where it holds no such
+ * frontier. The secret is in the first line, so keep the file as you
  * keep the directory.
  *
  * @example

@@ -77,7 +77,8 @@ const LINES_PER_WORD = 4_096;
 
 /**
  * Imports lines into a directory. Lines of `exportFrontier` make an equal frontier in an empty directory. Into a
- * directory that holds a frontier, they are pushed, and so are other lines: URLs, or requests as JSON.
+ * directory that holds a frontier, they are pushed, and so are other lines: URLs, or requests as JSON. Costs what
+ * pushing the lines costs.
  *
  * Rejects a whole export with `SNAPSHOT_CORRUPT` and the line's number when a line is wrong or missing, and other
  * lines into an empty directory with `REQUEST_INVALID`; the directory is empty then. After a disk error the same
@@ -104,7 +105,7 @@ export async function importFrontier(
   const { segments, snapshots } = listDirectory(place);
   const isEmpty = segments.length + snapshots.length === 0;
   if (visited > 0 && !isEmpty) {
-    const expected = "0, where a frontier is here already";
+    const expected = "0, because this directory holds a frontier already";
     throw misuse("OPTION_INVALID", "options.visited", visited, expected);
   }
   const all = chained(first.done === true ? [] : [first.value], parsed);

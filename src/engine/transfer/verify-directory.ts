@@ -49,7 +49,7 @@ export interface VerifyOptions {
 /**
  * Reads and checks everything in a directory: all generations, segments and runs, then the frontier that a copy of
  * it in memory is. Changes nothing and takes no lock; beside a running owner it checks what was there at the
- * beginning. Damage is a result. Rejects with `DISK_GONE` where there is no such frontier.
+ * beginning. Damage is a result. Costs about as much as opening the directory. Rejects with `DISK_GONE` where there is no such frontier.
  *
  * @example
  * const { isWhole, damage } = await verifyDirectory("crawl-data");

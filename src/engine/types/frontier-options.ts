@@ -3,7 +3,18 @@ import type { Clock } from "../../base/clock.ts";
 import type { Rule, RulePolicy } from "../../frontier/rules/rule-policy.ts";
 import type { RecoveryProgress, RequestView } from "./report-types.ts";
 
-/** Options of `openFrontier`. A wrong or unknown one rejects with `OPTION_INVALID` before anything is opened. */
+/**
+ * Options of `openFrontier`. A wrong or unknown one rejects with `OPTION_INVALID` before anything is opened.
+ *
+ * @example
+ * const frontier = await openFrontier({
+ *   directory: "crawl-data", // continues after a crash
+ *   durability: { everyMs: 100 }, // at most 100 ms are lost
+ *   leaseMs: 60_000, // a page that takes longer is handed out again
+ *   defaults: { depthPriority: 1, politeness: { delayMs: 1_000 } },
+ *   rules: [{ id: "news", match: { domains: ["example.org"] } }],
+ * });
+ */
 export interface FrontierOptions {
   /**
    * Name of the frontier; one directory can hold several.

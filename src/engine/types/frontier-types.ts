@@ -25,6 +25,7 @@ import type { CrewHandle } from "../../workers/protocol/shared-memory.ts";
 import type {
   EpochView,
   Explanation,
+  FailureView,
   FrontierEvents,
   FrontierFault,
   FrontierStatus,
@@ -36,6 +37,7 @@ import type {
   Resumed,
   SnapshotInfo,
 } from "./report-types.ts";
+import type { ForgetFilter, RecordsFilter, RemoveFilter, RequeueFilter } from "./filter-types.ts";
 import type { FrontierOptions } from "./frontier-options.ts";
 import type { DoneResult, Lease, PushResult } from "./lease-types.ts";
 
@@ -45,6 +47,8 @@ export type {
   EpochPolicy,
   EpochView,
   Explanation,
+  FailureView,
+  ForgetFilter,
   FrontierEvents,
   FrontierFault,
   FrontierOptions,
@@ -60,12 +64,15 @@ export type {
   PushResult,
   RecordState,
   RecordView,
+  RecordsFilter,
   RecoveryProgress,
   RedirectChange,
+  RemoveFilter,
   Report,
   RequestInput,
   RequestLike,
   RequestView,
+  RequeueFilter,
   Resumed,
   RetryOptions,
   Rule,
@@ -94,11 +101,14 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    * wrong field.
    */
   push(request: RequestLike): Verdict;
-  /** Hands a batch in, the fast way: about 0.35 µs a URL for strings. `defaults` holds fields for all of them. */
+  /**
+   * Hands a batch in, the fast way. `defaults` holds fields for all of them. Costs about 0.35 µs a URL for strings.
+   * Returns counts and a verdict each; throws `REQUEST_INVALID` for wrong `defaults`.
+   */
   pushMany(requests: Iterable<RequestLike>, defaults?: Partial<RequestInput>): PushResult;
   /**
-   * Hands in everything that an iterable gives, in slices, and waits while there is no room. Rejects with what the
-   * source throws, after its earlier requests were pushed.
+   * Hands in everything that an iterable gives, in slices, and waits while there is no room. Costs what `pushMany`
+   * costs. Rejects with what the source throws, after its earlier requests were pushed.
    */
   pushFrom(
     source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
@@ -121,7 +131,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
   pollMany(max: number): Lease[];
   /**
    * As `pollMany`, but waits for work. Resolves with [] when the frontier is finished or closed, or the time is
-   * over.
+   * over. Costs a promise beside `pollMany`.
    */
   take(options?: {
     /**
@@ -140,42 +150,33 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      */
     signal?: AbortSignal;
   }): Promise<Lease[]>;
-  /** What `pollMany(max)` would return now, without handing it out; at most 1,000. Costs a copy of each. */
+  /**
+   * What `pollMany(max)` would return now, without handing it out; at most 1,000, [] when none is due. Costs a copy
+   * of each.
+   */
   peek(max?: number): RequestView[];
-  /** Leases one by one, waiting for work, until the frontier is finished or closed. */
+  /** Returns leases one by one and waits for work, until the frontier is finished or closed. Costs a `take` for each. */
   [Symbol.asyncIterator](): AsyncIterator<Lease>;
-  /** Finishes many leases without links, in one call. Returns how many were not late. */
+  /** Finishes many leases without links, in one call. Returns how many were not late. Costs about 1 µs each. */
   done(leases: Iterable<Lease>): number;
-  /** What is known of a URL; undefined: never admitted. Mode `bloom` answers for live ones alone. */
+  /**
+   * What is known of a URL; undefined: never admitted. Mode `bloom` answers for live ones alone. Costs about 1 µs,
+   * and a read where it is on disk.
+   */
   record(request: RequestLike): RecordView | undefined;
   /**
-   * Records by state, rule and host. Done ones need `records: "full"`. Costs a look at each record that is passed.
+   * Records by state, rule and host. Done ones need `records: "full"`: it throws `UNSUPPORTED` without. Costs a look
+   * at each record that is passed.
    */
-  records(filter?: {
-    /**
-     * Records in this state.
-     * @defaultValue any live one
-     */
-    state?: RecordState;
-    /**
-     * Records under this rule.
-     * @defaultValue any
-     */
-    rule?: string;
-    /**
-     * Records of this host.
-     * @defaultValue any
-     */
-    host?: string;
-  }): Iterable<RecordView>;
+  records(filter?: RecordsFilter): Iterable<RecordView>;
   /**
    * Why a URL is, or is not, handed out: canonical form, rule, verdict, state, and the clock that holds it. Changes
-   * nothing.
+   * nothing. Never throws for a URL: one that cannot be crawled has a verdict with the reason. Costs about 5 µs.
    */
   explain(request: RequestLike): Explanation;
   /**
-   * Every open epoch other than `forever`, the latest first, with its counts: shows which can be forgotten. Costs a
-   * look at the seen-set for each identity.
+   * Every open epoch other than `forever`, the latest first, with its counts: shows which can be forgotten; returns
+   * none where there are no others. Costs a look at the seen-set for each identity.
    *
    * @example
    * for (const { name, pending } of frontier.epochs()) {
@@ -194,17 +195,17 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    */
   report(): Report;
   /**
-   * Listens to an event; returns a function that ends that. Events are batched and built only while somebody
-   * listens. A listener that throws is reported by `error`.
+   * Listens to an event; returns a function that ends that. Events are batched and cost nothing while
+   * no listener is there. A listener that throws is reported by `error`; an unknown event throws `ARGUMENT_INVALID`.
    */
   on<E extends keyof FrontierEvents>(
     event: E,
     listener: (payload: FrontierEvents[E]) => void,
     options?: ListenOptions,
   ): () => void;
-  /** A host by its key (`lease.host`), to look at or to steer. */
+  /** A host by its key (`lease.host`), to look at or to steer. Costs one look-up; throws `ARGUMENT_INVALID` for what is no host. */
   host(key: string): HostView;
-  /** Changes a pending record in place, its sequence kept. Returns false where there is none. */
+  /** Changes a pending record in place, its sequence kept. Returns false where there is none. Costs about 1 µs. */
   update(
     request: RequestLike,
     change: {
@@ -214,77 +215,52 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
        */
       priority?: number;
       /**
-       * Time before which it is not handed out.
+       * Time before which it is not handed out, in milliseconds since 1970 or as a date.
        * @defaultValue unchanged
        */
       notBefore?: number | Date;
     },
   ): boolean;
-  /** Makes failed or done records pending again. Returns how many. Done ones need `records: "full"`. */
-  requeue(filter: {
-    /**
-     * Which records.
-     * @defaultValue "failed"
-     */
-    state?: "failed" | "done";
-    /**
-     * Records under this rule.
-     * @defaultValue any
-     */
-    rule?: string;
-    /**
-     * Records of this host.
-     * @defaultValue any
-     */
-    host?: string;
-  }): number;
-  /** Takes pending records out, for traps: they stay seen. Returns how many. */
-  remove(filter: {
-    /**
-     * Records of this host.
-     * @defaultValue any
-     */
-    host?: string;
-    /**
-     * Records under this rule.
-     * @defaultValue any
-     */
-    rule?: string;
-    /**
-     * ECMAScript regular expression on the URL. Reads what is spilled.
-     * @defaultValue any
-     */
-    pattern?: string;
-  }): number;
+  /**
+   * Makes failed or done records pending again, all attempts before them. Returns how many. Done ones need
+   * `records: "full"`. Throws `ARGUMENT_INVALID` for a filter without a field: every failed record is `{ all: true }`.
+   * Costs a look at each record of that state.
+   *
+   * @example
+   * frontier.requeue({ reason: "HTTP 503" });
+   */
+  requeue(filter: RequeueFilter): number;
+  /**
+   * Takes pending records out, for traps: they stay seen. Returns how many. Throws `ARGUMENT_INVALID` for a filter
+   * without a field: every pending record is `{ all: true }`. Costs a look at each pending record of the host or rule.
+   */
+  remove(filter: RemoveFilter): number;
   /**
    * Makes seen URLs new again, those of one epoch or all; live records continue. Returns how many finished or
-   * failed records are forgotten.
+   * failed records are forgotten. Costs a pass over the seen-set.
    */
-  forget(filter?: {
-    /**
-     * Name of the epoch.
-     * @defaultValue all
-     */
-    epoch?: string;
-  }): number;
-  /** Forgets every URL: pending, seen, finished and failed. Leases that are out become late. */
+  forget(filter?: ForgetFilter): number;
+  /**
+   * Forgets every URL: pending, seen, finished and failed. Leases that are out become late. Costs about as much as
+   * opening one. Throws `DISK_FULL` or a related code where the disk fails.
+   */
   clear(): void;
   /** An object of yours, kept in journal and snapshots. Anything msgpack can carry; written with each flush. */
   state: Record<string, unknown>;
   /**
    * Hands nothing out until `resume`. Pushes and results continue. `docs/guides/embedding.md` lists what each call
-   * does in each status.
+   * does in each status. Costs nothing.
    */
   pause(): void;
-  /** Ends a pause, a drain and the breaker's pause. Drains that are under way resolve. */
+  /** Ends a pause, a drain and the breaker's pause. Drains that are under way resolve. Costs nothing. */
   resume(): void;
-  /** Hands nothing out until `resume`. Resolves when no lease is out, and at `resume` or `close`. */
+  /** Hands nothing out until `resume`. Resolves when no lease is out, and at `resume` or `close`. Costs nothing but the wait. */
   drain(): Promise<void>;
-  /** Resolves when every change so far is on the disk. Rejects with `DISK_FULL` or a related code. */
+  /** Resolves when every change so far is on the disk. Costs one write and one sync. Rejects with `DISK_FULL` or a related code. */
   flush(): Promise<void>;
   /**
-   * Replaces the rules. The set is checked first: `RULE_INVALID` names rule and field, and nothing has changed. New
-   * pushes follow the new set at once; pending records whose rule is gone move in slices, which end with the event
+   * Replaces the rules. The set is checked first: it throws `RULE_INVALID` with rule and field, and nothing has
+   * changed. Costs about 2 µs a rule. New pushes follow the new set at once; pending records whose rule is gone move in slices, which end with the event
    * `rulesApplied`.
    */
   setRules(rules: Rule[], version?: number | string): void;
@@ -294,7 +270,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    * With a directory: replaces its journal by a snapshot now. In memory: writes a file at `path`, which
    * `openFrontier({ from: path })` continues from. Resolves when it is durable.
    *
-   * It is written beside other calls, in slices of about 2 ms, and is the frontier at one moment between the call
+   * Costs a copy of the live records, written beside other calls in slices of about 2 ms, and is the frontier at one moment between the call
    * and its end. Rejects with `ARGUMENT_INVALID` without a directory and a path, and with `DISK_FULL` or a related
    * code.
    *
@@ -308,11 +284,11 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      */
     path?: string;
   }): Promise<SnapshotInfo>;
-  /** A handle for `attach` in other threads: pass it as `workerData`, or post it. */
+  /** Returns a handle for `attach` in other threads: pass it as `workerData`, or post it. Costs the shared memory, once. */
   share(): FrontierHandle;
   /**
    * Takes in what threads have published, flushes, and gives the lock back. Leases that are out are pending again.
-   * Rejects when the disk fails: the frontier is open then as before.
+   * Costs one flush. Rejects when the disk fails: the frontier is open then as before.
    */
   close(options?: {
     /**

@@ -30,6 +30,27 @@ export interface RequestView {
   readonly parent?: string;
 }
 
+/**
+ * Why a record failed. Kept in every mode, over restarts and in exports, for the 10,000 records that failed last;
+ * `requeue` and `forget` drop it.
+ */
+export interface FailureView {
+  /**
+   * What `fail` or the last `retry` gave, at most 500 characters, else what the frontier decided: `"failed"`,
+   * `"attempts"`, `"expired"`, `"deliveries"`, `"host-gave-up"`, `"no-rule"`.
+   */
+  readonly reason: string;
+  /** When it failed, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** `Outcome.status` of the last attempt, where it was reported. */
+  readonly status?: number;
+  /**
+   * URL of the page that it was found on. Missing for seeds and for URLs over 2,000 characters. Kept for the pages
+   * whose links were admitted last, 2 to 4 MiB of URLs, and stored at each snapshot and at `close`.
+   */
+  readonly foundOn?: string;
+}
+
 /** What is known of one identity. Fields that are missing are not kept in its state. */
 export interface RecordView {
   /** Where it stands. */
@@ -48,26 +69,28 @@ export interface RecordView {
   readonly priority?: number;
   /** Hand-outs so far. */
   readonly deliveries?: number;
-  /** `waiting`: until then. `leased`: its deadline. `done` under a rule that revisits: when it comes again. */
+  /** In milliseconds since 1970. `waiting`: until then. `leased`: its deadline. `done` under a rule that revisits: when it comes again. */
   readonly untilMs?: number;
   /** Fingerprint of the page that it was found on. */
   readonly parent?: string;
+  /** `failed`: why, when, and on which page it was found. */
+  readonly failure?: FailureView;
   /** With `records: 'full'`: the data that it was pushed with. */
   readonly data?: unknown;
   /** With `records: 'full'`: when it was admitted, handed out last, and finished, failed or removed. */
   readonly times?: {
     /** When it was admitted, in milliseconds since 1970. */
     admittedAt: number;
-    /** When it was handed out last. */
+    /** When it was handed out last, in milliseconds since 1970. */
     leasedAt?: number;
-    /** When it was finished, failed or removed. */
+    /** When it was finished, failed or removed, in milliseconds since 1970. */
     finishedAt?: number;
   };
   /** With `records: 'full'`: the last 16 states, oldest first. */
   readonly trail?: ReadonlyArray<{
     /** The state. */
     state: RecordState;
-    /** When it came into that state. */
+    /** When it came into that state, in milliseconds since 1970. */
     atMs: number;
   }>;
 }
@@ -125,11 +148,18 @@ export interface Explanation {
     | "group"
     | "paused"
     | "maxLeases";
-  /** The earliest time at which it can be handed out, where a clock holds it. */
+  /** The earliest time at which it can be handed out, in milliseconds since 1970, where a clock holds it. */
   readonly dueAt?: number;
 }
 
-/** A host: what is known of it, and what you can set. Settings are kept in the directory. */
+/**
+ * A host: what is known of it, and what you can set. Settings are kept in the directory.
+ *
+ * @example
+ * const host = frontier.host(lease.host);
+ * host.delayMs = 5_000; // slower than the rules ask for
+ * host.blockUntil(Date.now() + 60_000); // nothing of it for a minute
+ */
 export interface HostView {
   /** Its key, as `lease.host`. */
   readonly key: string;
@@ -146,6 +176,8 @@ export interface HostView {
   readonly leased: number;
   /** When its next visit may begin, in milliseconds since 1970. */
   readonly readyAt: number;
+  /** Until when `blockUntil`, Retry-After or back-off keeps it from being visited, in milliseconds since 1970; 0: never blocked. */
+  readonly blockedUntil: number;
   /** Whether it is held by hand. */
   readonly held: boolean;
   /** Failures in a row. */
@@ -165,7 +197,15 @@ export interface HostView {
 /** Where a frontier stands in its life: `opening` → `running` ⇄ `paused`, `draining` → `stopping` → `stopped`. */
 export type FrontierStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
 
-/** Events and what their listeners get. Those with arrays are batched. */
+/**
+ * Events and what their listeners get. Those with arrays are batched.
+ *
+ * @example
+ * frontier.on("rejected", (list) => {
+ *   for (const { url, reason } of list) console.log(reason, url);
+ * });
+ * frontier.on("error", ({ kind, cause }) => console.error(kind, cause));
+ */
 export interface FrontierEvents {
   /** Requests that were admitted, deferred ones too. */
   accepted: RequestView[];
@@ -296,7 +336,7 @@ export interface SnapshotInfo {
   readonly path: string;
   /** Live records in it. */
   readonly records: number;
-  /** Size of the file. */
+  /** Size of the file in bytes. */
   readonly bytes: number;
 }
 
@@ -422,14 +462,14 @@ export interface Report {
     offHeapBytes: number;
     /** Bytes on disk of what was spilled. */
     spilledBytes: number;
-    /** Memory outside the heap for each live record. */
+    /** Bytes outside the heap for each live record. */
     bytesPerUrl: number;
   };
   /** How far the files are. */
   readonly durability: {
     /** Last flush, in milliseconds since 1970; undefined: none yet. */
     readonly flushedAt: number | undefined;
-    /** Size of the journal since the last snapshot. */
+    /** Size of the journal since the last snapshot, in bytes. */
     readonly journalBytes: number;
     /** Last snapshot, in milliseconds since 1970; undefined: none yet. */
     readonly snapshotAt: number | undefined;

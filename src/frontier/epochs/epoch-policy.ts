@@ -19,7 +19,7 @@ import {
   createCalendar,
 } from "../../base/calendar.ts";
 import { DURATION_EXPECTED, durationMs } from "../../base/duration.ts";
-import { type HookFault, misuse } from "../../base/errors.ts";
+import { type HookFault, misuse, refusePromise } from "../../base/errors.ts";
 import { between, made } from "../../base/fields.ts";
 import { isObject } from "../../base/type-guards.ts";
 
@@ -31,6 +31,15 @@ import { isObject } from "../../base/type-guards.ts";
  * - `{ every }`, `{ adaptive }`: a page comes again by itself, after a period or by its observed rate of change. Not in mode `bloom`.
  * - `{ version }`: until the version changes.
  * - `{ of }`: a function names the epoch of a time.
+ *
+ * @example
+ * await openFrontier({
+ *   defaults: { epoch: { calendar: "day", zone: "Europe/Berlin" } }, // every URL once a day
+ *   rules: [
+ *     // As often as the page was seen to change, within these bounds.
+ *     { id: "news", match: { domains: ["news.example"] }, epoch: { adaptive: { min: "15m", max: "7d" } } },
+ *   ],
+ * });
  */
 export type EpochPolicy =
   | "forever"
@@ -149,6 +158,7 @@ function ownName(of: (timeMs: number) => unknown, timeMs: number): string | Hook
   try {
     const name = of(timeMs);
     if (isEpochName(name)) return name;
+    refusePromise("of", name, EPOCH_NAME_EXPECTED);
     return { cause: misuse("ARGUMENT_INVALID", "of(timeMs)", name, EPOCH_NAME_EXPECTED) };
   } catch (cause) {
     return { cause };

@@ -12,6 +12,7 @@
  *   I1  There are as many kinds as one set of rules has named at most, however many functions sets have brought.
  *   I2  A number has the stamp of its latest change; a host that was asked before it is asked again (host-groups.ts).
  */
+import { refusePromise } from "../../base/errors.ts";
 import {
   groupOpen,
   memberAddress,
@@ -87,6 +88,7 @@ function nameIn(core: Core, host: number, by: GroupBy): string | undefined {
   core.isAsking = true; // the user's function must not come back in
   try {
     const group: unknown = by(name);
+    refusePromise("groups", group, "a text");
     return typeof group === "string" && group !== "" ? group : name;
   } catch (cause) {
     core.sink.fault("groups", cause, undefined);

@@ -1,4 +1,5 @@
 /** The politeness unit of a URL: its host, its registrable domain, or what the user's own function says. */
+import { refusePromise } from "../../base/errors.ts";
 import { registrableDomain } from "../../url/parsing/registrable-domain.ts";
 import type { Core } from "../core.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";
@@ -13,6 +14,7 @@ export function unitOf(core: Core, { by }: FrontierPolicy, url: string, host: st
   core.isAsking = true; // the user's function must not come back in
   try {
     const unit: unknown = by(url);
+    refusePromise("by", unit, "a text");
     if (typeof unit === "string" && unit !== "") return unit;
   } catch (cause) {
     core.sink.fault("by", cause, url);

@@ -35,6 +35,8 @@ export interface RecordFilter {
   readonly rule?: string | undefined;
   readonly host?: string | undefined;
   readonly pattern?: RegExp | undefined;
+  /** Asked last. */
+  readonly isWanted?: ((record: number) => boolean) | undefined;
 }
 
 /** Notes every live record of the states asked for, in the order of their structures. */
@@ -60,9 +62,12 @@ export function isUnchanged(core: Core, noted: RecordList, index: number, state:
 export function matches(core: Core, record: number, filter: RecordFilter): boolean {
   if (filter.rule !== undefined && filter.rule !== ruleOf(core, record).id) return false;
   if (filter.host !== undefined && !isOfHost(core, record, filter.host)) return false;
-  if (filter.pattern === undefined) return true;
-  filter.pattern.lastIndex = 0;
-  return filter.pattern.test(recordUrl(core.scratch, record));
+  const { isWanted, pattern } = filter;
+  if (pattern !== undefined) {
+    pattern.lastIndex = 0;
+    if (!pattern.test(recordUrl(core.scratch, record))) return false;
+  }
+  return isWanted === undefined || isWanted(record);
 }
 
 /** The URL's host of a record, as `URL.host` has it. */

@@ -283,6 +283,7 @@ export function failRecord(core: Core, record: number, reason: string, nowMs?: n
   countReason(core.reasons.failed, reason);
   ruleOf(core, record).failed++;
   core.log?.record(LOG_FAILED, record, 0);
+  core.sink.failed?.(record, reason);
   if (core.sink.wants.failed) core.sink.record("failed", record, reason);
 }
 
@@ -301,6 +302,7 @@ export function wakeEarly(core: Core, record: number, nowMs: number): void {
 
 /** A failed record is asked for again. */
 export function requeueRecord(core: Core, record: number, nowMs: number): void {
+  core.sink.failed?.(record, undefined);
   laneRemove(core.store.region, core.failedLane, record);
   core.counters.failed--;
   ruleOf(core, record).failed--;
@@ -327,6 +329,7 @@ export function removeRecord(core: Core, record: number, nowMs: number): void {
 
 /** A failed record is forgotten with its generation. */
 export function forgetFailed(core: Core, record: number): void {
+  core.sink.failed?.(record, undefined);
   laneRemove(core.store.region, core.failedLane, record);
   core.counters.failed--;
   ruleOf(core, record).failed--;

@@ -147,7 +147,7 @@ export function normalizeRules(
     const known = orders.size;
     orders.set(id, spec === undefined ? NOT_ACTIVE : specs.length);
     if (orders.size === known) {
-      throw misuse("RULE_INVALID", `rule '${id}'.id`, id, "an id of its own");
+      throw misuse("RULE_INVALID", `rule '${id}'.id`, id, "an id that no other rule has");
     }
     if (spec !== undefined) specs.push(spec);
   }
@@ -228,7 +228,7 @@ function rateOf(share: NonNullable<Rule["share"]>, path: string): number {
   const { priority = 1, weight = 0 } = readShare(share, path, "RULE_INVALID");
   const rate = (100 + weight) / priority;
   if (Number.isFinite(rate) && rate >= 1e-9 && rate <= 1e12) return rate;
-  const expected = "(100 + weight) / priority between 1e-9 and 1e12";
+  const expected = "weight and priority with (100 + weight) / priority between 1e-9 and 1e12";
   throw misuse("RULE_INVALID", path, { priority, weight }, expected);
 }
 

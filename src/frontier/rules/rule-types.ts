@@ -8,7 +8,12 @@ import type { EpochPolicy } from "../epochs/epoch-policy.ts";
  * @example
  * await openFrontier({
  *   defaults: {
- *     politeness: { delayMs: 1000, perHost: 1, adaptive: { factor: 2, minMs: 500, maxMs: 30_000 }, budget: { urls: 10_000 } },
+ *     politeness: {
+ *       delayMs: 1_000, // between two visits of a host
+ *       perHost: 1, // one visit of it at a time
+ *       adaptive: { factor: 2, minMs: 500, maxMs: 30_000 }, // twice what its last answer took
+ *       budget: { urls: 10_000 }, // not more of its URLs than these
+ *     },
  *   },
  * });
  */
@@ -97,6 +102,16 @@ export interface Politeness {
 /**
  * How URLs of a rule are treated. As `defaults` it holds for every rule; a field that a rule gives replaces that of
  * `defaults` whole.
+ *
+ * @example
+ * await openFrontier({
+ *   defaults: {
+ *     depthPriority: 1, // breadth first: each level of depth takes 1 from the priority
+ *     maxDepth: 8,
+ *     maxAttempts: 5,
+ *     backoff: { baseMs: 1_000, factor: 2, maxMs: 60_000, jitter: 0.2 }, // waits of 1, 2, 4 … 60 s
+ *   },
+ * });
  */
 export interface RulePolicy {
   /**
@@ -200,7 +215,12 @@ export interface RulePolicy {
  * `setRules` and `openFrontier` check a whole set first and reject with `RULE_INVALID`, by rule and field.
  *
  * @example
- * await openFrontier({ rules: [{ id: "news", match: { domains: ["example.org"], pattern: "/news/" }, maxDepth: 2 }] });
+ * await openFrontier({
+ *   rules: [
+ *     { id: "news", match: { domains: ["example.org"], pattern: "/news/" }, maxDepth: 2 },
+ *     { id: "rest", match: { domains: ["example.org"] }, priority: -10 }, // everything else, later
+ *   ],
+ * });
  */
 export interface Rule extends RulePolicy {
   /** Name of the rule, each once in a set. Records stay with it when a set is replaced. */

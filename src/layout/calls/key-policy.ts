@@ -18,20 +18,17 @@ export const POLICY_KEEP_COUNT_WORD = 1;
 export const POLICY_DROP_COUNT_WORD = 2;
 export const POLICY_ENDS_WORD = 4;
 
-/** User info goes from the key. */
+/** User info is dropped from the key. */
 export const POLICY_DROP_USERINFO = 1;
 /** The fragment stays in the key and in the visit URL. */
 export const POLICY_KEEP_FRAGMENT = 2;
 /** Parameters keep their order (sortQuery: false). */
 export const POLICY_UNSORTED = 4;
-/** The query goes whole (keepParams: 'none'). */
+/** The whole query is dropped (keepParams: 'none'). */
 export const POLICY_DROP_QUERY = 8;
 /** There is a keepParams list (it may be empty). */
 export const POLICY_KEEP_PARAMS = 16;
 /** There is a dropParams list. */
 export const POLICY_DROP_PARAMS = 32;
-/**
- * Profile `url`: the key is the raw string, or the href where there was a base; cut at `#`
- * unless it is kept.
- */
+/** Profile `url`: the key is the raw string, or the href where there was a base; cut at `#` unless the fragment is kept. */
 export const POLICY_RAW = 64;

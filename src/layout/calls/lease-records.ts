@@ -1,25 +1,25 @@
 /**
- * One job of handing out plain records, or of ending plain leases, many at once (assembly/records/lease-records.ts). The owner writes `in`
+ * One job that hands out plain records, or ends plain leases, many at once (assembly/records/lease-records.ts). The owner writes `in`
  * fields. All offsets are absolute.
  *
  * Words:
  *    0  rule       in   handle of the rule queue
- *    1  handles    in   where the records' handles stand, or shall stand
+ *    1  handles    in   array for the records' handles, filled or to be filled
  *    2  keys       in   the timeline's next free pair of key and tie (layout/ordering/timeline.ts)
- *    3  slots      in   its next free handle
- *    4  place      in   the place word of the item that takes it
+ *    3  slots      in   the timeline's next free handle
+ *    4  place      in   the place word of the item at that slot
  *    5  table      in   fingerprint table of their identities
  *  6-7  deadline   in   f64, of every lease
  *  8-9  sequence   in   f64, of the hand-out before the first
- *   10  sizes      in   where the bytes of each ended record's memory go
- *   11  idle       in   where hosts go whose last record ended: their last reference is left to the owner
- *   12  orphans    in   where parents go that nobody names any more: their memory is left to the owner
+ *   10  sizes      in   array for the bytes of each ended record's memory
+ *   11  idle       in   array for hosts whose last record ended: the owner drops their last reference
+ *   12  orphans    in   array for parents that no record names any more: the owner frees their memory
  *   13  idles      out  how many hosts
  *   14  orphaned   out  how many parents
- *   15  touched    out  nothing of meaning: keeps the touching loads alive
+ *   15  touched    out  a meaningless value: keeps the touching loads alive
  *   16  rules      in   handles of the rule queues whose turns come, in their order
  *   17  reserved
- *18-19  bound      in   f64, key from which on the lane's records stand behind those of its blocks (layout/records/spill-block.ts)
+ * 18-19  bound      in   f64, first key of the lane's records that come after those of its blocks (layout/records/spill-block.ts)
  */
 export const LEASE_RULE_WORD = 0;
 export const LEASE_HANDLES_WORD = 1;
@@ -38,5 +38,5 @@ export const LEASE_TOUCHED_WORD = 15;
 export const LEASE_RULES_WORD = 16;
 export const LEASE_BOUND_WORD = 18;
 export const LEASE_BYTES = 80;
-/** Records whose memory is touched before they are handed out: more would push one another out of the nearest cache. */
+/** Records whose memory is touched before they are handed out: more would evict one another from the nearest cache. */
 export const LEASE_TOUCHED_ROWS = 64;

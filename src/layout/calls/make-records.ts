@@ -1,39 +1,39 @@
 /**
- * One job of making records: the new rows of a parsed and marked batch (layout/calls/url-batch.ts) become records that stand in
- * their lanes. The owner writes `in` fields. All offsets are absolute, all arrays hold a word per row.
+ * One job that makes records: the new rows of a parsed and marked batch (layout/calls/url-batch.ts) become records in their
+ * lanes. The owner writes `in` fields. All offsets are absolute, all arrays hold a word per row.
  *
  * Words:
  *    0  batch            in   header of the batch; values and slots hold the table's answers
- *    1  hosts            in   what the host index says of each row's host (layout/seen/table.ts)
- *    2  hostSlots        in   where the index keeps it
- *    3  sizes            out  bytes of each row's record, 0: no new row, or one that the owner makes
- *    4  handles          in   an object of so many bytes, 0: none
- *    5  rules            in   handle of each row's rule queue; 0: all stand under `rule`
+ *    1  hosts            in   the host index's value of each row's host (layout/seen/table.ts)
+ *    2  hostSlots        in   the slot of that value in the index
+ *    3  sizes            out  bytes of each row's record; 0: not a new row, or one that the owner makes
+ *    4  handles          in   an object of that size; 0: none
+ *    5  rules            in   handle of each row's rule queue; 0: `rule` holds for all rows
  *    6  lane             own  handle of the lane that the rule in hand takes records into, or MAKE_LANE_*
  *    7  parent           in   handle of the parent fingerprint, 0: none
  *  8-9  priority         own  f64, of a record under the rule in hand
  * 10-11 sequence         both f64: place of the last record made
  *   12  depth            in   of every record
- *   13  touched          out  nothing of meaning: keeps the touching loads alive
+ *   13  touched          out  a meaningless value: keeps the touching loads alive
  *   14  rule             in   handle of the rule queue where one takes all; own: the rule in hand
- *   15  parents          in   handle of each row's own parent fingerprint, where `parent` is not that of all; 0: it is
+ *   15  parents          in   handle of each row's own parent fingerprint, unless `parent` holds for all rows; 0: it does
  * 16-17 turn             both f64: of the next host made, before its first lease
- *   18  newRows          in   where the rows of hosts that are met for the first time are listed
- *   19  names            in   an object for the name of each of them
- *   20  newHosts         in   an object for each of them
- *   21  newQueues        in   an object for the queue of each under its row's rule
+ *   18  newRows          in   array for the rows of hosts that occur for the first time
+ *   19  names            in   an object for the name of each new host
+ *   20  newHosts         in   an object for each new host
+ *   21  newQueues        in   an object for the queue of each new host under its row's rule
  *   22  idleFirst        both first and last of the idle hosts, how many there are, and first of the busy ones
  *   23  idleLast         both
  *   24  idleCount        both
  *   25  busyFirst        both
- *   26  nameSizes        in   where the bytes of their names are listed
- *   27  lanes            both an object for each lane that may be opened; of one that was, its rule queue in that place
- *   28  lanesTaken       in   how many there are
+ *   26  nameSizes        in   array for the bytes of their names
+ *   27  lanes            both an object for each lane that may be opened; for an opened one, its rule queue instead
+ *   28  lanesTaken       in   how many of these objects there are
  *   29  lanesOpened      both how many were opened, the first ones
- *   30  codes            in   where a byte for each row goes: its verdict, 0 where that is to be accepted or the owner's to say
+ *   30  codes            in   array of a byte per row: its verdict, 0 where it is to be accepted or the owner decides
  *   31  duplicate        in   the byte of a duplicate
- *   32  duplicates       out  how many there are
- *   33  notes            in   where the numbers of rows are listed, u16 each, that the owner has to look at
+ *   32  duplicates       out  how many duplicates there are
+ *   33  notes            in   array for the numbers of rows, u16 each, that the owner must handle
  */
 export const MAKE_BATCH_WORD = 0;
 export const MAKE_HOSTS_WORD = 1;
@@ -69,9 +69,9 @@ export const MAKE_NOTES_WORD = 33;
 export const MAKE_BYTES = 136;
 /** Host queues take the records of this rule. */
 export const MAKE_LANE_HOSTS = 0;
-/** Nothing stands under this rule: its first record opens a lane. */
+/** No record is under this rule: its first one opens a lane. */
 export const MAKE_LANE_OPEN = 0x7fff_fffe;
-/** The owner makes the records of this rule: it carries other URLs, or its lane does not stand yet beside others. */
+/** The owner makes the records of this rule: it carries other URLs, or its lane does not exist yet beside others. */
 export const MAKE_LANE_OWNER = 0x7fff_ffff;
-/** Larger records are the owner's to make. */
+/** The owner makes larger records. */
 export const MAKE_RECORD_BYTES_MAX = 512;

@@ -5,17 +5,17 @@
  *    0  rows            RESTORE_ROW_BYTES for each row
  *    1  hashes          u64 per row: keyed hash of the identity
  *    2  hostHashes      u64 per row
- *    3  values          u32 per row: what the seen-set says
- *    4  slots           u32 per row: where it keeps that
- *    5  hostValues      u32 per row: what the host index says
+ *    3  values          u32 per row: value of the seen-set
+ *    4  slots           u32 per row: slot of that value
+ *    5  hostValues      u32 per row: value of the host index
  *    6  queues          u32 per row: in: handle of the rule queue; out: of the host queue
- *    7  sizes           u32 per row: bytes of the record, 0: the owner's to make
+ *    7  sizes           u32 per row: bytes of the record, 0: the owner makes it
  *    8  handles         u32 per row: the memory taken for it
  *    9  count           rows in use
- *   10  at              where reading of entries stands: absolute, in bytes
- *   11  end             where they end
+ *   10  at              where the reader of entries is: absolute, in bytes
+ *   11  end             where the entries end
  *   12  parent          handle of the parent of entries that follow, or 0
- *   13  touched         nothing of meaning: keeps the touching loads alive
+ *   13  touched         a meaningless value: keeps the touching loads alive
  *
  * Row, words:
  *    0-1  hash of the identity        2-3  hash of the host
@@ -24,8 +24,8 @@
  *     11  attempt u16 · deliveries u16
  *     12  depth
  *     13  bytes of the text
- *     14  where they stand, absolute
- *     15  handle of its parent, 0: none; RESTORE_OWNER: the owner's to make
+ *     14  where they begin, absolute
+ *     15  handle of its parent, 0: none; RESTORE_OWNER: the owner makes it
  */
 export const RESTORE_ROWS_WORD = 0;
 export const RESTORE_HASHES_WORD = 1;
@@ -58,5 +58,5 @@ export const RESTORE_OWN_WORD = 15;
 
 /** Most rows of a batch. */
 export const RESTORE_ROWS_MAX = 1024;
-/** No row of the kernel's: it has a blob, no identity, or an entry that says more than most. */
+/** The owner makes this row: it has a blob, no identity, or an entry with more fields than most. */
 export const RESTORE_OWNER = 0x7fff_ffff;

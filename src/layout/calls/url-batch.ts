@@ -1,11 +1,11 @@
 /**
  * Room `src/layout/calls`: the byte layout of every call into the kernel: what the owner writes, what the kernel
- * answers. Decides offsets only; imports nothing, and both compilers read it.
+ * answers. Decides offsets only; imports nothing. Both compilers read it.
  */
 
 /**
  * One batch of URLs in kernel memory. The owner thread writes `in` fields, the kernel writes `out` fields.
- * All offsets are absolute byte offsets into the region unless the name says "start" (relative to the text it names).
+ * All offsets are absolute byte offsets into the region, except those named "start", which are relative to the named text.
  *
  * Header, words:
  *    0  count            in   rows in use
@@ -25,8 +25,8 @@
  *   14  baseRow          in   absolute offset of a parsed row that relative links resolve against, or 0
  *   15  policyOffset     in   key policy (layout/calls/key-policy.ts), or 0 for the default
  *   16  inputIsUtf8      in   1: raw bytes are UTF-8; 0: they are latin1
- *   17  changedOffset    in   u32 per row: numbers of rows, rising, whose key is not the whole of their raw bytes, or that have none
- *   18  changedCount     out  how many; BATCH_CHANGED_UNKNOWN from parse to the next keyBatch
+ *   17  changedOffset    in   u32 per row: numbers, rising, of the rows whose key is not the whole of their raw bytes, or that have none
+ *   18  changedCount     out  how many there are; BATCH_CHANGED_UNKNOWN from parse to the next keyBatch
  *   19-31 reserved, zero
  *
  * Row, words (all out):
@@ -43,7 +43,7 @@
  *   10  visitLength      of the href a lease carries: without its fragment unless the policy keeps it
  *   11  flags            BATCH_FLAG_*
  *   12  portStart        within href, of the ':' before the port; = pathStart when there is none
- *   13  domainStart      the host's registrable domain within href; 0 until it was asked for (url/matching/row-domain.ts)
+ *   13  domainStart      the host's registrable domain within href; 0 until computed (url/matching/row-domain.ts)
  *   14  domainLength
  *   15  reserved, zero
  */
@@ -89,30 +89,30 @@ export const ROW_DOMAIN_LENGTH_WORD = 14;
 
 /** Row status. */
 export const BATCH_OK = 0;
-/** The kernel stands back: only the full parser can tell (IDNA, odd slashes, IPv4 shorthand, no room left in text). */
+/** The kernel defers to the full parser, which alone can decide (IDNA, odd slashes, IPv4 shorthand, no room left in text). */
 export const BATCH_NEEDS_PARSER = 1;
-/** The kernel stands back at the key: too many parameters, or no room left in text. */
+/** The kernel defers the key: too many parameters, or no room left in text. */
 export const BATCH_NEEDS_KEY = 2;
 export const BATCH_INVALID = 3;
 export const BATCH_SCHEME = 4;
 export const BATCH_TOO_LONG = 5;
-/** The owner took this row out; every kernel call passes over it. */
+/** The owner took this row out; every kernel call skips it. */
 export const BATCH_SKIPPED = 6;
 /** The owner found no rule for this row. */
 export const BATCH_NO_RULE = 7;
-/** The owner found the rule of this row not to reach so deep. */
+/** The rule of this row does not reach this depth. */
 export const BATCH_TOO_DEEP = 8;
 
 /** Row flags. */
 export const BATCH_FLAG_HTTPS = 1;
 export const BATCH_FLAG_USERINFO = 2;
-/** href was written anew (it differs from the raw bytes). */
+/** href differs from the raw bytes. */
 export const BATCH_FLAG_HREF_WRITTEN = 4;
 /** The key differs from the href without its fragment. */
 export const BATCH_FLAG_KEY_WRITTEN = 8;
 /** The host is an IPv4 or IPv6 address. */
 export const BATCH_FLAG_ADDRESS = 16;
-/** Hints for the key: a `%` (or a `&`) may stand behind the host; clear = there is certainly none. */
+/** Hints for the key: a `%` (or a `&`) may follow the host; clear = there is certainly none. */
 export const BATCH_FLAG_PERCENT = 32;
 export const BATCH_FLAG_AMPERSAND = 64;
 /** The key holds bytes over 0x7F (profile `url` only): it is UTF-8 text, not ASCII. */
@@ -123,7 +123,7 @@ export const BATCH_PARAMETER_COUNT_MAX = 64;
 /** Scratch: [start, nameEnd, end, rank] per parameter, words, absolute offsets. */
 export const BATCH_PARAMETER_BYTES = 16;
 export const BATCH_SCRATCH_BYTES = 1024;
-/** Bytes behind the input that the kernel may read (never uses): it looks at 16 bytes at a time. */
+/** Bytes after the input that the kernel may read but never uses: it reads 16 bytes at a time. */
 export const BATCH_SLACK_BYTES = 16;
-/** And behind the input alone, where the check of path and query looks at 64 bytes at a time. */
+/** After the input alone, where the check of path and query reads 64 bytes at a time. */
 export const BATCH_AHEAD_BYTES = 64;

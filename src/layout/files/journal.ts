@@ -1,14 +1,14 @@
 /**
  * Room `src/layout/files`: the word numbers of files on disk; docs/formats explains them. Decides offsets only; imports
- * nothing. A change here is a change of format.
+ * nothing. A change here changes a format.
  */
 
 /**
  * The journal's files; docs/formats/journal.md is the specification. All words little-endian.
  *
  * Segment, header (words):                        Frame (words):
- *    0  JOURNAL_MAGIC                                0  bytes of the payload, 0: nothing more was written
- *    1  JOURNAL_VERSION                              1  crc32 of word 2 and the payload, from the place's seed
+ *    0  JOURNAL_MAGIC                                0  bytes of the payload, 0: nothing was written after this
+ *    1  JOURNAL_VERSION                              1  crc32 of word 2 and the payload, seeded by the place
  *    2  crc32 of words 3 … 15                        2  bytes of this segment known durable when it was written
  *    3  algorithm id of the keyed hash               3… payload: whole groups of entries
  *    4–7  secret
@@ -22,27 +22,27 @@
  *   LEASED         3 deliveries
  *   DONE, REMOVED  3 the identity's last word
  *   other moves    3 attempt u16 · deliveries u16, 4 depth u16 · period u16, 5–6 key f64, 7–8 priority f64, 9–10 due f64
- *   RESTED         the same: its last word is that of its end
+ *   RESTED         the same; its last word is the one of its end
  *   ADMITTED       3–4 host, 5–6 key f64, 7 bytes of the text (bits 0–25), 8 flags u8 · JOURNAL_HAS u8 · depth u16,
  *                  then what JOURNAL_HAS names, in order: priority f64, due f64, admitted u32, tries u32, maxAttempts and
  *                  length of a blob and its bytes, then the text; bytes are padded with zeros to a word
  *   MOVED          as ADMITTED
- *   PARENT         1–4 the fingerprint of those that follow with JOURNAL_HAS_PARENT, in this frame
+ *   PARENT         1–4 the fingerprint for the entries that follow with JOURNAL_HAS_PARENT, in this frame
  *   HOST_MADE      1–2 hash, 3 bytes of the name, 4–5 turn f64, the name
  *   HOST_CLOCK     1–2 hash, 3–4 turn f64, 5–6 readyAt f64
  *   HOST_ALL       1–2 hash, 3–4 turn, 5–6 readyAt, 7–8 blockUntil, 9–10 delayMs, 11–12 adaptiveMs, 13–14 bytes (f64),
  *                  15 limit, 16 failures, 17 admitted, 18 flags
- *   HOST_ADDRESS   1–2 hash, 3 bytes of the address, 0: not known any more; the address
+ *   HOST_ADDRESS   1–2 hash, 3 bytes of the address, 0: no longer known; the address
  *   GROUP_CLOCK    1–2 hash of kind and name, 3–4 readyAt f64
  *   HOST_FORGOTTEN 1–2 hash
  *   FORGOTTEN      nothing: a new generation
- *   UNSEEN         1–2 name of the identity that is new again, 3 what it was: 0 removed, 1 done, 2 failed
+ *   UNSEEN         1–2 name of the identity that is new again, 3 its old state: 0 removed, 1 done, 2 failed
  *   DISOWNED       1–2 name before, 3–4 name after: the record goes on without identity
  *   NOTE           1 bytes of the name, 2 bytes of the value, the name, the value in msgpack
  *   EPOCH          1 bytes of the name, the name: the epoch of the members that follow, in this frame
  *   MEMBER         1–2 identity
- *   CLEARED        nothing: everything before is gone but the notes
- *   VOLATILE       1 kind of a transition of a record that is never written
+ *   CLEARED        nothing: everything before it is gone, except the notes
+ *   VOLATILE       1 kind of a transition of a volatile record, which is never written
  */
 export const JOURNAL_MAGIC = 0x4c4a524f;
 export const JOURNAL_VERSION = 2;

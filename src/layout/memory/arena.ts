@@ -1,6 +1,6 @@
 /**
- * Arena: what is known of one region page that serves objects of one size. The table stands beside
- * the region, not in its pages: pages stay whole (64-byte objects keep to their cache line), and the
+ * Arena: the words about one region page that holds objects of one size. The table is outside the
+ * region, not in its pages: pages stay whole (64-byte objects keep to their cache line), and the
  * words of 2 pages share a line instead of every page header falling into the same cache set.
  *
  *   word  field     written by  meaning
@@ -25,8 +25,8 @@ export const ARENA_PREVIOUS_WORD = 5;
 /** Handles (8-byte units) in a region page, and the shift that finds a handle's page. */
 export const ARENA_PAGE_HANDLES = 8192;
 export const ARENA_PAGE_SHIFT = 13;
-/** Up to here sizes go in steps of 8 bytes: kind = units; above, a table has the kind. */
+/** Up to this size, sizes rise in steps of 8 bytes: kind = units; above it, a table has the kind. */
 export const ARENA_SMALL_BYTES_MAX = 512;
 export const ARENA_SMALL_UNITS_MAX = 64;
-/** Up to here several objects, or one, share a page; above, a run of pages is handed out. */
+/** Up to this size, one or more objects share a page; above it, a run of pages is handed out. */
 export const ARENA_SLAB_BYTES_MAX = 65536;

@@ -6,7 +6,7 @@
 /**
  * One region = one WebAssembly memory: constants of the kernel first, then pages handed out by `memory/region.ts`.
  *
- *   offset       what
+ *   offset       content
  *        0       never used, so that offset 0 can mean "none"
  *     4096       static data of the kernel (asc memoryBase)
  *    65536 …     pages of 64 KiB: batch areas, table segments, bloom layers, record pages

@@ -1,14 +1,14 @@
 /**
  * Lane: items of one order class, sorted by their keys. A lane is an item itself: its key is its
- * priority, so that lanes stand in a treap (structures/ordering/ranks.ts).
+ * priority, so that lanes can be in a treap (structures/ordering/ranks.ts).
  *
  *   word  field   meaning
  *    0-4  item    layout/ordering/item.ts; key = priority
  *      5  head    list: item with the lowest key, 0 = empty
  *      6  tail    list: item with the highest key, 0 = empty
- *      7  side    root of the treap of items that came back between head and tail
+ *      7  side    root of the treap of items that returned between head and tail
  *      8  count   items in list and side
- *      9  spare   where the lane goes on: its chain of spilled blocks (layout/records/spill-block.ts), 0 = nowhere
+ *      9  spare   the lane's continuation: its chain of spilled blocks (layout/records/spill-block.ts), 0 = none
  */
 export const LANE_HEAD_WORD = 5;
 export const LANE_TAIL_WORD = 6;

@@ -2,30 +2,30 @@
  * Group: a clock above hosts, in arena memory. Owner: the frontier's thread.
  *
  * Group, words:
- *    0-4  item header        stands in the heap of group clocks
+ *    0-4  item header        in the heap of group clocks
  *      5  leased             leases of all its hosts
  *    6-7  readyAt      f64   delay clock
  *      8  gates              first gate
- *      9  hosts              that belong to it
+ *      9  hosts              how many belong to it
  *  10-11  hash lo, hi        of its kind and name: its key in the index
- *     12  clocked            1: it stands in the heap
+ *     12  clocked            1: in the heap
  *     13  kind               number of its kind
- *     14  passed             1: its clock has passed, and stays so until it is set anew
+ *     14  passed             1: its clock has passed, and stays passed until it is set again
  *     15  reserved
  *
- * Gate: what one rule has waiting behind one group. Words:
+ * Gate: what one rule has waiting for one group. Words:
  *      0  ranks              root of the host queues parked here
  *      1  rule queue         handle
  *      2  group              handle
  *      3  next               next gate of the same group
- *      4  front              the host queue that stands in the rule's ranks for all of them, or 0
+ *      4  front              the host queue that represents all of them in the rule's ranks, or 0
  *      5  parked             how many are parked here
  *
  * Membership of a host, words:
  *      0  kinds              how many words follow the head
- *      1  address            handle of its bytes, or 0: not known
+ *      1  address            handle of its bytes, or 0: unknown
  *      2  address bytes
- *      3  stamp              of the kinds that it was asked about
+ *      3  stamp              of the kinds for which its groups were last computed
  *     4…  group              one for each kind of group there is; 0: none
  */
 export const GROUP_LEASED_WORD = 5;

@@ -2,9 +2,9 @@
  * Host: one politeness unit. Rule queue: the root of one rule. Host queue: what one rule has pending on one host.
  * All in arena memory, owner: the frontier's thread.
  *
- * Host, words. What pushes, hand-outs and ends of every record read and write lies in the first 64 bytes, which are one line
- * of the cache, since the arena puts objects of 128 bytes at multiples of that:
- *    0-4  item header        stands in the clock heap, or in the idle list
+ * Host, words. The words that every push, hand-out and end of a record reads or writes lie in the first 64 bytes, one cache
+ * line, since the arena puts objects of 128 bytes at multiples of 128:
+ *    0-4  item header        in the clock heap, or in the idle list
  *      5  flags              HOST_*
  *      6  leased             leases out
  *      7  live               records that name one of its queues
@@ -12,12 +12,12 @@
  *      9  queues             first host queue
  *     10  name               handle of its bytes
  *     11  name bytes
- *     12  limit              set by hand; 0: the rule's
- *     13  groups             handle of what it says of its groups (layout/records/group.ts), or 0
+ *     12  limit              set by hand; 0: the rule's limit
+ *     13  groups             handle of its membership words (layout/records/group.ts), or 0
  *  14-15  turn         f64   −2⁵² + join order before the first lease, then the sequence of its last lease
  *  16-17  readyAt      f64   delay clock
  *  18-19  blockUntil   f64   Retry-After, back-off, by hand
- *  20-21  delayMs      f64   set by hand; negative: the rule's
+ *  20-21  delayMs      f64   set by hand; negative: the rule's delay
  *  22-23  adaptiveMs   f64   from latencies; negative: none
  *  24-25  bytes        f64   bytes fetched, for budgets
  *  26-27  hash lo, hi
@@ -26,26 +26,26 @@
  *  30-31  reserved
  *
  * Host queue, words:
- *    0-4  item header        stands in its rule's ranks; key: turn with politeness, best record's key without
- *      5  QUEUE_MARK         tells it from a record (whose word 5 holds a state below it)
+ *    0-4  item header        in its rule's ranks; key: turn with politeness, best record's key without
+ *      5  QUEUE_MARK         distinguishes it from a record, whose word 5 holds a state below the mark
  *      6  rule queue         handle
  *      7  ranks              root of the lanes of its records
  *      8  host               handle
  *      9  next               next queue of the same host
- *  10-11  rank         f64   the priority it stands under in its rule's ranks
+ *  10-11  rank         f64   its priority in its rule's ranks
  *     12  pending            records in its own ranks
  *     13  rule next          next queue of the same rule
  *     14  rule previous
  *     15  gate               where it is parked (layout/records/group.ts), or 0
  *
- * Rule queue, words: all that a hand-out, an end and the kernel's admission need of a rule, so that none of them looks at an
+ * Rule queue, words: everything that a hand-out, an end and the kernel's admission need of a rule, so that none of them reads an
  * object per rule:
  *      0  ranks              root: records, or host queues
  *      1  index              of the rule among the rules
  *      2  first              first host queue of the rule
- *      3  flags              RULE_*, as its policy says
- *    4-5  priority      f64  of its policy
- *    6-7  per depth     f64  what each step of depth takes from it
+ *      3  flags              RULE_*, from its policy
+ *    4-5  priority      f64  from its policy
+ *    6-7  per depth     f64  subtracted for each step of depth
  *      8  pending            records pending
  *      9  leased             records leased
  *  10-11  done          f64  records done
@@ -74,11 +74,11 @@ export const HOST_FAILURES_WORD = 28;
 export const HOST_ADMITTED_WORD = 29;
 export const HOST_SIZE_BYTES = 128;
 
-/** Held by hand: nothing goes out. */
+/** Held by hand: no lease goes out. */
 export const HOST_HELD = 1;
-/** Steered by hand or by an outcome: its settings are kept, and rules without politeness heed its clock. */
+/** Steered by hand or by an outcome: its settings are kept, and rules without politeness respect its clock. */
 export const HOST_STEERED = 2;
-/** In the idle list: nothing lives on it. */
+/** In the idle list: no record is on it. */
 export const HOST_IDLE = 4;
 /** In the clock heap. */
 export const HOST_CLOCKED = 8;
@@ -86,7 +86,7 @@ export const HOST_CLOCKED = 8;
 export const HOST_KEPT = 16;
 /** For who writes hosts down: its name is written. Structures read and change it for nobody. */
 export const HOST_MARKED = 32;
-/** Its clock has passed: it stays passed, wherever the machine's clock goes, until it is set anew. */
+/** Its clock has passed. It stays passed until it is set again, even when the machine's clock goes back. */
 export const HOST_PASSED = 64;
 
 export const QUEUE_MARK_WORD = 5;
@@ -115,14 +115,14 @@ export const RULE_QUEUE_SERVED_WORD = 12;
 export const RULE_QUEUE_MAX_DEPTH_WORD = 14;
 export const RULE_QUEUE_SIZE_BYTES = 64;
 
-/** No longer of the set. */
+/** No longer in the set. */
 export const RULE_GONE = 1;
 /** Hosts rotate and have clocks. */
 export const RULE_POLITE = 2;
 export const RULE_LIFO = 4;
 /** Start requests go last. */
 export const RULE_START_LAST = 8;
-/** What is done comes again by itself. */
+/** Done records come again by themselves. */
 export const RULE_AGAIN = 16;
 /** Failures in a row hold a host back. */
 export const RULE_BACKOFF = 32;

@@ -4,12 +4,12 @@
  */
 
 /**
- * Record: all that is known of one identity while it lives, in arena memory. Owner: the frontier's thread.
+ * Record: everything about one identity while it lives, in arena memory. Owner: the frontier's thread.
  *
  *   word  field                      meaning
- *    0-1  left, right                links of the lane or treap it stands in (layout/ordering/item.ts)
+ *    0-1  left, right                links of its lane or treap (layout/ordering/item.ts)
  *    2-3  key         f64            its sequence: the place within its lane
- *      4  place                      where it stands (layout/ordering/item.ts)
+ *      4  place                      where it is (layout/ordering/item.ts)
  *      5  state u8 (RECORD_AGAIN in its high bit) · flags u8 · attempt u16 (of the next or current hand-out, from 1)
  *    6-7  priority    f64            effective priority
  *      8  queue                      handle of its host queue (layout/records/host.ts)
@@ -18,7 +18,7 @@
  *     12  text bytes                 length of the URL text at the end
  *   then  parent                     handle of the parent fingerprint, only with RECORD_FLAG_PARENT
  *         blob                       handle of a blob, only with RECORD_FLAG_BLOB
- *         text                       what follows the host in the URL, or the whole URL with RECORD_FLAG_WHOLE
+ *         text                       the part of the URL after the host, or the whole URL with RECORD_FLAG_WHOLE
  *
  * Blob: everything optional. word 0: bytes that follow; 1: u16 maxAttempts of the request, 0 for the rule's · u16 period code of
  * its recrawl, 0 for none; then msgpack written by the engine.
@@ -38,12 +38,12 @@ export const RECORD_PENDING = 1;
 export const RECORD_WAITING = 2;
 export const RECORD_LEASED = 3;
 export const RECORD_FAILED = 4;
-/** Done, and comes again by itself: what a rule that re-crawls keeps of it (docs/decisions/0007). */
+/** Done, and comes again by itself: kept for a rule that re-crawls (docs/decisions/0007). */
 export const RECORD_RESTING = 5;
 
 /** Bits of the state byte that are the state. */
 export const RECORD_STATE_MASK = 15;
-/** Came again by itself and nobody has pushed it since; gone with the next change of state. */
+/** Came again by itself and was not pushed since; cleared by the next change of state. */
 export const RECORD_AGAIN = 128;
 
 export const RECORD_FLAG_HTTPS = 1;
@@ -55,7 +55,7 @@ export const RECORD_FLAG_NO_IDENTITY = 8;
 export const RECORD_FLAG_VOLATILE = 16;
 export const RECORD_FLAG_PARENT = 32;
 export const RECORD_FLAG_BLOB = 64;
-/** It stands in its host queue's ranks, not in its rule's. */
+/** In its host queue's ranks, not in its rule's. */
 export const RECORD_FLAG_QUEUED = 128;
 
 export const BLOB_HEAD_BYTES = 8;

@@ -1,31 +1,31 @@
 /**
- * Spill: what stays in memory of records that went to disk, and how a record stands in a block's bytes.
+ * Spill: the words that stay in memory for records on disk, and the form of a record in a block's bytes.
  *
  * Block, words (arena memory, owner: the frontier's thread):
- *    0-4  item header   stands in its lane's chain; key: the bound that decides when it is needed
+ *    0-4  item header   in its lane's chain; key: the bound that decides when it is needed
  *      5  lane          the lane its records belong to
- *      6  place         of its bytes in the spill tier
+ *      6  place         place of its bytes in the spill tier
  *      7  live          records that are still in it
  *      8  entries       records it was written with
- *      9  gone          handle of a bit per entry, set when that entry left alone; 0: none did
+ *      9  gone          handle of a bit per entry, set when that entry alone left the block; 0: none did
  *  10-11  other    f64  the key at its other end
  *     12  bytes         of the block in the tier
- *     13  lowered       1: the seen-set knows lesser depths than the entries
+ *     13  lowered       1: the seen-set has lesser depths than the entries
  *     14  queue         the host queue that the lane belongs to; 0: a rule's own lane
- *     15  nameless      1: a generation was forgotten: entries with an identity have lost it, and are named by their keys
+ *     15  nameless      1: a generation was forgotten: entries with an identity have lost it, and their keys are their names
  *
  * Chain: a lane (layout/ordering/lane.ts) whose items are blocks, named by the spare word of the lane it continues. Its own
- * spare word holds SPILL_FIFO or SPILL_LIFO: which bound its keys are.
+ * spare word holds SPILL_FIFO or SPILL_LIFO: which of the two bounds its keys are.
  *
  * Entry of a block's bytes, words:
  *      0  words of the entry, this one included
  *      1  words of the record
- *      2… the record (layout/records/record.ts); its links, place and handles of parent and blob mean nothing
+ *      2… the record (layout/records/record.ts); its links, its place and its handles of parent and blob are meaningless
  *      then, with RECORD_FLAG_PARENT, the four words of the parent's fingerprint,
  *      then, with RECORD_FLAG_BLOB, the blob: its two words and its bytes
  *
- * Value of the seen-set while a record is spilled: SPILL_VALUE + place × 64 + depth, a depth of 63 meaning 63 or more.
- * Handles lie below it, what is finished and what is reserved above.
+ * Value of the seen-set while a record is spilled: SPILL_VALUE + place × 64 + depth; a depth of 63 means 63 or more.
+ * Handles are below these values, finished and reserved ones above.
  */
 export const SPILL_LANE_WORD = 5;
 export const SPILL_PLACE_WORD = 6;
@@ -50,5 +50,5 @@ export const SPILL_PARENT_WORDS = 4;
 export const SPILL_VALUE = 0x40000000;
 export const SPILL_DEPTH_STEP = 64;
 export const SPILL_DEPTH_MAX = 63;
-/** Places in use at once: below, with any depth, the reserved values of the seen-set. */
+/** Places in use at once: with any depth, their values stay below the reserved values of the seen-set. */
 export const SPILL_PLACES_MAX = 16777215;

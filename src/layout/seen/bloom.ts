@@ -10,14 +10,14 @@
  *   16… BLOOM_LAYER_WORDS per layer:
  *         0  blocksOffset  absolute
  *         1  blockCount
- *         2  capacity      members at which the next layer is due
+ *         2  capacity      members at which the next layer begins
  *         3  inserted      inserts that set at least one bit
  *         4  bitsSet, low word     5  bitsSet, high word
  *         6  pages of its run
- *         7  map           absolute, layer 0 alone: where the map of its granules stands while some of them are stale; 0: none is
+ *         7  map           absolute, layer 0 only: the map of its granules while some of them are stale; 0: none is
  *
- * Granules and map: layer 0 in granules of 4 KiB, then a bit for each, set where it was zeroed since the filter was emptied last.
- * What stands in any other granule is of those who had the memory before: such a block holds nothing.
+ * Granules and map: layer 0 in granules of 4 KiB, with a bit for each, set once it was zeroed after the filter was last emptied.
+ * Any other granule holds bytes of an earlier use of the memory: its blocks count as empty.
  *
  * Scratch: BLOOM_SCRATCH_ROWS hashes (two words each: lo, hi), then as many result words. Owner only.
  */
@@ -38,9 +38,9 @@ export const BLOOM_LAYER_MAP_WORD = 7;
 
 export const BLOOM_BLOCK_BYTES = 32;
 export const BLOOM_BLOCK_BITS = 256;
-/** A page of memory to most systems. */
+/** A memory page of most systems. */
 export const BLOOM_GRANULE_BYTES = 4096;
-/** log₂ of the blocks of a granule, and of those that a word of the map speaks of. */
+/** log₂ of the blocks of a granule, and of the blocks that one word of the map covers. */
 export const BLOOM_GRANULE_SHIFT = 7;
 export const BLOOM_MAP_SHIFT = 12;
 /** Rows that one pass touches before it probes them: 128 lines stay in the first cache. */
@@ -49,11 +49,11 @@ export const BLOOM_PASS_ROWS = 128;
 export const BLOOM_SCRATCH_ROWS = 512;
 export const BLOOM_SCRATCH_HASHES_OFFSET = 2048;
 export const BLOOM_SCRATCH_RESULTS_OFFSET = 6144;
-/** Where the blocks of layer 0 start, behind the header and the scratch. */
+/** Where the blocks of layer 0 start, after the header and the scratch. */
 export const BLOOM_FIRST_BLOCKS_OFFSET = 8192;
 /**
- * Odd multipliers, one per lane: lane i sets bit (half × multiplier_i mod 2³²) >> 27. Each is below 2³¹ so that both
- * compilers read it alike; any odd numbers without common structure serve (drawn from a seeded generator).
+ * Odd multipliers, one per lane: lane i sets bit (half × multiplier_i mod 2³²) >> 27. Each is below 2³¹ so that both compilers read it
+ * alike. Any odd numbers without common structure would do; these come from a seeded generator.
  */
 export const BLOOM_MULTIPLIER_0 = 0x514f8aa1;
 export const BLOOM_MULTIPLIER_1 = 0x63acacb3;

@@ -1,12 +1,12 @@
 /**
- * Epoch: what stands behind one name, in arena memory. Owner: the frontier's thread.
+ * Epoch: the identities under one name, in arena memory. Owner: the frontier's thread.
  *
  * Epoch, words:
  *    0  next           in the list of all epochs
  *    1  previous
  *    2  salt lo        keyed hash of the name; also its key in the index
  *    3  salt hi
- *    4  chunk          the one being filled; older ones behind it
+ *    4  chunk          the one being filled; it links to the older ones
  *    5  members        identities in all chunks
  *    6  name           handle of its bytes
  *    7  name bytes
@@ -16,7 +16,7 @@
  *    1  used
  *    2  capacity
  *    3  zero
- *    4… hash lo, hi    of each identity, as the seen-set has it
+ *    4… hash lo, hi    of each identity, as in the seen-set
  */
 export const EPOCH_NEXT_WORD = 0;
 export const EPOCH_PREVIOUS_WORD = 1;
@@ -34,6 +34,6 @@ export const CHUNK_CAPACITY_WORD = 2;
 export const CHUNK_HASHES_WORD = 4;
 export const CHUNK_HEAD_BYTES = 16;
 export const CHUNK_HASH_BYTES = 8;
-/** An epoch of one URL takes one small chunk; each next one is twice as large, up to 4 KiB. */
+/** An epoch of one URL takes one small chunk; each further one is twice as large, up to 4 KiB. */
 export const CHUNK_CAPACITY_FIRST = 2;
 export const CHUNK_CAPACITY_MAX = 512;

@@ -12,7 +12,7 @@
  * Piece: a record, or a part of one, in neighbouring slots; it never wraps round the end of the ring.
  *
  *   byte 0   size   bytes of this piece
- *        4   rest   bytes of the record in the pieces behind this one; 0: the record is whole
+ *        4   rest   bytes of the record in the pieces after this one; 0: the record is whole
  *        8 …  bytes
  */
 export const SPSC_MAGIC = 0x7370_6c31;
@@ -24,5 +24,5 @@ export const SPSC_HEADER_BYTES = 384;
 export const SPSC_SLOT_BYTES = 64;
 export const SPSC_SLOT_SHIFT = 6;
 export const SPSC_PIECE_BYTES = 8;
-/** The longest record: what a consumer is ready to put together in its own memory. */
+/** The longest record: the most that a consumer assembles in its own memory. */
 export const SPSC_RECORD_BYTES_MAX = 0x3fff_ffff;

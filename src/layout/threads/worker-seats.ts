@@ -4,7 +4,7 @@
  */
 
 /**
- * Worker seats: what the owner's thread shares with its workers, one SharedArrayBuffer. Fields of different writers lie
+ * Worker seats: the memory that the owner's thread shares with its workers, one SharedArrayBuffer. Fields of different writers lie
  * 128 bytes apart.
  *
  *   0      ┌ header ┬ seat 0 ┬ seat 1 ┬ … ┬ seat SHARED_SEATS − 1 ┬ seen filter ┐
@@ -13,24 +13,24 @@
  *    0  magic        creator             SHARED_MAGIC
  *   32  park         owner + exchange    the owner's parking word
  *   64  phase        owner               PHASE_RUNNING, PHASE_FINISHED: nothing left for now, PHASE_CLOSED: for good, PHASE_GONE:
- *                                        and nobody reads what is said any more; this one also by who has seen the owner die
- *   65  edge         owner               generation of the edge: who was not told of this one decides nothing; odd: nobody does
- *   96  ticket       atomic add          tickets drawn so far, by those who sit down
+ *                                        and no result is read any more; also written by a thread that saw the owner die
+ *   65  edge         owner               generation of the link facts: a worker without these facts decides nothing; odd: none decides
+ *   96  ticket       atomic add          tickets drawn so far, by threads that take a seat
  *
  * Seat, words:
- *    0  state        compare-exchange    SEAT_FREE, a ticket (SEAT_TICKET_MIN and more): somebody is about to sit down,
- *                                        SEAT_TAKEN by a thread, SEAT_LEFT: it will not come back
- *   32  command      owner               COMMAND_WORK, COMMAND_STOP: end what is begun and go
+ *    0  state        compare-exchange    SEAT_FREE, a ticket (SEAT_TICKET_MIN and more): a thread is about to arrive,
+ *                                        SEAT_TAKEN by a thread, SEAT_LEFT: that thread will not return
+ *   32  command      owner               COMMAND_WORK, COMMAND_STOP: finish the visits and leave
  *   64  park         worker + exchange   the worker's parking word
  *   96  thread       worker              its thread's id
  *   97  called       worker              leases taken
  *   98  accepted     worker              leases whose handler was found
  *   99  completed    worker              handlers that returned
  *  100  handling     worker              handlers at work
- *  101  refused      worker              links dropped at the edge
+ *  101  refused      worker              links dropped by the worker's filter
  *  102  full         worker              1: it waits for room in the inbound ring
- *  103  heartbeat        worker              waits begun at this word beside the first, by which the owner hears that it lives
- *  104  taken        worker              one word per class: leases begun, counted round 2³²
+ *  103  heartbeat        worker              waits begun at this word beside the first; the owner wakes one to check that the thread lives
+ *  104  taken        worker              one word per class: leases begun, modulo 2³²
  *  192 …             lanes outward, one per class, then the inbound ring (layout/threads/spsc-lane.ts)
  */
 export const SHARED_MAGIC = 0x6372_6577;
@@ -49,11 +49,11 @@ export const FACTS_OFF = 0;
 
 /** Threads that may be attached at one time. */
 export const SHARED_SEATS = 64;
-/** Priority classes: a late better record overtakes what its worker has not begun. */
+/** Priority classes: a late better record overtakes leases that its worker has not begun. */
 export const LANE_CLASSES = 4;
 export const LANE_SLOTS = 512;
 export const INBOUND_SLOTS = 8192;
-/** Header of the seat; of each lane 384 bytes and its slots. */
+/** Header of the seat. Each lane takes 384 bytes and its slots. */
 export const SEAT_HEADER_BYTES = 768;
 export const SEAT_LANE_BYTES = 33152;
 export const SEAT_INBOUND_OFFSET = 133376;

@@ -1,11 +1,11 @@
 /**
- * A batch on its way into the cold tier, in slices: appended in order, committed in steps, read back so that the caller can
- * let go of what is durable now.
+ * A batch written to the cold tier in slices: appended in order, committed in steps, and read back so that the caller can
+ * release the entries that are durable now.
  *
  *   begin ─▶ append … ─▶ commit … true ─▶ read … ─▶ end
- *                └───────────┴── end: given up, nothing of it is there
+ *                └───────────┴── end: abandoned, nothing of it is there
  *
- *   I1  Nothing of a batch is found before commit said true; all of it after.
+ *   I1  Nothing of a batch is found before commit has returned true, all of it after that.
  *   I2  While a batch is open its run is not merged, so that it can be read back.
  */
 import { assert } from "../../base/assert.ts";
@@ -17,9 +17,9 @@ import { beginColdRun, coldAppend, dropColdRun } from "./cold-run-stream.ts";
 
 interface ColdBatchHost {
   readonly live: ColdRuns;
-  /** Runs an action that writes; errors come out by name. */
+  /** Runs an action that writes; its errors get their stable codes. */
   readonly guarded: (action: () => void) => void;
-  /** True when one more run may be listed; does some merging else. */
+  /** True when one more run may be listed; otherwise does some merging. */
   readonly hasRoom: () => boolean;
   readonly onEnd: () => void;
 }
@@ -85,7 +85,7 @@ interface Target {
   readonly block: ColdBlock;
 }
 
-/** Copies entries of a run from number `from` on, as many as fit; returns how many, 0 at its end. */
+/** Copies entries of a run beginning with number `from`, as many as fit; returns how many, 0 at its end. */
 function readColdEntries(live: ColdRuns, run: ColdRun, from: number, target: Target): number {
   const { hashes, values, block } = target;
   const count = Math.min(run.count - from, values.length);

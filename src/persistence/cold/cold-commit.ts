@@ -1,12 +1,12 @@
 /**
- * How a finished run joins the live ones, in three steps with a wait for the medium each, so that a caller chooses
- * when to wait.
+ * How a finished run joins the live ones: in three steps, each of which waits for the medium, so that a caller chooses when
+ * to wait.
  *
  *   written ── sync ─▶ synced ── rename, sync directory ─▶ named ── manifest ─▶ listed
  *
  *   I1  The manifest lists a run only when all of it is durable under its name.
  *   I2  Until it is listed the runs it replaces are live; after that they are removed.
- *   I3  A step that fails leaves runs and manifest as they were; the commit is over then.
+ *   I3  A failed step leaves runs and manifest as they were, and ends the commit.
  *
  * Crash: the manifest is the old or the new one, whole; the next start removes what it does not list.
  */
@@ -29,7 +29,7 @@ export interface ColdRuns extends ColdPlace {
 
 export interface ColdCommit {
   readonly writer: ColdWriter;
-  /** Neighbours that the run takes the place of; none: it becomes the newest. */
+  /** Neighbours that the run replaces; with none it becomes the newest run. */
   readonly inputs: readonly ColdRun[];
   isSynced: boolean;
   run: ColdRun | undefined;
@@ -39,7 +39,7 @@ export function beginColdCommit(writer: ColdWriter, inputs: readonly ColdRun[]):
   return { writer, inputs, isSynced: false, run: undefined };
 }
 
-/** The next step; true when the run is listed. On an error the caller drops the writer. */
+/** Takes the next step; returns true when the run is listed. On an error the caller drops the writer. */
 export function coldCommitStep(live: ColdRuns, commit: ColdCommit): boolean {
   const { writer, inputs } = commit;
   if (writer.count > 0 && !commit.isSynced) {

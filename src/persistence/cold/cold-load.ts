@@ -1,13 +1,13 @@
 /**
- * What a start finds of the cold tier: the manifest, its runs, and what a crash left beside them.
+ * Loads the cold tier at a start: the manifest, its runs, and the files that a crash left beside them.
  *
  *   manifest ─▶ listed runs, side by side ─▶ every block checked ─▶ filters, fences, and the hashes shown to the caller
  *   other run-*.cold, *.tmp ─▶ removed
  *
- *   I1  What the manifest does not list does not exist; what it lists is there whole, or SNAPSHOT_CORRUPT names it.
- *   I2  A failed load gives back what it took.
- *   I3  A hash is shown once, whatever number of runs holds it, and not at all where its newest value is a removal or a
- *       passing one: those who wrote that are gone, and bring the record back from elsewhere.
+ *   I1  A run that the manifest does not list does not exist. A listed one is there whole, or SNAPSHOT_CORRUPT names it.
+ *   I2  A failed load releases everything that it took.
+ *   I3  A hash is shown once, however many runs hold it. It is not shown when its newest value is a removal or a passing
+ *       value: the process that wrote that has ended, and the record returns from elsewhere.
  */
 import { join } from "node:path";
 import { COLD_BLOCK_ENTRIES_MAX, COLD_BLOCK_ENTRIES_WORD } from "../../layout/files/cold-run.ts";
@@ -33,7 +33,7 @@ import {
 } from "./cold-run-stream.ts";
 import { coldWalkNext, createColdWalk } from "./cold-walk.ts";
 
-/** The manifest, after the files it does not list are gone; undefined in a directory that never held a tier. */
+/** Removes the files that the manifest does not list, and returns the manifest; undefined in a directory that never held a tier. */
 export function sweepColdDirectory(place: ColdPlace): ColdManifest | undefined {
   const { files, directory } = place;
   files.makeDirectory(directory);
@@ -46,14 +46,14 @@ export function sweepColdDirectory(place: ColdPlace): ColdManifest | undefined {
   }
   const kept = new Set(manifest.runs.map((run) => coldRunName(run.serial)));
   for (const name of names) {
-    // I1: left by a crash, or by a removal that failed.
+    // I1: a crash left it, or a failed removal.
     const isOrphan = name.endsWith(".tmp") || (name.endsWith(".cold") && !kept.has(name));
     if (isOrphan) files.remove(join(directory, name));
   }
   return manifest;
 }
 
-/** Hashes shown at once. */
+/** Hashes shown in one call. */
 const ENTRIES_AT_ONCE = 1024;
 
 interface Loading {
@@ -66,7 +66,7 @@ interface Loading {
   cursor: ColdCursor | undefined;
 }
 
-/** Reads the listed runs side by side: checks all of them, builds filters and fences, shows what has a value (I3). */
+/** Reads the listed runs side by side: checks all of them, builds filters and fences, shows every hash with a value (I3). */
 export function loadColdRuns(
   place: ColdPlace,
   listed: readonly ColdRunFacts[],
@@ -90,7 +90,7 @@ export function loadColdRuns(
   });
 }
 
-/** The header comes first: room for filter and fences is taken only for as many entries as the file has place for. */
+/** Checks the header first: filter and fences get room for no more entries than the file can hold. */
 function beginLoad(place: ColdPlace, facts: ColdRunFacts): Loading {
   const path = coldRunPath(place, facts.serial);
   const blockCount = Math.ceil(facts.count / COLD_BLOCK_ENTRIES_MAX);
@@ -132,7 +132,7 @@ function showEach(
   if (count > 0) visit(shown, count);
 }
 
-/** Filter and fence of a block that a cursor has come to. */
+/** Adds the cursor's current block to filter and fences. */
 function addBlock(load: Loading | undefined, { block }: ColdCursor): void {
   const { path, fences, facts, bloom } = load as Loading;
   const entries = block.words[COLD_BLOCK_ENTRIES_WORD] as number;

@@ -1,7 +1,7 @@
 /**
  * The cold tier's manifest: the list of live runs, replaced whole (layout/files/cold-run.ts draws it).
  *
- *   I1  The file is at any time the old list or the new one; anything else is SNAPSHOT_CORRUPT.
+ *   I1  At any time the file is the old list or the new one; anything else is SNAPSHOT_CORRUPT.
  */
 import { join } from "node:path";
 import {
@@ -34,7 +34,7 @@ export interface ColdManifest {
   readonly runs: readonly ColdRunFacts[];
 }
 
-/** Replaces the manifest; durable when it returns. `onRenamed`: from here on a crash may bring the new list. */
+/** Replaces the manifest; it is durable on return. `onRenamed`: from here on the new list may survive a crash. */
 export function writeColdManifest(
   place: ColdPlace,
   runs: readonly ColdRunFacts[],
@@ -58,7 +58,7 @@ export function writeColdManifest(
   replaceFile(place.files, path, new Uint8Array(words.buffer), onRenamed);
 }
 
-/** The manifest, or undefined where there is none. */
+/** The manifest, or undefined when there is none. */
 export function readColdManifest(place: ColdReading): ColdManifest | undefined {
   const path = join(place.directory, COLD_MANIFEST_NAME);
   const bytes = readFile(place.files, path);
@@ -84,7 +84,7 @@ export function readColdManifest(place: ColdReading): ColdManifest | undefined {
   return { nextSerial, runs };
 }
 
-/** A run to come must not take the name of one that is there, and none is listed twice or empty. */
+/** Checks that no future run takes the name of an existing one, and that no run is listed twice or empty. */
 function checkRuns(path: string, runs: readonly ColdRunFacts[], nextSerial: number): void {
   const serials = new Set<number>();
   for (const { serial, count } of runs) {

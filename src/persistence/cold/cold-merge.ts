@@ -6,8 +6,8 @@
  *   newest ─▶ cursor ─┘
  *
  *   I1  Inputs are untouched and stay live until the manifest lists the result instead of them.
- *   I2  Of equal hashes the newest input's value is kept; COLD_REMOVED is dropped only where nothing older lies below.
- *   I3  A passing value of an earlier process is a removal: nothing may show what lies below it.
+ *   I2  Of equal hashes the newest input's value is kept; COLD_REMOVED is dropped only when there is no older run.
+ *   I3  A passing value of an earlier process counts as a removal: the older values below it must stay hidden.
  */
 import { COLD_REMOVED, isPassing } from "../../structures/storage-tiers.ts";
 import { type ColdCommit, beginColdCommit } from "./cold-commit.ts";
@@ -25,11 +25,11 @@ export interface ColdMerge {
   /** Oldest first. */
   readonly inputs: readonly ColdRun[];
   readonly writer: ColdWriter;
-  /** Of the inputs that have entries left; oldest first. */
+  /** Cursors of the inputs that have entries left; oldest first. */
   cursors: ColdCursor[];
-  /** The oldest input is the oldest run of all: removals need not be remembered. */
+  /** The oldest input is the oldest run of all: removals need not be kept. */
   readonly isBottom: boolean;
-  /** From when all inputs are read. */
+  /** Set once all inputs are read. */
   commit: ColdCommit | undefined;
 }
 
@@ -48,7 +48,7 @@ export function beginColdMerge(
   return { inputs, writer, cursors, isBottom, commit: undefined };
 }
 
-/** Merges until about `budget` input entries are handled or all are; returns how many. */
+/** Merges until about `budget` input entries are handled, or all; returns how many. */
 export function coldMergeStep(merge: ColdMerge, budget: number): number {
   const { writer, isBottom } = merge;
   let handled = 0;
@@ -70,13 +70,13 @@ export function coldMergeStep(merge: ColdMerge, budget: number): number {
   return handled;
 }
 
-/** Gives up a merge: its inputs stay as they are. */
+/** Abandons a merge: its inputs stay as they are. */
 export function endColdMerge(merge: ColdMerge): void {
   dropColdRun(merge.writer);
   merge.cursors = [];
 }
 
-/** Every cursor that stands on the hash goes on. Returns how many did. */
+/** Advances every cursor at this hash; returns how many advanced. */
 function advancePast(merge: ColdMerge, lo: number, hi: number): number {
   const { cursors } = merge;
   let advanced = 0;

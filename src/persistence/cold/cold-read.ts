@@ -1,4 +1,4 @@
-/** Reading a cold tier without opening it: its runs as the manifest lists them, oldest first, every entry checked. */
+/** Reads a cold tier without opening it: its runs as the manifest lists them, oldest first, every entry checked. */
 import { join } from "node:path";
 import { COLD_BLOCK_ENTRIES_MAX } from "../../layout/files/cold-run.ts";
 import { COLD_MANIFEST_NAME, readColdManifest } from "./cold-manifest.ts";
@@ -14,7 +14,7 @@ import { coldAdvance, openColdCursor } from "./cold-run-stream.ts";
 import { type ColdWalk, createColdWalk } from "./cold-walk.ts";
 import { HASH_ALGORITHM, type Place, secretCheck } from "../directory/frontier-directory.ts";
 
-/** The tier beside a frontier; undefined: there is none. */
+/** The tier of a frontier; undefined when there is none. */
 export function coldReading(place: Place, secret: Uint32Array): ColdReading | undefined {
   const { files } = place;
   const directory = join(place.directory, "seen");
@@ -23,12 +23,12 @@ export function coldReading(place: Place, secret: Uint32Array): ColdReading | un
   return { files, directory, identity };
 }
 
-/** Its runs, oldest first; throws SNAPSHOT_CORRUPT and its siblings. */
+/** Its runs, oldest first. Throws what `readColdManifest` throws. */
 export function coldRunsOf(reading: ColdReading): readonly ColdRunFacts[] {
   return readColdManifest(reading)?.runs ?? [];
 }
 
-/** Calls `visit` with every entry of a run, in the order of the hashes; throws SNAPSHOT_CORRUPT naming file and block. */
+/** Calls `visit` with every entry of a run, in the order of the hashes. Throws SNAPSHOT_CORRUPT, which names file and block. */
 export function eachColdEntry(
   reading: ColdReading,
   facts: ColdRunFacts,
@@ -47,7 +47,7 @@ export function eachColdEntry(
   }
 }
 
-/** Walks over all runs: every hash once, with its newest value. `close` lets go of the files. */
+/** Walks over all runs: every hash once, with its newest value. `close` closes the files. */
 export function openColdWalk(reading: ColdReading): { walk: ColdWalk; close: () => void } {
   const { files } = reading;
   const opened: number[] = [];

@@ -1,10 +1,10 @@
 /**
- * Runs of the cold tier written and read from end to end: the writer of a new run, the cursor of a merge.
+ * Writes and reads runs of the cold tier from end to end: the writer of a new run, the cursor of a merge.
  *
  *   entries, ascending ─▶ block ─▶ 16 blocks at once ─▶ <name>.tmp ── header, sync, rename, sync directory ─▶ <name>
  *
- *   I1  Nothing carries the run's name before every byte of it is on the medium.
- *   I2  An entry that breaks the order stops the engine; one read out of order is SNAPSHOT_CORRUPT.
+ *   I1  No file has the run's name before every byte of it is on the medium.
+ *   I2  An appended entry that breaks the order stops the engine; an entry read out of order is SNAPSHOT_CORRUPT.
  */
 import { assert } from "../../base/assert.ts";
 import {
@@ -41,7 +41,7 @@ import { writeAll } from "../files.ts";
 
 /** Blocks per write: 64 KiB. */
 const WRITE_BLOCKS = 16;
-/** Of what is left for filters one takes so much at most: merges under way and the next batch need some too. */
+/** The largest part of the remaining filter memory that one filter takes: merges in progress and the next batch need some too. */
 const FILTER_PART = 3 / 4;
 
 export interface ColdWriter {
@@ -51,21 +51,21 @@ export interface ColdWriter {
   readonly path: string;
   /** The .tmp file, then the finished one; −1 while neither is open. */
   file: number;
-  /** True once a manifest on disk may list the run: its file stays, whatever happens. */
+  /** True once a manifest on disk may list the run: its file then stays in every case. */
   isListed: boolean;
   readonly bloom: Bloom;
   fences: Uint32Array;
   readonly words: Uint32Array;
   /** Entries appended. */
   count: number;
-  /** Blocks begun, and how many of them are written out. */
+  /** Blocks begun; blocks written to the file. */
   blocks: number;
   written: number;
   lastLo: number;
   lastHi: number;
 }
 
-/** Begins a run of about `capacity` entries; more fill its filter beyond its rate. */
+/** Begins a run of about `capacity` entries; more of them raise its filter's rate of false positives. */
 export function beginColdRun(
   place: ColdPlace,
   serial: number,
@@ -90,8 +90,8 @@ export function beginColdRun(
 }
 
 /**
- * The filter of a run: the halves swapped, so that it errs on other hashes than the filter in front of the tier.
- * It takes bitsPerEntry, and less where the tier's share of memory leaves less: then lookups read more.
+ * Creates the filter of a run, with the halves swapped so that it errs on other hashes than the filter in front of the tier. It takes
+ * bitsPerEntry, or less where the tier's share of memory is smaller: lookups then read more.
  */
 export function createColdBloom(place: ColdPlace, capacity: number): Bloom {
   const { filters, kernel } = place;
@@ -111,7 +111,7 @@ export function giveColdBloom(place: ColdPlace, bloom: Bloom): void {
   bloomGive(bloom);
 }
 
-/** Appends the next entry. May write out what is full. @hot */
+/** Appends the next entry. May write the full blocks. @hot */
 export function coldAppend(writer: ColdWriter, lo: number, hi: number, value: number): void {
   const { words, count } = writer;
   const isAfter = hi > writer.lastHi || (hi === writer.lastHi && lo > writer.lastLo);
@@ -137,7 +137,7 @@ export function coldAppend(writer: ColdWriter, lo: number, hi: number, value: nu
   writer.lastHi = hi;
 }
 
-/** Writes what is left and waits until the medium has all of it. At least one entry. */
+/** Writes the remaining blocks and waits until all are on the medium. The run has at least one entry. */
 export function syncColdRun(writer: ColdWriter): void {
   const { place, serial, level, count, words } = writer;
   assert(count > 0, "syncColdRun: entries");
@@ -148,7 +148,7 @@ export function syncColdRun(writer: ColdWriter): void {
   place.files.sync(writer.file);
 }
 
-/** Gives the synced run its name (I1) and opens it for lookups. */
+/** Renames the synced run to its final name (I1) and opens it for lookups. */
 export function nameColdRun(writer: ColdWriter): ColdRun {
   const { place, serial, level, path, count, bloom, blocks } = writer;
   const { files } = place;
@@ -162,17 +162,17 @@ export function nameColdRun(writer: ColdWriter): ColdRun {
   return { serial, level, count, path, file, blockCount: blocks, fences, bloom, block };
 }
 
-/** Takes back whatever a run that will not be used left. Never throws. */
+/** Removes everything left of a run that will not be used. Never throws. */
 export function dropColdRun(writer: ColdWriter): void {
   const { files } = writer.place;
   giveColdBloom(writer.place, writer.bloom);
   attempt(() => closeWriter(writer));
-  if (writer.isListed) return; // the next start knows which manifest survived
+  if (writer.isListed) return; // the next start reads which manifest survived
   attempt(() => files.remove(`${writer.path}.tmp`));
   attempt(() => files.remove(writer.path));
 }
 
-/** Lets go of a run; with `isRemoved` its file goes too. A file that stays is removed on the next start. */
+/** Closes a run; with `isRemoved`, removes its file too. If that fails, the next start removes it. */
 export function releaseColdRun(place: ColdPlace, run: ColdRun, isRemoved: boolean): void {
   giveColdBloom(place, run.bloom);
   attempt(() => place.files.close(run.file));
@@ -184,7 +184,7 @@ export interface ColdCursor {
   readonly place: Pick<ColdPlace, "files">;
   readonly run: { serial: number; path: string; file: number; blockCount: number };
   readonly block: ColdBlock;
-  /** Entries in the block, and the one that stands now. */
+  /** Entries in the block, and the index of the current one. */
   entries: number;
   at: number;
   lo: number;
@@ -203,7 +203,7 @@ export function openColdCursor(place: ColdCursor["place"], run: ColdCursor["run"
   return cursor;
 }
 
-/** Goes to the next entry, or sets isDone. @hot */
+/** Advances to the next entry, or sets isDone. @hot */
 export function coldAdvance(cursor: ColdCursor): void {
   const { block, run } = cursor;
   cursor.at += 1;
@@ -226,10 +226,10 @@ export function coldAdvance(cursor: ColdCursor): void {
   cursor.hi = hi;
   cursor.value = block.values[at] as number;
   if (!isColdValue(cursor.value))
-    throw corrupt(run.path, block.index, "an entry with a value that none has");
+    throw corrupt(run.path, block.index, "an entry with an impossible value");
 }
 
-/** Seals the blocks in the buffer, tells the filter of them and writes them at their place. */
+/** Seals the buffered blocks, adds them to the filter and writes them at their place. */
 function writeBlocks(writer: ColdWriter): void {
   const { words, blocks, written, serial, place } = writer;
   const pending = blocks - written;
@@ -250,7 +250,7 @@ function writeBlocks(writer: ColdWriter): void {
   writer.written = blocks;
 }
 
-/** More entries came than were announced. */
+/** Grows the fences when more entries come than `capacity` announced. */
 function growFences(writer: ColdWriter): void {
   const fences = new Uint32Array(writer.fences.length * 2);
   fences.set(writer.fences);
@@ -267,7 +267,7 @@ function asBytes(words: Uint32Array): Uint8Array {
   return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
 }
 
-/** Cleaning up after a failure must not hide the failure. */
+/** A failed cleanup must not hide the failure before it. */
 function attempt(action: () => void): void {
   try {
     action();

@@ -4,11 +4,11 @@
  *   file    [ header ][ block 1: 340 entries ][ block 2 ] …            layout/files/cold-run.ts, docs/formats/cold-run.md
  *   memory  bloom (≈ 10 bits an entry)   fences: first hash of every block
  *
- *   lookup: bloom ── surely not ─▶ 0
+ *   lookup: bloom ── certainly absent ─▶ 0
  *             └─ maybe ─▶ fences ─▶ one block of 4 KiB ─▶ binary search
  *
  *   I1  Hashes ascend strictly through the whole file; no value is 0.
- *   I2  A block is trusted only after its checksum, serial and index were right; else SNAPSHOT_CORRUPT names the file.
+ *   I2  A block is trusted only after its checksum, serial and index were checked; otherwise SNAPSHOT_CORRUPT names the file.
  *   I3  Written whole, synced, then renamed to its name: a file of that name is never half a run.
  *
  * Crash: leaves a .tmp file, or a whole run that no manifest lists; both are removed on the next start.
@@ -44,7 +44,7 @@ import { type Bloom, type BloomKernel, bloomHas } from "../../structures/bloom/b
 import { isColdValue } from "../../structures/storage-tiers.ts";
 import { type Files, readAll } from "../files.ts";
 
-/** Which hash function and secret made the hashes: a tier of another frontier is refused. */
+/** The hash function and the secret of the hashes: a tier of another frontier is refused. */
 export interface ColdIdentity {
   readonly algorithm: number;
   /** Two words derived from the secret, not the secret. */
@@ -57,16 +57,16 @@ export interface ColdPlace {
   readonly directory: string;
   readonly identity: ColdIdentity;
   readonly bitsPerEntry: number;
-  /** Runs of lower serials are of earlier processes: passing values in them say nothing any more. */
+  /** Runs of lower serials are of earlier processes: passing values in them no longer count. */
   readonly firstOwn: number;
-  /** Bytes of all runs' filters, and how many they shall be at most. */
+  /** Bytes of all runs' filters, and their upper bound. */
   readonly filters: { bytes: number; bytesMax: number };
 }
 
-/** What a reader of runs needs. */
+/** The part of a place that a reader of runs needs. */
 export type ColdReading = Pick<ColdPlace, "files" | "directory" | "identity">;
 
-/** What the manifest tells of a run. */
+/** The manifest's fields about a run. */
 export interface ColdRunFacts {
   readonly serial: number;
   readonly level: number;
@@ -90,7 +90,7 @@ export interface ColdBlock {
   readonly words: Uint32Array;
   readonly hashes: Uint32Array;
   readonly values: Uint32Array;
-  /** What it holds now: serial of the run and index of the block; 0: nothing. */
+  /** Serial of the run and index of the block that it holds now; 0: none. */
   serial: number;
   index: number;
 }
@@ -112,10 +112,7 @@ export function coldRunName(serial: number): string {
   return `run-${serial.toString(16).padStart(8, "0")}.cold`;
 }
 
-/**
- * The value of a hash in one run, or 0. Reads nothing, or exactly one block, and then `reads.count` goes up.
- * Throws SNAPSHOT_CORRUPT.
- */
+/** Returns the value of a hash in one run, or 0. Reads at most one block, and counts it in `reads.count`. Throws SNAPSHOT_CORRUPT. */
 export function coldRunFind(
   place: ColdPlace,
   run: ColdRun,
@@ -135,7 +132,7 @@ export function coldRunFind(
   const at = lastAtMost(block.hashes, entries, lo, hi);
   if (at < 0 || block.hashes[at * 2] !== lo || block.hashes[at * 2 + 1] !== hi) return 0;
   const value = block.values[at] as number;
-  if (!isColdValue(value)) throw corrupt(run.path, index, "an entry with a value that none has");
+  if (!isColdValue(value)) throw corrupt(run.path, index, "an entry with an impossible value");
   return value;
 }
 
@@ -190,7 +187,7 @@ export function openListedRun(files: Files, path: string): number {
   }
 }
 
-/** Reads a run's header and checks it against what the manifest says. */
+/** Reads a run's header and checks it against the manifest. */
 export function checkColdHeader(
   place: ColdReading,
   run: ColdRunFacts & { path: string; file: number },
@@ -198,7 +195,7 @@ export function checkColdHeader(
 ): void {
   block.serial = 0;
   const { words, bytes } = block;
-  if (!readAll(place.files, run.file, bytes, 0)) throw corrupt(run.path, 0, "no whole header");
+  if (!readAll(place.files, run.file, bytes, 0)) throw corrupt(run.path, 0, "incomplete header");
   checkColdFile(place.identity, run.path, words, COLD_RUN_MAGIC);
   const have = words.slice(0, COLD_HEADER_WORDS);
   const version = have[COLD_VERSION_WORD] as number;
@@ -207,13 +204,13 @@ export function checkColdHeader(
   words[COLD_VERSION_WORD] = version; // checked above
   const isEqual = have.every((word, at) => at === COLD_CRC_WORD || word === words[at]);
   if (!isEqual || !isBlank) throw corrupt(run.path, 0, "header and manifest differ");
-  // Not by the header, which has the low 32 bits of it.
+  // Computed from the manifest: the header holds only the low 32 bits.
   const blocks = Math.ceil(run.count / COLD_BLOCK_ENTRIES_MAX);
   if (place.files.size(run.file) !== (blocks + 1) * COLD_BLOCK_BYTES)
     throw corrupt(run.path, blocks, "the file's size is not that of its blocks");
 }
 
-/** Checksum, magic, version and identity, in this order: what every file of the tier starts with. */
+/** Checks checksum, magic, version and identity, in this order: every file of the tier begins with them. */
 export function checkColdFile(
   identity: ColdIdentity,
   path: string,
@@ -225,7 +222,7 @@ export function checkColdFile(
   if (words[COLD_MAGIC_WORD] !== magic) throw corrupt(path, 0, "wrong magic");
   const version = words[COLD_VERSION_WORD] as number;
   if (version < COLD_VERSION_MIN || version > COLD_VERSION) {
-    const known = `${COLD_VERSION_MIN} to ${COLD_VERSION}`;
+    const known = `version ${COLD_VERSION_MIN} to ${COLD_VERSION}`;
     const expected = `${known}; use the version of outrider that wrote it, or another directory`;
     const message = `${path}: version ${version} (expected: ${expected})`;
     throw new FrontierError("FORMAT_UNSUPPORTED", message, { path });
@@ -237,7 +234,7 @@ export function checkColdFile(
     words[COLD_SECRET_WORD + 1] !== hi >>> 0
   ) {
     const expected = "the hash algorithm and secret of this frontier";
-    const message = `${path}: another identity (expected: ${expected})`;
+    const message = `${path}: hashes of another frontier (expected: ${expected})`;
     throw new FrontierError("PROFILE_MISMATCH", message, { path });
   }
 }
@@ -257,7 +254,7 @@ export function corrupt(path: string, block: number, reason: string): FrontierEr
   });
 }
 
-/** Path of a run in its place. */
+/** Path of a run in its directory. */
 export function coldRunPath(place: Pick<ColdReading, "directory">, serial: number): string {
   return join(place.directory, coldRunName(serial));
 }

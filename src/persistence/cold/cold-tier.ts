@@ -11,8 +11,8 @@
  *   oldest [ L2 ][ L2 ][ L1 ][ L0 ]×4 newest  ── step ─▶  [ L2 ][ L2 ][ L1 ][ L1 ]
  *
  * A lookup asks the runs from the newest to the oldest: the newest value of a hash wins. Levels never rise from the oldest
- * to the newest, so that the runs of a level are neighbours and their merge takes their place. The newest merge's work goes
- * first: small merges never wait for great ones.
+ * to the newest run, so the runs of a level are neighbours and their merge takes their place. Merges of the newest runs go
+ * first, so that small merges never wait for large ones.
  *
  * Cost: a lookup reads one block per run at most, and there are never more than 12 runs; filters make it nearly always one
  * read. With n entries added b at a time an entry is rewritten about log₄(n / b) times. Memory: bitsPerEntry bits (fewer
@@ -21,8 +21,8 @@
  *   I1  The manifest lists exactly the live runs, oldest first; what it does not list does not exist.
  *   I2  A run is durable before the manifest lists it, and is removed only after no manifest lists it.
  *   I3  Levels do not rise from the oldest to the newest run.
- *   I5  A passing value (structures/storage-tiers.ts) says something only in a run of this process: runs from before it are told by
- *       their serials, and a merge makes removals of theirs.
+ *   I5  A passing value (structures/storage-tiers.ts) counts only in a run of this process: earlier runs are recognized by
+ *       their serials, and a merge turns such values of theirs into removals.
  *   I4  A failed write leaves runs and manifest as they were.
  *
  * Crash: the manifest is the old or the new one, whole. Files it does not list are removed on the next start.
@@ -55,17 +55,17 @@ import { type Files, diskError, nodeFiles } from "../files.ts";
 
 /** Runs of one level that make a merge. */
 const FAN_IN = 4;
-/** A merge of one level takes so many runs at most: it must end while few new ones come. */
+/** Most runs that a merge of one level takes: it must end before many new ones come. */
 const MERGE_RUNS_MAX = 8;
-/** Never more runs than these: a batch waits with its commit until merges made room. */
+/** Most runs in all: the commit of a batch waits until merges have made room. */
 const RUNS_MAX = 12;
-/** From here on runs are merged though no level has enough of them. */
+/** From this many runs on, runs are merged even when no level has enough of them. */
 const RUNS_MANY = 9;
 /** Merge work that a waiting commit does per call. */
 const WAIT_ENTRIES = 8192;
-/** A run must have this many entries times 4^level to rise above `level`: tiny batches stay on the ground floor. */
+/** A run must have this many entries times 4^level to rise above `level`: tiny batches stay on level 0. */
 const LEVEL_ENTRIES = 8192;
-/** Fewer hashes than this seldom meet in one block. */
+/** Fewer hashes than this are seldom in one block. */
 const SORTED_MIN = 16;
 
 interface ColdTierOptions {
@@ -75,28 +75,28 @@ interface ColdTierOptions {
   readonly files?: Files;
   /** Filter bits per entry and run; default 10: about one needless read in 75 lookups of a run. */
   readonly bitsPerEntry?: number;
-  /** Begins empty in place of a tier whose next serial this is; `clear` makes it so on disk. */
+  /** Begins empty, in place of a tier with this next serial; `clear` does the same on disk. */
   readonly after?: number | undefined;
 }
 
 interface State extends ColdRuns {
   readonly merges: ColdMerge[];
-  /** The one under way; its run, once listed, is the newest. */
+  /** The open batch; its run, once listed, is the newest. */
   batch: ColdBatch | undefined;
-  /** Listed by the manifest and not loaded yet. */
+  /** Runs listed by the manifest and not loaded yet. */
   listed: readonly ColdRunFacts[] | undefined;
   readonly reads: { count: number };
   /** The hash being looked up. */
   readonly hash: { lo: number; hi: number };
-  /** Room to bring those of one call in order. */
+  /** Buffers to sort the hashes of one call. */
   sort: HashSorter;
-  /** The manifest on the medium may list what is no longer there, and files of that are left. */
+  /** The manifest on the medium may list runs that no longer exist, and their files may be left. */
   isStale: boolean;
 }
 
 /**
- * Opens the tier in `directory`, or begins one. Synchronous; reads the manifest alone, `load` reads the runs.
- * Throws SNAPSHOT_CORRUPT, FORMAT_UNSUPPORTED, PROFILE_MISMATCH, DISK_FULL.
+ * Opens the tier in `directory`, or begins one. Synchronous; reads the manifest only, `load` reads the runs. Throws SNAPSHOT_CORRUPT,
+ * FORMAT_UNSUPPORTED, PROFILE_MISMATCH, DISK_FULL.
  */
 export function createColdTier(options: ColdTierOptions): ColdTier {
   const { kernel, directory, identity, files = nodeFiles, bitsPerEntry = 10 } = options;
@@ -144,13 +144,13 @@ function load(state: State, visit: (hashes: Uint32Array, count: number) => void)
   state.listed = undefined;
 }
 
-/** Many hashes are looked up in their order, run by run: a block that several of them want is read once. */
+/** Looks up hashes in their order, run by run: a block that several of them need is read once. */
 function has(state: State, hashes: Uint32Array, count: number, values: Uint32Array): void {
   assert(state.listed === undefined, "ColdTier: load comes first");
   const { runs } = state;
   const order = count < SORTED_MIN ? undefined : orderOf(state, hashes, count);
   values.fill(0, 0, count);
-  // The newest run that holds a hash has its value.
+  // The newest run that holds a hash has the value that counts.
   for (let at = runs.length - 1; at >= 0; at--) {
     const run = runs[at] as ColdRun;
     for (let i = 0; i < count; i++) {
@@ -160,7 +160,7 @@ function has(state: State, hashes: Uint32Array, count: number, values: Uint32Arr
   }
 }
 
-/** Indices of the hashes in their order, until it is asked again. */
+/** Indices of the hashes in their order, valid until the next call. */
 function orderOf(state: State, hashes: Uint32Array, count: number): Uint32Array {
   if (state.sort.order.length < count) state.sort = createHashSorter(count);
   sortHashes(hashes, 0, count, state.sort);
@@ -215,7 +215,7 @@ function add(state: State, hashes: Uint32Array, values: Uint32Array, count: numb
   batch.end();
 }
 
-/** Goes on with the merge of the newest runs that has something to do, beginning one where it is due. */
+/** Continues the merge of the newest runs that has work left, and begins one where it is due. */
 function step(state: State, budget: number, maySync: boolean): number {
   assert(state.listed === undefined, "ColdTier: load comes first");
   let left = budget;
@@ -238,7 +238,7 @@ function step(state: State, budget: number, maySync: boolean): number {
   return budget - left;
 }
 
-/** From the newest run to the oldest: the first merge under way, or the first level with enough runs for one. */
+/** From the newest run to the oldest: the first merge in progress, or the first level with enough runs for one. */
 function nextMerge(state: State, maySync: boolean): ColdMerge | undefined {
   const { runs, merges } = state;
   const newest = newestFree(state);
@@ -260,7 +260,7 @@ function nextMerge(state: State, maySync: boolean): ColdMerge | undefined {
   return beginMerge(state, newest - FAN_IN, FAN_IN);
 }
 
-/** Runs before the one that a batch still reads back. */
+/** Number of runs before the one that an open batch still reads back. */
 function newestFree(state: State): number {
   const { batch, runs } = state;
   return runs.length - Number(batch !== undefined && batch.bytes === 0);
@@ -289,7 +289,7 @@ function beginMerge(state: State, start: number, size: number): ColdMerge {
   return merge as ColdMerge;
 }
 
-/** Whoever asks has made durable that all is forgotten: a start that finds the old manifest will be told so. */
+/** The caller has already made durable that everything is forgotten: a start that finds the old manifest learns it from there. */
 function clear(state: State): void {
   dropUnderWay(state);
   for (const run of state.runs) releaseColdRun(state, run, false);
@@ -299,7 +299,7 @@ function clear(state: State): void {
   try {
     settle(state);
   } catch {
-    // Left to `settle`; a manifest of later runs does as well.
+    // `settle` repeats it; a manifest of later runs serves as well.
   }
 }
 
@@ -346,7 +346,7 @@ function statsOf(state: State): ColdStats {
   return { count, runs: runs.length, bytes, fileBytes, reads: reads.count, nextSerial };
 }
 
-/** Runs what writes; a full disk becomes DISK_FULL (I4 is the action's own duty). */
+/** Runs an action that writes; a full disk becomes DISK_FULL. The action itself ensures I4. */
 function guarded(state: State, action: () => void): void {
   try {
     action();

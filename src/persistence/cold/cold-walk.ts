@@ -1,5 +1,5 @@
 /**
- * A walk over runs of the cold tier side by side: every hash once, ascending, with the value of the newest run that holds it.
+ * Walks over runs of the cold tier side by side: every hash once, ascending, with the value of the newest run that holds it.
  *
  *   oldest ─▶ cursor ─┐
  *             cursor ─┼─▶ smallest hash, newest value ─▶ lo, hi, value
@@ -8,9 +8,9 @@
 import { type ColdCursor, coldAdvance } from "./cold-run-stream.ts";
 
 export interface ColdWalk {
-  /** Those that have entries left, oldest run first. */
+  /** Cursors that have entries left, oldest run first. */
   open: readonly ColdCursor[];
-  /** Told of a cursor that has come to its next block. */
+  /** Called when a cursor has advanced to its next block. */
   readonly onBlock: ((cursor: ColdCursor) => void) | undefined;
   lo: number;
   hi: number;
@@ -24,7 +24,7 @@ export function createColdWalk(
   return { open: cursors.filter(({ isDone }) => !isDone), onBlock, lo: 0, hi: 0, value: 0 };
 }
 
-/** Goes to the next hash; false behind the last one. Throws SNAPSHOT_CORRUPT. @hot */
+/** Advances to the next hash; returns false after the last one. Throws SNAPSHOT_CORRUPT. @hot */
 export function coldWalkNext(walk: ColdWalk): boolean {
   const { open } = walk;
   if (open.length === 0) return false;

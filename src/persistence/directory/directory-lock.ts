@@ -1,21 +1,22 @@
 /**
- * Directory lock: one live process per frontier directory. The file names its owner so that a dead one is told from a living one,
- * also when its pid has been given to another process since.
+ * Directory lock: one live process per frontier directory. The file identifies its owner, so that a dead owner is distinguished from a
+ * live one even after its pid was given to another process.
  *
  *   lock = { pid, started, boot, space, host, nonce }      started: clock ticks since boot, from /proc
  *
  *   free ── create, exclusively ─▶ held ── close ─▶ free
- *   held by the dead ── claim of its nonce, exclusively ─▶ still the same? ── rename over it ─▶ held
- *                          └ held by the dead ── claim of the claimant's nonce, exclusively ─▶ …
+ *   owner dead ── claim of its nonce, exclusively ─▶ lock unchanged? ── rename the claim over it ─▶ held
+ *                   └ claimant dead ── claim of the claimant's nonce, exclusively ─▶ …
  *
- *   L1  Only who holds the last claim of a lock replaces that lock; a nonce is never used twice. A claim that others may build on is never
- *       removed while its lock stands: not when its claimant is dead, for two who see that would make and remove each other's.
- *       Whoever claims late, when the lock was replaced and the claims are gone, finds another lock, which never becomes the old one again.
- *   L2  An owner that can not be judged (another machine's, another container's) counts as living.
- *   L3  A lock that could not be had changes nothing.
- *   L4  What stands in the file is believed only where it is as an owner writes it; nothing of it becomes part of a path unchecked.
+ *   L1  Only the holder of the last claim of a lock replaces that lock; a nonce is never used twice. A claim on which others may build
+ *       stays as long as its lock, even when its claimant is dead: two processes that saw the death could otherwise create and remove
+ *       each other's claims. A late claimant, after the lock was replaced and the claims were removed, finds another lock, which never
+ *       becomes the old one again.
+ *   L2  An owner that cannot be checked (on another machine, in another container) counts as alive.
+ *   L3  A failed attempt to take the lock changes nothing.
+ *   L4  The content of the file is trusted only in the form that an owner writes; nothing of it becomes part of a path unchecked.
  *
- * Crash: lock.*.tmp and lock.*.claim may be left; the next owner removes those of nobody that lives.
+ * Crash: lock.*.tmp and lock.*.claim may be left; the next owner removes those without a live owner.
  */
 import { join } from "node:path";
 import { FrontierError } from "../../base/errors.ts";
@@ -23,22 +24,22 @@ import { entropyWords } from "../../base/random.ts";
 import { type Files, readFile, writeAll } from "../files.ts";
 import type { Place } from "./frontier-directory.ts";
 
-/** What tells one process of all time and place from every other. */
+/** Identifies one process among those of all machines and all boots. */
 interface ProcessFacts {
   readonly pid: number;
-  /** Start time in clock ticks since boot; "" where the system does not say. */
+  /** Start time in clock ticks since boot; "" where the system does not report it. */
   readonly started: string;
   readonly boot: string;
-  /** The space that pids are given in; containers have their own. */
+  /** The pid namespace; containers have their own. */
   readonly space: string;
   readonly host: string;
 }
 
-/** What the lock asks the system. */
+/** Information about processes that the lock needs. */
 export interface ProcessTable {
   readonly self: ProcessFacts;
   isRunning(pid: number): boolean;
-  /** Start time of a running process; "" where the system does not say. */
+  /** Start time of a running process; "" where the system does not report it. */
   startedOf(pid: number): string;
 }
 
@@ -52,18 +53,18 @@ export interface Lock {
 }
 
 const LOCK_NAME = "lock";
-/** More than any owner writes. */
+/** More bytes than any owner writes. */
 const LOCK_BYTES_MAX = 64 * 1024;
-/** A lock that changes hands this often while one looks has busy owners: one of them is alive. */
+/** A lock that changes hands this often during one attempt is in use: one of its owners is alive. */
 const TRIES = 8;
-/** So many that died one after the other between claiming a lock and taking it are no accident. */
+/** So many deaths in a row between claiming a lock and taking it are no accident: the attempt ends. */
 const CLAIMS_MAX = 64;
 
 export function lockPath({ directory }: Place): string {
   return join(directory, LOCK_NAME);
 }
 
-/** Takes the lock of a directory; throws FRONTIER_LOCKED naming the owner. */
+/** Takes the lock of a directory. Throws FRONTIER_LOCKED, which names the owner. */
 export function takeLock(place: Place, table: ProcessTable, nonce = newNonce()): Lock {
   const { files } = place;
   const path = join(place.directory, LOCK_NAME);
@@ -88,7 +89,7 @@ function newNonce(): string {
   return Array.from(entropyWords(4), (word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-/** Removes what openings that were killed left beside the lock that is held now. */
+/** Removes files that killed openings left beside the lock, which the caller holds. */
 function swept({ files, directory }: Place, table: ProcessTable, lock: Lock): Lock {
   for (const name of files.list(directory)) {
     if (!/^lock\..+\.(?:tmp|claim)$/.test(name)) continue;
@@ -97,43 +98,43 @@ function swept({ files, directory }: Place, table: ProcessTable, lock: Lock): Lo
       const owner = readOwner(files, path);
       if (typeof owner === "string" || !isAlive(table, owner)) drop(files, path);
     } catch {
-      // It can not be read: whoever made it is to remove it.
+      // Unreadable: the process that created it must remove it.
     }
   }
   return lock;
 }
 
-/** Removes what is in nobody's way where it stays: the next owner tries again. */
+/** Removes a file that is harmless where it stays: the next owner tries again. */
 function drop(files: Files, path: string): void {
   try {
     files.remove(path);
   } catch {
-    // Gone already, or a directory that takes no change any more: what was said before stands.
+    // Already gone, or the directory accepts no changes: the earlier result stands.
   }
 }
 
-/** Gives the lock back, if it still is this one. */
+/** Releases the lock, if it still is this one. */
 export function giveLock({ files }: Place, lock: Lock): void {
   const owner = readOwner(files, lock.path);
   if (typeof owner === "object" && owner.nonce === lock.nonce) files.remove(lock.path);
 }
 
-/** The lock as it stands now, whoever holds it; undefined: there is none to be read. */
+/** The current lock, of any owner; undefined when there is none that can be read. */
 export function heldLock({ files, directory }: Place): Lock | undefined {
   const path = join(directory, LOCK_NAME);
   const owner = readOwner(files, path);
   return typeof owner === "object" ? { path, nonce: owner.nonce } : undefined;
 }
 
-/** Who has the directory open now; undefined: nobody that lives. */
+/** The process that has the directory open; undefined when no live process has. */
 export function lockOwner(place: Place, table: ProcessTable): ProcessFacts | undefined {
   const owner = readOwner(place.files, join(place.directory, LOCK_NAME));
   return typeof owner === "object" && isAlive(table, owner) ? owner : undefined;
 }
 
 /**
- * Makes the file with all of its bytes at once: written beside, then linked under its name if that is free. False: it is not, or a new
- * owner swept away what was not whole yet.
+ * Creates the file with all of its bytes at once: written beside, then linked under its name if that is free. Returns false when it is
+ * not, or when a new owner removed the file beside it.
  */
 function tryCreate(files: Files, path: string, owner: Owner): boolean {
   const beside = `${path}.${owner.nonce}.tmp`;
@@ -156,7 +157,7 @@ function tryCreate(files: Files, path: string, owner: Owner): boolean {
   }
 }
 
-/** Replaces a dead owner's lock (L1); false: somebody else was there first. */
+/** Replaces a dead owner's lock (L1). Returns false when another process was first. */
 function takeOver(
   { files, path, table }: { files: Files; path: string; table: ProcessTable },
   dead: Owner | "unreadable",
@@ -172,13 +173,13 @@ function takeOver(
   const now = readOwner(files, path);
   const isSame =
     typeof now === "object" && typeof dead === "object" ? now.nonce === dead.nonce : now === dead;
-  // The claim names its owner as a lock does, and becomes one.
+  // The claim has the content of a lock, and becomes one.
   if (isSame) files.rename(claim, path);
   else drop(files, claim);
   return isSame;
 }
 
-/** Where the one who is to follow the owner of a lock or claim, which stands at `held`, says so. */
+/** Path of the claim to follow the owner of the lock or claim at `held`. */
 function claimOf(path: string, held: string, owner: Owner | "unreadable"): string {
   return owner === "unreadable" ? `${held}.unreadable.claim` : `${path}.${owner.nonce}.claim`;
 }
@@ -190,7 +191,7 @@ function readOwner(files: Files, path: string): Owner | "gone" | "unreadable" {
     const owner: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
     return isOwner(owner) ? owner : "unreadable";
   } catch (error) {
-    // What the system says is no content.
+    // An error of the system is not content.
     if (typeof (error as NodeJS.ErrnoException).syscall === "string") throw error;
     return "unreadable";
   }
@@ -208,7 +209,7 @@ function isOwner(value: unknown): value is Owner {
 function isAlive(table: ProcessTable, owner: Owner): boolean {
   const { self } = table;
   if (owner.host !== self.host || owner.space !== self.space) {
-    // Another boot of this very machine is over; anything else can not be judged (L2).
+    // An earlier boot of this very machine has ended; any other owner elsewhere cannot be checked (L2).
     return !(owner.host === self.host && owner.boot !== "" && owner.boot !== self.boot);
   }
   if (owner.boot !== self.boot) return false;
@@ -222,7 +223,7 @@ function textOf(owner: Owner): Uint8Array {
 }
 
 function locked(path: string, owner: Owner | undefined): FrontierError {
-  const who = owner === undefined ? "held" : `held by process ${owner.pid} on ${owner.host}`;
+  const who = owner === undefined ? "in use" : `in use by process ${owner.pid} on ${owner.host}`;
   const advice =
     "one process at a time; close the other one, or remove the file if that machine is gone";
   return new FrontierError("FRONTIER_LOCKED", `${path}: ${who} (expected: ${advice})`, {
@@ -232,6 +233,6 @@ function locked(path: string, owner: Owner | undefined): FrontierError {
 }
 
 function pointless(path: string): FrontierError {
-  const message = `${path}: a link to nothing (expected: a file, or nothing, by that name)`;
+  const message = `${path}: a link without a target (expected: a file; remove the link)`;
   return new FrontierError("DISK_FAILED", message, { path });
 }

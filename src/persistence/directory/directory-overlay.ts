@@ -1,42 +1,42 @@
 /**
- * Overlay: a directory as it is at one moment, and whatever is done to it beside it. Who works on these files reads the
- * directory and changes nothing there: writes, renames and removals stay in a temporary folder and in these maps.
+ * Overlay: a directory as it was at one moment. Its user reads the directory and changes nothing there: writes, renames and removals
+ * stay in a temporary folder and in these maps.
  *
- *   name ─▶ gone     removed here: it is not there
+ *   name ─▶ gone     removed here
  *        ─▶ made     made, changed or renamed here: a file of the folder, or another pinned one
- *        ─▶ pinned   the directory's own file, opened for reading at the beginning
+ *        ─▶ pinned   the directory's own file, opened for reading at the start
  *
- *   O1  No call of these files opens a path of the directory for anything but reading, or changes a name in it.
- *   O2  A file that is to be changed is copied first, whole.
- *   O3  What was there at the beginning stays readable, also when its owner removes it meanwhile: it is held open. Reads
- *       name their position, so one opening serves all.
+ *   O1  No call of these files opens a path of the directory except for reading, or changes a name in it.
+ *   O2  A file is copied whole before it is changed.
+ *   O3  The files of the start stay readable even when their owner removes them, because they are held open. Reads pass
+ *       their position, so one opening serves all.
  *
- * Crash: the temporary folder is left, and means nothing to anybody.
+ * Crash: the temporary folder is left; no program reads it.
  */
 import { dirname, join } from "node:path";
 import { copyOpen, type Files, removeFolder, temporaryFolder } from "../files.ts";
 
 interface Overlay {
   readonly files: Files;
-  /** Lets go of everything. */
+  /** Closes every file and removes the temporary folder. */
   close(): void;
 }
 
-/** Names that a directory lost while it was looked at: it is looked at again. */
+/** Attempts to pin a directory whose files vanish meanwhile. */
 const TRIES = 16;
 
 interface State {
   readonly under: Files;
   readonly folder: string;
-  /** Paths of the directory, and the files that they were opened as. */
+  /** Paths of the directory, and the files they were opened as. */
   readonly pinned: ReadonlyMap<string, number>;
-  /** Names that stand for something else than themselves. */
+  /** Names whose bytes are at another path. */
   readonly made: Map<string, string>;
   readonly gone: Set<string>;
   count: number;
 }
 
-/** `directories`: those whose files are pinned; `hidden`: paths that shall not be there. */
+/** `directories`: their files are pinned; `hidden`: paths that must not appear. */
 export function openOverlay(
   under: Files,
   directories: readonly string[],
@@ -126,7 +126,7 @@ function isThere({ made, gone, pinned }: State, path: string): boolean {
   return [...pinned.keys(), ...made.keys()].some((name) => dirname(name) === path);
 }
 
-/** Where the bytes of a name stand. */
+/** Path at which the bytes of a name are. */
 function pathOf({ made, gone, pinned }: State, path: string): string {
   const at = made.get(path);
   if (at !== undefined) return at;
@@ -141,7 +141,7 @@ function freshFile(state: State, path: string): string {
   return at;
 }
 
-/** The file of the folder that a name stands for; one of the directory is copied (O2). */
+/** The temporary file of a name; a file of the directory is copied first (O2). */
 function ownCopy(state: State, path: string): string {
   const at = pathOf(state, path);
   const file = state.pinned.get(at);

@@ -6,11 +6,11 @@
 /**
  * The directory of one frontier, and the names of its files (docs/formats/journal.md, snapshot.md).
  *
- *   <directory>/<name>/  lock                      who has it open
+ *   <directory>/<name>/  lock                      the process that has it open
  *                        journal-00000001.log …    segments, in the order of their serials
- *                        snapshot-00000004.msgpack state from which the segments 4 … go on
- *                        discarded                 nothing here counts: an ending that a crash cut short
- *                        *.tmp                     not finished: removed at the next start
+ *                        snapshot-00000004.msgpack state at the beginning of segment 4
+ *                        discarded                 none of these files counts: a removal that a crash interrupted
+ *                        *.tmp                     unfinished: removed at the next start
  *                        *.damaged                 set aside by a start that could not read it
  */
 import { join } from "node:path";
@@ -26,17 +26,17 @@ export interface Place {
   readonly directory: string;
 }
 
-/** What all files of one frontier agree on. */
+/** Properties that all files of one frontier share. */
 export interface Identity {
   readonly secret: Uint32Array;
-  /** The key policy, as a text that tells any two apart that make different keys. */
+  /** The key policy as text; policies that make different keys have different texts. */
   readonly profile: string;
 }
 
-/** The keyed hash of the tables, as files name it: SipHash-1-3. */
+/** The keyed hash of the tables, as files record it: SipHash-1-3. */
 export const HASH_ALGORITHM = HASH_WORD_ROUNDS * 16 + HASH_FINAL_ROUNDS;
 
-/** Two words that tell secrets apart and do not give them away. */
+/** Two words that distinguish secrets without revealing them. */
 export function secretCheck(secret: Uint32Array): readonly [number, number] {
   const bytes = Buffer.from(new Uint8Array(secret.buffer, secret.byteOffset, 16));
   const first = Buffer.concat([Buffer.from("outrider cold tier"), bytes]);
@@ -45,7 +45,7 @@ export function secretCheck(secret: Uint32Array): readonly [number, number] {
 
 const SERIAL_DIGITS = 8;
 
-/** The directory of a name; characters that some file system takes ill are written as %XX. */
+/** The directory of a name. Characters that some file systems reject are written as %XX. */
 export function frontierDirectory(directory: string, name: string): string {
   const safe = Array.from(Buffer.from(name, "utf8"), (byte) => {
     const letter = String.fromCharCode(byte);
@@ -69,7 +69,7 @@ export interface DirectoryFiles {
   readonly unfinished: readonly string[];
 }
 
-/** What stands in a frontier's directory. */
+/** Lists the files of a frontier's directory. */
 export function listDirectory(place: Place): DirectoryFiles {
   const names = place.files.exists(place.directory) ? place.files.list(place.directory) : [];
   return {
@@ -81,12 +81,12 @@ export function listDirectory(place: Place): DirectoryFiles {
 
 const DISCARDED = "discarded";
 
-/** From here on nothing of this place counts any more, also after a crash. */
+/** Marks the place as discarded: none of its files counts from here on, even after a crash. */
 export function markDiscarded(place: Place): void {
   replaceFile(place.files, join(place.directory, DISCARDED), new Uint8Array(0));
 }
 
-/** Removes what was marked: all of it, then the mark. A start that finds the mark goes on with it. */
+/** Removes the files of a discarded place, then the mark. A start that finds the mark continues the removal. */
 export function removeDiscarded(place: Place): void {
   const { files, directory } = place;
   const mark = join(directory, DISCARDED);
@@ -98,15 +98,16 @@ export function removeDiscarded(place: Place): void {
   files.remove(mark);
 }
 
-/** Where a frontier was looked for and none is. */
+/** The error for a path without a frontier. */
 export function noFrontierThere(path: string): FrontierError {
-  const message = `${path}: nothing (expected: the directory and the name of a frontier)`;
+  const message = `${path}: no frontier (expected: the directory and the name of one)`;
   return new FrontierError("DISK_GONE", message, { path });
 }
 
-/** A file that is not what it was written as. */
+/** The error for a file whose content differs from what was written. */
 export function damaged(path: string, offset: number, what: string): FrontierError {
-  const expected = "an undamaged file; restore it from a copy, or move it away to go on without it";
+  const expected =
+    "an undamaged file; restore it from a copy, or move it away to continue without it";
   return new FrontierError(
     "SNAPSHOT_CORRUPT",
     `${path} at ${offset}: ${what} (expected: ${expected})`,
@@ -115,19 +116,19 @@ export function damaged(path: string, offset: number, what: string): FrontierErr
 }
 
 /**
- * What applying a part of a file gives. What is thrown over a content that no frontier wrote becomes SNAPSHOT_CORRUPT with file and
- * offset; what the platform says, or a frontier, stays what it is.
+ * Returns what `apply` returns for a part of a file. An error caused by content that no frontier wrote becomes SNAPSHOT_CORRUPT with file
+ * and offset; errors of the platform and of the frontier pass through.
  */
 export function contentOf<T>(path: string, offset: number, apply: () => T): T {
   try {
     return apply();
   } catch (error) {
     if (!isOverContent(error)) throw error;
-    throw damaged(path, offset, `no such content: ${error.message}`);
+    throw damaged(path, offset, `invalid content: ${error.message}`);
   }
 }
 
-/** An assertion, a trap of the kernel, a value of another sort, or msgpack that is none. */
+/** True for a failed assertion, a trap of the kernel, a value of the wrong type, and invalid msgpack. */
 function isOverContent(error: unknown): error is Error {
   if (!(error instanceof Error) || error instanceof FrontierError) return false;
   if (error instanceof TypeError || error instanceof RangeError) return true;
@@ -142,7 +143,7 @@ export function unsupported(path: string, what: string, expected: string): Front
   });
 }
 
-/** A format of another version, or with other hashes. */
+/** The error for a format of another version, or with other hashes. */
 export function otherFormat(path: string, what: string, known: string): FrontierError {
   const advice = "use the version of outrider that wrote it, or another directory";
   return unsupported(path, what, `${known}; ${advice}`);

@@ -1,4 +1,4 @@
-/** The system's processes, as the lock asks about them. /proc says most of it; without one a living pid is believed. */
+/** The system's processes, as the lock needs them. /proc reports most of it; without /proc, a running pid counts as the owner. */
 import { hostname } from "node:os";
 import { linkTarget, readText } from "../files.ts";
 import type { ProcessTable } from "./directory-lock.ts";
@@ -21,9 +21,9 @@ function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // somebody else's, and alive
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's, and alive
   }
-  // One that has ended keeps its number until its parent asks for its end, and some parents never do.
+  // A process that has ended keeps its number until its parent collects it, and some parents never do.
   const { state, threads } = statOf(pid);
   return !(state === "Z" && threads === "1");
 }
@@ -32,7 +32,10 @@ function startedOf(pid: number): string {
   return statOf(pid).started;
 }
 
-/** Fields 3, 20 and 22 of stat, behind the name, which may hold anything up to the last bracket; "" where the system does not say. */
+/**
+ * Fields 3, 20 and 22 of stat, after the name, which may contain anything up to the last bracket; "" where the system does not report
+ * them.
+ */
 function statOf(pid: number): Record<"state" | "threads" | "started", string> {
   const stat = readText(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -1,16 +1,19 @@
 /**
- * Removes a directory that was made for an import that was refused.
+ * Removes a directory that was created for a refused import.
  *
- *   lock ─▶ no generation in it? ─▶ another name ─▶ all of it ─▶ gone      with the folder above it, where that was made too and is empty
+ *   lock ─▶ no generation in it? ─▶ rename ─▶ remove ─▶ gone      with the folder above it, if that was created too and is empty
  *
- * Crash: what stays has no frontier in it, or a name that no frontier has.
+ * Crash: the rest contains no frontier, or has a name that no frontier has.
  */
 import { dirname } from "node:path";
 import { removeEmptyFolder, removeFolder } from "../files.ts";
 import { giveLock, type ProcessTable, takeLock } from "./directory-lock.ts";
 import { listDirectory, type Place } from "./frontier-directory.ts";
 
-/** Takes a frontier's directory away if nobody has it open and nothing is in it. `isAboveMade`: the folder above it too, when it is empty. */
+/**
+ * Removes a frontier's directory if no process has it open and it holds no generation. `isAboveMade`: also the folder above it, when
+ * empty.
+ */
 export function removeUnusedDirectory(
   place: Place,
   table: ProcessTable,
@@ -21,7 +24,7 @@ export function removeUnusedDirectory(
     if (files.exists(directory)) removeIfUnused(place, table);
     if (isAboveMade) removeEmptyFolder(dirname(directory));
   } catch {
-    // Somebody else is there, or the disk refuses: what stays harms nothing, and why the import was refused is what counts.
+    // Another process uses it, or the disk refuses. The rest is harmless, and the error to report is why the import was refused.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Retention: removes generations beyond those that are kept, and the segments that only they need. */
+/** Retention: removes generations beyond those to keep, and the segments that only they need. */
 import { listDirectory, type Place, segmentPath, snapshotPath } from "./frontier-directory.ts";
 
 export async function keepNewestGenerations(
@@ -7,7 +7,7 @@ export async function keepNewestGenerations(
   pause: () => Promise<void>,
 ): Promise<void> {
   const { segments, snapshots } = listDirectory(place);
-  if (snapshots.length < keep) return; // the journal from its beginning is a generation too
+  if (snapshots.length < keep) return; // the journal from its beginning counts as a generation
   const oldest = snapshots.slice(-keep)[0] ?? 0;
   const isGone = (serial: number): boolean => serial < oldest;
   const gone = [
@@ -16,6 +16,6 @@ export async function keepNewestGenerations(
   ];
   for (const path of gone) {
     place.files.remove(path);
-    await pause(); // many together hold a thread like a great one
+    await pause(); // many small removals block the thread as long as one large one
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Directory notes: what a directory says of itself before anything of it is opened: its notes as of the newest snapshot, and those
- * with which each segment since then began.
+ * Directory notes: reads the notes of a directory before anything of it is opened: those of the newest snapshot, and those at the
+ * beginning of each segment since then.
  *
- * Reads heads alone, changes nothing, and takes no lock. Damage is passed over: an opening will say it.
+ * Reads only the beginnings of files, changes nothing and takes no lock. Ignores damage: an opening reports it.
  */
 import { FrontierError } from "../../base/errors.ts";
 import { JOURNAL_NOTE, JOURNAL_NOTE_WORDS } from "../../layout/files/journal.ts";
@@ -10,7 +10,7 @@ import { listDirectory, type Place } from "../directory/frontier-directory.ts";
 import { SegmentReader } from "../journal/segment-reader.ts";
 import { readSnapshotHead } from "../recovery/load-snapshot.ts";
 
-/** Notes by name, packed; undefined: there is no frontier. */
+/** Notes by name, packed; undefined when there is no frontier. */
 export function readNotes(place: Place): Map<string, Uint8Array> | undefined {
   const { segments, snapshots } = listDirectory(place);
   if (segments.length === 0 && snapshots.length === 0) return undefined;

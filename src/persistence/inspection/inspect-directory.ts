@@ -1,16 +1,16 @@
 /**
- * Room `src/persistence/inspection`: what stands in a directory, read without opening it and without a lock. Changes
+ * Room `src/persistence/inspection`: reads the files of a directory without opening it and without a lock. Changes
  * nothing.
  */
 
 /**
- * Inspects a directory: every file of a frontier read to its end and checked, none of them changed.
+ * Inspects a directory: reads every file of a frontier to its end, checks it, and changes none.
  *
  *   snapshots  every section's length, checksum and msgpack, and its end       older generations too
  *   segments   head, every frame's checksum; what follows the last whole one is a torn tail or damage
  *   seen/      manifest, every block of every run
  *   digests    of another program's requests: the whole file's checksum
- *   the rest   what a start would remove or has set aside: named, not judged
+ *   the rest   files that a start would remove or has set aside: listed, not checked
  */
 import { join } from "node:path";
 import { FrontierError } from "../../base/errors.ts";
@@ -28,28 +28,25 @@ import {
 import { SegmentReader } from "../journal/segment-reader.ts";
 import { SnapshotReader } from "../snapshot/section-reader.ts";
 
-/** What was found in one file. */
+/** The result of checking one file. */
 export interface FileCheck {
   /** Its path. */
   readonly path: string;
-  /** What it is. */
+  /** Its kind. */
   readonly kind: "snapshot" | "journal" | "seen" | "left";
-  /** Its size. */
+  /** Its size in bytes. */
   readonly bytes: number;
-  /**
-   * `whole`. `torn`: a crash cut it off after `offset`, which the next start removes. `damaged`. `left`: not part
-   * of the frontier.
-   */
+  /** `whole`. `torn`: a crash cut it off after `offset`; the next start removes the rest. `damaged`. `left`: not part of the frontier. */
   readonly state: "whole" | "torn" | "damaged" | "left";
   /** Sections, frames or entries that are whole. */
   readonly parts: number;
-  /** Where the first part begins that is not whole. */
+  /** Offset of the first part that is not whole. */
   readonly offset?: number;
-  /** What is in it, or what is damaged. */
+  /** What was cut off or damaged. */
   readonly what?: string;
 }
 
-/** Checks every file; lets others run between two. */
+/** Checks every file; pauses between two, so that other work can run. */
 export async function* inspectPlace(
   place: Place,
   pause: () => Promise<void>,
@@ -93,7 +90,7 @@ interface Note {
   offset: number;
 }
 
-/** `torn`: the file counts up to the offset noted. */
+/** `torn`: the file is whole up to the offset noted. */
 type Found = "whole" | "torn";
 
 async function checked(
@@ -130,8 +127,8 @@ async function readSections(
       note.offset = reader.offset;
       const section = reader.next();
       if (section === undefined) break;
-      if (note.parts === 0 && section.t !== "head") throw damaged(reader.path, 0, "no head");
-      if (last === "end") throw damaged(reader.path, note.offset, "something behind its end");
+      if (note.parts === 0 && section.t !== "head") throw damaged(reader.path, 0, "no header");
+      if (last === "end") throw damaged(reader.path, note.offset, "bytes after its end");
       if (section.t === "head") tell(section.secret);
       last = section.t;
       note.parts++;
@@ -159,7 +156,7 @@ function readFrames(
     const head = reader.head();
     if (head === undefined) {
       if (isLast) return "torn";
-      throw damaged(reader.path, 0, "no head");
+      throw damaged(reader.path, 0, "no header");
     }
     tell(head.secret);
     while (reader.next()) note.parts++;

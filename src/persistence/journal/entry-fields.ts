@@ -1,4 +1,4 @@
-/** Fields of journal entries and of snapshot columns that are not one word of a record: how each is read from the core. */
+/** Reads from the core those fields of journal entries and snapshot columns that are not one word of a record. */
 import type { Core } from "../../frontier/core.ts";
 import { RULE_QUEUE_INDEX_WORD } from "../../layout/records/host.ts";
 import {
@@ -21,20 +21,20 @@ import {
 } from "../../structures/records/record.ts";
 import { word } from "../../structures/store.ts";
 
-/** When a waiting or resting record is due; 0: it waits for no clock of its own. */
+/** When a waiting or resting record is due, in ms; 0 in every other state. */
 export function dueOf(core: Core, record: number): number {
   const state = recordState(core.store, record);
   if (state === RECORD_WAITING) return heapKeyOf(core.waiting, record);
   return state === RECORD_RESTING ? heapKeyOf(core.resting, record) : 0;
 }
 
-/** What its rule keeps of when a record shall come again. */
+/** The recrawl period stored with a record; 0 when it has none. */
 export function periodOfRecord(core: Core, record: number): number {
   const blob = recordBlob(core.store, record);
   return blob === 0 ? 0 : blobPeriod(core.store, blob);
 }
 
-/** Index of the rule that a record stands under. */
+/** Index of the record's rule. */
 export function ruleIndexOf(core: Core, record: number): number {
   const { store } = core;
   const rule = word(store, recordQueue(store, record), QUEUE_RULE_WORD);
@@ -49,7 +49,7 @@ export function headOf(core: Core, kind: number, record: number, flags: number):
   return kind | state | nameless | again | (ruleIndexOf(core, record) << JOURNAL_RULE_SHIFT);
 }
 
-/** Words that so many bytes take. */
+/** Words needed for this many bytes. */
 export function wordsOf(bytes: number): number {
   return (bytes + 3) >>> 2;
 }

@@ -1,15 +1,15 @@
 /**
- * FrameBuffer: the entries of one frame on their way to the journal, written straight from the region's words. One chunk is one
- * frame; a group of entries is never split, so the chunk grows for one that needs it.
+ * FrameBuffer: collects the entries of the journal's next frame, written straight from the region's words. One chunk is one frame.
+ * A group of entries is never split: the chunk grows when a group needs more room.
  *
  *   ┌ frame head ┬ group ┬ group ┬ group under way ┐
  *   0            3 words        groupEnd           end
  *
- *   I1  What lies before groupEnd is whole groups; only they are ever sealed.
+ *   I1  Only whole groups lie before groupEnd, and only they are sealed.
  */
 import { JOURNAL_FRAME_WORDS } from "../../layout/files/journal.ts";
 
-/** Room for 4,000 entries of usual length; a chunk that a great group made larger is not kept. */
+/** Room for 4,000 entries of usual length. A chunk enlarged for a large group is not reused. */
 const CHUNK_BYTES = 512 * 1024;
 
 export interface FrameBuffer {
@@ -35,7 +35,7 @@ export function createFrameBuffer(): FrameBuffer {
   };
 }
 
-/** Room for so many more words; returns where they begin. The views may be new afterwards. @hot */
+/** Makes room for `words` more words and returns the index of the first. May replace the views. @hot */
 export function frameRoom(frames: FrameBuffer, words: number): number {
   if (frames.end + words > frames.u32.length) growFrame(frames, words);
   return frames.end;
@@ -48,7 +48,7 @@ export function writeDouble(frames: FrameBuffer, at: number, value: number): voi
   frames.u32[at + 1] = frames.halves[1] as number;
 }
 
-/** Bytes, padded with zeros to a word. */
+/** Writes bytes, padded with zeros to a whole word. */
 export function writeBytesPadded(frames: FrameBuffer, bytes: Uint8Array): void {
   const words = (bytes.length + 3) >>> 2;
   const at = frameRoom(frames, words);
@@ -57,12 +57,12 @@ export function writeBytesPadded(frames: FrameBuffer, bytes: Uint8Array): void {
   frames.end = at + words;
 }
 
-/** Bytes of whole groups that wait to be sealed. */
+/** Bytes of whole groups that are not sealed yet. */
 export function sealableBytes(frames: FrameBuffer): number {
   return (frames.groupEnd - JOURNAL_FRAME_WORDS) * 4;
 }
 
-/** Takes the chunk off with its whole groups; what is of a group under way goes on in a new one. */
+/** Takes the chunk with its whole groups. The beginning of an unfinished group moves to a new chunk. */
 export function takeFrame(frames: FrameBuffer): Uint8Array {
   const { u32, end, groupEnd } = frames;
   const bytes = frames.u8.subarray(0, groupEnd * 4);
@@ -80,7 +80,7 @@ export function takeFrame(frames: FrameBuffer): Uint8Array {
   return bytes;
 }
 
-/** A sealed chunk is durable: its memory can be used again. */
+/** Keeps the chunk of a durable frame for reuse, at most four of them. */
 export function reuseFrame(frames: FrameBuffer, bytes: Uint8Array): void {
   const { buffer } = bytes;
   if (buffer.byteLength === CHUNK_BYTES && frames.spare.length < 4) {

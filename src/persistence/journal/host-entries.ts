@@ -1,4 +1,4 @@
-/** Entries about hosts and the clocks above them, written on the frame buffer from their own words (layout/files/journal.ts). */
+/** Writes entries about hosts and group clocks to the frame buffer, straight from the region's words (layout/files/journal.ts). */
 import { LOG_HOST_CLOCK } from "../../frontier/records/transition-log.ts";
 import {
   JOURNAL_GROUP_CLOCK,
@@ -38,7 +38,7 @@ import { float, type Store, word } from "../../structures/store.ts";
 import { wordsOf } from "./entry-fields.ts";
 import { type FrameBuffer, writeBytesPadded, writeDouble, frameRoom } from "./frame-buffer.ts";
 
-/** A host's turn and clock, or everything of it (`fields`: LOG_HOST_CLOCK, LOG_HOST_ALL). @hot */
+/** Writes a host's turn and clock, or all of its fields (`fields`: LOG_HOST_CLOCK, LOG_HOST_ALL). @hot */
 export function writeHost(store: Store, frames: FrameBuffer, host: number, fields: number): void {
   const at = frameRoom(frames, JOURNAL_HOST_ALL_WORDS);
   const { u32 } = frames;
@@ -60,7 +60,7 @@ export function writeHost(store: Store, frames: FrameBuffer, host: number, field
   frames.end = at + JOURNAL_HOST_ALL_WORDS;
 }
 
-/** A host's name, before the first entry that names it by its hash. */
+/** Writes a host's name, before the first entry that names the host by its hash. */
 export function writeHostMade(store: Store, frames: FrameBuffer, host: number): void {
   const length = word(store, host, HOST_NAME_BYTES_WORD);
   const at = frameRoom(frames, JOURNAL_HOST_MADE_WORDS + wordsOf(length));
@@ -75,7 +75,7 @@ export function writeHostMade(store: Store, frames: FrameBuffer, host: number): 
   writeBytesPadded(frames, store.region.views.u8.subarray(start, start + length));
 }
 
-/** A host's address, nothing for one that is not known any more. */
+/** Writes a host's address; an empty one when it is no longer known. */
 export function writeAddress(store: Store, frames: FrameBuffer, host: number): void {
   const address = Buffer.from(memberAddress(store, host) ?? "", "utf8");
   const at = frameRoom(frames, JOURNAL_HOST_ADDRESS_WORDS + wordsOf(address.length));
@@ -88,7 +88,7 @@ export function writeAddress(store: Store, frames: FrameBuffer, host: number): v
   writeBytesPadded(frames, address);
 }
 
-/** The clock of a group. @hot */
+/** Writes a group's clock. @hot */
 export function writeGroupClock(store: Store, frames: FrameBuffer, group: number): void {
   const at = frameRoom(frames, JOURNAL_GROUP_CLOCK_WORDS);
   const { u32 } = frames;

@@ -1,12 +1,12 @@
 /**
- * JournalLog: the log of a frontier with a directory (frontier/records/transition-log.ts), written as entries on the frame buffer (frame-buffer.ts).
- * Nothing here touches a file: the frame is sealed and written by journal.ts.
+ * JournalLog: the transition log of a frontier with a directory (frontier/records/transition-log.ts). Writes transitions as entries to
+ * the frame buffer (frame-buffer.ts). Touches no file: journal.ts seals and writes the frame.
  *
  *   log.record(kind, record) ─▶ fields read from the record's own words ─▶ entry of u32 words
  *
- *   I1  An entry holds all it says as values, so that replaying it twice, or over a newer state that later entries
- *       bring about again, changes nothing.
- *   I2  A host's name precedes the first entry that names the host by its hash, in the journal or the snapshot before.
+ *   I1  An entry holds absolute values. Replaying it twice, or over a newer state that later entries produce anyway, changes
+ *       nothing in the end.
+ *   I2  A host's name precedes the first entry that names the host by its hash, in the journal or in the snapshot before it.
  */
 import type { TransitionListener } from "./transition-listener.ts";
 import { packr } from "../msgpack.ts";
@@ -89,11 +89,11 @@ import { memberAddress } from "../../structures/hosts/group-table.ts";
 import { dropName, forgetNames, type Names, nameRecord, openNames } from "./nameless-records.ts";
 import { type FrameBuffer, writeBytesPadded, writeDouble, frameRoom } from "./frame-buffer.ts";
 
-/** The note of the time at which what follows in its group was said; only where somebody hears. */
+/** Note of the time at which the rest of its group was logged; written only for a listener. */
 export const TIME_NOTE = "time";
-/** Flags of a record that are its own: where it stands is not. */
+/** Flags that belong to the record itself; flags about its place are not written. */
 const KEPT_FLAGS = 15;
-/** Texts up to here are copied word by word: cheaper than a call. */
+/** Texts of up to this many words are copied word by word, which is cheaper than a call. */
 const SHORT_WORDS = 64;
 /** Most words of an admission before its blob and text. */
 const ADMITTED_WORDS_MAX = JOURNAL_ADMITTED_WORDS + 9;
@@ -102,19 +102,22 @@ interface LogParts {
   readonly core: Core;
   readonly names: Names;
   readonly frames: FrameBuffer;
-  /** A group is whole. */
+  /** Called after every whole group. */
   readonly onGroup: () => void;
-  /** It began beside hosts that are there already: the first word on one says all of it. */
+  /** The log began on a frontier that already had hosts: the first entry about a host carries all of its fields. */
   readonly isLate?: boolean;
-  /** Hears of every record with an identity, too. */
+  /** Notified of every transition of a record with an identity. */
   readonly listener?: TransitionListener | undefined;
-  /** What no snapshot under way may see half of: generations, rules. */
+  /** Called at a change that no snapshot in progress may contain half of: generations, rules. */
   readonly onBreak: () => void;
-  /** A new generation begins, or nothing is left of the one before. */
+  /** Called when `forget` begins a new generation. */
   readonly onForgotten?: () => void;
-  /** Another room's note was said: snapshots to come have to hold it. */
+  /** Called with another room's note, which later snapshots must contain. */
   readonly onNote?: (name: string, value: Uint8Array) => void;
-  /** Says a word that files are thrown away upon: durable when it returns; else it throws, and the word was never said. */
+  /**
+   * Runs `say`, which writes the entry that must be durable before files are deleted. Throws when that fails; the entry is then
+   * withdrawn.
+   */
   readonly durably?: ((say: () => void) => void) | undefined;
 }
 
@@ -123,18 +126,18 @@ export class JournalLog implements TransitionLog {
   readonly names: Names;
   readonly frames: FrameBuffer;
   readonly parts: LogParts;
-  /** Handle of the parent that the frame named last, 0 after its end; and its print. */
+  /** Handle of the parent that the group named last, 0 after the group's end; and the four words that identify it. */
   parent = 0;
   readonly print = new Uint32Array(4);
-  /** The epoch that the frame named last. */
+  /** The epoch that the group named last. */
   epoch = "";
-  /** The time that the group said last. */
+  /** The time that the group noted last. */
   timeNoted = Number.NaN;
-  /** Something was said that a caller in mode `sync` waits for. */
+  /** An entry was written that a caller in mode `sync` waits for. */
   isUrgent = false;
-  /** Records alive that are never written. */
+  /** Live volatile records; they are never written. */
   volatileLive = 0;
-  /** The set of rules whose indices the journal knows. */
+  /** The set of rules whose indices are in the journal. */
   specsNoted: unknown = undefined;
 
   constructor(parts: LogParts) {
@@ -212,7 +215,7 @@ export class JournalLog implements TransitionLog {
     writeGroupClock(this.core.store, this.frames, group);
   }
 
-  /** Its time is said once a group: a replay tells it again. */
+  /** Writes the time once a group, so that a replay reports the same time to the listener. */
   #notifyListener(listener: TransitionListener, kind: number, record: number): void {
     const at = listener.timeMs();
     if (at !== this.timeNoted) this.noteBytes(TIME_NOTE, packr.pack(at));
@@ -229,8 +232,8 @@ export class JournalLog implements TransitionLog {
   }
 
   /**
-   * What lives on gets a name before the seen-set is emptied: the same that replay will give it. Throws what the disk said where
-   * files go with the generation: nothing has changed then.
+   * Gives every surviving record a name before the seen-set is emptied; replay derives the same names. Where files are deleted with the
+   * generation, throws the disk's error and changes nothing.
    */
   forgotten(): void {
     const say = (): void => this.#words(JOURNAL_FORGOTTEN, 0, 0);
@@ -291,7 +294,7 @@ export class JournalLog implements TransitionLog {
     this.parts.onBreak();
   }
 
-  /** Everything is gone but the notes: a frontier that was cleared begins anew. What its hosts are owed follows in the group. */
+  /** Everything but the notes is gone. The clocks that the hosts must still keep follow in the same group. */
   cleared(): void {
     this.isUrgent = true;
     this.#words(JOURNAL_CLEARED, 0, 0);
@@ -305,15 +308,15 @@ export class JournalLog implements TransitionLog {
     this.parts.onNote?.(name, bytes);
   }
 
-  /** Entries name rules by index: what the indices mean comes first. */
+  /** Writes which rule each index means: entries name rules by index. */
   noteRules(): void {
     const { rules, specs } = this.core;
     this.specsNoted = specs;
     this.noteBytes("ruleIds", packr.pack(rules.map(({ id }) => id)));
-    this.parts.onBreak(); // an index may be another rule's from now on
+    this.parts.onBreak(); // an index may mean another rule from now on
   }
 
-  /** A note whose value is packed already. */
+  /** Writes a note whose value is already packed. */
   noteBytes(name: string, value: Uint8Array): void {
     const { frames } = this;
     const title = Buffer.from(name, "utf8");
@@ -332,7 +335,7 @@ export class JournalLog implements TransitionLog {
     const { frames } = this;
     if (frames.groupEnd === frames.end) return;
     frames.groupEnd = frames.end;
-    this.parent = 0; // its handle may be another's by the next group
+    this.parent = 0; // its handle may belong to another parent by the next group
     this.epoch = "";
     this.timeNoted = Number.NaN;
     this.parts.listener?.onGroupEnd();
@@ -394,7 +397,7 @@ export class JournalLog implements TransitionLog {
     this.#text(record, length);
   }
 
-  /** The URL's text, word by word from the record to the frame buffer: both are aligned. @hot */
+  /** Copies the URL's text word by word from the record to the frame buffer; both are aligned. @hot */
   #text(record: number, length: number): void {
     const { frames } = this;
     const { store } = this.core;
@@ -416,7 +419,7 @@ export class JournalLog implements TransitionLog {
     frames.end = end + words;
   }
 
-  /** Whether the frame named this parent last. Its handle alone says nothing: a spilled child may have let go of it. @hot */
+  /** Whether the group named this parent last. An equal handle is no proof: a spilled child may have released it for reuse. @hot */
   #isNamed(parent: number): boolean {
     if (parent !== this.parent) return false;
     const source = this.core.store.region.views.u32;
@@ -446,7 +449,7 @@ export class JournalLog implements TransitionLog {
     if (memberAddress(store, host) !== undefined) writeAddress(store, this.frames, host);
   }
 
-  /** Only that there is one, or no longer: a resume tells how many were lost. */
+  /** Writes only that a volatile record began or ended, so that a resume can report how many were lost. */
   #volatile(kind: number): void {
     if (kind === LOG_ADMITTED) this.volatileLive++;
     else if (kind === LOG_DONE || kind === LOG_REMOVED) this.volatileLive--;

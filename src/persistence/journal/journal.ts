@@ -1,20 +1,20 @@
 /**
  * Room `src/persistence/journal`: the durable sequence of transitions: entries, frames, segments. Decides when a frame
- * counts as durable. May touch files, layout and the core's words; never a decision of the frontier.
+ * counts as durable. May touch files, layout and the core's words; takes no decision of the frontier.
  */
 
 /**
  * Journal: segments on disk, written frame by frame, made durable in groups.
  *
  *   frames ── seal ─▶ frames ── write ─▶ in the file ── fdatasync ─▶ durable, frame forgotten        (segment-writer.ts)
- *                     └──────────────────── kept until then: a write or sync that failed is done again, at its place
+ *                     └──────────────────── kept until then: a failed write or sync is retried at the same place
  *
- *   segment n ── rotate ─▶ n ended, n + 1 takes what is said        the thread waits for neither
+ *   segment n ── rotate ─▶ n ended, n + 1 takes new entries         the thread waits for neither
  *                            └ n durable ─▶ n + 1 gets its name ─▶ the name durable ─▶ frames of n + 1 durable
  *
- *   I1  `total` less what is held is durable: frames become durable in the order in which they were said.
- *   I2  A segment has a name only when all of the one before is durable: a torn tail is always the last segment's.
- *   I3  While `fault` is set nothing was lost: all that is not durable is held, and tried again at the next call.
+ *   I1  Frames become durable in the order of their entries: `total` less the held bytes is durable.
+ *   I2  A segment gets its name only when all of the one before is durable, so only the last segment can have a torn tail.
+ *   I3  While `fault` is set nothing is lost: everything that is not durable is held, and retried at the next call.
  *
  * Crash: the last segment ends in whole frames and perhaps a torn one, which the next start cuts off.
  */
@@ -26,9 +26,9 @@ import { sealFrame } from "./segment-format.ts";
 import { SegmentFile } from "./segment-writer.ts";
 import { type FrameBuffer, sealableBytes, reuseFrame, takeFrame } from "./frame-buffer.ts";
 
-/** A frame of this size is written at once. */
+/** Entries of this size in all are sealed and written. */
 const FRAME_BYTES = 256 * 1024;
-/** Bytes held and not durable, above which a call waits for the medium itself. */
+/** Above this many bytes that are held and not durable, a call waits for the medium. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 
 interface JournalOptions {
@@ -36,9 +36,9 @@ interface JournalOptions {
   readonly identity: Identity;
   readonly serial: number;
   readonly frames: FrameBuffer;
-  /** Told when a frame is sealed, before anything of it is written. */
+  /** Called when a frame is sealed, before any of it is written. */
   readonly onSealed?: ((total: number) => void) | undefined;
-  /** Told after every sync, with the error if there was one. */
+  /** Called after every sync, with the error if it failed. */
   readonly onSynced: (fault: FrontierError | undefined) => void;
 }
 
@@ -53,16 +53,16 @@ export class Journal {
   readonly #onSynced: (fault: FrontierError | undefined) => void;
   readonly #onFree: (bytes: Uint8Array) => void;
   #segment: SegmentFile;
-  /** The one before it, until all of that is durable. */
+  /** The previous segment, until all of it is durable. */
   #ended: SegmentFile | undefined;
-  /** The one to come, as far as it was prepared. */
+  /** The next segment, once its file is prepared. */
   #next: SegmentFile | undefined;
   #preparing: Promise<void> | undefined;
-  /** Done with, while a wait for one of them may be under way. */
+  /** Segments that are finished; they are closed when no sync is in progress. */
   readonly #over: SegmentFile[] = [];
   #isSyncing = false;
 
-  /** Opens a new segment; throws what the disk said. */
+  /** Opens a new segment. Throws the disk's error. */
   constructor(options: JournalOptions) {
     this.place = options.place;
     this.frames = options.frames;
@@ -75,27 +75,27 @@ export class Journal {
     this.total += JOURNAL_HEADER_BYTES;
   }
 
-  /** Of the segment that takes what is said. */
+  /** Serial of the segment that takes new entries. */
   get serial(): number {
     return this.#segment.serial;
   }
 
-  /** Its bytes: written, or held. */
+  /** Bytes of that segment, written or held. */
   get size(): number {
     return this.#segment.size;
   }
 
-  /** Bytes said and not durable. */
+  /** Bytes logged and not durable. */
   get heldBytes(): number {
     return this.sealedBytes + sealableBytes(this.frames);
   }
 
-  /** Of those, what is sealed and counted in `total`. */
+  /** Bytes that are sealed and counted in `total`, and not durable. */
   get sealedBytes(): number {
     return this.#segment.heldBytes + (this.#ended?.heldBytes ?? 0);
   }
 
-  /** Everything said is durable, and so is the name of where it stands. */
+  /** True when everything logged is durable, and so is its segment's name. */
   get isSettled(): boolean {
     return sealableBytes(this.frames) === 0 && this.#ended === undefined && this.#segment.isDurable;
   }
@@ -104,12 +104,12 @@ export class Journal {
     return this.#isSyncing;
   }
 
-  /** Something goes on beside the thread. */
+  /** True while a sync or the preparation of a segment is in progress beside the thread. */
   get isBusy(): boolean {
     return this.#isSyncing || this.#preparing !== undefined;
   }
 
-  /** Seals what the frame buffer holds, and writes all that is not in the file. False: the disk refused (`fault`). */
+  /** Seals the buffered entries and writes every frame that is not in the file. Returns false when the disk fails (`fault`). */
   write(): boolean {
     const segment = this.#segment;
     if (sealableBytes(this.frames) > 0) {
@@ -131,14 +131,14 @@ export class Journal {
     return true;
   }
 
-  /** A frame is full: into the file with it; beyond the bound, onto the medium. */
+  /** Writes a full frame. When too many bytes are held, waits for the medium as well. */
   relieve(): void {
     if (sealableBytes(this.frames) < FRAME_BYTES || this.fault !== undefined) return;
     this.write();
     if (this.sealedBytes > HELD_BYTES_MAX) this.sync();
   }
 
-  /** Everything said is durable when it returns true. */
+  /** Makes everything logged durable. Returns false when the disk fails (`fault`). */
   sync(): boolean {
     if (!this.write()) return false;
     if (this.isSettled) return true;
@@ -154,7 +154,7 @@ export class Journal {
     return true;
   }
 
-  /** The same beside the thread; `onSynced` tells. Nothing to do: told at once. */
+  /** Does the same beside the thread and reports to `onSynced`. Does nothing while such a sync is in progress. */
   syncLater(): void {
     if (this.#isSyncing) return;
     if (!this.write()) {
@@ -175,12 +175,12 @@ export class Journal {
     }
   }
 
-  /** Takes back all that is not durable: who said it is told that it did not happen. */
+  /** Discards everything that is not durable. The calls that logged it must fail. */
   retract(): void {
     this.total -= this.#segment.retract();
   }
 
-  /** Room for `bytes` more in the file itself: what is written into it meets no full disk. */
+  /** Allocates `bytes` more in the file, so that writing them cannot meet a full disk. Returns false when the disk fails (`fault`). */
   reserve(bytes: number): boolean {
     if (!this.write()) return false;
     try {
@@ -192,7 +192,7 @@ export class Journal {
     return true;
   }
 
-  /** Makes the file of the next segment beside the thread. Rejects with what the disk said. */
+  /** Creates the next segment's file beside the thread. Rejects with the disk's error. */
   prepare(): Promise<void> {
     if (this.#next !== undefined) return Promise.resolve();
     this.#preparing ??= this.#prepared().finally(() => {
@@ -202,8 +202,8 @@ export class Journal {
   }
 
   /**
-   * Ends the segment: what is said from here on stands in the one that was prepared. False: none is, or not yet. What the old one
-   * still holds becomes durable with the next sync, before anything of the new one does (I1, I2).
+   * Ends the segment; later entries go to the prepared one. Returns false when that is not possible yet. The rest of the old segment
+   * becomes durable with the next sync, before anything of the new one (I1, I2).
    */
   rotate(): boolean {
     const next = this.#next;
@@ -217,7 +217,7 @@ export class Journal {
     return true;
   }
 
-  /** Makes all durable and lets go of the files. Throws what the disk said. */
+  /** Makes everything durable and closes the files. Throws the disk's error. */
   close(): void {
     const isDurable = this.sync();
     if (isDurable) this.#segment.close();
@@ -226,7 +226,7 @@ export class Journal {
     if (!isDurable) throw this.fault as FrontierError;
   }
 
-  /** Lets go of the files as a crash would. */
+  /** Closes the files as a crash would. */
   abandon(): void {
     this.#segment.abandon();
     this.#dropOthers();
@@ -252,7 +252,7 @@ export class Journal {
     this.#ended = this.#next = undefined;
   }
 
-  /** All of the ended segment is durable. Its file is closed when nothing waits for it. */
+  /** Retires the ended segment, all of which is durable. Its file is closed when no sync is in progress. */
   #letGo(): void {
     if (this.#ended === undefined) return;
     this.#over.push(this.#ended);
@@ -272,7 +272,7 @@ export class Journal {
     this.#onSynced(this.fault);
   }
 
-  /** All that is not durable is to be written again. */
+  /** A sync failed: everything that is not durable must be written again. */
   #failed(error: unknown): void {
     this.fault = this.#faultOf(error);
     this.#segment.failed();

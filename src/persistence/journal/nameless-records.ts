@@ -1,13 +1,13 @@
 /**
- * Names: the live records that no identity names: pushed past the duplicate check, second ones of an identity, and all
- * that a forgotten generation left. Each takes the sequence of its place at that moment, which no other record ever
- * had, through a permutation of 64 bits, and carries it where others carry their hash.
+ * Names: finds live records that have no identity: those pushed past the duplicate check, second records of one identity, and all that
+ * survived a `forget`. A name is the sequence of the record's place at that moment, which no other record ever had, passed through a
+ * permutation of 64 bits. It is stored where other records store their hash.
  *
  *   identity ── hash ──▶ seen-set ──▶ record            no identity ── name ──▶ this table ──▶ record
  *
- *   I1  While a journal is kept, every live record in memory is found by exactly one of the two ways; one on disk is found where it
- *       lies, and comes back under its name.
- *   I2  A name is given once: sequences only rise, and the permutation keeps different ones apart.
+ *   I1  While a journal is kept, every live record in memory is found by exactly one of the two ways. A record on disk is found by its
+ *       place, and returns under its name.
+ *   I2  A name is used once: sequences only rise, and the permutation keeps different ones apart.
  */
 import {
   type FingerprintTable,
@@ -37,7 +37,7 @@ import {
 
 export interface Names {
   readonly core: Core;
-  /** Made when the first record needs it. */
+  /** Created for the first record that needs it. */
   table: FingerprintTable | undefined;
 }
 
@@ -48,22 +48,22 @@ export function createNames(core: Core): Names {
 }
 
 /**
- * How records without identity go to disk and come back under their names. While files are read, entries ask for them by their names:
- * the table keeps their places then. Afterwards nobody does, and what is on disk costs the table nothing.
+ * How records without identity are spilled and refilled under their names. While files are read, entries look records up by name, so the
+ * table keeps their places. Afterwards nothing does, and a record on disk takes no room in the table.
  */
 export function spillNames(names: Names, isReading: boolean): SpillNames {
   return {
     name: (record) => setName(names.core, record),
     keep: (record) => tryKeepName(names, record, record),
     drop: (record, place) => {
-      // Its entry is there, so there is room.
+      // The table has this name already, so there is room.
       if (isReading) tryKeepName(names, record, spilledValue(place));
       else dropName(names, record);
     },
   };
 }
 
-/** While files are read: what is on disk has lost its identity, and is found by the name that its key gives it. */
+/** While files are read: spilled records lose their identity and are found by the names derived from their keys. */
 export function forgetSpilled(names: Names): void {
   const { spilling } = names.core;
   if (spilling === undefined) return;
@@ -77,13 +77,13 @@ export function forgetSpilled(names: Names): void {
   }
 }
 
-/** Makes the table; false when memory is exhausted. */
+/** Creates the table; returns false when memory is exhausted. */
 export function openNames(names: Names): boolean {
   names.table ??= tryCreateTable(names.core.store.kernel, { valued: true });
   return names.table !== undefined;
 }
 
-/** Names a record by the place it has now, and takes its identity away if it has one. */
+/** Names a record after its current place and removes its identity if it has one. */
 export function nameRecord(names: Names, record: number): void {
   setName(names.core, record);
   keepName(names, record);
@@ -101,7 +101,7 @@ function setName(core: Core, record: number): void {
   setRecordName(store, record, last, right);
 }
 
-/** Makes a record that carries its name findable by it. */
+/** Makes a record findable by the name that it carries. Throws when memory is exhausted. */
 export function keepName(names: Names, record: number): void {
   if (!tryKeepName(names, record, record)) throw memoryFull();
 }
@@ -115,20 +115,20 @@ function tryKeepName(names: Names, record: number, value: number): boolean {
   return true;
 }
 
-/** The record of a name, in memory or as the value of its place, or 0. */
+/** Returns the record of a name: its handle, the value of its place when it is spilled, or 0. */
 export function namedRecord(names: Names, lo: number, hi: number): number {
   const slot = names.table === undefined ? 0 : tableFind(names.table, lo, hi);
   return slot === 0 ? 0 : (names.core.store.region.views.u32[slot >>> 2] as number);
 }
 
-/** Its record is gone. */
+/** Removes the name of a record that has ended. */
 export function dropName(names: Names, record: number): void {
   const { store } = names.core;
   if (names.table === undefined) return;
   tableRemove(names.table, recordLo(store, record), recordHi(store, record));
 }
 
-/** A new generation: every live record is nameless from now on, wherever it is, and failed ones go with the old one. */
+/** Begins a new generation: every live record, in memory or on disk, loses its identity; failed records end with the old generation. */
 export function forgetNames(names: Names): void {
   const { core } = names;
   const noted = listRecords(core, new Set(["pending", "waiting", "leased", "failed"]));
@@ -144,7 +144,7 @@ export function forgetNames(names: Names): void {
   if (core.spilling !== undefined) spillForget(core.spilling.spill);
 }
 
-/** One half of a Feistel round: any function does, a mixing one spreads the names over the table. */
+/** One half of a Feistel round. Any function would be correct; a mixing one spreads the names over the table. */
 function mixed(word: number, salt: number): number {
   let z = (word + salt) | 0;
   z = Math.imul(z ^ (z >>> 16), 0x85ebca6b);

@@ -1,8 +1,8 @@
 /**
- * Segments of the journal: their head, their frames, and what a reader makes of damage (layout/files/journal.ts).
+ * Segments of the journal: head, frames, and how a reader classifies damage (layout/files/journal.ts).
  *
- *   I1  A frame that reads whole was written whole at this place of this segment: the checksum is seeded by both.
- *   I2  A torn tail is cut; a bad frame that a later one knew to be durable is damage, and said by name.
+ *   I1  A frame that reads whole was written whole at this place of this segment: place and serial seed its checksum.
+ *   I2  A torn tail is cut off. A bad frame that a later frame records as durable is damage, and is reported with file and offset.
  */
 import {
   JOURNAL_FRAME_BYTES,
@@ -27,11 +27,11 @@ import {
   otherFormat,
 } from "../directory/frontier-directory.ts";
 
-/** Longest frame that is looked for behind a bad one, and most bytes checked in all: damage is rare, noise is long. */
+/** Longest frame searched for after a bad one, and most bytes checked in all: they bound the search through noise. */
 const SOUGHT_FRAME_BYTES = 1_048_576;
 const SOUGHT_BYTES = 268_435_456;
 
-/** The head of a new segment. */
+/** Builds the head of a new segment. */
 export function segmentHead(identity: Identity, serial: number): Uint8Array {
   const words = new Uint32Array(JOURNAL_HEADER_WORDS);
   words[JOURNAL_HEAD_MAGIC_WORD] = JOURNAL_MAGIC;
@@ -52,8 +52,8 @@ export interface SegmentHead {
 }
 
 /**
- * Reads the head of a segment; undefined: it was never finished and nothing follows it. Throws SNAPSHOT_CORRUPT or
- * FORMAT_UNSUPPORTED for anything else that is no head of this serial.
+ * Reads the head of a segment. Returns undefined when the head was never finished and nothing follows it. Throws SNAPSHOT_CORRUPT or
+ * FORMAT_UNSUPPORTED for anything else that is not a head of this serial.
  */
 export function readSegmentHead(
   path: string,
@@ -63,7 +63,7 @@ export function readSegmentHead(
   const isShort = bytes.length < JOURNAL_HEADER_BYTES;
   if (isShort || bytes.subarray(0, JOURNAL_HEADER_BYTES).every((byte) => byte === 0)) {
     if (bytes.length <= JOURNAL_HEADER_BYTES) return undefined;
-    throw damaged(path, 0, "no head");
+    throw damaged(path, 0, "no header");
   }
   const words = new Uint32Array(bytes.slice(0, JOURNAL_HEADER_BYTES).buffer);
   const body = bytes.subarray((JOURNAL_HEAD_CRC_WORD + 1) * 4, JOURNAL_HEADER_BYTES);
@@ -72,7 +72,7 @@ export function readSegmentHead(
   const version = words[JOURNAL_HEAD_VERSION_WORD] as number;
   if (!isMagic || !isWhole) {
     if (bytes.length === JOURNAL_HEADER_BYTES) return undefined;
-    throw damaged(path, 0, isMagic ? "wrong checksum of the head" : "no journal");
+    throw damaged(path, 0, isMagic ? "wrong checksum of the header" : "not a journal");
   }
   if (version < JOURNAL_VERSION_MIN || version > JOURNAL_VERSION) {
     const known = `version ${JOURNAL_VERSION_MIN} to ${JOURNAL_VERSION}`;
@@ -82,12 +82,13 @@ export function readSegmentHead(
   if (algorithm !== HASH_ALGORITHM) {
     throw otherFormat(path, `hash algorithm ${algorithm}`, `algorithm ${HASH_ALGORITHM}`);
   }
-  if (words[JOURNAL_HEAD_SERIAL_WORD] !== serial) throw damaged(path, 0, "another segment's head");
+  if (words[JOURNAL_HEAD_SERIAL_WORD] !== serial)
+    throw damaged(path, 0, "the header of another segment");
   const secret = words.slice(JOURNAL_HEAD_SECRET_WORD, JOURNAL_HEAD_SECRET_WORD + 4);
   return { secret, profile: words[JOURNAL_HEAD_PROFILE_WORD] as number };
 }
 
-/** Fills the head of a sealed frame that will stand at `offset`. */
+/** Fills in the head of a sealed frame that is to be written at `offset`. */
 export function sealFrame(
   frame: Uint8Array,
   serial: number,
@@ -100,14 +101,14 @@ export function sealFrame(
   words[1] = crcAt(frame.subarray(8), serial, offset);
 }
 
-/** Bytes of a segment in memory, from `from` on: a multiple of 4. */
+/** Bytes of a segment in memory, beginning at offset `from` of the file, a multiple of 4. */
 export interface Span {
   readonly bytes: Uint8Array;
   readonly words: Uint32Array;
   readonly from: number;
 }
 
-/** End of the frame at `offset` of the file; 0: there is no whole frame in the span. */
+/** Returns the end of the frame at `offset` of the file, or 0 when the span holds no whole frame there. */
 export function frameEnd({ bytes, words, from }: Span, serial: number, offset: number): number {
   const start = offset - from;
   if (start + JOURNAL_FRAME_BYTES > bytes.length) return 0;
@@ -118,7 +119,10 @@ export function frameEnd({ bytes, words, from }: Span, serial: number, offset: n
   return crc === words[(start >> 2) + 1] ? from + end : 0;
 }
 
-/** Whether a later frame knew that the bad one at `offset` was durable: damage, not a torn tail (I2). The span goes to the file's end. */
+/**
+ * Whether a later frame records that the bad one at `offset` was durable: then it is damage, not a torn tail (I2). The span reaches the
+ * file's end.
+ */
 export function wasDurable(span: Span, serial: number, offset: number): boolean {
   const { bytes, words, from } = span;
   const last = from + bytes.length - JOURNAL_FRAME_BYTES;

@@ -1,13 +1,13 @@
 /**
- * SegmentReader: the frames of a segment, one behind the other, through a piece of memory that is used again: no reader holds a segment
- * whole, nor touches fresh memory for each.
+ * SegmentReader: reads the frames of a segment in order through one piece of memory that is reused. It never holds a whole segment, and
+ * allocates nothing per frame.
  *
  *   file    │ head │ frame │ frame │ frame │ frame │ rest
- *   piece                  └── bytes, words ──┘              moved on as frames are asked for; longer for a frame that is longer
+ *   piece                  └── bytes, words ──┘              moves on as frames are read; grows for a longer frame
  *
- *   I1  A frame is told only when all of it was read and its checksum holds.
- *   I2  A frame's words are good until the next one is asked for.
- *   I3  A file that became shorter while it was read is damage, never an end.
+ *   I1  A frame is returned only when all of it was read and its checksum matches.
+ *   I2  A frame's words are valid until the next frame is read.
+ *   I3  A file that becomes shorter while it is read is damaged, not ended.
  */
 import {
   JOURNAL_FRAME_BYTES,
@@ -24,10 +24,10 @@ import {
   wasDurable,
 } from "./segment-format.ts";
 
-/** A few frames, and little enough to stay in the processor's own memory. */
+/** A few frames, and small enough for the processor's cache. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** What stands behind the last whole frame: nothing that was said; what a crash tore; what was durable once. */
+/** What follows the last whole frame: nothing; a frame torn by a crash; damaged frames that were durable. */
 type SegmentRest = "none" | "torn" | "damaged";
 
 export class SegmentReader implements Span {
@@ -38,15 +38,15 @@ export class SegmentReader implements Span {
   from = 0;
   bytes: Uint8Array;
   words: Uint32Array;
-  /** Where in the file the frame that was told last begins, and where it ends. */
+  /** Where in the file the current frame begins and ends. */
   offset = 0;
   end = JOURNAL_HEADER_BYTES;
   readonly #files: Files;
   readonly #file: number;
-  /** How many bytes of the piece are the file's. */
+  /** Bytes of the piece that hold content of the file. */
   #filled = 0;
 
-  /** undefined: there is no such file. */
+  /** Returns undefined when there is no such file. */
   static open(place: Place, serial: number): SegmentReader | undefined {
     const file = openThere(place.files, segmentPath(place, serial));
     if (file === undefined) return undefined;
@@ -72,14 +72,17 @@ export class SegmentReader implements Span {
     this.#files.close(this.#file);
   }
 
-  /** Its head, before any frame; undefined: it was never finished, and nothing follows it. Throws as `readSegmentHead`. */
+  /**
+   * Reads the head, before any frame. Returns undefined when it was never finished and nothing follows it. Throws as `readSegmentHead`
+   * does.
+   */
   head(): SegmentHead | undefined {
-    // One byte more tells a head alone from one that something follows.
+    // One byte more distinguishes a head alone from one with something after it.
     const bytes = this.#read(0, Math.min(this.size, JOURNAL_HEADER_BYTES + 1));
     return readSegmentHead(this.path, bytes, this.serial);
   }
 
-  /** Goes on to the next frame; false: there is no whole one (I1). */
+  /** Advances to the next frame; returns false when there is no whole one (I1). */
   next(): boolean {
     const { end } = this;
     if (!this.#reach(end, JOURNAL_FRAME_BYTES)) return false;
@@ -92,7 +95,7 @@ export class SegmentReader implements Span {
     return true;
   }
 
-  /** Where in `words` the entries of the frame that was told last begin, and where they end. */
+  /** Where in `words` the entries of the current frame begin, and where they end. */
   get firstWord(): number {
     return ((this.offset - this.from) >> 2) + JOURNAL_FRAME_WORDS;
   }
@@ -101,7 +104,7 @@ export class SegmentReader implements Span {
     return (this.end - this.from) >> 2;
   }
 
-  /** What stands behind the last whole frame. */
+  /** Classifies what follows the last whole frame. */
   rest(): SegmentRest {
     const { end, serial, size } = this;
     let zerosTo = end;
@@ -110,18 +113,18 @@ export class SegmentReader implements Span {
       if (!isZero(part)) break;
       zerosTo += part.length;
     }
-    if (zerosTo >= size) return "none"; // room that was written ahead
+    if (zerosTo >= size) return "none"; // room allocated ahead
     const bytes = this.#read(end, size - end);
     const words = new Uint32Array(bytes.buffer, 0, bytes.length >> 2);
     return wasDurable({ bytes, words, from: end }, serial, end) ? "damaged" : "torn";
   }
 
-  /** Whether the file has so many bytes there; they are in the piece then. */
+  /** Whether the file has `length` bytes at `offset`. Loads them into the piece if it has. */
   #reach(offset: number, length: number): boolean {
     if (offset + length > this.size) return false;
     const filledTo = this.from + this.#filled;
     if (offset + length <= filledTo) return true;
-    // What is there of it goes to the front; the rest is read behind it.
+    // The part already loaded moves to the front; the rest is read after it.
     const have = this.bytes.subarray(offset - this.from, this.#filled);
     if (length > this.bytes.length) this.#grow(length);
     this.bytes.set(have);

@@ -1,15 +1,15 @@
 /**
- * SegmentFile: one segment of the journal as a file, and the frames on their way into it.
+ * SegmentFile: one segment of the journal as a file, and the frames waiting to be written to it.
  *
  *   begin ─▶ named, durable ──────────────────────────────────────────┐
  *   prepare, beside the thread ─▶ head durable, *.tmp ── the segment before it is durable ─▶ named ─▶ directory synced
  *                                                                     └─▶ frames written ─▶ synced ─▶ forgotten
  *
- *   I1  A frame keeps its place: whatever is written again is written where it stood.
- *   I2  `durable` rises only after the medium said so for everything before it, the file's name included.
- *   I3  After a sync that failed all that was not durable is written again: the medium may have dropped any of it.
+ *   I1  A frame keeps its place: a retry writes it to the same offset.
+ *   I2  `durable` rises only after the medium has confirmed everything before it, the file's name included.
+ *   I3  After a failed sync everything that is not durable is written again, since the medium may have dropped any of it.
  *
- * Crash: a segment without its name is removed by the next start; one with a name ends in whole frames and perhaps a torn one.
+ * Crash: the next start removes a segment without a name. One with a name ends in whole frames and perhaps a torn one.
  */
 import { dirname } from "node:path";
 import { JOURNAL_HEADER_BYTES } from "../../layout/files/journal.ts";
@@ -17,7 +17,7 @@ import { type Files, replaceFile, writeAll } from "../files.ts";
 import { type Identity, type Place, segmentPath } from "../directory/frontier-directory.ts";
 import { segmentHead } from "./segment-format.ts";
 
-/** Room written ahead in mode `sync`, so that a frame never meets a full disk. */
+/** Room allocated ahead in mode `sync`, so that a frame never meets a full disk. */
 const AHEAD_BYTES = 1024 * 1024;
 
 interface Frame {
@@ -28,7 +28,7 @@ interface Frame {
 export class SegmentFile {
   readonly serial: number;
   readonly path: string;
-  /** Bytes: written, or held. */
+  /** Bytes, written or held. */
   size = JOURNAL_HEADER_BYTES;
   /** Bytes that are durable. */
   durable = JOURNAL_HEADER_BYTES;
@@ -36,19 +36,19 @@ export class SegmentFile {
   heldBytes = 0;
   readonly #files: Files;
   readonly #file: number;
-  /** Sealed and not durable, in the order of their places. */
+  /** Frames that are sealed and not durable, in the order of their places. */
   readonly #held: Frame[] = [];
   /** How many of them are in the file. */
   #written = 0;
-  /** The file has room written up to here. */
+  /** The file has allocated room up to here. */
   #ahead = JOURNAL_HEADER_BYTES;
   #isNamed: boolean;
   #isNameDurable: boolean;
-  /** Nothing that is no frame was written behind the last one since a sync. */
+  /** False while bytes that are no frame, written after the last frame, wait for a sync. */
   #isWhole = true;
   readonly #onFree: (bytes: Uint8Array) => void;
 
-  /** Begins a segment under its name; durable when it returns. */
+  /** Creates a segment under its name; it is durable on return. */
   static begin(place: Place, identity: Identity, serial: number, onFree: OnFree): SegmentFile {
     const path = segmentPath(place, serial);
     replaceFile(place.files, path, segmentHead(identity, serial));
@@ -56,7 +56,7 @@ export class SegmentFile {
     return new SegmentFile(place, serial, file, { isNamed: true, onFree });
   }
 
-  /** Makes the file of a segment to come, without its name; its head is durable when `done` is called. */
+  /** Creates the file of a later segment, without its name. Its head is durable when `done` is called without an error. */
   static prepare(
     ...[place, identity, serial, onFree, done]: [
       Place,
@@ -99,12 +99,12 @@ export class SegmentFile {
     this.#onFree = onFree;
   }
 
-  /** All that was sealed is on the medium, under a name that is. */
+  /** True when every sealed frame is durable, and so is the file's name. */
   get isDurable(): boolean {
     return this.heldBytes === 0 && this.#isNameDurable;
   }
 
-  /** The same, and whatever stands behind it reads as its end: so it may have a segment after it. */
+  /** The same, and what follows the last frame reads as the end: another segment may follow. */
   get isOver(): boolean {
     return this.isDurable && this.#isWhole;
   }
@@ -115,7 +115,7 @@ export class SegmentFile {
     this.size += bytes.length;
   }
 
-  /** Writes all that is held and not in the file. Throws what the disk said. */
+  /** Writes every held frame that is not in the file. Throws the disk's error. */
   write(): void {
     for (; this.#written < this.#held.length; this.#written++) {
       const { bytes, offset } = this.#held[this.#written] as Frame;
@@ -123,7 +123,7 @@ export class SegmentFile {
     }
   }
 
-  /** All of it is durable when it returns. Throws what the disk said. */
+  /** Makes the whole segment durable. Throws the disk's error. */
   sync(): void {
     this.write();
     this.#name();
@@ -135,7 +135,7 @@ export class SegmentFile {
     this.#settle(this.size);
   }
 
-  /** What was written up to this call is durable when `done` is called; the thread waits for nothing. */
+  /** What was written before this call is durable when `done` is called without an error. The thread does not wait. */
   syncLater(done: (error: unknown) => void): void {
     try {
       this.#name();
@@ -154,23 +154,23 @@ export class SegmentFile {
     }
   }
 
-  /** Room for `bytes` more in the file itself: what is written into it meets no full disk. Throws what the disk said. */
+  /** Allocates `bytes` more in the file, so that writing them cannot meet a full disk. Throws the disk's error. */
   reserve(bytes: number): void {
     const need = this.size + bytes;
     if (this.#ahead >= need) return;
-    const from = Math.max(this.#ahead, this.size); // never over what is written
+    const from = Math.max(this.#ahead, this.size); // never over written frames
     const step = Math.max(need, from + AHEAD_BYTES) - from;
-    this.#isWhole = false; // it may be torn until a sync
+    this.#isWhole = false; // the room may be torn until a sync
     writeAll(this.#files, this.#file, new Uint8Array(step), from);
     this.#ahead = from + step;
   }
 
-  /** The medium may have dropped anything that was not durable. */
+  /** After a failed sync, every held frame is written again (I3). */
   failed(): void {
     this.#written = 0;
   }
 
-  /** Takes back all that is not durable; how many bytes. */
+  /** Discards everything that is not durable; returns how many bytes. */
   retract(): number {
     const { heldBytes } = this;
     for (const { bytes } of this.#held.splice(0)) this.#onFree(bytes);
@@ -183,28 +183,28 @@ export class SegmentFile {
       // Some of it may be in the file: a crash must not bring it back.
       this.#files.truncate(this.#file, this.size);
     } catch {
-      // The disk refuses that too. What comes next is written over it.
+      // The disk refuses that too. The next frames overwrite it.
     }
     return heldBytes;
   }
 
-  /** A file that is no longer under its name would take all bytes and keep none. */
+  /** Throws when the file is no longer under its name: it would accept every byte and keep none. */
   checkThere(): void {
     if (this.#files.exists(this.#isNamed ? this.path : `${this.path}.tmp`)) return;
     throw Object.assign(new Error("the segment is gone"), { code: "ENOENT" });
   }
 
-  /** Lets go of a file that gets no more frames. */
+  /** Closes a file that receives no more frames. */
   close(): void {
     try {
       if (this.#ahead > this.size) this.#files.truncate(this.#file, this.size);
     } catch {
-      // The zeros behind the last frame read as its end.
+      // The zeros after the last frame read as its end.
     }
     this.#files.close(this.#file);
   }
 
-  /** Lets go of it as a crash would, and of what has no name yet altogether. */
+  /** Closes the file as a crash would, and removes it when it has no name yet. */
   abandon(): void {
     this.#files.close(this.#file);
     if (this.#isNamed) return;

@@ -1,18 +1,20 @@
-/** The listener to every transition beside the journal, when it is logged and again when it is replayed: the archive of whole records. */
+/**
+ * The listener to every transition besides the journal, when it is logged and again when it is replayed: the archive of whole records.
+ */
 import type { Core } from "../../frontier/core.ts";
 
 export interface TransitionListener {
-  /** The time that what is said now gets. */
+  /** The time of the transitions logged now. */
   timeMs(): number;
-  /** A transition (frontier/records/transition-log.ts) of a record with an identity; the record is as it is after it. */
+  /** A transition (frontier/records/transition-log.ts) of a record with an identity. The record is in its new state. */
   onTransition(core: Core, kind: number, record: number, at: number): void;
-  /** The same of one that is not there any more: at replay over copies that are newer. */
+  /** The same for a record that is gone: entries replayed over newer copies. */
   onTransitionByHash(kind: number, lo: number, hi: number, at: number): void;
-  /** An identity is new again, or no longer its record's. */
+  /** An identity counts as new again, or no longer belongs to its record. */
   onForgotten(lo: number, hi: number): void;
-  /** All of them are. */
+  /** Every identity counts as new again. */
   onAllForgotten(): void;
   onGroupEnd(): void;
-  /** All whole groups stand in frames up to `mark` of the journal's total. */
+  /** All whole groups are in frames up to `mark` of the journal's total. */
   onSealed(mark: number): void;
 }

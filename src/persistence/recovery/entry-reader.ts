@@ -1,8 +1,8 @@
 /**
- * The place of a replay in a frame: where it stands, and how an entry's fields are read from there.
+ * The position of a replay in a frame, and how an entry's fields are read there.
  *
- *   I1  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
- *   I2  What an entry says of a record can be said of one: a number, a place, a state, flags.
+ *   I1  Nothing beyond the frame is read: a length that points outside is damage, whatever the checksum.
+ *   I2  The values of an entry are checked: a number, a place, a state, flags.
  */
 import { wordsOf } from "../journal/entry-fields.ts";
 import { InvariantError } from "../../base/errors.ts";
@@ -14,10 +14,10 @@ import {
 } from "../../layout/records/record.ts";
 import { createRestoredRecord, type Restoration, restoredRecord } from "./restore-records.ts";
 
-/** No sequence is greater; those that count from the other end begin at −2⁵². */
+/** No sequence is greater; sequences counted from the other end begin at −2⁵². */
 const KEY_MAX = 2 ** 53;
 
-/** A frame's words, and where in them the replay stands. */
+/** A frame's words, and the position of the replay in them. */
 export interface Replay {
   readonly restoration: Restoration;
   words: Uint32Array;
@@ -26,7 +26,7 @@ export interface Replay {
   end: number;
   /** Entries replayed. */
   entries: number;
-  /** Entries that named what is not there. */
+  /** Entries that named something that is not there. */
   astray: number;
   readonly record: ReturnType<typeof createRestoredRecord>;
   readonly double: Float64Array;
@@ -41,7 +41,7 @@ export function createReplay(restoration: Restoration): Replay {
   return { restoration, ...nothing, entries: 0, astray: 0, record, double, halves };
 }
 
-/** The live record that an entry names; 0: passed over (I2). */
+/** The live record that an entry names; 0: there is none, and the entry is skipped. */
 export function named(replay: Replay, at: number): number {
   const { restoration, words } = replay;
   const isNameless = ((words[at] as number) & JOURNAL_NAMELESS) !== 0;
@@ -51,15 +51,15 @@ export function named(replay: Replay, at: number): number {
   return record;
 }
 
-/** Takes so many words of the frame; where they begin (I3). */
+/** Takes the next `words` words of the frame and returns where they begin (I1). */
 export function take(replay: Replay, words: number): number {
   const { at } = replay;
-  if (at + words > replay.end) throw wrong("an entry that ends behind its frame");
+  if (at + words > replay.end) throw wrong("an entry that ends after its frame");
   replay.at = at + words;
   return at;
 }
 
-/** A copy of the next bytes. */
+/** Copies the next bytes. */
 export function bytesOf(replay: Replay, length: number): Uint8Array {
   const at = take(replay, wordsOf(length)) * 4;
   return replay.bytes.slice(at, at + length);
@@ -69,23 +69,23 @@ export function double({ words, double: value, halves }: Replay, at: number): nu
   halves[0] = words[at] as number;
   halves[1] = words[at + 1] as number;
   const number = value[0] as number;
-  if (Number.isNaN(number)) throw wrong("a number that is none");
+  if (Number.isNaN(number)) throw wrong("not a number");
   return number;
 }
 
-/** Where a record stands: a sequence, or one less than another by 2⁵². */
+/** Checks the place of a record: a sequence, or a sequence less 2⁵². */
 export function checkKey(key: number): number {
   if (!(Math.abs(key) <= KEY_MAX)) throw wrong(`a place ${key}`);
   return key;
 }
 
-/** The state in a head of an entry or of a row. */
+/** Checks the state in the head of an entry or of a row. */
 export function checkState(state: number): number {
   if (state < RECORD_PENDING || state > RECORD_RESTING) throw wrong(`a record in state ${state}`);
   return state;
 }
 
-/** Flags that are a record's own. */
+/** Checks the flags that belong to a record itself. */
 export function checkFlags(flags: number): number {
   if (flags >= RECORD_FLAG_VOLATILE) throw wrong(`flags ${flags}`);
   return flags;

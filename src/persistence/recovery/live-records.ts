@@ -5,10 +5,10 @@ import { touchRecords } from "../../structures/records/record.ts";
 import { closeWalk, openWalk, walkNext, walkValue } from "../../structures/table/table-walk.ts";
 import type { Names } from "../journal/nameless-records.ts";
 
-/** Records that are touched before they are visited: the waits for their memory overlap then. */
+/** Records touched before they are visited, so that the waits for their memory overlap. */
 const TOUCHED = 128;
 
-/** Calls `visit` with every live record; it must not change the tables. */
+/** Calls `visit` with every live record. `visit` must not change the tables. */
 export function eachLiveRecord(core: Core, names: Names, visit: (record: number) => void): void {
   const live = new Uint32Array(TOUCHED);
   for (const table of [core.seen.table, names.table]) {

@@ -1,4 +1,4 @@
-/** Reading a snapshot into a core that is being restored: hosts first, then records and finished identities. */
+/** Reads a snapshot into a core that is being restored: hosts first, then records and finished identities. */
 import { FrontierError, memoryFull } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
 import { sharesReorder } from "../../frontier/scheduling/rule-shares.ts";
@@ -58,34 +58,34 @@ interface SnapshotLoad {
   readonly serial: number;
   /** Its path; undefined: its place among the generations. */
   readonly path?: string;
-  /** Only a file that needs no journal will do. */
+  /** Accepts only a file that needs no journal. */
   readonly standalone?: boolean;
-  /** The key profile of who opens; undefined: any. */
+  /** The key profile of the opening frontier; undefined: any. */
   readonly profile: string | undefined;
-  /** Called with the head; makes the core that everything goes into. */
+  /** Called with the head; creates the core to fill. */
   readonly begin: (head: SnapshotHead) => Restoration;
   /** Applies whole groups of entries that the file itself holds. */
   readonly replay: (entries: Uint32Array) => void;
-  /** After each section: lets others run, tells progress. */
+  /** Called after each section: lets other work run, and reports progress. */
   readonly pause: (records: number, bytes: number, size: number) => Promise<void>;
 }
 
 /** Bytes of a finished identity in its columns. */
 const SEEN_ROW_BYTES = 12;
 
-/** Loads a whole snapshot; throws SNAPSHOT_CORRUPT, FORMAT_UNSUPPORTED or PROFILE_MISMATCH naming the file. */
+/** Loads a whole snapshot. Throws SNAPSHOT_CORRUPT, FORMAT_UNSUPPORTED or PROFILE_MISMATCH, which names the file. */
 export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
   const path = load.path ?? snapshotPath(load.place, load.serial);
   const reader = new SnapshotReader(load.place.files, path, load.serial);
   try {
     const head = reader.next();
-    if (head?.t !== "head") throw damaged(path, 0, "no head");
+    if (head?.t !== "head") throw damaged(path, 0, "no header");
     checkHead(path, head, load);
     const restoration = load.begin(head);
     contentOf(path, 0, () => applyHead(restoration, head));
-    // No row is shorter than a finished identity: what the head says is never believed beyond the file.
+    // No row is shorter than a finished identity: the count in the head is trusted only as far as the file has room.
     seenExpect(restoration.core.seen, Math.min(head.entries ?? 0, reader.size / SEEN_ROW_BYTES));
-    reader.isPassing = true; // notes of the head are kept, nothing of the rest
+    reader.isPassing = true; // notes of the head are kept, nothing of later sections is
     const filler = createFiller(restoration);
     let end: SnapshotEnd | undefined;
     const tail: number[] = [];
@@ -94,7 +94,7 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
       const start = reader.offset;
       const section = reader.next();
       if (section === undefined) break;
-      if (end !== undefined) throw damaged(path, reader.offset, "something behind its end");
+      if (end !== undefined) throw damaged(path, reader.offset, "bytes after its end");
       if (section.t === "end") end = section;
       else if (section.t === "journal") tail.push(start);
       else records += contentOf(path, start, () => applySection(filler, path, section));
@@ -113,21 +113,21 @@ export async function loadSnapshot(load: SnapshotLoad): Promise<SnapshotEnd> {
   }
 }
 
-/** Entries count over all copies, wherever between them they were written (docs/formats/snapshot.md, S3). */
+/** Entries override all copies, wherever between them they were written (docs/formats/snapshot.md, S3). */
 function replayChunk(load: SnapshotLoad, reader: SnapshotReader, start: number): void {
   reader.offset = start;
   const section = reader.next();
-  if (section?.t !== "journal") throw damaged(reader.path, start, "no journal");
+  if (section?.t !== "journal") throw damaged(reader.path, start, "not a journal");
   contentOf(reader.path, start, () => load.replay(wordsOf(section.entries)));
 }
 
-/** The head alone, checked; for those who only look. */
+/** The head alone, checked; for callers that read nothing else. */
 export function readSnapshotHead(place: Place, serial: number): SnapshotHead {
   const path = snapshotPath(place, serial);
   const reader = new SnapshotReader(place.files, path, serial);
   try {
     const head = reader.next();
-    if (head?.t !== "head") throw damaged(path, 0, "no head");
+    if (head?.t !== "head") throw damaged(path, 0, "no header");
     return head;
   } finally {
     reader.close();
@@ -136,14 +136,13 @@ export function readSnapshotHead(place: Place, serial: number): SnapshotHead {
 
 function checkHead(path: string, head: SnapshotHead, load: SnapshotLoad): void {
   const { serial, profile } = load;
-  if (head.serial !== serial) throw damaged(path, 0, "another one's head");
+  if (head.serial !== serial) throw damaged(path, 0, "the header of another snapshot");
   if (head.algorithm !== HASH_ALGORITHM) {
     throw otherFormat(path, `hash algorithm ${head.algorithm}`, `algorithm ${HASH_ALGORITHM}`);
   }
   if (load.standalone === true && head.alone !== true) {
-    const expected =
-      "one that `snapshot({ path })` wrote; a directory's is nothing without its journal";
-    throw unsupported(path, "a generation of a directory", expected);
+    const expected = "a file that `snapshot({ path })` wrote; open this one by its directory";
+    throw unsupported(path, "a snapshot that needs its journal", expected);
   }
   if (profile !== undefined && head.profile !== profile) {
     throw otherProfile(path, head.profile, profile);
@@ -167,7 +166,7 @@ function applyHead(restoration: Restoration, head: SnapshotHead): void {
   );
   head.rules.forEach(({ served, done, pass }, index) => {
     const rule = ruleOfIndex(restoration, index);
-    rule.served += served; // one that was there before and after a change of rules has two rows
+    rule.served += served; // a rule that existed before and after a change of rules has two rows
     rule.done += done;
     core.shares.passes[rule.index] = Math.max(core.shares.passes[rule.index] as number, pass);
   });
@@ -197,7 +196,7 @@ function closeFiller({ core, page }: Filler): void {
   storeGive(core.store, page, 1);
 }
 
-/** Records that the section brought. */
+/** Applies a section; returns how many records it brought. */
 function applySection(filler: Filler, path: string, section: Section): number {
   switch (section.t) {
     case "hosts":
@@ -271,7 +270,7 @@ function fillEpoch(core: Core, { name, n, hashes }: EpochChunk): void {
   }
 }
 
-/** Finished identities go into the seen-set a batch at a time. */
+/** Puts finished identities into the seen-set, a batch at a time. */
 function fillSeen({ core, page, restoration }: Filler, chunk: SeenChunk): void {
   const hashes = wordsOf(chunk.hashes);
   const values = wordsOf(chunk.values);
@@ -297,8 +296,8 @@ function fillSeen({ core, page, restoration }: Filler, chunk: SeenChunk): void {
 }
 
 /**
- * A row whose record was copied before it finished, since it came back from disk meanwhile: there is none from here on. Or one
- * that was removed while the cold tier held it, and may be there still.
+ * A row whose record was copied before it finished, since it returned from disk meanwhile: the record ends here. Or an identity that was
+ * removed while the cold tier held it, and may still be there.
  */
 function finish(
   restoration: Restoration,
@@ -316,7 +315,7 @@ function finish(
   else if (!seenSet(seen, lo, hi, value)) throw memoryFull();
 }
 
-/** A filter can not be taken apart: only one that is meant to be one can go on with it. */
+/** A filter cannot be taken apart: only a frontier in mode bloom can continue with it. */
 function fillBloom({ seen }: Core, path: string, { layers }: BloomChunk): void {
   if (seen.bloom === undefined) {
     const expected = "'bloom', as this directory was made with, or another directory";
@@ -338,7 +337,7 @@ function fillBits({ seen }: Core, path: string, { layer, from, bits }: BitsChunk
   if (!isPut) throw damaged(path, 0, "bits outside their filter");
 }
 
-/** Finished identities of a frontier that was exact, into a filter. */
+/** Puts finished identities of an exact frontier into a filter. */
 function fillMembers(restoration: Restoration, chunk: SeenChunk): void {
   const hashes = wordsOf(chunk.hashes);
   const values = wordsOf(chunk.values);
@@ -365,7 +364,7 @@ function fillRecords({ restoration, core }: Filler, chunk: RecordChunk): void {
       const parent = parents?.get(start + row);
       return parent === undefined ? 0 : (handles[parent[0] as number] as number);
     };
-    // A host that came after the hosts were copied has an entry, and the record behind it one of its own.
+    // A host created after the hosts were copied has an entry in the journal, and so has its record, later.
     restoreColumns(restoration, {
       count,
       hashes: hashes.subarray(start * 4, (start + count) * 4),

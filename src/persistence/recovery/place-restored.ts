@@ -1,5 +1,5 @@
 /**
- * Places restored records: everything was read; each record goes where its state and its key say, and is counted. Leases come back:
+ * Places restored records after everything was read: each record goes where its state and its key require, and is counted. Leases return:
  * pending, at their old place.
  *
  *   tables ─▶ handles and keys ─▶ sorted ─▶ pending: placed · failed: their lane · waiting, resting: their heaps
@@ -37,7 +37,7 @@ import { dueOfRestored, type Restoration } from "./restore-records.ts";
 import { closeRows } from "./restore-rows.ts";
 import { sortByKey } from "./sort-by-key.ts";
 
-/** Puts every record where its state says, and counts them. Leases come back: pending, at their old place. */
+/** Puts every record where its state requires, and counts the records. Leases return: pending, at their old place. */
 export function placeRestored(restoration: Restoration, nowMs: number): void {
   const { core } = restoration;
   const { counters, store } = core;
@@ -45,7 +45,7 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
   const pending = createRecordList();
   const failed = createRecordList();
   eachLiveRecord(core, restoration.names, (record) => {
-    if (recordPlace(store, record) !== 0) return; // placed, to spare memory
+    if (recordPlace(store, record) !== 0) return; // already placed, to save memory
     const state = recordState(store, record);
     if (state === RECORD_LEASED) {
       setRecordState(store, record, RECORD_PENDING);
@@ -65,8 +65,8 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
   counters.pending = core.rules.reduce((sum, rule) => sum + rule.pending, 0);
   counters.failed = failed.count;
   if (restoration.isAlone) restoration.volatileLive = restOf(counters);
-  counters.forgotten += restoration.volatileLive; // what was never written is gone with the process
-  // A filter can not count what it holds: the admissions were counted.
+  counters.forgotten += restoration.volatileLive; // volatile records are gone with the process
+  // A filter cannot count its members: the counted admissions are used.
   if (core.seen.bloom === undefined) counters.seen = core.seen.count;
   else core.seen.count = counters.seen;
   if (core.rules.some((rule) => rule.isGone && rule !== core.none))
@@ -76,8 +76,8 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
 }
 
 /**
- * An epoch has each of its members once: a snapshot and the journal beside it say some twice, and those that an epoch had before it
- * was forgotten are none of the epoch that came after it.
+ * Keeps each member of an epoch once. A snapshot and the journal beside it may both name a member, and members that an epoch had before
+ * it was forgotten do not belong to a later epoch of that name.
  */
 function settleEpochs({ core, joined, hasForgotten }: Restoration): void {
   if (joined.size === 0) return;
@@ -97,13 +97,13 @@ function settleEpochs({ core, joined, hasForgotten }: Restoration): void {
   tableDrop(once);
 }
 
-/** Records that were admitted and are in none of the places that one can be in. */
+/** Admitted records that are in none of the counted states. */
 function restOf(counters: Counters): number {
   const { accepted, deferred, pending, waiting, done, failed, forgotten, removed } = counters;
   return accepted + deferred - pending - waiting - done - failed - forgotten - removed;
 }
 
-/** Epochs of which nothing is known any more: they were forgotten, and their members one by one. */
+/** Drops epochs whose members were all forgotten. */
 function dropEmptyEpochs({ epochs, seen }: Core): void {
   const empty: number[] = [];
   for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
@@ -133,7 +133,7 @@ function keepWaiting(core: Core, record: number): void {
   ruleOf(core, record).waiting++;
 }
 
-/** The key of a start request that goes last stands beyond ±2⁵². */
+/** The key of a start request that goes last is beyond ±2⁵². */
 function sequenceOfKey(key: number): number {
   const size = Math.abs(key);
   return size >= 2 ** 52 ? size - 2 ** 52 : key;

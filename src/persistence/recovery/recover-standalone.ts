@@ -1,4 +1,4 @@
-/** Recovery from a standalone file (standalone-snapshot.ts): whole, or an error by name and nothing. */
+/** Recovery from a standalone file (standalone-snapshot.ts): all of it, or an error that names the file and nothing. */
 import { createReplay, type Replay } from "./entry-reader.ts";
 import { replayFrame } from "./replay-journal.ts";
 import type { Recovered, RecoveryOptions } from "./recover.ts";
@@ -10,7 +10,7 @@ import { loadSnapshot } from "./load-snapshot.ts";
 /** Sections between two pauses. */
 const SECTIONS_PER_PAUSE = 16;
 
-/** The frontier that a file holds; throws SNAPSHOT_CORRUPT, FORMAT_UNSUPPORTED or PROFILE_MISMATCH. */
+/** Recovers the frontier that a file holds. Throws SNAPSHOT_CORRUPT, FORMAT_UNSUPPORTED or PROFILE_MISMATCH. */
 export async function recoverStandalone(
   path: string,
   options: RecoveryOptions,

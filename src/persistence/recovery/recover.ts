@@ -1,19 +1,19 @@
 /**
  * Room `src/persistence/recovery`: files back to a core: newest good snapshot, then the journal, then every record to
- * its place. Decides what counts of damaged files and how they are repaired.
+ * its place. Decides which damaged files count and how they are repaired.
  */
 
 /**
  * Recovery: from the files of a frontier to its core, streamed (docs/formats/snapshot.md).
  *
- *   newest good snapshot ─▶ core ◀─ segments from its serial on, frame by frame ─▶ settled ─▶ files mended (repair.ts)
- *        └ a bad one is set aside, and the one before it and the journal since then serve as well
+ *   newest good snapshot ─▶ core ◀─ segments from its serial on, frame by frame ─▶ settled ─▶ files repaired (repair.ts)
+ *        └ a bad one is set aside; the one before it, with the journal since then, serves as well
  *
- *   R1  A snapshot counts whole or not at all: a bad one leaves nothing in the core that is used.
- *   R2  Frames are applied in order up to the first that is not whole. In the last segment that is a torn tail, cut
- *       off; where later bytes show that it had been durable, and in any other segment, it is damage: said by name, the
- *       files set aside, and what came before it is used.
- *   R3  Nothing is removed that could not be read.
+ *   R1  A snapshot counts whole or not at all: nothing of a bad one is in the core that is used.
+ *   R2  Frames are applied in order up to the first that is not whole. In the last segment the rest is a torn tail, which is
+ *       cut off. Where later bytes show that it had been durable, and in any other segment, it is damage: reported by name and
+ *       set aside. What came before it is used.
+ *   R3  Nothing that could not be read is removed.
  */
 import { FrontierError } from "../../base/errors.ts";
 import type { Core } from "../../frontier/core.ts";
@@ -53,14 +53,14 @@ interface RecoveryProgress {
 
 export interface RecoveryOptions {
   readonly place: Place;
-  /** The key profile of who opens; undefined: any. */
+  /** The key profile of the opening frontier; undefined: any. */
   readonly profile: string | undefined;
   readonly nowMs: number;
-  /** An empty core under this secret. */
+  /** Creates an empty core under this secret. */
   readonly make: (secret: Uint32Array, isCleared?: boolean) => Core;
-  /** Hears again what the journal says. */
+  /** Notified again of the transitions that the journal holds. */
   readonly listener?: TransitionListener | undefined;
-  /** Lets others run. */
+  /** Lets other work run. */
   readonly pause: () => Promise<void>;
   readonly onProgress: (progress: RecoveryProgress) => void;
 }
@@ -68,21 +68,21 @@ export interface RecoveryOptions {
 export interface Recovered {
   readonly restoration: Restoration;
   readonly secret: Uint32Array;
-  /** Serial of the last segment there is. */
+  /** Serial of the last existing segment. */
   readonly serial: number;
   /** Serial of the snapshot that was used; 0: none. */
   readonly snapshot: number;
   readonly entries: number;
-  /** What was not as it was written, in words. */
+  /** Damage that was found. */
   readonly damage: readonly FrontierError[];
-  /** Records that were never written, gone with the process. */
+  /** Volatile records, lost with the process. */
   readonly lost: number;
 }
 
 /** Frames between two pauses. */
 const FRAMES_PER_PAUSE = 16;
 
-/** Recovers what a directory holds; undefined: nothing was ever there. */
+/** Recovers the frontier of a directory; undefined when there never was one. */
 export async function recover(options: RecoveryOptions): Promise<Recovered | undefined> {
   const { place } = options;
   removeDiscarded(place);
@@ -104,7 +104,7 @@ export async function recover(options: RecoveryOptions): Promise<Recovered | und
   return run.finish(0);
 }
 
-/** One attempt: a core, and what goes into it. */
+/** One attempt: a core, and what is read into it. */
 class Run {
   readonly #options: RecoveryOptions;
   readonly #found: DirectoryFiles;
@@ -127,7 +127,7 @@ class Run {
     this.#toRepair = toRepair;
   }
 
-  /** Loads a snapshot; false: it is damaged (R1). */
+  /** Loads a snapshot; returns false when it is damaged (R1). */
   async load(serial: number): Promise<boolean> {
     const { place, profile, onProgress, pause } = this.#options;
     try {
@@ -136,7 +136,7 @@ class Run {
         replay: (entries) => {
           const replay = this.#replay as Replay;
           replayFrame(replay, entries, 0, entries.length);
-          replay.astray = 0; // copies may tell of what came and went meanwhile
+          replay.astray = 0; // copies may name records that came and went meanwhile
         },
         begin: (head) => this.#start(Uint32Array.from(new Uint32Array(head.secret.slice().buffer))),
         pause: (records, bytes, size) => {
@@ -153,7 +153,7 @@ class Run {
     }
   }
 
-  /** Begins without a snapshot; false: not even the first segment's head was finished. */
+  /** Begins without a snapshot; returns false when not even the first segment's head was finished. */
   begin(): boolean {
     const { place } = this.#options;
     const path = segmentPath(place, 1);
@@ -162,7 +162,7 @@ class Run {
       place.files.remove(path);
       return false;
     }
-    if (head === undefined) throw damaged(path, 0, "no head");
+    if (head === undefined) throw damaged(path, 0, "no header");
     this.#start(head.secret);
     return true;
   }
@@ -174,14 +174,14 @@ class Run {
     for (let serial = first; serial <= last; serial++) {
       const isLast = serial === last;
       if (await this.#segment(serial, isLast)) continue;
-      // The next segment takes the number of one of which nothing is left: there must be no hole before it.
+      // The next segment takes the number of a segment of which nothing is left, so that there is no gap before it.
       const isGone = (this.#toRepair.segment?.size ?? 0) === 0;
       last = isGone ? serial - 1 : serial;
     }
     const restoration = this.#restoration as Restoration;
     const replay = this.#replay as Replay;
     if (replay.astray > 0) {
-      const what = `${replay.astray} entries name what is not there`;
+      const what = `${replay.astray} entries refer to missing records`;
       this.#damage.push(damaged(segmentPath(place, last), 0, what));
     }
     placeRestored(restoration, nowMs);
@@ -202,12 +202,12 @@ class Run {
     return this.#restoration;
   }
 
-  /** Replays a segment; false: it ends before its end, and nothing after it counts (R2). */
+  /** Replays a segment; returns false when it ends early, and nothing after it counts (R2). */
   async #segment(serial: number, isLast: boolean): Promise<boolean> {
     const { place } = this.#options;
     const reader = SegmentReader.open(place, serial);
     if (reader === undefined) {
-      // Behind a file that stands alone the journal begins with the next segment.
+      // After a standalone file the journal begins with the next segment.
       if (serial === STANDALONE_SERIAL && this.#restoration?.isAlone === true) return true;
       return this.#bad(serial, damaged(segmentPath(place, serial), 0, "missing"), 0);
     }
@@ -226,15 +226,15 @@ class Run {
     }
   }
 
-  /** Whether a segment has a head, of this frontier's keys; false: the journal ends before it. */
+  /** Whether a segment has a head with this frontier's keys; false: the journal ends before it. */
   #checkHead(reader: SegmentReader, isLast: boolean): boolean {
     const { profile } = this.#options;
     const { path, serial } = reader;
     try {
       const head = reader.head();
       if (head === undefined) {
-        if (!isLast) throw damaged(path, 0, "no head");
-        this.#endWith(serial, 0); // never begun
+        if (!isLast) throw damaged(path, 0, "no header");
+        this.#endWith(serial, 0); // the segment was never begun
         return false;
       }
       if (profile === undefined || head.profile === crcOf(Buffer.from(profile, "utf8")))
@@ -246,7 +246,7 @@ class Run {
     }
   }
 
-  /** Applies frames as far as they are whole. */
+  /** Applies frames as long as they are whole. */
   async #frameRun(reader: SegmentReader): Promise<void> {
     const { onProgress, pause } = this.#options;
     const { path, serial, size } = reader;
@@ -259,7 +259,7 @@ class Run {
         replayFrame(replay, reader.words, reader.firstWord, reader.lastWord);
       });
       spillDuringRecovery(replay.restoration);
-      // Until the copies end, entries may tell of what came and went before its table was walked.
+      // Until the copies end, entries may name records that came and went before their table was walked.
       if (!this.#isBehindSnapshot(serial, reader.offset)) replay.astray = 0;
       if (++this.#frames % FRAMES_PER_PAUSE !== 0) continue;
       tell();
@@ -274,7 +274,7 @@ class Run {
     return serial > end.segment || (serial === end.segment && offset >= end.offset);
   }
 
-  /** The journal ends with what of a segment is whole: so many bytes. */
+  /** The journal ends in this segment, after `size` whole bytes. */
   #bad(serial: number, error: FrontierError, size: number): false {
     this.#damage.push(error);
     this.#endWith(serial, size);
@@ -301,7 +301,7 @@ function isDamage(error: unknown): error is FrontierError {
   return error instanceof FrontierError && error.code === "SNAPSHOT_CORRUPT";
 }
 
-/** The head of a segment that is there, or was when one looked. */
+/** The head of a segment; undefined when there is no segment any more. */
 function headOf(place: Place, serial: number): SegmentHead | undefined {
   const reader = SegmentReader.open(place, serial);
   try {

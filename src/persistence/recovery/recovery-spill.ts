@@ -1,14 +1,14 @@
 /**
- * Recovery spill: a recovery keeps to the bound on memory while it reads, whatever the directory holds.
+ * Recovery spill: keeps a recovery within the bound on memory while it reads, whatever the directory holds.
  *
- *   memory over its bound ─▶ pending records that stand nowhere: sorted, placed ─▶ lanes to disk, down to half of the bound
+ *   memory over its bound ─▶ pending records without a place: sorted, placed ─▶ lanes to disk, down to half of the bound
  *                                         an entry names one of them ─▶ back, out of its lane (restore-records.ts, I3)
  *
- *   I1  Only what is pending goes: leases, waiting and failed ones stay in memory.
- *   I2  Memory is over its bound by no more than what one section or frame makes, and by what may not go.
+ *   I1  Only pending records are spilled: leased, waiting and failed ones stay in memory.
+ *   I2  Memory exceeds its bound by at most one section or frame, and by the records that must stay.
  *
- * Rows of a snapshot come in the order of hashes, so each spill leaves blocks that overlap with those of the spills before: a
- * lane is merged from as many runs, a block of each in memory, when it is worked off.
+ * Rows of a snapshot come in the order of hashes, so the blocks of each spill overlap with those of earlier spills. When a lane is
+ * worked off, it is merged from as many runs, with one block of each in memory.
  */
 import { spillDownTo } from "../../frontier/scheduling/spill-control.ts";
 import { placeRecords } from "../../frontier/records/place-records.ts";
@@ -19,7 +19,7 @@ import { eachLiveRecord } from "./live-records.ts";
 import type { Restoration } from "./restore-records.ts";
 import { sortByKey } from "./sort-by-key.ts";
 
-/** After each section or frame. */
+/** Called after each section or frame. */
 export function spillDuringRecovery(restoration: Restoration): void {
   const { core, names } = restoration;
   const { spilling, store } = core;
@@ -34,6 +34,6 @@ export function spillDuringRecovery(restoration: Restoration): void {
   });
   placeRecords(core, sortByKey(pending));
   spillDownTo(core, budgetBytes / 2);
-  // Where hosts, or what may not go, are most of it, looking again soon would be in vain.
+  // Where hosts, or records that must stay, take most of the memory, an early next check would be in vain.
   restoration.spillAt = spillUsedBytes(spill) + budgetBytes / 4;
 }

@@ -1,10 +1,10 @@
 /**
- * Replay: the entries of a frame, applied to a core that is being restored.
+ * Replay: applies the entries of a frame to a core that is being restored.
  *
- *   I1  Applying an entry again, or to a state that later entries have shaped already, leads to the same end: entries
+ *   I1  Applying an entry again, or to a state that later entries have already shaped, ends in the same state: entries
  *       hold values, and all later ones follow (docs/formats/snapshot.md has the argument).
- *   I2  An entry that names what is not there is passed over while a snapshot's tail is replayed, and is damage after it.
- *   I3  Nothing is read beyond the frame: a length that points outside is damage, whatever the checksum says.
+ *   I2  An entry that names something that is not there is skipped while a snapshot's tail is replayed, and is damage after it.
+ *   I3  Nothing beyond the frame is read: a length that points outside is damage, whatever the checksum.
  */
 import { memoryFull } from "../../base/errors.ts";
 import { collected, collectEntries, makeEntries, openEntries } from "./restore-rows.ts";
@@ -117,12 +117,12 @@ export function replayFrame(replay: Replay, words: Uint32Array, at: number, end:
   replay.at = at;
   replay.end = end;
   const { restoration } = replay;
-  // A listener is called for each entry, with the record that it left.
+  // A listener is called for each entry, with the record as the entry left it.
   let isBatched = restoration.listener === undefined && openEntries(restoration, words, at, end);
   while (replay.at < end) {
     const kind = (words[replay.at] as number) & 255;
     if (isBatched && kind === LOG_ADMITTED && collect(replay)) continue;
-    // Neither does anything to records.
+    // These two do nothing to records.
     if (kind !== JOURNAL_PARENT && kind !== JOURNAL_HOST_MADE) makeCollected(replay);
     replay.entries++;
     applyEntry(replay);
@@ -132,7 +132,7 @@ export function replayFrame(replay: Replay, words: Uint32Array, at: number, end:
   dropParent(restoration);
 }
 
-/** Takes plain admissions together; false: the next entry is none. */
+/** Collects plain admissions; returns false when the next entry is not one. */
 function collect(replay: Replay): boolean {
   const { at, end, restoration } = replay;
   const before = collected(restoration);
@@ -247,7 +247,7 @@ function applyAdmitted(replay: Replay): void {
     if ((record.flags & RECORD_FLAG_NO_IDENTITY) === 0) restoration.core.counters.seen++;
   }
   const isMade = restoreRecord(restoration, record);
-  restoration.parent = parent; // others of this group may have it again
+  restoration.parent = parent; // others of this group may have it too
   if (!isMade) replay.astray++;
   else notifyListener(replay, at);
 }
@@ -271,7 +271,7 @@ function applyEnd(replay: Replay, kind: number): void {
   const { core } = restoration;
   const head = words[at] as number;
   const record = named(replay, at);
-  // One that rested was counted as done when it began to.
+  // A resting record was counted as done when it began to rest.
   const wasResting = stateOf(head) === RECORD_RESTING;
   if (kind === LOG_REMOVED) core.counters.removed++;
   if (wasResting === (kind === LOG_REMOVED)) countDone(restoration, head, wasResting ? -1 : 1);
@@ -279,7 +279,7 @@ function applyEnd(replay: Replay, kind: number): void {
   if (record !== 0) dropRestored(restoration, record);
   if ((head & JOURNAL_NAMELESS) !== 0) return;
   const word = words[at + 3] as number;
-  if (!isFinishedValue(word)) throw wrong("a last word that is none");
+  if (!isFinishedValue(word)) throw wrong("an invalid final state");
   seenSet(core.seen, words[at + 1] as number, words[at + 2] as number, word);
 }
 
@@ -310,11 +310,11 @@ function applyMove(replay: Replay, kind: number): void {
   setRecordPriority(store, record, double(replay, at + 7));
   setDueOfRestored(core, record, double(replay, at + 9));
   notifyListener(replay, at);
-  // Last: it may stand under another handle afterwards.
+  // Last: the record may have another handle afterwards.
   if (keepPeriod(core, record, packed >>> 16) === 0) throw memoryFull();
 }
 
-/** What a listener was called with when the entry was logged. */
+/** Calls the listener as when the entry was logged. */
 function notifyListener({ restoration, words }: Replay, at: number): void {
   const { core, listener, timeMs } = restoration;
   const head = words[at] as number;

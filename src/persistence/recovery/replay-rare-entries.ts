@@ -1,6 +1,6 @@
 /**
- * Replay of what is said seldom: hosts, notes, epochs, identities that are forgotten or given up, a frontier that is cleared.
- * Entries of records are replay-journal.ts's, whose rules hold here too.
+ * Replay of rare entries: hosts, notes, epochs, identities that are forgotten or disowned, a cleared frontier.
+ * replay-journal.ts replays the entries about records; its invariants hold here too.
  */
 import { memoryFull } from "../../base/errors.ts";
 import { LOG_ADMITTED, LOG_DONE, LOG_REMOVED } from "../../frontier/records/transition-log.ts";
@@ -104,7 +104,7 @@ export function applyNote(replay: Replay): void {
   if (name !== "ruleIds") return;
   const ids = packr.unpack(value) as unknown;
   const areIds = Array.isArray(ids) && ids.every((id) => typeof id === "string");
-  if (!areIds) throw wrong("a list of rules that is none");
+  if (!areIds) throw wrong("an invalid list of rules");
   setRuleIds(restoration, ids as string[]);
 }
 
@@ -131,7 +131,7 @@ export function applyDisowned(replay: Replay): void {
   keepName(names, record);
 }
 
-/** An identity is new again; what it was is counted as forgotten. */
+/** An identity is new again; its old state is counted as forgotten. */
 export function applyUnseen(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_UNSEEN_WORDS);
@@ -169,7 +169,7 @@ export function applyPlain(restoration: Restoration, kind: number, lo: number, h
     }
     default: {
       const host = hostOfHash(restoration, lo, hi);
-      // A later entry may have made records on it again: then it was made again too.
+      // A later entry may have created records on it again: then the host was created again too.
       if (host === 0 || word(core.store, host, HOST_LIVE_WORD) > 0) return;
       restoration.host = 0;
       memberFree(core.store, host);
@@ -178,7 +178,7 @@ export function applyPlain(restoration: Restoration, kind: number, lo: number, h
   }
 }
 
-/** A new generation: failed ones go, the others get the names that they got when it was said. */
+/** Begins a new generation: failed records end, and the others get the names that they got when the entry was logged. */
 function applyForgotten(restoration: Restoration): void {
   const { core, names } = restoration;
   const { counters, store } = core;
@@ -192,7 +192,7 @@ function applyForgotten(restoration: Restoration): void {
       counters.forgotten++;
       dropRestored(restoration, record);
     } else if (recordState(store, record) === RECORD_RESTING) {
-      dropRestored(restoration, record); // counted among those that are done
+      dropRestored(restoration, record); // counted as done
     } else if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
       nameRecord(names, record);
     }
@@ -204,7 +204,7 @@ function applyForgotten(restoration: Restoration): void {
   for (const rule of core.rules) rule.done = 0;
 }
 
-/** What became of records that are never written: their number is all that is known. */
+/** Counts what happened to volatile records: only their number is logged. */
 export function applyVolatile(restoration: Restoration, kind: number): void {
   const { counters } = restoration.core;
   if (kind === LOG_ADMITTED) {

@@ -1,4 +1,4 @@
-/** Hosts as files have them. Leases, records and places are not theirs to say: those follow from the records. */
+/** Hosts as files record them. Leases, records and places are not recorded here: they follow from the records. */
 import { memoryFull } from "../../base/errors.ts";
 import {
   HOST_ADAPTIVE_WORD,
@@ -24,16 +24,16 @@ import { setFloat, setWord } from "../../structures/store.ts";
 import { hostOfHash, type Restoration } from "./restore-records.ts";
 
 const FLAGS = [HOST_HELD, HOST_STEERED, HOST_KEPT];
-/** In the order of files; the turn has more to it. */
+/** In the order of files. The turn is set by `setTurn`. */
 const FLOATS = [
   ...[HOST_TURN_WORD, HOST_READY_AT_WORD, HOST_BLOCK_UNTIL_WORD],
   ...[HOST_DELAY_WORD, HOST_ADAPTIVE_WORD, HOST_BYTES_WORD],
 ];
-/** A host that is not set by anything: no clock, no delay of its own; limit, failures, admitted and flags 0. */
+/** A new host: no clock, no delay of its own; limit, failures, admitted and flags 0. */
 const FRESH = [0, 0, 0, -1, -1, 0];
 const FRESH_WORDS = [0, 0, 0, 0];
 
-/** Makes a host, or makes one that is there as new as it was when it was made. */
+/** Creates a host, or resets an existing one to its initial state. */
 export function restoreHost(
   restoration: Restoration,
   name: Uint8Array,
@@ -48,12 +48,12 @@ export function restoreHost(
   memberFree(store, host);
   setRestoredHost(restoration, host, FRESH, FRESH_WORDS);
   setTurn(restoration.core, host, turn);
-  // It joined when it was made, not now. One not leased from yet stands at −2⁵² + how many joined before it.
+  // The host joined when it was created, not now. One without a lease so far has the turn −2⁵² + the number of earlier hosts.
   hosts.joined = turn < 0 ? Math.max(joined, turn + 2 ** 52 + 1) : joined;
   return host;
 }
 
-/** Sets turn and readyAt; with `words` (limit, failures, admitted, flags) everything. */
+/** Sets turn and readyAt; with `words` (limit, failures, admitted, flags) all fields. */
 export function setRestoredHost(
   restoration: Restoration,
   host: number,
@@ -73,19 +73,19 @@ export function setRestoredHost(
   for (const flag of FLAGS) setHostFlag(store, host, flag, (flags & flag) !== 0);
 }
 
-/** Turns go on behind the highest there was. */
+/** New turns continue after the highest one. */
 function setTurn(core: Core, host: number, turn: number): void {
   setFloat(core.store, host, HOST_TURN_WORD, turn);
   if (turn > core.leaseSequence) core.leaseSequence = turn;
 }
 
-/** The address of a host, '' for one that is not known any more. Its group it joins when its records are put in their places. */
+/** Sets the address of a host, '' for one no longer known. The host joins its group when its records are placed. */
 export function setRestoredAddress({ core }: Restoration, host: number, address: Uint8Array): void {
   const text = Buffer.from(address).toString("utf8");
   if (!setMemberAddress(core.store, host, text)) throw memoryFull();
 }
 
-/** The clock of a group, by the hash of its kind and name: who belongs to it shows when records are put in their places. */
+/** Restores the clock of a group, found by the hash of its kind and name. Its members join when records are placed. */
 export function restoreGroup(core: Core, lo: number, hi: number, readyAt: number): void {
   if (!restoreGroupClock(core, lo, hi, readyAt)) throw memoryFull();
 }

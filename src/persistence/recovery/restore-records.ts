@@ -1,13 +1,13 @@
 /**
- * Restoration: a core that is filled from files. Records come and go as entries say, but stand nowhere until all was read:
- * then `placeRestored` puts each where its state and its key say, in the order of the keys.
+ * Restoration: fills a core from files. Records come and go as entries require, but have no place until everything was read.
+ * Then `placeRestored` puts each where its state and its key require, in the order of the keys.
  *
  *   entry, column ─▶ record with state, key, due ─ … ─▶ all read ─▶ pending: sorted, into the ranks
  *                                                                  waiting: heap · failed: lane · leased: pending
  *
- *   I1  Until it is settled a record keeps its due time in its link words, which nothing else uses meanwhile.
- *   I3  A record that memory had no room for stands in its lane, or on disk, until an entry names it (recovery-spill.ts).
- *   I2  Keys are unique, so the order of the ranks is theirs alone: what comes in order costs O(1) each.
+ *   I1  Until it is placed, a record keeps its due time in its link words, which nothing else uses meanwhile.
+ *   I3  A record for which memory had no room is in its lane, or on disk, until an entry names it (recovery-spill.ts).
+ *   I2  Keys are unique, so they alone decide the order of the ranks: records inserted in order cost O(1) each.
  */
 import { memoryFull } from "../../base/errors.ts";
 import {
@@ -62,35 +62,35 @@ import {
 export interface Restoration {
   core: Core;
   names: Names;
-  /** An empty core, for a frontier that was cleared. */
+  /** Creates an empty core, for a frontier that was cleared. */
   readonly remake: () => Core;
-  /** Rules by the index they were written under. */
+  /** Ids of rules by the index under which they were written. */
   ruleIds: readonly string[];
-  /** The same, by index, as they were asked for. */
+  /** The same rules by index, filled as they are needed. */
   readonly rules: RuleState[];
-  /** Those that came back as gone, by id, and the core that they came back to. */
+  /** Rules that are no longer in the set, by id, and the core in which they were created. */
   readonly gone: { core: Core; byId: Map<string, RuleState> };
   /** The last note of each name, packed. */
   readonly notes: Map<string, Uint8Array>;
-  /** Records that are never written, by what became of them. */
+  /** Live volatile records. */
   volatileLive: number;
-  /** A memory does not count its volatile records: they are what the other counts leave. */
+  /** A frontier in memory does not count its volatile records: their number is what the other counts leave. */
   isAlone: boolean;
-  /** Handle of the parent of records that follow, or 0. */
+  /** Handle of the parent of the records that follow, or 0. */
   parent: number;
-  /** The epoch of members that follow. */
+  /** The epoch of the members that follow. */
   epoch: string;
-  /** Names of the epochs that a journal has said members of. */
+  /** Names of the epochs of which a journal named members. */
   readonly joined: Set<string>;
-  /** Some epoch was forgotten: empty ones are looked for at the end. */
+  /** Some identity was forgotten: empty epochs are dropped at the end. */
   hasForgotten: boolean;
-  /** Hears again what is replayed. */
+  /** Notified again of the transitions that are replayed. */
   listener?: TransitionListener | undefined;
   /** The time of the entries that follow. */
   timeMs: number;
-  /** Room for records that are made many at once, from the first of them on. */
+  /** Buffers for records that are created in batches; made for the first of them. */
   rows: Rows | undefined;
-  /** Memory is looked at again above so many bytes. */
+  /** Memory is checked again above this many bytes. */
   spillAt: number;
   /** Leases that were out at the end. */
   leases: number;
@@ -122,18 +122,18 @@ export function createRestoration(core: Core, remake: () => Core): Restoration {
   };
 }
 
-/** Records under way in batches (restore-rows.ts). */
+/** Rows collected for a batch (restore-rows.ts). */
 export interface Rows {
   readonly batch: RestoreBatch;
   readonly record: RestoredRecord;
-  /** What texts are read from where a row is made one by one: the input's words, and where in the region they stand. */
+  /** Where texts are read from when a row is made by itself: the input's words, and their offset in the region. */
   words: Uint32Array;
   offset: number;
-  /** Parents that rows may name, and nobody else any more. */
+  /** Parents that only collected rows still name. */
   readonly parents: number[];
 }
 
-/** A record as its file has it; one object serves all. */
+/** A record as its file holds it; one object serves all. */
 interface RestoredRecord {
   flags: number;
   lo: number;
@@ -149,12 +149,12 @@ interface RestoredRecord {
   key: number;
   priority: number;
   due: number;
-  /** −1: as it is. */
+  /** −1: unchanged. */
   hostAdmitted: number;
   /** maxAttempts u16 and period u16. */
   maxAttempts: number;
   blob: Uint8Array | undefined;
-  /** The text as words, from this one on. */
+  /** The text as words, beginning at `textAt`. */
   text: Uint32Array;
   textAt: number;
   textLength: number;
@@ -178,7 +178,7 @@ export function createRestoredRecord(): RestoredRecord {
   };
 }
 
-/** The live record of a name, in memory and standing nowhere (I3), or 0. */
+/** The live record of a name, brought into memory and out of its place (I3), or 0. */
 export function restoredRecord(
   restoration: Restoration,
   isNameless: boolean,
@@ -195,7 +195,7 @@ export function restoredRecord(
   return record;
 }
 
-/** Makes a record, in place of one of the same name; false: its host is not known. @hot */
+/** Creates a record, replacing one of the same name; returns false when its host is not known. @hot */
 export function restoreRecord(restoration: Restoration, from: RestoredRecord): boolean {
   const { core, names } = restoration;
   const { store } = core;
@@ -234,14 +234,14 @@ export function restoreRecord(restoration: Restoration, from: RestoredRecord): b
   keepRecord(core, record, host);
   if (from.hostAdmitted >= 0) {
     setWord(store, host, HOST_ADMITTED_WORD, from.hostAdmitted);
-    setHostFlag(store, host, HOST_KEPT, true); // as spending does
+    setHostFlag(store, host, HOST_KEPT, true); // as spending a budget does
   }
   if (isNameless) keepName(names, record);
   else if (!seenSet(core.seen, from.lo, from.hi, record)) throw memoryFull();
   return true;
 }
 
-/** Everything is gone but the notes, and of those the one of what was seen elsewhere. */
+/** Drops everything but the notes, and of the notes the one about requests that another program made. */
 export function clearRestoration(restoration: Restoration): void {
   restoration.core = restoration.remake();
   restoration.notes.delete(VISITED_NOTE);
@@ -252,7 +252,7 @@ export function clearRestoration(restoration: Restoration): void {
   restoration.parent = 0;
 }
 
-/** A record is gone, its name with it; an identity's last word is the caller's. */
+/** Drops a record with its name. The caller sets the last word of its identity. */
 export function dropRestored(restoration: Restoration, record: number): void {
   const { core, names } = restoration;
   if ((recordFlags(core.store, record) & RECORD_FLAG_NO_IDENTITY) !== 0) dropName(names, record);
@@ -278,13 +278,13 @@ export function hostOfHash(restoration: Restoration, lo: number, hi: number): nu
   return host;
 }
 
-/** What the indices of rules mean from here on. */
+/** Sets the ids that the indices of rules mean from here on. */
 export function setRuleIds(restoration: Restoration, ids: readonly string[]): void {
   restoration.ruleIds = ids;
   restoration.rules.length = 0;
 }
 
-/** The rule of an index as it was written. One that is no longer there comes back as one that has gone. */
+/** The rule of an index as it was written. A rule that is no longer in the set is created again, as gone. */
 export function ruleOfIndex(restoration: Restoration, index: number): RuleState {
   const known = restoration.rules[index];
   if (known !== undefined) return known;
@@ -295,13 +295,13 @@ export function ruleOfIndex(restoration: Restoration, index: number): RuleState 
   return rule;
 }
 
-/** Those that came back before, whoever brought them. */
+/** Rules of the core that are already gone. */
 function goneOf(core: Core): Restoration["gone"] {
   const gone = core.rules.filter(({ isGone }) => isGone);
   return { core, byId: new Map(gone.map((rule) => [rule.id, rule])) };
 }
 
-/** Rules that the new set does not name: the sweep after the recovery finds their records new ones. */
+/** Creates a rule that the new set does not name: the sweep after the recovery moves its records to other rules. */
 function goneRule({ core, gone }: Restoration, id: string): RuleState {
   if (gone.core !== core) Object.assign(gone, goneOf(core));
   const same = gone.byId.get(id);
@@ -327,14 +327,14 @@ function goneRule({ core, gone }: Restoration, id: string): RuleState {
   return rule;
 }
 
-/** Sequences go on behind the highest one that was given. */
+/** New sequences continue after the highest one used. */
 export function noteKey({ core }: Restoration, key: number): void {
   const size = Math.abs(key);
   const sequence = size >= 2 ** 52 ? size - 2 ** 52 : size;
   if (sequence > core.sequence) core.sequence = sequence;
 }
 
-/** An admission is counted. */
+/** Counts an admission. */
 export function countAdmission(core: Core, isDeferred: boolean, depth: number): void {
   const { counters } = core;
   if (isDeferred) counters.deferred++;

@@ -1,11 +1,11 @@
 /**
- * Rows: records that a recovery makes in batches, whatever file they come from. What is not plain is made one by one, in its
+ * Rows: records that a recovery makes in batches, from either kind of file. A record that is not plain is made by itself, in its
  * turn (restore-records.ts), so that both ways end in the same core.
  *
  *   section of a snapshot ─▶ restoreChunk ──────────────────────┐
- *   entries ─▶ collectEntries … ─▶ another entry comes first ──┴▶ makeRows ─▶ records that stand nowhere
+ *   entries ─▶ collectEntries … ─▶ another entry comes first ──┴▶ makeRows ─▶ records without a place
  *
- *   I1  Rows that were collected are made before anything looks at what they make.
+ *   I1  Collected rows are made before anything reads what they make.
  *   I2  A parent lives until the rows that name it are made.
  */
 import { memoryFull } from "../../base/errors.ts";
@@ -55,7 +55,7 @@ import {
   ruleOfIndex,
 } from "./restore-records.ts";
 
-/** Input that is worth a copy into the region: a frame, or the columns of a section. */
+/** Largest input that is copied into the region: a frame, or the columns of a section. */
 const INPUT_BYTES_MAX = 64 * 1024 * 1024;
 const STATE_MASK = 127;
 const AGAIN = 128;
@@ -66,7 +66,7 @@ interface RowColumns {
   readonly hashes: Uint32Array;
   readonly doubles: Float64Array;
   readonly words: Uint32Array;
-  /** Texts, from the first one's on. */
+  /** Texts, beginning with the first row's. */
   readonly text: Uint32Array;
   /** Handle of the parent of a row, or 0. */
   readonly parentOf: ((row: number) => number) | undefined;
@@ -74,7 +74,7 @@ interface RowColumns {
   readonly blobOf: ((row: number) => readonly [number, Uint8Array] | undefined) | undefined;
 }
 
-/** The rows of a restoration, for the core that it has now. */
+/** The rows of a restoration, for its current core. */
 function rowsOf(restoration: Restoration): Rows {
   if (restoration.rows?.batch.store !== restoration.core.store) {
     restoration.rows = {
@@ -86,14 +86,14 @@ function rowsOf(restoration: Restoration): Rows {
   return restoration.rows as Rows;
 }
 
-/** All was read: the room goes back. */
+/** Returns the room after everything was read. */
 export function closeRows(restoration: Restoration): void {
   const { rows, core } = restoration;
   if (rows?.batch.store === core.store) closeRestoreBatch(rows.batch);
   restoration.rows = undefined;
 }
 
-/** Makes the records of columns. */
+/** Makes records from columns. */
 export function restoreColumns(restoration: Restoration, columns: RowColumns): void {
   const rows = rowsOf(restoration);
   const { batch } = rows;
@@ -102,7 +102,7 @@ export function restoreColumns(restoration: Restoration, columns: RowColumns): v
   const input = restoreInput(batch, count * 56 + textBytes);
   if (input === 0) throw memoryFull();
   const { u32, f64 } = batch.store.region.views;
-  // The doubles come first: they stand on eight bytes.
+  // The doubles come first: they need an alignment of eight bytes.
   const at = { doubles: input, hashes: input + count * 24, words: input + count * 40, text: 0 };
   at.text = input + count * 56;
   f64.set(doubles, at.doubles >> 3);
@@ -121,7 +121,7 @@ export function restoreColumns(restoration: Restoration, columns: RowColumns): v
   makeRows(restoration, columns);
 }
 
-/** Brings the entries of a frame to where rows are read from; false: they are read one by one. */
+/** Copies the entries of a frame to where rows are read; returns false when entries must be read one by one. */
 export function openEntries(
   restoration: Restoration,
   words: Uint32Array,
@@ -139,7 +139,7 @@ export function openEntries(
   return true;
 }
 
-/** Collects plain admissions from word `at` on; the word of the first entry that is none, or that finds no room. */
+/** Collects plain admissions from word `at` on; returns the word of the first entry that is none, or for which there is no room. */
 export function collectEntries(restoration: Restoration, at: number, end: number): number {
   const { batch, offset } = restoration.rows as Rows;
   const span = { at: offset + at * 4, end: offset + end * 4, parent: restoration.parent };
@@ -151,7 +151,7 @@ export function collected({ rows, core }: Restoration): number {
   return rows === undefined || rows.batch.store !== core.store ? 0 : restoreCount(rows.batch);
 }
 
-/** Makes what was collected, and counts it as admitted; how many named what is not there. */
+/** Makes the collected rows and counts them as admitted; returns how many named a host that is not there. */
 export function makeEntries(restoration: Restoration): number {
   const { core } = restoration;
   const count = collected(restoration);
@@ -177,13 +177,13 @@ export function makeEntries(restoration: Restoration): number {
   return astray;
 }
 
-/** Makes all rows; how many have no host. @hot */
+/** Makes all rows; returns how many have no host. @hot */
 function makeRows(restoration: Restoration, columns: RowColumns | undefined): number {
   const { core } = restoration;
   const { batch } = restoration.rows as Rows;
   const count = restoreCount(batch);
   for (let row = 0; row < count; row++) {
-    const { u32 } = core.store.region.views; // making a gone rule may move them
+    const { u32 } = core.store.region.views; // making a gone rule may move the views
     const rule = (u32[rowWords(batch, row) + RESTORE_HEAD_WORD] as number) >>> 16;
     setRowRule(batch, row, ruleOfIndex(restoration, rule).handle);
   }
@@ -195,14 +195,14 @@ function makeRows(restoration: Restoration, columns: RowColumns | undefined): nu
     if (!leaveRestored(batch, row)) throw memoryFull();
     if (!makeOne(restoration, row, columns)) astray++;
     if (table.sweeps === sweeps) continue;
-    sweeps = table.sweeps; // its insert moved a segment, and the claims of later rows
+    sweeps = table.sweeps; // the insert moved a segment, and with it the claims of later rows
     findRestored(batch, core.seen, row + 1);
   }
   setRestoreCount(batch, 0);
   return astray;
 }
 
-/** The owner's way; false: its host is not there. */
+/** Makes a row on the owner's path; returns false when its host is not there. */
 function makeOne(restoration: Restoration, row: number, columns: RowColumns | undefined): boolean {
   const { batch, record, words, offset } = restoration.rows as Rows;
   const { u32, f64 } = batch.store.region.views;
@@ -231,7 +231,7 @@ function makeOne(restoration: Restoration, row: number, columns: RowColumns | un
   record.blob = blob?.[1];
   record.maxAttempts = blob?.[0] ?? 0;
   const before = restoration.parent;
-  // A later row of the same identity has claimed it, and was counted for that.
+  // A later row of the same identity has claimed the slot, and was counted for it.
   const slot = seenSlot(restoration.core.seen, record.lo, record.hi);
   const isNameless = (record.flags & RECORD_FLAG_NO_IDENTITY) !== 0;
   if (!isNameless && slot !== 0 && u32[slot >>> 2] === TABLE_CLAIMED) restoration.core.seen.count--;

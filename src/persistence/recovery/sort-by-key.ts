@@ -1,16 +1,16 @@
 /**
- * Sorting of handles by their keys: whole numbers, mostly dense and unique. Dense ones are put straight where they belong;
- * others in radix passes of 16 bits over what the keys differ in, at most four.
+ * Sorts handles by their keys: whole numbers, mostly dense and unique. Dense keys are placed directly; others are sorted in
+ * radix passes of 16 bits over the range of the keys, at most four.
  */
 import type { RecordList } from "../../frontier/records/record-list.ts";
 
 const DIGITS = 65_536;
-/** Up to so many places for each handle they are put straight into them. */
+/** With up to this many places for each handle, handles are placed directly. */
 const DENSE = 4;
-/** Below this many the counting alone would cost more. */
+/** Below this many handles the counting alone would cost more. */
 const SMALL = 4_096;
 
-/** The handles in ascending order of their keys; the input's arrays may be used up. */
+/** Returns the handles in ascending order of their keys. May overwrite the input's arrays. */
 export function sortByKey({ handles, keys, count }: RecordList): Uint32Array {
   if (count < SMALL) return sortFew(handles, keys, count);
   let low = Number.POSITIVE_INFINITY;
@@ -49,7 +49,7 @@ export function sortByKey({ handles, keys, count }: RecordList): Uint32Array {
   return fromHandles;
 }
 
-/** One write for each handle; undefined where two have the same key, or one is no whole number. */
+/** One write for each handle; returns undefined when two have the same key, or one is not a whole number. */
 function sortDense(
   handles: Uint32Array,
   keys: Float64Array,
@@ -76,7 +76,7 @@ function sortFew(handles: Uint32Array, keys: Float64Array, count: number): Uint3
   return Uint32Array.from(order, (index) => handles[index] as number);
 }
 
-/** The count before it is raised. */
+/** Returns the count before it is raised. */
 function bump(counts: Uint32Array, at: number): number {
   const before = counts[at] as number;
   counts[at] = before + 1;

@@ -1,10 +1,10 @@
 /**
- * What a section must be before anything of it is believed. A checksum tells what a disk has changed, not what somebody has written:
- * columns of other lengths, rows that point outside, numbers that are none would make records of memory that is not theirs.
+ * Checks a section before anything of it is trusted. A checksum detects what a disk has changed, not what somebody has written:
+ * columns of other lengths, rows that point outside and values that are not numbers would corrupt memory outside the records.
  *
- *   I1  Behind a check every column has as many rows as the section says, and every length and index lies inside its column.
+ *   I1  After a check every column has as many rows as the section declares, and every length and index lies inside its column.
  *   I2  No double is NaN: keys, clocks and priorities can be ordered.
- *   I3  What a section makes a reader allocate is bounded by the file's own size.
+ *   I3  The memory that a section makes a reader allocate is bounded by the file's own size.
  */
 import {
   RECORD_FLAG_VOLATILE,
@@ -28,10 +28,10 @@ const KEY_MAX = 2 ** 53;
 const STATE_MASK = 127;
 /** Bytes of a block of a filter. */
 const BLOOM_BLOCK_BYTES = 32;
-/** What is an object of its own among the counters, and not a number of that name. */
+/** Objects among the counters, and `__proto__`: none of them is a number. */
 const NO_COUNTERS = ["depths", "rejected", "__proto__"];
 
-/** Whose section it is, for the complaint. */
+/** Where the section is, for the error. */
 interface SectionPlace {
   readonly path: string;
   readonly offset: number;
@@ -39,15 +39,15 @@ interface SectionPlace {
   readonly size: number;
 }
 
-/** The section, or SNAPSHOT_CORRUPT with file and offset. */
+/** Returns the section, or throws SNAPSHOT_CORRUPT with file and offset. */
 export function checkSection(section: unknown, place: SectionPlace): Section {
   const isMap = typeof section === "object" && section !== null && !Array.isArray(section);
-  const fault = isMap ? faultOf(section as Section, place.size) : "no map";
-  if (fault !== undefined) throw damaged(place.path, place.offset, `no such content: ${fault}`);
+  const fault = isMap ? faultOf(section as Section, place.size) : "not a map";
+  if (fault !== undefined) throw damaged(place.path, place.offset, `invalid content: ${fault}`);
   return section as Section;
 }
 
-/** What of it can not be; undefined: it can. */
+/** Names the first field with an impossible value; undefined when there is none. */
 function faultOf(section: Section, size: number): string | undefined {
   switch (section.t) {
     case "head":
@@ -147,7 +147,7 @@ function recordsFault(chunk: RecordChunk): string | undefined {
   return doublesFault(doubles);
 }
 
-/** A finished identity's word; anything less would be taken for the place of a record. */
+/** A value must be a finished identity's word: anything less would be taken for the place of a record. */
 function seenFault(n: number, hashes: Uint8Array, values: Uint8Array): string | undefined {
   const fault = columnsFault(n, [hashes, 8], [values, 4]);
   if (fault !== undefined) return fault;
@@ -157,7 +157,7 @@ function seenFault(n: number, hashes: Uint8Array, values: Uint8Array): string | 
   return undefined;
 }
 
-/** All bits of a filter stand in the file that tells of it. */
+/** All bits of a filter are in the file that describes it. */
 function layersFault(layers: Uint8Array, size: number): string | undefined {
   if (!isBytes(layers) || layers.length % 12 !== 0) return "layers";
   const words = wordsOf(layers);
@@ -173,11 +173,11 @@ function columnsFault(n: unknown, ...columns: Array<[Uint8Array, number]>): stri
 }
 
 function doublesFault(bytes: Uint8Array): string | undefined {
-  for (const value of doublesOf(bytes)) if (Number.isNaN(value)) return "a number that is none";
+  for (const value of doublesOf(bytes)) if (Number.isNaN(value)) return "not a number";
   return undefined;
 }
 
-/** Pairs, or more, that begin with a row. */
+/** Checks tuples of `width` words that each begin with a row. */
 function arePairs(bytes: unknown, width: number, rows: number): bytes is Uint8Array {
   if (!isBytes(bytes) || bytes.length % (width * 4) !== 0) return false;
   const words = wordsOf(bytes);
@@ -185,7 +185,7 @@ function arePairs(bytes: unknown, width: number, rows: number): bytes is Uint8Ar
   return true;
 }
 
-/** Bytes of texts that are padded to words, their lengths at every `width` words. */
+/** Bytes of texts padded to words; their lengths are at every `width` words. */
 function paddedSum(words: Uint32Array, from: number, width: number): number {
   let sum = 0;
   for (let at = from; at < words.length; at += width) {

@@ -1,11 +1,11 @@
 /**
- * Section buffer: sections as bytes, one behind the other, in memory that is used again: a snapshot makes no garbage that
- * grows with it.
+ * Section buffer: sections as bytes, one after the other, in memory that is reused: a snapshot makes no garbage that grows
+ * with it.
  *
  *   [ length | crc | msgpack ] [ length | crc | msgpack ] …      written together, then from the start again
  *
- * Columns are put into their msgpack directly: maps of texts, whole numbers and bytes. Anything deeper (a head) is packed by
- * msgpackr, whose readers read both.
+ * Columns are encoded to msgpack directly: maps of texts, whole numbers and bytes. Deeper values (a head) are packed by
+ * msgpackr. One reader reads both.
  */
 import { crcAt } from "../checksum.ts";
 import { packr } from "../msgpack.ts";
@@ -16,14 +16,14 @@ export interface SectionBuffer {
   used: number;
 }
 
-/** Most bytes that a key, a number or the head of a text or of bytes takes beside its content. */
+/** Most bytes of a key's header, of a number, or of the header of a text or of bytes. */
 const FIELD_BYTES = 16;
 
 export function createSectionBuffer(bytes: number): SectionBuffer {
   return { bytes: Buffer.alloc(bytes), used: 0 };
 }
 
-/** Appends bytes as they are; how many. */
+/** Appends bytes unchanged; returns how many. */
 export function addBytes(buffer: SectionBuffer, bytes: Uint8Array): number {
   reserve(buffer, bytes.length);
   buffer.bytes.set(bytes, buffer.used);
@@ -31,7 +31,7 @@ export function addBytes(buffer: SectionBuffer, bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** Appends a section as it stands at `offset` of the file; how many bytes. */
+/** Appends a section that is to stand at `offset` of the file; returns how many bytes. */
 export function addSection(
   buffer: SectionBuffer,
   section: Section,
@@ -56,7 +56,7 @@ export function addSection(
 
 type Flat = string | number | Uint8Array;
 
-/** How many fields there are, where all are flat and few enough for a short head; otherwise 0. */
+/** The number of fields, if all are flat and few enough for a short header; otherwise 0. */
 function flatFields(fields: Readonly<Record<string, unknown>>): number {
   let count = 0;
   for (const key in fields) {

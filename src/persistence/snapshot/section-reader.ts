@@ -1,7 +1,7 @@
 /**
- * Reading a snapshot file section by section, each of them checked: its length, its checksum, its content.
+ * Reads a snapshot file section by section and checks each one: its length, its checksum, its content.
  *
- *   file ─▶ body ─ msgpack ─▶ columns anywhere in it ─▶ room: each on eight bytes ─▶ read as words and doubles, no copy more
+ *   file ─▶ body ─ msgpack ─▶ columns anywhere in it ─▶ room: each on eight bytes ─▶ read as words and doubles, without another copy
  */
 import { crcAt } from "../checksum.ts";
 import { type Files, readAll } from "../files.ts";
@@ -22,15 +22,15 @@ import {
 /** Longest section: a chunk of records with bodies and data. */
 const SECTION_BYTES_MAX = 2 ** 31;
 
-/** Reads a snapshot section by section; throws SNAPSHOT_CORRUPT or FORMAT_UNSUPPORTED naming the file. */
+/** Reads a snapshot section by section. Throws SNAPSHOT_CORRUPT or FORMAT_UNSUPPORTED, which names the file. */
 export class SnapshotReader {
   readonly path: string;
   readonly size: number;
   offset = PREAMBLE_BYTES;
-  /** Columns of a section are good until the next one is read: a reader that is done with them by then spares their memory. */
+  /** Columns are valid only until the next section is read, so that its memory can be reused. */
   isPassing = false;
   #body = new Uint8Array(0);
-  /** Where the columns of a section stand while it is passed. */
+  /** Holds the columns of a section while `isPassing`. */
   #room = new Uint8Array(0);
   readonly #files: Files;
   readonly #file: number;
@@ -50,7 +50,7 @@ export class SnapshotReader {
     }
   }
 
-  /** The next section; undefined behind the last one. */
+  /** Returns the next section; undefined after the last one. */
   next(): Section | undefined {
     const { offset, path } = this;
     if (offset === this.size) return undefined;
@@ -69,7 +69,7 @@ export class SnapshotReader {
     try {
       section = packr.unpack(body);
     } catch {
-      throw damaged(path, offset, "no msgpack");
+      throw damaged(path, offset, "not msgpack");
     }
     this.#align(section);
     return checkSection(section, { path, offset, size: this.size });
@@ -79,7 +79,7 @@ export class SnapshotReader {
     this.#files.close(this.#file);
   }
 
-  /** Columns are read several times: they are copied once, to where they need no copy. */
+  /** Columns are read several times: they are copied once, to an aligned place where readers need no copy. */
   #align(section: unknown): void {
     if (!this.isPassing || typeof section !== "object" || section === null) return;
     const bytes = alignedSize(section);
@@ -97,14 +97,14 @@ export class SnapshotReader {
     const words = new Uint32Array(PREAMBLE_BYTES / 4);
     if (!this.#read(new Uint8Array(words.buffer), 0)) throw damaged(this.path, 0, "cut off");
     const [magic, version, serial, zero] = words;
-    if (magic !== SNAPSHOT_MAGIC) throw damaged(this.path, 0, "no snapshot");
+    if (magic !== SNAPSHOT_MAGIC) throw damaged(this.path, 0, "not a snapshot");
     const isKnown = version !== undefined && version >= SNAPSHOT_VERSION_MIN;
     if (!isKnown || version > SNAPSHOT_VERSION) {
       const known = `version ${SNAPSHOT_VERSION_MIN} to ${SNAPSHOT_VERSION}`;
       throw otherFormat(this.path, `version ${version}`, known);
     }
     if (serial !== this.#serial || zero !== 0)
-      throw damaged(this.path, 0, "another one's preamble");
+      throw damaged(this.path, 0, "the preamble of another snapshot");
   }
 
   #read(bytes: Uint8Array, offset: number): boolean {

@@ -1,6 +1,6 @@
 /**
- * Columns: chunks of hosts and records, filled straight from the region's words, packed when full. Those of records are the readable
- * twin of assembly/records/snapshot-columns.ts, which fills most of them.
+ * Columns: chunks of hosts and records, filled straight from the region's words, packed when full. Columns of records are the
+ * readable twin of assembly/records/snapshot-columns.ts, which fills most of them.
  */
 import type { Core } from "../../frontier/core.ts";
 import { hostOf } from "../../frontier/records/transitions.ts";
@@ -54,12 +54,12 @@ import { float, word } from "../../structures/store.ts";
 import { dueOf, ruleIndexOf } from "../journal/entry-fields.ts";
 import type { GroupChunk, HostChunk, RecordChunk, SeenChunk } from "./snapshot-format.ts";
 
-/** Things of one chunk, as measured best for msgpackr. */
+/** Rows of one chunk, as measured best for msgpackr. */
 export const CHUNK_ROWS = SNAPSHOT_ROWS_MAX;
-/** Words of text that columns begin with, and the most that they keep: a few long texts once are no reason to hold their room for good. */
+/** Words of text at first, and the most that are kept: a few long texts once do not justify holding their memory for good. */
 const TEXT_WORDS = 32 * CHUNK_ROWS;
 const TEXT_WORDS_KEPT = 8 * TEXT_WORDS;
-/** Beside the state: came again by itself. */
+/** A flag beside the state: the record came again by itself. */
 export const AGAIN = 128;
 
 export interface Columns {
@@ -72,7 +72,7 @@ export interface Columns {
   textWords: number;
   readonly parents: number[];
   readonly prints: number[];
-  /** Position of each parent's print, by the handle that it had last. */
+  /** Index of each parent's print, by the handle that the parent had last. */
   readonly printOf: Map<number, number>;
   readonly blobs: number[];
   readonly blob: Uint8Array[];
@@ -88,7 +88,7 @@ export function createColumns(core: Core): Columns {
   };
 }
 
-/** Adds a live record as it now is. */
+/** Adds a live record as it is now. */
 export function addRecord(columns: Columns, record: number): void {
   const { core, hashes, doubles, words } = columns;
   const { store } = core;
@@ -112,7 +112,7 @@ export function addRecord(columns: Columns, record: number): void {
   addMore(columns, row, record);
 }
 
-/** What a record has beside its words and its text. */
+/** Adds a record's parent and blob. */
 export function addMore(columns: Columns, row: number, record: number): void {
   const { store } = columns.core;
   const parent = recordParent(store, record);
@@ -144,7 +144,7 @@ function filled({ count, hashes, doubles, words, text, textWords }: Columns): Co
   };
 }
 
-/** It is never written. */
+/** A volatile record is never written. */
 export function isVolatile({ store }: Core, record: number): boolean {
   return (recordFlags(store, record) & RECORD_FLAG_VOLATILE) !== 0;
 }
@@ -238,7 +238,7 @@ function seenOf({ count: rows, hashes, words }: Columns): SeenViews {
   return { rows, hashes: bytesOf(hashes, rows * 2), words: bytesOf(words, rows) };
 }
 
-/** Text, padded with zeros to a word; both sides stand on words. */
+/** Adds a text, padded with zeros to a word; both sides are aligned to words. */
 function addText(columns: Columns, offset: number, length: number): void {
   const words = (length + 3) >>> 2;
   const start = columns.textWords;
@@ -264,7 +264,7 @@ function addParent(columns: Columns, row: number, parent: number): void {
   const { u32 } = columns.core.store.region.views;
   const print = parent * 2 + 2;
   let at = printOf.get(parent);
-  // The handle may be another parent's by now: rows are added over many turns, and spilled records have theirs for a moment.
+  // The handle may belong to another parent by now: rows are added over many turns, and spilled records hold theirs only briefly.
   for (let i = 0; at !== undefined && i < 4; i++)
     if (prints[at * 4 + i] !== u32[print + i]) at = undefined;
   if (at === undefined) {
@@ -275,7 +275,7 @@ function addParent(columns: Columns, row: number, parent: number): void {
   columns.parents.push(row, at);
 }
 
-/** No rows. */
+/** Removes all rows. */
 export function clearColumns(columns: Columns): void {
   columns.count = 0;
   columns.textWords = 0;
@@ -291,7 +291,7 @@ function packed(words: readonly number[]): Uint8Array {
   return new Uint8Array(new Uint32Array(words).buffer);
 }
 
-/** The bytes of the first so many elements. */
+/** The bytes of the first `length` elements. */
 function bytesOf(column: Uint32Array | Float64Array, length: number): Uint8Array {
   return new Uint8Array(column.buffer, column.byteOffset, length * column.BYTES_PER_ELEMENT);
 }

@@ -1,33 +1,33 @@
 /**
- * The file of a snapshot under way: sections in buffers, written beside the thread one after the other while the next is filled. One
- * write at a time: more would wait for each other at the file and take a core from the thread.
+ * The file of a snapshot in progress: sections in buffers, written one after the other beside the thread while the next one is filled.
+ * One write at a time: more would wait for each other at the file, and take a core from the thread.
  *
  *   add ─▶ filling ─ full ─▶ queue [ being written | next | … ] ─▶ free again
  *             ▲                                                       │
- *             └───────────────────────────────────────────────────────┘      never more than QUEUE_MAX, but for what one slice makes
+ *             └───────────────────────────────────────────────────────┘      at most QUEUE_MAX, beyond that one slice's buffers
  *
- * Every SYNC_BYTES the medium is waited for beside the writes, so that little is left to wait for at the end.
+ * Every SYNC_BYTES a sync runs beside the writes, so that the last one takes little time.
  *
- *   F1  A buffer is left alone from the moment its write begins to its end.
- *   F2  The file is closed when nothing is being written any more, whatever happened.
- *   F3  After a write that failed none begins.
- *   F4  A wait for the medium that failed counts, whatever later ones say: what it could not write may be gone.
+ *   F1  A buffer does not change while it is written.
+ *   F2  The file is closed after the last write has ended, even after an error.
+ *   F3  After a failed write no other begins.
+ *   F4  A failed sync counts, whatever later ones report: what it could not write may be lost.
  */
 import { type Files, later, writeAllLater } from "../files.ts";
 import { addBytes, addSection, type SectionBuffer } from "./section-buffer.ts";
 import { preamble, type Section } from "./snapshot-format.ts";
 import { giveBuffer, takeBuffer, WRITE_BYTES } from "./snapshot-buffers.ts";
 
-/** Buffers being written, or full, when the next slice has to wait. */
+/** Buffers being written, or full, at which the next slice waits. */
 const QUEUE_MAX = 3;
-/** Bytes written that the medium may not have before it is waited for. */
+/** Bytes written since the last sync began, at which the next one begins. */
 const SYNC_BYTES = 16 * 1024 * 1024;
 
 interface SnapshotFileParts {
   readonly files: Files;
   readonly path: string;
   readonly serial: number;
-  /** Buffers that are free, its own from here to `close`. */
+  /** Free buffers, which this file owns until `close`. */
   readonly free: SectionBuffer[];
 }
 
@@ -38,12 +38,12 @@ export class SnapshotFile {
   readonly #serial: number;
   readonly #free: SectionBuffer[];
   #filling: SectionBuffer;
-  /** Full ones; while `#isWriting` the first of them is the system's. */
+  /** Full buffers; while `#isWriting`, the system reads the first of them. */
   readonly #queue: SectionBuffer[] = [];
   #isWriting = false;
-  /** Where the first of the queue stands in the file. */
+  /** Offset in the file of the queue's first buffer. */
   #position = 0;
-  /** Bytes written since the last wait for the medium began. */
+  /** Bytes written since the last sync began. */
   #unsynced = 0;
   #isSyncing = false;
   #fault: { readonly error: unknown } | undefined;
@@ -64,20 +64,20 @@ export class SnapshotFile {
     if (this.#filling.used >= WRITE_BYTES) this.#full();
   }
 
-  /** Resolves when more may be added; throws what the disk said. */
+  /** Resolves when more may be added. Throws the disk's error. */
   async ready(): Promise<void> {
     await this.#until(() => this.#queue.length < QUEUE_MAX);
     this.#check();
   }
 
-  /** Resolves when the system has all that was added; throws what the disk said. */
+  /** Resolves when the system has everything that was added. Throws the disk's error. */
   async written(): Promise<void> {
     if (this.#filling.used > 0) this.#full();
     await this.#until(() => this.#queue.length === 0);
     this.#check();
   }
 
-  /** Resolves when what is written is on the medium; throws what the disk said (F4). */
+  /** Resolves when everything written is on the medium. Throws the disk's error (F4). */
   async synced(): Promise<void> {
     await this.#until(() => !this.#isSyncing);
     this.#check();
@@ -109,7 +109,7 @@ export class SnapshotFile {
     this.#next();
   }
 
-  /** Begins the next write, if none is under way; after a fault there is none (F3). */
+  /** Begins the next write, if none is in progress; after a fault it drops the queue (F3). */
   #next(): void {
     if (this.#isWriting) return;
     if (this.#fault !== undefined)

@@ -5,7 +5,7 @@
  *   section   length u32, crc32 u32 (seeded by serial and place), msgpack
  *   sections  head, hosts …, groups …, epoch …, bloom, bits …, seen …, records …, end; journal … anywhere
  *
- *   I1  A file whose last section is not `end` was never finished and is none.
+ *   I1  A file whose last section is not `end` was never finished, and does not count.
  */
 export const SNAPSHOT_VERSION = 2;
 export const SNAPSHOT_VERSION_MIN = 1;
@@ -13,7 +13,7 @@ export const SNAPSHOT_MAGIC = 0x4e53_524f;
 export const PREAMBLE_BYTES = 16;
 export const SECTION_HEAD_BYTES = 8;
 
-/** What a snapshot says before anything else: as it was at the first byte of segment `serial`. */
+/** The first section of a snapshot: the state at the first byte of segment `serial`. */
 export interface SnapshotHead {
   readonly t: "head";
   readonly serial: number;
@@ -21,7 +21,7 @@ export interface SnapshotHead {
   readonly secret: Uint8Array;
   readonly profile: string;
   readonly savedAt: number;
-  /** Identities in memory when it was begun: what a reader makes room for. Missing in files of before. */
+  /** Identities in memory when the snapshot began: a reader makes room for them. Missing in older files. */
   readonly entries?: number;
   readonly sequence: number;
   readonly leaseSequence: number;
@@ -33,7 +33,7 @@ export interface SnapshotHead {
   readonly rules: readonly SnapshotRule[];
   /** Notes by name, packed. */
   readonly notes: Record<string, Uint8Array>;
-  /** The file has all that is needed to go on; no segment of a journal belongs to it. */
+  /** The file is complete by itself; no segment of a journal belongs to it. */
   readonly alone?: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface HostChunk {
   readonly words: Uint8Array;
   readonly lengths: Uint8Array;
   readonly names: Uint8Array;
-  /** Of the hosts whose address is known: row, length; and the addresses, each padded to 4. */
+  /** For each host with a known address: row, length; and the addresses, each padded to 4. */
   readonly addresses?: Uint8Array;
   readonly address?: Uint8Array;
 }
@@ -91,16 +91,16 @@ export interface RecordChunk {
   readonly words: Uint8Array;
   /** Texts, each padded with zeros to a multiple of 4. */
   readonly text: Uint8Array;
-  /** For the records that have one: index, position in `prints`. */
+  /** For each record that has one: index, position in `prints`. */
   readonly parents?: Uint8Array;
   /** 16 bytes each. */
   readonly prints?: Uint8Array;
-  /** For the records that have one: index, maxAttempts, length. */
+  /** For each record that has one: index, maxAttempts, length. */
   readonly blobs?: Uint8Array;
   readonly blob?: Uint8Array;
 }
 
-/** Members of one epoch; a great one has several. */
+/** Members of one epoch; a large one has several chunks. */
 export interface EpochChunk {
   readonly t: "epoch";
   readonly n: number;
@@ -114,12 +114,12 @@ export interface SnapshotEnd {
   readonly hosts: number;
   readonly seen: number;
   readonly records: number;
-  /** Where the journal stood when the last chunk was taken. */
+  /** Position of the journal when the last chunk was taken. */
   readonly segment: number;
   readonly offset: number;
 }
 
-/** Mode bloom: the filter's layers, as they were at some moment of the writing. */
+/** Mode bloom: the filter's layers, as they were at one moment of the writing. */
 export interface BloomChunk {
   readonly t: "bloom";
   /** blocks, capacity, inserted of each. */
@@ -130,12 +130,12 @@ export interface BloomChunk {
 export interface BitsChunk {
   readonly t: "bits";
   readonly layer: number;
-  /** Bytes of the layer before it. */
+  /** Offset of the piece in the layer, in bytes. */
   readonly from: number;
   readonly bits: Uint8Array;
 }
 
-/** What was said while the file was written: whole groups of journal entries. Of a file that stands alone. */
+/** Entries logged while the file was written: whole groups. Only in a standalone file. */
 interface JournalChunk {
   readonly t: "journal";
   readonly entries: Uint8Array;
@@ -158,7 +158,7 @@ export function preamble(serial: number): Uint8Array {
   return new Uint8Array(words.buffer);
 }
 
-/** Bytes that the columns of a section take, each on a multiple of eight. */
+/** Bytes of a section's columns, each rounded up to a multiple of eight. */
 export function alignedSize(section: object): number {
   let size = 0;
   for (const value of Object.values(section)) {
@@ -167,7 +167,7 @@ export function alignedSize(section: object): number {
   return size;
 }
 
-/** Copies the columns of a section to `room`, each to a multiple of eight, and lets the section have them there. */
+/** Copies the columns of a section to `room`, each to a multiple of eight, and replaces them by the copies. */
 export function alignColumns(section: object, room: Uint8Array): void {
   let at = 0;
   for (const [name, value] of Object.entries(section)) {
@@ -178,13 +178,13 @@ export function alignColumns(section: object, room: Uint8Array): void {
   }
 }
 
-/** The words of a column; a copy where the bytes do not stand on a word. */
+/** The words of a column; a copy where the bytes are not aligned to words. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {
   const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
   return new Uint32Array(whole.buffer, whole.byteOffset, whole.byteLength >> 2);
 }
 
-/** A sparse column: rows and what they have. */
+/** A sparse column: the values by row. */
 export function pairsOf(
   bytes: Uint8Array | undefined,
   width: number,

@@ -1,4 +1,4 @@
-/** The head of a snapshot: everything of a core that no table holds, as it is at this moment. */
+/** The head of a snapshot: everything of a core that no table holds, as it is now. */
 import type { Core } from "../../frontier/core.ts";
 import { seenHot } from "../../structures/seen/seen-set.ts";
 import { HASH_ALGORITHM, type Identity } from "../directory/frontier-directory.ts";
@@ -24,7 +24,7 @@ export function snapshotHead(core: Core, facts: HeadFacts): SnapshotHead {
     ...{ profile, savedAt: facts.savedAt, volatileLive: facts.volatileLive },
     entries: seenHot(core.seen),
     ...{ sequence: core.sequence, leaseSequence: core.leaseSequence, joined: core.hosts.joined },
-    // Gauges are counted anew from the records that are read.
+    // Gauges are counted anew from the records that a reader restores.
     counters: { ...numbers, pending: 0, waiting: 0, leased: 0, failed: 0 },
     depths: Array.from(depths, (count) => count ?? 0),
     rejected: Object.fromEntries(rejected),

@@ -1,12 +1,12 @@
 /**
- * Rows of a snapshot: what the walk of a table shows, as columns of records and of finished identities, taken when they are full.
+ * Rows of a snapshot: turns the entries of a table walk into columns of records and of finished identities, taken when full.
  *
- *   entries, looked at ─┬▶ addSlice: many at a time, by the kernel ─┬─▶ take(section)
+ *   entries of a walk ──┬▶ addSlice: many at a time, by the kernel ─┬─▶ take(section)
  *                       └▶ where memory has no room, one by one   ──┘
  *   records by their handles, in the same two ways
  *
- *   I1  Both ways make the same sections of the same entries, unless texts are so long that the kernel's columns are full before
- *       their rows are.
+ *   I1  Both ways make the same sections of the same entries, unless texts are so long that the kernel's columns fill up before
+ *       their rows do.
  */
 import type { Core } from "../../frontier/core.ts";
 import {
@@ -50,7 +50,7 @@ export interface Rows {
   readonly most: number;
   readonly take: (chunk: RecordChunk | SeenChunk) => void;
   readonly batch: SnapshotBatch | undefined;
-  /** Completes a row that the kernel has left to the owner. */
+  /** Completes a row that the kernel left to the owner. */
   readonly own: (row: number, record: number) => void;
   readonly live: Columns;
   readonly finished: Columns;
@@ -74,12 +74,12 @@ export function openRows({ core, room, most, take, isRowByRow }: RowsOptions): R
   return { core, most, take, batch, own, live, finished };
 }
 
-/** Gives the room back; rows that were not taken are gone. */
+/** Returns the room; rows that were not taken are dropped. */
 export function closeRows({ batch }: Rows): void {
   if (batch !== undefined) closeSnapshotBatch(batch);
 }
 
-/** Adds entries `from` to `end` of a walk, whose values were looked at in this turn. */
+/** Adds entries `from` to `end` of a walk, whose values were read in this turn. */
 export function addSlice(rows: Rows, walk: TableWalk, from: number, end: number): void {
   const { batch } = rows;
   for (let entry = from; entry < end; ) {
@@ -92,7 +92,7 @@ export function addSlice(rows: Rows, walk: TableWalk, from: number, end: number)
   }
 }
 
-/** Adds live records, at most SNAPSHOT_ROWS_MAX, volatile ones never. */
+/** Adds live records, at most SNAPSHOT_ROWS_MAX; skips volatile ones. */
 export function addRecords(rows: Rows, records: Uint32Array): void {
   const { batch } = rows;
   const end = records.length;
@@ -108,8 +108,8 @@ export function addRecords(rows: Rows, records: Uint32Array): void {
 }
 
 /**
- * After a call of the kernel: what it has left to the owner is completed, and what is full is taken. False: the columns are empty, and
- * the text at which it stopped is longer than they are; it goes alone.
+ * After a call of the kernel: completes the rows left to the owner and takes full columns. Returns false when the columns are empty and
+ * the text at which the kernel stopped is longer than they are; the caller adds that record by itself.
  */
 function isSettled(rows: Rows, batch: SnapshotBatch, isEnd: boolean): boolean {
   const { most } = rows;
@@ -124,7 +124,7 @@ function isSettled(rows: Rows, batch: SnapshotBatch, isEnd: boolean): boolean {
   return true;
 }
 
-/** What is left: sections that are not full. */
+/** Takes the rest: sections that are not full. */
 export function endRows(rows: Rows): void {
   const { batch, finished, live, take } = rows;
   if (batch !== undefined && seenRows(batch) > 0) takeFinished(rows, batch);
@@ -133,7 +133,7 @@ export function endRows(rows: Rows): void {
   if (live.count > 0) take(takeRecords(live));
 }
 
-/** A slice's entry by itself, as it stands in the table. @hot */
+/** Adds one entry of a slice, as it is in the table now. @hot */
 function addEntry(rows: Rows, walk: TableWalk, entry: number): void {
   const { u32 } = rows.core.store.region.views;
   const value = u32[walkValue(walk, entry)] as number;

@@ -1,13 +1,13 @@
 /**
- * A standalone snapshot: of a frontier in memory, to a file, and from one (docs/formats/snapshot.md).
+ * A standalone snapshot: a frontier in memory written to one file (docs/formats/snapshot.md).
  *
- *   log attached ─▶ head ─▶ copies, slice by slice ─▶ end          the frontier goes on, and the log hears it
- *                     └ what was said between two slices follows as entries ┘
+ *   log attached ─▶ head ─▶ copies, slice by slice ─▶ end          the frontier goes on, and the log records it
+ *                     └ transitions between two slices follow as entries ┘
  *
- *   I1  The log is heard from the moment of the head to the last copy, so the copies and the entries together are the
- *       frontier at the end of the writing, by the argument that holds for journal and snapshot.
- *   I2  A host made before that the log has not named yet comes with all that it is: its copy may be older or newer.
- *   I3  Nothing stays behind: the log is taken off whatever happens.
+ *   I1  The log is attached from the head to the last copy. The copies and the entries together are the frontier at the end
+ *       of the writing, by the argument that holds for journal and snapshot.
+ *   I2  A host that existed before, and that the log has not named yet, is logged with all its fields: its copy may be older or newer.
+ *   I3  The log is detached in every case.
  */
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
@@ -36,7 +36,7 @@ import {
   takeFrame,
 } from "../journal/frame-buffer.ts";
 
-/** The serial of a file that stands alone: the first generation of any directory that it becomes. */
+/** The serial of a standalone file: the first generation of any directory that it becomes. */
 export const STANDALONE_SERIAL = 1;
 
 interface StandaloneSource {
@@ -45,15 +45,15 @@ interface StandaloneSource {
   readonly path: string;
   readonly clock: Clock;
   readonly identity: Identity;
-  /** What no table holds, as it is now: packed, by name. */
+  /** Current state that no table holds: packed, by name. */
   readonly notes: () => ReadonlyMap<string, Uint8Array>;
   readonly rows?: number | undefined;
-  /** The frontier is closed, or has another core. */
+  /** True when the frontier is closed or has another core. */
   readonly isOver: () => boolean;
   readonly pause: () => Promise<void>;
 }
 
-/** Writes the file; undefined: something broke it, and it has to begin anew. Throws what the disk said. */
+/** Writes the file. Returns undefined when a change interrupted it and it must begin again. Throws the disk's error. */
 export async function writeStandalone(source: StandaloneSource): Promise<SnapshotDone | undefined> {
   const { core, clock, files, path } = source;
   const frames = createFrameBuffer();
@@ -66,7 +66,7 @@ export async function writeStandalone(source: StandaloneSource): Promise<Snapsho
       isBroken = true;
     },
   });
-  log.specsNoted = core.specs; // the head says what the indices mean
+  log.specsNoted = core.specs; // the head states what the indices mean
   const { identity, notes } = source;
   const head = snapshotHead(core, {
     ...{ serial: STANDALONE_SERIAL, identity, notes: notes(), savedAt: clock.now() },
@@ -96,7 +96,7 @@ export async function writeStandalone(source: StandaloneSource): Promise<Snapsho
 }
 
 /**
- * A memory gives no names by itself: what lives without identity gets one now. All live ones are looked through for that,
+ * A frontier in memory names no records by itself: every record without identity gets a name now. All live records are scanned for that
  * in one go, unless every record has an identity of its own.
  */
 function namesOf(core: Core): Names {

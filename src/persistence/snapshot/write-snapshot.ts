@@ -1,26 +1,26 @@
 /**
  * Room `src/persistence/snapshot`: the whole state written to a file in slices, while the frontier runs. Decides what a
- * section holds; reading it back is persistence/recovery.
+ * section holds; persistence/recovery reads it back.
  */
 
 /**
- * Writing a snapshot beside the running frontier, slice by slice (docs/formats/snapshot.md argues why the result is exact).
+ * Writes a snapshot beside the running frontier, slice by slice (docs/formats/snapshot.md argues why the result is exact).
  *
  *   segment begun ─▶ head (counters, rules, notes of that moment) ─▶ hosts ─▶ nameless records ─▶ identities ─▶ end
- *        └────────────── the frontier goes on; whatever it changes stands in the journal from that segment on
+ *        └────────────── the frontier goes on; the journal from that segment on records every change
  *   end ─▶ journal synced to here ─▶ file synced ─▶ renamed ─▶ directory synced ─▶ older generations removed
  *
  *   S1  The head is taken at the first byte of segment `serial`, in the same turn.
- *   S2  Every table is walked in the order of its hashes: what stands in it all the time is copied exactly once, as it
- *       is at that moment; what comes, goes or changes meanwhile has entries in the segments from `serial` on.
- *   S2b Records that are spilled are copied with their blocks after the tables, and those that come back into memory before
- *       that at once: whatever was passed over in a table because it was spilled comes one way or the other.
- *   S2c What was removed and is still in the cold tier is copied as removed, so that it does not come back from there.
- *   S3  Entries hold values, so replaying all of them over the copies ends where the frontier stands.
+ *   S2  Every table is walked in the order of its hashes. An entry that is there all the time is copied exactly once, as it
+ *       is at that moment; one that comes, goes or changes meanwhile is in the segments from `serial` on.
+ *   S2b Spilled records are copied with their blocks after the tables. One that returns to memory before that is copied at
+ *       once. So every record that was skipped in a table because it was spilled is copied in one of the two ways.
+ *   S2c An identity that was removed and is still in the cold tier is copied as removed, so that it does not return from there.
+ *   S3  Entries hold values, so replaying all of them over the copies ends in the frontier's state.
  *   S4  The file gets its name only when the journal up to its last chunk is durable: no copy is ever ahead of it.
- *   S5  Whatever changes what a name means (a new generation, rules, a clear) ends the snapshot unfinished.
+ *   S5  A change of what a name means (a new generation, rules, a clear) ends the snapshot unfinished.
  *
- * Crash: a file without its name, removed at the next start.
+ * Crash: leaves a file without its name, which the next start removes.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Core } from "../../frontier/core.ts";
@@ -55,12 +55,12 @@ import type { RecordChunk, Section, SeenChunk, SnapshotHead } from "./snapshot-f
 import { clearBuffers, type SnapshotBuffers } from "./snapshot-buffers.ts";
 import { addRecords, addSlice, closeRows, endRows, openRows, type Rows } from "./snapshot-rows.ts";
 
-/** A slice ends after this long, or after so many chunks where the clock stands still. */
+/** A slice ends after this long, or after this many chunks where the clock stands still. */
 const SLICE_MS = 1;
 const SLICE_CHUNKS = 32;
 /**
- * Entries of a table looked at between two looks at the clock, and in one slice: most may be passed over. So many that the kernel's
- * waits for memory overlap, and few where code that is not compiled yet takes ten times as long.
+ * Entries of a table read between two checks of the clock, and in one slice: most may be skipped. Enough that the kernel's waits for
+ * memory overlap, and few enough while code that is not compiled yet takes ten times as long.
  */
 const LOOK_ROWS = 256;
 const LOOK_HOSTS = 64;
@@ -72,25 +72,25 @@ const BITS_BYTES = 65_536;
 
 interface SnapshotSource {
   readonly core: Core;
-  /** Of this core. */
+  /** Buffers of this core. */
   readonly room: SnapshotBuffers;
   readonly names: Names;
   readonly place: Place;
   readonly clock: Clock;
   readonly head: SnapshotHead;
-  /** It makes no sense to go on. */
+  /** True when the snapshot can no longer be finished. */
   readonly isOver: () => boolean;
-  /** Lets others run between two slices. */
+  /** Lets other work run between two slices. */
   readonly pause: () => Promise<void>;
-  /** Rows of a chunk, and a pause after each: tests want many. undefined: as measured best. */
+  /** Rows of a chunk, with a pause after each: tests use few. undefined: the measured best. */
   readonly rows?: number | undefined;
-  /** Columns are filled without the kernel: tests compare both. */
+  /** Fills columns without the kernel: tests compare both ways. */
   readonly isRowByRow?: boolean;
   /** The file's path; undefined: its place among the generations. */
   readonly path?: string;
-  /** Whole groups said since it was asked last, each with a frame's head: for a file that stands alone. */
+  /** Whole groups logged since the last call, each with a frame's head: for a standalone file. */
   readonly tail?: (isLast: boolean) => readonly Uint8Array[];
-  /** Where the journal stands, all of it sealed. */
+  /** The position of the journal, with everything sealed. */
   readonly position: () => { segment: number; offset: number };
   /** Resolves when the journal is durable up to now. */
   readonly flush: () => Promise<void>;
@@ -104,7 +104,7 @@ export interface SnapshotDone {
   readonly longestMs: number;
 }
 
-/** Writes it all; undefined: it was given up. Throws what the disk said, with nothing left behind. */
+/** Writes the whole snapshot; returns undefined when it was interrupted. Throws the disk's error and leaves nothing behind. */
 export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDone | undefined> {
   const { files } = source.place;
   const path = source.path ?? snapshotPath(source.place, source.head.serial);
@@ -133,7 +133,7 @@ export async function writeSnapshot(source: SnapshotSource): Promise<SnapshotDon
   return { path, records: out.records, bytes: file.offset, longestMs: out.longestMs };
 }
 
-/** What is under way: sections, and the slice they belong to. */
+/** The writing in progress: sections, and the slice they belong to. */
 class Out {
   records = 0;
   seen = 0;
@@ -153,7 +153,7 @@ class Out {
     this.#sliceAt = source.clock.monotonic();
   }
 
-  /** False: given up. */
+  /** Returns false when the snapshot was interrupted. */
   async run(): Promise<boolean> {
     const { core, head } = this.#source;
     this.#section(head);
@@ -180,7 +180,7 @@ class Out {
     return true;
   }
 
-  /** A clock that has run out holds nobody: it is left out. */
+  /** An expired clock delays no host and is left out. */
   async #groups(table: FingerprintTable | undefined): Promise<boolean> {
     if (table === undefined) return true;
     const { clock, core, room } = this.#source;
@@ -196,8 +196,8 @@ class Out {
   }
 
   /**
-   * Eight bytes a member. What joins meanwhile is in the journal too, and kept once (place-restored.ts); one that is forgotten meanwhile is
-   * left where it stood, since the journal says that of all its members.
+   * Eight bytes a member. A member that joins meanwhile is in the journal too, and is kept once (place-restored.ts). One that is
+   * forgotten meanwhile stays in the copy: the journal records that too.
    */
   async #epochs(table: EpochTable): Promise<boolean> {
     const { store } = table;
@@ -219,7 +219,7 @@ class Out {
     return true;
   }
 
-  /** Bits are only ever set: what comes while they are copied is in the journal, and setting it twice does no harm. */
+  /** Bits are only ever set: one that is set meanwhile is in the journal, and setting it twice is harmless. */
   async #bloom(bloom: Core["seen"]["bloom"]): Promise<boolean> {
     if (bloom === undefined) return true;
     const layers = bloomLayers(bloom);
@@ -253,7 +253,7 @@ class Out {
     this.#section(chunk);
   }
 
-  /** What is in memory, by names and by identities, then what is spilled (S2b). */
+  /** Writes the records in memory, by names and by identities, then the spilled ones (S2b). */
   async #records(): Promise<boolean> {
     const { core, room, isRowByRow = false } = this.#source;
     const take = (chunk: RecordChunk | SeenChunk): void => this.#take(chunk);
@@ -276,14 +276,14 @@ class Out {
       try {
         addRecords(rows, records);
       } catch (error) {
-        fault ??= { error }; // whoever needed the records has nothing to do with it
+        fault ??= { error }; // the caller that needed the records is not concerned
       }
     };
     try {
       if (!(await this.#tables(rows))) return false;
       for (const place of spillPlaces(spill)) {
         const block = spillBlock(spill, place);
-        if (block === 0) continue; // it came back meanwhile
+        if (block === 0) continue; // it returned to memory meanwhile
         visitSpilled(spill, block, (records) => addRecords(rows, records));
         if (this.#isSliceOver() && !(await this.#pause())) return false;
       }
@@ -294,7 +294,7 @@ class Out {
     }
   }
 
-  /** Shows what a table holds, `look` entries at a time, as they are at that moment (S2). */
+  /** Shows the entries of a table, `look` at a time, as they are at that moment (S2). */
   async #walk(
     table: FingerprintTable,
     look: number,
@@ -305,7 +305,7 @@ class Out {
       while (walkNext(walk)) {
         if (this.#isSliceOver() && !(await this.#pause())) return false;
         for (let from = 0; from < walk.count; from += look) {
-          // Entries may have changed since the walk read them: what counts is what the table holds now.
+          // Entries may have changed since the walk read them: the table's current values count.
           const end = Math.min(walk.count, from + look);
           walkLook(walk, from, end);
           show(walk, from, end);
@@ -325,7 +325,7 @@ class Out {
     return this.#source.clock.monotonic() - this.#sliceAt >= SLICE_MS;
   }
 
-  /** What the running frontier said meanwhile, in the order in which it was said. */
+  /** Writes the entries logged meanwhile, in their order. */
   #tail(isLast: boolean): void {
     for (const frame of this.#source.tail?.(isLast) ?? []) {
       this.#section({ t: "journal", entries: frame.subarray(JOURNAL_FRAME_BYTES) });
@@ -353,13 +353,13 @@ class Out {
   }
 }
 
-/** Resolves when both have; rejects when both have ended, with what the first said, or else the second. */
+/** Resolves when both have resolved. Rejects when both have ended, with the first's error, or else the second's. */
 async function both(one: Promise<void>, other: Promise<void>): Promise<void> {
   for (const end of await Promise.allSettled([one, other]))
     if (end.status === "rejected") throw end.reason;
 }
 
-/** Shows what entries stand for, one by one. */
+/** Calls `visit` for the value of each entry, one by one. */
 function eachOf(visit: (value: number) => void): (w: TableWalk, from: number, end: number) => void {
   return (walk, from, end) => {
     const { u32 } = walk.table.kernel.region.views;
@@ -375,6 +375,6 @@ async function discard({ place }: SnapshotSource, file: SnapshotFile, path: stri
     await file.close();
     place.files.remove(path);
   } catch {
-    // What is left has no name of a snapshot; the next start removes it.
+    // The file left has no snapshot's name; the next start removes it.
   }
 }

@@ -1,20 +1,20 @@
 /**
  * Room `src/persistence/spill`: the spill tier on files: blocks of records for this process alone. Decides where a block
- * lies; nothing here survives a restart.
+ * is stored; nothing here survives a restart.
  */
 
 /**
  * The spill tier on files: blocks appended to segments, read whole, freed one by one (docs/formats/spill.md).
  *
  *   write ─▶ [ segment 7: block block block … ]  ◀─ open, grows to SEGMENT_BYTES
- *            [ segment 5: ░░░░░ block ░░░░░ ]    ◀─ mostly freed: its blocks move to the open one, its file goes
- *            [ segment 4: ░░░░░░░░░░░░░░░░░ ]    ◀─ all freed: its file is gone at once
+ *            [ segment 5: ░░░░░ block ░░░░░ ]    ◀─ mostly freed: its blocks move to the open one, its file is removed
+ *            [ segment 4: ░░░░░░░░░░░░░░░░░ ]    ◀─ all freed: its file is removed at once
  *
  * Nothing is ever synced: the files serve this process alone and the next start removes them.
  *
  *   I1  A place names one block of one segment until it is freed; moving a block keeps its place.
- *   I2  File bytes ≤ 2 × live bytes + three segments, as long as `step` is called for what is written.
- *   I3  A failed write leaves everything as it was; its bytes lie behind the segment's end and are written over.
+ *   I2  File bytes ≤ 2 × live bytes + three segments, provided that `step` is called for every write.
+ *   I3  A failed write leaves everything as it was; its bytes lie after the segment's end and are overwritten.
  *
  * Crash: files are left behind, and removed by the next `openSpillTier` of the directory.
  */
@@ -35,7 +35,7 @@ import {
 import type { SpillStats, SpillTier } from "../../structures/storage-tiers.ts";
 import { diskError, type Files, nodeFiles, readAll, writeAll } from "../files.ts";
 
-/** Large enough that 10⁸ records need some 150 files, small enough that a freed one is soon gone. */
+/** Large enough that 10⁸ records need some 150 files, small enough that a freed one is soon removed. */
 const SEGMENT_BYTES = 64 * 2 ** 20;
 /** Files open for reading at once. */
 const READERS_MAX = 16;
@@ -45,7 +45,7 @@ const MOVED_PER_WRITTEN = 2;
 interface SpillTierOptions {
   readonly directory: string;
   readonly files?: Files;
-  /** For tests: where a segment ends. */
+  /** For tests: the size of a segment. */
   readonly segmentBytes?: number;
 }
 
@@ -67,7 +67,7 @@ interface State {
   open: Segment | undefined;
   writer: number;
   nextSerial: number;
-  /** Open for reading, the longest unused first. */
+  /** Files open for reading, the least recently used first. */
   readonly readers: Map<number, number>;
   /** By place: serial of the segment (0: free), offset in it (of a free one: the next free place + 1), bytes with head. */
   serials: Uint32Array;
@@ -80,11 +80,11 @@ interface State {
   liveBytes: number;
   fileBytes: number;
   buffer: Uint8Array;
-  /** The segment whose blocks are being moved, and how far that has come. */
+  /** The segment whose blocks are being moved, and the offset reached. */
   moving: { segment: Segment; at: number } | undefined;
 }
 
-/** Opens the tier in `directory`, which it makes; what an earlier process left there is removed. */
+/** Opens the tier in `directory`, which it creates; removes the files of an earlier process. */
 export function openSpillTier(options: SpillTierOptions): SpillTier {
   const { directory, files = nodeFiles, segmentBytes = SEGMENT_BYTES } = options;
   files.makeDirectory(directory);
@@ -119,7 +119,7 @@ function write(state: State, bytes: Uint8Array): number {
   else state.freePlace = state.offsets[place] as number;
   setPlace(state, place, at, length);
   state.blocks += 1;
-  // What it meets, a read of that block meets again.
+  // An error met here is met again by a read of the block concerned.
   attempt(() => void step(state, length * MOVED_PER_WRITTEN));
   return place;
 }
@@ -149,11 +149,11 @@ function free(state: State, place: number): void {
   state.offsets[place] = state.freePlace;
   state.freePlace = place + 1;
   if (segment.live > 0 || segment === state.moving?.segment) return;
-  // A small open one is written on, so that a block that comes and goes costs no file each time.
+  // A small open segment is kept, so that a block that comes and goes does not cost a file each time.
   if (segment !== state.open || segment.size > state.segmentBytes / 16) drop(state, segment);
 }
 
-/** Moves blocks out of the emptiest segment for about `budget` bytes; a full disk leaves it for later. */
+/** Moves blocks out of the emptiest segment, about `budget` bytes. A full disk postpones the work. */
 function step(state: State, budget: number): number {
   let left = budget;
   while (left > 0) {
@@ -171,7 +171,7 @@ function step(state: State, budget: number): number {
   return budget - left;
 }
 
-/** The next block of a segment goes to the open one, unless it was freed. Bytes looked at. */
+/** Moves the next block of a segment to the open one, unless it was freed. Returns the bytes handled. */
 function moveBlock(state: State, moving: NonNullable<State["moving"]>): number {
   const { segment, at } = moving;
   if (at >= segment.size || segment.live === 0) {
@@ -199,7 +199,7 @@ function moveBlock(state: State, moving: NonNullable<State["moving"]>): number {
   return isLive ? length : SPILL_HEAD_BYTES;
 }
 
-/** The sealed segment with the least in it, once half of all file bytes are freed ones. */
+/** The sealed segment with the fewest live bytes, once half of all file bytes are freed ones. */
 function worthMoving(state: State): State["moving"] {
   if (state.fileBytes <= 2 * state.liveBytes + 2 * state.segmentBytes) return undefined;
   let best: Segment | undefined;
@@ -210,7 +210,7 @@ function worthMoving(state: State): State["moving"] {
   return best === undefined ? undefined : { segment: best, at: SPILL_HEAD_BYTES };
 }
 
-/** Seals and writes a block behind the open segment's last one; its offset there. */
+/** Seals a block and writes it after the open segment's last one; returns its place. */
 function append(state: State, block: Uint8Array, place: number): { serial: number; at: number } {
   try {
     const segment = openFor(state, block.length);
@@ -229,7 +229,7 @@ function append(state: State, block: Uint8Array, place: number): { serial: numbe
   }
 }
 
-/** The open segment, a new one where the block would not fit. */
+/** The open segment, or a new one when the block does not fit. */
 function openFor(state: State, length: number): Segment {
   const { open, files } = state;
   if (open !== undefined && open.size + length <= state.segmentBytes) return open;
@@ -305,7 +305,7 @@ function closeReader(state: State, serial: number): void {
   if (file !== undefined) attempt(() => state.files.close(file));
 }
 
-/** A segment without live blocks goes with its file. */
+/** Removes a segment without live blocks, and its file. */
 function drop(state: State, segment: Segment): void {
   if (segment === state.open) {
     state.open = undefined;
@@ -315,7 +315,7 @@ function drop(state: State, segment: Segment): void {
   closeReader(state, segment.serial);
   state.segments.delete(segment.serial);
   state.fileBytes -= segment.size;
-  attempt(() => state.files.remove(segment.path)); // one that stays is removed on the next start
+  attempt(() => state.files.remove(segment.path)); // if that fails, the next start removes it
 }
 
 function clear(state: State): void {
@@ -361,6 +361,6 @@ function attempt(action: () => void): void {
   try {
     action();
   } catch {
-    // What is left is harmless, and gone with the next start.
+    // The rest is harmless, and the next start removes it.
   }
 }

@@ -4,8 +4,8 @@
  *   word  0    1       2        3       4 …
  *         crc  "SHA1"  version  count   { digest: 20 bytes }     ascending, each once
  *
- *   I1  A file is written whole under a serial of its own and never changed; the note `visited` names the one that counts.
- *   I2  A file counts whole or not at all: anything else is SNAPSHOT_CORRUPT by its name.
+ *   I1  A file is written whole under a serial of its own and never changed; the note `visited` names the file that counts.
+ *   I2  A file counts whole or not at all: anything else is SNAPSHOT_CORRUPT, which names it.
  *
  * Crash: leaves a file that no note names; the next start removes it.
  */
@@ -22,7 +22,7 @@ const MAGIC = 0x31414853;
 const VERSION = 1;
 const HEAD_WORDS = 4;
 const HEAD_BYTES = HEAD_WORDS * 4;
-/** Digests are placed by their first two bytes, and sorted among those of the same. */
+/** Digests are placed by their first two bytes, and sorted within each such bucket. */
 const BUCKETS = 65_536;
 
 export function digestPath(place: Place, serial: number): string {
@@ -36,7 +36,7 @@ export function digestPaths({ files, directory }: Place): string[] {
   return names.map((name) => join(directory, name));
 }
 
-/** Writes sorted digests; durable when it returns. */
+/** Writes sorted digests; they are durable on return. */
 export function writeDigests(place: Place, serial: number, digests: Uint8Array): void {
   const bytes = new Uint8Array(HEAD_BYTES + digests.length);
   bytes.set(digests, HEAD_BYTES);
@@ -50,7 +50,7 @@ export function writeDigests(place: Place, serial: number, digests: Uint8Array):
 export function readDigests(place: Place, path: string): Uint8Array {
   const bytes = readFile(place.files, path);
   if (bytes === undefined) throw damaged(path, 0, "missing");
-  if (bytes.length < HEAD_BYTES) throw damaged(path, 0, "no whole head");
+  if (bytes.length < HEAD_BYTES) throw damaged(path, 0, "incomplete header");
   const [crc, magic, version, count = 0] = new Uint32Array(bytes.buffer, 0, HEAD_WORDS);
   if (crc !== crc32(bytes.subarray(4))) throw damaged(path, 0, "wrong checksum");
   if (magic !== MAGIC) throw damaged(path, 4, "wrong magic");
@@ -59,7 +59,7 @@ export function readDigests(place: Place, path: string): Uint8Array {
   return bytes.subarray(HEAD_BYTES);
 }
 
-/** The same digests ascending, each once. */
+/** Returns the digests ascending, each once. */
 export function sortDigests(digests: Uint8Array): Uint8Array {
   const starts = digestStarts(digests);
   const placed = Buffer.alloc(digests.length);
@@ -86,7 +86,7 @@ export function sortDigests(digests: Uint8Array): Uint8Array {
   return Uint8Array.from(sorted.subarray(0, size));
 }
 
-/** How many digests stand before those that begin with each two bytes. */
+/** For each two first bytes, the number of digests before them. */
 export function digestStarts(digests: Uint8Array): Uint32Array {
   const starts = new Uint32Array(BUCKETS + 1);
   for (let at = 0; at < digests.length; at += DIGEST_BYTES) {

@@ -4,14 +4,14 @@
  */
 
 /**
- * Export: sections of a snapshot as lines of JSON, one thing a line, nothing left out (docs/formats/export.md).
+ * Export: sections of a snapshot as lines of JSON, one item a line, without any loss (docs/formats/export.md).
  *
  *   head    ─▶ {"outrider":"frontier","version":1, …}     hosts   ─▶ {"host": name, …} each
  *   groups  ─▶ {"group": hash, …} each                    epoch   ─▶ {"epoch": name, "members": […]}
  *   bloom   ─▶ {"bloom": […]}   bits ─▶ {"bits": …}       seen    ─▶ {"seen": hash, …} each
  *   records ─▶ {"url": …} each                            end     ─▶ {"end": {…}}
  *
- *   X1  import-sections.ts makes of the lines a frontier that answers like the one they came from.
+ *   X1  import-sections.ts turns the lines into a frontier that behaves like the exported one.
  */
 import {
   RECORD_FAILED,
@@ -26,6 +26,7 @@ import {
 } from "../../structures/records/record.ts";
 import { HOST_HELD, HOST_KEPT, HOST_STEERED } from "../../structures/hosts/host-table.ts";
 import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
+import { type Failure, failedName, failureOfValue } from "../journal/failure-note.ts";
 import { VISITED_NOTE } from "./digest-file.ts";
 import { packr } from "../msgpack.ts";
 import { AGAIN } from "../snapshot/snapshot-columns.ts";
@@ -56,10 +57,12 @@ const BYTE_TEXTS: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
 
 export type Line = Record<string, unknown>;
 
-/** What lines say by name and sections by number. */
+/** Names that lines use where sections use numbers. */
 export interface ExportNames {
   readonly hosts: Map<string, string>;
   ruleIds: readonly string[];
+  /** Why records failed, by their ids. */
+  readonly failures: Map<string, Failure>;
 }
 
 export const STATE_NAMES: Readonly<Record<number, string>> = {
@@ -70,20 +73,21 @@ export const STATE_NAMES: Readonly<Record<number, string>> = {
   [RECORD_RESTING]: "resting",
 };
 
-/** Fields of a request beside its URL, as they are packed. */
+/** Names of a request's fields beside its URL, by their packed names. */
 export const EXTRA_NAMES: Readonly<Record<string, string>> = {
   ...{ m: "method", b: "body", h: "headers", n: "handler", k: "key", d: "data", r: "redirects" },
 };
 
 export function createExportNames(): ExportNames {
-  return { hosts: new Map(), ruleIds: [] };
+  return { hosts: new Map(), ruleIds: [], failures: new Map() };
 }
 
-/** The lines of a section. The head and the hosts come before what names them. */
+/** The lines of a section. The head and the hosts must come before the sections that refer to them. */
 export function* linesOf(section: Section, names: ExportNames): Generator<Line> {
   switch (section.t) {
     case "head":
       names.ruleIds = section.rules.map(({ id }) => id);
+      learnFailures(section, names);
       yield headLine(section);
       return;
     case "hosts":
@@ -109,7 +113,7 @@ export function* linesOf(section: Section, names: ExportNames): Generator<Line> 
       return;
     }
     default:
-      throw new TypeError("a snapshot that somebody goes on changing");
+      throw new TypeError("the snapshot changes while it is read");
   }
 }
 
@@ -117,7 +121,7 @@ function headLine(head: SnapshotHead): Line {
   const { algorithm, profile, savedAt, sequence, leaseSequence, joined, volatileLive } = head;
   const rules = rulesById(head);
   const notes = Object.entries(head.notes)
-    .filter(([name]) => name !== VISITED_NOTE) // the file that it names goes as lines
+    .filter(([name]) => name !== VISITED_NOTE) // its file is exported as lines
     .map(([name, value]) => {
       return [name, name === "ruleIds" ? rules.map(({ id }) => id) : jsonOfPacked(value)];
     });
@@ -131,7 +135,15 @@ function headLine(head: SnapshotHead): Line {
   };
 }
 
-/** A rule by its id: one that was there before and after a change of rules has two rows, which a reader takes as one. */
+/** Reads from the notes why records failed: the lines of failed records show it. */
+function learnFailures({ notes }: SnapshotHead, { failures }: ExportNames): void {
+  for (const [title, packed] of Object.entries(notes)) {
+    const id = failedName(title);
+    if (id !== undefined) failures.set(id, failureOfValue(packr.unpack(packed)));
+  }
+}
+
+/** Rules by id: one that existed before and after a change of rules has two rows, which a reader adds up. */
 function rulesById({ rules }: SnapshotHead): SnapshotRule[] {
   const byId = new Map<string, SnapshotRule>();
   for (const rule of rules) {
@@ -166,7 +178,7 @@ function* hostLines(chunk: HostChunk, names: ExportNames): Generator<Line> {
       encode,
     );
     const [limit, failures, admitted, own = 0] = words.subarray(row * 4, row * 4 + 4);
-    const flags = own & HOST_FLAGS; // where it stands is not its own
+    const flags = own & HOST_FLAGS; // flags about its place are not exported
     const line: Line = { host: name, hash, turn, readyAt, blockUntil, delayMs, adaptiveMs, bytes };
     Object.assign(line, { limit, failures, admitted, flags });
     const address = addresses.get(row);
@@ -261,6 +273,8 @@ function* recordLines(chunk: RecordChunk, names: ExportNames): Generator<Line> {
       const from = (parent[0] as number) * 16;
       line.parent = Buffer.from(chunk.prints.subarray(from, from + 16)).toString("hex");
     }
+    const failure = names.failures.get(id);
+    if (failure !== undefined) line.failure = failure;
     if ((head & AGAIN) !== 0) line.again = true;
     if ((flags & RECORD_FLAG_START) !== 0) line.start = true;
     if ((flags & RECORD_FLAG_NO_IDENTITY) !== 0) line.dedup = "skip";
@@ -274,12 +288,12 @@ function urlOf(text: string, flags: number, host: string): string {
   return `${(flags & RECORD_FLAG_HTTPS) !== 0 ? "https" : "http"}://${host}${text}`;
 }
 
-/** What rides in a record's blob: the fields of its request, in the order in which they were packed. */
+/** Adds the content of a record's blob: the fields of its request, in the order in which they were packed. */
 function addExtras(line: Line, packed: Uint8Array, tried: number): void {
   line.maxAttempts = tried & 65_535;
   if (tried >>> 16 !== 0) line.period = tried >>> 16;
   if (packed.length === 0) return;
-  // Of a Buffer bytes come out as they went in; of other bytes they would be packed as another sort.
+  // Bytes of a Buffer are unpacked unchanged; those of another array would get another type.
   const source = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
   const extras = packr.unpack(source) as Line;
   const back: Line = {};
@@ -295,7 +309,7 @@ function addExtras(line: Line, packed: Uint8Array, tried: number): void {
   if (Buffer.compare(packr.pack(again), packed) !== 0) line.packed = base64(packed);
 }
 
-/** Text where it is text. */
+/** Text where the bytes are valid UTF-8. */
 function bodyOf(body: Uint8Array): unknown {
   const text = Buffer.from(body).toString("utf8");
   return Buffer.compare(Buffer.from(text, "utf8"), body) === 0 ? text : encode(body);

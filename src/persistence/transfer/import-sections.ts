@@ -1,10 +1,10 @@
 /**
- * Import: lines of an export as sections of a file that stands alone (export-lines.ts, docs/formats/export.md).
+ * Import: lines of an export as sections of a standalone file (export-lines.ts, docs/formats/export.md).
  *
- *   line ─▶ checked, field by field ─▶ columns ── a thousand rows, or another sort ─▶ section
+ *   line ─▶ checked, field by field ─▶ columns ── a thousand rows, or another type ─▶ section
  *
- *   M1  A line that is not as an export writes it is refused by its number and field: SNAPSHOT_CORRUPT. Nothing is guessed.
- *   M2  A file without its end, or whose end counts other lines than there were, is refused: it was cut off or edited.
+ *   M1  A line that differs from an export's form is refused with its number and field: SNAPSHOT_CORRUPT. Nothing is guessed.
+ *   M2  A file without its end, or with an end that counts other lines, is refused: it was cut off or edited.
  */
 import { FrontierError } from "../../base/errors.ts";
 import {
@@ -32,7 +32,7 @@ import { decode, packedOfJson } from "./tagged-json.ts";
 const STATE_NUMBERS = new Map(Object.entries(STATE_NAMES).map(([at, name]) => [name, Number(at)]));
 const EXTRA_SHORTS = new Map(Object.entries(EXTRA_NAMES).map(([short, name]) => [name, short]));
 
-/** Rows of one sort that wait for their section. */
+/** Rows of one type that wait for their section. */
 interface Rows {
   sort: "" | "host" | "group" | "seen" | "url";
   count: number;
@@ -50,13 +50,13 @@ interface Rows {
 interface SectionMaker {
   /** Digests of another program's requests, in pieces: no section holds them. */
   readonly digests: Uint8Array[];
-  /** Sections that a line completes. */
+  /** Returns the sections that a line completes. */
   line(line: Line): readonly Section[];
-  /** What is left behind the last line; throws where the end is missing (M2). */
+  /** Returns the rest after the last line. Throws when the end is missing (M2). */
   end(): readonly Section[];
 }
 
-/** Whether a first line is that of an export. */
+/** Whether this line is the first one of an export. */
 export function isExportHead(line: Line): boolean {
   return line.outrider === EXPORT_NAME;
 }
@@ -237,7 +237,7 @@ function addRecord(rows: Rows, read: Reader, { hosts, ruleIds }: Known): void {
   rows.bytes.push(extras);
 }
 
-/** The record's text: its URL, or what follows scheme and host in it. */
+/** The record's text: its URL, or the part of it after scheme and host. */
 function textOf(read: Reader): { flags: number; text: Uint8Array } {
   const { line } = read;
   const url = read.text("url");
@@ -259,7 +259,7 @@ function textOf(read: Reader): { flags: number; text: Uint8Array } {
 }
 
 function addParent(rows: Rows, print: string): void {
-  // Siblings stand together as a rule: one print for all of a run.
+  // Siblings usually follow each other: one print serves a run of them.
   if (rows.prints.at(-1) !== print) rows.prints.push(print);
   rows.parents.push(rows.count - 1, rows.prints.length - 1);
 }
@@ -280,7 +280,7 @@ function extrasOf(read: Reader): Uint8Array {
 
 function checkEnd(end: unknown, counts: Readonly<Record<string, number>>): void {
   for (const [name, count] of Object.entries(counts)) {
-    // An end that says nothing of digests had none before it.
+    // An end without a count of digests had none before it.
     const said = (end as Record<string, unknown> | null)?.[name] ?? (name === "sha1" ? 0 : null);
     if (said !== count) throw wrong(`end.${name}`, said, `${count}, as there were lines`);
   }
@@ -293,7 +293,7 @@ function createRows(): Rows {
   };
 }
 
-/** The section of the rows that wait, if there are any. */
+/** The section of the waiting rows, if there are any. */
 function takeRows(rows: Rows): Section[] {
   const { sort, count: n } = rows;
   if (n === 0) return [];
@@ -323,7 +323,7 @@ function takeRows(rows: Rows): Section[] {
   return [section];
 }
 
-/** A line's fields, each of the sort that it must be. */
+/** Reads a line's fields and checks the type of each. */
 class Reader {
   readonly line: Line;
 
@@ -394,7 +394,7 @@ function wrong(name: string, value: unknown, expected: string): FrontierError {
   return new FrontierError("SNAPSHOT_CORRUPT", `${name}: ${shown} (expected: ${expected})`);
 }
 
-/** The same error, with the line's number before it. */
+/** The same error, preceded by the line's number. */
 function atLine(error: unknown, line: number): unknown {
   if (!(error instanceof Error)) return error;
   const code = error instanceof FrontierError ? error.code : "SNAPSHOT_CORRUPT";

@@ -1,26 +1,26 @@
 /**
- * LineSorter: lines in the order of their keys, however many there are: those that do not fit into memory together stand in runs on disk,
- * each in order, which are read side by side at the end.
+ * LineSorter: sorts any number of lines by their keys. Lines that do not fit into memory together are stored in runs on disk, each in
+ * order, and the runs are read side by side at the end.
  *
  *   add ─▶ pieces of memory, RUN_BYTES in all ─▶ in order ─▶ a run ┐
  *                                                            a run ├─▶ the lowest first ─▶ lines
  *   run := { key f64 | length u32 | text }                   rest  ┘
  *
- *   I1  Lines of one key that are the same come once: a snapshot may copy a record twice that came back from disk meanwhile.
- *   I2  All runs stand in one file, one behind the other: a process may have few files open.
- *   I3  Lines wait as bytes, not as strings, and pieces are filled again: nothing that grows with the lines is left to the collector.
+ *   I1  Equal lines of one key come once: a snapshot may copy a record twice that returned from disk meanwhile.
+ *   I2  All runs are in one file, one after the other: a process may have few files open.
+ *   I3  Lines wait as bytes, not as strings, and pieces are reused: no garbage grows with the number of lines.
  *
- * Crash: the file is left; it means nothing to anybody, so it belongs into a folder of that sort.
+ * Crash: the file is left and no program reads it, so it belongs in a temporary folder.
  */
 import { becameShorter, type Files, readAll, writeAll } from "../files.ts";
 
-/** Text in memory, at most: what fits is never written. */
+/** Most bytes of text in memory: a smaller export is never written to disk. */
 const RUN_BYTES = 64 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
-/** Written at once, and held in one piece while lines wait. */
+/** Written at once, and the size of a piece that holds waiting lines. */
 const BLOCK_BYTES = 1024 * 1024;
 const HEAD_BYTES = 12;
-/** Of UTF-8, for a character of a string. */
+/** Most bytes of UTF-8 for one character of a string. */
 const CHARACTER_BYTES_MAX = 3;
 
 export class LineSorter {
@@ -28,11 +28,11 @@ export class LineSorter {
   readonly #path: string;
   readonly #runBytes: number;
   #file: { readonly written: number; readonly read: number } | undefined;
-  /** Where each run ends in the file. */
+  /** The end of each run in the file. */
   readonly #ends: number[] = [];
   readonly #waiting = new Waiting();
 
-  /** `path`: the file of the runs; `runBytes`: of text held in memory, for tests that want many. */
+  /** `path`: the file of the runs; `runBytes`: bytes of text held in memory, lowered by tests to get many runs. */
   constructor(files: Files, path: string, runBytes = RUN_BYTES) {
     this.#files = files;
     this.#path = path;
@@ -44,7 +44,7 @@ export class LineSorter {
     if (this.#waiting.bytes >= this.#runBytes) this.#write();
   }
 
-  /** All of them in order, each once (I1). Nothing may be added any more. */
+  /** All lines in order, each once (I1). No line may be added afterwards. */
   *lines(): Generator<string> {
     const sources: Source[] = this.#ends.map((end, run) => {
       return new Run(this.#reach, this.#ends[run - 1] ?? 0, end);
@@ -116,15 +116,15 @@ export class LineSorter {
   };
 }
 
-/** Fills a part of memory with what the file holds from there on. */
+/** Fills a part of memory with the file's bytes from `at` on. */
 type Reach = (part: Uint8Array, at: number) => void;
 
-/** Lines as bytes, in the order in which they came (I3). */
+/** Lines as bytes, in the order in which they were added (I3). */
 class Waiting {
   bytes = 0;
   #count = 0;
   #keys = new Float64Array(1024);
-  /** Of each line: its piece, where it begins there, its length. */
+  /** For each line: its piece, its start there, its length. */
   #places = new Uint32Array(3 * 1024);
   readonly #pieces: Buffer[] = [];
   #piece = 0;
@@ -151,7 +151,7 @@ class Waiting {
     return (this.#pieces[piece as number] as Buffer).subarray(from, from + (length as number));
   }
 
-  /** The lines by their keys; of one key as they came. */
+  /** The lines by their keys; lines of one key in the order in which they were added. */
   order(): Uint32Array {
     const keys = this.#keys;
     return Uint32Array.from({ length: this.#count }, (_, at) => at).sort((one, other) => {
@@ -166,7 +166,7 @@ class Waiting {
     this.#at = 0;
   }
 
-  /** The piece in which so much fits from `#at` on. */
+  /** The piece in which this many bytes fit from `#at` on. */
   #room(bytes: number): Buffer {
     for (; ; this.#piece++, this.#at = 0) {
       const piece = this.#pieces[this.#piece];
@@ -193,11 +193,11 @@ class Waiting {
 interface Source {
   readonly key: number;
   readonly line: string;
-  /** Goes on to the next; false: there is none. */
+  /** Advances to the next line; returns false when there is none. */
   next(): boolean;
 }
 
-/** Those that were never written. */
+/** The lines that were never written. */
 class Rest implements Source {
   key = 0;
   line = "";
@@ -219,14 +219,14 @@ class Rest implements Source {
   }
 }
 
-/** Those of a run, through a piece of memory. */
+/** The lines of a run, read through a piece of memory. */
 class Run implements Source {
   key = 0;
   line = "";
   readonly #read: Reach;
   readonly #end: number;
   #piece = Buffer.alloc(PIECE_BYTES);
-  /** Of the file: what the piece holds, and where the next line begins. */
+  /** Offsets in the file: of the piece, and of the next line. */
   #from: number;
   #filled = 0;
   #at: number;
@@ -249,7 +249,7 @@ class Run implements Source {
     return true;
   }
 
-  /** So many bytes of the next line are in the piece; where in it. */
+  /** Loads this many bytes of the next line into the piece; returns their offset in it. */
   #reach(length: number): number {
     if (this.#at + length <= this.#from + this.#filled) return this.#at - this.#from;
     if (length > this.#piece.length) this.#piece = Buffer.alloc(length * 2);
@@ -260,7 +260,7 @@ class Run implements Source {
   }
 }
 
-/** Puts the source at a place of a heap where it belongs among those below it. */
+/** Sinks the source at a place of a heap until it is not above a smaller one. */
 function sink(heap: Source[], from: number): void {
   for (let at = from; ; ) {
     let least = at;

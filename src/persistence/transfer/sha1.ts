@@ -1,4 +1,4 @@
-/** SHA-1 where another program's names for requests are made of it. It guards nothing. */
+/** SHA-1, only where another program's names for requests are made of it. It protects nothing. */
 import { hash } from "node:crypto";
 
 /** The 20 bytes of a SHA-1. */

@@ -1,19 +1,19 @@
 /**
- * Tagged JSON: msgpack values as JSON that loses nothing. What JSON has no word for is `{ "$": sort, "v": text }`:
+ * Tagged JSON: msgpack values as JSON without loss. A value that JSON cannot express is `{ "$": type, "v": text }`:
  *
- *   bytes    base64 (uint8: as msgpackr packs a Uint8Array that is no Buffer)
+ *   bytes    base64 (uint8: as msgpackr packs a Uint8Array that is not a Buffer)
  *   date     milliseconds, or null
  *   bigint   digits                       set      list
  *   number   NaN, Infinity, -Infinity, -0 undefined
  *   object   an object that itself has a field `$`
- *   msgpack  base64 of the packed value: arrays of numbers, and anything that would not come back byte for byte
+ *   msgpack  base64 of the packed value: arrays of numbers, and anything that would not return byte for byte
  */
 import { dateOf } from "../../base/calendar.ts";
 import { packr } from "../msgpack.ts";
 
 type Tagged = { readonly $: string; readonly v?: unknown };
 
-/** A packed value as JSON; what it stands for packs to the same bytes. */
+/** A packed value as JSON; the decoded JSON packs to the same bytes. */
 export function jsonOfPacked(bytes: Uint8Array): unknown {
   const json = encode(packr.unpack(bytes));
   const back = packr.pack(decode(json));
@@ -24,7 +24,7 @@ function packedJson(bytes: Uint8Array): Tagged {
   return { $: "msgpack", v: Buffer.from(bytes).toString("base64") };
 }
 
-/** The packed value of what `jsonOfPacked` gave, after JSON's own way there and back. */
+/** The packed value of the JSON that `jsonOfPacked` returned, after JSON.stringify and JSON.parse. */
 export function packedOfJson(json: unknown): Uint8Array {
   if (isTagged(json) && json.$ === "msgpack") return Buffer.from(String(json.v), "base64");
   return Uint8Array.from(packr.pack(decode(json)));
@@ -62,7 +62,7 @@ function encodeObject(value: object): unknown {
   return Object.hasOwn(value, "$") ? { $: "object", v: plain } : plain;
 }
 
-/** Throws for a tag that nobody knows. */
+/** Throws for an unknown tag. */
 export function decode(json: unknown): unknown {
   if (typeof json !== "object" || json === null) return json;
   if (Array.isArray(json)) return json.map(decode);
@@ -88,7 +88,7 @@ export function decode(json: unknown): unknown {
     case "object":
       return decodeFields(v as object);
     default:
-      throw new TypeError(`no such sort of value: ${JSON.stringify($)}`);
+      throw new TypeError(`unknown type of value: ${JSON.stringify($)}`);
   }
 }
 

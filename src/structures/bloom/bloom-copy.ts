@@ -104,5 +104,6 @@ function takePages({ kernel }: Bloom, pages: number): number {
   const offset = regionTake(kernel.region, pages);
   if (offset !== 0) return offset;
   const bytes = pages * REGION_PAGE_BYTES;
-  throw new FrontierError("MEMORY_FULL", `bloom: ${bytes} bytes (expected: room in the region)`);
+  const expected = "room in the frontier's 4 GiB; a larger `seen.falsePositiveRate` needs less";
+  throw new FrontierError("MEMORY_FULL", `filter: ${bytes} bytes (expected: ${expected})`);
 }

@@ -174,5 +174,6 @@ export function bloomGive(bloom: Bloom): void {
 
 function memoryFull(pages: number): FrontierError {
   const bytes = pages * REGION_PAGE_BYTES;
-  return new FrontierError("MEMORY_FULL", `bloom: ${bytes} bytes (expected: room in the region)`);
+  const expected = "room in the frontier's 4 GiB; a larger `seen.falsePositiveRate` needs less";
+  return new FrontierError("MEMORY_FULL", `filter: ${bytes} bytes (expected: ${expected})`);
 }

@@ -164,7 +164,7 @@ function tryBeginPass(mover: Mover, traffic: number): boolean {
   const { region } = mover.kernel;
   mover.buffer = regionTake(region, EACH_PAGES);
   if (mover.buffer === 0)
-    throw new FrontierError("MEMORY_FULL", `region: full (expected: ${EACH_PAGES} free pages)`);
+    throw new FrontierError("MEMORY_FULL", `memory: full (expected: ${EACH_PAGES} free pages)`);
   mover.hardAt = Math.max(hotEntriesMax(mover.memoryBytes), hotCount(mover)) * HOT_HARD;
   mover.cursor = 0;
   mover.movable = 0;

@@ -96,7 +96,7 @@ export function tryCreateTable(
 export function createTable(kernel: Kernel, options: TableOptions): FingerprintTable {
   const table = tryCreateTable(kernel, options);
   if (table === undefined) {
-    throw misuse("MEMORY_FULL", "region", "exhausted", "three free pages for a table");
+    throw misuse("MEMORY_FULL", "memory", "exhausted", "room in the frontier's 4 GiB for a table");
   }
   return table;
 }

@@ -7,7 +7,7 @@
  * FF never occurs in UTF-8 and the body's length is written before it, so two different requests
  * never give the same bytes (I1). Names and methods are HTTP tokens and hold no ':' nor FF.
  */
-import { type HookFault, misuse } from "../../base/errors.ts";
+import { type HookFault, misuse, refusePromise } from "../../base/errors.ts";
 import {
   asciiLowerCase,
   asciiUpperCase,
@@ -41,6 +41,7 @@ export function keyOverride(
   try {
     const key: unknown = policy.keyOf(request);
     if (typeof key === "string") return key.toWellFormed();
+    refusePromise("keyOf", key, "a text");
     return { cause: misuse("ARGUMENT_INVALID", "keyOf(request)", key, "a text") };
   } catch (cause) {
     return { cause };

@@ -23,7 +23,14 @@ import { isList } from "../../base/type-guards.ts";
 import { CANONICAL_VERSION } from "../parsing/canonical-parser.ts";
 import { encodeParamName } from "../parsing/percent-encoding.ts";
 
-/** The part of a request that makes its identity. */
+/**
+ * The part of a request that makes its identity.
+ *
+ * @example
+ * // The article's number is its identity, whatever else is in the URL.
+ * const keyOf = ({ url }) => /\/article\/(\d+)/.exec(url)?.[1] ?? url;
+ * await openFrontier({ defaults: { key: { keyOf } } });
+ */
 export interface IdentityRequest {
   /** The URL. */
   url: string;
@@ -52,6 +59,13 @@ export interface IdentityRequest {
 /**
  * What makes two requests the same. It shapes the identity alone, unless `visit` says otherwise.
  * `docs/formats/canonical-url.md` specifies every step.
+ *
+ * @example
+ * const frontier = await openFrontier({
+ *   defaults: { key: { dropParams: [...TRACKING_PARAMS, "sort"], methods: "ignore" } },
+ * });
+ * frontier.push("https://example.org/?b=2&a=1&utm_source=x");
+ * frontier.push("https://example.org/?a=1&b=2").status; // "duplicate"
  */
 export interface KeyPolicy {
   /**

@@ -32,7 +32,13 @@ const TEMPLATE_LENGTH_MAX = 65_536;
 const RANGE = /\[(\d+)-(\d+)\]/g;
 const INTEGER = /^\d+$/;
 
-/** The URLs of a template, one by one. Throws `ARGUMENT_INVALID` for a wrong template. */
+/**
+ * The URLs of a template, one by one: costs one URL at a time. Throws `ARGUMENT_INVALID` for a wrong template.
+ *
+ * @example
+ * [...expandSeed("https://example.org/page/[1-3]")]; // …/page/1, …/page/2, …/page/3
+ * frontier.pushMany(expandSeed("https://example.org/archive/[2001-2026]/[01-12]"));
+ */
 export function expandSeed(template: string): Iterable<string> {
   if (typeof template !== "string" || template.length > TEMPLATE_LENGTH_MAX)
     throw bad(template, `a text of at most ${TEMPLATE_LENGTH_MAX} characters`);

@@ -1,4 +1,4 @@
-/** Hub registry: which hub stands behind a frontier that was shared; the pool finds it by the frontier it was given. */
+/** Hub registry: the hub of each shared frontier; the pool looks it up by the frontier that it was opened with. */
 import type { WorkerHub } from "./hub/worker-hub.ts";
 
 const hubs = new WeakMap<object, WorkerHub>();

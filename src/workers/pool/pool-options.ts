@@ -5,13 +5,18 @@ import { bare } from "../../base/argument-checks.ts";
 import { ANYTHING, kind, shape, whole } from "../../base/fields.ts";
 import { SHARED_SEATS } from "../../layout/threads/worker-seats.ts";
 
-/** What a pool needs of its frontier. Every `Frontier` has it. */
+/** The interface to a frontier that a pool needs. Every `Frontier` has it. */
 export interface SharedFrontier {
   /** As `Frontier.share`. */
   share(): unknown;
 }
 
-/** Memory limits of a thread, as Node's `Worker` takes them. */
+/**
+ * Memory limits of a thread, as Node's `Worker` takes them.
+ *
+ * @example
+ * new WorkerPool({ frontier, handler: new URL("./visit.mjs", import.meta.url), resourceLimits: { maxOldGenerationSizeMb: 256 } });
+ */
 export interface ResourceLimits {
   /**
    * Heap of long-lived objects in MB.
@@ -35,7 +40,18 @@ export interface ResourceLimits {
   stackSizeMb?: number;
 }
 
-/** Options of a pool. A wrong or unknown one throws `OPTION_INVALID`. */
+/**
+ * Options of a pool. A wrong or unknown one throws `OPTION_INVALID`.
+ *
+ * @example
+ * const pool = new WorkerPool({
+ *   frontier,
+ *   handler: new URL("./visit.mjs", import.meta.url),
+ *   threads: 2,
+ *   concurrency: 32, // visits at once in each thread
+ * });
+ * await pool.run(); // until nothing is pending
+ */
 export interface WorkerPoolOptions {
   /** The frontier to work on, opened on this thread. */
   frontier: SharedFrontier;
@@ -95,7 +111,7 @@ const CONCURRENCY = 16;
 const CONCURRENCY_MAX = 65_536;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const MEGABYTES = kind<number>(
-  "a number of more than 0",
+  "a number above 0",
   (value) => Number.isFinite(value) && (value as number) > 0,
 );
 
@@ -103,7 +119,7 @@ const readOptions = shape<WorkerPoolOptions>(
   {
     frontier: bare(
       "frontier",
-      kind("what openFrontier gave", (value) => {
+      kind("what openFrontier() returned", (value) => {
         return typeof (value as SharedFrontier | null)?.share === "function";
       }),
     ),

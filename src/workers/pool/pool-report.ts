@@ -1,4 +1,4 @@
-/** What a pool and its workers have done, as plain data. */
+/** Reports of a pool and its workers, as plain data. */
 import {
   SEAT_ACCEPTED_WORD,
   SEAT_CALLED_WORD,
@@ -8,7 +8,7 @@ import {
   SEAT_THREAD_WORD,
 } from "../../layout/threads/worker-seats.ts";
 
-/** What one worker of a pool has done. */
+/** Counters of one worker of a pool. */
 export interface WorkerReport {
   /** Its number. */
   readonly worker: number;
@@ -22,17 +22,17 @@ export interface WorkerReport {
   readonly completed: number;
   /** Handlers at work. */
   readonly handling: number;
-  /** Leases that it holds and has not answered. */
+  /** Leases that it holds and has not settled. */
   readonly leased: number;
-  /** Links that it dropped: known already, or no URLs. */
+  /** Links that it dropped: known already, or invalid URLs. */
   readonly dropped: number;
 }
 
-/** What a pool has done. */
+/** Counters of a pool. */
 export interface PoolReport {
   /** Threads that it keeps. */
   readonly threads: number;
-  /** Whether `run()` is under way. */
+  /** Whether `run()` is in progress. */
   readonly isRunning: boolean;
   /** Threads that died and were replaced. */
   readonly restarts: number;
@@ -46,7 +46,7 @@ export interface PoolReport {
   readonly completed: number;
   /** Handlers at work. */
   readonly handling: number;
-  /** Links that workers dropped: known already, or no URLs. */
+  /** Links that workers dropped: known already, or invalid URLs. */
   readonly dropped: number;
   /** The same for each worker. */
   readonly workers: readonly WorkerReport[];
@@ -60,7 +60,7 @@ const COUNTERS = [
   SEAT_REFUSED_WORD,
 ] as const;
 
-/** What is read of a seat: its own type would bring the kernel's into the package's types. */
+/** The fields read of a seat: its own type would bring the kernel's types into the package's. */
 interface CountedSeat {
   readonly index: number;
   readonly words: Int32Array;
@@ -69,18 +69,18 @@ interface CountedSeat {
 
 type Sums = Pick<PoolReport, "called" | "accepted" | "completed" | "dropped">;
 
-/** Counters of threads that are gone. */
+/** Counters of threads that have ended. */
 export class PastWork {
   readonly #sums: number[] = COUNTERS.map(() => 0);
 
-  /** Adds those of a seat that is about to be cleared. */
+  /** Adds the counters of a seat that is about to be cleared. */
   add({ words }: CountedSeat): void {
     COUNTERS.forEach((word, at) => {
       this.#sums[at] = (this.#sums[at] as number) + (words[word] as number);
     });
   }
 
-  /** With those of the workers there are. */
+  /** The sums, with those of the current workers. */
   with(workers: readonly WorkerReport[]): Sums {
     const sum = (field: keyof Sums, at: number): number =>
       workers.reduce((all, one) => all + one[field], this.#sums[at] as number);

@@ -1,11 +1,11 @@
 /**
- * PoolThreads: what the pool asks of Piscina: a thread for a task, and its end.
+ * PoolThreads: what the pool uses of Piscina: a thread for a task, and its end.
  *
- *   run ─▶ one that idles ─ none ─▶ a new one        task over ─▶ it idles, and lives until `end` or `close`
+ *   run ─▶ an idle thread ─ none ─▶ a new one        task over ─▶ it idles, and lives until `end` or `close`
  *
- * What a thread says in the turns after its last lease (a log's last line, the last counts of a crawl) goes over because it lives on.
+ * Because threads live on, output of the turns after a last lease (a log's last line, the last counts of a crawl) is not lost.
  *
- *   I1  A thread that is being ended, or will be once its task is over, gets no task: it would take it along.
+ *   I1  A thread that is being ended, or will be after its task, gets no task: the task would end with it.
  */
 import { Piscina } from "piscina";
 import type { Worker } from "node:worker_threads";
@@ -16,14 +16,14 @@ import type { ResourceLimits } from "./pool-options.ts";
 interface ThreadOptions {
   readonly resourceLimits: ResourceLimits | undefined;
   readonly workerData: unknown;
-  /** Whether a thread shall go on once it is free. Asked as soon as its task is over, before anybody else hears of that. */
+  /** Whether a thread lives on after its task. Called as soon as the task is over, before any other listener. */
   readonly isKept: (id: number) => boolean;
-  /** A thread failed that had no task: it did not start, or what an earlier task left behind has ended it. */
+  /** A thread without a task failed: it did not start, or the rest of an earlier task has ended it. */
   readonly onFault: (cause: unknown) => void;
 }
 
 const WORKER_LOOP = packageFile("thread.cjs").href;
-/** Beside those at the seats there may be as many that are being ended; Piscina starts none for who waits. */
+/** Besides the seated threads as many may be in the process of ending; Piscina starts none for waiting tasks. */
 const THREADS_MAX = 2 * SHARED_SEATS;
 
 export class PoolThreads {
@@ -48,16 +48,16 @@ export class PoolThreads {
       ...(workerData === undefined ? {} : { workerData }),
     });
     this.#piscina.on("error", (cause: unknown) => {
-      if (this.#ending.size === 0) onFault(cause); // else: the last cry of one that goes
+      if (this.#ending.size === 0) onFault(cause); // else: a thread is being ended
     });
   }
 
-  /** Threads that live, with a task or without, by their ids. */
+  /** Ids of live threads, with a task or without. */
   get ids(): number[] {
     return this.#piscina.threads.map(({ threadId }) => threadId);
   }
 
-  /** A task on a thread of its own; rejects when that dies. A signal ends the thread with the task. */
+  /** Runs a task on a thread of its own; rejects when the thread dies. The signal ends the thread with the task. */
   run(task: unknown, signal: AbortSignal): Promise<unknown> {
     return this.#piscina.run(task, { signal }) as Promise<unknown>;
   }
@@ -66,7 +66,7 @@ export class PoolThreads {
     return this.#piscina.threads.find(({ threadId }) => threadId === id);
   }
 
-  /** Resolves when a thread is gone. */
+  /** Resolves when the thread has ended. */
   async end(thread: Worker | undefined): Promise<void> {
     if (thread === undefined) return;
     const { threadId } = thread;

@@ -1,22 +1,22 @@
 /**
  * Room `src/workers/pool`: a pool of worker threads over one frontier, on Piscina: starts, resizes and ends them. The
- * rings are workers/pool/hub's. May touch base, layout and hub.
+ * rings belong to workers/pool/hub. May touch base, layout and hub.
  */
 
 /**
- * WorkerPool: worker threads that visit what a frontier hands out. Piscina starts the threads (pool-threads.ts); each
+ * WorkerPool: worker threads that visit the leases of a frontier. Piscina starts the threads (pool-threads.ts); each
  * runs one long task, `attend`, at its own seat; leases and results go through the seat's rings.
  *
  *   run() ─▶ a member per thread: reserve a seat ─▶ piscina.run(attend) ─▶ ended
- *                  ▲                                                       ├ stopped: its thread idles, or is ended where there shall be fewer
+ *                  ▲                                                       ├ stopped: its thread idles, or is ended when fewer are wanted
  *                  └─────────────────────────────── again ─────────────────┼ worn: its thread is ended first
- *                                                                          └ died: its leases are given back first
+ *                                                                          └ died: its leases are returned first
  *
- *   I1  A seat is cleared after its thread is gone, so that nobody writes into what the next one reads.
- *   I2  A thread that dies before it sat down ends the run: its handler module does not load. But one of a run before may
- *       have died of what it did there, so as many of them as there are may do so.
- *   I3  A thread that is on its way to its seat when it is not wanted any more is asked first once it is wanted again: who
- *       resizes up and down all the time has no more threads for that. Should it have heard, its place is filled as it leaves.
+ *   I1  A seat is cleared after its thread has ended, so that no thread writes into what the next one reads.
+ *   I2  A thread that dies before it takes its seat ends the run: its handler module does not load. A thread of an earlier
+ *       run may have died of what it did there, so as many deaths are excused as there are such threads.
+ *   I3  A thread on the way to its seat that is no longer wanted is the first to be kept when more are wanted again, so that
+ *       repeated resizing starts no surplus threads. If it has read the command to stop, its place is filled when it leaves.
  */
 import type { Worker } from "node:worker_threads";
 import { readSignal } from "../../base/argument-checks.ts";
@@ -39,16 +39,16 @@ import { PoolThreads } from "./pool-threads.ts";
 interface Member {
   seat: Seat;
   readonly controller: AbortController;
-  /** Asked to go: not replaced. */
+  /** Asked to leave: not replaced. */
   isLeaving: boolean;
-  /** Its thread is not wanted any more, though the pool goes on. */
+  /** Its thread is ended afterwards, though the pool goes on. */
   isRetired: boolean;
   /** The thread, once it must be ended from outside. */
   thread: Worker | undefined;
   readonly gone: Promise<void>;
 }
 
-/** How long workers have to end what they do after an abort. */
+/** How long workers may take to end their visits after an abort. */
 const ABORT_MS = 1_000;
 
 /**
@@ -66,10 +66,10 @@ export class WorkerPool {
   readonly #past = new PastWork();
   #threads: number;
   #restarts = 0;
-  /** Threads of earlier runs that may still turn out to be dead (I2). */
+  /** Threads of earlier runs that may turn out to be dead (I2). */
   #doubtful = 0;
   #recycled = 0;
-  /** While run() is under way; ending: nobody is started any more. */
+  /** Set while run() is in progress; ending: no thread is started any more. */
   #run: { readonly fail: (cause: unknown) => void; isEnding: boolean } | undefined;
   #isClosed = false;
 
@@ -127,14 +127,11 @@ export class WorkerPool {
     }
   }
 
-  /**
-   * Changes the number of threads. Threads that go finish what they have begun. Throws `ARGUMENT_INVALID` for a
-   * number out of range.
-   */
+  /** Changes the number of threads. Threads that leave finish their visits. Throws `ARGUMENT_INVALID` for a number out of range. */
   resize(threads: number): void {
     this.#need();
     if (!Number.isSafeInteger(threads) || threads < 1 || threads > SHARED_SEATS) {
-      const expected = `a whole number of 1 to ${SHARED_SEATS}`;
+      const expected = `a whole number from 1 to ${SHARED_SEATS}`;
       throw misuse("ARGUMENT_INVALID", "threads", threads, expected);
     }
     this.#threads = threads;
@@ -156,7 +153,7 @@ export class WorkerPool {
     };
   }
 
-  /** Ends all threads. A run under way rejects; leases that are not finished return to the frontier. */
+  /** Ends all threads. A run in progress rejects; unfinished leases return to the frontier. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -170,12 +167,12 @@ export class WorkerPool {
     await this.close();
   }
 
-  /** Threads that live, also those that wait for the next run. @internal */
+  /** Ids of live threads, including those that wait for the next run. @internal */
   get threadIds(): number[] {
     return this.#shared.ids;
   }
 
-  /** Handlers that can be at work at one time. */
+  /** Most handlers at work at one time. */
   get #visits(): number {
     return this.#threads * this.#settings.concurrency;
   }
@@ -188,7 +185,7 @@ export class WorkerPool {
     if (this.#isClosed) throw stateInvalid("closed", "a pool that is open");
   }
 
-  /** As many members as there shall be: lets those go that are too many, and calls back or starts those that are missing. */
+  /** Brings the members to the wanted number: stops those that are too many, and keeps or starts those that are missing. */
   #staff(): void {
     const members = [...this.#members];
     const leaving = members.filter(({ isLeaving }) => isLeaving);
@@ -210,7 +207,7 @@ export class WorkerPool {
       for (; missing > 0; missing--) this.#start();
     } catch (cause) {
       if (leaving.length === 0) throw cause;
-      // No seat is free: once who is leaving has left.
+      // No seat is free: the place is filled when a leaving thread has left.
     }
   }
 
@@ -222,14 +219,14 @@ export class WorkerPool {
     }
   }
 
-  /** Ends the run: nobody is started any more. */
+  /** Ends the run: no thread is started any more. */
   #fail(cause: unknown): void {
     if (this.#run === undefined) return;
     this.#run.isEnding = true;
     this.#run.fail(cause);
   }
 
-  /** A thread has failed that had no task: where one is awaited, it was that. */
+  /** A thread without a task has failed. If a thread is on the way to its seat, it was that one. */
   #faulted(cause: unknown): void {
     if (this.#run === undefined) return;
     if ([...this.#members].every(hasSat)) this.#emitFault(cause);
@@ -257,7 +254,7 @@ export class WorkerPool {
       seat,
       controller,
       isLeaving: false,
-      // What a thread has done is counted from its start: the next run has new ones.
+      // A thread's leases are counted from its start, so the next run needs new threads.
       isRetired: recycleAfter !== undefined,
       thread: undefined,
       gone: ended.then(
@@ -278,7 +275,7 @@ export class WorkerPool {
 
   async #died(member: Member, cause: unknown): Promise<void> {
     const hadSat = hasSat(member);
-    await this.#shared.end(member.thread ?? this.#threadOf(member)); // I1: resolves when it is gone
+    await this.#shared.end(member.thread ?? this.#threadOf(member)); // I1: waits for its end
     const settled = this.#remove(member, causeText(cause));
     if (!member.isLeaving && this.#mayStart) {
       if (hadSat) {
@@ -290,7 +287,7 @@ export class WorkerPool {
     await settled;
   }
 
-  /** Resolves when what its worker had said is applied and its leases are back. */
+  /** Resolves when its worker's results are applied and its leases are back. */
   #remove(member: Member, reason: string): Promise<void> {
     this.#past.add(member.seat);
     this.#members.delete(member);
@@ -316,12 +313,12 @@ export class WorkerPool {
     await all;
   }
 
-  /** Ends a thread that hangs; what it had begun loses an attempt. */
+  /** Ends a thread that hangs; its leases that had begun lose an attempt. */
   #kill(index: number): void {
     for (const member of this.#members) if (member.seat.index === index) this.#abort(member);
   }
 
-  /** Piscina lets go of the thread at once; we wait for its end. */
+  /** Piscina drops the thread at once; `#died` waits for its end. */
   #abort(member: Member): void {
     member.thread ??= this.#threadOf(member);
     member.controller.abort();
@@ -336,14 +333,14 @@ function hasSat({ seat }: Member): boolean {
   return seat.words[SEAT_THREAD_WORD] !== 0;
 }
 
-/** Of one on another thread `share` gives a promise, and the hub is there. */
+/** For a frontier on another thread `share` returns a promise, and the hub is there. */
 function hubFor(frontier: SharedFrontier): WorkerHub {
   const shared = frontier.share();
   const hub = hubOf(frontier);
   if (hub !== undefined) return hub;
   void Promise.resolve(shared).catch(() => undefined);
   const expected =
-    "what openFrontier gave; with one on a thread of its own, attach(handle) in each";
+    "what openFrontier() returned; use attach(handle) with a frontier on its own thread";
   throw misuse("OPTION_INVALID", "frontier", frontier, expected);
 }
 

@@ -1,8 +1,8 @@
 /**
- * Asynchronous wait: a thread whose event loop must live waits on its parking word by Atomics.waitAsync.
+ * Asynchronous wait: a thread with an event loop waits on its parking word by Atomics.waitAsync.
  *
- *   I1  One wait is under way at most. Who is told to wait again while it is, only says PARKED again: a second one on
- *       the same word would take the notify that was meant for the first.
+ *   I1  There is at most one wait at a time. A call during a wait only stores PARKED again: a second wait on the same
+ *       word would take the notification meant for the first.
  */
 import { PARK_PARKED, parkBegin, parkEnd, unpark } from "../../memory/parking.ts";
 
@@ -18,7 +18,7 @@ export function createWaiting(words: Int32Array, at: number, wake: () => void): 
   return { words, at, wake, isUnderWay: false, isClosed: false };
 }
 
-/** Calls `wake` once somebody unparks, soon where `hasWork` says that there is something already. */
+/** Calls `wake` after an unpark, or soon when `hasWork` returns true. */
 export function waitFor(waiting: Waiting, hasWork: () => boolean): void {
   const { words, at } = waiting;
   if (waiting.isClosed) return;
@@ -41,7 +41,7 @@ export function waitFor(waiting: Waiting, hasWork: () => boolean): void {
   });
 }
 
-/** No more waits; one that is under way ends without a word. */
+/** Ends waiting; a wait in progress ends without a call of `wake`. */
 export function endWaiting(waiting: Waiting): void {
   waiting.isClosed = true;
   unpark(waiting.words, waiting.at);

@@ -1,6 +1,6 @@
 /**
- * Lease messages, owner to worker: leases in blocks, the names of rules, leases that have run out (layout/threads/worker-messages.ts).
- * The owner writes numbers and text where they will be read; the worker makes an object when it begins with a lease.
+ * Lease messages, owner to worker: leases in blocks, names of rules, expired leases (layout/threads/worker-messages.ts).
+ * The owner writes numbers and text in place; the worker makes an object when it begins a lease.
  */
 import {
   CANCEL_BYTES,
@@ -12,7 +12,7 @@ import {
 } from "../../layout/threads/worker-messages.ts";
 import { beginMessage, type Draft, endMessage, type Sender } from "./message-sender.ts";
 
-/** What a lease is, apart from what it can do: what the owner writes of one. */
+/** The data of a lease that the owner writes. */
 export interface LeaseFields {
   readonly id: number;
   /** Number under which the rule's name was sent. */
@@ -26,7 +26,7 @@ export interface LeaseFields {
     readonly attempt: number;
     readonly deliveries: number;
     readonly deadlineMs: number;
-    /** Whether it was found on a page, and that one's fingerprint in four words. */
+    /** Whether it was found on a page, and that page's fingerprint in four words. */
     readonly hasParent: boolean;
     readonly parent0: number;
     readonly parent1: number;
@@ -35,7 +35,7 @@ export interface LeaseFields {
   };
 }
 
-/** Where a worker reads a lease to. */
+/** Target into which a worker reads a lease. */
 export interface LeaseRow {
   id: number;
   url: string;
@@ -45,13 +45,13 @@ export interface LeaseRow {
   deliveries: number;
   deadlineMs: number;
   ruleNumber: number;
-  /** Where the parent's fingerprint stands in `block`, 0: there is none. */
+  /** Offset of the parent's fingerprint in `block`, 0: none. */
   parentAt: number;
   block: Buffer | undefined;
   packed: Uint8Array | undefined;
 }
 
-/** What few requests have. */
+/** Fields that few requests have. */
 export interface LeaseExtras {
   readonly m?: string;
   readonly b?: Uint8Array;
@@ -59,7 +59,7 @@ export interface LeaseExtras {
   readonly n?: string;
   readonly d?: unknown;
   readonly r?: number;
-  /** The fingerprint, where a worker could not make it. */
+  /** The fingerprint, where a worker cannot make it. */
   readonly f?: string;
 }
 
@@ -70,7 +70,7 @@ export interface LeaseBlock {
   readonly count: number;
   /** URLs of all rows: each lease has its part of this string. */
   readonly text: string;
-  /** Rows handed on. */
+  /** Rows read. */
   next: number;
   /** Where the text and the extras of the next row begin; `textAt` within `text`. */
   textAt: number;
@@ -113,11 +113,11 @@ export function writeRule(sender: Sender, number: number, name: string): void {
   endMessage(sender, draft, size);
 }
 
-/** A lease that has run out, and its place: whether it has begun, the worker knows by that. */
+/** An expired lease, and its place: from that the worker derives whether it has begun. */
 export interface CancelFields {
   readonly id: number;
   readonly priorityClass: number;
-  /** Its number among the leases of its class, counted round 2³². */
+  /** Its number among the leases of its class, modulo 2³². */
   readonly order: number;
 }
 
@@ -156,7 +156,7 @@ export function nextId({ bytes, start, next }: LeaseBlock): number {
   return bytes.readUInt32LE(start + LEASES_HEAD_BYTES + next * LEASE_ROW_BYTES);
 }
 
-/** Goes past the next row. @hot */
+/** Skips the next row. @hot */
 export function skipLease(block: LeaseBlock): void {
   const { bytes } = block;
   const row = block.start + LEASES_HEAD_BYTES + block.next * LEASE_ROW_BYTES;
@@ -165,7 +165,7 @@ export function skipLease(block: LeaseBlock): void {
   block.next++;
 }
 
-/** The next row of a block; what it says is copied out. @hot */
+/** Reads the next row of a block; its values are copied out. @hot */
 export function readLease(block: LeaseBlock, out: LeaseRow): void {
   const { bytes } = block;
   const row = block.start + LEASES_HEAD_BYTES + block.next * LEASE_ROW_BYTES;

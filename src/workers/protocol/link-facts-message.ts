@@ -1,6 +1,6 @@
 /**
  * Link facts, owner to worker: what a worker needs to decide about links by itself. An immutable set of rules, sent whole
- * to every seat; it holds while the shared memory's generation (layout/threads/worker-seats.ts) is the one that it names.
+ * to every seat; valid while the shared memory's generation (layout/threads/worker-seats.ts) is the one that it names.
  */
 import { MESSAGE_LINK_FACTS } from "../../layout/threads/worker-messages.ts";
 import type { RuleMatch } from "../../url/matching/rule-matcher.ts";
@@ -8,25 +8,25 @@ import type { NormalPolicy } from "../../url/keys/key-policy.ts";
 import { pack, unpack } from "./message-values.ts";
 import { beginMessage, endMessage, type Sender } from "./message-sender.ts";
 
-/** What of a rule needs no state. */
+/** The part of a rule that needs no state. */
 export interface LinkRule {
   readonly id: string;
   readonly match: RuleMatch;
   readonly maxDepth: number;
-  /** Links of its pages are taken. */
+  /** Links of its pages are admitted. */
   readonly follow: boolean;
 }
 
 export interface LinkFacts {
   /** In the order of the set. */
   readonly rules: readonly LinkRule[];
-  /** The key of all rules; undefined: which links are known, the owner alone decides. */
+  /** The key policy of all rules; undefined: only the owner decides which links are known. */
   readonly policy: NormalPolicy | undefined;
   /** Four words: the tables' secret. */
   readonly secret: readonly number[];
 }
 
-/** A pattern goes over as its text and flags. */
+/** A pattern is sent as its text and flags. */
 type Packed = Omit<LinkRule, "match"> & {
   readonly match: Omit<RuleMatch, "pattern">;
   readonly flags: string;
@@ -34,7 +34,7 @@ type Packed = Omit<LinkRule, "match"> & {
 
 const HEAD_BYTES = 8;
 
-/** Made once for all seats. */
+/** Packs the facts once for all seats. */
 export function packLinkFacts({ rules, policy, secret }: LinkFacts): Uint8Array {
   const packed = rules.map(({ match: { pattern, ...match }, ...rule }): Packed => {
     return { ...rule, match, flags: pattern?.flags ?? "" };
@@ -71,7 +71,7 @@ export function unpackLinkFacts(packed: Uint8Array): LinkFacts {
       const pattern = patternText === "" ? undefined : new RegExp(patternText, flags);
       return { ...rule, match: { ...match, pattern } };
     }),
-    // What is undefined there comes as null.
+    // msgpack turns undefined into null.
     policy:
       policy === null
         ? undefined

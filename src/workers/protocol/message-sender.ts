@@ -1,8 +1,8 @@
 /**
- * Message sender: messages into one lane. What fits goes in place; what does not is kept, in order, until there is room: a
- * full ring is back-pressure, never loss.
+ * Message sender: writes messages into one lane. A message that fits is written in place; others are kept, in order, until there is
+ * room: a full ring is back-pressure, never loss.
  *
- *   I1  Nothing overtakes: while something is kept, all that comes is kept behind it.
+ *   I1  No message overtakes another: while one is kept, all later ones are kept after it.
  */
 import {
   laneClaim,
@@ -17,11 +17,11 @@ export interface Sender {
   /** Messages that did not fit; the first from byte `sent` on. */
   readonly kept: Buffer[];
   sent: number;
-  /** The message that is written in place. */
+  /** The message being written in place. */
   readonly inPlace: Draft;
 }
 
-/** Where a message is to be written: `bytes` from `start`, a multiple of 8; the same as words and as doubles. */
+/** Where a message is written: `bytes` from `start`, a multiple of 8; the same as words and as doubles. */
 export interface Draft {
   readonly bytes: Buffer;
   readonly words: Int32Array;
@@ -33,7 +33,7 @@ export function createSender(lane: LaneProducer): Sender {
   return { lane, kept: [], sent: 0, inPlace: draftOf(lane.slots) };
 }
 
-/** Room for a message of `size` bytes; it is written and then ended by `endMessage`, before the next one begins. */
+/** Makes room for a message of `size` bytes. The caller writes it and calls `endMessage` before the next one begins. */
 export function beginMessage(sender: Sender, size: number): Draft {
   if (sender.kept.length === 0) {
     const start = laneClaim(sender.lane, size);
@@ -50,7 +50,7 @@ export function endMessage(sender: Sender, draft: Draft, size: number): void {
   else sender.kept.push(draft.bytes.subarray(0, size));
 }
 
-/** Sends what fits of what was kept and publishes all; whether anything new became visible. */
+/** Sends as much of the kept messages as fits and publishes everything. Returns whether anything new became visible. */
 export function flushSender(sender: Sender): boolean {
   const { kept, lane } = sender;
   while (kept.length > 0) {

@@ -15,13 +15,13 @@ export interface ResultMessage {
   /** The lease's id, 0: none. */
   readonly id: number;
   readonly links: readonly string[];
-  /** Packed, see the kinds. */
+  /** Packed; the content depends on the kind. */
   readonly extras: Uint8Array | undefined;
-  /** Links that the edge has dropped: duplicates, then those refused by RESULT_REFUSALS reasons. */
+  /** Links that the worker's filter dropped: duplicates, then those refused for each of RESULT_REFUSALS reasons. */
   readonly dropped: ArrayLike<number>;
 }
 
-/** Nothing was dropped at the edge. */
+/** No link was dropped. */
 export const NOTHING_DROPPED: readonly number[] = Object.freeze([0, 0, 0, 0, 0, 0, 0]);
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: latin1 begins at NUL.
@@ -34,7 +34,7 @@ export function writeResult(sender: Sender, message: ResultMessage): void {
   const isWide = links.length > 0 && WIDE.test(text);
   const textBytes = isWide ? Buffer.byteLength(text) : text.length;
   const lengths = RESULT_HEAD_BYTES + links.length * 4;
-  // A link cut in two by UTF-8 would be another: each is measured alone where one is wide.
+  // A link cut in two by UTF-8 would be another link: each is measured alone when one of them is wide.
   const sizes = isWide ? links.map((link) => Buffer.byteLength(link)) : undefined;
   const sizeOfText = sizes === undefined ? textBytes : sizes.reduce((all, one) => all + one, 0);
   const size = lengths + sizeOfText + (extras?.length ?? 0);
@@ -61,7 +61,7 @@ export function writeResult(sender: Sender, message: ResultMessage): void {
   endMessage(sender, draft, size);
 }
 
-/** Whether a message says that a lease is done, and nothing more than its links. @hot */
+/** Whether a message reports that a lease is done, and nothing but its links. @hot */
 export function isBareDone(bytes: Buffer, start: number): boolean {
   return bytes.readInt32LE(start) === MESSAGE_DONE && bytes.readUInt32LE(start + 16) === 0;
 }
@@ -70,7 +70,7 @@ export function resultId(bytes: Buffer, start: number): number {
   return bytes.readUInt32LE(start + 4);
 }
 
-/** Links of a message: their number, and where lengths and text stand. */
+/** Links of a message: their number, and the offsets of lengths and text. */
 export function foundCount(bytes: Buffer, start: number): number {
   return bytes.readUInt32LE(start + 8);
 }
@@ -91,7 +91,7 @@ export function foundTextAt(bytes: Buffer, start: number): number {
   return start + RESULT_HEAD_BYTES + foundCount(bytes, start) * 4;
 }
 
-/** Adds up what the edge has dropped. @hot */
+/** Adds up the links that the worker's filter dropped. @hot */
 export function addDropped(bytes: Buffer, start: number, sums: Uint32Array): void {
   for (let at = 0; at <= RESULT_REFUSALS; at++) {
     const count = bytes.readUInt32LE(start + (RESULT_DUPLICATE_WORD + at) * 4);
@@ -99,7 +99,7 @@ export function addDropped(bytes: Buffer, start: number, sums: Uint32Array): voi
   }
 }
 
-/** Reads a message out of a lane; nothing of it points there afterwards. */
+/** Reads a message out of a lane; the result does not refer to the lane's memory. */
 export function readResult(bytes: Buffer, start: number): ResultMessage {
   const count = bytes.readUInt32LE(start + 8);
   const textBytes = bytes.readUInt32LE(start + 12);

@@ -1,11 +1,11 @@
 /**
- * Room `src/workers/protocol`: what owner and worker must agree on: views of the shared memory, messages, taking and
+ * Room `src/workers/protocol`: the agreement between owner and worker: views of the shared memory, messages, taking and
  * leaving a seat, flow control. Decides nothing; both sides import it.
  */
 
 /**
- * Shared memory: views of the memory that the owner's thread shares with its workers (layout/threads/worker-seats.ts), and the handle that
- * carries them from thread to thread.
+ * Shared memory: views of the memory that the owner's thread shares with its workers (layout/threads/worker-seats.ts), and the handle
+ * that carries them from thread to thread.
  */
 import { misuse } from "../../base/errors.ts";
 import {
@@ -34,7 +34,7 @@ import type { NormalPolicy } from "../../url/keys/key-policy.ts";
 
 export type { NormalPolicy };
 
-/** What another thread attaches to. Structured clone carries it: pass it as `workerData`, or post it. */
+/** The value with which another thread attaches. Structured clone carries it: pass it as `workerData`, or post it. */
 export interface CrewHandle {
   /** Name of the frontier. */
   readonly name: string;
@@ -42,14 +42,14 @@ export interface CrewHandle {
   readonly memory: SharedArrayBuffer;
   /** The compiled kernel, a WebAssembly.Module. */
   readonly kernel: object;
-  /** The key policy that fingerprints are made by; undefined: the owner sends them. */
+  /** The key policy of fingerprints; undefined: the owner sends them. */
   readonly policy: NormalPolicy | undefined;
   /** Longest URL in bytes. */
   readonly maxUrlBytes: number;
-  /** What workers may decide about links; undefined: nothing yet. */
+  /** The facts by which workers may decide about links; undefined: none yet. */
   readonly edge:
     | {
-        /** The generation that it holds under. */
+        /** Their generation. */
         readonly generation: number;
         /** The packed policies. */
         readonly packed: Uint8Array;
@@ -57,7 +57,7 @@ export interface CrewHandle {
     | undefined;
 }
 
-/** Makes the memory: all seats free, all lanes empty. Untouched pages cost addresses only. */
+/** Creates the memory: all seats free, all lanes empty. Untouched pages cost addresses only. */
 export function createSharedMemory(filterEntries: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(SHARED_FILTER_OFFSET + filterBytes(filterEntries));
   for (let seat = 0; seat < SHARED_SEATS; seat++) resetLanes(memory, seat);
@@ -77,7 +77,7 @@ export function openSharedMemory(handle: CrewHandle): Int32Array {
   const isWhole = memory.byteLength > SHARED_FILTER_OFFSET && typeof name === "string";
   const words = isWhole && typeof kernel === "object" ? sharedWords(memory) : undefined;
   if (words === undefined || Atomics.load(words, SHARED_MAGIC_WORD) !== SHARED_MAGIC) {
-    throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() gave");
+    throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() returned");
   }
   return words;
 }
@@ -100,7 +100,7 @@ export function inboundPlace(memory: SharedArrayBuffer, seat: number): LanePlace
   return { buffer: memory, offset: seatOffset(seat) + SEAT_INBOUND_OFFSET };
 }
 
-/** Empties the lanes of a seat that nobody sits on. Owner only. */
+/** Empties the lanes of a seat without a thread. Owner only. */
 export function resetLanes(memory: SharedArrayBuffer, seat: number): void {
   for (let each = 0; each < LANE_CLASSES; each++) {
     createSpscLane(lanePlace(memory, seat, each), LANE_SLOTS);
@@ -108,7 +108,7 @@ export function resetLanes(memory: SharedArrayBuffer, seat: number): void {
   createSpscLane(inboundPlace(memory, seat), INBOUND_SLOTS);
 }
 
-/** Tells all who sit here that the owner has died: nobody decides, and nobody reads what they say. By who has seen it die. */
+/** Notifies all seats that the owner has died: no worker decides, and no result is read. Called by a thread that detected it. */
 export function markOwnerGone({ memory }: Pick<CrewHandle, "memory">): void {
   const words = sharedWords(memory);
   Atomics.store(words, SHARED_FACTS_WORD, FACTS_OFF);

@@ -1,11 +1,11 @@
 /**
- * FoundLinks: what a page has pushed so far, in the thread that visits it.
+ * FoundLinks: the links that a page has pushed so far, in the thread that visits it.
  *
- *   URLs alone ──▶ sifted at the edge ──▶ links that the owner must see, and counts of what was dropped
- *   a request among them ──▶ all of the page's from there on as requests, in their order: it may have a key, a method or an
- *                            epoch of its own, so the owner decides on each
+ *   URLs alone ──▶ filtered here ──▶ links that the owner must see, and counts of those dropped
+ *   a request among them ──▶ everything that the page pushes from there on is sent as requests, in their order: a request may have
+ *                            a key, a method or an epoch of its own, so the owner decides on each
  *
- *   I1  What was taken before the first request comes before it.
+ *   I1  Links pushed before the first request come before it.
  */
 import type { RequestLike } from "../../base/request-types.ts";
 import { pack } from "../protocol/message-values.ts";
@@ -13,7 +13,7 @@ import { sendableRequest } from "./sendable-values.ts";
 import { type LinkFilter, type Page, filterLinks } from "./link-filter.ts";
 import type { PushAnswer } from "./worker-lease.ts";
 
-/** Links sifted, and requests as they are. */
+/** Filtered links, and unchanged requests. */
 export interface FoundLinks extends Page {
   /** Requests that are more than a URL, and all links in order once there is one. */
   requests: RequestLike[] | undefined;
@@ -29,7 +29,7 @@ export function createFoundLinks(
   return { links: [], dropped: [0, 0, 0, 0, 0, 0, 0], serial, depth, rule, requests: undefined };
 }
 
-/** Takes what was given; an answer for each goes to `answers`. Returns how many were dropped. */
+/** Adds what was pushed, and an answer for each to `answers`. Returns how many were dropped. */
 export function addPushed(
   linkFilter: LinkFilter | undefined,
   found: FoundLinks,
@@ -49,7 +49,7 @@ export function addPushed(
   return 0;
 }
 
-/** Whether one request was given, and not a list of them. */
+/** Whether one request was pushed, and not a list of them. */
 export function isOne(given: Pushed): given is RequestLike {
   return typeof given === "string" || !isIterable(given);
 }
@@ -60,7 +60,7 @@ export function answerAll(given: Pushed, answer: PushAnswer): PushAnswer | PushA
   return Array.from(given as Iterable<RequestLike>, () => answer);
 }
 
-/** What goes along with a message's links; undefined: nothing. */
+/** Packs what is sent beside a message's links; undefined: nothing. */
 export function packFound(found: FoundLinks | undefined, extras: unknown): Uint8Array | undefined {
   const requests = found?.requests;
   const all = requests === undefined ? extras : { ...(extras as object | undefined), requests };

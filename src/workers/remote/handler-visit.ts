@@ -1,9 +1,9 @@
-/** HandlerVisit: one handler at work on a lease, and what it is given for that. */
+/** HandlerVisit: one handler at work on a lease, and the context passed to it. */
 import type { RequestLike } from "../../base/request-types.ts";
 import type { SeatClient } from "./seat-client.ts";
 import type { PushAnswer, WorkerLease } from "./worker-lease.ts";
 
-/** What a handler gets beside its lease. */
+/** Passed to a handler beside its lease. */
 export interface HandlerContext {
   /** Aborted when the lease ends, when `timeoutMs` is over, and when the pool stops. */
   readonly signal: AbortSignal;
@@ -20,7 +20,7 @@ export interface HandlerContext {
 /** A function of a handler module. Returning finishes the lease, throwing retries it. */
 export type Handler = (lease: WorkerLease, context: HandlerContext) => unknown;
 
-/** The signal is made when somebody looks at it. */
+/** Creates the signal on first access. */
 export class HandlerVisit implements HandlerContext {
   readonly lease: WorkerLease;
   readonly workerId: number;

@@ -1,4 +1,4 @@
-/** Fingerprinter: the 128-bit fingerprint of a lease, made in the worker's own kernel when somebody asks. */
+/** Fingerprinter: computes the 128-bit fingerprint of a lease in the worker's own kernel, on first access. */
 import { createKernel, type KernelModule } from "../../kernel/kernel.ts";
 import { batchOne, createUrlBatch } from "../../url/batch/url-batch.ts";
 import type { UrlBatch } from "../../url/batch/batch-memory.ts";

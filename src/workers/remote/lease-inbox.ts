@@ -1,12 +1,12 @@
 /**
- * LeaseInbox: what the owner has sent to a worker: leases in blocks, best class first, and notices beside them.
+ * LeaseInbox: the messages that the owner has sent to a worker: leases in blocks, best class first, and notices beside them.
  *
- *   lanes 0 … 3 ─▶ pull: blocks are copied out, notices heard ─▶ next: one lease begins, `taken` is stored ─▶ handler
+ *   lanes 0 … 3 ─▶ pull: blocks copied out, notices read ─▶ next: one lease begins, `taken` is stored ─▶ handler
  *
- *   I1  `taken` of a class counts the leases begun, in the order of that lane, and is stored before the lease is seen:
- *       when this thread dies, the owner knows which had begun.
- *   I2  A lease that ran out before it began never begins: it counts as taken, and as nothing else. What is remembered of
- *       such leases is of those laid out and not begun, no more than a window of them.
+ *   I1  `taken` of a class counts the leases begun, in the order of that lane, and is stored before the lease is visible:
+ *       when this thread dies, the owner can read which had begun.
+ *   I2  A lease that expired before it began never begins: it counts as taken, and as nothing else. Only expired leases that were
+ *       handed out and have not begun are remembered, at most a window of them.
  */
 import {
   SHARED_PARK_WORD,
@@ -47,18 +47,18 @@ import {
 } from "../protocol/lease-message.ts";
 
 export class LeaseInbox {
-  /** Told of a lease that has run out. */
+  /** Called when a begun lease has expired. */
   onCancel: ((id: number) => void) | undefined;
-  /** Told what may be decided here. */
+  /** Called with the facts by which this thread may decide. */
   readonly #onEdge: (generation: number, facts: LinkFacts) => void;
   readonly #shared: Int32Array;
   readonly #seat: Int32Array;
   readonly #lanes: LaneConsumer[] = [];
   readonly #blocks: LeaseBlock[][] = [];
   readonly #rules: string[] = [];
-  /** Leases that ran out before they began. */
+  /** Leases that expired before they began. */
   readonly #cancelled = new Set<number>();
-  /** Leases were taken since the owner was told of it. */
+  /** Leases were taken since the owner was last woken. */
   #hasTaken = false;
 
   constructor(
@@ -75,7 +75,7 @@ export class LeaseInbox {
     }
   }
 
-  /** Whether the lanes hold anything not looked at yet. */
+  /** Whether the lanes hold unread messages. */
   hasMessages(): boolean {
     for (const lane of this.#lanes) if (!laneIsEmpty(lane)) return true;
     return false;
@@ -87,12 +87,12 @@ export class LeaseInbox {
     return false;
   }
 
-  /** Leases that ran out before they began, and are still here or to come. */
+  /** Leases that expired before they began, and are still here or to come. */
   get cancelledCount(): number {
     return this.#cancelled.size;
   }
 
-  /** Copies what has come out of the lanes, so that notices are heard while no lease can begin. */
+  /** Copies all messages out of the lanes, so that notices are read while no lease can begin. */
   pull(): void {
     let isFreed = false;
     for (let each = 0; each < LANE_CLASSES; each++) {
@@ -106,7 +106,7 @@ export class LeaseInbox {
     if (isFreed) unpark(this.#shared, SHARED_PARK_WORD);
   }
 
-  /** Moves the best lease here to where `make` says; it has begun. False: there is none. */
+  /** Moves the best lease here into what `make` returns; the lease has begun. Returns undefined when there is none. */
   next<T extends LeaseRow>(make: () => T): T | undefined {
     for (let each = 0; each < LANE_CLASSES; each++) {
       if (this.#cancelled.size > 0) this.#skipCancelled(each);
@@ -128,7 +128,7 @@ export class LeaseInbox {
     return this.#rules[number] ?? "";
   }
 
-  /** Where leases were taken since, there is room for more. */
+  /** Wakes the owner when leases were taken: there is room for more. */
   publishTaken(): void {
     if (!this.#hasTaken) return;
     this.#hasTaken = false;
@@ -150,14 +150,14 @@ export class LeaseInbox {
     }
   }
 
-  /** Its block may be still to come: a lane is read by itself. */
+  /** The lease's block may be still to come: each lane is read by itself. */
   #cancel({ id, priorityClass, order }: CancelFields): void {
     const hasBegun = ((begunOf(this.#seat, priorityClass) - order) | 0) > 0;
     if (hasBegun) this.onCancel?.(id);
     else this.#cancelled.add(id);
   }
 
-  /** Goes past leases at the head of a class that have run out (I2). */
+  /** Skips expired leases at the head of a class (I2). */
   #skipCancelled(priorityClass: number): void {
     const blocks = this.#blocks[priorityClass] as LeaseBlock[];
     for (let block = blocks[0]; block !== undefined; block = blocks[0]) {

@@ -1,21 +1,21 @@
 /**
- * LinkFilter: what a worker decides about links by itself, so that the owner sees mostly new ones that it wants. It parses, finds
- * each its rule and hashes as the owner would, and drops what can not change anything there.
+ * LinkFilter: decides about links in a worker's thread, so that the owner sees mostly new and wanted ones. It parses, finds the
+ * rule and hashes as the owner would, and drops links that cannot change anything there.
  *
  *   links ─▶ followed? ─▶ kernel: parse ─▶ rule ─▶ deep? ─▶ kernel: key, hash ─▶ on this page before? ─▶ own table ─▶ shared filter ─▶ kept
  *            no follow    invalid, scheme  no rule  too deep                      duplicate              duplicate     duplicate
  *
- * The own table is a small copy of what the filter said, so that the links of a site's every page cost no cache miss.
+ * The own table is a small copy of the filter's answers, so that the links on every page of a site cost no cache miss.
  *
  *   I1  A link is dropped as a duplicate only where the owner has admitted its identity at this depth or a
- *       shallower one, in this generation, or where it stands twice on one page.
- *   I2  What is kept goes over as it came, byte for byte: the owner decides on the same string, by its own rules.
- *   I3  Everything dropped is counted and told to the owner with the page.
+ *       shallower one, in this generation, or where it occurs twice on one page.
+ *   I2  A kept link is sent byte for byte: the owner decides on the same string, by its own rules.
+ *   I3  Every dropped link is counted, and the counts are sent to the owner with the page.
  *   I4  A set of rules decides only while it is the owner's: setRules changes the generation before it returns, and until
- *       this thread has heard of the new set everything is kept. A link refused before was refused before the change.
+ *       this thread has read the new set everything is kept. A link refused before was refused before the change.
  *
- * The owner turns the edge off (SHARED_FACTS_WORD) where listeners must see every link or keys are no plain policy's; where
- * hooks, budgets, epochs or a bloom decide, workers judge by the rules alone and know no duplicates.
+ * The owner switches the filter off (SHARED_FACTS_WORD) where listeners must see every link or keys do not follow a plain policy.
+ * Where hooks, budgets, epochs or a bloom decide, workers apply the rules only and drop no duplicates.
  */
 import { createKernel, type KernelModule, kernelTake } from "../../kernel/kernel.ts";
 import {
@@ -67,10 +67,10 @@ export interface Page {
   readonly links: string[];
   /** Duplicates, then refusals by reason, as in the message. */
   readonly dropped: number[];
-  /** Names the page in the table of its own links. */
+  /** Identifies the page in the table of its own links. */
   readonly serial: number;
   readonly depth: number;
-  /** Rule of the page; undefined: these links are nobody's. */
+  /** Rule of the page; undefined: the links belong to no page. */
   readonly rule: string | undefined;
 }
 
@@ -86,14 +86,14 @@ export interface LinkFilter {
   readonly own: Int32Array;
   /** OWN_ENTRIES of low word, high word, serial of the page. */
   readonly page: Int32Array;
-  /** What this thread was told, and the generation that it holds under. */
+  /** The facts of this thread, and their generation. */
   generation: number;
   policy: NormalPolicy | undefined;
   rules: readonly LinkRule[];
-  /** The rule that takes every URL, where there is one. */
+  /** The rule that takes every URL, if there is one. */
   sole: LinkRule | undefined;
   matcher: Matcher;
-  /** Rules whose pages' links nobody follows. */
+  /** Rules whose pages' links are not followed. */
   readonly unfollowed: Set<string>;
 }
 
@@ -101,7 +101,7 @@ export interface LinkFilter {
 const OWN_ENTRIES = 4096;
 const OWN_WORDS = 3;
 
-/** The owner must see it; else the index of the count that it is dropped under. */
+/** KEPT: the owner must see the link. Otherwise the index of the count under which it is dropped. */
 const KEPT = -1;
 const DUPLICATE = 0;
 const REFUSED_INVALID = 1;
@@ -111,7 +111,7 @@ const REFUSED_TOO_DEEP = 4;
 const REFUSED_NO_RULE = 5;
 const REFUSED_NO_FOLLOW = 6;
 
-/** The edge of this thread, which decides nothing yet. */
+/** Creates the filter of this thread, which decides nothing yet. */
 export function createLinkFilter(handle: CrewHandle, shared: Int32Array): LinkFilter {
   const { maxUrlBytes, kernel: module, memory } = handle;
   const kernel = createKernel(module as KernelModule);
@@ -135,7 +135,7 @@ export function createLinkFilter(handle: CrewHandle, shared: Int32Array): LinkFi
   };
 }
 
-/** Takes over what holds under a generation; what was known under the one before is forgotten. */
+/** Replaces the facts by those of a generation; everything remembered under the one before is forgotten. */
 export function setLinkFacts(linkFilter: LinkFilter, generation: number, facts: LinkFacts): void {
   const { rules, policy, secret } = facts;
   const { area } = linkFilter.batch;
@@ -152,7 +152,7 @@ export function setLinkFacts(linkFilter: LinkFilter, generation: number, facts: 
   linkFilter.generation = generation;
 }
 
-/** Adds to a page what the owner must see of `links`; an answer for each. Returns how many were dropped. @hot */
+/** Adds to a page the links that the owner must see, and an answer for each link. Returns how many were dropped. @hot */
 export function filterLinks(
   linkFilter: LinkFilter | undefined,
   links: readonly string[],
@@ -186,7 +186,7 @@ export function filterLinks(
   return links.length - (page.links.length - kept);
 }
 
-/** Brings the loaded rows as far as the owner would: a status, and a hash where identities are decided here. */
+/** Prepares the loaded rows as the owner would: a status, and a hash where identities are decided here. */
 function prepareRows(linkFilter: LinkFilter, depth: number): void {
   const { batch, policy, sole } = linkFilter;
   if (sole === undefined || policy === undefined) batchParse(batch);
@@ -196,7 +196,7 @@ function prepareRows(linkFilter: LinkFilter, depth: number): void {
   else batchAdmit(batch, policy, 0);
 }
 
-/** Ends the rows that no rule takes, or none so deep. */
+/** Sets the status of rows that no rule takes, or none at this depth. */
 function matchLinks(
   { matcher, memo, numbers, rows, rules, batch }: LinkFilter,
   depth: number,
@@ -269,7 +269,7 @@ function isKnown(linkFilter: LinkFilter, lo: number, hi: number, page: Page): bo
   return false;
 }
 
-/** Whether this thread may decide now: it was told what holds. */
+/** Whether this thread may decide now: it has the facts in force. */
 function isOn({ shared, generation }: LinkFilter): boolean {
   if (generation === FACTS_OFF) return false;
   return Atomics.load(shared, SHARED_FACTS_WORD) === generation; // pairs with the owner's store
@@ -280,6 +280,6 @@ function reasonOf(status: number): number {
   if (status === BATCH_SCHEME) return REFUSED_SCHEME;
   if (status === BATCH_NO_RULE) return REFUSED_NO_RULE;
   if (status === BATCH_TOO_DEEP) return REFUSED_TOO_DEEP;
-  // What is of another kind, the owner may know more of.
+  // The owner may decide otherwise about links of another kind.
   return status === BATCH_TOO_LONG ? REFUSED_TOO_LONG : KEPT;
 }

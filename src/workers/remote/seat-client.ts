@@ -1,11 +1,11 @@
 /**
- * SeatClient: a worker thread's side of its seat in the shared memory. Leases come out of the lanes (lease-inbox.ts); results go into the inbound ring
- * and become visible once per batch.
+ * SeatClient: a worker thread's side of its seat in the shared memory. Leases come out of the lanes (lease-inbox.ts); results go into
+ * the inbound ring and become visible once per batch.
  *
  *   done, retry … ─▶ sender ─▶ flush: publish, unpark the owner
  *
- *   I1  A lease is settled once; what comes after is dropped here.
- *   I2  Who has left the seat writes nothing there any more: it is others'.
+ *   I1  A lease is settled once; later results are dropped here.
+ *   I2  A thread that has left its seat writes nothing there any more: the seat belongs to another.
  */
 import {
   checkExtension,
@@ -77,7 +77,7 @@ export class SeatClient implements LeaseActions {
   readonly seat: Int32Array;
   readonly sender: Sender;
   readonly inbox: LeaseInbox;
-  /** Once the owner has said what may be decided here. */
+  /** Set once the owner has sent the facts by which this thread may decide. */
   #linkFilter: LinkFilter | undefined;
   readonly #printer: Fingerprinter;
   readonly #make = (): WorkerLease => new WorkerLease(this);
@@ -89,7 +89,7 @@ export class SeatClient implements LeaseActions {
     this.handle = handle;
     this.shared = openSharedMemory(handle);
     this.seat = seatWords(handle.memory, seat);
-    this.seat[SEAT_THREAD_WORD] = threadId + 1; // 0: nobody yet
+    this.seat[SEAT_THREAD_WORD] = threadId + 1; // 0: no thread yet
     this.sender = createSender(attachProducer(inboundPlace(handle.memory, seat)));
     this.inbox = new LeaseInbox(handle, seat, (generation, facts) =>
       this.#onLinkFacts(generation, facts),
@@ -104,17 +104,17 @@ export class SeatClient implements LeaseActions {
     return this.#isClosed || Atomics.load(this.seat, SEAT_COMMAND_WORD) === COMMAND_STOP;
   }
 
-  /** Nothing is left for now, or for good. */
+  /** True when nothing is left for now, or for good. */
   get isOver(): boolean {
     return Atomics.load(this.shared, SHARED_PHASE_WORD) !== PHASE_RUNNING;
   }
 
-  /** The frontier is closed: nothing that is pushed from now on will be seen. */
+  /** True when the frontier is closed: nothing pushed from now on will be read. */
   get #isEnded(): boolean {
     return Atomics.load(this.shared, SHARED_PHASE_WORD) >= PHASE_CLOSED; // pairs with close
   }
 
-  /** Whether something said is still here for want of room, and somebody may read it yet. */
+  /** Whether messages are kept because the ring is full, and the owner may still read them. */
   get holdsWords(): boolean {
     if (this.sender.kept.length === 0) return false;
     return Atomics.load(this.shared, SHARED_PHASE_WORD) !== PHASE_GONE;
@@ -124,22 +124,22 @@ export class SeatClient implements LeaseActions {
     return this.#isClosed;
   }
 
-  /** The best lease here; it has begun. */
+  /** The best lease here, which has now begun. */
   next(): WorkerLease | undefined {
     return this.inbox.next(this.#make);
   }
 
-  /** Links of a page: sifted now, admitted with its done. */
+  /** Pushes links of a page: filtered now, admitted with its done. */
   push(lease: WorkerLease, given: Pushed): PushAnswer | PushAnswer[] {
     if (lease.isSettled || this.#isClosed) return answerAll(given, "rejected");
     lease.found ??= this.#page(lease.depth + 1, lease.rule);
     return this.#sift(given, lease.found as FoundLinks);
   }
 
-  /** Links of nobody's page. `full`: the ring is full, and nothing of it was taken. */
+  /** Pushes links that belong to no page. Answers `full` when the ring is full; nothing was taken then. */
   pushOutsideVisit(given: Pushed, isClosing: boolean): PushAnswer | PushAnswer[] {
     if (this.#isClosed || isClosing || this.#isEnded) return answerAll(given, "rejected");
-    if (this.inbox.hasMessages()) this.inbox.pull(); // who only pushes hears of the rules here
+    if (this.inbox.hasMessages()) this.inbox.pull(); // a thread that only pushes reads rules here
     this.flush();
     if (this.sender.kept.length > 0) return answerAll(given, "full");
     const page = this.#page(0, undefined);
@@ -147,11 +147,11 @@ export class SeatClient implements LeaseActions {
     this.#send(MESSAGE_PUSH, 0, page, undefined);
     this.flush();
     if (!this.#isEnded) return answers;
-    // The frontier closed meanwhile: whether it has seen this, nobody can say (I4 of the hub).
+    // The frontier closed meanwhile. Whether it has read this message is unknown (I4 of the hub).
     return typeof answers === "string" ? "rejected" : answers.map(() => "rejected");
   }
 
-  /** Whatever of it may throw comes before the lease is settled: else nobody could end it any more (I1). */
+  /** Everything that may throw happens before the lease is settled: otherwise the lease could not be ended any more (I1). */
   done(lease: WorkerLease, result: LeaseResult | undefined): void {
     const { found, errors, outcome } = result === undefined ? NO_RESULT : readDone(result);
     if (lease.isSettled || this.#isClosed) return;
@@ -182,7 +182,7 @@ export class SeatClient implements LeaseActions {
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
     const extras = change === undefined ? { url } : { url, change };
     if (!isSerializable(change)) {
-      throw misuse("ARGUMENT_INVALID", "change", change, "what msgpack can carry");
+      throw misuse("ARGUMENT_INVALID", "change", change, "a value that msgpack can encode");
     }
     if (!lease.isSettled) this.#send(MESSAGE_REDIRECT, lease.id, undefined, extras);
   }
@@ -192,13 +192,13 @@ export class SeatClient implements LeaseActions {
     if (!lease.isSettled) this.#send(MESSAGE_EXTEND, lease.id, undefined, { ms });
   }
 
-  /** A lease that ran out, or timed out: whatever its handler still says is dropped. */
+  /** Ends an expired or overdue lease here: later results of its handler are dropped. */
   forget(lease: WorkerLease): void {
     lease.isSettled = true;
     lease.found = undefined;
   }
 
-  /** Any message of few words; `kind` of MESSAGE_*. */
+  /** Sends a message without links; `kind` of MESSAGE_*. */
   sendFault(kind: number, id: number, extras: unknown): void {
     this.#send(kind, id, undefined, extras);
   }
@@ -211,7 +211,7 @@ export class SeatClient implements LeaseActions {
     return this.#printer(lease);
   }
 
-  /** Makes everything said so far visible to the owner. */
+  /** Makes all messages so far visible to the owner. */
   flush(): void {
     if (this.#isClosed) return; // I2
     if (flushSender(this.sender)) unpark(this.shared, SHARED_PARK_WORD);
@@ -223,7 +223,7 @@ export class SeatClient implements LeaseActions {
     return laneUsed(this.sender.lane) < this.sender.lane.capacity;
   }
 
-  /** Leaves the seat: leases not settled go back. */
+  /** Leaves the seat: unsettled leases return. */
   leave(): void {
     if (this.#isClosed) return;
     this.flush();

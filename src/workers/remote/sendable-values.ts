@@ -1,6 +1,6 @@
 /**
- * Sendable values: what a handler hands over is checked before it is packed for the owner. What msgpack can not bring back equal is replaced by a
- * stand-in that the owner refuses by the field's own name, so that it is counted and told there like any other.
+ * Sendable values: checks a handler's values before they are packed for the owner. A value that msgpack cannot bring back equal is
+ * replaced by a stand-in. The owner refuses it by the field's own name, so that it is counted and reported there like any other.
  */
 import { shown } from "../../base/errors.ts";
 import type { RequestLike } from "../../base/request-types.ts";
@@ -9,7 +9,7 @@ import { isSerializable } from "../../base/serializable.ts";
 /** Can be packed, and is refused as data. */
 const NO_DATA = Object.freeze(new Error("not serializable"));
 
-/** A request as it can be packed; `isWhole`: it will come out as it was. */
+/** A request as it can be packed; `isWhole`: the owner will read it unchanged. */
 export function sendableRequest(given: RequestLike): { request: RequestLike; isWhole: boolean } {
   if (typeof given !== "object" || given === null) return sendableOther(given);
   const request: Record<string, unknown> = {};
@@ -33,13 +33,13 @@ export function sendableRequest(given: RequestLike): { request: RequestLike; isW
   return { request: request as unknown as RequestLike, isWhole };
 }
 
-/** A URL, or what the owner tells to be no request. */
+/** A URL, or a value that the owner rejects as no request. */
 function sendableOther(given: RequestLike): { request: RequestLike; isWhole: boolean } {
   const isWhole = isSerializable(given);
   return { request: isWhole ? given : (null as unknown as RequestLike), isWhole };
 }
 
-/** What the owner tells as an error: itself where that can be sent, else what it says. */
+/** Errors as the owner reports them: unchanged where they can be sent, otherwise their text. */
 export function sendableErrors(errors: unknown): unknown {
   if (!Array.isArray(errors)) return isSerializable(errors) ? errors : shown(errors);
   return errors.map((one) => {

@@ -1,4 +1,4 @@
-/** WorkerLease: a lease in a worker's thread. The owner decides later, so what it does returns nothing. */
+/** WorkerLease: a lease in a worker's thread. The owner decides later, so its methods return nothing. */
 import type { Outcome, RetryOptions } from "../../base/argument-checks.ts";
 import type { LeaseFields, LeaseResult, RedirectChange } from "../../base/request-types.ts";
 import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
@@ -8,7 +8,7 @@ import { unpack } from "../protocol/message-values.ts";
 /** `queued`: the owner decides. `duplicate`: known. `rejected`: no URL, or too deep. `full`: no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
-/** What a lease asks its thread's seat client to do. */
+/** The calls of a lease to its thread's seat client. */
 export interface LeaseActions {
   done(lease: WorkerLease, result: LeaseResult | undefined): void;
   retry(lease: WorkerLease, options: RetryOptions | undefined): void;
@@ -37,7 +37,7 @@ export class WorkerLease implements LeaseFields, Disposable {
   attempt = 0;
   /** As `Lease.deliveries`. */
   deliveries = 0;
-  /** As `Lease.deadlineMs`. */
+  /** As `Lease.deadlineMs`, in milliseconds since 1970. */
   deadlineMs = 0;
   /** @internal */ id = 0;
   /** @internal */ isSettled = false;
@@ -45,11 +45,11 @@ export class WorkerLease implements LeaseFields, Disposable {
   /** @internal */ parentAt = 0;
   /** @internal */ block: Buffer | undefined = undefined;
   /** @internal */ packed: Uint8Array | undefined = undefined;
-  /** What was pushed for it so far. @internal */ found: object | undefined = undefined;
+  /** Links pushed for it so far. @internal */ found: object | undefined = undefined;
   /** @internal */ unpacked: LeaseExtras | undefined = undefined;
   /** @internal */ readonly seatClient: LeaseActions;
 
-  /** Made by the pool or by a port. */
+  /** Called by the pool or by a port. */
   constructor(seatClient: LeaseActions) {
     this.seatClient = seatClient;
   }
@@ -124,7 +124,7 @@ export class WorkerLease implements LeaseFields, Disposable {
     this.seatClient.retry(this, options);
   }
 
-  /** Gives the URL up. */
+  /** Ends the lease as failed, without another attempt. */
   fail(reason?: string, outcome?: Outcome): void {
     this.seatClient.fail(this, reason, outcome);
   }
@@ -144,7 +144,7 @@ export class WorkerLease implements LeaseFields, Disposable {
     this.seatClient.redirect(this, url, change);
   }
 
-  /** Moves the deadline to so many milliseconds from now. */
+  /** Moves the deadline to this many milliseconds from now. */
   extend(ms: number): void {
     this.seatClient.extend(this, ms);
   }

@@ -4,16 +4,16 @@
  */
 
 /**
- * WorkerLoop: what a thread of the pool does as long as it has its seat.
+ * WorkerLoop: the work of a pool's thread while it has its seat.
  *
  *   pump: pull ─▶ begin leases while handlers are free ─▶ flush ─▶ nothing to begin?
  *            ▲                                                     no handler at work: spin, sleep for a moment, then wait
  *            └── a handler ended · the owner unparked · a turn ──   else: wait, the event loop lives
  *
- * A handler that returns is done, one that throws is retry. One whose time is over hears of it by its signal and has
- * SETTLE_MS to end: until then its lease, and so its host, is taken; what it says of the lease then is dropped. While the inbound ring is full no lease begins. After
- * BURST leases or BURST_MS in a row results are told, lanes are looked at and the event loop gets its turn: a slow handler that
- * never waits keeps back neither what others have ended nor what is more urgent.
+ * A handler that returns is done; one that throws is retried. When a handler's time is over, its signal is aborted and it has
+ * SETTLE_MS to end: until then its lease, and so its host, stays taken; its result is ignored. While the inbound ring is full no lease
+ * begins. After BURST leases or BURST_MS in a row results are published, lanes are read and the event loop gets its turn: a slow
+ * handler that never waits delays neither the results of others nor more urgent leases.
  */
 import { threadId } from "node:worker_threads";
 import { after, createSystemClock } from "../../base/clock.ts";
@@ -39,18 +39,18 @@ export interface WorkerTask {
   readonly handler: string;
   readonly concurrency: number;
   readonly timeoutMs: number | undefined;
-  /** Leases after which the thread is given back to be replaced. */
+  /** Leases after which the thread is replaced. */
   readonly recycleAfter: number | undefined;
 }
 
 /** Longest sleep before the event loop has its turn; then it waits without sleeping. */
 const SLEEP_MS = 2;
-/** What a handler has to end in once its time is over; longer, and the host is given to others while it goes on. */
+/** How long a handler may take to end once its time is over; after that, its host is free for others while the handler goes on. */
 const SETTLE_MS = 1_000;
 const BURST = 256;
 const BURST_MS = 2;
 
-/** Runs until the owner says stop, or the thread has done its share; true: replace this thread. */
+/** Runs until the owner stops it or the thread has done its share. Returns true when the thread is to be replaced. */
 export async function attend(task: WorkerTask): Promise<boolean> {
   const module = (await import(task.handler)) as Record<string, unknown>;
   return await new WorkerLoop(task, module).run();
@@ -115,7 +115,7 @@ class WorkerLoop {
     return this.#begun >= (this.#task.recycleAfter ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Whether a lease may begin: a handler is free, and its result has somewhere to go. */
+  /** Whether a lease may begin: a handler is free, and there is room for its result. */
   #mayBegin(): boolean {
     const isFree = this.#active.size < this.#task.concurrency;
     return isFree && this.#seatClient.sender.kept.length === 0 && !this.#isWorn;
@@ -127,7 +127,7 @@ class WorkerLoop {
     return this.#burst >= BURST || nowMs >= this.#burstEndMs;
   }
 
-  /** After the handlers that end at once: their results go in one batch. */
+  /** Runs after handlers that end at once: their results are sent in one batch. */
   #soon(): void {
     if (this.#isDue || this.#isPumping) return;
     this.#isDue = true;
@@ -137,7 +137,7 @@ class WorkerLoop {
     });
   }
 
-  /** After a turn of the event loop. */
+  /** Runs after a turn of the event loop. */
   #turn(): void {
     if (this.#isTurning) return;
     this.#isTurning = true;
@@ -148,13 +148,13 @@ class WorkerLoop {
     });
   }
 
-  /** Nothing can begin: waits for the owner, asleep where no handler is at work and for a moment only. */
+  /** Nothing can begin: waits for the owner. Sleeps only when no handler is at work, and only for a moment. */
   #wait(): void {
     const seatClient = this.#seatClient;
     const hasWork = (): boolean => {
       if (seatClient.inbox.hasMessages() || (seatClient.isStopped && this.#active.size === 0))
         return true;
-      // The last flush may have found the room that the leases at hand were waiting for.
+      // The last flush may have found the room for which the leases here were waiting.
       if (seatClient.inbox.hasLease() && this.#mayBegin() && !seatClient.isStopped) return true;
       return seatClient.sender.kept.length > 0 && seatClient.hasRoom();
     };
@@ -204,7 +204,7 @@ class WorkerLoop {
     }
   }
 
-  /** A handler that takes its time. */
+  /** Follows a handler that takes its time. */
   #await(visit: HandlerVisit, result: PromiseLike<unknown>): void {
     const { lease } = visit;
     this.#active.set(lease.id, visit);
@@ -218,7 +218,7 @@ class WorkerLoop {
     );
   }
 
-  /** The handler's time is over: it is told so, and its lease is a retry once it has ended, or a little later. */
+  /** The handler's time is over: its signal is aborted, and its lease is retried once it has ended, or after SETTLE_MS. */
   #hurry(visit: HandlerVisit): void {
     visit.isOverdue = true;
     visit.untime = after(SETTLE_MS, () => this.#ended(visit, undefined, false));
@@ -235,7 +235,7 @@ class WorkerLoop {
 
   #ended(visit: HandlerVisit, cause: unknown, hasThrown: boolean): void {
     const { lease } = visit;
-    if (this.#active.get(lease.id) !== visit) return; // its slot was given to others
+    if (this.#active.get(lease.id) !== visit) return; // its slot was freed for others
     this.#free(visit);
     if (!visit.isOverdue) this.#end(lease, cause, hasThrown);
     else if (visit.isUnsettled)
@@ -254,7 +254,7 @@ class WorkerLoop {
     }
   }
 
-  /** Takes a lease from its handler, which may go on in vain. */
+  /** Takes a lease from its handler, whose later work is ignored. */
   #drop(id: number, reason: string): void {
     const visit = this.#active.get(id);
     if (visit === undefined) return;
@@ -281,7 +281,7 @@ class WorkerLoop {
     this.#resolve = undefined;
     endWaiting(this.#waiting);
     this.#seatClient.leave();
-    // What handlers have left to the end of this turn is said before the thread may be ended.
+    // Work that handlers left to the end of this turn is done before the thread may be ended.
     setImmediate(() => resolve?.(isWorn));
   }
 }
@@ -295,7 +295,7 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value;
 }
 
-/** A text whatever was thrown: objects without a prototype, errors whose message is none. */
+/** Returns a text whatever was thrown: objects without a prototype, errors whose message is not a string. */
 function messageOf(cause: unknown): string {
   const message: unknown = cause instanceof Error ? cause.message : cause;
   if (typeof message === "string") return message;

@@ -1,6 +1,6 @@
 /**
- * WorkerPort: a seat for a thread that Piscina did not start. It polls like the owner does, from what the owner
- * has laid out for it.
+ * WorkerPort: a seat for a thread that Piscina did not start. It polls as the owner does, from the leases that the owner
+ * has handed to it.
  */
 import { MessageChannel, threadId } from "node:worker_threads";
 import { countOf, readTake } from "../../base/argument-checks.ts";
@@ -23,7 +23,8 @@ interface Waiter {
 
 /**
  * Attaches this thread to a frontier of another thread; `handle` is what `frontier.share()` returned there. Throws
- * `ARGUMENT_INVALID` for another value.
+ * `ARGUMENT_INVALID` for another value, `STATE_INVALID` where 64 threads are attached. Costs no message: it takes a place in the
+ * shared memory.
  *
  * @example
  * // in the worker
@@ -31,7 +32,7 @@ interface Waiter {
  */
 export function attach(handle: CrewHandle): WorkerPort {
   if (!(handle?.memory instanceof SharedArrayBuffer)) {
-    throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() gave");
+    throw misuse("ARGUMENT_INVALID", "handle", handle, "what frontier.share() returned");
   }
   const sitting = takeSeat(handle);
   try {
@@ -49,7 +50,7 @@ export class WorkerPort {
   readonly #waiters: Waiter[] = [];
   readonly #closings: Array<() => void> = [];
   #isClosing = false;
-  /** Holds the thread's event loop while somebody waits. */
+  /** Keeps the thread's event loop alive while a caller waits. */
   readonly #hold = new MessageChannel().port1;
 
   /** @internal */
@@ -142,10 +143,7 @@ export class WorkerPort {
     return this.#seatClient.pushOutsideVisit(given, this.#isClosing);
   }
 
-  /**
-   * Gives the place up. What was published counts; other leases return to the owner. Resolves when all of it has
-   * been sent.
-   */
+  /** Leaves the seat. Published messages count; other leases return to the owner. Resolves when everything has been sent. */
   close(): Promise<void> {
     this.#isClosing = true;
     for (const waiter of this.#waiters.splice(0)) {
@@ -159,7 +157,7 @@ export class WorkerPort {
     });
   }
 
-  /** The owner hears by this that the thread lives, for as long as it sits here. */
+  /** Answers the owner's heartbeat checks for as long as this thread sits here. */
   #beat(words: Int32Array, asked: Promise<unknown>): void {
     void asked.then(() => {
       if (!this.#seatClient.isClosed) this.#beat(words, nextBeat(words));
@@ -190,7 +188,7 @@ export class WorkerPort {
     this.#rest();
   }
 
-  /** Waits for the owner while there is something that it alone can bring about. */
+  /** Waits for the owner while only the owner can bring progress. */
   #rest(): void {
     const seatClient = this.#seatClient;
     waitFor(this.#waiting, () => {

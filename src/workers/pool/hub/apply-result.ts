@@ -15,7 +15,7 @@ import type { ResultMessage } from "../../protocol/result-message.ts";
 import type { OwnedLease, OwnerPort, Pushed } from "./owner-port.ts";
 import type { Seat } from "./worker-seat.ts";
 
-/** What extras may hold, all of it from a thread that anything may have written. */
+/** Fields of extras. They come from a thread that anything may have written, so none is trusted. */
 interface Extras {
   errors?: unknown[];
   outcome?: unknown;
@@ -32,7 +32,7 @@ interface Extras {
 
 const NO_EXTRAS: Extras = Object.freeze({});
 
-/** False: it could not be applied for want of disk or memory, and must be tried again. */
+/** Returns false when the message could not be applied for want of disk or memory, and must be tried again. */
 export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage): boolean {
   const extras = message.extras === undefined ? NO_EXTRAS : (unpack(message.extras) as Extras);
   if (message.kind === MESSAGE_PUSH) return applyPush(port, message, extras);
@@ -44,13 +44,13 @@ export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage)
     port.fault({ kind: "handler", stage, cause, ...(url === undefined ? {} : { url }) });
     return true;
   }
-  if (entry === undefined) return true; // it ran out, and the worker was told
+  if (entry === undefined) return true; // the lease has expired, and the worker was notified
   const { lease } = entry;
   try {
     if (settle(port, lease, message, extras)) seat.entries.delete(message.id);
   } catch (cause) {
     if (isFull(cause)) return false;
-    // What the handler said can not be: it is told, and the lease goes on as after a throw.
+    // The handler's result is invalid: the fault is reported, and the lease is retried as after a throw.
     port.fault({ kind: "handler", stage: "result", cause, url: lease.url });
     seat.entries.delete(message.id);
     lease.retry({ reason: "result" } as never);
@@ -58,7 +58,7 @@ export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage)
   return true;
 }
 
-/** True: the lease has ended. */
+/** Returns true when the lease has ended. */
 function settle(
   port: OwnerPort,
   lease: OwnedLease,
@@ -109,14 +109,14 @@ function applyPush(port: OwnerPort, message: ResultMessage, extras: Extras): boo
   return true;
 }
 
-/** Whether a push was refused since nothing can be written down: it is none of the pusher's doing. */
+/** Whether a push was refused because the disk is full. That is not the caller's fault. */
 function isRefusedByDisk(pushed: Pushed): boolean {
   if (pushed.full === 0) return false;
   for (let at = 0; at < pushed.size; at++) if (pushed.verdict(at).reason === "disk") return true;
   return false;
 }
 
-/** Whether there was no room for it, on disk or in memory: nothing has changed, and it may be tried again. */
+/** Whether there was no room on disk or in memory: nothing has changed, and the call may be repeated. */
 export function isFull(cause: unknown): boolean {
   return cause instanceof FrontierError && (cause.code === "DISK_FULL" || isMemoryFull(cause));
 }

@@ -1,12 +1,12 @@
 /**
- * DeadWorkers: what is left of threads that have ended: unread results, copied out of the ring before the seat was cleared, and the
- * leases they held.
+ * DeadWorkers: cleans up after threads that have ended: their unread results, copied out of the ring before the seat was cleared, and
+ * their leases.
  *
- *   add ─▶ settle, some work a round: last words in their order ─▶ leases given back ─▶ settled
+ *   add ─▶ settle, some work a round: last results in their order ─▶ leases returned ─▶ settled
  *             └ the disk is full: the same again later
  *
- *   I1  A seat's last words are applied before its leases are given back: a result that was published counts.
- *   I2  A lease that had begun has lost an attempt; one that had not, or whose thread has left by itself, goes back as it came.
+ *   I1  A seat's last results are applied before its leases are returned: a published result counts.
+ *   I2  A lease that had begun has lost an attempt. One that had not, or whose thread left by itself, returns unchanged.
  */
 import type { ResultDrain } from "./drain-results.ts";
 import { isFull } from "./apply-result.ts";
@@ -14,7 +14,7 @@ import { RESULT_WORK } from "./drain-results.ts";
 import type { OwnedLease } from "./owner-port.ts";
 import type { Entry, Seat } from "./worker-seat.ts";
 
-/** Why a thread is gone that has left by itself. */
+/** The reason for a thread that left by itself. */
 export const LEFT = "left";
 
 interface DeadWorker {
@@ -35,7 +35,7 @@ export class DeadWorkers {
     return this.#list.length === 0;
   }
 
-  /** Leases that are to go back as they came. */
+  /** Leases that return unchanged. */
   *unbegun(): Generator<OwnedLease, void, undefined> {
     for (const { seat, reason } of this.#list) {
       for (const entry of seat.entries.values()) {
@@ -44,7 +44,7 @@ export class DeadWorkers {
     }
   }
 
-  /** Takes over what a seat has said and holds. Resolves when that is settled, or can not be now for want of disk. */
+  /** Takes over a seat's unread results and leases. Resolves when they are settled, or cannot be for want of disk. */
   add(seat: Seat, reason: string): Promise<void> {
     this.#results.copyUnread(seat);
     seat.noteBegun();
@@ -53,7 +53,7 @@ export class DeadWorkers {
     });
   }
 
-  /** Settles up to `most` work, the last of it included; what is left of that, or undefined: the disk is full. */
+  /** Settles up to `most` work, of which the last item may exceed it. Returns the work left over, or undefined when the disk is full. */
   settle(most: number): number | undefined {
     let left = most;
     for (let grave = this.#list[0]; grave !== undefined && left > 0; grave = this.#list[0]) {
@@ -71,7 +71,7 @@ export class DeadWorkers {
     return left;
   }
 
-  /** Nothing more is settled: the frontier takes its leases back itself. */
+  /** Settles nothing more: the frontier takes its leases back itself. */
   close(): void {
     for (const { settled } of this.#list.splice(0)) settled();
   }
@@ -102,7 +102,7 @@ function giveBack(seat: Seat, entry: Entry, reason: string): void {
   } else entry.lease.release();
 }
 
-/** Whether a thread that is gone has lost an attempt of a lease (I2). */
+/** Whether a dead thread's lease has lost an attempt (I2). */
 function isAttempt(seat: Seat, entry: Entry, reason: string): boolean {
   return seat.hasBegun(entry) && reason !== LEFT;
 }

@@ -1,17 +1,17 @@
 /**
- * ResultDrain: results out of the inbound rings and into the frontier. Those that say done and nothing more than their links are
- * applied many at a time, whatever seats they come from; any other by itself, after what came before it.
+ * ResultDrain: applies results from the inbound rings to the frontier. Results that report done and nothing but links are applied many
+ * at a time, from all seats together. Any other is applied by itself, after those before it.
  *
  *   ring of a seat ─▶ take ─▶ batch: lease and message of each ─▶ flush ─▶ one call of the frontier
  *                       └────── anything else ─▶ flush, then apply
  *   the disk is full ─▶ held: the seat's own copy, applied before anything else of that seat
  *
  *   I1  Results of a seat are applied in the order of its ring.
- *   I2  The bytes of a batch are the ring's: it is flushed before any ring's room is given back.
+ *   I2  The bytes of a batch belong to the ring: the batch is flushed before any room of the ring is freed.
  *   I3  A message that could not be applied is held, and its entry stays in the seat's: nothing is lost for want of disk.
  *       While a seat holds any, its ring is not read, and fills up.
- *   I4  What is taken is counted as work before it is applied, so that a turn ends by what it does and not by a look at the
- *       clock alone. One result is never split: it is one entry of the journal.
+ *   I4  A result is counted as work before it is applied, so that a turn is bounded by its work and not by the clock
+ *       alone. One result is never split: it is one entry of the journal.
  */
 import { RESULT_REFUSALS } from "../../../layout/threads/worker-messages.ts";
 import {
@@ -35,12 +35,12 @@ import type { Seat } from "./worker-seat.ts";
 /** Results in one batch: enough to share the crossings, few enough for the caches and for a slice. */
 const BATCH_MAX = 128;
 
-/** Work of one result beside its links, each of which is 1: about half a microsecond. */
+/** Work of one result besides its links, each of which is 1: about half a microsecond. */
 export const RESULT_WORK = 4;
-/** Bytes of a message that are as much work as a link. */
+/** log₂ of the bytes of a message that count as much work as a link. */
 const WORK_BYTES_SHIFT = 9;
 
-/** What became of a turn at a seat. */
+/** The outcome of a turn at a seat. */
 interface Taken {
   readonly isMore: boolean;
   /** The disk is full. */
@@ -62,7 +62,7 @@ export class ResultDrain {
     this.#port = port;
   }
 
-  /** Takes results out of a seat's ring until they are `most` work, the last one included. To be ended by `flush`. */
+  /** Takes results out of a seat's ring until they are `most` work, of which the last may exceed it. `flush` must follow. */
   take(seat: Seat, most: number): Taken {
     this.#canHarvest = this.#port.canApplyResults();
     const { inbound } = seat;
@@ -75,25 +75,25 @@ export class ResultDrain {
     while (work < most) {
       const next = lanePeek(inbound);
       if (next === LANE_EMPTY) return { isMore: false, isBlocked: false, work };
-      // Pieces give the ring's room back, and the batch's bytes with it (I2).
+      // Reading a record in pieces frees the ring's room, and the batch's bytes with it (I2).
       if (next === LANE_PIECES && !this.flush()) return { isMore: false, isBlocked: true, work };
       if (!laneNext(inbound)) return { isMore: false, isBlocked: false, work };
       work += workOf(inbound.source, inbound.start, inbound.size);
       const isApplied = this.#add(seat, inbound.source, inbound.start, inbound.size);
-      laneDrop(inbound); // what was not applied is held
+      laneDrop(inbound); // a message that was not applied is held
       if (!isApplied) return { isMore: false, isBlocked: true, work };
     }
     return { isMore: true, isBlocked: false, work };
   }
 
-  /** Takes what was rescued of a seat whose ring may be another's by now. */
+  /** Takes the results copied out of a dead thread's ring, which may belong to another thread by now. */
   takeLast(seat: Seat, most: number): Taken {
     this.#canHarvest = this.#port.canApplyResults();
     const work = seat.held.length === 0 ? 0 : this.#takeHeld(seat, most);
     return { isMore: seat.held.length > 0, isBlocked: work < 0, work };
   }
 
-  /** Applies what was taken; false: the disk is full, and the seats hold it. */
+  /** Applies the batch. Returns false when the disk is full; the seats then hold the results. */
   flush(): boolean {
     const count = this.#leases.length;
     if (count === 0) return true;
@@ -114,7 +114,7 @@ export class ResultDrain {
     }
   }
 
-  /** Takes a copy of all that is left in a ring: its seat is about to be cleared. */
+  /** Copies everything left in a ring, whose seat is about to be cleared. */
   copyUnread(seat: Seat): void {
     const { inbound } = seat;
     while (laneNext(inbound)) {
@@ -123,7 +123,7 @@ export class ResultDrain {
     }
   }
 
-  /** Applies what a seat holds, up to `most` work; how much it was, or less than 0: the disk is still full. */
+  /** Applies a seat's held results, up to `most` work. Returns the work done, or less than 0 when the disk is still full. */
   #takeHeld(seat: Seat, most: number): number {
     const held = seat.held.splice(0);
     let isOpen = true;
@@ -139,7 +139,7 @@ export class ResultDrain {
     return isOpen ? work : -1;
   }
 
-  /** False: this message is held, and perhaps some before it. */
+  /** Returns false when this message is held, and perhaps some before it. */
   #add(seat: Seat, bytes: Buffer, start: number, size: number): boolean {
     if (
       !this.#canHarvest ||
@@ -151,7 +151,7 @@ export class ResultDrain {
       return false;
     }
     const entry = seat.entries.get(resultId(bytes, start));
-    if (entry === undefined) return true; // it ran out, and the worker was told
+    if (entry === undefined) return true; // the lease has expired, and the worker was notified
     this.#leases.push(entry.lease);
     this.#messages.push(bytes);
     this.#starts.push(start);
@@ -171,7 +171,7 @@ export class ResultDrain {
     this.#port.countDropped(this.#dropped);
   }
 
-  /** One by one, where all together can not be: what is wrong with one is told of that one. */
+  /** Applies the batch one by one, after a failure of the whole: a fault is then reported for its own result. */
   #applyEach(count: number): boolean {
     let isOpen = true;
     for (let at = 0; at < count; at++) {
@@ -189,7 +189,7 @@ export class ResultDrain {
   }
 }
 
-/** What a result costs, in links (I4). */
+/** Work of a result, in links (I4). */
 function workOf(bytes: Buffer, start: number, size: number): number {
   return RESULT_WORK + foundCount(bytes, start) + (size >>> WORK_BYTES_SHIFT);
 }

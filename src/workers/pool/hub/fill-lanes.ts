@@ -1,6 +1,6 @@
 /**
- * Fills the lanes: leases out of the frontier and to the workers, the best of them to the worker that has fewest. A worker gets what its credit
- * has room for (worker-seat.ts), and nothing while it starts, stops, or has something kept back for want of room in a lane.
+ * Fills the lanes: hands leases to the workers, the best of them to the worker with the fewest. A worker gets as many as its credit
+ * allows (worker-seat.ts), and none while it starts, stops, or has messages kept back because a lane is full.
  */
 import { isMemoryFull } from "../../../base/errors.ts";
 import {
@@ -14,7 +14,7 @@ import type { Seat } from "./worker-seat.ts";
 /** Leases polled at one time. */
 const POLL_MAX = 256;
 
-/** A seat that may have more leases; `load`: how many it has. */
+/** A seat that may get more leases; `load`: how many it has. */
 interface Room {
   readonly seat: Seat;
   room: number;
@@ -27,11 +27,11 @@ interface Filled {
   readonly isMore: boolean;
 }
 
-/** What a round of hand-outs goes by. */
+/** Conditions of one round of hand-outs. */
 export interface Filling {
-  /** Workers can not make fingerprints themselves. */
+  /** Workers cannot make fingerprints themselves. */
   readonly needsPrint: boolean;
-  /** Leases that may go out now, whatever the room. */
+  /** Most leases that may go out now, in addition to the room. */
   readonly most: number;
 }
 
@@ -55,7 +55,7 @@ export function fillSeats(
   return { count: leases.length, isMore: leases.length === asked && asked > 0 };
 }
 
-/** None where memory has no room for one: those that are out make room as they end. */
+/** Polls leases; returns none when memory has no room for one: leases that end will free some. */
 function pollSome(port: OwnerPort, most: number): ReturnType<OwnerPort["pollMany"]> {
   try {
     return port.pollMany(most);
@@ -74,10 +74,10 @@ function leastLoaded(open: readonly Room[]): Room {
 function roomySeats(seats: readonly Seat[], nowMs: number): Room[] {
   const open: Room[] = [];
   for (const seat of seats) {
-    const room = seat.room(nowMs); // for all, so that what was begun is taken note of
+    const room = seat.room(nowMs); // for all seats, since `room` also records what was begun
     if (seat.isBlocked) continue;
     if (Atomics.load(seat.words, SEAT_COMMAND_WORD) !== COMMAND_WORK) continue;
-    // A thread that is still starting has nothing to begin with.
+    // A thread that is still starting cannot begin a lease.
     if (seat.words[SEAT_THREAD_WORD] === 0) continue;
     if (room > 0) open.push({ seat, room, load: seat.entries.size });
   }

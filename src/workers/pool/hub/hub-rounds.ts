@@ -1,15 +1,15 @@
 /**
- * HubRounds: what the owner does for all seats together: results in, leases out.
+ * HubRounds: the owner's work for all seats together: results in, leases out.
  *
- *   drain    dead workers ─▶ seats in turn, SEAT_WORK each, ROUND_WORK in all ─▶ applied together ─▶ their rings' room given back
+ *   drain    dead workers ─▶ seats in turn, SEAT_WORK each, ROUND_WORK in all ─▶ applied together ─▶ room of their rings freed
  *               └ the disk is full: nothing is drained for AGAIN_MS
- *   fill     the best leases, each to whoever has least ─▶ published ─▶ workers woken
- *   finish   all that was published, once nothing more is handed out
+ *   fill     the best leases, each to the worker with the fewest ─▶ published ─▶ workers woken
+ *   finish   everything published, once no more leases are handed out
  *
- *   I1  Between two looks at the clock lies a counted amount of work, whatever the number of seats; who was not served in
- *       a round is the first of the next.
- *   I2  A ring's room is given back after its results were applied or copied out (drain-results.ts).
- *   I3  A message that can not be applied for want of disk is held (drain-results.ts), and its ring fills up behind it.
+ *   I1  The work between two checks of the clock is bounded, whatever the number of seats. A seat that was not served in a
+ *       round is the first of the next one.
+ *   I2  A ring's room is freed after its results were applied or copied out (drain-results.ts).
+ *   I3  A message that cannot be applied for want of disk is held (drain-results.ts), and its ring fills up.
  */
 import { after, type Clock } from "../../../base/clock.ts";
 import { FrontierError } from "../../../base/errors.ts";
@@ -23,27 +23,27 @@ import type { OwnedLease, OwnerPort } from "./owner-port.ts";
 import type { Seat } from "./worker-seat.ts";
 import type { SeatTable } from "./seat-table.ts";
 
-/** Work (drain-results.ts) drained from one seat before the next has its turn, and in a round. */
+/** Work (drain-results.ts) drained from one seat before the next seat's turn, and in a round. */
 const SEAT_WORK = 512;
 export const ROUND_WORK = 1_024;
-/** A message that could not be applied for want of disk is tried again after this. */
+/** A message that could not be applied for want of disk is tried again after this time. */
 const AGAIN_MS = 100;
 
 interface RoundParts {
   readonly port: OwnerPort;
   readonly seats: SeatTable;
-  /** The machine's. */
+  /** The machine's clock. */
   readonly clock: Clock;
-  /** A turn soon. */
+  /** Asks for a turn soon. */
   readonly wake: () => void;
-  /** Leases go out: called before any worker sees them. */
+  /** Called before any worker sees a lease that goes out. */
   readonly onSome: () => void;
 }
 
 export class HubRounds {
   readonly #parts: RoundParts;
   readonly #results: ResultDrain;
-  /** Of threads that are gone, until all they said is applied. */
+  /** Ended threads, until all of their results are applied. */
   readonly deadWorkers: DeadWorkers;
   /** The seat that is drained first in the next round. */
   #first = 0;
@@ -60,13 +60,13 @@ export class HubRounds {
     return this.#blockedUntil !== 0;
   }
 
-  /** Leases laid out and not begun, as of now. */
+  /** Leases that were handed out and have not begun, as of now. */
   *unbegun(): Generator<OwnedLease, void, undefined> {
     for (const seat of this.#parts.seats.all) yield* seat.unbegun();
     yield* this.deadWorkers.unbegun();
   }
 
-  /** Applies a round of results over all seats; true: there are more. */
+  /** Applies a round of results over all seats. Returns true when there are more. */
   drain(): boolean {
     const { clock, seats } = this.#parts;
     if (this.#blockedUntil > clock.monotonic()) return false;
@@ -85,12 +85,12 @@ export class HubRounds {
       isBlocked ||= taken.isBlocked;
     }
     if (!this.#results.flush()) isBlocked = true;
-    if (left <= 0) isMore = true; // I1: others may have some
+    if (left <= 0) isMore = true; // I1: other seats may have some
     for (const seat of seats.all) freeRing(seat);
     return isBlocked ? this.#block() : isMore;
   }
 
-  /** Hands out the best records; true: there may be more, and room for them. */
+  /** Hands out the best records. Returns true when there may be more, with room for them. */
   fill(filling: Filling): boolean {
     const { clock, onSome, port, seats } = this.#parts;
     const { all } = seats;
@@ -100,7 +100,7 @@ export class HubRounds {
     return filled.isMore;
   }
 
-  /** Applies all that was published, as far as it can be; true: a worker holds more, and has been told of the room. */
+  /** Applies everything published, as far as possible. Returns true when a worker holds more and was woken to send it. */
   finish(): boolean {
     const all = Number.POSITIVE_INFINITY;
     let isMore = false;
@@ -112,14 +112,14 @@ export class HubRounds {
         isMore ||= isRingFull(seat.words);
       }
     } catch (cause) {
-      // Closed by a hook in the midst of a call: nothing can be applied any more.
+      // A hook closed the frontier during a call: nothing can be applied any more.
       if (!(cause instanceof FrontierError)) throw cause;
       return false;
     }
     return isMore;
   }
 
-  /** The disk is full: what could not be applied is held, and tried again (I3). */
+  /** The disk is full: messages that could not be applied are held, and tried again (I3). */
   #block(): false {
     const { clock, wake } = this.#parts;
     this.#blockedUntil = clock.monotonic() + AGAIN_MS;
@@ -128,7 +128,7 @@ export class HubRounds {
   }
 }
 
-/** Gives a ring's room back; a worker that waits for some is told. */
+/** Frees a ring's room, and wakes a worker that waits for it. */
 function freeRing(seat: Seat): void {
   if (laneFree(seat.inbound)) wakeForRoom(seat.words);
 }

@@ -1,11 +1,11 @@
 /**
- * LinkFactsOwner: what workers may decide by themselves, as the owner's thread keeps it: the facts (protocol/link-facts-message.ts), the
- * generation that they hold under, and the filter of what is known.
+ * LinkFactsOwner: the owner's side of what workers may decide by themselves: the facts (protocol/link-facts-message.ts), their
+ * generation, and the filter of known identities.
  *
- *   facts change ─▶ odd generation: nobody decides ─▶ filter emptied ─▶ next even one ─▶ told to every seat
+ *   facts change ─▶ odd generation: workers decide nothing ─▶ filter emptied ─▶ next even one ─▶ sent to every seat
  *
- *   I1  A worker that decides has read the facts of the generation that stands in the shared memory's word.
- *   I2  The filter says nothing of an older generation.
+ *   I1  A worker decides only with the facts of the generation in the shared memory's word.
+ *   I2  The filter holds nothing of an older generation.
  */
 import {
   SHARED_FACTS_WORD,
@@ -28,7 +28,7 @@ export class LinkFactsOwner {
   readonly #port: OwnerPort;
   readonly #words: Int32Array;
   #facts: LinkFacts | undefined;
-  /** The same as seats are told it. */
+  /** The same as it is sent to seats. */
   #packed: Uint8Array | undefined;
   #generation = FACTS_OFF;
   #policy: NormalPolicy | undefined;
@@ -41,18 +41,18 @@ export class LinkFactsOwner {
     this.filter = attachSeenFilter({ buffer: memory, offset: SHARED_FILTER_OFFSET });
   }
 
-  /** What is in force, for a thread that is about to sit down; undefined: workers decide nothing. */
+  /** The facts in force, for a thread that is about to take a seat; undefined: workers decide nothing. */
   get inForce(): { generation: number; packed: Uint8Array } | undefined {
     const packed = this.#packed;
     return packed === undefined ? undefined : { generation: this.#generation, packed };
   }
 
-  /** Whether workers must be sent fingerprints: they make them where one policy holds for all, and always has. */
+  /** Whether workers must be sent fingerprints. They make them only where one policy holds for all rules, and always has. */
   get needsPrint(): boolean {
     return this.#policySerial !== 1 || this.#policyId === "";
   }
 
-  /** Follows the frontier: new rules or a new secret are a new generation, listeners that want all turn it off. */
+  /** Follows the frontier: new rules or a new secret begin a new generation; listeners to every link switch the filter off. */
   refresh(seats: readonly Seat[]): void {
     const facts = this.#port.linkFacts();
     if (facts === this.#facts) {
@@ -60,7 +60,7 @@ export class LinkFactsOwner {
       return;
     }
     this.#generation = (this.#generation + 1) | 1;
-    Atomics.store(this.#words, SHARED_FACTS_WORD, this.#generation); // odd: nobody decides
+    Atomics.store(this.#words, SHARED_FACTS_WORD, this.#generation); // odd: workers decide nothing
     this.#refreshPolicy();
     if (this.#facts !== undefined) filterClear(this.filter);
     this.#facts = facts;
@@ -75,12 +75,12 @@ export class LinkFactsOwner {
     if (this.#packed !== undefined) seat.sendLinkFacts(this.#generation, this.#packed);
   }
 
-  /** For good: nobody decides any more. */
+  /** Ends it for good: workers decide nothing any more. */
   end(): void {
     Atomics.store(this.#words, SHARED_FACTS_WORD, FACTS_OFF);
   }
 
-  /** Another key policy, by what it makes of URLs, is another serial. */
+  /** A key policy that makes other keys of URLs gets another serial. */
   #refreshPolicy(): void {
     const policy = this.#port.keyPolicy();
     if (policy !== undefined && policy === this.#policy) return;

@@ -1,10 +1,9 @@
 /**
- * LivenessSweep: checks from time to time which leases have expired, takes them back, and detects the threads that do not look up
- * any more or are gone. What is judged is the frontier's clock; how often, the machine's, by what has passed and not by what it is
- * set to.
+ * LivenessSweep: checks periodically which leases have expired, takes them back, and detects threads that hang or have ended. The
+ * frontier's clock decides about leases; the interval is measured by the machine's monotonic clock.
  *
  *   leases are out                        every SWEEP_MS
- *   else, threads of one's own sit here   every IDLE_MS; the process does not live on for it
+ *   else, threads of the user sit here    every IDLE_MS; this timer does not keep the process alive
  *   or are about to
  *   else                                  not at all
  */
@@ -17,35 +16,35 @@ const SWEEP_MS = 250;
 const IDLE_MS = 1_000;
 /** Leases that one sweep takes from workers. */
 const SWEEP_CANCELS = 512;
-/** A cancelled lease whose worker has not looked up after this: its thread hangs. */
+/** A thread hangs when its worker has not read its lanes for this long after a cancelled lease. */
 const STUCK_MS = 2_000;
-/** And has not in so many sweeps: where the process or the owner itself had stood still, the worker is given time anew. */
+/** And not in this many sweeps: where the process or the owner itself stood still, the worker gets new time. */
 const STUCK_SWEEPS = 6;
 
 interface LivenessSweepParts {
   readonly port: OwnerPort;
   readonly seats: SeatTable;
-  /** The machine's. */
+  /** The machine's clock. */
   readonly clock: Clock;
-  /** A thread of the pool hangs. */
+  /** Called when a thread of the pool hangs. */
   readonly onStuck: (seat: Seat) => void;
-  /** A thread of one's own is gone. */
+  /** Called when a thread of the user has ended. */
   readonly onGone: (seat: Seat) => void;
-  /** After each sweep. */
+  /** Called after each sweep. */
   readonly onSwept: () => void;
 }
 
 export class LivenessSweep {
   readonly #parts: LivenessSweepParts;
   #cancel: (() => void) | undefined;
-  /** The one to come is an idle one. */
+  /** True when the next sweep is an idle one. */
   #isIdle = false;
 
   constructor(parts: LivenessSweepParts) {
     this.#parts = parts;
   }
 
-  /** Sees to it that there is a sweep to come, as often as there is reason to. */
+  /** Schedules the next sweep, at the interval that the seats require. */
   arm(inMs = SWEEP_MS): void {
     const { all, isAwaiting } = this.#parts.seats;
     const isIdle = !all.some(({ isOut }) => isOut);
@@ -75,7 +74,7 @@ export class LivenessSweep {
     for (const seat of seats.all) {
       for (const entry of seat.entries.values()) {
         if (entry.isCancelled || entry.lease.deadlineMs > nowMs) continue;
-        if (left-- <= 0) break; // those after it in the next sweep
+        if (left-- <= 0) break; // the others in the next sweep
         seat.cancel(entry, monotonicMs);
         seat.entries.delete(entry.id);
       }

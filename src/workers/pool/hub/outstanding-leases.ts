@@ -1,17 +1,17 @@
 /**
- * OutstandingLeases: the leases of a worker, by the number that it was sent under. Numbers rise one by one, so the low bits of a number are
- * its place: nothing is hashed, and nothing is made anew as entries come and go.
+ * OutstandingLeases: the leases of a worker, by the number under which each was sent. Numbers rise one by one, so the low bits of a
+ * number are its place: nothing is hashed, and nothing is allocated as entries come and go.
  *
  *   number ── low bits ──▶ place
- *                            └ an older entry stands there still ─▶ `next` passes that number over
+ *                            └ an older entry is still there ─▶ `next` skips that number
  *
- *   I1  The entry of a number stands at the place of its low bits, or nowhere.
- *   I2  At most half of the places are taken when a number is given out, so that few are passed over. A table of twice as many
- *       places takes all over: who is apart by some bits is apart by one more.
+ *   I1  The entry of a number is at the place of its low bits, or nowhere.
+ *   I2  At most half of the places are taken when a number is assigned, so that few are skipped. A table of twice as many
+ *       places fits all entries: two that differ in some bits differ in one more.
  */
 import { assert } from "../../../base/assert.ts";
 
-/** What stands under a number. */
+/** An entry with a number. */
 export interface Numbered {
   readonly id: number;
 }
@@ -49,7 +49,7 @@ export class OutstandingLeases<T extends Numbered> {
     return entry?.id === id ? entry : undefined;
   }
 
-  /** Puts in what has a number that nobody has. @hot */
+  /** Adds an entry whose number no other entry has. @hot */
   add(entry: T): void {
     const { id } = entry;
     while (this.#places[id & this.#mask] !== undefined) {
@@ -60,7 +60,7 @@ export class OutstandingLeases<T extends Numbered> {
     this.#size++;
   }
 
-  /** False: nothing stood there. @hot */
+  /** Returns false when there is no such entry. @hot */
   delete(id: number): boolean {
     if (this.get(id) === undefined) return false;
     this.#places[id & this.#mask] = undefined;
@@ -68,7 +68,7 @@ export class OutstandingLeases<T extends Numbered> {
     return true;
   }
 
-  /** All of them, in no order; some may be deleted meanwhile. */
+  /** All entries, in no order; some may be deleted during the iteration. */
   *values(): Generator<T, void, undefined> {
     const places = this.#places;
     for (let at = 0; at < places.length; at++) {
@@ -77,7 +77,7 @@ export class OutstandingLeases<T extends Numbered> {
     }
   }
 
-  /** All of them, the oldest first: a number that is higher than the last one was given out before the numbers began anew. */
+  /** All entries, the oldest first: a number higher than the last one was assigned before the numbers wrapped. */
   inOrder(): T[] {
     const age = ({ id }: T): number => (id > this.#last ? id - ID_MAX : id);
     return [...this.values()].sort((one, other) => age(one) - age(other));

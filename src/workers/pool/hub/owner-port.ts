@@ -1,9 +1,9 @@
-/** What the owner's side of the workers needs of a frontier: the engine hands it in. */
+/** The interface to a frontier that the owner's side of the workers needs; the engine implements it. */
 import type { Clock } from "../../../base/clock.ts";
 import type { NormalPolicy } from "../../../url/keys/key-policy.ts";
 import type { LinkFacts } from "../../protocol/link-facts-message.ts";
 
-/** A lease of the frontier, as its user has it. */
+/** A lease of the frontier, as users get it. */
 export interface OwnedLease {
   readonly url: string;
   readonly method: string;
@@ -14,7 +14,7 @@ export interface OwnedLease {
   readonly attempt: number;
   readonly deliveries: number;
   readonly rule: string;
-  /** Whether it was found on a page, and that one's fingerprint in four words. */
+  /** Whether it was found on a page, and that page's fingerprint in four words. */
   readonly hasParent: boolean;
   readonly parent0: number;
   readonly parent1: number;
@@ -33,7 +33,7 @@ export interface OwnedLease {
   extend(ms: number): boolean;
 }
 
-/** Results that say done and nothing more than their links: a lease, and where its message stands, of each. */
+/** Results that report done and nothing but links: for each, its lease and the offset of its message. */
 export interface ResultBatch {
   readonly leases: OwnedLease[];
   readonly messages: Buffer[];
@@ -47,7 +47,7 @@ interface Fault {
   readonly url?: string;
 }
 
-/** What became of pushed requests. */
+/** Verdicts on pushed requests. */
 export interface Pushed {
   readonly size: number;
   readonly full: number;
@@ -62,26 +62,26 @@ export interface OwnerPort {
   pollMany(max: number): OwnedLease[];
   /** Most links that one result may bring. */
   readonly maxFound: number;
-  /** Whether results may be applied many at a time: nobody wants to see each link. */
+  /** Whether results may be applied many at a time: there is no listener to each link. */
   canApplyResults(): boolean;
   /**
-   * Applies results that say done, with the links found, in one step; true at the index of each that came too late.
-   * Throws where it can not, and has changed nothing then.
+   * Applies results that report done, with the links found, in one step. Returns true at the index of each that came too late. Throws
+   * when it cannot, and has then changed nothing.
    */
   applyResults(resultBatch: ResultBatch): readonly boolean[];
   pushMany(requests: readonly unknown[]): Pushed;
-  /** Whether a record has more than a URL: its extras must be looked at. */
+  /** Whether a record has nothing but a URL. Other records have extras, which must be read. */
   isPlain(lease: OwnedLease): boolean;
-  /** Nothing left for now, as `take` sees it. */
+  /** True when nothing is left for now, as `take` sees it. */
   isFinished(): boolean;
   isClosed(): boolean;
-  /** Calls back when polling makes sense again, the frontier is finished or closed. */
+  /** Calls `wake` when polling is worth another try, and when the frontier is finished or closed. */
   onChange(wake: () => void): () => void;
   fault(fault: Fault): void;
   /** Links that workers dropped: duplicates, then refusals in the order of the message. */
   countDropped(dropped: ArrayLike<number>): void;
-  /** The key policy of all rules, as plain data; undefined: there is no such. */
+  /** The key policy of all rules, as plain data; undefined when there is no such policy. */
   keyPolicy(): NormalPolicy | undefined;
-  /** What workers may decide; undefined: the owner must see every link. Asked again every turn. */
+  /** The facts by which workers may decide; undefined: the owner must see every link. Read again every turn. */
   linkFacts(): LinkFacts | undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * Ramp: how many leases may be out while a pool starts slowly. Evenly from one to all of them over `overMs`, by the
- * frontier's clock; what is out and not yet begun counts too, so that never more visits are under way.
+ * Ramp: how many leases may be out while a pool starts slowly. Grows evenly from one to all of them over `overMs`, by the
+ * frontier's clock. Leases that are out and not begun count too, so that visits in progress never exceed the limit.
  *
- *   most ┤            ┌────      I1  What is allowed never falls while `most` stays.
- *        │       ┌────┘          I2  At least one is allowed: a slow start is no standstill.
- *      1 ┼───────┘               I3  One timer at most, and none once it is over.
+ *   most ┤            ┌────      I1  The limit never falls while `most` stays.
+ *        │       ┌────┘          I2  The limit is at least one: a slow start is no standstill.
+ *      1 ┼───────┘               I3  There is one timer at most, and none once the ramp is over.
  *        └───────┴────┴────▶ overMs
  */
 import type { Clock } from "../../../base/clock.ts";
@@ -13,9 +13,9 @@ import type { Seat } from "./worker-seat.ts";
 interface RampOptions {
   readonly clock: Clock;
   readonly overMs: number;
-  /** How many it shall be in the end. */
+  /** The limit in the end. */
   readonly most: number;
-  /** Called when more are allowed than were when somebody asked. */
+  /** Called when the limit has risen since the last call of `left`. */
   readonly wake: () => void;
 }
 
@@ -46,7 +46,7 @@ export class Ramp {
     return Math.max(0, Math.max(1, step) - out);
   }
 
-  /** Goes on to another number. */
+  /** Changes the limit in the end. */
   setMost(most: number): void {
     this.#most = most;
     this.stop();

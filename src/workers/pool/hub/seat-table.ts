@@ -1,15 +1,15 @@
 /**
- * SeatTable: who sits at the shared memory, as the owner's thread sees it.
+ * SeatTable: which threads sit at the shared memory, as the owner's thread sees it.
  *
- *            exchange, by a thread that sits down or by the owner for one of the pool
+ *            exchange, by a thread that takes a seat, or by the owner for a thread of the pool
  *   FREE ──▶ a ticket ────────────────────────────────────────────────────────────▶ TAKEN ───┐ its thread died (seat-protocol.ts,
- *     ▲         └── not arrived after COMING_MS ──────────────────────────┐           │      │ or the pool heard its exit)
- *     │                                             its thread, the last that it does │      │
- *     └──────── owner, once nobody writes there: lanes and words emptied ◀┴────────── LEFT ◀─┘
+ *     ▲         └── not arrived after COMING_MS ──────────────────────────┐           │      │ or its exit was reported to the pool)
+ *     │                                                its thread's last call │           │      │
+ *     └──────── owner, after the thread's last write: lanes, words emptied ◀┴────────── LEFT ◀─┘
  *
- *   I1  A seat is open here from when the owner has first seen it taken until it is cleared; what its thread sends meanwhile
- *       lies in its lanes.
- *   I2  Its state is the last that is cleared: who takes it finds lanes and words as new.
+ *   I1  A seat is open here from the moment when the owner first sees it taken until it is cleared. Messages that its thread
+ *       sends earlier wait in its lanes.
+ *   I2  The state is cleared last: the next thread finds empty lanes and words.
  */
 import { FrontierError } from "../../../base/errors.ts";
 import { SHARED_SEATS, SEAT_FREE, SEAT_LEFT } from "../../../layout/threads/worker-seats.ts";
@@ -26,10 +26,10 @@ import {
 } from "../../protocol/seat-protocol.ts";
 import { Seat } from "./worker-seat.ts";
 
-/** Who has a ticket for longer than this and is not here died on the way; the way is some microseconds. */
+/** A thread that has held a ticket for longer than this has died on the way, which takes some microseconds. */
 const COMING_MS = 5_000;
 
-/** Who is about to sit down, and since when the owner knows. */
+/** A thread with a ticket, and since when the owner has seen it. */
 interface Coming {
   readonly ticket: number;
   readonly sinceMs: number;
@@ -40,7 +40,7 @@ export class SeatTable {
   readonly #onOpen: (seat: Seat) => void;
   readonly #list: Array<Seat | undefined> = new Array(SHARED_SEATS).fill(undefined);
   readonly #coming = new Map<number, Coming>();
-  /** Those that are open, by number; another list whenever they change. */
+  /** Open seats by number; replaced by a new list at every change. */
   #all: readonly Seat[] = [];
 
   constructor(memory: SharedArrayBuffer, onOpen: (seat: Seat) => void) {
@@ -48,7 +48,7 @@ export class SeatTable {
     this.#onOpen = onOpen;
   }
 
-  /** Those that are open. */
+  /** The open seats. */
   get all(): readonly Seat[] {
     return this.#all;
   }
@@ -58,36 +58,36 @@ export class SeatTable {
     return this.#list[index];
   }
 
-  /** A seat for a thread that the pool starts. */
+  /** Takes a seat for a thread that the pool starts. */
   reserve(): Seat {
     for (let index = 0; index < SHARED_SEATS; index++) {
       const words = seatWords(this.#memory, index);
       const ticket = drawTicket(sharedWords(this.#memory));
       if (claimSeat(words, ticket) && arrive(words, ticket)) return this.#open(index, true);
     }
-    const expected = `at most ${SHARED_SEATS} threads at one time`;
-    throw new FrontierError("STATE_INVALID", `threads: no free seat (expected: ${expected})`);
+    const message = `threads: too many (expected: at most ${SHARED_SEATS} at one time)`;
+    throw new FrontierError("STATE_INVALID", message);
   }
 
-  /** Opens the seats that threads have taken by themselves; those that their threads have left, these too. */
+  /** Opens the seats that threads have taken by themselves. Returns those that their threads have left. */
   openArrivals(nowMs: number): Seat[] {
     const left: Seat[] = [];
     for (let index = 0; index < SHARED_SEATS; index++) {
       const state = this.#await(index, nowMs);
-      // Who came and left in between has said what it had to say.
+      // A thread that came and left in between may have sent something: its seat is opened too.
       const seat = this.#list[index] ?? (isAbsent(state) ? undefined : this.#open(index, false));
-      // The pool clears the seats of its own threads, once they are gone.
+      // The pool clears the seats of its own threads, once they have ended.
       if (seat?.isOwn === false && state === SEAT_LEFT) left.push(seat);
     }
     return left;
   }
 
-  /** Whether somebody is about to sit down. */
+  /** Whether a thread is about to take a seat. */
   get isAwaiting(): boolean {
     return this.#coming.size > 0;
   }
 
-  /** Whether threads have sat down, or left, of which nothing is known here. */
+  /** Whether threads have taken or left a seat since the last call of `openArrivals`. */
   hasNews(): boolean {
     for (let index = 0; index < SHARED_SEATS; index++) {
       const state = this.#stateOf(index);
@@ -98,7 +98,7 @@ export class SeatTable {
     return false;
   }
 
-  /** Makes a seat ready for the next. Its thread is gone, and what it had published was copied out. */
+  /** Makes a seat ready for the next thread. Its own thread has ended, and its published messages were copied out. */
   clear({ index, words }: Seat): void {
     this.#put(index, undefined);
     emptySeat(words);
@@ -106,7 +106,7 @@ export class SeatTable {
     freeSeat(words); // I2
   }
 
-  /** The state of a seat; one whose ticket is too old is taken from who has that. */
+  /** The state of a seat. A seat whose ticket is too old is reclaimed. */
   #await(index: number, nowMs: number): number {
     const state = this.#stateOf(index);
     if (!isTicket(state)) {
@@ -136,7 +136,7 @@ export class SeatTable {
   }
 }
 
-/** Whether nobody is there: yet, or at all. */
+/** Whether no thread is at the seat, or none has arrived yet. */
 function isAbsent(state: number): boolean {
   return state === SEAT_FREE || isTicket(state);
 }

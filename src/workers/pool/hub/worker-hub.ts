@@ -1,6 +1,6 @@
 /**
- * Room `src/workers/pool/hub`: the owner's side of all workers: who sits at which seat, leases out, results in, dead
- * threads cleaned up. Decides which worker gets a lease; results are judged by the engine's lease service.
+ * Room `src/workers/pool/hub`: the owner's side of all workers: which thread has which seat, leases out, results in, dead
+ * threads cleaned up. Decides which worker gets a lease; the engine's lease service decides about results.
  */
 
 /**
@@ -10,12 +10,13 @@
  *            ▲                        └───── rounds (hub-rounds.ts), for SLICE_MS ──┘    └ no ──▶ wait on the parking word
  *            └── a worker unparked · the frontier has something again · a clock ────────────────┘
  *
- *   I1  Every lease that is handed out is in the entries of one seat until its result was applied, it ran out, or its
- *       worker is gone; then it is settled at the lease service, once.
- *   I2  What a worker had published is copied out before its seat is cleared, and counts before its leases are given back.
- *   I3  Nothing is left: the frontier is finished, no entry, every ring empty; in this order, since results come first.
- *   I4  Who pushes looks at the phase after it has published; closing looks at the rings after it has said so: what was
- *       answered "queued" is seen by the one, or the pusher sees the other.
+ *   I1  Every lease that is handed out is in the entries of one seat until its result was applied, it expired, or its
+ *       worker has ended; then it is settled at the lease service, once.
+ *   I2  A worker's published messages are copied out before its seat is cleared, and are applied before its leases return.
+ *   I3  Nothing is left when the frontier is finished, there is no entry, and every ring is empty; checked in this order, since
+ *       results come first.
+ *   I4  A push reads the phase after it has published; closing reads the rings after it has published the phase. So either
+ *       closing sees the push, or the push sees the phase: no message that was answered "queued" is lost.
  */
 import { createSystemClock } from "../../../base/clock.ts";
 import {
@@ -45,17 +46,17 @@ import type { Seat } from "./worker-seat.ts";
 import { SeatTable } from "./seat-table.ts";
 import { LivenessSweep } from "./liveness-sweep.ts";
 
-/** A turn ends after the round in which this is over; with a round's own time draining and filling hold the loop for ≤ 2 ms. */
+/** A turn ends after the round in which this time is over; with a round's own time, draining and filling hold the loop for ≤ 2 ms. */
 const SLICE_MS = 1;
-/** How long closing waits for workers that hold messages for want of room. */
+/** How long closing waits for workers that hold messages because their ring is full. */
 const CLOSE_MS = 5_000;
-/** Identities that the edge remembers: 16 MiB. */
+/** Identities that the workers' filter remembers: 16 MiB. */
 const FILTER_ENTRIES = 1 << 20;
 
 export class WorkerHub {
   readonly port: OwnerPort;
   readonly memory = createSharedMemory(FILTER_ENTRIES);
-  /** Told when a thread of the pool must be ended from outside. */
+  /** Called when a thread of the pool must be ended from outside. */
   onStuck: ((seat: number) => void) | undefined;
   readonly #words = sharedWords(this.memory);
   readonly #waiting: Waiting;
@@ -68,10 +69,10 @@ export class WorkerHub {
   readonly #rounds: HubRounds;
   #isDue = false;
   #isClosed = false;
-  /** Closed, and nothing is applied any more. */
+  /** Closed, and no result is applied any more. */
   #isEnded = false;
   #closing: Promise<void> | undefined;
-  /** While a pool starts slowly. */
+  /** Set while a pool starts slowly. */
   #ramp: Ramp | undefined;
 
   constructor(port: OwnerPort) {
@@ -96,23 +97,23 @@ export class WorkerHub {
     this.#offChange = port.onChange(wake);
   }
 
-  /** Begins to listen to those who sit down. */
+  /** Begins to accept threads that take a seat. */
   start(): void {
     this.#edge.refresh(this.#seats.all);
     this.wake();
   }
 
-  /** Of what is known to workers; told by whoever admits. */
+  /** The filter of known identities; admission adds to it. */
   get filter(): SeenFilter {
     return this.#edge.filter;
   }
 
-  /** Identities may be new again: workers decide nothing until they have heard of it. */
+  /** Identities may be new again: workers decide nothing until they have read the new facts. */
   refresh(): void {
     if (!this.#isClosed) this.#edge.refresh(this.#seats.all);
   }
 
-  /** What another thread needs to sit down. */
+  /** The handle with which another thread takes a seat. */
   get handle(): CrewHandle {
     const { name, kernel, maxUrlBytes } = this.port;
     if (!this.#isClosed) this.#edge.refresh(this.#seats.all);
@@ -120,7 +121,7 @@ export class WorkerHub {
     return { name, memory: this.memory, kernel, policy: this.port.keyPolicy(), maxUrlBytes, edge };
   }
 
-  /** A slow start: leases out grow evenly to `most` over this time; undefined: as many as there is room for. */
+  /** Begins a slow start: leases out grow evenly to `most` over this time; undefined: as many as there is room for. */
   startSlowly(overMs: number | undefined, most: number): void {
     this.#ramp?.stop();
     const { clock } = this.port;
@@ -128,29 +129,29 @@ export class WorkerHub {
     this.#ramp = overMs === undefined ? undefined : new Ramp({ clock, overMs, most, wake });
   }
 
-  /** How far a slow start under way shall go. */
+  /** Changes the limit in which a slow start in progress ends. */
   raiseSlowStart(most: number): void {
     this.#ramp?.setMost(most);
   }
 
-  /** A seat for a thread that the pool starts. */
+  /** Takes a seat for a thread that the pool starts. */
   reserve(): Seat {
     return this.#seats.reserve();
   }
 
-  /** Asks a worker to end what it has begun and leave. */
+  /** Asks a worker to finish its visits and leave. */
   stop(seat: Seat): void {
     Atomics.store(seat.words, SEAT_COMMAND_WORD, COMMAND_STOP);
     unpark(seat.words, SEAT_PARK_WORD);
   }
 
-  /** Takes that back: a worker that has not heard of it stays. */
+  /** Withdraws that: a worker that has not read it stays. */
   cancelStop(seat: Seat): void {
     Atomics.store(seat.words, SEAT_COMMAND_WORD, COMMAND_WORK);
     this.wake();
   }
 
-  /** Takes all its leases from a worker, whose handlers go on in vain. */
+  /** Takes all leases from a worker. The results of its running handlers are ignored. */
   cancelAll(seat: Seat): void {
     for (const entry of seat.entries.inOrder()) {
       seat.cancel(entry, this.#clock.monotonic());
@@ -161,8 +162,8 @@ export class WorkerHub {
   }
 
   /**
-   * The worker of a seat is gone: what it had said counts, what it had begun has lost an attempt. Resolves when that is so,
-   * or can not be for want of disk now.
+   * Cleans up after a worker that has ended: its published results count, and its leases that had begun lose an attempt. Resolves when
+   * that is done, or cannot be for want of disk.
    */
   workerDied(seat: Seat, reason: string): Promise<void> {
     if (this.#seats.at(seat.index) !== seat) return Promise.resolve();
@@ -172,7 +173,7 @@ export class WorkerHub {
     return settled;
   }
 
-  /** Leases that no worker has begun: at their deadlines they go back, and no attempt is gone. */
+  /** Leases that no worker has begun: at their deadlines they return, and no attempt is counted. */
   unbegun(): Iterable<OwnedLease> {
     return this.#rounds.unbegun();
   }
@@ -186,7 +187,7 @@ export class WorkerHub {
     });
   }
 
-  /** A turn soon: something changed. */
+  /** Asks for a turn soon, because something changed. */
   wake(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -197,8 +198,8 @@ export class WorkerHub {
   }
 
   /**
-   * The frontier is closing: workers are told, what they had published counts, leases out are the frontier's to take back.
-   * A promise where a worker still holds what its ring had no room for.
+   * The frontier is closing: workers are notified and published results count; the frontier takes back the leases that are out. Returns a
+   * promise when a worker still holds messages because its ring is full.
    */
   close(): Promise<void> | undefined {
     if (this.#isClosed) return this.#closing;
@@ -207,7 +208,7 @@ export class WorkerHub {
     this.startSlowly(undefined, 0);
     this.#sweep.end();
     this.#edge.end();
-    this.#setPhase(PHASE_CLOSED); // I4, before the last look at the rings
+    this.#setPhase(PHASE_CLOSED); // I4, before the rings are read for the last time
     endWaiting(this.#waiting);
     if (this.#drainLast()) this.#closing = this.#awaitLast();
     else this.#end();
@@ -228,9 +229,9 @@ export class WorkerHub {
     this.#rounds.deadWorkers.close();
   }
 
-  /** Applies all that was published; true: a worker holds more. */
+  /** Applies everything published. Returns true when a worker holds more. */
   #drainLast(): boolean {
-    this.#openArrivals(); // who came, pushed and left in between has said what it had to say
+    this.#openArrivals(); // a thread that came, pushed and left in between may have sent something
     return this.#rounds.finish();
   }
 
@@ -239,7 +240,7 @@ export class WorkerHub {
     const untilMs = this.#clock.monotonic() + SLICE_MS;
     this.#edge.refresh(this.#seats.all);
     this.#openArrivals();
-    // Results first, since they make room; but no worker waits for leases until all of them are in.
+    // Results first, since they free room; but no worker waits for leases until all results are applied.
     let isMore = true;
     while (isMore) {
       const hasResults = this.#rounds.drain();
@@ -266,7 +267,7 @@ export class WorkerHub {
     return false;
   }
 
-  /** A thread of one's own has died. */
+  /** A thread of the user has died. */
   #seatLost(seat: Seat): void {
     const thread = (seat.words[SEAT_THREAD_WORD] as number) - 1;
     const cause = new Error(`thread ${thread}: gone (expected: its port to be closed)`);
@@ -274,13 +275,13 @@ export class WorkerHub {
     void this.workerDied(seat, "died");
   }
 
-  /** Threads that have come or gone by themselves. */
+  /** Follows the threads that have come or left by themselves. */
   #openArrivals(): void {
     for (const seat of this.#seats.openArrivals(this.#clock.monotonic()))
       void this.workerDied(seat, LEFT);
   }
 
-  /** Hands out the best records; true: there may be more, and room for them. */
+  /** Hands out the best records. Returns true when there may be more, with room for them. */
   #fill(): boolean {
     return this.#rounds.fill({
       needsPrint: this.#edge.needsPrint,
@@ -288,7 +289,7 @@ export class WorkerHub {
     });
   }
 
-  /** Tells workers whether there is anything left, and those who wait for the end. */
+  /** Reports to the workers, and to callers of `finished`, whether anything is left. */
   #updatePhase(): void {
     const isOver = this.port.isFinished() || this.port.isClosed();
     const isQuiet =

@@ -1,12 +1,12 @@
 /**
- * Seat: the owner's side of one worker: what was handed to it, what it has begun, how much more it shall get.
+ * Seat: the owner's side of one worker: the leases handed to it, those it has begun, and how many more it may get.
  *
- *   window   leases handed out and not begun: at most WINDOW_MAX, and no more than it begins in WINDOW_MS. It starts small, and
- *            grows by what the worker begins alone: one that begins nothing is never laid out more than it has
+ *   window   leases handed out and not begun: at most WINDOW_MAX, and no more than the worker begins in WINDOW_MS. It starts small
+ *            and grows only by what the worker begins: one that begins nothing never gets more than it has
  *   classes  a lease goes into the last class, or into the class before the first that holds a worse one: so it overtakes
- *            what is not begun. Where all classes are taken by rising priorities, it waits behind some of the first.
+ *            leases that are not begun. Where rising priorities have taken all classes, it waits after some of the first.
  *
- *   I1  Entries of a class are begun in order; `taken` of the class says how many.
+ *   I1  Entries of a class are begun in order; `taken` of the class counts them.
  */
 import { LANE_CLASSES, SEAT_PARK_WORD } from "../../../layout/threads/worker-seats.ts";
 import { unpark } from "../../../memory/parking.ts";
@@ -44,23 +44,23 @@ export const WINDOW_MAX = 256;
 const WINDOW_START = 4;
 /** A lease that waits longer than this at a worker was handed out too early. */
 const WINDOW_MS = 10;
-/** How often a thread of one's own is asked whether it lives; four times as long for each time that it had no time to answer. */
+/** Interval of the heartbeat checks of a user's thread; four times as long for each wait that the thread was too busy to begin anew. */
 const HEARTBEAT_MS = 250;
 
-/** A lease at a worker, and what is said of it there. */
+/** A lease at a worker, with the fields sent there. */
 export interface Entry extends LeaseFields {
   readonly lease: OwnedLease;
   readonly priorityClass: number;
   /** Its number among the leases of its class. */
   readonly order: number;
-  /** Gone once it was written. */
+  /** Released once it was written. */
   extras: Uint8Array | undefined;
   isCancelled: boolean;
 }
 
 interface Lane {
   readonly sender: Sender;
-  /** Priorities of what is not begun, oldest first. */
+  /** Priorities of the leases not begun, oldest first. */
   readonly waiting: number[];
   readonly batch: Entry[];
   sent: number;
@@ -72,7 +72,7 @@ export class Seat {
   readonly words: Int32Array;
   readonly inbound: LaneConsumer;
   readonly entries = new OutstandingLeases<Entry>();
-  /** Whether a thread of the pool sits here: it can be ended from outside. */
+  /** Whether a thread of the pool sits here, which can be ended from outside. */
   readonly isOwn: boolean;
   /** Results that could not be applied for want of disk, in their order. */
   readonly held: Buffer[] = [];
@@ -82,15 +82,15 @@ export class Seat {
   /** The rule of the lease before, and its number. */
   #rule = "";
   #ruleNumber = 0;
-  /** Leases begun, as `untaken` has counted them; and how many, and when, as the window was judged last. */
+  /** Leases begun, as counted by `untaken`; then their number and the time when the window was last adjusted. */
   #begun = 0;
   #markedBegun = 0;
   #markedAt = 0;
   #last: number[] | undefined;
   #cancelledAt = 0;
-  /** How often it was seen since then that the worker had not looked up. */
+  /** How many checks since then have found the lane unread. */
   #looks = 0;
-  /** Waits at its heartbeat that were woken, and when the last one was. */
+  /** Heartbeat waits that were woken, and when the last one was. */
   #woken = 0;
   #askedAt = 0;
 
@@ -120,7 +120,7 @@ export class Seat {
     return count;
   }
 
-  /** Whether the worker has begun leases since `untaken` looked last. */
+  /** Whether the worker has begun leases since the last call of `untaken`. */
   hasTaken(): boolean {
     for (let each = 0; each < LANE_CLASSES; each++) {
       if (begunOf(this.words, each) !== (this.#lanes[each] as Lane).begun) return true;
@@ -128,13 +128,13 @@ export class Seat {
     return false;
   }
 
-  /** How many more it shall have now; also learns how fast it is. */
+  /** How many more leases the worker may get now. Also measures its speed. */
   room(nowMs: number): number {
     const { untaken } = this;
     const isOver = nowMs - this.#markedAt > WINDOW_MS;
     if (untaken === 0 || isOver) {
       const begun = this.#begun - this.#markedBegun;
-      // It has begun all that it had room for, in good time; or less than half of that.
+      // It began all that it had room for in time, or less than half of that.
       if (untaken === 0 && begun >= this.window && !isOver) {
         this.window = Math.min(WINDOW_MAX, this.window * 2);
       } else if (isOver && begun * 2 < this.window && untaken > 0) {
@@ -148,9 +148,11 @@ export class Seat {
     return room * 2 >= this.window ? room : 0;
   }
 
-  /** Whether its thread is gone without a word; asks it, where that is due (I3 of seating). Never of one of the pool. */
+  /**
+   * Whether the thread has ended without leaving. Checks its heartbeat when that is due (I3 of seating). Never for a thread of the pool.
+   */
   isGone(nowMs: number): boolean {
-    // Waits that were woken and not begun anew; one that has died on its way to its first few has begun no more than these.
+    // Waits that were woken and not begun anew. A thread that died during its first few has begun no more than these.
     const left = beatsLeft(this.words, this.#woken);
     const missing = Math.min(this.#woken, HEARTBEAT_WAITS - left);
     if (nowMs - this.#askedAt < HEARTBEAT_MS * 4 ** missing) return false;
@@ -160,12 +162,12 @@ export class Seat {
     return said === HEARTBEAT_GONE;
   }
 
-  /** Whether leases are out, or a cancelled one was not heard of yet. */
+  /** Whether leases are out, or a cancelled one was not read yet. */
   get isOut(): boolean {
     return this.entries.size > 0 || this.#cancelledAt > 0;
   }
 
-  /** Takes note of what was begun, for the last time: the words are about to be another's. */
+  /** Records for the last time which leases were begun: the words will belong to another thread. */
   noteBegun(): void {
     this.#last = [];
     for (let each = 0; each < LANE_CLASSES; each++) {
@@ -183,12 +185,12 @@ export class Seat {
     for (const entry of this.entries.values()) if (!this.hasBegun(entry)) yield entry.lease;
   }
 
-  /** Whether all that it has said was applied. */
+  /** Whether all of its results were applied. */
   get isQuiet(): boolean {
     return this.held.length === 0 && laneIsEmpty(this.inbound);
   }
 
-  /** Puts a lease into the batch of its class. */
+  /** Adds a lease to the batch of its class. */
   add(lease: OwnedLease, how: { isPlain: boolean; needsPrint: boolean }): void {
     const priorityClass = this.#classOf(lease.priority);
     const lane = this.#lanes[priorityClass] as Lane;
@@ -203,13 +205,13 @@ export class Seat {
     lane.batch.push(entry);
   }
 
-  /** Tells the worker what it may decide about links under a generation of the edge. */
+  /** Sends the worker the facts by which it may decide about links in this generation. */
   sendLinkFacts(generation: number, packed: Uint8Array): void {
     writeLinkFacts((this.#lanes[0] as Lane).sender, generation, packed);
     this.flush();
   }
 
-  /** Tells the worker that a lease has run out. */
+  /** Notifies the worker that a lease has expired. */
   cancel(entry: Entry, nowMs: number): void {
     entry.isCancelled = true;
     this.#cancelledAt = this.#cancelledAt || nowMs;
@@ -217,8 +219,8 @@ export class Seat {
   }
 
   /**
-   * Whether the worker has not looked at its lanes since a lease was cancelled: for so long, and in more than `looks` looks at
-   * it. Time alone says nothing, since the whole process may have stood still.
+   * Whether the worker has not read its lanes since a lease was cancelled: for `graceMs`, and in more than `looks` checks. Time alone is
+   * no proof, since the whole process may have stood still.
    */
   isStuck(nowMs: number, { graceMs, looks }: { graceMs: number; looks: number }): boolean {
     const { lane } = (this.#lanes[0] as Lane).sender;
@@ -228,7 +230,7 @@ export class Seat {
     return this.#looks > looks && nowMs - this.#cancelledAt > graceMs;
   }
 
-  /** Sends all that was added; wakes the worker if it sleeps. */
+  /** Sends everything that was added, and wakes the worker if it sleeps. */
   flush(): void {
     let isNew = false;
     for (const { sender, batch } of this.#lanes) {
@@ -242,12 +244,12 @@ export class Seat {
     if (isNew) unpark(this.words, SEAT_PARK_WORD);
   }
 
-  /** Whether something is kept for want of room. */
+  /** Whether messages are kept back because a lane is full. */
   get isBlocked(): boolean {
     return this.#lanes.some(({ sender }) => sender.kept.length > 0);
   }
 
-  /** Whether something is kept and there is room now. */
+  /** Whether messages are kept back and there is room now. */
   canSend(): boolean {
     for (const { sender } of this.#lanes) {
       if (sender.kept.length > 0 && laneUsed(sender.lane) < sender.lane.capacity) return true;
@@ -258,7 +260,7 @@ export class Seat {
   #classOf(priority: number): number {
     for (let each = 0; each < LANE_CLASSES; each++) {
       const { waiting } = this.#lanes[each] as Lane;
-      // Classes but the first fall from first to last, so that their last is their worst.
+      // Priorities fall from first to last in every class but the first, so its last lease is its worst.
       const worst = waiting.at(-1);
       if (worst !== undefined && worst < priority) return Math.max(0, each - 1);
     }
@@ -271,7 +273,7 @@ export class Seat {
     if (number === undefined) {
       number = this.#rules.size;
       this.#rules.set(name, number);
-      // In every lane, since each is read by itself.
+      // Into every lane, since each is read by itself.
       for (const { sender } of this.#lanes) writeRule(sender, number, name);
     }
     this.#rule = name;
@@ -280,7 +282,7 @@ export class Seat {
   }
 }
 
-/** Field by field: objects spread into one another cost a lease as much as all else here. */
+/** Field by field: spreading objects into one another would cost a lease as much as all the rest here. */
 function extrasOf(lease: OwnedLease, needsPrint: boolean): LeaseExtras {
   const { method, body, headers, handler, redirects, data } = lease;
   const extras: { -readonly [field in keyof LeaseExtras]: LeaseExtras[field] } = {};

@@ -1,5 +1,82 @@
 import { describe, expect, it } from "vitest";
+import { BlockList, isIPv4 } from "node:net";
 import { isPublicAddress } from "../../../../src/crawl/http/address-guard.ts";
+import { SPECIAL_BLOCKS } from "../../../support/special-addresses.ts";
+
+const bitsOf = (address: string): bigint =>
+  isIPv4(address)
+    ? address.split(".").reduce((sum, part) => sum * 256n + BigInt(part), 0n)
+    : v6BitsOf(address);
+
+function v6BitsOf(address: string): bigint {
+  const [head = "", tail] = address.split("::");
+  const words = (half: string): string[] => (half === "" ? [] : half.split(":"));
+  const back = words(tail ?? "");
+  const front = words(head);
+  const middle = tail === undefined ? [] : Array(8 - front.length - back.length).fill("0");
+  return [...front, ...middle, ...back].reduce(
+    (sum, part) => sum * 65536n + BigInt(`0x${part}`),
+    0n,
+  );
+}
+
+function textOf(bits: bigint, isV4: boolean): string {
+  const [count, size, radix, mark] = isV4
+    ? ([4, 8n, 10, "."] as const)
+    : ([8, 16n, 16, ":"] as const);
+  const part = (at: number): string =>
+    ((bits >> (BigInt(count - 1 - at) * size)) & ((1n << size) - 1n)).toString(radix);
+  return Array.from({ length: count }, (_, at) => part(at)).join(mark);
+}
+
+/** The addresses at both ends of a block, and those right outside of it. */
+function endsOf(block: string): { inside: string[]; outside: string[] } {
+  const [network = "", length = ""] = block.split("/");
+  const isV4 = isIPv4(network);
+  const width = isV4 ? 32n : 128n;
+  const first = bitsOf(network);
+  const last = first + (1n << (width - BigInt(length))) - 1n;
+  const outside = [first - 1n, last + 1n].filter((bits) => bits >= 0n && bits < 1n << width);
+  return {
+    inside: [first, (first + last) >> 1n, last].map((bits) => textOf(bits, isV4)),
+    outside: outside.map((bits) => textOf(bits, isV4)),
+  };
+}
+
+describe("the registries of special addresses", () => {
+  const all = new BlockList();
+  for (const { block } of SPECIAL_BLOCKS) {
+    const [network = "", length] = block.split("/");
+    all.addSubnet(network, Number(length), isIPv4(network) ? "ipv4" : "ipv6");
+  }
+  const isListed = (address: string): boolean =>
+    all.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+
+  it.each(SPECIAL_BLOCKS.filter(({ carries }) => carries === undefined))(
+    "$block, $name: not public from its first address to its last, and no more than that",
+    ({ block }) => {
+      const { inside, outside } = endsOf(block);
+      expect(inside.filter(isPublicAddress)).toEqual([]);
+      // Of IPv6 only 2000::/3 is in use.
+      const isInUse = (address: string): boolean => isIPv4(address) || /^[23]...:/.test(address);
+      const free = outside.filter((address) => isInUse(address) && !isListed(address));
+      expect(free.filter((address) => !isPublicAddress(address))).toEqual([]);
+    },
+  );
+
+  it("an address that carries one of IPv4 is as public as that one", () => {
+    const v4 = SPECIAL_BLOCKS.flatMap(({ block }) => (block.includes(":") ? [] : endsOf(block)));
+    const addresses = v4.flatMap(({ inside, outside }) => [...inside, ...outside]);
+    for (const address of addresses) {
+      const hex = bitsOf(address).toString(16).padStart(8, "0");
+      const [high, low] = [hex.slice(0, 4), hex.slice(4)];
+      const carriers = [`::ffff:${address}`, `64:ff9b::${high}:${low}`, `2002:${high}:${low}::1`];
+      for (const carrier of carriers) {
+        expect([carrier, isPublicAddress(carrier)]).toEqual([carrier, isPublicAddress(address)]);
+      }
+    }
+  });
+});
 
 describe("isPublicAddress", () => {
   it.each([

@@ -346,8 +346,8 @@ describe("close", () => {
       () => frontier.host("a.com"),
       () => view.hold(),
       () => frontier.update(A, {}),
-      () => frontier.requeue({}),
-      () => frontier.remove({}),
+      () => frontier.requeue({ all: true }),
+      () => frontier.remove({ all: true }),
       () => frontier.forget(),
       () => frontier.clear(),
       () => frontier.pause(),
@@ -450,6 +450,6 @@ async function playWakeUps(seed: number): Promise<void> {
 /** A new beginning now and then, so that those who wait often wait for the very next thing. */
 function emptied(frontier: Frontier, leases: Lease[]): void {
   frontier.resume();
-  frontier.remove({});
+  frontier.remove({ all: true });
   for (const lease of leases.splice(0)) lease.done();
 }

@@ -96,7 +96,7 @@ describe("a frontier whose own thread dies", () => {
       for (const one of underWay) one.catch(() => undefined);
       await frontier.status(); // they have arrived
       await end(worker);
-      const died = /^FRONTIER_CLOSED frontier: its thread has died: .+ \(expected: /;
+      const died = /^FRONTIER_CLOSED frontier: its thread ended: .+ \(expected: /;
       // The source that never ends is left alone: its next batch is what finds out.
       const known = underWay.filter((_, at) => at !== 2);
       for (const fault of await faultsOf(known)) expect(fault).toMatch(died);
@@ -138,7 +138,7 @@ describe("a frontier whose own thread dies", () => {
     for (let taken = 0; taken < count; taken += 1_000) calls.push(frontier.pollMany(1_000));
     calls.push(frontier.report());
     const faults = await faultsOf(calls);
-    const died = /^FRONTIER_CLOSED frontier: its thread has died: .*memory limit/i;
+    const died = /^FRONTIER_CLOSED frontier: its thread ended: .*memory limit/i;
     expect(faults.at(-1)).toMatch(died);
     for (const fault of faults) if (fault !== "fulfilled") expect(fault).toMatch(died);
     expect(told.at(-1)).toEqual({ from: "running", to: "stopped", reason: "died" });
@@ -170,7 +170,7 @@ describe("a frontier whose own thread dies", () => {
     await frontier.pushMany(Array.from({ length: 1_000 }, (_, at) => `http://a.test/${at}`));
     const ending = worker.terminate();
     const [fault] = await faultsOf([frontier.close()]);
-    expect(fault).toMatch(/^FRONTIER_CLOSED frontier: its thread has died/);
+    expect(fault).toMatch(/^FRONTIER_CLOSED frontier: its thread ended/);
     await ending;
     await frontier.close();
   });

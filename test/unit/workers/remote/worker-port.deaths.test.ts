@@ -59,7 +59,7 @@ describe("a thread of one's own that dies", () => {
     const { end } = await mortal(frontier, "waits", 1);
     const others: WorkerPort[] = [];
     while (others.length < SHARED_SEATS - 1) others.push(attach(frontier.share()));
-    expect(() => attach(frontier.share())).toThrow(/no free seat/);
+    expect(() => attach(frontier.share())).toThrow(/too many threads/);
     await end();
     let next: WorkerPort | undefined;
     const sitsDown = (): boolean => {

@@ -1,0 +1,26 @@
+/**
+ * A host that asks to be left alone while leases of it stand in a worker's ring, or wait there for a visit to end: they were handed out
+ * before it asked, and go back to their places instead of being visited.
+ *
+ *   429, Retry-After ─▶ block of the host ─▶ lease of it that begins now ─▶ later          no block ─▶ the gate behind it
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Frontier } from "../../index.ts";
+import type { GateAnswer, GateRequest, RobotsGate } from "../robots/robots-gate.ts";
+
+interface HostBlock {
+  readonly frontier: Pick<Frontier, "host">;
+  readonly clock: Clock;
+  /** The politeness unit of a URL. */
+  readonly hostKeyOf: (url: string) => string;
+}
+
+/** A gate that lets no page of a host through while that host is blocked. */
+export function withHostBlock(gate: RobotsGate | undefined, given: HostBlock): RobotsGate {
+  const { frontier, clock, hostKeyOf } = given;
+  const known = (asked: GateRequest): GateAnswer | undefined => {
+    if (frontier.host(hostKeyOf(asked.url)).blockedUntil > clock.now()) return "later";
+    return gate === undefined ? "allowed" : gate.known?.(asked);
+  };
+  return { known, ask: async (asked) => known(asked) ?? (await gate?.ask(asked)) ?? "allowed" };
+}

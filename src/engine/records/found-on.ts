@@ -1,0 +1,156 @@
+/**
+ * FoundOn: the URLs of the pages whose links were admitted last, by the fingerprint that their links carry. A record
+ * holds the fingerprint of its page alone; this is where a URL can still be read for it.
+ *
+ *   page with links ─▶ young ── full ─▶ old, and what was old goes        at least GENERATION_BYTES of pages are kept
+ *
+ *   young and old, each:  texts    fingerprint (16 bytes) · length u16 · URL in UTF-8, one behind the other
+ *                         slots    open addressing by the first word, offset of the text + 1; 0: free
+ *
+ *   I1  A slot's text has the whole fingerprint: two pages are never taken for each other.
+ *   I2  At most half of the slots are in use, and a search ends after PROBES_MAX of them: who aims fingerprints at one
+ *       slot loses URLs of his own pages and costs no time.
+ */
+
+/** Texts of one generation: about 25,000 pages. */
+const GENERATION_BYTES = 2 * 1024 * 1024;
+const FIRST_BYTES = 16 * 1024;
+const FIRST_SLOTS = 256;
+const PROBES_MAX = 32;
+const HEAD_BYTES = 18;
+/** Longer URLs are not kept. */
+const URL_LENGTH_MAX = 2_000;
+
+interface Generation {
+  texts: Buffer;
+  used: number;
+  slots: Int32Array;
+  count: number;
+}
+
+export class FoundOn {
+  /** Whether pages were added since it was made or restored. */
+  hasNew = false;
+  #young = createGeneration();
+  #old: Generation | undefined;
+
+  /** Takes note of a page: its fingerprint stands at a byte offset of the region. @hot */
+  add(region: Buffer, offset: number, url: string): void {
+    if (url.length > URL_LENGTH_MAX) return;
+    const room = HEAD_BYTES + url.length * 3;
+    let young = this.#young;
+    if (young.used + room > GENERATION_BYTES) {
+      this.#old = young;
+      young = createGeneration();
+      this.#young = young;
+    }
+    if (young.used + room > young.texts.length) growTexts(young);
+    if (young.count * 2 >= young.slots.length) growSlots(young);
+    const slot = freeSlot(young, region, offset);
+    if (slot < 0) return;
+    const { texts, used } = young;
+    region.copy(texts, used, offset, offset + 16);
+    const length = texts.write(url, used + HEAD_BYTES);
+    texts.writeUInt16LE(length, used + 16);
+    young.slots[slot] = used + 1;
+    young.used = used + HEAD_BYTES + length;
+    young.count++;
+    this.hasNew = true;
+  }
+
+  /** The URL of the page with this fingerprint; undefined: it is not kept. */
+  find(region: Buffer, offset: number): string | undefined {
+    return textOf(this.#young, region, offset) ?? textOf(this.#old, region, offset);
+  }
+
+  clear(): void {
+    this.#young = createGeneration();
+    this.#old = undefined;
+  }
+
+  /** All of it, the older part first; undefined: there is none. */
+  pack(): Uint8Array | undefined {
+    const old = this.#old;
+    const young = this.#young;
+    if (old === undefined && young.used === 0) return undefined;
+    const parts = [young.texts.subarray(0, young.used)];
+    if (old !== undefined) parts.unshift(old.texts.subarray(0, old.used));
+    return Buffer.concat(parts);
+  }
+
+  /** Takes in what `pack` gave. Throws a TypeError for anything else. */
+  restore(packed: unknown): void {
+    if (!(packed instanceof Uint8Array)) throw new TypeError("pages that are no bytes");
+    const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
+    for (let at = 0; at < bytes.length; ) {
+      const end =
+        at + HEAD_BYTES > bytes.length ? -1 : at + HEAD_BYTES + bytes.readUInt16LE(at + 16);
+      if (end < 0 || end > bytes.length) throw new TypeError("pages that are cut off");
+      this.add(bytes, at, bytes.toString("utf8", at + HEAD_BYTES, end));
+      at = end;
+    }
+    this.hasNew = false;
+  }
+}
+
+function createGeneration(): Generation {
+  const texts = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  return { texts, used: 0, slots: new Int32Array(FIRST_SLOTS), count: 0 };
+}
+
+function growTexts(generation: Generation): void {
+  const texts = Buffer.allocUnsafeSlow(Math.min(generation.texts.length * 2, GENERATION_BYTES));
+  generation.texts.copy(texts, 0, 0, generation.used);
+  generation.texts = texts;
+}
+
+function growSlots(generation: Generation): void {
+  const { texts, slots } = generation;
+  generation.slots = new Int32Array(slots.length * 2);
+  for (const held of slots) {
+    if (held === 0) continue;
+    const slot = freeSlot(generation, texts, held - 1);
+    if (slot >= 0) generation.slots[slot] = held;
+  }
+}
+
+/** Where a page of this fingerprint goes; −1: it is there, or too many are before it (I2). @hot */
+function freeSlot({ texts, slots }: Generation, from: Buffer, offset: number): number {
+  const mask = slots.length - 1;
+  let slot = from.readInt32LE(offset) & mask;
+  for (let probe = 0; probe < PROBES_MAX; probe++) {
+    const held = slots[slot] as number;
+    if (held === 0) return slot;
+    if (isSame(texts, held - 1, from, offset)) return -1;
+    slot = (slot + 1) & mask;
+  }
+  return -1;
+}
+
+function textOf(
+  generation: Generation | undefined,
+  region: Buffer,
+  offset: number,
+): string | undefined {
+  if (generation === undefined) return undefined;
+  const { texts, slots } = generation;
+  const mask = slots.length - 1;
+  let slot = region.readInt32LE(offset) & mask;
+  for (let probe = 0; probe < PROBES_MAX; probe++) {
+    const at = (slots[slot] as number) - 1;
+    if (at < 0) return undefined;
+    if (isSame(texts, at, region, offset)) {
+      const start = at + HEAD_BYTES;
+      return texts.toString("utf8", start, start + texts.readUInt16LE(at + 16));
+    }
+    slot = (slot + 1) & mask;
+  }
+  return undefined;
+}
+
+function isSame(texts: Buffer, at: number, from: Buffer, offset: number): boolean {
+  for (let by = 0; by < 16; by += 4) {
+    if (texts.readInt32LE(at + by) !== from.readInt32LE(offset + by)) return false;
+  }
+  return true;
+}

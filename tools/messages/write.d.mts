@@ -1,0 +1,2 @@
+/** The page of all messages. */
+export function pageOf(messages: Map<string, string[]>): string;
