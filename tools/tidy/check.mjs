@@ -1,13 +1,14 @@
 /**
  * All rules over a list of files.
  *
- *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout ─▶ findings
+ *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout · ledger ─▶ findings
  *        └─▶ mirror, folders (need the whole list)
  */
 import { checkFence } from "./fence.mjs";
 import { checkFolders } from "./folders.mjs";
 import { checkHot } from "./hot.mjs";
 import { checkLayout } from "./layout.mjs";
+import { checkLedger } from "./ledger.mjs";
 import { checkLock } from "./lock.mjs";
 import { checkBarrel, checkMirror, checkPlace } from "./rooms.mjs";
 import { checkShape } from "./shape.mjs";
@@ -44,6 +45,7 @@ export const RULES = [
   "inheritance",
   "layout",
   "layout-table",
+  "ledger",
   "lock-address",
   "lock-complete",
   "machine-path",
@@ -76,6 +78,7 @@ export function checkFiles(files) {
     checkHot(parsed, report);
     checkBarrel(parsed, report);
     checkLayout(parsed, report);
+    checkLedger(parsed, report);
   }
   checkMirror(files, reportFor);
   checkFolders(files, reportFor);

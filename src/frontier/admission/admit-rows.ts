@@ -75,6 +75,7 @@ import {
   VERDICT_HOOK,
   VERDICT_TOO_DEEP,
 } from "./verdicts.ts";
+import { bookSeen } from "../records/ledger.ts";
 
 /** What a plain URL says beyond itself. */
 function plainAdmission(depth: number): Admission {
@@ -278,7 +279,7 @@ function claim(core: Core, making: Making, record: number): boolean {
   }
   if (isAgain && !isFinishedValue(known)) makeWay(core, known, intake.nowMs);
   seenSet(core.seen, lo, hi, record);
-  if (known === 0) core.counters.seen++;
+  if (known === 0) bookSeen(core, 1);
   return true;
 }
 

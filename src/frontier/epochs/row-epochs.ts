@@ -51,8 +51,9 @@ import {
   takeSpilledAt,
 } from "../scheduling/spill-control.ts";
 import { finishedView, isFinishedValue } from "../records/finished-word.ts";
-import { forgetFailed, forgetResting } from "../records/transitions.ts";
+import { forgetRecord } from "../records/transitions.ts";
 import { listRecords } from "../records/record-walk.ts";
+import { bookForgotten, bookSeen, endGeneration, setSeen } from "../records/ledger.ts";
 
 /** Members of an epoch that are forgotten between two looks at memory. */
 const MEMBERS_AT_ONCE = 8192;
@@ -174,21 +175,23 @@ function noteSpilled(spilled: Map<number, Set<string>>, place: number, member: s
 /** One identity of an epoch is new again; 1: what it was went with it. */
 function forgetMember(core: Core, value: number, lo: number, hi: number): number {
   needNames(core, 0);
-  const { counters, log, seen, store } = core;
+  const { log, seen, store } = core;
   const isFinished = isFinishedValue(value);
   const isResting = isRestingValue(core, value);
   if (isResting || (isFinished && !finishedView(value).isRemoved)) {
-    forgetDone(core, lo, hi);
-    if (isResting) forgetResting(core, value);
+    if (isResting) {
+      forgetIdentity(core, lo, hi);
+      forgetRecord(core, value);
+    } else forgetDone(core, lo, hi);
     return 1;
   }
   const isLive = isInMemory(value);
   const isFailed = isLive && recordState(store, value) === RECORD_FAILED;
   if (isFinished || isFailed) log?.identityForgotten(lo, hi);
   else log?.disowned(value);
-  if (isFailed) forgetFailed(core, value);
+  if (isFailed) forgetRecord(core, value);
   seenRemove(seen, lo, hi);
-  counters.seen--;
+  bookSeen(core, -1);
   return isFailed ? 1 : 0;
 }
 
@@ -200,13 +203,14 @@ export function isRestingValue(core: Core, value: number): boolean {
 
 /** One done identity is new again, counted as forgotten. */
 export function forgetDone(core: Core, lo: number, hi: number): void {
-  const { counters, seen, sole } = core;
+  forgetIdentity(core, lo, hi);
+  bookForgotten(core, 1);
+}
+
+function forgetIdentity(core: Core, lo: number, hi: number): void {
   core.log?.identityForgotten(lo, hi);
-  counters.done--;
-  counters.forgotten++;
-  if (sole !== undefined) sole.done--;
-  seenRemove(seen, lo, hi);
-  counters.seen--;
+  seenRemove(core.seen, lo, hi);
+  bookSeen(core, -1);
 }
 
 /**
@@ -239,14 +243,12 @@ function forgetForever(core: Core): number {
   const before = counters.forgotten;
   log?.forgotten();
   forgetRecords(core, live);
-  counters.forgotten += counters.done - done;
-  counters.done = done;
-  for (const rule of core.rules) rule.done = Math.min(rule.done, done);
+  endGeneration(core, done);
   seenForget(seen);
   for (let at = 0; at < size; at += 3) {
     seenSet(seen, words[at] as number, words[at + 1] as number, words[at + 2] as number);
   }
-  counters.seen = size / 3;
+  setSeen(core, size / 3);
   return counters.forgotten - before;
 }
 
@@ -258,10 +260,8 @@ export function forgetAll(core: Core): number {
   needNames(core, core.log === undefined ? 0 : liveOf(core));
   core.log?.forgotten();
   forgetRecords(core, undefined);
-  counters.forgotten += counters.done;
-  counters.done = 0;
-  for (const rule of core.rules) rule.done = 0;
-  counters.seen = 0;
+  endGeneration(core, 0);
+  setSeen(core, 0);
   epochClear(core.epochs);
   seenForget(core.seen);
   return counters.forgotten - before;
@@ -288,8 +288,7 @@ function forgetRecords(core: Core, kept: ReadonlySet<number> | undefined): void 
   for (let index = 0; index < count; index++) {
     const record = handles[index] as number;
     if (kept?.has(record)) continue;
-    if (recordState(core.store, record) === RECORD_FAILED) forgetFailed(core, record);
-    else forgetResting(core, record);
+    forgetRecord(core, record);
   }
 }
 

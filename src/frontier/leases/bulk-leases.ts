@@ -29,32 +29,30 @@ import {
   RULE_BACKOFF,
   RULE_GONE,
   RULE_POLITE,
-  RULE_QUEUE_DONE_WORD,
   RULE_QUEUE_FLAGS_WORD,
-  RULE_QUEUE_LEASED_WORD,
-  RULE_QUEUE_PENDING_WORD,
   RULE_QUEUE_RANKS_WORD,
-  RULE_QUEUE_SERVED_WORD,
 } from "../../structures/hosts/host-table.ts";
 import { laneCount, laneIsList } from "../../structures/ordering/lane.ts";
 import { ranksBest } from "../../structures/ordering/ranks.ts";
 import {
   RECORD_FLAG_BLOB,
   RECORD_FLAG_VOLATILE,
+  RECORD_LEASED,
+  RECORD_PENDING,
   recordFlags,
   recordQueue,
 } from "../../structures/records/record.ts";
 import { scratchHandle, scratchTouch } from "../../structures/records/kernel-scratch.ts";
-import { float, setFloat, setWord, type Store, word } from "../../structures/store.ts";
+import { type Store, word } from "../../structures/store.ts";
 import { timelineHolds, timelineRemove } from "../../structures/ordering/timeline.ts";
 import { type Core, ruleFlags } from "../core.ts";
 import { countLate, finish, isLive } from "./leases.ts";
-import { LOG_DONE, LOG_LEASED } from "../records/transition-log.ts";
 import type { HandOut } from "../scheduling/hand-out.ts";
 import { holdRoom, leasesThatFit, releaseHeldRoom } from "../records/memory-reserve.ts";
 import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "../scheduling/rule-shares.ts";
 import { laneBound } from "../scheduling/spill-control.ts";
 import { finishedWord } from "../records/transitions.ts";
+import { announce, bookRule, bookTotal, LEDGER } from "../records/ledger.ts";
 
 /** Leases whose memory is touched at once before they end: more would push one another out of the nearest cache. */
 const TOUCHED = 128;
@@ -87,10 +85,7 @@ export function leaseMany(core: Core, nowMs: number, max: number): number {
   leaseBound(scratch, bound);
   const made = leaseBatch(scratch, deadlines, sole.handle, room, deadlineMs, leaseSequence);
   countLeased(core, made);
-  const { handle } = sole;
-  setWord(store, handle, RULE_QUEUE_PENDING_WORD, sole.pending - made);
-  setWord(store, handle, RULE_QUEUE_LEASED_WORD, sole.leased + made);
-  setFloat(store, handle, RULE_QUEUE_SERVED_WORD, sole.served + made);
+  bookRule(core, LEDGER.lease, RECORD_PENDING, sole.handle, made);
   for (let index = 0; index < made; index++) sharesCharge(shares, sole.index);
   return made;
 }
@@ -110,14 +105,11 @@ function leaseByTurns(core: Core, deadlineMs: number, max: number): number {
 
 /** Counts records handed out at once, and tells the log. @hot */
 function countLeased(core: Core, made: number): void {
-  const { counters } = core;
   core.leaseSequence += made;
-  counters.pending -= made;
-  counters.leased += made;
-  counters.leases += made;
+  bookTotal(core, LEDGER.lease, RECORD_PENDING, made);
   if (core.log === undefined) return;
   for (let index = 0; index < made; index++) {
-    core.log.record(LOG_LEASED, leasedAt(core.scratch, index), 0);
+    announce(core, LEDGER.lease, leasedAt(core.scratch, index), 0);
   }
 }
 
@@ -217,30 +209,21 @@ function isPlainVisit({ sole, store }: Core, queue: number): boolean {
 
 /** Ends the leases noted as done. @hot */
 function endCollected(core: Core, count: number): void {
-  const { counters, hosts, log, scratch, seen, sole, store } = core;
+  const { hosts, log, scratch, seen, sole, store } = core;
   if (count === 0) return;
   if (log !== undefined) {
     for (let index = 0; index < count; index++) {
       const record = leasedAt(scratch, index);
-      log.record(LOG_DONE, record, finishedWord(core, record));
+      announce(core, LEDGER.done, record, finishedWord(core, record));
     }
   }
-  if (sole !== undefined) countEnded(store, sole.handle, count);
+  if (sole !== undefined) bookRule(core, LEDGER.done, RECORD_LEASED, sole.handle, count);
   else {
     for (let index = 0; index < count; index++) {
       const queue = recordQueue(store, leasedAt(scratch, index));
-      countEnded(store, word(store, queue, QUEUE_RULE_WORD), 1);
+      bookRule(core, LEDGER.done, RECORD_LEASED, word(store, queue, QUEUE_RULE_WORD), 1);
     }
   }
   endBatch(scratch, hosts, seen.table.offset, count);
-  counters.leased -= count;
-  counters.done += count;
-}
-
-/** Counts leases of a rule that ended as done. @hot */
-function countEnded(store: Store, ruleQueue: number, count: number): void {
-  const leased = word(store, ruleQueue, RULE_QUEUE_LEASED_WORD);
-  setWord(store, ruleQueue, RULE_QUEUE_LEASED_WORD, leased - count);
-  const done = float(store, ruleQueue, RULE_QUEUE_DONE_WORD);
-  setFloat(store, ruleQueue, RULE_QUEUE_DONE_WORD, done + count);
+  bookTotal(core, LEDGER.done, RECORD_LEASED, count);
 }

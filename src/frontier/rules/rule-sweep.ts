@@ -24,13 +24,13 @@ import { word } from "../../structures/store.ts";
 import { indexRules } from "../../url/matching/rule-matcher.ts";
 import { rematchRecord } from "./rematch-records.ts";
 import { type Core, ruleOf, ruleOfId, type RuleState } from "../core.ts";
-import { moveCounts } from "./rule-state.ts";
 import { needRoom } from "../records/memory-reserve.ts";
 import { settleHost, standingOf } from "../scheduling/schedule.ts";
 import { sharesJoin, sharesLeave } from "../scheduling/rule-shares.ts";
 import { readyLane, spillOverBudget } from "../scheduling/spill-control.ts";
 import { createSuccessors, forgetSuccessors } from "./successor-queues.ts";
 import type { Sweep, SweepPhase } from "./sweep-state.ts";
+import { moveRuleTotals } from "../records/ledger.ts";
 
 /** What one slice may do, in records whose URLs are read and matched: some 3 µs each, twice that where all miss the caches. */
 const SLICE_COST = 400;
@@ -130,7 +130,7 @@ export function settleSole(core: Core): void {
 /** A rule that nothing names gives its index back, and what it counted to the rule of its id in the set. */
 export function retireRule(core: Core, rule: RuleState): void {
   const { shares, spare } = core;
-  moveCounts(rule, ruleOfId(core, rule.id));
+  moveRuleTotals(core.store, rule, ruleOfId(core, rule.id));
   sharesLeave(shares, rule.index);
   rule.isGone = true;
   rule.isSpare = true;
