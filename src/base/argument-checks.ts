@@ -69,7 +69,7 @@ export function argument<T extends object>(name: string, fields: Fields<T>): (gi
   return (given = {}) => readObject(field, given, name, "ARGUMENT_INVALID");
 }
 
-/** A field that is told of by its own name, without that of its object. */
+/** A field whose errors name it without its object. */
 export function bare<T>(name: string, field: Field<T>): Field<T> {
   const named: Field<T> = (value, _path, code) => field(value, name, code);
   return field.isRight === undefined ? named : Object.assign(named, { isRight: field.isRight });
@@ -105,7 +105,7 @@ export function readList(given: unknown, name: string, expected: string): readon
   return [...{ [Symbol.iterator]: () => iterator }];
 }
 
-/** What `done` was told. */
+/** The arguments of `done`. */
 export interface DoneFields {
   readonly found: readonly unknown[] | undefined;
   readonly errors: readonly unknown[] | undefined;

@@ -25,7 +25,7 @@ const TEXT_LENGTH_MAX = 64;
 const WHOLE = /^(\s*\d+(\.\d+)?\s*(ms|s|m|h|d|w))+\s*$/;
 const PART = /(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g;
 
-/** The milliseconds of a duration; undefined: it is none. */
+/** The milliseconds of a duration; undefined: not a duration. */
 export function durationMs(value: unknown): number | undefined {
   if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value : undefined;
   if (typeof value !== "string" || value.length > TEXT_LENGTH_MAX) return undefined;

@@ -1,4 +1,4 @@
-/** Listening: how a listener leaves by itself, after one event or when a signal aborts. */
+/** Listening: a listener removes itself after one event, or when a signal aborts. */
 import { argument, SIGNAL } from "./argument-checks.ts";
 import { misuse } from "./errors.ts";
 import { TRUTH } from "./fields.ts";

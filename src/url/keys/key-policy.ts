@@ -1,6 +1,6 @@
 /**
  * Key policy: what makes two URLs one. A user's KeyPolicy is checked field by field and becomes a
- * frozen NormalPolicy with every default filled in; nothing below looks at the user's object again.
+ * frozen NormalPolicy with every default filled in; nothing below reads the user's object again.
  *
  *   field          default      profiles           in policyId
  *   profile        canonical    –                  yes
@@ -251,7 +251,7 @@ export function policyId(policy: NormalPolicy): string {
   ].join(";");
 }
 
-/** Whether keys under a policy are made in JavaScript: the kernel knows nothing of it. */
+/** Whether keys under a policy are made in JavaScript, since the kernel does not support it. */
 export function isScriptKey({ profile, keepParams }: NormalPolicy): boolean {
   return profile === "w3lib" || (profile === "url" && keepParams !== undefined);
 }
