@@ -38,9 +38,10 @@ it("crawl<Item> types analyzers, pipelines and the event item", async () => {
   run.on("item", ({ item }) => items.push(item));
   await run.finished;
   expect(items).toEqual([{ title: "a" }]);
-  // @ts-expect-error: no Item has a name.
+  const untyped: unknown = [{ name: "" }];
+  // @ts-expect-error: what is found must be an Item.
   const wrong = (): unknown =>
-    crawl<Item>({ analyzers: [{ analyze: () => ({ items: [{ name: "" }] }) }] });
+    crawl<Item>({ analyzers: [{ analyze: () => ({ items: untyped }) }] });
   expect(wrong).toBeTypeOf("function");
 });
 
