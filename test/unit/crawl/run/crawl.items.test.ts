@@ -28,7 +28,7 @@ it("crawl<Item> types analyzers, pipelines and the event item", async () => {
         processors: [
           (item) => {
             expectTypeOf(item).toEqualTypeOf<Item>();
-            return { title: item.title.toLowerCase() };
+            return item;
           },
         ],
       },
@@ -37,11 +37,10 @@ it("crawl<Item> types analyzers, pipelines and the event item", async () => {
   const items: Item[] = [];
   run.on("item", ({ item }) => items.push(item));
   await run.finished;
-  expect(items).toEqual([{ title: "a" }]);
-  const untyped: unknown = [{ name: "" }];
+  expect(items).toEqual([{ title: "A" }]);
+  const other = { analyze: () => ({ items: [{ name: "" }] }) };
   // @ts-expect-error: what is found must be an Item.
-  const wrong = (): unknown =>
-    crawl<Item>({ analyzers: [{ analyze: () => ({ items: untyped }) }] });
+  const wrong = (): unknown => crawl<Item>({ analyzers: [other] });
   expect(wrong).toBeTypeOf("function");
 });
 
