@@ -50,8 +50,8 @@ const NOT_MODIFIED = 304;
  * `AsyncFrontier` it returns a promise; in a worker, where the owner decides later, what was asked for.
  *
  * @example
- * const answer = await fetch(lease.url, { redirect: "manual" });
- * settle(lease, answer, { found: linksOf(await answer.text()) });
+ * const response = await fetch(lease.url, { redirect: "manual" });
+ * settle(lease, response, { found: await visit(lease.url) });
  */
 export function settle(lease: AsyncLease, answer: Answer, result?: LeaseResult): Promise<Settled>;
 export function settle(lease: SettledLease, answer: Answer, result?: LeaseResult): Settled;
