@@ -1,9 +1,10 @@
 /**
  * All rules over a list of files.
  *
- *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout · ledger ─▶ findings
+ *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout · ledger · english ─▶ findings
  *        └─▶ mirror, folders (need the whole list)
  */
+import { checkEnglish } from "./english.mjs";
 import { checkFence } from "./fence.mjs";
 import { checkFolders } from "./folders.mjs";
 import { checkHot } from "./hot.mjs";
@@ -22,6 +23,7 @@ export const RULES = [
   "booleans",
   "columns",
   "default-export",
+  "english",
   "entry",
   "enum",
   "fence-bytes",
@@ -79,6 +81,7 @@ export function checkFiles(files) {
     checkBarrel(parsed, report);
     checkLayout(parsed, report);
     checkLedger(parsed, report);
+    checkEnglish(parsed, report);
   }
   checkMirror(files, reportFor);
   checkFolders(files, reportFor);

@@ -9,7 +9,7 @@ import { createInflateRoom } from "../http/inflate-room.ts";
 import type { Emitter } from "../report/emitter.ts";
 import type { FaultHub } from "../report/fault-stream.ts";
 import { fileBeside, openLineFile } from "../files.ts";
-import { createRobotsGate } from "../robots/robots-gate.ts";
+import { createCrawlGate } from "../robots/robots-gate.ts";
 import { inTurn } from "../robots/host-turn.ts";
 import { registerModules } from "./load-modules.ts";
 import { withByteBudget } from "./byte-budget.ts";
@@ -45,6 +45,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
   const { given } = settings;
   // Where threads visit, each of them writes items; here modules are made to see that they can be.
   const { items: _, ...withoutItems } = given;
+  // robots.txt is asked for by this thread, and has its archive here.
   const room = createInflateRoom();
   await registerModules(modules, settings.threads > 0 ? withoutItems : given, () =>
     createDownloader({
@@ -139,7 +140,7 @@ function gateOf(
     fetchElsewhere: (request, origin) =>
       inTurn(turns, { url: request.url, leaseUrl: `${origin}/` }, () => fetch(request)),
   });
-  return createRobotsGate({
+  return createCrawlGate({
     frontier,
     robots: monitor.robots,
     clock,
