@@ -1,7 +1,7 @@
 /**
  * All rules over a list of files.
  *
- *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout · english · ledger ─▶ findings
+ *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout · ledger · english ─▶ findings
  *        └─▶ mirror, folders (need the whole list)
  */
 import { checkEnglish } from "./english.mjs";
@@ -80,8 +80,8 @@ export function checkFiles(files) {
     checkHot(parsed, report);
     checkBarrel(parsed, report);
     checkLayout(parsed, report);
-    checkEnglish(parsed, report);
     checkLedger(parsed, report);
+    checkEnglish(parsed, report);
   }
   checkMirror(files, reportFor);
   checkFolders(files, reportFor);
