@@ -6,6 +6,12 @@ export { createDownloader, type DownloaderOptions } from "./crawl/http/downloade
 export { DownloadError, type DownloadFault } from "./crawl/http/download-error.ts";
 export { type ExtractOptions, extractPage } from "./crawl/page/extract-page.ts";
 export type { CrawlFault, CrawlStage, FaultStream } from "./crawl/report/fault-stream.ts";
+export {
+  createRobotsGate,
+  type GatedLease,
+  type LeaseGate,
+  type RobotsGateOptions,
+} from "./crawl/robots/robots-helper.ts";
 export { createItemFile, type ItemFileOptions } from "./crawl/files.ts";
 export type {
   Analysis,
@@ -23,6 +29,13 @@ export type {
   Page,
   Pipeline,
 } from "./crawl/module-registry.ts";
+export {
+  parseRobots,
+  type RobotsDecision,
+  type RobotsFile,
+  type RobotsGroup,
+  type RobotsRule,
+} from "./crawl/robots/robots-rules.ts";
 export type { CrawlEvents } from "./crawl/run/crawl-monitor.ts";
 export type { CrawlOptions } from "./crawl/run/crawl-options.ts";
 export { type CrawlPlan, type PlannedSeed, planCrawl } from "./crawl/run/crawl-plan.ts";

@@ -14,12 +14,12 @@ export interface ListenOptions {
    * Removes the listener when it aborts. A signal that has aborted already adds no listener.
    * @defaultValue none
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * Removes the listener before its first event is delivered.
    * @defaultValue false
    */
-  once?: boolean;
+  once?: boolean | undefined;
 }
 
 type Listener = (payload: never) => unknown;

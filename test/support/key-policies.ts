@@ -76,7 +76,7 @@ export function anyKeyPolicy(random: Random): KeyPolicy {
   return policy;
 }
 
-/** A few names; now and then as many as a policy may have, of which the last ones count. */
+/** A few names; now and then as many as a policy may have, of which the last ones matter. */
 function manyNames(random: Random, names: readonly string[]): string[] {
   const few = someOf(random, names, 6);
   if (random.below(40) > 0) return few;
@@ -112,7 +112,7 @@ function piece(random: Random): string {
   return random.below(6) === 0 ? name : `${name}=${oneOf(random, VALUES)}`;
 }
 
-/** What makes a request beside its URL: often nothing. */
+/** Parts of a request beside its URL: often none. */
 export function anyRequest(random: Random): IdentityRequest {
   const request: IdentityRequest = { url: paramUrl(random) };
   if (random.below(3) === 0) request.method = oneOf(random, METHODS);

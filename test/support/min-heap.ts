@@ -25,7 +25,7 @@ export function heapPush(heap: MinHeap, key: number, tie: number, value: number)
   }
 }
 
-/** Removes the first entry; look at index 0 of the arrays before. */
+/** Removes the first entry; read index 0 of the arrays before. */
 export function heapPop(heap: MinHeap): void {
   const last = heap.keys.length - 1;
   swap(heap, 0, last);

@@ -1,7 +1,7 @@
 /**
  * The naive frontier: the synchronous surface of API.md over plain arrays, written to be read. It
- * is the specification in executable form: memory only, no
- * jitter. Every call first lets the clock do its part (`settle`), then does its own.
+ * is the specification in executable form: memory only, no jitter. Every call first lets the clock
+ * do its part (`settle`), then does its own.
  *
  *   model-state    what there is            model-order   which record goes next
  *   model-admit    request → verdict        model-leases  hand-out, ends of a lease, expiry, due
@@ -11,7 +11,7 @@
  *
  *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
  *   I2  A record has a lease exactly while its state is leased.
- *   I4  peek(n) is what pollMany(n) then gives.
+ *   I4  peek(n) is what pollMany(n) then returns.
  */
 import { FrontierError } from "../../src/base/errors.ts";
 import type {
@@ -318,7 +318,7 @@ function lookUp(model: Model, request: string | SyncRequest): ModelRecord | unde
   return identity === undefined ? undefined : findRecord(model, identity);
 }
 
-/** On its way, or coming again by itself: what remove reaches. */
+/** Pending, or coming again by itself: what remove reaches. */
 function isToCome(record: ModelRecord): boolean {
   return isUpcoming(record) || (record.state === "done" && record.againAt > 0);
 }

@@ -10,7 +10,7 @@
 import type { SyncGroup, SyncPolicy } from "./frontier-surface.ts";
 import { hostOf, type Model, type ModelHost } from "./model-state.ts";
 
-/** What a hand-out did to one group's clock. */
+/** The effect of a hand-out on one group's clock. */
 export interface GroupHold {
   by: SyncGroup["by"];
   key: string;
@@ -53,7 +53,7 @@ export function cancelGroups(model: Model, host: ModelHost, holds: readonly Grou
   }
 }
 
-/** Clocks that still run outlive a clear. */
+/** Running clocks outlive a clear. */
 export function owedGroups(model: Model): Model["groups"] {
   return new Map([...model.groups].filter(([, readyAt]) => readyAt > model.now()));
 }

@@ -1,5 +1,5 @@
 /**
- * Politeness of the naive model: what a visit and its outcome do to a host and to the breaker.
+ * Politeness of the naive model: the effect of a visit and its outcome on a host and on the breaker.
  *
  *   readyAt       hand-out and end of visit set it to now + delay; a release takes its own back
  *   blockedUntil  Retry-After, blockUntil and host back-off raise it; nothing lowers it

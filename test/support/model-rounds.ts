@@ -10,7 +10,10 @@ import { sized } from "./size.ts";
 
 const PROGRAMS_PER_ROUND = sized(100, 15);
 const LARGE_PROGRAMS = sized(4, 1);
-/** A round, and the search for a shorter failing program, end here: later than a slow machine needs, since each plays the same programs. */
+/**
+ * Deadline of a round, and of the search for a shorter failing program: later than a slow machine needs, since each plays the same
+ * programs.
+ */
 const ROUND_MS = 600_000;
 
 /** Runs programs of so many commands in all, or for STRESS_SECONDS; returns how many. */

@@ -1,4 +1,4 @@
-/** Handlers of the tests of the pool, each named after what it does. */
+/** Handlers for the tests of the pool, each named after its behaviour. */
 import { workerData } from "node:worker_threads";
 
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -36,7 +36,7 @@ export async function tell(lease, context) {
   });
 }
 
-/** Lets what it was given fail, so that the test can read it there. */
+/** Fails its lease with what it received, so that the test can read it there. */
 export async function hold(lease) {
   lease.fail("held");
 }
@@ -45,7 +45,7 @@ export async function throws(lease) {
   throw new Error(`no page at ${lease.url}`);
 }
 
-/** Pushes data that msgpack can not carry beside what it can. */
+/** Pushes data that msgpack cannot carry beside data that it can. */
 export function pushesAny(_, context) {
   const cycle = {};
   cycle.me = cycle;
@@ -56,7 +56,7 @@ export function pushesAny(_, context) {
   context.push({ url: "http://any.test/answers", handler: "hold", data: answers });
 }
 
-/** Ends its lease with what throws when it is read. */
+/** Ends its lease with a value that throws when it is read. */
 export function endsBadly(lease) {
   const fails = function* () {
     yield "http://never.test/";
@@ -65,7 +65,7 @@ export function endsBadly(lease) {
   lease.done({ found: fails() });
 }
 
-/** Tells errors that can not be sent as they are. */
+/** Reports errors that cannot be sent unchanged. */
 export function tellsAny(lease) {
   const cycle = {};
   cycle.me = cycle;
@@ -105,7 +105,7 @@ export async function throwsAtFirst(lease) {
   if (lease.attempt === 1) throw new Error(`not yet: ${lease.url}`);
 }
 
-/** Takes its time, and pushes what it found at the very end. */
+/** Takes its time, and pushes its links at the very end. */
 export async function returnsLate(lease, context) {
   await later(20);
   context.push(`${lease.url}-late`);
@@ -127,12 +127,12 @@ export async function waits(_lease, { signal }) {
   while (!signal.aborted) await later(5);
 }
 
-/** Stays until its lease runs out; the next time it is done at once. */
+/** Stays until its lease expires; the next time it is done at once. */
 export async function stays({ deliveries }, { signal }) {
   while (deliveries === 1 && !signal.aborted) await later(5);
 }
 
-/** Answers as a page that has moved to where its data say; the new one fails, so that the test can read it there. */
+/** Redirects to the URL in its data; that page fails, so that the test can read it there. */
 export async function movesOn(lease) {
   if (lease.redirects > 0) lease.fail("held");
   else lease.redirect(lease.data.to, { status: 307, priority: lease.priority + 1 });
@@ -151,7 +151,7 @@ export async function diesOnWord({ attempt }) {
   process.exit(3);
 }
 
-/** Says something a while after it has returned. */
+/** Pushes a while after it has returned. */
 export function speaksLater() {
   setTimeout(() => Atomics.store(word("word"), 0, 1), 50);
 }
@@ -207,7 +207,7 @@ export function standsStill() {
   Atomics.wait(words, 0, 0);
 }
 
-/** Says in which order the leases of this thread began. */
+/** Records the order in which the leases of this thread began. */
 export async function records(lease) {
   const order = new Int32Array(workerData.order);
   order[1 + Atomics.add(order, 0, 1)] = lease.priority;
@@ -215,7 +215,7 @@ export async function records(lease) {
   while (performance.now() < until);
 }
 
-/** Finds a page with a long URL and much data: as much goes back as came. */
+/** Finds a page with a long URL and much data: as much returns as came. */
 export async function returns(lease, context) {
   context.push({ url: `${lease.url}y`, data: { bytes: lease.data.bytes }, handler: "hold" });
 }
@@ -229,4 +229,10 @@ export function leavesABomb() {
     Atomics.notify(told, 1);
     process.exit(9);
   }, 1);
+}
+
+/** Three new links, the same again twice, and one that is no page. */
+export function links(_, context) {
+  context.push(["http://a.test/x", "http://a.test/y", "http://a.test/x"]);
+  context.push(["http://a.test/x", "mailto:me@a.test"]);
 }

@@ -6,7 +6,7 @@ const port = attach(workerData.handle);
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const jobs = {
-  /** Pushes URLs in batches until all are taken; how many of each answer. */
+  /** Pushes URLs in batches until all are taken; returns how many got each answer. */
   async push({ urls, batch }) {
     const answers = {};
     for (let at = 0; at < urls.length; ) {
@@ -44,7 +44,7 @@ const jobs = {
       said.push(...port.push(urls.slice(at, at + batch)));
     return said;
   },
-  /** Works until the frontier is finished; the URLs it was given. */
+  /** Works until the frontier is finished; returns the URLs of its leases. */
   async work({ max }) {
     const urls = [];
     for (;;) {
@@ -56,7 +56,7 @@ const jobs = {
       }
     }
   },
-  /** Takes what there is, and dies without a word. */
+  /** Takes the leases there are, and dies without leaving. */
   async die({ max }) {
     const leases = await port.take({ max });
     parentPort.postMessage(leases.length);
@@ -79,7 +79,7 @@ const jobs = {
     while (how === "fills") kept.push(new Array(100_000).fill(kept.length));
     await later(600_000);
   },
-  /** Takes and closes: what was not settled goes back. */
+  /** Takes and closes: unsettled leases return. */
   async leave({ max }) {
     const leases = await port.take({ max });
     leases[0]?.done();

@@ -134,7 +134,7 @@ function addRecord(mark: Mark, core: Core, one: number): void {
   mark.bytes(store.region.views.u8, text, text + record.recordTextLength(store, one));
   mark.word(record.recordLo(store, one));
   mark.word(record.recordHi(store, one));
-  // A lease comes back as pending.
+  // A lease returns as pending.
   mark.word(state === record.RECORD_LEASED ? record.RECORD_PENDING : state);
   mark.double(sequenceOf(core, one));
   mark.double(record.recordKey(store, one));
@@ -180,7 +180,7 @@ function addHosts(mark: Mark, core: Core): void {
   }
 }
 
-/** Members still known, by epoch; who joined twice is one. */
+/** Members whose identities are still known, by epoch; one that joined twice counts once. */
 function addEpochs(mark: Mark, { epochs, seen }: Core): void {
   for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
     const name = epochName(epochs.store, epoch);
@@ -202,7 +202,7 @@ function addEpochs(mark: Mark, { epochs, seen }: Core): void {
   }
 }
 
-/** Of the hot table, and of the cold tier what that does not know better. */
+/** Finished identities of the hot table, and those of the cold tier that it does not override. */
 function addFinished(mark: Mark, core: Core, files: DurableRig["files"]): void {
   const { seen, store } = core;
   const runs = seen.tiered?.cold.stats().runs ?? 0;

@@ -14,7 +14,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { type DownloadError, downloadError } from "../http/download-error.ts";
-import { retryAfterMs } from "../http/retry-after.ts";
+import { retryAfter } from "../../base/retry-after.ts";
 import type { Download, DownloadRequest } from "../module-registry.ts";
 import type { RobotsCacheFile } from "./robots-cache-file.ts";
 import { readRobots } from "./robots-rules.ts";
@@ -66,7 +66,7 @@ export interface Robots {
 const ROBOTS_BYTES_MAX = 512 * 1024;
 const ROBOTS_COUNT_MAX = 20_000;
 /** Of a rule beside its text. */
-const RULE_BYTES = 200;
+const RULE_BYTES = 320;
 /** Of what stands between two stars, or of a sitemap, beside its text: a string and the place that it stands in. */
 const TEXT_BYTES = 48;
 const ROBOTS_HELD_MAX = 32 * 1024 * 1024;
@@ -159,7 +159,8 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
     }
     const { status } = answer;
     if (status >= 500 || status === TOO_MANY_REQUESTS) {
-      const waitMs = retryAfterMs(answer.headers, options.clock.now()) ?? 0;
+      const { "retry-after": after, date } = answer.headers;
+      const waitMs = retryAfter(after, date, options.clock.now()) ?? 0;
       const bounded = Math.min(waitMs, options.maxRetryAfterMs ?? RETRY_AFTER_MS_MAX);
       return { ...allOrNothing("unreachable", untilMs), waitMs: bounded };
     }
