@@ -25,7 +25,7 @@ export interface WorkerReport {
   readonly handling: number;
   /** Leases that it holds and has not settled. */
   readonly leased: number;
-  /** Links that it knew already and did not send again. */
+  /** Links that it did not send because they were known. */
   readonly duplicate: number;
   /** Links that it refused: no URLs, too deep, or of no rule. */
   readonly dropped: number;
@@ -49,7 +49,7 @@ export interface PoolReport {
   readonly completed: number;
   /** Handlers at work. */
   readonly handling: number;
-  /** Links that workers knew already and did not send again. */
+  /** Links that workers did not send because they were known. */
   readonly duplicate: number;
   /** Links that workers refused: no URLs, too deep, or of no rule. */
   readonly dropped: number;

@@ -12,7 +12,7 @@ export interface HandlerContext<Data = unknown> {
   readonly workerId: number;
   /**
    * Pushes links of this page; relative ones are resolved against its URL, and `fields` stand in for those that a
-   * request does not give. They are canonicalised, hashed and filtered on this thread, and admitted with this
+   * request does not set. They are canonicalised, hashed and filtered on this thread, and admitted with this
    * lease's `done`.
    */
   push(link: RequestLike<Data>, fields?: Partial<RequestInput<Data>>): PushAnswer;

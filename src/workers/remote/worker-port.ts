@@ -139,7 +139,7 @@ export class WorkerPort {
 
   /**
    * Pushes URLs that belong to no page, as the owner's `pushMany` would; `fields` stand in for those that a request
-   * does not give. Returns an answer for each.
+   * does not set. Returns an answer for each.
    */
   push(request: RequestLike, fields?: Partial<RequestInput>): PushAnswer;
   push(requests: Iterable<RequestLike>, fields?: Partial<RequestInput>): PushAnswer[];
