@@ -51,8 +51,8 @@ const NOT_MODIFIED = 304;
  * the lease costs.
  *
  * @example
- * const answer = await fetch(lease.url, { redirect: "manual" });
- * settle(lease, answer, { found: linksOf(await answer.text()) });
+ * const response = await fetch(lease.url, { redirect: "manual" });
+ * settle(lease, response, { found: await visit(lease.url) });
  */
 export function settle(lease: AsyncLease, answer: Answer, result?: LeaseResult): Promise<Settled>;
 export function settle(lease: SettledLease, answer: Answer, result?: LeaseResult): Settled;

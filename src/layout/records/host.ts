@@ -84,8 +84,8 @@ export const HOST_IDLE = 4;
 export const HOST_CLOCKED = 8;
 /** Its settings must outlive its work: never evicted. */
 export const HOST_KEPT = 16;
-/** The journal, or the snapshot before it, holds its name. */
-export const HOST_JOURNALED = 32;
+/** The name of the host is written. Structures keep and clear this bit; only the writer of hosts decides on it. */
+export const HOST_MARKED = 32;
 /** Its clock has passed. It stays passed until it is set again, even when the machine's clock goes back. */
 export const HOST_PASSED = 64;
 
