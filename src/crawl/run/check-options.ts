@@ -171,7 +171,7 @@ function checkSeeds(value: unknown, name: string): void {
 }
 
 function checkHeaders(value: unknown, name: string): void {
-  if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object of texts");
+  if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object of strings");
   for (const [header, text] of Object.entries(value)) {
     if (!HEADER_NAME.test(header)) throw misuse("OPTION_INVALID", name, header, "a header's name");
     headerText(text, `${name}.${header}`, "OPTION_INVALID");

@@ -334,7 +334,7 @@ class Reader {
   text(name: string): string {
     const value = this.line[name];
     if (typeof value === "string") return value;
-    throw wrong(name, value, "a text");
+    throw wrong(name, value, "a string");
   }
 
   number(name: string): number {
