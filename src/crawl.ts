@@ -6,6 +6,12 @@ export { createDownloader, type DownloaderOptions } from "./crawl/http/downloade
 export { DownloadError, type DownloadFault } from "./crawl/http/download-error.ts";
 export { type ExtractOptions, extractPage } from "./crawl/page/extract-page.ts";
 export type { CrawlFault, CrawlStage, FaultStream } from "./crawl/report/fault-stream.ts";
+export {
+  createRobotsGate,
+  type GatedLease,
+  type LeaseGate,
+  type RobotsGateOptions,
+} from "./crawl/robots/robots-helper.ts";
 export { createWarcFile, type WarcFile, type WarcFileOptions } from "./crawl/archive/warc-file.ts";
 export { createItemFile, type ItemFileOptions } from "./crawl/files.ts";
 export {

@@ -12,9 +12,9 @@
  *   I2  At most ROBOTS_COUNT_MAX origins are remembered, and ROBOTS_HELD_MAX bytes of rules in all; the longest known is
  *       forgotten first.
  */
+import { retryAfterMs } from "../../base/duration.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type DownloadError, downloadError } from "../http/download-error.ts";
-import { retryAfterMs } from "../http/retry-after.ts";
 import type { Download, DownloadRequest } from "../module-registry.ts";
 import type { RobotsCacheFile } from "./robots-cache-file.ts";
 import { readRobots } from "./robots-rules.ts";

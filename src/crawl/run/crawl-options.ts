@@ -7,7 +7,7 @@ import type { Lookup } from "../http/guarded-connector.ts";
 import { type DownloaderOptions, USER_AGENT } from "../http/downloader.ts";
 import type { Analyzer, Downloader, Pipeline } from "../module-registry.ts";
 import { bareDomain, checkCrawlOptions } from "./check-options.ts";
-import { withinScope } from "./crawl-scope.ts";
+import { type Seed, withinScope } from "./crawl-scope.ts";
 
 /**
  * Options of `crawl`. A wrong or unknown one throws `OPTION_INVALID` at once.
@@ -26,7 +26,7 @@ export interface CrawlOptions {
    * Where to begin. Not needed where a directory or a frontier holds work.
    * @defaultValue none
    */
-  seeds?: string | Iterable<RequestLike>;
+  seeds?: string | URL | Iterable<RequestLike>;
   /**
    * Where the frontier is on disk.
    * @defaultValue none: in memory
@@ -322,7 +322,7 @@ export interface CrawlOptions {
 export interface CrawlSettings {
   readonly given: CrawlOptions;
   readonly clock: Clock;
-  readonly seeds: RequestLike[];
+  readonly seeds: Seed[];
   readonly threads: number;
   readonly concurrency: number;
   readonly rampMs: number | undefined;
@@ -424,8 +424,9 @@ function frontierOptions(
   };
 }
 
-function seedsOf(seeds: CrawlOptions["seeds"] = []): RequestLike[] {
-  return typeof seeds === "string" ? [seeds] : [...seeds];
+function seedsOf(seeds: CrawlOptions["seeds"] = []): Seed[] {
+  const list = typeof seeds === "string" || seeds instanceof URL ? [seeds] : [...seeds];
+  return list.map((seed) => (seed instanceof URL ? seed.href : seed));
 }
 
 function agentOf({ userAgent = USER_AGENT, contact }: CrawlOptions): string {

@@ -31,11 +31,14 @@ interface Scope {
   readonly change: ScopeChange | undefined;
 }
 
+/** A seed once it was read: a URL is text. */
+export type Seed = Exclude<RequestLike, URL>;
+
 /** What the scope asks for, by the rules that are in force. */
 export function scopeOf(
   frontier: Pick<Frontier, "rules" | "explain">,
   scope: readonly string[] | "any" | undefined,
-  seeds: readonly RequestLike[],
+  seeds: readonly Seed[],
 ): Scope {
   const stored = frontier.rules();
   if (stored === undefined) {
@@ -161,7 +164,7 @@ function ruleFor(id: string, domains: readonly string[]): Rule {
 /** Of seeds, or of those that are refused for this reason. Of a seed its URL alone says where it is. */
 function domainsOf(
   frontier: Pick<Frontier, "explain">,
-  seeds: readonly RequestLike[],
+  seeds: readonly Seed[],
   reason?: string,
 ): string[] {
   const domains = new Set<string>();

@@ -9,7 +9,7 @@ import { createInflateRoom } from "../http/inflate-room.ts";
 import type { Emitter } from "../report/emitter.ts";
 import type { FaultHub } from "../report/fault-stream.ts";
 import { fileBeside, openLineFile } from "../files.ts";
-import { createRobotsGate } from "../robots/robots-gate.ts";
+import { createCrawlGate } from "../robots/robots-gate.ts";
 import { inTurn } from "../robots/host-turn.ts";
 import { registerModules, signingOf } from "./load-modules.ts";
 import { withByteBudget } from "./byte-budget.ts";
@@ -142,7 +142,7 @@ function gateOf(
     fetchElsewhere: (request, origin) =>
       inTurn(turns, { url: request.url, leaseUrl: `${origin}/` }, () => fetch(request)),
   });
-  return createRobotsGate({
+  return createCrawlGate({
     frontier,
     robots: monitor.robots,
     clock,

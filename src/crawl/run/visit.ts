@@ -10,9 +10,9 @@
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
+import { RETRY_STATUSES, retryAfterMs } from "../../base/duration.ts";
 import { fingerprint, type Outcome } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
-import { retryAfterMs } from "../http/retry-after.ts";
 import type { RoomShare } from "../http/inflate-room.ts";
 import type { Chosen, Download, Exchange } from "../module-registry.ts";
 import { readSitemap, SITEMAP_BYTES_MAX, SITEMAP_HANDLER } from "../robots/sitemap.ts";
@@ -26,7 +26,6 @@ import {
 } from "./visit-context.ts";
 import { processPage } from "./process-page.ts";
 
-const RETRY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
 const NOT_MODIFIED = 304;
 /** Besides those that are tried again; of a redirect it is the next request that waits. */
 const TOO_LARGE = 413;
