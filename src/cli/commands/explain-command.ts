@@ -1,4 +1,4 @@
-/** `outrider explain`: what a frontier makes of a URL, and why. */
+/** `outrider explain`: what a frontier decides about a URL, and why. */
 import { openFrontier } from "../../index.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
 import { EXIT_OK, type Io } from "../io.ts";
@@ -45,7 +45,7 @@ export async function explainCommand(args: Parsed, io: Io): Promise<number> {
   return EXIT_OK;
 }
 
-/** The reason in words, where they say more. */
+/** The reason as text, where the text adds something. */
 function whyRows(reason: string | undefined, hasRules: boolean): [string, string][] {
   if (reason === undefined) return [];
   const words = reason === "no-rule" && hasRules ? "no rule takes it" : refusedText(reason);

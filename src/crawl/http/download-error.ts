@@ -1,8 +1,8 @@
 /**
- * What can go wrong between a URL and its bytes, in classes that a retry policy can tell apart.
+ * Errors between a URL and its bytes, in classes that a retry policy can distinguish.
  *
  *   transient   dns (the server did not answer), connect, proxy (it refused), timeout, reset: the same request may work later
- *   permanent   address (the guard), too-large, encoding, protocol, and names that do not exist: asking again shows the same
+ *   permanent   address (the guard), too-large, encoding, protocol, and names that do not exist: another request fails alike
  */
 
 /**
@@ -60,7 +60,7 @@ const BY_CODE: Record<string, DownloadFault> = {
   ENETDOWN: "connect",
   EACCES: "connect",
   EPERM: "connect",
-  // What this machine is short of comes back.
+  // This machine's shortages pass.
   EMFILE: "connect",
   ENFILE: "connect",
   ENOBUFS: "connect",
@@ -85,10 +85,10 @@ const BY_CODE: Record<string, DownloadFault> = {
   ERR_BUFFER_TOO_LARGE: "too-large",
 };
 
-/** What undici says of a proxy that did not open a way, under the code of what somebody gave up. */
+/** undici's message for a proxy that refused to connect; its code is the one of an aborted request. */
 const BY_PROXY = /^Proxy response \(\d+\)/;
 
-/** Whatever a socket, a parser or a decoder threw, as one of our classes. */
+/** Converts any error of a socket, a parser or a decoder to a DownloadError. */
 export function downloadError(cause: unknown): DownloadError {
   if (cause instanceof DownloadError) return cause;
   const inner = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;

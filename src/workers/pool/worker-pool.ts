@@ -37,7 +37,7 @@ import { hubOf } from "./hub-registry.ts";
 import type { PoolMessage, Seat } from "./hub/worker-seat.ts";
 import { PoolThreads } from "./pool-threads.ts";
 
-/** Events of a pool and what their listeners get. */
+/** Events of a pool, with the payload of each. */
 export interface PoolEvents {
   /** A value that a handler has sent, in the order of its thread. */
   message: PoolMessage;
@@ -151,9 +151,9 @@ export class WorkerPool {
   }
 
   /**
-   * Listens to what handlers send with `context.send`; returns a function that ends that. It is called before the `done`
-   * of the page is applied; what it throws is reported by the frontier's event `error`. Without a listener values are
-   * dropped.
+   * Listens to the values that handlers send with `context.send`; returns a function that ends it. The listener is called
+   * before the `done` of the page is applied. The frontier's event `error` reports its errors. Without a listener values
+   * are dropped.
    *
    * @example
    * pool.on("message", ({ value, url }) => console.log(url, value));
