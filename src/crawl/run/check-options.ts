@@ -58,6 +58,7 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
   ),
   contact: headerText,
   headers: checkHeaders,
+  identity: path,
   cookies: TRUTH,
   // undici says no more of another one than that it is no URL.
   proxy: kind(

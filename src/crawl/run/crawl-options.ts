@@ -128,6 +128,11 @@ export interface CrawlOptions<Item = unknown> {
    */
   headers?: Record<string, string>;
   /**
+   * An identity file (`outrider identity new`): every request is signed by it, as Web Bot Auth asks.
+   * @defaultValue none
+   */
+  identity?: string;
+  /**
    * Keeps cookies in memory, for this crawl, and sends them where they belong.
    * @defaultValue false
    */
