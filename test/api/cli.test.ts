@@ -43,6 +43,7 @@ describe("help", () => {
         crawl <url…>                crawl from these URLs, politely
         demo                        crawl a synthetic web on loopback, without internet
         explain <url…>              canonical form, fingerprint, rule and verdict of a URL
+        identity <what> <file>      new: a key that signs requests; directory: what publishes it
         stats <dir>                 the report of a frontier in a directory
         peek <dir>                  what would be visited next
         export <dir>                all of it, or some of its records, as JSON lines

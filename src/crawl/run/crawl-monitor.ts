@@ -25,13 +25,13 @@ import { createNamedCounts, type NamedCounts } from "../report/named-counts.ts";
 import type { VisitedPage } from "./visit-context.ts";
 
 /** Events of a crawl and what their listeners get. */
-export interface CrawlEvents {
+export interface CrawlEvents<Item = unknown> {
   /** A page was visited. */
   page: VisitedPage;
   /** An item went through its pipeline. */
   item: {
     /** The item. */
-    item: unknown;
+    item: Item;
     /** URL of its page. */
     url: string;
   };

@@ -11,7 +11,7 @@ import type { FaultHub } from "../report/fault-stream.ts";
 import { fileBeside, openLineFile } from "../files.ts";
 import { createCrawlGate } from "../robots/robots-gate.ts";
 import { inTurn } from "../robots/host-turn.ts";
-import { registerModules } from "./load-modules.ts";
+import { registerModules, signingOf } from "./load-modules.ts";
 import { withByteBudget } from "./byte-budget.ts";
 import { withHostBlock } from "./host-block.ts";
 import {
@@ -47,12 +47,14 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
   const { items: _, ...withoutItems } = given;
   // robots.txt is asked for by this thread, and has its archive here.
   const room = createInflateRoom();
+  const signing = await signingOf(given);
   await registerModules(modules, settings.threads > 0 ? withoutItems : given, () =>
     createDownloader({
       userAgent: settings.userAgent,
       connections: settings.perHost,
       clock: settings.clock,
       ...downloaderOptions(given),
+      ...signing,
       room,
     }),
   );

@@ -279,6 +279,7 @@ function sentOptions(given: CrawlOptions): CrawlOptions {
     "timeouts",
     "items",
     "warc",
+    "identity",
   ]);
   const modules = {
     downloaders: paths(given.downloaders),

@@ -10,7 +10,7 @@ import type { HandlerContext, WorkerLease } from "../../worker.ts";
 import { createDownloader } from "../http/downloader.ts";
 import { createInflateRoom } from "../http/inflate-room.ts";
 import { createFaultHub } from "../report/fault-stream.ts";
-import { registerModules } from "../run/load-modules.ts";
+import { registerModules, signingOf } from "../run/load-modules.ts";
 import { createModuleRegistry } from "../module-registry.ts";
 import { downloaderOptions } from "../run/crawl-options.ts";
 import { type CrawlCounters, createCounters } from "../report/crawl-summary.ts";
@@ -54,9 +54,11 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     onLast: () => modules.close(),
   });
   const room = createInflateRoom();
+  const signing = await signingOf(setup.options);
   await registerModules(modules, filesOfThread(setup), () =>
     createDownloader({
       ...downloaderOptions(setup.options),
+      ...signing,
       userAgent: setup.userAgent,
       connections: setup.perHost,
       room,

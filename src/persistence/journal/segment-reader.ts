@@ -8,8 +8,8 @@
  *   I1  A frame is returned only when all of it was read and its checksum matches.
  *   I2  A frame's words are valid until the next frame is read.
  *   I3  A file that becomes shorter while it is read is damaged, not ended.
- *   I4  At most REST_BYTES_MAX after the last whole frame are read, so a segment with a hole of gigabytes at its end opens as fast as
- *       any. Nothing of ours lies further on: it is cut off with the tail.
+ *   I4  At most REST_BYTES_MAX after the last whole frame are read: a segment that was lengthened, even by a hole of gigabytes, opens
+ *       in the same time. Later bytes were not written by a frontier; they are cut with the tail.
  */
 import {
   JOURNAL_FRAME_BYTES,

@@ -54,7 +54,6 @@ import {
   checkTries,
 } from "./check-fields.ts";
 import {
-  countAdmission,
   createRestoredRecord,
   noteKey,
   type Restoration,
@@ -62,6 +61,7 @@ import {
   type Rows,
   ruleOfIndex,
 } from "./restore-records.ts";
+import { bookAdmitted, bookSeen } from "../../frontier/records/ledger.ts";
 
 /** Largest input that is copied into the region: a frame, or the columns of a section. */
 const INPUT_BYTES_MAX = 64 * 1024 * 1024;
@@ -176,9 +176,9 @@ export function makeEntries(restoration: Restoration): number {
     checkPriority(f64[at64 + (RESTORE_PRIORITY_WORD >> 1)] as number);
     checkTries(u32[at + RESTORE_TRIES_WORD] as number);
     noteKey(restoration, checkKey(f64[(at + RESTORE_KEY_WORD) >> 1] as number));
-    countAdmission(core, state === RECORD_WAITING, u32[at + RESTORE_DEPTH_WORD] as number);
+    bookAdmitted(core, state === RECORD_WAITING, u32[at + RESTORE_DEPTH_WORD] as number);
   }
-  core.counters.seen += count;
+  bookSeen(core, count);
   const astray = makeRows(restoration, undefined);
   for (const parent of rows.parents) parentRelease(core.store, parent);
   rows.parents.length = 0;

@@ -156,6 +156,7 @@ export class WorkerPool {
    * are dropped.
    *
    * @example
+   * const pool = new WorkerPool({ frontier, handler: new URL("./visit.js", import.meta.url) });
    * pool.on("message", ({ value, url }) => console.log(url, value));
    */
   on<E extends keyof PoolEvents>(
