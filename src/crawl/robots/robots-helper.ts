@@ -15,7 +15,12 @@ import { createDownloader } from "../http/downloader.ts";
 import type { Downloader } from "../module-registry.ts";
 import { createRobots, type RobotsRules } from "./robots-txt.ts";
 
-/** Options of `createRobotsGate`. Times are in milliseconds. */
+/**
+ * Options of `createRobotsGate`. Times are in milliseconds.
+ *
+ * @example
+ * createRobotsGate({ frontier, userAgent: "mine/1.0 (+https://example.org/bot)", delayMs: 1000 });
+ */
 export interface RobotsGateOptions {
   /** The frontier whose hosts wait as robots.txt asks: from `openFrontier` or `openFrontierThread`. */
   frontier: Pick<Frontier, "host"> | Pick<AsyncFrontier, "host">;
@@ -32,17 +37,17 @@ export interface RobotsGateOptions {
    */
   allowPrivate?: boolean | undefined;
   /**
-   * Least pause of a host after its robots.txt was fetched.
+   * Least pause of a host after its robots.txt was fetched, in milliseconds.
    * @defaultValue the host's delay
    */
   delayMs?: number | undefined;
   /**
-   * How long a robots.txt holds.
+   * How long a robots.txt holds, in milliseconds.
    * @defaultValue a day
    */
   expiryMs?: number | undefined;
   /**
-   * Wait before one that could not be fetched is asked for again.
+   * Wait before one that could not be fetched is asked for again, in milliseconds.
    * @defaultValue 5,000
    */
   retryMs?: number | undefined;
@@ -52,7 +57,7 @@ export interface RobotsGateOptions {
    */
   attempts?: number | undefined;
   /**
-   * Longest crawl-delay that is kept.
+   * Longest crawl-delay that is kept, in milliseconds.
    * @defaultValue 300,000
    */
   maxCrawlDelayMs?: number | undefined;
@@ -99,7 +104,8 @@ const DAY_MS = 86_400_000;
 const UNVISITED: Outcome = Object.freeze({ visited: false });
 
 /**
- * Makes a gate that keeps a loop of your own to robots.txt (RFC 9309), over any frontier.
+ * Makes a gate that keeps a loop of your own to robots.txt (RFC 9309), over any frontier. Throws `OPTION_INVALID`
+ * without a frontier or a `userAgent`. Costs one request for each origin.
  *
  * @example
  * const gate = createRobotsGate({ frontier, userAgent: "mine/1.0 (+https://example.org/bot)" });

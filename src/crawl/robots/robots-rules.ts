@@ -86,10 +86,15 @@ interface ReadFile {
 const ANYBODY = "*";
 
 /**
- * Reads a robots.txt by RFC 9309 and as Google's parser reads it. Any text or UTF-8 bytes will do. Costs one pass.
+ * Reads a robots.txt by RFC 9309 and as Google's parser reads it. Costs one pass. Never throws for a file: lines that
+ * are no rules are ignored.
  *
  * A user agent is a product token (`Outrider`) or a User-Agent header that begins with one (`Outrider/0.1 (+https://…)`); a URL is
  * serialised as `new URL()` does it.
+ *
+ * @example
+ * const file = parseRobots("User-agent: *\nDisallow: /private");
+ * file.isAllowed("Outrider", "https://example.org/private/a"); // false
  */
 export function parseRobots(text: string | Uint8Array): RobotsFile {
   const file = readFile(typeof text === "string" ? text : Buffer.from(text).toString("utf8"));

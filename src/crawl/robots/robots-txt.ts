@@ -12,9 +12,9 @@
  *   I2  At most ROBOTS_COUNT_MAX origins are remembered, and ROBOTS_HELD_MAX bytes of rules in all; the longest known is
  *       forgotten first.
  */
+import { retryAfterMs } from "../../base/duration.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type DownloadError, downloadError } from "../http/download-error.ts";
-import { retryAfter } from "../../base/retry-after.ts";
 import type { Download, DownloadRequest } from "../module-registry.ts";
 import type { RobotsCacheFile } from "./robots-cache-file.ts";
 import { readRobots } from "./robots-rules.ts";
@@ -159,8 +159,7 @@ async function askFor(options: RobotsOptions, origin: string): Promise<RobotsRul
     }
     const { status } = answer;
     if (status >= 500 || status === TOO_MANY_REQUESTS) {
-      const { "retry-after": after, date } = answer.headers;
-      const waitMs = retryAfter(after, date, options.clock.now()) ?? 0;
+      const waitMs = retryAfterMs(answer.headers, options.clock.now()) ?? 0;
       const bounded = Math.min(waitMs, options.maxRetryAfterMs ?? RETRY_AFTER_MS_MAX);
       return { ...allOrNothing("unreachable", untilMs), waitMs: bounded };
     }

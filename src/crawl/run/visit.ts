@@ -10,7 +10,7 @@
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
-import { RETRY_STATUSES, retryAfter } from "../../base/retry-after.ts";
+import { RETRY_STATUSES, retryAfterMs } from "../../base/duration.ts";
 import { fingerprint, type Outcome } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
 import type { RoomShare } from "../http/inflate-room.ts";
@@ -257,6 +257,6 @@ function outcomeOf(answer: Download, context: VisitContext): Outcome {
 }
 
 function retryAfterOf({ headers }: Download, { clock, limits }: VisitContext): number | undefined {
-  const ms = retryAfter(headers["retry-after"], headers["date"], clock.now());
+  const ms = retryAfterMs(headers, clock.now());
   return ms === undefined ? undefined : Math.min(ms, limits.maxRetryAfterMs);
 }

@@ -7,7 +7,7 @@
  *   anything else                 fail
  */
 import { createSystemClock } from "../../base/clock.ts";
-import { RETRY_STATUSES, retryAfter } from "../../base/retry-after.ts";
+import { RETRY_STATUSES, retryAfterMs } from "../../base/duration.ts";
 import type { LeaseResult, RedirectChange } from "../../base/request-types.ts";
 import type { AsyncLease } from "../types/async-frontier.ts";
 import type { Outcome, RetryOptions } from "../types/frontier-types.ts";
@@ -45,7 +45,8 @@ const NOT_MODIFIED = 304;
  * Ends a lease as an answer of HTTP asks for: 2xx finishes the page with `result`, a redirect continues at its
  * `Location`, 408, 425, 429 and faults of the server are tried again, anything else fails with `status <number>`.
  *
- * A `Retry-After` of an answer that is tried again blocks the host, up to an hour. With a lease of an
+ * Costs one call of the lease, two for a redirect. Returns `late` where the deadline has passed, and throws what the
+ * lease's call throws. A `Retry-After` of an answer that is tried again blocks the host, up to an hour. With a lease of an
  * `AsyncFrontier` it returns a promise; in a worker, where the owner decides later, what was asked for.
  *
  * @example
@@ -84,8 +85,9 @@ export function settle(
 }
 
 function waitOf(answer: Answer): Outcome {
-  const nowMs = createSystemClock().now();
-  const waitMs = retryAfter(headerOf(answer, "retry-after"), headerOf(answer, "date"), nowMs);
+  const names = ["retry-after", "date"] as const;
+  const headers = Object.fromEntries(names.map((name) => [name, headerOf(answer, name)]));
+  const waitMs = retryAfterMs(headers, createSystemClock().now());
   return waitMs === undefined ? {} : { retryAfterMs: Math.min(waitMs, RETRY_AFTER_MS_MAX) };
 }
 
