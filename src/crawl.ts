@@ -12,6 +12,7 @@ export {
   type LeaseGate,
   type RobotsGateOptions,
 } from "./crawl/robots/robots-helper.ts";
+export { createWarcFile, type WarcFile, type WarcFileOptions } from "./crawl/archive/warc-file.ts";
 export { createItemFile, type ItemFileOptions } from "./crawl/files.ts";
 export type {
   Analysis,
@@ -20,6 +21,7 @@ export type {
   Download,
   Downloader,
   DownloadRequest,
+  Exchange,
   Extract,
   ItemSource,
   ModuleCounts,

@@ -28,6 +28,7 @@ import { isPublicAddress } from "./address-guard.ts";
 import { createConnector, type Lookup } from "./guarded-connector.ts";
 import { DownloadError } from "./download-error.ts";
 import { createInflateRoom, type InflateRoom } from "./inflate-room.ts";
+import { exchangeOf } from "./wire-exchange.ts";
 import { fetchRaw, lowerCase } from "./http-exchange.ts";
 import { dropContinue } from "./interim-responses.ts";
 import { ACCEPT_ENCODING, decode } from "./content-decoding.ts";
@@ -181,6 +182,7 @@ export function createDownloader(
         throw new DownloadError("address", `${url.hostname} (expected: a public address)`);
       }
       const maxBytes = request.maxBytes ?? limits.maxBytes;
+      const atMs = clock.now();
       const raw = await fetchRaw({
         agent,
         clock,
@@ -189,6 +191,8 @@ export function createDownloader(
         fixed,
         limits: { ...limits, maxBytes },
       });
+      const address = connector.addressOf(url.host);
+      await request.onExchange?.(exchangeOf(request, raw, { fixed, url, atMs, address }));
       const { mayCut = false, signal } = request;
       const share = request.room ?? room.share();
       const decoding = raw.isSkipped
@@ -198,7 +202,6 @@ export function createDownloader(
       const { body, isCut } = await Promise.resolve(decoding).finally(() => {
         if (request.room === undefined) share.end();
       });
-      const address = connector.addressOf(url.host);
       return {
         url: request.url,
         status: raw.status,

@@ -26,6 +26,7 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 const amount = atLeast(0, "a number of at least 0");
 const path = kind("a path", isText);
+const warcPath = kind("a path that ends in .warc.gz", isWarcPath);
 const domain = kind("a domain such as 'example.com', for itself and all below it", isDomain);
 const headerText = kind(
   "a header's text",
@@ -101,6 +102,12 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
     shape({ path, rotateBytes: whole(1) }, { needed: ["path"] }),
     "a path or { path }",
     path,
+  ),
+  warc: either(
+    "string",
+    shape({ path: warcPath, rotateBytes: whole(1) }, { needed: ["path"] }),
+    "a path or { path }",
+    warcPath,
   ),
   downloaders: modules("download"),
   analyzers: modules("analyze"),
@@ -193,6 +200,10 @@ export function bareDomain(domain: string): string {
 
 function isRequest(value: unknown): boolean {
   return isObject(value) && typeof (value as { url?: unknown }).url === "string";
+}
+
+function isWarcPath(value: unknown): boolean {
+  return typeof value === "string" && /[^/]\.warc\.gz$/.test(value);
 }
 
 function isText(value: unknown): boolean {

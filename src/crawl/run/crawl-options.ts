@@ -267,6 +267,22 @@ export interface CrawlOptions {
         rotateBytes?: number;
       };
   /**
+   * A WARC file, `*.warc.gz`, that every request and response is appended to. Only `types` are read whole: archives of
+   * everything need `types: "any"`. With `threads` each thread has a file of its own (`crawl-t1.warc.gz`).
+   * @defaultValue none
+   */
+  warc?:
+    | string
+    | {
+        /** The file. */
+        path: string;
+        /**
+         * A file longer than this is followed by another one (`crawl-0001.warc.gz`).
+         * @defaultValue 1 GiB
+         */
+        rotateBytes?: number;
+      };
+  /**
    * Modules of your own, or paths of ES modules that export `download`.
    * @defaultValue undici
    */

@@ -54,7 +54,7 @@ export interface CrawlPlan {
  */
 export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promise<CrawlPlan> {
   const settings = normalizeCrawl(options);
-  const { directory, items: _, ...rest } = options;
+  const { directory, items: _, warc: __, ...rest } = options;
   await crawl({ ...rest, seeds: [] }).finished;
   await using frontier = await openLooked(settings);
   if (options.rules === undefined) {

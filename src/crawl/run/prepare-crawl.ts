@@ -45,6 +45,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
   const { given } = settings;
   // Where threads visit, each of them writes items; here modules are made to see that they can be.
   const { items: _, ...withoutItems } = given;
+  // robots.txt is asked for by this thread, and has its archive here.
   const room = createInflateRoom();
   await registerModules(modules, settings.threads > 0 ? withoutItems : given, () =>
     createDownloader({

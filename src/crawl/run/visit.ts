@@ -14,7 +14,7 @@ import { RETRY_STATUSES, retryAfterMs } from "../../base/duration.ts";
 import { fingerprint, type Outcome } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
 import type { RoomShare } from "../http/inflate-room.ts";
-import type { Chosen, Download } from "../module-registry.ts";
+import type { Chosen, Download, Exchange } from "../module-registry.ts";
 import { readSitemap, SITEMAP_BYTES_MAX, SITEMAP_HANDLER } from "../robots/sitemap.ts";
 import {
   type Answered,
@@ -90,6 +90,15 @@ async function download(
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const { types } = context.limits;
   let isCompleted = false;
+  let refused: { readonly cause: unknown } | undefined;
+  const onExchange = async (exchange: Exchange): Promise<void> => {
+    try {
+      await context.modules.archive(exchange);
+    } catch (cause) {
+      refused = { cause };
+      throw cause;
+    }
+  };
   chosen.accepted();
   try {
     const answer = await chosen.module.download({
@@ -99,6 +108,7 @@ async function download(
       ...(lease.body === undefined ? {} : { body: lease.body }),
       ...(isSitemap ? { maxBytes: SITEMAP_BYTES_MAX, room } : {}),
       signal: context.signal,
+      ...(context.modules.isArchiving ? { onExchange } : {}),
       accepts: (status, headers) =>
         isSitemap || types === undefined || status >= 300 || types.includes(typeOf(headers)),
     });
@@ -108,6 +118,13 @@ async function download(
   } catch (cause) {
     if (context.signal.aborted) {
       lease.release();
+      return undefined;
+    }
+    if (refused !== undefined) {
+      const { url } = lease;
+      const what = `archive: ${textOf(refused.cause)}`;
+      context.faults.report({ type: "pipeline", what, url, cause: refused.cause });
+      lease.retry({ reason: "pipeline" });
       return undefined;
     }
     const fault =

@@ -278,6 +278,7 @@ function sentOptions(given: CrawlOptions): CrawlOptions {
     "headers",
     "timeouts",
     "items",
+    "warc",
   ]);
   const modules = {
     downloaders: paths(given.downloaders),
