@@ -43,7 +43,7 @@ export function sendsWrong(lease, context) {
 }
 
 /** Sends, and dies. */
-export function sendsAndDies(lease, context) {
+export function sendsAndDies(_lease, context) {
   context.send("last words");
   queueMicrotask(() => queueMicrotask(() => process.exit(1)));
   return new Promise(() => undefined);

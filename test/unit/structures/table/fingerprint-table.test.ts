@@ -229,7 +229,7 @@ test("a new table costs at most 256 KiB, and none is made when there are no page
   const tight = openTestKernel("release", 3);
   expect(tryCreateTable(tight, { valued: true })).toBeUndefined();
   expect(tight.region.pagesUsed).toBe(0);
-  expect(() => createTable(tight, { valued: false })).toThrow(/region/);
+  expect(() => createTable(tight, { valued: false })).toThrow(/memory: "exhausted"/);
 });
 
 describe("verifyTable catches a table that is", () => {
