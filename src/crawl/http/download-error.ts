@@ -2,7 +2,7 @@
  * What can go wrong between a URL and its bytes, in classes that a retry policy can tell apart.
  *
  *   transient   dns (the server did not answer), connect, proxy (it refused), timeout, reset: the same request may work later
- *   permanent   address (the guard), too-large, encoding, protocol, and names that do not exist: asking again shows the same
+ *   permanent   address (the guard), plain-http (no TLS where https was asked for), too-large, encoding, protocol, and names that do not exist: asking again shows the same
  */
 
 /**
@@ -17,6 +17,7 @@ export type DownloadFault =
   | "timeout"
   | "reset"
   | "tls"
+  | "plain-http"
   | "protocol"
   | "encoding"
   | "too-large"
@@ -88,6 +89,9 @@ const BY_CODE: Record<string, DownloadFault> = {
 /** What undici says of a proxy that did not open a way, under the code of what somebody gave up. */
 const BY_PROXY = /^Proxy response \(\d+\)/;
 
+/** What OpenSSL says where letters come in place of a record. */
+const PLAIN_HTTP = /wrong version number|packet length too long|ssl3_get_record:http request/i;
+
 /** Whatever a socket, a parser or a decoder threw, as one of our classes. */
 export function downloadError(cause: unknown): DownloadError {
   if (cause instanceof DownloadError) return cause;
@@ -95,6 +99,10 @@ export function downloadError(cause: unknown): DownloadError {
   if (inner instanceof DownloadError) return inner;
   const { code, message } = (inner ?? {}) as { code?: unknown; message?: unknown };
   const text = typeof message === "string" && message !== "" ? message : String(inner);
+  if (PLAIN_HTTP.test(text)) {
+    const what = "plain HTTP is spoken on this port (expected: TLS, as the URL begins with https)";
+    return new DownloadError("plain-http", what, cause);
+  }
   if (BY_PROXY.test(text)) return new DownloadError("proxy", text, cause);
   const name = typeof code === "string" ? code : "";
   const known = BY_CODE[name];

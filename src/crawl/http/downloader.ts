@@ -178,7 +178,10 @@ export function createDownloader(
     async download(request) {
       const url = new URL(request.url);
       if (options.proxy !== undefined && !mayAsk(url, options.allowPrivate)) {
-        throw new DownloadError("address", `${url.hostname} (expected: a public address)`);
+        throw new DownloadError(
+          "address",
+          `${url.hostname} (expected: a public address; allowPrivate permits others)`,
+        );
       }
       const maxBytes = request.maxBytes ?? limits.maxBytes;
       const raw = await fetchRaw({

@@ -12,6 +12,8 @@
 
 interface RobotsText {
   isAllowed(url: string): boolean;
+  /** The line that decides about a URL; undefined: none does, and it is allowed. */
+  lineFor(url: string): string | undefined;
   /** As it was told; undefined: nothing, or no number. */
   readonly crawlDelaySeconds: number | undefined;
   readonly sitemaps: readonly string[];
@@ -22,6 +24,8 @@ interface RobotsText {
 
 interface Rule {
   readonly isAllowed: boolean;
+  /** As it was written. */
+  readonly pattern: string;
   readonly length: number;
   /** What stands between stars. */
   readonly parts: readonly string[];
@@ -76,12 +80,20 @@ export function readRobots(text: string, userAgent: string): RobotsText {
     sitemaps,
     ruleCount: ordered.length,
     partCount: ordered.reduce((sum, { parts }) => sum + parts.length, 0),
-    isAllowed(url) {
-      if (ordered.length === 0) return true;
-      const path = unified(pathOf(url));
-      return ordered.find((rule) => fits(rule, path))?.isAllowed ?? true;
+    isAllowed: (url) => decisive(ordered, url)?.isAllowed ?? true,
+    lineFor(url) {
+      const rule = decisive(ordered, url);
+      if (rule === undefined) return undefined;
+      return `${rule.isAllowed ? "Allow" : "Disallow"}: ${rule.pattern}`;
     },
   };
+}
+
+/** The rule that decides: the first that fits. */
+function decisive(ordered: readonly Rule[], url: string): Rule | undefined {
+  if (ordered.length === 0) return undefined;
+  const path = unified(pathOf(url));
+  return ordered.find((rule) => fits(rule, path));
 }
 
 /** A line's name in lower case and its value; comments are left out. */
@@ -105,7 +117,7 @@ function ruleOf({ isAllowed, pattern }: { isAllowed: boolean; pattern: string })
   const [first = "", ...rest] = written.split("*");
   // What is empty between two stars asks for nothing; a star at the end does, for all that follows.
   const parts = [first, ...rest.filter((part, at) => part !== "" || at === rest.length - 1)];
-  return { isAllowed, length: written.length + Number(isWhole), parts, isWhole };
+  return { isAllowed, pattern, length: written.length + Number(isWhole), parts, isWhole };
 }
 
 /** The longest goes first; of two alike the one that allows. */

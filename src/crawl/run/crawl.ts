@@ -23,7 +23,8 @@ import { createEmitter, type Emitter } from "../report/emitter.ts";
 import { createFaultHub, type FaultHub, type FaultStream } from "../report/fault-stream.ts";
 import { createModuleRegistry, type ModuleRegistry } from "../module-registry.ts";
 import { type CrawlEvents, Monitor } from "./crawl-monitor.ts";
-import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./crawl-options.ts";
+import type { CrawlOptions, CrawlSettings } from "./crawl-options.ts";
+import { normalizeCrawl } from "./normalize-crawl.ts";
 import { prepareCrawl } from "./prepare-crawl.ts";
 import { withinScope } from "./crawl-scope.ts";
 import { startSlowly } from "./slow-start.ts";
@@ -94,7 +95,12 @@ export interface Crawl extends AsyncDisposable {
  * const { pages } = await run.finished;
  */
 export function crawl(options: CrawlOptions): Crawl {
-  return new CrawlRun(normalizeCrawl(options));
+  return startCrawl(normalizeCrawl(options));
+}
+
+/** A crawl of options that were checked. */
+export function startCrawl(settings: CrawlSettings): Crawl {
+  return new CrawlRun(settings);
 }
 
 class CrawlRun implements Crawl {
@@ -115,6 +121,7 @@ class CrawlRun implements Crawl {
   #active = 0;
   #wake: (() => void) | undefined;
   #isWaitingForModule = false;
+  #cancelTime: (() => void) | undefined;
 
   constructor(settings: CrawlSettings) {
     this.#settings = settings;
@@ -216,6 +223,7 @@ class CrawlRun implements Crawl {
       // Those of a directory go on where none are given, and the scope has its own.
       validators.setRules(frontier.rules() ?? []);
       if (!this.#taking.signal.aborted) this.#become("running");
+      this.#endInTime();
       this.#monitor.begin(frontier, () => {
         const { flushedAt } = frontier.report().durability;
         if (flushedAt !== undefined) this.#keepValidators(flushedAt);
@@ -308,6 +316,13 @@ class CrawlRun implements Crawl {
     });
   }
 
+  /** The time of the whole crawl, from the first visit on. */
+  #endInTime(): void {
+    const { maxTimeMs, clock } = this.#settings;
+    if (maxTimeMs === undefined) return;
+    this.#cancelTime = clock.schedule(clock.now() + maxTimeMs, () => this.#stopTaking("max-time"));
+  }
+
   /** Nothing to do, and no rule that will bring something. */
   #isIdle(frontier: Frontier): boolean {
     const rules = frontier.rules() ?? [];
@@ -344,6 +359,7 @@ class CrawlRun implements Crawl {
   }
 
   async #close(): Promise<void> {
+    this.#cancelTime?.();
     this.#become("stopping");
     const frontier = this.#frontier;
     if (frontier !== undefined) {

@@ -19,7 +19,10 @@ function skipWithout(shell: string, context: Skipper): void {
 describe("completion", () => {
   it.for([
     ["cr", "crawl"],
-    ["", "crawl demo explain stats peek export import requeue verify compact bench completion"],
+    [
+      "",
+      "crawl demo explain stats peek failed visited export import requeue verify compact bench completion",
+    ],
     ["crawl --max-p", "--max-pages"],
     ["demo --ho", "--hosts"],
     ["nothing --", ""],
