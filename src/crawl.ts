@@ -11,6 +11,13 @@ export {
   type UrlExplanation,
 } from "./crawl/report/explain-url.ts";
 export type { CrawlFault, CrawlStage, FaultStream } from "./crawl/report/fault-stream.ts";
+export {
+  createRobotsGate,
+  type GatedLease,
+  type LeaseGate,
+  type RobotsGateOptions,
+} from "./crawl/robots/robots-helper.ts";
+export { createWarcFile, type WarcFile, type WarcFileOptions } from "./crawl/archive/warc-file.ts";
 export { createItemFile, type ItemFileOptions } from "./crawl/files.ts";
 export type {
   Analysis,
@@ -19,6 +26,7 @@ export type {
   Download,
   Downloader,
   DownloadRequest,
+  Exchange,
   Extract,
   ItemSource,
   ModuleCounts,
@@ -28,6 +36,13 @@ export type {
   Page,
   Pipeline,
 } from "./crawl/module-registry.ts";
+export {
+  parseRobots,
+  type RobotsDecision,
+  type RobotsFile,
+  type RobotsGroup,
+  type RobotsRule,
+} from "./crawl/robots/robots-rules.ts";
 export type { CrawlEvents } from "./crawl/run/crawl-monitor.ts";
 export type { CrawlOptions } from "./crawl/run/crawl-options.ts";
 export { type CrawlPlan, type PlannedSeed, planCrawl } from "./crawl/run/crawl-plan.ts";

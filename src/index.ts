@@ -8,6 +8,7 @@ export {
   type Presets,
   presets,
 } from "./engine/options/presets.ts";
+export { type Answer, type Settled, type SettledLease, settle } from "./engine/leases/settle.ts";
 export { openFrontierThread } from "./engine/owner-thread/open-frontier-thread.ts";
 export type { AsyncFrontier, AsyncHost, AsyncLease } from "./engine/types/async-frontier.ts";
 export type {
@@ -56,5 +57,6 @@ export {
   fingerprint,
   resolveLinks,
 } from "./engine/api/url-functions.ts";
+export { TRAVERSALS, type Traversal } from "./frontier/rules/rule-policy.ts";
 export { type IdentityRequest, TRACKING_PARAMS } from "./url/keys/key-policy.ts";
 export { expandSeed } from "./url/parsing/seed-templates.ts";

@@ -5,5 +5,7 @@ export type {
   SharedFrontier,
   WorkerPoolOptions,
 } from "./workers/pool/pool-options.ts";
-export { WorkerPool } from "./workers/pool/worker-pool.ts";
+export { type PoolEvents, WorkerPool } from "./workers/pool/worker-pool.ts";
+export type { PoolMessage } from "./workers/pool/hub/worker-seat.ts";
+export type { ListenOptions } from "./base/listen-options.ts";
 export type { PoolReport, WorkerReport } from "./workers/pool/pool-report.ts";

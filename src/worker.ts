@@ -11,4 +11,4 @@ export type {
 export type { CrewHandle, NormalPolicy } from "./workers/protocol/shared-memory.ts";
 export type { Handler, HandlerContext } from "./workers/remote/handler-visit.ts";
 export { attach, type WorkerPort } from "./workers/remote/worker-port.ts";
-export type { PushAnswer, WorkerLease } from "./workers/remote/worker-lease.ts";
+export type { PushAnswer, SendAnswer, WorkerLease } from "./workers/remote/worker-lease.ts";

@@ -149,7 +149,7 @@ function useOldest() {
   console.log(`Node ${OLDEST}: imports; require() answers with the way out`);
 }
 
-/** Node prints the source line of an error that nobody catches: it must be a line, and not a file. */
+/** Node prints the source line of an uncaught error: it must be a line, and not a whole file. */
 function useUncaught() {
   const script = `import { openFrontier } from "outrider";\nawait openFrontier({ nonsense: 1 });\n`;
   writeFileSync(join(project, "uncaught.mjs"), script);
@@ -208,7 +208,7 @@ function useExamples() {
   }
 }
 
-/** The declarations stand on their own: checked whole, without skipLibCheck. */
+/** The declarations need nothing else: they are checked completely, without skipLibCheck. */
 function checkTypes() {
   const lines = entryNames().map((name, at) => `export type * as entry${at} from "${name}";`);
   writeFileSync(join(project, "types.ts"), `${lines.join("\n")}\n`);

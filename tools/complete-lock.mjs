@@ -7,7 +7,7 @@
  *
  * npm leaves such packages out, and `npm ci` then refuses the lock on every machine. An entry that
  * is added here names the exact version and the platform, read off the package's name; it has no
- * checksum, so it is for platforms other than the one that locks, and goes when npm knows better.
+ * checksum, so it is for platforms other than the locking one. Remove this when npm does it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { missingOptional } from "./tidy/lock.mjs";

@@ -17,6 +17,7 @@ export const QUICK_SUITES = [
   "conformance",
   "interleave",
   "api",
+  "archives",
   "tidy",
   "regressions",
   "guard",

@@ -6,7 +6,7 @@
  *   NODES=22,24 node tools/test-nodes.mjs unit    these lines
  *
  * The Node that runs this script serves its own line; the others are npm packages of exact versions (nodes.mjs). The package must
- * be built. Other platforms have no such packages: they are told so, and the suites run on the present Node alone. The first line
+ * be built. Other platforms have no such packages: the script reports that, and the suites run only on the present Node. The first line
  * that fails ends the run, so that its failures are the last thing printed.
  */
 import { spawnSync } from "node:child_process";
@@ -35,7 +35,7 @@ for (const line of lines) {
 }
 console.log(`\ntest:nodes: passed on Node ${lines.join(", ")}`);
 
-/** Path of a Node of this line, installed where needed; undefined: none to be had here. */
+/** Path of a Node of this line, installed where needed; undefined: not available here. */
 function findNode(line) {
   if (line === ownLine) return process.execPath;
   const version = VERSIONS[line];

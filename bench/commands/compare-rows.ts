@@ -27,7 +27,7 @@ export interface Row {
   readonly phase: string;
   readonly ratio: Ratio;
   readonly verdict: Verdict;
-  /** Why there is none, where it is not the interval. */
+  /** Why there is no verdict, where it is not the interval. */
   readonly doubt?: string;
 }
 

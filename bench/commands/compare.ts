@@ -13,7 +13,7 @@
  * is faster. Exit code 1 with --strict when something got worse; 2 when a version can not be built.
  *
  *   I1  Both versions run the same benchmarks over the same URLs, and must answer with the same checksums.
- *   I2  It is better or worse only where chance would not tell any of all the phases apart (isBeyondChance).
+ *   I2  It is better or worse only beyond what chance would produce among all phases (isBeyondChance).
  *   I3  It ends: each size has its share of the time that is left, at the pace so far; what was not reached is said by name.
  *   I4  Nothing is begun that could hardly have a verdict: the quickest run first, and where the time that is left has not ROUNDS_LEAST
  *       rounds for the next one, that and all slower ones are left out (compare-plan.ts).
@@ -72,7 +72,7 @@ export async function compare(flags: CompareFlags): Promise<number> {
   return flags.strict && rows.some(({ verdict }) => verdict === "worse") ? 1 : 0;
 }
 
-/** Runs what there is time for, the quickest first, tells of each and of all, and answers with every phase. */
+/** Runs the cases that there is time for, the quickest first, prints each and all, and returns every phase. */
 async function runBouts(
   all: readonly Bout[],
   homes: Readonly<Record<string, string>>,

@@ -12,7 +12,7 @@ import { costOf, type Estimates, sizeKey } from "../harness/estimates.ts";
 import { paramText, type TimeFrame } from "../harness/run-case.ts";
 import { ROUNDS_MIN } from "../harness/statistics.ts";
 
-/** A size of a case that shall have so many rounds. */
+/** A size of a case, with its number of rounds. */
 export interface Ordered {
   readonly bench: BenchCase;
   readonly params: Params;

@@ -147,7 +147,7 @@ async function runOne(bench: BenchCase, flags: NamedFlags, queue: Queue): Promis
   return true;
 }
 
-/** One line that is drawn anew, on a terminal only. */
+/** One line that is redrawn, only on a terminal. */
 export function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 }

@@ -11,7 +11,7 @@
  *
  *   I1  The seconds of a plan are no more than the budget, or `isShort` is true and the plan is its floor.
  *   I2  Every case has at least one round at one size.
- *   I3  The same offers and budget give the same plan.
+ *   I3  The same offers and budget make the same plan.
  */
 import { ROUNDS_MIN } from "../harness/statistics.ts";
 

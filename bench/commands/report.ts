@@ -2,7 +2,7 @@
  * What is made of a suite: its JSON and the tables of README.md and bench/results/README.md; TARGETS.md, of every result;
  * and on demand its page.
  *
- *   npm run bench -- report        tables anew from what was kept, and the newest suite's page in build/
+ *   npm run bench -- report        the tables from the kept results, and the newest suite's page in build/
  *
  * A result that a later one supersedes is deleted (report/retention.ts), so that the folder does not grow with every run.
  */

@@ -3,7 +3,7 @@
  *
  *   estimates of the last run ─▶ plan ─▶ limits of the machine ─▶ case by case ─▶ JSON ─▶ tables, estimates
  *                                 ▲                                    │
- *                                 └── planned anew for those that are left, at the pace so far ◀──┘
+ *                                 └── the rest is planned again, at the pace so far ◀──┘
  *
  *   I1  Every case has a row, its A/A row in it: before each case one round of those after it is reserved (plan.ts), and a
  *       size that takes longer than thought is ended before it eats into that. What was not reached is listed as not measured.
@@ -44,7 +44,7 @@ export interface Entry extends Offer {
   readonly params: Params;
 }
 
-/** What is at work when time is up may go on a little: a run that ends is worth more. */
+/** A run that is under way when time is up may continue a little: a complete run is worth more. */
 const GRACE_SECONDS = 10;
 /** Limits of the machine before the first case, files after the last. */
 const AROUND_SECONDS = 8;
@@ -200,7 +200,7 @@ export async function* caseResults(
     }
     yield result;
   }
-  // One that was planned has been told of, whether there was time for it or not.
+  // A planned size was reported already, whether there was time for it or not.
   const spare = own.find((entry) => entry.kind === "spare" && !isTaken(entry));
   if (rows === 0 && spare !== undefined) yield await observed(spare, 1);
   for (const entry of usual) if (!isTaken(entry)) yield unmeasured(entry);

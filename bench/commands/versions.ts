@@ -3,7 +3,7 @@
  *
  *   build/bench-versions/<commit>/   package.json, dist/          of the revision; build/plain too, since there is one
  *                                    node_modules                 link to those of here where both lock files agree, else its own
- *                                    bench, build/bench           the benchmarks of here, anew at each use
+ *                                    bench, build/bench           the benchmarks of this tree, copied at each use
  *                                    build/src                    leads to these (bench/link-sources.mjs)
  *
  *   worktree in a temporary folder ── npm ci, where the lock file differs ── build ──▶ renamed to its place when it is whole
@@ -33,7 +33,7 @@ const VERSIONS = join(ROOT, "build/bench-versions");
 /** Of some 30 MB each without packages of their own. */
 const KEPT = 6;
 
-/** The full name of a revision; undefined where there is none. */
+/** The full name of a revision; undefined: no such revision. */
 export function commitOf(revision: string): string | undefined {
   try {
     return git(["rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`]);
@@ -106,7 +106,7 @@ function removeTree(folder: string, tree: string): void {
     try {
       git(["worktree", "remove", "--force", tree]);
     } catch {
-      // A folder that git no longer knows goes with the rest.
+      // A folder that git has forgotten is removed with the rest.
     }
   }
   rmSync(folder, { recursive: true, force: true });

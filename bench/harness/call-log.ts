@@ -1,16 +1,16 @@
 /**
  * Latencies of calls, and how long the longest of them were without the collections that fell into them.
  *
- * A garbage collection belongs to whoever filled the heap, which need not be the call it interrupts; so the histogram holds
- * whole calls, and beside it stands the longest call after its collections are taken off. That is judged among the
+ * A garbage collection is caused by the code that filled the heap, which need not be the call that it interrupts. So the histogram holds
+ * whole calls, and beside it is the longest call less its collections. That is chosen among the
  * KEPT longest calls: all others are shorter than those were with their collections.
  *
  * Time that a call stood in the run queue is the machine's, not ours: where calls are opened with `begin`, the log also
- * tells the longest call after its collections and its waits, and the longest wait. What a host takes from a virtual
+ * reports the longest call less its collections and its waits, and the longest wait. What a host takes from a virtual
  * machine is counted nowhere, and a wait that ends in the call's last moments is counted late: a loop of 0.3 ms that does
  * nothing was so said to take 4.8. No call has worked longer than all threads of the process were on a core meanwhile,
  * so that is the most that such a call is charged with. That time holds what the host takes all the same. So the number of the call is
- * told as well: what is long of itself is the same call in every process, and what the machine adds is never the same twice.
+ * reported as well: a call that is itself long is the same in every process, and what the machine adds differs each time.
  */
 import { nowNs } from "./case.ts";
 import { createHistogram, type Percentiles, percentilesOf, recordNs } from "./histogram.ts";

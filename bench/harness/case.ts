@@ -6,7 +6,7 @@
  *                                                             checksums of a pair must be equal
  *
  *   I1  `run` times its own work and nothing else: what is made for it is made outside the clock.
- *   I2  `checksum` tells what the last run answered; two sides of a pair that differ are a fault of the
+ *   I2  `checksum` is that of the last run's answers; two sides of a pair that differ are a fault of the
  *       case, and its numbers are not shown.
  */
 import type { Percentiles } from "./histogram.ts";
@@ -73,7 +73,7 @@ export interface BenchCase {
   readonly worth?: number;
   /** The sizes of the suite are one picture: none is left out for a second round of another case. */
   readonly isPicture?: boolean;
-  /** Sides that are programs of others: one that fails is told as not measured, and the case goes on. */
+  /** Sides that are programs of others: one that fails is reported as not measured, and the case continues. */
   isGuest?(side: string): boolean;
   setup(side: string, params: Params): Job | Promise<Job>;
   /** Sides that cannot run here, with the reason: they are listed as not measured. */

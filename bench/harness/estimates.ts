@@ -27,7 +27,7 @@ export interface Cost {
   readonly sides: Readonly<Record<string, number>>;
 }
 
-/** An observation nobody has ever made is taken to be as long as this. */
+/** Estimate for an observation that was never made. */
 const UNKNOWN_SECONDS = 5;
 /** A process that starts, loads the package and ends, however little it does. */
 const LEAST_SECONDS = 0.25;

@@ -1,5 +1,5 @@
 /**
- * What the machine itself gives, measured in the same run as everything else: the lines that a chart is drawn against.
+ * The machine's own limits, measured in the same run as everything else: the reference lines of a chart.
  *
  *   latency     dependent loads in 1 MB … 1 GB of memory: no lookup that must wait for another can be faster
  *   bandwidth   one array of 256 MB copied to another: no work that reads and writes so many bytes can be faster

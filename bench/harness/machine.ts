@@ -60,7 +60,7 @@ export function memoryNow(): Memory {
 const SETTLE_MS = 20;
 const SETTLE_TURNS = 25;
 
-/** Memory once collections give no more back: pages that a warm-up left behind go only bit by bit. */
+/** Memory when collections free no more of it: the pages of a warm-up are freed only step by step. */
 export async function settledMemory(): Promise<Memory> {
   let least = memoryNow();
   for (let idle = 0, turn = 0; idle < 3 && turn < SETTLE_TURNS; turn++) {
@@ -98,10 +98,10 @@ export interface Pauses {
   readonly maxMs: number;
 }
 
-/** How Node tells of a collection. */
+/** How Node reports a collection. */
 type GcEntry = PerformanceEntry & { readonly detail?: { readonly flags?: number } };
 
-/** Watches garbage collections until `stop`, which waits for those still to be told; not those that memoryNow asks for. */
+/** Watches garbage collections until `stop`, which waits for the last reports. Collections that memoryNow requests are not counted. */
 export function watchPauses(): { stop(): Promise<Pauses> } {
   const list: { startMs: number; lengthMs: number }[] = [];
   const collect = (entries: readonly PerformanceEntry[]): void => {

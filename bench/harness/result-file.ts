@@ -46,7 +46,7 @@ export interface RunObject {
   readonly checksum: Readonly<Record<string, string>>;
   readonly observations: Readonly<Record<string, readonly Measured[]>>;
   readonly missing: Readonly<Record<string, string>>;
-  /** How long an observation of each side took as a whole; results before 2026-11-22 04:00 do not tell. */
+  /** How long an observation of each side took as a whole; missing in results before 2026-11-22 04:00. */
   readonly seconds?: Readonly<Record<string, number>>;
 }
 

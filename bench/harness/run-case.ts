@@ -6,11 +6,11 @@
  *   …
  *
  * Where time is short, rounds end early, always as whole rounds.
- * A′ is the first side once more: A′ / A is the A/A row; runs too short to be judged go without. A shared case warms every job with one run that
+ * A′ is the first side once more: A′ / A is the A/A row; runs that are too short for it have none. A shared case warms every job with one run that
  * does not count.
  *
  *   I1  The checksums of a pair's sides are equal in every round, or the case is at fault.
- *   I2  A side that takes longer than it may is not measured, and said so (LeftOut), and so is a guest that fails; the others go on without it.
+ *   I2  A side that takes longer than it may is reported as not measured (LeftOut), and so is a guest that fails; the others continue without it.
  */
 import { type BenchCase, type Measured, type Params, sidesOf } from "./case.ts";
 import { medianOf, type Ratio, ratioOf, ROUNDS_MIN } from "./statistics.ts";

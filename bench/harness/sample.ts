@@ -31,7 +31,7 @@ export interface Sampled {
 
 const NS_PER_MS = 1e6;
 
-/** Does every step once and tells how long an operation took. */
+/** Does every step once and returns how long an operation took. */
 export function sampleSteps({ name, count, size, total, prepare, work }: Steps): Sampled {
   const bench = new Bench({
     ...{ iterations: count, time: 0, warmup: false, throws: true },

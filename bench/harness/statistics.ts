@@ -5,7 +5,7 @@
  *   round 2   b₂ a₂ ─▶ ln(b₂ / a₂) ├─▶ median ─▶ e^median, and e^ of the 2.5 % and 97.5 % quantiles
  *   …                              ┘               of the medians of 2,000 resamples
  *
- *   I1  The same ratios give the same interval: the resampling has a fixed seed.
+ *   I1  The same ratios have the same interval: the resampling has a fixed seed.
  */
 
 export interface Ratio {
@@ -60,7 +60,7 @@ export function isQuiet(same: Ratio): boolean {
   return same.low <= 1 + NOISE && same.high >= 1 - NOISE && !isWide;
 }
 
-/** Chance that anything at all is told apart among all that is compared, where nothing has changed. */
+/** Probability of any false difference among all comparisons, if nothing has changed. */
 const FAMILY = 0.01;
 
 /**

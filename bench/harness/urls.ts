@@ -5,9 +5,9 @@
  *   linkChunk(start, count)    the same URLs in spellings that must be transformed
  *
  * Strings come out flat and one-byte, as a parser of pages hands them over: neither ropes, whose flattening
- * would be charged to whoever reads them first, nor slices that keep a whole chunk alive.
+ * would be charged to the first reader, nor slices that keep a whole chunk alive.
  *
- *   I1  Different indexes give different URLs.
+ *   I1  Different indexes have different URLs.
  *   I2  Every spelling of an index has the URL of that index as its canonical form, by the kernel and by
  *       `new URL` with the hash dropped and the parameters sorted by name.
  */

@@ -1,5 +1,5 @@
 /**
- * The steps that every peer goes through, and the words in which a driver outside Node tells of them.
+ * The steps that every peer goes through, and the lines in which a driver outside Node reports them.
  *
  *   memory   open ─▶ push all, 1,000 a call ─▶ poll all, 1,000 a call ─▶ done all, 1,000 a call
  *   fill     the same with a directory, but half is polled and done, flushed where there is such a call ─▶ SIGKILL

@@ -1,6 +1,6 @@
 /**
  * The native control (bench/native/control.c) as a child process, where the machine has a C compiler: it does rounds of
- * the same work when it is told to, and says how long they took.
+ * the same work on request, and reports how long they took.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";

@@ -28,7 +28,7 @@ export interface PeerQueue<H = unknown> {
 
 export interface Peer {
   readonly name: string;
-  /** What it is, with its version where it can tell. */
+  /** What it is, with its version where that is known. */
   title(): string;
   /** Why it cannot run here. */
   missing(): string | undefined;

@@ -3,7 +3,7 @@ export interface Queue {
   /** Admits what is new; returns how many that were. */
   push(urls: readonly string[]): number | Promise<number>;
   pushOne(url: string): number | Promise<number>;
-  /** Hands out up to `max`, finishes them at once, and tells their URLs in order. */
+  /** Hands out up to `max`, finishes them at once, and returns their URLs in order. */
   drain(max: number): string[] | Promise<string[]>;
   drainOne(): string | undefined | Promise<string | undefined>;
   /** Moves the virtual clock of a polite queue. */

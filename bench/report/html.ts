@@ -80,7 +80,7 @@ function boldOf(text: string): string {
 function peersSection(suite: SuiteObject): string[] {
   const out: string[] = [];
   for (const each of suite.cases.filter((one) => one.suite === "peers")) {
-    // Sizes that were not reached stand at the end of the page.
+    // Sizes that were not reached are listed at the end of the page.
     const measured = each.runs.filter(({ rounds }) => rounds > 0);
     if (measured.length === 0) continue;
     if (out.length === 0)

@@ -52,7 +52,7 @@ export function peerRows(run: RunObject, isDurable: boolean): string[][] {
   return withoutEmpty([head, ...rows]);
 }
 
-/** A column that has nothing for anybody is none. */
+/** A column without any value is left out. */
 function withoutEmpty(rows: readonly string[][]): string[][] {
   const [head = [], ...body] = rows;
   const isKept = head.map((_, at) => body.some((cells) => cells[at] !== "–"));

@@ -114,7 +114,7 @@ function sizeTable(runs: readonly RunObject[]): string {
   return tableOf([head, ...rows]);
 }
 
-/** A lease by number of threads, and what is told of each side besides. */
+/** A lease by number of threads, and the other numbers of each side. */
 function threadSection(suite: SuiteObject): string[] {
   const runs = suite.cases.find((each) => each.case === "pool")?.runs ?? [];
   const run = runs.findLast(({ observations }) => Object.keys(observations).length > 0);
@@ -144,7 +144,7 @@ const THREAD_WORDS =
 /** Sides are named "1 thread", "2 threads"; others are no points of the line. */
 const THREADS = /^(\d+) threads?$/;
 
-/** Time of a lease against threads, beside what twice the threads would give while there are cores, and a load from memory. */
+/** Time of a lease against threads, beside what perfect scaling would reach while there are cores, and a load from memory. */
 function threadChart(run: RunObject, { cores, limits }: SuiteObject): string {
   const points = Object.keys(run.observations)
     .flatMap((side): [number, number][] => {

@@ -28,7 +28,7 @@ interface Headline {
   readonly phase: string;
   readonly what: string;
   readonly against: string;
-  /** The param that tells the size. */
+  /** The param that is the size. */
   readonly size?: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Charts as text: SVG that stands inside a page and takes its colours from it.
+ * Charts as text: SVG inside a page, with the page's colours.
  *
  *   strip    one ratio: whisker and dot on a log axis, in percent of whatever width there is
  *   plot     lines over two axes, 340 units wide, labels at the ends of the lines, limits dashed
@@ -73,7 +73,7 @@ const RIGHT = 92;
 const TOP = 10;
 const BOTTOM = 24;
 
-/** Lines over a linear x (give logarithms where it shall be one) and a logarithmic y. */
+/** Lines over a linear x (pass logarithms for a logarithmic x) and a logarithmic y. */
 export function plot(lines: readonly Line[], options: PlotOptions): string {
   const points = lines.flatMap((line) => line.points);
   const xs = [...points.map(([x]) => x), ...options.x.map(({ at }) => at)];

@@ -27,7 +27,7 @@ import { sideNumbers } from "./peers.ts";
 /** Where one number of a row comes from, and its bounds. */
 export interface Source {
   readonly case: string;
-  /** Of the run, as many as tell it from others; without any the newest run that has the number. */
+  /** Parameters that identify the run; without any, the newest run that has the number. */
   readonly params?: Params;
   /** What it is, where a row has more than one. */
   readonly label?: string;
@@ -82,7 +82,7 @@ export interface TargetFile {
 
 /** A run with the machine that it was made on. */
 export interface KeptRun {
-  /** The name of the file that it stands in. */
+  /** The name of its file. */
   readonly file: string;
   /** The name of its case. */
   readonly name: string;

@@ -3,7 +3,7 @@
  *
  *   results/*.json ─▶ newest run of each row that began on a calm machine and has a verdict ─▶ Markdown
  *
- *   I1  A row without such a run is left out: no row stands in README without a verdict.
+ *   I1  A row without such a run is left out: every row of README has a verdict.
  *   I2  Every row names its run; every run its day, commit, machine, load and command.
  */
 import { ROUNDS_MIN, type Verdict, verdictOf } from "../harness/statistics.ts";

@@ -10,7 +10,7 @@
  *
  *   crawl:   queue of pages ──▶ links of the next page ──▶ URL of each; a page seen for the first time joins the queue
  *
- *   I1  The same recipe gives the same URLs on every machine. `real` is as good as its file.
+ *   I1  The same recipe makes the same URLs on every machine. `real` depends on its file.
  *   I2  In `crawl` a page has one URL, so that a duplicate is one byte for byte.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -58,7 +58,7 @@ export function openSource(recipe: Recipe): UrlSource {
   };
 }
 
-/** Where the list of real URLs lies; undefined where there is none. */
+/** Path of the list of real URLs; undefined where there is none. */
 export function realFile(): string | undefined {
   const path = process.env.BENCH_URLS ?? REAL_FILE;
   return existsSync(path) ? path : undefined;
@@ -82,7 +82,7 @@ function realSource(): UrlSource {
   };
 }
 
-/** Pages of a web for so many links: it must not be used up before they are told. */
+/** Pages of a web for so many links: it must not end before they are written. */
 const PAGES_PER_LINK = 0.5;
 
 function crawlSource({ urls, hosts, seed = 1, menu = 0 }: Recipe): UrlSource {

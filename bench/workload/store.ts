@@ -8,7 +8,7 @@ import { openSource, type Recipe } from "./generate.ts";
 /** Generators change with this: files of another one are not read. */
 const GENERATION = 1;
 
-/** The path of a recipe's file, which is written where there is none yet. */
+/** The path of a recipe's file, which is written if it does not exist. */
 export function workloadFile(recipe: Recipe): string {
   const folder = join(ROOT, "build/bench/workloads");
   const { kind, urls, hosts, seed = 1, menu = 0 } = recipe;

@@ -30,37 +30,37 @@ export interface Outcome {
    * HTTP status. 429 and 500 and above count as a failure of the host, whatever the page was worth.
    * @defaultValue unknown
    */
-  status?: number;
+  status?: number | undefined;
   /**
    * Time to the first byte in milliseconds, for `adaptive`.
    * @defaultValue unknown
    */
-  latencyMs?: number;
+  latencyMs?: number | undefined;
   /**
    * Blocks the host for so many milliseconds, as Retry-After asks.
    * @defaultValue none
    */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
   /**
    * Bytes of the body, counted against `budget.bytes`.
    * @defaultValue 0
    */
-  bytes?: number;
+  bytes?: number | undefined;
   /**
    * Address that was dialled, for groups by `"address"`.
    * @defaultValue unknown
    */
-  address?: string;
+  address?: string | undefined;
   /**
    * Whether the page was another than at its last visit, for the epoch `{ adaptive }`.
    * @defaultValue unknown: the period stays
    */
-  changed?: boolean;
+  changed?: boolean | undefined;
   /**
    * False, with `fail`: the host was not asked at all, so its clock and its failures in a row stay as they are.
    * @defaultValue true
    */
-  visited?: boolean;
+  visited?: boolean | undefined;
 }
 
 /** Reads an object argument with these fields; none given is one without any. */
@@ -69,7 +69,7 @@ export function argument<T extends object>(name: string, fields: Fields<T>): (gi
   return (given = {}) => readObject(field, given, name, "ARGUMENT_INVALID");
 }
 
-/** A field that is told of by its own name, without that of its object. */
+/** A field whose errors name it without its object. */
 export function bare<T>(name: string, field: Field<T>): Field<T> {
   const named: Field<T> = (value, _path, code) => field(value, name, code);
   return field.isRight === undefined ? named : Object.assign(named, { isRight: field.isRight });
@@ -105,7 +105,7 @@ export function readList(given: unknown, name: string, expected: string): readon
   return [...{ [Symbol.iterator]: () => iterator }];
 }
 
-/** What `done` was told. */
+/** The arguments of `done`. */
 export interface DoneFields {
   readonly found: readonly unknown[] | undefined;
   readonly errors: readonly unknown[] | undefined;
@@ -139,22 +139,22 @@ export interface RetryOptions {
    * Wait before the next attempt, in milliseconds.
    * @defaultValue the rule's `backoff`
    */
-  delayMs?: number;
+  delayMs?: number | undefined;
   /**
    * Priority of the next attempt, in place of `retryPriority`.
    * @defaultValue by the rule
    */
-  priority?: number;
+  priority?: number | undefined;
   /**
    * Counted in `report().reasons` and kept with the event.
    * @defaultValue none
    */
-  reason?: string;
+  reason?: string | undefined;
   /**
    * What the visit showed of the host.
    * @defaultValue nothing
    */
-  outcome?: Outcome;
+  outcome?: Outcome | undefined;
 }
 
 export const readRetry: (given: RetryOptions) => RetryOptions = argument<RetryOptions>("options", {
@@ -175,14 +175,14 @@ export function checkExtension(ms: unknown): void {
 const readCloseFields = argument<{ discard?: boolean }>("options", { discard: TRUTH });
 
 /** Whether `close` shall forget what is not durable yet. */
-export function readClose(given: { discard?: boolean }): boolean {
+export function readClose(given: { discard?: boolean | undefined }): boolean {
   return readCloseFields(given).discard ?? false;
 }
 
 export interface TakeOptions {
-  max?: number;
-  timeoutMs?: number;
-  signal?: AbortSignal;
+  max?: number | undefined;
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 const readTakeFields = argument<TakeOptions>("options", {

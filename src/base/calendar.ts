@@ -3,17 +3,17 @@
  *
  *   unit    name                       period
  *   hour    2026-11-01T05              in UTC
- *           2026-11-01T01-04:00        elsewhere: the offset tells the two hours apart that a clock
- *                                      put back shows twice
+ *           2026-11-01T01-04:00        in other zones: the offset distinguishes the two hours that
+ *                                      a clock set back shows twice
  *   day     2026-11-01                 local midnight to local midnight: 23, 24 or 25 hours
  *   week    2026-W44                   ISO 8601: from Monday; week 1 holds the year's first Thursday
  *   month   2026-11
  *
- * The platform's zone tables say how far local time is from UTC; everything else is arithmetic. A
+ * The platform's zone tables give the offset of local time from UTC; everything else is arithmetic. A
  * calendar keeps the period of its last answer, so that one per batch of the same hour is a compare.
  *
  *   I1  Times of one period have one name, times of different periods have different names.
- *   I2  Any number is a time: what no Date can hold is taken as the nearest that it can.
+ *   I2  Any number is a time: a number that no Date can hold counts as the nearest one that it can.
  */
 
 export type CalendarUnit = "hour" | "day" | "week" | "month";
@@ -55,7 +55,7 @@ export function calendarName(calendar: Calendar, timeMs: number): string {
 
 /**
  * The local hour around `atMs`, cut where the zone changes its offset: within it neither unit can
- * change. An hour is enough: a clock that runs asks anew once an hour.
+ * change. An hour is enough: a running clock computes it once an hour.
  */
 function setStretch(calendar: Calendar, atMs: number, offsetMs: number): void {
   const localMs = atMs + offsetMs;
@@ -147,7 +147,7 @@ function two(number: number): string {
   return String(number).padStart(2, "0");
 }
 
-/** A Date as a value that somebody's data holds; NaN: one that is none. */
+/** The time of a Date in a user's data; NaN: an invalid one. */
 export function dateOf(timeMs: number): Date {
   return new Date(timeMs);
 }

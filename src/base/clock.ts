@@ -112,6 +112,12 @@ export function createVirtualClock(startMs = 0): Clock & { advance(ms: number): 
   };
 }
 
+/** Keeps the process alive until it is called off; costs nothing meanwhile. */
+export function stayAlive(): () => void {
+  const handle = setInterval(() => undefined, TIMEOUT_MS_MAX);
+  return () => clearInterval(handle);
+}
+
 /** A time as people read it, in UTC; also for what no Date can hold. */
 export function timeText(atMs: number): string {
   const date = new Date(atMs);

@@ -1,10 +1,12 @@
 /**
- * Duration: how people write a span of time, as milliseconds.
+ * Duration: how people, and servers, write a span of time, as milliseconds.
  *
  *   86400000      milliseconds, a finite number of at least 0
  *   '15m' '1d'    a number and a unit: ms s m h d w (a day has 24 hours, a week 7 days)
  *   '1d 12h'      several of them, each added
  */
+
+import { dateMs } from "./clock.ts";
 
 /** What a message about a duration expects. */
 export const DURATION_EXPECTED = "milliseconds, or a text such as '15m', '1d' or '1d 12h'";
@@ -23,7 +25,7 @@ const TEXT_LENGTH_MAX = 64;
 const WHOLE = /^(\s*\d+(\.\d+)?\s*(ms|s|m|h|d|w))+\s*$/;
 const PART = /(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g;
 
-/** The milliseconds of a duration; undefined: it is none. */
+/** The milliseconds of a duration; undefined: not a duration. */
 export function durationMs(value: unknown): number | undefined {
   if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value : undefined;
   if (typeof value !== "string" || value.length > TEXT_LENGTH_MAX) return undefined;
@@ -33,4 +35,23 @@ export function durationMs(value: unknown): number | undefined {
     sum += Number(amount) * (UNITS[unit as string] as number);
   }
   return Number.isFinite(sum) ? sum : undefined;
+}
+
+/** Answers of HTTP that are worth another attempt: timeouts, too early, too many, and faults of the server. */
+export const RETRY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
+
+/**
+ * How long a server asks to be left alone (RFC 9110, 10.2.3): `Retry-After` in seconds, or as a date, which is told
+ * against the server's own clock, or ours where it tells none.
+ */
+export function retryAfterMs(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  nowMs: number,
+): number | undefined {
+  const { "retry-after": value, date } = headers;
+  if (typeof value !== "string") return undefined;
+  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1000;
+  const theirs = dateMs(typeof date === "string" ? date : "");
+  const gap = dateMs(value) - (Number.isNaN(theirs) ? nowMs : theirs);
+  return Number.isFinite(gap) && gap >= 0 ? gap : undefined;
 }

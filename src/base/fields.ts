@@ -7,7 +7,7 @@
  *   options.max: 0 (expected: a whole number of at least 1)
  *   options.maks: no such field; did you mean 'max'? (expected: one of max, timeoutMs, signal)
  *
- * A field reads a value and returns what is kept of it, or throws by the name and the code that it is given.
+ * A field reads a value and returns the checked copy, or throws with the given name and code.
  *
  *   I1  A shape reads each field of the object once and returns a copy: what was checked is what is used.
  *   I2  A field that is undefined is not there.
@@ -25,14 +25,14 @@ export interface Field<T> {
 /** One field for each that an object may have. */
 export type Fields<T> = { readonly [K in keyof T]-?: Field<Exclude<T[K], undefined>> };
 
-/** A value that a question decides about. */
+/** A value that a predicate accepts. */
 export function kind<T>(expected: string, isRight: (value: unknown) => boolean): Field<T> {
   const field: Field<T> = (value, name, code) => {
     let isOfKind = false;
     try {
       isOfKind = isRight(value);
     } catch {
-      // A revoked proxy, say: not of the kind.
+      // Such as a revoked proxy: not of the kind.
     }
     if (isOfKind) return value as T;
     throw misuse(code, name, value, expected);
@@ -40,7 +40,7 @@ export function kind<T>(expected: string, isRight: (value: unknown) => boolean):
   return Object.assign(field, { isRight });
 }
 
-/** What a reader makes of a value; undefined: it is wrong. */
+/** A value that a function converts; undefined: it is wrong. */
 export function made<T>(expected: string, make: (value: unknown) => T | undefined): Field<T> {
   return (value, name, code) => {
     const kept = make(value);
@@ -64,7 +64,7 @@ export function count(least: number): Field<number> {
   );
 }
 
-/** A finite number of at least `least`; `expected` where a unit says more. */
+/** A finite number of at least `least`; `expected` replaces the text where there is a unit. */
 export function atLeast(
   least: number,
   expected = `a finite number of at least ${least}`,

@@ -1,4 +1,4 @@
-/** Listening: how a listener leaves by itself, after one event or when a signal aborts. */
+/** Listening: a listener removes itself after one event, or when a signal aborts. */
 import { argument, SIGNAL } from "./argument-checks.ts";
 import { misuse } from "./errors.ts";
 import { TRUTH } from "./fields.ts";
@@ -14,12 +14,12 @@ export interface ListenOptions {
    * Removes the listener when it aborts. A signal that has aborted already adds no listener.
    * @defaultValue none
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * Removes the listener before its first event is delivered.
    * @defaultValue false
    */
-  once?: boolean;
+  once?: boolean | undefined;
 }
 
 type Listener = (payload: never) => unknown;

@@ -1,6 +1,6 @@
 /**
- * Where the files of the package are that are found by address and not by import: the kernel, the entry of threads, the
- * integrations that are loaded by name. This is the one module that knows.
+ * The places of those files of the package that are found by path and not by import: the kernel, the entry of threads, the
+ * integrations that are loaded by name. No other module contains them.
  *
  *   this module is               they are in
  *   a part of dist/*.js          dist/          the bundle, which is flat: OUTRIDER_BUNDLE is set when it is made

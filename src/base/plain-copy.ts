@@ -1,4 +1,4 @@
-/** Plain copies: what a user gave, kept as it was then. */
+/** Plain copies: what a user gave, kept as it was then, and what stands over what. */
 
 /** A copy that its giver can not change any more; functions stay themselves. */
 export function plainCopy<T>(value: T): T {
@@ -9,4 +9,10 @@ export function plainCopy<T>(value: T): T {
     copy[field] = plainCopy((value as Record<string, unknown>)[field]);
   }
   return copy as T;
+}
+
+/** Its fields that are given: one that is undefined is not there, and stands over nothing. */
+export function givenOf<T extends object>(options: T): T {
+  const fields = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(fields) as T;
 }

@@ -1,8 +1,11 @@
 /** What goes into a frontier and comes out of it, as types: the same on the owner's thread, on a caller's and in a worker. */
 import type { Outcome } from "./argument-checks.ts";
 
-/** A URL, or a request with more than a URL. */
-export type RequestLike = string | RequestInput;
+/** A URL, or a request with more than a URL. `Data` is the type of its `data`. */
+export type RequestLike<Data = unknown> = string | URL | RequestInput<Data>;
+
+/** The same once it was read: a URL is text. */
+export type PlainRequest = string | RequestInput;
 
 /**
  * What is pushed. Its fields are fixed once it is admitted; of two pushes of one identity the first one's data win.
@@ -20,83 +23,83 @@ export type RequestLike = string | RequestInput;
  *   data: { category: "books" }, // comes back as lease.data
  * });
  */
-export interface RequestInput {
+export interface RequestInput<Data = unknown> {
   /** Absolute URL with scheme `http` or `https`. */
   url: string;
   /**
    * HTTP method. It is part of the identity, unless the key policy says otherwise.
    * @defaultValue "GET"
    */
-  method?: string;
+  method?: string | undefined;
   /**
    * Body of the request. It is part of the identity.
    * @defaultValue none
    */
-  body?: string | Uint8Array;
+  body?: string | Uint8Array | undefined;
   /**
    * Headers to send. Only those that the key policy names are part of the identity.
    * @defaultValue none
    */
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /**
    * Any safe integer; larger goes first.
    * @defaultValue the rule's `priority`, 0
    */
-  priority?: number;
+  priority?: number | undefined;
   /**
    * Distance from a seed. The engine sets it for links that a lease found.
    * @defaultValue 0
    */
-  depth?: number;
+  depth?: number | undefined;
   /**
    * Time before which the request is not handed out, in milliseconds since 1970 or as a date. The verdict is then
    * `deferred`.
    * @defaultValue now
    */
-  notBefore?: number | Date;
+  notBefore?: number | Date | undefined;
   /**
    * Names the epoch of the identity, in place of the rule's policy. Such a request does not come again by itself.
    * @defaultValue by the rule
    */
-  epoch?: string;
+  epoch?: string | undefined;
   /**
    * Takes the place of the URL in the identity.
    * @defaultValue the canonical URL
    */
-  key?: string;
+  key?: string | undefined;
   /**
    * `"check"`: a known identity is a duplicate. `"record"`: never a duplicate, but remembered. `"skip"`: neither
    * checked nor remembered.
    * @defaultValue "check"
    */
-  dedup?: "check" | "record" | "skip";
+  dedup?: "check" | "record" | "skip" | undefined;
   /**
    * Marks a start request. A rule with `startLast` serves it after found ones of equal priority.
    * @defaultValue false
    */
-  start?: boolean;
+  start?: boolean | undefined;
   /**
    * Name of the handler that is to work on it.
    * @defaultValue none
    */
-  handler?: string;
+  handler?: string | undefined;
   /**
    * Attempts before the record fails, in place of the rule's.
    * @defaultValue the rule's `maxAttempts`, 3
    */
-  maxAttempts?: number;
+  maxAttempts?: number | undefined;
   /**
    * Keeps the request out of every file. It is lost with the process; `resumed.lost` counts it.
    * @defaultValue false
    */
-  volatile?: boolean;
+  volatile?: boolean | undefined;
   /**
    * Anything msgpack can carry. It comes back equal from memory, disk and worker threads: plain objects, lists,
    * sets, dates, bytes, typed arrays, strings, numbers, 64-bit integers. Functions, symbols, maps, class instances
    * and cycles are rejected as `unserializable`.
    * @defaultValue none
    */
-  data?: unknown;
+  data?: Data | undefined;
 }
 
 /**
@@ -106,13 +109,14 @@ export interface RequestInput {
  * lease.redirect("/login", { status: 303, priority: 5 });
  * lease.done();
  */
-export interface RedirectChange extends Omit<Partial<RequestInput>, "url" | "depth"> {
+export interface RedirectChange<Data = unknown>
+  extends Omit<Partial<RequestInput<Data>>, "url" | "depth"> {
   /**
    * HTTP status of the answer. At 301 and 302 a POST becomes a GET without body, at 303 every method but HEAD does;
    * at others method and body stay.
    * @defaultValue 302
    */
-  status?: number;
+  status?: number | undefined;
 }
 
 /**
@@ -122,26 +126,27 @@ export interface RedirectChange extends Omit<Partial<RequestInput>, "url" | "dep
  * const found = resolveLinks(lease.url, hrefs);
  * lease.done({ found, outcome: { status: 200, latencyMs: 87, changed: true } });
  */
-export interface LeaseResult {
+export interface LeaseResult<Data = unknown> {
   /**
-   * Links of the page, relative to nothing: resolve them first (`resolveLinks`).
+   * Links of the page. Relative ones are resolved against the lease's URL; a page with a `<base>` has its own
+   * (`resolveLinks`).
    * @defaultValue none
    */
-  found?: Iterable<RequestLike>;
+  found?: Iterable<RequestLike<Data>> | undefined;
   /**
    * What went wrong on the page. Each is reported by the event `error` with kind `user`.
    * @defaultValue none
    */
-  errors?: unknown[];
+  errors?: unknown[] | undefined;
   /**
    * What the visit showed of the host.
    * @defaultValue nothing
    */
-  outcome?: Outcome;
+  outcome?: Outcome | undefined;
 }
 
 /** The request that a lease hands out, and the state of its hand-out. */
-export interface LeaseFields {
+export interface LeaseFields<Data = unknown> {
   /** The URL to visit. */
   readonly url: string;
   /** HTTP method, `"GET"` unless the request had another. */
@@ -169,7 +174,7 @@ export interface LeaseFields {
   /** Redirects in a row that led here. */
   readonly redirects: number;
   /** The request's `data`. Unpacked when it is first read. */
-  readonly data: unknown;
+  readonly data: Data;
   /** The 128-bit id of the identity, as 32 hex digits. Computed when it is first read. */
   readonly fingerprint: string;
   /** When the lease ends, in milliseconds since 1970. */

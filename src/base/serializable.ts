@@ -1,11 +1,11 @@
 /**
- * Serializable: whether a value comes back equal from msgpack. Functions, symbols, promises, maps and cycles never come
- * back as something else: they are refused before anything is packed.
+ * Serializable: whether msgpack restores a value as an equal one. Functions, symbols, promises, maps and cycles are refused
+ * before anything is packed, so that they never become something else.
  *
- *   value ─▶ inspectValue ─▶ withZeros ─▶ packed ─▶ unpacked: equal, −0 included; but for the prototype of an object that had none
+ *   value ─▶ inspectValue ─▶ withZeros ─▶ packed ─▶ unpacked: equal, −0 included; except for the prototype of an object that had none
  *
  * Memory, disk and other threads carry values by these same steps (frontier: engine/intake/request-extras.ts; between threads:
- * workers/protocol/message-values.ts), so what one of them takes they all do.
+ * workers/protocol/message-values.ts), so all of them accept the same values.
  */
 
 /** What msgpackr brings back as the bytes of one kind of number, beside Uint8Array. */
@@ -117,7 +117,7 @@ export const ZERO_EXTENSION = {
   read: (): number => -0,
 };
 
-/** How packers are made that write what each other reads; beside it a packer says whether it asks values for `toJSON`. */
+/** Options of packers that can read each other's output. Beside them a packer chooses whether it calls `toJSON`. */
 export const PACKED_PLAINLY = {
   useRecords: false,
   structuredClone: false,

@@ -1,6 +1,6 @@
 /** Type guards: what a value from outside is, where even the question may throw (a proxy that was revoked, an object whose getter does). */
 
-/** Whether it is a list; what can not be asked is none. */
+/** Whether a value is an array; a revoked proxy is not. */
 export function isList(value: unknown): value is readonly unknown[] {
   return answered(() => Array.isArray(value));
 }

@@ -14,15 +14,18 @@ import {
   fstatSync,
   ftruncateSync,
   mkdirSync,
+  fsyncSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
   statSync,
+  unlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { misuse } from "../base/errors.ts";
 import { fingerprint } from "../index.ts";
@@ -179,6 +182,76 @@ export function openLineFile(path: string): LineFile {
     },
     append: (more) => appendFileSync(path, `${more.join("\n")}\n`, { mode: 0o600 }),
   };
+}
+
+/** A file of bytes that grows at its end. */
+export interface BlockFile {
+  readonly size: number;
+  read(offset: number, count: number): Buffer;
+  /** All of it, or nothing where it throws. */
+  append(parts: readonly Uint8Array[]): void;
+  truncate(size: number): void;
+  /** Durable, and closed; one that holds nothing is removed. */
+  close(): void;
+}
+
+export function openBlockFile(path: string): BlockFile {
+  makeFolder(dirname(resolve(path)));
+  const file = openSync(path, existsSync(path) ? "r+" : "wx+");
+  let { size } = fstatSync(file);
+  return {
+    get size() {
+      return size;
+    },
+    read(offset, count) {
+      const bytes = Buffer.alloc(Math.max(Math.min(count, size - offset), 0));
+      let at = 0;
+      while (at < bytes.length) {
+        const read = readSync(file, bytes, at, bytes.length - at, offset + at);
+        if (read === 0) break;
+        at += read;
+      }
+      return bytes.subarray(0, at);
+    },
+    append(parts) {
+      let end = size;
+      try {
+        for (const part of parts) {
+          for (let at = 0; at < part.length; ) {
+            at += writeSync(file, part, at, part.length - at, end + at);
+          }
+          end += part.length;
+        }
+      } catch (cause) {
+        ftruncateSync(file, size);
+        throw cause;
+      }
+      size = end;
+    },
+    truncate(given) {
+      ftruncateSync(file, given);
+      size = given;
+    },
+    close() {
+      fsyncSync(file);
+      closeSync(file);
+      if (size === 0) unlinkSync(path);
+    },
+  };
+}
+
+/** Paths of those files in a path's folder that begin as it does. */
+export function pathsLike(path: string): string[] {
+  const folder = dirname(path);
+  const stem = basename(path);
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => name.startsWith(stem));
+  return names.map((name) => `${path.slice(0, path.length - stem.length)}${name}`);
+}
+
+/** A path's last part. */
+export function nameOf(path: string): string {
+  return basename(path);
 }
 
 /** A file of a crawl in its directory: beside the frontier's own folder, under its name. undefined: it is in memory. */

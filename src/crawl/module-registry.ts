@@ -34,6 +34,36 @@ export interface DownloadRequest {
   readonly accepts?: (status: number, headers: Download["headers"]) => boolean;
   /** @internal Held while the body is inflated, and until its visit ends it. */
   readonly room?: RoomShare;
+  /** Called with what went over the wire, before content codings are undone. If it rejects, so does the download. */
+  readonly onExchange?: (exchange: Exchange) => Promise<void>;
+}
+
+/** A request and its response as they went over the wire. */
+export interface Exchange {
+  /** The URL that was asked for. */
+  readonly url: string;
+  /** When it was asked for, milliseconds since 1970. */
+  readonly atMs: number;
+  /** The address that was dialled. */
+  readonly address?: string;
+  /** HTTP method. */
+  readonly method: string;
+  /** Headers of the request, in the order in which they were sent. */
+  readonly requestHeaders: ReadonlyArray<readonly [name: string, value: string]>;
+  /** Body of the request. */
+  readonly requestBody?: Uint8Array;
+  /** HTTP status. */
+  readonly status: number;
+  /** What the status line says after the status; empty on HTTP/2. */
+  readonly statusText: string;
+  /** Headers of the response in the order and spelling in which they came, each octet a letter (Latin-1). */
+  readonly responseHeaders: ReadonlyArray<readonly [name: string, value: string]>;
+  /** Body of the response as it was sent: content codings are kept, the transfer coding (chunks) is undone. */
+  readonly body: Buffer;
+  /** Why `body` is not the whole body: longer than allowed, or not wanted. */
+  readonly truncated?: "length" | "unspecified";
+  /** Time from the request to the response's headers in milliseconds. */
+  readonly latencyMs: number;
 }
 
 /** A response. */
@@ -153,6 +183,11 @@ export interface Pipeline {
    * @defaultValue true
    */
   readonly failFast?: boolean;
+  /**
+   * Called with every exchange, before its page is analyzed. If it throws or rejects, the page is tried again. A
+   * pipeline that only archives has no processors and gets no items.
+   */
+  archive?(exchange: Exchange): void | Promise<void>;
   /** Called once when the crawl ends. */
   close?(): void | Promise<void>;
 }
@@ -208,6 +243,10 @@ export interface ModuleRegistry {
   unregister(kind: ModuleKind, id: string): boolean;
   /** The least loaded module of a kind; undefined: there is none. */
   choose<K extends ModuleKind>(kind: K): Chosen<K> | undefined;
+  /** Whether a pipeline archives. */
+  readonly isArchiving: boolean;
+  /** Hands an exchange to each pipeline that archives, one after another; rejects as they do. */
+  archive(exchange: Exchange): Promise<void>;
   /** Counters of every module by kind, sorted by name. */
   counts(): Record<ModuleKind, ModuleCounts[]>;
   /** Calls a listener after each registration. */
@@ -254,8 +293,14 @@ export function createModuleRegistry(): ModuleRegistry {
       return true;
     },
     choose(kind) {
-      const entry = leastLoaded(entries[kind]);
+      const entry = leastLoaded(entries[kind].filter(({ module }) => worksOnItems(module)));
       return entry === undefined ? undefined : chosen(entry);
+    },
+    get isArchiving() {
+      return archivesOf(entries.pipeline).length > 0;
+    },
+    async archive(exchange) {
+      for (const pipeline of archivesOf(entries.pipeline)) await pipeline.archive?.(exchange);
     },
     counts: () => ({
       downloader: countsOf(entries.downloader),
@@ -268,6 +313,17 @@ export function createModuleRegistry(): ModuleRegistry {
       await Promise.all(all.map(({ module }) => module.close?.()));
     },
   };
+}
+
+/** Whether it is more than an archive: others have no processors, or an empty list of them. */
+function worksOnItems(module: ModuleOf[ModuleKind]): boolean {
+  const { archive, processors } = module as Partial<Pipeline>;
+  return archive === undefined || processors?.length !== 0;
+}
+
+function archivesOf(entries: readonly Entry[]): Pipeline[] {
+  const pipelines = entries.map(({ module }) => module as Pipeline);
+  return pipelines.filter(({ archive }) => archive !== undefined);
 }
 
 function chosen<K extends ModuleKind>(entry: Entry): Chosen<K> {
@@ -286,6 +342,11 @@ function chosen<K extends ModuleKind>(entry: Entry): Chosen<K> {
   };
 }
 
+/** What a download is asked with, so that its exchange is archived. */
+export function archiving(registry: ModuleRegistry): Pick<DownloadRequest, "onExchange"> {
+  return registry.isArchiving ? { onExchange: (exchange) => registry.archive(exchange) } : {};
+}
+
 /** A download by the least loaded downloader; rejects as it does, and where there is none. */
 export async function downloadBy(
   registry: ModuleRegistry,
@@ -296,7 +357,7 @@ export async function downloadBy(
   let isCompleted = false;
   chosen.accepted();
   try {
-    const answer = await chosen.module.download(request);
+    const answer = await chosen.module.download({ ...request, ...archiving(registry) });
     isCompleted = true;
     return answer;
   } finally {

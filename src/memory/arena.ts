@@ -1,5 +1,5 @@
 /**
- * Arena: objects of any size in region pages, taken and given back in constant time.
+ * Arena: objects of any size in region pages, allocated and freed in constant time.
  *
  *   bytes            served from                                   lost to rounding
  *   1 … 512          a page of objects of 8, 16, 24 … 512 bytes    at most 7 bytes, page end < 1 %
@@ -7,12 +7,12 @@
  *   8,193 … 65,536   a page of 7, 6, 5, 4, 3, 2 or 1 objects       at most a half
  *   above            a run of whole pages                          less than a page
  *
- *   pages of one kind:  head ─▶ partly full ⇄ partly full ⇄ …     full pages stand in no list
- *                       spare ─▶ one empty page, or none           further empty pages go back
+ *   pages of one kind:  head ─▶ partly full ⇄ partly full ⇄ …     full pages are in no list
+ *                       spare ─▶ one empty page, or none           further empty pages are freed
  *
  * A page that turns from full to partly full becomes the head, so that the fullest pages fill up and
- * the others can fall empty. The owner thread alone calls. Objects are 8-aligned and NOT zeroed: a
- * taken object holds whatever was there. Under VERIFY it holds 0xDB bytes, on take and after give.
+ * the others can become empty. Owner's thread only. Objects are 8-aligned and NOT zeroed: a
+ * new object holds the bytes that were there. Under VERIFY it holds 0xDB bytes, on take and after give.
  *
  *   I1  An object is handed out once until it is given back.
  *   I2  used + free list + never handed out = objects of the page.
@@ -185,7 +185,7 @@ function kindUnits(): number[] {
   return units;
 }
 
-/** Makes the spare page, or a new one, the head of its kind; 0 when there is none to be had. */
+/** Makes the spare page, or a new one, the head of its kind; 0 when the region is exhausted. */
 function openPage(arena: Arena, kind: number): number {
   let page = arena.spares[kind] as number;
   if (page !== 0) arena.spares[kind] = 0;

@@ -1,17 +1,17 @@
 /**
- * Parking: a thread that has nothing to do sleeps on one word, and whoever gives it something wakes it.
+ * Parking: a thread without work sleeps on one word, and the thread that hands it work wakes it.
  *
  *   waiter                                      waker
- *     parkBegin: word = PARKED                    publish what there is to do
- *     looks once more at what there is to do      unpark: word = PARKED?
- *       something ─▶ parkEnd: word = AWAKE          yes ─▶ word = AWAKE by exchange, one notify
- *       nothing   ─▶ parkWait, while PARKED         no  ─▶ nothing: no call into the system
+ *     parkBegin: word = PARKED                    publish the work
+ *     checks for work once more                   unpark: word = PARKED?
+ *       some ─▶ parkEnd: word = AWAKE               yes ─▶ word = AWAKE by exchange, one notify
+ *       none ─▶ parkWait, while PARKED              no  ─▶ nothing: no system call
  *
  *   word       written by                   meaning
- *   park       waiter (store)               PARK_PARKED before it looks for the last time, PARK_AWAKE after
- *              any waker (atomic exchange)  PARK_AWAKE: taken note of; exactly one waker notifies
+ *   park       waiter (store)               PARK_PARKED before its last check, PARK_AWAKE after
+ *              any waker (atomic exchange)  PARK_AWAKE: exactly one waker notifies
  *
- *   I1  No wake-up is lost: waiter stores, then looks; waker publishes, then looks. Both are sequentially consistent, so
+ *   I1  No wake-up is lost: the waiter stores, then checks; the waker publishes, then checks. Both are sequentially consistent, so
  *       at least one sees the other; and a waiter sleeps only while the word is still PARKED.
  *   I2  A thread that is awake costs its wakers one load.
  *
@@ -21,10 +21,10 @@
 export const PARK_AWAKE = 0;
 export const PARK_PARKED = 1;
 
-/** Rounds that a waiter looks before it parks: about two microseconds, less than a wake-up costs. */
+/** Rounds that a waiter checks before it parks: about two microseconds, less than a wake-up costs. */
 export const PARK_SPINS = 200;
 
-/** Says that this thread is about to sleep; it must look once more before parkWait. Waiter only. */
+/** Marks this thread as about to sleep; it must check for work once more before parkWait. Waiter only. */
 export function parkBegin(words: Int32Array, at: number): void {
   Atomics.store(words, at, PARK_PARKED); // pairs with the load in unpark
 }
@@ -34,13 +34,13 @@ export function parkEnd(words: Int32Array, at: number): void {
   Atomics.store(words, at, PARK_AWAKE);
 }
 
-/** Sleeps until somebody unparks or the time is over; returns at once where that has happened. Waiter only. */
+/** Sleeps until another thread unparks it or the time is over; returns at once if it was unparked already. Waiter only. */
 export function parkWait(words: Int32Array, at: number, timeoutMs: number): void {
   Atomics.wait(words, at, PARK_PARKED, timeoutMs); // pairs with the notify in unpark
   Atomics.store(words, at, PARK_AWAKE);
 }
 
-/** Wakes the waiter if it is parked; what it shall find must have been published before. True: it was. @hot */
+/** Wakes the waiter if it is parked. The work must have been published before. Returns whether it was parked. @hot */
 export function unpark(words: Int32Array, at: number): boolean {
   if (Atomics.load(words, at) !== PARK_PARKED) return false; // pairs with parkBegin
   if (Atomics.exchange(words, at, PARK_AWAKE) !== PARK_PARKED) return false;

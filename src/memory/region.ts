@@ -1,22 +1,22 @@
 /**
- * Room `src/memory`: who gets which pages of the region, and how a thread parks. Decides nothing about what stands in
+ * Room `src/memory`: allocation of the region's pages and of objects in them, and parking of threads. Decides nothing about the contents of
  * the pages. May touch layout and base.
  */
 
 /**
- * Region: the pages of one WebAssembly memory, handed out in runs of 64 KiB and taken back.
+ * Region: the pages of one WebAssembly memory, allocated in runs of 64 KiB.
  *
  *   0 ┌──────────────┬───────┬───────┬──────┬───────────┐ byteLength
  *     │ kernel static│ run   │ free  │ run  │ untouched │
  *     └──────────────┴───────┴───────┴──────┴───────────┘
  *                    65536                  ^ end
  *
- * One thread owns the region and alone uses it.
+ * Only the thread that owns the region uses it.
  *
  *   I1  Runs never overlap; free runs are sorted, disjoint and never adjacent.
- *   I2  A run that comes back reads as zero when it is handed out again, unless it is asked for as it is.
- *   I3  Views are remade after every growth; whoever keeps one across `take` keeps a stale one.
- *   I4  Pages that were promised are there: whatever takes that many, one at a time, gets them.
+ *   I2  A run that was freed reads as zero when it is allocated again, unless the caller asks for a raw one.
+ *   I3  Views are remade after every growth: a view that is kept across `take` may be stale.
+ *   I4  Promised pages are available: that many can be taken, one at a time.
  */
 import { assert, VERIFY } from "../base/assert.ts";
 import {
@@ -54,13 +54,13 @@ export interface Region {
   readonly pageCountMax: number;
   /** Pages now handed out. */
   pagesUsed: number;
-  /** Where the bytes end that may not be zero in the run that `regionTakeRaw` gave last; before its start: nowhere. */
+  /** End of the bytes that may not be zero in the run that `regionTakeRaw` returned last; before its start: all are zero. */
   dirtyEnd: number;
   /** Pages promised to the step under way and not taken yet; counted where VERIFY is on. */
   promised: number;
   /** A step made of steps is under way: what it was promised covers all of them. */
   isHeld: boolean;
-  /** For tests: whether the region is to seem exhausted to whoever asks now. What was promised is not asked about. */
+  /** For tests: whether the region shall appear exhausted now. It is not called for promised pages. */
   refuses: (() => boolean) | undefined;
 }
 

@@ -183,6 +183,7 @@ describe("flags of everyday use", () => {
   it.each([
     [["--delay", "-5"], "--delay: -5 (expected: 0 or more)"],
     [["--delay=-5"], "--delay: -5 (expected: 0 or more)"],
+    [["--traversal", "deep"], "--traversal: deep (expected: breadth-first, depth-first)"],
     [["--max-time", "soon"], "--max-time: soon (expected: a time such as 90s"],
     [["--header", "nothing"], "--header: nothing (expected: <name: value>)"],
     [["--auth", "nobody"], "--auth: … (expected: <name:password>)"],
@@ -215,6 +216,24 @@ describe("flags of everyday use", () => {
       .map((line) => JSON.parse(line));
     expect(new Set(events.map(({ event }) => event))).toEqual(new Set(["progress", "visit"]));
     expect(events.find(({ event }) => event === "visit")).toMatchObject({ status: 200, depth: 0 });
+  });
+
+  it("--traversal goes deep first, or level by level", async () => {
+    const orderOf = async (traversal: string): Promise<string[]> => {
+      seen.length = 0;
+      const flags = [...QUICK, "-q", "--no-robots", "--concurrency", "1", "--exclude", "*.pdf"];
+      await outrider("crawl", `${home}/`, ...flags, "--traversal", traversal);
+      return seen.map(({ url }) => url);
+    };
+    expect(await orderOf("breadth-first")).toEqual([
+      "/",
+      "/docs/",
+      "/gone",
+      "/private/a",
+      "/docs/a",
+    ]);
+    const deep = await orderOf("depth-first");
+    expect(deep.indexOf("/docs/a")).toBe(deep.indexOf("/docs/") + 1);
   });
 
   it("says at once that plain HTTP is spoken where https was asked for", async () => {

@@ -19,7 +19,7 @@ const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 
 describe("a crawl that is killed", () => {
   it.each(["0", "2"])(
-    "with %s threads visits every page at the end, and nothing again that was flushed as done",
+    "with %s threads visits every page in the end, and none again that was flushed as done",
     async (threads) => {
       const seed = testSeed("crawl crash");
       await using web = await openSyntheticWeb({
@@ -43,7 +43,7 @@ describe("a crawl that is killed", () => {
       ];
       const argv = [program, "crawl", `http://127.0.0.1:${web.port}/`, ...flags];
       const origin = `http://127.0.0.1:${web.port}`;
-      // A web of one host, asked by its address: what its plan says, under another name.
+      // A web of one host, addressed by IP: the paths of its plan, under another name.
       const planned = [...walkWeb(web.plan).pages].map((url) => new URL(url).pathname);
       const doneNow = async (): Promise<string[]> => {
         const stored = storedOptions(dir);
@@ -55,9 +55,9 @@ describe("a crawl that is killed", () => {
         });
         return planned.filter((path) => copy.record(origin + path)?.state === "done");
       };
-      /** What each kill left as done, and how much had been asked for by then. */
+      /** The URLs that were done at each kill, and how many requests had been made by then. */
       const kills: Array<{ done: string[]; asked: number }> = [];
-      /** Kills the crawl once it has asked for so much, and more is on disk than the last kill left. */
+      /** Kills the crawl once it has made this many requests and more is on disk than at the last kill. */
       const kill = async (killAfter: number): Promise<void> => {
         const child = spawn(process.execPath, argv, { stdio: "ignore" });
         const ended = new Promise((resolve) => child.on("close", resolve));
@@ -84,7 +84,7 @@ describe("a crawl that is killed", () => {
         return done.filter((path) => later.has(path));
       });
       expect(again).toEqual([]);
-      // What was done at one kill is done at the next one.
+      // URLs done at one kill are done at the next one.
       for (const [at, { done }] of kills.entries()) {
         expect(kills[at + 1]?.done ?? planned).toEqual(expect.arrayContaining(done));
       }
@@ -92,7 +92,7 @@ describe("a crawl that is killed", () => {
   );
 
   it.each(["0", "2"])(
-    "with %s threads while another host is asked for its robots.txt asks again, and visits every page",
+    "with %s threads, killed during another host's robots.txt, requests it again and visits every page",
     async (threads) => {
       let robots = "";
       let onAsked = (): void => {};
@@ -118,7 +118,7 @@ describe("a crawl that is killed", () => {
       await asked;
       killed.kill("SIGKILL");
       await new Promise((resolve) => killed.on("close", resolve));
-      // Nothing is visited before the rules are known.
+      // No page is visited before the rules are known.
       expect([site.asked, elsewhere.asked]).toEqual([["/robots.txt"], ["/robots.txt"]]);
       robots = "User-agent: *\nDisallow: /no/\n";
       const child = start();
@@ -129,7 +129,7 @@ describe("a crawl that is killed", () => {
       expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
       expect(JSON.parse(out)).toMatchObject({ pages: 3, disallowed: 1, pending: 0 });
       expect(site.asked).toEqual(["/robots.txt", "/robots.txt", "/", "/1"]);
-      // For the site, and for its own page.
+      // For the site, and for the host's own page.
       const own = ["/robots.txt", "/robots.txt", "/robots.txt", "/page"];
       expect(elsewhere.asked).toEqual(own);
       for (const each of [site, elsewhere]) each.close();
@@ -139,7 +139,7 @@ describe("a crawl that is killed", () => {
 
 type Answer = (path: string, response: ServerResponse) => void;
 
-/** A host of loopback, by its port; `asked` are its paths. */
+/** A server on loopback, identified by its port; `asked` holds the requested paths. */
 async function listen(
   answer: Answer,
 ): Promise<{ url: string; asked: string[]; close: () => void }> {

@@ -1,6 +1,6 @@
 /**
- * Every byte of a small journal and of a small snapshot is flipped, and the files are cut at every byte: an opening gives a
- * prefix of what was said, whole calls only, or an error with a name; never anything that was not said.
+ * Flips every byte of a small journal and of a small snapshot, and cuts the files at every byte. An opening recovers a prefix of the
+ * calls, whole ones only, or throws an error with a code; it never recovers anything else.
  */
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
@@ -11,7 +11,7 @@ import { createMemoryFiles, type MemoryFiles } from "../support/memory-files.ts"
 const JOURNAL = "/dir/default/journal-00000001.log";
 const CODES = ["SNAPSHOT_CORRUPT", "FORMAT_UNSUPPORTED", "PROFILE_MISMATCH"];
 
-/** A frontier after each of a few calls: what may come back. */
+/** A frontier, and its state after each of a few calls: the states that may be recovered. */
 async function written(): Promise<{ files: MemoryFiles; states: string[] }> {
   const files = createMemoryFiles();
   const rig = await openRig(files, createVirtualClock(0), { durability: "sync" });
@@ -30,7 +30,7 @@ async function written(): Promise<{ files: MemoryFiles; states: string[] }> {
   return { files: killedFiles(files), states };
 }
 
-/** Records as a text; hand-outs that nothing followed are not waited for. */
+/** Records as a text, with leases as pending. */
 function recordsOf(rig: Parameters<typeof knownOf>[0]): string {
   const { records, finished } = knownOf(rig);
   return JSON.stringify([records.map((record) => ({ ...record, deliveries: 0 })), finished]);
@@ -93,7 +93,7 @@ test("any byte of the newest snapshot flipped: the one before it and the journal
   }
 }, 600_000);
 
-/** Without the room written ahead. */
+/** The bytes without the room written ahead. */
 function trimmed(bytes: Uint8Array): number {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end--;

@@ -1,6 +1,6 @@
 /**
- * Things that somebody put in the place of a lock or of spill files: cut off, huge, no text, folders, links, pipes. An opening goes on,
- * or says by name what stands there; it never waits for ever, throws nothing raw, and touches nothing outside its directory.
+ * Replaces a lock or spill files by other things: cut off, huge, binary, folders, links, pipes. An opening continues or reports the path;
+ * it never waits for ever, throws no raw error, and touches nothing outside its directory.
  *
  *   a frontier, closed ─▶ something in a file's place ─▶ opened: all is there | FrontierError { path } ─▶ taken away ─▶ all is there
  */
@@ -61,7 +61,7 @@ async function allOf(directory: string): Promise<string[]> {
   return urls; // the leases go back to their places
 }
 
-/** Told in one word: thousands of lines help nobody. */
+/** Compares to one word: thousands of differing lines help no reader. */
 function sameAs(expected: readonly string[], got: readonly string[]): boolean {
   return got.length === expected.length && got.every((url, at) => url === expected[at]);
 }
@@ -74,7 +74,7 @@ const text = (more: object) => JSON.stringify({ ...OWNER, ...more });
 const pipe = (path: string) => expect(spawnSync("mkfifo", [path]).status).toBe(0);
 const asFile = (content: string | Uint8Array) => (path: string) => writeFileSync(path, content);
 
-/** What stands where the lock should, and the code of the refusal; "": the opening takes it over. */
+/** Things in the place of the lock, and the code of the refusal; "": the opening takes the lock over. */
 const LOCKS: ReadonlyArray<readonly [name: string, make: (path: string) => void, code: string]> = [
   ["nothing in it", asFile(""), ""],
   ["half of an owner", asFile(text({}).slice(0, 40)), ""],
@@ -103,7 +103,7 @@ const LOCKS: ReadonlyArray<readonly [name: string, make: (path: string) => void,
 beforeEach((context) => skipUnless(context, process.platform !== "win32", "not on Windows"));
 
 describe("in the place of a lock", () => {
-  it.each(LOCKS)("%s is taken over or told by name", async (_, make, code) => {
+  it.each(LOCKS)("%s is taken over or reported by name", async (_, make, code) => {
     const directory = await filled();
     const path = join(directory, "default/lock");
     const above = readdirSync(directory);
@@ -123,7 +123,7 @@ describe("in the place of a lock", () => {
     expect(readdirSync(join(directory, "default")).filter((name) => /lock/.test(name))).toEqual([]);
   });
 
-  it("a link to somebody's file is replaced, and the file is as it was", async () => {
+  it("a link to another file is replaced, and that file is unchanged", async () => {
     const directory = await filled();
     const outside = join(temporary(), "outside");
     writeFileSync(outside, "somebody's");
@@ -154,7 +154,7 @@ describe("in the place of spill files", () => {
     expect(sameAs(URLS, await allOf(directory))).toBe(true);
   });
 
-  it("what others left there is removed unread: pipes, links, a terabyte", async () => {
+  it("foreign pipes, links and a terabyte file are removed unread", async () => {
     const directory = await filled();
     const spill = join(directory, "default/spill");
     const outside = join(temporary(), "outside");

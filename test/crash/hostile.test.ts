@@ -1,9 +1,9 @@
 /**
- * A directory whose files somebody has changed: flipped, cut, lengthened, swapped, made another version's, or rewritten with checksums
- * that are right. An opening goes on with what is whole, or says by name which file it can not take and where in it; it never hangs,
- * never takes memory for what a length claims, and what verification says of the files is what the opening found.
+ * A directory with changed files: flipped, cut, lengthened, swapped, relabelled as another version, or rewritten with right checksums. An
+ * opening continues with the whole part, or reports the file and the offset that it cannot accept. It never hangs and never allocates
+ * memory for a forged length, and verification reports the same damage as the opening.
  *
- *   written by a frontier ─▶ one or two changes ─▶ inspected ─▶ opened: a frontier that holds together | FrontierError { path }
+ *   written by a frontier ─▶ one or two changes ─▶ inspected ─▶ opened: a consistent frontier | FrontierError { path }
  */
 import { crc32 } from "node:zlib";
 import { expect, test } from "vitest";
@@ -23,11 +23,11 @@ import { progress, stressRounds, testRandom } from "../support/seed.ts";
 
 const ROUNDS = stressRounds(30, 2);
 const DIRECTORY = "/dir/default";
-/** A file this small is the beginning of nothing greater. */
+/** Largest single read allowed: all files of this test are small. */
 const READ_MAX = 4 * 1024 * 1024;
 const CODES = ["SNAPSHOT_CORRUPT", "FORMAT_UNSUPPORTED", "PROFILE_MISMATCH"];
 
-test("whatever stands in its files, an opening goes on or names the file", async () => {
+test("with any changes in its files, an opening continues or reports the file", async () => {
   const random = testRandom("hostile");
   const told = new Map<string, number>();
   for (let round = 0; round < ROUNDS; round++) {
@@ -48,7 +48,7 @@ test("whatever stands in its files, an opening goes on or names the file", async
 
 type Options = ReturnType<typeof optionsOf>;
 
-/** Files of every sort, as a killed process leaves them: two generations, segments, cold runs. */
+/** Files of every kind, as a killed process leaves them: two generations, segments, cold runs. */
 async function written(random: Random): Promise<{ files: MemoryFiles; options: Options }> {
   const options = { ...optionsOf(random), snapshots: { keep: 1 + random.below(2) } };
   const files = createMemoryFiles();
@@ -64,8 +64,8 @@ async function written(random: Random): Promise<{ files: MemoryFiles; options: O
 }
 
 /**
- * What the opening said: "whole", "damage told", or a code. What is forged may be told of the wrong record: then it is enough that the
- * counts that do not add up are noticed.
+ * The result of the opening: "whole", "damage told", or a code. A forged entry may name the wrong record: then it is enough that counts
+ * which do not add up are detected.
  */
 async function opened(files: MemoryFiles, options: Options, isForged: boolean): Promise<string> {
   const inspected: string[] = [];
@@ -83,7 +83,7 @@ async function opened(files: MemoryFiles, options: Options, isForged: boolean): 
     if (!isForged) verifyFrontier(rig.frontier);
     rig.frontier.done(rig.frontier.pollMany(50));
     await rig.frontier.close();
-    // What an opening sets aside, an inspection finds too. It finds more: in generations that the opening had no need of.
+    // Every file that an opening sets aside, an inspection reports too. It reports more: in generations that the opening did not need.
     const unsaid = damage.filter((words) => !inspected.some((path) => words.includes(path)));
     expect(unsaid.filter((words) => !/content|missing|name what is not/.test(words))).toEqual([]);
     return damage.length > 0 ? "damage told" : "whole";
@@ -99,7 +99,7 @@ async function opened(files: MemoryFiles, options: Options, isForged: boolean): 
   }
 }
 
-/** One change to one file; in words. */
+/** Makes one change to one file; returns its description. */
 function change(files: MemoryFiles, random: Random): string {
   const names = files.names().filter((name) => !name.endsWith("/lock"));
   const path = names[random.below(names.length)] as string;
@@ -144,7 +144,7 @@ const CHANGES: readonly Change[] = [
     return bytes;
   },
   function otherVersion(bytes, random) {
-    const at = 1 + random.below(2); // where journals, snapshots; runs and manifests have it
+    const at = 1 + random.below(2); // the word that holds it in each kind of file
     if (bytes.length < 64) return bytes;
     const words = new Uint32Array(bytes.buffer, bytes.byteOffset, 16);
     words[at] = 3 + random.below(1000);
@@ -156,7 +156,7 @@ const CHANGES: readonly Change[] = [
   rewritten,
 ];
 
-/** A change under a checksum that is made anew: a word of a frame, a byte of a section, a field of a section. */
+/** A change with a recomputed checksum: a word of a frame, a byte of a section, a field of a section. */
 function rewritten(bytes: Uint8Array, random: Random, { path }: Where): Uint8Array {
   const serial = Number(/(\d+)\.(?:log|msgpack)$/.exec(path)?.[1] ?? 0);
   if (path.endsWith(".log")) return rewrittenJournal(bytes, serial, random);
@@ -212,7 +212,7 @@ function rewrittenSnapshot(bytes: Uint8Array, serial: number, random: Random): U
 
 const STRANGE = [undefined, null, -1, 2 ** 31, 2 ** 53, Number.NaN, 0.5, "x", [], {}, 1e308, true];
 
-/** A byte of its msgpack, a field of another sort, a column of another length or of other bytes. */
+/** A byte of its msgpack, a field of another type, a column of another length or of other bytes. */
 function otherSection(body: Uint8Array, random: Random): Uint8Array {
   let section: Record<string, unknown>;
   try {

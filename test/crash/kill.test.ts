@@ -1,6 +1,6 @@
 /**
- * A process that works on a directory is killed at random moments, hundreds of times, and each time the next one must find
- * all that was flushed, nothing done undone, no page without its children, nothing bogus (I5).
+ * Kills a process that works on a directory at random moments, hundreds of times. Each time the next process must find everything that
+ * was flushed: no done page is pending, no page lacks its children, and there is nothing else (I5).
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,7 +15,7 @@ import { faultsOf } from "../support/crash-load.mjs";
 import { progress, stressTime, stressTimeoutMs, testSeed } from "../support/seed.ts";
 
 const CHILD = fileURLToPath(new URL("../support/crash-child.mjs", import.meta.url));
-/** In CI; STRESS_SECONDS grants seconds for more. */
+/** Kills at CI size; STRESS_SECONDS adds seconds of more. */
 const KILLS = 40;
 
 test.each(["sync", "group"])(
@@ -49,7 +49,7 @@ test.each(["sync", "group"])(
           if (line.startsWith("A ")) said.accepted.add(line.slice(2));
           if (line.startsWith("D ")) said.done.add(line.slice(2));
         }
-        if (kills++ % 4 === 0) await look(); // else killed again on top of what the last kill left
+        if (kills++ % 4 === 0) await look(); // else kills again on top of the last kill's files
       }
       await look();
     } finally {
@@ -60,7 +60,7 @@ test.each(["sync", "group"])(
   stressTimeoutMs(1_200_000),
 );
 
-/** Runs the child, kills it so long after its first word, and returns the whole lines that it said. */
+/** Runs the child, kills it this long after its first line, and returns its whole lines. */
 function runAndKill(args: readonly string[], afterMs: number): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const child: ChildProcess = spawn(process.execPath, [CHILD, ...args], {

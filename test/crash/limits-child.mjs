@@ -2,8 +2,8 @@
  * A frontier that meets a limit of the system, step by step; one line of JSON for each step.
  *
  *   node limits-child.mjs size <directory>       under `ulimit -f`: pushes until refused, waits for a line, goes on
- *   node limits-child.mjs files <directory>      takes all file descriptors there are, opens, gives them back, opens
- *   node limits-child.mjs rights <directory>     opens, as nobody in particular, what it may not write to, and what it may not read
+ *   node limits-child.mjs files <directory>      takes all file descriptors, opens, closes them, opens again
+ *   node limits-child.mjs rights <directory>     as an unprivileged user: opens a directory it may not write, and one it may not read
  */
 import { chmodSync, closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ async function rights() {
   try {
     if (hasRights) process.seteuid(NOBODY);
   } catch ({ code }) {
-    say({ kept: code }); // a system where root can be nobody else
+    say({ kept: code }); // a system on which root cannot change its user
     return;
   }
   const readonly = await codeOf(openFrontier({ directory, keepOpen: true }));

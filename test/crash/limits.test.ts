@@ -1,6 +1,6 @@
 /**
- * Limits that the system itself sets, no stand-in: the size of a file, open files, a directory that is gone or may not be
- * written to. What cannot be had here is said by name.
+ * Limits that the system itself enforces: the size of a file, open files, a directory that was removed or may not be written. A limit
+ * that this system lacks is reported as skipped.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -25,7 +25,7 @@ afterEach(() => {
     rmSync(directory, { recursive: true, force: true });
 });
 
-/** Runs the child under a limit; `onLine` may answer each of its lines. Resolves with all of them. */
+/** Runs the child under a limit; `onLine` may answer each of its lines. Resolves with all lines. */
 function run(
   limit: string,
   step: string,
@@ -60,11 +60,11 @@ function run(
 describe("limits of the system", () => {
   beforeEach((context) => skipUnless(context, process.platform === "linux", "not on Linux"));
 
-  it("a file that may not grow refuses pushes, and takes them when it may", async (context) => {
+  it("a file at its size limit refuses pushes, and accepts them when the limit is raised", async (context) => {
     const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
     skipUnless(context, hasPrlimit, "no `prlimit` of util-linux");
     let isLifted = false;
-    // Blocks of 512 bytes: 1.5 MB, more than the pieces that a journal is written ahead in.
+    // Blocks of 512 bytes: 1.5 MB, more than the room that a journal writes ahead.
     const lines = await run("ulimit -S -f 3000", "size", (pid, answer) => {
       if (isLifted) return;
       isLifted = true;
@@ -72,20 +72,20 @@ describe("limits of the system", () => {
       answer("go on\n");
     });
     const [full, after, closed] = lines;
-    // Nothing of a batch that has no room is admitted, and what was is still there.
+    // Nothing of a batch without room is admitted, and everything before it is still there.
     expect(full).toMatchObject({ full: 500, pending: full?.accepted });
     expect(full?.accepted).toBeGreaterThan(0);
     expect(after).toEqual({ after: 500 });
     expect(closed).toEqual({ closed: true });
   });
 
-  it("without a free descriptor an opening is refused by name, and works when there are some", async () => {
+  it("without a free descriptor an opening is refused by name, and works once some are free", async () => {
     const [held, opened] = await run("ulimit -n 1024", "files");
     expect(held).toEqual({ held: true, code: "EMFILE" });
     expect(opened).toEqual({ refused: "FILES_EXHAUSTED", status: "accepted" });
   });
 
-  it("a directory that was removed is told by the next flush and by pushes after it", async () => {
+  it("a removed directory is reported by the next flush and by pushes after it", async () => {
     const directory = temporary();
     const frontier = await openFrontier({ directory, keepOpen: true });
     frontier.push("http://h.test/1");
@@ -99,7 +99,7 @@ describe("limits of the system", () => {
     await frontier.close({ discard: true }).catch(() => undefined);
   });
 
-  it("what may not be written to, or read, is told by name, and opens when it may be", async (context) => {
+  it("a directory that may not be written or read is reported by name, and opens once it may", async (context) => {
     const [told] = await run("ulimit -n 1024", "rights");
     skipUnless(context, told?.kept === undefined, "a root that can be no other user");
     expect(told).toEqual({ readonly: "DISK_READONLY", unreadable: "DISK_READONLY", pending: 1 });

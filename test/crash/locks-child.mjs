@@ -1,4 +1,4 @@
-/** One of several processes that all want one directory: says H each time that it had it, and X what should not be. */
+/** One of several processes that compete for one directory: writes H each time that it held the lock, and X for an error. */
 import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { openFrontier } from "../../dist/index.js";
 
@@ -15,7 +15,7 @@ function isAlive(pid) {
   }
 }
 
-/** Makes the mark under the lock: nobody else that lives may have made it. */
+/** Creates the mark under the lock: no other live process may have created it. */
 function marked() {
   for (;;) {
     try {

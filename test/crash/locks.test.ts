@@ -1,6 +1,6 @@
 /**
- * Several processes want one directory all the time, and are killed at random moments, so that each lock is often a dead one's: one at
- * a time has it, and nobody is told anything but that it is held. (test/interleave/lock.test.ts has every order of two.)
+ * Several processes compete for one directory all the time and are killed at random moments, so that many locks have a dead owner. One
+ * at a time holds the lock, and the others get no error but FRONTIER_LOCKED. (test/interleave/lock.test.ts covers every order of two.)
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,11 +16,11 @@ import { skipUnless } from "../support/skip.ts";
 
 const CHILD = fileURLToPath(new URL("./locks-child.mjs", import.meta.url));
 const WIDTH = 3;
-/** In CI; STRESS_SECONDS grants seconds for more. */
+/** Kills at CI size; STRESS_SECONDS adds seconds of more. */
 const KILLS = 12;
 
 it(
-  "a directory is one process's at a time, however many are killed on their way to it",
+  "one process at a time has a directory, however many are killed on their way to it",
   async (context) => {
     skipUnless(context, process.platform === "linux", "not on Linux");
     const random = createRandom(testSeed("locks"));
@@ -53,7 +53,7 @@ it(
   stressTimeoutMs(600_000),
 );
 
-/** A child that has begun; its lines go to `lines`. */
+/** Starts a child; its lines go to `lines`. */
 async function begin(args: readonly string[], lines: string[]): Promise<ChildProcess> {
   const child = spawn(process.execPath, [CHILD, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   let rest = "";

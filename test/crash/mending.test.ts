@@ -1,6 +1,6 @@
 /**
- * Openings that are cut short while they mend what was damaged: at any call of the disk, by a kill or by a power cut. Whatever the
- * first one had done by then, the next one finds what it would have found, and what is said after that is there in every later one.
+ * Openings that are cut short while they repair damage: at any call of the disk, by a kill or by a power cut. However far the first one
+ * came, the next one recovers the same state, and everything logged after that is in every later one.
  *
  *   segments, one damaged ─▶ opened, and cut at the n-th change ─▶ opened again ─▶ pushed to, closed ─▶ opened again
  *                 n = 1, 2, … until the opening ends by itself
@@ -24,7 +24,7 @@ const LOCK = `${DIRECTORY}/lock`;
 const OPTIONS = { snapshots: { everyBytes: 1e9, everyMs: 1e12, keep: 2 } };
 const NEW = "https://new.example/after";
 
-/** Files of a few lives, each with segments of its own; `snapshots`: after which of them one was taken. */
+/** Files of a few lives, each with segments of its own; `snapshots`: the lives after which a snapshot was written. */
 async function written(lives: number, snapshots: readonly number[] = []): Promise<MemoryFiles> {
   let files = createMemoryFiles();
   for (let life = 1; life <= lives; life++) {
@@ -106,7 +106,7 @@ function empty(files: MemoryFiles, path: string): void {
   files.setBytes(path, new Uint8Array(10));
 }
 
-test.each(WOUNDS)("$what: an opening cut at any call is as if it had not begun", async (wound) => {
+test.each(WOUNDS)("$what: an opening cut at any call has the effect of none", async (wound) => {
   const random = createRandom(testSeed(wound.what));
   const hurt = await written(wound.lives, wound.snapshots);
   wound.hurt(hurt);
@@ -128,7 +128,7 @@ test.each(WOUNDS)("$what: an opening cut at any call is as if it had not begun",
   }
 });
 
-/** The files of a killed process, all of them on the medium. */
+/** The files of a killed process, with all bytes on the medium. */
 function durableFiles(hurt: MemoryFiles): MemoryFiles {
   const files = killedFiles(hurt);
   for (const name of files.names()) {
@@ -140,7 +140,7 @@ function durableFiles(hurt: MemoryFiles): MemoryFiles {
   return files;
 }
 
-/** What is there, and still is after a push and one more opening; or the code of what the opening said. */
+/** The recovered state, checked again after a push and one more opening; or the code that the opening threw. */
 async function opened(files: MemoryFiles): Promise<string | string[]> {
   const urls: string[] = [];
   for (let times = 0; times < 2; times++) {

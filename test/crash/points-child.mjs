@@ -4,12 +4,12 @@
  *   node points-child.mjs <directory> <seed> <point> <which time> <pushed> <done> <records> <base> <clearing>
  *
  * A point is <file>.<step>.<moment>: file journal, snapshot, cold, manifest, spill, lock, directory; step open, write, sync,
- * rename, remove, truncate; moment before, torn (half of the bytes are written) or after. A life goes on until its point
- * came (snapshots by request help after a while); one that never does ends by itself, and so does point "none", which says how
- * often it passed each. It begins by holding what it finds against what its parent knows to be durable: all
- * numbers from <base> to <pushed>, and <done> that were done. Now and then all is cleared, and numbers go on from there: where a
- * kill fell into that, from <clearing>. What was said of a host outlives it. Lines: "fault <words>"; "pushed <n>": all below n are
- * durable; "done <n>"; "base <n>"; "clearing <n>"; "points <json>".
+ * rename, remove, truncate; moment before, torn (half of the bytes are written) or after. A life runs until it reaches its point;
+ * after some rounds, snapshots are requested to reach it. A life that never reaches it ends by itself, and so does point "none",
+ * which prints how often it passed each point. A life begins by comparing what it finds with what its parent has recorded as
+ * durable: all numbers from <base> to <pushed>, of which <done> are done. Now and then everything is cleared, and numbers continue
+ * from there; after a kill during a clear, from <clearing>. A host's settings survive. Lines: "fault <text>"; "pushed <n>": all below
+ * n are durable; "done <n>"; "base <n>"; "clearing <n>"; "points <json>".
  */
 import { writeSync } from "node:fs";
 import { basename } from "node:path";
@@ -21,9 +21,9 @@ const [directory, seedText, point, whichText, ...known] = process.argv.slice(2);
 const [pushedBefore, doneBefore] = known.map(Number);
 const records = known[2] === "full" ? "full" : "state";
 const [baseBefore, clearing] = known.slice(3).map(Number);
-/** Where the host of each number 7 n stands. */
+/** Address of the host of each number 7 n. */
 const ADDRESS = "192.0.2.7";
-/** Rounds of a life, and of one whose point has not come. */
+/** Rounds of a life before it asks for snapshots to reach its point. */
 const ROUNDS = 40;
 const ROUNDS_MAX = point === "none" ? ROUNDS : 400;
 let state = Number(seedText) >>> 0;
@@ -35,7 +35,7 @@ const random = (below) => {
 const passed = {};
 const paths = new Map();
 
-/** Passes a point: dies here if it is the one. */
+/** Passes a point: dies here if it is the named one. */
 function pass(name, beforeDying = () => {}) {
   passed[name] = (passed[name] ?? 0) + 1;
   if (name !== point || passed[name] !== Number(whichText)) return;
@@ -54,7 +54,7 @@ function kindOf(path) {
   return name.startsWith("lock") ? "lock" : "directory";
 }
 
-/** A call with a point before and one behind it. */
+/** A call with a point before it and one after it. */
 const around = (step, pathOf, call) =>
   function around(...args) {
     const kind = kindOf(pathOf(args));
@@ -119,7 +119,7 @@ const files = {
   },
 };
 
-// Only where the journal has room written ahead is a segment cut to its size.
+// Only a journal with room written ahead cuts a segment to its size.
 const isSync = point.startsWith("journal.truncate") || random(3) === 0;
 const options = normalizeOptions({
   ...{ directory, records, keepOpen: true },
@@ -132,14 +132,14 @@ let base = baseBefore;
 let next = checked();
 frontier.host("h0.test").address = ADDRESS;
 const say = () => writeSync(1, `pushed ${next}\ndone ${frontier.report().done}\n`);
-// What comes at the end alone, comes then: the lock is given back, spill files go.
+// Steps that occur only at the end: the lock is released, spill files are removed.
 const isLate = /^(lock|spill)\.(remove|open)/.test(point);
 for (let round = 0; round < (isLate ? ROUNDS : ROUNDS_MAX); round++) {
   const urls = Array.from({ length: 20 + random(90) }, () => `http://h${next % 7}.test/${next++}`);
   frontier.pushMany(urls);
   frontier.done(frontier.pollMany(random(urls.length)));
   if (isSync) say();
-  // A point that has not come by then may be one of a snapshot: those by size come ever more rarely.
+  // A point not reached by then may be one of a snapshot: snapshots by size become ever rarer.
   if (round >= ROUNDS && round % 20 === 0) await frontier.snapshot();
   if (random(3) > 0) await new Promise((resolve) => setImmediate(resolve));
   else {
@@ -151,7 +151,7 @@ for (let round = 0; round < (isLate ? ROUNDS : ROUNDS_MAX); round++) {
 await frontier.close();
 writeSync(1, `points ${JSON.stringify(passed)}\n`);
 
-/** All numbers so far are durable: they go, in one step. */
+/** All numbers so far are durable: they are cleared in one step. */
 function clear() {
   writeSync(1, `clearing ${next}\n`);
   frontier.clear();
@@ -159,7 +159,7 @@ function clear() {
   writeSync(1, `base ${base}\n`);
 }
 
-/** Holds what was found against what is known to be durable; the number of URLs ever admitted. */
+/** Compares the recovered frontier with what is known to be durable; returns the number of URLs ever admitted. */
 function checked() {
   const fault = (words) => writeSync(1, `fault ${words}\n`);
   frontier.on("resumed", ({ damage }) => {
@@ -176,7 +176,7 @@ function checked() {
   const { address } = frontier.host("h0.test");
   if (pushedBefore > 0 && address !== ADDRESS) fault(`h0.test is at ${address}`);
   const urls = Array.from({ length: accepted }, (_, at) => urlOf(base + at));
-  // Nothing done comes back, nothing is lost, nothing is bogus: the rest stands in the order of pushing.
+  // No done URL is pending, none is lost, none is invented: the others are in the order of pushing.
   const rest = [...frontier.records({ state: "pending" })].map(({ url }) => url).sort();
   const wanted = urls.slice(done).sort();
   if (rest.join() !== wanted.join()) fault(`pending ${rest.length}, expected ${wanted.length}`);
@@ -186,7 +186,7 @@ function checked() {
   }
   for (const lease of first.reverse()) lease.release();
   if (records === "full") {
-    // The story of each finished one is there, whether the kill came before or after the store had it.
+    // The full record of each finished URL is there, whether the kill came before or after the store had it.
     const told = [...frontier.records({ state: "done" })].map(({ url }) => url).sort();
     const over = urls.slice(0, done).sort();
     if (told.join() !== over.join()) fault(`${told.length} stories of ${done} that are done`);

@@ -1,6 +1,6 @@
 /**
- * A frontier kills itself at named points: before, within and after each step with each sort of file. Whatever step that was, the
- * next opening finds all that was flushed, by the parent's own record of what the children said; the next child looks, and at the end the parent.
+ * A frontier kills itself at named points: before, within and after each step with each kind of file. After any of them the next opening
+ * recovers everything that was flushed, by the parent's record of the children's lines; the next child checks it, and finally the parent.
  *
  *   file      journal (rotation: open, rename) · snapshot · cold (spilled identities, compaction) · manifest · spill · lock · directory
  *   step      open · write · sync · rename · remove · truncate
@@ -18,16 +18,16 @@ import { checkLife, type Life, lifeOf } from "../support/tier-lives.ts";
 
 const CHILD = fileURLToPath(new URL("points-child.mjs", import.meta.url));
 const OPTIONS = { keepOpen: true, memoryBytes: 60_000, seen: { memoryBytes: 60_000 } };
-/** In CI; STRESS_SECONDS grants seconds for more. */
+/** Kills at CI size; STRESS_SECONDS adds seconds of more. */
 const KILLS = 130;
 const TIMEOUT_MS = stressTimeoutMs(1_200_000);
-/** A directory serves so many lives: the later ones begin with what kills left. */
+/** Lives per directory: the later ones begin with the files of earlier kills. */
 const LIVES = 10;
 
-/** Lives, one after another, that may end before their point comes. */
+/** Consecutive lives that may end before they reach their point. */
 const MISSES_MAX = 4;
 
-/** Steps that each sort of file goes through. */
+/** Steps that occur with each kind of file. */
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   journal: ["open", "write", "sync", "rename", "remove", "truncate"],
   snapshot: ["open", "write", "sync", "rename", "remove"],
@@ -58,7 +58,7 @@ test(
     const isGranted = stressTime();
     for (let lives = 0; kills < KILLS || isGranted(); ) {
       const directory = mkdtempSync(join(tmpdir(), "points-"));
-      // Every third directory keeps whole records beside the journal.
+      // Every third directory stores whole records beside the journal.
       const records = (lives / LIVES) % 3 === 1 ? ("full" as const) : ("state" as const);
       let said: Life = { pushed: 0, done: 0 };
       for (let life = 0; life < LIVES; life++, lives++) {
@@ -66,7 +66,7 @@ test(
         const plan = { directory, said, point, records, random, isSoon: misses > 0 };
         const { text, isKilled } = await live(plan);
         expect(text.match(/^fault .*$/m)?.[0], `before ${point}, after ${before}`).toBe(undefined);
-        // A life may end before its point came for the wanted time; the next one dies when it first comes.
+        // A life may end before its point occurs for the wanted time; the next one dies at its first occurrence.
         misses = isKilled ? 0 : misses + 1;
         expect(misses, `lives in which ${point} never came`).toBeLessThan(MISSES_MAX);
         if (isKilled) {
@@ -100,11 +100,11 @@ interface Plan {
   readonly point: string;
   readonly records: "state" | "full";
   readonly random: Random;
-  /** At its first time already. */
+  /** Dies at the first occurrence. */
   readonly isSoon: boolean;
 }
 
-/** Runs one life to its end; the first, second or a later time that the point comes is its last. */
+/** Runs one life to its end: it dies at the first, second or a later occurrence of the point. */
 function live(plan: Plan): Promise<{ text: string; isKilled: boolean }> {
   const { directory, said, point, records, random, isSoon } = plan;
   const isRare = /^(lock|spill.(open|remove))/.test(point); // once in a life, or not again before its end

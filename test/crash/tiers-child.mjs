@@ -1,9 +1,9 @@
 /**
- * One life of a frontier with little memory: pushes numbered URLs, works them off, says what is flushed, until it is killed.
+ * One life of a frontier with little memory: pushes numbered URLs, works them off and prints what is flushed, until it is killed.
  *
  *   node tiers-child.mjs <directory> <next number to push> <seed>
  *
- * Lines: "pushed <n>": all below n are durable; "done <n>": so many are done, durably.
+ * Lines: "pushed <n>": all below n are durable; "done <n>": this many are done, durably.
  */
 import { writeSync } from "node:fs";
 import { openFrontier } from "../../dist/index.js";

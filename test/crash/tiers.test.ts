@@ -1,6 +1,6 @@
 /**
- * A frontier that spills and keeps a cold tier is killed at random: what was flushed is there, once, in its order, and known.
- * `SEED=` repeats a run, `STRESS_SECONDS=` adds kills.
+ * Kills a frontier that spills and keeps a cold tier at random: everything flushed is there, once, in its order, and still known. `SEED=`
+ * repeats a run, `STRESS_SECONDS=` adds kills.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -43,7 +43,7 @@ function live(
 }
 
 describe("a frontier with tiers, killed", () => {
-  it("has all that was flushed, once and in order, and knows all it ever admitted", async () => {
+  it("recovers everything flushed, once and in order, and still knows all it ever admitted", async () => {
     const seed = testSeed("tier kills");
     const random = createRandom(seed);
     const directory = mkdtempSync(join(tmpdir(), "tier-kills-"));

@@ -1,4 +1,4 @@
-/** Crawls a directory on worker threads until it is killed; tells how far it is. */
+/** Crawls a directory on worker threads until it is killed; prints its progress. */
 import { openFrontier } from "../../dist/index.js";
 import { WorkerPool } from "../../dist/pool.js";
 

@@ -1,4 +1,4 @@
-/** The whole process is killed while workers are busy: what was finished stays finished, the rest is visited, all of it once. */
+/** Kills the whole process while workers are busy: finished pages stay finished, the others are visited, each once. */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { withPool } from "../support/pool.ts";
 /** Pages of the tree that the child crawls: 4 children each, 6 generations. */
 const ALL = (4 ** 7 - 1) / 3;
 
-/** Kills a crawl of `directory` once it has finished so many pages; how many it said were done. */
+/** Kills a crawl of `directory` once it has finished this many pages; returns how many it reported as done. */
 function crawlAndKill(directory: string, durability: string, after: number): Promise<number> {
   const file = new URL("./workers-child.mjs", import.meta.url);
   const child = fork(file, [directory, durability]);

@@ -1,6 +1,6 @@
 /**
- * Simulated crawls on the engine whose pages come again, and whose hosts share servers and addresses: no page is visited twice
- * within its epoch, none that is new in one is refused, and no group has more visits at once, or sooner, than it allows.
+ * Simulated crawls on the engine with pages that come again and hosts that share servers and addresses: no page is visited twice
+ * within its epoch, none that is new in its epoch is refused, and no group gets more visits at once, or sooner, than it allows.
  * `SEED=` repeats a run, `STRESS_SECONDS=` lengthens it.
  */
 import { describe, expect, it } from "vitest";
@@ -67,7 +67,7 @@ describe("a simulated crawl", () => {
       for (const { shape: group, most } of checker.groups) expect(most).toBe(group.limit);
       const { pending, leased, over } = countItems(checker);
       expect(frontier.report()).toMatchObject({ pending, leased });
-      // Each page that can be reached was visited; those that come again, several times.
+      // Each reachable page was visited; those that come again, several times.
       const visits = checker.handOuts / web.items;
       if (shape.again === undefined) expect(over).toBeGreaterThan(web.items * 0.5);
       else expect(visits).toBeGreaterThan(3);

@@ -3,7 +3,7 @@
  * hand-out. `SEED=` repeats a run.
  *
  *   SIMULATION=full            10⁶ hosts, the largest with 10⁶ pages: 1.5 · 10⁷ hand-outs over days of virtual time
- *   SIMULATION_HOSTS=100000    so many hosts, and pages of the largest, in the first crawl
+ *   SIMULATION_HOSTS=100000    this many hosts, and pages of the largest host, in the first crawl
  *   OUTRIDER_VERIFY=0          without the asserts in hot loops: three times as fast
  */
 import { describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ interface Shape {
   perHost: number;
   window: number;
   mishaps: number;
-  /** Idle hosts that are remembered. */
+  /** Idle hosts that the frontier remembers. */
   idleHosts?: number;
 }
 
@@ -43,7 +43,7 @@ function sizeOf(name: string, usual: number, full: number): number {
 
 const MANY = sizeOf("SIMULATION_HOSTS", 4e4, 1e6);
 
-/** Many hosts at once, more than are remembered while idle; few hosts, so that politeness is what holds; several visits per host. */
+/** Many hosts at once, more than are remembered while idle; few hosts, so that politeness is the limit; several visits per host. */
 const SHAPES: Shape[] = [
   {
     hosts: MANY,
@@ -73,7 +73,7 @@ async function crawl(web: Web, shape: Shape): Promise<void> {
   const { idleHosts: hostIdleCountMax = HOST_IDLE_COUNT_MAX } = shape;
   const settings = normalizeOptions({ clock, ...CRAWL_LIMITS, defaults: crawlPolicy(shape) });
   const memory = new LocalFrontier({ ...settings, hostIdleCountMax });
-  const frontier = memory as unknown as SyncFrontier; // as the driver sees it
+  const frontier = memory as unknown as SyncFrontier; // the surface that the driver uses
   const result = runCrawl({ web, frontier, clock, ...shape, onCheck: createTeller(clock.now) });
   verifyFrontier(memory);
   checkResult(web, frontier, result);
@@ -83,7 +83,7 @@ async function crawl(web: Web, shape: Shape): Promise<void> {
 
 const TOLD_EVERY = 1_000_000;
 
-/** Says how far a long crawl has come. */
+/** Prints the progress of a long crawl. */
 function createTeller(now: () => number): (checker: TraceChecker) => void {
   const startMs = now();
   let next = TOLD_EVERY;
@@ -104,7 +104,7 @@ function tell(when: string, checker: TraceChecker, virtualMs: number): void {
   );
 }
 
-/** Nothing forbidden happened, every page of the web was worked off once, the totals agree. */
+/** Checks that no rule was broken, every page of the web was worked off once, and the totals agree. */
 function checkResult(web: Web, frontier: SyncFrontier, result: CrawlResult): void {
   const { checker } = result;
   expect(checker.examples).toEqual([]);
@@ -114,6 +114,6 @@ function checkResult(web: Web, frontier: SyncFrontier, result: CrawlResult): voi
   expect(report).toMatchObject({ pending, leased, lateResults: result.late, waiting: 0 });
   expect(report.done + report.failed).toBe(over);
   expect(pending + leased).toBe(0);
-  // A page is missed only where the only page that links to it failed.
+  // A page is missed only when the one page that links to it failed.
   expect(over).toBeGreaterThan(web.items * 0.5);
 }

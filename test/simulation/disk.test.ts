@@ -1,6 +1,6 @@
 /**
- * Power cuts from one seed: the engine on a disk that forgets or tears what was not synced, cut at any call that changes
- * the disk: in frames, rotations, snapshots, locks. What was flushed is there, and a page is never without its children.
+ * Power cuts from one seed: the engine on a disk that forgets or tears unsynced bytes, cut at any call that changes the disk: in frames,
+ * rotations, snapshots, locks. Everything flushed is recovered, and no page lacks its children.
  */
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
@@ -12,7 +12,7 @@ import { createMemoryFiles, type MemoryFiles, PowerCut } from "../support/memory
 import { stressRounds, testSeed } from "../support/seed.ts";
 
 const CUTS = stressRounds(100, 8);
-/** Of directories whose disk fails once in each. */
+/** Number of directories; the disk fails once in each. */
 const LIVES = stressRounds(25, 4);
 
 test("a power cut at any call of the disk loses nothing that was flushed", async () => {
@@ -33,7 +33,7 @@ test("a power cut at any call of the disk loses nothing that was flushed", async
 }, 600_000);
 
 test.each([false, true])(
-  "a wait for the disk that fails, and drops what it had not written, loses nothing that was flushed (tight: %s)",
+  "a failed sync that drops its unwritten bytes loses nothing that was flushed (tight: %s)",
   async (isTight) => {
     const seed = testSeed(`dropped ${isTight}`);
     const random = createRandom(seed);
@@ -60,13 +60,13 @@ test.each([false, true])(
 interface Work {
   readonly random: Random;
   readonly said: { accepted: Set<string>; done: Set<string> };
-  /** Whatever may leave memory does. */
+  /** Moves everything out of memory that may leave it. */
   readonly isTight?: boolean;
-  /** The disk may refuse a call; it is not said to be flushed then. */
+  /** The disk may refuse a call; that call then does not count as flushed. */
   readonly mayFail?: boolean;
 }
 
-/** Works until the power goes. */
+/** Works until the power fails. */
 async function work(
   files: MemoryFiles,
   mode: "sync" | "group",
@@ -110,7 +110,7 @@ async function work(
   }
 }
 
-/** The journal names what the disk said; the cut is its cause. */
+/** The journal's error names the disk; the cut is its cause. */
 function isCut(error: unknown): boolean {
   const { details } = error as { details?: { cause?: unknown } };
   return error instanceof PowerCut || details?.cause instanceof PowerCut;

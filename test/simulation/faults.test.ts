@@ -1,6 +1,6 @@
 /**
- * A disk that refuses, each sort of file by itself and each way of refusing: the caller hears of it by name, a push that was not
- * admitted says so, nothing that was admitted is lost, and the frontier goes on when the disk does.
+ * A disk that refuses, each kind of file by itself and each code: the caller gets the error by name, a push that was not admitted reports
+ * it, nothing admitted is lost, and the frontier continues when the disk does.
  */
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
@@ -23,11 +23,11 @@ const KINDS = ["journal", "snapshot", "run-", "cold.manifest", "spill-"];
 
 interface Refusal {
   code: string | undefined;
-  /** Calls that were refused. */
+  /** Number of refused calls. */
   count: number;
 }
 
-/** Files of which one sort refuses to be opened, written, synced or renamed while a code is set. */
+/** Files of which one kind refuses to be opened, written, synced or renamed while a code is set. */
 function refusing(
   kind: string,
   refusal: Refusal,
@@ -76,7 +76,7 @@ function refusing(
 const CASES = KINDS.flatMap((kind) => Object.keys(CODES).map((code) => [kind, code] as const));
 
 test.each(CASES)(
-  "%s that refuses with %s is told by name, and loses nothing",
+  "a refusal of %s with %s is reported by name, and loses nothing",
   async (kind, code) => {
     const refusal: Refusal = { code: undefined, count: 0 };
     const { files, base } = refusing(kind, refusal);

@@ -1,13 +1,13 @@
 /**
- * A million steps from one seed: random programs over the engine on a virtual clock and a disk that fails, fills up, is
- * killed with its process and loses its power. Each life begins with what the one before left.
+ * A million steps from one seed: random programs over the engine on a virtual clock and a disk that fails, fills up, is killed with
+ * its process and loses power. Each life begins with the files of the one before.
  *
  *   chain of lives    open ─▶ steps, snapshots, flushes, EIO and ENOSPC now and then ─▶ flush ─▶ last steps ─▶ killed | power cut
- *                      ▲                                                                        │ each call's end is noted
- *                      └────── the next one finds the frontier as it was at one of those ends ◀─┘
+ *                      ▲                                                                        │ the state after each call is recorded
+ *                      └────── the next life recovers one of those states ◀─────────────────────┘
  *
- * STEPS=1000000 runs so many; SEED=<the one it names> STEPS=1 runs the chain that failed alone. Chains have seeds one behind the
- * other, so that a run may be cut into parts: SEED=<seed + chains of the parts before>. PROGRESS=<file> hears of each.
+ * STEPS=1000000 runs this many; SEED=<the printed one> STEPS=1 runs only the chain that failed. Chains have consecutive seeds, so that
+ * a run may be cut into parts: SEED=<seed + chains of the parts before>. PROGRESS=<file> receives a line for each chain.
  */
 import { expect, test } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
@@ -29,11 +29,11 @@ import { progress, stressRounds, testSeed } from "../support/seed.ts";
 import { markOf } from "../support/state-mark.ts";
 
 const STEPS = Number(process.env.STEPS ?? stressRounds(10_000, 700));
-/** A directory serves so many lives. */
+/** Lives per directory. */
 const LIVES = 8;
-/** One chain of so many is told in whole texts; the others in marks of them, and in texts again once one has failed. */
+/** One chain of this many compares whole texts; the others compare marks of them, and texts again once one has failed. */
 const TEXTS = 16;
-/** Every structure is held against every other after so many steps, and at each opening. */
+/** Steps between two checks of every structure against every other; each opening checks too. */
 const VERIFIED = 100;
 
 interface Tally {
@@ -44,7 +44,7 @@ interface Tally {
   refused: number;
 }
 
-test("what was said up to some call comes back, whatever the disk does", async () => {
+test("the state after some call is recovered, whatever the disk does", async () => {
   const seed = testSeed("lives");
   const tally: Tally = { steps: 0, chains: 0, kills: 0, cuts: 0, refused: 0 };
   while (tally.steps < STEPS) {
@@ -58,7 +58,7 @@ test("what was said up to some call comes back, whatever the disk does", async (
   expect(tally.kills + tally.cuts).toBeGreaterThanOrEqual(tally.chains * LIVES);
 }, 3_600_000);
 
-/** A chain; one that fails runs once more in texts, which say what differs. */
+/** Runs a chain. One that fails runs once more with texts, which show the difference. */
 async function runAndShow(seed: number, tally: Tally): Promise<void> {
   if (seed % TEXTS === 0) return runChain(seed, tally, textOf);
   try {
@@ -80,7 +80,7 @@ async function runChain(seed: number, tally: Tally, tell: Tell): Promise<void> {
     durability: random.below(2) === 0 ? "sync" : { everyMs: 50 },
     snapshots: { everyBytes: 2_000 + random.below(20_000), keep: 1 + random.below(2) },
   };
-  // Every third directory has all that may leave memory on disk: blocks that are spilled, identities in the cold tier.
+  // Every third directory moves everything to disk that may leave memory: spilled blocks, identities in the cold tier.
   const isTight = random.below(3) === 0;
   let files = createMemoryFiles();
   let nowMs = 1_000;
@@ -89,7 +89,7 @@ async function runChain(seed: number, tally: Tally, tell: Tell): Promise<void> {
     const ends = await runLife({ rig, random, tally, tell });
     nowMs = rig.clock.now();
     files = ends.files;
-    // Looked at before anything is due: an opening does the clock's part at once.
+    // Compared before anything is due: an opening does the clock's part at once.
     const next = await openRig(files, createVirtualClock(0), options, isTight);
     verifyFrontier(next.frontier);
     expect(await damageOf(next.frontier), `life ${life}`).toEqual([]);
@@ -103,7 +103,7 @@ async function runChain(seed: number, tally: Tally, tell: Tell): Promise<void> {
 
 interface Ends {
   readonly files: MemoryFiles;
-  /** The frontier at the end of each call that may be the last one that counts. */
+  /** The frontier's state after each call that may be the last one to count. */
   readonly states: string[];
 }
 
@@ -114,7 +114,7 @@ interface Begun {
   readonly tell: Tell;
 }
 
-/** Works, makes all durable, works a little more, and dies. */
+/** Works, makes everything durable, works a little more, and dies. */
 async function runLife({ rig, random, tally, tell }: Begun): Promise<Ends> {
   const files = rig.files as MemoryFiles;
   const held: Lease[] = [];
@@ -150,7 +150,7 @@ async function runLife({ rig, random, tally, tell }: Begun): Promise<Ends> {
     }
   } catch (error) {
     if (!isPowerCut(error)) throw error;
-    note(); // the call may have happened whole before its word was lost
+    note(); // the call may have had its effect although its answer was lost
     left = files.afterCut(random);
     files.cutAt = Number.POSITIVE_INFINITY;
     told.again?.();
@@ -167,11 +167,11 @@ interface Step {
   readonly random: Random;
   readonly held: Lease[];
   readonly tally: Tally;
-  /** After the last flush: what is rare elsewhere comes often enough to be cut short. */
+  /** After the last flush: calls that are rare elsewhere come often enough to be cut short. */
   readonly isLast: boolean;
 }
 
-/** One call, and now and then what goes on beside it. What the disk refuses is no fault of the engine. */
+/** One call, and now and then background work beside it. An error of the disk is no fault of the engine. */
 async function step({ rig, random, held, tally, isLast }: Step): Promise<void> {
   if (++tally.steps % VERIFIED === 0) verifyFrontier(rig.frontier);
   try {
@@ -199,7 +199,7 @@ function bytesOf(files: MemoryFiles): number {
   return files.names().reduce((bytes, name) => bytes + files.bytesOf(name).length, 0);
 }
 
-/** All that was said is durable, now that the disk is well. */
+/** Makes everything durable, now that the disk works. */
 async function settled(rig: DurableRig): Promise<void> {
   for (let tries = 0; tries < 5; tries++) {
     try {
@@ -213,8 +213,8 @@ async function settled(rig: DurableRig): Promise<void> {
 }
 
 /**
- * Notes at the end of each group of the journal: what the clock brings about before a call is a group of its own, and a cut may
- * fall between the two. A frontier that was cleared has another log: to be called again after each call.
+ * Records the state at the end of each group of the journal: the clock's effects before a call are a group of their own, and a cut may
+ * fall between the two. A cleared frontier has another log: call this again after each call.
  */
 function groupNoting({ frontier }: DurableRig, note: () => void): () => void {
   const heard = new WeakSet<object>();
@@ -229,7 +229,7 @@ function groupNoting({ frontier }: DurableRig, note: () => void): () => void {
       try {
         note();
       } catch (error) {
-        // Within a push: none of its ends.
+        // Within a push: not the end of a group.
         if ((error as FrontierError).code !== "STATE_INVALID") throw error;
       }
     };
@@ -238,13 +238,13 @@ function groupNoting({ frontier }: DurableRig, note: () => void): () => void {
 
 interface Telling {
   readonly rig: DurableRig;
-  /** The last `forget` or `clear`, once more. */
+  /** Repeats the last `forget` or `clear`. */
   again: (() => unknown) | undefined;
 }
 
 /**
- * The same rig, where `forget` and `clear` can be said again: they say their word durably before they change anything, and a cut
- * between the two leaves it open which of both comes back. Said once more on a disk that is well, they show the one that may be.
+ * The same rig, able to repeat `forget` and `clear`: they write a durable entry before they change anything, and after a cut between the
+ * two either state may come back. Repeated on a working disk, the call shows the later one.
  */
 function telling(rig: DurableRig): Telling {
   const frontier = new Proxy(rig.frontier, {
@@ -263,13 +263,13 @@ function telling(rig: DurableRig): Telling {
   return told;
 }
 
-/** What every entry tells at any time; counters and the user's state are only as new as the last flush. */
+/** Everything that each entry determines; counters and the user's state are only as new as the last flush. */
 function textOf(rig: DurableRig): string {
   const { records, finished, hosts, epochs } = knownOf(rig);
   return JSON.stringify({ records, finished, hosts, epochs });
 }
 
-/** In what the nearest of the states differs from what was found: the first few lines of it. */
+/** The difference between the found state and the nearest expected one: its first few lines. */
 function nearest(states: readonly string[], found: string): string {
   const lines = (text: string): string[] => text.split(/(?<=[}\]],?)(?=["{])/);
   const have = new Set(lines(found));
@@ -285,7 +285,7 @@ function nearest(states: readonly string[], found: string): string {
   return `state ${at} of ${states.length}\n${(lists[at] ?? []).slice(0, 6).join("\n")}`;
 }
 
-/** The journal names what the disk said; the cut is its cause. */
+/** The journal's error names the disk; the cut is its cause. */
 function isPowerCut(error: unknown): boolean {
   const { details } = error as { details?: { cause?: unknown } };
   return error instanceof PowerCut || details?.cause instanceof PowerCut;

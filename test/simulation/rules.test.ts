@@ -1,7 +1,7 @@
 /**
- * Rules swapped thousands of times while very many records are pending: under one seed, nothing is lost, none comes twice,
- * every record goes out under a rule of the set that stands, and one timer does it all. Now and then the sweep is let finish:
- * then the order within every rule, and the share of each, are exactly what is specified.
+ * Swaps rules thousands of times while very many records are pending. Under one seed nothing is lost, no record comes twice, every
+ * record goes out under a rule of the current set, and one timer does all the work. Now and then the sweep may finish: then the order
+ * within every rule, and the share of each, are exactly as specified.
  *
  * `PENDING=1000000 SWAPS=3000 npx vitest run test/simulation/rules` is the full size; STRESS_SECONDS grows it too.
  */
@@ -14,9 +14,9 @@ import { stressSeconds, testRandom } from "../support/seed.ts";
 const PENDING = Number(process.env.PENDING ?? Math.min(15_000 * (1 + stressSeconds()), 1_000_000));
 const SWAPS = Number(process.env.SWAPS ?? 1_000);
 const HOSTS = 40;
-/** Swaps from one settled look to the next. */
+/** Swaps between two checks of the settled state. */
 const LOOK_EVERY = Math.max(100, Math.ceil(SWAPS / 10));
-/** Most hand-outs of one settled look, and fewest that tell anything of shares. */
+/** Most hand-outs of one check, and the fewest from which shares can be measured. */
 const LOOK_MAX = 600;
 const LOOK_MIN = 100;
 /** Weights are below 200: rates from 100 to 300, and no rule is ahead of another by more than the longest stride. */
@@ -27,7 +27,7 @@ const PENDING_NOW = 0;
 const DONE = 1;
 const LEASED = 2;
 
-/** What is where, as plainly as possible: places in the order of their coming, by host. */
+/** The expected state, as plainly as possible: places in the order of admission, by host. */
 interface Plan {
   readonly state: Uint8Array;
   readonly lines: number[][];
@@ -41,7 +41,7 @@ function createPlan(): Plan {
   return { state: new Uint8Array(PENDING), lines, heads: new Array<number>(HOSTS).fill(0) };
 }
 
-/** The place of a host that was there first and is pending; Infinity: none. */
+/** The first pending place of a host; Infinity: none. */
 function firstOf({ state, lines, heads }: Plan, host: number): number {
   const line = lines[host] as number[];
   while (state[line[heads[host] as number] as number] === DONE) (heads[host] as number)++;
@@ -73,7 +73,7 @@ describe("a frontier whose rules are swapped thousands of times", () => {
   it("loses nothing, doubles nothing, and keeps places and shares", { timeout: 3_600_000 }, () => {
     const random = testRandom("rules simulation");
     const rules = setOf(0, 0);
-    // Records at the front are released over and over: none shall fail for having gone out so often.
+    // Records at the front are released over and over: none may fail for its number of deliveries.
     const bench = openBench({ keepOpen: true, rules, maxDeliveries: PENDING + SWAPS });
     const { frontier, check } = bench;
     const plan = createPlan();
@@ -103,7 +103,7 @@ describe("a frontier whose rules are swapped thousands of times", () => {
   });
 });
 
-/** Polls; what comes must be pending, each once. */
+/** Polls; every record must be pending, and come once. */
 function pollPlanned({ frontier }: Bench, plan: Plan, max: number): Lease[] {
   const leases = frontier.pollMany(max);
   for (const lease of leases) {
@@ -121,21 +121,21 @@ function endPlanned(plan: Plan, lease: Lease, random: Random): void {
   else lease.done();
 }
 
-/** Most swaps find the sweep of the last one a few slices on; one of eight up to 512, or finished. */
+/** Most swaps meet the sweep of the last one after a few slices; one of eight after up to 512, or finished. */
 function sweepOn({ clock }: Bench, random: Random): void {
   let slices = random.below(8) === 0 ? 2 ** random.below(10) : random.below(4);
   while (slices-- > 0 && clock.turn()) expect(clock.armed).toBeLessThanOrEqual(1);
   expect(clock.armed).toBeLessThanOrEqual(1); // one scheduling loop
 }
 
-/** Lets the sweep finish: slices of one timer, each of which leaves less to be done. */
+/** Runs the sweep to its end: slices of one timer, each of which reduces the work left. */
 function sweepOut({ clock }: Bench): void {
   for (let slice = 0; clock.turn(); slice++) {
     if (clock.armed > 1 || slice > PENDING) throw new Error("the sweep does not end");
   }
 }
 
-/** Order and shares where nothing is under way; 1: there was enough to tell the shares by. */
+/** Checks order and shares in the settled state; returns 1 when there was enough to measure the shares. */
 function lookSettled({ frontier, clock }: Bench, plan: Plan, rules: readonly Rule[]): number {
   const hosts = hostsByRule(rules);
   const { rules: counts } = frontier.report();
@@ -175,7 +175,7 @@ function rateOf({ share }: Rule): number {
   return 100 + (share?.weight ?? 0);
 }
 
-/** Under one rule, first in first out, all that is left comes in the order in which it was pushed. */
+/** Under one FIFO rule, all records left come in the order in which they were pushed. */
 function finish(bench: Bench, plan: Plan, pending: number): void {
   const { frontier, check } = bench;
   frontier.setRules([{ id: "end" }]);
@@ -199,8 +199,8 @@ function finish(bench: Bench, plan: Plan, pending: number): void {
 }
 
 /**
- * Sets of several rules over the same hosts; the last takes what is left. A set has the same ids and hosts whenever it comes,
- * since what is pending stays with an id that is there; shares and politeness differ.
+ * Sets of several rules over the same hosts; the last rule takes the rest. A set always has the same ids and hosts, since pending records
+ * stay with an id that still exists; shares and politeness differ.
  */
 function setOf(kind: number, flavor: number): Rule[] {
   const random = createRandom(kind);

@@ -1,7 +1,7 @@
 /**
- * A soak: the same small frontier works through millions of URLs, forgetting them from time to
- * time, and its memory comes back to where it was after the first cycle. CI: 10⁶ transitions,
- * `SIMULATION=full`: 10⁸, `SOAK_TRANSITIONS=`: so many. `OUTRIDER_VERIFY=0` leaves the asserts of hot loops out.
+ * A soak: the same small frontier works through millions of URLs, forgets them from time to time, and
+ * its memory returns to the level after the first cycles. CI: 10⁶ transitions, `SIMULATION=full`: 10⁸,
+ * `SOAK_TRANSITIONS=`: any other number. `OUTRIDER_VERIFY=0` leaves out the asserts of hot loops.
  */
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
@@ -19,7 +19,7 @@ const TOLD_EVERY = 10_000_000;
 type Clock = ReturnType<typeof createVirtualClock>;
 
 describe("a soak", () => {
-  it("brings the memory back to its baseline", async () => {
+  it("returns the memory to its baseline", async () => {
     const clock = createVirtualClock(1_000);
     const politeness = { delayMs: 10, perHost: 1 };
     const defaults = { politeness, maxAttempts: 4, backoff: { baseMs: 50, jitter: 0 } };
@@ -30,7 +30,7 @@ describe("a soak", () => {
     for (let cycle = 0; transitions < TRANSITIONS; cycle++) {
       transitions += runCycle(frontier, clock, cycle);
       checkConservation(frontier.report());
-      // The first two cycles give every structure its size.
+      // The first two cycles bring every structure to its size.
       if (cycle === 1) baseline = offHeapBytes(frontier);
       if (transitions - told < TOLD_EVERY) continue;
       told = transitions;
@@ -52,7 +52,7 @@ function tell(frontier: SyncFrontier, transitions: number, baseline: number): vo
   );
 }
 
-/** Pushes, works everything off with all kinds of ends, forgets; returns how many transitions. */
+/** Pushes, works everything off with all kinds of ends, forgets; returns the number of transitions. */
 function runCycle(frontier: SyncFrontier, clock: Clock, cycle: number): number {
   const urls = Array.from(
     { length: URLS_PER_CYCLE },

@@ -1,7 +1,4 @@
-/**
- * The trace checker must pass a good trace and catch each kind of bad one; and a whole crawl on a
- * frontier with one thing wrong must not pass.
- */
+/** The trace checker must pass a good trace and catch each kind of bad one; a whole crawl on a frontier with one fault must not pass. */
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../src/base/clock.ts";
 import {
@@ -29,7 +26,7 @@ import {
 
 type Clocks = Pick<Crawl, "addresses" | "again" | "servers">;
 
-/** What small crawls have above their hosts' own clocks. */
+/** Clocks above the hosts' own clocks, for small crawls. */
 const CLOCKS = {
   servers: { servers: { count: 3, limit: 2, delayMs: 150 } },
   addresses: { addresses: { count: 2, limit: 1, delayMs: 100 } },
@@ -95,7 +92,7 @@ const BAD: Array<[Violation, string, Step[]]> = [
 ];
 
 describe("the trace checker", () => {
-  it("passes a good trace and knows how long a due host waited", () => {
+  it("passes a good trace and measures how long a due host waited", () => {
     const checker = play(GOOD);
     expect(checker.examples).toEqual([]);
     expect(checker.longestWaitMs).toBe(10);
@@ -113,7 +110,7 @@ describe("the trace checker", () => {
     ];
     const early = [...steps, out(1, 300)];
     expect(play(early).examples).toEqual(["fairness: host 0 before host 2 at 300"]);
-    expect(play(early, 1).examples).toEqual([]); // another has fallen idle after it
+    expect(play(early, 1).examples).toEqual([]); // another host has fallen idle after it
     expect(play(early, 1).returned).toBe(1);
     const other = [...steps, out(11, 300)];
     expect(play(other, 1).examples).toEqual(["fairness: host 1 before host 2 at 300"]);
@@ -260,7 +257,7 @@ function brokenModels(): Array<[Violation, Mutant]> {
 }
 
 function crawlSmall(open: Open, clocks: Clocks = {}): CrawlResult {
-  // Half an hour before an hour's end, and slow where hours are to pass.
+  // Half an hour before the end of an hour; slow where hours must pass.
   const clock = createVirtualClock(1_800_000);
   const delayMs = clocks.again === "hourly" ? 120_000 : 400;
   const shape = { delayMs, perHost: 1, window: 8, ...clocks };

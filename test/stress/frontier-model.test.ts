@@ -1,4 +1,4 @@
-/** The engine against the naive model, 10⁵ commands and more: what test/model plays, for longer and with another seed. */
+/** The engine against the naive model, 10⁵ commands and more: the programs of test/model, for longer and with another seed. */
 import { describe, expect, it } from "vitest";
 import { engine } from "../support/engine.ts";
 import { playSmall } from "../support/model-rounds.ts";
@@ -6,7 +6,7 @@ import { playSmall } from "../support/model-rounds.ts";
 const COMMANDS_MIN = 100_000;
 
 describe("the engine and the naive model, for long", () => {
-  it("answer every program of calls and clock steps alike (I1 to I4)", async () => {
+  it("agree on every program of calls and clock steps (I1 to I4)", async () => {
     expect(await playSmall(engine, COMMANDS_MIN)).toBeGreaterThanOrEqual(COMMANDS_MIN);
   }, 3_600_000);
 });

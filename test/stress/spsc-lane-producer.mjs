@@ -1,5 +1,5 @@
 /**
- * The producer's thread of the lane's stress: records that certify themselves, in batches of random size.
+ * The producer's thread of the lane's stress test: records that certify themselves, in batches of random size.
  *
  *   record: serial (4 bytes) · check = serial × odd + size (4) · size − 8 bytes of (serial + index)
  */

@@ -9,7 +9,7 @@ import { stressSeconds, testSeed } from "../support/seed.ts";
 const SEED = testSeed("spsc-lane stress");
 const ROUNDS = stressSeconds() >= 300 ? 10 : 1;
 const ROUND_RECORDS = 1e7;
-/** What one round may take on the slowest machine that there is. */
+/** Most time that one round may take on the slowest machine. */
 const ROUND_MS = 600_000;
 let certified = 0;
 const nap = new Int32Array(new SharedArrayBuffer(4));
@@ -21,7 +21,7 @@ interface Run {
   readonly longest: number;
 }
 
-/** The built lane, as the other thread has it; the suite sets OUTRIDER_VERIFY. */
+/** The built lane, as the other thread loads it; the suite sets OUTRIDER_VERIFY. */
 const built = new URL("../../build/plain/structures/threads/spsc-lane.js", import.meta.url).href;
 
 async function run({ capacity, start, count, longest }: Run): Promise<void> {
@@ -68,7 +68,7 @@ async function run({ capacity, start, count, longest }: Run): Promise<void> {
   }
 }
 
-/** 1 where a record is not the one that its place says. */
+/** Returns 1 for a record that does not belong at its place. */
 function faultsOf(bytes: Buffer, start: number, size: number, serial: number): number {
   if (bytes.readUInt32LE(start) !== serial) return 1;
   if (bytes.readUInt32LE(start + 4) !== (Math.imul(serial, 0x9e3779b1) + size) >>> 0) return 1;

@@ -1,6 +1,6 @@
 /**
- * A pool's thread dies in each way there is, with leases at work, leases laid out, results published and one half written, while its
- * owner is parked and while it is held up: everything comes back exactly once.
+ * A pool's thread dies in each possible way, with leases at work, leases handed out, results published and one half written, while its
+ * owner is parked and while it is blocked: every lease returns exactly once.
  */
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ const WAYS = ["exits", "throws", "runs out of memory", "is terminated"].flatMap(
 const pageAt = (page: number): string => `http://a.test/${page}`;
 
 describe("a thread of a pool that dies half way through a result", () => {
-  it.each(WAYS)("$how while its owner is $owner: all comes back once", async (way) => {
+  it.each(WAYS)("$how while its owner is $owner: every lease returns once", async (way) => {
     const { how, isOwnerHeld } = way;
     const state = new Int32Array(new SharedArrayBuffer(16));
     const workerData = { doneCount: DONE, heldCount: HELD, how, isOwnerHeld, state: state.buffer };
@@ -51,12 +51,12 @@ describe("a thread of a pool that dies half way through a result", () => {
       expect(Atomics.load(state, DYING)).toBe(1);
       const { accepted, done, retried, failed, expired, lateResults, duplicate, rejected } =
         frontier.report();
-      // Each page has one child, whichever life it was said in.
+      // Each page has one child, in whichever life it was pushed.
       expect({ accepted, done, failed, expired, lateResults, duplicate, rejected }).toEqual({
         ...{ accepted: 2 * PAGES, done: 2 * PAGES, failed: 0, expired: 0 },
         ...{ lateResults: 0, duplicate: 0, rejected: {} },
       });
-      // What had begun has lost an attempt; what was done, or only laid out, has not.
+      // A begun lease has lost an attempt; a done one, or one only handed out, has not.
       expect(retried).toBe(HELD);
       for (let page = 0; page < PAGES; page++) {
         const attempts = page >= DONE && page < DONE + HELD ? 2 : 1;

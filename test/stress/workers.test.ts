@@ -1,6 +1,6 @@
 /**
- * The pool under fire: threads that die at random while thousands of leases are out; all seats busy while the frontier closes;
- * memory limits; a handler that never gives its thread back; an idle pool that costs nothing.
+ * The pool under stress: threads that die at random while thousands of leases are out; all seats busy while the frontier closes; memory
+ * limits; a handler that never returns; an idle pool that costs nothing.
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -37,14 +37,14 @@ describe("a pool under fire", () => {
     });
   });
 
-  it("keeps what it was told when it closes over threads that work, die, throw and push", async () => {
+  it("keeps every published result when it closes over threads that work, die, throw and push", async () => {
     const directory = mkdtempSync(join(tmpdir(), "outrider-fire-"));
     const options: FrontierOptions = {
       ...{ directory, durability: "sync", maxDeliveries: 10_000 },
       defaults: { maxAttempts: 1_000 },
     };
     const named = ["stumbles", "throwsAtFirst", "naps", "returnsLate"];
-    // All seats there are, given a minute; a thread costs most of what this test does.
+    // All seats, within a minute; starting a thread costs most of the time of this test.
     const own = 2;
     const threads = stressSeconds() >= 60 ? SHARED_SEATS - own : 6;
     const pages = threads * 50;
@@ -103,7 +103,7 @@ describe("a pool under fire", () => {
     });
   });
 
-  it("ends a thread whose handler never gives it back", async () => {
+  it("ends a thread whose handler never returns", async () => {
     const frontier = { leaseMs: 500, maxDeliveries: 1_000, defaults: { maxAttempts: 1 } };
     await withPool({ frontier, pool: { threads: 1, concurrency: 1 } }, async (rig) => {
       rig.frontier.push({ url: "http://a.test/", handler: "hangs", priority: 1 });

@@ -1,4 +1,4 @@
-/** An open frontier on a virtual clock for unit tests, checked to the last structure by `check`. */
+/** An open frontier on a virtual clock for unit tests; `check` verifies all of its structures. */
 import { type Clock, createVirtualClock } from "../../src/base/clock.ts";
 import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
 import { normalizeOptions, type Settings } from "../../src/engine/options/normalize-options.ts";
@@ -12,11 +12,11 @@ export interface Bench {
   check(): void;
 }
 
-/** A virtual clock that counts the waits now armed. */
+/** A virtual clock that counts the armed waits. */
 export interface SpyClock extends Clock {
   advance(ms: number): void;
   readonly armed: number;
-  /** Fires the first wait that is due, alone, where `advance` fires all, and those that come of them; false: none is due. */
+  /** Fires only the first wait that is due, where `advance` fires all, and those that follow; returns false when none is due. */
   turn(): boolean;
 }
 
@@ -50,7 +50,7 @@ export function createSpyClock(startMs = 1_000_000): SpyClock {
   };
 }
 
-/** Opens a frontier; `inner` are settings that no user has. */
+/** Opens a frontier; `inner` are settings that users do not have. */
 export function openBench(options: FrontierOptions = {}, inner: Partial<Settings> = {}): Bench {
   const clock = createSpyClock();
   const settings = { ...normalizeOptions({ clock, seed: 1, ...options }), ...inner };
@@ -64,12 +64,12 @@ export function openBench(options: FrontierOptions = {}, inner: Partial<Settings
   };
 }
 
-/** Lets everything that is resolved run. */
+/** Lets every resolved promise run its callbacks. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What a call throws, or undefined. */
+/** The error that a call throws, or undefined. */
 export function thrownBy(call: () => unknown): unknown {
   try {
     call();

@@ -1,4 +1,4 @@
-/** The bloom's arithmetic once more, bit by bit and with BigInt, on the bytes of a region. */
+/** The bloom's arithmetic again, bit by bit and with BigInt, on the bytes of a region. */
 import * as layout from "../../src/layout/seen/bloom.ts";
 
 const MULTIPLIERS = [
@@ -26,7 +26,7 @@ export function twinHas(bytes: Uint8Array, bits: number[]): boolean {
   return bits.every((bit) => ((bytes[bit >> 3] as number) >> (bit & 7)) & 1);
 }
 
-/** Sets the bits; true when all were set before. */
+/** Sets the bits; returns true when all were set before. */
 export function twinInsert(bytes: Uint8Array, bits: number[]): boolean {
   const was = twinHas(bytes, bits);
   for (const bit of bits) bytes[bit >> 3] = (bytes[bit >> 3] as number) | (1 << (bit & 7));

@@ -1,4 +1,4 @@
-/** Pages opened in the Chromium of this machine, at the width and in the colours of a reader. */
+/** Opens pages in the Chromium of this machine, at a reader's width and in a reader's colours. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { type Skipper, skipUnless } from "./skip.ts";
 
-/** A Chromium of this machine, by the names that distributions give it. */
+/** A Chromium of this machine, under the names that distributions use. */
 function chromium(): string | undefined {
   const folders = (process.env.PATH ?? "").split(delimiter);
   const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -32,12 +32,12 @@ const LOOKS = [
 
 export interface Sight {
   readonly look: string;
-  /** What the page said in the console, threw, or asked the network for. */
+  /** What the page printed to the console, threw, or requested from the network. */
   readonly words: readonly string[];
   readonly faults: readonly string[];
 }
 
-/** What a reader sees of a page, wide and on a phone, light and dark. Without a browser the test is skipped. */
+/** A page as a reader sees it, wide and on a phone, light and dark. Without a browser the test is skipped. */
 export async function sightsOf(html: string, context: Skipper): Promise<Sight[]> {
   const executablePath = chromium();
   skipUnless(context, executablePath !== undefined, "no chromium on the PATH");
@@ -67,12 +67,12 @@ export async function sightsOf(html: string, context: Skipper): Promise<Sight[]>
   return sights;
 }
 
-/** What a sight without fault says. */
+/** The report of a page without faults. */
 export function calmSights(sights: readonly Sight[]): Sight[] {
   return sights.map(({ look }) => ({ look, words: [], faults: [] }));
 }
 
-/** What a reader would stumble over: the page measures itself. */
+/** Faults that a reader would notice: the page measures itself. */
 function faultsOf(tab: Page): Promise<string[]> {
   return tab.evaluate(`(() => {
     const faults = [];

@@ -1,6 +1,6 @@
 /**
- * Certificates for servers of tests, written here byte by byte (DER, RFC 5280): Node can sign, but has no call that makes a certificate, and a bare
- * machine may lack openssl.
+ * Certificates for servers of tests, written here byte by byte (DER, RFC 5280). Node can sign, but has no call that makes a certificate,
+ * and a bare machine may lack openssl.
  */
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
@@ -43,7 +43,7 @@ function time(ms: number): Buffer {
   return der(UTC_TIME, Buffer.from(text.slice(2)));
 }
 
-/** A key and a certificate that is signed by that key and valid for `name` from yesterday to tomorrow. */
+/** A key, and a certificate signed by it, valid for `name` from yesterday to tomorrow. */
 export function certificateOf(name: string): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const algorithm = der(SEQUENCE, objectId(ECDSA_WITH_SHA256));

@@ -1,4 +1,4 @@
-/** Cold tiers in memory for tests, beside a Map that says what each must answer. */
+/** Cold tiers in memory for tests, beside a Map with the expected answers. */
 import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import { loadKernelModule } from "../../src/engine/kernel-file.ts";
@@ -34,7 +34,7 @@ export function coldBatchFrom(random: Random, size: number, pool: number) {
   return batch;
 }
 
-/** What is finished, and every third time a place of this process alone. */
+/** A finished value, and every third time a place that only this process uses. */
 function storedValue(random: Random): number {
   const isPlace = random.below(3) === 0;
   return isPlace
@@ -51,11 +51,11 @@ export function addToCold(tier: ColdTier, batch: ColdModel): void {
 export function findCold(tier: ColdTier, lo: number, hi: number): number {
   const values = new Uint32Array(1);
   tier.has(new Uint32Array([lo, hi]), 1, values);
-  // Whether a removal is still remembered depends on merges; both answers mean absent.
+  // Whether a removal is still stored depends on merges; both answers mean absent.
   return values[0] === COLD_REMOVED ? 0 : (values[0] as number);
 }
 
-/** Another process opens the files: what names places of the one before says nothing to it. */
+/** Another process opens the files: places of the previous process are void. */
 export function forgetPassing(model: ColdModel): ColdModel {
   return new Map(
     [...model].map(([key, entry]) =>

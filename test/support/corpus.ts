@@ -1,5 +1,5 @@
 /**
- * Corpora of URLs and links, all from a seed: the same seed gives the same texts everywhere.
+ * Corpora of URLs and links, all from a seed: the same seed makes the same texts everywhere.
  *
  *   urlCorpus    canonical URLs shaped like the web's, distinct, hosts by Zipf's law
  *   linkCorpus   { base, href } of link text that needs transforming before it is canonical
@@ -56,7 +56,7 @@ function path(random: Random, deepest: number): string {
   return text;
 }
 
-/** The `index`-th URL of a corpus over `hostCount` hosts; different indexes give different URLs. */
+/** The `index`-th URL of a corpus over `hostCount` hosts; different indexes make different URLs. */
 function urlOf(random: Random, index: number, hostCount: number): string {
   const scheme = random.below(5) === 0 ? "http" : "https";
   const serial = `${pick(random, WORDS)}-${index.toString(36)}`;
@@ -111,7 +111,7 @@ function absoluteLink(random: Random, index: number, hostCount: number): string 
   return `${scheme}://${host}${decorated(random, text)}${tail}`;
 }
 
-/** Path text with what serialiser and percent step must change, now and then. */
+/** Path text with parts that serialiser and percent step must change, now and then. */
 function decorated(random: Random, text: string): string {
   const quirks = [
     "",

@@ -1,4 +1,4 @@
-/** The process that is killed: works on one directory and says on its standard output what has been flushed. */
+/** The process that is killed: works on one directory and prints what has been flushed. */
 import { writeSync } from "node:fs";
 import { openFrontier } from "../../dist/index.js";
 import { childrenOf, SEEDS } from "./crash-load.mjs";
@@ -26,7 +26,7 @@ for (let round = 0; ; round++) {
   }
   if (leases.length === 0) {
     // All is done: the next round of the same pages, in a place of its own.
-    // Said first: killed between the two, it would have thrown away what nobody was told of.
+    // Printed first: killed between the two, it would have discarded what was never reported.
     writeSync(1, "X\n");
     await frontier.close({ discard: true });
     process.exit(0);

@@ -1,10 +1,10 @@
 /**
  * The load that crash tests put on a frontier, and what must hold of it afterwards. A page's children follow from its URL,
- * so that whoever looks later knows them without having seen the page.
+ * so that a later check can compute them without the page.
  */
 const PAGES = 4_000;
 
-/** Children of a page: up to five, forward in the numbers, some told twice. */
+/** Children of a page: up to five, with larger numbers, some of them twice. */
 export function childrenOf(url) {
   const page = Number(url.slice(url.lastIndexOf("/") + 1));
   const count = (page * 7) % 6;
@@ -19,7 +19,7 @@ export function urlOf(page) {
 export const SEEDS = Array.from({ length: 20 }, (_, at) => urlOf(at * 101));
 
 /**
- * What came back must hold all that was flushed, and nothing else: `accepted` and `done` are lists of URLs; `isOwn` tells
+ * The restored frontier must hold everything that was flushed, and nothing else: `accepted` and `done` are lists of URLs; `isOwn` decides
  * whether a URL was ever pushed. Returns what is wrong, in words.
  */
 export function faultsOf(frontier, { accepted, done }) {

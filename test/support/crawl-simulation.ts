@@ -1,7 +1,7 @@
 /**
  * A whole crawl of a synthetic web on a virtual clock, watched by the trace checker.
  *
- *   fill      poll until nothing is given or `window` visits run; each visit gets its fate and end
+ *   fill      poll until nothing is due or `window` visits run; each visit gets its fate and end
  *   wait      the clock goes to the next end of a visit or to nextDueAt, whichever comes first
  *   finish    all visits that end now; a dead worker's lease just expires, a late one answers later
  *
@@ -41,14 +41,14 @@ export interface Crawl {
   /** Most visits at once. */
   window: number;
   handOutsMax?: number;
-  /** Clocks above hosts: of so many servers that a function names, and of so many addresses. */
+  /** Clocks above hosts: of this many servers, named by a function, and of this many addresses. */
   servers?: Omit<GroupShape, "groupOf">;
   addresses?: Omit<GroupShape, "groupOf">;
-  /** When a page may be visited again: after this long by itself, or in the next hour of the clock where a link leads there. */
+  /** When a page may be visited again: after this long by itself, or in the next hour of the clock when a link leads there. */
   again?: { everyMs: number } | "hourly";
   /** Idle hosts that the frontier remembers. */
   idleHosts?: number;
-  /** Told from time to time, between two rounds. */
+  /** Called from time to time, between two rounds. */
   onCheck?: (checker: TraceChecker) => void;
 }
 
@@ -57,7 +57,7 @@ export interface CrawlResult {
   /** True when the web was exhausted. */
   isComplete: boolean;
   virtualMs: number;
-  /** Late results that the crawl handed in. */
+  /** Late results that were delivered. */
   late: number;
 }
 
@@ -76,20 +76,20 @@ interface Run {
   free: number[];
   active: number;
   late: number;
-  /** In which the roots were pushed last. */
+  /** The hour in which the roots were last pushed. */
   hour: number;
 }
 
-/** Hours that an hourly crawl may live through, each an epoch. */
+/** Most hours of an hourly crawl, each an epoch. */
 const HOURS_MAX = 300;
 const HOUR_MS = 3_600_000;
 
 const RETRY_AFTER_MS = 30_000;
 const SEED_BATCH = 10_000;
-/** How often the slow conservation check is done, in rounds. */
+/** Rounds between two runs of the slow conservation check. */
 const ROUNDS_PER_CHECK = 1_000;
 
-/** What the simulated frontier must be opened with, for the checker's assumptions to hold. */
+/** The policy with which the simulated frontier must be opened, so that the checker's assumptions hold. */
 export function crawlPolicy(
   crawl: Pick<Crawl, "addresses" | "again" | "delayMs" | "perHost" | "servers">,
 ): SyncPolicy {
@@ -178,7 +178,7 @@ function admitted(run: Run, url: string, status: string): void {
   else throw new Error(`${url}: ${status}`);
 }
 
-/** Links with the hour of their finding, where that is a part of what they are: their leases bring it back. */
+/** Links with the hour in which they were found, where it belongs to their identity: their leases return it. */
 function dated(run: Run, urls: string[]): Array<string | SyncRequest> {
   const hour = hourOf(run);
   return run.crawl.again === "hourly" ? urls.map((url) => ({ url, data: hour })) : urls;
@@ -208,7 +208,7 @@ function fill(run: Run): void {
 
 function fateOf(run: Run, lease: SyncLease, host: number, page: number): Fate {
   const fate = run.crawl.web.fateOf(host, page, lease.deliveries);
-  // With several visits at once the checker can not tell what a release restores.
+  // With several visits at once the checker cannot determine what a release restores.
   return fate === "release" && run.crawl.perHost > 1 ? "done" : fate;
 }
 
@@ -224,7 +224,7 @@ function start(run: Run, visit: Visit): void {
   heapPush(run.ends, endMs, slot, slot);
 }
 
-/** The next moment at which something happens; undefined: never again. */
+/** The next moment at which something happens; undefined: none. */
 function nextMoment(run: Run): number | undefined {
   const { frontier, clock, window } = run.crawl;
   const endMs = firstKey(run.ends);
@@ -237,7 +237,7 @@ function nextMoment(run: Run): number | undefined {
   return Math.min(endMs, dueMs);
 }
 
-/** The next hour, where a new one begins a crawl anew. */
+/** The next hour, where each new one starts the crawl again. */
 function nextHour(run: Run): number | undefined {
   return run.crawl.again === "hourly" ? (hourOf(run) + 1) * HOUR_MS : undefined;
 }

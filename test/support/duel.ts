@@ -19,14 +19,14 @@ export interface Duel {
   suspect: Open;
   /** The suspect's own complete check. */
   verify?: ((suspect: SyncFrontier) => void) | undefined;
-  /** After how many commands the slow checks are done; default 1. */
+  /** Commands between two slow checks; default 1. */
   checkEvery?: number;
 }
 
-/** A time of our days, so that a number kept in too few bits shows. */
+/** A time of the present, so that a number kept in too few bits shows. */
 const START_MS = 1_700_000_000_000;
 
-/** Lease numbers from here on mean any lease that ever was; below it one that is still open. */
+/** Lease numbers from here on mean any lease that ever was; lower ones mean one that is still open. */
 const ANY_LEASE = 56;
 
 /** Runs the program; throws at the first difference. */
@@ -44,7 +44,7 @@ export async function runDuel(duel: Duel): Promise<void> {
       const answer = performCommand(suspect, command, picked);
       if (command.do === "nextDueAt") checkWakeUp(said, answer, trusted);
       else compare("answer", said, answer);
-      // Nobody looks after the clock alone: the next call must find what it brought about by itself.
+      // No check after the clock alone: the next call must itself find what the clock brought about.
       if (command.do === "advance") continue;
       compare("report", comparable(trusted), comparable(suspect));
       checkConservation(suspect.frontier.report());
@@ -69,7 +69,7 @@ async function openSide(duel: Duel, open: Open): Promise<Side> {
   return { frontier: await open(buildOptions(duel.spec, clock)), clock, leases: [] };
 }
 
-/** The numbers of the leases that a command speaks of, resolved against what is there. */
+/** The leases that a command names by number, resolved against the current ones. */
 function pickLeases(command: Command, open: number[], count: number): number[] {
   const asked = "lease" in command ? [command.lease] : "leases" in command ? command.leases : [];
   return asked.flatMap((number) => {
@@ -113,7 +113,7 @@ function comparable(side: Side): unknown {
   };
 }
 
-/** What every rule has, those that have gone included. */
+/** The report of every rule, including those that have gone. */
 function rulesOf({ rules }: SyncReport): unknown {
   return Object.entries(rules)
     .map(([id, { pending, leased, failed }]) => ({ id, counts: [pending, leased, failed] }))
@@ -122,8 +122,8 @@ function rulesOf({ rules }: SyncReport): unknown {
 }
 
 /**
- * nextDueAt may name an earlier moment than the one at which a poll succeeds, but no later one
- * (a lost wake-up) and, while a poll gives nothing, not the present one (a busy loop).
+ * nextDueAt may be earlier than the moment at which a poll succeeds, but no later (a lost wake-up) and, while a poll returns nothing, not
+ * the present (a busy loop).
  */
 function checkWakeUp(exact: unknown, given: unknown, { frontier, clock }: Side): void {
   const isNow = frontier.peek(1).length > 0;
@@ -132,7 +132,7 @@ function checkWakeUp(exact: unknown, given: unknown, { frontier, clock }: Side):
   compare("wake-up", exact, given);
 }
 
-/** What would be handed out next: so a wrong place shows at once and not only when it is polled. */
+/** The records that would be handed out next, so that a wrong place shows before it is polled. */
 function nextOnes({ frontier }: Side): unknown {
   return frontier.peek(4).map(({ url, priority, depth }) => ({ url, priority, depth }));
 }

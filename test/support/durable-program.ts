@@ -1,4 +1,4 @@
-/** Random programs over a frontier with a directory: every public call that changes something, and turns of the loop. */
+/** Random programs over a frontier with a directory: every public call that changes something, and turns of the event loop. */
 import type { Random } from "../../src/base/random.ts";
 import type {
   FrontierOptions,
@@ -8,7 +8,7 @@ import type {
 } from "../../src/engine/types/frontier-types.ts";
 import type { DurableRig } from "./durable-rig.ts";
 
-/** Few paths and hosts: identities meet again, lanes run empty, hosts wait; now and then one that is new. */
+/** Few paths and hosts: identities repeat, lanes run empty, hosts wait; now and then a new one. */
 function urlOf(random: Random, hosts: number): string {
   if (random.below(16) === 0) return `https://new${random.below(400)}.example/`;
   return `https://h${random.below(hosts)}.example/${random.below(40)}`;
@@ -24,7 +24,7 @@ export function optionsOf(random: Random): FrontierOptions {
     { epoch: { adaptive: { min: 100, max: 2_000 } } },
     { epoch: { calendar: "hour", undated: "forever" } },
   );
-  // Small layers, so that the filter grows; a false maybe of one in a million would show as a difference.
+  // Small layers, so that the filter grows; a false positive of one in a million would show as a difference.
   const bloom = { mode: "bloom" as const, capacity: 16, falsePositiveRate: 1e-9 };
   const mayBloom = !/every|adaptive/.test(JSON.stringify(epoch));
   return {
@@ -64,7 +64,7 @@ export function optionsOf(random: Random): FrontierOptions {
   };
 }
 
-/** Two servers; '' is not known any more. */
+/** Two servers; '' means unknown. */
 function addressOf(random: Random): string {
   return ["192.0.2.1", "2001:db8::2", ""][random.below(3)] as string;
 }
@@ -161,13 +161,13 @@ function requestOf(rig: DurableRig, random: Random, hosts: number): RequestInput
   return input;
 }
 
-/** Back to its place, or on at another URL. */
+/** Returns a lease to its place, or redirects it to another URL. */
 function putBack(lease: Lease, random: Random, hosts: number): void {
   if (random.below(2) === 0) lease.redirect(urlOf(random, hosts), changeOf(random));
   else lease.release();
 }
 
-/** What a redirect says, mostly nothing. */
+/** The status of a redirect, usually none. */
 function changeOf(random: Random): RedirectChange {
   const change: RedirectChange = {};
   if (random.below(4) === 0) change.status = 301 + random.below(3);
@@ -201,13 +201,13 @@ function steerHost({ frontier, clock }: DurableRig, random: Random, hosts: numbe
   }
 }
 
-/** What changes the meaning of names, or sweeps over many. */
+/** Calls that change what names mean, or that affect many records. */
 function rare({ frontier }: DurableRig, random: Random, hosts: number): void {
   switch (random.below(6)) {
     case 0:
       if (random.below(2) === 0) frontier.forget();
       else if (frontier.report().seenSet.mode === "bloom")
-        break; // it can forget all or nothing
+        break; // only all of it can be forgotten
       else frontier.forget({ epoch: `round-${random.below(3)}` });
       break;
     case 1:

@@ -1,4 +1,4 @@
-/** A frontier on files in memory, and all that is known of one as plain data: what has to come back from its files. */
+/** A frontier on files in memory, and everything about it that must be recovered, as plain data. */
 import type { Core } from "../../src/frontier/core.ts";
 import type { createVirtualClock } from "../../src/base/clock.ts";
 import { createRandom } from "../../src/base/random.ts";
@@ -45,8 +45,8 @@ export interface DurableRig {
 }
 
 /**
- * Opens "/dir" of some files; the pages are few, so that thousands can be opened. `isTight`: whatever may leave memory does, to
- * spill blocks of any size and to the cold tier.
+ * Opens "/dir" of some files; it has few memory pages, so that thousands can be opened. `isTight`: everything that may leave memory does,
+ * to spill blocks of any size and to the cold tier.
  */
 export async function openRig(
   files: Files,
@@ -68,7 +68,7 @@ export async function openRig(
   return { frontier, files, clock };
 }
 
-/** The order of every table hangs on it: one seed tells a whole run. */
+/** The order of every table depends on it: one seed determines a whole run. */
 function secretOf(seed: number): Uint32Array {
   const random = createRandom(seed);
   return Uint32Array.from({ length: 4 }, () => random.word());
@@ -86,7 +86,7 @@ function tightSpill(): Partial<Settings> {
   return { memoryBytes: 1, spill: { tier, blockLeast: 1 } };
 }
 
-/** The same in memory, from a file of those files where there is one. */
+/** The same in memory, from one of the files if it exists. */
 export async function openMemoryRig(
   files: Files,
   clock: VirtualClock,
@@ -99,13 +99,13 @@ export async function openMemoryRig(
   return { frontier: await LocalFrontier.open(small), files, clock };
 }
 
-/** The same files without the lock of a process that is dead. */
+/** The same files without the lock of a dead process. */
 export function withoutLock(files: MemoryFiles): MemoryFiles {
   for (const name of files.names()) if (name.endsWith("/lock")) files.remove(name);
   return files;
 }
 
-/** The files as a killed process leaves them: all that was handed to the system, nothing that was not. */
+/** The files as a killed process leaves them: all bytes passed to the system, and no others. */
 export function killedFiles(files: MemoryFiles): MemoryFiles {
   const copy = createMemoryFiles();
   for (const name of files.names()) {
@@ -122,7 +122,7 @@ export interface Known {
   readonly hosts: Record<string, unknown>;
   readonly finished: readonly string[];
   readonly epochs: Record<string, readonly string[]>;
-  /** Clocks that run, by the hash of kind and name. */
+  /** Clocks that have not passed, by the hash of kind and name. */
   readonly groups: Record<string, number>;
   readonly state: unknown;
 }
@@ -130,7 +130,7 @@ export interface Known {
 const PENDING = record.RECORD_PENDING;
 
 /**
- * Everything that must survive; leases are told as what they come back as. Idle hosts that nothing was ever said of do not
+ * Everything that must survive; leases are described as the state in which they return. Idle hosts without any setting do not
  * survive in a directory; a file of a frontier in memory has them (`hasIdle`).
  */
 export function knownOf({ clock, files, frontier }: DurableRig, hasIdle = false): Known {
@@ -226,7 +226,7 @@ function groupsOf({ groups, store }: Core, nowMs: number): Record<string, number
   return Object.fromEntries(clocks.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Members still known, by epoch. */
+/** Members whose identities are still known, by epoch. */
 function epochsOf({ epochs, seen }: Core): Record<string, readonly string[]> {
   const views: Record<string, readonly string[]> = {};
   for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
@@ -239,7 +239,7 @@ function epochsOf({ epochs, seen }: Core): Record<string, readonly string[]> {
   return Object.fromEntries(Object.entries(views).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Of the hot table, and of the cold tier what that does not know better. */
+/** Finished identities of the hot table, and those of the cold tier that it does not override. */
 function finishedOf(core: Core, files: Files): string[] {
   const lines: string[] = [];
   const hot = new Set<string>();
@@ -269,7 +269,7 @@ function finishedOf(core: Core, files: Files): string[] {
   return lines.sort();
 }
 
-/** What the opening found that was not as it had been written: an older generation would do as well, and hide it. */
+/** Damage reported by the opening: an older generation would serve as well, and hide it. */
 export async function damageOf(frontier: LocalFrontier): Promise<readonly string[]> {
   let damage: readonly string[] = [];
   frontier.on("resumed", (resumed) => {

@@ -1,4 +1,4 @@
-/** A downloader for crawls on threads: a page that leads on, and one that takes its thread with it. */
+/** A downloader for crawls on threads: one page leads on, another ends its thread. */
 const PAGE = '<!doctype html><title>page</title><a href="/die">die</a><a href="/last">last</a>';
 
 export async function download({ url }) {

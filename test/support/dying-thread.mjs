@@ -1,4 +1,4 @@
-/** A thread of one's own that dies at a point of its work that `workerData.point` names; `word` tells it when, where it waits. */
+/** A user's own thread that dies at the point of its work that `workerData.point` names; `word` is the signal that it waits for. */
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { SHARED_PARK_WORD, SEAT_PARK_WORD } from "../../build/plain/layout/threads/worker-seats.js";
 import { MESSAGE_DONE, MESSAGE_PUSH } from "../../build/plain/layout/threads/worker-messages.js";
@@ -45,7 +45,7 @@ const desk = new SeatClient(handle, seat, threadId);
 unpark(crew, SHARED_PARK_WORD);
 at("at its desk");
 
-/** Waits as a pool's thread does; the event loop stands still. */
+/** Waits as a pool's thread does; the event loop is blocked. */
 const leases = [];
 while (leases.length < 2) {
   desk.inbox.pull();
@@ -62,7 +62,7 @@ const done = (id, found) => {
   writeResult(desk.sender, { ...said, dropped: NOTHING_DROPPED });
 };
 
-// The first result is whole and seen; what comes behind it is what dies.
+// The first result is whole and visible; the thread dies in the next one.
 done(leases[0].id, links.slice(0, 2));
 if (!lanePublish(lane)) throw new Error("nothing to publish");
 unpark(crew, SHARED_PARK_WORD);
@@ -88,7 +88,7 @@ if (point === "after it has sealed a result") {
   die();
 }
 if (point === "between two pieces of a message") {
-  // Longer than the ring: the first part is published as soon as it is there.
+  // Longer than the ring: the first part is published at once.
   const record = Buffer.alloc(lane.capacity * 64 * 2);
   record.writeInt32LE(MESSAGE_PUSH, 0);
   const went = laneSend(lane, record, 0, record.length);

@@ -7,7 +7,7 @@ import type { GrowableMemory } from "../../src/memory/region.ts";
 const PAGE_BYTES = 65536;
 
 export interface FakeMemory extends GrowableMemory {
-  /** Most pages it grows to; beyond, `grow` throws as WebAssembly does. */
+  /** Most pages it grows to; beyond them `grow` throws as WebAssembly does. */
   pageCountMax: number;
   growths: number;
 }

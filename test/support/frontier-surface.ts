@@ -58,7 +58,7 @@ export interface SyncRetryOptions {
   outcome?: SyncOutcome;
 }
 
-/** What a redirect changes of its request. */
+/** The fields that a redirect changes of its request. */
 export type SyncRedirect = Partial<Omit<SyncRequest, "url" | "depth">> & { status?: number };
 
 export interface SyncLease {
@@ -102,7 +102,7 @@ export interface SyncHost {
   unhold(): void;
 }
 
-/** What is compared of report(): totals and gauges. `rejected` may be a number or one per reason. */
+/** The compared part of report(): totals and gauges. `rejected` may be a number or one per reason. */
 export interface SyncReport {
   readonly status: string;
   readonly pushed: number;

@@ -159,7 +159,7 @@ function mutated(random: Random, text: string): string {
   return text.slice(0, end) + text.slice(at);
 }
 
-/** Characters with a taste for ASCII, for `%` and for what parsers split at. */
+/** Characters, most of them ASCII, `%` and those at which parsers split. */
 function soup(random: Random, length: number): string {
   let text = "";
   for (let i = 0; i < length; i++) {

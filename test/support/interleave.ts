@@ -1,9 +1,9 @@
 /**
- * Every order of the atomic steps of real code: a source file is read as it is, each function in it becomes a
- * generator, and each access to shared memory a step. The explorer then runs the threads in every order there is.
+ * Every order of the atomic steps of real code: a source file is read unchanged, each function in it becomes a generator,
+ * and each access to shared memory a step. The explorer then runs the threads in every possible order.
  *
  *   Atomics.x(…), reads and writes of slots ─▶ one step each        Atomics.wait ─▶ sleeps until notified
- *   Atomics.waitAsync ─▶ a wait of its thread, until notified       kill ─▶ no step more, and no wait of that thread
+ *   Atomics.waitAsync ─▶ a wait of its thread, until notified       kill ─▶ no more steps, and no wait of that thread
  *   two schedules that lead to equal memory and equal histories of all threads are one
  *
  * Memory is sequentially consistent here, as Atomics are; a plain access is a step of its own, so that a publish that
@@ -21,14 +21,14 @@ export interface World {
   readonly threads: readonly Thread[];
   /** Everything shared, as text. */
   key(): string;
-  /** Called when all threads have ended; throws at what must not be. */
+  /** Called when all threads have ended; throws for a forbidden state. */
   check(): void;
 }
 
 export interface Machine {
-  /** The thread whose step is being made. */
+  /** The thread that makes the current step. */
   current: number;
-  /** What each thread has seen so far. */
+  /** The values that each thread has seen so far. */
   readonly logs: string[];
   /** [words, index] that a thread sleeps on; undefined: awake. */
   readonly sleeps: Array<{ words: Int32Array; at: number } | undefined>;
@@ -49,7 +49,7 @@ export function kill(machine: Machine, thread: number): void {
   machine.waits.splice(0, Infinity, ...machine.waits.filter((one) => one.thread !== thread));
 }
 
-/** Shared accesses that are no Atomics: the receiver's name. */
+/** Names of receivers whose plain accesses are shared. */
 const SHARED_ARRAYS = /^(slotWords|slots)$/;
 
 /** The functions of source files as generators, one step per shared access. `edits` break them first. */
@@ -72,7 +72,7 @@ export function loadSteps(
   for (const statement of tree.statements) {
     if (ts.isFunctionDeclaration(statement) && statement.name) names.add(statement.name.text);
   }
-  /** By the names that it is given: each order of steps runs it anew. */
+  /** By the given names: each order of steps runs it again. */
   const compiled = new Map<string, (...given: unknown[]) => StepApi>();
   return { code: transform(tree, names, arrays), names: [...names], compiled };
 }
@@ -98,7 +98,7 @@ export function bindSteps(steps: Steps, machine: Machine, free: object): StepApi
   return make(...Object.values(scope));
 }
 
-/** Runs every order; returns how many states there were. Throws with the order that breaks `check`. */
+/** Runs every order; returns the number of states. Throws with the order that breaks `check`. */
 export function explore(make: (machine: Machine) => World, statesMax = 100_000): number {
   const seen = new Set<string>();
   const stack: number[][] = [[]];
@@ -149,7 +149,7 @@ function sharedOf(machine: Machine) {
   };
 }
 
-/** Atomics over one thread at a time: the real ones, but for sleeping and waking. */
+/** Atomics over one thread at a time: the real ones, except for sleeping and waking. */
 function atomicsOf(machine: Machine) {
   return {
     load: (words: Int32Array, at: number) => words[at],

@@ -1,9 +1,9 @@
-/** As much of JSON Schema 2020-12 as docs/rules.schema.json uses; a keyword that it does not know is an error, never passed over. */
+/** The part of JSON Schema 2020-12 that docs/rules.schema.json uses. An unknown keyword is an error; it is never skipped. */
 
 type Json = Readonly<Record<string, unknown>>;
 type Check = (value: unknown, argument: unknown, schema: Json, root: Json) => boolean;
 
-/** Say nothing of a value. */
+/** Keywords without a rule for the value. */
 const NOTES = ["$schema", "$id", "$defs", "title", "description", "default", "format"];
 
 const CHECKS: Readonly<Record<string, Check>> = {

@@ -1,6 +1,6 @@
 /**
  * Random key policies, and URLs that feel them: names of parameters come from one small stock, so that lists and
- * URLs meet; and the same requests in the forms that a policy may or may not tell apart.
+ * URLs meet; and the same requests in forms that a policy may or may not distinguish.
  */
 import type { Random } from "../../src/base/random.ts";
 import type { IdentityRequest, KeyPolicy } from "../../src/url/keys/key-policy.ts";
@@ -53,7 +53,7 @@ function someOf<T>(random: Random, list: readonly T[], most: number): T[] {
   return Array.from({ length: random.below(most + 1) }, () => oneOf(random, list));
 }
 
-/** A policy that is allowed: what its profile refuses is not given. */
+/** A valid policy: without the options that its profile refuses. */
 export function anyKeyPolicy(random: Random): KeyPolicy {
   const policy: KeyPolicy = {};
   const profile = random.below(5);
@@ -76,7 +76,7 @@ export function anyKeyPolicy(random: Random): KeyPolicy {
   return policy;
 }
 
-/** A few names; now and then as many as a policy may have, of which the last ones count. */
+/** A few names; now and then as many as a policy may have, of which the last ones matter. */
 function manyNames(random: Random, names: readonly string[]): string[] {
   const few = someOf(random, names, 6);
   if (random.below(40) > 0) return few;
@@ -112,7 +112,7 @@ function piece(random: Random): string {
   return random.below(6) === 0 ? name : `${name}=${oneOf(random, VALUES)}`;
 }
 
-/** What makes a request beside its URL: often nothing. */
+/** Parts of a request beside its URL: often none. */
 export function anyRequest(random: Random): IdentityRequest {
   const request: IdentityRequest = { url: paramUrl(random) };
   if (random.below(3) === 0) request.method = oneOf(random, METHODS);

@@ -1,4 +1,4 @@
-/** A process that ends by SIGKILL at a known point: it pushes, takes and finishes so many pages, flushes, and is gone. */
+/** A process that ends by SIGKILL at a known point: it pushes, takes and finishes this many pages, flushes, and dies. */
 import { openFrontier } from "../../dist/index.js";
 
 const [directory, pushed, taken, done] = process.argv.slice(2);
@@ -8,4 +8,4 @@ const leases = frontier.pollMany(Number(taken));
 frontier.done(leases.slice(0, Number(done)));
 await frontier.flush();
 process.kill(process.pid, "SIGKILL");
-for (;;); // nothing more is said, whenever the signal comes
+for (;;); // prints nothing more until the signal comes

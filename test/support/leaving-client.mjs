@@ -1,6 +1,6 @@
 /**
- * A client that gives up one request and then sends the next, before the server has had a turn: run as a worker thread, since the
- * server's own thread stands still meanwhile. Says "ready" when both connections stand.
+ * A client that abandons one request and sends the next before the server has had a turn. Runs as a worker thread, since the server's own
+ * thread is blocked meanwhile. Posts "ready" when both connections are open.
  */
 import { connect } from "node:net";
 import { parentPort, workerData } from "node:worker_threads";

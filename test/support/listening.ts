@@ -1,9 +1,9 @@
-/** Servers of one test, and whatever else is to be closed behind it; and the name of the fault that a download ends in. */
+/** Servers of one test, and other things to close after it; and the name of the fault in which a download ends. */
 import type { Server } from "node:http";
 import { onTestFinished } from "vitest";
 import { DownloadError } from "../../src/crawl/http/download-error.ts";
 
-/** Calls these after the test, the last one first. A hook of this module would be one file's alone, as files share their modules. */
+/** Calls these after the test, the last one first. A hook of this module would belong to one file only, since files share modules. */
 export function closeAfter(...closers: ReadonlyArray<() => unknown>): void {
   for (const close of closers) {
     onTestFinished(async () => {

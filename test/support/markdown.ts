@@ -1,7 +1,4 @@
-/**
- * Runnable blocks of a document: every fence marked `js`. A fence marked `text` right behind it is
- * what the block must print.
- */
+/** Runnable blocks of a document: every fence marked `js`. A fence marked `text` right after it is the expected output. */
 export interface CodeBlock {
   readonly line: number;
   readonly code: string;

@@ -1,33 +1,33 @@
 /**
  * Files in memory that fail on demand: a disk with a capacity, a power cut at the n-th call, unsynced bytes that vanish
- * or tear. What is durable is kept apart from what is visible.
+ * or tear. Durable bytes are kept apart from visible ones.
  */
 import type { Random } from "../../src/base/random.ts";
 import type { Files } from "../../src/persistence/files.ts";
 
 export interface MemoryFiles extends Files {
-  /** Calls so far that change something. */
+  /** Calls so far that changed something. */
   changes: number;
   /** The call of this number, and every later one, throws PowerCut. */
   cutAt: number;
-  /** Bytes all files may hold together. */
+  /** Most bytes of all files together. */
   capacity: number;
   /** The call of this number throws EIO once. */
   failAt: number;
   /**
-   * The next wait for a file's bytes from this change on throws EIO once, and what it had not written is dropped: the system believes
-   * it clean, shows it as before, and no later wait writes it.
+   * The next sync of a file from this change on throws EIO once, and its unwritten bytes are dropped: the system considers the file
+   * clean, shows it as before, and no later sync writes it.
    */
   dropAt: number;
-  /** Waits for the medium so far, of files and directories. */
+  /** Syncs so far, of files and directories. */
   syncs: number;
   /** Reads so far: [bytes asked for, position] of each. */
   readonly reads: Array<[length: number, position: number]>;
-  /** The disk after power comes back; unsynced bytes are there, gone or torn as `random` says. */
+  /** The disk after power comes back; unsynced bytes are there, gone or torn, by `random`. */
   afterCut(random: Random): MemoryFiles;
-  /** The disk as a killed process leaves it: all is visible as before, and what was not synced still is not. */
+  /** The disk as a killed process leaves it: everything visible as before, and unsynced bytes still unsynced. */
   afterKill(): MemoryFiles;
-  /** The visible bytes of a file, to look at and to damage. */
+  /** The visible bytes of a file, to read and to damage. */
   bytesOf(path: string): Uint8Array;
   setBytes(path: string, bytes: Uint8Array): void;
   names(): string[];
@@ -39,12 +39,12 @@ export class PowerCut extends Error {}
 interface Node {
   /** Visible bytes; a view of a larger buffer while the file grows. */
   bytes: Uint8Array;
-  /** Visible bytes when the file was synced last. */
+  /** Visible bytes at the last sync. */
   durable: Uint8Array;
-  /** Where the two may differ: a sync copies that alone, since files have room written ahead. */
+  /** First byte at which the two may differ: a sync copies only from there, since files have room written ahead. */
   dirtyFrom: number;
   dirtyTo: number;
-  /** Visible, and nobody will write it: a wait for it failed, and it was not written again. */
+  /** Visible, and never to be written: a sync of it failed, and it was not written again. */
   dropped: ReadonlyArray<readonly [from: number, to: number]>;
 }
 
@@ -114,7 +114,7 @@ function contentCalls(disk: Disk): Pick<Files, ContentCall> {
       change(disk);
       const node = nodeOf(disk, file);
       const at = position ?? node.bytes.length;
-      // Every other write is short, as the platform may make it.
+      // Every other write is short, as the platform allows.
       const size = files.changes % 2 === 0 && length > 1 ? length >> 1 : length;
       const grows = Math.max(0, at + size - node.bytes.length);
       if (usedOf(disk) + grows > files.capacity) throw failure("ENOSPC");
@@ -154,7 +154,7 @@ function contentCalls(disk: Disk): Pick<Files, ContentCall> {
   };
 }
 
-/** What would be done beside the thread is done at once, by whatever `write` and `sync` the files have then. */
+/** Calls beside the thread are done at once, by the current `write` and `sync` of the files. */
 const LATER_CALLS: Pick<Files, "writeLater" | "syncLater"> & ThisType<Files> = {
   writeLater(file, part, position, done) {
     let wrote = 0;
@@ -206,7 +206,7 @@ function nameCalls(disk: Disk): Omit<Files, ContentCall | keyof typeof LATER_CAL
   };
 }
 
-/** Each name is as the last sync of the directory left it, or as it was seen: the platform may do either. */
+/** Each name is as the last sync of the directory left it, or as it was visible: the platform may do either. */
 function afterCut(disk: Disk, random: Random): MemoryFiles {
   const { names, durableNames } = disk;
   const kept = new Map<string, Node>();
@@ -236,7 +236,7 @@ function change({ files }: Disk): void {
   if (files.changes === files.failAt) throw failure("EIO");
 }
 
-/** What the disk said, or that there is no power: whoever waits beside the thread hears of either, as of a disk that is gone. */
+/** The disk's error, or the lack of power: a wait beside the thread fails with either, as with a disk that is gone. */
 function faultOf(call: () => void): unknown {
   try {
     call();
@@ -278,14 +278,14 @@ function failure(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-/** A file whose bytes are on the medium. */
+/** A file whose bytes are durable. */
 function nodeOfBytes(bytes: Uint8Array): Node {
   const node = { bytes, durable: bytes.slice(), dirtyFrom: 0, dirtyTo: 0, dropped: [] };
   clean(node);
   return node;
 }
 
-/** From here to there the medium may have other bytes. */
+/** From here to there the durable bytes may differ. */
 function soil(node: Node, from: number, to: number): void {
   node.dirtyFrom = Math.min(node.dirtyFrom, from);
   node.dirtyTo = Math.max(node.dirtyTo, to);
@@ -293,7 +293,7 @@ function soil(node: Node, from: number, to: number): void {
     node.dropped = node.dropped.flatMap((each) => without(each, from, to));
 }
 
-/** What of one stretch lies outside another. */
+/** The parts of one stretch outside another. */
 function without(
   [start, end]: readonly [number, number],
   from: number,
@@ -316,7 +316,7 @@ function clean(node: Node): void {
   node.dirtyTo = 0;
 }
 
-/** Durable bytes, with any prefix of the rest and noise in place of what was not synced. */
+/** Durable bytes, with any prefix of the rest and noise in place of unsynced bytes. */
 function torn(node: Node, random: Random): Uint8Array {
   const { bytes, durable } = node;
   const size = durable.length + random.below(Math.max(1, bytes.length - durable.length + 1));

@@ -1,10 +1,10 @@
-/** Memory taken away from an open frontier, and given back: as if others of its records held it. */
+/** Takes memory away from an open frontier, and returns it: as if other records held it. */
 import { coreOf } from "../../src/engine/api/verify-frontier.ts";
 import type { Frontier } from "../../src/index.ts";
 import { arenaGive, arenaTake, arenaTrim } from "../../src/memory/arena.ts";
 import { regionGive, regionTake } from "../../src/memory/region.ts";
 
-/** Takes all pages but `left`; what gives them back. */
+/** Takes all pages but `left`; returns a function that returns them. */
 export function takePages(frontier: Frontier, left = 0): () => void {
   const { arena, region } = coreOf(frontier).store;
   arenaTrim(arena);
@@ -17,7 +17,7 @@ export function takePages(frontier: Frontier, left = 0): () => void {
   return () => give(taken.length);
 }
 
-/** Takes what is free in pages of objects too, so that every object needs a page; what gives it back. */
+/** Takes the free places in pages of objects too, so that every object needs a page; returns a function that returns them. */
 export function fillPages(frontier: Frontier): () => void {
   const { arena } = coreOf(frontier).store;
   const taken: Array<readonly [number, number]> = [];

@@ -1,6 +1,6 @@
 /**
  * MinHeap: a binary heap of (key, tie, value), lowest key first, then lowest tie. The simulation
- * keeps its times in it; it is the test's own, so that no structure under test judges itself.
+ * keeps its times in it; it belongs to the tests, so that no structure is tested against itself.
  */
 export interface MinHeap {
   keys: number[];
@@ -25,7 +25,7 @@ export function heapPush(heap: MinHeap, key: number, tie: number, value: number)
   }
 }
 
-/** Removes the first entry; look at index 0 of the arrays before. */
+/** Removes the first entry; read index 0 of the arrays before. */
 export function heapPop(heap: MinHeap): void {
   const last = heap.keys.length - 1;
   swap(heap, 0, last);

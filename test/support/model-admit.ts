@@ -3,7 +3,7 @@
  *
  *   parse → depth → epoch → duplicate? → budget → accept hook → capacity (outside pushes only) → record
  *
- * The first step that objects gives the verdict, and only an admitted request is remembered.
+ * The first step that objects determines the verdict, and only an admitted request is remembered.
  */
 import type { SyncPolicy, SyncRequest, SyncVerdict } from "./frontier-surface.ts";
 import { epochOf, keptPeriod, makeWay, mayReplace } from "./model-epochs.ts";
@@ -18,7 +18,7 @@ import {
   type ModelRule,
 } from "./model-state.ts";
 
-/** Whether capacity binds the request: children and redirects of a lease come from inside. */
+/** Whether capacity applies: children and redirects of a lease come from inside. */
 export type Source = "outside" | "inside";
 
 export function admit(model: Model, request: SyncRequest, source: Source): SyncVerdict {
@@ -46,7 +46,7 @@ function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict
   if (known !== undefined && replaced === undefined) {
     if (isUpcoming(known)) sight(model, known, depth);
     if (request.dedup !== "record") return { status: "duplicate", admitted: false };
-    // A live record keeps its identity; the second one of the same request goes without.
+    // A live record keeps its identity; a second one of the same request has none.
     if (isLive(known)) identity = undefined;
   }
   return record(
@@ -56,7 +56,7 @@ function decide(model: Model, request: SyncRequest, source: Source): SyncVerdict
   );
 }
 
-/** A shallower sighting lowers the depth, and raises the priority by what the rule now says of depths. */
+/** A shallower sighting lowers the depth, and raises the priority by the rule's present `depthPriority`. */
 function sight(model: Model, known: ModelRecord, depth: number): void {
   const before = known.depth;
   known.depth = Math.min(known.depth, depth);
@@ -120,13 +120,13 @@ function record(
   return { status: "deferred", admitted: true };
 }
 
-/** Only what a rule with a budget admits is spent. */
+/** Only admissions under a rule with a budget are counted. */
 function isBudgeted({ politeness }: SyncPolicy): boolean {
   const { urls, bytes } = politeness?.budget ?? {};
   return urls !== undefined || bytes !== undefined;
 }
 
-/** What a host may still take. */
+/** Whether a host has budget left. */
 function hasBudget(model: Model, policy: SyncPolicy, host: string): boolean {
   const { urls, bytes } = policy.politeness?.budget ?? {};
   const spent = model.hosts.get(host);
@@ -134,7 +134,7 @@ function hasBudget(model: Model, policy: SyncPolicy, host: string): boolean {
   return (spent?.bytes ?? 0) < (bytes ?? Number.POSITIVE_INFINITY);
 }
 
-/** Asks the `accept` hook, which may also give another priority or other data. */
+/** Calls the `accept` hook, which may also return another priority or other data. */
 function passesHook(model: Model, created: ModelRecord): boolean {
   const { accept } = model.options;
   if (accept === undefined) return true;
@@ -146,12 +146,12 @@ function passesHook(model: Model, created: ModelRecord): boolean {
   return true;
 }
 
-/** The record that holds an identity: the youngest one that was given it. */
+/** The record that holds an identity: the youngest one created with it. */
 export function findRecord(model: Model, identity: string): ModelRecord | undefined {
   return model.records.findLast((r) => r.identity === identity);
 }
 
-/** Admitted and not yet out: what update, remove, a shallower sighting and giving up reach. */
+/** Admitted and not yet out: reached by update, remove, a shallower sighting and giving up. */
 export function isUpcoming(record: ModelRecord): boolean {
   return record.state === "pending" || record.state === "waiting";
 }

@@ -1,5 +1,5 @@
 /**
- * Epochs of the naive model: in which one a request is, what comes again by itself, and what is forgotten with one.
+ * Epochs of the naive model: the epoch of a request, records that come again by themselves, and what is forgotten with an epoch.
  *
  *   forever                for good            calendar, version, of    until the name changes
  *   every, adaptive        a done record comes again by itself a period after its visit; a push after that time takes its place
@@ -10,7 +10,7 @@ import { findRecord } from "./model-admit.ts";
 import { activeRules, matchRule, ruleOf } from "./model-rules.ts";
 import { becomePending, type Model, type ModelRecord, type ModelRule } from "./model-state.ts";
 
-/** The name of a request's epoch; undefined: the user's function gave none. */
+/** The name of a request's epoch; undefined: the user's function returned none. */
 export function epochOf(
   { epoch = "forever" }: SyncPolicy,
   request: SyncRequest,
@@ -40,7 +40,7 @@ function periodName(unit: "hour" | "day" | "week" | "month", timeMs: number): st
   return `${year}-W${String(week).padStart(2, "0")}`;
 }
 
-/** A record is done: when it comes again by itself, if its rule crawls again and its identity is still its own. */
+/** A done record: sets when it comes again by itself, if its rule crawls again and its identity is still its own. */
 export function rest(model: Model, record: ModelRecord, changed: boolean | undefined): void {
   const { epoch = "forever" } = ruleOf(model, record).policy;
   record.againAt = 0;
@@ -51,7 +51,10 @@ export function rest(model: Model, record: ModelRecord, changed: boolean | undef
   record.againAt = model.now() + record.periodMs;
 }
 
-/** From the middle of the scale; longer by e^(½ · (1 − 1/e)) after a visit that found no change, shorter by e^(½ · 1/e) after one that did. */
+/**
+ * Begins in the middle of the scale; longer by e^(½ · (1 − 1/e)) after a visit without a change, shorter by e^(½ · 1/e) after one with a
+ * change.
+ */
 function nextPeriod(
   before: number,
   changed: boolean | undefined,
@@ -62,7 +65,7 @@ function nextPeriod(
   return Math.min(Math.max(last * Math.exp(step), min), max);
 }
 
-/** The time of a resting record has come: it stands in line again if the rule that it is under now crawls again. */
+/** The time of a resting record has come: it is pending again if its present rule crawls again. */
 export function wakeResting(model: Model, record: ModelRecord): void {
   record.againAt = 0;
   const rule = standingRule(model, record);
@@ -73,7 +76,7 @@ export function wakeResting(model: Model, record: ModelRecord): void {
   record.isAgain = true;
 }
 
-/** Its own rule, or the one that it would be given in place of a rule that has gone. */
+/** Its own rule, or the one that would replace a rule that has gone. */
 function standingRule(model: Model, record: ModelRecord): ModelRule | undefined {
   const rule = ruleOf(model, record);
   if (!rule.isGone) return rule;
@@ -81,7 +84,7 @@ function standingRule(model: Model, record: ModelRecord): ModelRule | undefined 
   return same ?? matchRule(model, new URL(record.url));
 }
 
-/** Whether a push takes the place of what is known of its identity instead of being a duplicate of it. */
+/** Whether a push replaces the known record of its identity instead of being a duplicate of it. */
 export function mayReplace(policy: SyncPolicy, request: SyncRequest, known: ModelRecord): boolean {
   const isResting = known.state === "done" && known.againAt > 0;
   if (isResting && request.dedup === "record") return true;
@@ -91,7 +94,7 @@ export function mayReplace(policy: SyncPolicy, request: SyncRequest, known: Mode
   return known.state === "failed" || (known.state === "pending" && known.isAgain);
 }
 
-/** What it was is counted as it was: done, or forgotten where it had failed. */
+/** The old record stays counted: done, or forgotten where it had failed. */
 export function makeWay(known: ModelRecord): void {
   if (known.state === "failed") known.state = "forgotten";
   if (known.state === "pending") known.state = "done";
@@ -99,12 +102,12 @@ export function makeWay(known: ModelRecord): void {
   known.againAt = 0;
 }
 
-/** A new generation of all epochs; how many records it took. */
+/** A new generation of all epochs; returns how many records it took. */
 export function forgetAll(model: Model): number {
   return forgetRecords(model, () => true);
 }
 
-/** The same of one epoch: of `forever` all goes that no other epoch holds. */
+/** The same for one epoch; for `forever`, every record that no other epoch holds. */
 export function forgetEpoch(model: Model, name: string): number {
   const owners = new Set(model.records.filter((record) => ownsItsIdentity(model, record)));
   if (name === "forever") {
@@ -122,7 +125,7 @@ function forgetRecords(model: Model, isOf: (record: ModelRecord) => boolean): nu
       record.state = "forgotten";
       count += 1;
     }
-    // A new generation: what is still on its way finishes without identity.
+    // A new generation: unfinished records go on without identity.
     record.identity = undefined;
     record.againAt = 0;
   }
@@ -138,7 +141,7 @@ export function ownsItsIdentity(model: Model, record: ModelRecord): boolean {
   return record.identity !== undefined && findRecord(model, record.identity) === record;
 }
 
-/** The period that a record goes on with, where it takes the place of another and its rule keeps one. */
+/** The period of a record that replaces another one, under a rule with periods. */
 export function keptPeriod(
   { epoch = "forever" }: SyncPolicy,
   request: SyncRequest,

@@ -1,7 +1,7 @@
 /**
  * The naive frontier: the synchronous surface of API.md over plain arrays, written to be read. It
- * is the specification in executable form: memory only, no
- * jitter. Every call first lets the clock do its part (`settle`), then does its own.
+ * is the specification in executable form: memory only, no jitter. Every call first lets the clock
+ * do its part (`settle`), then does its own.
  *
  *   model-state    what there is            model-order   which record goes next
  *   model-admit    request → verdict        model-leases  hand-out, ends of a lease, expiry, due
@@ -11,7 +11,7 @@
  *
  *   I1  accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed.
  *   I2  A record has a lease exactly while its state is leased.
- *   I4  peek(n) is what pollMany(n) then gives.
+ *   I4  peek(n) is what pollMany(n) then returns.
  */
 import { FrontierError } from "../../src/base/errors.ts";
 import type {
@@ -128,7 +128,7 @@ function steering(at: () => Model): Steering {
       if (change.notBefore > at().now()) {
         record.state = "waiting";
         record.dueAt = change.notBefore;
-        record.isAgain = false; // somebody wants it at another time: no longer what came by itself
+        record.isAgain = false; // pushed for another time: no longer a revisit
       } else if (record.state === "waiting") {
         becomePending(at(), record);
       }
@@ -168,7 +168,7 @@ function steering(at: () => Model): Steering {
   };
 }
 
-/** Counts and shares begin anew; rules that have gone are gone for good. */
+/** Counts and shares start from zero; removed rules do not come back. */
 function resetRules(model: Model): void {
   model.rules = model.rules.filter((rule) => !rule.isGone || rule.serial === 0);
   for (const rule of model.rules) Object.assign(rule, { pass: 0, served: 0, wasEligible: false });
@@ -229,7 +229,7 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
   };
 }
 
-/** What a cleared frontier still owes: clocks that run, holds and settings, in the order of turns. */
+/** What survives clear(): running clocks, holds and settings, in the order of turns. */
 function owedHosts(model: Model): Model["hosts"] {
   const owed = [...model.hosts.values()].filter((host) => {
     const clockMs = Math.max(host.readyAt, host.blockedUntil);
@@ -318,7 +318,7 @@ function lookUp(model: Model, request: string | SyncRequest): ModelRecord | unde
   return identity === undefined ? undefined : findRecord(model, identity);
 }
 
-/** On its way, or coming again by itself: what remove reaches. */
+/** Pending, or coming again by itself: what remove reaches. */
 function isToCome(record: ModelRecord): boolean {
   return isUpcoming(record) || (record.state === "done" && record.againAt > 0);
 }

@@ -1,16 +1,16 @@
 /**
  * Groups of the naive model: clocks above hosts. Nothing is kept but the clocks; who belongs to a group, and how many leases
- * it has out, is asked of all hosts whenever somebody wants to know.
+ * it has out, is computed from all hosts whenever it is needed.
  *
  *   may go      every group that the rule asks for has fewer leases than the limit, and its clock has passed
  *   readyAt     hand-out and end of visit raise it to now + the rule's delay for this kind of group; a release takes its own back
  *   address     not known: that group blocks nothing. Changed: the host goes, with its leases, to the other group
- *   functions   one that a set of rules brings goes on in the place, and with the clocks, of one that the set does not name
+ *   functions   one in a new set of rules takes over the place and the clocks of one that the set does not name
  */
 import type { SyncGroup, SyncPolicy } from "./frontier-surface.ts";
 import { hostOf, type Model, type ModelHost } from "./model-state.ts";
 
-/** What a hand-out did to one group's clock. */
+/** The effect of a hand-out on one group's clock. */
 export interface GroupHold {
   by: SyncGroup["by"];
   key: string;
@@ -45,7 +45,7 @@ export function endGroups(model: Model, host: ModelHost, policy: SyncPolicy, end
   }
 }
 
-/** Clocks that nobody has set since are as before the hand-out. */
+/** Clocks that were not set since are as before the hand-out. */
 export function cancelGroups(model: Model, host: ModelHost, holds: readonly GroupHold[]): void {
   for (const { by, key, readyBefore, readySet } of holds) {
     if (groupKey(model, host, by) !== key || readyAtOf(model, key) !== readySet) continue;
@@ -53,7 +53,7 @@ export function cancelGroups(model: Model, host: ModelHost, holds: readonly Grou
   }
 }
 
-/** Clocks that still run outlive a clear. */
+/** Running clocks outlive a clear. */
 export function owedGroups(model: Model): Model["groups"] {
   return new Map([...model.groups].filter(([, readyAt]) => readyAt > model.now()));
 }

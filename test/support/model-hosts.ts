@@ -1,9 +1,9 @@
 /**
- * Politeness of the naive model: what a visit and its outcome do to a host and to the breaker.
+ * Politeness of the naive model: the effect of a visit and its outcome on a host and on the breaker.
  *
  *   readyAt       hand-out and end of visit set it to now + delay; a release takes its own back
  *   blockedUntil  Retry-After, blockUntil and host back-off raise it; nothing lowers it
- *   failures      retry, fail but for one with a status of an answer, status ≥ 500 or 429, not expiry; in a row
+ *   failures      retry, fail except with a status of an answer, status ≥ 500 or 429, not expiry; in a row
  *                 per host, in a window for the breaker
  */
 import type { SyncOutcome, SyncPoliteness, SyncPolicy } from "./frontier-surface.ts";

@@ -8,7 +8,7 @@
  *   expiry     counts   kept             end of visit
  *   release    –        kept             readyAt and turn as before the hand-out
  *
- * Whatever goes back fails instead when its attempts (not for release) or deliveries are used up.
+ * A record that returns fails instead when its attempts (not for release) or deliveries are used up.
  */
 import type { SyncOutcome, SyncPolicy, SyncRetryOptions } from "./frontier-surface.ts";
 import { rest, wakeResting } from "./model-epochs.ts";
@@ -31,7 +31,7 @@ import {
   type ModelRecord,
 } from "./model-state.ts";
 
-/** What the clock did since the last call: expiries first, then what became due. */
+/** The clock's work since the last call: expiries first, then records that became due. */
 export function settle(model: Model): void {
   const now = model.now();
   const expired = model.records
@@ -55,7 +55,7 @@ export function settle(model: Model): void {
   adoptAll(model);
 }
 
-/** When the clock puts a record in line, for the first time or again. */
+/** When the clock makes a record pending, for the first time or again. */
 function dueAtOf(record: ModelRecord): number {
   if (record.state === "waiting") return record.dueAt;
   return record.state === "done" && record.againAt > 0 ? record.againAt : Number.POSITIVE_INFINITY;
@@ -110,7 +110,7 @@ export function finishFailed(
   countVisit(model, record, { policy, end: hasAnswered ? "success" : "failure" });
 }
 
-/** Retry; true when the record goes on, false when it failed (also because its host gave up). */
+/** Retry; true when the record continues, false when it failed (also because its host gave up). */
 export function finishRetry(model: Model, record: ModelRecord, options: SyncRetryOptions): boolean {
   const { policy } = ruleOf(model, record);
   endLease(model, record, options.outcome ?? {});
@@ -128,7 +128,7 @@ export function finishRelease(model: Model, record: ModelRecord): void {
   const lease = leaseOf(record);
   const host = hostOf(model, record.host);
   host.leased -= 1;
-  // Only what this hand-out set is taken back; whatever came after it stays.
+  // Only what this hand-out set is undone; later changes stay.
   if (lease.isClockKept) takeBack(host, lease);
   cancelGroups(model, host, lease.groups);
   record.lease = undefined;
@@ -141,7 +141,7 @@ function takeBack(host: ModelHost, lease: ModelLease): void {
   if (host.turn === lease.serial) host.turn = lease.turnBefore;
 }
 
-/** Whether all its attempts are made. */
+/** Whether all its attempts are used up. */
 function isSpent(model: Model, record: ModelRecord): boolean {
   const { maxAttempts = DEFAULT_MAX_ATTEMPTS } = ruleOf(model, record).policy;
   return record.attempts >= (record.maxAttempts ?? maxAttempts);
@@ -152,7 +152,7 @@ export function leaseOf(record: ModelRecord): ModelLease {
   return record.lease;
 }
 
-/** Back to its old place. */
+/** Returns a record to its old place. */
 function putBack(model: Model, record: ModelRecord): void {
   if (isWornOut(model, record)) failRecord(model, record, "deliveries");
   else record.state = "pending";

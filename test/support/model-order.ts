@@ -1,5 +1,5 @@
 /**
- * Which record goes next, said as plainly as possible: look at all of them.
+ * Which record goes next, as simply as possible: by comparing all of them.
  *
  *   1. Only pending records whose host may go now. Without politeness a host has no delay and no
  *      limit of its own, but a block, a hold or a setting made by hand still counts. All its groups agree.
@@ -7,7 +7,7 @@
  *   2. The best effective priority among those.
  *   3. Under politeness: the host that was leased least recently; hosts that were never leased come
  *      first, in order of joining.
- *   4. startLast: start records behind all others, FIFO among themselves (SEEDS S10). Then FIFO:
+ *   4. startLast: start records after all others, FIFO among themselves (SEEDS S10). Then FIFO:
  *      lowest sequence, LIFO: highest.
  */
 import type { SyncPolicy } from "./frontier-surface.ts";

@@ -1,4 +1,4 @@
-/** What a redirected request takes along, said as plainly as possible. */
+/** The fields that a redirected request keeps, as simply as possible. */
 import type { SyncRequest } from "./frontier-surface.ts";
 import { ownsItsIdentity } from "./model-epochs.ts";
 import { effectivePriority } from "./model-order.ts";
@@ -20,7 +20,7 @@ export function goingOn(model: Model, record: ModelRecord, status: number): Part
   return request;
 }
 
-/** Undefined: what it has is its rule's, and the next rule may give another. */
+/** Undefined when the priority comes from its rule: the next rule may set another. */
 function priorityOf(model: Model, record: ModelRecord): number | undefined {
   const { priority = 0, depthPriority = 0, redirectPriority = 0 } = ruleOf(model, record).policy;
   if (typeof redirectPriority === "object") return redirectPriority.set;

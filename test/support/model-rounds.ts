@@ -10,10 +10,13 @@ import { sized } from "./size.ts";
 
 const PROGRAMS_PER_ROUND = sized(100, 15);
 const LARGE_PROGRAMS = sized(4, 1);
-/** A round, and the search for a shorter failing program, end here: later than a slow machine needs, since each plays the same programs. */
+/**
+ * Deadline of a round, and of the search for a shorter failing program: later than a slow machine needs, since each plays the same
+ * programs.
+ */
 const ROUND_MS = 600_000;
 
-/** Programs of so many commands in all, or as long as STRESS_SECONDS says; how many it were. */
+/** Runs programs of so many commands in all, or for STRESS_SECONDS; returns how many. */
 export async function playSmall(engine: Engine, commandsMin: number): Promise<number> {
   const seed = testSeed("model");
   const endMs = performance.now() + stressSeconds() * 1_000;

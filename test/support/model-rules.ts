@@ -1,11 +1,11 @@
 /**
- * Rules of the naive model: every rule is looked at for every URL, every record for every share.
+ * Rules of the naive model: compares every rule for every URL, every record for every share.
  *
  *   match     exact host, then longest domain, then longest pattern, then order of the set
  *   shares    the rule with the lowest pass goes, pass += 1 / rate; one that had nothing to hand out starts at the
  *             current pass, or at its own if that is higher
- *   swap      same id, same politeness and start order: takes the new policy; else what is pending moves to the rule of
- *             that id, else to the one that matches, else it fails
+ *   swap      same id, same politeness and start order: takes the new policy; otherwise pending records move to the rule of
+ *             that id, else to the one that matches, else they fail
  */
 import type { SyncPolicy, SyncRule } from "./frontier-surface.ts";
 import { placeKinds } from "./model-groups.ts";
@@ -73,7 +73,7 @@ export function setModelRules(model: Model, rules: readonly SyncRule[]): void {
   adoptAll(model);
 }
 
-/** Records that came back to a rule that has gone, or whose rule goes now. */
+/** Records that returned to a rule that has gone, or whose rule goes now. */
 export function adoptAll(model: Model): void {
   for (const record of model.records) {
     if (record.state !== "pending" && record.state !== "waiting") continue;
@@ -95,7 +95,7 @@ function standsAlike(a: SyncPolicy, b: SyncPolicy): boolean {
   return !a.startLast || (a.order ?? "fifo") === (b.order ?? "fifo");
 }
 
-/** Kinds, delays and limits of groups; all functions of our programs say the same. */
+/** Kinds, delays and limits of groups; all functions of our programs have the same text. */
 function groupsText({ politeness }: SyncPolicy): string {
   return JSON.stringify(politeness?.groups ?? [], (_, value) =>
     typeof value === "function" ? "own" : value,

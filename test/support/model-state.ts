@@ -1,11 +1,11 @@
 /**
  * The state of the naive model: two plain collections and a few counters. Nothing is indexed and
- * nothing is cached; whatever a question needs is counted or sorted when it is asked.
+ * nothing is cached; every answer is counted or sorted when it is needed.
  *
  *   record   one admitted request, for ever: its state changes, it never leaves the array
  *   host     one politeness unit, for ever
- *   group    a clock above hosts, by kind and name; who belongs to it is asked of the hosts (model-groups.ts)
- *   place    (effective priority, sequence); the sequence is given out by ONE counter
+ *   group    a clock above hosts, by kind and name; its members are computed from the hosts (model-groups.ts)
+ *   place    (effective priority, sequence); ONE counter assigns the sequences
  *   lease    lives inside its record while the record is leased
  *
  *   waiting ─due─▶ pending ─poll─▶ leased ─▶ done | failed | waiting | pending
@@ -27,7 +27,7 @@ export type ModelState =
 export interface ModelLease {
   serial: number;
   deadlineMs: number;
-  /** What the hand-out changed at the host, so that release can take it back. */
+  /** Whether the hand-out changed the host's clock, so that release can undo it. */
   isClockKept: boolean;
   readyAtBefore: number;
   readyAtSet: number;
@@ -36,14 +36,14 @@ export interface ModelLease {
 }
 
 export interface ModelRecord {
-  /** What the duplicate check compares, its epoch included; undefined: a record without identity. */
+  /** The value that the duplicate check compares, epoch included; undefined: a record without identity. */
   identity: string | undefined;
   epoch: string;
   url: string;
   method: string;
   host: string;
   state: ModelState;
-  /** Serial of its rule; 0: failed for want of one. */
+  /** Serial of its rule; 0: it failed for want of a rule. */
   rule: number;
   /** Effective priority = asked − depth × depthPriority + shift; shift sums the retries' changes. */
   asked: number;
@@ -55,7 +55,7 @@ export interface ModelRecord {
   dueAt: number;
   /** Attempts that ended: retry, expiry, done and fail count one, release none. */
   attempts: number;
-  /** Its own; undefined: its rule's. */
+  /** Its own maximum; undefined: its rule's. */
   maxAttempts: number | undefined;
   deliveries: number;
   data: unknown;
@@ -64,7 +64,7 @@ export interface ModelRecord {
   failedOrder: number;
   /** Its request named its epoch: it never comes again by itself. */
   isOnce: boolean;
-  /** When a done one comes again by itself; 0: it does not. */
+  /** When a done record comes again by itself; 0: it does not. */
   againAt: number;
   /** It came again by itself and was neither handed out nor put off since. */
   isAgain: boolean;
@@ -83,15 +83,15 @@ export interface ModelHost {
   readyAt: number;
   blockedUntil: number;
   isHeld: boolean;
-  /** Its delay or limit was set by hand; a delay by hand outranks what latencies say. */
+  /** Its delay or limit was set by hand; a delay set by hand overrides one from latencies. */
   isSet: boolean;
   isDelaySet: boolean;
-  /** Set by hand, blocked or held: rules without politeness heed it too. */
+  /** Set by hand, blocked or held: rules without politeness respect it too. */
   isSteered: boolean;
   /** By hand, or undefined. */
   delayMs: number | undefined;
   limit: number | undefined;
-  /** What latencies say. */
+  /** The delay from latencies. */
   learnedMs: number | undefined;
   failuresInRow: number;
   /** Known from an outcome or by hand. */
@@ -132,7 +132,7 @@ export interface Model {
   currentPass: number;
   now: () => number;
   status: "running" | "paused" | "draining" | "stopped";
-  /** The breaker's pause ends here by itself. */
+  /** The end of the breaker's pause. */
   brokenUntil: number;
   failureTimes: number[];
   records: ModelRecord[];
@@ -176,7 +176,7 @@ export function createModel(options: SyncOptions): Model {
   };
 }
 
-/** Stands for "no rule". */
+/** Represents "no rule". */
 function createNone(): ModelRule {
   const state = { pass: 0, served: 0, wasEligible: false, isGone: true };
   return { serial: 0, id: "", policy: {}, match: undefined, rate: 1, order: -1, ...state };
@@ -196,7 +196,7 @@ export function createCounters(): ModelCounters {
   };
 }
 
-/** An independent copy that stands at `nowMs`: peek and nextDueAt try things out on it. */
+/** An independent copy with its clock at `nowMs`: peek and nextDueAt try things out on it. */
 export function modelAt(model: Model, nowMs: number): Model {
   return {
     ...model,
@@ -221,7 +221,7 @@ export function failRecord(model: Model, record: ModelRecord, reason: string | u
   model.nextFailure += 1;
 }
 
-/** Into the lanes with a new sequence: retries, requeued records and what became due. */
+/** Puts a record into the lanes with a new sequence: retries, requeued records and those that became due. */
 export function becomePending(model: Model, record: ModelRecord): void {
   record.state = "pending";
   record.dueAt = 0;
@@ -261,7 +261,7 @@ export function isClockKept(host: ModelHost, policy: SyncPolicy): boolean {
   return isPolite(policy) || host.isSteered;
 }
 
-/** By hand, else what latencies say to a rule that adapts, else the rule's. */
+/** Set by hand, else from latencies for a rule that adapts, else the rule's. */
 export function delayOf(host: ModelHost, policy: SyncPolicy): number {
   const { delayMs = 0, adaptive } = policy.politeness ?? {};
   if (host.delayMs !== undefined) return host.delayMs;

@@ -1,6 +1,6 @@
 /**
- * What the naive model answers about itself. peek and nextDueAt have no logic of their own: they
- * let an independent copy run and look what it does.
+ * The naive model's answers about itself. peek and nextDueAt have no logic of their own: they
+ * let an independent copy run and read the result.
  */
 import type {
   SyncFrontier,
@@ -34,8 +34,8 @@ export function peekModel(model: Model, max: number): SyncRequestView[] {
 }
 
 /**
- * The first moment at which a poll succeeds, now or later, if nothing but the clock moves on: a
- * copy is woken at each moment that any clock names until it can hand something out.
+ * The first moment at which a poll succeeds, now or later, if only the clock moves on: a copy is woken at each moment that a clock names
+ * until it can hand something out.
  */
 export function nextDueModel(model: Model): number | undefined {
   let at = model.now();
@@ -86,11 +86,11 @@ function countsOf(model: Model, { id, served }: ModelRule): SyncReport["rules"][
   return { pending: count("pending"), leased: count("leased"), failed: count("failed"), served };
 }
 
-/** undefined for what is not known any more: forgotten records. */
+/** undefined for records that are no longer known: forgotten ones. */
 export function viewRecord(record: ModelRecord | undefined): SyncRecordView | undefined {
   if (record === undefined || record.state === "forgotten") return undefined;
   const { url, state, deliveries, depth } = record;
-  // The attempt that is under way counts here.
+  // The attempt in progress counts here.
   const attempts = record.attempts + (record.lease === undefined ? 0 : 1);
   return { url, state, attempts, deliveries, depth };
 }

@@ -1,6 +1,6 @@
 /**
  * Broken copies of the naive model: one line of its source changed, the copy loaded from a folder
- * of its own. They show what the programs can see: a fault that no program finds in the model
+ * of its own. They prove what the programs can detect: a fault that no program finds in the model
  * would not be found in the engine either.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Open } from "./duel.ts";
 
 export interface Mutant {
-  /** What is wrong, as the title of a test. */
+  /** The fault, as the title of a test. */
   fault: string;
   file: string;
   from: string;
@@ -20,7 +20,7 @@ export interface Mutant {
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const SOURCE = pathToFileURL(fileURLToPath(new URL("../../src/", import.meta.url))).href;
 
-/** Loads the broken copy and hands it to `use`; the copy is gone afterwards. */
+/** Loads the broken copy, passes it to `use`, and removes it afterwards. */
 export async function withMutant<T>(mutant: Mutant, use: (open: Open) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "model-mutant-"));
   try {

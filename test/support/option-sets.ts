@@ -1,7 +1,4 @@
-/**
- * Random option sets for two frontiers side by side, as plain data; functions are put in by
- * `buildOptions` and `buildRules`.
- */
+/** Random option sets for two frontiers side by side, as plain data; `buildOptions` and `buildRules` put functions in. */
 import fc from "fast-check";
 import type { Clock } from "../../src/base/clock.ts";
 import type {
@@ -26,7 +23,7 @@ type PolicySpec = Omit<SyncPolicy, "politeness" | "epoch"> & { epoch?: EpochSpec
 export type RuleSpec = Omit<SyncRule, "politeness" | "epoch"> &
   PolicySpec & { politeness?: PolitenessSpec };
 
-/** Options as data; words such as `by: 'key'` and `accept` stand for functions that `buildOptions` puts in. */
+/** Options as data; words such as `by: 'key'` and `accept` represent functions that `buildOptions` puts in. */
 export interface OptionSpec {
   policy: PolicySpec;
   politeness?: PolitenessSpec;
@@ -43,7 +40,7 @@ export function buildOptions(spec: OptionSpec, clock: Clock): SyncOptions {
   return spec.accept ? { ...options, accept } : options;
 }
 
-/** The rules that a list of data stands for. */
+/** The rules described by a list of data. */
 export function buildRules(rules: readonly RuleSpec[]): SyncRule[] {
   return rules.map(({ id, match, share, ...policy }) => ({
     ...{ id, ...(match === undefined ? {} : { match }), ...(share === undefined ? {} : { share }) },
@@ -68,7 +65,7 @@ function buildPolicy(spec: PolicySpec & { politeness?: PolitenessSpec }): SyncPo
   return built;
 }
 
-/** Epochs of 20 ms that come round after three; now and then there is none. */
+/** Epochs of 20 ms that repeat after three; now and then none. */
 function slotOf(timeMs: number): string {
   const slot = Math.floor(timeMs / 20) % 7;
   return slot === 6 ? "" : `slot-${slot % 3}`;
@@ -90,7 +87,7 @@ function accept(request: SyncRequestView): boolean | { priority?: number; data?:
 }
 
 const optional = { noNullPrototype: true } as const;
-/** Each field is there in one of three cases: too many limits at once leave nothing to order. */
+/** Each field is present in one of three cases: too many limits at once leave nothing to order. */
 function spread<T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Partial<T>> {
   const entries = Object.entries<fc.Arbitrary<unknown>>(fields).map(([name, arbitrary]) =>
     fc.oneof(
@@ -162,7 +159,7 @@ export const optionArbitrary: fc.Arbitrary<OptionSpec> = fc.record(
   { requiredKeys: ["policy", "limits"], ...optional },
 );
 
-/** Sets of up to four rules over some hosts; most of them take everything that is left. */
+/** Sets of up to four rules over some hosts; most of them take all remaining URLs. */
 export function rulesOf(hosts: readonly string[]): fc.Arbitrary<RuleSpec[]> {
   const match = spread<Required<NonNullable<SyncRule["match"]>>>({
     hosts: fc.subarray([...hosts], { minLength: 1 }),

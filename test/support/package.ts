@@ -1,4 +1,4 @@
-/** What tests of the package as a whole need: its root, its manifest, a Node process inside it. */
+/** Helpers for tests of the package as a whole: its root, its manifest, a Node process inside it. */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -17,7 +17,7 @@ import type { Command } from "./programs.ts";
 export interface Side {
   frontier: SyncFrontier;
   clock: ReturnType<typeof createVirtualClock>;
-  /** Every lease that was handed out, in order. */
+  /** Every lease so far, in the order of hand-outs. */
   leases: SyncLease[];
 }
 
@@ -64,7 +64,7 @@ export function performCommand(side: Side, command: Command, picked: readonly nu
   }
 }
 
-/** A rejected total, whether it comes as one number or as one per reason. */
+/** The rejected total, from one number or from one per reason. */
 export function totalOf(rejected: SyncReport["rejected"]): number {
   if (typeof rejected === "number") return rejected;
   return Object.values(rejected).reduce((sum, count) => sum + count, 0);
@@ -145,12 +145,12 @@ function steer({ frontier, clock }: Side, command: Command): unknown {
       const { failed } = frontier.report();
       frontier.setRules(buildRules(command.rules));
       const lost = frontier.report().failed - failed;
-      // In which order several of them failed is nobody's business, but a requeue would show it.
+      // The order in which several of them failed is unspecified, but a requeue would show it.
       if (lost > 1) frontier.forget();
       return lost;
     }
     case "pause":
-      // Whether a draining frontier may be paused is not what these programs are about.
+      // Whether a draining frontier may be paused is not the subject of these programs.
       return frontier.status === "draining" ? "skipped" : frontier.pause();
     case "drain":
       return frontier.status === "running" ? void frontier.drain().catch(ignore) : "skipped";

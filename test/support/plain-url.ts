@@ -1,4 +1,4 @@
-/** `canonicalize` and `resolveLinks` in plain JavaScript, one URL at a time: what the kernel's answers are held against. */
+/** `canonicalize` and `resolveLinks` in plain JavaScript, one URL at a time: the reference for the kernel's answers. */
 import { parseUrl, URL_BYTES_MAX } from "../../src/url/parsing/canonical-parser.ts";
 import { keyOfHref } from "../../src/url/keys/dedup-key.ts";
 import { isDeadLink } from "../../src/url/parsing/page-links.ts";

@@ -1,6 +1,6 @@
 /**
- * A handler whose thread dies amid its work: the first pages are done, the next ones are held at work, and the last of those takes the
- * thread with it, half way through writing a result. In the next thread's life all is done at once.
+ * A handler whose thread dies during its work: the first pages are done, the next ones stay at work, and the last of them ends the thread
+ * half way through writing a result. In the next thread's life all pages are done at once.
  */
 import { workerData } from "node:worker_threads";
 import { SHARED_PARK_WORD } from "../../build/plain/layout/threads/worker-seats.js";
@@ -8,7 +8,7 @@ import { PARK_PARKED } from "../../build/plain/memory/parking.js";
 import { laneClaim } from "../../build/plain/structures/threads/spsc-lane.js";
 
 const { doneCount, heldCount, how, isOwnerHeld } = workerData;
-/** Leases held; whether a thread has died; the test says go; the thread's last word. */
+/** Leases held; whether a thread has died; the test's signal; the thread's last word. */
 const [HELD, DYING, GO, LAST] = [0, 1, 2, 3];
 const state = new Int32Array(workerData.state);
 const turn = () => new Promise(setImmediate);
@@ -19,7 +19,7 @@ export async function diesAmid(lease, context) {
   const page = Number(/\d+$/.exec(new URL(lease.url).pathname)?.[0] ?? -1);
   if (page < doneCount || Atomics.load(state, DYING) === 1) return;
   if (Atomics.add(state, HELD, 1) + 1 < heldCount) await ever();
-  await turn(); // what was done is published
+  await turn(); // done results are published
   await (isOwnerHeld ? go() : parked(lease.seatClient.shared));
   Atomics.store(state, DYING, 1);
   const { lane } = lease.seatClient.sender;
@@ -35,7 +35,7 @@ async function go() {
   while (Atomics.load(state, GO) === 0) await turn();
 }
 
-/** The owner waits for a word of ours. */
+/** Waits until the owner is parked. */
 async function parked(shared) {
   while (Atomics.load(shared, SHARED_PARK_WORD) !== PARK_PARKED) await turn();
 }

@@ -1,9 +1,9 @@
-/** Handlers of the tests of the pool, each named after what it does. */
+/** Handlers for the tests of the pool, each named after its behaviour. */
 import { workerData } from "node:worker_threads";
 
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Does nothing; the URL says how many children to push: http://…/<generations>/<children>/… */
+/** Does nothing; the URL contains the number of children to push: http://…/<generations>/<children>/… */
 export default async function visit(lease, context) {
   const [, generations = "0", children = "0"] = new URL(lease.url).pathname.split("/");
   const left = Number(generations) - lease.depth;
@@ -36,7 +36,7 @@ export async function tell(lease, context) {
   });
 }
 
-/** Lets what it was given fail, so that the test can read it there. */
+/** Fails its lease with what it received, so that the test can read it there. */
 export async function hold(lease) {
   lease.fail("held");
 }
@@ -45,7 +45,7 @@ export async function throws(lease) {
   throw new Error(`no page at ${lease.url}`);
 }
 
-/** Pushes data that msgpack can not carry beside what it can. */
+/** Pushes data that msgpack cannot carry beside data that it can. */
 export function pushesAny(_, context) {
   const cycle = {};
   cycle.me = cycle;
@@ -56,7 +56,7 @@ export function pushesAny(_, context) {
   context.push({ url: "http://any.test/answers", handler: "hold", data: answers });
 }
 
-/** Ends its lease with what throws when it is read. */
+/** Ends its lease with a value that throws when it is read. */
 export function endsBadly(lease) {
   const fails = function* () {
     yield "http://never.test/";
@@ -65,7 +65,7 @@ export function endsBadly(lease) {
   lease.done({ found: fails() });
 }
 
-/** Tells errors that can not be sent as they are. */
+/** Reports errors that cannot be sent unchanged. */
 export function tellsAny(lease) {
   const cycle = {};
   cycle.me = cycle;
@@ -105,7 +105,7 @@ export async function throwsAtFirst(lease) {
   if (lease.attempt === 1) throw new Error(`not yet: ${lease.url}`);
 }
 
-/** Takes its time, and pushes what it found at the very end. */
+/** Takes its time, and pushes its links at the very end. */
 export async function returnsLate(lease, context) {
   await later(20);
   context.push(`${lease.url}-late`);
@@ -127,12 +127,12 @@ export async function waits(_lease, { signal }) {
   while (!signal.aborted) await later(5);
 }
 
-/** Stays until its lease runs out; the next time it is done at once. */
+/** Stays until its lease expires; the next time it is done at once. */
 export async function stays({ deliveries }, { signal }) {
   while (deliveries === 1 && !signal.aborted) await later(5);
 }
 
-/** Answers as a page that has moved to where its data say; the new one fails, so that the test can read it there. */
+/** Redirects to the URL in its data; that page fails, so that the test can read it there. */
 export async function movesOn(lease) {
   if (lease.redirects > 0) lease.fail("held");
   else lease.redirect(lease.data.to, { status: 307, priority: lease.priority + 1 });
@@ -144,19 +144,19 @@ export async function naps() {
 
 const word = (name) => new Int32Array(workerData[name]);
 
-/** Takes its thread with it once the test says so; the next time it is done at once. */
+/** Ends its thread on the test's signal; the next time it is done at once. */
 export async function diesOnWord({ attempt }) {
   if (attempt > 1) return;
   while (Atomics.load(word("word"), 0) === 0) await later(5);
   process.exit(3);
 }
 
-/** Says something a while after it has returned. */
+/** Pushes a while after it has returned. */
 export function speaksLater() {
   setTimeout(() => Atomics.store(word("word"), 0, 1), 50);
 }
 
-/** Throws where nobody can catch it, once its lease is done. */
+/** Throws an uncaught error once its lease is done. */
 export function throwsLater({ attempt, deliveries }) {
   if (attempt * deliveries === 1)
     setTimeout(() => {
@@ -164,7 +164,7 @@ export function throwsLater({ attempt, deliveries }) {
     });
 }
 
-/** Stays until the test says so. */
+/** Runs until the test's signal. */
 export async function staysForWord() {
   while (Atomics.load(word("word"), 0) === 0) await later(5);
 }
@@ -173,7 +173,7 @@ export async function staysForSecondWord() {
   while (Atomics.load(word("word"), 1) === 0) await later(5);
 }
 
-/** Is alone at its host, or says so in word 0; some overstay their time and end when they hear of it, some throw. */
+/** Reports in word 0 when it is not alone at its host; some exceed their time and end when they are aborted, some throw. */
 export async function alone({ url }, { signal }) {
   const [host, page] = /host(\d+)\D+(\d+)/.exec(url).slice(1).map(Number);
   const busy = word("busy");
@@ -190,7 +190,7 @@ export async function alone({ url }, { signal }) {
   }
 }
 
-/** Stands still, and the event loop with it, until the owner has told of all that stood still here before: word 0 counts those, word 1 these. */
+/** Blocks its event loop until the owner has reported all earlier blocked ones: word 0 counts those, word 1 these. */
 export function blocks() {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5); // longer than a burst
   const words = word("word");
@@ -200,14 +200,14 @@ export function blocks() {
   }
 }
 
-/** Stands still for good, and the event loop with it; word 1 says that it does. */
+/** Blocks its event loop forever; word 1 reports that. */
 export function standsStill() {
   const words = word("word");
   Atomics.add(words, 1, 1);
   Atomics.wait(words, 0, 0);
 }
 
-/** Says in which order the leases of this thread began. */
+/** Records the order in which the leases of this thread began. */
 export async function records(lease) {
   const order = new Int32Array(workerData.order);
   order[1 + Atomics.add(order, 0, 1)] = lease.priority;
@@ -215,12 +215,12 @@ export async function records(lease) {
   while (performance.now() < until);
 }
 
-/** Finds a page with a long URL and much data: as much goes back as came. */
+/** Finds a page with a long URL and much data: as much returns as came. */
 export async function returns(lease, context) {
   context.push({ url: `${lease.url}y`, data: { bytes: lease.data.bytes }, handler: "hold" });
 }
 
-/** Leaves behind what ends its thread once the word says so, and tells so there. */
+/** Leaves work behind that ends its thread on the word's signal, and reports that there. */
 export function leavesABomb() {
   const told = word("word");
   setInterval(() => {
@@ -229,4 +229,10 @@ export function leavesABomb() {
     Atomics.notify(told, 1);
     process.exit(9);
   }, 1);
+}
+
+/** Three new links, the same again twice, and one that is no page. */
+export function links(_, context) {
+  context.push(["http://a.test/x", "http://a.test/y", "http://a.test/x"]);
+  context.push(["http://a.test/x", "mailto:me@a.test"]);
 }

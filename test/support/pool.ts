@@ -38,7 +38,7 @@ export async function withPool(
   }
 }
 
-/** Waits until a condition holds, with a deadline; `between` is what is done before it is asked again. */
+/** Waits until a condition holds, with a deadline; runs `between` before each further check. */
 export async function until(
   condition: () => boolean,
   what: string,
@@ -51,10 +51,10 @@ export async function until(
   }
 }
 
-/** Waits until the process uses less than `most` of a core for `windowMs`, and says which share it used. */
+/** Waits until the process uses less than `most` of a core for `windowMs`, and returns the share that it used. */
 export async function untilIdle(windowMs: number, most = 0.1): Promise<number> {
   let share = 1;
-  // What starting leaves behind takes its time; a spin would never end.
+  // Work left over from starting takes some time; a spin would never end.
   await until(
     () => share < most,
     "idle",

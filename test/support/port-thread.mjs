@@ -1,4 +1,4 @@
-/** A thread of one's own at a shared frontier: does what workerData.job says and posts what came of it. */
+/** A user's own thread at a shared frontier: does workerData.job and posts the result. */
 import { parentPort, workerData } from "node:worker_threads";
 import { attach } from "../../dist/worker.js";
 
@@ -6,7 +6,7 @@ const port = attach(workerData.handle);
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const jobs = {
-  /** Pushes URLs in batches until all are taken; how many of each answer. */
+  /** Pushes URLs in batches until all are taken; returns how many got each answer. */
   async push({ urls, batch }) {
     const answers = {};
     for (let at = 0; at < urls.length; ) {
@@ -22,7 +22,7 @@ const jobs = {
     }
     return answers;
   },
-  /** Once the test says so, pushes all without waiting, and closes while the ring is full. */
+  /** On the test's signal, pushes all without waiting, and closes while the ring is full. */
   async flood({ urls, batch, word: buffer }) {
     const word = new Int32Array(buffer);
     Atomics.store(word, 0, 1);
@@ -37,14 +37,14 @@ const jobs = {
     await closing;
     return { said, late };
   },
-  /** Pushes all without waiting; what was said of each. */
+  /** Pushes all without waiting; returns the answers. */
   pushOn({ urls, batch }) {
     const said = [];
     for (let at = 0; at < urls.length; at += batch)
       said.push(...port.push(urls.slice(at, at + batch)));
     return said;
   },
-  /** Works until the frontier is finished; the URLs it was given. */
+  /** Works until the frontier is finished; returns the URLs of its leases. */
   async work({ max }) {
     const urls = [];
     for (;;) {
@@ -56,14 +56,14 @@ const jobs = {
       }
     }
   },
-  /** Takes what there is, and dies without a word. */
+  /** Takes the leases there are, and dies without leaving. */
   async die({ max }) {
     const leases = await port.take({ max });
     parentPort.postMessage(leases.length);
     await later(10);
     process.exit(1);
   },
-  /** Takes what there is, says so, and goes without a word in the way that it is told; `word` tells it when. */
+  /** Takes what there is, reports it, and exits silently in the given way; `word` is the signal. */
   async goes({ max, how, word: buffer }) {
     const word = new Int32Array(buffer);
     const leases = await port.take({ max });
@@ -79,7 +79,7 @@ const jobs = {
     while (how === "fills") kept.push(new Array(100_000).fill(kept.length));
     await later(600_000);
   },
-  /** Takes and closes: what was not settled goes back. */
+  /** Takes and closes: unsettled leases return. */
   async leave({ max }) {
     const leases = await port.take({ max });
     leases[0]?.done();

@@ -40,7 +40,7 @@ export type Command =
 /** Beyond 2³¹ milliseconds. */
 export const FAR_MS = 3_000_000_000;
 
-/** How much there is to meet: few hosts and pages for collisions, many for deep structures. */
+/** The number of different things: few hosts and pages for collisions, many for deep structures. */
 export interface ProgramSize {
   /** Two-label names; each host is one of two under it, so that `by: 'domain'` joins them. */
   domains: number;
@@ -59,14 +59,14 @@ const dueMs = fc.oneof(
   { weight: 20, arbitrary: smallMs },
   { weight: 1, arbitrary: fc.constant(FAR_MS) },
 );
-/** A far step lets every lease expire, so it is rarer still. An hour goes over to another period of a calendar. */
+/** A far step lets every lease expire, so it is rarer still. An hour reaches another period of a calendar. */
 const stepMs = fc.oneof(
   { weight: 150, arbitrary: smallMs },
   { weight: 1, arbitrary: fc.constantFrom(FAR_MS, 3_600_000) },
 );
-/** Names that rules give too, so that requests and rules meet in one epoch. */
+/** Names that rules use too, so that requests and rules share an epoch. */
 const epoch = fc.constantFrom("forever", "v1", "v2", "slot-0", "2023-11-14T22", "2023-W46");
-/** Two servers; '' is not known. */
+/** Two servers; '' means unknown. */
 const address = fc.constantFrom("192.0.2.1", "192.0.2.2", "");
 /** Far from the edge, where a sum of changes and a chain of clamped changes differ. */
 const priority = fc.oneof(
@@ -105,7 +105,7 @@ const redirectFields: fc.Arbitrary<SyncRedirect> = fc.record(
   },
   { requiredKeys: [], ...optional },
 );
-/** Every other one says nothing. */
+/** Every other one is empty. */
 const redirectChange = fc.oneof(fc.constant<SyncRedirect>({}), redirectFields);
 
 /** One command, drawn from all kinds with the weights of a busy frontier. */
@@ -128,7 +128,7 @@ export function commandsOf(size: ProgramSize): fc.Arbitrary<Command> {
   );
 }
 
-/** The same, and rules that are swapped. */
+/** The same, with swaps of the rules. */
 export function ruleCommandsOf(size: ProgramSize): fc.Arbitrary<Command> {
   const rules = rulesOf(hostsOf(size));
   return fc.oneof(
@@ -214,7 +214,7 @@ function pushes(size: ProgramSize, url: fc.Arbitrary<string>, request: Requests)
 }
 
 function ends(size: ProgramSize, url: fc.Arbitrary<string>, request: Requests): Any {
-  /** Mostly leases that are still open (the driver resolves the number), at times any that was. */
+  /** Mostly leases that are still open (the driver resolves the number), sometimes any lease that ever was. */
   const lease = fc.integer({ min: 0, max: 63 });
   const found = fc.array(request, { maxLength: size.batch });
   const leases = fc.array(lease, { maxLength: size.batch });

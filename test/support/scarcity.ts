@@ -1,13 +1,13 @@
 /**
- * Scarcity: every allocation of every call of a program fails in turn, on a frontier beside the naive model, which knows no memory.
+ * Scarcity: every allocation of every call of a program fails in turn, on a frontier beside the naive model, which has no memory limit.
  *
  *   call, its 1st allocation refused ─▶ 2nd … ─▶ n-th ─▶ it asks for no more: the call is made
  *     ├─ threw MEMORY_FULL            everything is as before it; the same call again
- *     ├─ some rows `full`             the model is given the others; those rows again
- *     └─ fewer leases, fewer records  the rest without faults; together they are what the model gives
+ *     ├─ some rows `full`             the model gets the others; those rows again
+ *     └─ fewer leases, fewer records  the rest without faults; together they equal the model's
  *
- * An allocation is an object of the arena, a page or a run of pages, or the promise of a step's room; what was promised is not refused. After
- * a refusal either all that follow in the call are refused too, or none is.
+ * An allocation is an object of the arena, a page or a run of pages, or the promise of a step's room; a promised allocation is not refused.
+ * After a refusal either all later ones in the call are refused too, or none is.
  */
 import { isMemoryFull } from "../../src/base/errors.ts";
 import { createVirtualClock } from "../../src/base/clock.ts";
@@ -33,7 +33,7 @@ export interface Scarcity {
   readonly isLasting: boolean;
 }
 
-/** What became of a program: refusals, and calls that threw for them. */
+/** The result of a program: refusals, and calls that threw because of them. */
 export interface Suffered {
   refused: number;
   thrown: number;
@@ -80,7 +80,7 @@ export async function runScarce({ commands, open, model, isLasting }: Scarcity):
   return play.suffered;
 }
 
-/** What the clock brings about comes first, by itself: calls that follow find nothing to be brought about. */
+/** The clock's work comes first, by itself: later calls find none left. */
 function look(play: Play): void {
   for (let at = 1; at < FAULTS_MAX; at++) {
     const { refused } = underFault(play, at, () => play.side.frontier.report());
@@ -99,7 +99,7 @@ function perform(play: Play, command: Command, picked: readonly number[]): void 
   for (let at = 1; at < FAULTS_MAX; at++) {
     const told = side.leases.length;
     const { answer, error, refused } = underFault(play, at, () => {
-      // Without what the programs do beside it: that comes when the swap is over.
+      // Without the other effects of the programs: those come when the swap is over.
       if (left.do === "setRules") return side.frontier.setRules(buildRules(left.rules));
       return performCommand(side, left, picked);
     });
@@ -109,7 +109,7 @@ function perform(play: Play, command: Command, picked: readonly number[]): void 
       isForgotten ||= command.do === "forget";
       if (isForgotten) continue;
       same("after a call that threw", before, JSON.stringify(reported(side)));
-      // The places of rules that were not taken are kept for the next ones.
+      // The places of rules that were not accepted are kept for the next ones.
       if (command.do === "setRules") continue;
       same("bytes after a call that threw", String(objects), String(objectBytes(side)));
       continue;
@@ -119,7 +119,7 @@ function perform(play: Play, command: Command, picked: readonly number[]): void 
       finish(play, left, picked, { answer, refused, told, isForgotten });
       return;
     }
-    // What found room is the model's too, in the same order; the rest comes again.
+    // Rows that found room go to the model too, in the same order; the others come again.
     if (full.length === 0) {
       finish(play, left, picked, { answer, refused, told, isForgotten });
       return;
@@ -148,7 +148,7 @@ function perform(play: Play, command: Command, picked: readonly number[]): void 
 interface Done {
   readonly answer: unknown;
   readonly refused: number;
-  /** Leases that were told before. */
+  /** Leases that were reported before. */
   readonly told: number;
   readonly isForgotten: boolean;
 }
@@ -165,7 +165,7 @@ function finish(play: Play, command: Command, picked: readonly number[], done: D
   if (command.do === "setRules") {
     const { failed } = model.frontier.report();
     model.frontier.setRules(buildRules(command.rules));
-    // In which order several of them failed is nobody's business, but a requeue would show it.
+    // The order in which several of them failed is unspecified, but a requeue would show it.
     if (model.frontier.report().failed - failed < 2) return;
     compare(play, "report", reported);
     for (const each of [model, side]) each.frontier.forget();
@@ -173,15 +173,15 @@ function finish(play: Play, command: Command, picked: readonly number[], done: D
   }
   const wanted = performCommand(model, command, picked);
   if (isForgotten) return;
-  // What no rule takes failed again at once, and was asked for again.
+  // Records that no rule takes failed again at once, and were requested again.
   if (command.do === "requeue" && refused > 0) return;
-  // Early, and no later, is allowed.
+  // Earlier is allowed, later is not.
   if (command.do === "nextDueAt" && Number(answer) < Number(wanted)) return;
   if (command.do === "nextDueAt" && wanted === "none") return;
   same("answer", JSON.stringify(wanted), JSON.stringify(answer));
 }
 
-/** The rest of a call that was cut short, without faults; the answer of both. */
+/** The rest of a call that was cut short, without faults; returns the answer of both. */
 function goOn(
   side: Side,
   {
@@ -214,7 +214,7 @@ function goOn(
   }
 }
 
-/** Whatever waits for room finds it. */
+/** Everything that waits for room finds it. */
 function heal({ frontier, clock }: Side): void {
   const core = coreOf(frontier as unknown as Frontier);
   while (!sweepSlice(core, clock.now(), () => false));
@@ -285,7 +285,7 @@ function isRefused(verdict: unknown): boolean {
   return status === "full" && reason === "memory";
 }
 
-/** An answer as it would be had these rows not been asked about. */
+/** The answer as it would be without these rows. */
 function withoutRows(answer: Pushed, rows: readonly number[]): string {
   const verdicts = answer.verdicts.filter((_, row) => !rows.includes(row));
   const { size, accepted, deferred, duplicate, rejected, full } = answer;
@@ -309,12 +309,12 @@ function endsLeases(command: Command): boolean {
   return ["done", "doneMany", "retry", "fail", "release"].includes(command.do);
 }
 
-/** Bytes of records, hosts and all that hangs on them. */
+/** Bytes of records, hosts and everything attached to them. */
 function objectBytes({ frontier }: Side): number {
   return arenaUsedBytes(coreOf(frontier as unknown as Frontier).store.arena);
 }
 
-/** All that is counted but requests, of which some came several times. */
+/** Everything that is counted except requests, of which some came several times. */
 function reported({ frontier }: Side): unknown {
   const { rules, ...report }: SyncReport = frontier.report();
   const named = ["accepted", "deferred", "duplicate", "retried", "expired", "pending"] as const;

@@ -1,9 +1,9 @@
 /**
  * Seeds of random tests, printed with the test's name.
  *
- *   (nothing)           the test's own seed: the same commit gives the same answer every time
+ *   (nothing)           the test's own seed: the same commit has the same result every time
  *   SEED=fresh          a new one: exploring
- *   STRESS_SECONDS=60   a new one as well: whoever grants time explores
+ *   STRESS_SECONDS=60   a new one as well: extra time is for exploration
  *   SEED=17             this one: a failure again
  */
 import { appendFileSync } from "node:fs";
@@ -38,7 +38,7 @@ function labelSeed(label: string): number {
   return seed;
 }
 
-/** A line to the file that `PROGRESS=` names: long runs say how far they are. */
+/** Appends a line to the file that `PROGRESS=` names: long runs report how far they are. */
 export function progress(line: string): void {
   const file = process.env.PROGRESS;
   if (file !== undefined) appendFileSync(file, `${line}\n`);
@@ -54,14 +54,14 @@ export function stressRounds(
   return Math.max(sized(base, quick), Math.floor(seconds * perSecond));
 }
 
-/** Seconds that a long test may take beyond its CI size; 0: the CI size alone. */
+/** Seconds that a long test may take beyond its CI size; 0: only the CI size. */
 export function stressSeconds(): number {
   return Math.max(Number(process.env.STRESS_SECONDS ?? 0), 0);
 }
 
 /**
- * Tells whether the time that STRESS_SECONDS grants a test, counted from this call on, is not over yet. Without any it is over at once:
- * then the CI size alone is run.
+ * Returns a function that is true while the time granted by STRESS_SECONDS, counted from this call on, lasts. Without any it is false at
+ * once: then only the CI size is run.
  */
 export function stressTime(): () => boolean {
   const end = performance.now() + stressSeconds() * 1_000;
@@ -78,7 +78,7 @@ export function commandsOf(count: number): number {
   return sized(count, Math.ceil(count / 5)) * Math.max(1, Math.floor(stressSeconds() / 10));
 }
 
-/** Runs a program; when it fails, the message says with which seed. */
+/** Runs a program; when it fails, the message has the seed. */
 export function seeded(seed: number, program: (random: Random) => void): void {
   try {
     program(createRandom(seed >>> 0));

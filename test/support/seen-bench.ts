@@ -38,7 +38,7 @@ export function openTiered(
 ): SeenSet {
   const { kernel } = bench;
   const cold = createColdTier({ kernel, directory: "/seen", files, identity: SEEN_IDENTITY });
-  // The hot table is over its share at once: every finished entry goes to the cold tier sooner or later.
+  // The hot table exceeds its share at once: every finished entry goes to the cold tier sooner or later.
   return createSeenSet({ kernel, mode: "tiered", memoryBytes: 60_000, cold, ...options });
 }
 
@@ -52,7 +52,7 @@ function mixed(word: number): number {
   return (z ^ (z >>> 15)) >>> 0;
 }
 
-/** Admits one hash as a finished record; true when it was new. */
+/** Admits one hash as a finished record; returns true when it was new. */
 export function insertFinished(bench: SeenBench, seen: SeenSet, at: number): boolean {
   const slot = seenInsert(seen, ...hashOf(at)) >>> 2;
   const { u32 } = bench.kernel.region.views;
@@ -61,7 +61,7 @@ export function insertFinished(bench: SeenBench, seen: SeenSet, at: number): boo
   return isNew;
 }
 
-/** Background work until there is none. */
+/** Runs background work until it is finished. */
 export function settle(seen: SeenSet): void {
   while (seenStep(seen, 5000) > 0);
 }

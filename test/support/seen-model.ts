@@ -1,4 +1,4 @@
-/** Random operations on a seen-set beside a Map that says what each must answer. */
+/** Random operations on a seen-set beside a Map with the expected answers. */
 import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../../src/layout/seen/table.ts";

@@ -1,4 +1,4 @@
-/** What holds for every test file: a table without rows is a fault, as its test would check nothing and be counted nowhere. */
+/** Holds for every test file: a table without rows is an error, since its test would check nothing and be counted nowhere. */
 import { describe, test } from "vitest";
 
 interface Tables {

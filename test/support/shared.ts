@@ -1,4 +1,4 @@
-/** Data files of others: what the repository holds, and what stands beside it where somebody put it. */
+/** Data files of others: those in the repository, and those beside it where they exist. */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

@@ -1,4 +1,4 @@
-/** Lanes over a spill tier beside sorted arrays that know no tiers. */
+/** Lanes over a spill tier beside sorted arrays without tiers. */
 import { expect } from "vitest";
 import type { Random } from "../../src/base/random.ts";
 import { loadKernelModule } from "../../src/engine/kernel-file.ts";
@@ -49,7 +49,7 @@ import { createStore, setWord, type Store, word } from "../../src/structures/sto
 import { ruleQueueCreate } from "../../src/structures/hosts/host-table.ts";
 import { createMemoryFiles, type MemoryFiles } from "./memory-files.ts";
 
-/** A record as the model has it. */
+/** A record of the model. */
 export interface ModelRecord {
   key: number;
   priority: number;
@@ -120,7 +120,7 @@ export function pushOne(rig: SpillRig, random: Random, parents: readonly string[
   rig.model.push(made);
 }
 
-/** An identity that lives on without being known, so that it is new again. */
+/** A live identity that was forgotten, so that it counts as new again. */
 function forgottenOf({ model }: SpillRig, random: Random): number | undefined {
   const { lo, hasIdentity } = model[random.below(model.length)] ?? { lo: 0, hasIdentity: true };
   if (hasIdentity || model.some((one) => one.lo === lo && one.hasIdentity)) return undefined;
@@ -183,14 +183,14 @@ export function setValue(rig: SpillRig, made: ModelRecord, value: number): void 
   seenSet(rig.spill.seen, made.lo, 7, value);
 }
 
-/** A new generation: what lives goes on without identity. */
+/** A new generation: live records continue without identity. */
 export function forgetAll(rig: SpillRig): void {
   spillSettle(rig.spill);
   seenForget(rig.spill.seen);
   for (const one of rig.model) one.hasIdentity = false;
 }
 
-/** Whatever was taken of the arena is given back: nothing leaks. */
+/** Everything taken from the arena is returned: nothing leaks. */
 export function freeOwner(rig: SpillRig): void {
   expect(word(rig.store, rig.owner, 0)).toBe(0);
   setWord(rig.store, rig.owner, 0, 0);

@@ -1,9 +1,9 @@
 /**
- * Marks: all that must survive of a frontier as 64 bits. Two frontiers have equal marks where `knownOf` tells the same of their
- * records, finished identities, hosts and epochs; different ones but for one chance in 2⁶⁴. A mark takes a twentieth of the time of
+ * Marks: all that must survive of a frontier as 64 bits. Two frontiers have equal marks if `knownOf` returns the same for their
+ * records, finished identities, hosts and epochs; otherwise different ones, except with a probability of 2⁻⁶⁴. A mark takes a twentieth of the time of
  * the text, so that it can be taken at the end of every call of a long program.
  *
- *   item ─▶ its words, mixed in turn ─▶ two words, added to those of the others: the order of items says nothing
+ *   item ─▶ its words, mixed in turn ─▶ two words, added to those of the others: the order of items has no effect
  */
 import type { Core } from "../../src/frontier/core.ts";
 import { hostOf, isFinishedValue, sequenceOf } from "../../src/frontier/records/transitions.ts";
@@ -47,7 +47,7 @@ const HOST_DOUBLES = [
 const HOST_WORDS = [host.HOST_LIMIT_WORD, host.HOST_FAILURES_WORD, host.HOST_ADMITTED_WORD];
 const HOST_FLAGS = host.HOST_HELD | host.HOST_STEERED | host.HOST_KEPT;
 
-/** The mark of what a frontier knows; its counters and the user's state, which are as new as the last flush, are not in it. */
+/** The mark of a frontier's records, identities, hosts and epochs. Counters and the user's state, which date from the last flush, are not in it. */
 export function markOf({ files, frontier }: DurableRig): string {
   const core = coreOf(frontier);
   const mark = new Mark();
@@ -134,7 +134,7 @@ function addRecord(mark: Mark, core: Core, one: number): void {
   mark.bytes(store.region.views.u8, text, text + record.recordTextLength(store, one));
   mark.word(record.recordLo(store, one));
   mark.word(record.recordHi(store, one));
-  // A lease comes back as pending.
+  // A lease returns as pending.
   mark.word(state === record.RECORD_LEASED ? record.RECORD_PENDING : state);
   mark.double(sequenceOf(core, one));
   mark.double(record.recordKey(store, one));
@@ -180,7 +180,7 @@ function addHosts(mark: Mark, core: Core): void {
   }
 }
 
-/** Members still known, by epoch; who joined twice is one. */
+/** Members whose identities are still known, by epoch; one that joined twice counts once. */
 function addEpochs(mark: Mark, { epochs, seen }: Core): void {
   for (let epoch = epochNext(epochs, 0); epoch !== 0; epoch = epochNext(epochs, epoch)) {
     const name = epochName(epochs.store, epoch);
@@ -202,7 +202,7 @@ function addEpochs(mark: Mark, { epochs, seen }: Core): void {
   }
 }
 
-/** Of the hot table, and of the cold tier what that does not know better. */
+/** Finished identities of the hot table, and those of the cold tier that it does not override. */
 function addFinished(mark: Mark, core: Core, files: DurableRig["files"]): void {
   const { seen, store } = core;
   const runs = seen.tiered?.cold.stats().runs ?? 0;

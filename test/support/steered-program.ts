@@ -1,6 +1,6 @@
 /**
  * A random program over a frontier with everything that decides who may go: rules with shares, hosts, groups, adaptive delays, back-off,
- * budgets, holds, leases that run out, and a clock that somebody sets. It asks nothing itself: tests look between its calls.
+ * budgets, holds, leases that run out, and a clock that is set. It checks nothing itself: tests check between its calls.
  */
 import { createVirtualClock } from "../../src/base/clock.ts";
 import type { Random } from "../../src/base/random.ts";
@@ -12,7 +12,7 @@ export interface SteeredProgram {
   readonly frontier: LocalFrontier;
   readonly leases: Lease[];
   now(): number;
-  /** Sets the clock, without firing what waits for it. */
+  /** Sets the clock without firing the waits on it. */
   set(byMs: number): void;
   /** One call, or a step of the clock. */
   turn(): void;
@@ -23,7 +23,7 @@ export interface ProgramOptions {
   /** Whether the clock is set back and forth. */
   readonly jumps?: boolean;
   readonly leaseMs?: number;
-  /** Whether work comes in with times of its own more often than not. */
+  /** Whether most requests have due times of their own. */
   readonly isLate?: boolean;
   /** Whether the set of rules stays. */
   readonly isFixed?: boolean;
@@ -110,7 +110,7 @@ function pushOne(random: Random, { frontier, now }: Open, isLate: boolean): void
   });
 }
 
-/** One of the leases that are out ends, some way or other; some are left to run out. */
+/** One of the leases that are out ends in some way; some are left to expire. */
 function endOne(random: Random, leases: Lease[]): void {
   const [lease] = leases.splice(random.below(Math.max(leases.length, 1)), 1);
   if (lease === undefined) return;

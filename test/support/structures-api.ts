@@ -1,6 +1,6 @@
 /**
- * The structures as one object, so that the same programs run against the real modules and against
- * deliberately broken copies. A copy is the transpiled source with one edit, in a temporary folder.
+ * The structures as one object, so that the same programs run against the real modules and against deliberately broken copies. A copy is
+ * the transpiled source with one edit, in a temporary folder.
  */
 import {
   cpSync,
@@ -52,7 +52,7 @@ export interface Edit {
 
 let whole: string | undefined;
 
-/** The structures with one edit; the text to find must be there exactly once. */
+/** The structures with one edit; the text to replace must occur exactly once. */
 export async function loadBroken(edit: Edit): Promise<StructuresApi> {
   whole ??= transpileAll();
   const folder = mkdtempSync(join(tmpdir(), "structures-"));
@@ -70,7 +70,7 @@ export async function loadBroken(edit: Edit): Promise<StructuresApi> {
   return api as StructuresApi;
 }
 
-/** Removes what `loadBroken` left for further copies. */
+/** Removes the files that `loadBroken` keeps for further copies. */
 export function removeCopies(): void {
   if (whole !== undefined) rmSync(whole, { recursive: true });
   whole = undefined;

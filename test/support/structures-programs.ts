@@ -59,7 +59,7 @@ export function runArenaProgram(api: StructuresApi, random: Random, commands: nu
   if (random.below(3) === 0) sizes.push(65_537 + random.below(300_000));
   const taken: Array<{ handle: number; bytes: number; stamp: number }> = [];
   for (let command = 0; command < commands; command++) {
-    // The program breathes: it grows for a while, then it shrinks.
+    // The program grows for a while, then it shrinks.
     const grows = (command >> 7) % 2 === 0;
     if (random.below(8) < (grows ? 6 : 2)) {
       const bytes = sizes[random.below(sizes.length)] as number;
@@ -171,7 +171,7 @@ export function runLaneProgram(api: StructuresApi, random: Random, commands: num
       const key = random.below(6) === 0 ? -++serial : ++serial;
       insert({ item: api.arenaTake(arena, ITEM_BYTES), key, tie: 0 });
     } else if (choice < 6 && away.length > 0) {
-      // What was taken out comes back to its old place.
+      // A removed entry returns to its old place.
       insert(away.splice(random.below(away.length), 1)[0] as Entry);
     } else if (model.length > 0) {
       const sides = [0, model.length - 1, random.below(model.length)];
@@ -212,7 +212,7 @@ export function runRanksProgram(api: StructuresApi, random: Random, commands: nu
     const grows = (command >> 8) % 2 === 0;
     const priority = (random.below(priorities) - (priorities >> 1)) * 2 ** 40;
     if (random.below(8) < (grows ? 6 : 2)) {
-      // Room for items and none for lanes: the larger ones take every page there is.
+      // Room for items and none for lanes: the larger ones take every page.
       if (random.below(16) === 0) takeBallast(api, arena, ballast);
       const item = api.arenaTake(arena, ITEM_BYTES);
       if (item === 0) continue;

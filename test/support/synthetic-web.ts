@@ -8,7 +8,7 @@
  *   item         offset[host] + page: every page of the web has a number
  */
 
-/** What becomes of a visit; all but `done` are rare. */
+/** The outcome of a visit; all but `done` are rare. */
 export type Fate = "done" | "retry" | "busy" | "fail" | "release" | "die" | "late";
 
 export interface Web {

@@ -109,7 +109,7 @@ export function removeBoth(driver: Driver, hash: bigint): void {
   if (tableFind(table, lo, hi) !== 0) expect.fail(`still there: ${hash}`);
 }
 
-/** Looks hashes up in both, in a batch and one by one. */
+/** Finds hashes in both, in a batch and one by one. */
 export function findBoth(driver: Driver, hashes: readonly bigint[]): void {
   const { table, model, kernel } = driver;
   putHashes(driver, hashes);
@@ -126,7 +126,7 @@ export function findBoth(driver: Driver, hashes: readonly bigint[]): void {
   expect(value).toBe(model.get(hash) ?? 0);
 }
 
-/** As toEqual, but quick while all is well. */
+/** As toEqual, but quick while values agree. */
 function expectValues(values: Uint32Array, expected: readonly number[]): void {
   if (expected.some((value, i) => value !== values[i])) expect([...values]).toEqual(expected);
 }

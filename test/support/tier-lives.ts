@@ -1,4 +1,4 @@
-/** Lives of a frontier with tiers that end in a kill: what the child said, and what the next opening must find. */
+/** Lives of a frontier with tiers that end in a kill: what the child reported, and what the next opening must find. */
 import { expect } from "vitest";
 import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
 import { normalizeOptions } from "../../src/engine/options/normalize-options.ts";
@@ -8,15 +8,15 @@ import { verifyFrontier } from "../../src/engine/api/verify-frontier.ts";
 export interface Life {
   /** All numbers below were durable. */
   readonly pushed: number;
-  /** So many were done, durably. */
+  /** This many were done, durably. */
   readonly done: number;
   /** Numbers begin here since it was cleared. */
   readonly base?: number;
-  /** They may begin here: it was about to be cleared. */
+  /** They may begin here: a clear was about to happen. */
   readonly clearing?: number | undefined;
 }
 
-/** What is known after the words of a child, and before them. */
+/** The state known from a child's lines and from those before it. */
 export function lifeOf(text: string, before: Life = { pushed: 0, done: 0 }): Life {
   let { pushed, done, base = 0, clearing } = before;
   const whole = text.slice(0, text.lastIndexOf("\n") + 1);
@@ -35,8 +35,8 @@ export function lifeOf(text: string, before: Life = { pushed: 0, done: 0 }): Lif
 }
 
 /**
- * Opens what a kill left: all that was flushed is there, once and in order; nothing done comes back, nothing bogus is there, all
- * that was ever admitted is known, no file was damaged. Returns the next number to push.
+ * Opens what a kill left: everything flushed is there, once and in order; nothing done is pending, nothing was invented, every admitted
+ * identity is still known, no file was damaged. Returns the next number to push.
  */
 export async function checkLife(options: FrontierOptions, life: Life): Promise<number> {
   const frontier = await LocalFrontier.open(normalizeOptions(options));
@@ -53,7 +53,7 @@ export async function checkLife(options: FrontierOptions, life: Life): Promise<n
   expect(base + accepted).toBeGreaterThanOrEqual(life.pushed);
   expect(done + pending + leased).toBe(accepted);
   const urls = Array.from({ length: accepted }, (_, at) => urlOf(base + at));
-  // Nothing done comes back, nothing is lost: the rest stands in the order of pushing.
+  // No done URL is pending, none is lost: the others are in the order of pushing.
   const rest = [...frontier.records({ state: "pending" })].map(({ url }) => url);
   expect(rest.sort()).toEqual(urls.slice(done).sort());
   const first = frontier.pollMany(200);

@@ -1,6 +1,6 @@
 /**
  * TraceChecker: reads the trace of a crawl event by event and notes what must not happen. It
- * knows nothing of the frontier but the trace, keeps a few numbers per host and per item, and
+ * sees only the trace of the frontier, keeps a few numbers per host and per item, and
  * assumes one priority, FIFO and one delay.
  *
  *   violation        what it means
@@ -16,8 +16,8 @@
  *   lost             an item was refused as seen that never was
  *   progress         a host was due and had work, and yet nothing was handed out
  *
- * An item is a page in one epoch: where epochs are named, each has items of its own. With `everyMs` an item that was done is
- * pending again, as if admitted then, so long after its end, and one that failed is new again.
+ * An item is a page in one epoch: where epochs are named, each has items of its own. With `everyMs` a done item is pending again, as if
+ * admitted then, that long after its end, and a failed one is new again.
  *
  *   I1  A host is in the due heap under its present stamp only if it may go and has work.
  *   I2  A stamp changes with everything that can change whether the host may go.
@@ -52,7 +52,7 @@ export interface Trace {
   readonly items: number;
   readonly delayMs: number;
   readonly perHost: number;
-  /** Idle hosts that the frontier remembers: one idle for longer than so many may come back as a new one. */
+  /** Idle hosts that the frontier remembers: after more than this many other hosts fell idle, one may return as a new one. */
   readonly idleHosts?: number;
   readonly groups?: readonly GroupShape[];
   readonly everyMs?: number;
@@ -67,7 +67,7 @@ export interface TraceChecker {
   handOuts: number;
   /** The longest time that a due host with work waited for its hand-out. */
   longestWaitMs: number;
-  /** Hosts that came back after they may have been forgotten, and how often a host has fallen idle. */
+  /** Hosts that returned after they may have been forgotten, and how often a host has fallen idle. */
   returned: number;
   idleCount: number;
   readonly host: HostColumns;
@@ -78,12 +78,12 @@ export interface TraceChecker {
   readonly upcoming: MinHeap;
   readonly due: MinHeap;
   readonly groups: readonly GroupTrace[];
-  /** What the hand-out of each item that is out did to its groups. */
+  /** The effect of each outstanding item's hand-out on its groups. */
   readonly holds: Map<number, TracedHold[]>;
-  /** Items that come again, by the time of it, and the host of each. */
+  /** Items that come again, by their time, and the host of each. */
   readonly resting: MinHeap;
   readonly restingHost: Map<number, number>;
-  /** Items that came again by themselves and were not handed out since: a push takes their place. */
+  /** Items that came again by themselves and were not handed out since: a push replaces them. */
   readonly woken: Set<number>;
   nextOrder: number;
   nextTurn: number;
@@ -100,7 +100,7 @@ interface HostColumns {
   turnBefore: Float64Array;
   dueSince: Float64Array;
   lastFirst: Float64Array;
-  /** The count of idle hosts when it fell idle. */
+  /** The count of idle hosts when this one fell idle. */
   idleAt: Float64Array;
   /** It may have been forgotten, and then goes before all others, until its next hand-out. */
   isForgotten: Uint8Array;
@@ -161,7 +161,7 @@ export interface TraceEvent {
   nowMs: number;
 }
 
-/** The frontier said accepted. */
+/** The verdict was accepted. */
 export function traceAdmitted(checker: TraceChecker, { host, item, nowMs }: TraceEvent): void {
   traceTime(checker, nowMs);
   const { pending, turn } = checker.host;
@@ -178,14 +178,14 @@ export function traceAdmitted(checker: TraceChecker, { host, item, nowMs }: Trac
   if (pending[host] === 1) touch(checker, host, nowMs);
 }
 
-/** The frontier said duplicate. */
+/** The verdict was duplicate. */
 export function traceRefused(checker: TraceChecker, { item, nowMs }: TraceEvent): void {
   if (checker.itemState[item] === ITEM_UNKNOWN) {
     violate(checker, "lost", `${item} refused at ${nowMs}`);
   }
 }
 
-/** What rests until now or before is pending again. */
+/** Items that rest until now or earlier are pending again. */
 export function traceTime(checker: TraceChecker, nowMs: number): void {
   const { resting, restingHost, host: columns } = checker;
   for (let key = firstKey(resting); key !== undefined && key <= nowMs; key = firstKey(resting)) {
@@ -254,7 +254,7 @@ export function traceEnded(checker: TraceChecker, event: TraceEvent, end: End): 
   touch(checker, host, nowMs);
 }
 
-/** What an end does to the clocks of groups, and when the item comes again. */
+/** The effect of an end on the clocks of groups, and when the item comes again. */
 function endClocks(checker: TraceChecker, { host, item, nowMs }: TraceEvent, end: End): void {
   const { everyMs } = checker.trace;
   if (end === "release") releaseGroups(checker.groups, host, checker.holds.get(item) ?? []);
@@ -270,14 +270,14 @@ export function traceBlocked(checker: TraceChecker, host: number, untilMs: numbe
   touch(checker, host, 0);
 }
 
-/** The frontier had nothing to give although more was wanted. */
+/** The frontier returned nothing although more was wanted. */
 export function traceNothingDue(checker: TraceChecker, nowMs: number): void {
   traceTime(checker, nowMs);
   const host = firstDue(checker, nowMs);
   if (host !== undefined) violate(checker, "progress", `host ${host} is due at ${nowMs}`);
 }
 
-/** Items by what became of them, for conservation. */
+/** Items by their outcome, for conservation. */
 export function countItems(checker: TraceChecker): {
   pending: number;
   leased: number;
@@ -293,7 +293,7 @@ function isIdle({ host: { active, pending } }: TraceChecker, host: number): bool
   return num(pending, host) === 0 && num(active, host) === 0;
 }
 
-/** Hosts are forgotten in the order of their falling idle: so many fell idle after it that it may be one of them. */
+/** Hosts are forgotten in the order in which they fell idle: after enough others, this one may be among them. */
 function judgeReturn(checker: TraceChecker, host: number): void {
   const { idleHosts = Number.POSITIVE_INFINITY } = checker.trace;
   if (checker.idleCount - num(checker.host.idleAt, host) < idleHosts) return;
@@ -304,12 +304,12 @@ function judgeReturn(checker: TraceChecker, host: number): void {
 function checkTurn(checker: TraceChecker, host: number, nowMs: number): void {
   const { turn, dueSince } = checker.host;
   const first = firstDue(checker, nowMs);
-  // A host that may not go at all was reported as such; here it is about who waits.
+  // A host that may not go at all was reported as such; here the question is which hosts wait.
   const isKnown = checker.host.isForgotten[host] === 0;
   if (isKnown && first !== undefined && num(turn, first) < num(turn, host)) {
     violate(checker, "fairness", `host ${host} before host ${first} at ${nowMs}`);
   }
-  if (checker.groups.length > 0) return; // since when all clocks agreed nobody noted
+  if (checker.groups.length > 0) return; // the time since which all clocks agreed was not noted
   const waitedMs = nowMs - num(dueSince, host);
   if (waitedMs > checker.longestWaitMs) checker.longestWaitMs = waitedMs;
 }
@@ -335,7 +335,7 @@ function touch(checker: TraceChecker, host: number, nowMs: number): void {
   heapPush(checker.upcoming, dueAtMs, num(stamp, host), host);
 }
 
-/** The due host that was leased least recently, after moving what has become due by now. */
+/** The due host that was leased least recently, after hosts that have become due were moved. */
 function firstDue(checker: TraceChecker, nowMs: number): number | undefined {
   if (checker.groups.length > 0) return firstAgreed(checker, nowMs);
   const { upcoming, due, host: columns } = checker;
@@ -353,7 +353,7 @@ function firstDue(checker: TraceChecker, nowMs: number): number | undefined {
   return due.values[0];
 }
 
-/** The same where groups must agree: all hosts are looked at, since one group's clock may open many. */
+/** The same where groups must agree: all hosts are compared, since one group's clock may free many. */
 function firstAgreed(checker: TraceChecker, nowMs: number): number | undefined {
   const { active, pending, readyAt, blockedUntil, turn } = checker.host;
   let first: number | undefined;

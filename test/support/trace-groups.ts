@@ -1,12 +1,12 @@
 /**
- * Groups of the trace checker: what a clock above hosts must never let happen, kept in two numbers a group.
+ * Groups of the trace checker: limits of the clocks above hosts, kept in two numbers a group.
  *
  *   hand-out   active below the limit and readyAt passed; then active + 1, readyAt = now + delay
  *   end        active − 1, readyAt = end + delay            a later clock stays
- *   release    active − 1, readyAt as it was before the hand-out, unless somebody has set it since
+ *   release    active − 1, readyAt as it was before the hand-out, unless it was set since
  */
 export interface GroupShape {
-  /** How many groups of this kind there are, and which is a host's. */
+  /** How many groups of this kind there are, and which one a host belongs to. */
   readonly count: number;
   groupOf(host: number): number;
   readonly limit: number;
@@ -17,11 +17,11 @@ export interface GroupTrace {
   readonly shape: GroupShape;
   readonly active: Int32Array;
   readonly readyAt: Float64Array;
-  /** The most visits that any group had at once: 1 would say that nothing was tried. */
+  /** The most visits that any group had at once: 1 would mean that nothing was tested. */
   most: number;
 }
 
-/** What a hand-out did to the clock of one group. */
+/** The effect of a hand-out on the clock of one group. */
 export interface TracedHold {
   readonly before: number;
   readonly set: number;
@@ -32,7 +32,7 @@ export function createGroupTrace(shape: GroupShape): GroupTrace {
   return { shape, active: new Int32Array(count), readyAt: new Float64Array(count), most: 0 };
 }
 
-/** What is wrong with a hand-out on this host now; undefined: nothing. */
+/** The fault of a hand-out on this host now; undefined: none. */
 export function groupFault(
   groups: readonly GroupTrace[],
   host: number,

@@ -1,6 +1,6 @@
 /**
  * Two sides: a frontier on this thread and one on a thread of its own, given the same calls. A call is plain data; what it answers
- * is told without what only the clock decides.
+ * is compared without the parts that depend only on the clock.
  */
 import type { Random } from "../../src/base/random.ts";
 import type { FrontierError } from "../../src/base/errors.ts";
@@ -15,13 +15,13 @@ import type {
 export interface Call {
   readonly do: string;
   readonly args: readonly unknown[];
-  /** Which of the leases, hosts, waits: a number that is taken modulo how many there are. */
+  /** Selects a lease, host or wait: a number taken modulo how many there are. */
   readonly pick: number;
-  /** May wait until something else is called. */
+  /** May wait until another call is made. */
   readonly waits: boolean;
 }
 
-/** Either surface: what can be called by name, with arguments that may be none. */
+/** Either surface: methods by name, with arguments that may be missing. */
 interface Loose {
   (...args: readonly unknown[]): Loose;
   readonly [name: string | symbol]: Loose;
@@ -30,7 +30,7 @@ type Fields = Record<string, unknown>;
 
 const A = "http://a.test/";
 const URLS = Array.from({ length: 12 }, (_, at) => `http://${"abc"[at % 3]}.test/${at}`);
-/** Work that holds whoever owns the frontier: duplicates but the first few. */
+/** Work that keeps the owner of the frontier busy: duplicates, except for the first few. */
 export const HEAVY: Call = {
   do: "pushMany",
   args: [Array.from({ length: 5_000 }, (_, at) => `http://heavy.test/${at % 5}`)],
@@ -82,7 +82,7 @@ const HOST_SETS: readonly unknown[] = [
   { address: 5 },
 ];
 
-/** Names of calls, each as often as it shall come; and what it is given. */
+/** Names of calls, each as often as its share; and their arguments. */
 const MENU: ReadonlyArray<[number, string, (random: Random) => unknown[]]> = [
   [10, "push", (random) => [oneOf(random, REQUESTS)]],
   [6, "pushMany", (random) => [oneOf(random, LISTS), oneOf(random, [undefined, { depth: 1 }, 5])]],
@@ -172,7 +172,7 @@ function sourceOf(random: Random): Call {
   );
 }
 
-/** Faults that come after a listener of one event are kept by whichever side has them. */
+/** Faults after an event's listener are kept by the side that has them. */
 function listeningOf(random: Random): unknown[] {
   const event = oneOf(random, EVENTS);
   const options = event === "error" ? undefined : oneOf(random, LISTENING);
@@ -185,7 +185,7 @@ function oneOf<T>(random: Random, list: readonly T[]): T {
 
 export class Side {
   readonly frontier: Frontier | AsyncFrontier;
-  /** What listeners heard, by event and the number of its `on`. */
+  /** Events received by listeners, by event and the number of its `on`. */
   readonly heard: Record<string, unknown[]> = {};
   readonly #loose: Loose;
   readonly #leases: Loose[] = [];
@@ -201,7 +201,7 @@ export class Side {
     this.#loose = frontier as unknown as Loose;
   }
 
-  /** Makes a call now; what came of it, as plain data. */
+  /** Makes a call now; returns the result as plain data. */
   make(call: Call): Promise<unknown> {
     let given: unknown;
     try {
@@ -213,17 +213,17 @@ export class Side {
     return Promise.resolve(given).then(plainOf, faultOf);
   }
 
-  /** Ends what waits by itself. */
+  /** Ends calls that wait, by itself. */
   letGo(): void {
     for (const controller of this.#aborts) controller.abort(new Error("enough"));
     this.#leave();
     void this.make(plainCall("resume"));
   }
 
-  /** Once all calls of a burst were answered: its leases can be worked on. */
+  /** Called after all calls of a burst were answered: its leases can be used. */
   async rest(): Promise<void> {
     for (const leases of await Promise.all(this.#coming.splice(0))) this.#leases.push(...leases);
-    await this.make(plainCall("report")); // behind what was told before
+    await this.make(plainCall("report")); // after the earlier messages
   }
 
   #call({ do: name, args, pick }: Call): unknown {
@@ -372,7 +372,7 @@ export function plainOf(value: unknown): unknown {
   return Object.fromEntries(kept.map((name) => [name, plainOf(fields[name])]));
 }
 
-/** Facts that say what the clock said, in milliseconds since something. */
+/** Fields that are readings of a clock, in milliseconds. */
 const TIMES = new Set(["readyAt", "dueAt", "atMs", "canGoAt"]);
 
 function codesOf(result: PushResult & { late?: boolean }): unknown {

@@ -1,5 +1,5 @@
 /**
- * Holds the kernel's URL path against the readable twin: every field of every row, every text.
+ * Compares the kernel's URL path with the readable twin: every field of every row, every text.
  * `checkUrls` throws at the first difference and names the URL, so that loops stay fast.
  */
 import { expect } from "vitest";
@@ -71,7 +71,7 @@ export const POLICIES: readonly NormalPolicy[] = (
   ] as KeyPolicy[]
 ).map((policy) => normalizePolicy(policy));
 
-/** What links are resolved against; undefined: nothing. */
+/** Base URLs for links; undefined: none. */
 export const BASES = [
   undefined,
   "http://user:pa%20ss@Host.example:8080/a/b;c/../d?q=1&p=2#frag",
@@ -142,14 +142,14 @@ export function rowWord(batch: UrlBatch, row: number, word: number): number {
   return area.kernel.region.views.u32[(area.rows >>> 2) + row * BATCH_ROW_WORDS + word] as number;
 }
 
-/** How many of the rows the kernel alone would finish: parse and key without the oracle. */
+/** How many of the rows the kernel finishes by itself: parse and key without the oracle. */
 export function kernelShare(batch: UrlBatch, urls: readonly string[], base?: string): number {
   const { exports } = batch.area.kernel;
   let left = 0;
   batchBase(batch, base);
   for (let start = 0; start < urls.length; start += batch.count) {
     batchLoad(batch, urls, start);
-    batchParse(batch); // these two write the header; the next two count what the kernel leaves
+    batchParse(batch); // these two write the header; the next two count the rows left over
     batchKey(batch);
     left += exports.parseBatch(batch.area.header);
     left += exports.keyBatch(batch.area.header);

@@ -6,7 +6,7 @@ const mixed = (text) => {
   return hash >>> 0;
 };
 
-/** Links of a page: known ones, new ones, the same twice, no URLs, wide ones, some too long, and many at once. */
+/** Links of a page: known ones, new ones, the same twice, invalid URLs, wide ones, some too long, and many at once. */
 export function linksOf(url, depth) {
   const hash = mixed(url);
   const links = [];
@@ -24,7 +24,7 @@ export function linksOf(url, depth) {
   return links;
 }
 
-/** Half of the pages fail: their records stay, with all that is known of them. */
+/** Half of the pages fail: their records stay, complete. */
 export const fails = (url) => mixed(url) % 2 === 0;
 
 export default function visit(lease, context) {

@@ -1,4 +1,4 @@
-/** What a perfect crawler does on a synthetic web: walks the plan, without HTTP and without HTML. */
+/** The visits of a perfect crawler on a synthetic web: walks the plan, without HTTP and without HTML. */
 import { HIDDEN_PAGES, type WebPlan } from "../../src/crawl/synthetic-web/web-plan.ts";
 
 export interface Walk {
@@ -6,10 +6,10 @@ export interface Walk {
   readonly pages: Set<string>;
   /** URLs that answer with a redirect. */
   readonly redirects: Set<string>;
-  /** URLs that never answer well. */
+  /** URLs that never answer with success. */
   readonly broken: Set<string>;
   readonly gone: Set<string>;
-  /** Hosts of which something is linked, so that robots.txt must be asked. */
+  /** Hosts to which something links, so that their robots.txt must be requested. */
   readonly hosts: Set<number>;
 }
 

@@ -30,6 +30,7 @@ const longTrees: Record<string, TidyFile[]> = {
 
 /** How often a rule must speak in its tree, where that is not once. */
 const counts: Record<string, number> = {
+  english: 3,
   "fence-chance": 3,
   "fence-clock": 2,
   "fence-files": 2,
@@ -105,6 +106,20 @@ describe("tidy", () => {
       },
     ];
     expect(checkFiles(files)).toEqual([]);
+  });
+
+  it("plain English is required of the rooms on the list, in comments alone", () => {
+    const text = "/** Tells the owner. */\nexport const VALUE = 1;\n";
+    const linesOf = (path: string, content: string): string[] =>
+      checkFiles([{ path, text: content }]).map(({ rule, line, message }) => {
+        return `${rule} ${line} ${message.split(":")[0]}`;
+      });
+    expect(linesOf("src/workers/pool/ring.ts", text)).toEqual(['english 1 "Tells"']);
+    expect(linesOf("test/unit/workers/pool/ring.ts", text)).toEqual([]);
+    const split = "/**\n * A slot that the writer lets\n * go of.\n */\nexport const VALUE = 1;\n";
+    expect(linesOf("src/layout/memory/ring.ts", split)).toEqual(['english 2 "lets go"']);
+    const fine = '// `tell` looks the host up\nexport const tells = (): string => "nobody";\n';
+    expect(linesOf("src/persistence/ring.ts", fine)).toEqual([]);
   });
 
   it("this repository breaks no rule", () => {

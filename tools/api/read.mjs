@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
  * @typedef {{ name: string, doc: string, symbols: Symbol[] }} Entry
  */
 
-/** Parameters of a longer signature stand in lines of their own. */
+/** A longer signature has a line for each parameter. */
 const SIGNATURE_COLUMNS = 60;
 
 const printer = ts.createPrinter({ removeComments: true });
@@ -91,7 +91,7 @@ function readSymbol(name, symbol, origin, checker) {
   throw new Error(`${name}: a declaration that is not known here (${ts.SyntaxKind[node.kind]})`);
 }
 
-/** A type behind its name; the members of a long union in lines of their own. @param {ts.TypeNode} type */
+/** A type behind its name; a long union has a line for each member. @param {ts.TypeNode} type */
 function unionText(type) {
   const text = textOf(type);
   if (!ts.isUnionTypeNode(type) || text.length < SIGNATURE_COLUMNS) return ` ${text}`;

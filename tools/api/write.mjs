@@ -48,7 +48,7 @@ function fileOf(name) {
   return `${name.replaceAll("/", "-")}.md`;
 }
 
-/** Where each name is described; of two that differ by case alone the second has a number, as renderers give it. @param {readonly Entry[]} entries */
+/** Where each name is described. Of two names that differ only in case the second gets a number, as renderers do. @param {readonly Entry[]} entries */
 function homesOf(entries) {
   /** @type {Map<string, string>} */
   const homes = new Map();

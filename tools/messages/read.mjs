@@ -13,7 +13,7 @@ import { Evaluator } from "./evaluate.mjs";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Classes of errors, and which argument is the message. The first two tell the code, too. */
+/** Classes of errors, and which argument is the message. The first two have a code before it. */
 const ERRORS = new Map([
   ["FrontierError", 1],
   ["DownloadError", 1],

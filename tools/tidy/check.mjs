@@ -1,9 +1,10 @@
 /**
  * All rules over a list of files.
  *
- *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout ─▶ findings
+ *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout · english ─▶ findings
  *        └─▶ mirror, folders (need the whole list)
  */
+import { checkEnglish } from "./english.mjs";
 import { checkFence } from "./fence.mjs";
 import { checkFolders } from "./folders.mjs";
 import { checkHot } from "./hot.mjs";
@@ -20,6 +21,7 @@ export const RULES = [
   "barrel",
   "columns",
   "default-export",
+  "english",
   "entry",
   "enum",
   "fence-chance",
@@ -72,6 +74,7 @@ export function checkFiles(files) {
     checkHot(parsed, report);
     checkBarrel(parsed, report);
     checkLayout(parsed, report);
+    checkEnglish(parsed, report);
   }
   checkMirror(files, reportFor);
   checkFolders(files, reportFor);

@@ -58,8 +58,14 @@ const MODULES = new Map([
   ["perf_hooks", ["fence-clock", /^src\/base\//]],
   ["timers", ["fence-clock", /^src\/base\//]],
   ["timers/promises", ["fence-clock", /^src\/base\//]],
-  // A digest is no chance: names that another program gave to requests are made of it.
-  ["crypto", ["fence-chance", /^src\/(base\/|persistence\/transfer\/sha1\.ts$)/]],
+  // A digest and a signature are no chance: names that other programs give, and proofs that they ask for, are made of them.
+  [
+    "crypto",
+    [
+      "fence-chance",
+      /^src\/(base\/|((persistence\/transfer|crawl\/archive)\/sha1|crawl\/identity\/ed25519)\.ts$)/,
+    ],
+  ],
 ]);
 
 /** Objects through which every global can be reached under another name. */

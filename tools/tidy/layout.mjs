@@ -55,7 +55,7 @@ function addConstant(statement, values) {
   return undefined;
 }
 
-/** The value that both compilers give, or undefined where they could differ. */
+/** The value under both compilers, or undefined where they could differ. */
 function evaluate(node, values) {
   const value = partOf(node, values);
   const fits = Number.isInteger(value) && value >= I32_MIN && value < I32_END;

@@ -27,7 +27,7 @@ function isInSuite(path) {
   return [...QUICK_SUITES, ...SLOW_SUITES].some((suite) => path.startsWith(`test/${suite}/`));
 }
 
-/** Entries only pass on; nobody else does nothing but pass on. */
+/** Entries only re-export; no other file only re-exports. */
 export function checkBarrel({ path, tree }, report) {
   if (!/^(src|assembly)\//.test(path)) return;
   const passesOn = (statement) => ts.isExportDeclaration(statement) && statement.moduleSpecifier;

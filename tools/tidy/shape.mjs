@@ -76,7 +76,7 @@ function longLiterals(tree) {
   return lines;
 }
 
-/** Work that waits for somebody must have an issue; a lone remark is forgotten. */
+/** Open work needs an issue; a remark without one is forgotten. */
 function checkComments({ tree }, report) {
   visitComments(tree, (text, position) => {
     const word = /\b(TODO|FIXME|XXX|HACK)\b(?!.*#\d+)/.exec(text);
@@ -151,7 +151,7 @@ function isInheritance(clause) {
   return !clause.types.every((type) => /^(\w*\.)?\w*Error$/.test(type.expression.getText()));
 }
 
-/** Constants only at the top of a module: what changes belongs to an object that somebody owns. */
+/** Constants only at the top of a module: state that changes belongs to an object with an owner. */
 function checkModuleState({ tree }, report) {
   for (const statement of tree.statements) {
     if (!ts.isVariableStatement(statement)) continue;

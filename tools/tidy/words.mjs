@@ -1,12 +1,12 @@
 /**
- * What no tracked file may hold: a path of somebody's machine, the address of a registry.
+ * What no tracked file may contain: a path of a developer's machine, the address of a registry.
  */
 
-/** Not behind a host name or another folder: `https://example.com/home/x/` is somebody's page. */
+/** Not behind a host name or another folder: `https://example.com/home/x/` is a web page. */
 const MACHINE_PATH =
   /(?<![\w.\-/])(?:file:\/\/)?\/(?:root\/|home\/[\w.-]+\/|Users\/[\w.-]+\/|work\/[\w.-]+\/)/;
 const WINDOWS_PATH = /\b[A-Z]:\\Users\\/;
-/** Papers that lie beside the repository at somebody's desk, not in it. */
+/** Documents that are beside the repository on a developer's machine, not in it. */
 const DESK_PATH = /\.\.\/shared\/(?:data|hooks|[A-Z]+\.md)/;
 const REGISTRIES = [
   /\bregistry\.(?:npmjs|yarnpkg|npmmirror)\.(?:org|com)/i,

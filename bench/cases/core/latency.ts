@@ -45,7 +45,7 @@ async function setup(side: string, params: Params): Promise<Job> {
   await warmUp(side, 0, pending);
   const queue = await openQueue(side, 0);
   await pushAll(queue, { start: 0, count: pending, shape });
-  // All URLs of before the clock, so that making them is nobody's latency.
+  // All URLs are made before the clock starts, so that making them is not part of the latency.
   const urls = urlChunk(pending, batches * PUSHED, shape);
   let [accepted, taken] = [0, 0];
   return {

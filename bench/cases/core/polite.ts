@@ -5,7 +5,7 @@
  *                                                                                     delay h / 64 ms, one a host
  *
  * Half of the hosts rest at any moment, so that every poll moves a host from its clock to the ready ones and back. The
- * clock is virtual: nobody waits. Checksum: every URL in order, which must be plain's order.
+ * clock is virtual: no side waits. Checksum: every URL in order, which must be plain's order.
  *
  * Estimate: plain pays two heap operations on objects, 300 ns at 10² hosts and 1.5 µs of misses at 10⁶. Outrider pays its 500
  * ns of a lease, two heap operations and a move between ranks, each some 100 ns and five misses at 10⁶: 0.8 to 1.3 µs.

@@ -48,7 +48,7 @@ export const scalePending: BenchCase = scaleCase(
     sizes: {
       smoke: [{ few: 2_000, many: 10_000, timed: 2_000 }],
       real: [{ few: 100_000, many: 10_000_000, timed: 100_000 }],
-      suite: [{ few: 100_000, many: 1_000_000, timed: 100_000 }], // `scaling` goes on to 10⁷
+      suite: [{ few: 100_000, many: 1_000_000, timed: 100_000 }], // `scaling` continues to 10⁷
     },
   },
   [["many", "few"]],

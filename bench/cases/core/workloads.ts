@@ -2,7 +2,7 @@
  * workloads: the same frontier over every kind of workload that there is (docs/formats/workload.md).
  *
  *   uniform   all different, every host equally often          zipf   all different, few hosts have most of them
- *   crawl     links as a crawl meets them: 60 to 90 of 100 were told before
+ *   crawl     links as a crawl meets them: 60 to 90 of 100 were pushed before
  *   real      a list of the user's (BENCH_URLS, or shared/data beside the repository), its duplicates kept
  *
  *   source, 1,000 a call ─▶ push all ─▶ pollMany(1,000) + done, all

@@ -80,7 +80,7 @@ async function setup(side: string, params: Params): Promise<Job> {
   const concurrency = numberOf(params, "concurrency");
   const shape = { hosts: 1, pages, mishaps: 0, traps: false };
   const web = await openWebProcess({ ...shape, seed: plainSeed(pages), keepLog: false });
-  // By its address: not every crawler can be told where to dial.
+  // By its address: not every crawler has an option for the address that it dials.
   const course = { seed: `http://127.0.0.1:${web.port}/`, concurrency };
   let answer: Answer | undefined;
   return {

@@ -31,7 +31,7 @@ const AGAIN_EACH = 10;
 type Calls = Pick<CallLog, "begin" | "end">;
 const NOT_LOGGED: Calls = { begin: nowNs, end: (startNs) => nowNs() - startNs };
 
-/** One way of deduplication. `count` tells how many were new so far. */
+/** One way of deduplication. `count` returns how many were new so far. */
 interface Way {
   /** Takes a chunk, logs its calls and returns how long they took in all. */
   take(urls: readonly string[], calls: Calls): number;

@@ -172,7 +172,7 @@ function hashJob(open: () => Holder): Job {
         next = holder.members();
       }
       round++;
-      // Rows are members by turns: a random one, then one that nobody inserted.
+      // Rows alternate: a random member, then one that was never inserted.
       write(holder, asked, (row) => {
         const drawn = mix(row ^ mix(round));
         return row % 2 === 0 ? drawn % next : 0x8000_0000 + (drawn >>> 1);

@@ -3,7 +3,7 @@
  *
  *   links of a crawl, 70 to 80 % duplicates ─▶ push all ─▶ poll all ─▶ done all          calls of 1,000
  *
- * A push is one link told, a poll and a done one page. Every side counts what it lost and doubled; ours and the plain one
+ * A push is one link, a poll and a done one page. Every side counts what it lost and doubled; ours and the plain one
  * may do neither, or the case fails. The order is each peer's own, so there is no checksum of it.
  *
  * Poll all holds every lease that there is: 13,000 objects that live, and that the collector of young objects copies twice. No crawler
@@ -53,7 +53,7 @@ export const peers: BenchCase = {
 };
 
 /**
- * The same with a queue for each host: Scrapy's looks at every host at each poll, ours stands in order. Beside it ours without the turns
+ * The same with a queue for each host: Scrapy's visits every host at each poll, ours is in order. Beside it ours without the turns
  * of hosts, which is what they cost.
  *
  * Estimate at 10⁴ hosts, nanoseconds: outrider push 900, poll + done 1,100 as `polite`; Scrapy push 120,000, poll 1,300,000.

@@ -23,7 +23,7 @@ export const visit: Handler = (lease, context) => {
   context.push(linksOf(lease.url, lease.depth));
 };
 
-/** One Piscina task per URL: gets a URL, gives its links. */
+/** One Piscina task per URL: receives a URL, returns its links. */
 export function task({ url, depth }: { url: string; depth: number }): string[] {
   return linksOf(url, depth);
 }

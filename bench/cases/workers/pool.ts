@@ -6,7 +6,7 @@
  *   frontier ─▶ postMessage of a page, or of 64 ─▶ handler ─▶ links, cloned ─▶ done({ found })    port, port batch (2 threads)
  *
  * Peers do an eighth of the pages, of the warm-up too: three rounds of half a million take two minutes so and have a verdict, where they
- * took five. It is to their advantage: a frontier that has seen fewer URLs stands in nearer caches.
+ * took five. It is to their advantage: a frontier that has seen fewer URLs fits in faster caches.
  *
  * Checksum: links to a page, and whether all pages were done, the same for all.
  *

@@ -22,7 +22,7 @@ export interface RedisList {
   close(): Promise<void>;
 }
 
-/** Why there is none here; undefined where there is. */
+/** Why Redis is missing here; undefined where it is installed. */
 export function redisMissing(): string | undefined {
   const { status } = spawnSync("redis-server", ["--version"], { stdio: "ignore" });
   return status === 0 ? undefined : "no redis-server in PATH";

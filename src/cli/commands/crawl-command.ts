@@ -24,8 +24,8 @@ export async function crawlCommand(
 ): Promise<number> {
   const config = given.text("config");
   // What stands behind goes first: the last of a flag counts.
-  const args =
-    config === undefined ? given : parseFlags([...lineOfConfig(config), ...line], CRAWL_FLAGS);
+  const all = config === undefined ? line : [...lineOfConfig(config), ...line];
+  const args = config === undefined ? given : parseFlags(all, CRAWL_FLAGS);
   const failOn = failOnOf(args);
   const logFormat = logFormatOf(args);
   const file = args.text("seeds");
@@ -65,7 +65,7 @@ export async function crawlCommand(
     goOn:
       directory === undefined
         ? "what is pending ends with this process: --dir <path> keeps it"
-        : `to go on where it was:\n  ${["outrider", "crawl", ...withoutSecrets(line)].map(quote).join(" ")}`,
+        : `to go on where it was:\n  ${settingsOf(line)}`,
     onStart: (run, say) => {
       run.on("scope", (change) => say(scopeWords(change)));
       if (rulesPath === undefined) return () => {};
@@ -140,7 +140,7 @@ function titleOf(seeds: readonly string[], directory: string | undefined): strin
   return [...seeds.slice(0, TITLE_SEEDS), ...more].join(" ");
 }
 
-/** The line as it was given, for the report: flags and their values. */
+/** The line as it was given, without its secrets: for the report, and to go on with. */
 function settingsOf(line: readonly string[]): string {
   return ["outrider", "crawl", ...withoutSecrets(line)].map(quote).join(" ");
 }

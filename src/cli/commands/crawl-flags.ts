@@ -21,6 +21,11 @@ export const CRAWL_FLAGS: readonly Flag[] = [
     text: "slow start: from one visit to all of them over so long",
   },
   { name: "depth", value: "<n>", kind: "whole", text: "follow links no further than this (100)" },
+  {
+    name: "traversal",
+    value: "<breadth-first|depth-first>",
+    text: "the way through a site",
+  },
   { name: "max-pages", value: "<n>", kind: "whole", text: "end after so many pages" },
   { name: "max-time", value: "<time>", text: "end after so long: 90s, 15m, 2h, or milliseconds" },
   {
@@ -131,6 +136,7 @@ export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
     auth: authOf(args.text("auth")),
     log: args.text("log"),
     saveBodies: args.text("save-bodies"),
+    defaults: traversalOf(args.text("traversal")),
     userAgent: args.text("user-agent"),
     contact: args.text("contact"),
     proxy: args.text("proxy"),
@@ -178,6 +184,12 @@ function timeOf(text: string | undefined): number | undefined {
   const ms = Number(count) * (UNIT_MS[unit] ?? 0);
   if (count !== "" && ms > 0 && Number.isSafeInteger(ms)) return ms;
   throw new UsageError(`--max-time: ${text} (expected: a time such as 90s, 15m or 2h)`);
+}
+
+function traversalOf(traversal: string | undefined): CrawlOptions["defaults"] {
+  if (traversal === undefined) return undefined;
+  if (traversal === "breadth-first" || traversal === "depth-first") return { traversal };
+  throw new UsageError(`--traversal: ${traversal} (expected: breadth-first, depth-first)`);
 }
 
 function headersOf(lines: string[] | undefined): Record<string, string> | undefined {

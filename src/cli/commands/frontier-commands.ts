@@ -10,7 +10,7 @@ import { type FileCheck, verifyDirectory } from "../../tools.ts";
 import { chosenFrontierOf, COMMON, FILTER, filterOf, openChosen } from "./chosen-frontier.ts";
 import type { Flag, Parsed } from "../flags.ts";
 import { EXIT_FAULT, EXIT_OK, type Io } from "../io.ts";
-import { momentText, whole } from "../output/number-text.ts";
+import { counted, momentText, whole } from "../output/number-text.ts";
 import { lineText } from "../output/terminal-text.ts";
 
 export const STATS_FLAGS = COMMON;
@@ -58,9 +58,10 @@ function whyFewer(frontier: Frontier, shown: number, max: number): string | unde
   if (shown >= Math.min(max, there)) return undefined;
   const dueAt = frontier.nextDueAt();
   const later = dueAt === undefined ? "" : `; the next may go at ${momentText(dueAt)}`;
-  const whose = `the others wait for the clocks and limits of ${whole(hosts)} ${hosts === 1 ? "host" : "hosts"}`;
+  const whose = `the others wait for the clocks and limits of ${counted(hosts, "host")}`;
   const timed = waiting === 0 ? "" : `, ${whole(waiting)} for a time of their own`;
-  return `${whole(shown)} of ${whole(there)}: only these may be visited now; ${whose}${timed}${later}`;
+  const shownOf = `${whole(shown)} of ${whole(there)}`;
+  return `${shownOf}: only these may be visited now; ${whose}${timed}${later}`;
 }
 
 export async function requeueCommand(args: Parsed, io: Io): Promise<number> {

@@ -28,6 +28,7 @@ import { isPublicAddress } from "./address-guard.ts";
 import { createConnector, type Lookup } from "./guarded-connector.ts";
 import { DownloadError } from "./download-error.ts";
 import { createInflateRoom, type InflateRoom } from "./inflate-room.ts";
+import { exchangeOf } from "./wire-exchange.ts";
 import { fetchRaw, lowerCase } from "./http-exchange.ts";
 import { dropContinue } from "./interim-responses.ts";
 import { ACCEPT_ENCODING, decode } from "./content-decoding.ts";
@@ -178,12 +179,11 @@ export function createDownloader(
     async download(request) {
       const url = new URL(request.url);
       if (options.proxy !== undefined && !mayAsk(url, options.allowPrivate)) {
-        throw new DownloadError(
-          "address",
-          `${url.hostname} (expected: a public address; allowPrivate permits others)`,
-        );
+        const expected = "a public address; allowPrivate permits others";
+        throw new DownloadError("address", `${url.hostname} (expected: ${expected})`);
       }
       const maxBytes = request.maxBytes ?? limits.maxBytes;
+      const atMs = clock.now();
       const raw = await fetchRaw({
         agent,
         clock,
@@ -192,6 +192,8 @@ export function createDownloader(
         fixed,
         limits: { ...limits, maxBytes },
       });
+      const address = connector.addressOf(url.host);
+      await request.onExchange?.(exchangeOf(request, raw, { fixed, url, atMs, address }));
       const { mayCut = false, signal } = request;
       const share = request.room ?? room.share();
       const decoding = raw.isSkipped
@@ -201,7 +203,6 @@ export function createDownloader(
       const { body, isCut } = await Promise.resolve(decoding).finally(() => {
         if (request.room === undefined) share.end();
       });
-      const address = connector.addressOf(url.host);
       return {
         url: request.url,
         status: raw.status,

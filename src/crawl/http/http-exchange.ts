@@ -14,7 +14,11 @@ import type { Download, DownloadRequest } from "../module-registry.ts";
 
 export interface RawDownload {
   readonly status: number;
+  /** What the status line says after the status. */
+  readonly statusText: string;
   readonly headers: Download["headers"];
+  /** Names and values in turn, as they came. */
+  readonly rawHeaders: readonly Buffer[];
   readonly body: Buffer;
   readonly bytes: number;
   readonly isTruncated: boolean;
@@ -90,6 +94,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #cancelTimer: (() => void) | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #headers: Download["headers"] = {};
+  #rawHeaders: readonly Buffer[] = [];
+  #statusText = "";
   #status = 0;
   #bytes = 0;
   #latencyMs = 0;
@@ -136,14 +142,17 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _: Dispatcher.DispatchController,
+    { rawHeaders }: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
+    statusText = "",
   ): void {
     if (status < 200 || this.#isSettled) return; // an early hint is not the answer
     const { clock, request } = this.#fetching;
     this.#status = status;
     this.#headers = headers;
+    this.#rawHeaders = Array.isArray(rawHeaders) ? (rawHeaders as Buffer[]) : [];
+    this.#statusText = statusText;
     this.#latencyMs = clock.monotonic() - this.#startMs;
     if (BODILESS.includes(status)) this.#finish({ isLast: hasBody(status, headers) });
     else if (request.accepts?.(status, headers) === false) this.#finish({ isSkipped: true });
@@ -179,7 +188,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#settle()) return;
     this.#caller.resolve({
       status: this.#status,
+      statusText: this.#statusText,
       headers: this.#headers,
+      rawHeaders: this.#rawHeaders,
       body: this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks),
       bytes: this.#bytes,
       isTruncated,

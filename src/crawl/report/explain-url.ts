@@ -8,7 +8,7 @@ import { fileBeside, openLineFile } from "../files.ts";
 import { USER_AGENT } from "../http/downloader.ts";
 import { compilePatterns } from "../page/link-patterns.ts";
 import { openRobotsCacheFile } from "../robots/robots-cache-file.ts";
-import { readRobots } from "../robots/robots-rules.ts";
+import { parseRobots } from "../robots/robots-rules.ts";
 
 /** What a crawl's own files say of a URL. */
 export interface UrlExplanation {
@@ -69,12 +69,10 @@ export function explainUrl(
   const note = cache.take(new URL(url).origin);
   if (note === undefined) return { robots: "unknown", ...about };
   if (note.text === undefined) return { robots: "none", ...about };
-  const { isAllowed, lineFor } = readRobots(note.text, userAgent);
-  const { href } = new URL(url);
-  const line = lineFor(href);
+  const { isAllowed, rule } = parseRobots(note.text).explain(userAgent, new URL(url).href);
   return {
-    robots: isAllowed(href) ? "allowed" : "disallowed",
-    ...(line === undefined ? {} : { robotsLine: line }),
+    robots: isAllowed ? "allowed" : "disallowed",
+    ...(rule === undefined ? {} : { robotsLine: rule }),
     ...about,
   };
 }

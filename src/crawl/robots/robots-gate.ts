@@ -34,7 +34,7 @@ export interface RobotsGate {
   ask(asked: GateRequest): Promise<GateAnswer>;
 }
 
-interface RobotsGateOptions {
+interface CrawlGateOptions {
   readonly frontier: Frontier;
   readonly robots: Robots;
   readonly clock: Clock;
@@ -47,7 +47,7 @@ interface RobotsGateOptions {
   readonly onRules?: (origin: string, rules: RobotsRules) => void;
 }
 
-export function createRobotsGate(options: RobotsGateOptions): Required<RobotsGate> {
+export function createCrawlGate(options: CrawlGateOptions): Required<RobotsGate> {
   const { frontier, robots, clock } = options;
   const learn = (url: string, origin: string, rules: RobotsRules): number => {
     const host = frontier.host(options.hostKeyOf(url));

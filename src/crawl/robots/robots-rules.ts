@@ -1,108 +1,212 @@
 /**
- * What a robots.txt says to one crawler, by RFC 9309: its lines read once, and paths matched against its rules.
+ * What a robots.txt says, by RFC 9309 and as Google's parser reads it: its lines read once, and paths matched against the rules of an agent.
  *
- *   text ─ lines ─▶ groups ─▶ those that name us; where there is none, those of "*" ─▶ rules, longest pattern first
- *
- *   /a/*.html$    "/a/" ─ then, anywhere behind ─ ".html" ─ and nothing behind it
+ *   text ─ robots-lines.ts ─▶ groups { names, rules } ─▶ those that name the agent; where there is none, those of "*"
+ *                                                      └▶ patterns, the longest first ─ robots-patterns.ts ─▶ the line that decides
  *
  *   I1  Linear in the file, whatever it holds: names, rules and stars that were made to multiply cost a look each.
- *   I2  A path costs a look at each rule at most, and a look is one search for each part between two stars.
- *   I3  `%7e`, `%7E` and `~` are one letter, in a rule and in a URL: none of them leads past a rule.
+ *   I2  Only rules end the names of a group; records that are none of the protocol do not (RFC 9309, 2.2.4). A Crawl-delay holds for the
+ *       names before it, back to the rule or Crawl-delay before those.
  */
+import { readRobotsLines } from "./robots-lines.ts";
+import { matches, patternsOf, type RobotsPattern, robotsPath } from "./robots-patterns.ts";
 
-interface RobotsText {
-  isAllowed(url: string): boolean;
-  /** The line that decides about a URL; undefined: none does, and it is allowed. */
-  lineFor(url: string): string | undefined;
-  /** As it was told; undefined: nothing, or no number. */
-  readonly crawlDelaySeconds: number | undefined;
+/** A rule of a robots.txt. */
+export interface RobotsRule {
+  /** Its line, from 1. */
+  readonly line: number;
+  /** Allow, or else Disallow. */
+  readonly isAllow: boolean;
+  /** The path pattern as it is written; empty: it matches nothing. */
+  readonly pattern: string;
+}
+
+/** User agents of a robots.txt, and the rules that follow them. */
+export interface RobotsGroup {
+  /** Names as they are written, `*` among them. */
+  readonly agents: readonly string[];
+  /** Line of its first name, from 1. */
+  readonly line: number;
+  /** Its rules, in the order of the file. */
+  readonly rules: readonly RobotsRule[];
+}
+
+/** What a robots.txt says about one URL. */
+export interface RobotsDecision {
+  /** Whether the URL may be visited. */
+  readonly isAllowed: boolean;
+  /** Line of the rule that decided, from 1; undefined: no rule matches, and the URL is allowed. */
+  readonly line: number | undefined;
+  /** That rule, as `Disallow: /private`. */
+  readonly rule: string | undefined;
+  /** Name of the group that holds for the agent: its own, or `*`; undefined: there is none. */
+  readonly agent: string | undefined;
+}
+
+/** A robots.txt that was read. */
+export interface RobotsFile {
+  /** Its groups, in the order of the file. */
+  readonly groups: readonly RobotsGroup[];
+  /** Every Sitemap line's value, in the order of the file. */
   readonly sitemaps: readonly string[];
+  /** Whether an agent may visit a URL. Costs a look at each of its rules. Throws never. */
+  isAllowed(userAgent: string, url: string): boolean;
+  /** The same, with the line that decided. */
+  explain(userAgent: string, url: string): RobotsDecision;
+  /** Crawl-delay of an agent in seconds; undefined: none, or no number. */
+  crawlDelaySeconds(userAgent: string): number | undefined;
+}
+
+/** What a robots.txt says to one agent. */
+export interface AgentRules {
+  explain(url: string): RobotsDecision;
+  isAllowed(url: string): boolean;
+  readonly crawlDelaySeconds: number | undefined;
   readonly ruleCount: number;
-  /** Of all rules: what stands between their stars. */
+  /** Of all rules and their spellings: what stands between their stars. */
   readonly partCount: number;
 }
 
-interface Rule {
-  readonly isAllowed: boolean;
-  /** As it was written. */
-  readonly pattern: string;
-  readonly length: number;
-  /** What stands between stars. */
-  readonly parts: readonly string[];
-  /** Nothing may follow. */
-  readonly isWhole: boolean;
+interface Group extends RobotsGroup {
+  readonly agents: string[];
+  readonly rules: RobotsRule[];
 }
 
-/** Rules and delay of all groups of a name. */
-interface Group {
-  readonly rules: Array<{ isAllowed: boolean; pattern: string }>;
-  delay: number | undefined;
-  isNamed: boolean;
+interface Delay {
+  readonly agents: readonly string[];
+  readonly seconds: number;
+}
+
+interface ReadFile {
+  readonly groups: readonly Group[];
+  readonly delays: readonly Delay[];
+  readonly sitemaps: readonly string[];
 }
 
 const ANYBODY = "*";
 
-/** Reads a file for the crawler of a User-Agent. Total. */
-export function readRobots(text: string, userAgent: string): RobotsText {
-  const product = productOf(userAgent);
-  const sitemaps: string[] = [];
-  const ours: Group = { rules: [], delay: undefined, isNamed: false };
-  const all: Group = { rules: [], delay: undefined, isNamed: false };
-  let groups: Group[] = [];
-  let isHead = false;
-  for (const line of text.split(/\r\n|\r|\n/)) {
-    const [name, value] = fieldOf(line);
-    if (name === "user-agent") {
-      if (!isHead) groups = [];
-      isHead = true;
-      const named = productOf(value);
-      const group = named === product ? ours : named === ANYBODY ? all : undefined;
-      if (group === undefined) continue;
-      group.isNamed = true;
-      if (!groups.includes(group)) groups.push(group);
-    } else if (name === "sitemap") {
-      if (value !== "") sitemaps.push(value);
-    } else if (name === "allow" || name === "disallow") {
-      isHead = false;
-      if (value === "") continue;
-      for (const { rules } of groups) rules.push({ isAllowed: name === "allow", pattern: value });
-    } else if (name === "crawl-delay") {
-      isHead = false;
-      const delay = value === "" ? Number.NaN : Number(value);
-      if (!Number.isNaN(delay)) for (const group of groups) group.delay = delay;
+/**
+ * Reads a robots.txt by RFC 9309 and as Google's parser reads it. Costs one pass. Never throws for a file: lines that
+ * are no rules are ignored.
+ *
+ * A user agent is a product token (`Outrider`) or a User-Agent header that begins with one (`Outrider/0.1 (+https://…)`); a URL is
+ * serialised as `new URL()` does it.
+ *
+ * @example
+ * const file = parseRobots("User-agent: *\nDisallow: /private");
+ * file.isAllowed("Outrider", "https://example.org/private/a"); // false
+ */
+export function parseRobots(text: string | Uint8Array): RobotsFile {
+  const file = readFile(typeof text === "string" ? text : Buffer.from(text).toString("utf8"));
+  let last: { readonly userAgent: string; readonly rules: AgentRules } | undefined;
+  const rulesOf = (userAgent: string): AgentRules => {
+    if (last?.userAgent !== userAgent) {
+      last = { userAgent, rules: rulesFor(file, tokenOf(userAgent)) };
     }
-    // Any other record is none of the protocol and ends nothing.
-  }
-  const { rules, delay } = ours.isNamed ? ours : all;
-  const ordered = rules.map(ruleOf).sort(byWeight);
+    return last.rules;
+  };
   return {
-    crawlDelaySeconds: delay,
-    sitemaps,
-    ruleCount: ordered.length,
-    partCount: ordered.reduce((sum, { parts }) => sum + parts.length, 0),
-    isAllowed: (url) => decisive(ordered, url)?.isAllowed ?? true,
-    lineFor(url) {
-      const rule = decisive(ordered, url);
-      if (rule === undefined) return undefined;
-      return `${rule.isAllowed ? "Allow" : "Disallow"}: ${rule.pattern}`;
-    },
+    groups: file.groups,
+    sitemaps: file.sitemaps,
+    isAllowed: (userAgent, url) => rulesOf(userAgent).isAllowed(url),
+    explain: (userAgent, url) => rulesOf(userAgent).explain(url),
+    crawlDelaySeconds: (userAgent) => rulesOf(userAgent).crawlDelaySeconds,
   };
 }
 
-/** The rule that decides: the first that fits. */
-function decisive(ordered: readonly Rule[], url: string): Rule | undefined {
-  if (ordered.length === 0) return undefined;
-  const path = unified(pathOf(url));
-  return ordered.find((rule) => fits(rule, path));
+/** What a file says to a crawler of a product, and nothing of what it says to others. Total. */
+export function readRobots(
+  text: string,
+  userAgent: string,
+): AgentRules & { readonly sitemaps: readonly string[] } {
+  const file = readFile(text);
+  return { ...rulesFor(file, productOf(userAgent)), sitemaps: file.sitemaps };
 }
 
-/** A line's name in lower case and its value; comments are left out. */
-function fieldOf(line: string): readonly [name: string, value: string] {
-  const comment = line.indexOf("#");
-  const said = comment < 0 ? line : line.slice(0, comment);
-  const colon = said.indexOf(":");
-  if (colon < 0) return ["", ""];
-  return [said.slice(0, colon).trim().toLowerCase(), said.slice(colon + 1).trim()];
+function readFile(text: string): ReadFile {
+  const groups: Group[] = [];
+  const delays: Delay[] = [];
+  const sitemaps: string[] = [];
+  let open: Group | undefined;
+  let delayed: string[] = [];
+  let isDelayed = false;
+  for (const { key, number: line, value } of readRobotsLines(text)) {
+    if (key === "user-agent") {
+      if (open === undefined || open.rules.length > 0) {
+        open = { agents: [], line, rules: [] };
+        groups.push(open);
+        isDelayed = true;
+      }
+      if (isDelayed) delayed = [];
+      isDelayed = false;
+      open.agents.push(value);
+      delayed.push(value);
+    } else if (key === "allow" || key === "disallow") {
+      open?.rules.push({ line, isAllow: key === "allow", pattern: value });
+    } else if (key === "sitemap") {
+      if (value !== "") sitemaps.push(value);
+    } else if (key === "crawl-delay") {
+      isDelayed = true;
+      const seconds = value === "" ? Number.NaN : Number(value);
+      if (!Number.isNaN(seconds)) delays.push({ agents: delayed, seconds });
+    }
+  }
+  return { groups, delays, sitemaps };
+}
+
+function rulesFor({ groups, delays }: ReadFile, token: string): AgentRules {
+  const own = groups.filter(({ agents }) => agents.some((agent) => isNamed(agent, token)));
+  const holding = own.length > 0 ? own : groups.filter(({ agents }) => agents.some(isAnybody));
+  const [first] = holding;
+  const isOurs = own.length > 0 ? (agent: string) => isNamed(agent, token) : isAnybody;
+  const patterns = holding.flatMap(({ rules }) =>
+    rules.flatMap((rule) =>
+      patternsOf(rule.isAllow, rule.pattern).map((pattern) => ({ rule, pattern })),
+    ),
+  );
+  patterns.sort((a, b) => byWeight(a.pattern, b.pattern));
+  const agent = first?.agents.find(isOurs);
+  const deciding = (url: string): RobotsRule | undefined => {
+    if (patterns.length === 0) return undefined;
+    const path = robotsPath(url);
+    return patterns.find(({ pattern }) => matches(pattern, path))?.rule;
+  };
+  return {
+    isAllowed: (url) => deciding(url)?.isAllow ?? true,
+    explain(url) {
+      const rule = deciding(url);
+      return {
+        isAllowed: rule?.isAllow ?? true,
+        line: rule?.line,
+        rule: rule && `${rule.isAllow ? "Allow" : "Disallow"}: ${rule.pattern}`,
+        agent,
+      };
+    },
+    crawlDelaySeconds: delays.findLast(({ agents }) => agents.some(isOurs))?.seconds,
+    ruleCount: patterns.length,
+    partCount: patterns.reduce(
+      (sum, { pattern: { exact, decoded } }) =>
+        sum + exact.parts.length + (decoded?.parts.length ?? 0),
+      0,
+    ),
+  };
+}
+
+/** The longest goes first; of two alike the one that allows. */
+function byWeight(a: RobotsPattern, b: RobotsPattern): number {
+  return b.length - a.length || Number(b.isAllow) - Number(a.isAllow);
+}
+
+/** `* every crawler` also means everybody, as Google's parser reads it. */
+function isAnybody(agent: string): boolean {
+  return agent === ANYBODY || /^\*\s/.test(agent);
+}
+
+/** A name counts to its first blank or slash, and to the first letter that RFC 9309, 2.2.1, has in no product token. */
+function isNamed(agent: string, token: string): boolean {
+  if (token === "" || isAnybody(agent)) return false;
+  const word = productOf(agent);
+  return word === token || /^[a-z_-]*/.exec(word)?.[0] === token;
 }
 
 /** `Outrider/0.1 (+https://…)` is outrider, and so is `Outrider (+https://…)`. */
@@ -111,63 +215,7 @@ export function productOf(userAgent: string): string {
   return product;
 }
 
-function ruleOf({ isAllowed, pattern }: { isAllowed: boolean; pattern: string }): Rule {
-  const isWhole = pattern.endsWith("$");
-  const written = unified(encoded(isWhole ? pattern.slice(0, -1) : pattern));
-  const [first = "", ...rest] = written.split("*");
-  // What is empty between two stars asks for nothing; a star at the end does, for all that follows.
-  const parts = [first, ...rest.filter((part, at) => part !== "" || at === rest.length - 1)];
-  return { isAllowed, pattern, length: written.length + Number(isWhole), parts, isWhole };
-}
-
-/** The longest goes first; of two alike the one that allows. */
-function byWeight(a: Rule, b: Rule): number {
-  return b.length - a.length || Number(b.isAllowed) - Number(a.isAllowed);
-}
-
-function fits({ parts, isWhole }: Rule, path: string): boolean {
-  const [first = ""] = parts;
-  if (!path.startsWith(first)) return false;
-  let at = first.length;
-  const last = parts.length - 1;
-  if (last === 0) return !isWhole || at === path.length;
-  for (let index = 1; index < last; index++) {
-    const part = parts[index] as string;
-    const found = path.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  const tail = parts[last] as string;
-  if (isWhole) return path.length - tail.length >= at && path.endsWith(tail);
-  return path.indexOf(tail, at) >= 0;
-}
-
-/** Path and query of a URL that is serialised. */
-function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
-  if (start < 0) return "/";
-  const hash = url.indexOf("#", start);
-  return hash < 0 ? url.slice(start) : url.slice(start, hash);
-}
-
-/** A rule's letters beyond ASCII, and blanks, as a URL has them. */
-function encoded(pattern: string): string {
-  return pattern.replace(/[^\x21-\x7e]+/g, (some) => {
-    try {
-      return encodeURIComponent(some);
-    } catch {
-      return some; // half of a pair: no URL has it
-    }
-  });
-}
-
-/** One spelling for what may be spelled in several ways: RFC 9309, 2.2.2. */
-function unified(text: string): string {
-  if (!/[%"<>^`{|}]/.test(text)) return text;
-  return text.replace(/%([\da-f]{2})|["<>^`{|}]/gi, (whole, hex: string | undefined) => {
-    // Of these letters a URL has some as they are, some only in its query.
-    if (hex === undefined) return `%${whole.charCodeAt(0).toString(16).toUpperCase()}`;
-    const letter = String.fromCharCode(Number.parseInt(hex, 16));
-    return /[\w.~-]/.test(letter) ? letter : whole.toUpperCase();
-  });
+/** The product of an agent; of several words without a version or a comment none is the product, and the agent has no name. */
+function tokenOf(userAgent: string): string {
+  return /^\s*[^\s/]+(?:\s*$|\/|\s+[(\d])/.test(userAgent) ? productOf(userAgent) : "";
 }

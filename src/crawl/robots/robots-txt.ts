@@ -13,9 +13,9 @@
  *   I2  At most ROBOTS_COUNT_MAX origins are remembered, and ROBOTS_HELD_MAX bytes of rules in all; the longest known is
  *       forgotten first.
  */
+import { retryAfterMs } from "../../base/duration.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type DownloadError, downloadError } from "../http/download-error.ts";
-import { retryAfterMs } from "../http/retry-after.ts";
 import type { Download, DownloadRequest } from "../module-registry.ts";
 import type { RobotsCacheFile } from "./robots-cache-file.ts";
 import { readRobots } from "./robots-rules.ts";
@@ -67,7 +67,7 @@ export interface Robots {
 const ROBOTS_BYTES_MAX = 512 * 1024;
 const ROBOTS_COUNT_MAX = 20_000;
 /** Of a rule beside its text. */
-const RULE_BYTES = 200;
+const RULE_BYTES = 320;
 /** Of what stands between two stars, or of a sitemap, beside its text: a string and the place that it stands in. */
 const TEXT_BYTES = 48;
 const ROBOTS_HELD_MAX = 32 * 1024 * 1024;

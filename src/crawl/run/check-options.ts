@@ -30,6 +30,7 @@ const domain = kind(
   "a domain such as 'example.com', a host with its port, or a URL for all that begins like it",
   (value) => isDomain(value) || isHostWithPort(value) || isFolderUrl(value),
 );
+const warcPath = kind("a path that ends in .warc.gz", isWarcPath);
 const headerText = kind(
   "a header's text",
   (value) => typeof value === "string" && HEADER_TEXT.test(value),
@@ -125,6 +126,12 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
     shape({ path, rotateBytes: whole(1) }, { needed: ["path"] }),
     "a path or { path }",
     path,
+  ),
+  warc: either(
+    "string",
+    shape({ path: warcPath, rotateBytes: whole(1) }, { needed: ["path"] }),
+    "a path or { path }",
+    warcPath,
   ),
   downloaders: modules("download"),
   analyzers: modules("analyze"),
@@ -241,6 +248,10 @@ export function bareDomain(domain: string): string {
 
 function isRequest(value: unknown): boolean {
   return isObject(value) && typeof (value as { url?: unknown }).url === "string";
+}
+
+function isWarcPath(value: unknown): boolean {
+  return typeof value === "string" && /[^/]\.warc\.gz$/.test(value);
 }
 
 function isText(value: unknown): boolean {

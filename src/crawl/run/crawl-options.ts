@@ -23,7 +23,7 @@ export interface CrawlOptions {
    * Where to begin. Not needed where a directory or a frontier holds work.
    * @defaultValue none
    */
-  seeds?: string | Iterable<RequestLike>;
+  seeds?: string | URL | Iterable<RequestLike>;
   /**
    * Where the frontier is on disk.
    * @defaultValue none: in memory
@@ -304,6 +304,22 @@ export interface CrawlOptions {
         /**
          * A file longer than this is put aside.
          * @defaultValue 256 MiB
+         */
+        rotateBytes?: number;
+      };
+  /**
+   * A WARC file, `*.warc.gz`, that every request and response is appended to. Only `types` are read whole: archives of
+   * everything need `types: "any"`. With `threads` each thread has a file of its own (`crawl-t1.warc.gz`).
+   * @defaultValue none
+   */
+  warc?:
+    | string
+    | {
+        /** The file. */
+        path: string;
+        /**
+         * A file longer than this is followed by another one (`crawl-0001.warc.gz`).
+         * @defaultValue 1 GiB
          */
         rotateBytes?: number;
       };

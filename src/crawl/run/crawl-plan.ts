@@ -80,7 +80,14 @@ export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promis
 
 /** Modules are loaded and rules are taken, in memory. */
 function ofNothing(settings: CrawlSettings): CrawlSettings {
-  const { directory: _, items: __, log: ___, saveBodies: ____, ...given } = settings.given;
+  const {
+    directory: _,
+    items: __,
+    log: ___,
+    saveBodies: ____,
+    warc: ______,
+    ...given
+  } = settings.given;
   const { directory: _____, ...frontier } = settings.frontier;
   return { ...settings, given, frontier, seeds: [], scope: undefined };
 }

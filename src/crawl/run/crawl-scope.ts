@@ -15,9 +15,6 @@ import type { Frontier, RequestLike, Rule } from "../../index.ts";
 const SCOPE_RULE = "scope";
 const SCOPE_RULES = /^scope(?:-(\d+))?$/;
 
-/** A seed once it was read: a URL is text. */
-export type Seed = Exclude<RequestLike, URL>;
-
 /** How the scope of a crawl that continues has changed. */
 export interface ScopeChange {
   /** Domains that belong to it now; `"any"`: all. */
@@ -36,6 +33,9 @@ interface Scope {
   readonly rules: Rule[] | undefined;
   readonly change: ScopeChange | undefined;
 }
+
+/** A seed once it was read: a URL is text. */
+export type Seed = Exclude<RequestLike, URL>;
 
 /** What the scope asks for, by the rules that are in force. */
 export function scopeOf(

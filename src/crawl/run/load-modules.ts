@@ -4,6 +4,7 @@
  *   downloader: `download(request)` · analyzer: `analyze(page)` · pipeline: `processors`, or one `process(item, source)`
  */
 import { misuse } from "../../base/errors.ts";
+import { createWarcFile } from "../archive/warc-file.ts";
 import { createItemFile, loadModule } from "../files.ts";
 import type { Downloader, ModuleKind, ModuleOf, ModuleRegistry } from "../module-registry.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
@@ -23,17 +24,28 @@ export async function registerModules(
     items === undefined
       ? undefined
       : createItemFile(typeof items === "string" ? { path: items } : items);
-  if (writer !== undefined && pipelines.length === 0)
-    registry.register("pipeline", writer, "items");
-  pipelines.forEach((pipeline, index) => {
+  // An archive gets no items: what is written of these is the others' work.
+  const working = pipelines.filter(({ processors }) => processors.length > 0);
+  if (writer !== undefined && working.length === 0) registry.register("pipeline", writer, "items");
+  for (const pipeline of pipelines) {
+    if (pipeline.processors.length === 0) {
+      registry.register("pipeline", pipeline);
+      continue;
+    }
     // Pipelines are chosen among, so each of them ends in the file; the first one closes it.
     const processors = [...pipeline.processors, ...(writer?.processors ?? [])];
     const close = async (): Promise<void> => {
       await pipeline.close?.();
-      if (index === 0) await writer?.close?.();
+      if (pipeline === working[0]) await writer?.close?.();
     };
     registry.register("pipeline", { ...pipeline, processors, close });
-  });
+  }
+  const { warc } = options;
+  if (warc === undefined) return;
+  const { path, ...rest } = typeof warc === "string" ? { path: warc } : warc;
+  const { clock } = options;
+  const archive = createWarcFile(path, { ...rest, ...(clock === undefined ? {} : { clock }) });
+  registry.register("pipeline", archive, "warc");
 }
 
 async function registerAll<K extends ModuleKind>(

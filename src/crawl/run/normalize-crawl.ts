@@ -153,7 +153,8 @@ function sitemapsOf(seeds: readonly Seed[]): Seed[] {
 }
 
 function seedsOf(seeds: CrawlOptions["seeds"] = []): Seed[] {
-  return typeof seeds === "string" ? [seeds] : ([...seeds] as Seed[]);
+  const list = typeof seeds === "string" || seeds instanceof URL ? [seeds] : [...seeds];
+  return list.map((seed) => (seed instanceof URL ? seed.href : seed));
 }
 
 function agentOf({ userAgent = USER_AGENT, contact }: CrawlOptions): string {

@@ -11,7 +11,7 @@ import type { FaultHub } from "../report/fault-stream.ts";
 import { misuse } from "../../base/errors.ts";
 import { createBodyFolder, createItemFile, fileBeside, openLineFile } from "../files.ts";
 import { compilePatterns } from "../page/link-patterns.ts";
-import { createRobotsGate } from "../robots/robots-gate.ts";
+import { createCrawlGate } from "../robots/robots-gate.ts";
 import { inTurn } from "../robots/host-turn.ts";
 import { registerModules } from "./load-modules.ts";
 import { withByteBudget } from "./byte-budget.ts";
@@ -47,6 +47,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
   const { given } = settings;
   // Where threads visit, each of them writes items; here modules are made to see that they can be.
   const { items: _, ...withoutItems } = given;
+  // robots.txt is asked for by this thread, and has its archive here.
   const room = createInflateRoom();
   await registerModules(modules, settings.threads > 0 ? withoutItems : given, () =>
     createDownloader({
@@ -63,17 +64,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     faults.report({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
   });
   monitor.watch(frontier);
-  if (given.frontier === undefined && given.rules === undefined) {
-    if (isUnscoped(frontier, settings)) {
-      const expected =
-        "domains, or 'any' for the whole web: this directory holds URLs, and no scope was chosen for it";
-      throw misuse("OPTION_INVALID", "options.scope", undefined, expected);
-    }
-    const isKept = given.directory !== undefined;
-    const { rules, change } = scopeOf(frontier, settings.scope, settings.seeds, isKept);
-    if (rules !== undefined) frontier.setRules(rules);
-    if (change !== undefined) events.emit("scope", change);
-  }
+  takeScope(parts);
   const hostKeyOf = hostKeys(parts);
   const robots =
     settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
@@ -120,7 +111,24 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
   };
 }
 
-/** A frontier that goes on, under no rules: it was filled by an import, or a program, that said nothing of where it may go. */
+/** The rules of the scope, where the crawl makes them. */
+function takeScope({ frontier, settings, events }: CrawlPreparation): void {
+  const { given, scope, seeds } = settings;
+  if (given.frontier !== undefined || given.rules !== undefined) return;
+  if (isUnscoped(frontier, settings)) {
+    const expected =
+      "domains, or 'any' for the whole web: no scope was chosen for what this directory holds";
+    throw misuse("OPTION_INVALID", "options.scope", undefined, expected);
+  }
+  const { rules, change } = scopeOf(frontier, scope, seeds, given.directory !== undefined);
+  if (rules !== undefined) frontier.setRules(rules);
+  if (change !== undefined) events.emit("scope", change);
+}
+
+/**
+ * A frontier that goes on, under no rules: it was filled by an import, or a program, that said nothing of
+ * where it may go.
+ */
 function isUnscoped(frontier: Frontier, { scope, seeds }: CrawlSettings): boolean {
   if (scope !== undefined || seeds.length > 0 || frontier.rules() !== undefined) return false;
   const { pending, waiting, leased, done, failed } = frontier.report();
@@ -203,7 +211,7 @@ function gateOf(
     fetchElsewhere: (request, origin) =>
       inTurn(turns, { url: request.url, leaseUrl: `${origin}/` }, () => fetch(request)),
   });
-  return createRobotsGate({
+  return createCrawlGate({
     frontier,
     robots: monitor.robots,
     clock,

@@ -199,7 +199,7 @@ const NOTHING: Extract = Object.freeze({
 function filterFound(found: Iterable<RequestLike>, context: VisitContext): RequestLike[] {
   const kept: RequestLike[] = [];
   for (const one of found) {
-    const url = typeof one === "string" ? one : one?.url;
+    const url = one instanceof URL ? one.href : typeof one === "string" ? one : one?.url;
     if (context.limits.trapFilter && typeof url === "string" && isTrapUrl(url))
       context.counters.trapped++;
     else if (typeof url === "string" && context.patterns?.refusal(url) !== undefined)

@@ -10,11 +10,11 @@
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
+import { RETRY_STATUSES, retryAfterMs } from "../../base/duration.ts";
 import { fingerprint, type Outcome, type RequestInput } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
-import { retryAfterMs } from "../http/retry-after.ts";
 import type { RoomShare } from "../http/inflate-room.ts";
-import type { Chosen, Download } from "../module-registry.ts";
+import type { Chosen, Download, Exchange } from "../module-registry.ts";
 import { readSitemap, SITEMAP_BYTES_MAX, SITEMAP_HANDLER } from "../robots/sitemap.ts";
 import {
   type Answered,
@@ -27,7 +27,6 @@ import {
 } from "./visit-context.ts";
 import { processPage } from "./process-page.ts";
 
-const RETRY_STATUSES: readonly number[] = [408, 425, 429, 500, 502, 503, 504];
 const NOT_MODIFIED = 304;
 /** Besides those that are tried again; of a redirect it is the next request that waits. */
 const TOO_LARGE = 413;
@@ -93,6 +92,15 @@ async function download(
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const { types } = context.limits;
   let isCompleted = false;
+  let refused: { readonly cause: unknown } | undefined;
+  const onExchange = async (exchange: Exchange): Promise<void> => {
+    try {
+      await context.modules.archive(exchange);
+    } catch (cause) {
+      refused = { cause };
+      throw cause;
+    }
+  };
   chosen.accepted();
   try {
     const answer = await chosen.module.download({
@@ -102,6 +110,7 @@ async function download(
       ...(lease.body === undefined ? {} : { body: lease.body }),
       ...(isSitemap ? { maxBytes: SITEMAP_BYTES_MAX, room } : {}),
       signal: context.signal,
+      ...(context.modules.isArchiving ? { onExchange } : {}),
       accepts: (status, headers) =>
         isSitemap || types === undefined || status >= 300 || types.includes(typeOf(headers)),
     });
@@ -111,6 +120,13 @@ async function download(
   } catch (cause) {
     if (context.signal.aborted) {
       lease.release();
+      return undefined;
+    }
+    if (refused !== undefined) {
+      const { url } = lease;
+      const what = `archive: ${textOf(refused.cause)}`;
+      context.faults.report({ type: "pipeline", what, url, cause: refused.cause });
+      lease.retry({ reason: "pipeline" });
       return undefined;
     }
     const fault =

@@ -23,32 +23,32 @@ export interface SyntheticWebOptions {
    * Same seed, same web.
    * @defaultValue 1
    */
-  seed?: number;
+  seed?: number | undefined;
   /**
    * Virtual hosts.
    * @defaultValue 1,000
    */
-  hosts?: number;
+  hosts?: number | undefined;
   /**
    * Pages of all hosts together.
    * @defaultValue 10,000
    */
-  pages?: number;
+  pages?: number | undefined;
   /**
    * How many times more often than usual something goes wrong; 0: never.
    * @defaultValue 1
    */
-  mishaps?: number;
+  mishaps?: number | undefined;
   /**
    * Whether there is a host of traps.
    * @defaultValue true
    */
-  traps?: boolean;
+  traps?: boolean | undefined;
   /**
    * Whether the log keeps each request. False, for webs of millions of pages: it stays empty.
    * @defaultValue true
    */
-  keepLog?: boolean;
+  keepLog?: boolean | undefined;
 }
 
 /** A web of virtual hosts on one loopback listener. */

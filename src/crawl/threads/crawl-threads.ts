@@ -280,6 +280,7 @@ function sentOptions(given: CrawlOptions): CrawlOptions {
     "timeouts",
     "items",
     "saveBodies",
+    "warc",
   ]);
   const modules = {
     downloaders: paths(given.downloaders),

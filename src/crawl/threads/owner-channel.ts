@@ -21,11 +21,14 @@ export interface OwnerChannel {
   readonly isPageHeard: boolean;
 }
 
-/** `takePart`: what has been counted since the last time, if anything. */
-export function openOwnerChannel(
-  crawl: string,
-  takePart: () => CountsPart | undefined,
-): OwnerChannel {
+interface ChannelEnds {
+  /** What has been counted since the last time, if anything. */
+  readonly takePart: () => CountsPart | undefined;
+  /** Called when nothing is under way any more, before the last batch. */
+  readonly onLast: () => Promise<void>;
+}
+
+export function openOwnerChannel(crawl: string, { takePart, onLast }: ChannelEnds): OwnerChannel {
   const channel = new BroadcastChannel(channelOf(crawl, threadId));
   const asked = new Map<number, (answer: AskAnswer) => void>();
   let told: ToOwner[] = [];
@@ -55,8 +58,13 @@ export function openOwnerChannel(
     if (message.kind === "welcome") {
       isWelcome = true;
       send();
-    } else if (message.kind === "last") send(true);
-    else if (message.kind === "answers") {
+    } else if (message.kind === "last") {
+      void onLast()
+        .catch((cause) =>
+          told.push({ kind: "fault", type: "pipeline", what: `close: ${String(cause)}` }),
+        )
+        .finally(() => send(true));
+    } else if (message.kind === "answers") {
       isPageHeard = message.isPageHeard;
       for (const answer of message.list) {
         asked.get(answer.id)?.(answer);

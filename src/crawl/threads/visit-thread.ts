@@ -3,6 +3,7 @@
  *
  * Loaded by the worker pool in each thread; `workerData` says for which crawl.
  */
+import { extname } from "node:path";
 import { threadId, workerData } from "node:worker_threads";
 import { createSystemClock } from "../../base/clock.ts";
 import type { HandlerContext, WorkerLease } from "../../worker.ts";
@@ -58,10 +59,13 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
   const latencies: number[] = [];
   const histogram = { ...counters.latency, record: (ms: number) => void latencies.push(ms) };
   const own: CrawlCounters = Object.assign(counters, { latency: histogram });
-  const channel = openOwnerChannel(setup.channel, () => partOf(own, latencies));
   const modules = createModuleRegistry();
+  const channel = openOwnerChannel(setup.channel, {
+    takePart: () => partOf(own, latencies),
+    onLast: () => modules.close(),
+  });
   const room = createInflateRoom();
-  await registerModules(modules, itemsOfThread(setup), () =>
+  await registerModules(modules, filesOfThread(setup), () =>
     createDownloader({
       ...downloaderOptions(setup.options),
       userAgent: setup.userAgent,
@@ -125,15 +129,24 @@ function asked(
   };
 }
 
-/** Each thread appends to a file of its own: items.jsonl ─▶ items-t3.jsonl. */
-function itemsOfThread({ options }: ThreadSetup): ThreadSetup["options"] {
-  const { items } = options;
-  if (items === undefined) return options;
-  const file = typeof items === "string" ? { path: items } : items;
-  const dot = file.path.lastIndexOf(".");
-  const cut = dot > file.path.lastIndexOf("/") ? dot : file.path.length;
-  const path = `${file.path.slice(0, cut)}-t${threadId}${file.path.slice(cut)}`;
-  return { ...options, items: { ...file, path } };
+/** Each thread appends to files of its own: items.jsonl ─▶ items-t3.jsonl, crawl.warc.gz ─▶ crawl-t3.warc.gz. */
+function filesOfThread({ options }: ThreadSetup): ThreadSetup["options"] {
+  const { items, warc } = options;
+  return {
+    ...options,
+    ...(items === undefined ? {} : { items: ofThread(items, extname) }),
+    ...(warc === undefined ? {} : { warc: ofThread(warc, () => ".warc.gz") }),
+  };
+}
+
+function ofThread<T extends { path: string }>(
+  given: string | T,
+  endingOf: (path: string) => string,
+): T {
+  const file = (typeof given === "string" ? { path: given } : given) as T;
+  const ending = endingOf(file.path);
+  const stem = ending === "" ? file.path : file.path.slice(0, -ending.length);
+  return { ...file, path: `${stem}-t${threadId}${ending}` };
 }
 
 /** What has been counted since the last time; begins anew. */

@@ -35,7 +35,7 @@ import type { RecordArchive } from "../records/record-archive.ts";
 import { doneHistories, needArchive } from "../records/record-history.ts";
 import { NOTHING_DURABLE, reportOf } from "../queries/build-report.ts";
 import { requestOf, withKey } from "../intake/split-request.ts";
-import { readRequest, readRequests } from "../intake/request-fields.ts";
+import { readRequest, readRequests, readRequestWith } from "../intake/request-fields.ts";
 import { createRuntime, replaceTiers, type Runtime, type RuntimeHooks } from "../runtime.ts";
 import { WorkerSharing } from "../sharing/share-frontier.ts";
 import { forget, remove, requeue, STEERING_BYTES, update } from "./edit-records.ts";
@@ -48,6 +48,7 @@ import type {
   FrontierStatus,
   HostView,
   Lease,
+  PlainRequest,
   PushResult,
   EpochView,
   RecordsFilter,
@@ -167,8 +168,8 @@ export class LocalFrontier implements Frontier {
     return this.#lifecycle.statusNow;
   }
 
-  push(request: RequestLike): Verdict {
-    const input = readRequest(request);
+  push(request: RequestLike, fields?: Partial<RequestInput>): Verdict {
+    const input = readRequestWith(request, fields);
     const { core, nowMs } = this.#lifecycle.begin();
     if (core === undefined) return verdictOf(VERDICT_CLOSED);
     const codes = this.#admit([input], nowMs);
@@ -437,7 +438,7 @@ export class LocalFrontier implements Frontier {
     return this.#sharing.handle();
   }
 
-  async close(options: { discard?: boolean } = {}): Promise<void> {
+  async close(options: { discard?: boolean | undefined } = {}): Promise<void> {
     const isDiscard = readClose(options);
     this.#closing ??= this.#closeAll(isDiscard);
     await this.#closing;
@@ -477,7 +478,7 @@ export class LocalFrontier implements Frontier {
     return () => !this.#lifecycle.isClosed && this.#lifecycle.need().core === core;
   }
 
-  #admit(list: readonly RequestLike[], nowMs: number): Uint8Array {
+  #admit(list: readonly PlainRequest[], nowMs: number): Uint8Array {
     const { durable, intake } = this.#lifecycle;
     if (durable?.refuses(journalBytesBound(list)) === true) {
       return refuseAll(intake, VERDICT_FULL_DISK, list);

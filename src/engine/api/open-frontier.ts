@@ -26,8 +26,11 @@ import type { Frontier, FrontierOptions } from "../types/frontier-types.ts";
  * for await (const lease of frontier) lease.done({ found: await visit(lease.url) });
  * await frontier.close();
  */
-export async function openFrontier(options?: FrontierOptions): Promise<Frontier> {
-  return LocalFrontier.open(settingsOf(options));
+export async function openFrontier<Data = unknown>(
+  options?: FrontierOptions,
+): Promise<Frontier<Data>> {
+  // What requests carry is the caller's to say: nothing looks at it here.
+  return LocalFrontier.open(settingsOf(options)) as Promise<unknown> as Promise<Frontier<Data>>;
 }
 
 /** Getters and proxies may throw what they like: it is a wrong option all the same. */

@@ -22,8 +22,8 @@ interface Codes {
 }
 
 export interface PushFromOptions {
-  batch?: number;
-  signal?: AbortSignal;
+  batch?: number | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export async function pushFrom(

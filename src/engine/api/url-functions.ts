@@ -25,7 +25,7 @@ import { isHookFault, misuse } from "../../base/errors.ts";
 import { isList } from "../../base/type-guards.ts";
 import { loadKernelModule } from "../kernel-file.ts";
 import { readRequest } from "../intake/request-fields.ts";
-import type { RequestInput, RequestLike } from "../types/frontier-types.ts";
+import type { RequestInput, PlainRequest, RequestLike } from "../types/frontier-types.ts";
 
 /** The process's own kernel, made at the first call. */
 const own: { batch: UrlBatch | undefined; page: number } = { batch: undefined, page: 0 };
@@ -90,7 +90,7 @@ export function fingerprint(request: RequestLike, policy?: KeyPolicy): string {
 }
 
 /** The same under a checked policy. */
-export function fingerprintOf(request: RequestLike, policy: NormalPolicy): string {
+export function fingerprintOf(request: PlainRequest, policy: NormalPolicy): string {
   const input: RequestInput = typeof request === "string" ? { url: request } : request;
   const batch = ownBatch();
   const given = keyOverride(input, policy);

@@ -49,7 +49,7 @@ import { callAcceptHook } from "./accept-hook.ts";
 import { addExtras } from "./request-extras.ts";
 import { admissionOf } from "./split-request.ts";
 import type { IntakeContext } from "./intake-context.ts";
-import type { RequestInput, RequestLike } from "../types/frontier-types.ts";
+import type { RequestInput, PlainRequest } from "../types/frontier-types.ts";
 import { asksDigests, isInDigests } from "./scrapy-digests.ts";
 
 interface PushContext {
@@ -68,7 +68,7 @@ interface PushContext {
 /** Gives every checked request its verdict code. */
 export function pushList(
   intake: IntakeContext,
-  list: readonly RequestLike[],
+  list: readonly PlainRequest[],
   context: PushContext,
   most = list.length,
 ): Uint8Array {
@@ -98,7 +98,7 @@ interface Slice {
 }
 
 /** One batch from `start`; returns how many requests it took. */
-function pushSlice(intake: IntakeContext, list: readonly RequestLike[], slice: Slice): number {
+function pushSlice(intake: IntakeContext, list: readonly PlainRequest[], slice: Slice): number {
   const { batch, core, rows } = intake;
   const { start, context, codes } = slice;
   const end = Math.min(slice.end, start + batch.area.capacity);
@@ -276,14 +276,14 @@ function keyOf({ key }: RuleState): NormalPolicy {
   return key;
 }
 
-function areStrings(list: readonly RequestLike[], start: number, end: number): boolean {
+function areStrings(list: readonly PlainRequest[], start: number, end: number): boolean {
   for (let index = start; index < end; index++) {
     if (typeof list[index] !== "string") return false;
   }
   return true;
 }
 
-function inputsOf(list: readonly RequestLike[], start: number, end: number): RequestInput[] {
+function inputsOf(list: readonly PlainRequest[], start: number, end: number): RequestInput[] {
   return list.slice(start, end).map((one) => (typeof one === "string" ? { url: one } : one));
 }
 
@@ -387,7 +387,7 @@ function reportDuplicate(
 }
 
 /** About how many bytes the journal will hold of these, should all be admitted: a bound for plain text. */
-export function journalBytesBound(list: readonly RequestLike[]): number {
+export function journalBytesBound(list: readonly PlainRequest[]): number {
   let bytes = 0;
   for (const one of list) bytes += 3 * (typeof one === "string" ? one : one.url).length + 256;
   return bytes;
@@ -397,13 +397,13 @@ export function journalBytesBound(list: readonly RequestLike[]): number {
 export function refuseAll(
   intake: IntakeContext,
   code: number,
-  list: readonly RequestLike[],
+  list: readonly PlainRequest[],
 ): Uint8Array {
   refuseFull(intake, code, list);
   return new Uint8Array(list.length).fill(code);
 }
 
-function refuseFull(intake: IntakeContext, code: number, list: readonly RequestLike[]): void {
+function refuseFull(intake: IntakeContext, code: number, list: readonly PlainRequest[]): void {
   intake.core.counters.pushed += list.length;
   intake.core.counters.full += list.length;
   if (intake.events.wants.rejected) {
@@ -417,7 +417,7 @@ export function refuse(
   intake: IntakeContext,
   code: number,
   count: number,
-  list: readonly RequestLike[] = [],
+  list: readonly PlainRequest[] = [],
 ): void {
   if (count === 0) return;
   const { counters } = intake.core;

@@ -5,9 +5,9 @@
 import { readList } from "../../base/argument-checks.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import { made, unknownName } from "../../base/fields.ts";
-import { isObject } from "../../base/type-guards.ts";
+import { isList, isMadeBy, isObject } from "../../base/type-guards.ts";
 import { isEpochName } from "../../frontier/epochs/epoch-policy.ts";
-import type { RequestInput, RequestLike } from "../types/frontier-types.ts";
+import type { RequestInput, PlainRequest } from "../types/frontier-types.ts";
 
 const FIELDS = [
   "url",
@@ -39,11 +39,21 @@ const TIME_MS_MAX = 8.64e15;
  * The request as plain data, every field read once: what is checked is what is used, whatever getters
  * and proxies would say a second time. Throws REQUEST_INVALID for what is no well-formed request; `index`: its place in the list `name`.
  */
-export function readRequest(request: unknown, name = "request", index?: number): RequestLike {
+export function readRequest(request: unknown, name = "request", index?: number): PlainRequest {
   if (typeof request === "string") return request;
+  if (isMadeBy(request, URL)) return request.href;
   const input = readFields(request, name, index) as RequestInput;
   if (input.url === undefined) throw wrong(at(name, index, "url"), input.url, "a string");
   return input;
+}
+
+/** The same with fields that stand in for those that it does not give. */
+export function readRequestWith(request: unknown, fields: unknown): PlainRequest {
+  const read = readRequest(request);
+  if (fields === undefined) return read;
+  const standIn = readDefaults(fields, "fields");
+  if (typeof read === "string") return { url: read, ...standIn };
+  return { ...read, ...missing(standIn, read) };
 }
 
 /** The same for fields that stand in where requests do not say: no URL is needed. */
@@ -55,7 +65,7 @@ export function readDefaults(defaults: unknown, name: string): Partial<RequestIn
 }
 
 /** The requests of a batch as they are to be pushed; plain strings stay the list they came in. */
-export function readRequests(given: unknown, defaults: unknown): readonly RequestLike[] {
+export function readRequests(given: unknown, defaults: unknown): readonly PlainRequest[] {
   const list = readList(given, "requests", "a list of URLs or requests");
   const standIn = defaults === undefined ? undefined : readDefaults(defaults, "defaults");
   let plain = 0;
@@ -63,7 +73,7 @@ export function readRequests(given: unknown, defaults: unknown): readonly Reques
     while (plain < list.length && typeof list[plain] === "string") plain++;
     if (plain === list.length) return list as readonly string[];
   }
-  const requests: RequestLike[] = new Array<RequestLike>(list.length);
+  const requests: PlainRequest[] = new Array<PlainRequest>(list.length);
   for (let index = 0; index < list.length; index++) {
     const request = readRequest(list[index], "requests", index);
     // What stands in comes last: an object that begins as a copy of another and grows is slow to make and to read.
@@ -72,6 +82,25 @@ export function readRequests(given: unknown, defaults: unknown): readonly Reques
     else requests[index] = { ...request, ...missing(standIn, request) };
   }
   return requests;
+}
+
+/** A request, or whatever it is, with text in place of an object `URL`, which no message carries. */
+export function withoutUrls(given: unknown): unknown {
+  if (typeof given !== "object") return given;
+  if (isMadeBy(given, URL)) return given.href;
+  if (!isObject(given)) return given;
+  try {
+    const { url } = given as { url?: unknown };
+    return isMadeBy(url, URL) ? { ...given, url: url.href } : given;
+  } catch {
+    return given; // whoever reads it says why it can not be read
+  }
+}
+
+/** The same of a list: itself, where it is text alone. */
+export function listWithoutUrls(list: unknown): unknown {
+  if (!isList(list) || list.every((one) => typeof one === "string")) return list;
+  return Array.from(list, withoutUrls);
 }
 
 function missing(standIn: Partial<RequestInput>, request: RequestInput): Partial<RequestInput> {
@@ -137,8 +166,9 @@ function takeField(
 ): string | undefined {
   switch (field) {
     case "url":
-      if (typeof value !== "string") return "a string";
-      input.url = value;
+      if (typeof value === "string") input.url = value;
+      else if (isMadeBy(value, URL)) input.url = value.href;
+      else return "a string";
       return undefined;
     case "priority":
       if (!Number.isSafeInteger(value)) return "a safe integer";

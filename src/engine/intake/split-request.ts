@@ -7,7 +7,7 @@ import { isExempt } from "../../url/keys/identity-bytes.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
 import { type Extras, packExtras } from "./request-extras.ts";
 import { TIME } from "./request-fields.ts";
-import type { RequestInput, RequestLike } from "../types/frontier-types.ts";
+import type { RequestInput, PlainRequest } from "../types/frontier-types.ts";
 
 /** What the core needs of a checked request; `depth` is the engine's where the request is a child. */
 export function admissionOf(
@@ -80,7 +80,7 @@ function extrasOf(input: RequestInput, isPackable: boolean): Extras | undefined 
 }
 
 /** A request under the key that keyOf gave it: asking again might give another. */
-export function withKey(request: RequestLike, key: string | undefined): RequestLike {
+export function withKey(request: PlainRequest, key: string | undefined): PlainRequest {
   if (key === undefined) return request;
   return typeof request === "string" ? { url: request, key } : { ...request, key };
 }

@@ -67,11 +67,12 @@ import { DONE_LATE, DONE_PLAIN, doneResult } from "../intake/push-result.ts";
 import { readRedirect, redirected } from "./redirect.ts";
 import { readRequest } from "../intake/request-fields.ts";
 import type { NormalPolicy } from "../../url/keys/key-policy.ts";
+import { absoluteLink, absoluteLinks } from "../../url/parsing/page-links.ts";
 import type {
   DoneResult,
   LeaseResult,
   RedirectChange,
-  RequestLike,
+  PlainRequest,
   RequestView,
   RetryOptions,
 } from "../types/frontier-types.ts";
@@ -167,7 +168,7 @@ export class LeaseService implements LeaseActions {
 
   /** Whatever of the arguments may run the caller's code is read before the call opens. */
   done(lease: RecordLease, result: LeaseResult): DoneResult {
-    const { outcome, errors, sifted } = readResult(result);
+    const { outcome, errors, sifted } = readResult(result, lease.url);
     const { core, nowMs } = this.#lifecycle.begin();
     if (!this.#isLive(core, lease, nowMs)) return this.#late(core, DONE_LATE);
     this.#lifecycle.durable?.need(
@@ -252,11 +253,11 @@ export class LeaseService implements LeaseActions {
 
   redirect(lease: RecordLease, url: string, given: RedirectChange | undefined): Verdict {
     if (typeof url !== "string") throw misuse("ARGUMENT_INVALID", "url", url, "a string");
-    const asked = { ...readRedirect(given), url };
+    const asked = { ...readRedirect(given), url: absoluteLink(url, lease.url) };
     const { core, nowMs } = this.#lifecycle.begin();
     if (!this.#isLive(core, lease, nowMs))
       return this.#late(core, verdictOf(core === undefined ? VERDICT_CLOSED : VERDICT_LATE));
-    this.#lifecycle.durable?.need(journalBytesBound([url]));
+    this.#lifecycle.durable?.need(journalBytesBound([asked.url]));
     const { intake } = this.#lifecycle;
     const request = redirected(intake, lease, asked, nowMs);
     const parent = this.#parentOf(core, lease);
@@ -374,7 +375,7 @@ export class LeaseService implements LeaseActions {
 /** Found things, those that are no requests apart: they are told as errors, the others go on. */
 interface Sifted {
   readonly size: number;
-  readonly good: RequestLike[];
+  readonly good: readonly PlainRequest[];
   readonly bad: Array<{ index: number; cause: unknown }>;
 }
 
@@ -401,21 +402,28 @@ interface Result {
 
 const NOTHING: Result = Object.freeze({ outcome: undefined, errors: [], sifted: undefined });
 
-function readResult(given: LeaseResult): Result {
+function readResult(given: LeaseResult, base: string): Result {
   if (given === NO_RESULT) return NOTHING;
   const { found, errors, outcome } = readDone(given);
-  return { outcome, errors: errors ?? [], sifted: found === undefined ? undefined : sift(found) };
+  return {
+    outcome,
+    errors: errors ?? [],
+    sifted: found === undefined ? undefined : sift(found, base),
+  };
 }
 
-function sift(list: readonly unknown[]): Sifted {
+/** Links in their order, relative ones resolved against the page. */
+function sift(list: readonly unknown[], base: string): Sifted {
   const bad: Sifted["bad"] = [];
   if (list.every((one) => typeof one === "string")) {
-    return { size: list.length, good: list as RequestLike[], bad };
+    return { size: list.length, good: absoluteLinks(list as readonly string[], base), bad };
   }
-  const good: RequestLike[] = [];
+  const good: PlainRequest[] = [];
   for (let index = 0; index < list.length; index++) {
     try {
-      good.push(readRequest(list[index], "found", index));
+      const read = readRequest(list[index], "found", index);
+      if (typeof read === "string") good.push(absoluteLink(read, base));
+      else good.push({ ...read, url: absoluteLink(read.url, base) });
     } catch (cause) {
       bad.push({ index, cause });
     }

@@ -3,9 +3,7 @@
  *
  *   opening ─▶ running ⇄ paused ⇄ draining ⇄ running      any ─▶ stopping ─▶ stopped
  *
- * What each call answers in each status stands in docs/guides/embedding.md. stopping is closed to callers already: what still
- * came in would have to be made durable, and who keeps pushing would never let it end.
- *
+ * docs/guides/embedding.md lists what each call does in each status. stopping is closed to callers, so that it ends.
  * Every public call is `begin` … `end`. `end` serves those who wait, tells edges (empty, ready, idle, finished) and
  * arms one timer, only while somebody waits for a clock.
  *
@@ -19,6 +17,7 @@ import type { Core } from "../../frontier/core.ts";
 import { isOverdue, step } from "../../frontier/leases/leases.ts";
 import { deadlineAt, isReady, nextDueAt, soonestDueAt } from "../../frontier/scheduling/due.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
+import { KeepAlive } from "./keep-alive.ts";
 import { BackgroundWork } from "./background-work.ts";
 import type { Durability } from "../durable/durability.ts";
 import { Completion } from "./completion.ts";
@@ -60,6 +59,7 @@ export class Lifecycle {
   readonly background: BackgroundWork;
   readonly #completion: Completion;
   readonly #breaker: CircuitBreaker;
+  readonly #alive = new KeepAlive(() => this.settings.keepOpen);
   /** Sources being pushed from: not finished while there are any. */
   sources = 0;
   #runtime: Runtime | undefined;
@@ -302,6 +302,7 @@ export class Lifecycle {
     const from = this.status;
     if (from === to) return;
     this.status = to;
+    this.#alive.onStatus(to);
     this.events.emit("status", { from, to, ...(reason === undefined ? {} : { reason }) });
   }
 

@@ -179,10 +179,9 @@ export function normalizeOptions(given: FrontierOptions = {}): Settings {
     records: recordsOf(options.records, directory),
     durability: durabilityOf(options.durability, directory),
     snapshots: {
-      everyMs: Number.POSITIVE_INFINITY,
-      everyBytes: SNAPSHOT_BYTES,
-      keep: SNAPSHOTS_KEPT,
-      ...options.snapshots,
+      everyMs: options.snapshots?.everyMs ?? Number.POSITIVE_INFINITY,
+      everyBytes: options.snapshots?.everyBytes ?? SNAPSHOT_BYTES,
+      keep: options.snapshots?.keep ?? SNAPSHOTS_KEPT,
     },
     onProgress: options.onProgress,
     clock: options.clock ?? createSystemClock(),

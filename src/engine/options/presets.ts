@@ -9,6 +9,7 @@
  *   gopcp        the URL as it is             forever                      fifo               1
  *   neocrawler   the URL without fragment     every interval               shares, fifo       4, priority kept
  */
+import { givenOf } from "../../base/plain-copy.ts";
 import type { FrontierOptions, Rule, RulePolicy } from "../types/frontier-types.ts";
 
 /**
@@ -22,12 +23,12 @@ export interface GopcpOptions extends FrontierOptions {
    * Registrable domains that are accepted.
    * @defaultValue all
    */
-  domains?: string[];
+  domains?: string[] | undefined;
   /**
    * Deepest page that is accepted.
    * @defaultValue no limit
    */
-  maxDepth?: number;
+  maxDepth?: number | undefined;
 }
 
 /**
@@ -41,7 +42,7 @@ export interface NeocrawlerOptions extends FrontierOptions {
    * Time after its last visit at which a page is due again: milliseconds, or text such as `"1h"`.
    * @defaultValue "1d"
    */
-  interval?: string | number;
+  interval?: string | number | undefined;
 }
 
 /** Option sets of the five ancestors; see `presets`. */
@@ -84,7 +85,7 @@ export const presets: Presets = Object.freeze({
     }),
   vscrawler: (options: FrontierOptions = {}) =>
     over(
-      { idleTimeoutMs: 60_000, ...options },
+      { idleTimeoutMs: 60_000, ...givenOf(options) },
       {
         key: { profile: "url" },
         epoch: { calendar: "day", zone: "UTC", undated: "forever" },
@@ -111,7 +112,7 @@ export const presets: Presets = Object.freeze({
     return over(
       {
         capacity: GOPCP_CAPACITY,
-        ...options,
+        ...givenOf(options),
         ...(rules.length === 0 ? {} : { rules }),
       },
       {
@@ -125,7 +126,7 @@ export const presets: Presets = Object.freeze({
   },
   neocrawler: ({ interval = "1d", ...options }: NeocrawlerOptions = {}) =>
     over(
-      { maxLeases: NEOCRAWLER_LIMIT, ...options },
+      { maxLeases: NEOCRAWLER_LIMIT, ...givenOf(options) },
       {
         key: { profile: "url", fragment: "drop" },
         epoch: { every: interval },
@@ -138,13 +139,16 @@ export const presets: Presets = Object.freeze({
 
 /** The caller's options over a preset's policy. */
 function over(options: FrontierOptions, policy: RulePolicy): FrontierOptions {
-  const { defaults = {} } = options;
-  const key = { ...policy.key, ...defaults.key };
-  const politeness = { ...policy.politeness, ...defaults.politeness };
+  const defaults = givenOf(options.defaults ?? {});
+  const { order, ...rest } = policy;
+  // A way that is asked for has an order of its own.
+  const own = defaults.traversal === undefined && order !== undefined ? { order, ...rest } : rest;
+  const key = { ...policy.key, ...givenOf(defaults.key ?? {}) };
+  const politeness = { ...policy.politeness, ...givenOf(defaults.politeness ?? {}) };
   return {
     ...options,
     defaults: {
-      ...policy,
+      ...own,
       ...defaults,
       key,
       ...(Object.keys(politeness).length === 0 ? {} : { politeness }),

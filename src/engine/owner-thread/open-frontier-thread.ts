@@ -51,7 +51,9 @@ import type { FrontierFault, FrontierHandle, FrontierOptions } from "../types/fr
  * for (const lease of await frontier.take({ max: 100 })) await lease.done();
  * await frontier.close();
  */
-export async function openFrontierThread(options: FrontierOptions = {}): Promise<AsyncFrontier> {
+export async function openFrontierThread<Data = unknown>(
+  options: FrontierOptions = {},
+): Promise<AsyncFrontier<Data>> {
   const { port1, port2 } = new MessageChannel();
   let worker: Worker;
   let closed: AnswerClosed;
@@ -91,7 +93,7 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     inDelivery.told = undefined;
   };
   const hold = (isHeld: boolean): void => {
-    if (isHeld) worker.ref();
+    if (isHeld || options.keepOpen === true) worker.ref();
     else worker.unref();
   };
   const channel = new CallChannel(port1, { tell, askClosed: closed, hold });
@@ -107,8 +109,9 @@ export async function openFrontierThread(options: FrontierOptions = {}): Promise
     events.emit("status", { from: "running", to: "stopped", reason: "died" });
     events.flush();
   });
-  worker.unref();
-  return threadFrontier(name, { channel, worker, events, handles, inDelivery });
+  hold(false);
+  const parts = { channel, worker, events, handles, inDelivery };
+  return threadFrontier(name, parts) as unknown as AsyncFrontier<Data>;
 }
 
 /** Gives the lock back that stands in the directory now (I1). */

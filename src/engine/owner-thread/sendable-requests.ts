@@ -6,17 +6,21 @@
  *   data that nothing can carry   ─▶ a stand-in that its owner refuses as unserializable, alone among its batch
  */
 import { isSerializable } from "../../base/serializable.ts";
-import { readRequest, readRequests } from "../intake/request-fields.ts";
-import type { RequestLike } from "../types/frontier-types.ts";
+import { readRequest, readRequests, readRequestWith } from "../intake/request-fields.ts";
+import type { PlainRequest } from "../types/frontier-types.ts";
 
 /** Carried by a message and by no record: msgpack has no patterns. */
 const STAND_IN = /unserializable/;
 
-export function sendableRequest(request: unknown): RequestLike {
+export function sendableRequest(request: unknown): PlainRequest {
   return withoutFunctions(readRequest(request));
 }
 
-export function sendableRequests(requests: unknown, defaults?: unknown): RequestLike[] {
+export function sendableRequestWith(request: unknown, fields: unknown): PlainRequest {
+  return withoutFunctions(readRequestWith(request, fields));
+}
+
+export function sendableRequests(requests: unknown, defaults?: unknown): PlainRequest[] {
   return readRequests(requests, defaults).map(withoutFunctions);
 }
 
@@ -37,7 +41,7 @@ export function sendableCauses(causes: readonly unknown[]): unknown[] {
 }
 
 /** Volatile data stays what it is: no other thread can be given it. */
-function withoutFunctions(request: RequestLike): RequestLike {
+function withoutFunctions(request: PlainRequest): PlainRequest {
   if (typeof request === "string" || request.volatile === true) return request;
   if (request.data === undefined || isSerializable(request.data)) return request;
   return { ...request, data: STAND_IN };

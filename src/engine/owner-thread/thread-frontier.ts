@@ -62,7 +62,7 @@ export function threadFrontier(name: string, parts: ThreadParts): AsyncFrontier 
   const itemsOf = <T>(method: string, args: readonly unknown[]): AsyncIterable<T> => ({
     [Symbol.asyncIterator]: () => items<T>(channel, { key: ++itemsCount, method, args }),
   });
-  const close = async (options: { discard?: boolean } = {}): Promise<void> => {
+  const close = async (options: { discard?: boolean | undefined } = {}): Promise<void> => {
     const discard = readClose(options);
     if (channel.hasEnded) return;
     closing ??= channel.close({ discard }).then(

@@ -7,7 +7,7 @@
  */
 import { readDone, readList } from "../../base/argument-checks.ts";
 import { readHostChange } from "../queries/host-view.ts";
-import { TIME } from "../intake/request-fields.ts";
+import { listWithoutUrls, TIME, withoutUrls } from "../intake/request-fields.ts";
 import {
   ownVerdict,
   type PlainLease,
@@ -21,6 +21,7 @@ import {
   sendableFound,
   sendableRequest,
   sendableRequests,
+  sendableRequestWith,
 } from "./sendable-requests.ts";
 import type { Explanation, Lease } from "../types/frontier-types.ts";
 
@@ -40,6 +41,7 @@ type Crossings<M extends string> = Readonly<Record<M, Crossing>>;
 
 const PLAIN: Crossing = {};
 const REQUEST: Crossing = {
+  read: (request: unknown, ...rest: unknown[]) => [withoutUrls(request), ...rest],
   makeSendable: (request: unknown, ...rest: unknown[]) => [sendableRequest(request), ...rest],
 };
 const LEASES: Crossing = {
@@ -49,10 +51,14 @@ const LEASES: Crossing = {
 
 export const FRONTIER_METHODS = {
   ...{ status: PLAIN, state: PLAIN, setState: PLAIN },
-  push: { ...REQUEST, unpack: ownVerdict },
+  push: {
+    ...REQUEST,
+    makeSendable: (request: unknown, fields: unknown) => [sendableRequestWith(request, fields)],
+    unpack: ownVerdict,
+  },
   pushMany: {
     read: (requests: unknown, defaults: unknown) => [
-      readList(requests, "requests", "a list of URLs or requests"),
+      listWithoutUrls(readList(requests, "requests", "a list of URLs or requests")),
       defaults,
     ],
     makeSendable: (list: unknown, defaults: unknown) => [sendableRequests(list, defaults)],
@@ -74,7 +80,10 @@ export const FRONTIER_METHODS = {
 
 export const LEASE_METHODS = {
   done: {
-    read: (result = {}) => [readDone(result)],
+    read: (result = {}) => {
+      const { found, ...rest } = readDone(result);
+      return [{ ...rest, found: listWithoutUrls(found) }];
+    },
     makeSendable: ({ found, errors, ...rest }: ReturnType<typeof readDone>) => [
       {
         ...rest,

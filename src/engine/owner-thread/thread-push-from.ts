@@ -9,6 +9,7 @@
 import { abortOf, type PushFromOptions, readPushFrom, slicesOf } from "../api/push-from.ts";
 import type { CallChannel } from "./call-channel.ts";
 import { type PlainResult, resultOf, withClosed } from "./thread-messages.ts";
+import { listWithoutUrls } from "../intake/request-fields.ts";
 import { sendableRequests } from "./sendable-requests.ts";
 import type { PushResult, RequestLike } from "../types/frontier-types.ts";
 
@@ -35,7 +36,7 @@ export async function pushFromThread(
   let closedCount = 0;
   try {
     for await (const slice of slicesOf(source, batch, abort)) {
-      const isTaken = await abort.race(tell("feed", slice));
+      const isTaken = await abort.race(tell("feed", listWithoutUrls(slice)));
       if (isTaken !== true) closedCount = slice.length;
       if (isTaken !== true || isOver) break; // refused, or closed meanwhile
     }

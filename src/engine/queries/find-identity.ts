@@ -15,7 +15,7 @@ import {
   rowStatus,
 } from "../../url/batch/row-fields.ts";
 import type { IntakeContext } from "../intake/intake-context.ts";
-import type { RequestInput, RequestLike } from "../types/frontier-types.ts";
+import type { RequestInput, PlainRequest } from "../types/frontier-types.ts";
 
 /** A request's place in the identity space: its row in the batch, and its hash when it has an identity. */
 export interface Identity {
@@ -34,7 +34,11 @@ export interface Identity {
 }
 
 /** Parses, keys and hashes one checked request into row 0 of the intake context's batch. */
-export function findIdentity(intake: IntakeContext, request: RequestLike, nowMs: number): Identity {
+export function findIdentity(
+  intake: IntakeContext,
+  request: PlainRequest,
+  nowMs: number,
+): Identity {
   const { batch, core, rows } = intake;
   const input: RequestInput = typeof request === "string" ? { url: request } : request;
   batchLoad(batch, [input.url], 0);

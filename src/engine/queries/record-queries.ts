@@ -70,7 +70,7 @@ import type {
   RecordsFilter,
   RecordView,
   RequestInput,
-  RequestLike,
+  PlainRequest,
 } from "../types/frontier-types.ts";
 
 const CODES: Record<string, number> = {
@@ -83,7 +83,7 @@ const CODES: Record<string, number> = {
 /** What is known of a request's identity; undefined: nothing. */
 export function recordOf(
   intake: IntakeContext,
-  request: RequestLike,
+  request: PlainRequest,
   nowMs: number,
   archive?: RecordArchive,
 ): RecordView | undefined {
@@ -177,7 +177,7 @@ type Printer = (key: string | undefined, policy: NormalPolicy) => string;
 /** Canonical form, rule, verdict it would get, state, which clock holds it, when it can go. */
 export function explain(
   intake: IntakeContext,
-  request: RequestLike,
+  request: PlainRequest,
   now: { status: FrontierStatus; nowMs: number; isDiskShut: boolean; fingerprint: Printer },
 ): Explanation {
   const { core, rows } = intake;

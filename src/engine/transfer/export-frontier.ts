@@ -14,6 +14,7 @@
  */
 import { join } from "node:path";
 import { createVirtualClock } from "../../base/clock.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import { coldReading, openColdWalk } from "../../persistence/cold/cold-read.ts";
 import { DIGEST_BYTES } from "../../persistence/transfer/digest-file.ts";
 import { coldWalkNext } from "../../persistence/cold/cold-walk.ts";
@@ -49,20 +50,22 @@ import { coreOf } from "../api/verify-frontier.ts";
 /** Options of `exportFrontier`. */
 export interface ExportOptions {
   /** Name of the frontier in the directory; `default` unless given. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Options to open it with, where the stored ones are not enough. */
-  readonly options?: FrontierOptions;
+  readonly options?: FrontierOptions | undefined;
   /** Exports only these records, as lines to push; the result is not a whole frontier. */
-  readonly only?: {
-    /** Records in this state. */
-    readonly state?: RecordState;
-    /** Records under this rule. */
-    readonly rule?: string;
-    /** Records of this host. */
-    readonly host?: string;
-  };
+  readonly only?:
+    | {
+        /** Records in this state. */
+        readonly state?: RecordState | undefined;
+        /** Records under this rule. */
+        readonly rule?: string | undefined;
+        /** Records of this host. */
+        readonly host?: string | undefined;
+      }
+    | undefined;
   /** Called now and then with the lines so far and the number of live records. */
-  readonly onProgress?: (lines: number, records: number) => void;
+  readonly onProgress?: ((lines: number, records: number) => void) | undefined;
 }
 
 /** Lines between two words about progress, and turns for others. */
@@ -96,10 +99,16 @@ export async function* exportFrontier(
   const overlay = openOverlay(nodeFiles, [own, join(own, "seen")], [lockPath(disk)]);
   try {
     const place: Place = { files: overlay.files, directory: own };
-    const given = { ...stored, ...options, directory, name, records: "state" as const };
+    const given = {
+      ...stored,
+      ...givenOf(options ?? {}),
+      directory,
+      name,
+      records: "state" as const,
+    };
     const memoryBytes = Math.min(given.memoryBytes ?? MEMORY_BYTES, MEMORY_BYTES);
     const settings = normalizeOptions({ ...given, memoryBytes });
-    const noted = storedNote(disk) ?? noteOfOptions({ ...stored, ...options });
+    const noted = storedNote(disk) ?? noteOfOptions({ ...stored, ...givenOf(options ?? {}) });
     // Time stands still in the copy: it does nothing by itself, such as push seeds, while its lines are read.
     const clock = createVirtualClock(settings.clock.now());
     const frontier = await LocalFrontier.open({ ...settings, clock, noted, files: place.files });

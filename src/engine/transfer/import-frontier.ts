@@ -8,6 +8,7 @@
  */
 import { join } from "node:path";
 import { FrontierError, misuse } from "../../base/errors.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import { createSectionMaker, isExportHead } from "../../persistence/transfer/import-sections.ts";
 import type { Line } from "../../persistence/transfer/export-lines.ts";
 import { diskFault, nodeFiles, writeAll } from "../../persistence/files.ts";
@@ -34,16 +35,16 @@ import type { FrontierOptions } from "../types/frontier-types.ts";
 /** Options of `importFrontier`. */
 export interface ImportOptions {
   /** Name of the frontier in the directory; `default` unless given. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Options to open it with, in place of those in the directory or in the export. */
-  readonly options?: FrontierOptions;
+  readonly options?: FrontierOptions | undefined;
   /** Called now and then with the lines read so far. */
-  readonly onProgress?: (lines: number) => void;
+  readonly onProgress?: ((lines: number) => void) | undefined;
   /**
    * How many of the first lines were visited elsewhere: they are seen and not pending. For an empty directory; 0
    * unless given.
    */
-  readonly visited?: number;
+  readonly visited?: number | undefined;
 }
 
 /** What an import did. */
@@ -129,7 +130,7 @@ async function importRequests(
   { visited, isEmpty }: { visited: number; isEmpty: boolean },
 ): Promise<ImportResult> {
   const stored = storedOptions(directory, name)?.options;
-  const settings = normalizeOptions({ ...stored, ...options, directory, name });
+  const settings = normalizeOptions({ ...stored, ...givenOf(options ?? {}), directory, name });
   await using frontier = await LocalFrontier.open(settings);
   let isOurs = isEmpty;
   frontier.on("resumed", () => {
@@ -154,7 +155,7 @@ async function importDigests(
   lines: AsyncIterable<Line | string>,
 ): Promise<ImportResult> {
   const stored = storedOptions(directory, name)?.options;
-  const settings = normalizeOptions({ ...stored, ...options, directory, name });
+  const settings = normalizeOptions({ ...stored, ...givenOf(options ?? {}), directory, name });
   if (settings.key.profile !== "w3lib") {
     const expected = "'w3lib', as in presets.scrapy(): fingerprints are made of its keys";
     const message = `defaults.key.profile: ${settings.key.profile} (expected: ${expected})`;
@@ -205,7 +206,13 @@ async function restored(
   try {
     nodeFiles.makeDirectory(own);
     const { kept, records, digests } = await writeSections(from, lines);
-    const settings = normalizeOptions({ ...kept, ...options, directory, name, from });
+    const settings = normalizeOptions({
+      ...kept,
+      ...givenOf(options ?? {}),
+      directory,
+      name,
+      from,
+    });
     await using frontier = await LocalFrontier.open(settings);
     if (digests.length > 0) await frontier.visit(digests);
     const { accepted, deferred } = frontier.report();

@@ -4,6 +4,7 @@
  *   every file, every checksum ─▶ a copy is opened ─▶ every structure held against every other ─▶ closed, nothing changed
  */
 import { FrontierError, InvariantError } from "../../base/errors.ts";
+import { givenOf } from "../../base/plain-copy.ts";
 import { nodeFiles } from "../../persistence/files.ts";
 import { type FileCheck, inspectPlace } from "../../persistence/inspection/inspect-directory.ts";
 import { lockOwner } from "../../persistence/directory/directory-lock.ts";
@@ -39,11 +40,11 @@ export interface DirectoryCheck {
 /** Options of `verifyDirectory`. */
 export interface VerifyOptions {
   /** Name of the frontier in the directory; `default` unless given. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Options to open it with, where the stored ones are not enough. */
-  readonly options?: FrontierOptions;
+  readonly options?: FrontierOptions | undefined;
   /** Called after each file. */
-  readonly onFile?: (file: FileCheck) => void;
+  readonly onFile?: ((file: FileCheck) => void) | undefined;
 }
 
 /**
@@ -75,7 +76,7 @@ export async function verifyDirectory(
   }
   const damage = files.filter(({ state }) => state === "damaged").map(({ what }) => String(what));
   const opened = await openCopy(
-    { ...storedOptions(directory, name)?.options, ...options },
+    { ...storedOptions(directory, name)?.options, ...givenOf(options ?? {}) },
     {
       directory,
       name,

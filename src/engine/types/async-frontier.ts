@@ -4,7 +4,12 @@
  */
 import type { Frontier, FrontierStatus, HostView, Lease } from "./frontier-types.ts";
 
-type Away<T> = T extends Lease ? AsyncLease : T extends Lease[] ? AsyncLease[] : T;
+type Away<T> =
+  T extends Lease<infer Data>
+    ? AsyncLease<Data>
+    : T extends Array<Lease<infer Data>>
+      ? AsyncLease<Data>[]
+      : T;
 
 type AsyncMember<M> = M extends (...args: infer A) => infer R ? (...args: A) => AsyncAnswer<R> : M;
 
@@ -27,7 +32,9 @@ type Special =
   | typeof Symbol.asyncDispose;
 
 /** A `Lease`: its fields as they are, its methods as promises of the same values. */
-export interface AsyncLease extends AsyncMembers<Lease, typeof Symbol.dispose>, AsyncDisposable {}
+export interface AsyncLease<Data = unknown>
+  extends AsyncMembers<Lease<Data>, typeof Symbol.dispose>,
+    AsyncDisposable {}
 
 /** One host of an `AsyncFrontier`; a host that is not known yet is made by the first change. */
 export interface AsyncHost
@@ -40,33 +47,33 @@ export interface AsyncHost
      * Gap between two visits in milliseconds.
      * @defaultValue unchanged
      */
-    delayMs?: number;
+    delayMs?: number | undefined;
     /**
      * Most visits at the same time.
      * @defaultValue unchanged
      */
-    limit?: number;
+    limit?: number | undefined;
     /**
      * Address for groups by `"address"`.
      * @defaultValue unchanged
      */
-    address?: string;
+    address?: string | undefined;
   }): Promise<void>;
 }
 
 /** A `Frontier` whose owner is elsewhere. Same names and meanings, with promises. */
-export interface AsyncFrontier
-  extends AsyncMembers<Frontier, Special>,
-    AsyncIterable<AsyncLease>,
+export interface AsyncFrontier<Data = unknown>
+  extends AsyncMembers<Frontier<Data>, Special>,
+    AsyncIterable<AsyncLease<Data>>,
     AsyncDisposable {
   /** As `Frontier.status`. */
   status(): Promise<FrontierStatus>;
   /** As `Frontier.done`. */
-  done(leases: Iterable<AsyncLease>): Promise<number>;
+  done(leases: Iterable<AsyncLease<Data>>): Promise<number>;
   /** A host by its key (`lease.host`), to look at or to steer. */
   host(key: string): AsyncHost;
   /** Listens to what is called after it: what was under way before is not delivered. */
-  on: Frontier["on"];
+  on: Frontier<Data>["on"];
   /** A copy of the user's own state, kept in snapshots; `setState` replaces it. */
   state(): Promise<Record<string, unknown>>;
   /** Replaces the user's own state. */

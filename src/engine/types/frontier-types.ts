@@ -12,6 +12,7 @@ import type { ListenOptions } from "../../base/listen-options.ts";
 import type {
   LeaseFields,
   LeaseResult,
+  PlainRequest,
   RedirectChange,
   RequestInput,
   RequestLike,
@@ -60,6 +61,7 @@ export type {
   LeaseResult,
   ListenOptions,
   Outcome,
+  PlainRequest,
   Politeness,
   PushResult,
   RecordState,
@@ -85,50 +87,57 @@ export type {
 export type FrontierHandle = CrewHandle;
 
 /**
- * Decides which URL is visited next. Made by `openFrontier`; its methods belong to the thread that opened it.
+ * Decides which URL is visited next. Made by `openFrontier`; its methods belong to the thread that opened it. `Data` is
+ * the type of the `data` that its requests carry, which is not checked at run time.
  *
  * Expected outcomes are return values. Misuse throws a `FrontierError` before anything changes. After `close()`: a
  * push returns `closed`, `poll` returns undefined, `take` returns [], lease methods are late, and everything else
  * throws `FRONTIER_CLOSED`.
  */
-export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
+export interface Frontier<Data = unknown> extends AsyncIterable<Lease<Data>>, AsyncDisposable {
   /** Its name, from the options. */
   readonly name: string;
   /** Where it stands in its life. */
   readonly status: FrontierStatus;
   /**
-   * Hands one request in. Costs about 1 µs; never throws for a URL that is refused. Throws `REQUEST_INVALID` for a
-   * wrong field.
+   * Hands one request in; `fields` stand in for those that it does not give. Costs about 1 µs; never throws for a URL
+   * that is refused. Throws `REQUEST_INVALID` for a wrong field.
+   *
+   * @example
+   * frontier.push("https://example.org/", { priority: 10 });
    */
-  push(request: RequestLike): Verdict;
+  push(request: RequestLike<Data>, fields?: Partial<RequestInput<Data>>): Verdict;
   /**
    * Hands a batch in, the fast way. `defaults` holds fields for all of them. Costs about 0.35 µs a URL for strings.
    * Returns counts and a verdict each; throws `REQUEST_INVALID` for wrong `defaults`.
    */
-  pushMany(requests: Iterable<RequestLike>, defaults?: Partial<RequestInput>): PushResult;
+  pushMany(
+    requests: Iterable<RequestLike<Data>>,
+    defaults?: Partial<RequestInput<Data>>,
+  ): PushResult;
   /**
    * Hands in everything that an iterable gives, in slices, and waits while there is no room. Costs what `pushMany`
    * costs. Rejects with what the source throws, after its earlier requests were pushed.
    */
   pushFrom(
-    source: AsyncIterable<RequestLike> | Iterable<RequestLike>,
+    source: AsyncIterable<RequestLike<Data>> | Iterable<RequestLike<Data>>,
     options?: {
       /**
        * Requests of a slice.
        * @defaultValue 1,000
        */
-      batch?: number;
+      batch?: number | undefined;
       /**
        * Ends it: it rejects with the signal's reason.
        * @defaultValue none
        */
-      signal?: AbortSignal;
+      signal?: AbortSignal | undefined;
     },
   ): Promise<PushResult>;
   /** The next URL that is due, as a lease; undefined: none is due now. Costs about 0.5 µs. */
-  poll(): Lease | undefined;
+  poll(): Lease<Data> | undefined;
   /** Up to `max` leases, in order. [] when none is due now. Costs about 0.3 µs a lease. */
-  pollMany(max: number): Lease[];
+  pollMany(max: number): Lease<Data>[];
   /**
    * As `pollMany`, but waits for work. Resolves with [] when the frontier is finished or closed, or the time is
    * over. Costs a promise beside `pollMany`.
@@ -138,37 +147,37 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      * Most leases.
      * @defaultValue 1
      */
-    max?: number;
+    max?: number | undefined;
     /**
      * Longest wait in milliseconds.
      * @defaultValue no limit
      */
-    timeoutMs?: number;
+    timeoutMs?: number | undefined;
     /**
      * Ends the wait: it rejects with the signal's reason.
      * @defaultValue none
      */
-    signal?: AbortSignal;
-  }): Promise<Lease[]>;
+    signal?: AbortSignal | undefined;
+  }): Promise<Lease<Data>[]>;
   /**
    * What `pollMany(max)` would return now, without handing it out; at most 1,000, [] when none is due. Costs a copy
    * of each.
    */
-  peek(max?: number): RequestView[];
+  peek(max?: number): RequestView<Data>[];
   /** Returns leases one by one and waits for work, until the frontier is finished or closed. Costs a `take` for each. */
-  [Symbol.asyncIterator](): AsyncIterator<Lease>;
+  [Symbol.asyncIterator](): AsyncIterator<Lease<Data>>;
   /** Finishes many leases without links, in one call. Returns how many were not late. Costs about 1 µs each. */
   done(leases: Iterable<Lease>): number;
   /**
    * What is known of a URL; undefined: never admitted. Mode `bloom` answers for live ones alone. Costs about 1 µs,
    * and a read where it is on disk.
    */
-  record(request: RequestLike): RecordView | undefined;
+  record(request: RequestLike): RecordView<Data> | undefined;
   /**
    * Records by state, rule and host. Done ones need `records: "full"`: it throws `UNSUPPORTED` without. Costs a look
    * at each record that is passed.
    */
-  records(filter?: RecordsFilter): Iterable<RecordView>;
+  records(filter?: RecordsFilter): Iterable<RecordView<Data>>;
   /**
    * Why a URL is, or is not, handed out: canonical form, rule, verdict, state, and the clock that holds it. Changes
    * nothing. Never throws for a URL: one that cannot be crawled has a verdict with the reason. Costs about 5 µs.
@@ -200,7 +209,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
    */
   on<E extends keyof FrontierEvents>(
     event: E,
-    listener: (payload: FrontierEvents[E]) => void,
+    listener: (payload: FrontierEvents<Data>[E]) => void,
     options?: ListenOptions,
   ): () => void;
   /** A host by its key (`lease.host`), to look at or to steer. Costs one look-up; throws `ARGUMENT_INVALID` for what is no host. */
@@ -213,12 +222,12 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
        * The effective priority, depth included.
        * @defaultValue unchanged
        */
-      priority?: number;
+      priority?: number | undefined;
       /**
        * Time before which it is not handed out, in milliseconds since 1970 or as a date.
        * @defaultValue unchanged
        */
-      notBefore?: number | Date;
+      notBefore?: number | Date | undefined;
     },
   ): boolean;
   /**
@@ -282,7 +291,7 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      * File to write, for a frontier in memory.
      * @defaultValue its directory
      */
-    path?: string;
+    path?: string | undefined;
   }): Promise<SnapshotInfo>;
   /** Returns a handle for `attach` in other threads: pass it as `workerData`, or post it. Costs the shared memory, once. */
   share(): FrontierHandle;
@@ -295,6 +304,6 @@ export interface Frontier extends AsyncIterable<Lease>, AsyncDisposable {
      * Deletes what is stored in place of flushing it.
      * @defaultValue false
      */
-    discard?: boolean;
+    discard?: boolean | undefined;
   }): Promise<void>;
 }

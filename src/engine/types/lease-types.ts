@@ -32,9 +32,9 @@ export interface DoneResult extends PushResult {
  * The right to work on one URL until a deadline. End it with `done`, `retry`, `fail` or `release`.
  *
  * A lease whose deadline has passed is late: its methods change nothing and return so. Owner's thread only. `using lease = frontier.poll()` releases it at the
- * end of the block, unless it has ended by then.
+ * end of the block, unless it has ended by then. `Data` is the type of its request's `data`.
  */
-export interface Lease extends LeaseFields, Disposable {
+export interface Lease<Data = unknown> extends LeaseFields<Data>, Disposable {
   /**
    * Finishes the page and admits its links, in one step: after a crash both are there, or neither.
    *
@@ -42,7 +42,7 @@ export interface Lease extends LeaseFields, Disposable {
    * deadline has passed. Throws `DISK_FULL` or a related code where the disk fails: nothing has changed then, and
    * the lease is still live.
    */
-  done(result?: LeaseResult): DoneResult;
+  done(result?: LeaseResult<Data>): DoneResult;
   /**
    * Returns the URL for another attempt: `"requeued"`, or `"failed"` where it was the last one, or `"late"`.
    *
@@ -73,7 +73,7 @@ export interface Lease extends LeaseFields, Disposable {
    * lease.redirect(answer.headers.location, { status: answer.status });
    * lease.done();
    */
-  redirect(url: string, change?: RedirectChange): Verdict;
+  redirect(url: string, change?: RedirectChange<Data>): Verdict;
   /** Moves the deadline to so many milliseconds from now. Returns false where it has passed already. */
   extend(ms: number): boolean;
 }

@@ -5,7 +5,7 @@ import type { RecordState } from "../../frontier/records/record-state.ts";
 import type { Verdict } from "../../frontier/admission/verdicts.ts";
 
 /** A request as it stands in the frontier, or would stand there. */
-export interface RequestView {
+export interface RequestView<Data = unknown> {
   /** The URL that is visited. */
   readonly url: string;
   /** HTTP method. */
@@ -25,7 +25,7 @@ export interface RequestView {
   /** Name of the handler that it asks for. */
   readonly handler?: string;
   /** The request's data. */
-  readonly data?: unknown;
+  readonly data?: Data;
   /** Fingerprint of the page that it was found on. */
   readonly parent?: string;
 }
@@ -52,7 +52,7 @@ export interface FailureView {
 }
 
 /** What is known of one identity. Fields that are missing are not kept in its state. */
-export interface RecordView {
+export interface RecordView<Data = unknown> {
   /** Where it stands. */
   readonly state: RecordState;
   /** Attempts that were counted. */
@@ -76,7 +76,7 @@ export interface RecordView {
   /** `failed`: why, when, and on which page it was found. */
   readonly failure?: FailureView;
   /** With `records: 'full'`: the data that it was pushed with. */
-  readonly data?: unknown;
+  readonly data?: Data;
   /** With `records: 'full'`: when it was admitted, handed out last, and finished, failed or removed. */
   readonly times?: {
     /** When it was admitted, in milliseconds since 1970. */
@@ -206,9 +206,9 @@ export type FrontierStatus = "opening" | "running" | "paused" | "draining" | "st
  * });
  * frontier.on("error", ({ kind, cause }) => console.error(kind, cause));
  */
-export interface FrontierEvents {
+export interface FrontierEvents<Data = unknown> {
   /** Requests that were admitted, deferred ones too. */
-  accepted: RequestView[];
+  accepted: RequestView<Data>[];
   /**
    * Requests whose identity was known. `finishedDepth`: the page is done, and was deeper then than it was seen now.
    */
@@ -228,17 +228,17 @@ export interface FrontierEvents {
     reason: string;
   }>;
   /** Records that were handed out. */
-  leased: RequestView[];
+  leased: RequestView<Data>[];
   /** Pages that were finished. */
-  done: RequestView[];
+  done: RequestView<Data>[];
   /** Records that get another attempt. */
-  retried: Array<RequestView & { reason?: string }>;
+  retried: Array<RequestView<Data> & { reason?: string }>;
   /** Records that failed for good. */
-  failed: Array<RequestView & { reason?: string }>;
+  failed: Array<RequestView<Data> & { reason?: string }>;
   /** Leases whose deadline passed. */
-  expired: RequestView[];
+  expired: RequestView<Data>[];
   /** Leases that were returned without an attempt. */
-  released: RequestView[];
+  released: RequestView<Data>[];
   /** Nothing is pending any more. */
   empty: {
     /** When, in milliseconds since 1970. */

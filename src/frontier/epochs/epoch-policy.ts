@@ -50,12 +50,12 @@ export type EpochPolicy =
        * IANA time zone.
        * @defaultValue "UTC"
        */
-      zone?: string;
+      zone?: string | undefined;
       /**
        * `"forever"`: only requests with `notBefore` are divided by period.
        * @defaultValue all are
        */
-      undated?: "forever";
+      undated?: "forever" | undefined;
     }
   | {
       /** Period after the last visit: milliseconds, or text such as `"1d"`. */

@@ -19,10 +19,11 @@ import {
 import { isList, isObject } from "../../base/type-guards.ts";
 import type { KeyPolicy } from "../../url/keys/key-policy.ts";
 import { type EpochPolicy, type EpochRule, normalizeEpoch } from "../epochs/epoch-policy.ts";
-import type { Politeness, RulePolicy } from "./rule-types.ts";
+import { type Politeness, type RulePolicy, TRAVERSALS } from "./rule-types.ts";
 
 export type { Outcome } from "../../base/argument-checks.ts";
-export type { Politeness, Rule, RulePolicy } from "./rule-types.ts";
+export { type Politeness, type Rule, type RulePolicy, TRAVERSALS } from "./rule-types.ts";
+export type { Traversal } from "./rule-types.ts";
 
 /** What a group is named by. */
 export type GroupBy = "domain" | "address" | ((host: string) => string);
@@ -101,6 +102,7 @@ const POLICY: Fields<RulePolicy> = {
   key: kind("an object", isObject),
   epoch: ANYTHING as Field<EpochPolicy>,
   order: oneOf("fifo", "lifo"),
+  traversal: oneOf(...TRAVERSALS),
   startLast: TRUTH,
   priority: INTEGER,
   depthPriority: INTEGER,
@@ -132,16 +134,17 @@ export function normalizeRulePolicy(given: RulePolicy, path: string): FrontierPo
   const policy = readPolicy(given, path, "OPTION_INVALID");
   const polite = policy.politeness ?? {};
   const { adaptive, hostBackoff, budget, delayMs = 0 } = polite;
+  const { order, depthPriority } = { ...wayOf(policy.traversal), ...policy };
   const groups = (polite.groups ?? []) as GroupTerm[];
   const retry = shiftOf(policy.retryPriority ?? -1);
   const redirect = shiftOf(policy.redirectPriority ?? 0);
   return {
     key: policy.key,
     epoch: normalizeEpoch(policy.epoch, `${path}.epoch`),
-    isLifo: policy.order === "lifo",
+    isLifo: order === "lifo",
     startLast: policy.startLast ?? false,
     priority: policy.priority ?? 0,
-    depthPriority: policy.depthPriority ?? 0,
+    depthPriority: depthPriority ?? 0,
     maxDepth: policy.maxDepth ?? Number.POSITIVE_INFINITY,
     follow: policy.follow ?? true,
     maxAttempts: policy.maxAttempts ?? 3,
@@ -164,10 +167,18 @@ export function normalizeRulePolicy(given: RulePolicy, path: string): FrontierPo
     hostBackoff:
       hostBackoff === undefined
         ? undefined
-        : { giveUpAfter: Number.POSITIVE_INFINITY, ...hostBackoff },
+        : { ...hostBackoff, giveUpAfter: hostBackoff.giveUpAfter ?? Number.POSITIVE_INFINITY },
     budgetUrls: budget?.urls ?? Number.POSITIVE_INFINITY,
     budgetBytes: budget?.bytes ?? Number.POSITIVE_INFINITY,
   };
+}
+
+/** What a traversal stands for. */
+function wayOf(traversal: RulePolicy["traversal"]): Pick<RulePolicy, "order" | "depthPriority"> {
+  if (traversal === undefined) return {};
+  return traversal === "breadth-first"
+    ? { order: "fifo", depthPriority: 1 }
+    : { order: "lifo", depthPriority: -1 };
 }
 
 /** A change of priority: added, or set where `set` is a number. */

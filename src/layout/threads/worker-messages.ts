@@ -32,6 +32,8 @@ export const MESSAGE_EXTEND = 21;
 export const MESSAGE_PUSH = 22;
 /** Extras: { kind, stage, message }: an error to report; it ends no lease. */
 export const MESSAGE_FAULT = 23;
+/** Extras: { value }: for who listens to the pool. */
+export const MESSAGE_SEND = 24;
 export const RESULT_HEAD_BYTES = 56;
 export const RESULT_DUPLICATE_WORD = 6;
 /** How many kinds of refusal follow the duplicates: invalid, scheme, too long, too deep, no rule, no follow. */

@@ -30,7 +30,8 @@
  *  101  refused      worker              links dropped by the worker's filter
  *  102  full         worker              1: it waits for room in the inbound ring
  *  103  heartbeat        worker              waits begun at this word beside the first; the owner wakes one to check that the thread lives
- *  104  taken        worker              one word per class: leases begun, modulo 2³²
+ *  104  duplicate    worker              links dropped by the worker's filter because they were known
+ *  105  taken        worker              one word per class: leases begun, modulo 2³²
  *  192 …             lanes outward, one per class, then the inbound ring (layout/threads/spsc-lane.ts)
  */
 export const SHARED_MAGIC = 0x6372_6577;
@@ -72,7 +73,8 @@ export const SEAT_HANDLING_WORD = 100;
 export const SEAT_REFUSED_WORD = 101;
 export const SEAT_FULL_WORD = 102;
 export const SEAT_BEATS_WORD = 103;
-export const SEAT_TAKEN_WORD = 104;
+export const SEAT_DUPLICATE_WORD = 104;
+export const SEAT_TAKEN_WORD = 105;
 
 export const SEAT_FREE = 0;
 export const SEAT_TAKEN = 1;

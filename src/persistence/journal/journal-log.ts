@@ -231,7 +231,7 @@ export class JournalLog implements TransitionLog {
   }
 
   /**
-   * Gives every surviving record a name before the seen-set is emptied; replay derives the same names. Where files are deleted with the
+   * Names every surviving record before the seen-set is emptied; replay derives the same names. Where files are deleted with the
    * generation, throws the disk's error and changes nothing.
    */
   forgotten(): void {

@@ -1,10 +1,10 @@
 /**
- * Rows from bytes: URLs that stand in a buffer already, as a message between threads brings them, go into a batch without
- * becoming strings. A row that needs one (the oracle's) makes it then, from the input.
+ * Rows from bytes: URLs that are in a buffer already, such as a message between threads, enter a batch without
+ * becoming strings. A row that needs a string (a host outside ASCII) makes it later, from the input.
  *
  *   batchOpen ─▶ batchAppend … ─▶ batchParse, batchAdmit …
  *
- *   I1  A batch of appended rows answers as batchLoad of the same strings does.
+ *   I1  A batch of appended rows has the same results as batchLoad of the same strings.
  */
 import { assert } from "../../base/assert.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import { NO_URLS, type UrlBatch } from "./batch-memory.ts";
 import { freeOverflow } from "./write-rows.ts";
 
-/** Where URLs stand in `bytes`: a word of length each from `lengthsAt`, their text in a row from `textAt`. */
+/** Where the URLs are in `bytes`: a word of length each from `lengthsAt`, their text in a row from `textAt`. */
 export interface UrlBytes {
   bytes: Buffer;
   lengthsAt: number;
@@ -37,8 +37,8 @@ export function batchOpen(batch: UrlBatch, isUtf8: boolean): void {
 }
 
 /**
- * Appends `count` URLs, as many as fit, and returns how many; `from` moves behind them. One that is longer than any may
- * be takes its room and is not written: the kernel looks at its length only. @hot
+ * Appends `count` URLs, as many as fit, and returns how many; `from` moves past them. A URL over the limit takes
+ * its room and is not written: the kernel checks only its length. @hot
  */
 export function batchAppend(batch: UrlBatch, from: UrlBytes, count: number): number {
   const { area } = batch;

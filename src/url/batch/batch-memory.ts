@@ -98,7 +98,7 @@ export interface UrlBatch {
   readonly area: BatchArea;
   readonly overflow: Overflow;
   readonly policyPlace: PolicyPlace;
-  /** What was loaded last: rows 0 … count − 1 are urls[start] …; NO_URLS: they stand in the input alone. */
+  /** What was loaded last: rows 0 … count − 1 are urls[start] …; NO_URLS: they are only in the input. */
   urls: readonly string[];
   start: number;
   count: number;

@@ -1,6 +1,6 @@
 /**
  * Strings out of a batch: one slice of text for all rows, then substrings. Where only keys are wanted,
- * `batchChangedStrings` passes over all rows whose string is its key already, which the kernel has told apart.
+ * `batchChangedStrings` skips all rows whose string is already its key; the kernel has marked the others.
  *
  *   href or key lies in the input ─▶ cut from the string that was loaded, or that string itself
  *                        in text  ─▶ cut from the one slice
@@ -55,8 +55,8 @@ export function batchStrings(
 }
 
 /**
- * Turns `strings`, a copy of the list that the batch was loaded from, into keys, as batchStrings gives them
- * right after batchKey: only rows whose key is another string are touched, and the kernel has listed these. @hot
+ * Turns `strings`, a copy of the list that the batch was loaded from, into keys, as batchStrings would
+ * right after batchKey. It visits only rows whose key is another string; the kernel has listed these. @hot
  */
 export function batchChangedStrings(batch: UrlBatch, strings: (string | undefined)[]): void {
   const { area, count, start } = batch;

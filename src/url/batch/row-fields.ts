@@ -1,5 +1,5 @@
 /**
- * Rows: what a parsed and hashed batch says of each URL (layout/calls/url-batch.ts), read field by field.
+ * Rows: the results of a parsed and hashed batch for each URL (layout/calls/url-batch.ts), read field by field.
  * Owner: the thread that owns the batch.
  */
 import {
@@ -86,7 +86,7 @@ export function rowPathStart(rows: Rows, row: number): number {
   return rowWord(rows, row, ROW_PATH_START_WORD);
 }
 
-/** The parsed URL without its fragment, known before the key policy is: what patterns of rules look at. */
+/** The parsed URL without its fragment, known before the key policy: the input of rules' patterns. */
 export function rowPageText(rows: Rows, row: number): string {
   const start = rowVisitOffset(rows, row);
   return rows.kernel.region.views.buffer.latin1Slice(

@@ -91,7 +91,7 @@ export function batchLoad(batch: UrlBatch, urls: readonly string[], start: numbe
   batch.urls = urls;
   batch.start = start;
   if (isLong) return loadUtf8(batch, count);
-  // Written first: what makes the text one string makes the look at it cheap.
+  // Written first: that flattens the string, which makes the test cheap.
   buffer.latin1Write(text, area.input, size);
   if (WIDE.test(text)) return loadUtf8(batch, count);
   if (VERIFY) assert(row > 0 || count <= 0, "I1 of batch-area: one URL fits");
@@ -145,7 +145,7 @@ export function batchKey(batch: UrlBatch, policy: NormalPolicy = DEFAULT_POLICY)
   }
 }
 
-/** What batchAdmit says when the rows are ready and nothing was inserted. */
+/** What batchAdmit returns when the rows are ready and nothing was inserted. */
 export const NOT_INSERTED = -1;
 
 /**
@@ -220,7 +220,7 @@ function loadShort(batch: UrlBatch, url: string): boolean {
 
 /**
  * The same row by row and in UTF-8, lone surrogates as U+FFFD. A URL that is too long takes its
- * room and is not written: the kernel looks at its length only.
+ * room and is not written: the kernel checks only its length.
  */
 function loadUtf8(batch: UrlBatch, count: number): number {
   const { area, urls, start } = batch;

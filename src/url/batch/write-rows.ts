@@ -1,7 +1,6 @@
 /**
- * Rows written from JavaScript, so that they look as if the kernel had made them, and the pages
- * behind them: text first, then overflow pages that go back with the next load; and the packed key
- * policy.
+ * Rows written from JavaScript in the kernel's form, and their pages: text first, then overflow
+ * pages, which the next load frees; and the packed key policy.
  */
 import { type Kernel, kernelGive, kernelTake } from "../../kernel/kernel.ts";
 import {

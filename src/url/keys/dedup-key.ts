@@ -82,8 +82,8 @@ function pushedKey(pushed: string, { fragment, keepParams }: NormalPolicy): stri
 }
 
 /**
- * The serialisation up to its fragment, with those pieces of its query that the key keeps. What a name is, the
- * pushed string says: it has as many pieces, and the parser may have taken tabs and newlines out of them.
+ * The serialisation up to its fragment, with those pieces of its query that the key keeps. The names
+ * come from the pushed string: it has as many pieces, and the parser may have removed tabs and newlines from them.
  */
 function keptPage({ href, pushed, queryStart, fragmentStart }: ParsedUrl, keep: Names): string {
   if (queryStart === fragmentStart) return href.slice(0, fragmentStart);
@@ -93,7 +93,7 @@ function keptPage({ href, pushed, queryStart, fragmentStart }: ParsedUrl, keep: 
   return href.slice(0, queryStart) + queryOf(pieces, places);
 }
 
-/** Where the query of a pushed string begins, with its mark, and ends; both its end: there is none. */
+/** Where the query of a pushed string begins, with its mark, and ends; both are its end if there is none. */
 function pushedQuery(pushed: string): { mark: number; end: number } {
   const hash = pushed.indexOf("#");
   const end = hash < 0 ? pushed.length : hash;

@@ -1,11 +1,11 @@
 /**
- * Identity bytes: what the fingerprint and the keyed hash are taken of (docs/formats §5).
+ * Identity bytes: the input of fingerprint and keyed hash (docs/formats/canonical-url.md §5).
  *
  *   key                                                      GET, no body, no chosen header
  *   key FF method FF bodyLength FF body (FF name ':' value)*  otherwise
  *
  * FF never occurs in UTF-8 and the body's length is written before it, so two different requests
- * never give the same bytes (I1). Names and methods are HTTP tokens and hold no ':' nor FF.
+ * never have the same bytes (I1). Names and methods are HTTP tokens and hold no ':' nor FF.
  */
 import { type HookFault, misuse, refusePromise } from "../../base/errors.ts";
 import {
@@ -29,8 +29,8 @@ export function isKeyOnly(request: Omit<IdentityRequest, "url">, policy: NormalP
 }
 
 /**
- * The key that stands in for the URL's: the request's own, else what `keyOf` says.
- * undefined: there is none; a fault: `keyOf` threw or gave no text, the verdict hook.
+ * The key that replaces the URL's: the request's own, or the result of `keyOf`.
+ * undefined: neither; a fault: `keyOf` threw or returned no string (verdict reason `hook`).
  */
 export function keyOverride(
   request: IdentityRequest,

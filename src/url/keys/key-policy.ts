@@ -1,6 +1,6 @@
 /**
  * Key policy: what makes two URLs one. A user's KeyPolicy is checked field by field and becomes a
- * frozen NormalPolicy with every default filled in; nothing below looks at the user's object again.
+ * frozen NormalPolicy with every default filled in; nothing below reads the user's object again.
  *
  *   field          default      profiles           in policyId
  *   profile        canonical    –                  yes
@@ -38,22 +38,22 @@ export interface IdentityRequest {
    * HTTP method.
    * @defaultValue "GET"
    */
-  method?: string;
+  method?: string | undefined;
   /**
    * Body of the request.
    * @defaultValue none
    */
-  body?: string | Uint8Array;
+  body?: string | Uint8Array | undefined;
   /**
    * Headers of the request.
    * @defaultValue none
    */
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /**
    * The request's own key, in place of its URL.
    * @defaultValue none
    */
-  key?: string;
+  key?: string | undefined;
 }
 
 /**
@@ -72,58 +72,58 @@ export interface KeyPolicy {
    * `"canonical"`: one form for equivalent URLs. `"url"`: the string as it is. `"w3lib"`: as Scrapy's w3lib.
    * @defaultValue "canonical"
    */
-  profile?: "canonical" | "url" | "w3lib";
+  profile?: "canonical" | "url" | "w3lib" | undefined;
   /**
    * Whether a lease carries the URL as it was pushed or its canonical form.
    * @defaultValue "pushed"
    */
-  visit?: "pushed" | "canonical";
+  visit?: "pushed" | "canonical" | undefined;
   /**
    * Whether user and password count.
    * @defaultValue "keep"
    */
-  userInfo?: "keep" | "drop";
+  userInfo?: "keep" | "drop" | undefined;
   /**
    * Whether the fragment counts and is visited.
    * @defaultValue "drop", with profile `url` "keep"
    */
-  fragment?: "drop" | "keep";
+  fragment?: "drop" | "keep" | undefined;
   /**
    * Sorts the parameters; profile `url` has no such step.
    * @defaultValue true
    */
-  sortQuery?: boolean;
+  sortQuery?: boolean | undefined;
   /**
    * The only parameters that count; `"none"`: no query counts.
    * @defaultValue all
    */
-  keepParams?: string[] | "none";
+  keepParams?: string[] | "none" | undefined;
   /**
    * Parameters that do not count; `*` stands for any letters. `TRACKING_PARAMS` is such a list.
    * @defaultValue none
    */
-  dropParams?: string[];
+  dropParams?: string[] | undefined;
   /**
    * Whether method and body count.
    * @defaultValue "in-key", with profile `url` "ignore"
    */
-  methods?: "in-key" | "ignore";
+  methods?: "in-key" | "ignore" | undefined;
   /**
    * Methods that are never duplicates, such as `["POST"]`.
    * @defaultValue none
    */
-  exemptMethods?: string[];
+  exemptMethods?: string[] | undefined;
   /**
    * Headers whose values count.
    * @defaultValue none
    */
-  headers?: string[];
+  headers?: string[] | undefined;
   /**
    * Makes the key itself. Runs on the owner's thread for every request; where it throws, the URL is rejected with
    * reason `hook`.
    * @defaultValue none
    */
-  keyOf?: (request: IdentityRequest) => string;
+  keyOf?: ((request: IdentityRequest) => string) | undefined;
 }
 
 /** A key policy with every default filled in. */
@@ -251,7 +251,7 @@ export function policyId(policy: NormalPolicy): string {
   ].join(";");
 }
 
-/** Whether keys under a policy are made in JavaScript: the kernel knows nothing of it. */
+/** Whether keys under a policy are made in JavaScript, since the kernel does not support it. */
 export function isScriptKey({ profile, keepParams }: NormalPolicy): boolean {
   return profile === "w3lib" || (profile === "url" && keepParams !== undefined);
 }

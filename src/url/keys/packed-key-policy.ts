@@ -18,7 +18,7 @@ import {
 } from "../../layout/calls/key-policy.ts";
 import type { NormalPolicy } from "./key-policy.ts";
 
-/** The packed policy; empty for the default one, which the kernel knows by itself. */
+/** The packed policy; empty for the default one, which is built into the kernel. */
 export function packPolicy(policy: NormalPolicy): Uint8Array {
   const flags = policyFlags(policy);
   if (flags === 0) return new Uint8Array(0);

@@ -1,5 +1,5 @@
 /**
- * Profile `w3lib`: the key that the Python function w3lib.url.canonicalize_url gives, so that a
+ * Profile `w3lib`: the key that the Python function w3lib.url.canonicalize_url returns, so that a
  * crawl that moves over from Scrapy keeps its notion of "same URL" (docs/formats §4).
  *
  *   scheme://netloc/path;params?query#fragment      split by plain search, not by the Standard

@@ -10,7 +10,7 @@ import { parseUrl, URL_BYTES_MAX } from "../parsing/canonical-parser.ts";
 const NAME = /^[^\s/?#@\\*]+$/;
 const PORT = /:([0-9]{1,5})$/;
 const USUAL_PORTS = new Set([80, 443]);
-/** A name that is its own form: ASCII, in lower case, and nothing that IDNA or the parser of addresses would look at. */
+/** A name that is its own form: ASCII, in lower case, and nothing that IDNA or the address parser would change. */
 const PLAIN_NAME = /^(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$/;
 /** Of one label: then no label of a name is too long. */
 const PLAIN_LENGTH_MAX = 63;
@@ -34,7 +34,7 @@ export function normalDomain(text: string): string | undefined {
   return NAME.test(bare) && !PORT.test(bare) ? normalName(bare) : undefined;
 }
 
-/** Nearly every name that rules give; the rest is parsed. */
+/** Nearly every name in rules; the others are parsed. */
 function isPlainName(text: string): boolean {
   return text.length <= PLAIN_LENGTH_MAX && PLAIN_NAME.test(text) && !text.includes("xn--");
 }

@@ -1,12 +1,12 @@
 /**
- * The registrable domain of a row, as a range of its href: what the Public Suffix List says of a host is asked once and
- * kept beside the host's keyed hash, so that a URL on a known host costs no string and no walk through the list.
+ * The registrable domain of a row, as a range of its href: the answer of the Public Suffix List for a host is cached
+ * beside the host's keyed hash, so that a URL on a known host costs no string and no lookup in the list.
  *
  *   host hash of the row ─▶ place ─┬─ the same hash: its range
- *                                  └─ another: registrableDomain(host), kept in its stead
+ *                                  └─ another: registrableDomain(host), which replaces it
  *
- *   I1  The range holds the bytes of registrableDomain(host): what it says depends on the host alone, so a range never
- *       grows old, and equal hashes are equal hosts here as everywhere.
+ *   I1  The range holds the bytes of registrableDomain(host): it depends only on the host, so a range never
+ *       becomes stale; equal hashes count as equal hosts, as everywhere.
  *   I2  A row costs the list nothing while its host keeps its place.
  */
 import { assert } from "../../base/assert.ts";
@@ -58,7 +58,7 @@ export function findDomain(memo: DomainMemo, rows: Rows, row: number): void {
   u32[rowWordAt(rows, row, ROW_DOMAIN_LENGTH_WORD)] = range & RANGE_MAX;
 }
 
-/** Where the domain of a host stands in it. A host of more than 64 KiB stands for itself: no name is so long. */
+/** Range of a host's domain in it. A host of more than 64 KiB is its own domain: no name is so long. */
 function rangeOf(host: string): number {
   const domain = registrableDomain(host);
   const start = host.lastIndexOf(domain);

@@ -4,19 +4,19 @@
  */
 
 /**
- * Matcher: the rule of a URL, by host, domain, pattern and scheme, without a look at rules of other hosts.
+ * Matcher: the rule of a URL, by host, domain, pattern and scheme, without checking rules of other hosts.
  *
  *   host ─▶ hosts with port, hosts ─▶ domains, longest first ─▶ rules without either     = the plan of this host:
  *           within each: longest pattern first, then array order                           rules to try, in order
  *
- *   cost    a known host: one look at the memo, in the kernel (frontier/rules/match-rows.ts); a new one: one look per label and one for
- *           its plan
+ *   cost    a known host: one lookup in the memo, in the kernel (frontier/rules/match-rows.ts); a new one: one lookup per label and one
+ *           for its plan
  *   pattern only where a plan names one, on the URL without its fragment, compiled once. A pattern that shows the one host
- *           it can match (`^https?://www\.example\.com/…`) stands in the plans of that host alone; any other without
- *           hosts and domains is tried in order for every URL that nothing before it took: one test each.
+ *           it can match (`^https?://www\.example\.com/…`) is only in the plans of that host; any other without
+ *           hosts and domains is tried in order for every URL that no earlier rule took: one test each.
  *
- *   index   the lists by host, domain and anchor, made when the first host asks, or ahead of that, a part at a time (indexRules):
- *           a set of very many rules is taken in one call
+ *   index   the lists by host, domain and anchor, made for the first host, or before that in parts (indexRules), since a set
+ *           of very many rules is applied in one call
  *
  *   I1  The plan of a host lists every rule that can match on it, most specific first; the first that fits is the answer.
  *   I2  Plans are shared between hosts that meet the same entries, so that their number is bounded by the rules.
@@ -37,7 +37,7 @@ export interface RuleMatch {
   readonly hosts: readonly string[];
   readonly domains: readonly string[];
   readonly pattern: RegExp | undefined;
-  /** As it was given; "": there is none. */
+  /** The given text; "": none. */
   readonly patternText: string;
   /** SCHEME_* that fit. */
   readonly schemes: number;

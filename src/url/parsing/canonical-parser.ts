@@ -49,10 +49,10 @@ export interface ParsedUrl {
   readonly address: boolean;
 }
 
-/** Host that stands in for one that no platform parser shall see. */
+/** Replaces a host that the platform's parser must not see. */
 const PLACEHOLDER = "h";
 
-/** Where the fragment begins behind the placeholder alone: "http://h/". */
+/** Where the fragment begins after the placeholder: "http://h/". */
 const FRAGMENT_AT = 9;
 
 const SINGLE_DOT = /^(?:\.|%2e)$/i;
@@ -112,7 +112,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Where the host stands in the text; undefined: the text is relative to the base. */
+/** Range of the host in the text; undefined: the text is relative to the base. */
 function findHost(
   text: string,
   scheme: string | undefined,
@@ -130,7 +130,7 @@ function findHost(
   return { start, end: indexOfAny(text, ":", start, authorityEnd) };
 }
 
-/** The text with its own host put through idna-host.ts; the platform sees no host it could judge. */
+/** The text with its host converted by idna-host.ts, so that the platform sees no host that it would check itself. */
 function hrefWithHost(text: string, host: Range, base: ParsedUrl | undefined): string | undefined {
   const baseHref = base === undefined ? undefined : withHostname(base.href, PLACEHOLDER);
   const rawHost = text.slice(host.start, host.end);

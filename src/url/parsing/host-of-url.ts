@@ -1,7 +1,7 @@
-/** The host of a URL as the owner and its workers name it: by its text alone, so that every thread says the same. */
+/** The host of a URL as the owner and its workers name it: from its text alone, so that all threads agree. */
 
 /**
- * Host with port of a URL that a lease carries: behind the scheme and any user info, before path, query or
+ * Host with port of a URL that a lease carries: after the scheme and any user info, before path, query or
  * fragment. A key of profile w3lib may still name the port that its scheme has anyway.
  */
 export function hostOfUrl(url: string): string {

@@ -12,7 +12,7 @@
  */
 import tr46 from "tr46";
 
-/** The pinned version; part of the profile id, because another table gives other bytes. */
+/** The pinned version; part of the profile id, because another table produces other bytes. */
 export const TR46_VERSION = "6.0.0";
 
 const TR46_OPTIONS = {
@@ -56,7 +56,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 /** The ASCII form of a host that is not in brackets; undefined: not a host. */
 export function hostToAscii(rawHost: string): string | undefined {
   const domain = rawHost.includes("%") ? percentDecoded(rawHost) : rawHost;
-  // Since June 2026 the Standard never judges an ASCII domain, not even its xn-- labels; the
+  // Since June 2026 the Standard no longer checks ASCII domains, not even xn-- labels; the
   // platforms still do, each with its own table.
   const ascii = ASCII_ONLY.test(domain) ? domain.toLowerCase() : idnaToAscii(domain);
   if (ascii === undefined || ascii === "" || FORBIDDEN.test(ascii)) return undefined;
@@ -64,7 +64,7 @@ export function hostToAscii(rawHost: string): string | undefined {
   return ascii;
 }
 
-/** Whether a host holds a label that a platform would judge by its own IDNA table. */
+/** Whether a host has a label that a platform would check with its own IDNA table. */
 export function holdsIdnaLabel(host: string): boolean {
   return IDNA_LABEL.test(host);
 }

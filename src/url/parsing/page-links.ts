@@ -13,3 +13,29 @@ export function isDeadLink(href: string): boolean {
   while (href.charCodeAt(start) <= BLANK_MAX) start++;
   return DEAD_LINK.test(start === 0 ? href : href.slice(start));
 }
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+
+/**
+ * A link of a page as an absolute URL. One that has a scheme, is known to lead nowhere, or can not be resolved is
+ * returned as it is: who pushes it gets the verdict on that.
+ */
+export function absoluteLink(link: string, base: string): string {
+  if (link.startsWith("https://") || link.startsWith("http://")) return link;
+  if (SCHEME.test(link.trimStart()) || isDeadLink(link)) return link;
+  try {
+    return new URL(link, base).href;
+  } catch {
+    return link;
+  }
+}
+
+/** The same of a list: the list itself where all of it is absolute, after a look at each. */
+export function absoluteLinks(links: readonly string[], base: string): readonly string[] {
+  for (let at = 0; at < links.length; at++) {
+    const link = links[at] as string;
+    if (link.startsWith("https://") || link.startsWith("http://")) continue;
+    return links.map((each) => absoluteLink(each, base));
+  }
+  return links;
+}

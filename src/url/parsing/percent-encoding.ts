@@ -3,7 +3,7 @@
  *
  *   %7e, %41      a triple that names an unreserved byte    ─▶ that byte: ~, A
  *   %c3, %2f      any other triple                          ─▶ upper-case digits: %C3, %2F
- *   %, %z1, 100%  a `%` without two hex digits behind it    ─▶ %25, and reading goes on behind it
+ *   %, %z1, 100%  a `%` without two hex digits behind it    ─▶ %25, and reading continues after it
  *
  * I1  normalizePercent(normalizePercent(x)) = normalizePercent(x).
  */

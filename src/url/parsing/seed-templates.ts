@@ -44,7 +44,7 @@ export function expandSeed(template: string): Iterable<string> {
     throw bad(template, `a text of at most ${TEMPLATE_LENGTH_MAX} characters`);
   const seed = parseSeed(template);
   const counts = seed.ranges.map(rangeCount);
-  // Asked by itself: of very many others the product is Infinity, which times 0 is no number.
+  // Checked separately: the product of the others may be Infinity, and Infinity × 0 is NaN.
   const count = counts.includes(0) ? 0 : counts.reduce((product, each) => product * each, 1);
   if (count > SEED_URLS_MAX) throw bad(template, `at most ${SEED_URLS_MAX} URLs, not ${count}`);
   return { [Symbol.iterator]: () => (count === 0 ? [].values() : expand(seed)) };

@@ -22,22 +22,22 @@ export interface ResourceLimits {
    * Heap of long-lived objects in MB.
    * @defaultValue Node's
    */
-  maxOldGenerationSizeMb?: number;
+  maxOldGenerationSizeMb?: number | undefined;
   /**
    * Heap of new objects in MB.
    * @defaultValue Node's
    */
-  maxYoungGenerationSizeMb?: number;
+  maxYoungGenerationSizeMb?: number | undefined;
   /**
    * Memory of compiled code in MB.
    * @defaultValue Node's
    */
-  codeRangeSizeMb?: number;
+  codeRangeSizeMb?: number | undefined;
   /**
    * Stack in MB.
    * @defaultValue Node's
    */
-  stackSizeMb?: number;
+  stackSizeMb?: number | undefined;
 }
 
 /**
@@ -61,33 +61,33 @@ export interface WorkerPoolOptions {
    * Worker threads.
    * @defaultValue one less than there are cores, at least 1
    */
-  threads?: number;
+  threads?: number | undefined;
   /**
    * Handlers at work at one time in each thread.
    * @defaultValue 16
    */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * Slow start: visits under way grow evenly from one to `threads` × `concurrency` over this time in milliseconds,
    * in each run.
    * @defaultValue none
    */
-  rampMs?: number;
+  rampMs?: number | undefined;
   /**
    * Longest time of a handler in milliseconds; then its signal is aborted and its lease retried.
    * @defaultValue until the lease ends
    */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /**
    * Leases after which a thread is replaced by a new one, for handlers that leak.
    * @defaultValue never
    */
-  recycleAfter?: number;
+  recycleAfter?: number | undefined;
   /**
    * Memory limits of each thread; one that exceeds them dies and is replaced.
    * @defaultValue Node's
    */
-  resourceLimits?: ResourceLimits;
+  resourceLimits?: ResourceLimits | undefined;
   /**
    * Passed to every thread as `workerData`.
    * @defaultValue none

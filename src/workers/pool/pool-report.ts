@@ -3,6 +3,7 @@ import {
   SEAT_ACCEPTED_WORD,
   SEAT_CALLED_WORD,
   SEAT_COMPLETED_WORD,
+  SEAT_DUPLICATE_WORD,
   SEAT_HANDLING_WORD,
   SEAT_REFUSED_WORD,
   SEAT_THREAD_WORD,
@@ -24,7 +25,9 @@ export interface WorkerReport {
   readonly handling: number;
   /** Leases that it holds and has not settled. */
   readonly leased: number;
-  /** Links that it dropped: known already, or invalid URLs. */
+  /** Links that it did not send because they were known. */
+  readonly duplicate: number;
+  /** Links that it refused: no URLs, too deep, or of no rule. */
   readonly dropped: number;
 }
 
@@ -46,9 +49,11 @@ export interface PoolReport {
   readonly completed: number;
   /** Handlers at work. */
   readonly handling: number;
-  /** Links that workers dropped: known already, or invalid URLs. */
+  /** Links that workers did not send because they were known. */
+  readonly duplicate: number;
+  /** Links that workers refused: no URLs, too deep, or of no rule. */
   readonly dropped: number;
-  /** The same for each worker. */
+  /** The same for each worker of the run; after it, as they were at their end. */
   readonly workers: readonly WorkerReport[];
 }
 
@@ -58,6 +63,7 @@ const COUNTERS = [
   SEAT_COMPLETED_WORD,
   SEAT_HANDLING_WORD,
   SEAT_REFUSED_WORD,
+  SEAT_DUPLICATE_WORD,
 ] as const;
 
 /** The fields read of a seat: its own type would bring the kernel's types into the package's. */
@@ -67,14 +73,28 @@ interface CountedSeat {
   readonly entries: { readonly size: number };
 }
 
-type Sums = Pick<PoolReport, "called" | "accepted" | "completed" | "dropped">;
+type Sums = Pick<PoolReport, "called" | "accepted" | "completed" | "duplicate" | "dropped">;
 
 /** Counters of threads that have ended. */
 export class PastWork {
   readonly #sums: number[] = COUNTERS.map(() => 0);
 
+  /** Workers of the run that have left, as they were then; the last one of each seat. */
+  readonly #left = new Map<number, WorkerReport>();
+
+  /** A run begins. */
+  begin(): void {
+    this.#left.clear();
+  }
+
+  get workers(): readonly WorkerReport[] {
+    return [...this.#left.values()].sort((a, b) => a.worker - b.worker);
+  }
+
   /** Adds the counters of a seat that is about to be cleared. */
-  add({ words }: CountedSeat): void {
+  add(seat: CountedSeat): void {
+    const { words } = seat;
+    this.#left.set(seat.index, { ...reportOf(seat), handling: 0, leased: 0 });
     COUNTERS.forEach((word, at) => {
       this.#sums[at] = (this.#sums[at] as number) + (words[word] as number);
     });
@@ -88,18 +108,18 @@ export class PastWork {
       called: sum("called", 0),
       accepted: sum("accepted", 1),
       completed: sum("completed", 2),
-      dropped: sum("dropped", 4),
+      duplicate: sum("duplicate", 5),
+      dropped: sum("dropped", 4) - (this.#sums[5] as number),
     };
   }
 }
 
 export function reportOf({ index, words, entries }: CountedSeat): WorkerReport {
-  const [called = 0, accepted = 0, completed = 0, handling = 0, dropped = 0] = COUNTERS.map(
-    (word) => words[word] as number,
-  );
+  const [called = 0, accepted = 0, completed = 0, handling = 0, refused = 0, duplicate = 0] =
+    COUNTERS.map((word) => words[word] as number);
   const thread = (words[SEAT_THREAD_WORD] as number) - 1;
   return {
     ...{ worker: index, thread, called, accepted, completed, handling },
-    ...{ leased: entries.size, dropped },
+    ...{ leased: entries.size, duplicate, dropped: refused - duplicate },
   };
 }

@@ -21,6 +21,7 @@
 import type { Worker } from "node:worker_threads";
 import { readSignal } from "../../base/argument-checks.ts";
 import { after } from "../../base/clock.ts";
+import { type ListenOptions, readListening } from "../../base/listen-options.ts";
 import { FrontierError, misuse } from "../../base/errors.ts";
 import { SHARED_SEATS, SEAT_THREAD_WORD } from "../../layout/threads/worker-seats.ts";
 import { LEFT } from "./hub/dead-workers.ts";
@@ -33,8 +34,16 @@ import {
 } from "./pool-options.ts";
 import { PastWork, type PoolReport, reportOf } from "./pool-report.ts";
 import { hubOf } from "./hub-registry.ts";
-import type { Seat } from "./hub/worker-seat.ts";
+import type { PoolMessage, Seat } from "./hub/worker-seat.ts";
 import { PoolThreads } from "./pool-threads.ts";
+
+/** Events of a pool and what their listeners get. */
+export interface PoolEvents {
+  /** A value that a handler has sent, in the order of its thread. */
+  message: PoolMessage;
+}
+
+type MessageListener = (message: PoolMessage) => void;
 
 interface Member {
   seat: Seat;
@@ -64,6 +73,7 @@ export class WorkerPool {
   readonly #shared: PoolThreads;
   readonly #members = new Set<Member>();
   readonly #past = new PastWork();
+  readonly #listeners = new Set<MessageListener>();
   #threads: number;
   #restarts = 0;
   /** Threads of earlier runs that may turn out to be dead (I2). */
@@ -96,7 +106,7 @@ export class WorkerPool {
        * Ends the run: it rejects with the signal's reason, and leases return.
        * @defaultValue none
        */
-      signal?: AbortSignal;
+      signal?: AbortSignal | undefined;
     } = {},
   ): Promise<void> {
     const { signal } = readSignal(options);
@@ -111,6 +121,7 @@ export class WorkerPool {
     const onAbort = (): void => fail(signal?.reason);
     signal?.addEventListener("abort", onAbort);
     this.#run = { fail, isEnding: false };
+    this.#past.begin();
     this.#hub.startSlowly(this.#settings.rampMs, this.#visits);
     try {
       this.#doubtful = this.#shared.ids.length;
@@ -139,17 +150,40 @@ export class WorkerPool {
     if (this.#mayStart) this.#staff();
   }
 
+  /**
+   * Listens to what handlers send with `context.send`; returns a function that ends that. It is called before the `done`
+   * of the page is applied; what it throws is reported by the frontier's event `error`. Without a listener values are
+   * dropped.
+   *
+   * @example
+   * pool.on("message", ({ value, url }) => console.log(url, value));
+   */
+  on<E extends keyof PoolEvents>(
+    event: E,
+    listener: (payload: PoolEvents[E]) => void,
+    options?: ListenOptions,
+  ): () => void {
+    if (event !== "message") throw misuse("ARGUMENT_INVALID", "event", event, "'message'");
+    const add = readListening(listener, options);
+    return add((own) => {
+      const heard: MessageListener = (message) => void own(message as never);
+      this.#listeners.add(heard);
+      return () => this.#listeners.delete(heard);
+    });
+  }
+
   /** Counters of the pool and of each worker, as plain data. */
   report(): PoolReport {
     const workers = [...this.#members].map(({ seat }) => reportOf(seat));
+    const sums = this.#past.with(workers);
     return {
       threads: this.#threads,
       isRunning: this.#run !== undefined,
       restarts: this.#restarts,
       recycled: this.#recycled,
-      ...this.#past.with(workers),
+      ...sums,
       handling: workers.reduce((all, { handling }) => all + handling, 0),
-      workers,
+      workers: this.#run === undefined ? this.#past.workers : workers,
     };
   }
 
@@ -239,6 +273,9 @@ export class WorkerPool {
 
   #start(): void {
     const seat = this.#hub.reserve();
+    seat.onSent = (message) => {
+      for (const listener of [...this.#listeners]) listener(message);
+    };
     const controller = new AbortController();
     const { handler, concurrency, timeoutMs, recycleAfter } = this.#settings;
     const task = {

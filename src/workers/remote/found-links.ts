@@ -7,7 +7,9 @@
  *
  *   I1  Links pushed before the first request come before it.
  */
-import type { RequestLike } from "../../base/request-types.ts";
+import type { PlainRequest, RequestInput, RequestLike } from "../../base/request-types.ts";
+import { isMadeBy } from "../../base/type-guards.ts";
+import { absoluteLink, absoluteLinks } from "../../url/parsing/page-links.ts";
 import { pack } from "../protocol/message-values.ts";
 import { sendableRequest } from "./sendable-values.ts";
 import { type LinkFilter, type Page, filterLinks } from "./link-filter.ts";
@@ -16,7 +18,7 @@ import type { PushAnswer } from "./worker-lease.ts";
 /** Filtered links, and unchanged requests. */
 export interface FoundLinks extends Page {
   /** Requests that are more than a URL, and all links in order once there is one. */
-  requests: RequestLike[] | undefined;
+  requests: PlainRequest[] | undefined;
 }
 
 export type Pushed = RequestLike | Iterable<RequestLike>;
@@ -29,24 +31,50 @@ export function createFoundLinks(
   return { links: [], dropped: [0, 0, 0, 0, 0, 0, 0], serial, depth, rule, requests: undefined };
 }
 
+/** What was pushed, and the fields that go with it. */
+export interface Pushing {
+  readonly given: Pushed;
+  /** Fields for what a request does not set itself. */
+  readonly fields: Partial<RequestInput> | undefined;
+  /** The URL of the page, where there is one: relative links are resolved against it. */
+  readonly base: string | undefined;
+}
+
 /** Adds what was pushed, and an answer for each to `answers`. Returns how many were dropped. */
 export function addPushed(
   linkFilter: LinkFilter | undefined,
   found: FoundLinks,
-  given: Pushed,
+  { given, fields, base }: Pushing,
   answers: PushAnswer[],
 ): number {
   const list = listOf(given);
-  if (found.requests === undefined && areStrings(list)) {
-    return filterLinks(linkFilter, list, found, answers);
+  if (found.requests === undefined && fields === undefined && areStrings(list)) {
+    const links = base === undefined ? list : absoluteLinks(list, base);
+    return filterLinks(linkFilter, links, found, answers);
   }
   found.requests ??= found.links.splice(0); // I1
   for (let at = 0; at < list.length; at++) {
-    const { request, isWhole } = sendableRequest(list[at] as RequestLike);
-    found.requests.push(request);
+    const each = withFields(list[at] as RequestLike, fields);
+    const { request, isWhole } = sendableRequest(each);
+    found.requests.push(base === undefined ? request : absolute(request, base));
     answers.push(isWhole ? "queued" : "rejected");
   }
   return 0;
+}
+
+/** A request with the fields that it does not set itself; anything else is returned unchanged. */
+function withFields(given: RequestLike, fields: Partial<RequestInput> | undefined): RequestLike {
+  if (fields === undefined) return given;
+  if (typeof given === "string") return { ...fields, url: given };
+  if (isMadeBy(given, URL)) return { ...fields, url: given.href };
+  return typeof given === "object" && given !== null ? { ...fields, ...given } : given;
+}
+
+/** `null` stands for a value that is no request. */
+function absolute(request: PlainRequest | null, base: string): PlainRequest {
+  if (typeof request === "string") return absoluteLink(request, base);
+  if (typeof request?.url !== "string") return request as PlainRequest;
+  return { ...request, url: absoluteLink(request.url, base) };
 }
 
 /** Whether one request was pushed, and not a list of them. */

@@ -1,24 +1,42 @@
 /** HandlerVisit: one handler at work on a lease, and the context passed to it. */
-import type { RequestLike } from "../../base/request-types.ts";
+import type { RequestInput, RequestLike } from "../../base/request-types.ts";
+import type { Pushed } from "./found-links.ts";
 import type { SeatClient } from "./seat-client.ts";
-import type { PushAnswer, WorkerLease } from "./worker-lease.ts";
+import type { PushAnswer, SendAnswer, WorkerLease } from "./worker-lease.ts";
 
 /** Passed to a handler beside its lease. */
-export interface HandlerContext {
+export interface HandlerContext<Data = unknown> {
   /** Aborted when the lease ends, when `timeoutMs` is over, and when the pool stops. */
   readonly signal: AbortSignal;
   /** Number of the worker. */
   readonly workerId: number;
   /**
-   * Pushes links of this page. They are canonicalised, hashed and filtered on this thread, and admitted with this
+   * Pushes links of this page; relative ones are resolved against its URL, and `fields` stand in for those that a
+   * request does not set. They are canonicalised, hashed and filtered on this thread, and admitted with this
    * lease's `done`.
    */
-  push(link: RequestLike): PushAnswer;
-  push(links: Iterable<RequestLike>): PushAnswer[];
+  push(link: RequestLike<Data>, fields?: Partial<RequestInput<Data>>): PushAnswer;
+  push(links: Iterable<RequestLike<Data>>, fields?: Partial<RequestInput<Data>>): PushAnswer[];
+  /**
+   * Sends a value to the owner, where it is the event `message` of the pool: an item, progress, anything msgpack can
+   * carry (else it throws `ARGUMENT_INVALID`).
+   *
+   * Values of one thread arrive in the order in which they were sent, and before the `done` of their page is applied.
+   * They go through the thread's ring, 512 KiB, and are kept nowhere else: `"full"` means that the owner has not read
+   * for a while; wait and send again. A page that is visited twice sends twice; what a thread has sent before it dies
+   * arrives.
+   */
+  send(value: unknown): SendAnswer;
 }
 
-/** A function of a handler module. Returning finishes the lease, throwing retries it. */
-export type Handler = (lease: WorkerLease, context: HandlerContext) => unknown;
+/**
+ * A function of a handler module. Returning finishes the lease, throwing retries it. `Data` is the type of the `data`
+ * that its requests carry.
+ */
+export type Handler<Data = unknown> = (
+  lease: WorkerLease<Data>,
+  context: HandlerContext<Data>,
+) => unknown;
 
 /** Creates the signal on first access. */
 export class HandlerVisit implements HandlerContext {
@@ -42,10 +60,14 @@ export class HandlerVisit implements HandlerContext {
     return this.#controller.signal;
   }
 
-  push(link: RequestLike): PushAnswer;
-  push(links: Iterable<RequestLike>): PushAnswer[];
-  push(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
-    return this.#seatClient.push(this.lease, given);
+  push(link: RequestLike, fields?: Partial<RequestInput>): PushAnswer;
+  push(links: Iterable<RequestLike>, fields?: Partial<RequestInput>): PushAnswer[];
+  push(given: Pushed, fields?: Partial<RequestInput>): PushAnswer | PushAnswer[] {
+    return this.#seatClient.push(this.lease, given, fields);
+  }
+
+  send(value: unknown): SendAnswer {
+    return this.#seatClient.send(this.lease, value);
   }
 
   abort(reason: string): void {

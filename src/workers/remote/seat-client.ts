@@ -18,8 +18,14 @@ import {
   type RetryOptions,
 } from "../../base/argument-checks.ts";
 import { misuse } from "../../base/errors.ts";
-import type { LeaseResult, RedirectChange, RequestLike } from "../../base/request-types.ts";
+import type {
+  LeaseResult,
+  RedirectChange,
+  RequestInput,
+  RequestLike,
+} from "../../base/request-types.ts";
 import { isSerializable } from "../../base/serializable.ts";
+import { isObject } from "../../base/type-guards.ts";
 import {
   COMMAND_STOP,
   SHARED_PARK_WORD,
@@ -28,6 +34,7 @@ import {
   PHASE_GONE,
   PHASE_RUNNING,
   SEAT_COMMAND_WORD,
+  SEAT_DUPLICATE_WORD,
   SEAT_REFUSED_WORD,
   SEAT_THREAD_WORD,
 } from "../../layout/threads/worker-seats.ts";
@@ -39,6 +46,7 @@ import {
   MESSAGE_REDIRECT,
   MESSAGE_RELEASE,
   MESSAGE_RETRY,
+  MESSAGE_SEND,
 } from "../../layout/threads/worker-messages.ts";
 import { unpark } from "../../memory/parking.ts";
 import { attachProducer, laneUsed } from "../../structures/threads/spsc-lane.ts";
@@ -60,13 +68,19 @@ import {
   createFoundLinks,
   type FoundLinks,
   type Pushed,
+  type Pushing,
   isOne,
   packFound,
   addPushed,
 } from "./found-links.ts";
 import { LeaseInbox } from "./lease-inbox.ts";
 import { createFingerprinter, type Fingerprinter } from "./lease-fingerprint.ts";
-import { type PushAnswer, type LeaseActions, WorkerLease } from "./worker-lease.ts";
+import {
+  type PushAnswer,
+  type LeaseActions,
+  type SendAnswer,
+  WorkerLease,
+} from "./worker-lease.ts";
 
 const NO_RESULT: DoneFields = { found: undefined, errors: undefined, outcome: undefined };
 const NOTHING_FOUND = { links: [], dropped: NOTHING_DROPPED };
@@ -130,20 +144,30 @@ export class SeatClient implements LeaseActions {
   }
 
   /** Pushes links of a page: filtered now, admitted with its done. */
-  push(lease: WorkerLease, given: Pushed): PushAnswer | PushAnswer[] {
+  push(
+    lease: WorkerLease,
+    given: Pushed,
+    fields?: Partial<RequestInput>,
+  ): PushAnswer | PushAnswer[] {
+    checkFields(fields);
     if (lease.isSettled || this.#isClosed) return answerAll(given, "rejected");
     lease.found ??= this.#page(lease.depth + 1, lease.rule);
-    return this.#sift(given, lease.found as FoundLinks);
+    return this.#sift({ given, fields, base: lease.url }, lease.found as FoundLinks);
   }
 
   /** Pushes links that belong to no page. Answers `full` when the ring is full; nothing was taken then. */
-  pushOutsideVisit(given: Pushed, isClosing: boolean): PushAnswer | PushAnswer[] {
+  pushOutsideVisit(
+    given: Pushed,
+    isClosing: boolean,
+    fields?: Partial<RequestInput>,
+  ): PushAnswer | PushAnswer[] {
+    checkFields(fields);
     if (this.#isClosed || isClosing || this.#isEnded) return answerAll(given, "rejected");
     if (this.inbox.hasMessages()) this.inbox.pull(); // a thread that only pushes reads rules here
     this.flush();
     if (this.sender.kept.length > 0) return answerAll(given, "full");
     const page = this.#page(0, undefined);
-    const answers = this.#sift(given, page);
+    const answers = this.#sift({ given, fields, base: undefined }, page);
     this.#send(MESSAGE_PUSH, 0, page, undefined);
     this.flush();
     if (!this.#isEnded) return answers;
@@ -190,6 +214,18 @@ export class SeatClient implements LeaseActions {
   extend(lease: WorkerLease, ms: number): void {
     checkExtension(ms);
     if (!lease.isSettled) this.#send(MESSAGE_EXTEND, lease.id, undefined, { ms });
+  }
+
+  /** Sends a value to the pool's listener, in order with everything sent before. */
+  send(lease: WorkerLease, value: unknown): SendAnswer {
+    if (!isSerializable(value)) {
+      throw misuse("ARGUMENT_INVALID", "value", value, "what msgpack can carry");
+    }
+    if (lease.isSettled || this.#isClosed || this.#isEnded) return "rejected";
+    this.flush();
+    if (this.sender.kept.length > 0) return "full";
+    this.#send(MESSAGE_SEND, lease.id, undefined, { value });
+    return "sent";
   }
 
   /** Ends an expired or overdue lease here: later results of its handler are dropped. */
@@ -248,11 +284,14 @@ export class SeatClient implements LeaseActions {
     return createFoundLinks(this.#serial, depth, rule);
   }
 
-  #sift(given: Pushed, page: FoundLinks): PushAnswer | PushAnswer[] {
+  #sift(pushing: Pushing, page: FoundLinks): PushAnswer | PushAnswer[] {
     const answers: PushAnswer[] = [];
-    const dropped = addPushed(this.#linkFilter, page, given, answers);
+    const known = page.dropped[0] as number;
+    const dropped = addPushed(this.#linkFilter, page, pushing, answers);
+    const duplicates = (page.dropped[0] as number) - known;
     this.seat[SEAT_REFUSED_WORD] = (this.seat[SEAT_REFUSED_WORD] as number) + dropped;
-    return isOne(given) ? (answers[0] as PushAnswer) : answers;
+    this.seat[SEAT_DUPLICATE_WORD] = (this.seat[SEAT_DUPLICATE_WORD] as number) + duplicates;
+    return isOne(pushing.given) ? (answers[0] as PushAnswer) : answers;
   }
 
   #send(kind: number, id: number, page: FoundLinks | undefined, extras: unknown): void {
@@ -281,4 +320,10 @@ export class SeatClient implements LeaseActions {
       this.flush();
     });
   }
+}
+
+/** A second link in place of fields is misuse: it would be lost. */
+function checkFields(fields: unknown): void {
+  if (fields === undefined || isObject(fields)) return;
+  throw misuse("ARGUMENT_INVALID", "fields", fields, "an object of request fields");
 }

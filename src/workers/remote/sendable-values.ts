@@ -3,19 +3,22 @@
  * replaced by a stand-in. The owner refuses it by the field's own name, so that it is counted and reported there like any other.
  */
 import { shown } from "../../base/errors.ts";
-import type { RequestLike } from "../../base/request-types.ts";
+import type { PlainRequest, RequestLike } from "../../base/request-types.ts";
+import { isMadeBy } from "../../base/type-guards.ts";
 import { isSerializable } from "../../base/serializable.ts";
 
 /** Can be packed, and is refused as data. */
 const NO_DATA = Object.freeze(new Error("not serializable"));
 
 /** A request as it can be packed; `isWhole`: the owner will read it unchanged. */
-export function sendableRequest(given: RequestLike): { request: RequestLike; isWhole: boolean } {
+export function sendableRequest(given: RequestLike): { request: PlainRequest; isWhole: boolean } {
+  if (isMadeBy(given, URL)) return { request: given.href, isWhole: true };
   if (typeof given !== "object" || given === null) return sendableOther(given);
   const request: Record<string, unknown> = {};
   let isWhole = true;
   try {
-    for (const [field, value] of Object.entries(given)) {
+    for (const [field, each] of Object.entries(given)) {
+      const value: unknown = field === "url" && isMadeBy(each, URL) ? each.href : each;
       if (isSerializable(value)) {
         request[field] = value;
         continue;
@@ -28,15 +31,15 @@ export function sendableRequest(given: RequestLike): { request: RequestLike; isW
     // Fields of a prototype, such as a class's url.
     if (!Object.hasOwn(request, "url") && typeof given?.url === "string") request.url = given.url;
   } catch {
-    return { request: null as unknown as RequestLike, isWhole: false };
+    return { request: null as unknown as PlainRequest, isWhole: false };
   }
-  return { request: request as unknown as RequestLike, isWhole };
+  return { request: request as unknown as PlainRequest, isWhole };
 }
 
 /** A URL, or a value that the owner rejects as no request. */
-function sendableOther(given: RequestLike): { request: RequestLike; isWhole: boolean } {
+function sendableOther(given: PlainRequest): { request: PlainRequest; isWhole: boolean } {
   const isWhole = isSerializable(given);
-  return { request: isWhole ? given : (null as unknown as RequestLike), isWhole };
+  return { request: isWhole ? given : (null as unknown as PlainRequest), isWhole };
 }
 
 /** Errors as the owner reports them: unchanged where they can be sent, otherwise their text. */

@@ -8,6 +8,12 @@ import { unpack } from "../protocol/message-values.ts";
 /** `queued`: the owner decides. `duplicate`: known. `rejected`: no URL, or too deep. `full`: no room now. */
 export type PushAnswer = "queued" | "duplicate" | "rejected" | "full";
 
+/**
+ * `sent`: it is on its way. `full`: the ring is full, and nothing was sent. `rejected`: the lease has ended, or the
+ * frontier is closed.
+ */
+export type SendAnswer = "sent" | "full" | "rejected";
+
 /** The calls of a lease to its thread's seat client. */
 export interface LeaseActions {
   done(lease: WorkerLease, result: LeaseResult | undefined): void;
@@ -26,7 +32,7 @@ const NO_EXTRAS: LeaseExtras = Object.freeze({});
  * A lease in a worker's thread, filled from the row of a block when it begins (lease-message.ts). The owner decides later, so its
  * methods return nothing.
  */
-export class WorkerLease implements LeaseFields, Disposable {
+export class WorkerLease<Data = unknown> implements LeaseFields<Data>, Disposable {
   /** As `Lease.url`. */
   url = "";
   /** As `Lease.priority`. */
@@ -95,8 +101,8 @@ export class WorkerLease implements LeaseFields, Disposable {
   }
 
   /** As `Lease.data`. */
-  get data(): unknown {
-    return this.extras.d;
+  get data(): Data {
+    return this.extras.d as Data;
   }
 
   /** As `Lease.host`, without the scheme's own port. */
@@ -115,7 +121,7 @@ export class WorkerLease implements LeaseFields, Disposable {
   }
 
   /** Finishes the page, with the links that were pushed and found. The owner admits them in the same step. */
-  done(result?: LeaseResult): void {
+  done(result?: LeaseResult<Data>): void {
     this.seatClient.done(this, result);
   }
 
@@ -140,7 +146,7 @@ export class WorkerLease implements LeaseFields, Disposable {
   }
 
   /** As `Lease.redirect`; the owner decides about the URL. */
-  redirect(url: string, change?: RedirectChange): void {
+  redirect(url: string, change?: RedirectChange<Data>): void {
     this.seatClient.redirect(this, url, change);
   }
 

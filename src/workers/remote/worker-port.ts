@@ -6,11 +6,12 @@ import { MessageChannel, threadId } from "node:worker_threads";
 import { countOf, readTake } from "../../base/argument-checks.ts";
 import { after } from "../../base/clock.ts";
 import { misuse } from "../../base/errors.ts";
-import type { RequestLike } from "../../base/request-types.ts";
+import type { RequestInput, RequestLike } from "../../base/request-types.ts";
 import { SEAT_PARK_WORD } from "../../layout/threads/worker-seats.ts";
 import { type CrewHandle, seatWords } from "../protocol/shared-memory.ts";
 import { nextBeat, HEARTBEAT_WAITS, leaveSeat } from "../protocol/seat-protocol.ts";
 import { createWaiting, endWaiting, type Waiting, waitFor } from "../protocol/async-wait.ts";
+import type { Pushed } from "./found-links.ts";
 import { SeatClient } from "./seat-client.ts";
 import { type TakenSeat, takeSeat } from "./take-seat.ts";
 import type { PushAnswer, WorkerLease } from "./worker-lease.ts";
@@ -88,17 +89,17 @@ export class WorkerPort {
        * Most leases.
        * @defaultValue 1
        */
-      max?: number;
+      max?: number | undefined;
       /**
        * Longest wait in milliseconds.
        * @defaultValue no limit
        */
-      timeoutMs?: number;
+      timeoutMs?: number | undefined;
       /**
        * Ends the wait: it rejects with the signal's reason.
        * @defaultValue none
        */
-      signal?: AbortSignal;
+      signal?: AbortSignal | undefined;
     } = {},
   ): Promise<WorkerLease[]> {
     const { max, waitMs, signal } = readTake(options);
@@ -136,11 +137,14 @@ export class WorkerPort {
     });
   }
 
-  /** Pushes URLs that belong to no page, as the owner's `pushMany` would. Returns an answer for each. */
-  push(request: RequestLike): PushAnswer;
-  push(requests: Iterable<RequestLike>): PushAnswer[];
-  push(given: RequestLike | Iterable<RequestLike>): PushAnswer | PushAnswer[] {
-    return this.#seatClient.pushOutsideVisit(given, this.#isClosing);
+  /**
+   * Pushes URLs that belong to no page, as the owner's `pushMany` would; `fields` stand in for those that a request
+   * does not set. Returns an answer for each.
+   */
+  push(request: RequestLike, fields?: Partial<RequestInput>): PushAnswer;
+  push(requests: Iterable<RequestLike>, fields?: Partial<RequestInput>): PushAnswer[];
+  push(given: Pushed, fields?: Partial<RequestInput>): PushAnswer | PushAnswer[] {
+    return this.#seatClient.pushOutsideVisit(given, this.#isClosing, fields);
   }
 
   /** Leaves the seat. Published messages count; other leases return to the owner. Resolves when everything has been sent. */

@@ -16,7 +16,7 @@ import { testRandom } from "../../support/seed.ts";
 
 const BYTES = Uint8Array.from({ length: 10_000 }, (_, at) => (at * 7) & 255);
 
-/** Files whose reads and writes move little at a time, and are broken off by signals before they have moved anything. */
+/** Files whose reads and writes move little at a time, and which signals interrupt before they have moved anything. */
 function restless(label: string) {
   const base = createMemoryFiles();
   const random = testRandom(label);
@@ -35,8 +35,8 @@ function restless(label: string) {
   return { base, files };
 }
 
-describe("what is moved to and from files", () => {
-  it("is all of it, however little a call moves and however often one is broken off", () => {
+describe("reading and writing files", () => {
+  it("moves every byte, however little one call moves and however often one is interrupted", () => {
     const { base, files } = restless("restless files");
     const file = files.open("/one", "w");
     writeAll(files, file, BYTES, 0);
@@ -54,7 +54,7 @@ describe("what is moved to and from files", () => {
     expect(base.openCount()).toBe(0);
   });
 
-  it("is a file under another name or its own, or the first bytes of one", () => {
+  it("copies a file to another name or its own, or only its first bytes", () => {
     const { base, files } = restless("copied files");
     const file = files.open("/one", "w");
     writeAll(files, file, BYTES, 0);
@@ -67,7 +67,7 @@ describe("what is moved to and from files", () => {
     expect(base.openCount()).toBe(0);
   });
 
-  it("is a full disk where a write moves nothing", () => {
+  it("reports a full disk when a write moves nothing", () => {
     const { base } = restless("full files");
     const files: Files = { ...base, write: () => 0 };
     const file = files.open("/one", "w");
@@ -77,8 +77,8 @@ describe("what is moved to and from files", () => {
   });
 });
 
-describe("a great file that is removed", () => {
-  it("has lost its name at once, and holds no descriptor when its bytes are given back", async () => {
+describe("removing a large file", () => {
+  it("removes the name at once, and holds no descriptor when the bytes are freed", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "great");
     const descriptor = (): number => {
@@ -100,7 +100,7 @@ describe("a great file that is removed", () => {
     removeFolder(folder);
   });
 
-  it("is not what a link points to, nor what somebody reads", () => {
+  it("does not touch the target of a link or a file that another process reads", () => {
     const folder = temporaryFolder();
     const [path, link] = [join(folder, "great"), join(folder, "link")];
     const file = nodeFiles.open(path, "w");

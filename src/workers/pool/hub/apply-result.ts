@@ -9,6 +9,7 @@ import {
   MESSAGE_REDIRECT,
   MESSAGE_RELEASE,
   MESSAGE_RETRY,
+  MESSAGE_SEND,
 } from "../../../layout/threads/worker-messages.ts";
 import { unpack } from "../../protocol/message-values.ts";
 import type { ResultMessage } from "../../protocol/result-message.ts";
@@ -28,6 +29,7 @@ interface Extras {
   name?: string;
   message?: string;
   stack?: string;
+  value?: unknown;
 }
 
 const NO_EXTRAS: Extras = Object.freeze({});
@@ -46,6 +48,10 @@ export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage)
   }
   if (entry === undefined) return true; // the lease has expired, and the worker was notified
   const { lease } = entry;
+  if (message.kind === MESSAGE_SEND) {
+    deliver(port, seat, extras.value, lease.url);
+    return true;
+  }
   try {
     if (settle(port, lease, message, extras)) seat.entries.delete(message.id);
   } catch (cause) {
@@ -56,6 +62,15 @@ export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage)
     lease.retry({ reason: "result" } as never);
   }
   return true;
+}
+
+/** A listener that throws is reported as a fault: the result that follows the message is applied all the same. */
+function deliver(port: OwnerPort, seat: Seat, value: unknown, url: string): void {
+  try {
+    seat.onSent?.({ value, url, worker: seat.index });
+  } catch (cause) {
+    port.fault({ kind: "listener", stage: "message", cause, url });
+  }
 }
 
 /** Returns true when the lease has ended. */

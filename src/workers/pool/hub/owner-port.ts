@@ -41,7 +41,7 @@ export interface ResultBatch {
 }
 
 interface Fault {
-  readonly kind: "handler";
+  readonly kind: "handler" | "listener";
   readonly stage: string;
   readonly cause: unknown;
   readonly url?: string;

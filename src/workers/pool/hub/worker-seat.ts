@@ -58,6 +58,16 @@ export interface Entry extends LeaseFields {
   isCancelled: boolean;
 }
 
+/** What a handler has sent with `context.send`. */
+export interface PoolMessage {
+  /** The value. */
+  readonly value: unknown;
+  /** URL of the lease that it was sent from. */
+  readonly url: string;
+  /** Number of the worker. */
+  readonly worker: number;
+}
+
 interface Lane {
   readonly sender: Sender;
   /** Priorities of the leases not begun, oldest first. */
@@ -74,6 +84,8 @@ export class Seat {
   readonly entries = new OutstandingLeases<Entry>();
   /** Whether a thread of the pool sits here, which can be ended from outside. */
   readonly isOwn: boolean;
+  /** Called with what its worker sends. */
+  onSent: ((message: PoolMessage) => void) | undefined;
   /** Results that could not be applied for want of disk, in their order. */
   readonly held: Buffer[] = [];
   window = WINDOW_START;

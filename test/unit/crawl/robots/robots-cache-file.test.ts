@@ -6,7 +6,7 @@ import { createVirtualClock } from "../../../../src/base/clock.ts";
 import { crawl } from "../../../../src/crawl/run/crawl.ts";
 import { createRobots } from "../../../../src/crawl/robots/robots-txt.ts";
 import { openLineFile } from "../../../../src/crawl/files.ts";
-import { createRobotsGate } from "../../../../src/crawl/robots/robots-gate.ts";
+import { createCrawlGate } from "../../../../src/crawl/robots/robots-gate.ts";
 import type { Download, Downloader } from "../../../../src/crawl/module-registry.ts";
 import type { CrawlOptions } from "../../../../src/crawl/run/crawl-options.ts";
 import {
@@ -175,7 +175,7 @@ describe("the gate", () => {
       notes: open(path),
       fetch: () => Promise.reject(new Error("nobody is asked")),
     });
-    const gate = createRobotsGate({
+    const gate = createCrawlGate({
       ...{ frontier, robots, clock, delayMs: 1_000, withSitemaps: false },
       hostKeyOf: (url) => new URL(url).host,
     });

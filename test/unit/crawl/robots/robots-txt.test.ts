@@ -139,7 +139,8 @@ Allow: /no-but.html\nCrawl-delay: 2.5\nSitemap: ${at}/s.xml\nSitemap: /relative\
   });
 
   it.each([
-    ["stars", `User-agent: *\nDisallow: /${"*a".repeat(125_000)}`, 8 * 125_000],
+    ["stars", `User-agent: *\n${`Disallow: /${"*a".repeat(8_000)}\n`.repeat(15)}`, 8 * 120_000],
+    ["octets", `User-agent: *\n${"Disallow: /%7e*\n".repeat(10_000)}`, 440 * 10_000],
     ["sitemaps", `Sitemap: http://h/\n`.repeat(12_500), 32 * 12_500],
   ])("counts what many %s take", async (_, body, atLeast) => {
     const { robots } = robotsOf({ [file]: { status: 200, body } });

@@ -158,6 +158,15 @@ const ROWS: { readonly [K in keyof Required<CrawlOptions>]: Row } = {
   },
   types: { right: ["any", [], ["text/html"]], wrong: ["text/html", [1], true, {}] },
   trapFilter: flag,
+  warc: {
+    right: ["a.warc.gz", { path: "a/b.warc.gz" }, { path: "b.warc.gz", rotateBytes: 1 }],
+    wrong: ["", "a.warc", ".warc.gz", 7, [], true],
+    within: [
+      [{}, ".path"],
+      [{ path: "a.gz" }, ".path"],
+      [{ path: "a.warc.gz", rotateBytes: 0 }, ".rotateBytes"],
+    ],
+  },
   items: {
     right: ["a.jsonl", { path: "a.jsonl", rotateBytes: 1 }],
     wrong: ["", true, []],

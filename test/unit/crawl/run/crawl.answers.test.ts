@@ -106,7 +106,9 @@ describe("what a crawl begins with", () => {
     frontier.pushMany(["http://a.example/", "http://b.example/"]);
     await frontier.close();
     const web = webOf({ "/": links("http://else.example/") });
-    await expect(run(web, { seeds: [], directory })).rejects.toThrow("no scope was chosen for it");
+    await expect(run(web, { seeds: [], directory })).rejects.toThrow(
+      "no scope was chosen for what",
+    );
     expect(web.asked).toEqual([]);
     const scope = ["a.example", "b.example"];
     expect(await run(web, { seeds: [], directory, scope })).toMatchObject({ pages: 2, pending: 0 });

@@ -270,7 +270,7 @@ describe("pending records beyond memoryBytes that lose their identities", () => 
         if (by === "snapshot") await frontier.snapshot();
         await frontier.flush();
         const { pending, leased } = frontier.report();
-        const copied = copyOf(options.directory);
+        const copied = copyOf(options.directory ?? "");
         await frontier.close();
         frontier = await open({ ...options, directory: copied });
         expect(memoryOf(frontier).used).toBeLessThan(memoryBytes * 1.3);

@@ -32,6 +32,7 @@ const RULES: ReadonlyArray<Record<string, unknown>> = [
     order: "lifo",
     startLast: false,
     priority: 3,
+    traversal: "depth-first",
     depthPriority: -1,
     maxDepth: 4,
     follow: true,

@@ -15,9 +15,9 @@ import {
 } from "../../../support/cold-model.ts";
 import { type MemoryFiles, PowerCut, createMemoryFiles } from "../../../support/memory-files.ts";
 
-describe("cold commits, failing disk", () => {
+describe("commits to the cold tier on a failing disk", () => {
   const POOL = 1500;
-  /** Every change is cut once in this many runs of the suite; STRESS_SECONDS takes them all at once. */
+  /** One in this many of the changes is cut in a run; STRESS_SECONDS cuts every one. */
   const STRIDE = process.env.STRESS_SECONDS === undefined ? 3 : 1;
 
   interface Told {
@@ -25,7 +25,7 @@ describe("cold commits, failing disk", () => {
     after(batch: ColdModel): void;
   }
 
-  /** Adds and merges; tells of each batch before it is added and after the tier acknowledged it. */
+  /** Adds and merges; reports each batch before it is added and after the tier acknowledged it. */
   function scenario(files: MemoryFiles, seed: number, told?: Told): ColdTier {
     const random = createRandom(seed);
     const tier = openColdTier(files);
@@ -34,13 +34,13 @@ describe("cold commits, failing disk", () => {
       told?.before(batch);
       addToCold(tier, batch);
       told?.after(batch);
-      // A merge is read, synced, named and listed in a step each.
+      // A merge is read, synced, named and listed in one step each.
       for (let slice = 0; slice < 4; slice++) tier.step(400 + random.below(800));
     }
     return tier;
   }
 
-  it("comes back from a power cut at any change with all that was acknowledged", () => {
+  it("after a power cut at any change, everything acknowledged is there", () => {
     const seed = testSeed("cold cuts");
     const whole = createMemoryFiles();
     scenario(whole, seed).close();
@@ -67,7 +67,7 @@ describe("cold commits, failing disk", () => {
       for (let variant = 0; variant < 5; variant++) {
         const after = files.afterCut(createRandom(seed + cut * 7 + variant));
         const tier = openColdTier(after);
-        // The batch under way is there whole, or not at all.
+        // The batch in progress is there whole, or not at all.
         const isThere = [...underWay.values()].some(
           ({ lo, hi, value }) =>
             value !== COLD_REMOVED &&
@@ -77,7 +77,7 @@ describe("cold commits, failing disk", () => {
         whereKept += Number(isThere);
         const known = isThere ? new Map([...model, ...underWay]) : model;
         expectColdModel(tier, forgetPassing(known), POOL);
-        addToCold(tier, coldBatchFrom(createRandom(cut), 50, POOL)); // and it goes on
+        addToCold(tier, coldBatchFrom(createRandom(cut), 50, POOL)); // the tier continues
         tier.close();
         expect(after.names().filter((name) => name.endsWith(".tmp"))).toEqual([]);
       }
@@ -86,7 +86,7 @@ describe("cold commits, failing disk", () => {
     expect(whole.changes).toBeGreaterThan(100);
   });
 
-  it("says DISK_FULL, keeps what it had, and goes on when there is space again", () => {
+  it("a full disk throws DISK_FULL, loses nothing, and the tier continues when there is space again", () => {
     const random = testRandom("cold full");
     const files = createMemoryFiles();
     const tier = openColdTier(files);
@@ -116,7 +116,7 @@ describe("cold commits, failing disk", () => {
     verifyRegion(coldKernel.region);
   });
 
-  it("is emptied at once whatever the disk says, and durably as soon as that lets it", () => {
+  it("clear empties the tier at once even on a failing disk, and durably as soon as the disk works again", () => {
     const random = testRandom("cold clear");
     const files = createMemoryFiles();
     const tier = openColdTier(files);
@@ -138,7 +138,7 @@ describe("cold commits, failing disk", () => {
     again.close();
   });
 
-  it("survives an error of any single change and is right in memory and on disk", () => {
+  it("after an error of any single change, memory and disk are right", () => {
     const seed = testSeed("cold errors");
     const whole = createMemoryFiles();
     scenario(whole, seed).close();
@@ -171,7 +171,7 @@ describe("cold commits, failing disk", () => {
       tier.close();
       expect(files.openCount()).toBe(0);
       const again = openColdTier(files);
-      // The manifest was replaced again since, or the failed batch came last and may be listed.
+      // A later manifest has replaced the list, or the failed batch came last and may be listed.
       if (failed === undefined || failed.size === 0)
         expectColdModel(again, forgetPassing(model), POOL);
       again.close();

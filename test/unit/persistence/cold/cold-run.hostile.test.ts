@@ -1,6 +1,6 @@
 /**
- * Cold files that somebody wrote by hand, every checksum right: each rule of the format broken by itself is refused by the
- * name of the file, whatever it would make of memory, and what was opened on the way is closed again.
+ * Hand-written cold files with right checksums. Each broken rule of the format is refused with the file's name, whatever it would do to
+ * memory, and the files opened on the way are closed again.
  */
 import { describe, expect, it } from "vitest";
 import { FrontierError } from "../../../../src/base/errors.ts";
@@ -38,7 +38,7 @@ const POOL = 3000;
 const ENTRIES = 700;
 const LAST = 3; // block of the last 20 entries
 
-/** A tier of one run of three blocks, and how to open it with other words in its files. */
+/** A tier of one run of three blocks, and a function to open it with changed words in its files. */
 function tier() {
   const files = createMemoryFiles();
   const good = openColdTier(files);
@@ -77,7 +77,7 @@ function tier() {
 
 type Files = ReturnType<typeof tier>;
 
-/** The code of what opening throws; the files are closed and the kernel's pages given back. */
+/** The code that opening throws; the files are closed and the kernel's pages returned. */
 function refusal({ files }: Files): string {
   const pages = coldKernel.region.pagesUsed;
   try {
@@ -145,7 +145,7 @@ function twice(words: Uint32Array): Uint32Array {
   return more;
 }
 
-/** In manifest and header alike. */
+/** Sets the count in manifest and header alike. */
 function setCount(files: Files, entries: number): void {
   const words = [entries >>> 0, Math.floor(entries / 2 ** 32)];
   files.manifest((manifest) => void manifest.set(words, count));
@@ -155,7 +155,7 @@ function setCount(files: Files, entries: number): void {
   });
 }
 
-describe("cold files with right checksums are refused where they hold", () => {
+describe("cold files with right checksums are refused in the place of the broken rule", () => {
   const files = tier();
   it.each(BROKEN)("%s", (_, breakIt) => {
     breakIt(files);
@@ -166,7 +166,7 @@ describe("cold files with right checksums are refused where they hold", () => {
     good.close();
   });
 
-  it("any word changed, or open and answer as they did", () => {
+  it("with any one word changed, files are refused or answer as before", () => {
     const random = testRandom("cold hostile");
     const named = ["SNAPSHOT_CORRUPT", "FORMAT_UNSUPPORTED", "PROFILE_MISMATCH", "opened"];
     for (let round = 0; round < stressRounds(300, 100); round++) {

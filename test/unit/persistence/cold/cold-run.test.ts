@@ -11,7 +11,7 @@ import {
 } from "../../../support/cold-model.ts";
 import { type MemoryFiles, createMemoryFiles } from "../../../support/memory-files.ts";
 
-describe("cold runs, damaged files", () => {
+describe("damaged files of cold runs", () => {
   function filled(): { files: MemoryFiles; tier: ColdTier; run: string } {
     const files = createMemoryFiles();
     const tier = openColdTier(files);
@@ -21,7 +21,7 @@ describe("cold runs, damaged files", () => {
     return { files, tier, run };
   }
 
-  it("names the run for a damaged byte in any block, when it loads", () => {
+  it("a damaged byte in any block is reported with the run's name, when it loads", () => {
     const random = testRandom("cold damage");
     const { files, run } = filled();
     const good = files.bytesOf(run);
@@ -41,7 +41,7 @@ describe("cold runs, damaged files", () => {
     expect(files.openCount()).toBe(0);
   });
 
-  it("names the run for a file cut at, before or after any block, and for one too long", () => {
+  it("a file cut at, before or after any block, or too long, is reported with the run's name", () => {
     const { files, run } = filled();
     const good = files.bytesOf(run);
     for (let block = 0; block <= 6; block++) {
@@ -57,7 +57,7 @@ describe("cold runs, damaged files", () => {
     }
   });
 
-  it("refuses two blocks that changed places, though both checksums are right", () => {
+  it("two blocks that changed places are refused, though both checksums are right", () => {
     const { files, run } = filled();
     const good = files.bytesOf(run);
     const bad = good.slice();
@@ -67,7 +67,7 @@ describe("cold runs, damaged files", () => {
     expect(() => openColdTier(files)).toThrow(/another place/);
   });
 
-  it("meets damage that comes while it is open at the lookup, and says so", () => {
+  it("damage that occurs while the tier is open is detected by the lookup", () => {
     const { files, run } = filled();
     const tier = openColdTier(files);
     const { lo, hi } = [...coldBatchFrom(createRandom(5), 1500, 100_000).values()][0] as {
@@ -81,7 +81,7 @@ describe("cold runs, damaged files", () => {
     tier.close();
   });
 
-  it("names a missing run, a missing manifest and a damaged one", () => {
+  it("a missing run, a missing manifest and a damaged one are reported by name", () => {
     const { files, run } = filled();
     const manifest = files.bytesOf("/cold/cold.manifest");
     for (let at = 0; at < manifest.length; at++) {
@@ -100,7 +100,7 @@ describe("cold runs, damaged files", () => {
     expect(() => openColdTier(files)).toThrow(/a run without a manifest/);
   });
 
-  it("refuses the files of another secret or algorithm", () => {
+  it("files of another secret or algorithm are refused", () => {
     const { files } = filled();
     const mismatch = expect.objectContaining({ code: "PROFILE_MISMATCH" });
     expect(() =>

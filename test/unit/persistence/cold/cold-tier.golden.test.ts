@@ -1,4 +1,4 @@
-/** Files of every version of the cold tier and of the spill files, as they were written once. `GOLDEN=write` makes new ones. */
+/** Golden files of every version of the cold tier and of the spill files. `GOLDEN=write` writes missing ones. */
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ function read(name: string, under: string): MemoryFiles {
   return files;
 }
 
-/** What was written has the bytes of the golden files. */
+/** Expects that the files written have the bytes of the golden files. */
 function expectGolden(name: string, files: MemoryFiles, under: string): void {
   const folder = join(GOLDEN, name);
   const names = files.names().filter((path) => path.startsWith(`${under}/`));
@@ -36,14 +36,14 @@ function expectGolden(name: string, files: MemoryFiles, under: string): void {
   }
 }
 
-/** A done one, a removed one, a done one that was forgotten, and the place of a spilled record. */
+/** A done identity, a removed one, a done one that was forgotten, and the place of a spilled record. */
 const DONE = 0x8000_0005;
 const REMOVED = 0xc000_0001;
 const FORGOTTEN = 0x7fff_fffc;
 const PLACE = 0x4000_0000 + 9 * 64 + 3;
 
 describe("golden files of the cold tier", () => {
-  it("version 2 is written byte by byte as ever", () => {
+  it("version 2 is still written byte by byte", () => {
     const files = createMemoryFiles();
     const tier = openColdTier(files);
     const add = (entries: ReadonlyArray<readonly [number, number, number]>): void => {
@@ -63,7 +63,7 @@ describe("golden files of the cold tier", () => {
     expectGolden("cold-2", files, "/cold");
   });
 
-  it.each(["cold-1", "cold-2"])("%s opens to what it held", (name) => {
+  it.each(["cold-1", "cold-2"])("%s opens to its content", (name) => {
     const tier = openColdTier(read(name, "/cold"));
     expect(findCold(tier, 1, 2)).toBe(DONE);
     expect(findCold(tier, 3, 2)).toBe(REMOVED);
@@ -74,7 +74,7 @@ describe("golden files of the cold tier", () => {
 });
 
 describe("golden file of the spill tier", () => {
-  it("version 1 is written byte by byte as ever", () => {
+  it("version 1 is still written byte by byte", () => {
     const files = createMemoryFiles();
     const tier = openSpillTier({ directory: "/spill", files });
     expect(tier.write(Uint8Array.from({ length: 40 }, (_, at) => at))).toBe(0);

@@ -74,14 +74,14 @@ describe("cold tier", () => {
       reads += files.reads.length;
     }
     expect(reads).toBeGreaterThan(100);
-    // Absent hashes: the filters answer for nearly all of them.
+    // Absent hashes: the filters exclude nearly all of them.
     const before = tier.stats().reads;
     for (let i = 0; i < 4000; i++) expect(findCold(tier, random.word(), random.word())).toBe(0);
     expect((tier.stats().reads - before) / 4000 / runs).toBeLessThan(0.03);
     tier.close();
   });
 
-  it("does bounded work per step and keeps few runs when steps are paid per entry", () => {
+  it("does bounded work per step and keeps few runs when each entry pays for its steps", () => {
     const random = testRandom("cold steps");
     const files = createMemoryFiles();
     const tier = openColdTier(files);
@@ -93,7 +93,7 @@ describe("cold tier", () => {
         const before = files.reads.length;
         const handled = tier.step(500);
         expect(handled).toBeLessThanOrEqual(500 + 8);
-        // Eight cursors each begin a block at most beside those the entries fill; a new merge opens its own.
+        // Each of eight cursors begins at most one block besides the full ones; a new merge opens its own.
         expect(files.reads.length - before).toBeLessThanOrEqual(500 / 340 + 18);
         files.reads.length = 0;
         if (handled === 0) break;
@@ -105,7 +105,7 @@ describe("cold tier", () => {
     tier.close();
   });
 
-  it("merges by itself when nobody steps, and stays under its bound of runs", () => {
+  it("merges by itself without steps, and keeps the bound on runs", () => {
     const random = testRandom("cold no steps");
     const files = createMemoryFiles();
     const tier = openColdTier(files);
@@ -116,20 +116,20 @@ describe("cold tier", () => {
     tier.close();
   });
 
-  it("gives every page and file back when closed", () => {
+  it("releases every page and file when closed", () => {
     const random = testRandom("cold close");
     const before = regionBytes(coldKernel.region);
     const files = createMemoryFiles();
     const tier = openColdTier(files);
     for (let i = 0; i < 4; i++) addToCold(tier, coldBatchFrom(random, 500, 5000));
-    tier.step(300); // a merge is under way
+    tier.step(300); // a merge is in progress
     tier.close();
     expect(regionBytes(coldKernel.region)).toBe(before);
     expect(files.openCount()).toBe(0);
     verifyRegion(coldKernel.region);
   });
 
-  it("shows every hash that has a value once while it loads, whatever number of runs holds it", () => {
+  it("shows every hash with a value once while it loads, however many runs hold it", () => {
     const random = testRandom("cold load");
     const files = createMemoryFiles();
     let tier = openColdTier(files);
@@ -158,7 +158,7 @@ describe("cold tier", () => {
     tier.close();
   });
 
-  it("knows passing values while the process lives, and not what they hide after it (I5)", () => {
+  it("respects passing values while the process lives, and not the values they hide after it (I5)", () => {
     const files = createMemoryFiles();
     const passing = (place: number) => SPILL_VALUE + place * 64;
     let tier = openColdTier(files);
@@ -170,7 +170,7 @@ describe("cold tier", () => {
     tier.close();
     tier = openColdTier(files);
     expect(findCold(tier, 7, 9)).toBe(0);
-    // Another process's place 6 is known beside the dead place 5, also after all runs became one.
+    // Another process's place 6 is there beside the dead place 5, also after all runs became one.
     tier.add(new Uint32Array([8, 9]), new Uint32Array([passing(6)]), 1);
     for (let run = 0; run < 9; run++) add(0x8000_0001, run, 1);
     while (tier.step(10_000) > 0);

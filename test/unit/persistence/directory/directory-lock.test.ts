@@ -8,7 +8,7 @@ import {
 import type { Place } from "../../../../src/persistence/directory/frontier-directory.ts";
 import { createMemoryFiles } from "../../../support/memory-files.ts";
 
-/** A machine: which processes run, and when each began. */
+/** A machine: the running processes, and when each began. */
 function machine(running: Map<number, string>, pid: number, more: object = {}): ProcessTable {
   const started = running.get(pid) ?? "";
   return {
@@ -29,7 +29,7 @@ function place(): Place {
 const LOCKED = { code: "FRONTIER_LOCKED" };
 
 describe("the lock of a directory", () => {
-  it("is held by one process at a time, and given back by its owner alone", () => {
+  it("is held by one process at a time, and released only by its owner", () => {
     const at = place();
     const running = new Map([
       [1, "100"],
@@ -44,7 +44,7 @@ describe("the lock of a directory", () => {
     takeLock(at, machine(running, 2));
   });
 
-  it("of a dead process is taken over, also when its pid runs again as another", () => {
+  it("is taken over from a dead process, even when its pid runs again as another", () => {
     const at = place();
     takeLock(at, machine(new Map([[1, "100"]]), 1));
     const reused = new Map([
@@ -55,7 +55,7 @@ describe("the lock of a directory", () => {
     expect(lockOwner(at, machine(reused, 2))?.pid).toBe(2);
   });
 
-  it("of an earlier boot is taken over, whatever runs under its pid now", () => {
+  it("is taken over from an earlier boot, whatever runs under its pid now", () => {
     const at = place();
     const running = new Map([[1, "100"]]);
     const before = takeLock(at, machine(running, 1, { boot: "boot-0" }));
@@ -64,7 +64,7 @@ describe("the lock of a directory", () => {
     expect(lockOwner(at, machine(running, 1))).toMatchObject({ pid: 1, nonce });
   });
 
-  it("of an owner that can not be judged is left alone", () => {
+  it("is left alone when its owner cannot be checked", () => {
     for (const more of [{ host: "two" }, { space: "pid:[2]" }]) {
       const at = place();
       takeLock(at, machine(new Map([[1, "100"]]), 1, more));
@@ -74,7 +74,7 @@ describe("the lock of a directory", () => {
     }
   });
 
-  it("with a claim of a dead claimant on it can be had", () => {
+  it("can be taken when a dead claimant has claimed it", () => {
     const at = place();
     const dead = takeLock(at, machine(new Map([[1, "100"]]), 1));
     const other = place();
@@ -96,7 +96,7 @@ describe("the lock of a directory", () => {
     expect(files.names()).toEqual(["/dir/lock"]);
   });
 
-  it("is held by who could not take its own unfinished files away, or met an error worth more than that", () => {
+  it("is held although the owner's own temporary files could not be removed, and a more important error is kept", () => {
     const at = place();
     const running = new Map([[1, "100"]]);
     const remove = (path: string): never => {
@@ -111,7 +111,7 @@ describe("the lock of a directory", () => {
     expect(lockOwner(at, machine(running, 1))?.pid).toBe(1);
   });
 
-  it("that could not be written leaves nothing behind", () => {
+  it("leaves nothing behind when it could not be written", () => {
     const at = place();
     const files = at.files as ReturnType<typeof createMemoryFiles>;
     files.capacity = 10;
@@ -119,7 +119,7 @@ describe("the lock of a directory", () => {
     expect(files.names()).toEqual([]);
   });
 
-  it("that is not readable is taken over: its owner died while the disk lost power", () => {
+  it("is taken over when it is not readable: its owner died while the disk lost power", () => {
     const at = place();
     takeLock(at, machine(new Map([[1, "100"]]), 1));
     (at.files as ReturnType<typeof createMemoryFiles>).setBytes("/dir/lock", new Uint8Array(3));
@@ -127,7 +127,7 @@ describe("the lock of a directory", () => {
     expect(lockOwner(at, machine(new Map([[2, "200"]]), 2))).toMatchObject({ pid: 2, nonce });
   });
 
-  it("takes away what killed openings left, and nothing of those that live", () => {
+  it("removes files that killed openings left, and none of a live process", () => {
     const at = place();
     const files = at.files as ReturnType<typeof createMemoryFiles>;
     const living = new Map([
@@ -153,7 +153,7 @@ describe("the lock of a directory", () => {
     );
   });
 
-  it("is not taken, nor anything said of another reason, by one whose file was swept away under it", () => {
+  it("is not taken by a process whose temporary file was removed meanwhile, and no other error is thrown", () => {
     const at = place();
     const running = new Map([
       [1, "100"],

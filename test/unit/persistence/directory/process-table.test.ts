@@ -6,15 +6,15 @@ import { expect, it } from "vitest";
 import { systemProcesses } from "../../../../src/persistence/directory/process-table.ts";
 import { skipUnless } from "../../../support/skip.ts";
 
-it("this process runs, and began when it says", () => {
+it("this process runs, and began at its recorded start", () => {
   const { self, isRunning, startedOf } = systemProcesses();
   expect(isRunning(self.pid)).toBe(true);
   expect(startedOf(self.pid)).toBe(self.started);
 });
 
-it("a process that has ended runs no more, also where its parent never asks", async (context) => {
+it("a process that has ended does not run, even when its parent never collects it", async (context) => {
   skipUnless(context, process.platform === "linux", "reads /proc of Linux");
-  // The shell becomes a program that knows of no child; only then may the child end, or the shell would ask for it.
+  // The shell becomes a program without known children; only then may the child end, or the shell would collect it.
   const parent = spawn("sh", ["-c", "cat <&3 >/dev/null & echo $!; exec sleep 60"], {
     stdio: ["ignore", "pipe", "ignore", "pipe"],
   });

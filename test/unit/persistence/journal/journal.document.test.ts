@@ -1,4 +1,4 @@
-/** The worked example of docs/formats/journal.md is what the journal writes, byte for byte; so are the golden files. */
+/** The worked example of docs/formats/journal.md, and the golden files, are what the journal writes, byte for byte. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../../src/base/clock.ts";
@@ -11,7 +11,7 @@ import { createMemoryFiles, type MemoryFiles } from "../../../support/memory-fil
 const ROOT = new URL("../../../../", import.meta.url);
 const numbersOf = (pattern: RegExp): number[] =>
   Object.entries(layout).flatMap(([name, value]) => (pattern.test(name) ? [value] : []));
-/** Kinds of entries that are of no record, and the bits of an admission's `has`. */
+/** Kinds of entries that concern no record, and the bits of an admission's `has`. */
 const KINDS = [
   layout.JOURNAL_PARENT,
   ...numbersOf(/^JOURNAL_(HOST|GROUP)_(MADE|CLOCK|ALL|FORGOTTEN|ADDRESS)$/),
@@ -19,7 +19,7 @@ const KINDS = [
 ];
 const HAS = numbersOf(/^JOURNAL_HAS_/);
 
-/** A frontier of known secret, time and seed on files in memory. */
+/** Opens a frontier of known secret, time and seed on files in memory. */
 async function open(files: MemoryFiles): Promise<LocalFrontier> {
   const clock = createVirtualClock(0);
   const settings = normalizeOptions({ directory: "/dir", clock, seed: 1 });
@@ -43,7 +43,7 @@ function hex(bytes: Uint8Array): string {
 }
 
 describe("the journal's document", () => {
-  it("names every kind of entry, and all that an admission may have", () => {
+  it("names every kind of entry, and every field that an admission may have", () => {
     const page = readFileSync(new URL("docs/formats/journal.md", ROOT), "utf8");
     const kinds = new Set<number>();
     for (const [, from, to] of page.matchAll(/^\| (\d+)(?:[–,] ?(\d+))? \|/gm)) {

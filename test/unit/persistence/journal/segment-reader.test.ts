@@ -17,12 +17,12 @@ const IDENTITY: Identity = { secret: Uint32Array.of(1, 2, 3, 4), profile: "canon
 interface Rig {
   readonly files: MemoryFiles;
   readonly place: Place;
-  /** Where frames end. */
+  /** The ends of the frames. */
   readonly ends: readonly number[];
   readonly bytes: Uint8Array;
 }
 
-/** A segment with frames of so many words, and bytes behind them. */
+/** A segment with frames of these lengths in words, and bytes after them. */
 function rigOf(lengths: readonly number[], rest: Uint8Array = new Uint8Array(0)): Rig {
   const files = createMemoryFiles();
   const parts = [segmentHead(IDENTITY, SERIAL)];
@@ -44,7 +44,7 @@ function rigOf(lengths: readonly number[], rest: Uint8Array = new Uint8Array(0))
   return { files, place, ends, bytes };
 }
 
-/** What a reader tells of it: where each frame ends, and the words that its entries are. */
+/** What a reader returns: the end of each frame, and the words of its entries. */
 function told(place: Place): { ends: number[]; rest: string; areWords: boolean } {
   const reader = SegmentReader.open(place, SERIAL) as SegmentReader;
   const ends: number[] = [];
@@ -61,8 +61,8 @@ function told(place: Place): { ends: number[]; rest: string; areWords: boolean }
   return { ends, rest, areWords };
 }
 
-describe("a segment is read through a piece of memory", () => {
-  it("frame by frame, whatever their lengths and however little a read gives", () => {
+describe("a segment reader", () => {
+  it("reads frame by frame, whatever their lengths and however few bytes one read returns", () => {
     const random = testRandom("segment reader");
     for (let round = 0; round < 12; round++) {
       const lengths = Array.from({ length: 1 + random.below(60) }, () => {
@@ -87,7 +87,7 @@ describe("a segment is read through a piece of memory", () => {
     }
   });
 
-  it("no longer than its longest frame, and a little more", () => {
+  it("holds little more memory than the longest frame", () => {
     const { files, place } = rigOf(Array.from({ length: 200 }, () => 60_000));
     files.reads.length = 0;
     told(place);
@@ -95,14 +95,14 @@ describe("a segment is read through a piece of memory", () => {
     expect(longest).toBeLessThanOrEqual(1024 * 1024);
   });
 
-  it("to its end, and says what stands behind that", () => {
+  it("reads to the end, and classifies what follows it", () => {
     const behind = (rest: Uint8Array): string => told(rigOf([5, 6], rest).place).rest;
     expect(behind(new Uint8Array(3_000_000))).toBe("none");
     expect(behind(Uint8Array.of(0, 0, 1))).toBe("torn");
     const late = new Uint8Array(2_500_000);
     late[2_400_001] = 1;
     expect(behind(late)).toBe("torn");
-    // A frame that was durable before the one behind it was written.
+    // A frame that was durable before the next one was written.
     const { files, place, bytes, ends } = rigOf([5, 70_000, 6, 7]);
     const [first = 0] = ends;
     bytes[first + 50] = 99;
@@ -110,7 +110,7 @@ describe("a segment is read through a piece of memory", () => {
     expect(told(place)).toMatchObject({ ends: [first], rest: "damaged" });
   });
 
-  it("only as long as it stays what it is: one that becomes shorter meanwhile is damage", () => {
+  it("reports damage when the file becomes shorter meanwhile", () => {
     const { files, place, bytes } = rigOf(Array.from({ length: 60 }, () => 60_000));
     const reader = SegmentReader.open(place, SERIAL) as SegmentReader;
     expect(reader.next()).toBe(true);
@@ -121,7 +121,7 @@ describe("a segment is read through a piece of memory", () => {
     reader.close();
   });
 
-  it("or not at all, and then nothing stays open", () => {
+  it("leaves no file open when opening fails", () => {
     const { files, place } = rigOf([5]);
     expect(SegmentReader.open(place, SERIAL + 1)).toBeUndefined();
     const size = (): never => {

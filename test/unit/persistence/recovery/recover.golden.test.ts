@@ -1,4 +1,4 @@
-/** Files of every version that was ever written open to what they held. They are only ever added: `GOLDEN=write` makes those that are missing. */
+/** Golden files of every version open to their content. They are only ever added: `GOLDEN=write` writes missing ones. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { createMemoryFiles } from "../../../support/memory-files.ts";
 const FOLDER = fileURLToPath(new URL("../../../golden/durable-1/", import.meta.url));
 const FOLDER_2 = fileURLToPath(new URL("../../../golden/durable-2/", import.meta.url));
 
-/** A file that is missing fails its test unless it was asked for: one that is made anew shows nothing of its version. */
+/** A missing file fails its test unless it was asked for: a new one would prove nothing about its version. */
 const mayWrite = (path: string): boolean => process.env.GOLDEN === "write" && !existsSync(path);
 
 const GROUPED: FrontierOptions = {
@@ -24,7 +24,7 @@ const GROUPED: FrontierOptions = {
   },
 };
 
-/** What the golden files were made of: two generations' worth of calls. */
+/** The calls from which the golden files were made: two generations. */
 async function write(): Promise<void> {
   const files = createMemoryFiles();
   const rig = await openRig(files, createVirtualClock(1_000));
@@ -42,7 +42,7 @@ async function write(): Promise<void> {
   }
 }
 
-it("version 1 of journal and snapshot open to what they held", async () => {
+it("version 1 of journal and snapshot open to their content", async () => {
   if (mayWrite(FOLDER)) await write();
   const files = createMemoryFiles();
   for (const name of readdirSync(FOLDER)) {
@@ -67,7 +67,7 @@ it("version 1 of journal and snapshot open to what they held", async () => {
 const ALONE = fileURLToPath(new URL("../../../golden/alone-1.msgpack", import.meta.url));
 const ALONE_OPTIONS = { seen: { mode: "bloom" as const, capacity: 10 } };
 
-/** What the golden file that stands alone was made of. */
+/** The calls from which the golden standalone file was made. */
 async function writeAlone(): Promise<void> {
   const files = createMemoryFiles();
   const { frontier } = await openMemoryRig(files, createVirtualClock(1_000), ALONE_OPTIONS);
@@ -83,7 +83,7 @@ async function writeAlone(): Promise<void> {
   writeFileSync(ALONE, files.bytesOf("/alone"));
 }
 
-it("version 1 of a snapshot that stands alone, with a filter, opens to what it held", async () => {
+it("version 1 of a standalone snapshot, with a filter, opens to its content", async () => {
   if (mayWrite(ALONE)) await writeAlone();
   const files = createMemoryFiles();
   files.close(files.open("/alone", "w"));
@@ -100,7 +100,7 @@ it("version 1 of a snapshot that stands alone, with a filter, opens to what it h
   expect(frontier.report()).toMatchObject({ done: 5, leased: 9, seen: 13 });
 });
 
-/** What the files of version 2 were made of: addresses and group clocks before the snapshot and after it. */
+/** The calls from which the files of version 2 were made: addresses and group clocks before the snapshot and after it. */
 async function writeGrouped(): Promise<void> {
   const files = createMemoryFiles();
   const rig = await openRig(files, createVirtualClock(1_000), GROUPED);

@@ -20,7 +20,7 @@ describe("a section buffer", () => {
     { t: "bits", layer: 2, from: 65_536, bits: new Uint8Array(0) },
   ];
 
-  test("writes what msgpackr reads as the section it was, one behind the other, growing as it must", () => {
+  test("writes sections that msgpackr reads back equal, one after the other, and grows as needed", () => {
     const buffer = createSectionBuffer(64);
     let at = 0;
     for (const section of sections) {

@@ -5,13 +5,13 @@ import { SnapshotFile } from "../../../../src/persistence/snapshot/snapshot-file
 import { createMemoryFiles } from "../../../support/memory-files.ts";
 
 const SECTION = { t: "journal" as const, entries: new Uint8Array(300_000).map((_, at) => at * 7) };
-/** Ten of them are three writes and a rest. */
+/** Ten sections are three writes and a rest. */
 const SECTIONS = 10;
 
 const open = (files: Files, free: SectionBuffer[] = []): SnapshotFile =>
   new SnapshotFile({ files, path: "/one", serial: 7, free });
 
-/** Files whose writes end when they are let go. */
+/** Files whose writes end on command. */
 function slow() {
   const base = createMemoryFiles();
   const held: Array<() => void> = [];
@@ -61,7 +61,7 @@ describe("the file of a snapshot", () => {
     expect([base.openCount(), atOnce.openCount()]).toEqual([0, 0]);
   });
 
-  test("leaves its buffers to the next, but for one that grew", async () => {
+  test("leaves its buffers to the next snapshot, except one that grew", async () => {
     const files = createMemoryFiles();
     const free: SectionBuffer[] = [];
     const kept: Uint8Array[][] = [];
@@ -75,10 +75,10 @@ describe("the file of a snapshot", () => {
     }
     for (const bytes of kept.flat()) expect(bytes.length).toBe(1.25 * 1024 * 1024);
     expect(kept.map(({ length }) => length)).toEqual([2, 1, 2]);
-    expect(new Set(kept.flat()).size).toBe(3); // the third made one
+    expect(new Set(kept.flat()).size).toBe(3); // the third snapshot made one
   });
 
-  test("lets a slice wait when too much of it is still being written", async () => {
+  test("makes a slice wait when too much of it is still being written", async () => {
     const { files, letGo } = slow();
     const file = open(files);
     let isReady = false;
@@ -93,7 +93,7 @@ describe("the file of a snapshot", () => {
     await file.close();
   });
 
-  test("says what the disk said, and is closed when the last write has ended (F2)", async () => {
+  test("throws the disk's error, and is closed when the last write has ended (F2)", async () => {
     const { base, files, letGo, refused, asked, isSynced } = slow();
     const file = open(files);
     while (file.offset < 3 * 1024 * 1024) file.add(SECTION);
@@ -109,7 +109,7 @@ describe("the file of a snapshot", () => {
     expect(isSynced()).toBe(false);
   });
 
-  test("waits for the medium beside its writes, and is not closed before that has ended (F2)", async () => {
+  test("syncs beside its writes, and is not closed before the sync has ended (F2)", async () => {
     const base = createMemoryFiles();
     const held: Array<() => void> = [];
     const files: Files = {
@@ -118,7 +118,7 @@ describe("the file of a snapshot", () => {
     };
     const file = open(files);
     while (file.offset < 40 * 1024 * 1024) file.add(SECTION);
-    expect(held.length).toBe(1); // one wait at a time
+    expect(held.length).toBe(1); // one sync at a time
     const closed = file.close();
     await Promise.resolve();
     expect(base.openCount()).toBe(1);
@@ -127,7 +127,7 @@ describe("the file of a snapshot", () => {
     expect([base.openCount(), held.length]).toEqual([0, 0]);
   });
 
-  test("leaves a buffer alone that is being written when a wait for the medium fails (F1, F2)", async () => {
+  test("does not change a buffer that is being written when a sync fails (F1, F2)", async () => {
     const base = createMemoryFiles();
     const writes: Array<() => void> = [];
     const syncs: Array<() => void> = [];
@@ -144,7 +144,7 @@ describe("the file of a snapshot", () => {
       writes.shift()?.();
     }
     while (writes.length === 0) file.add(SECTION);
-    syncs.pop()?.(); // a write is under way
+    syncs.pop()?.(); // a write is in progress
     const kept = free.length;
     for (let count = 0; count < SECTIONS; count++) file.add(SECTION);
     expect(free.length).toBeLessThanOrEqual(kept);
@@ -160,12 +160,12 @@ describe("the file of a snapshot", () => {
     expect(new Set(free).size).toBe(free.length);
   });
 
-  test("is not on the medium when any wait for it failed (F4)", async () => {
+  test("is not durable when any sync of it failed (F4)", async () => {
     const files = createMemoryFiles();
     files.dropAt = 1;
     const file = open(files);
     while (file.offset < 17 * 1024 * 1024) file.add(SECTION);
-    expect(files.dropAt).toBe(Number.POSITIVE_INFINITY); // it failed, and later ones would not
+    expect(files.dropAt).toBe(Number.POSITIVE_INFINITY); // it failed; later ones would not
     await expect(file.written().then(() => file.synced())).rejects.toThrow("EIO");
     await file.close();
   });

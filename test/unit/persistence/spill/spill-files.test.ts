@@ -22,7 +22,7 @@ function readBack(tier: SpillTier, place: number, length: number): Uint8Array {
 }
 
 describe("spill tier on files", () => {
-  it("gives every block back as it was, and its files stay within twice what is live", () => {
+  it("returns every block unchanged, and its files stay within twice the live bytes", () => {
     const random = testRandom("spill files");
     const files = createMemoryFiles();
     const tier = openSpillTier({ directory: "/spill", files, segmentBytes: SEGMENT });
@@ -55,7 +55,7 @@ describe("spill tier on files", () => {
     expect(files.openCount()).toBe(0);
   });
 
-  it("keeps what it has when the disk is full, says DISK_FULL, and goes on with space", () => {
+  it("loses nothing when the disk is full, throws DISK_FULL, and continues when there is space", () => {
     const files = createMemoryFiles();
     const tier = openSpillTier({ directory: "/spill", files, segmentBytes: SEGMENT });
     const kept: Array<[number, Uint8Array]> = [];
@@ -75,7 +75,7 @@ describe("spill tier on files", () => {
     for (const [place, bytes] of kept) expect(readBack(tier, place, bytes.length)).toEqual(bytes);
   });
 
-  it("refuses a block with any byte changed, by name", () => {
+  it("refuses a block with any byte changed, with the file's name", () => {
     const files = createMemoryFiles();
     const tier = openSpillTier({ directory: "/spill", files, segmentBytes: SEGMENT });
     const place = tier.write(bytesOf(3, 5));
@@ -98,7 +98,7 @@ describe("spill tier on files", () => {
     expect(readBack(tier, place, 20)).toEqual(bytesOf(3, 5));
   });
 
-  it("removes what an earlier process left, and nothing else", () => {
+  it("removes the files of an earlier process, and nothing else", () => {
     const directory = mkdtempSync(join(tmpdir(), "spill-"));
     writeFileSync(join(directory, "spill-0000002a.seg"), "left behind");
     writeFileSync(join(directory, "other"), "");

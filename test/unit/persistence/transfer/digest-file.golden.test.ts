@@ -1,4 +1,4 @@
-/** The golden file was made without this code (SHA-1 and CRC-32 of Python): what is read is what was put in, and is written so again. */
+/** The golden file was made without this code (SHA-1 and CRC-32 of Python). It is read to its content, and written to the same bytes. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
@@ -14,7 +14,7 @@ import { createMemoryFiles } from "../../../support/memory-files.ts";
 
 const GOLDEN = readFileSync(new URL("../../../golden/digests-1.sha1", import.meta.url));
 
-/** What is in it, in no order and some of it twice. */
+/** Its content, unsorted and partly twice. */
 const DIGESTS = [
   Buffer.alloc(DIGEST_BYTES, 255),
   ...[3, 0, 4, 1, 2, 3].map((at) =>
@@ -35,7 +35,7 @@ function rigOf(bytes?: Uint8Array) {
   return { files, path, place };
 }
 
-it("version 1 of a digest file opens to what it held", () => {
+it("version 1 of a digest file opens to its content", () => {
   const { path, place } = rigOf(GOLDEN);
   const digests = Buffer.from(readDigests(place, path));
   const read = Array.from({ length: digests.length / DIGEST_BYTES }, (_, at) =>
@@ -44,7 +44,7 @@ it("version 1 of a digest file opens to what it held", () => {
   expect(read).toEqual([...new Set(DIGESTS.map((digest) => digest.toString("hex")))].sort());
 });
 
-it("version 1 of a digest file is written byte by byte as ever", () => {
+it("version 1 of a digest file is still written byte by byte", () => {
   const { files, path, place } = rigOf();
   writeDigests(place, 1, sortDigests(Buffer.concat(DIGESTS)));
   expect(files.names()).toEqual(["/dir/digests-00000001.sha1"]);
@@ -62,7 +62,7 @@ it("a digest file of one digest is the worked example of its document", () => {
   expect(text).toContain(`\n${words}\n`);
 });
 
-it("a digest file with any byte changed, or cut off anywhere, is refused by its name", () => {
+it("a digest file with any byte changed, or cut off anywhere, is refused with its name", () => {
   const refused = {
     code: expect.stringMatching(/^SNAPSHOT_CORRUPT$/),
     message: expect.stringMatching(/sha1/),

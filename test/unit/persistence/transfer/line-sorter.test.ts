@@ -5,7 +5,7 @@ import { testRandom } from "../../../support/seed.ts";
 
 const WIDE = "\u{1f600}".repeat(40_000);
 
-it("gives lines in the order of their keys, each once, however many stand on disk", () => {
+it("returns lines in the order of their keys, each once, however many are on disk", () => {
   const random = testRandom("sort lines");
   for (const runBytes of [1, 50, 3_000, 1e9]) {
     const files = createMemoryFiles();
@@ -24,12 +24,12 @@ it("gives lines in the order of their keys, each once, however many stand on dis
     const expected = [...model.values()].flatMap((same) => [...same]);
     expect(lines.length).toBe(expected.length);
     expect([...lines].sort()).toEqual(expected.sort());
-    expect(files.openCount()).toBe(runBytes < 1e9 ? 2 : 0); // however many runs
+    expect(files.openCount()).toBe(runBytes < 1e9 ? 2 : 0); // regardless of the number of runs
     sorter.close();
     expect(files.openCount()).toBe(0);
   }
 });
 
-it("gives nothing where nothing was added", () => {
+it("returns nothing when nothing was added", () => {
   expect([...new LineSorter(createMemoryFiles(), "/export").lines()]).toEqual([]);
 });

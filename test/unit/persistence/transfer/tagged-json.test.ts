@@ -8,7 +8,7 @@ const values: unknown[] = [
   new Float64Array([Math.PI, -0, Number.NaN]),
   { list: [new Int16Array([-1, 2]), new BigUint64Array([2n ** 64n - 1n])] },
   new Set([new Uint16Array(3).buffer]),
-  new Uint32Array(70_000).fill(7), // as fields of an object it would be more than msgpackr writes
+  new Uint32Array(70_000).fill(7), // as fields of an object it would exceed msgpackr's limit
   [undefined, null, 5n, Number.NaN, new Date(5), new Date(Number.NaN)],
   { $: "set", v: [1] },
 ];

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 
-/** Ends many threads at once, in the midst of loading what they shall do. */
+/** Ends many threads at once while they load their task. */
 const ENDS_MANY = `
 import { openFrontier } from "outrider";
 import { WorkerPool } from "outrider/pool";
@@ -19,7 +19,7 @@ console.log("alive");
 `;
 
 describe("threads of a pool", () => {
-  it("are ended while they load, and nothing else with them", async () => {
+  it("are ended while they load, without effect on the process", async () => {
     const child = spawn(process.execPath, ["--input-type=module", "--eval", ENDS_MANY], {
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -1,4 +1,4 @@
-/** A real pool on a disk that fills up while its workers are busy: everything waits, and goes on when there is space. */
+/** A real pool on a disk that fills up while its workers are busy: everything waits, and continues when there is space. */
 import { describe, expect, it } from "vitest";
 import { createSystemClock, createVirtualClock } from "../../../../src/base/clock.ts";
 import type { FrontierOptions } from "../../../../src/engine/types/frontier-types.ts";
@@ -11,7 +11,7 @@ import { HANDLERS, until } from "../../../support/pool.ts";
 /** The tree of http://a.test/4/5/. */
 const TREE = 1 + 5 + 25 + 125 + 625;
 
-/** The rig asks for a clock that can be set; nobody sets this one. */
+/** The rig needs a clock that can be set; no test sets this one. */
 function systemClock() {
   return { ...createSystemClock(), advance: (): void => undefined };
 }
@@ -32,14 +32,14 @@ describe("a pool on a full disk", () => {
         ...{ frontier, handler: HANDLERS, threads: 2, concurrency: 4, workerData },
       });
       frontier.push({ url: "http://b.test/", handler: "diesOnWord", priority: 9 });
-      // One is at work when the disk is full, however fast the others are.
+      // One handler is at work when the disk is full, however fast the others are.
       frontier.push({ url: "http://d.test/", handler: "staysForSecondWord", priority: 9 });
       frontier.push("http://a.test/4/5/");
       const run = pool.run();
       await until(() => frontier.report().done >= 20, "some pages");
       files.capacity = 0;
-      // Each push finds out anew, unless a worker's result has before. One that throws has happened: this disk refuses what
-      // was reserved, too.
+      // Each push meets the full disk anew, unless a worker's result has met it before. A call that throws may have taken effect: this
+      // disk refuses even reserved room.
       let pushed = 0;
       let admitted = 0;
       const isRefused = (): boolean => {
@@ -58,7 +58,7 @@ describe("a pool on a full disk", () => {
       Atomics.store(word, 0, 1);
       await until(() => pool.report().restarts === 1, "a death meanwhile");
       for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-      // Nothing counts that is not written down, and nothing is given up.
+      // Only what is written counts, and nothing is abandoned.
       expect(frontier.report()).toMatchObject({ done, accepted, failed: 0 });
       files.capacity = Number.POSITIVE_INFINITY;
       await run;

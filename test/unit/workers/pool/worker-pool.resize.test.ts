@@ -1,4 +1,4 @@
-/** Pools whose number of threads changes all the time, and those whose threads are not what they were. */
+/** Pools whose number of threads changes all the time, and pools whose threads die between runs. */
 import { describe, expect, it } from "vitest";
 import { withPool } from "../../../support/pool.ts";
 
@@ -26,7 +26,7 @@ describe("a pool that is resized", () => {
       frontier.push("http://a.test/0/");
       let rounds = 0;
       const run = pool.run();
-      // It goes on until threads have come and gone a hundred times, in every state of starting and leaving.
+      // It runs until threads have come and gone a hundred times, in every state of starting and leaving.
       frontier.on("done", () => {
         if (rounds++ < 100) frontier.push({ url: `http://a.test/${rounds}`, handler: "naps" });
         pool.resize(1 + ((rounds * 7) % 5));
@@ -37,7 +37,7 @@ describe("a pool that is resized", () => {
     });
   });
 
-  it("goes on with a new thread where one of the run before has just died", async () => {
+  it("starts a new thread when one of the previous run has just died", async () => {
     const word = new Int32Array(new SharedArrayBuffer(8));
     const options = { threads: 1, workerData: { word: word.buffer } };
     await withPool({ pool: options }, async ({ frontier, pool }) => {
@@ -46,7 +46,7 @@ describe("a pool that is resized", () => {
       frontier.push("http://a.test/2");
       Atomics.store(word, 0, 1);
       expect(Atomics.wait(word, 1, 0, 240_000)).not.toBe("timed-out");
-      // It is gone, and nobody here has heard of it yet.
+      // It has died, and the pool has not been notified yet.
       await pool.run();
       expect(frontier.report()).toMatchObject({ done: 2, retried: 0, failed: 0 });
     });

@@ -34,11 +34,11 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("tells the results of handlers that never wait while the next ones stand still", async () => {
+  it("publishes the results of handlers that never wait while the next ones block", async () => {
     const words = new Int32Array(new SharedArrayBuffer(8));
     const options = { threads: 1, concurrency: 1, workerData: { word: words.buffer } };
     await withPool({ pool: options }, async ({ frontier, pool, faults }) => {
-      // Quick ones first: the worker is laid out hundreds at once, then every one of them blocks its thread.
+      // Quick pages first: the worker gets hundreds at once, then every one of them blocks its thread.
       for (let page = 0; page < 5_000; page++)
         frontier.push({ url: `http://a.test/${page}`, priority: 1 });
       for (let page = 0; page < 30; page++) {
@@ -49,12 +49,12 @@ describe("a pool of worker threads", () => {
         Atomics.notify(words, 0);
       });
       await pool.run();
-      expect(faults).toEqual([]); // each has seen that those before it were told
+      expect(faults).toEqual([]); // each has seen the results before it published
       expect(frontier.report()).toMatchObject({ done: 5_030, retried: 0 });
     });
   });
 
-  it("takes no attempt from what was laid out behind a handler that stands still for good", async () => {
+  it("counts no attempt for leases waiting after a handler that blocks for good", async () => {
     const clock = createVirtualClock(1_000);
     const words = new Int32Array(new SharedArrayBuffer(8));
     const rig = {
@@ -68,19 +68,19 @@ describe("a pool of worker threads", () => {
       // All four are at the worker, and one has begun.
       await until(() => frontier.report().leased === 4 && words[1] === 1, "laid out");
       clock.advance(500);
-      expect(frontier.poll()).toBeDefined(); // whoever asks first finds the others as they were
+      expect(frontier.poll()).toBeDefined(); // the others are free for the next poll
       const { expired, failed, pending, leased, hosts } = frontier.report();
       expect({ expired, failed, pending, leased, hosts }).toEqual({
         ...{ expired: 1, failed: 1, pending: 2, leased: 1, hosts: 2 },
       });
       expect(frontier.record("http://a.test/2")).toMatchObject({ state: "pending", attempts: 0 });
-      clock.advance(500); // ours runs out: who polls has begun
+      clock.advance(500); // our lease expires; the poll begins others
       await run;
       expect(frontier.report()).toMatchObject({ done: 2, failed: 2, expired: 2 });
     });
   });
 
-  it("gives a worker every field of the lease as the owner has it", async () => {
+  it("passes every field of the lease to a worker as the owner has it", async () => {
     await withPool({}, async ({ frontier, pool }) => {
       const request = {
         url: "http://user@b.test:8080/x?b=2&a=1#top",
@@ -133,7 +133,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("carries as much back: a URL of 64 KiB with a mebibyte of data, found by a handler", async () => {
+  it("carries as much in return: a URL of 64 KiB with a mebibyte of data, found by a handler", async () => {
     await withPool({ frontier: { maxUrlBytes: 70_000 } }, async ({ frontier, pool, faults }) => {
       const url = `http://a.test/${"x".repeat(65_536)}`;
       const bytes = Uint8Array.from({ length: 2 ** 20 }, (_, at) => (at * 31) & 255);
@@ -149,7 +149,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("retries what throws by the rule's policy, and tells each as an error", async () => {
+  it("retries by the rule's policy when a handler throws, and reports each throw as an error", async () => {
     await withPool({ frontier: { defaults: { maxAttempts: 3 } } }, async (rig) => {
       rig.frontier.push({ url: "http://a.test/", handler: "throws" });
       await rig.pool.run();
@@ -160,7 +160,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("refuses what a handler pushes and msgpack can not carry, and goes on with the rest", async () => {
+  it("refuses a handler's pushes that msgpack cannot carry, and continues with the others", async () => {
     await withPool({ pool: { threads: 1 } }, async ({ frontier, pool, faults }) => {
       const held: unknown[] = [];
       frontier.on("failed", (views) => held.push(...views.map(({ url, data }) => [url, data])));
@@ -176,7 +176,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("takes a handler whose last words can not be read for one that throws", async () => {
+  it("treats a handler whose result cannot be read as one that throws", async () => {
     const frontier = { defaults: { maxAttempts: 2 } };
     await withPool({ frontier, pool: { threads: 1 } }, async ({ frontier: open, pool, faults }) => {
       open.push({ url: "http://a.test/", handler: "endsBadly" });
@@ -188,7 +188,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("hears of errors that can not be sent as they are what they say", async () => {
+  it("reports the text of errors that cannot be sent unchanged", async () => {
     await withPool({ pool: { threads: 1 } }, async ({ frontier, pool, faults }) => {
       frontier.push({ url: "http://a.test/", handler: "tellsAny" });
       await pool.run();
@@ -203,7 +203,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("releases a lease whose handler there is not, until it was delivered too often", async () => {
+  it("releases a lease whose handler does not exist, until it was delivered too often", async () => {
     await withPool({ frontier: { maxDeliveries: 4 } }, async ({ frontier, pool, faults }) => {
       frontier.push({ url: "http://a.test/", handler: "nobody" });
       await pool.run();
@@ -213,11 +213,11 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("tells a handler that its lease ran out, and hands the record out again", async () => {
+  it("aborts a handler's signal when its lease expires, and hands the record out again", async () => {
     const frontier = { leaseMs: 50, maxDeliveries: 1_000, defaults: { maxAttempts: 2 } };
     await withPool({ frontier }, async ({ frontier: open, pool }) => {
       open.push({ url: "http://a.test/", handler: "never" });
-      // On a slow machine this one may run out too, more than once.
+      // On a slow machine this one may expire too, more than once.
       open.push({ url: "http://b.test/", maxAttempts: 1_000 });
       await pool.run();
       expect(open.report()).toMatchObject({ failed: 1, done: 1 });
@@ -225,7 +225,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("begins nothing that ran out while it was laid out", async () => {
+  it("begins no lease that expired before it began", async () => {
     const clock = createVirtualClock();
     const frontier = { clock, leaseMs: 1_000, maxDeliveries: 1_000 };
     const options = { threads: 1, concurrency: 1 };
@@ -238,12 +238,12 @@ describe("a pool of worker threads", () => {
       clock.advance(1_000);
       await run;
       expect(open.report()).toMatchObject({ done: 7, failed: 0, expired: 1 });
-      // The first begins twice, those behind it once.
+      // The first begins twice, those after it once.
       expect(pool.report()).toMatchObject({ called: 8, accepted: 8 });
     });
   });
 
-  it("takes a handler that is too slow for a throw", async () => {
+  it("treats a handler that is too slow as one that throws", async () => {
     await withPool({ pool: { timeoutMs: 20 } }, async ({ frontier, pool }) => {
       frontier.push({ url: "http://a.test/", handler: "never", maxAttempts: 2 });
       await pool.run();
@@ -251,7 +251,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("ends a handler in time though the machine's clock is set back meanwhile", async () => {
+  it("ends a handler in time even when the machine's clock is set back meanwhile", async () => {
     const options = { threads: 1, concurrency: 2, timeoutMs: 20 };
     await withPool({ pool: options }, async ({ frontier, pool }) => {
       frontier.push({ url: "http://a.test/", handler: "turnsBack", maxAttempts: 2 });
@@ -261,7 +261,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("counts a host as taken until its handler has ended, whatever it does", async () => {
+  it("keeps a host taken until its handler has ended, whatever the handler does", async () => {
     const hosts = 4;
     const busy = new Int32Array(new SharedArrayBuffer((hosts + 2) * 4));
     const politeness = { perHost: 1, delayMs: 0 };
@@ -285,7 +285,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("stops at a signal: handlers hear of it and leases return, no attempt counted", async () => {
+  it("stops at a signal: handlers' signals are aborted and leases return, no attempt counted", async () => {
     await withPool({ pool: { concurrency: 3 } }, async ({ frontier, pool }) => {
       for (let at = 0; at < 50; at++) {
         frontier.push({ url: `http://a.test/${at}`, handler: "waits" });
@@ -304,7 +304,7 @@ describe("a pool of worker threads", () => {
     const options = { frontier: { keepOpen: true }, pool: { threads: 1, concurrency: 2 } };
     await withPool(options, async ({ frontier, pool }) => {
       let pushed = 0;
-      // There is work for as long as a thread takes to start, and no more than a slow machine ends in time.
+      // There is work for as long as a thread takes to start, and no more than a slow machine finishes in time.
       const more = (): Promise<void> => {
         while (frontier.report().pending < 40) {
           frontier.push({ url: `http://a.test/${pushed++}`, handler: "naps" });
@@ -336,7 +336,7 @@ describe("a pool of worker threads", () => {
   });
 
   it.each([1, 2])(
-    "begins leases in the frontier's order on %d threads, but for what was laid out and not begun",
+    "begins leases in the frontier's order on %d threads, except for those already handed out",
     async (threads) => {
       const count = 700;
       const order = new Int32Array(new SharedArrayBuffer((count + 1) * 4));
@@ -351,7 +351,7 @@ describe("a pool of worker threads", () => {
         await rig.pool.run();
         const begun = [...order.subarray(1)];
         expect(order[0]).toBe(count);
-        // How many better ones had not begun when this one did: none on one thread, else a window for each other.
+        // How many better ones had not begun when this one did: none on one thread, else a window for each other thread.
         begun.forEach((priority, at) => {
           const better = count - 1 - priority;
           const ahead = begun.slice(0, at).filter((one) => one > priority).length;
@@ -361,7 +361,7 @@ describe("a pool of worker threads", () => {
     },
   );
 
-  it("lets threads live until it is closed, so that what their last turns say goes over", async () => {
+  it("keeps threads alive until it is closed, so that output of their last turns arrives", async () => {
     const word = new Int32Array(new SharedArrayBuffer(4));
     await withPool({ pool: { workerData: { word: word.buffer } } }, async ({ frontier, pool }) => {
       frontier.push({ url: "http://a.test/", handler: "speaksLater" });
@@ -369,7 +369,7 @@ describe("a pool of worker threads", () => {
       const { threadIds } = pool;
       await until(() => word[0] === 1, "its last word");
       expect([threadIds.length, pool.threadIds]).toEqual([2, threadIds]);
-      // The next run has the same threads; one with fewer ends those that it does not want.
+      // The next run has the same threads; a run with fewer ends the surplus ones.
       frontier.push("http://b.test/");
       await pool.run();
       expect(pool.threadIds).toEqual(threadIds);
@@ -377,7 +377,7 @@ describe("a pool of worker threads", () => {
       word[0] = 0;
       const run = pool.run();
       await until(() => pool.report().handling === 1, "a handler at work");
-      pool.resize(1); // whichever of the two has the lease, the second one ends what it has begun
+      pool.resize(1); // the second thread leaves, after its visit if it has the lease
       Atomics.store(word, 0, 1);
       await run;
       expect([pool.threadIds.length, pool.report().threads]).toEqual([1, 1]);
@@ -387,7 +387,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("starts nobody once a run ends by its signal, whatever it is resized to meanwhile", async () => {
+  it("starts no thread once a run ends by its signal, however it is resized meanwhile", async () => {
     await withPool({ pool: { threads: 2, concurrency: 2 } }, async ({ frontier, pool }) => {
       for (let at = 0; at < 8; at++)
         frontier.push({ url: `http://a.test/${at}`, handler: "waits" });
@@ -396,15 +396,17 @@ describe("a pool of worker threads", () => {
       await until(() => pool.report().handling === 4, "handlers at work");
       pool.resize(4);
       abort.abort(new Error("enough"));
-      await new Promise(setImmediate); // it is ending now, and its handlers have not heard of it
+      await new Promise(setImmediate); // it is ending now, and its handlers are not notified yet
       pool.resize(6);
       pool.resize(3);
       await expect(run).rejects.toThrow("enough");
-      const { isRunning, threads, workers } = pool.report();
-      expect({ isRunning, threads, workers }).toEqual({
+      const { isRunning, threads, handling, workers } = pool.report();
+      const leased = workers.reduce((all, worker) => all + worker.leased, 0);
+      expect({ isRunning, threads, handling, leased }).toEqual({
         isRunning: false,
         threads: 3,
-        workers: [],
+        handling: 0,
+        leased: 0,
       });
       expect(frontier.report()).toMatchObject({ leased: 0, pending: 8, retried: 0 });
       expect(pool.threadIds.length).toBeLessThanOrEqual(4);
@@ -423,7 +425,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("ends when the frontier is closed under it, at work or idle, and starts no more", async () => {
+  it("ends when the frontier is closed during a run, at work or idle, and starts no more threads", async () => {
     for (const handler of ["waits", "naps", "never"]) {
       const rig = { pool: { threads: 2, concurrency: 2 } };
       await withPool(rig, async ({ frontier, pool }) => {
@@ -432,13 +434,13 @@ describe("a pool of worker threads", () => {
         await until(() => pool.report().called > 0, "work");
         await frontier.close();
         await run;
-        expect(pool.report()).toMatchObject({ isRunning: false, workers: [] });
+        expect(pool.report()).toMatchObject({ isRunning: false, handling: 0 });
         await pool.run(); // closed is over
       });
     }
   });
 
-  it("gives a poison request up after its attempts, though each takes a thread with it", async () => {
+  it("abandons a poison request after its attempts, though each attempt ends a thread", async () => {
     const defaults = { maxAttempts: 9, backoff: { baseMs: 0 } };
     await withPool({ frontier: { defaults }, pool: { threads: 2 } }, async ({ frontier, pool }) => {
       frontier.push({ url: "http://poison.test/", handler: "exits", maxAttempts: 3 });
@@ -453,7 +455,7 @@ describe("a pool of worker threads", () => {
     });
   });
 
-  it("says so when the handler module does not load", async () => {
+  it("rejects when the handler module does not load", async () => {
     const frontier = await openFrontier();
     frontier.push("http://a.test/");
     const pool = new WorkerPool({ frontier, handler: "/nowhere/visit.mjs", threads: 1 });

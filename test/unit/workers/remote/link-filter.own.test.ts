@@ -1,4 +1,4 @@
-/** A worker's own table: what the links of every page of a site are asked first, before the filter that all share. */
+/** A worker's own table: the links on every page of a site are looked up there first, before the shared filter. */
 import { describe, expect, it } from "vitest";
 import { openFrontier } from "../../../../src/engine/api/open-frontier.ts";
 import { filterClear } from "../../../../src/structures/threads/seen-filter.ts";
@@ -18,7 +18,7 @@ import type { PushAnswer } from "../../../../src/workers/remote/worker-lease.ts"
 
 const NAVIGATION = Array.from({ length: 40 }, (_, at) => `http://site.test/menu/${at}`);
 
-/** A frontier that knows the links of every page, and the edge of a thread that has heard of it. */
+/** A frontier that has admitted the links of every page, and the filter of a thread that has read its facts. */
 async function site() {
   const frontier = await openFrontier();
   frontier.share();
@@ -46,11 +46,11 @@ function sift(edge: LinkFilter, serial: number, depth: number): PushAnswer[] {
 const all = (answer: PushAnswer): PushAnswer[] => NAVIGATION.map(() => answer);
 
 describe("a worker's own table of links", () => {
-  it("knows the links of a thousand pages when the shared filter has long forgotten them, and no shallower ones", async () => {
+  it("keeps the links of a thousand pages when the shared filter has lost them, and drops no shallower ones", async () => {
     const { frontier, edge, hear } = await site();
     expect(sift(edge, 1, 1)).toEqual(all("duplicate")); // by the filter
     filterClear(edge.filter); // as if newer identities had taken their places
-    // Two links may want one place, by the tables' secret; whoever came last has it.
+    // Two links may share a place, by the tables' secret; the later one then has it.
     const known = sift(edge, 2, 1);
     expect(known.at(-1)).toBe("duplicate");
     for (let serial = 3; serial < 1_000; serial++) {
@@ -58,7 +58,7 @@ describe("a worker's own table of links", () => {
     }
     // A shallower sighting may change a record: the owner must see it.
     expect(sift(edge, 1_000, 0)).toEqual(all("queued"));
-    // What is told anew may be of another generation.
+    // New facts may belong to another generation.
     hear();
     expect(sift(edge, 1_001, 1)).toEqual(all("queued"));
     await frontier.close();

@@ -1,6 +1,6 @@
 /**
- * Rules at the edge: what workers refuse by themselves is what the owner would have refused, over swaps of the rules too. The
- * same crawl is made by a loop on the owner's thread and by a pool; all counts must be equal.
+ * Rules in the workers: what they refuse by themselves is what the owner would have refused, also while rules are swapped. A loop on the
+ * owner's thread and a pool make the same crawl; all counts must be equal.
  */
 import { describe, expect, it } from "vitest";
 import { createRandom, type Random } from "../../../../src/base/random.ts";
@@ -15,8 +15,9 @@ import { until } from "../../../support/pool.ts";
 import { testSeed } from "../../../support/seed.ts";
 
 /**
- * Links of a page. Each new one stands on this page alone, so that its depth is the same whoever comes first; also on it:
- * seeds, one link twice, what is no URL, and hosts that few rules take. Stands for itself: workers have its text.
+ * Links of a page. Each new link is on this page only, so that its depth does not depend on the order of visits. The page also holds
+ * seeds, one link twice, invalid URLs, and hosts that few rules take. Workers get the text of this function, so it refers to nothing
+ * outside.
  */
 function linksOf(url: string): string[] {
   const { host, pathname } = new URL(url);
@@ -38,7 +39,7 @@ const HANDLER = `data:text/javascript,${encodeURIComponent(
   `export default ({ url }, context) => { context.push((${linksOf})(url)); }`,
 )}`;
 
-/** Holds its thread until it is told, and finds a link then. */
+/** Blocks its thread until the test releases it, and then finds a link. */
 const BLOCKS = `data:text/javascript,${encodeURIComponent(
   `import { workerData } from "node:worker_threads";
    export default ({ depth }, context) => {
@@ -73,7 +74,7 @@ const seedsOf = (round: number): string[] =>
 
 type Drive = (frontier: Frontier) => Promise<void>;
 
-/** A crawl under each set in turn; what it counted after each. */
+/** A crawl under each set in turn; returns its counts after each. */
 async function crawl(options: FrontierOptions, sets: readonly Rule[][], drive: Drive) {
   const [rules] = sets;
   const frontier = await openFrontier({ ...options, ...(rules && { rules }), keepOpen: true });
@@ -106,7 +107,7 @@ async function compare(options: FrontierOptions, sets: readonly Rule[][]): Promi
   let pool: WorkerPool | undefined;
   const controller = new AbortController();
   let ended: Promise<void> | undefined;
-  // One run for all sets: the same threads go over from one to the next.
+  // One run for all sets, so that the threads stay the same.
   const many = await crawl(options, sets, async (frontier) => {
     pool ??= new WorkerPool({ frontier, handler: HANDLER, threads: 2, concurrency: 4 });
     ended ??= expect(pool.run({ signal: controller.signal })).rejects.toThrow();
@@ -115,7 +116,7 @@ async function compare(options: FrontierOptions, sets: readonly Rule[][]): Promi
   controller.abort();
   await ended;
   expect(many.counts).toEqual(single.counts);
-  // Seeds are refused by the owner, and what its hook refuses; all else the workers have refused.
+  // The owner refuses seeds, and what its hook refuses; workers have refused everything else.
   const { hook = 0, ...rejected } = many.frontier.report().rejected;
   const refused = Object.values(rejected).reduce((all, count) => all + count, 0);
   const seeds = seedsOf(0).length * sets.length;
@@ -124,16 +125,16 @@ async function compare(options: FrontierOptions, sets: readonly Rule[][]): Promi
   await many.frontier.close();
 }
 
-describe("rules at the edge", () => {
+describe("rules in the workers", () => {
   const random = createRandom(testSeed("edge rules"));
   const sets = Array.from({ length: 4 }, () => [setOf(random), setOf(random), setOf(random)]);
 
   it.each(sets.map((three, at) => [at, three] as const))(
-    "count what a loop counts, over swaps of the rules (%i)",
+    "count the same as a loop, while rules are swapped (%i)",
     (_, three) => compare({}, three),
   );
 
-  it("count what a loop counts where a hook, a budget or an epoch decides about the rest", async () => {
+  it("count the same as a loop where a hook, a budget or an epoch decides about the rest", async () => {
     const [three] = sets as [Rule[][]];
     await compare({ accept: ({ url }) => !url.includes("1") }, three);
     const budget = three.map((set) =>
@@ -147,7 +148,7 @@ describe("rules at the edge", () => {
     ]);
   });
 
-  it("refuse nothing by a set that was swapped while a handler held its thread", async () => {
+  it("refuse nothing by a set that was swapped while a handler blocked its thread", async () => {
     const only = { id: "a", match: { hosts: ["a.test"] }, follow: true };
     const frontier = await openFrontier({ rules: [only], keepOpen: true });
     const flag = new Int32Array(new SharedArrayBuffer(4));
@@ -156,7 +157,7 @@ describe("rules at the edge", () => {
     const ended = expect(pool.run({ signal: controller.signal })).rejects.toThrow();
     frontier.push("http://a.test/");
     await until(() => pool.report().handling === 1, "a handler at work");
-    // Told to the worker, which can not hear.
+    // Sent to the worker, which cannot read it.
     frontier.setRules([only, { id: "rest", follow: false }]);
     Atomics.store(flag, 0, 1);
     Atomics.notify(flag, 0);
@@ -169,7 +170,7 @@ describe("rules at the edge", () => {
     await frontier.close();
   });
 
-  it("lose nothing that every set takes while sets change under the workers", async () => {
+  it("lose nothing that every set takes while sets change during the crawl", async () => {
     const taken: Rule = { id: "a", match: { domains: ["a.test"] }, maxDepth: 4 };
     const one = [taken, { id: "pages", match: { pattern: "\\.pdf$" }, maxDepth: 2 }];
     const other = [

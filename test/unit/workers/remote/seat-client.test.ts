@@ -1,4 +1,4 @@
-/** A worker's desk: which lease begins next, of what was laid out before and what comes late. */
+/** A worker's seat: which lease begins next, of those handed out before and those that come late. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../../../src/base/random.ts";
 import {
@@ -39,8 +39,8 @@ function sides() {
   return { seat, desk, lay, layUrl, begin };
 }
 
-describe("a worker's desk", () => {
-  it("begins a late lease of a higher priority before all that is laid out and not begun", () => {
+describe("a worker's seat", () => {
+  it("begins a late lease of a higher priority before all that are handed out and not begun", () => {
     const { lay, begin } = sides();
     lay(...new Array<number>(50).fill(1));
     expect([begin(), begin()]).toEqual([1, 1]);
@@ -49,7 +49,7 @@ describe("a worker's desk", () => {
     expect([begin(), begin(), begin()]).toEqual([9, 7, 1]);
   });
 
-  it("keeps the order of what was laid out together, whatever comes later and is no better", () => {
+  it("keeps the order of leases handed out together when later ones are no better", () => {
     const { lay, begin } = sides();
     lay(9, 8, 7, 6);
     lay(6, 5);
@@ -72,7 +72,7 @@ describe("a worker's desk", () => {
         const first = begin();
         if (first === undefined) continue;
         begun.push(first);
-        // Of one batch at an empty desk the best comes first.
+        // Of one batch at an empty seat the best comes first.
         if (isClear) expect(first).toBe(batch[0]);
       }
       for (let next = begin(); next !== undefined; next = begin()) begun.push(next);
@@ -84,7 +84,7 @@ describe("a worker's desk", () => {
     expect(rising.map(begin)).toEqual([...rising].reverse());
   });
 
-  it("begins nothing that ran out before, counts it as taken, and tells the owner of the room (I3)", () => {
+  it("begins no lease that expired before, counts it as taken, and wakes the owner (I3)", () => {
     const { seat, desk, lay, begin } = sides();
     lay(1, 1, 1);
     for (const entry of seat.entries.values()) seat.cancel(entry, 0);
@@ -99,7 +99,7 @@ describe("a worker's desk", () => {
     ]);
   });
 
-  it("knows of each lease that runs out whether it had begun, whatever overtakes what (I3)", () => {
+  it("can tell of each expired lease whether it had begun, in any order of overtaking (I3)", () => {
     const random = createRandom(testSeed("cancelled leases"));
     for (let round = 0; round < 60; round++) {
       const { seat, desk, layUrl } = sides();
@@ -115,7 +115,7 @@ describe("a worker's desk", () => {
       };
       let laid = 0;
       for (let step = 0; step < 60; step++) {
-        // Long ones fill their lane: what is said by the first lane of their end comes before they do.
+        // Long leases fill their lane: the notice of their end in the first lane comes before they do.
         const url = `http://a.test/${"x".repeat(random.below(3) === 0 ? 9_000 : 10)}`;
         const batch = Array.from({ length: random.below(4) }, () => random.below(4));
         layUrl(url, batch);
@@ -128,7 +128,7 @@ describe("a worker's desk", () => {
         }
         seat.flush();
         if (random.below(2) === 0) desk.inbox.pull();
-        // No more than is laid out and not begun.
+        // No more than were handed out and not begun.
         expect(desk.inbox.cancelledCount).toBeLessThanOrEqual(laid - begun.size);
       }
       for (let idle = 0; idle < 200; idle++) {

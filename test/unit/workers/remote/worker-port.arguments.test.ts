@@ -1,4 +1,4 @@
-/** Arguments at a port, at its leases and at a pool: what is none is refused as the frontier itself refuses it, and changes nothing. */
+/** Invalid arguments at a port, at its leases and at a pool: refused as the frontier itself refuses them, without any change. */
 import { describe, expect, it } from "vitest";
 import type { FrontierError } from "../../../../src/base/errors.ts";
 import { openFrontier } from "../../../../src/engine/api/open-frontier.ts";
@@ -12,7 +12,7 @@ import { HANDLERS, until } from "../../../support/pool.ts";
 
 const A = "http://a.test/";
 
-/** What a call throws, by code, name and expectation; undefined: nothing. */
+/** The error of a call, by code, name and expectation; undefined: none. */
 async function refusalOf(call: () => unknown): Promise<unknown> {
   try {
     await call();
@@ -115,7 +115,7 @@ describe("arguments from another thread", () => {
     await frontier.close();
   });
 
-  it("of a pool may not be a frontier of another thread", async () => {
+  it("of a pool must not be a frontier of another thread", async () => {
     const frontier = await openFrontierThread();
     expect(() => new WorkerPool({ frontier, handler: HANDLERS })).toThrow(
       expect.objectContaining({ code: "OPTION_INVALID" }),

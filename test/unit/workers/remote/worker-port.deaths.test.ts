@@ -1,4 +1,4 @@
-/** Threads of one's own that die without a word: what they said counts, the rest comes back, and their seats are others'. */
+/** User threads that die without leaving: their published results count, their leases return, and their seats become free. */
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { openFrontier } from "../../../../src/engine/api/open-frontier.ts";
@@ -9,7 +9,7 @@ import { until } from "../../../support/pool.ts";
 
 const FILE = new URL("../../../support/port-thread.mjs", import.meta.url);
 
-/** Starts a thread that takes `max` leases and goes as it is told; resolves when it has them. */
+/** Starts a thread that takes `max` leases and dies in the way named by `how`; resolves when it has them. */
 async function mortal(frontier: Frontier, how: string, max: number) {
   const word = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(FILE, {
@@ -27,12 +27,12 @@ async function mortal(frontier: Frontier, how: string, max: number) {
   return { count, end };
 }
 
-/** Leases that nobody gives back in time. */
+/** Leases that do not expire during the test. */
 const LONG = { leaseMs: 3_600_000, keepOpen: true, defaults: { maxAttempts: 9 } };
 
-describe("a thread of one's own that dies", () => {
+describe("a user thread that dies", () => {
   it.each(["exits", "throws", "fills", "spins", "waits"])(
-    "gives back what it had when it %s: begun ones have lost an attempt, others nothing",
+    "returns its leases when it %s: begun ones have lost an attempt, others nothing",
     async (how) => {
       const frontier = await openFrontier(LONG);
       const faults: FrontierFault[] = [];
@@ -53,7 +53,7 @@ describe("a thread of one's own that dies", () => {
     },
   );
 
-  it("leaves its seat to the next, where there are no others", async () => {
+  it("frees its seat for the next thread, when there is no other seat", async () => {
     const frontier = await openFrontier(LONG);
     frontier.push("http://a.test/");
     const { end } = await mortal(frontier, "waits", 1);

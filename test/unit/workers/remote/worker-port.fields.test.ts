@@ -1,4 +1,4 @@
-/** What a worker's lease says of itself is what the owner's lease says, whatever the profile leaves in the URL. */
+/** The fields of a worker's lease equal those of the owner's lease, whatever the profile leaves in the URL. */
 import { describe, expect, it } from "vitest";
 import { openFrontier } from "../../../../src/engine/api/open-frontier.ts";
 import { attach } from "../../../../src/workers/remote/worker-port.ts";

@@ -1,4 +1,4 @@
-/** A port that was closed: what its leases still say goes nowhere, least of all into what is another thread's by then. */
+/** A port that was closed: calls on its leases have no effect, least of all on a seat that belongs to another thread by then. */
 import { describe, expect, it } from "vitest";
 import { openFrontier } from "../../../../src/engine/api/open-frontier.ts";
 import { SEAT_FREE, SEAT_STATE_WORD } from "../../../../src/layout/threads/worker-seats.ts";
@@ -7,7 +7,7 @@ import { attach } from "../../../../src/workers/remote/worker-port.ts";
 import { until } from "../../../support/pool.ts";
 
 describe("a lease of a port that was closed", () => {
-  it("writes nothing into the ring of the one who sits there now, whatever is done with it", async () => {
+  it("writes nothing into the ring of the seat's next thread, whatever is called on it", async () => {
     const frontier = await openFrontier({ keepOpen: true });
     const faults: unknown[] = [];
     frontier.on("error", (fault) => faults.push(fault));
@@ -20,7 +20,7 @@ describe("a lease of a port that was closed", () => {
     await until(() => words[SEAT_STATE_WORD] === SEAT_FREE, "the seat free");
     const second = attach(handle);
     const before = words.slice();
-    // Some slots further on than where the next one writes first.
+    // Some slots further than where the next thread writes first.
     for (let time = 0; time < 50; time++) {
       lease?.extend(1_000);
       lease?.redirect(`http://elsewhere.test/${time}`);

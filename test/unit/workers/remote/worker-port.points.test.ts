@@ -1,6 +1,6 @@
 /**
- * Threads that die at a named point of sitting down, taking, saying and leaving: what was published counts once, what was not was
- * never said, leases come back, and the seat is the next one's.
+ * Threads that die at a named point of arriving, taking, publishing and leaving: published results count once, others not at all, leases
+ * return, and the seat goes to the next thread.
  */
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
@@ -20,10 +20,10 @@ import { until } from "../../../support/pool.ts";
 
 const FILE = new URL("../../../support/dying-thread.mjs", import.meta.url);
 const LINKS = Array.from({ length: 4 }, (_, at) => `http://found.test/${at}`);
-/** Leases that nobody gives back in time. */
+/** Leases that do not expire during the test. */
 const LONG = { leaseMs: 3_600_000, keepOpen: true, defaults: { maxAttempts: 9 } };
 
-/** Resolves when the thread is gone. */
+/** Resolves when the thread has ended. */
 async function die(frontier: Frontier, point: string): Promise<void> {
   const workerData = { handle: frontier.share(), point, links: LINKS, seat: 0 };
   const worker = new Worker(FILE, { workerData });
@@ -41,7 +41,7 @@ async function die(frontier: Frontier, point: string): Promise<void> {
   await gone;
 }
 
-/** Points, and what of two leases and four links had been said by then. */
+/** Points, and how much of two leases and four links was published by then. */
 const POINTS: ReadonlyArray<[string, { done: number; begun: number }]> = [
   ["before it sits down", { done: 0, begun: 0 }],
   ["as it arrives", { done: 0, begun: 0 }],
@@ -59,7 +59,7 @@ const POINTS: ReadonlyArray<[string, { done: number; begun: number }]> = [
 
 describe("a thread that dies", () => {
   it.each(POINTS)(
-    "%s leaves whole what it has said, and nothing else",
+    "%s leaves whole what it published, and nothing else",
     async (point, { done, begun }) => {
       const frontier = await openFrontier(LONG);
       frontier.pushMany(["http://a.test/0", "http://a.test/1"]);
@@ -68,7 +68,7 @@ describe("a thread that dies", () => {
       await until(() => words[SEAT_STATE_WORD] === SEAT_FREE, "the seat free");
       await until(() => frontier.report().leased === 0, "all leases back");
       const report = frontier.report();
-      // Who has left by itself gives back what it had not settled, and no attempt is lost.
+      // A thread that left by itself returns its unsettled leases, and no attempt is lost.
       const retried = Math.max(0, begun - done);
       expect(report).toMatchObject({ done, retried, failed: 0, expired: 0, rejected: {} });
       expect(report.accepted).toBe(2 + 2 * done);
@@ -99,7 +99,7 @@ describe("a thread that dies", () => {
       const words = seatWords(memory, 0);
       expect(words[SEAT_STATE_WORD]).toBe(SEAT_FREE);
       expect([seats.openArrivals(20_000), seats.isAwaiting]).toEqual([[], false]);
-      // Who comes now has a time of its own; who was too slow finds that the seat is not its any more.
+      // The next thread has a time of its own; one that was too slow finds that its seat is taken.
       const slow = drawTicket(sharedWords(memory));
       expect(claimSeat(words, slow)).toBe(true);
       expect([seats.openArrivals(21_000), seats.openArrivals(25_000)]).toEqual([[], []]);

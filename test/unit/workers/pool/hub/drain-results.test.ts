@@ -1,4 +1,4 @@
-/** Results out of a ring and into a frontier that now and then has no disk: in order, whole, each once. */
+/** Results from a ring to a frontier whose disk fails now and then: applied in order, whole, each once. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FrontierError } from "../../../../../src/base/errors.ts";
@@ -29,7 +29,7 @@ import { readResult, writeResult } from "../../../../../src/workers/protocol/res
 import { createSender, flushSender } from "../../../../../src/workers/protocol/message-sender.ts";
 import { testSeed } from "../../../../support/seed.ts";
 
-/** Whether the producer may not yet write where a message lies (I2). */
+/** Whether the producer may not yet overwrite a message (I2). */
 function isHeldBack(ring: LaneConsumer, message: Buffer, start: number): boolean {
   if (message !== ring.slots) return true;
   const slot = (start - SPSC_PIECE_BYTES) >>> SPSC_SLOT_SHIFT;
@@ -37,7 +37,7 @@ function isHeldBack(ring: LaneConsumer, message: Buffer, start: number): boolean
   return ((slot - head) & (ring.capacity - 1)) < laneUsed(ring);
 }
 
-/** An owner that writes down what it is told, or has no room to. */
+/** An owner that records what it applies, or fails for want of disk. */
 function owner() {
   const told: string[] = [];
   const state: { isFull: boolean; told: string[]; ring?: LaneConsumer } = { isFull: false, told };
@@ -80,8 +80,8 @@ function owner() {
   return { state, port, lease };
 }
 
-describe("what comes out of a worker's ring", () => {
-  it("is applied in order and once each, whatever wraps, comes in pieces or meets a full disk (I1 to I3)", () => {
+describe("results from a worker's ring", () => {
+  it("are applied in order and once each, also when they wrap, come in pieces or meet a full disk (I1 to I3)", () => {
     const step = fc.record({
       results: fc.array(
         fc.record({
@@ -108,7 +108,7 @@ describe("what comes out of a worker's ring", () => {
         const turn = (most: number): boolean => {
           flushSender(sender);
           const { isMore, work } = drain.take(seat, most);
-          // The last one may go beyond: none is split (I4).
+          // The last one may exceed it: none is split (I4).
           expect(work).toBeLessThan(most + RESULT_WORK + 120 + (120 * 9_100) / 512);
           const isOpen = drain.flush();
           laneFree(seat.inbound);

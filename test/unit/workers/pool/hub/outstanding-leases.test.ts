@@ -1,4 +1,4 @@
-/** What is out at a worker, by its number: the same as a map that gives numbers out. */
+/** A worker's outstanding leases by number: equal to a map that assigns numbers. */
 import { describe, expect, it } from "vitest";
 import {
   OutstandingLeases,
@@ -6,19 +6,19 @@ import {
 } from "../../../../../src/workers/pool/hub/outstanding-leases.ts";
 import { testRandom } from "../../../../support/seed.ts";
 
-/** Where the numbers begin anew. */
+/** The last number before they wrap. */
 const LAST = 0x7fff_ffff;
 
 describe("entries by number", () => {
   it.each([0, LAST - 1_000])(
-    "are what a map holds, numbers from %i on, however long some of them stay (I1, I2)",
+    "equal those of a map, with numbers from %i on, however long some of them stay (I1, I2)",
     (last) => {
       const random = testRandom(`entries ${last}`);
       const entries = new OutstandingLeases<Numbered>(last);
       const model = new Map<number, Numbered>();
       let most = 0;
       for (let step = 0; step < 20_000; step++) {
-        // Bursts of hand-outs and of results; one in a hundred stays for good.
+        // Bursts of hand-outs and of results; one in a hundred entries stays for good.
         const isFull = model.size > 50 + ((step >> 10) & 3) * 200;
         if (!isFull && random.below(100) < 55) {
           const id = entries.next();
@@ -45,7 +45,7 @@ describe("entries by number", () => {
     },
   );
 
-  it("may be deleted while they are looked through", () => {
+  it("may be deleted during an iteration", () => {
     const entries = new OutstandingLeases<Numbered>();
     for (let count = 0; count < 300; count++) {
       const id = entries.next();
@@ -60,11 +60,11 @@ describe("entries by number", () => {
     expect(entries.size).toBe(0);
   });
 
-  it("have one number each", () => {
+  it("have distinct numbers", () => {
     const entries = new OutstandingLeases<Numbered>();
     entries.add({ id: 5 });
     expect(() => entries.add({ id: 5 })).toThrow("a number is given to one");
-    entries.add({ id: 5 + 64 }); // set by hand where another stands
+    entries.add({ id: 5 + 64 }); // set by hand, in a place that is taken
     expect([entries.get(5)?.id, entries.get(69)?.id, entries.get(133)]).toEqual([5, 69, undefined]);
   });
 });

@@ -1,4 +1,4 @@
-/** A ring that stays full for minutes, since the owner has no disk: its thread is held back, nothing spins, nothing is lost. */
+/** A ring that stays full for minutes because the owner has no disk: its thread waits, nothing spins, nothing is lost. */
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../../../src/base/clock.ts";
 import { verifyFrontier } from "../../../../../src/engine/api/verify-frontier.ts";
@@ -11,7 +11,7 @@ const BATCH = 500;
 const MINUTES = 10;
 
 describe("a ring that is full for minutes", () => {
-  it("holds its thread back, lets leases run out by the clock, costs no time, and loses nothing", async () => {
+  it("makes its thread wait, lets leases expire by the clock, costs no time, and loses nothing", async () => {
     const files = createMemoryFiles();
     const clock = createVirtualClock(1_000_000);
     const options = { durability: "sync", keepOpen: true, leaseMs: 300_000 } as const;
@@ -45,14 +45,14 @@ describe("a ring that is full for minutes", () => {
     expect(await untilIdle(300)).toBeLessThan(0.1);
     const held = frontier.report();
     expect(held).toMatchObject({ accepted: 4 + probes, done: 0, failed: 0 });
-    // Results of leases that ran out need no disk: what stood behind them has moved up, and no more.
+    // Results of expired leases need no disk: the messages after them have moved up, and no others.
     const room = queued;
     await until(pushSome, "a full ring again");
     expect(queued - room).toBeLessThanOrEqual(4 * BATCH);
 
     files.capacity = Number.POSITIVE_INFINITY;
     await until(() => frontier.report().accepted === 4 + probes + queued, "all of it");
-    // Their time was over before anybody could write them down: a late result changes nothing and says so.
+    // Their time was over before they could be written: a late result changes nothing and is reported as late.
     const after = frontier.report();
     expect(after).toMatchObject({ done: 0, failed: 0, duplicate: 0 });
     expect(after.pending + after.waiting + after.leased).toBe(4 + probes + queued);

@@ -1,4 +1,4 @@
-/** The owner's turns: a counted amount of work between two looks at the clock, and no seat kept waiting by another. */
+/** The owner's turns: a bounded amount of work between two checks of the clock, and no seat delayed by another. */
 import { describe, expect, it } from "vitest";
 import { MESSAGE_DONE } from "../../../../../src/layout/threads/worker-messages.ts";
 import { attachProducer } from "../../../../../src/structures/threads/spsc-lane.ts";
@@ -24,7 +24,7 @@ const WORK = RESULT_WORK + LINKS.length;
 
 /** An owner whose every step outlasts a slice: a turn ends with its first round. */
 function slowOwner() {
-  /** What each turn did. */
+  /** The work of each turn. */
   const turns: string[][] = [[]];
   const note = (what: string): void => {
     (turns.at(-1) as string[]).push(what);
@@ -67,7 +67,7 @@ function slowOwner() {
   return { turns, port, lease };
 }
 
-/** Puts so many results of a seat into its ring, and leases beside them that have none. */
+/** Puts this many results of a seat into its ring, and leaves other leases without a result. */
 function fill(
   hub: WorkerHub,
   seat: Seat,
@@ -87,7 +87,7 @@ function fill(
 }
 
 describe("the owner's turns", () => {
-  it("apply a round's work and no more, however many seats have results, and serve each in its turn (I1)", async () => {
+  it("apply one round's work and no more, however many seats have results, and serve each in its turn (I1)", async () => {
     const { turns, port, lease } = slowOwner();
     const hub = new WorkerHub(port);
     const seats = Array.from({ length: 8 }, () => hub.reserve());
@@ -97,7 +97,7 @@ describe("the owner's turns", () => {
     hub.close();
     const served = turns.map((turn) => new Set(turn.map((url) => Number(url.split(":")[0]))));
     for (const turn of turns) expect((turn.length - 1) * WORK).toBeLessThan(ROUND_WORK + WORK);
-    // Two seats a round: of eight none waits for more than the three rounds of the others.
+    // Two seats a round: of eight, none waits for more than the three rounds of the others.
     const busy = served.filter(({ size }) => size > 0);
     for (let at = 0; at < 12; at += 4) {
       const all = busy.slice(at, at + 4).flatMap((round) => [...round]);
@@ -108,7 +108,7 @@ describe("the owner's turns", () => {
     );
   });
 
-  it("settle what a dead thread left in rounds: its words first, then its leases, while others are served", async () => {
+  it("settle a dead thread's results and leases in rounds: results first, while other seats are served", async () => {
     const { turns, port, lease } = slowOwner();
     const hub = new WorkerHub(port);
     const [dead, alive] = [hub.reserve(), hub.reserve()];

@@ -1,4 +1,4 @@
-/** How the owner asks a thread of one's own whether it lives: seldom where it has no time to answer, and never in error. */
+/** How the owner checks that a user's thread lives: seldom while the thread is busy, and never with a false result. */
 import { describe, expect, it } from "vitest";
 import { SEAT_TICKET_MIN } from "../../../../../src/layout/threads/worker-seats.ts";
 import { Seat } from "../../../../../src/workers/pool/hub/worker-seat.ts";
@@ -16,7 +16,7 @@ import {
 } from "../../../../../src/workers/protocol/seat-protocol.ts";
 import { until } from "../../../../support/pool.ts";
 
-/** A seat whose thread is this one: it waits again when it gets to it. */
+/** A seat whose thread is this one: it waits again when it has time. */
 function alive() {
   const memory = createSharedMemory(4);
   const seat = new Seat(memory, 0, false);
@@ -39,10 +39,10 @@ const someTurns = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
 };
 
-describe("the pulse of a seat", () => {
-  it("is felt ever less often while its thread is busy, which is never taken for dead (I1, I3)", async () => {
+describe("the heartbeat of a seat", () => {
+  it("is checked ever less often while its thread is busy, which is never taken for dead (I1, I3)", async () => {
     const { seat, words, heard } = alive();
-    /** A sweep every 50 ms; this function holds the thread, so that no wait begins anew meanwhile. */
+    /** A sweep every 50 ms. This function holds the thread, so that no wait begins anew meanwhile. */
     const sweep = (fromMs: number, toMs: number): void => {
       for (let ms = fromMs; ms < toMs; ms += 50) if (seat.isGone(ms)) expect(ms).toBe("alive");
     };
@@ -50,7 +50,7 @@ describe("the pulse of a seat", () => {
     await until(() => heard() >= 3, "three answers");
     await someTurns();
     expect(heard()).toBe(3);
-    // It had time: it waits again, and is asked as at first.
+    // It had time: it waits again, and is checked as at first.
     sweep(10_000, 11_000);
     await until(() => heard() >= 4, "one more");
     await someTurns();

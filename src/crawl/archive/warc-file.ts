@@ -1,0 +1,286 @@
+/**
+ * Room `src/crawl/archive`: what was asked and answered, kept in files as archives read them (WARC 1.1, CDXJ). Decides what a record
+ * holds; touches files through crawl/files.ts alone.
+ */
+
+/**
+ * A pipeline that appends every exchange of a crawl to a WARC file.
+ *
+ *   exchange ─▶ SHA-1 of the body ─ known ─▶ revisit ──┐
+ *                                └─ new ──▶ response ─┴▶ gzip, a member for each record ─▶ appended at once ─▶ index line
+ *
+ *   crawl.warc.gz, crawl.cdxj ─ rotateBytes ─▶ crawl-0001.warc.gz, crawl-0001.cdxj ─▶ …      the last one is being written
+ *
+ *   I1  The records of an exchange are handed to the system, one behind the other, before its page is analyzed: a killed process loses
+ *       none of a page that is done.
+ *   I2  A body is held once: it is compressed from where it was received. Beside it stand its compressed bytes until they are written.
+ *   I3  A write that fails leaves the file as it was.
+ *   I4  A revisit refers to a record that was written before it, in this file or an earlier one; bodies of KNOWN_COUNT_MAX answers are
+ *       remembered, the newest.
+ *
+ * Crash: a torn record at the end of the last file is cut at the next opening, and index lines that are missing are made anew.
+ */
+import { createGzip, gzipSync } from "node:zlib";
+import { type Clock, createSystemClock } from "../../base/clock.ts";
+import { sha1Of } from "./sha1.ts";
+import { misuse } from "../../base/errors.ts";
+import {
+  type BlockFile,
+  type LineFile,
+  nameOf,
+  openBlockFile,
+  openLineFile,
+  pathsLike,
+} from "../files.ts";
+import type { Exchange, Pipeline } from "../module-registry.ts";
+import {
+  answerOf,
+  type IndexEntry,
+  indexLine,
+  readIndexLine,
+  REVISIT_MIME,
+  sortedLines,
+} from "./cdxj-index.ts";
+import { recoverTail } from "./warc-recovery.ts";
+import {
+  dateOf,
+  digestText,
+  exchangeRecords,
+  isRevisit,
+  type KnownAnswer,
+  recordId,
+  recordOf,
+} from "./warc-records.ts";
+
+/**
+ * Options of `createWarcFile`.
+ *
+ * @example
+ * createWarcFile("crawl.warc.gz", { rotateBytes: 256 * 1024 * 1024, info: { operator: "me@example.org" } });
+ */
+export interface WarcFileOptions {
+  /**
+   * A file that has grown beyond this is followed by another one.
+   * @defaultValue 1 GiB
+   */
+  rotateBytes?: number;
+  /**
+   * Level of compression, 1 to 9.
+   * @defaultValue 6
+   */
+  level?: number;
+  /**
+   * Fields of each file's first record: who crawls, and why (`operator`, `isPartOf`, `description`).
+   * @defaultValue none
+   */
+  info?: Record<string, string>;
+  /**
+   * The source of time.
+   * @defaultValue the machine's clock
+   */
+  clock?: Clock;
+}
+
+/** A WARC file as a pipeline of a crawl. */
+export interface WarcFile extends Pipeline {
+  /** Bytes of a torn record that opening it cut off. */
+  readonly cutBytes: number;
+  /** Paths of the WARC files, the last one is being written. */
+  readonly paths: readonly string[];
+  /** Appends an exchange. */
+  archive(exchange: Exchange): Promise<void>;
+  /** Makes the files durable and sorts the index. */
+  close(): void;
+}
+
+const ROTATE_BYTES = 1024 * 1024 * 1024;
+const LEVEL = 6;
+const KNOWN_COUNT_MAX = 200_000;
+const ENDING = ".warc.gz";
+/** What is no longer than this is compressed here: another thread would cost more than it saves. */
+const QUICK_BYTES = 32 * 1024;
+/** Of names and values in the first record: what would begin another line. */
+const LINE_END = /[\r\n]/;
+
+/**
+ * Makes a pipeline that appends every request and response to a WARC 1.1 file, whose name ends in `.warc.gz`, with a CDXJ index
+ * beside it. Opens the file, and cuts a record that a crash tore. One process at a time writes to it. Throws `ARGUMENT_INVALID` for
+ * another name, or for a file of another kind.
+ *
+ * @example
+ * const archive = createWarcFile("crawl.warc.gz");
+ * await crawl({ seeds: "https://example.org/", types: "any", pipelines: [archive] }).finished;
+ */
+export function createWarcFile(path: string, options: WarcFileOptions = {}): WarcFile {
+  checkOptions(path, options);
+  const { rotateBytes = ROTATE_BYTES, level = LEVEL, clock = createSystemClock() } = options;
+  const known = new Map<string, KnownAnswer>();
+  const remember = (entry: IndexEntry): void => {
+    const answer = answerOf(entry);
+    if (answer === undefined) return;
+    const { digest = "" } = entry;
+    if (known.has(digest)) return;
+    if (known.size >= KNOWN_COUNT_MAX) known.delete(known.keys().next().value as string);
+    known.set(digest, answer);
+  };
+  const paths = pathsOf(path);
+  for (const before of paths.slice(0, -1)) entriesOf(indexPath(before)).forEach(remember);
+  let volume = openVolume(paths.at(-1) as string, remember);
+  const { cutBytes } = volume;
+  const begin = (): void => {
+    const fields = { ...describe(nameOf(volume.path)), ...options.info };
+    volume.file.append([gzipSync(Buffer.concat(infoRecord(fields, clock)), { level })]);
+    volume.isBegun = true;
+  };
+  const archive = async (exchange: Exchange): Promise<void> => {
+    const digest = await digestOf(exchange);
+    const isWhole = exchange.truncated === undefined;
+    const earlier = isWhole && digest !== undefined ? known.get(digest) : undefined;
+    const records = exchangeRecords(exchange, { digest, known: earlier });
+    const response = await compressed(records.response, level);
+    const request = await compressed(records.request, level);
+    const metadata = await compressed(records.metadata, level);
+    // From here on nothing waits: records of one exchange stand together, and no other comes between a size and its write.
+    if (volume.file.size > rotateBytes) {
+      closeVolume(volume);
+      volume = openVolume(serialPath(path, paths.length), remember);
+      paths.push(volume.path);
+    }
+    if (!volume.isBegun) begin();
+    const entry: IndexEntry = {
+      url: exchange.url,
+      date: dateOf(exchange),
+      mime: isRevisit(exchange, earlier) ? REVISIT_MIME : mimeOf(exchange),
+      status: exchange.status,
+      digest,
+      isTruncated: !isWhole,
+      offset: volume.file.size,
+      length: response.reduce((sum, part) => sum + part.length, 0),
+    };
+    volume.file.append([...response, ...request, ...metadata]);
+    volume.index.append([indexLine(entry, nameOf(volume.path))]);
+    remember(entry);
+  };
+  return { cutBytes, paths, processors: [], archive, close: () => closeVolume(volume) };
+}
+
+/** A WARC file and its index. */
+interface Volume {
+  readonly path: string;
+  readonly file: BlockFile;
+  readonly index: LineFile;
+  /** Whether this process has said who writes. */
+  isBegun: boolean;
+  readonly cutBytes: number;
+}
+
+function openVolume(path: string, remember: (entry: IndexEntry) => void): Volume {
+  const file = openBlockFile(path);
+  const index = openLineFile(indexPath(path));
+  const lines = index.takeLines();
+  const whole: string[] = [];
+  let end = 0;
+  for (const line of lines) {
+    const entry = readIndexLine(line);
+    if (entry === undefined || entry.offset + entry.length > file.size) continue;
+    whole.push(line);
+    remember(entry);
+    end = Math.max(end, entry.offset + entry.length);
+  }
+  const { entries, cutBytes } = recoverTail(file, end, path);
+  for (const entry of entries) {
+    whole.push(indexLine(entry, nameOf(path)));
+    remember(entry);
+  }
+  if (index.isCut || entries.length > 0 || whole.length < lines.length) index.rewrite(whole);
+  return { path, file, index, isBegun: false, cutBytes };
+}
+
+function closeVolume({ path, file, index }: Volume): void {
+  file.close();
+  if (file.size === 0) return;
+  index.rewrite(sortedLines(openLineFile(indexPath(path)).takeLines()));
+}
+
+function entriesOf(path: string): IndexEntry[] {
+  const entries = openLineFile(path).takeLines().map(readIndexLine);
+  return entries.filter((entry) => entry !== undefined);
+}
+
+/** Files of a process before, in the order of writing; the plain one where there are none. */
+function pathsOf(path: string): string[] {
+  const stem = path.slice(0, -ENDING.length);
+  const serial = (each: string): number =>
+    Number(/^-(\d{4,})$/.exec(each.slice(stem.length, -ENDING.length))?.[1]);
+  const later = pathsLike(stem)
+    .filter((each) => each.endsWith(ENDING) && serial(each) > 0)
+    .sort((a, b) => serial(a) - serial(b));
+  return [path, ...later];
+}
+
+function serialPath(path: string, serial: number): string {
+  return `${path.slice(0, -ENDING.length)}-${String(serial).padStart(4, "0")}${ENDING}`;
+}
+
+function indexPath(path: string): string {
+  return `${path.slice(0, -ENDING.length)}.cdxj`;
+}
+
+function describe(filename: string): Record<string, string> {
+  const conformsTo =
+    "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1";
+  return { software: "outrider", format: "WARC File Format 1.1", conformsTo, filename };
+}
+
+function infoRecord({ filename, ...fields }: Record<string, string>, clock: Clock): Uint8Array[] {
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = [
+    ["WARC-Record-ID", recordId()],
+    ["WARC-Date", dateOf({ atMs: clock.now() })],
+    ["WARC-Filename", filename],
+    ["Content-Type", "application/warc-fields"],
+  ] as const;
+  return recordOf("warcinfo", head, [Buffer.from(lines.join(""))]);
+}
+
+async function digestOf({ body, truncated }: Exchange): Promise<string | undefined> {
+  if (body.length === 0 || truncated === "unspecified") return undefined;
+  return digestText(await sha1Of(body));
+}
+
+/** One gzip member. */
+function compressed(parts: readonly Uint8Array[], level: number): Promise<Uint8Array[]> {
+  const bytes = parts.reduce((sum, part) => sum + part.length, 0);
+  if (bytes <= QUICK_BYTES) return Promise.resolve([gzipSync(Buffer.concat(parts), { level })]);
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    const gzip = createGzip({ level });
+    gzip.on("data", (chunk: Buffer) => chunks.push(chunk));
+    gzip.on("end", () => resolve(chunks));
+    gzip.on("error", reject);
+    for (const part of parts) gzip.write(part);
+    gzip.end();
+  });
+}
+
+function mimeOf({ responseHeaders }: Exchange): string {
+  const [, value = ""] = responseHeaders.find(([name]) => /^content-type$/i.test(name)) ?? [];
+  const [type = ""] = value.split(";");
+  return type.trim().toLowerCase();
+}
+
+function checkOptions(
+  path: unknown,
+  { rotateBytes = 1, level = LEVEL, info = {} }: WarcFileOptions,
+): void {
+  const isPath = typeof path === "string" && /[^/]\.warc\.gz$/.test(path);
+  if (!isPath) throw misuse("ARGUMENT_INVALID", "path", path, "a name that ends in .warc.gz");
+  if (!Number.isSafeInteger(rotateBytes) || rotateBytes < 1)
+    throw misuse("OPTION_INVALID", "rotateBytes", rotateBytes, "a whole number of at least 1");
+  if (!Number.isInteger(level) || level < 1 || level > 9)
+    throw misuse("OPTION_INVALID", "level", level, "a whole number from 1 to 9");
+  for (const [name, value] of Object.entries(info)) {
+    if (typeof value === "string" && !LINE_END.test(name + value) && /^[^:]+$/.test(name)) continue;
+    throw misuse("OPTION_INVALID", `info.${name}`, value, "a text of one line");
+  }
+}

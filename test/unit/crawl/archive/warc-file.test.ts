@@ -1,0 +1,175 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createVirtualClock } from "../../../../src/base/clock.ts";
+import { createWarcFile, type WarcFileOptions } from "../../../../src/crawl/archive/warc-file.ts";
+import { surtOf } from "../../../../src/crawl/archive/cdxj-index.ts";
+import { digestText } from "../../../../src/crawl/archive/warc-records.ts";
+import type { Exchange } from "../../../../src/crawl/module-registry.ts";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "outrider-warc-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+function exchange(n: number, change: Partial<Exchange> = {}): Exchange {
+  return {
+    ...{ url: `http://www.site.test/p${n}?b=1&a=2`, atMs: 1_700_000_000_000 + n, method: "GET" },
+    requestHeaders: [["host", "www.site.test"]],
+    ...{ status: 200, statusText: "OK", latencyMs: 5 },
+    responseHeaders: [["Content-Type", "text/html; charset=utf-8"]],
+    body: Buffer.from(`page ${n} ${"x".repeat(n)}`),
+    ...change,
+  };
+}
+
+const text = (path: string): string => gunzipSync(readFileSync(path)).toString("latin1");
+const count = (path: string, type: string): number =>
+  text(path).split(`WARC-Type: ${type}\r\n`).length - 1;
+
+/** Of responses and revisits, without their query. */
+function urlsOf(path: string): string[] {
+  const records = text(path).split("WARC/1.1\r\nWARC-Type: ");
+  const answers = records.filter((each) => /^(?:response|revisit)\r/.test(each));
+  return answers.map((each) => /(?<=WARC-Target-URI: )[^?]*/.exec(each)?.[0] ?? "");
+}
+
+describe("a WARC file", () => {
+  it("cut at any byte is cut to its last whole record, and what was whole is indexed", async () => {
+    const path = join(folder(), "a.warc.gz");
+    const index = path.replace(".warc.gz", ".cdxj");
+    const write = async (numbers: readonly number[]): Promise<number> => {
+      const file = createWarcFile(path);
+      for (const n of numbers) await file.archive(exchange(n));
+      file.close();
+      return file.cutBytes;
+    };
+    await write([1]);
+    const one = statSync(path).size;
+    await write([2]);
+    const bytes = readFileSync(path);
+    for (let end = one; end <= bytes.length; end += 41) {
+      for (const lines of [0, 1, 2]) {
+        writeFileSync(path, bytes.subarray(0, end));
+        const before = readFileSync(index, "utf8")
+          .split("\n")
+          .filter((line) => /\/p[12]\?/.test(line));
+        writeFileSync(index, `${before.slice(0, lines).join("\n")}\n{"torn`);
+        const cut = await write([3]);
+        expect(cut).toBeLessThan(bytes.length - one);
+        const urls = urlsOf(path);
+        const indexed = readFileSync(index, "utf8").match(/(?<="url":").*?(?=\?)/g);
+        expect(indexed).toEqual([...urls].sort());
+        expect(urls[0]).toBe("http://www.site.test/p1");
+        expect(urls.at(-1)).toBe("http://www.site.test/p3");
+      }
+    }
+  });
+
+  it("refers to an equal body of this process or one before, never to a cut one", async () => {
+    const path = join(folder(), "a.warc.gz");
+    const body = Buffer.from("the same");
+    const first = createWarcFile(path);
+    await first.archive(exchange(0, { body, truncated: "length" }));
+    await first.archive(exchange(1, { body }));
+    await first.archive(exchange(2, { body }));
+    await first.archive(exchange(3, { body, truncated: "length" }));
+    await first.archive(exchange(4, { body: Buffer.alloc(0) }));
+    await first.archive(exchange(5, { body: Buffer.alloc(0), status: 304 }));
+    first.close();
+    const second = createWarcFile(path);
+    await second.archive(exchange(6, { body }));
+    second.close();
+    expect([count(path, "response"), count(path, "revisit")]).toEqual([4, 3]);
+    expect(text(path).match(/WARC-Refers-To-Target-URI: .*/g)).toEqual([
+      "WARC-Refers-To-Target-URI: http://www.site.test/p1?b=1&a=2",
+      "WARC-Refers-To-Target-URI: http://www.site.test/p1?b=1&a=2",
+    ]);
+    expect(text(path).match(/revisit\/[\w-]+/g)).toEqual([
+      "revisit/identical-payload-digest",
+      "revisit/server-not-modified",
+      "revisit/identical-payload-digest",
+    ]);
+  });
+
+  it("goes on in the last file of a process before, and knows the bodies of all", async () => {
+    const path = join(folder(), "a.warc.gz");
+    const options: WarcFileOptions = { rotateBytes: 1 };
+    const first = createWarcFile(path, options);
+    for (const n of [1, 2, 3]) await first.archive(exchange(n));
+    first.close();
+    const second = createWarcFile(path, { rotateBytes: 1_000_000 });
+    for (const n of [1, 2, 3, 4]) await second.archive(exchange(n));
+    second.close();
+    const paths = ["", "-0001", "-0002"].map((name) => path.replace(".warc", `${name}.warc`));
+    expect([first.paths, second.paths]).toEqual([paths, paths]);
+    expect(paths.map((each) => [count(each, "response"), count(each, "revisit")])).toEqual([
+      [1, 0],
+      [1, 0],
+      [2, 3],
+    ]);
+  });
+
+  it("says who wrote it, once for each opening", async () => {
+    const path = join(folder(), "a.warc.gz");
+    const clock = createVirtualClock(1_700_000_000_000);
+    for (const n of [1, 2]) {
+      const file = createWarcFile(path, { clock, info: { operator: "me" } });
+      await file.archive(exchange(n));
+      await file.archive(exchange(n + 2));
+      file.close();
+    }
+    expect(count(path, "warcinfo")).toBe(2);
+    expect(text(path)).toMatch(/^WARC\/1\.1\r\nWARC-Type: warcinfo\r\n/);
+    expect(text(path)).toContain("WARC-Date: 2023-11-14T22:13:20.000Z\r\nWARC-Filename: a.warc.gz");
+    expect(text(path)).toContain("operator: me\r\n");
+  });
+
+  it("is not written over a file of another kind, and takes no other name or option", () => {
+    const path = join(folder(), "a.warc.gz");
+    writeFileSync(path, Buffer.alloc(100_000, 1));
+    expect(() => createWarcFile(path)).toThrowError(
+      expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+    );
+    expect(statSync(path).size).toBe(100_000);
+    truncateSync(path);
+    appendFileSync(path, "torn");
+    const torn = createWarcFile(path);
+    torn.close();
+    expect([torn.cutBytes, existsSync(path)]).toEqual([4, false]);
+    for (const name of ["a.warc", ".warc.gz", "", 7 as never])
+      expect(() => createWarcFile(name)).toThrowError(
+        expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+      );
+    for (const wrong of [{ rotateBytes: 0 }, { level: 10 }, { info: { a: "b\r\nc: d" } }])
+      expect(() => createWarcFile(path, wrong)).toThrowError(
+        expect.objectContaining({ code: "OPTION_INVALID" }),
+      );
+  });
+
+  it.each([
+    ["http://www.Example.com/A?b=2&a=1", "com,example)/a?a=1&b=2"],
+    ["https://example.com:8080/", "com,example:8080)/"],
+    ["http://127.0.0.1/x", "1,0,0,127)/x"],
+    ["http://www2.a.b.test/", "test,b,a)/"],
+  ])("sorts %s as %s", (url, surt) => expect(surtOf(url)).toBe(surt));
+
+  it.each([
+    ["da39a3ee5e6b4b0d3255bfef95601890afd80709", "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"],
+    ["a9993e364706816aba3e25717850c26c9cd0d89d", "sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5"],
+  ])("writes SHA-1 %s as %s", (hex, written) =>
+    expect(digestText(Buffer.from(hex, "hex"))).toBe(written),
+  );
+});

@@ -1,0 +1,38 @@
+/**
+ * Plain English in comments of src/ and assembly/ (STYLE.md §8): none of the words that need a second reading. A module does not
+ * say, tell, hear, know, give, look, judge or owe: it returns, throws, reports, reads, checks.
+ *
+ *   comment of a clean room ─▶ names in backticks blanked, lines joined ─▶ each word of the list is a finding
+ *
+ * The list of rooms only grows: a room is added once its comments hold none of the words.
+ */
+import { lineAt, visitComments } from "./source.mjs";
+
+/** Rooms, or folders of one, whose comments are clean. */
+const CLEAN_ROOMS = ["src/layout/", "src/persistence/", "src/workers/"];
+
+/** Verbs in every form. To look something up is the field's own word. */
+const WORDS = [
+  ...["says?", "said", "tells?", "told", "hears?", "heard", "knows?", "knew", "gives?", "gave"],
+  ...["looks?(?!(?: \\w+){0,3} up\\b)", "judges?", "judged", "owes?", "owed", "lets? +go"],
+  ...["nobody", "whoever", "behind +it", "that +which", "to +be +had"],
+];
+const PATTERN = new RegExp(`\\b(?:${WORDS.join("|")})\\b`, "gi");
+
+export function checkEnglish({ path, tree }, report) {
+  if (!CLEAN_ROOMS.some((room) => path.startsWith(room))) return;
+  visitComments(tree, (text, position) => {
+    for (const match of blanked(text).matchAll(PATTERN)) {
+      const word = match[0].replace(/ +/g, " ");
+      const line = lineAt(tree, position + match.index);
+      report("english", line, `"${word}": write what the code does (STYLE.md §8)`);
+    }
+  });
+}
+
+/** The comment as one line of the same length: positions stay, and a phrase may run over the end of a line. */
+function blanked(text) {
+  return text
+    .replace(/`[^`]*`/g, (name) => " ".repeat(name.length))
+    .replace(/\n *(?:\*|\/\/)?/g, (end) => " ".repeat(end.length));
+}
