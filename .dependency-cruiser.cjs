@@ -6,6 +6,7 @@
  *   <room>-doors      a file of the room imports a folder that its row does not name
  *   <room>-packages   … an npm package that its row does not name
  *   <entry>-doors     a public entry, an example or a benchmark reaches where it must not
+ *   spill-doors       a file of frontier other than spill-control and spill-state reaches for the spill
  *   no-platform       rooms 0–4 touch a module of the platform
  *   no-optional       the core can reach an optional dependency, through any number of files
  *   no-cycle · no-dead-end
@@ -119,6 +120,16 @@ module.exports = {
       comment: "benchmarks measure the package; they do not lean on tests, examples or tools",
       from: { path: "^bench/" },
       to: { path: OURS, pathNot: ["^bench/", "^src/", "^dist/"] },
+    },
+    {
+      name: "spill-doors",
+      severity: "error",
+      comment: "what is on disk shows in two files of frontier; all others ask those",
+      from: {
+        path: "^src/frontier/",
+        pathNot: "^src/frontier/scheduling/spill-(control|state)\\.ts$",
+      },
+      to: { path: "^src/structures/spill/" },
     },
     {
       name: "no-platform",

@@ -61,3 +61,13 @@ export function scratchOf(batch: usize): usize {
   const end = get(batch, BATCH_TEXT_OFFSET_WORD) + get(batch, BATCH_TEXT_CAPACITY_WORD);
   return <usize>(end - BATCH_SCRATCH_BYTES);
 }
+
+/** Address of a handle. */
+export function at(handle: u32): usize {
+  return (<usize>handle) << 3;
+}
+
+/** One more in a word. */
+export function bump(block: usize, word: u32): void {
+  set(block, word, get(block, word) + 1);
+}

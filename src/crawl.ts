@@ -19,6 +19,16 @@ export {
 } from "./crawl/robots/robots-helper.ts";
 export { createWarcFile, type WarcFile, type WarcFileOptions } from "./crawl/archive/warc-file.ts";
 export { createItemFile, type ItemFileOptions } from "./crawl/files.ts";
+export {
+  type Identity,
+  type IdentityFile,
+  type IdentityKey,
+  identityOf,
+  type KeyDirectory,
+  openIdentity,
+  withNewKey,
+} from "./crawl/identity/identity.ts";
+export type { PrivateJwk } from "./crawl/identity/ed25519.ts";
 export type {
   Analysis,
   Analyzer,

@@ -24,7 +24,7 @@ import {
 } from "../../src/layout/records/host";
 import { ITEM_LEFT_WORD, ITEM_RIGHT_WORD } from "../../src/layout/ordering/item";
 import { LANE_HEAD_WORD } from "../../src/layout/ordering/lane";
-import { get } from "../batch-row";
+import { at, get } from "../batch-row";
 import { homeLine, segmentOf } from "../seen/table";
 
 /** Makes `count` copies of three words each: to, from, bytes. */
@@ -119,10 +119,6 @@ const TEXT_WORD: u32 = 24;
 
 function hostOf(rules: usize, i: u32): usize {
   return at(get(at(get(firstOf(rules, i), RECORD_QUEUE_WORD)), QUEUE_HOST_WORD));
-}
-
-function at(handle: u32): usize {
-  return (<usize>handle) << 3;
 }
 
 function laneOf(rules: usize, i: u32): usize {

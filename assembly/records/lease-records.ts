@@ -24,10 +24,7 @@ import {
   RULE_LIFO,
   RULE_POLITE,
   RULE_QUEUE_FLAGS_WORD,
-  RULE_QUEUE_LEASED_WORD,
-  RULE_QUEUE_PENDING_WORD,
   RULE_QUEUE_RANKS_WORD,
-  RULE_QUEUE_SERVED_WORD,
 } from "../../src/layout/records/host";
 import {
   ITEM_KEY_WORD,
@@ -68,12 +65,13 @@ import {
   RECORD_HASH_HI_WORD,
   RECORD_HASH_LO_WORD,
   RECORD_HEAD_BYTES,
-  RECORD_LEASED,
   RECORD_QUEUE_WORD,
   RECORD_STATE_WORD,
   RECORD_TEXT_BYTES_WORD,
 } from "../../src/layout/records/record";
-import { get, set } from "../batch-row";
+import { bestLane } from "./lane";
+import { countLeased, enterLease } from "./ledger";
+import { at, bump, get, set } from "../batch-row";
 import { tableFindOne } from "../seen/table";
 
 const CLAMP_16: u32 = 65_535;
@@ -140,10 +138,7 @@ export function leaseShared(job: usize, max: u32): u32 {
     set(lane, end, next);
     set(at(next), isLifo ? ITEM_LEFT_WORD : ITEM_RIGHT_WORD, 0);
     set(lane, LANE_COUNT_WORD, get(lane, LANE_COUNT_WORD) - 1);
-    set(rule, RULE_QUEUE_PENDING_WORD, get(rule, RULE_QUEUE_PENDING_WORD) - 1);
-    set(rule, RULE_QUEUE_LEASED_WORD, get(rule, RULE_QUEUE_LEASED_WORD) + 1);
-    const served = rule + (RULE_QUEUE_SERVED_WORD << 2);
-    store<f64>(served, load<f64>(served) + 1);
+    countLeased(rule);
   }
   return max;
 }
@@ -172,23 +167,8 @@ export function endRecords(job: usize, count: u32): void {
   }
 }
 
-function at(handle: u32): usize {
-  return (<usize>handle) << 3;
-}
-
 function hostOf(record: usize): usize {
   return at(get(at(get(record, RECORD_QUEUE_WORD)), QUEUE_HOST_WORD));
-}
-
-/** The lane of the highest priority of a treap of lanes (src/structures/ordering/treap.ts), or 0. */
-function bestLane(root: u32): u32 {
-  let lane = root;
-  while (lane !== 0) {
-    const higher = get(at(lane), ITEM_RIGHT_WORD);
-    if (higher === 0) break;
-    lane = higher;
-  }
-  return lane;
 }
 
 /**
@@ -250,9 +230,7 @@ function nextOf(rules: usize, i: u32): u32 {
 function leaseRow(job: usize, handles: usize, i: u32): void {
   const handle = get(handles, i);
   const record = at(handle);
-  const depths = get(record, RECORD_DEPTH_WORD);
-  store<u8>(record, RECORD_LEASED, RECORD_STATE_WORD << 2);
-  if (depths >>> 16 < CLAMP_16) set(record, RECORD_DEPTH_WORD, depths + (1 << 16));
+  enterLease(record);
   set(record, ITEM_LEFT_WORD, 0);
   set(record, ITEM_RIGHT_WORD, 0);
   set(record, ITEM_PLACE_WORD, get(job, LEASE_PLACE_WORD) + i);
@@ -261,7 +239,7 @@ function leaseRow(job: usize, handles: usize, i: u32): void {
   store<f64>(key, load<f64>(job, LEASE_SEQUENCE_WORD << 2) + <f64>(i + 1), 8);
   set(<usize>get(job, LEASE_SLOTS_WORD), i, handle);
   const host = hostOf(record);
-  set(host, HOST_LEASED_WORD, get(host, HOST_LEASED_WORD) + 1);
+  bump(host, HOST_LEASED_WORD);
 }
 
 /** The last word on an identity that is still the record's own (src/frontier/records/transitions.ts, finishedWord). */

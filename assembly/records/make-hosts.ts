@@ -56,7 +56,7 @@ import {
 } from "../../src/layout/calls/make-records";
 import { TABLE_NEW } from "../../src/layout/seen/table";
 import { copyText } from "./copy-records";
-import { get, set } from "../batch-row";
+import { at, get, set } from "../batch-row";
 
 /** Lists the rows whose hosts the index has not met, and the bytes of their names; how many. */
 export function listHosts(job: usize): u32 {
@@ -166,8 +166,4 @@ function openQueue(queue: u32, host: u32, rule: u32): void {
 function clear(block: usize, bytes: usize): void {
   const zero = i32x4.splat(0);
   for (const end = block + bytes; block !== end; block += 16) v128.store(block, zero);
-}
-
-function at(handle: u32): usize {
-  return (<usize>handle) << 3;
 }

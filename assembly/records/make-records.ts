@@ -48,7 +48,6 @@ import {
   RULE_POLITE,
   RULE_PUSHED,
   RULE_QUEUE_FLAGS_WORD,
-  RULE_QUEUE_PENDING_WORD,
   RULE_QUEUE_PER_DEPTH_WORD,
   RULE_QUEUE_PRIORITY_WORD,
   RULE_QUEUE_RANKS_WORD,
@@ -58,7 +57,6 @@ import {
   ITEM_LEFT_WORD,
   ITEM_PLACE_WORD,
   ITEM_RIGHT_WORD,
-  PLACE_LIST,
   PLACE_TREE,
 } from "../../src/layout/ordering/item";
 import {
@@ -98,16 +96,16 @@ import {
   RECORD_FLAG_QUEUED,
   RECORD_HASH_LO_WORD,
   RECORD_HEAD_BYTES,
-  RECORD_PENDING,
   RECORD_PRIORITY_WORD,
   RECORD_QUEUE_WORD,
-  RECORD_STATE_WORD,
   RECORD_TEXT_BYTES_WORD,
 } from "../../src/layout/records/record";
 import { TABLE_NEW, TABLE_RESERVED_MIN, TABLE_SKIP } from "../../src/layout/seen/table";
 import { wakeHost } from "./make-hosts";
 import { copyText } from "./copy-records";
-import { get, set } from "../batch-row";
+import { laneAppend, laneOf, placeLast } from "./lane";
+import { countPending, enterPending } from "./ledger";
+import { at, bump, get, set } from "../batch-row";
 
 /** Bytes of every new row's record; its host is asked for (0), that of any other row is not (TABLE_SKIP). @hot */
 export function sizeRecords(job: usize): void {
@@ -136,7 +134,7 @@ export function planRecords(job: usize): u32 {
   const hosts = <usize>get(job, MAKE_HOSTS_WORD);
   const rules = <usize>get(job, MAKE_RULES_WORD);
   touchHosts(job, count);
-  if (rules === 0) return isBare((<usize>get(job, MAKE_RULE_WORD)) << 3) ? 1 : 0;
+  if (rules === 0) return isBare(at(get(job, MAKE_RULE_WORD))) ? 1 : 0;
   let bare: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const rule = ruleOf(rules, hosts, i);
@@ -160,7 +158,7 @@ function touchHosts(job: usize, count: u32): void {
   let touched: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const host = get(hosts, i);
-    if (host < <u32>TABLE_RESERVED_MIN) touched += get((<usize>host) << 3, HOST_QUEUES_WORD);
+    if (host < <u32>TABLE_RESERVED_MIN) touched += get(at(host), HOST_QUEUES_WORD);
   }
   for (let i: u32 = 0; i < count; i++) touched += get(queueOf(hosts, i), QUEUE_RANKS_WORD);
   const rules = <usize>get(job, MAKE_RULES_WORD);
@@ -169,14 +167,14 @@ function touchHosts(job: usize, count: u32): void {
       touched += get(ruleOf(rules, hosts, i), RULE_QUEUE_FLAGS_WORD);
     for (let i: u32 = 0; i < count; i++) touched += get(rankOf(rules, hosts, i), LANE_TAIL_WORD);
     for (let i: u32 = 0; i < count; i++) {
-      touched += get((<usize>get(rankOf(rules, hosts, i), LANE_TAIL_WORD)) << 3, ITEM_LEFT_WORD);
+      touched += get(at(get(rankOf(rules, hosts, i), LANE_TAIL_WORD)), ITEM_LEFT_WORD);
     }
   }
-  const rule = (<usize>get(job, MAKE_RULE_WORD)) << 3;
+  const rule = at(get(job, MAKE_RULE_WORD));
   if (rules !== 0 || (get(rule, RULE_QUEUE_FLAGS_WORD) & RULE_POLITE) !== 0) {
-    for (let i: u32 = 0; i < count; i++) touched += get(laneOf(hosts, i), LANE_TAIL_WORD);
+    for (let i: u32 = 0; i < count; i++) touched += get(firstLaneOf(hosts, i), LANE_TAIL_WORD);
     for (let i: u32 = 0; i < count; i++) {
-      touched += get((<usize>get(laneOf(hosts, i), LANE_TAIL_WORD)) << 3, ITEM_LEFT_WORD);
+      touched += get(at(get(firstLaneOf(hosts, i), LANE_TAIL_WORD)), ITEM_LEFT_WORD);
     }
   }
   set(job, MAKE_TOUCHED_WORD, touched);
@@ -184,23 +182,23 @@ function touchHosts(job: usize, count: u32): void {
 
 /** Address of a new row's rule queue, 0 (readable) for any other row. */
 function ruleOf(rules: usize, hosts: usize, i: u32): usize {
-  return get(hosts, i) === TABLE_SKIP ? 0 : (<usize>get(rules, i)) << 3;
+  return get(hosts, i) === TABLE_SKIP ? 0 : at(get(rules, i));
 }
 
 /** Address of the root of its lanes. */
 function rankOf(rules: usize, hosts: usize, i: u32): usize {
-  return (<usize>get(ruleOf(rules, hosts, i), RULE_QUEUE_RANKS_WORD)) << 3;
+  return at(get(ruleOf(rules, hosts, i), RULE_QUEUE_RANKS_WORD));
 }
 
 /** Address of the first queue of a row's host, 0 (readable, and empty) where there is none. */
 function queueOf(hosts: usize, i: u32): usize {
   const host = get(hosts, i);
   if (host >= <u32>TABLE_RESERVED_MIN) return 0;
-  return (<usize>get((<usize>host) << 3, HOST_QUEUES_WORD)) << 3;
+  return at(get(at(host), HOST_QUEUES_WORD));
 }
 
-function laneOf(hosts: usize, i: u32): usize {
-  return (<usize>get(queueOf(hosts, i), QUEUE_RANKS_WORD)) << 3;
+function firstLaneOf(hosts: usize, i: u32): usize {
+  return at(get(queueOf(hosts, i), QUEUE_RANKS_WORD));
 }
 
 /** Makes records from row `from` on; returns the row that is the owner's to make, or the count. @hot */
@@ -227,33 +225,24 @@ const PRIORITY_MAX: f64 = 9_007_199_254_740_991;
 
 /** The rule in hand: the priority of its records at the job's depth, and where they stand. */
 function takeRule(job: usize, rule: u32): void {
-  const at = (<usize>rule) << 3;
+  const queue = at(rule);
   set(job, MAKE_RULE_WORD, rule);
-  let priority = load<f64>(at, RULE_QUEUE_PRIORITY_WORD << 2);
-  const perDepth = load<f64>(at, RULE_QUEUE_PER_DEPTH_WORD << 2);
+  let priority = load<f64>(queue, RULE_QUEUE_PRIORITY_WORD << 2);
+  const perDepth = load<f64>(queue, RULE_QUEUE_PER_DEPTH_WORD << 2);
   if (perDepth !== 0) {
     priority -= <f64>get(job, MAKE_DEPTH_WORD) * perDepth;
     priority = Math.max(-PRIORITY_MAX, Math.min(priority, PRIORITY_MAX));
   }
   store<f64>(job, priority, MAKE_PRIORITY_WORD << 2);
-  const flags = get(at, RULE_QUEUE_FLAGS_WORD);
+  const flags = get(queue, RULE_QUEUE_FLAGS_WORD);
   let lane: u32 = MAKE_LANE_OWNER;
   if ((flags & RULE_PUSHED) !== 0) {
-    lane = (flags & RULE_POLITE) !== 0 ? MAKE_LANE_HOSTS : laneAt(at, priority);
-    if (isBare(at)) lane = MAKE_LANE_OPEN;
+    if ((flags & RULE_POLITE) !== 0) lane = MAKE_LANE_HOSTS;
+    else if (isBare(queue)) lane = MAKE_LANE_OPEN;
+    else lane = laneOf(get(queue, RULE_QUEUE_RANKS_WORD), priority);
+    if (lane === 0) lane = MAKE_LANE_OWNER;
   }
   set(job, MAKE_LANE_WORD, lane);
-}
-
-/** The rule's lane of this priority, found among its lanes (src/structures/ordering/treap.ts). */
-function laneAt(rule: usize, priority: f64): u32 {
-  let lane = get(rule, RULE_QUEUE_RANKS_WORD);
-  while (lane !== 0) {
-    const key = load<f64>((<usize>lane) << 3, ITEM_KEY_WORD << 2);
-    if (key === priority) return lane;
-    lane = get((<usize>lane) << 3, key < priority ? ITEM_RIGHT_WORD : ITEM_LEFT_WORD);
-  }
-  return MAKE_LANE_OWNER;
 }
 
 /** Makes one row's record; false: it is no plain case. */
@@ -264,23 +253,21 @@ function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
   if (host === 0) return false;
   const rule = get(job, MAKE_RULE_WORD);
   let queue = get(host, HOST_QUEUES_WORD);
-  while (queue !== 0 && get((<usize>queue) << 3, QUEUE_RULE_WORD) !== rule) {
-    queue = get((<usize>queue) << 3, QUEUE_NEXT_WORD);
+  while (queue !== 0 && get(at(queue), QUEUE_RULE_WORD) !== rule) {
+    queue = get(at(queue), QUEUE_NEXT_WORD);
   }
   if (queue === 0) return false;
   if (own === MAKE_LANE_OPEN) return openRow(job, batch, i, queue);
   const isPolite = own === MAKE_LANE_HOSTS;
-  const lane = isPolite ? queueLane(job, (<usize>queue) << 3) : (<usize>own) << 3;
+  const lane = isPolite ? queueLane(job, at(queue)) : at(own);
   if (lane === 0 || (!isPolite && (get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0)) return false;
   if (get(lane, LANE_SPARE_WORD) !== 0) return false; // it goes on where the kernel does not see
-  const tail = get(lane, LANE_TAIL_WORD);
   const sequence = load<f64>(job, MAKE_SEQUENCE_WORD << 2) + 1;
-  if (tail === 0 || load<f64>((<usize>tail) << 3, ITEM_KEY_WORD << 2) >= sequence) return false;
+  if (!laneAppend(lane, handle, sequence)) return false;
   store<f64>(job, sequence, MAKE_SEQUENCE_WORD << 2);
-  append(lane, tail, handle, sequence);
   if (isPolite) {
     bump(host, HOST_PENDING_WORD);
-    bump((<usize>queue) << 3, QUEUE_PENDING_WORD);
+    bump(at(queue), QUEUE_PENDING_WORD);
   }
   keep(job, batch, i, queue, isPolite ? RECORD_FLAG_QUEUED : 0);
   return true;
@@ -288,7 +275,7 @@ function makeRow(job: usize, batch: usize, i: u32, handle: u32): bool {
 
 /** Makes the first record of a rule under which nothing stands, and its lane; false: no lane was taken for it. */
 function openRow(job: usize, batch: usize, i: u32, queue: u32): bool {
-  const host = (<usize>get((<usize>queue) << 3, QUEUE_HOST_WORD)) << 3;
+  const host = at(get(at(queue), QUEUE_HOST_WORD));
   const opened = get(job, MAKE_LANES_OPENED_WORD);
   if (opened === get(job, MAKE_LANES_TAKEN_WORD)) return false;
   if ((get(host, HOST_FLAGS_WORD) & HOST_STEERED) !== 0) return false;
@@ -298,9 +285,9 @@ function openRow(job: usize, batch: usize, i: u32, queue: u32): bool {
   const handle = get(<usize>get(job, MAKE_HANDLES_WORD), i);
   const sequence = load<f64>(job, MAKE_SEQUENCE_WORD << 2) + 1;
   store<f64>(job, sequence, MAKE_SEQUENCE_WORD << 2);
-  openLane((<usize>lane) << 3, load<f64>(job, MAKE_PRIORITY_WORD << 2), handle);
-  place((<usize>handle) << 3, 0, sequence);
-  set((<usize>rule) << 3, RULE_QUEUE_RANKS_WORD, lane);
+  openLane(at(lane), load<f64>(job, MAKE_PRIORITY_WORD << 2), handle);
+  placeLast(at(handle), 0, sequence);
+  set(at(rule), RULE_QUEUE_RANKS_WORD, lane);
   set(lanes, opened, rule);
   set(job, MAKE_LANES_OPENED_WORD, opened + 1);
   set(job, MAKE_LANE_WORD, lane);
@@ -323,11 +310,11 @@ function openLane(lane: usize, priority: f64, handle: u32): void {
 
 /** Counts a row's record, which stands in its place, at its host and its rule, fills it and enters it into the table. */
 function keep(job: usize, batch: usize, i: u32, queue: u32, state: u32): void {
-  const host = (<usize>get((<usize>queue) << 3, QUEUE_HOST_WORD)) << 3;
+  const host = at(get(at(queue), QUEUE_HOST_WORD));
   const handle = get(<usize>get(job, MAKE_HANDLES_WORD), i);
   if (get(host, HOST_LIVE_WORD) === 0) wakeHost(job, host);
   bump(host, HOST_LIVE_WORD);
-  bump((<usize>get(job, MAKE_RULE_WORD)) << 3, RULE_QUEUE_PENDING_WORD);
+  countPending(at(get(job, MAKE_RULE_WORD)));
   fill(job, batch, i, handle, queue, state);
   store<u32>(<usize>get(<usize>get(batch, BATCH_SLOTS_OFFSET_WORD), i), handle);
 }
@@ -340,36 +327,20 @@ function hostOf(job: usize, i: u32): usize {
     host = load<u32>(<usize>get(<usize>get(job, MAKE_HOST_SLOTS_WORD), i));
     if (host >= <u32>TABLE_RESERVED_MIN) return 0;
   }
-  return (<usize>host) << 3;
+  return at(host);
 }
 
 /** Address of a queue's only lane if it is one of the job's priority; else 0. */
 function queueLane(job: usize, queue: usize): usize {
-  const lane = (<usize>get(queue, QUEUE_RANKS_WORD)) << 3;
+  const lane = at(get(queue, QUEUE_RANKS_WORD));
   if (lane === 0 || (get(lane, ITEM_LEFT_WORD) | get(lane, ITEM_RIGHT_WORD)) !== 0) return 0;
   const priority = load<f64>(job, MAKE_PRIORITY_WORD << 2);
   return load<f64>(lane, ITEM_KEY_WORD << 2) === priority ? lane : 0;
 }
 
-/** Behind the tail of the lane's list (src/structures/ordering/lane.ts). */
-function append(lane: usize, tail: u32, handle: u32, sequence: f64): void {
-  set((<usize>tail) << 3, ITEM_LEFT_WORD, handle);
-  place((<usize>handle) << 3, tail, sequence);
-  set(lane, LANE_TAIL_WORD, handle);
-  bump(lane, LANE_COUNT_WORD);
-}
-
-/** The last place of a list, behind `previous`. */
-function place(record: usize, previous: u32, sequence: f64): void {
-  set(record, ITEM_LEFT_WORD, 0);
-  set(record, ITEM_RIGHT_WORD, previous);
-  store<f64>(record, sequence, ITEM_KEY_WORD << 2);
-  set(record, ITEM_PLACE_WORD, PLACE_LIST);
-}
-
 /** All fields behind the item's, and the text. */
 function fill(job: usize, batch: usize, i: u32, handle: u32, queue: u32, state: u32): void {
-  const record = (<usize>handle) << 3;
+  const record = at(handle);
   const row = <usize>get(batch, BATCH_ROWS_OFFSET_WORD) + <usize>i * BATCH_ROW_BYTES;
   const parents = <usize>get(job, MAKE_PARENTS_WORD);
   const parent = parents === 0 ? get(job, MAKE_PARENT_WORD) : get(parents, i);
@@ -378,21 +349,17 @@ function fill(job: usize, batch: usize, i: u32, handle: u32, queue: u32, state: 
   if (parent !== 0) {
     flags |= RECORD_FLAG_PARENT;
     store<u32>(text, parent);
-    bump((<usize>parent) << 3, 0);
+    bump(at(parent), 0);
     text += 4;
   }
-  set(record, RECORD_STATE_WORD, RECORD_PENDING | (flags << 8) | (1 << 16));
+  enterPending(record, flags);
   store<f64>(record, load<f64>(job, MAKE_PRIORITY_WORD << 2), RECORD_PRIORITY_WORD << 2);
   set(record, RECORD_QUEUE_WORD, queue);
-  const hash = <usize>get(batch, BATCH_HASHES_OFFSET_WORD) + ((<usize>i) << 3);
+  const hash = <usize>get(batch, BATCH_HASHES_OFFSET_WORD) + at(i);
   store<u64>(record, load<u64>(hash), RECORD_HASH_LO_WORD << 2);
   set(record, RECORD_DEPTH_WORD, get(job, MAKE_DEPTH_WORD));
   const start = get(row, ROW_PATH_START_WORD);
   const bytes = get(row, ROW_VISIT_LENGTH_WORD) - start;
   set(record, RECORD_TEXT_BYTES_WORD, bytes);
   copyText(<usize>(get(row, ROW_HREF_OFFSET_WORD) + start), text, bytes);
-}
-
-function bump(block: usize, word: u32): void {
-  set(block, word, get(block, word) + 1);
 }

@@ -19,24 +19,14 @@ import {
   QUEUE_RULE_WORD,
   RULE_POLITE,
   RULE_QUEUE_FLAGS_WORD,
-  RULE_QUEUE_PENDING_WORD,
   RULE_QUEUE_RANKS_WORD,
 } from "../../src/layout/records/host";
-import {
-  ITEM_KEY_WORD,
-  ITEM_LEFT_WORD,
-  ITEM_PLACE_WORD,
-  ITEM_RIGHT_WORD,
-  PLACE_LIST,
-} from "../../src/layout/ordering/item";
-import { LANE_COUNT_WORD, LANE_TAIL_WORD } from "../../src/layout/ordering/lane";
-import {
-  RECORD_FLAG_QUEUED,
-  RECORD_PRIORITY_WORD,
-  RECORD_QUEUE_WORD,
-  RECORD_STATE_WORD,
-} from "../../src/layout/records/record";
-import { get, set } from "../batch-row";
+import { ITEM_KEY_WORD } from "../../src/layout/ordering/item";
+import { LANE_TAIL_WORD } from "../../src/layout/ordering/lane";
+import { RECORD_PRIORITY_WORD, RECORD_QUEUE_WORD } from "../../src/layout/records/record";
+import { laneAppend, laneOf } from "./lane";
+import { countPending, enterQueue } from "./ledger";
+import { at, bump, get, set } from "../batch-row";
 
 /** Records whose memory is asked for before the first of them is planted. */
 const AHEAD: u32 = 128;
@@ -87,40 +77,12 @@ function plant(handle: u32): bool {
   const root = isQueued ? get(queue, QUEUE_RANKS_WORD) : get(rule, RULE_QUEUE_RANKS_WORD);
   const lane = at(laneOf(root, load<f64>(record, RECORD_PRIORITY_WORD << 2)));
   if (lane === 0) return false;
-  const tail = get(lane, LANE_TAIL_WORD);
-  if (tail === 0) return false;
-  const key = load<f64>(record, ITEM_KEY_WORD << 2);
-  if (load<f64>(at(tail), ITEM_KEY_WORD << 2) >= key) return false;
-  set(at(tail), ITEM_LEFT_WORD, handle);
-  set(record, ITEM_LEFT_WORD, 0);
-  set(record, ITEM_RIGHT_WORD, tail);
-  set(record, ITEM_PLACE_WORD, PLACE_LIST);
-  set(lane, LANE_TAIL_WORD, handle);
-  bump(lane, LANE_COUNT_WORD);
-  bump(rule, RULE_QUEUE_PENDING_WORD);
+  if (!laneAppend(lane, handle, load<f64>(record, ITEM_KEY_WORD << 2))) return false;
+  countPending(rule);
   if (isQueued) {
     bump(host, HOST_PENDING_WORD);
     bump(queue, QUEUE_PENDING_WORD);
-    set(record, RECORD_STATE_WORD, get(record, RECORD_STATE_WORD) | (RECORD_FLAG_QUEUED << 8));
+    enterQueue(record);
   }
   return true;
-}
-
-/** The lane of a priority among those of a root (src/structures/ordering/treap.ts), 0: none. */
-function laneOf(root: u32, priority: f64): u32 {
-  let lane = root;
-  while (lane !== 0) {
-    const key = load<f64>(at(lane), ITEM_KEY_WORD << 2);
-    if (key === priority) return lane;
-    lane = get(at(lane), key < priority ? ITEM_RIGHT_WORD : ITEM_LEFT_WORD);
-  }
-  return 0;
-}
-
-function at(handle: u32): usize {
-  return (<usize>handle) << 3;
-}
-
-function bump(block: usize, word: u32): void {
-  set(block, word, get(block, word) + 1);
 }

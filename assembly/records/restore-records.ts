@@ -38,7 +38,6 @@ import {
   RECORD_HEAD_BYTES,
   RECORD_PRIORITY_WORD,
   RECORD_QUEUE_WORD,
-  RECORD_STATE_WORD,
   RECORD_TEXT_BYTES_WORD,
 } from "../../src/layout/records/record";
 import {
@@ -72,7 +71,8 @@ import {
 } from "../../src/layout/calls/restore-records";
 import { TABLE_CLAIMED, TABLE_NEW, TABLE_SKIP } from "../../src/layout/seen/table";
 import { copyText } from "./copy-records";
-import { get, set } from "../batch-row";
+import { enterRestored } from "./ledger";
+import { at, bump, get, set } from "../batch-row";
 
 /** The kind of an admission (src/frontier/records/transition-log.ts), and the longest text there is. */
 const ADMITTED: u32 = 1;
@@ -183,7 +183,7 @@ export function restoreQueues(job: usize): void {
   touchHosts(job, hosts, count);
   let row = <usize>get(job, RESTORE_ROWS_WORD);
   for (let i: u32 = 0; i < count; i++, row += RESTORE_ROW_BYTES) {
-    const host = at8(get(hosts, i));
+    const host = at(get(hosts, i));
     const own = get(row, RESTORE_OWN_WORD);
     let queue: u32 = 0;
     if (own !== RESTORE_OWNER && host !== 0 && get(host, HOST_LIVE_WORD) !== 0) {
@@ -199,17 +199,17 @@ export function restoreQueues(job: usize): void {
 /** So that the cache misses of many rows overlap. A host that is not there is read at address 0. */
 function touchHosts(job: usize, hosts: usize, count: u32): void {
   let touched: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) touched += get(at8(get(hosts, i)), HOST_QUEUES_WORD);
+  for (let i: u32 = 0; i < count; i++) touched += get(at(get(hosts, i)), HOST_QUEUES_WORD);
   for (let i: u32 = 0; i < count; i++) {
-    touched += get(at8(get(at8(get(hosts, i)), HOST_QUEUES_WORD)), QUEUE_RULE_WORD);
+    touched += get(at(get(at(get(hosts, i)), HOST_QUEUES_WORD)), QUEUE_RULE_WORD);
   }
   set(job, RESTORE_TOUCHED_WORD, touched);
 }
 
 function queueOf(host: usize, rule: u32): u32 {
   let queue = get(host, HOST_QUEUES_WORD);
-  while (queue !== 0 && get(at8(queue), QUEUE_RULE_WORD) !== rule) {
-    queue = get(at8(queue), QUEUE_NEXT_WORD);
+  while (queue !== 0 && get(at(queue), QUEUE_RULE_WORD) !== rule) {
+    queue = get(at(queue), QUEUE_NEXT_WORD);
   }
   return queue;
 }
@@ -226,15 +226,15 @@ export function restoreRows(job: usize, from: u32): u32 {
     if (load<u32>(slot) !== TABLE_CLAIMED) return i;
     fill(row, handle, get(<usize>get(job, RESTORE_QUEUES_WORD), i));
     store<u32>(slot, handle);
-    const host = at8(get(<usize>get(job, RESTORE_HOST_VALUES_WORD), i));
-    set(host, HOST_LIVE_WORD, get(host, HOST_LIVE_WORD) + 1);
+    const host = at(get(<usize>get(job, RESTORE_HOST_VALUES_WORD), i));
+    bump(host, HOST_LIVE_WORD);
   }
   return count;
 }
 
 /** A record that stands nowhere; its due time stands where links will. */
 function fill(row: usize, handle: u32, queue: u32): void {
-  const record = at8(handle);
+  const record = at(handle);
   store<u64>(record, load<u64>(row, RESTORE_DUE_WORD << 2));
   store<u64>(record, load<u64>(row, RESTORE_KEY_WORD << 2), ITEM_KEY_WORD << 2);
   set(record, ITEM_PLACE_WORD, 0);
@@ -242,7 +242,7 @@ function fill(row: usize, handle: u32, queue: u32): void {
   const tries = get(row, RESTORE_TRIES_WORD);
   const parent = get(row, RESTORE_OWN_WORD);
   const flag: u32 = parent === 0 ? 0 : RECORD_FLAG_PARENT << 8;
-  set(record, RECORD_STATE_WORD, (head & STATE_AND_FLAGS) | flag | (tries << 16));
+  enterRestored(record, (head & STATE_AND_FLAGS) | flag, tries);
   store<u64>(record, load<u64>(row, RESTORE_PRIORITY_WORD << 2), RECORD_PRIORITY_WORD << 2);
   set(record, RECORD_QUEUE_WORD, queue);
   store<u64>(record, load<u64>(row), RECORD_HASH_LO_WORD << 2);
@@ -253,12 +253,8 @@ function fill(row: usize, handle: u32, queue: u32): void {
   let text = record + RECORD_HEAD_BYTES;
   if (parent !== 0) {
     set(text, 0, parent);
-    set(at8(parent), 0, get(at8(parent), 0) + 1);
+    bump(at(parent), 0);
     text += 4;
   }
   copyText(<usize>get(row, RESTORE_TEXT_WORD), text, length);
-}
-
-function at8(handle: u32): usize {
-  return (<usize>handle) << 3;
 }

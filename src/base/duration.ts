@@ -9,7 +9,7 @@
 import { dateMs } from "./clock.ts";
 
 /** What a message about a duration expects. */
-export const DURATION_EXPECTED = "milliseconds, or a text such as '15m', '1d' or '1d 12h'";
+export const DURATION_EXPECTED = "milliseconds, or a string such as '15m', '1d' or '1d 12h'";
 
 const UNITS: Readonly<Record<string, number>> = Object.freeze({
   ms: 1,

@@ -75,7 +75,7 @@ export function atLeast(
 /** A text of so many characters. */
 export function textOf(least: number, most: number): Field<string> {
   return kind(
-    `a text of ${least} to ${most} characters`,
+    `a string of ${least} to ${most} characters`,
     (value) => typeof value === "string" && value.length >= least && value.length <= most,
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Flags: a table per command, read with the platform's own parser. What a table does not name is refused by name.
+ * Flags: a table per command, read with the platform's own parser. Flags that are not in the table are refused by name.
  */
 import { parseArgs } from "node:util";
 import { didYouMean } from "../base/did-you-mean.ts";
@@ -8,7 +8,7 @@ export interface Flag {
   readonly name: string;
   /** One letter that stands for it. */
   readonly short?: string;
-  /** What stands behind it; undefined: nothing, it is a switch. */
+  /** Its value in help texts; undefined: none, it is a switch. */
   readonly value?: string;
   readonly kind?: "whole" | "text" | "list";
   readonly text: string;
@@ -32,7 +32,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Reads a command's arguments; throws UsageError naming what is wrong. */
+/** Reads a command's arguments. Throws UsageError, which names the wrong one. */
 export function parseFlags(args: readonly string[], flags: readonly Flag[]): Parsed {
   const values = new Map<string, string[]>();
   const words: string[] = [];
@@ -60,7 +60,7 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Par
       values.set(flag.name, [...(values.get(flag.name) ?? []), token.value ?? ""]);
       list = flag.kind === "list" ? flag.name : undefined;
     } else if (token.kind === "positional") {
-      // Words behind a list's flag belong to it, until something that can only be a URL.
+      // Words after a list's flag belong to it, until one that can only be a URL.
       if (list !== undefined && !token.value.includes("://")) values.get(list)?.push(token.value);
       else words.push(token.value);
     } else list = undefined;

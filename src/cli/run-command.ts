@@ -45,6 +45,7 @@ import {
   IMPORT_FLAGS,
   importCommand,
 } from "./commands/transfer-commands.ts";
+import { IDENTITY_FLAGS, identityCommand } from "./commands/identity-command.ts";
 import { didYouMean } from "../base/did-you-mean.ts";
 import { VERSION } from "./version.ts";
 
@@ -73,6 +74,12 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
     text: "why a URL is crawled or not: rule, verdict, robots.txt, clocks",
     flags: EXPLAIN_FLAGS,
     run: explainCommand,
+  },
+  identity: {
+    words: "<what> <file>",
+    text: "new: a key that signs requests; directory: what publishes it",
+    flags: IDENTITY_FLAGS,
+    run: identityCommand,
   },
   stats: {
     words: "<dir>",

@@ -1,5 +1,5 @@
 /**
- * Shell completion: a script for the shell that knows every command and its flags; anything else is a file name.
+ * Shell completion: a script that completes every command and its flags; anything else is completed as a file name.
  *
  *   source <(outrider completion bash)                             in ~/.bashrc
  *   source <(outrider completion zsh)                              in ~/.zshrc, after compinit
@@ -7,7 +7,7 @@
  */
 import { type Flag, UsageError } from "./flags.ts";
 
-/** A command as a shell sees it. */
+/** A command with the fields that a shell needs. */
 interface Completable {
   readonly name: string;
   readonly text: string;
@@ -19,7 +19,7 @@ const SCRIPTS = Object.freeze({ bash: bashScript, zsh: zshScript, fish: fishScri
 /** The names of SCRIPTS, for help and complaints. */
 export const SHELLS = Object.keys(SCRIPTS).join("|");
 
-/** The script of a shell; throws UsageError where there is none. */
+/** The script for a shell. Throws UsageError for an unknown shell. */
 export function completionScript(shell: string, commands: readonly Completable[]): string {
   if (!Object.hasOwn(SCRIPTS, shell)) {
     throw new UsageError(`shell: ${shell || "none"} (expected: ${SHELLS})`);
@@ -78,7 +78,7 @@ function fishScript(commands: readonly Completable[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** One word for any of the shells. */
+/** Quotes a text as one word for any of the shells. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

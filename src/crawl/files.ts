@@ -249,6 +249,11 @@ export function pathsLike(path: string): string[] {
   return names.map((name) => `${path.slice(0, path.length - stem.length)}${name}`);
 }
 
+/** A file's text. */
+export function readText(path: string): string {
+  return readFileSync(path, "utf8");
+}
+
 /** A path's last part. */
 export function nameOf(path: string): string {
   return basename(path);

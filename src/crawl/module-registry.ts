@@ -144,21 +144,23 @@ export interface Extract {
   readonly isNoFollow: boolean;
 }
 
-/** What an analyzer found. */
-export interface Analysis {
+/** What an analyzer found. `Item` is the type of its items. */
+export interface Analysis<Item = unknown> {
   /** Links to follow. Without it, those that the built-in analyzer finds. */
   readonly found?: Iterable<RequestLike>;
   /** Items for the pipelines. Default: none. */
-  readonly items?: Iterable<unknown>;
+  readonly items?: Iterable<Item>;
   /** What went wrong; each is reported as a fault of the analyzer. */
   readonly errors?: Iterable<unknown>;
 }
 
 /** Reads a page: links to follow and items to keep. */
-export interface Analyzer {
+export interface Analyzer<Item = unknown> {
   /** Reads one page. Throwing retries the page by its rule. */
   // biome-ignore lint/suspicious/noConfusingVoidType: an analyzer may return nothing.
-  analyze(page: Page): Analysis | undefined | void | Promise<Analysis | undefined | void>;
+  analyze(
+    page: Page,
+  ): Analysis<Item> | undefined | void | Promise<Analysis<Item> | undefined | void>;
   /** Called once when the crawl ends. */
   close?(): void | Promise<void>;
 }
@@ -172,14 +174,14 @@ export interface ItemSource {
 }
 
 /** Works on the items of a page, before the page is done. */
-export interface Pipeline {
+export interface Pipeline<Item = unknown> {
   /**
    * Functions in order. Each gets what the one before returned; undefined leaves the item as it was, null drops it.
    */
-  readonly processors: ReadonlyArray<(item: unknown, source: ItemSource) => unknown>;
+  readonly processors: ReadonlyArray<(item: Item, source: ItemSource) => unknown>;
   /**
    * Whether a processor that throws refuses the item: the ones after it are not called, and the page is tried again, by its rule. With
-   * false, the item goes on as it was; it counts only if the last processor takes it.
+   * false, the item continues as it was; it counts only if the last processor takes it.
    * @defaultValue true
    */
   readonly failFast?: boolean;

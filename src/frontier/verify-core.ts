@@ -33,7 +33,6 @@ import {
   recordPlace,
   recordState,
 } from "../structures/records/record.ts";
-import { spilledOfRanks } from "../structures/spill/block-chain.ts";
 import { verifyStore, word } from "../structures/store.ts";
 import { type Core, type RuleState, ruleOf, ruleOfQueue } from "./core.ts";
 import { verifyGroups } from "./politeness/verify-groups.ts";
@@ -41,7 +40,7 @@ import { hostClock, hostLimit } from "./politeness/host-clock.ts";
 import { hostOf } from "./records/transitions.ts";
 import type { RecordState } from "./records/record-state.ts";
 import { isListed, verifyShares } from "./scheduling/rule-shares.ts";
-import { probeSpilled, placesSpilled } from "./scheduling/spill-control.ts";
+import { placesSpilled, probeSpilled, spilledUnder } from "./scheduling/spill-control.ts";
 import { listRecords } from "./records/record-walk.ts";
 
 /** Throws InvariantError at the first thing that is not as it must be. */
@@ -159,7 +158,7 @@ function verifyHost(core: Core, host: number): void {
   let queue = word(store, host, HOST_QUEUES_WORD);
   for (; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
     const root = word(store, queue, QUEUE_RANKS_WORD);
-    const held = verifyRanks(store.arena, root) + spilledOfRanks(store, root);
+    const held = verifyRanks(store.arena, root) + spilledUnder(core, root);
     assert(word(store, queue, QUEUE_PENDING_WORD) === held, "a queue counts its records");
     sum += held;
     const stands = recordPlace(store, queue) !== 0;

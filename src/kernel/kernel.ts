@@ -152,7 +152,7 @@ export function kernelTryTake(kernel: Kernel, pages: number): number {
 /** The same; throws MEMORY_FULL. */
 export function kernelTake(kernel: Kernel, pages: number): number {
   const offset = regionTake(kernel.region, pages);
-  if (offset === 0) throw misuse("MEMORY_FULL", "pages", pages, "as many free pages of 64 KiB");
+  if (offset === 0) throw misuse("MEMORY_FULL", "memory", pages, "as many free pages of 64 KiB");
   return offset;
 }
 

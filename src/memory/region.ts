@@ -52,6 +52,8 @@ export interface Region {
   /** Free runs: [offset, pages] pairs, sorted by offset. */
   readonly free: number[];
   readonly pageCountMax: number;
+  /** Pages of the memory as it is now grown, and not beyond pageCountMax; the first one, which is never handed out, included. */
+  memoryPages: number;
   /** Pages now handed out. */
   pagesUsed: number;
   /** End of the bytes that may not be zero in the run that `regionTakeRaw` returned last; before its start: all are zero. */
@@ -71,6 +73,7 @@ export function createRegion(memory: GrowableMemory, pageCountMax = REGION_PAGE_
     end: REGION_FIRST_PAGE_OFFSET,
     free: [],
     pageCountMax: Math.min(pageCountMax, REGION_PAGE_COUNT_MAX),
+    memoryPages: pagesOf(memory, pageCountMax),
     pagesUsed: 0,
     dirtyEnd: 0,
     promised: 0,
@@ -151,7 +154,7 @@ export function regionPromise(region: Region, pages: number): boolean {
     region.promised = 0;
     if (pages > 0 && region.refuses?.()) return false;
   }
-  if (regionLeft(region) < pages || !isGrown(region, pages)) return false;
+  if (region.memoryPages - 1 - region.pagesUsed < pages && !growFor(region, pages)) return false;
   if (VERIFY) region.promised = pages;
   return true;
 }
@@ -231,17 +234,14 @@ function grow(region: Region, end: number): boolean {
     pages = Math.max(need, pages >> 1);
   }
   region.views = viewsOf(region.memory.buffer);
+  region.memoryPages = pagesOf(region.memory, region.pageCountMax);
   return true;
 }
 
-/** Whether so many pages lie within the memory, grown for them where it has to be. A memory of full size never has to. */
-function isGrown(region: Region, pages: number): boolean {
-  const { end, views } = region;
-  const known = end / REGION_PAGE_BYTES - 1;
-  const room = (views.u8.length - end) / REGION_PAGE_BYTES + (known - region.pagesUsed);
-  return (
-    room >= pages || grow(region, end + (pages - (known - region.pagesUsed)) * REGION_PAGE_BYTES)
-  );
+/** Grows the memory until so many pages are not handed out; a memory of full size never has to. */
+function growFor(region: Region, pages: number): boolean {
+  if (regionLeft(region) < pages) return false;
+  return grow(region, (1 + region.pagesUsed + pages) * REGION_PAGE_BYTES);
 }
 
 function tryGrow(region: Region, pages: number): boolean {
@@ -262,6 +262,10 @@ function idleOffset(region: Region): number {
 
 function runEnd(free: number[], at: number): number {
   return (free[at] as number) + (free[at + 1] as number) * REGION_PAGE_BYTES;
+}
+
+function pagesOf({ buffer }: GrowableMemory, pageCountMax: number): number {
+  return Math.min(buffer.byteLength / REGION_PAGE_BYTES, pageCountMax);
 }
 
 function viewsOf(buffer: ArrayBuffer): RegionViews {

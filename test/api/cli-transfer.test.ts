@@ -120,22 +120,22 @@ describe("an export to a file", () => {
       const out = join(outs, name);
       writeFileSync(out, "before");
       const io = createFakeIo({ columns: 80 });
-      const err = io.err;
-      const broken = {
+      const broken: typeof io = {
         ...io,
-        err: (text: string) => {
-          err(text);
-          if (text.includes("lines")) throw new Error("broken off");
+        draw: (parts) => {
+          io.draw(parts);
+          if (parts.some((part) => String(part).includes("lines"))) throw new Error("broken off");
         },
       };
       expect(await runCommand(["export", directory, "--out", out], broken)).toBe(1);
       expect(readFileSync(out, "utf8")).toBe("before");
       const left = createFakeIo({ columns: 80 });
-      const leaving = {
+      const leaving: typeof left = {
         ...left,
-        err: (text: string) => {
-          left.err(text);
-          if (left.exits.length === 0 && text.includes("lines")) left.interrupt();
+        draw: (parts) => {
+          left.draw(parts);
+          const isProgress = parts.some((part) => String(part).includes("lines"));
+          if (left.exits.length === 0 && isProgress) left.interrupt();
         },
       };
       await runCommand(["export", directory, "--out", out], leaving);

@@ -43,6 +43,7 @@ describe("help", () => {
         crawl <url…>                crawl from these URLs, politely
         demo                        crawl a synthetic web on loopback, without internet
         explain <url…>              why a URL is crawled or not: rule, verdict, robots.txt, clocks
+        identity <what> <file>      new: a key that signs requests; directory: what publishes it
         stats <dir>                 the report of a frontier in a directory
         peek <dir>                  what would be visited next
         failed <dir>                which URLs failed, why, and where they were found

@@ -46,6 +46,8 @@ const GIVEN = [
   "declare const answer: { status: number, headers: { location: string } };",
   "declare const found: string[], body: Buffer, workerData: FrontierHandle;",
   "declare function visit(url: string): Promise<string[]>;",
+  "declare function linksOf(html: string): string[];",
+  "declare const pool: WorkerPool;",
 ];
 
 describe("the examples of the reference", () => {

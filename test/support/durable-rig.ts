@@ -13,7 +13,8 @@ import { LocalFrontier } from "../../src/engine/api/local-frontier.ts";
 import { normalizeOptions, type Settings } from "../../src/engine/options/normalize-options.ts";
 import type { FrontierOptions } from "../../src/engine/types/frontier-types.ts";
 import { coreOf } from "../../src/engine/api/verify-frontier.ts";
-import { finishedView, hostOf, sequenceOf } from "../../src/frontier/records/transitions.ts";
+import { finishedView } from "../../src/frontier/records/finished-word.ts";
+import { hostOf, sequenceOf } from "../../src/frontier/records/transitions.ts";
 import { probeSpilled, placesSpilled } from "../../src/frontier/scheduling/spill-control.ts";
 import { listRecords } from "../../src/frontier/records/record-walk.ts";
 import { coldReading, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
@@ -210,7 +211,7 @@ function hostsOf(core: Core, hasIdle: boolean): Record<string, unknown> {
     view(one);
   }
   for (let one = host.hostNextIdle(hosts, 0); one !== 0; one = host.hostNextIdle(hosts, one)) {
-    const isJournaled = (word(store, one, host.HOST_FLAGS_WORD) & host.HOST_JOURNALED) !== 0;
+    const isJournaled = (word(store, one, host.HOST_FLAGS_WORD) & host.HOST_MARKED) !== 0;
     if (isJournaled || hasIdle) view(one);
   }
   return Object.fromEntries(Object.entries(views).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,4 +1,5 @@
 /** Handlers that do what a page's author writes: links as they stand in it, and values for the owner. */
+import { inspect } from "node:util";
 import { workerData } from "node:worker_threads";
 export default function visit(lease, context) {
   if (lease.depth > 0) return;
@@ -46,4 +47,9 @@ export function sendsAndDies(lease, context) {
   context.send("last words");
   queueMicrotask(() => queueMicrotask(() => process.exit(1)));
   return new Promise(() => undefined);
+}
+
+/** Sends what a console would show of its lease. */
+export function shows(lease, context) {
+  context.send(inspect(lease));
 }

@@ -6,7 +6,8 @@
  *   item ─▶ its words, mixed in turn ─▶ two words, added to those of the others: the order of items has no effect
  */
 import type { Core } from "../../src/frontier/core.ts";
-import { hostOf, isFinishedValue, sequenceOf } from "../../src/frontier/records/transitions.ts";
+import { isFinishedValue } from "../../src/frontier/records/finished-word.ts";
+import { hostOf, sequenceOf } from "../../src/frontier/records/transitions.ts";
 import { probeSpilled, placesSpilled } from "../../src/frontier/scheduling/spill-control.ts";
 import { listRecords } from "../../src/frontier/records/record-walk.ts";
 import { coldReading, openColdWalk } from "../../src/persistence/cold/cold-read.ts";
@@ -176,7 +177,7 @@ function addHosts(mark: Mark, core: Core): void {
     add(one);
   }
   for (let one = host.hostNextIdle(hosts, 0); one !== 0; one = host.hostNextIdle(hosts, one)) {
-    if ((word(store, one, host.HOST_FLAGS_WORD) & host.HOST_JOURNALED) !== 0) add(one);
+    if ((word(store, one, host.HOST_FLAGS_WORD) & host.HOST_MARKED) !== 0) add(one);
   }
 }
 

@@ -38,6 +38,7 @@ const counts: Record<string, number> = {
   "fence-terminal": 5,
   "fence-waiting": 2,
   layout: 9,
+  ledger: 5,
   room: 2,
 };
 

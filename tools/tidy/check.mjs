@@ -1,7 +1,7 @@
 /**
  * All rules over a list of files.
  *
- *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout · english ─▶ findings
+ *   files ─▶ words, lock, place ─▶ scripts: parse ─▶ shape · fence · hot · barrel · layout · ledger · english ─▶ findings
  *        └─▶ mirror, folders (need the whole list)
  */
 import { checkEnglish } from "./english.mjs";
@@ -9,6 +9,7 @@ import { checkFence } from "./fence.mjs";
 import { checkFolders } from "./folders.mjs";
 import { checkHot } from "./hot.mjs";
 import { checkLayout } from "./layout.mjs";
+import { checkLedger } from "./ledger.mjs";
 import { checkLock } from "./lock.mjs";
 import { checkBarrel, checkMirror, checkPlace } from "./rooms.mjs";
 import { checkShape } from "./shape.mjs";
@@ -19,14 +20,18 @@ import { checkWords } from "./words.mjs";
 export const RULES = [
   "any",
   "barrel",
+  "booleans",
   "columns",
   "default-export",
   "english",
   "entry",
   "enum",
+  "fence-bytes",
   "fence-chance",
   "fence-clock",
   "fence-files",
+  "fence-journal",
+  "fence-kernel",
   "fence-shared",
   "fence-terminal",
   "fence-waiting",
@@ -42,6 +47,7 @@ export const RULES = [
   "inheritance",
   "layout",
   "layout-table",
+  "ledger",
   "lock-address",
   "lock-complete",
   "machine-path",
@@ -74,6 +80,7 @@ export function checkFiles(files) {
     checkHot(parsed, report);
     checkBarrel(parsed, report);
     checkLayout(parsed, report);
+    checkLedger(parsed, report);
     checkEnglish(parsed, report);
   }
   checkMirror(files, reportFor);

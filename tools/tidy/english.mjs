@@ -9,7 +9,7 @@
 import { lineAt, visitComments } from "./source.mjs";
 
 /** Rooms, or folders of one, whose comments are clean. */
-const CLEAN_ROOMS = ["src/layout/", "src/persistence/", "src/workers/"];
+const CLEAN_ROOMS = ["src/crawl/page/", "src/layout/", "src/persistence/", "src/workers/"];
 
 /** Verbs in every form. To look something up is the field's own word. */
 const WORDS = [

@@ -7,6 +7,8 @@ import { isInType, lineAt, PURE_ROOMS, roomOf, visitAll } from "./source.mjs";
 
 const SHARED_ROOMS = ["memory", "kernel", "structures", "workers"];
 const BASE = ["base"];
+/** Rooms that ask structures and url for what the kernel does. */
+const ABOVE_THE_KERNEL = ["frontier", "persistence", "engine"];
 /** Rooms 5 and above wait and promise; 0–4 do not. */
 const WAITING_ROOMS = ["persistence", "workers", "engine", "integrations", "crawl", "cli"];
 
@@ -97,10 +99,31 @@ function brokenBy(file, node, room) {
   const written = writtenPast(file, node);
   if (written !== undefined) return ["fence-terminal", written];
   if (isWaiting(node) && PURE_ROOMS.includes(room)) return ["fence-waiting", "waiting"];
+  const line = lineBroken(node, room);
+  if (line !== undefined) return line;
   const module = importedModule(node);
   const fence = module === undefined ? undefined : MODULES.get(module.replace(/^node:/, ""));
   if (fence !== undefined && !fence[1].test(file.path)) return [fence[0], module];
   return undefined;
+}
+
+/** Lines between rooms that no import shows: bytes, the kernel's exports, what the journal needs to know. */
+function lineBroken(node, room) {
+  if (ts.isIdentifier(node) && room === "structures" && /journal/i.test(node.text))
+    return ["fence-journal", node.text];
+  if (!ts.isPropertyAccessExpression(node) && !ts.isBindingElement(node)) return undefined;
+  const name = ts.isBindingElement(node) ? (node.propertyName ?? node.name) : node.name;
+  if (room === "frontier" && name.text === "views" && /region|store/.test(sourceOf(node)))
+    return ["fence-bytes", "a view of the region"];
+  if (ABOVE_THE_KERNEL.includes(room) && name.text === "exports" && /kernel/.test(sourceOf(node)))
+    return ["fence-kernel", "an export of the kernel"];
+  return undefined;
+}
+
+/** The text of what a member is read from. */
+function sourceOf(node) {
+  if (ts.isPropertyAccessExpression(node)) return node.expression.getText();
+  return node.parent.parent.initializer?.getText() ?? "";
 }
 
 /** What writes to a terminal past its door. */

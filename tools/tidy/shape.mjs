@@ -91,11 +91,16 @@ function checkFunction({ path, tree }, node, report) {
   const most = isHot ? PARAMETERS_HOT_MAX : PARAMETERS_MAX;
   if (node.parameters.length > most && node.body !== undefined)
     report("parameters", line, `${node.parameters.length} parameters (at most ${most})`);
+  if (/^(src|assembly)\//.test(path) && node.parameters.filter(isBoolean).length > 1)
+    report("booleans", line, "two booleans say nothing at the call");
   if (node.body === undefined || (path.startsWith("test/") && isSuite(node))) return;
   const count = lineAt(tree, node.getEnd()) - line + 1;
   if (count > FUNCTION_LINES_MAX)
     report("function-lines", line, `${count} lines (at most ${FUNCTION_LINES_MAX})`);
 }
+
+const isBoolean = ({ type }) =>
+  type?.kind === ts.SyntaxKind.BooleanKeyword || type?.getText() === "bool";
 
 /** The function given to `describe` only groups tests. */
 function isSuite(node) {

@@ -1,4 +1,4 @@
-/** `outrider bench`: what a frontier in memory does on this machine, in one short run. */
+/** `outrider bench`: measures a frontier in memory on this machine, in one short run. */
 import { createSystemClock, openFrontier } from "../../index.ts";
 import { type Flag, type Parsed, UsageError } from "../flags.ts";
 import { EXIT_OK, type Io } from "../io.ts";

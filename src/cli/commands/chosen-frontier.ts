@@ -1,5 +1,5 @@
 /**
- * Which frontier of which directory a command means, and what it is opened with.
+ * The frontier and the directory that a command names, and the options to open it with.
  *
  *   stored options of the directory ◀─ over them: --preset ◀─ over them: --options <file>
  */
@@ -25,15 +25,15 @@ interface ChosenFrontier {
   readonly directory: string;
   readonly name: string | undefined;
   readonly options: FrontierOptions;
-  /** Functions that its own program opened it with, and nobody gave now. */
+  /** Functions with which its own program opened it, and which are missing now. */
   readonly missing: readonly string[];
-  /** There is such a frontier. */
+  /** Whether there is such a frontier. */
   readonly exists: boolean;
   /** The process that has it open. */
   readonly owner: number | undefined;
 }
 
-/** Throws UsageError where there is no such frontier, unless it may be made. */
+/** Throws UsageError when there is no such frontier, unless it may be created. */
 export async function chosenFrontierOf(
   args: Parsed,
   command: string,
@@ -57,7 +57,7 @@ export async function chosenFrontierOf(
   return { directory, name, options, missing, exists: stored !== undefined, owner };
 }
 
-/** Opens what was chosen. A copy needs no store of whole records. */
+/** Opens the chosen frontier. A copy needs no store of whole records. */
 export function openChosen(
   { directory, name, options }: ChosenFrontier,
   over: FrontierOptions = {},
@@ -78,7 +78,7 @@ export function filterOf(args: Parsed): { rule?: string; host?: string } {
 }
 
 function noFrontier(command: string, directory: string, name: string | undefined): string {
-  // Whatever else stands there is none of ours.
+  // Other folders and files are ignored.
   const names = readdirSync(directory)
     .filter((each) => isDirectory(join(directory, each)))
     .flatMap((each) => frontierAt(directory, each) ?? [])
@@ -93,7 +93,7 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** The name of the frontier that has a folder, if one has it. */
+/** The name of the frontier in a folder, if there is one. */
 function frontierAt(directory: string, folder: string): string | undefined {
   try {
     const name = decodeURIComponent(folder);
@@ -112,7 +112,7 @@ function presetOf(args: Parsed): FrontierOptions {
   return presets[name as keyof typeof presets]();
 }
 
-/** Options from JSON, or what a module exports as `options` or by default. */
+/** Options from JSON, or from a module's export `options` or its default export. */
 async function optionsOf(path: string): Promise<FrontierOptions> {
   let given: unknown;
   try {

@@ -75,6 +75,7 @@ export const CRAWL_FLAGS: readonly Flag[] = [
   { name: "auth", value: "<name:password>", text: "for the origins of the URLs, and no others" },
   { name: "user-agent", value: "<text>", text: "who we are" },
   { name: "contact", value: "<text>", text: "where we can be reached; part of the User-Agent" },
+  { name: "identity", value: "<file>", text: "sign every request (outrider identity new)" },
   { name: "cookies", text: "keep and send cookies, for this crawl alone" },
   { name: "proxy", value: "<url>", text: "an HTTP proxy" },
   {
@@ -139,6 +140,7 @@ export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
     defaults: traversalOf(args.text("traversal")),
     userAgent: args.text("user-agent"),
     contact: args.text("contact"),
+    identity: args.text("identity"),
     proxy: args.text("proxy"),
     items: args.text("output") ?? args.text("items"),
     analyzers: args.list("analyzer"),

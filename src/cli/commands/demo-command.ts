@@ -1,4 +1,4 @@
-/** `outrider demo`: a synthetic web on loopback, crawled before your eyes; its own log says how polite the crawl was. */
+/** `outrider demo`: crawls a synthetic web on loopback, live; the web's own log shows how polite the crawl was. */
 import { openSyntheticWebThread } from "../../testing.ts";
 import type { Flag, Parsed } from "../flags.ts";
 import type { Io } from "../io.ts";

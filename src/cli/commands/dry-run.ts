@@ -1,4 +1,4 @@
-/** `outrider crawl --dry-run`: what the crawl would begin with, in words or as one line of JSON. */
+/** `outrider crawl --dry-run`: the plan with which the crawl would begin, as text or as one line of JSON. */
 import { isIP } from "node:net";
 import { type CrawlOptions, isPublicAddress, planCrawl, type PlannedSeed } from "../../crawl.ts";
 import { EXIT_OK, type Io } from "../io.ts";

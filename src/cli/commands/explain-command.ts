@@ -1,4 +1,4 @@
-/** `outrider explain`: what a frontier makes of a URL, and why. */
+/** `outrider explain`: what a frontier decides about a URL, and why. */
 import { explainUrl, type UrlExplanation } from "../../crawl.ts";
 import { type Explanation, type Frontier, openFrontier, type RecordView } from "../../index.ts";
 import { chosenFrontierOf, openChosen } from "./chosen-frontier.ts";
@@ -172,7 +172,7 @@ function budgetRows(
   ];
 }
 
-/** The reason in words, where they say more. */
+/** The reason as text, where the text adds something. */
 function whyRows(reason: string | undefined, hasRules: boolean): [string, string][] {
   if (reason === undefined) return [];
   const words = reason === "no-rule" && hasRules ? "no rule takes it" : refusedText(reason);

@@ -1,8 +1,8 @@
 /**
- * Commands over a frontier in a directory. Those that look open a copy: no lock is taken and no byte changes, also beside a crawl that
- * runs. Those that change something hold the lock for that time.
+ * Commands over a frontier in a directory. Those that only read open a copy: they take no lock and change no byte, also beside a running
+ * crawl. Those that change something hold the lock while they do.
  *
- *   look     stats · peek · verify                 (export: transfer-commands.ts)
+ *   read     stats · peek · verify                 (export: transfer-commands.ts)
  *   change   requeue · compact                     (import: transfer-commands.ts)
  */
 import type { Frontier } from "../../index.ts";
@@ -25,7 +25,7 @@ export const REQUEUE_FLAGS: readonly Flag[] = [...FILTER, ...COMMON];
 export async function statsCommand(args: Parsed, io: Io): Promise<number> {
   const chosen = await chosenFrontierOf(args, "stats");
   await using frontier = await openChosen(chosen, { readOnly: true });
-  // The copy runs; what the directory's own frontier does, its owner alone knows.
+  // The copy is running. Only the owner can report the rates of the directory's own frontier.
   const { owner } = chosen;
   const status = owner === undefined ? "stopped" : "running";
   const rates = { pushed: 0, leased: 0, done: 0 };

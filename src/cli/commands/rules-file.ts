@@ -1,14 +1,15 @@
 /**
  * Rules from a JSON file: a list of rules, or `{ "$schema": …, "version": …, "rules": [ … ] }` (docs/rules.schema.json). Watched
- * while a crawl runs: a good change takes effect at once, a bad one is told and changes nothing.
+ * while a crawl runs: a good change takes effect at once, a bad one is reported and changes nothing.
  *
- *   event in the folder, or another time or size once a second ─▶ SETTLE_MS later: read ─▶ as read before? ─ yes ─▶ told
+ *   event in the folder, or another time or size once a second ─▶ SETTLE_MS later: read ─▶ as read before? ─ yes ─▶ reported
  *                                                                    ▲                            └ no ─┐
  *                                                                    └──────────── SETTLE_MS ◀──────────┘
  *
  *   I1  The folder is watched, not the file: editors write a new file and rename it, and links are turned to another one.
- *   I2  A text is told when it was read twice alike: what is half-written is not taken for a change, of many quick saves the last one is.
- *   I3  Where the system tells of no events, as on many network disks, the file is looked at all the same.
+ *   I2  A text is reported when two reads in a row return it: a half-written file is not taken for a change, and of many quick saves
+ *       only the last one is.
+ *   I3  The file is polled too, since some systems report no events, as on many network disks.
  */
 import { type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -24,7 +25,7 @@ const SETTLE_MS = 50;
 const POLL_MS = 1_000;
 const FIELDS: readonly string[] = ["$schema", "version", "rules"];
 
-/** Reads a file of rules; throws UsageError that names the file. What a rule may hold, the frontier judges. */
+/** Reads a file of rules. Throws UsageError, which names the file. The frontier itself checks the content of each rule. */
 export function readRules(path: string): RulesFile {
   let given: unknown;
   try {
@@ -45,7 +46,7 @@ export function readRules(path: string): RulesFile {
   return { rules: rules as Rule[], ...(hasVersion ? { version } : {}) };
 }
 
-/** Tells of each change of the file's text, once it has settled; returns its cancellation. */
+/** Reports each change of the file's text, once it has settled; returns the function that ends watching. */
 export function watchRules(path: string, onChange: () => void): () => void {
   const clock = createSystemClock();
   let known = textOf(path);
@@ -61,7 +62,7 @@ export function watchRules(path: string, onChange: () => void): () => void {
   };
   const read = (): void => {
     const text = textOf(path);
-    // Away for the moment of a rename, or cut for that of a write: another event follows.
+    // Missing for the moment of a rename, or empty for that of a write: another event follows.
     if (text === undefined || text === "") return;
     const isSettled = text === seen;
     seen = text;
@@ -86,7 +87,7 @@ export function watchRules(path: string, onChange: () => void): () => void {
   };
 }
 
-/** undefined: this system, or this disk, tells of nothing. */
+/** Returns undefined where the system, or the disk, reports no events. */
 function watcherOf(folder: string, onEvent: () => void): FSWatcher | undefined {
   try {
     return watch(folder, { persistent: false }, onEvent).on("error", () => {});
@@ -95,7 +96,7 @@ function watcherOf(folder: string, onEvent: () => void): FSWatcher | undefined {
   }
 }
 
-/** What changes with every change of a file, but for one of the same size within the same moment. */
+/** A value that differs after every change of a file, except one of the same size within the same moment. */
 function stampOf(path: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(path);

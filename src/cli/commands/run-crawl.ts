@@ -1,8 +1,8 @@
 /**
- * Runs one crawl for a person: progress, Ctrl-C, the report at its end.
+ * Runs one crawl for a user: progress, Ctrl-C, the report at its end.
  *
- *   first Ctrl-C or SIGTERM   visits under way end, all is saved, how to resume is told; exit 130
- *   second one                visits are given up, exit 130 at once; what was flushed is safe
+ *   first Ctrl-C or SIGTERM   running visits end, everything is saved, the way to resume is printed; exit 130
+ *   second one                visits are abandoned, exit 130 at once; everything flushed is safe
  */
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import {
@@ -24,7 +24,7 @@ import { reportText } from "../output/report-text.ts";
 interface Showing {
   readonly title: string;
   readonly isJson: boolean;
-  /** Redraw in place, where there is a terminal. */
+  /** Redraw in place, if there is a terminal. */
   readonly isLive: boolean;
   readonly report: string | undefined;
   /** The command line, for the report. */
@@ -36,11 +36,11 @@ interface Showing {
   readonly isQuiet?: boolean;
   /** A line for each visit. */
   readonly isVerbose?: boolean;
-  /** What is said where something is left. */
+  /** Printed when something is left. */
   readonly goOn: string | undefined;
-  /** Called when the crawl is made; returns what ends with it. */
+  /** Called when the crawl is created; returns a function to call at its end. */
   readonly onStart?: (run: Crawl, say: (line: string) => void) => () => void;
-  /** More of the summary, asked before the crawl's world is taken down. */
+  /** More fields for the summary, collected before the crawl's servers are closed. */
   readonly onEnd?: (summary: CrawlSummary) => Promise<Record<string, unknown>>;
 }
 
@@ -69,7 +69,7 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
     if (run.status !== "stopping") view.draw(run, sample);
   });
   if (isVerbose) run.on("visit", (visit) => view.visit(visit));
-  // While nothing was read yet a fault is likely the user's to mend; later faults are of the web, and counted.
+  // Before the first page a fault is likely the user's to fix; later faults come from the web, and are counted.
   const told = new Set<string>();
   run.on("error", (fault) => {
     const text = faultText(fault);
@@ -112,7 +112,7 @@ function isInVain({ reason, pages, notModified, sitemaps, failures }: CrawlSumma
   return reason === "finished" && isNothing && Object.keys(failures).length > 0;
 }
 
-/** Learns before the crawl, not after it, that its report cannot be written. */
+/** Detects before the crawl, not after it, that its report cannot be written. */
 function checkReport(path: string): void {
   try {
     closeSync(openSync(path, "a"));
@@ -128,7 +128,7 @@ interface ShownSummary {
   readonly samples: readonly CrawlSample[];
 }
 
-/** Tells how it went; a complaint where the page of the report could not be written: the summary is told all the same. */
+/** Prints the summary. Returns an error text when the report page could not be written; the summary is printed in any case. */
 function showSummary(
   io: Io,
   { summary, more, showing, samples }: ShownSummary,

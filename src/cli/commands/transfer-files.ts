@@ -1,8 +1,8 @@
 /**
- * Files that carry a frontier, by their names: packed where they end in .gz, standard input and output as `-`.
+ * Files that carry a frontier, by their names: compressed when they end in .gz, standard input and output as `-`.
  *
  *   x.urls.txt with x.cursor.txt beside it    WebMagic's FileCacheQueueScheduler: lines before the cursor were polled
- *   requests.seen                             Scrapy's RFPDupeFilter: one fingerprint a line, known by its 40 digits
+ *   requests.seen                             Scrapy's RFPDupeFilter: one fingerprint of 40 digits a line
  *   *.txt                                     a URL a line
  *   anything else                             lines of JSON, or URLs
  */
@@ -25,22 +25,22 @@ import { finished } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { Io } from "../io.ts";
 
-/** As a file's name: standard input or output. */
+/** The file name for standard input or output. */
 export const STANDARD = "-";
 
-/** Characters that are written at once. */
+/** Characters written at once. */
 const WRITE_CHARS = 65_536;
 
-/** How the name of an export under way ends, and how long nothing has come to one that was left. */
+/** The ending of an unfinished export's name, and the time without a write after which one counts as left over. */
 const LEFT_END = ".tmp";
 const LEFT_MS = 3_600_000;
 
-/** Where the answer of an export goes. */
+/** Where an export is written. */
 export interface Output {
   line(text: string): Promise<void>;
-  /** All of it is written. */
+  /** Resolves when everything is written. */
   end(): Promise<void>;
-  /** The export broke off: what was written of its file goes. At once. */
+  /** Called when the export broke off: removes the unfinished file, at once. */
   drop?(): void;
 }
 
@@ -85,7 +85,7 @@ export function outputOf(path: string | undefined, io: Io): Output {
   };
 }
 
-/** Resolves when it takes more, or nothing more. */
+/** Resolves when it accepts more, or is closed. */
 function roomIn(out: Writable): Promise<void> {
   return new Promise((resolve) => {
     const over = (): void => {
@@ -99,8 +99,8 @@ function roomIn(out: Writable): Promise<void> {
 }
 
 /**
- * A file is written beside its name and gets it when it is whole: an export that breaks off leaves what stood there. Where no file stands
- * (a pipe, a terminal), it goes there at once; where a link stands, what it leads to is the file.
+ * A file is written beside its name and renamed when it is whole: an interrupted export leaves the old file. A pipe or a terminal is
+ * written directly; a link is replaced at its target.
  */
 function targetOf(path: string): { path: string; beside?: string } {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -110,13 +110,13 @@ function targetOf(path: string): { path: string; beside?: string } {
 }
 
 /**
- * What a killed export left beside the same name goes, once another one is made there: its process is not on this machine, and no other
- * machine has written to it for an hour, by the clock of the disk itself.
+ * Removes unfinished files of killed exports to the same name: their process is not on this machine, and no other machine has written to
+ * them for an hour, by the clock of the disk itself.
  */
 function removeLeft(path: string, beside: string): void {
   const folder = dirname(path);
   const now = statSync(beside).mtimeMs;
-  // Who may not look through the folder may still write there.
+  // A user who may not read the folder may still write there.
   let names: readonly string[] = [];
   try {
     names = readdirSync(folder);
@@ -140,7 +140,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What an action on a file gives; what the disk says is told by the name that was given. */
+/** Returns what the action returns; an error of the disk is reported under the user's name of the file. */
 function withNamedFault<T>(path: string, act: () => T): T {
   try {
     return act();
@@ -183,7 +183,7 @@ function bufferedBy(write: (text: string) => Promise<void>): {
   };
 }
 
-/** The lines of a file, unpacked where its name ends in .gz, or of standard input. */
+/** The lines of a file, decompressed when its name ends in .gz, or of standard input. */
 export function linesOfFile(path: string): AsyncIterable<string> {
   return createInterface({ input: inputOf(path), crlfDelay: Number.POSITIVE_INFINITY });
 }
@@ -202,7 +202,7 @@ export function isUrlList(path: string | undefined): boolean {
   return path !== undefined && /\.txt(\.gz)?$/.test(path);
 }
 
-/** How many of a WebMagic list's lines were polled; undefined: the file is none. */
+/** How many lines of a WebMagic list were polled; undefined when the file is not one. */
 export function webmagicCursor(path: string): number | undefined {
   if (!path.endsWith(".urls.txt")) return undefined;
   const cursor = path.replace(/\.urls\.txt$/, ".cursor.txt");

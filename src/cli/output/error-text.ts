@@ -8,7 +8,7 @@ import { FrontierError } from "../../index.ts";
 import { type Flag, UsageError } from "../flags.ts";
 import { EXIT_FAULT, EXIT_USAGE } from "../io.ts";
 
-/** Codes of FrontierError that say the command asked for something wrong. */
+/** Codes of FrontierError that indicate a wrong request of the command. */
 const MISUSE: readonly string[] = [
   "OPTION_INVALID",
   "RULE_INVALID",
@@ -39,7 +39,7 @@ const IMPORT_ADVICE: Readonly<Record<string, string>> = Object.freeze({
     "give --preset scrapy with a requests.seen; otherwise omit --preset and --options",
 });
 
-/** Names of options as their flags are called, where that is not the same word. */
+/** Flags of options whose flag has another name. */
 const FLAG_OF: Readonly<Record<string, string>> = Object.freeze({
   directory: "dir",
   maxDepth: "depth",
@@ -55,7 +55,7 @@ interface ErrorText {
   readonly exit: number;
 }
 
-/** What to print on standard error and what to exit with. `flags`: those of the command. Total. */
+/** The text for standard error, and the exit code. `flags`: those of the command. Total. */
 export function errorTextOf(cause: unknown, command: string, flags: readonly Flag[]): ErrorText {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof UsageError) {
@@ -76,7 +76,7 @@ function seeHelp(command: string): string {
   return `see: outrider ${command} --help\n`;
 }
 
-/** `options.maxDepth: …` is `--depth: …` to who typed it; what no flag says stood in the file of --options. */
+/** Turns `options.maxDepth: …` into `--depth: …` for the user; an option without a flag was in the file of --options. */
 function inFlags(message: string, flags: readonly Flag[]): string {
   return message.replace(/^options\.([A-Za-z]+)/, (whole, name: string) => {
     const flag = FLAG_OF[name] ?? name.replaceAll(/[A-Z]/g, (each) => `-${each.toLowerCase()}`);

@@ -1,4 +1,4 @@
-/** Short names of outcomes as people read them; a name that is not known stays as it is. */
+/** Short names of outcomes for users; an unknown name stays as it is. */
 
 const REFUSED: Readonly<Record<string, string>> = Object.freeze({
   "no-rule": "outside the scope",
@@ -77,7 +77,7 @@ export function statusText(status: string): string {
   return words === undefined ? status : `${status} ${words}`;
 }
 
-/** Counts under words; two names of the same words are one. */
+/** Counts by text; names with the same text are added up. */
 export function outcomeText(
   counts: Record<string, number>,
   words: (name: string) => string,

@@ -1,5 +1,5 @@
 /**
- * The report of a crawl as one self-contained page: no script, no font, no address of anything else.
+ * The report of a crawl as one self-contained page: no script, no font, no external address.
  *
  *   title, how it ended
  *   tiles                pages · pages a second · read · hosts · failed · pending
@@ -24,7 +24,7 @@ interface HtmlReport {
   readonly settings?: string;
 }
 
-/** The whole page. Everything that came from outside is escaped. */
+/** The whole page. Everything from outside is escaped. */
 export function reportHtml({ title, summary, samples, when, settings }: HtmlReport): string {
   const ended = ENDED[summary.reason ?? ""] ?? ENDED.fault;
   const written = when === undefined ? "" : ` · ${escapeHtml(when)}`;
@@ -282,16 +282,16 @@ function tableOf(name: string, rows: readonly Row[]): string {
   return `<div><h2>${name}</h2><table>${lines.join("")}</table></div>`;
 }
 
-/** Points that are drawn, at most: more would be less than two pixels apart. */
+/** Most points drawn: more would be less than two pixels apart. */
 const POINTS_MAX = 150;
 
-/** Every so many samples one, the first and the last among them. */
+/** Every n-th sample, including the first and the last. */
 function thinned(samples: readonly CrawlSample[]): readonly CrawlSample[] {
   const every = Math.ceil(samples.length / POINTS_MAX);
   return samples.filter((_, index) => index % every === 0 || index === samples.length - 1);
 }
 
-/** Pages per second between samples at least a second, and a sixtieth of it all, apart: less is noise. */
+/** Pages per second between samples that are at least a second, and a sixtieth of the crawl, apart: shorter ones are noise. */
 function ratesOf(samples: readonly CrawlSample[]): Curve {
   const end = samples.at(-1)?.elapsedMs ?? 0;
   const stepMs = Math.min(Math.max(end / 60, 1_000), Math.max(end / 6, 1));

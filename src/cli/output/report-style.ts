@@ -1,5 +1,5 @@
 /**
- * How a report looks: light and dark by what the reader's system prefers, one column on a phone. Every pair of text and
+ * The style of a report: light or dark by the reader's system setting, one column on a phone. Every pair of text and
  * ground has a contrast of 4.5 or more (WCAG AA), which a test in a browser measures.
  */
 export const REPORT_STYLE = `

@@ -1,9 +1,9 @@
-/** The final report of a crawl, to read: what there was nothing of is left out. */
+/** The final report of a crawl as text. Rows without a value are left out. */
 import type { CrawlSummary } from "../../crawl.ts";
 import { bytes, counted, durationWords, share, table, together, whole } from "./number-text.ts";
 import { failedText, outcomeText, refusedText, statusText } from "./outcome-text.ts";
 
-/** `columns`: width of the terminal it is printed on; left out: lines are not broken. */
+/** `columns`: width of the terminal; undefined: lines are not broken. */
 export function reportText(summary: CrawlSummary, columns?: number): string {
   const { latencyMs, duplicate, memory, elapsedMs, truncated, trapped } = summary;
   const links = duplicate + sum(summary.depths);

@@ -1,7 +1,7 @@
 /**
  * Plots of a report: shapes as inline SVG that stretches with its card, words as HTML beside it, so that they keep their
- * size on a phone. One accent colour, direct labels, colours by the page's own variables, no script: a <title> tells what
- * a pointer rests on.
+ * size on a phone. One accent colour, direct labels, colours by the page's own variables, no script: a <title> describes
+ * the shape under the pointer.
  *
  *   curve    ▁▃▇▅▂   values over time          columns  ▂▅█▃   counts by ordered classes
  *   bars     ███ 12  named values, largest by length      stack  ██▓░  shares of one whole
@@ -17,11 +17,11 @@ type Shown = (value: number) => string;
 
 const TIME_LABELS_MAX = 5;
 const BARS_MAX = 12;
-/** A plot on a phone of 320 pixels, and what a letter of a label takes there, in pixels. */
+/** Width of a plot on a phone of 320 pixels, and of a letter of a label there, in pixels. */
 const NARROW = 210;
 const LETTER = 7;
 
-/** A curve over time, filled to its foot. `what` says in words what is drawn. */
+/** A curve over time, filled to its foot. `what` describes it in words. */
 export function curve(points: Curve, { shown, what }: { shown: Shown; what: string }): string {
   if (points.length < 2) return empty();
   const end = Math.max(...points.map(([x]) => x), 1);
@@ -58,7 +58,7 @@ export function columns(
   const shape = [
     ...grid(steps),
     ...values.map(([name, value], index) => {
-      // What is there is seen, however little of the whole it is.
+      // A value above 0 stays visible, however small its share is.
       const height = value === 0 ? 0 : Math.max((100 * value) / top, 0.8);
       const box = { x: (index + 0.1) * width, y: 100 - height, width: 0.8 * width, height };
       return rect("column", box, `${name}: ${shown(value)}`);
@@ -72,7 +72,7 @@ export function columns(
   return plot({ shape, steps, top, labels, shown, what });
 }
 
-/** Named values as bars from the left, in their order; what is too many is added up in the last. */
+/** Named values as bars from the left, in their order; values beyond the maximum are added up in the last bar. */
 export function bars(given: ReadonlyArray<readonly [string, number]>, shown: Shown): string {
   const values = fold(given.filter(([, value]) => value > 0));
   if (values.length === 0) return empty();
@@ -88,7 +88,7 @@ export function bars(given: ReadonlyArray<readonly [string, number]>, shown: Sho
 interface StackPart {
   readonly name: string;
   readonly value: number;
-  /** Said beside the value, smaller. */
+  /** Printed beside the value, smaller. */
   readonly note: string;
 }
 
@@ -155,7 +155,7 @@ function rect(name: string, { x, y, width, height }: Box, title: string): string
   return `<rect class="${name}" ${place}><title>${escapeHtml(title)}</title></rect>`;
 }
 
-/** A word below the plot; at its right end it stands to the left of its place. */
+/** A label below the plot; at the right end it is placed to the left of its point. */
 function xLabel(percent: number, text: string): string {
   const end = percent > 97 ? ' class="end"' : "";
   return `<span${end} style="left:${fixed(percent)}%">${escapeHtml(text)}</span>`;
@@ -165,7 +165,7 @@ function fixed(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-/** Classes from the first that holds something to the last that does. */
+/** Classes from the first with a value to the last. */
 function inner(given: ReadonlyArray<readonly [string, number]>): Array<readonly [string, number]> {
   const isFull = ([, value]: readonly [string, number]): boolean => value > 0;
   const first = given.findIndex(isFull);

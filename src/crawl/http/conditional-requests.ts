@@ -1,15 +1,15 @@
 /**
- * What conditional requests need on a recrawl: ETag and Last-Modified of the last good answer, of the VALIDATOR_COUNT_MAX
- * pages that were visited last.
+ * Validators for conditional requests on a recrawl: ETag and Last-Modified of the last good answer, for the VALIDATOR_COUNT_MAX
+ * most recently visited pages.
  *
- *   done page (pending-validators.ts) ─▶ learn ─▶ memory ─▶ file, once the frontier says that its end is durable (docs/formats/validators.md)
+ *   done page (pending-validators.ts) ─▶ learn ─▶ memory ─▶ file, once the frontier reports its end as durable (docs/formats/validators.md)
  *   lease of a page that comes again by itself ─▶ If-None-Match, If-Modified-Since
  *
- *   I1  Only rules whose pages come again by themselves (epoch `every` or `adaptive`) ask conditionally: elsewhere a page is
- *       new in its epoch, and an answer without a body would hide what it leads to. Of those nothing is kept either.
- *   I2  A line is written only after the end of its page is durable: after a crash no page that has to be worked on once more
- *       is asked for conditionally.
- *   I3  Bounded: at most so many pages in memory, and twice as many lines in the file, which is then made anew.
+ *   I1  Only rules whose pages come again by themselves (epoch `every` or `adaptive`) request conditionally: elsewhere a page is
+ *       new in its epoch, and an answer without a body would hide its links. Pages of other rules are not stored either.
+ *   I2  A line is written only after the end of its page is durable: after a crash no page that must be worked on again
+ *       is requested conditionally.
+ *   I3  Bounded: at most VALIDATOR_COUNT_MAX pages in memory, and twice as many lines in the file, which is then rewritten.
  *
  * Crash: the lines of the last moments are missing, and those pages are read whole once.
  */
@@ -22,23 +22,23 @@ import type { Download } from "../module-registry.ts";
 export type ValidatorHeaders = Readonly<Record<string, string>>;
 
 export interface Validators {
-  /** Whether pages of a rule are asked for conditionally; of others nothing is learned. */
+  /** Whether pages of a rule are requested conditionally; nothing is learned from others. */
   isWanted(rule: string): boolean;
-  /** What to send with a request for a URL under a rule; nothing where it is not asked conditionally. */
+  /** Headers for a request of a URL under a rule; none where it is not requested conditionally. */
   headersFor(url: string, rule: string): ValidatorHeaders;
   learn(url: string, rule: string, headers: ValidatorHeaders | undefined): void;
   /** Another set of rules is in force. */
   setRules(rules: readonly Rule[]): void;
-  /** A flush ended then; without end: everything is durable. */
+  /** A flush ended at that time; Infinity: everything is durable. */
   flushed(atMs: number): void;
 }
 
 interface ValidatorOptions {
   readonly clock: Clock;
   readonly defaults: RulePolicy | undefined;
-  /** Where they outlive the process. */
+  /** The file in which they outlive the process. */
   readonly file: LineFile | undefined;
-  /** Pages that are remembered; default VALIDATOR_COUNT_MAX. */
+  /** Most pages that are remembered; default VALIDATOR_COUNT_MAX. */
   readonly countMax?: number;
 }
 
@@ -64,7 +64,7 @@ export function createValidators(options: ValidatorOptions): Validators {
     if (entry !== undefined) keep(entry.url, entry.headers);
   }
   const compact = (): void => {
-    // What is not durable yet is left out until it is (I2).
+    // Entries that are not durable yet are left out (I2).
     const early = new Set(unwritten.map(({ url }) => url));
     const durable = [...known].filter(([url]) => !early.has(url));
     file?.rewrite(durable.map((entry) => JSON.stringify(entry)));
@@ -87,7 +87,7 @@ export function createValidators(options: ValidatorOptions): Validators {
     },
     flushed(atMs) {
       if (atMs <= flushedAt) return;
-      // A flush that ended after the one before began after it: what was said until then is durable.
+      // A flush that ended after the previous one began after it: everything logged until then is durable.
       const until = atMs === Number.POSITIVE_INFINITY ? atMs : flushedAt;
       flushedAt = atMs;
       const count = unwritten.findIndex((each) => each.atMs >= until);
@@ -100,7 +100,7 @@ export function createValidators(options: ValidatorOptions): Validators {
   };
 }
 
-/** Validators of an answer; undefined: it has none. */
+/** Validators of an answer; undefined when it has none. */
 export function validatorsOf({ headers }: Pick<Download, "headers">): ValidatorHeaders | undefined {
   const { etag, "last-modified": modified } = headers;
   if (typeof etag !== "string" && typeof modified !== "string") return undefined;
@@ -115,7 +115,7 @@ interface Entry {
   readonly headers: ValidatorHeaders | undefined;
 }
 
-/** A line as it was written; undefined: it is none. Whatever stands in the file. */
+/** Reads a line; undefined when it is not an entry. The file may contain anything. */
 function entryOf(line: string): Entry | undefined {
   let given: unknown;
   try {
@@ -132,7 +132,7 @@ function entryOf(line: string): Entry | undefined {
   return { url, headers: validatorsOf({ headers }) };
 }
 
-/** Rules that are not named. */
+/** The key for rules without an entry. */
 const OTHERS = "*";
 
 /** By a rule's id: whether its pages come again by themselves. */

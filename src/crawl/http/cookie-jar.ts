@@ -1,29 +1,29 @@
 /**
  * Cookies of one crawl (RFC 6265): kept in memory, sent where they belong, gone when it ends.
  *
- *   Set-Cookie ─▶ may this host say it? ─▶ shelf of its host, or of the domain that it names
+ *   Set-Cookie ─▶ may this host set it? ─▶ shelf of its host, or of the domain that it names
  *   request ─▶ shelves of its host and of all above it ─▶ path, time, secure ─▶ longest path first ─▶ Cookie
  *
- *   I1  A cookie goes to the host that set it alone, or to a domain that this host is of and all below that; a domain under which
- *       strangers register theirs (`co.uk`) takes none.
- *   I2  Bounded: COOKIES_OF_SHELF_MAX on a shelf, COOKIE_BYTES_MAX in all; the one that was set first goes first.
+ *   I1  A cookie is sent only to the host that set it, or to a domain that contains this host and all hosts below it. A domain under
+ *       which strangers register theirs (`co.uk`) takes none.
+ *   I2  Bounded: COOKIES_OF_SHELF_MAX on a shelf, COOKIE_BYTES_MAX in all; the cookie set first is dropped first.
  *
- * SameSite says nothing here: every request of a crawl is one that nobody's page makes.
+ * SameSite has no effect here: no request of a crawl is made by another site's page.
  */
 import { isIP } from "node:net";
 import type { Clock } from "../../base/clock.ts";
 import { readSetCookie, type SetCookie } from "./set-cookie.ts";
 
 export interface Cookies {
-  /** The header of a request; undefined: there is none for it. */
+  /** The header of a request; undefined when there is no cookie for it. */
   headerFor(url: string): string | undefined;
-  /** Takes what an answer of a URL sets; whether anything is another than before. */
+  /** Stores the cookies that an answer of a URL sets; returns whether any value has changed. */
   learn(url: string, lines: readonly string[]): boolean;
 }
 
 interface CookieOptions {
   readonly clock: Clock;
-  /** The domain that a URL's host is registered under. */
+  /** The registrable domain of a URL's host. */
   readonly domainOf: (url: string) => string | undefined;
   /** Default COOKIE_BYTES_MAX. */
   readonly bytesMax?: number;
@@ -40,7 +40,7 @@ interface Cookie {
 
 const COOKIES_OF_SHELF_MAX = 50;
 const COOKIE_BYTES_MAX = 32 * 1024 * 1024;
-/** Of a cookie beside its texts. */
+/** Bytes of a cookie besides its texts. */
 const COOKIE_BYTES = 200;
 
 export function createCookies({ clock, domainOf, bytesMax }: CookieOptions): Cookies {
@@ -91,7 +91,7 @@ export function createCookies({ clock, domainOf, bytesMax }: CookieOptions): Coo
       if (found.length === 0) return undefined;
       found.sort((a, b) => b.path.length - a.path.length);
       const pairs = found.map(({ name, value }) => (name === "" ? value : `${name}=${value}`));
-      // Headers are bytes: a letter beyond ASCII is sent in those that it came in.
+      // Headers are bytes: a letter beyond ASCII is sent in the bytes in which it came.
       return Buffer.from(pairs.join("; ")).toString("latin1");
     },
     learn(text, lines) {
@@ -103,7 +103,7 @@ export function createCookies({ clock, domainOf, bytesMax }: CookieOptions): Coo
   };
 }
 
-/** Where a cookie belongs; undefined: this host may not set it. */
+/** The place of a cookie; undefined when this host may not set it. */
 function placeOf(
   { name, value, untilMs = Number.POSITIVE_INFINITY, domain, path, isSecure }: SetCookie,
   url: URL,
@@ -117,7 +117,7 @@ function placeOf(
   const registered = wanted === undefined ? undefined : domainOf(url.href);
   const isOwned =
     wanted !== undefined && registered !== undefined && isUnder(wanted, registered) && !isIp(host);
-  // A public suffix may set its own, for itself.
+  // A public suffix may set a cookie for itself.
   if (wanted !== undefined && !isOwned && wanted !== host) return undefined;
   const cookie: Cookie = {
     name,
@@ -133,7 +133,7 @@ function placeOf(
   return { domain: isOwned ? (wanted as string) : host, cookie };
 }
 
-/** As a URL has it; undefined: no name of a host. */
+/** As in a URL; undefined when it is not a host name. */
 function hostOf(domain: string): string | undefined {
   const text = `http://${domain}/`;
   if (/[/?#@:\\]/.test(domain) || !URL.canParse(text)) return undefined;

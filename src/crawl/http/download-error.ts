@@ -1,8 +1,9 @@
 /**
- * What can go wrong between a URL and its bytes, in classes that a retry policy can tell apart.
+ * Errors between a URL and its bytes, in classes that a retry policy can distinguish.
  *
  *   transient   dns (the server did not answer), connect, proxy (it refused), timeout, reset: the same request may work later
- *   permanent   address (the guard), plain-http (no TLS where https was asked for), too-large, encoding, protocol, and names that do not exist: asking again shows the same
+ *   permanent   address (the guard), plain-http (no TLS where https was asked for), too-large, encoding, protocol, and names that do not
+ *               exist: another request fails alike
  */
 
 /**
@@ -61,7 +62,7 @@ const BY_CODE: Record<string, DownloadFault> = {
   ENETDOWN: "connect",
   EACCES: "connect",
   EPERM: "connect",
-  // What this machine is short of comes back.
+  // This machine's shortages pass.
   EMFILE: "connect",
   ENFILE: "connect",
   ENOBUFS: "connect",
@@ -86,13 +87,13 @@ const BY_CODE: Record<string, DownloadFault> = {
   ERR_BUFFER_TOO_LARGE: "too-large",
 };
 
-/** What undici says of a proxy that did not open a way, under the code of what somebody gave up. */
+/** undici's message for a proxy that refused to connect; its code is the one of an aborted request. */
 const BY_PROXY = /^Proxy response \(\d+\)/;
 
 /** What OpenSSL says where letters come in place of a record. */
 const PLAIN_HTTP = /wrong version number|packet length too long|ssl3_get_record:http request/i;
 
-/** Whatever a socket, a parser or a decoder threw, as one of our classes. */
+/** Converts any error of a socket, a parser or a decoder to a DownloadError. */
 export function downloadError(cause: unknown): DownloadError {
   if (cause instanceof DownloadError) return cause;
   const inner = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;

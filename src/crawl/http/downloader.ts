@@ -32,7 +32,8 @@ import { exchangeOf } from "./wire-exchange.ts";
 import { fetchRaw, lowerCase } from "./http-exchange.ts";
 import { dropContinue } from "./interim-responses.ts";
 import { ACCEPT_ENCODING, decode } from "./content-decoding.ts";
-import type { Downloader } from "../module-registry.ts";
+import type { Identity } from "../identity/identity.ts";
+import type { Downloader, DownloadRequest } from "../module-registry.ts";
 
 /**
  * Options of the built-in downloader. Times are in milliseconds.
@@ -118,6 +119,11 @@ export interface DownloaderOptions {
    */
   headers?: Record<string, string>;
   /**
+   * Signs every request (Web Bot Auth).
+   * @defaultValue none
+   */
+  identity?: Identity;
+  /**
    * Offers HTTP/2 where TLS is.
    * @defaultValue true
    */
@@ -176,7 +182,8 @@ export function createDownloader(
     ...lowerCase(options.headers),
   };
   return {
-    async download(request) {
+    async download(given) {
+      const request = signed(given, options.identity, clock);
       const url = new URL(request.url);
       if (options.proxy !== undefined && !mayAsk(url, options.allowPrivate)) {
         const expected = "a public address; allowPrivate permits others";
@@ -217,6 +224,17 @@ export function createDownloader(
     },
     close: () => agent.destroy(),
   };
+}
+
+/** What proves who asks goes before whatever a request says of itself. */
+function signed(
+  request: DownloadRequest,
+  identity: Identity | undefined,
+  clock: Clock,
+): DownloadRequest {
+  if (identity === undefined) return request;
+  const proof = identity.sign(request.url, clock.now());
+  return { ...request, headers: { ...lowerCase(request.headers), ...proof } };
 }
 
 /** Whether a proxy may be asked for a URL: no literal address that the guard would refuse. */

@@ -1,23 +1,23 @@
 /**
- * `100 Continue` that nobody asked for, taken out of what a connection reads: a client has to pass over interim answers (RFC 9110,
- * 15.2), and undici, which passes over all others, takes this one for a broken connection.
+ * Drops an unrequested `100 Continue` from the bytes that a connection reads. A client must ignore interim answers (RFC 9110,
+ * 15.2). undici ignores all others, but treats this one as a broken connection.
  *
  *   written ─▶ fresh ─▶ bytes that begin "HTTP/1.x 100" ─▶ held to their blank line ─▶ dropped ─┐
- *                ▲                      └─ any other ─▶ read as they are until the next write    │
+ *                ▲                      └─ any other ─▶ passed on unchanged until the next write  │
  *                └───────────────────────────────────────────────────────────────────────────────┘
  *
- *   I1  Only what stands before an answer is looked at, never a byte of one: one request at a time is on a connection.
- *   I2  At most HELD_BYTES_MAX are held; what is longer is read as it is.
+ *   I1  Only bytes before an answer are inspected, never a byte of one: one request at a time is on a connection.
+ *   I2  At most HELD_BYTES_MAX are held; a longer one is passed on unchanged.
  */
 import type { Socket } from "node:net";
 
 const BEGINNING = "HTTP/1.x 100";
-/** The letter of it that may be any. */
+/** Index of the letter that may be any digit. */
 const MINOR_AT = BEGINNING.indexOf("x");
 const BLANK_LINE = "\r\n\r\n";
 const HELD_BYTES_MAX = 8 * 1024;
 
-/** Makes a socket of HTTP/1 read without them; leaves one of HTTP/2 as it is. */
+/** Patches a socket of HTTP/1 to drop them; leaves one of HTTP/2 unchanged. */
 export function dropContinue(socket: Socket): void {
   if ((socket as { alpnProtocol?: unknown }).alpnProtocol === "h2") return;
   const { read, write } = socket;
@@ -42,7 +42,7 @@ export function dropContinue(socket: Socket): void {
   };
 }
 
-/** What stands behind; undefined: it is not known yet. */
+/** The bytes after it; undefined while its end has not arrived. */
 function afterContinue(bytes: Buffer): Buffer | undefined {
   let rest = bytes;
   while (isContinue(rest)) {
@@ -53,7 +53,7 @@ function afterContinue(bytes: Buffer): Buffer | undefined {
   return rest;
 }
 
-/** Whether it begins like one, as far as it goes. */
+/** Whether the bytes, as far as they go, begin like one. */
 function isContinue(bytes: Buffer): boolean {
   const count = Math.min(bytes.length, BEGINNING.length);
   for (let at = 0; at < count; at++) {

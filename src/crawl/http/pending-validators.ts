@@ -1,24 +1,25 @@
 /**
- * PendingValidators: validators of pages whose visits are about to end, learned only once the frontier says that a page is done.
+ * PendingValidators: holds the validators of pages whose visits are about to end, and learns them only once the frontier reports
+ * the page as done.
  *
  *   visit ─▶ offer { URL, delivery, headers } ─▶ kept ─▶ frontier: done, the same delivery ─▶ learn
  *
- *   I1  A visit that ends too late is never learned of: its links were not admitted, and a later visit that was answered
+ *   I1  Nothing is learned from a visit that ends too late: its links were not admitted, and a later visit that was answered
  *       304 would not find them.
- *   I2  An offer is made before the end is said, and stands when the frontier tells of it: it never comes after a next visit.
- *   I3  Bounded: what nobody was done with is dropped, the oldest first.
- *   I4  The frontier tells of what is done from the first offer on: a crawl that asks nothing conditionally costs it nothing.
+ *   I2  An offer is made before the visit ends and is there when the frontier reports its end: it never comes after a next visit.
+ *   I3  Bounded: offers of visits that are never done are dropped, the oldest first.
+ *   I4  The listener to done pages begins with the first offer: a crawl without conditional requests pays nothing for it.
  */
 import type { Frontier, RequestView } from "../../index.ts";
 import type { ValidatorHeaders, Validators } from "./conditional-requests.ts";
 
 export interface PendingValidators {
   offer(visited: Visited, headers: ValidatorHeaders | undefined): void;
-  /** Hears no more. */
+  /** Ends the listener. */
   close(): void;
 }
 
-/** Which visit it was: of a URL there are several, one after another. */
+/** Identifies a visit: a URL has several, one after another. */
 export interface Visited {
   readonly url: string;
   readonly rule: string;

@@ -1,28 +1,28 @@
 /**
- * One Set-Cookie line, read as browsers read it (RFC 6265, 5.1.1 and 5.2): anything between the semicolons may be wrong, and is then
- * passed over.
+ * One Set-Cookie line, read as browsers do (RFC 6265, 5.1.1 and 5.2): anything between the semicolons may be wrong, and is then
+ * ignored.
  */
 import { dateMs } from "../../base/clock.ts";
 
-/** What a line says, before it is asked who may say it. */
+/** The fields of a line, before the check who may set it. */
 export interface SetCookie {
   readonly name: string;
   readonly value: string;
   /** undefined: it lives as long as the crawl. */
   readonly untilMs: number | undefined;
-  /** In lower case, without a dot before it; undefined: of the very host. */
+  /** In lower case, without a leading dot; undefined: only the host itself. */
   readonly domain: string | undefined;
-  /** undefined: by the URL of its page. */
+  /** undefined: derived from the URL of its page. */
   readonly path: string | undefined;
   readonly isSecure: boolean;
 }
 
 const PAIR_LETTERS_MAX = 4_096;
 const ATTRIBUTE_LETTERS_MAX = 1_024;
-/** Control characters but the tab. */
+/** Control characters except the tab. */
 const CONTROL = /[^\t\x20-\x7e\x80-\u{10ffff}]/u;
 
-/** undefined: the line is no cookie. Total. */
+/** Returns undefined when the line is not a cookie. Total. */
 export function readSetCookie(line: string, nowMs: number): SetCookie | undefined {
   if (CONTROL.test(line)) return undefined;
   const [pair = "", ...rest] = line.split(";");
@@ -36,7 +36,7 @@ export function readSetCookie(line: string, nowMs: number): SetCookie | undefine
   let domain: string | undefined;
   let path: string | undefined;
   let isSecure = false;
-  // The last one of a name counts.
+  // The last attribute of a name counts.
   for (const attribute of rest) {
     const at = attribute.indexOf("=");
     const said = at < 0 ? "" : attribute.slice(at + 1).trim();
@@ -64,10 +64,10 @@ export function readSetCookie(line: string, nowMs: number): SetCookie | undefine
 
 const PAST = Number.NEGATIVE_INFINITY;
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-/** Everything but digits, letters, colons and what is beyond ASCII stands between two words of a date. */
+/** Separators between two words of a date: everything but digits, letters, colons and characters beyond ASCII. */
 const BETWEEN = /[\t\x20-\x2f\x3b-\x40\x5b-\x60\x7b-\x7e]+/;
 
-/** A date as cookies have it, always of UTC; undefined: it is none. */
+/** A date in a cookie's form, always UTC; undefined when it is not one. */
 function cookieDateMs(text: string): number | undefined {
   let time: RegExpExecArray | undefined;
   let day: number | undefined;

@@ -1,14 +1,14 @@
 /**
- * Which characters the bytes of a page are: byte order mark, then the Content-Type header, then a meta element, then UTF-8
- * where the bytes are that, else windows-1252, as browsers have it. They look for the element in the first kilobyte and turn round when
- * it stands further down; here it is looked for at once as far as PRESCAN_BYTES, comments left out.
+ * Detects the encoding of a page: byte order mark, then the Content-Type header, then a meta element, then UTF-8 if the bytes are
+ * valid, else windows-1252, as in browsers. Browsers search the first kilobyte for the element and start again when it comes later;
+ * here the search covers PRESCAN_BYTES at once, without comments.
  */
 
 const PRESCAN_BYTES = 64 * 1024;
 const SNIFF_BYTES = 16 * 1024;
-/** No meta element that says something is longer; a look at each bounds what unclosed ones cost. */
+/** Longer than any meta element with an encoding; bounds the cost of unclosed ones. */
 const META_LETTERS_MAX = 1_024;
-/** The name behind `charset=`. No two runs of blanks stand side by side: those would take time with the square of them. */
+/** The name after `charset=`. No two runs of blanks are adjacent: those would take quadratic time. */
 const CHARSET = /charset\s*=\s*(?:["']\s*)?([a-z0-9_.:-]+)/i;
 const DECLARED_CHARSET = /charset\s*=\s*(?:["']\s*)?([^"';\s]+)/i;
 
@@ -20,12 +20,12 @@ export function detectCharset(body: Uint8Array, contentType: string): string {
   if (told !== undefined) return told;
   const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, PRESCAN_BYTES));
   const meta = metaOf(head.latin1Slice());
-  // A page that says UTF-16 in letters of one byte each does not mean it.
+  // A page that declares UTF-16 in single-byte letters cannot be UTF-16.
   if (meta !== undefined) return meta.startsWith("utf-16") ? "utf-8" : meta;
   return isUtf8(body) ? "utf-8" : "windows-1252";
 }
 
-/** What the first meta element says that names an encoding we know. */
+/** The encoding named by the first meta element that names a supported one. */
 function metaOf(head: string): string | undefined {
   const marks = /<!--|<meta/gi;
   for (let mark = marks.exec(head); mark !== null; mark = marks.exec(head)) {
@@ -50,7 +50,7 @@ function markOf(body: Uint8Array): string | undefined {
   return a === 0xfe && b === 0xff ? "utf-16be" : undefined;
 }
 
-/** The platform's name for a label, if it knows one. */
+/** The platform's name for a label, if it supports the encoding. */
 function known(label: string | undefined): string | undefined {
   if (label === undefined) return undefined;
   try {
@@ -62,7 +62,7 @@ function known(label: string | undefined): string | undefined {
 
 function isUtf8(body: Uint8Array): boolean {
   try {
-    // The beginning decides; a character that the cut went through is no fault.
+    // The beginning decides; a character cut off at its end is no fault.
     new TextDecoder("utf-8", { fatal: true }).decode(body.subarray(0, SNIFF_BYTES), {
       stream: true,
     });

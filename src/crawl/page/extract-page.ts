@@ -1,10 +1,10 @@
 /**
- * Room `src/crawl/page`: a page's bytes to links, title and directives. Pure but for the parser it drives; no lease, no
- * network.
+ * Room `src/crawl/page`: from a page's bytes to links, title and directives. Pure except for the parser it drives; no lease,
+ * no network.
  */
 
 /**
- * The built-in analyzer: links, title and what markup says about following, read in one streaming pass over the bytes.
+ * The built-in analyzer: reads links, title and the directives about following in one streaming pass over the bytes.
  *
  *   bytes ─▶ charset ─▶ text ─▶ tags ─▶ hrefs ─▶ resolved against <base>, each once
  *
@@ -12,7 +12,7 @@
  *   not followed  rel=nofollow · all of a page with meta robots nofollow, or X-Robots-Tag, to all or to us by name
  *
  *   I1  At most `maxLinks` links and TITLE_MAX characters of title are kept, whatever the page holds.
- *   I2  Linear in the page; a long one lets others have their turn meanwhile (html-tags.ts).
+ *   I2  Linear in the page; other work gets its turn during a long one (html-tags.ts).
  */
 import { resolveLinks } from "../../index.ts";
 import { detectCharset } from "./charset.ts";
@@ -23,9 +23,9 @@ import { productOf } from "../robots/robots-rules.ts";
 import { robotsTag, robotsMeta } from "../robots/robots-meta.ts";
 import { type Attributes, readTags, type TagSink } from "./html-tags.ts";
 
-/** What `extractPage` reads. */
+/** Input of `extractPage`. */
 export interface ExtractOptions {
-  /** URL of the page, which relative links are resolved against. */
+  /** URL of the page, against which relative links are resolved. */
   readonly url: string;
   /** The page. */
   readonly body: Buffer;
@@ -33,9 +33,9 @@ export interface ExtractOptions {
   readonly contentType: string;
   /** X-Robots-Tag header, or a list of them. */
   readonly robotsTag?: string | readonly string[];
-  /** Product name that a page may address its robots rules to. */
+  /** Product name under which a page may address robots rules. */
   readonly userAgent?: string;
-  /** Most links; the rest is counted as `tooMany`. 100,000 unless given. */
+  /** Most links; the others are counted as `tooMany`. 100,000 unless given. */
   readonly maxLinks?: number;
 }
 
@@ -44,7 +44,7 @@ const MAX_LINKS = 100_000;
 const FOLLOWED_RELS = ["canonical", "next", "prev"];
 /** The longest URL that is a link. */
 const URL_BYTES_MAX = 8_192;
-/** What one letter becomes at the most: three bytes, three letters each. */
+/** Most bytes that one letter becomes: three bytes of three letters each. */
 const LETTER_BYTES_MAX = 9;
 const HTML_TYPES = ["text/html", "application/xhtml+xml", ""];
 
@@ -54,7 +54,7 @@ export function isHtmlType(contentType: string): boolean {
 }
 
 /**
- * Reads a page. Costs one pass over it; throws nothing for what a page can hold.
+ * Reads a page. Costs one pass over it; throws nothing for any content of a page.
  *
  * @example
  * const { links } = await extractPage({ url, body, contentType: "text/html" });
@@ -89,7 +89,7 @@ export async function extractPage(options: ExtractOptions): Promise<Extract> {
 
 interface Found {
   readonly hrefs: Set<string>;
-  /** Links that came when there were enough. */
+  /** Links beyond the maximum. */
   tooMany: number;
   base: string | undefined;
   canonical: string | undefined;
@@ -99,7 +99,7 @@ interface Found {
   isNoIndex: boolean;
 }
 
-/** Elements whose attributes say something. */
+/** Elements whose attributes are read. */
 const WANTED: ReadonlySet<string> = new Set([
   "a",
   "area",
@@ -167,7 +167,7 @@ function readMeta(
   found.isNoIndex ||= isNoIndex;
 }
 
-/** Where a refresh leads to, as browsers read it: `3; url='next'`, `3,next`, `3 next`. */
+/** The target of a refresh, as browsers read it: `3; url='next'`, `3,next`, `3 next`. */
 function refreshed(content: string): string | undefined {
   const said = /^\s*(?:[\d.]+(?:\s*[;,]\s*|\s+)|[;,]\s*)(?:url\s*=\s*)?(.+)$/is.exec(content)?.[1];
   const quote = said?.[0];
@@ -189,7 +189,7 @@ function isNoFollowRel(rel: string | undefined): boolean {
   return rel !== undefined && /(^|\s)nofollow(\s|$)/i.test(rel);
 }
 
-/** Resolved, each once; the fragment alone makes no other page. */
+/** Resolved, each once; a fragment alone does not make another page. */
 function uniqueLinks(base: string, hrefs: Iterable<string>): string[] {
   const links = new Set<string>();
   for (const link of resolveLinks(base, hrefs)) {
@@ -199,7 +199,7 @@ function uniqueLinks(base: string, hrefs: Iterable<string>): string[] {
   return [...links];
 }
 
-/** Whether a link is of the web and was left for its length alone. */
+/** Whether a link is an http(s) URL that was dropped only for its length. */
 function isTooLong(base: string, href: string): boolean {
   if (base.length + LETTER_BYTES_MAX * href.length <= URL_BYTES_MAX) return false;
   if (!URL.canParse(href, base) || resolveLinks(base, [href]).length > 0) return false;

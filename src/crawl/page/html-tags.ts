@@ -1,22 +1,22 @@
 /**
- * Tags and text of a document, flat: what is open inside of what is not kept, so that a hundred thousand elements that
- * nobody closes cost no more than as many that somebody does.
+ * Tags and text of a document, flat: open elements are not tracked, so that a hundred thousand unclosed elements cost no more
+ * than as many closed ones.
  *
  *   text in slices ─▶ htmlparser2's tokenizer ─▶ open(name, attributes) · text(…) · close(name)
  *
  *   I1  Linear in the document, whatever its nesting.
- *   I2  Between two slices others have their turn.
+ *   I2  Other work gets its turn between two slices.
  */
 import { Tokenizer, type TokenizerCallbacks } from "htmlparser2";
 
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
 export interface TagSink {
-  /** Whether the attributes of such elements are wanted; else they are passed over. */
+  /** Whether the attributes of such elements are wanted; others are skipped. */
   wants(name: string): boolean;
   open(name: string, attributes: Attributes): void;
   close(name: string): void;
-  /** `read` gives the text, for those who need more than its length. */
+  /** `read` returns the text, for sinks that need more than its length. */
   text(length: number, read: () => string): void;
 }
 
@@ -64,7 +64,7 @@ function callbacksOf(text: string, sink: TagSink): TokenizerCallbacks {
       if (isWanted) value += String.fromCodePoint(codePoint);
     },
     onattribend() {
-      // The first one of a name counts; "__proto__" is a name like any other.
+      // The first attribute of a name counts; "__proto__" is a name like any other.
       if (isWanted && !Object.hasOwn(attributes, attribute)) {
         Object.defineProperty(attributes, attribute, { value, enumerable: true });
       }

@@ -8,7 +8,7 @@
  *
  *   `*` any letters but a slash, `**` any letters, `{a,b}` one of them; a question mark is itself, as URLs have it
  *
- *   I1  A glob costs a look at each letter for each of its stars: it becomes an expression without nested repetition.
+ *   I1  A glob costs at most one pass over the URL for each of its stars: it becomes an expression without nested repetition.
  */
 import { misuse } from "../../base/errors.ts";
 

@@ -1,12 +1,12 @@
 /**
- * Letters in the query of a link, as a browser sends them: in the encoding of the page that it stands on, where that is none
- * of Unicode's. Paths are always UTF-8.
+ * Letters in the query of a link, as a browser sends them: in the encoding of the page, unless that is a Unicode encoding. Paths are
+ * always UTF-8.
  *
- *   windows-1251, ?q=привет  ─▶  ?q=%EF%F0%E8%E2%E5%F2          a letter that the encoding has not: %26%23 its number %3B
+ *   windows-1251, ?q=привет  ─▶  ?q=%EF%F0%E8%E2%E5%F2          a letter that the encoding lacks: %26%23 its number %3B
  *
- * The platform decodes every encoding and encodes UTF-8 alone, so a table is made once for each by decoding all that one byte, or two,
- * can be: some 10 ms and 24,000 letters for the largest. What takes three bytes or more, or a state, is written as a letter that the
- * encoding has not; ISO-2022-JP is left in UTF-8.
+ * The platform decodes every encoding but encodes only UTF-8, so a table is made once for each encoding by decoding all values of one
+ * byte, or two: some 10 ms and 24,000 letters for the largest. A letter of three bytes or more, or one that needs a state, is treated as
+ * one that the encoding lacks. ISO-2022-JP stays in UTF-8.
  */
 
 /** Code point ─▶ its bytes, percent-encoded. */

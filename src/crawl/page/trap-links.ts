@@ -1,13 +1,13 @@
 /**
- * Links that have the shape of a trap: paths that repeat themselves or have no end. Depth and budgets bound what gets
- * through; this keeps it from eating them up.
+ * Links with the shape of a trap: paths that repeat themselves or have no end. Depth and budgets bound the visits of other
+ * traps; this check keeps such links from using them up.
  */
 
 const SEGMENTS_MAX = 40;
-/** A segment so often in one path is a loop of relative links. */
+/** A segment that occurs more often in one path indicates a loop of relative links. */
 const REPEATS_MAX = 4;
 
-/** Whether a URL looks like one of an endless family. Total. */
+/** Whether a URL has the form of an endless family. Total. */
 export function isTrapUrl(url: string): boolean {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   if (start < 0) return false;

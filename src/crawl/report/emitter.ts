@@ -1,4 +1,4 @@
-/** Listeners by name: told at once, in order of coming; one that throws is reported and stops nothing. */
+/** Listeners by event: called at once, in the order of their `on`. An error of a listener is reported and stops nothing. */
 import { type ListenOptions, readListening } from "../../base/listen-options.ts";
 
 export interface Emitter<E> {
@@ -8,7 +8,7 @@ export interface Emitter<E> {
     options?: ListenOptions,
   ): () => void;
   emit<K extends keyof E>(event: K, payload: E[K]): void;
-  /** Whether somebody listens. */
+  /** Whether there is a listener. */
   hasListener(event: keyof E): boolean;
 }
 

@@ -1,10 +1,10 @@
 /**
- * The error stream of a crawl: typed by the stage that failed, bounded, and never in the crawl's way.
+ * The error stream of a crawl: typed by the stage that failed, bounded; it never delays the crawl.
  *
  *   fault ─▶ listeners, at once ─▶ each open stream's ring of FAULT_COUNT_MAX: the oldest is dropped and counted
  *
- *   I1  Telling a fault never waits, and a listener that throws stops nothing.
- *   I2  Every stream sees every fault that it does not drop; two streams do not share.
+ *   I1  Reporting a fault never waits, and a listener that throws stops nothing.
+ *   I2  Every stream receives every fault that it does not drop; two streams do not share.
  */
 
 /** The stage that failed. */
@@ -20,20 +20,20 @@ export interface CrawlFault {
   readonly url?: string;
   /** Name of the module that failed. */
   readonly module?: string;
-  /** What was thrown. */
+  /** The error that was thrown. */
   readonly cause?: unknown;
 }
 
 /** Faults from now on, in order. It holds a thousand for a slow reader and ends with the crawl. */
 export interface FaultStream extends AsyncIterable<CrawlFault> {
-  /** Faults that were dropped, since they were read too slowly. */
+  /** Faults that were dropped because they were read too slowly. */
   readonly dropped: number;
 }
 
 export interface FaultHub {
   report(fault: Omit<CrawlFault, "message"> & { what: string }): void;
   open(): FaultStream;
-  /** Ends every stream, after what it still holds. */
+  /** Ends every stream, after the faults that it still holds. */
   close(): void;
   readonly counts: Readonly<Record<CrawlStage, number>>;
   readonly dropped: number;

@@ -1,6 +1,6 @@
 /**
  * A histogram of milliseconds with a bounded error: each power of two is cut in eight, so that a percentile is at most an
- * eighth above the value it stands for. Fixed size, one addition to record.
+ * eighth above its true value. Fixed size, one addition to record.
  */
 
 const STEPS = 8;
@@ -8,9 +8,9 @@ const OCTAVES = 26; // up to 2^26 ms, eighteen hours
 
 export interface Histogram {
   record(ms: number): void;
-  /** The value that a share of all does not exceed; 0 when nothing was recorded. */
+  /** The value that this share of all values does not exceed; 0 when nothing was recorded. */
   percentile(share: number): number;
-  /** How many by powers of two: at i those above 2^(i − 1) and up to 2^i; at 0 those up to 1. Ends with the last that holds some. */
+  /** Counts by powers of two: at i those above 2^(i − 1) and up to 2^i; at 0 those up to 1. Ends with the last count above 0. */
   octaves(): number[];
   readonly count: number;
   readonly max: number;

@@ -1,12 +1,12 @@
 /**
- * A turn at a host for a request that no lease stands for: robots.txt that lies elsewhere.
+ * A turn at a host for a request without a lease: robots.txt on another host.
  *
- *   now ── due, and fewer visits under way than allowed? ─ no ─▶ blocked, so that no lease goes before us ─▶ looked at again
- *                              └─ yes ─▶ blocked while we ask ─▶ blocked for the delay after it
+ *   now ── due, and fewer visits in progress than allowed? ─ no ─▶ blocked, so that no lease goes first ─▶ checked again
+ *                              └─ yes ─▶ blocked during the request ─▶ blocked for the delay after it
  *
- *   I1  When it begins the host's delay has passed and fewer visits are under way than it allows; its next lease waits until it has
- *       ended, and for the delay after that.
- *   I2  One that does not come within TURN_MS_MAX is refused, and nothing is asked.
+ *   I1  When a turn begins, the host's delay has passed and fewer visits are in progress than it allows. The host's next lease waits
+ *       until the turn has ended, and for the delay after that.
+ *   I2  A turn that does not come within TURN_MS_MAX is refused, and no request is made.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Frontier, HostView } from "../../index.ts";
@@ -15,7 +15,7 @@ import { DownloadError } from "../http/download-error.ts";
 interface Turns {
   readonly frontier: Pick<Frontier, "host">;
   readonly clock: Clock;
-  /** Of every host, at the least. */
+  /** The least delay of every host. */
   readonly delayMs: number;
   /** The politeness unit of a URL. */
   readonly hostKeyOf: (url: string) => string;
@@ -23,16 +23,16 @@ interface Turns {
   readonly signal: AbortSignal;
 }
 
-/** The longest that a turn is waited for. */
+/** Longest wait for a turn. */
 export const TURN_MS_MAX = 60_000;
-/** So far ahead a host is blocked while it is asked: what a kill leaves behind holds a resumed crawl up no longer. */
+/** How far ahead a host is blocked during a request: a block left by a kill delays a resumed crawl no longer. */
 const BLOCK_MS = 5_000;
-/** Visits under way are looked at so often. */
+/** Interval between two checks of the visits in progress. */
 const POLL_MS = 100;
 
 /**
- * Does `work`, which asks for `url`, when it is its host's turn; throws where that would take too long. `leaseUrl` is what the caller
- * holds a lease of: at its own host only the delay is waited for.
+ * Runs `work`, which requests `url`, when it is its host's turn. Throws when the wait would take too long. The caller holds the lease of
+ * `leaseUrl`: at that URL's own host only the delay is waited for.
  */
 export async function inTurn<T>(
   turns: Turns,
@@ -55,7 +55,7 @@ export async function inTurn<T>(
   }
 }
 
-/** Blocks a host until the answer is called, never further ahead than BLOCK_MS. */
+/** Blocks a host until the returned function is called, never further ahead than BLOCK_MS. */
 function keepBlocked({ clock, signal }: Turns, host: HostView): () => void {
   let cancel = (): void => {};
   const block = (): void => {
@@ -82,10 +82,10 @@ async function hasCome(turns: Turns, { host, delayMs, isOurs }: Wanted): Promise
     const untilMs = Math.max(dueMs, isFull ? clock.now() + POLL_MS : 0);
     if (untilMs <= clock.now()) return true;
     if (host.held || untilMs > lastMs) return false;
-    // Past our turn, so that the frontier gives no lease at the very moment of it.
+    // Beyond our turn, so that the frontier hands out no lease at that moment.
     host.blockUntil(untilMs + delayMs + POLL_MS);
     await wait(turns, untilMs);
-    // A visit that has ended begins the delay; while none has, only our own block stands.
+    // The end of a visit begins the delay; until then only our own block is there.
     dueMs = isFull && host.leased < host.limit ? clock.now() + delayMs : 0;
   }
   return false;

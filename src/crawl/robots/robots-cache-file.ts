@@ -1,27 +1,27 @@
 /**
- * robots.txt of each origin, as it was told, in a file beside a crawl's directory: the process that goes on need not ask all anew.
+ * robots.txt of each origin, as received, in a file beside a crawl's directory: the next process need not request all of them again.
  *
  *   answer with rules, or 4xx ─▶ keep ─▶ a line of the file (docs/formats/robots.md)
- *   next process ─▶ lines of the last `expiryMs` ─▶ take, when the origin is visited first
+ *   next process ─▶ lines of the last `expiryMs` ─▶ take, at the first visit to the origin
  *
- *   I1  An answer holds no longer than it would have in the process that had it, nor longer than `expiryMs` says now.
- *   I2  What could not be reached is not kept: whoever starts again wants it asked again.
- *   I3  Bounded: texts of CACHE_BYTES_MAX in memory until they are taken, the newest; twice as much in the file, which is then made anew.
+ *   I1  An answer is valid no longer than in the process that received it, and no longer than the present `expiryMs`.
+ *   I2  A failed request is not stored: after a restart it should be repeated.
+ *   I3  Bounded: the newest texts of CACHE_BYTES_MAX in memory until they are taken; twice as much in the file, which is then rewritten.
  *
- * Crash: the lines of the last moments may be missing or cut; those origins are asked again.
+ * Crash: the lines of the last moments may be missing or cut; those origins are requested again.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { LineFile } from "../files.ts";
 
-/** What an origin answered. */
+/** The answer of an origin. */
 export interface CachedRobots {
   readonly atMs: number;
-  /** undefined: there is none (4xx), and all is allowed. */
+  /** undefined: there is none (4xx), and everything is allowed. */
   readonly text: string | undefined;
 }
 
 export interface RobotsCacheFile {
-  /** What still holds for an origin, once: who takes it remembers it. */
+  /** The valid answer of an origin, once: the caller remembers it. */
   take(origin: string): CachedRobots | undefined;
   keep(origin: string, note: CachedRobots): void;
 }
@@ -29,7 +29,7 @@ export interface RobotsCacheFile {
 interface RobotsCacheOptions {
   readonly clock: Clock;
   readonly expiryMs: number;
-  /** Opened for reading once, and again each time that it is made anew. */
+  /** Opened for reading once, and again for each rewrite. */
   readonly open: () => LineFile;
   /** Default CACHE_BYTES_MAX. */
   readonly bytesMax?: number;
@@ -69,13 +69,13 @@ export function openRobotsCacheFile(options: RobotsCacheOptions): RobotsCacheFil
 
 interface Newest {
   readonly notes: Map<string, CachedRobots>;
-  /** Of their lines. */
+  /** Bytes of their lines. */
   readonly bytes: number;
-  /** Lines were passed over, outdone or too old. */
+  /** Some lines were skipped, replaced or too old. */
   readonly isLess: boolean;
 }
 
-/** The last line of each origin, as far as the bound allows, from the newest on. */
+/** The last line of each origin, beginning with the newest, as far as the bound allows. */
 function newest(
   lines: readonly string[],
   holds: (note: CachedRobots) => boolean,
@@ -105,7 +105,7 @@ function linesOf(notes: ReadonlyMap<string, CachedRobots>): string[] {
   return [...notes].map(([origin, note]) => lineOf(origin, note));
 }
 
-/** A line as it was written; undefined: it is none. Whatever stands in the file. */
+/** Reads a line; undefined when it is not an entry. The file may contain anything. */
 function entryOf(line: string): [string, CachedRobots] | undefined {
   let given: unknown;
   try {

@@ -1,7 +1,7 @@
 /**
- * What a page says to crawlers about itself: in meta elements, and in lines of X-Robots-Tag, which may be for one crawler by name.
+ * A page's directives to crawlers: in meta elements, and in lines of X-Robots-Tag, which may address one crawler by name.
  *
- *   X-Robots-Tag: nofollow, otherbot: noindex, none        nofollow to all; the rest to otherbot, until the line ends
+ *   X-Robots-Tag: nofollow, otherbot: noindex, none        nofollow for all; the rest for otherbot, until the line ends
  */
 
 interface RobotsMeta {
@@ -9,9 +9,9 @@ interface RobotsMeta {
   readonly isNoIndex: boolean;
 }
 
-/** A crawler's name: dates and sizes, which have a colon or an equals sign too, are none. */
+/** A crawler's name. Dates and sizes, which have a colon or an equals sign too, do not match. */
 const NAME = /^[a-z][\w-]*$/;
-/** What has a value behind its colon. */
+/** Directives with a value after their colon. */
 const VALUED: ReadonlySet<string> = new Set([
   "unavailable_after",
   "max-snippet",
@@ -19,7 +19,7 @@ const VALUED: ReadonlySet<string> = new Set([
   "max-video-preview",
 ]);
 
-/** What the content of a meta element says. Total. */
+/** The directives in the content of a meta element. Total. */
 export function robotsMeta(content: string): RobotsMeta {
   const words = content.toLowerCase().split(/[\s,:]+/);
   const isNone = words.includes("none");
@@ -29,7 +29,7 @@ export function robotsMeta(content: string): RobotsMeta {
   };
 }
 
-/** What lines of X-Robots-Tag say to the crawler of a product name in lower case. Total. */
+/** The directives of X-Robots-Tag lines for the crawler with a product name in lower case. Total. */
 export function robotsTag(lines: string | readonly string[], product: string): RobotsMeta {
   const ours: string[] = [];
   for (const line of typeof lines === "string" ? [lines] : lines) {

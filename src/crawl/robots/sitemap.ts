@@ -1,5 +1,5 @@
 /**
- * Sitemaps: an index, a list of URLs or plain text, also packed, into requests. `lastmod` rides in the request's data.
+ * Sitemaps: turns an index, a list of URLs or plain text, also compressed, into requests. `lastmod` is stored in the request's data.
  *
  *   I1  At most SITEMAP_URLS_MAX entries and SITEMAP_BYTES_MAX inflated bytes are read, as sitemaps.org bounds them.
  */
@@ -15,7 +15,7 @@ export const SITEMAP_BYTES_MAX = 50 * 1024 * 1024;
 const SITEMAP_URLS_MAX = 50_000;
 const GZIP_MAGIC = 0x1f8b;
 
-/** The requests that a sitemap holds: pages, and further sitemaps. Throws DownloadError for a bomb. */
+/** The requests in a sitemap: pages, and further sitemaps. Throws DownloadError for a decompression bomb. */
 export async function readSitemap(body: Buffer): Promise<RequestInput[]> {
   let plain = body;
   if (body.length > 2 && body.readUInt16BE(0) === GZIP_MAGIC) {

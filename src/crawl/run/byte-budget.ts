@@ -1,9 +1,9 @@
 /**
- * The byte budget of a host as a bound on visits: the frontier refuses what is found once it is used up, and this ends what was
- * pending by then, sitemaps too. So a host's bytes are at most the budget and the visits that were under way when it was reached.
+ * The byte budget of a host as a bound on visits: the frontier refuses URLs found once it is used up, and this gate ends those that
+ * were already pending, sitemaps too. So a host's bytes are at most the budget and the visits in progress when it was reached.
  *
  *   lease ─▶ bytes of its host ≥ maxHostBytes? ─ yes ─▶ over-budget: failed, not downloaded
- *                       └─ no ─▶ the gate behind it (robots.txt)
+ *                       └─ no ─▶ the next gate (robots.txt)
  */
 import type { Frontier } from "../../index.ts";
 import type { GateRequest, RobotsGate, GateAnswer } from "../robots/robots-gate.ts";

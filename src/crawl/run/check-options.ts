@@ -79,6 +79,7 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
   ),
   contact: headerText,
   headers: checkHeaders,
+  identity: path,
   cookies: TRUTH,
   // undici says no more of another one than that it is no URL.
   proxy: kind(
@@ -195,7 +196,7 @@ function checkSeeds(value: unknown, name: string): void {
 }
 
 function checkHeaders(value: unknown, name: string): void {
-  if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object of texts");
+  if (!isObject(value)) throw misuse("OPTION_INVALID", name, value, "an object of strings");
   for (const [header, text] of Object.entries(value)) {
     if (!HEADER_NAME.test(header)) throw misuse("OPTION_INVALID", name, header, "a header's name");
     headerText(text, `${name}.${header}`, "OPTION_INVALID");

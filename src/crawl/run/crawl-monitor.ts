@@ -26,7 +26,7 @@ import { createVisitStatistics, type Visit } from "../report/visit-statistics.ts
 import type { VisitedPage } from "./visit-context.ts";
 
 /** Events of a crawl and what their listeners get. */
-export interface CrawlEvents {
+export interface CrawlEvents<Item = unknown> {
   /** A page was visited. */
   page: VisitedPage;
   /** A visit has ended, whatever came of it; those that were given back are none. */
@@ -34,7 +34,7 @@ export interface CrawlEvents {
   /** An item went through its pipeline. */
   item: {
     /** The item. */
-    item: unknown;
+    item: Item;
     /** URL of its page. */
     url: string;
   };

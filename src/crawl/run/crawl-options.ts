@@ -18,7 +18,7 @@ import type { ScopeWord, Seed } from "./crawl-scope.ts";
  *   delayMs: 2_000,
  * }).finished;
  */
-export interface CrawlOptions {
+export interface CrawlOptions<Item = unknown> {
   /**
    * Where to begin. Not needed where a directory or a frontier holds work.
    * @defaultValue none
@@ -152,6 +152,11 @@ export interface CrawlOptions {
     /** Password. */
     password: string;
   };
+  /**
+   * An identity file (`outrider identity new`): every request is signed by it, as Web Bot Auth asks.
+   * @defaultValue none
+   */
+  identity?: string;
   /**
    * Keeps cookies in memory, for this crawl, and sends them where they belong.
    * @defaultValue false
@@ -332,12 +337,12 @@ export interface CrawlOptions {
    * Modules of your own, or paths of ES modules that export `analyze`.
    * @defaultValue links, no items
    */
-  analyzers?: ReadonlyArray<Analyzer | string | URL>;
+  analyzers?: ReadonlyArray<Analyzer<Item> | string | URL>;
   /**
    * Modules of your own, or paths of ES modules that export `process`.
    * @defaultValue the file `items`
    */
-  pipelines?: ReadonlyArray<Pipeline | string | URL>;
+  pipelines?: ReadonlyArray<Pipeline<Item> | string | URL>;
   /**
    * How often `progress` is emitted in milliseconds; 0: never.
    * @defaultValue 1,000

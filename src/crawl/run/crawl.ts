@@ -41,7 +41,7 @@ import { visit } from "./visit.ts";
 import type { VisitContext } from "./visit-context.ts";
 
 /** A crawl under way. `await using` stops it at the end of the block, as `stop()` does. */
-export interface Crawl extends AsyncDisposable {
+export interface Crawl<Item = unknown> extends AsyncDisposable {
   /** The summary, when everything is closed. Rejects when the frontier cannot be opened, or breaks. */
   readonly finished: Promise<CrawlSummary>;
   /** Where the crawl stands. */
@@ -53,7 +53,7 @@ export interface Crawl extends AsyncDisposable {
   /** Listens to an event; returns a function that ends that. */
   on<E extends keyof CrawlEvents>(
     event: E,
-    listener: (payload: CrawlEvents[E]) => void,
+    listener: (payload: CrawlEvents<Item>[E]) => void,
     options?: ListenOptions,
   ): () => void;
   /** A new stream of faults, from now on. It ends with the crawl. */
@@ -87,15 +87,16 @@ export interface Crawl extends AsyncDisposable {
  *
  * Throws `OPTION_INVALID` at once for a wrong option. Later faults are reported by the event `error` and do not
  * stop the crawl. `finished` rejects when the frontier cannot be opened, for instance because of wrong rules, or
- * breaks. Costs an `openFrontier`, and no thread unless `threads` asks for some.
+ * breaks. `Item` is the type of what analyzers find for the pipelines. Costs an `openFrontier`, and no thread unless `threads` asks for some.
  *
  * @example
  * const run = crawl({ seeds: "https://example.org/", maxPages: 100 });
  * run.on("page", ({ url, status }) => console.log(status, url));
  * const { pages } = await run.finished;
  */
-export function crawl(options: CrawlOptions): Crawl {
-  return startCrawl(normalizeCrawl(options));
+export function crawl<Item = unknown>(options: CrawlOptions<Item>): Crawl<Item> {
+  // What the items are is the caller's to say: nothing looks at them here.
+  return startCrawl(normalizeCrawl(options as CrawlOptions)) as Crawl as Crawl<Item>;
 }
 
 /** A crawl of options that were checked. */

@@ -6,6 +6,7 @@
 import { misuse } from "../../base/errors.ts";
 import { createWarcFile } from "../archive/warc-file.ts";
 import { createItemFile, loadModule } from "../files.ts";
+import { type Identity, openIdentity } from "../identity/identity.ts";
 import type { Downloader, ModuleKind, ModuleOf, ModuleRegistry } from "../module-registry.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
 
@@ -46,6 +47,11 @@ export async function registerModules(
   const { clock } = options;
   const archive = createWarcFile(path, { ...rest, ...(clock === undefined ? {} : { clock }) });
   registry.register("pipeline", archive, "warc");
+}
+
+/** What a downloader signs with. */
+export async function signingOf({ identity }: CrawlOptions): Promise<{ identity?: Identity }> {
+  return identity === undefined ? {} : { identity: await openIdentity(identity) };
 }
 
 async function registerAll<K extends ModuleKind>(

@@ -13,7 +13,7 @@ import { createBodyFolder, createItemFile, fileBeside, openLineFile } from "../f
 import { compilePatterns } from "../page/link-patterns.ts";
 import { createCrawlGate } from "../robots/robots-gate.ts";
 import { inTurn } from "../robots/host-turn.ts";
-import { registerModules } from "./load-modules.ts";
+import { registerModules, signingOf } from "./load-modules.ts";
 import { withByteBudget } from "./byte-budget.ts";
 import { withHostBlock } from "./host-block.ts";
 import {
@@ -49,12 +49,14 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
   const { items: _, ...withoutItems } = given;
   // robots.txt is asked for by this thread, and has its archive here.
   const room = createInflateRoom();
+  const signing = await signingOf(given);
   await registerModules(modules, settings.threads > 0 ? withoutItems : given, () =>
     createDownloader({
       userAgent: settings.userAgent,
       connections: settings.perHost,
       clock: settings.clock,
       ...downloaderOptions(given),
+      ...signing,
       room,
     }),
   );

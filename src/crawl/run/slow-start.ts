@@ -1,8 +1,8 @@
 /**
- * A slow start: how many visits may be under way, evenly from one to all of them over a time, by the crawl's clock. On worker
+ * A slow start: the number of visits at one time grows evenly from one to all of them over a time, by the crawl's clock. On worker
  * threads their pool does the same.
  *
- *   all ┤            ┌────      I1  What is allowed never falls, and is one at least.
+ *   all ┤            ┌────      I1  The number allowed never falls, and is at least one.
  *       │       ┌────┘          I2  One timer at most, and none once it is over or stopped.
  *     1 ┼───────┘
  *       └───────┴────┴────▶ overMs
@@ -10,7 +10,7 @@
 import type { Clock } from "../../base/clock.ts";
 
 interface SlowStart {
-  /** How many visits may be under way now. */
+  /** How many visits may run now. */
   allowed(): number;
   stop(): void;
 }
@@ -20,7 +20,7 @@ interface SlowStartOptions {
   /** undefined: all at once. */
   readonly overMs: number | undefined;
   readonly most: number;
-  /** Told each time that one more is allowed. */
+  /** Called each time when one more is allowed. */
   readonly onStep: () => void;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Pages of the synthetic web as bytes: what a plan says, written as HTML, robots.txt and sitemaps.
+ * Pages of the synthetic web as bytes: a plan written as HTML, robots.txt and sitemaps.
  *
- * Links stand in every form that markup has: relative, absolute, without a scheme, with a fragment behind. What a page
- * says of itself (title, text) depends on host and page alone, so that a crawl can be compared with the plan.
+ * Links have every form that markup allows: relative, absolute, without a scheme, with a fragment. A page's title and text depend
+ * only on host and page, so that a crawl can be compared with the plan.
  */
 import { gzipSync } from "node:zlib";
 import { HIDDEN_PAGES, TRAP_HOST, type WebLink, type WebPlan } from "./web-plan.ts";
@@ -26,7 +26,7 @@ export function createWebPages(plan: WebPlan): WebPages {
   return {
     contentType(host) {
       const charset = plan.charsetOf(host);
-      // UTF-16 is told by its byte order mark alone.
+      // UTF-16 is declared only by its byte order mark.
       return charset === "utf-16le" ? "text/html" : `text/html; charset=${charset}`;
     },
     html(host, page, authority) {
@@ -75,7 +75,7 @@ ${links.join("\n")}
   };
 }
 
-/** One link in one of the forms that there are. */
+/** One link in one of the possible forms. */
 function anchor(
   plan: WebPlan,
   { host, path, isTwice }: WebLink,

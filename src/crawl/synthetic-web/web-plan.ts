@@ -10,15 +10,15 @@
  *   host i      h<i>.outrider.test, sizes by Zipf: largest first, every host at least one page
  *   page k      /p/<k>, 0 is /            children 8k+1 … 8k+8 of its host's tree, so that / leads to all of them
  *   / of host i leads to the first pages of hosts 4i+1 … 4i+4, so that h0 leads to every host
- *   across      some links to other pages and hosts, told again with a fragment: duplicates
+ *   across      some links to other pages and hosts, repeated with a fragment: duplicates
  *   /go/<k>     a redirect (301, 302, 307, 308) to /p/<k>; one link in sixteen goes that way
  *   leaves only: gone (404), broken (500 for ever), flaky (503 once, with Retry-After), reset (cut off)
  *   /private/   named in robots.txt where the host has one; every host links to it
- *   /hidden/    linked by nobody, named in the sitemap of one host in ten
+ *   /hidden/    without a link, named in the sitemap of one host in ten
  *   traps       a host of its own: web-traps.ts
  *
- *   I1  Errors stand on leaves: no misfortune hides a page behind it.
- *   I2  Nothing here keeps state, asks the time or draws a number but from (seed, host, page).
+ *   I1  Errors are on leaves: no failure hides another page.
+ *   I2  Nothing here keeps state, reads the time or draws a number except from (seed, host, page).
  */
 
 /** Shape of a synthetic web. One seed is one web, on every machine. */
@@ -35,14 +35,14 @@ export interface WebShape {
   readonly traps: boolean;
 }
 
-/** What becomes of requests for a page: 200, 404, 500 for good, 503 once, or cut off. */
+/** The answer to requests for a page: 200, 404, 500 for good, 503 once, or cut off. */
 export type Fate = "well" | "gone" | "broken" | "flaky" | "reset";
-/** What a host answers for robots.txt. */
+/** A host's answer for robots.txt. */
 export type RobotsKind = "rules" | "none" | "forbidden" | "broken" | "closed";
 
 /** A synthetic web as a function of its seed: every host, page and link. */
 export interface WebPlan {
-  /** What it was made of. */
+  /** The shape from which it was made. */
   readonly shape: WebShape;
   /** Pages of all hosts. */
   readonly pages: number;
@@ -50,11 +50,11 @@ export interface WebPlan {
   sizeOf(host: number): number;
   /** Name of a host. */
   hostName(host: number): string;
-  /** Number of a host; −1 for one that is not of this web. */
+  /** Number of a host; −1 for one outside this web. */
   hostOf(name: string): number;
-  /** What becomes of requests for a page. */
+  /** The answer to requests for a page. */
   fateOf(host: number, page: number): Fate;
-  /** What a host answers for robots.txt. */
+  /** A host's answer for robots.txt. */
   robotsOf(host: number): RobotsKind;
   /** Whether a host has a sitemap. */
   hasSitemap(host: number): boolean;
@@ -132,7 +132,7 @@ export function createWebPlan(shape: WebShape): WebPlan {
       const at = perMille(SALT_ROBOTS, host, 0);
       if (at < 200) return "none";
       if (at < 240) return "forbidden";
-      // A host that cannot say its rules, or allows nothing, still has its links known: I1 is about pages.
+      // Links to a host without readable rules, or with none allowed, are still found: I1 is about pages.
       if (at < 240 + 10 * mishaps) return "broken";
       return at >= 990 ? "closed" : "rules";
     },
@@ -149,7 +149,7 @@ export function createWebPlan(shape: WebShape): WebPlan {
     isCompressed: (host) => draw(SALT_CODING, host, 0) % 4 === 0,
     fillerOf(host, page) {
       const word = draw(SALT_FILLER, host, page);
-      // Each step up is half as likely: 256 bytes to 64 KiB, as pages of the web are, mostly small.
+      // Each step up is half as likely: 256 bytes to 64 KiB, mostly small, as on the web.
       const step = Math.min(Math.clz32(word), 8);
       return (256 << step) + (word & 255);
     },
@@ -202,7 +202,7 @@ function zipfSizes(hosts: number, pages: number): number[] {
   return sizes;
 }
 
-/** Four words in, one well mixed word out. */
+/** Mixes four words into one. */
 function mix(seed: number, salt: number, a: number, b: number): number {
   let h = seed | 0;
   for (const word of [salt, a, b]) {

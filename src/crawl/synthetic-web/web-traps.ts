@@ -1,5 +1,5 @@
 /**
- * The host of traps: what a crawler meets on the real web and must not drown in. Every answer is computed.
+ * The host of traps: what a crawler meets on the real web and must survive. Every answer is computed.
  *
  *   /                        leads to all of the below
  *   /calendar/<y>/<m>        a next month for ever
@@ -12,7 +12,7 @@
  *   /hang                    a header and then nothing       /cut    ends before its Content-Length
  *   /wide                    a header line of 100 KiB
  *   /kinds                   mailto:, data:, javascript:, tel:, ftp:, image, PDF: nothing to visit
- *   /nofollow, /base, /canonical, /refresh, /charset, /idn: what markup can say about links
+ *   /nofollow, /base, /canonical, /refresh, /charset, /idn: markup that affects links
  */
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
@@ -20,9 +20,9 @@ interface TrapAnswer {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
-  /** Sent and then nothing more; the connection stays. */
+  /** Sends this and then nothing more; the connection stays open. */
   readonly hangs?: boolean;
-  /** Says more bytes than it sends, and closes. */
+  /** Declares more bytes than it sends, and closes. */
   readonly isCut?: boolean;
 }
 
@@ -31,7 +31,7 @@ const BOMB_MEBIBYTES = 64;
 const HUGE_BYTES = 10 * MEBIBYTE;
 const LINK_COUNT = 100_000;
 
-/** Where the root leads. */
+/** Links of the root. */
 const TRAP_PATHS: readonly string[] = Object.freeze([
   "/calendar/2026/11",
   "/session/1",
@@ -55,7 +55,7 @@ const TRAP_PATHS: readonly string[] = Object.freeze([
   "/idn",
 ]);
 
-/** The answer for a path of the host of traps; undefined: there is no such page. */
+/** The answer for a path of the host of traps; undefined when there is no such page. */
 export function trapAnswer(path: string): TrapAnswer | undefined {
   const [, first = "", ...rest] = path.split(/[/?]/);
   const fixed = FIXED[first];
@@ -154,7 +154,7 @@ function nextMonth(year: number, month: number): string {
   return month === 12 ? `/calendar/${year + 1}/1` : `/calendar/${year}/${month + 1}`;
 }
 
-/** One mebibyte packed, told again and again: members of one gzip stream. */
+/** One compressed mebibyte, repeated: members of one gzip stream. */
 function gzipBomb(): Buffer {
   const member = gzipSync(Buffer.alloc(MEBIBYTE), { level: 9 });
   return Buffer.concat(new Array<Buffer>(BOMB_MEBIBYTES).fill(member));

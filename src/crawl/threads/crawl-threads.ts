@@ -281,6 +281,7 @@ function sentOptions(given: CrawlOptions): CrawlOptions {
     "items",
     "saveBodies",
     "warc",
+    "identity",
   ]);
   const modules = {
     downloaders: paths(given.downloaders),

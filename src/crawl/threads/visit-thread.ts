@@ -13,7 +13,7 @@ import { createBodyFolder } from "../files.ts";
 import { compilePatterns } from "../page/link-patterns.ts";
 import type { Visit } from "../report/visit-statistics.ts";
 import { createFaultHub } from "../report/fault-stream.ts";
-import { registerModules } from "../run/load-modules.ts";
+import { registerModules, signingOf } from "../run/load-modules.ts";
 import { createModuleRegistry } from "../module-registry.ts";
 import { downloaderOptions } from "../run/crawl-options.ts";
 import { type CrawlCounters, createCounters } from "../report/crawl-summary.ts";
@@ -65,9 +65,11 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
     onLast: () => modules.close(),
   });
   const room = createInflateRoom();
+  const signing = await signingOf(setup.options);
   await registerModules(modules, filesOfThread(setup), () =>
     createDownloader({
       ...downloaderOptions(setup.options),
+      ...signing,
       userAgent: setup.userAgent,
       connections: setup.perHost,
       room,

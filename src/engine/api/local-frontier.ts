@@ -376,7 +376,7 @@ export class LocalFrontier implements Frontier {
     const sinceMs = this.#settings.clock.monotonic();
     const list = normalizeRules(rules, this.#settings.defaults, this.#settings.seen.mode);
     if (version !== undefined && typeof version !== "string" && !Number.isFinite(version)) {
-      throw misuse("ARGUMENT_INVALID", "version", version, "a number or a text");
+      throw misuse("ARGUMENT_INVALID", "version", version, "a number or a string");
     }
     const { core, nowMs } = this.#lifecycle.need();
     step(core, nowMs);

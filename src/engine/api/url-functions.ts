@@ -4,9 +4,8 @@
  * canonical form of one or many, and the links of a page.
  */
 import { readList } from "../../base/argument-checks.ts";
-import { createKernel, type Kernel, kernelGive, kernelTake } from "../../kernel/kernel.ts";
+import { createKernel } from "../../kernel/kernel.ts";
 import { BATCH_OK } from "../../layout/calls/url-batch.ts";
-import { REGION_PAGE_BYTES } from "../../layout/memory/region.ts";
 import {
   batchBase,
   batchForget,
@@ -19,6 +18,7 @@ import {
 import type { UrlBatch } from "../../url/batch/batch-memory.ts";
 import { batchChangedStrings, batchString, batchStrings } from "../../url/batch/batch-strings.ts";
 import { isDeadLink } from "../../url/parsing/page-links.ts";
+import { createPrinter, type Printer } from "../../url/keys/fingerprint-printer.ts";
 import { identityBytes, keyOverride } from "../../url/keys/identity-bytes.ts";
 import { type KeyPolicy, type NormalPolicy, normalizePolicy } from "../../url/keys/key-policy.ts";
 import { isHookFault, misuse } from "../../base/errors.ts";
@@ -28,9 +28,10 @@ import { readRequest } from "../intake/request-fields.ts";
 import type { RequestInput, PlainRequest, RequestLike } from "../types/frontier-types.ts";
 
 /** The process's own kernel, made at the first call. */
-const own: { batch: UrlBatch | undefined; page: number } = { batch: undefined, page: 0 };
-
-const PRINT_BYTES = 16;
+const own: { batch: UrlBatch | undefined; print: Printer | undefined } = {
+  batch: undefined,
+  print: undefined,
+};
 
 /**
  * The canonical form of a URL under a key policy; undefined: the URL cannot be crawled. Never throws for a URL;
@@ -99,26 +100,8 @@ export function fingerprintOf(request: PlainRequest, policy: NormalPolicy): stri
   const isKeyed = override === undefined && batchOne(batch, [input.url], policy) === BATCH_OK;
   const key = isKeyed ? batchString(batch, 0, "key") : (override ?? input.url.toWellFormed());
   batchForget(batch);
-  return printBytes(batch, identityBytes(key, input, policy));
-}
-
-/** BLAKE2b-128 of bytes, through pages of the process's own kernel. */
-function printBytes(batch: UrlBatch, bytes: Uint8Array): string {
-  const { kernel } = batch.area;
-  const pages = Math.ceil((bytes.length + PRINT_BYTES) / REGION_PAGE_BYTES);
-  const place = printPlace(kernel, pages);
-  kernel.region.views.u8.set(bytes, place + PRINT_BYTES);
-  kernel.exports.fingerprint128(place + PRINT_BYTES, bytes.length, place);
-  const print = kernel.region.views.buffer.toString("hex", place, place + PRINT_BYTES);
-  if (place !== own.page) kernelGive(kernel, place, pages);
-  return print;
-}
-
-/** One page is kept for the usual request; a large body takes its own for the moment. */
-function printPlace(kernel: Kernel, pages: number): number {
-  if (pages > 1) return kernelTake(kernel, pages);
-  if (own.page === 0) own.page = kernelTake(kernel, 1);
-  return own.page;
+  own.print ??= createPrinter(batch.area.kernel);
+  return own.print(identityBytes(key, input, policy));
 }
 
 /**

@@ -46,6 +46,7 @@ import { DiskTiers } from "./disk-tiers.ts";
 import { isSerializable } from "../../base/serializable.ts";
 import type { Resumed, Rule } from "../types/frontier-types.ts";
 import { restoreScrapyDigests } from "../intake/scrapy-digests.ts";
+import { raiseCounters, setRejected, setSeen } from "../../frontier/records/ledger.ts";
 
 /** Segments that a start reads behind a snapshot are this many at most, where each is a small part of `snapshots.everyBytes`. */
 const SEGMENTS_MAX = 64;
@@ -258,15 +259,11 @@ function applyNotes(
   const noted = restoration.notes.get("counters");
   if (noted === undefined) return;
   const said = packr.unpack(noted) as StoredCounters;
-  const { counters } = core;
-  counters.pushed = Math.max(counters.pushed, said.pushed);
-  counters.duplicate = Math.max(counters.duplicate, said.duplicate);
-  counters.full = Math.max(counters.full, said.full);
-  counters.expired = Math.max(counters.expired, said.expired);
-  counters.lateResults = Math.max(counters.lateResults, said.lateResults);
-  for (const [reason, count] of Object.entries(said.rejected)) counters.rejected.set(reason, count);
+  const { duplicate, expired, full, lateResults, pushed } = said;
+  raiseCounters(core, { duplicate, expired, full, lateResults, pushed });
+  setRejected(core, said.rejected);
   // A cold tier that was not merged yet holds some identities twice: it can not count them.
-  if (core.seen.mode === "tiered") counters.seen = said.seen ?? counters.seen;
+  if (core.seen.mode === "tiered") setSeen(core, said.seen ?? core.counters.seen);
   core.leaseSequence = Math.max(core.leaseSequence, said.leaseSequence);
   core.hosts.joined = Math.max(core.hosts.joined, said.joined);
 }

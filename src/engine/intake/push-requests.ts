@@ -13,7 +13,7 @@
  */
 import { type Admission, ruleOfRow } from "../../frontier/admission/admission-input.ts";
 import { admitRows, isPlain } from "../../frontier/admission/admit-batch.ts";
-import { finishedView, isFinishedValue } from "../../frontier/records/transitions.ts";
+import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
 import { seenCount, seenFind, seenTable } from "../../structures/seen/seen-set.ts";
 import type { RuleState } from "../../frontier/core.ts";
 import { matchRows } from "../../frontier/rules/match-rows.ts";
@@ -51,6 +51,7 @@ import { admissionOf } from "./split-request.ts";
 import type { IntakeContext } from "./intake-context.ts";
 import type { RequestInput, PlainRequest } from "../types/frontier-types.ts";
 import { asksDigests, isInDigests } from "./scrapy-digests.ts";
+import { bookPushed, bookVerdict } from "../../frontier/records/ledger.ts";
 
 interface PushContext {
   readonly nowMs: number;
@@ -198,8 +199,8 @@ export function pushLoaded(intake: IntakeContext, { nowMs, depth, parent, codes 
   const ready = tryReady(intake, undefined, { loaded: count, count, context });
   if (ready === undefined) {
     codes.fill(VERDICT_FULL_MEMORY, 0, count);
-    core.counters.pushed += count;
-    core.counters.full += count;
+    bookPushed(core, count);
+    bookVerdict(core, VERDICT_FULL_MEMORY, count);
     return;
   }
   const { fresh, rowRules } = ready;
@@ -404,8 +405,8 @@ export function refuseAll(
 }
 
 function refuseFull(intake: IntakeContext, code: number, list: readonly PlainRequest[]): void {
-  intake.core.counters.pushed += list.length;
-  intake.core.counters.full += list.length;
+  bookPushed(intake.core, list.length);
+  bookVerdict(intake.core, code, list.length);
   if (intake.events.wants.rejected) {
     const reason = verdictOf(code).reason as string;
     for (const one of list) intake.events.rejected(typeof one === "string" ? one : one.url, reason);
@@ -420,10 +421,9 @@ export function refuse(
   list: readonly PlainRequest[] = [],
 ): void {
   if (count === 0) return;
-  const { counters } = intake.core;
   const reason = verdictOf(code).reason as string;
-  counters.pushed += count;
-  counters.rejected.set(reason, (counters.rejected.get(reason) ?? 0) + count);
+  bookPushed(intake.core, count);
+  bookVerdict(intake.core, code, count);
   if (!intake.events.wants.rejected) return;
   for (const one of list) intake.events.rejected(typeof one === "string" ? one : one.url, reason);
 }

@@ -233,7 +233,7 @@ function takeRareField(
       input[field] = value;
       return undefined;
     case "epoch":
-      if (!isEpochName(value)) return "a text of 1 to 1,000 characters";
+      if (!isEpochName(value)) return "a string of 1 to 1,000 characters";
       input.epoch = value;
       return undefined;
     case "dedup":

@@ -42,16 +42,17 @@ const RETRY_AFTER_MS_MAX = 3_600_000;
 const NOT_MODIFIED = 304;
 
 /**
- * Ends a lease as an answer of HTTP asks for: 2xx finishes the page with `result`, a redirect continues at its
+ * Ends a lease by an HTTP answer: 2xx finishes the page with `result`, a redirect continues at its
  * `Location`, 408, 425, 429 and faults of the server are tried again, anything else fails with `status <number>`.
  *
  * Costs one call of the lease, two for a redirect. Returns `late` where the deadline has passed, and throws what the
  * lease's call throws. A `Retry-After` of an answer that is tried again blocks the host, up to an hour. With a lease of an
- * `AsyncFrontier` it returns a promise; in a worker, where the owner decides later, what was asked for.
+ * `AsyncFrontier` it returns a promise; in a worker, where the owner decides later, what was requested. Costs what the method of
+ * the lease costs.
  *
  * @example
- * const answer = await fetch(lease.url, { redirect: "manual" });
- * settle(lease, answer, { found: linksOf(await answer.text()) });
+ * const response = await fetch(lease.url, { redirect: "manual" });
+ * settle(lease, response, { found: await visit(lease.url) });
  */
 export function settle(lease: AsyncLease, answer: Answer, result?: LeaseResult): Promise<Settled>;
 export function settle(lease: SettledLease, answer: Answer, result?: LeaseResult): Settled;

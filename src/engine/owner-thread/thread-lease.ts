@@ -1,4 +1,5 @@
 /** ThreadLease: a lease of a frontier that another thread owns. Its methods are made from the list of those that cross. */
+import { INSPECT, type Inspect, shownLease } from "../../base/plain-copy.ts";
 import type { AsyncLease } from "../types/async-frontier.ts";
 import type { CallChannel } from "./call-channel.ts";
 import { type Crossing, LEASE_METHODS } from "./thread-methods.ts";
@@ -27,6 +28,11 @@ export class ThreadLease {
   /** The number that a line's owner knows it by; undefined: it is another's. */
   numberOn(channel: CallChannel): number | undefined {
     return channel === this.#channel ? this.number : undefined;
+  }
+
+  /** What `console.log` shows. */
+  [INSPECT](depth: number, options: object, inspect: Inspect): string {
+    return shownLease(this as never, depth, { options, inspect });
   }
 
   /** The owner answers with the deadline too, unless it has forgotten the lease. */

@@ -4,7 +4,7 @@ import type { Core, RuleState } from "../../frontier/core.ts";
 import { epochNameOf, FOREVER, UNDATED_MS } from "../../frontier/epochs/epoch-policy.ts";
 import { saltRow } from "../../frontier/epochs/row-epochs.ts";
 import { hashBytes, wordAt } from "../../structures/store.ts";
-import { batchKey, batchLoad, batchParse } from "../../url/batch/url-batch.ts";
+import { batchHash, batchKey, batchLoad, batchParse } from "../../url/batch/url-batch.ts";
 import { identityBytes, isExempt, isKeyOnly, keyOverride } from "../../url/keys/identity-bytes.ts";
 import { matchRow } from "../../url/matching/rule-matcher.ts";
 import {
@@ -46,7 +46,7 @@ export function findIdentity(
   const rule = rowStatus(rows, 0) === BATCH_OK ? ruleOfFirst(core, rows) : undefined;
   const policy = rule?.key ?? intake.key;
   batchKey(batch, policy);
-  core.store.kernel.exports.hashBatch(rows.offset);
+  batchHash(batch);
   const status = rowStatus(rows, 0);
   const nothing = {
     status,

@@ -134,7 +134,7 @@ const LIMIT = kind<number>(
   (value) => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) < 2 ** 32,
 );
 const ADDRESS = kind<string>(
-  "a text such as '192.0.2.7'",
+  "a string such as '192.0.2.7'",
   (value) => typeof value === "string" && value.length <= 256,
 );
 

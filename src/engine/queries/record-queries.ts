@@ -12,7 +12,8 @@ import {
   placesSpilled,
   recordOfValue,
 } from "../../frontier/scheduling/spill-control.ts";
-import { finishedView, hostOf, isFinishedValue } from "../../frontier/records/transitions.ts";
+import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
+import { hostOf } from "../../frontier/records/transitions.ts";
 import { verdictOf } from "../../frontier/admission/verdicts.ts";
 import type { RecordState } from "../../frontier/records/record-state.ts";
 import {

@@ -10,7 +10,7 @@ import { hasReserve } from "../../frontier/admission/admission-input.ts";
 import type { Core } from "../../frontier/core.ts";
 import { forgetDone } from "../../frontier/epochs/row-epochs.ts";
 import { comeBackNow } from "../../frontier/epochs/recrawl.ts";
-import { finishedView, isFinishedValue } from "../../frontier/records/transitions.ts";
+import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
 import { VERDICT_DEFERRED } from "../../frontier/admission/verdicts.ts";
 import { parentCreate, parentRelease } from "../../structures/records/record.ts";
 import { seenFind } from "../../structures/seen/seen-set.ts";

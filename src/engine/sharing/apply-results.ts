@@ -27,18 +27,13 @@ import { batchKey, batchParse } from "../../url/batch/url-batch.ts";
 import type { UrlBatch } from "../../url/batch/batch-memory.ts";
 import {
   batchAppend,
-  batchGathered,
+  batchGather,
   batchOpen,
   type UrlBytes,
 } from "../../url/batch/append-bytes.ts";
+import { printRowKey } from "../../url/keys/fingerprint-printer.ts";
 import { isScriptKey } from "../../url/keys/key-policy.ts";
-import {
-  BATCH_OK,
-  rowKeyLength,
-  rowKeyOffset,
-  rowStatus,
-  type Rows,
-} from "../../url/batch/row-fields.ts";
+import { BATCH_OK, rowStatus, type Rows } from "../../url/batch/row-fields.ts";
 import {
   foundAreUtf8,
   foundCount,
@@ -170,11 +165,7 @@ function keyPages(core: Core, batch: UrlBatch, leases: readonly RecordLease[]): 
     setWordAt(store, (scratch.handles >> 2) + count, record);
     count++;
   }
-  const { area } = batch;
-  const { exports } = area.kernel;
-  batchOpen(batch, false);
-  const made = exports.gatherUrls(scratch.handles, count, area.input, area.inputBytes, area.ends);
-  batchGathered(batch, made);
+  const made = batchGather(batch, scratch.handles, count);
   batchParse(batch);
   batchKey(batch, key);
   return made;
@@ -185,12 +176,7 @@ function printRow(core: Core, rows: Rows, row: number): number {
   if (rowStatus(rows, row) !== BATCH_OK) return 0;
   const parent = parentReserve(core.store);
   if (parent === 0) return 0;
-  const { exports } = rows.kernel;
-  exports.fingerprint128(
-    rowKeyOffset(rows, row),
-    rowKeyLength(rows, row),
-    parentPrintOffset(parent),
-  );
+  printRowKey(rows, row, parentPrintOffset(parent));
   return parent;
 }
 

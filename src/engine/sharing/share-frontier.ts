@@ -21,6 +21,7 @@ import {
   VERDICT_SCHEME,
   VERDICT_TOO_DEEP,
   VERDICT_TOO_LONG,
+  VERDICT_DUPLICATE,
 } from "../../frontier/admission/verdicts.ts";
 import type { RuleSpec } from "../../frontier/rules/rule-specs.ts";
 import type { HandOut } from "../../frontier/scheduling/hand-out.ts";
@@ -40,6 +41,7 @@ import { RecordLease } from "../leases/record-lease.ts";
 import type { Lifecycle } from "../lifecycle/lifecycle.ts";
 import type { Settings } from "../options/normalize-options.ts";
 import type { Frontier, RequestLike } from "../types/frontier-types.ts";
+import { bookPushed, bookVerdict } from "../../frontier/records/ledger.ts";
 
 /** Reasons of what the edge drops, in the order of the message; the first are duplicates. */
 const DROPPED = [
@@ -145,8 +147,8 @@ export class WorkerSharing {
     if (this.#parts.lifecycle.isClosed) return;
     const { intake } = this.#parts.lifecycle;
     const duplicates = dropped[0] as number;
-    intake.core.counters.pushed += duplicates;
-    intake.core.counters.duplicate += duplicates;
+    bookPushed(intake.core, duplicates);
+    bookVerdict(intake.core, VERDICT_DUPLICATE, duplicates);
     DROPPED.forEach((code, at) => {
       refuse(intake, code, dropped[at + 1] as number);
     });

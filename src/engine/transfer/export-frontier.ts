@@ -38,7 +38,8 @@ import { doublesOf, type Section } from "../../persistence/snapshot/snapshot-for
 import { SnapshotReader } from "../../persistence/snapshot/section-reader.ts";
 import { LineSorter } from "../../persistence/transfer/line-sorter.ts";
 import type { Core } from "../../frontier/core.ts";
-import { isFinishedValue, sequenceOfKey } from "../../frontier/records/transitions.ts";
+import { isFinishedValue } from "../../frontier/records/finished-word.ts";
+import { sequenceOfKey } from "../../frontier/records/transitions.ts";
 import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
 import type { RecordState } from "../../frontier/records/record-state.ts";
 import { LocalFrontier } from "../api/local-frontier.ts";

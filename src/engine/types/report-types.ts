@@ -341,102 +341,104 @@ export interface SnapshotInfo {
 }
 
 /**
- * Counters since the frontier was made, and gauges of now, as plain data.
+ * Counters and gauges, as plain data. A counter only rises; a gauge is a value of now. What is kept over a restart needs a
+ * directory, or the file of `snapshot`; after a kill, counters that no record holds (`pushed`, `duplicate`, `rejected`,
+ * `full`, `expired`, `lateResults`) are those of the last flush.
  *
  * accepted + deferred = pending + waiting + leased + done + failed + forgotten + removed, always.
  */
 export interface Report {
-  /** Where the frontier stands in its life. */
+  /** Where the frontier stands in its life. Gauge of this process. */
   readonly status: FrontierStatus;
-  /** When something can be handed out again, where everything left waits for a clock. */
+  /** When something can be handed out again, where everything left waits for a clock. Gauge, kept over a restart. */
   readonly waitingUntil: number | undefined;
-  /** Requests that were pushed, links of pages too. */
+  /** Requests that were pushed, links of pages too. Counter, kept over a restart. */
   readonly pushed: number;
-  /** Requests that were admitted at once. */
+  /** Requests that were admitted at once. Counter, kept over a restart. */
   readonly accepted: number;
-  /** Requests that were admitted for later. */
+  /** Requests that were admitted for later. Counter, kept over a restart. */
   readonly deferred: number;
-  /** Requests whose identity was known. */
+  /** Requests whose identity was known. Counter, kept over a restart. */
   readonly duplicate: number;
-  /** Requests that were refused, by reason. */
+  /** Requests that were refused, by reason. Counter, kept over a restart. */
   readonly rejected: Record<string, number>;
-  /** Requests for which there was no room. */
+  /** Requests for which there was no room. Counter, kept over a restart. */
   readonly full: number;
-  /** Attempts after the first. */
+  /** Attempts after the first. Counter, kept over a restart. */
   readonly retried: number;
-  /** Leases whose deadline passed. */
+  /** Leases whose deadline passed. Counter, kept over a restart. */
   readonly expired: number;
-  /** Results that came after their deadline. */
+  /** Results that came after their deadline. Counter, kept over a restart. */
   readonly lateResults: number;
-  /** Why records were retried and why they failed since opening; at most 100 reasons. */
+  /** Why records were retried and why they failed since opening; at most 100 reasons. Counter since opening. */
   readonly reasons: {
     /** Retries by reason. */
     retried: Record<string, number>;
     /** Failures by reason. */
     failed: Record<string, number>;
   };
-  /** Faults that no listener heard and that were dropped, and `error` listeners that threw. */
+  /** Faults that no listener heard and that were dropped, and `error` listeners that threw. Counter since opening. */
   readonly droppedEvents: number;
-  /** Records that could go now, or when their host may. */
+  /** Records that could go now, or when their host may. Gauge, kept over a restart. */
   readonly pending: number;
-  /** Records that wait for their time. */
+  /** Records that wait for their time. Gauge, kept over a restart. */
   readonly waiting: number;
-  /** Records that are handed out. */
+  /** Records that are handed out. Gauge of this process. */
   readonly leased: number;
-  /** Identities that were finished. */
+  /** Identities that were finished. Gauge, kept over a restart. */
   readonly done: number;
-  /** Records that failed and are kept. */
+  /** Records that failed and are kept. Gauge, kept over a restart. */
   readonly failed: number;
-  /** Finished and failed ones that `forget` dropped. */
+  /** Finished and failed ones that `forget` dropped. Counter, kept over a restart. */
   readonly forgotten: number;
-  /** Records that `remove` took out. */
+  /** Records that `remove` took out. Counter, kept over a restart. */
   readonly removed: number;
-  /** Hosts in memory. */
+  /** Hosts in memory. Gauge of this process. */
   readonly hosts: number;
-  /** Queues in memory, one for each order class. */
+  /** Queues in memory, one for each order class. Gauge of this process. */
   readonly lanes: number;
-  /** Identities in the seen-set. */
+  /** Identities in the seen-set. Gauge, kept over a restart. */
   readonly seen: number;
-  /** Admitted requests by depth. */
+  /** Admitted requests by depth. Counter, kept over a restart. */
   readonly depths: number[];
   /** Counts by rule id. */
   readonly rules: Record<
     string,
     {
-      /** Pending records. */
+      /** Pending records. Gauge, kept over a restart. */
       pending: number;
-      /** Records that are handed out. */
+      /** Records that are handed out. Gauge of this process. */
       leased: number;
-      /** Records that were finished. */
+      /** Records that were finished. Counter, kept over a restart. */
       done: number;
-      /** Records that failed. */
+      /** Records that failed. Gauge, kept over a restart. */
       failed: number;
-      /** Hand-outs. */
+      /** Hand-outs. Counter, kept over a restart. */
       served: number;
     }
   >;
   /** How seen identities are kept. */
   readonly seenSet: {
-    /** The mode. */
+    /** The mode. Gauge of this process. */
     mode: "exact" | "tiered" | "bloom";
-    /** Memory in bytes. */
+    /** Memory in bytes. Gauge of this process. */
     bytes: number;
-    /** Share of its places in use. */
+    /** Share of its places in use. Gauge of this process. */
     load: number;
-    /** Memory for an identity in bits. */
+    /** Memory for an identity in bits. Gauge of this process. */
     bitsPerUrl: number;
-    /** Share of new URLs that the filter takes for seen, as measured by its load. */
+    /** Share of new URLs that the filter takes for seen, as measured by its load. Gauge of this process. */
     falsePositiveRate: number;
-    /** New URLs that mode `bloom` has lost by now, as expected. */
+    /** New URLs that mode `bloom` has lost by now, as expected. Gauge of this process. */
     expectedLost: number;
-    /** Times that the filter answered maybe and the disk answered no. */
+    /** Times that the filter answered maybe and the disk answered no. Counter since opening. */
     maybeButNew: number;
-    /** Blocks of 4 KiB that were read from disk. */
+    /** Blocks of 4 KiB that were read from disk. Counter since opening. */
     coldReads: number;
-    /** Digests of another program's requests that count as seen. */
+    /** Digests of another program's requests that count as seen. Gauge, kept over a restart. */
     imported: number;
   };
-  /** Epochs other than `forever`. */
+  /** Epochs other than `forever`. Gauge, kept over a restart. */
   readonly epochs: {
     /** Epochs that hold identities. */
     open: number;
@@ -445,16 +447,16 @@ export interface Report {
   };
   /** Pending records on disk. */
   readonly spilled: {
-    /** Pending records on disk now. */
+    /** Pending records on disk now. Gauge of this process. */
     records: number;
-    /** Records that moved to disk since opening. */
+    /** Records that moved to disk since opening. Counter since opening. */
     out: number;
-    /** Records that came back. */
+    /** Records that came back. Counter since opening. */
     in: number;
   };
-  /** Finished records that come again by themselves. */
+  /** Finished records that come again by themselves. Gauge, kept over a restart. */
   readonly resting: number;
-  /** Memory of the frontier. */
+  /** Memory of the frontier. Gauge of this process. */
   readonly memory: {
     /** JavaScript heap of the whole process in bytes. */
     heapBytes: number;
@@ -465,7 +467,7 @@ export interface Report {
     /** Bytes outside the heap for each live record. */
     bytesPerUrl: number;
   };
-  /** How far the files are. */
+  /** How far the files are. Gauge of this process. */
   readonly durability: {
     /** Last flush, in milliseconds since 1970; undefined: none yet. */
     readonly flushedAt: number | undefined;
@@ -474,7 +476,7 @@ export interface Report {
     /** Last snapshot, in milliseconds since 1970; undefined: none yet. */
     readonly snapshotAt: number | undefined;
   };
-  /** Averages per second since opening. */
+  /** Averages per second since opening. Gauge of this process. */
   readonly rates: {
     /** Requests pushed. */
     pushed: number;
@@ -483,7 +485,7 @@ export interface Report {
     /** Pages finished. */
     done: number;
   };
-  /** When the frontier was opened, in milliseconds since 1970. */
+  /** When the frontier was opened, in milliseconds since 1970. Gauge of this process. */
   readonly startedAt: number;
   /** The report as lines of text. */
   toString(): string;

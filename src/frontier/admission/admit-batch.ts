@@ -42,7 +42,7 @@ import {
   sightRecords,
   takeRecords,
 } from "../../structures/records/record-batch.ts";
-import { queueFind, queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
+import { queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
 import {
   RECORD_FLAG_HTTPS,
   recordCreate,
@@ -81,11 +81,12 @@ import { sharesJoin } from "../scheduling/rule-shares.ts";
 import { lowerDepth } from "./sighting.ts";
 import { isDiskFull, spillOverBudget } from "../scheduling/spill-control.ts";
 import { admitMade, admitRecord, keepRecord, logAdmitted } from "../records/transitions.ts";
-import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY, verdictOf } from "./verdicts.ts";
+import { VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_FULL_MEMORY } from "./verdicts.ts";
+import { bookPushed, bookSeen, bookVerdict } from "../records/ledger.ts";
 
 /** Gives every row its verdict and makes the records of those admitted. */
 export function admitRows(core: Core, intake: BatchAdmission): void {
-  core.counters.pushed += intake.count;
+  bookPushed(core, intake.count);
   const epochs = intake.isMarked ? undefined : enterEpochs(core, intake);
   if (intake.isMarked || isPlain(core, intake)) admitPlain(core, intake, epochs);
   else admitEvery(core, intake, epochs);
@@ -97,7 +98,7 @@ export function admitRows(core: Core, intake: BatchAdmission): void {
 function admitEvery(core: Core, intake: BatchAdmission, epochs: RowEpochs): void {
   admitEach(core, intake, epochs);
   for (let row = 0; row < intake.count; row++) {
-    countVerdict(core, intake.codes[intake.codesStart + row] as number);
+    bookVerdict(core, intake.codes[intake.codesStart + row] as number);
   }
 }
 
@@ -132,7 +133,7 @@ function admitPlain(core: Core, intake: BatchAdmission, epochs: RowEpochs): void
   draft.blob = 0;
   openRecords(core.scratch, rows.offset, draft, intake.hasParents === true);
   const noted = sightRecords(core.scratch, VERDICT_DUPLICATE, count, codes, codesStart);
-  core.counters.duplicate += sightedDuplicates(core.scratch);
+  bookVerdict(core, VERDICT_DUPLICATE, sightedDuplicates(core.scratch));
   // The kernel makes records that nobody hears of one by one, and their hosts.
   const isBulk = epochs === undefined && !core.sink.wants.accepted;
   findHosts(core, intake, isBulk);
@@ -143,7 +144,7 @@ function admitPlain(core: Core, intake: BatchAdmission, epochs: RowEpochs): void
       const epoch = epochs === undefined ? FOREVER : (epochs[row] as string);
       const code = makePlain(core, intake, row, epoch);
       codes[codesStart + row] = code;
-      countVerdict(core, code);
+      bookVerdict(core, code);
       isShort ||= code === VERDICT_FULL_MEMORY;
     }
     row = isBulk ? makeBulk(core, intake.rowRules, row + 1) : row + 1;
@@ -175,14 +176,14 @@ function sightRow(core: Core, intake: BatchAdmission, row: number): void {
   const value = wordAt(core.store, (valuesOffset(rows) >> 2) + row);
   if (value !== TABLE_SKIP) {
     if (lowerDepth(core, intake, row, value)) return;
-    core.counters.duplicate--;
+    bookVerdict(core, VERDICT_DUPLICATE, -1);
     codes[codesStart + row] = VERDICT_FULL_MEMORY;
-    countVerdict(core, VERDICT_FULL_MEMORY);
+    bookVerdict(core, VERDICT_FULL_MEMORY);
     return;
   }
   const code = refusalOf(rowStatus(rows, row));
   codes[codesStart + row] = code;
-  countVerdict(core, code);
+  bookVerdict(core, code);
 }
 
 /** Tells the log of the rows admitted, now that their records hold their text. */
@@ -241,19 +242,19 @@ function makePlain(core: Core, intake: BatchAdmission, row: number, epoch: strin
   draft.hi = wordAt(store, hash + 1);
   draft.flags = rowIsHttps(rows, row) ? RECORD_FLAG_HTTPS : 0;
   const host = hostOfRow(core, rows, row);
-  const isNewQueue = host !== 0 && queueFind(store, host, rule.handle) === 0;
+  const { queuesMade } = core.hosts;
   draft.queue = host === 0 ? 0 : queueOf(core.hosts, host, rule.handle);
   setRowText(core, rule.policy, rows, row);
   const record = draft.queue === 0 ? 0 : recordCreate(store, draft);
   if (record === 0 || !hasRoom(core) || !joinEpoch(core, epoch, draft.lo, draft.hi)) {
     if (record !== 0) recordUnmake(store, record);
-    if (isNewQueue && draft.queue !== 0) queueFree(store, draft.queue);
+    if (core.hosts.queuesMade > queuesMade) queueFree(store, draft.queue);
     seenRemove(core.seen, draft.lo, draft.hi);
     return VERDICT_FULL_MEMORY;
   }
   sayJoined(core, epoch, draft.lo, draft.hi);
   setWordAt(store, slot >> 2, record);
-  core.counters.seen++;
+  bookSeen(core, 1);
   scratchCopy(core.scratch, recordTextOffset(store, record), draft.textOffset, draft.textLength);
   keepRecord(core, record, host);
   if (core.sink.wants.accepted) scratchCopyAll(core.scratch); // the listener reads the URL
@@ -290,18 +291,4 @@ function hostOfRow(core: Core, rows: Rows, row: number): number {
   setWordAt(store, slot >> 2, host);
   if (host === 0) tableRemove(hosts.index, lo, hi); // takes the claim back
   return host;
-}
-
-/** One counter step for a row; accepted and deferred were counted by their transition. */
-function countVerdict({ counters }: Core, code: number): void {
-  if (code === VERDICT_ACCEPTED) return;
-  if (code === VERDICT_DUPLICATE) {
-    counters.duplicate++;
-    return;
-  }
-  const { status, reason = "" } = verdictOf(code);
-  if (status === "full") counters.full++;
-  else if (status === "rejected") {
-    counters.rejected.set(reason, (counters.rejected.get(reason) ?? 0) + 1);
-  }
 }

@@ -10,7 +10,7 @@ import {
   hostUnmake,
 } from "../../structures/hosts/host-table.ts";
 import { isMemoryFull } from "../../base/errors.ts";
-import { queueFind, queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
+import { queueFree, queueOf } from "../../structures/hosts/host-queue.ts";
 import {
   blobCreate,
   blobFree,
@@ -60,15 +60,9 @@ import type { FrontierPolicy } from "../rules/rule-policy.ts";
 import { hasBudget, isBudgeted, spendBudget } from "../politeness/politeness.ts";
 import { hasRoom, hasSpare } from "../records/memory-reserve.ts";
 import { sightIdentity } from "./sighting.ts";
-import { isSpilledValue } from "../../structures/spill/spilled-identity.ts";
-import { isDiskFull, tryBehind } from "../scheduling/spill-control.ts";
-import {
-  admitRecord,
-  isFinishedValue,
-  keepRecord,
-  requeueRecord,
-  logAdmitted,
-} from "../records/transitions.ts";
+import { isDiskFull, placeOfValue, tryBehind } from "../scheduling/spill-control.ts";
+import { isFinishedValue } from "../records/finished-word.ts";
+import { admitRecord, keepRecord, requeueRecord, logAdmitted } from "../records/transitions.ts";
 import { unitOf } from "../politeness/politeness-unit.ts";
 import {
   VERDICT_ACCEPTED,
@@ -81,6 +75,7 @@ import {
   VERDICT_HOOK,
   VERDICT_TOO_DEEP,
 } from "./verdicts.ts";
+import { bookSeen } from "../records/ledger.ts";
 
 /** What a plain URL says beyond itself. */
 function plainAdmission(depth: number): Admission {
@@ -140,7 +135,10 @@ function admitRow(core: Core, { intake, row, admission, epoch }: Row): number {
   const hi = wordAt(core.store, hash + 1);
   let known = admission.dedup === "skip" ? 0 : seenFind(core.seen, lo, hi);
   // Who may come again, or beside itself, is looked at in memory.
-  if (isSpilledValue(known) && (isRecrawled(policy.epoch) || admission.dedup !== "check")) {
+  if (
+    placeOfValue(known) !== undefined &&
+    (isRecrawled(policy.epoch) || admission.dedup !== "check")
+  ) {
     known = tryBehind(core, known, lo, hi);
     if (known < 0) return VERDICT_FULL_MEMORY;
   }
@@ -219,9 +217,10 @@ function makeRecord(core: Core, making: Making): number {
   const isOwner =
     admission.dedup !== "skip" &&
     (making.isAgain || making.known === 0 || isFinishedValue(making.known));
-  draft.flags = flagsOf(admission, rowIsHttps(intake.rows, row), isOwner);
+  draft.flags =
+    flagsOf(admission, isOwner) | (rowIsHttps(intake.rows, row) ? RECORD_FLAG_HTTPS : 0);
   draft.priority = effectivePriority(policy, admission.priority, admission.depth);
-  const isNewQueue = queueFind(store, host, rule.handle) === 0;
+  const { queuesMade } = core.hosts;
   draft.queue = queueOf(core.hosts, host, rule.handle);
   draft.lo = lo;
   draft.hi = hi;
@@ -233,7 +232,7 @@ function makeRecord(core: Core, making: Making): number {
   const record = isReady ? recordCreate(store, draft) : 0;
   if (record === 0 || !hasRoom(core) || (isOwner && !claim(core, making, record))) {
     if (record !== 0) recordUnmake(store, record);
-    if (isNewQueue && draft.queue !== 0) queueFree(store, draft.queue);
+    if (core.hosts.queuesMade > queuesMade) queueFree(store, draft.queue);
     if (draft.blob > 0) blobFree(store, draft.blob);
     return VERDICT_FULL_MEMORY;
   }
@@ -247,9 +246,8 @@ function makeRecord(core: Core, making: Making): number {
   return admission.dueMs > intake.nowMs ? VERDICT_DEFERRED : VERDICT_ACCEPTED;
 }
 
-function flagsOf(admission: Admission, isHttps: boolean, isOwner: boolean): number {
-  let flags = isHttps ? RECORD_FLAG_HTTPS : 0;
-  if (!isOwner) flags |= RECORD_FLAG_NO_IDENTITY;
+function flagsOf(admission: Admission, isOwner: boolean): number {
+  let flags = isOwner ? 0 : RECORD_FLAG_NO_IDENTITY;
   if (admission.isStart) flags |= RECORD_FLAG_START;
   if (admission.isVolatile) flags |= RECORD_FLAG_VOLATILE;
   return flags;
@@ -281,7 +279,7 @@ function claim(core: Core, making: Making, record: number): boolean {
   }
   if (isAgain && !isFinishedValue(known)) makeWay(core, known, intake.nowMs);
   seenSet(core.seen, lo, hi, record);
-  if (known === 0) core.counters.seen++;
+  if (known === 0) bookSeen(core, 1);
   return true;
 }
 

@@ -11,22 +11,19 @@ import {
   setRecordDepth,
   setRecordPriority,
 } from "../../structures/records/record.ts";
-import { seenFind, seenSet } from "../../structures/seen/seen-set.ts";
-import { spillLower } from "../../structures/spill/lane-spill.ts";
-import {
-  isSpilledValue,
-  SPILL_DEPTH_MAX,
-  SPILL_VALUE,
-  spilledDepth,
-} from "../../structures/spill/spilled-identity.ts";
+import { seenFind } from "../../structures/seen/seen-set.ts";
 import { wordAt } from "../../structures/store.ts";
 import { hashesOffset } from "../../url/batch/row-fields.ts";
 import type { BatchAdmission } from "./admission-input.ts";
 import { clampPriority, type Core, ruleOf } from "../core.ts";
 import { LOG_CHANGED } from "../records/transition-log.ts";
-import type { Spilling } from "../scheduling/spill-state.ts";
 import { hasRoom } from "../records/memory-reserve.ts";
-import { tryBehind } from "../scheduling/spill-control.ts";
+import {
+  isSpilledDeeper,
+  lowerSpilled,
+  placeOfValue,
+  tryBehind,
+} from "../scheduling/spill-control.ts";
 import { scheduleRecord, unscheduleRecord } from "../scheduling/schedule.ts";
 
 /**
@@ -39,7 +36,7 @@ export function lowerDepth(
   row: number,
   value: number,
 ): boolean {
-  if (value < SPILL_VALUE) return sightRecord(core, value, depth, nowMs);
+  if (placeOfValue(value) === undefined) return sightRecord(core, value, depth, nowMs);
   const at = (hashesOffset(rows) >> 2) + row * 2;
   return sightSpilled(core, wordAt(core.store, at), wordAt(core.store, at + 1), depth, nowMs);
 }
@@ -51,7 +48,7 @@ export function sightIdentity(
   depth: number,
   nowMs: number,
 ): boolean {
-  if (isSpilledValue(value)) return sightSpilled(core, lo, hi, depth, nowMs);
+  if (placeOfValue(value) !== undefined) return sightSpilled(core, lo, hi, depth, nowMs);
   return sightRecord(core, value, depth, nowMs);
 }
 
@@ -77,15 +74,9 @@ function sightRecord(core: Core, record: number, depth: number, nowMs: number): 
  */
 function sightSpilled(core: Core, lo: number, hi: number, depth: number, nowMs: number): boolean {
   const value = seenFind(core.seen, lo, hi);
-  if (!isSpilledValue(value)) return true;
-  const held = spilledDepth(value);
-  const isKnown = held < SPILL_DEPTH_MAX;
-  if (isKnown && depth >= held) return true;
-  const isFree = core.log === undefined && core.seen.tiered === undefined;
-  if (depth < SPILL_DEPTH_MAX && isFree && !hangsOnDepth(core)) {
-    seenSet(core.seen, lo, hi, spillLower((core.spilling as Spilling).spill, value, depth));
-    return true;
-  }
+  if (placeOfValue(value) === undefined) return true;
+  if (!isSpilledDeeper(value, depth)) return true;
+  if (!hangsOnDepth(core) && lowerSpilled(core, value, lo, hi, depth)) return true;
   const record = tryBehind(core, value, lo, hi);
   if (record < 0) return false;
   return record === 0 || sightRecord(core, record, depth, nowMs);

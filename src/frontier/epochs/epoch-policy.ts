@@ -95,7 +95,7 @@ export const UNDATED_MS = Number.NEGATIVE_INFINITY;
 /** Longest name of an epoch, in UTF-16 units. */
 const EPOCH_NAME_LENGTH_MAX = 1_000;
 
-const EPOCH_NAME_EXPECTED = "a text of 1 to 1,000 characters";
+const EPOCH_NAME_EXPECTED = "a string of 1 to 1,000 characters";
 
 const KINDS = ["calendar", "every", "version", "of", "adaptive"] as const;
 

@@ -21,9 +21,7 @@ import {
   heapKeyOf,
   heapPeekHandle,
   heapPeekKey,
-  heapPop,
   heapTieOf,
-  heapRemove,
 } from "../../structures/ordering/heap.ts";
 import {
   blobPeriod,
@@ -39,22 +37,14 @@ import {
 import { recordUrl } from "../../structures/records/kernel-scratch.ts";
 import { successorOf } from "../rules/rematch-records.ts";
 import { seenFind } from "../../structures/seen/seen-set.ts";
-import { isSpilledValue } from "../../structures/spill/spilled-identity.ts";
 import { nextPeriod, PERIOD_NEVER, periodCode, periodOf } from "./adaptive-period.ts";
 import { RULE_AGAIN } from "../../structures/hosts/host-table.ts";
 import { type Core, ruleOf } from "../core.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";
+import { isInMemory } from "../scheduling/spill-control.ts";
 import { hasRoom, needRoom } from "../records/memory-reserve.ts";
-import {
-  type Again,
-  endResting,
-  finishedView,
-  forgetFailed,
-  isFinishedValue,
-  retireResting,
-  returnResting,
-  yieldAgain,
-} from "../records/transitions.ts";
+import { finishedView, isFinishedValue } from "../records/finished-word.ts";
+import { type Again, endAgain, forgetRecord, returnResting } from "../records/transitions.ts";
 
 /** Whether records under a policy keep a period of their own, for which they need a blob. */
 export function keepsPeriod({ epoch }: FrontierPolicy): boolean {
@@ -97,9 +87,8 @@ export function wakeResting(
     const rule = ruleOf(core, record);
     const standing = rule.isGone ? successorOf(core, rule, recordUrl(core.scratch, record)) : rule;
     if (!hasRoom(core)) return false;
-    heapPop(resting);
     if (standing?.policy.epoch.kind === "again") returnResting(core, record, nowMs);
-    else retireResting(core, record);
+    else endAgain(core, record, nowMs);
   }
   return true;
 }
@@ -112,10 +101,9 @@ function isBefore(heap: Heap, item: number, end: { key: number; tie: number }): 
 /** A record that rests stands in line at once; false: the identity has none. */
 export function comeBackNow(core: Core, lo: number, hi: number, nowMs: number): boolean {
   const value = seenFind(core.seen, lo, hi);
-  if (value === 0 || isFinishedValue(value) || isSpilledValue(value)) return false;
+  if (!isInMemory(value)) return false;
   if (recordState(core.store, value) !== RECORD_RESTING) return false;
   needRoom(core);
-  heapRemove(core.resting, value);
   returnResting(core, value, nowMs);
   return true;
 }
@@ -144,13 +132,11 @@ export function periodBefore({ store }: Core, known: number): number {
 export function makeWay(core: Core, known: number, nowMs: number): void {
   switch (recordState(core.store, known)) {
     case RECORD_RESTING:
-      endResting(core, known);
-      return;
     case RECORD_PENDING:
-      yieldAgain(core, known, nowMs);
+      endAgain(core, known, nowMs);
       return;
     default:
       core.log?.identityForgotten(recordLo(core.store, known), recordHi(core.store, known));
-      forgetFailed(core, known);
+      forgetRecord(core, known);
   }
 }

@@ -34,7 +34,6 @@ import {
   recordLo,
   recordState,
 } from "../../structures/records/record.ts";
-import { isSpilledValue, spilledPlace } from "../../structures/spill/spilled-identity.ts";
 import { seenFind, seenForget, seenRemove, seenSet } from "../../structures/seen/seen-set.ts";
 import { setWordAt, wordAt } from "../../structures/store.ts";
 import { BATCH_OK, hashesOffset, type Rows, rowStatus } from "../../url/batch/row-fields.ts";
@@ -44,14 +43,17 @@ import { isHookFault, memoryFull, misuse } from "../../base/errors.ts";
 import { epochNameOf, FOREVER, UNDATED_MS } from "./epoch-policy.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";
 import { hasRoomFor } from "../records/memory-reserve.ts";
-import { spillOverBudget, settleSpilled, takeSpilledAt } from "../scheduling/spill-control.ts";
 import {
-  finishedView,
-  forgetFailed,
-  forgetResting,
-  isFinishedValue,
-} from "../records/transitions.ts";
+  isInMemory,
+  placeOfValue,
+  settleSpilled,
+  spillOverBudget,
+  takeSpilledAt,
+} from "../scheduling/spill-control.ts";
+import { finishedView, isFinishedValue } from "../records/finished-word.ts";
+import { forgetRecord } from "../records/transitions.ts";
 import { listRecords } from "../records/record-walk.ts";
+import { bookForgotten, bookSeen, endGeneration, setSeen } from "../records/ledger.ts";
 
 /** Members of an epoch that are forgotten between two looks at memory. */
 const MEMBERS_AT_ONCE = 8192;
@@ -146,7 +148,8 @@ export function forgetEpoch(core: Core, name: string, nowMs: number): number {
       const hi = hashes[at + 1] as number;
       const value = seenFind(seen, lo, hi);
       if (value === 0) continue;
-      if (log !== undefined && isSpilledValue(value)) noteSpilled(spilled, value, `${lo} ${hi}`);
+      const block = log === undefined ? undefined : placeOfValue(value);
+      if (block !== undefined) noteSpilled(spilled, block, `${lo} ${hi}`);
       else count += forgetMember(core, value, lo, hi);
     }
     for (const [at, members] of spilled) {
@@ -163,8 +166,7 @@ export function forgetEpoch(core: Core, name: string, nowMs: number): number {
   return count;
 }
 
-function noteSpilled(spilled: Map<number, Set<string>>, value: number, member: string): void {
-  const place = spilledPlace(value);
+function noteSpilled(spilled: Map<number, Set<string>>, place: number, member: string): void {
   const members = spilled.get(place);
   if (members === undefined) spilled.set(place, new Set([member]));
   else members.add(member);
@@ -173,39 +175,42 @@ function noteSpilled(spilled: Map<number, Set<string>>, value: number, member: s
 /** One identity of an epoch is new again; 1: what it was went with it. */
 function forgetMember(core: Core, value: number, lo: number, hi: number): number {
   needNames(core, 0);
-  const { counters, log, seen, store } = core;
+  const { log, seen, store } = core;
   const isFinished = isFinishedValue(value);
   const isResting = isRestingValue(core, value);
   if (isResting || (isFinished && !finishedView(value).isRemoved)) {
-    forgetDone(core, lo, hi);
-    if (isResting) forgetResting(core, value);
+    if (isResting) {
+      forgetIdentity(core, lo, hi);
+      forgetRecord(core, value);
+    } else forgetDone(core, lo, hi);
     return 1;
   }
-  const isLive = !isFinished && !isSpilledValue(value);
+  const isLive = isInMemory(value);
   const isFailed = isLive && recordState(store, value) === RECORD_FAILED;
   if (isFinished || isFailed) log?.identityForgotten(lo, hi);
   else log?.disowned(value);
-  if (isFailed) forgetFailed(core, value);
+  if (isFailed) forgetRecord(core, value);
   seenRemove(seen, lo, hi);
-  counters.seen--;
+  bookSeen(core, -1);
   return isFailed ? 1 : 0;
 }
 
 /** Whether a word of the seen-set is the handle of a record that is done and comes again. */
 export function isRestingValue(core: Core, value: number): boolean {
-  if (isFinishedValue(value) || isSpilledValue(value)) return false;
+  if (!isInMemory(value)) return false;
   return recordState(core.store, value) === RECORD_RESTING;
 }
 
 /** One done identity is new again, counted as forgotten. */
 export function forgetDone(core: Core, lo: number, hi: number): void {
-  const { counters, seen, sole } = core;
+  forgetIdentity(core, lo, hi);
+  bookForgotten(core, 1);
+}
+
+function forgetIdentity(core: Core, lo: number, hi: number): void {
   core.log?.identityForgotten(lo, hi);
-  counters.done--;
-  counters.forgotten++;
-  if (sole !== undefined) sole.done--;
-  seenRemove(seen, lo, hi);
-  counters.seen--;
+  seenRemove(core.seen, lo, hi);
+  bookSeen(core, -1);
 }
 
 /**
@@ -238,14 +243,12 @@ function forgetForever(core: Core): number {
   const before = counters.forgotten;
   log?.forgotten();
   forgetRecords(core, live);
-  counters.forgotten += counters.done - done;
-  counters.done = done;
-  for (const rule of core.rules) rule.done = Math.min(rule.done, done);
+  endGeneration(core, done);
   seenForget(seen);
   for (let at = 0; at < size; at += 3) {
     seenSet(seen, words[at] as number, words[at + 1] as number, words[at + 2] as number);
   }
-  counters.seen = size / 3;
+  setSeen(core, size / 3);
   return counters.forgotten - before;
 }
 
@@ -257,10 +260,8 @@ export function forgetAll(core: Core): number {
   needNames(core, core.log === undefined ? 0 : liveOf(core));
   core.log?.forgotten();
   forgetRecords(core, undefined);
-  counters.forgotten += counters.done;
-  counters.done = 0;
-  for (const rule of core.rules) rule.done = 0;
-  counters.seen = 0;
+  endGeneration(core, 0);
+  setSeen(core, 0);
   epochClear(core.epochs);
   seenForget(core.seen);
   return counters.forgotten - before;
@@ -287,8 +288,7 @@ function forgetRecords(core: Core, kept: ReadonlySet<number> | undefined): void 
   for (let index = 0; index < count; index++) {
     const record = handles[index] as number;
     if (kept?.has(record)) continue;
-    if (recordState(core.store, record) === RECORD_FAILED) forgetFailed(core, record);
-    else forgetResting(core, record);
+    forgetRecord(core, record);
   }
 }
 

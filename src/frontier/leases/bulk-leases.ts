@@ -18,7 +18,6 @@ import {
   leaseRoom,
   leasedAt,
   leaseTurns,
-  turnsAt,
 } from "../../structures/records/lease-batch.ts";
 import {
   HOST_PENDING_WORD,
@@ -30,33 +29,30 @@ import {
   RULE_BACKOFF,
   RULE_GONE,
   RULE_POLITE,
-  RULE_QUEUE_DONE_WORD,
   RULE_QUEUE_FLAGS_WORD,
-  RULE_QUEUE_LEASED_WORD,
-  RULE_QUEUE_PENDING_WORD,
   RULE_QUEUE_RANKS_WORD,
-  RULE_QUEUE_SERVED_WORD,
 } from "../../structures/hosts/host-table.ts";
 import { laneCount, laneIsList } from "../../structures/ordering/lane.ts";
 import { ranksBest } from "../../structures/ordering/ranks.ts";
 import {
   RECORD_FLAG_BLOB,
   RECORD_FLAG_VOLATILE,
+  RECORD_LEASED,
+  RECORD_PENDING,
   recordFlags,
   recordQueue,
 } from "../../structures/records/record.ts";
 import { scratchHandle, scratchTouch } from "../../structures/records/kernel-scratch.ts";
-import { chainBound, laneIsSpilled } from "../../structures/spill/block-chain.ts";
 import { type Store, word } from "../../structures/store.ts";
 import { timelineHolds, timelineRemove } from "../../structures/ordering/timeline.ts";
 import { type Core, ruleFlags } from "../core.ts";
 import { countLate, finish, isLive } from "./leases.ts";
-import { LOG_DONE, LOG_LEASED } from "../records/transition-log.ts";
 import type { HandOut } from "../scheduling/hand-out.ts";
 import { holdRoom, leasesThatFit, releaseHeldRoom } from "../records/memory-reserve.ts";
 import { sharesCharge, sharesReturn, sharesTurns, TURNS_MAX } from "../scheduling/rule-shares.ts";
-import { readyLane } from "../scheduling/spill-control.ts";
+import { laneBound } from "../scheduling/spill-control.ts";
 import { finishedWord } from "../records/transitions.ts";
+import { announce, bookRule, bookTotal, LEDGER } from "../records/ledger.ts";
 
 /** Leases whose memory is touched at once before they end: more would push one another out of the nearest cache. */
 const TOUCHED = 128;
@@ -84,44 +80,36 @@ export function leaseMany(core: Core, nowMs: number, max: number): number {
   if (sole === undefined) return leaseByTurns(core, deadlineMs, room);
   const lane = ranksBest(store.arena, word(store, sole.handle, RULE_QUEUE_RANKS_WORD));
   if (lane === 0) return 0;
-  const bound = boundOf(core, lane, sole.policy.isLifo);
+  const bound = laneBound(core, lane, sole.policy.isLifo);
   if (!isPlainLane(store, lane)) return 0;
   leaseBound(scratch, bound);
   const made = leaseBatch(scratch, deadlines, sole.handle, room, deadlineMs, leaseSequence);
   countLeased(core, made);
-  const { f64, u32 } = store.region.views;
-  const rule = sole.handle * 2;
-  u32[rule + RULE_QUEUE_PENDING_WORD] = (u32[rule + RULE_QUEUE_PENDING_WORD] as number) - made;
-  u32[rule + RULE_QUEUE_LEASED_WORD] = (u32[rule + RULE_QUEUE_LEASED_WORD] as number) + made;
-  const served = sole.handle + RULE_QUEUE_SERVED_WORD / 2;
-  f64[served] = (f64[served] as number) + made;
+  bookRule(core, LEDGER.lease, RECORD_PENDING, sole.handle, made);
   for (let index = 0; index < made; index++) sharesCharge(shares, sole.index);
   return made;
 }
 
 /** The next hand-outs of several rules, as far as each is plain; the kernel counts for the rules. @hot */
 function leaseByTurns(core: Core, deadlineMs: number, max: number): number {
-  const { deadlines, leaseSequence, scratch, shares, store } = core;
+  const { deadlines, leaseSequence, scratch, shares } = core;
   const room = leaseRoom(deadlines, deadlineMs, leaseSequence, Math.min(max, TURNS_MAX));
   if (room === 0) return 0;
-  const turns = sharesTurns(shares, room, store.region.views.u32, turnsAt(scratch));
-  if (turns === 0) return 0;
+  const turns = sharesTurns(shares, room);
+  if (turns.length === 0) return 0;
   const made = leaseTurns(scratch, deadlines, turns, deadlineMs, leaseSequence);
-  if (made < turns) sharesReturn(shares, turns, made);
+  if (made < turns.length) sharesReturn(shares, turns.length, made);
   countLeased(core, made);
   return made;
 }
 
 /** Counts records handed out at once, and tells the log. @hot */
 function countLeased(core: Core, made: number): void {
-  const { counters } = core;
   core.leaseSequence += made;
-  counters.pending -= made;
-  counters.leased += made;
-  counters.leases += made;
+  bookTotal(core, LEDGER.lease, RECORD_PENDING, made);
   if (core.log === undefined) return;
   for (let index = 0; index < made; index++) {
-    core.log.record(LOG_LEASED, leasedAt(core.scratch, index), 0);
+    announce(core, LEDGER.lease, leasedAt(core.scratch, index), 0);
   }
 }
 
@@ -186,12 +174,6 @@ function isPlainLane({ region }: Store, lane: number): boolean {
   return laneIsList(region, lane) && laneCount(region, lane) > 1;
 }
 
-/** The key from which on a lane's records stand behind those of its blocks; its best one is in memory then. @hot */
-function boundOf(core: Core, lane: number, isLifo: boolean): number {
-  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, isLifo);
-  return chainBound(core.store, lane, isLifo);
-}
-
 /** Whether leases may end by `collectEnd` and `endCollected`. @hot */
 function isPlainEnd(core: Core): boolean {
   if (core.sink.wants.done || core.seen.bloom !== undefined || !isPlainCore(core)) return false;
@@ -227,31 +209,21 @@ function isPlainVisit({ sole, store }: Core, queue: number): boolean {
 
 /** Ends the leases noted as done. @hot */
 function endCollected(core: Core, count: number): void {
-  const { counters, hosts, log, scratch, seen, sole, store } = core;
+  const { hosts, log, scratch, seen, sole, store } = core;
   if (count === 0) return;
   if (log !== undefined) {
     for (let index = 0; index < count; index++) {
       const record = leasedAt(scratch, index);
-      log.record(LOG_DONE, record, finishedWord(core, record));
+      announce(core, LEDGER.done, record, finishedWord(core, record));
     }
   }
-  if (sole !== undefined) countEnded(store, sole.handle, count);
+  if (sole !== undefined) bookRule(core, LEDGER.done, RECORD_LEASED, sole.handle, count);
   else {
     for (let index = 0; index < count; index++) {
       const queue = recordQueue(store, leasedAt(scratch, index));
-      countEnded(store, word(store, queue, QUEUE_RULE_WORD), 1);
+      bookRule(core, LEDGER.done, RECORD_LEASED, word(store, queue, QUEUE_RULE_WORD), 1);
     }
   }
   endBatch(scratch, hosts, seen.table.offset, count);
-  counters.leased -= count;
-  counters.done += count;
-}
-
-/** Counts leases of a rule that ended as done. @hot */
-function countEnded({ region }: Store, ruleQueue: number, count: number): void {
-  const { f64, u32 } = region.views;
-  const leased = ruleQueue * 2 + RULE_QUEUE_LEASED_WORD;
-  u32[leased] = (u32[leased] as number) - count;
-  const done = ruleQueue + RULE_QUEUE_DONE_WORD / 2;
-  f64[done] = (f64[done] as number) + count;
+  bookTotal(core, LEDGER.done, RECORD_LEASED, count);
 }

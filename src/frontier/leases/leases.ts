@@ -18,7 +18,6 @@ import {
   heapCount,
   heapPeekHandle,
   heapPeekKey,
-  heapPop,
   heapTieOf,
 } from "../../structures/ordering/heap.ts";
 import {
@@ -72,6 +71,7 @@ import {
   returnRecord,
   wakeRecord,
 } from "../records/transitions.ts";
+import { bookExpired, bookLate, LEDGER } from "../records/ledger.ts";
 
 interface RetryRequest {
   delayMs: number | undefined;
@@ -99,7 +99,6 @@ function wakeRecords(core: Core, nowMs: number): void {
       if (!wakeResting(core, nowMs, end)) return;
     }
     if (!hasRoom(core)) return;
-    heapPop(waiting);
     wakeRecord(core, record, nowMs);
   }
   if (heapCount(resting) > 0) wakeResting(core, nowMs);
@@ -134,7 +133,7 @@ export function isLive(core: Core, lease: HandOut, nowMs: number): boolean {
 }
 
 export function countLate(core: Core): void {
-  core.counters.lateResults++;
+  bookLate(core);
 }
 
 /** Finished, with what the visit showed; comes before its children are admitted. @hot */
@@ -240,7 +239,7 @@ function giveBack(core: Core, lease: HandOut, nowMs: number): void {
     setRecordAttempt(core.store, record, recordAttempt(core.store, record) - 1); // not made
     failRecord(core, record, "deliveries");
   } else {
-    returnRecord(core, record, "released", nowMs);
+    returnRecord(core, record, LEDGER.release, nowMs);
   }
   cancelVisit(core, host, lease, nowMs);
 }
@@ -273,16 +272,15 @@ function expireAll(core: Core, nowMs: number): void {
 /** A deadline passed: an attempt is gone, the place is kept. The host is not to blame. */
 function expire(core: Core, record: number, nowMs: number): void {
   const { store } = core;
-  core.counters.expired++;
   endVisit(core, record, nowMs, timelineKeyOf(core.deadlines, record));
   const attempt = recordAttempt(store, record);
-  if (attempt >= maxAttempts(core, record)) {
-    failRecord(core, record, "expired");
-  } else if (isOverDelivered(core, record)) {
-    failRecord(core, record, "deliveries");
+  const isLast = attempt >= maxAttempts(core, record);
+  if (isLast || isOverDelivered(core, record)) {
+    bookExpired(core);
+    failRecord(core, record, isLast ? "expired" : "deliveries");
   } else {
     setRecordAttempt(store, record, attempt + 1);
-    returnRecord(core, record, "expired", nowMs);
+    returnRecord(core, record, LEDGER.expire, nowMs);
   }
 }
 

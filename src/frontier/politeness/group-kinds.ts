@@ -88,7 +88,7 @@ function nameIn(core: Core, host: number, by: GroupBy): string | undefined {
   core.isAsking = true; // the user's function must not come back in
   try {
     const group: unknown = by(name);
-    refusePromise("groups", group, "a text");
+    refusePromise("groups", group, "a string");
     return typeof group === "string" && group !== "" ? group : name;
   } catch (cause) {
     core.sink.fault("groups", cause, undefined);

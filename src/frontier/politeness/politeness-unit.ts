@@ -14,7 +14,7 @@ export function unitOf(core: Core, { by }: FrontierPolicy, url: string, host: st
   core.isAsking = true; // the user's function must not come back in
   try {
     const unit: unknown = by(url);
-    refusePromise("by", unit, "a text");
+    refusePromise("by", unit, "a string");
     if (typeof unit === "string" && unit !== "") return unit;
   } catch (cause) {
     core.sink.fault("by", cause, url);

@@ -15,13 +15,8 @@ import type { Core } from "../core.ts";
 import { hasRoom, hasSpare, needRoom, needSpare } from "./memory-reserve.ts";
 import { movePriority } from "../admission/sighting.ts";
 import { recordOfValue, takeSpilled } from "../scheduling/spill-control.ts";
-import {
-  deferRecord,
-  isFinishedValue,
-  removeRecord,
-  requeueRecord,
-  wakeEarly,
-} from "./transitions.ts";
+import { isFinishedValue } from "./finished-word.ts";
+import { deferRecord, removeRecord, requeueRecord, wakeRecord } from "./transitions.ts";
 import type { RecordState } from "./record-state.ts";
 import { matches, listRecords, type RecordFilter } from "./record-walk.ts";
 
@@ -51,7 +46,7 @@ export function updateRecord(
   const { dueMs } = change;
   if (dueMs === undefined) return true;
   if (dueMs > nowMs) deferRecord(core, record, dueMs, nowMs);
-  else if (state === RECORD_WAITING) wakeEarly(core, record, nowMs);
+  else if (state === RECORD_WAITING) wakeRecord(core, record, nowMs);
   return true;
 }
 

@@ -28,11 +28,12 @@ import {
   scratchPlace,
 } from "../../structures/records/kernel-scratch.ts";
 import { setFloat, word } from "../../structures/store.ts";
-import { type Core, ruleFlags, ruleOf } from "../core.ts";
+import { type Core, ruleFlags } from "../core.ts";
 import { isClockKept } from "../politeness/host-clock.ts";
 import { assertRoom, needRoom } from "./memory-reserve.ts";
 import { queueInsert, queueRemove, settleHost } from "../scheduling/schedule.ts";
 import { sharesJoin } from "../scheduling/rule-shares.ts";
+import { bookPlace } from "./ledger.ts";
 
 /** Puts pending records, which stand nowhere, into their places and counts them at their rules. */
 export function placeRecords(core: Core, handles: Uint32Array): void {
@@ -61,7 +62,7 @@ function placeOne(core: Core, record: number): void {
     const priority = recordPriority(store, record);
     assertRoom(ranksInsert(store.arena, rule, RULE_QUEUE_RANKS_WORD, priority, record));
   }
-  ruleOf(core, record).pending++;
+  bookPlace(core, record, 1);
 }
 
 /** Takes a placed record out of its place again: a later entry speaks of it. Its links hold nothing then. */
@@ -75,7 +76,7 @@ export function unplaceRecord(core: Core, record: number): void {
     ranksRemove(store.arena, rule, RULE_QUEUE_RANKS_WORD, priority, record);
   }
   setFloat(store, record, 0, 0);
-  ruleOf(core, record).pending--;
+  bookPlace(core, record, -1);
 }
 
 /** Lets rules and hosts stand where what was placed says. */

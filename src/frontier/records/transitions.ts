@@ -1,6 +1,6 @@
 /**
- * Transitions: the one place where a record's state changes (DESIGN §2). Each is one counter step, one call of the
- * sink and one of the log (transition-log.ts); whoever wants a state changed calls one of these.
+ * Transitions: the one place where a record's state changes (DESIGN §2). Each leaves one place, applies one row of the ledger
+ * (ledger.ts) and enters another place; whoever wants a state changed calls one of these.
  *
  *   admit ──▶ waiting ──due──▶ pending ──lease──▶ leased ──▶ done          record freed
  *     └──────────────────────────▲  ▲               ├──────▶ failed ──requeue──▶ pending
@@ -19,10 +19,6 @@ import {
   QUEUE_HOST_WORD,
   RULE_GONE,
   RULE_LIFO,
-  RULE_QUEUE_DONE_WORD,
-  RULE_QUEUE_LEASED_WORD,
-  RULE_QUEUE_PENDING_WORD,
-  RULE_QUEUE_SERVED_WORD,
   RULE_START_LAST,
   hostRelease,
   hostRetain,
@@ -37,7 +33,6 @@ import {
   RECORD_FLAG_START,
   RECORD_FLAG_VOLATILE,
   RECORD_LEASED,
-  RECORD_PENDING,
   RECORD_RESTING,
   RECORD_WAITING,
   recordAttempt,
@@ -58,53 +53,44 @@ import {
   setRecordAttempt,
   setRecordDeliveries,
   setRecordKey,
-  setRecordState,
 } from "../../structures/records/record.ts";
 import { seenFind, seenReplace } from "../../structures/seen/seen-set.ts";
-import { setWord, word } from "../../structures/store.ts";
-import { type Core, DEPTH_COUNT_MAX, ruleFlags, ruleOf, ruleQueueOf } from "../core.ts";
+import { word } from "../../structures/store.ts";
+import { type Core, ruleFlags, ruleQueueOf } from "../core.ts";
 import { assertRoom } from "./memory-reserve.ts";
 import {
-  LOG_ADMITTED,
-  LOG_CHANGED,
-  LOG_DONE,
-  LOG_EXPIRED,
-  LOG_FAILED,
-  LOG_LEASED,
-  LOG_RELEASED,
-  LOG_REMOVED,
-  LOG_REQUEUED,
-  LOG_RESTED,
-  LOG_RETRIED,
-  LOG_WOKEN,
-} from "./transition-log.ts";
+  announce,
+  book,
+  bookDepth,
+  bookNew,
+  bookSeen,
+  bookTotal,
+  LEDGER,
+  STATE_NONE,
+  type Transition,
+} from "./ledger.ts";
+import { finishedValue } from "./finished-word.ts";
 import { countReason } from "./outcome-reasons.ts";
 import { scheduleRecord, unscheduleRecord } from "../scheduling/schedule.ts";
 
 /** Start requests that go last stand beyond every sequence there can be. */
 const START_LAST = 2 ** 52;
-const FINISHED_BIT = 0x8000_0000;
-const REMOVED_BIT = 0x4000_0000;
 
 /** A new record enters: pending, or waiting until `dueMs`. @hot */
 export function admitRecord(core: Core, record: number, dueMs: number, nowMs: number): void {
-  const { counters, store } = core;
-  const depth = Math.min(recordDepth(store, record), DEPTH_COUNT_MAX);
-  counters.depths[depth] = (counters.depths[depth] ?? 0) + 1;
-  if (dueMs > nowMs) {
-    counters.deferred++;
+  const { store } = core;
+  const entry = dueMs > nowMs ? LEDGER.defer : LEDGER.admit;
+  bookNew(core, entry, record, recordDepth(store, record));
+  if (entry === LEDGER.defer) {
     setRecordKey(store, record, ++core.sequence);
     enterWaiting(core, record, dueMs);
-  } else {
-    counters.accepted++;
-    enterPending(core, record, nowMs);
-  }
+  } else enterPending(core, record, nowMs);
   if (core.sink.wants.accepted) core.sink.record("accepted", record, undefined);
 }
 
 /** Tells the log of a record that was admitted, once its text is in its place. @hot */
 export function logAdmitted(core: Core, record: number): void {
-  core.log?.record(LOG_ADMITTED, record, 0);
+  core.log?.record(LEDGER.admit.log, record, 0);
 }
 
 /**
@@ -112,15 +98,12 @@ export function logAdmitted(core: Core, record: number): void {
  * admitRecord for all of them. @hot
  */
 export function admitMade(core: Core, sequence: number, depth: number): void {
-  const { counters } = core;
   const made = sequence - core.sequence;
   if (made === 0) return;
-  const level = Math.min(depth, DEPTH_COUNT_MAX);
   core.sequence = sequence;
-  counters.depths[level] = (counters.depths[level] ?? 0) + made;
-  counters.accepted += made;
-  counters.pending += made;
-  counters.seen += made;
+  bookDepth(core, depth, made);
+  bookTotal(core, LEDGER.admit, STATE_NONE, made);
+  bookSeen(core, made);
 }
 
 /** A record made joins its host: the host lives while the record does. @hot */
@@ -130,12 +113,11 @@ export function keepRecord(core: Core, record: number, host: number): void {
   if (parent !== 0) parentRetain(core.store, parent);
 }
 
-/** A waiting record's time has come; the caller has taken it off the heap. */
+/** A waiting record's time has come, or it need not wait any longer. */
 export function wakeRecord(core: Core, record: number, nowMs: number): void {
-  core.counters.waiting--;
-  ruleOf(core, record).waiting--;
+  change(core, LEDGER.wake, record, nowMs);
   enterPending(core, record, nowMs);
-  core.log?.record(LOG_WOKEN, record, 0);
+  announce(core, LEDGER.wake, record, 0);
 }
 
 /** A record handed out becomes a lease until `deadlineMs`, fenced by `sequence`. @hot */
@@ -145,20 +127,11 @@ export function leaseRecord(
   deadlineMs: number,
   sequence: number,
 ): void {
-  const { counters, store } = core;
+  const { store } = core;
   assertRoom(timelinePush(core.deadlines, record, deadlineMs, sequence));
-  setRecordState(store, record, RECORD_LEASED);
+  book(core, LEDGER.lease, record); // it has left its lane already
   setRecordDeliveries(store, record, recordDeliveries(store, record) + 1);
-  counters.pending--;
-  counters.leased++;
-  counters.leases++;
-  const rule = ruleQueueOf(core, record);
-  const { f64, u32 } = store.region.views;
-  (u32[rule * 2 + RULE_QUEUE_PENDING_WORD] as number)--;
-  (u32[rule * 2 + RULE_QUEUE_LEASED_WORD] as number)++;
-  (f64[rule + RULE_QUEUE_SERVED_WORD / 2] as number)++;
-  core.log?.record(LOG_LEASED, record, 0);
-  if (core.sink.wants.leased) core.sink.record("leased", record, undefined);
+  announce(core, LEDGER.lease, record, 0);
 }
 
 /** When a record comes again by itself, and the code of the period that it keeps until then; 0: none. */
@@ -172,64 +145,46 @@ export interface Again {
  * then. @hot
  */
 export function finishRecord(core: Core, record: number, again: Again | undefined): void {
-  const rule = endLease(core, record);
-  core.counters.done++;
-  (core.store.region.views.f64[rule + RULE_QUEUE_DONE_WORD / 2] as number)++;
-  if (core.sink.wants.done) core.sink.record("done", record, undefined);
   const value = finishedWord(core, record);
-  if (again !== undefined && ownsIdentity(core, record)) {
-    // Without a page for it what was learned of the page goes, and the page comes again all the same.
-    const kept = keepPeriod(core, record, again.code) || record;
-    assertRoom(heapPush(core.resting, kept, again.atMs, sequenceOf(core, kept)));
-    setRecordState(core.store, kept, RECORD_RESTING);
-    ruleOf(core, kept).resting++;
-    core.log?.record(LOG_RESTED, kept, value);
+  if (again === undefined || !ownsIdentity(core, record)) {
+    change(core, LEDGER.done, record, 0);
+    announce(core, LEDGER.done, record, value);
+    retire(core, record, value);
     return;
   }
-  core.log?.record(LOG_DONE, record, value);
-  retire(core, record, value);
+  change(core, LEDGER.rest, record, 0);
+  // Without a page for it what was learned of the page goes, and the page comes again all the same.
+  const kept = keepPeriod(core, record, again.code) || record;
+  assertRoom(heapPush(core.resting, kept, again.atMs, sequenceOf(core, kept)));
+  announce(core, LEDGER.rest, kept, value);
 }
 
-/** A resting record's time has come; the caller has taken it off the heap. All attempts and deliveries are before it. */
+/** A resting record's time has come. All attempts and deliveries are before it. */
 export function returnResting(core: Core, record: number, nowMs: number): void {
   const { store } = core;
-  core.counters.done--;
-  const rule = ruleOf(core, record);
-  rule.done--;
-  rule.resting--;
+  change(core, LEDGER.comeAgain, record, nowMs);
   setRecordAttempt(store, record, 1);
   setRecordDeliveries(store, record, 0);
   enterPending(core, record, nowMs);
   setRecordAgain(store, record);
-  core.log?.record(LOG_REQUEUED, record, 0);
+  announce(core, LEDGER.comeAgain, record, 0);
 }
 
-/** A resting record does not come again by itself: the last word on its identity is what stays. */
-export function endResting(core: Core, record: number): void {
-  heapRemove(core.resting, record);
-  retireResting(core, record);
-}
-
-/** The same for one that the caller has taken off the heap. */
-export function retireResting(core: Core, record: number): void {
-  if (recordState(core.store, record) === RECORD_RESTING) ruleOf(core, record).resting--;
+/**
+ * A record that rests does not come again by itself, or one that has come again makes way for one that was pushed: it is done, and the
+ * last word on its identity is what stays.
+ */
+export function endAgain(core: Core, record: number, nowMs: number): void {
   const value = finishedWord(core, record);
-  core.log?.record(LOG_DONE, record, value);
+  change(core, LEDGER.stay, record, nowMs);
+  announce(core, LEDGER.stay, record, value);
   retire(core, record, value);
 }
 
-/** A record that came again by itself makes way for one that was pushed: it is done, as before. */
-export function yieldAgain(core: Core, record: number, nowMs: number): void {
-  leavePending(core, record, nowMs);
-  core.counters.done++;
-  ruleOf(core, record).done++;
-  retireResting(core, record);
-}
-
-/** A resting record is forgotten with its generation; the caller counts. */
-export function forgetResting(core: Core, record: number): void {
-  heapRemove(core.resting, record);
-  ruleOf(core, record).resting--;
+/** A failed or resting record is forgotten with its generation. */
+export function forgetRecord(core: Core, record: number): void {
+  if (recordState(core.store, record) === RECORD_FAILED) core.sink.failed?.(record, undefined);
+  change(core, LEDGER.forget, record, 0);
   freeRecord(core, record);
 }
 
@@ -237,19 +192,12 @@ export function forgetResting(core: Core, record: number): void {
 export function returnRecord(
   core: Core,
   record: number,
-  kind: "released" | "expired",
+  entry: typeof LEDGER.release | typeof LEDGER.expire,
   nowMs: number,
 ): void {
-  endLease(core, record);
-  if (kind === "released") core.counters.released++;
-  setRecordState(core.store, record, RECORD_PENDING);
-  core.counters.pending++;
-  const rule = ruleQueueOf(core, record);
-  step(core, rule, RULE_QUEUE_PENDING_WORD, 1);
-  if ((ruleFlags(core, rule) & RULE_GONE) !== 0) core.orphans.push(record);
-  scheduleRecord(core, record, nowMs);
-  core.log?.record(kind === "released" ? LOG_RELEASED : LOG_EXPIRED, record, 0);
-  if (core.sink.wants[kind]) core.sink.record(kind, record, undefined);
+  change(core, entry, record, nowMs);
+  stand(core, record, nowMs);
+  announce(core, entry, record, 0);
 }
 
 /** Another attempt: now, at a new place, or waiting until `dueMs`. */
@@ -259,91 +207,58 @@ export function retryRecord(
   dueMs: number,
   { nowMs, reason }: { nowMs: number; reason: string | undefined },
 ): void {
-  endLease(core, record);
-  core.counters.retried++;
+  const entry = dueMs > nowMs ? LEDGER.retryLater : LEDGER.retry;
+  change(core, entry, record, nowMs);
   countReason(core.reasons.retried, reason);
-  if (dueMs > nowMs) enterWaiting(core, record, dueMs);
+  if (entry === LEDGER.retryLater) enterWaiting(core, record, dueMs);
   else enterPending(core, record, nowMs);
-  core.log?.record(LOG_RETRIED, record, 0);
-  if (core.sink.wants.retried) core.sink.record("retried", record, reason);
+  announce(core, entry, record, 0, reason);
 }
 
 /** No attempt is left, or somebody said so: the record stays until requeued or forgotten. */
 export function failRecord(core: Core, record: number, reason: string, nowMs?: number): void {
-  const { counters, store } = core;
-  const state = recordState(store, record);
-  if (state === RECORD_LEASED) endLease(core, record);
-  else {
-    leavePending(core, record, nowMs ?? 0);
+  const { store } = core;
+  if (recordState(store, record) !== RECORD_LEASED) {
     setRecordAttempt(store, record, recordAttempt(store, record) - 1); // that one is not made
   }
-  setRecordState(store, record, RECORD_FAILED);
+  change(core, LEDGER.fail, record, nowMs ?? 0);
   setRecordKey(store, record, ++core.sequence);
   laneInsert(store.region, core.failedLane, record);
-  counters.failed++;
   countReason(core.reasons.failed, reason);
-  ruleOf(core, record).failed++;
-  core.log?.record(LOG_FAILED, record, 0);
   core.sink.failed?.(record, reason);
-  if (core.sink.wants.failed) core.sink.record("failed", record, reason);
+  announce(core, LEDGER.fail, record, 0, reason);
 }
 
 /** A pending or waiting record waits until `dueMs`. */
 export function deferRecord(core: Core, record: number, dueMs: number, nowMs: number): void {
-  leavePending(core, record, nowMs);
+  change(core, LEDGER.delay, record, nowMs);
   enterWaiting(core, record, dueMs);
-  core.log?.record(LOG_CHANGED, record, 0);
-}
-
-/** A waiting record need not wait any longer. */
-export function wakeEarly(core: Core, record: number, nowMs: number): void {
-  heapRemove(core.waiting, record);
-  wakeRecord(core, record, nowMs);
+  announce(core, LEDGER.delay, record, 0);
 }
 
 /** A failed record is asked for again. */
 export function requeueRecord(core: Core, record: number, nowMs: number): void {
   core.sink.failed?.(record, undefined);
-  laneRemove(core.store.region, core.failedLane, record);
-  core.counters.failed--;
-  ruleOf(core, record).failed--;
+  change(core, LEDGER.requeue, record, nowMs);
   enterPending(core, record, nowMs);
-  core.log?.record(LOG_REQUEUED, record, 0);
+  announce(core, LEDGER.requeue, record, 0);
 }
 
-/** A pending or waiting record goes; its identity stays, so that a trap's links do not come back. */
+/** A pending, waiting or resting record goes; its identity stays, so that a trap's links do not come back. */
 export function removeRecord(core: Core, record: number, nowMs: number): void {
-  const isResting = recordState(core.store, record) === RECORD_RESTING;
-  if (isResting) {
-    heapRemove(core.resting, record);
-    core.counters.done--;
-    const rule = ruleOf(core, record);
-    rule.done--;
-    rule.resting--;
-  } else leavePending(core, record, nowMs);
-  core.counters.removed++;
-  const made = recordAttempt(core.store, record) - (isResting ? 0 : 1);
-  const attempts = Math.min(made, 1023);
-  const depth = recordDepth(core.store, record);
-  const value = FINISHED_BIT | REMOVED_BIT | (attempts << 20) | depth;
-  core.log?.record(LOG_REMOVED, record, value >>> 0);
+  const { store } = core;
+  const isResting = recordState(store, record) === RECORD_RESTING;
+  const made = recordAttempt(store, record) - (isResting ? 0 : 1);
+  const value = finishedValue(recordDepth(store, record), Math.min(made, 1023), true);
+  change(core, LEDGER.remove, record, nowMs);
+  announce(core, LEDGER.remove, record, value);
   retire(core, record, value);
-}
-
-/** A failed record is forgotten with its generation. */
-export function forgetFailed(core: Core, record: number): void {
-  core.sink.failed?.(record, undefined);
-  laneRemove(core.store.region, core.failedLane, record);
-  core.counters.failed--;
-  ruleOf(core, record).failed--;
-  core.counters.forgotten++;
-  freeRecord(core, record);
 }
 
 /** The last word on the identity of a record that is done. @hot */
 export function finishedWord(core: Core, record: number): number {
   const attempts = Math.min(recordAttempt(core.store, record), 1023);
-  return (FINISHED_BIT | (attempts << 20) | recordDepth(core.store, record)) >>> 0;
+  return finishedValue(recordDepth(core.store, record), attempts, false);
 }
 
 /**
@@ -377,79 +292,49 @@ export function ownsIdentity(core: Core, record: number): boolean {
   return seenFind(core.seen, recordLo(store, record), recordHi(store, record)) === record;
 }
 
-/** Meaning of a finished word of the seen-set. */
-export function finishedView(value: number): {
-  isRemoved: boolean;
-  attempts: number;
-  depth: number;
-} {
-  return {
-    isRemoved: (value & REMOVED_BIT) !== 0,
-    attempts: (value >>> 20) & 1023,
-    depth: value & 0xfffff,
-  };
-}
-
-/** The word of what `finishedView` shows. */
-export function finishedValue(depth: number, attempts: number, isRemoved: boolean): number {
-  const removed = isRemoved ? REMOVED_BIT : 0;
-  return (FINISHED_BIT | removed | ((attempts & 1023) << 20) | (depth & 0xfffff)) >>> 0;
-}
-
-export function isFinishedValue(value: number): boolean {
-  return (value & FINISHED_BIT) !== 0;
-}
-
 /** The handle of a record's host. */
 export function hostOf(core: Core, record: number): number {
   return word(core.store, recordQueue(core.store, record), QUEUE_HOST_WORD);
 }
 
-function enterPending(core: Core, record: number, nowMs: number): void {
+/** The record leaves the place of its state, and the row is booked. It stands nowhere then. @hot */
+function change(core: Core, entry: Transition, record: number, nowMs: number): void {
   const { store } = core;
-  setRecordState(store, record, RECORD_PENDING);
-  setRecordKey(store, record, orderKey(core, record, ++core.sequence));
-  core.counters.pending++;
-  const rule = ruleQueueOf(core, record);
-  step(core, rule, RULE_QUEUE_PENDING_WORD, 1);
-  if ((ruleFlags(core, rule) & RULE_GONE) !== 0) core.orphans.push(record);
+  switch (recordState(store, record)) {
+    case RECORD_LEASED:
+      timelineRemove(core.deadlines, record);
+      break;
+    case RECORD_WAITING:
+      heapRemove(core.waiting, record);
+      break;
+    case RECORD_RESTING:
+      heapRemove(core.resting, record);
+      break;
+    case RECORD_FAILED:
+      laneRemove(store.region, core.failedLane, record);
+      break;
+    default:
+      unscheduleRecord(core, record, nowMs);
+  }
+  book(core, entry, record);
+}
+
+/** A new place, behind all others of its order. */
+function enterPending(core: Core, record: number, nowMs: number): void {
+  setRecordKey(core.store, record, orderKey(core, record, ++core.sequence));
+  stand(core, record, nowMs);
+}
+
+/** The place that its key names. */
+function stand(core: Core, record: number, nowMs: number): void {
+  if ((ruleFlags(core, ruleQueueOf(core, record)) & RULE_GONE) !== 0) core.orphans.push(record);
   scheduleRecord(core, record, nowMs);
 }
 
 /** The sequence it has stays, as the tie among those that become due at once. */
 function enterWaiting(core: Core, record: number, dueMs: number): void {
   assertRoom(heapPush(core.waiting, record, dueMs, sequenceOf(core, record)));
-  setRecordState(core.store, record, RECORD_WAITING);
-  core.counters.waiting++;
-  const rule = ruleOf(core, record);
-  rule.waiting++;
-  if (rule.isGone) core.orphans.push(record);
-}
-
-function leavePending(core: Core, record: number, nowMs: number): void {
-  if (recordState(core.store, record) === RECORD_WAITING) {
-    heapRemove(core.waiting, record);
-    core.counters.waiting--;
-    ruleOf(core, record).waiting--;
-    return;
-  }
-  unscheduleRecord(core, record, nowMs);
-  core.counters.pending--;
-  step(core, ruleQueueOf(core, record), RULE_QUEUE_PENDING_WORD, -1);
-}
-
-/** Returns the rule queue. @hot */
-function endLease(core: Core, record: number): number {
-  timelineRemove(core.deadlines, record);
-  core.counters.leased--;
-  const rule = ruleQueueOf(core, record);
-  step(core, rule, RULE_QUEUE_LEASED_WORD, -1);
-  return rule;
-}
-
-/** One count of a rule. @hot */
-function step({ store }: Core, ruleQueue: number, at: number, by: number): void {
-  setWord(store, ruleQueue, at, word(store, ruleQueue, at) + by);
+  if ((ruleFlags(core, ruleQueueOf(core, record)) & RULE_GONE) !== 0) core.orphans.push(record);
 }
 
 /** Start requests keep their own order, first in first out, behind all others of their priority. */
@@ -476,7 +361,7 @@ function retire(core: Core, record: number, value: number): void {
   const { store } = core;
   if ((recordFlags(store, record) & RECORD_FLAG_NO_IDENTITY) === 0) {
     const lo = recordLo(store, record);
-    seenReplace(core.seen, lo, recordHi(store, record), record, value >>> 0);
+    seenReplace(core.seen, lo, recordHi(store, record), record, value);
   }
   freeRecord(core, record);
 }

@@ -37,9 +37,10 @@ import { createMatcher, NO_RULE } from "../../url/matching/rule-matcher.ts";
 import { type FrontierPolicy, type GroupTerm, normalizeRulePolicy } from "./rule-policy.ts";
 import { isBudgeted } from "../politeness/politeness.ts";
 import type { RuleList, RuleSpec } from "./rule-specs.ts";
-import { flagsOf, moveCounts, goneOrder, takePolicy } from "./rule-state.ts";
+import { flagsOf, goneOrder, takePolicy } from "./rule-state.ts";
 import { createShares, sharesAdd, sharesReorder, sharesTake } from "../scheduling/rule-shares.ts";
 import { settleSole, retireRule, startSweep } from "./rule-sweep.ts";
+import { moveRuleTotals } from "../records/ledger.ts";
 
 /** What a core knows of its rules. */
 type RuleFields = Pick<
@@ -266,7 +267,7 @@ function reuse({ rules, store }: Core, index: number): number {
 }
 
 /** A rule of the same id goes on with the same share, and with the counts of what is over. */
-function inherit({ shares }: Core, rule: RuleState, old: RuleState): void {
+function inherit({ shares, store }: Core, rule: RuleState, old: RuleState): void {
   shares.passes[rule.index] = shares.passes[old.index] as number;
-  moveCounts(old, rule);
+  moveRuleTotals(store, old, rule);
 }

@@ -19,6 +19,7 @@ import { queueOf } from "../../structures/hosts/host-queue.ts";
 import {
   RECORD_FLAG_NO_IDENTITY,
   RECORD_FLAG_WHOLE,
+  RECORD_FAILED,
   RECORD_PENDING,
   RECORD_WAITING,
   recordFlags,
@@ -36,7 +37,6 @@ import { recordUrl } from "../../structures/records/kernel-scratch.ts";
 import { seenFind, seenSet } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
 import { type Core, ruleOf, ruleOfId, ruleOfQueue, type RuleState } from "../core.ts";
-import { LOG_MOVED } from "../records/transition-log.ts";
 import { matchUrl, NO_RULE, planOf, soleOfPlan } from "../../url/matching/rule-matcher.ts";
 import { assertRoom, hasRoom, needRoom } from "../records/memory-reserve.ts";
 import { scheduleRecord, unscheduleRecord } from "../scheduling/schedule.ts";
@@ -44,6 +44,7 @@ import { keepSuccessor, type Successors, successorQueue } from "./successor-queu
 import { failRecord, orderKey, sequenceOf } from "../records/transitions.ts";
 import { unitOf } from "../politeness/politeness-unit.ts";
 import { hostOfUrl } from "../../url/parsing/host-of-url.ts";
+import { announce, bookMove, LEDGER } from "../records/ledger.ts";
 
 /** Unmatched URLs that are told by name; all of them are counted. */
 const UNMATCHED_MAX = 1_000;
@@ -91,8 +92,7 @@ function rematchUrl(core: Core, record: number, nowMs: number, successors?: Succ
     if (sweep.unmatched.length < UNMATCHED_MAX) sweep.unmatched.push(url);
   }
   if (from === core.none) return;
-  from.failed--;
-  core.none.failed++;
+  bookMove(core, from, core.none, RECORD_FAILED);
   setRecordQueue(store, record, nowhere);
 }
 
@@ -166,18 +166,16 @@ function moveRecord(core: Core, record: number, move: Move, nowMs: number): void
     heapRemove(core.waiting, record);
     const moved = moveQueued(core, record, move, home);
     assertRoom(heapPush(core.waiting, moved, dueMs, tie));
-    from.waiting--;
-    to.waiting++;
-    core.log?.record(LOG_MOVED, moved, 0);
+    bookMove(core, from, to, RECORD_WAITING);
+    announce(core, LEDGER.moveWaiting, moved, 0);
     return;
   }
   unscheduleRecord(core, record, nowMs);
   const moved = moveQueued(core, record, move, home);
-  from.pending--;
-  to.pending++;
+  bookMove(core, from, to, RECORD_PENDING);
   setRecordKey(core.store, moved, orderKey(core, moved, sequenceOf(core, moved)));
   scheduleRecord(core, moved, nowMs);
-  core.log?.record(LOG_MOVED, moved, 0);
+  announce(core, LEDGER.movePending, moved, 0);
 }
 
 /** Finds, and makes where it is missing, all that the record's new place needs. */

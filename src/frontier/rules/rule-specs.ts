@@ -160,7 +160,7 @@ function idOf(rule: unknown, index: number): string {
   }
   const { id } = rule as { id: unknown };
   if (typeof id === "string" && id !== "" && id.length <= ID_LENGTH_MAX) return id;
-  const expected = `a text of 1 to ${ID_LENGTH_MAX} characters`;
+  const expected = `a string of 1 to ${ID_LENGTH_MAX} characters`;
   throw misuse("RULE_INVALID", `rules[${index}].id`, id, expected);
 }
 

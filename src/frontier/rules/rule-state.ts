@@ -92,10 +92,6 @@ export class RuleState {
     return word(this.store, this.handle, RULE_QUEUE_PENDING_WORD);
   }
 
-  set pending(count: number) {
-    setWord(this.store, this.handle, RULE_QUEUE_PENDING_WORD, count);
-  }
-
   get leased(): number {
     return word(this.store, this.handle, RULE_QUEUE_LEASED_WORD);
   }
@@ -104,27 +100,9 @@ export class RuleState {
     return float(this.store, this.handle, RULE_QUEUE_DONE_WORD);
   }
 
-  set done(count: number) {
-    setFloat(this.store, this.handle, RULE_QUEUE_DONE_WORD, count);
-  }
-
   get served(): number {
     return float(this.store, this.handle, RULE_QUEUE_SERVED_WORD);
   }
-
-  set served(count: number) {
-    setFloat(this.store, this.handle, RULE_QUEUE_SERVED_WORD, count);
-  }
-}
-
-/** What is over counts under one rule of an id alone: files add up all that have it. */
-export function moveCounts(from: RuleState, to: RuleState | undefined): void {
-  if (to !== undefined) {
-    to.served += from.served;
-    to.done += from.done;
-  }
-  from.served = 0;
-  from.done = 0;
 }
 
 /** Where a rule of no set stands among rules of the same pass. */

@@ -20,18 +20,17 @@ import { queueFree, queueNextOfRule } from "../../structures/hosts/host-queue.ts
 import { laneFirst } from "../../structures/ordering/lane.ts";
 import { ranksBest } from "../../structures/ordering/ranks.ts";
 import { recordQueue } from "../../structures/records/record.ts";
-import { laneIsSpilled } from "../../structures/spill/block-chain.ts";
 import { word } from "../../structures/store.ts";
 import { indexRules } from "../../url/matching/rule-matcher.ts";
 import { rematchRecord } from "./rematch-records.ts";
 import { type Core, ruleOf, ruleOfId, type RuleState } from "../core.ts";
-import { moveCounts } from "./rule-state.ts";
 import { needRoom } from "../records/memory-reserve.ts";
 import { settleHost, standingOf } from "../scheduling/schedule.ts";
 import { sharesJoin, sharesLeave } from "../scheduling/rule-shares.ts";
 import { readyLane, spillOverBudget } from "../scheduling/spill-control.ts";
 import { createSuccessors, forgetSuccessors } from "./successor-queues.ts";
 import type { Sweep, SweepPhase } from "./sweep-state.ts";
+import { moveRuleTotals } from "../records/ledger.ts";
 
 /** What one slice may do, in records whose URLs are read and matched: some 3 µs each, twice that where all miss the caches. */
 const SLICE_COST = 400;
@@ -131,7 +130,7 @@ export function settleSole(core: Core): void {
 /** A rule that nothing names gives its index back, and what it counted to the rule of its id in the set. */
 export function retireRule(core: Core, rule: RuleState): void {
   const { shares, spare } = core;
-  moveCounts(rule, ruleOfId(core, rule.id));
+  moveRuleTotals(core.store, rule, ruleOfId(core, rule.id));
   sharesLeave(shares, rule.index);
   rule.isGone = true;
   rule.isSpare = true;
@@ -233,7 +232,7 @@ function nextQueued(core: Core, rule: RuleState): number {
 function firstOf(core: Core, rule: RuleState, queue: number): number {
   const { arena, region } = core.store;
   const lane = ranksBest(arena, word(core.store, queue, QUEUE_RANKS_WORD));
-  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, rule.policy.isLifo);
+  readyLane(core, lane, rule.policy.isLifo);
   return laneFirst(region, lane);
 }
 

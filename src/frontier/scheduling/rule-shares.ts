@@ -53,10 +53,14 @@ export interface Shares {
   currentBefore: number;
   /** The charges of the latest turns, in their order, to be taken back. */
   readonly turns: { readonly indexes: Int32Array; readonly befores: Float64Array };
+  /** Rule queues that go next, until somebody asks again. */
+  readonly upcoming: Uint32Array;
 }
 
 /** Most turns that are charged ahead. */
 export const TURNS_MAX = 64;
+/** Most rule queues that are foretold: as many as one poll hands out at once. */
+const AHEAD_MAX = 1024;
 
 const FIRST_CAPACITY = 16;
 /** The place of slot 0 of the line; of the others one less each. */
@@ -78,6 +82,7 @@ export function createShares(): Shares {
     heap: new Int32Array(capacity),
     heapPasses: new Float64Array(capacity),
     turns: { indexes: new Int32Array(TURNS_MAX), befores: new Float64Array(TURNS_MAX * 2) },
+    upcoming: new Uint32Array(AHEAD_MAX),
   };
 }
 
@@ -105,16 +110,17 @@ export function sharesFirst(shares: Shares): number {
   return front < 0 || isBefore(shares, top, front) ? top : front;
 }
 
-/** Writes the rule queues that probably go next to `out` from `at` on, at most `max`; how many. @hot */
-export function sharesAhead(shares: Shares, max: number, out: Uint32Array, at: number): number {
-  const { end, handles, line } = shares;
+/** The rule queues that probably go next, at most `max`. @hot */
+export function sharesAhead(shares: Shares, max: number): Uint32Array {
+  const { end, handles, line, upcoming } = shares;
+  const most = Math.min(max, upcoming.length);
   const mask = line.length - 1;
   let count = 0;
-  for (let position = shares.first; position !== end && count < max; position++) {
+  for (let position = shares.first; position !== end && count < most; position++) {
     const index = line[position & mask] as number;
-    if (index >= 0) out[at + count++] = handles[index] as number;
+    if (index >= 0) upcoming[count++] = handles[index] as number;
   }
-  return count;
+  return upcoming.subarray(0, count);
 }
 
 export function isListed({ places }: Shares, index: number): boolean {
@@ -148,22 +154,22 @@ export function sharesCharge(shares: Shares, index: number): void {
 }
 
 /**
- * Charges the rules that go next for a hand-out each, at most `max` and TURNS_MAX, and writes their queues to `out` from `at`
- * on; how many. Whoever can not hand out for all of them takes the last ones back. @hot
+ * Charges the rules that go next for a hand-out each, at most `max` and TURNS_MAX; their queues. Whoever can not hand out for all of
+ * them takes the last ones back. @hot
  */
-export function sharesTurns(shares: Shares, max: number, out: Uint32Array, at: number): number {
-  const { handles, turns } = shares;
+export function sharesTurns(shares: Shares, max: number): Uint32Array {
+  const { handles, turns, upcoming } = shares;
   const most = Math.min(max, TURNS_MAX);
   for (let turn = 0; turn < most; turn++) {
     const index = sharesFirst(shares);
-    if (index < 0) return turn;
+    if (index < 0) return upcoming.subarray(0, turn);
     sharesCharge(shares, index);
     turns.indexes[turn] = index;
     turns.befores[turn * 2] = shares.passBefore;
     turns.befores[turn * 2 + 1] = shares.currentBefore;
-    out[at + turn] = handles[index] as number;
+    upcoming[turn] = handles[index] as number;
   }
-  return most;
+  return upcoming.subarray(0, most);
 }
 
 /** Takes the charges of the latest `count` turns back, but for the first `kept`. @hot */

@@ -49,7 +49,7 @@ import {
   timelineRemove,
   timelineUpdate,
 } from "../../structures/ordering/timeline.ts";
-import { laneFirst, laneLast, lanePriority } from "../../structures/ordering/lane.ts";
+import { laneFirst, lanePriority } from "../../structures/ordering/lane.ts";
 import { ranksBest, ranksInsert, ranksRemove } from "../../structures/ordering/ranks.ts";
 import {
   RECORD_FLAG_QUEUED,
@@ -61,9 +61,8 @@ import {
   setRecordFlags,
   setRecordKey,
 } from "../../structures/records/record.ts";
-import { scratchTouchRules } from "../../structures/records/kernel-scratch.ts";
+import { scratchHandles, scratchTouchRules } from "../../structures/records/kernel-scratch.ts";
 import { float, setFloat, setWord, word } from "../../structures/store.ts";
-import { chainBound, laneIsSpilled } from "../../structures/spill/block-chain.ts";
 import type { HandOut } from "./hand-out.ts";
 import { type Core, type RuleState, ruleFlags, ruleOfQueue, ruleQueueOf } from "../core.ts";
 import {
@@ -75,7 +74,7 @@ import {
   setReadyAt,
 } from "../politeness/host-clock.ts";
 import { assertRoom, hasRoom, needRoom } from "../records/memory-reserve.ts";
-import { readyLane } from "./spill-control.ts";
+import { laneBest, laneBestKey, readyLane } from "./spill-control.ts";
 import {
   advanceHost,
   cancelGroups,
@@ -158,10 +157,12 @@ export function handOut(core: Core, nowMs: number, out: HandOut): boolean {
 }
 
 /** Warms the caches for the next `count` hand-outs, as far as it is known whose they will be. @hot */
-export function touchNext({ scratch, shares, sole, store }: Core, count: number): void {
+export function touchNext({ scratch, shares, sole }: Core, count: number): void {
   if (sole !== undefined) return; // its records mostly follow one another
-  const known = sharesAhead(shares, count, store.region.views.u32, scratch.handles >> 2);
-  if (known > TOUCHED_MIN) scratchTouchRules(scratch, known);
+  const known = sharesAhead(shares, count);
+  if (known.length <= TOUCHED_MIN) return;
+  scratchHandles(scratch, known);
+  scratchTouchRules(scratch, known.length);
 }
 
 /** The first record that stands in a rule's ranks, or in the host queue that stands there first; 0: none. */
@@ -169,7 +170,7 @@ export function standingOf(core: Core, { handle, policy }: RuleState): number {
   const { arena, region } = core.store;
   const lane = ranksBest(arena, word(core.store, handle, RULE_QUEUE_RANKS_WORD));
   if (lane === 0) return 0;
-  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, policy.isLifo);
+  readyLane(core, lane, policy.isLifo);
   const item = laneFirst(region, lane);
   return isQueue(core.store, item) ? queueBest(core, item, policy.isLifo) : item;
 }
@@ -411,7 +412,7 @@ function settleQueue(
   const { isLifo, isPolite } = rule.policy;
   const key = isPolite
     ? float(store, word(store, queue, QUEUE_HOST_WORD), HOST_TURN_WORD)
-    : bestKey(core, lane, isLifo);
+    : laneBestKey(core, lane, isLifo);
   if (grouped) {
     settleGrouped(core, queue, rank, key, nowMs);
     return;
@@ -454,25 +455,4 @@ function countQueue(core: Core, queue: number, by: number): void {
 function queueBest(core: Core, queue: number, isLifo: boolean): number {
   const { store } = core;
   return laneBest(core, ranksBest(store.arena, word(store, queue, QUEUE_RANKS_WORD)), isLifo);
-}
-
-/**
- * The key of the record that a lane's order puts first. Of one on disk it is the key from which on its block is needed, which may be
- * that of a record that has left the block: nothing is read here, a hand-out finds out.
- */
-function bestKey({ store }: Core, lane: number, isLifo: boolean): number {
-  const { region } = store;
-  const item = isLifo ? laneLast(region, lane) : laneFirst(region, lane);
-  if (!laneIsSpilled(store, lane)) return recordKey(store, item);
-  const bound = chainBound(store, lane, isLifo);
-  if (item === 0) return bound;
-  const key = recordKey(store, item);
-  return isLifo ? Math.max(key, bound) : Math.min(key, bound);
-}
-
-/** The record that a lane's order puts first; it may come back from disk for that. @hot */
-function laneBest(core: Core, lane: number, isLifo: boolean): number {
-  const { region } = core.store;
-  if (laneIsSpilled(core.store, lane)) readyLane(core, lane, isLifo);
-  return isLifo ? laneLast(region, lane) : laneFirst(region, lane);
 }

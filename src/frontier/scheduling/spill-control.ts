@@ -24,10 +24,16 @@ import {
   RULE_QUEUE_RANKS_WORD,
 } from "../../structures/hosts/host-table.ts";
 import { ranksBest, ranksHigher, ranksWorst } from "../../structures/ordering/ranks.ts";
-import { laneHeld, laneIsSpilled } from "../../structures/spill/block-chain.ts";
+import {
+  chainBound,
+  laneHeld,
+  laneIsSpilled,
+  spilledOfRanks,
+} from "../../structures/spill/block-chain.ts";
 import {
   SPILL_RECORDS_MAX,
   spillBlock,
+  spillLower,
   spillLane,
   spillMayHold,
   spillPlaces,
@@ -38,9 +44,18 @@ import {
   spillVisit,
 } from "../../structures/spill/lane-spill.ts";
 import { spillSettle } from "../../structures/spill/forget-spilled.ts";
-import { isSpilledValue, spilledPlace } from "../../structures/spill/spilled-identity.ts";
+import {
+  isSpilledValue,
+  SPILL_DEPTH_MAX,
+  spilledDepth,
+  spilledPlace,
+} from "../../structures/spill/spilled-identity.ts";
+import { laneFirst, laneLast } from "../../structures/ordering/lane.ts";
+import { recordKey } from "../../structures/records/record.ts";
+import { seenSet } from "../../structures/seen/seen-set.ts";
 import { word } from "../../structures/store.ts";
 import { type Core, ruleAt } from "../core.ts";
+import { isFinishedValue } from "../records/finished-word.ts";
 import type { FrontierPolicy } from "../rules/rule-policy.ts";
 import type { Spilling } from "./spill-state.ts";
 
@@ -137,9 +152,73 @@ export function isDiskFull(core: Core): boolean {
   return usedBytes(spilling) > spilling.budgetBytes * 1.125;
 }
 
-/** Brings the lane's best record into memory. */
+/** Brings the lane's best record into memory. @hot */
 export function readyLane(core: Core, lane: number, isLifo: boolean): void {
+  if (!laneIsSpilled(core.store, lane)) return;
   spillReady((core.spilling as Spilling).spill, lane, isLifo);
+}
+
+/** The record that a lane's order puts first, in memory. @hot */
+export function laneBest(core: Core, lane: number, isLifo: boolean): number {
+  const { region } = core.store;
+  readyLane(core, lane, isLifo);
+  return isLifo ? laneLast(region, lane) : laneFirst(region, lane);
+}
+
+/** The key from which on a lane's records stand on disk; its best one is in memory then. @hot */
+export function laneBound(core: Core, lane: number, isLifo: boolean): number {
+  readyLane(core, lane, isLifo);
+  return chainBound(core.store, lane, isLifo);
+}
+
+/**
+ * The key of the record that a lane's order puts first. Of one on disk it is the key from which on its block is needed, which may be
+ * that of a record that has left the block: nothing is read here, a hand-out finds out.
+ */
+export function laneBestKey({ store }: Core, lane: number, isLifo: boolean): number {
+  const { region } = store;
+  const item = isLifo ? laneLast(region, lane) : laneFirst(region, lane);
+  if (!laneIsSpilled(store, lane)) return recordKey(store, item);
+  const bound = chainBound(store, lane, isLifo);
+  if (item === 0) return bound;
+  const key = recordKey(store, item);
+  return isLifo ? Math.max(key, bound) : Math.min(key, bound);
+}
+
+/** Whether what the seen-set holds of an identity is a record in memory. @hot */
+export function isInMemory(value: number): boolean {
+  return value !== 0 && !isFinishedValue(value) && !isSpilledValue(value);
+}
+
+/** The place on disk of a live value of the seen-set; undefined: its record is in memory. */
+export function placeOfValue(value: number): number | undefined {
+  return isSpilledValue(value) ? spilledPlace(value) : undefined;
+}
+
+/** Records on disk of all lanes of one owner. */
+export function spilledUnder({ store }: Core, root: number): number {
+  return spilledOfRanks(store, root);
+}
+
+/** Whether a spilled record may be of a greater depth than `depth`. */
+export function isSpilledDeeper(value: number, depth: number): boolean {
+  const held = spilledDepth(value);
+  return held >= SPILL_DEPTH_MAX || depth < held;
+}
+
+/** Notes a lower depth beside the place of a spilled record; false: it is too great for that, or others must hear of it. @hot */
+export function lowerSpilled(
+  core: Core,
+  value: number,
+  lo: number,
+  hi: number,
+  depth: number,
+): boolean {
+  if (depth >= SPILL_DEPTH_MAX || core.log !== undefined || core.seen.tiered !== undefined) {
+    return false;
+  }
+  seenSet(core.seen, lo, hi, spillLower((core.spilling as Spilling).spill, value, depth));
+  return true;
 }
 
 /** The record behind a live value of the seen-set, in memory: one that was spilled comes back. @hot */

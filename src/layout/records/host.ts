@@ -84,8 +84,8 @@ export const HOST_IDLE = 4;
 export const HOST_CLOCKED = 8;
 /** Its settings must outlive its work: never evicted. */
 export const HOST_KEPT = 16;
-/** The journal, or the snapshot before it, holds its name. */
-export const HOST_JOURNALED = 32;
+/** A bit for the room that stores hosts: the name of this one is stored. Structures keep it and never read it. */
+export const HOST_MARKED = 32;
 /** Its clock has passed. It stays passed until it is set again, even when the machine's clock goes back. */
 export const HOST_PASSED = 64;
 

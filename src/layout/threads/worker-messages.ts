@@ -32,7 +32,7 @@ export const MESSAGE_EXTEND = 21;
 export const MESSAGE_PUSH = 22;
 /** Extras: { kind, stage, message }: an error to report; it ends no lease. */
 export const MESSAGE_FAULT = 23;
-/** Extras: { value }: for who listens to the pool. */
+/** Extras: { value }: for the pool's listeners. */
 export const MESSAGE_SEND = 24;
 export const RESULT_HEAD_BYTES = 56;
 export const RESULT_DUPLICATE_WORD = 6;

@@ -22,7 +22,8 @@ import {
 import type { TransitionLog } from "../../frontier/records/transition-log.ts";
 import type { Core } from "../../frontier/core.ts";
 import { isRestingValue } from "../../frontier/epochs/row-epochs.ts";
-import { finishedView, hostOf, isFinishedValue } from "../../frontier/records/transitions.ts";
+import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
+import { hostOf } from "../../frontier/records/transitions.ts";
 import {
   JOURNAL_ADMITTED_WORDS,
   JOURNAL_CLEARED,
@@ -59,7 +60,7 @@ import {
   HOST_ADMITTED_WORD,
   HOST_HASH_HI_WORD,
   HOST_HASH_LO_WORD,
-  HOST_JOURNALED,
+  HOST_MARKED,
   hostFlag,
   setHostFlag,
 } from "../../structures/hosts/host-table.ts";
@@ -197,14 +198,14 @@ export class JournalLog implements TransitionLog {
 
   /** @hot */
   host(host: number, fields: number): void {
-    if (!hostFlag(this.core.store, host, HOST_JOURNALED)) this.#hostMade(host);
+    if (!hostFlag(this.core.store, host, HOST_MARKED)) this.#hostMade(host);
     if (fields !== LOG_HOST_CLOCK) this.isUrgent = true;
     writeHost(this.core.store, this.frames, host, fields);
   }
 
   address(host: number): void {
     const { store } = this.core;
-    if (!hostFlag(store, host, HOST_JOURNALED)) this.#hostMade(host);
+    if (!hostFlag(store, host, HOST_MARKED)) this.#hostMade(host);
     this.isUrgent = true;
     writeAddress(store, this.frames, host);
   }
@@ -225,7 +226,7 @@ export class JournalLog implements TransitionLog {
 
   hostForgotten(host: number): void {
     const { store } = this.core;
-    if (!hostFlag(store, host, HOST_JOURNALED)) return;
+    if (!hostFlag(store, host, HOST_MARKED)) return;
     const lo = word(store, host, HOST_HASH_LO_WORD);
     this.#words(JOURNAL_HOST_FORGOTTEN, lo, word(store, host, HOST_HASH_HI_WORD));
   }
@@ -349,7 +350,7 @@ export class JournalLog implements TransitionLog {
     const parent = recordParent(store, record);
     if (parent !== 0 && !this.#isNamed(parent)) this.#parent(parent);
     const host = hostOf(core, record);
-    if (!hostFlag(store, host, HOST_JOURNALED)) this.#hostMade(host);
+    if (!hostFlag(store, host, HOST_MARKED)) this.#hostMade(host);
     const length = recordTextLength(store, record);
     const blob = recordBlob(store, record);
     const blobWords = blob === 0 ? 0 : wordsOf(word(store, blob, 0));
@@ -442,7 +443,7 @@ export class JournalLog implements TransitionLog {
   #hostMade(host: number): void {
     const { store } = this.core;
     writeHostMade(store, this.frames, host);
-    setHostFlag(store, host, HOST_JOURNALED, true);
+    setHostFlag(store, host, HOST_MARKED, true);
     if (this.parts.isLate !== true) return;
     writeHost(store, this.frames, host, LOG_HOST_ALL);
     if (memberAddress(store, host) !== undefined) writeAddress(store, this.frames, host);

@@ -8,6 +8,8 @@
  *   I1  A frame is returned only when all of it was read and its checksum matches.
  *   I2  A frame's words are valid until the next frame is read.
  *   I3  A file that becomes shorter while it is read is damaged, not ended.
+ *   I4  At most REST_BYTES_MAX after the last whole frame are read: a segment that was lengthened, even by a hole of gigabytes, opens
+ *       in the same time. Later bytes were not written by a frontier; they are cut with the tail.
  */
 import {
   JOURNAL_FRAME_BYTES,
@@ -26,6 +28,10 @@ import {
 
 /** A few frames, and small enough for the processor's cache. */
 const PIECE_BYTES = 1024 * 1024;
+const ZEROS = new Uint8Array(PIECE_BYTES);
+
+/** Twice the length at which a segment ends: more than is ever written ahead, or torn. */
+const REST_BYTES_MAX = 128 * 1024 * 1024;
 
 /** What follows the last whole frame: nothing; a frame torn by a crash; damaged frames that were durable. */
 type SegmentRest = "none" | "torn" | "damaged";
@@ -106,7 +112,8 @@ export class SegmentReader implements Span {
 
   /** Classifies what follows the last whole frame. */
   rest(): SegmentRest {
-    const { end, serial, size } = this;
+    const { end, serial } = this;
+    const size = Math.min(this.size, end + REST_BYTES_MAX); // I4
     let zerosTo = end;
     while (zerosTo < size) {
       const part = this.#read(zerosTo, Math.min(size - zerosTo, PIECE_BYTES));
@@ -154,6 +161,5 @@ export class SegmentReader implements Span {
 }
 
 function isZero(bytes: Uint8Array): boolean {
-  for (let at = 0; at < bytes.length; at++) if (bytes[at] !== 0) return false;
-  return true;
+  return Buffer.compare(bytes, ZEROS.subarray(0, bytes.length)) === 0;
 }

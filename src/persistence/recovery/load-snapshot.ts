@@ -52,6 +52,7 @@ import {
   wordsOf,
 } from "../snapshot/snapshot-format.ts";
 import { SnapshotReader } from "../snapshot/section-reader.ts";
+import { addRuleTotals, restoreCounters } from "../../frontier/records/ledger.ts";
 
 interface SnapshotLoad {
   readonly place: Place;
@@ -151,10 +152,8 @@ function checkHead(path: string, head: SnapshotHead, load: SnapshotLoad): void {
 
 function applyHead(restoration: Restoration, head: SnapshotHead): void {
   const { core, notes } = restoration;
-  const { counters, hosts } = core;
-  Object.assign(counters, head.counters);
-  counters.depths.push(...head.depths);
-  for (const [reason, count] of Object.entries(head.rejected)) counters.rejected.set(reason, count);
+  const { hosts } = core;
+  restoreCounters(core, head);
   core.sequence = head.sequence;
   core.leaseSequence = head.leaseSequence;
   hosts.joined = head.joined;
@@ -166,8 +165,8 @@ function applyHead(restoration: Restoration, head: SnapshotHead): void {
   );
   head.rules.forEach(({ served, done, pass }, index) => {
     const rule = ruleOfIndex(restoration, index);
-    rule.served += served; // a rule that existed before and after a change of rules has two rows
-    rule.done += done;
+    // A rule that existed before and after a change of rules has two rows
+    addRuleTotals(core.store, rule, served, done);
     core.shares.passes[rule.index] = Math.max(core.shares.passes[rule.index] as number, pass);
   });
   sharesReorder(core.shares);

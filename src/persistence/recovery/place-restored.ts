@@ -5,7 +5,7 @@
  *   tables ─▶ handles and keys ─▶ sorted ─▶ pending: placed · failed: their lane · waiting, resting: their heaps
  */
 import { memoryFull } from "../../base/errors.ts";
-import { type Core, type Counters, ruleOf } from "../../frontier/core.ts";
+import type { Core, Counters } from "../../frontier/core.ts";
 import { placeRecords, settlePlacedHosts } from "../../frontier/records/place-records.ts";
 import { installRules } from "../../frontier/rules/install-rules.ts";
 import {
@@ -28,7 +28,6 @@ import {
   recordKey,
   recordPlace,
   recordState,
-  setRecordState,
 } from "../../structures/records/record.ts";
 import { seenFind } from "../../structures/seen/seen-set.ts";
 import { createRecordList, appendRecord } from "../../frontier/records/record-list.ts";
@@ -36,6 +35,13 @@ import { eachLiveRecord } from "./live-records.ts";
 import { dueOfRestored, type Restoration } from "./restore-records.ts";
 import { closeRows } from "./restore-rows.ts";
 import { sortByKey } from "./sort-by-key.ts";
+import {
+  bookGone,
+  bookPlace,
+  restoreState,
+  setSeen,
+  sumPlaced,
+} from "../../frontier/records/ledger.ts";
 
 /** Puts every record where its state requires, and counts the records. Leases return: pending, at their old place. */
 export function placeRestored(restoration: Restoration, nowMs: number): void {
@@ -48,7 +54,7 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
     if (recordPlace(store, record) !== 0) return; // already placed, to save memory
     const state = recordState(store, record);
     if (state === RECORD_LEASED) {
-      setRecordState(store, record, RECORD_PENDING);
+      restoreState(store, record, RECORD_PENDING);
       restoration.leases++;
     }
     if (state === RECORD_WAITING) keepWaiting(core, record);
@@ -58,16 +64,15 @@ export function placeRestored(restoration: Restoration, nowMs: number): void {
   for (const record of sortByKey(failed)) {
     clearLinks(core, record);
     laneInsert(store.region, core.failedLane, record);
-    ruleOf(core, record).failed++;
+    bookPlace(core, record, 1);
   }
   placeRecords(core, sortByKey(pending));
   settlePlacedHosts(core, nowMs);
-  counters.pending = core.rules.reduce((sum, rule) => sum + rule.pending, 0);
-  counters.failed = failed.count;
+  sumPlaced(core);
   if (restoration.isAlone) restoration.volatileLive = restOf(counters);
-  counters.forgotten += restoration.volatileLive; // volatile records are gone with the process
+  bookGone(core, restoration.volatileLive); // volatile records are gone with the process
   // A filter cannot count its members: the counted admissions are used.
-  if (core.seen.bloom === undefined) counters.seen = core.seen.count;
+  if (core.seen.bloom === undefined) setSeen(core, core.seen.count);
   else core.seen.count = counters.seen;
   if (core.rules.some((rule) => rule.isGone && rule !== core.none))
     installRules(core, core, core.version, nowMs);
@@ -121,7 +126,7 @@ function keepResting(core: Core, record: number): void {
   clearLinks(core, record);
   const tie = sequenceOfKey(recordKey(core.store, record));
   if (!heapPush(core.resting, record, dueMs, tie)) throw memoryFull();
-  ruleOf(core, record).resting++;
+  bookPlace(core, record, 1);
 }
 
 function keepWaiting(core: Core, record: number): void {
@@ -129,8 +134,7 @@ function keepWaiting(core: Core, record: number): void {
   clearLinks(core, record);
   const key = recordKey(core.store, record);
   if (!heapPush(core.waiting, record, dueMs, sequenceOfKey(key))) throw memoryFull();
-  core.counters.waiting++;
-  ruleOf(core, record).waiting++;
+  bookPlace(core, record, 1);
 }
 
 /** The key of a start request that goes last is beyond ±2⁵². */

@@ -36,14 +36,12 @@ import {
 import {
   LOG_ADMITTED,
   LOG_DONE,
-  LOG_EXPIRED,
   LOG_LEASED,
   LOG_MOVED,
   LOG_RELEASED,
   LOG_REMOVED,
   LOG_REQUEUED,
   LOG_RESTED,
-  LOG_RETRIED,
 } from "../../frontier/records/transition-log.ts";
 import {
   JOURNAL_ADMITTED_WORDS,
@@ -80,10 +78,12 @@ import {
   JOURNAL_VOLATILE,
   JOURNAL_VOLATILE_WORDS,
 } from "../../layout/files/journal.ts";
-import { isFinishedValue, keepPeriod } from "../../frontier/records/transitions.ts";
+import { isFinishedValue } from "../../frontier/records/finished-word.ts";
+import { keepPeriod } from "../../frontier/records/transitions.ts";
 import {
   RECORD_FLAG_NO_IDENTITY,
   RECORD_LEASED,
+  RECORD_PENDING,
   RECORD_RESTING,
   RECORD_WAITING,
   parentCreate,
@@ -94,11 +94,9 @@ import {
   setRecordDepth,
   setRecordKey,
   setRecordPriority,
-  setRecordState,
 } from "../../structures/records/record.ts";
 import { seenSet } from "../../structures/seen/seen-set.ts";
 import {
-  countAdmission,
   dropRestored,
   noteKey,
   type Restoration,
@@ -108,6 +106,14 @@ import {
   ruleOfIndex,
   setDueOfRestored,
 } from "./restore-records.ts";
+import {
+  bookAdmitted,
+  bookEntry,
+  bookSeen,
+  LEDGER,
+  restoreState,
+  rowOfLog,
+} from "../../frontier/records/ledger.ts";
 
 /** Applies the entries between two words of a segment. */
 export function replayFrame(replay: Replay, words: Uint32Array, at: number, end: number): void {
@@ -242,8 +248,8 @@ function applyAdmitted(replay: Replay): void {
   if ((has & JOURNAL_HAS_PARENT) === 0) restoration.parent = 0;
   noteKey(restoration, record.key);
   if ((head & 255) === LOG_ADMITTED) {
-    countAdmission(restoration.core, record.state === RECORD_WAITING, record.depth);
-    if ((record.flags & RECORD_FLAG_NO_IDENTITY) === 0) restoration.core.counters.seen++;
+    bookAdmitted(restoration.core, record.state === RECORD_WAITING, record.depth);
+    if ((record.flags & RECORD_FLAG_NO_IDENTITY) === 0) bookSeen(restoration.core, 1);
   }
   const isMade = restoreRecord(restoration, record);
   restoration.parent = parent; // others of this group may have it too
@@ -255,12 +261,12 @@ function applyLeased(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_LEASED_WORDS);
   const { core } = restoration;
-  core.counters.leases++;
-  ruleOfIndex(restoration, (words[at] as number) >>> JOURNAL_RULE_SHIFT).served++;
+  const head = words[at] as number;
+  bookEntry(core, LEDGER.lease, RECORD_PENDING, ruleOfEntry(restoration, head));
   const record = named(replay, at);
   if (record === 0) return;
   setRecordDeliveries(core.store, record, words[at + 3] as number);
-  setRecordState(core.store, record, RECORD_LEASED);
+  restoreState(core.store, record, RECORD_LEASED);
   notifyListener(replay, at);
 }
 
@@ -271,9 +277,8 @@ function applyEnd(replay: Replay, kind: number): void {
   const head = words[at] as number;
   const record = named(replay, at);
   // A resting record was counted as done when it began to rest.
-  const wasResting = stateOf(head) === RECORD_RESTING;
-  if (kind === LOG_REMOVED) core.counters.removed++;
-  if (wasResting === (kind === LOG_REMOVED)) countDone(restoration, head, wasResting ? -1 : 1);
+  const from = stateOf(head) === RECORD_RESTING ? RECORD_RESTING : RECORD_LEASED;
+  bookEntry(core, rowOfLog(kind), from, ruleOfEntry(restoration, head));
   notifyListener(replay, at);
   if (record !== 0) dropRestored(restoration, record);
   if ((head & JOURNAL_NAMELESS) !== 0) return;
@@ -286,20 +291,17 @@ function applyMove(replay: Replay, kind: number): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_MOVE_WORDS);
   const { core } = restoration;
-  const { counters, store } = core;
+  const { store } = core;
   const head = words[at] as number;
   const isAgain = (head & JOURNAL_AGAIN) !== 0;
-  if (kind === LOG_RESTED) countDone(restoration, head, 1);
-  else if (kind === LOG_REQUEUED && isAgain) countDone(restoration, head, -1);
-  else if (kind === LOG_RETRIED) counters.retried++;
-  else if (kind === LOG_EXPIRED) counters.expired++;
-  else if (kind === LOG_RELEASED) counters.released++;
+  const from = kind === LOG_REQUEUED && isAgain ? RECORD_RESTING : RECORD_LEASED;
+  bookEntry(core, rowOfLog(kind), from, ruleOfEntry(restoration, head));
   const key = checkKey(double(replay, at + 5));
   noteKey(restoration, key);
   const record = named(replay, at);
   if (record === 0) return;
   const tries = words[at + 3] as number;
-  setRecordState(store, record, checkState(stateOf(head)));
+  restoreState(store, record, checkState(stateOf(head)));
   if (isAgain) setRecordAgain(store, record);
   setRecordAttempt(store, record, tries & 65_535);
   setRecordDeliveries(store, record, tries >>> 16);
@@ -329,9 +331,9 @@ function stateOf(head: number): number {
   return (head >>> JOURNAL_STATE_SHIFT) & JOURNAL_STATE_MASK;
 }
 
-function countDone(restoration: Restoration, head: number, by: number): void {
-  restoration.core.counters.done += by;
-  ruleOfIndex(restoration, head >>> JOURNAL_RULE_SHIFT).done += by;
+/** The rule queue that an entry names. */
+function ruleOfEntry(restoration: Restoration, head: number): number {
+  return ruleOfIndex(restoration, head >>> JOURNAL_RULE_SHIFT).handle;
 }
 
 function applyParent(replay: Replay): void {

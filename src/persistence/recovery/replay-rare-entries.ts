@@ -27,6 +27,7 @@ import { memberFree } from "../../structures/hosts/group-table.ts";
 import { hostForget } from "../../structures/hosts/host-table.ts";
 import {
   RECORD_FAILED,
+  RECORD_LEASED,
   RECORD_FLAG_NO_IDENTITY,
   RECORD_RESTING,
   recordFlags,
@@ -51,6 +52,15 @@ import {
   restoredRecord,
   setRuleIds,
 } from "./restore-records.ts";
+import {
+  bookEntry,
+  bookForgotten,
+  endGeneration,
+  LEDGER,
+  rowOfLog,
+  setSeen,
+  STATE_NONE,
+} from "../../frontier/records/ledger.ts";
 
 export function applyHostMade(replay: Replay): void {
   const { restoration, words } = replay;
@@ -136,7 +146,6 @@ export function applyUnseen(replay: Replay): void {
   const { restoration, words } = replay;
   const at = take(replay, JOURNAL_UNSEEN_WORDS);
   const { core } = restoration;
-  const { counters, sole } = core;
   const lo = words[at + 1] as number;
   const hi = words[at + 2] as number;
   const was = words[at + 3];
@@ -145,10 +154,8 @@ export function applyUnseen(replay: Replay): void {
   restoration.listener?.onForgotten(lo, hi);
   seenRemove(core.seen, lo, hi);
   restoration.hasForgotten = true;
-  if (was !== JOURNAL_WAS_REMOVED) counters.forgotten++;
-  if (was !== JOURNAL_WAS_DONE) return;
-  counters.done--;
-  if (sole !== undefined) sole.done--;
+  if (was === JOURNAL_WAS_DONE) bookForgotten(core, 1);
+  else if (was !== JOURNAL_WAS_REMOVED) bookEntry(core, LEDGER.forget, RECORD_FAILED);
 }
 
 export function applyPlain(restoration: Restoration, kind: number, lo: number, hi: number): void {
@@ -181,7 +188,7 @@ export function applyPlain(restoration: Restoration, kind: number, lo: number, h
 /** Begins a new generation: failed records end, and the others get the names that they got when the entry was logged. */
 function applyForgotten(restoration: Restoration): void {
   const { core, names } = restoration;
-  const { counters, store } = core;
+  const { store } = core;
   const all: number[] = [];
   eachLiveRecord(core, names, (record) => all.push(record));
   restoration.notes.delete(VISITED_NOTE);
@@ -189,7 +196,7 @@ function applyForgotten(restoration: Restoration): void {
   epochClear(core.epochs);
   for (const record of all) {
     if (recordState(store, record) === RECORD_FAILED) {
-      counters.forgotten++;
+      bookEntry(core, LEDGER.forget, RECORD_FAILED);
       dropRestored(restoration, record);
     } else if (recordState(store, record) === RECORD_RESTING) {
       dropRestored(restoration, record); // counted as done
@@ -198,23 +205,14 @@ function applyForgotten(restoration: Restoration): void {
     }
   }
   forgetSpilled(names);
-  counters.forgotten += counters.done;
-  counters.done = 0;
-  counters.seen = 0;
-  for (const rule of core.rules) rule.done = 0;
+  endGeneration(core, 0);
+  setSeen(core, 0);
 }
 
 /** Counts what happened to volatile records: only their number is logged. */
 export function applyVolatile(restoration: Restoration, kind: number): void {
-  const { counters } = restoration.core;
-  if (kind === LOG_ADMITTED) {
-    counters.accepted++;
-    restoration.volatileLive++;
-  } else if (kind === LOG_DONE) {
-    counters.done++;
-    restoration.volatileLive--;
-  } else if (kind === LOG_REMOVED) {
-    counters.removed++;
-    restoration.volatileLive--;
-  }
+  const isNew = kind === LOG_ADMITTED;
+  if (!isNew && kind !== LOG_DONE && kind !== LOG_REMOVED) return;
+  bookEntry(restoration.core, rowOfLog(kind), isNew ? STATE_NONE : RECORD_LEASED);
+  restoration.volatileLive += isNew ? 1 : -1;
 }

@@ -8,7 +8,7 @@ import {
   HOST_DELAY_WORD,
   HOST_FAILURES_WORD,
   HOST_HELD,
-  HOST_JOURNALED,
+  HOST_MARKED,
   HOST_KEPT,
   HOST_LIMIT_WORD,
   HOST_READY_AT_WORD,
@@ -44,7 +44,7 @@ export function restoreHost(
   const host = hostOfHash(restoration, lo, hi) || hostCreate(hosts, name, lo, hi);
   if (host === 0) throw memoryFull();
   restoration.host = host;
-  setHostFlag(store, host, HOST_JOURNALED, true);
+  setHostFlag(store, host, HOST_MARKED, true);
   memberFree(store, host);
   setRestoredHost(restoration, host, FRESH, FRESH_WORDS);
   setTurn(restoration.core, host, turn);

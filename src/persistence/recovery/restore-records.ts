@@ -10,13 +10,7 @@
  *   I2  Keys are unique, so they alone decide the order of the ranks: records inserted in order cost O(1) each.
  */
 import { memoryFull } from "../../base/errors.ts";
-import {
-  type Core,
-  createRule,
-  DEPTH_COUNT_MAX,
-  ruleOfId,
-  type RuleState,
-} from "../../frontier/core.ts";
+import { type Core, createRule, ruleOfId, type RuleState } from "../../frontier/core.ts";
 import { sharesAdd } from "../../frontier/scheduling/rule-shares.ts";
 import { unplaceRecord } from "../../frontier/records/place-records.ts";
 import { recordOfValue, recordNamed } from "../../frontier/scheduling/spill-control.ts";
@@ -41,7 +35,6 @@ import {
   setRecordAttempt,
   setRecordDeliveries,
   setRecordKey,
-  setRecordState,
 } from "../../structures/records/record.ts";
 import { TABLE_RESERVED_MIN } from "../../layout/seen/table.ts";
 import type { RestoreBatch } from "../../structures/records/restore-batch.ts";
@@ -58,6 +51,7 @@ import {
   namedRecord,
   type Names,
 } from "../journal/nameless-records.ts";
+import { restoreState } from "../../frontier/records/ledger.ts";
 
 export interface Restoration {
   core: Core;
@@ -225,7 +219,7 @@ export function restoreRecord(restoration: Restoration, from: RestoredRecord): b
   // The record's memory ends at a multiple of eight: the last word is its own.
   for (let i = 0; i < words; i++) u32[to + i] = text[textAt + i] as number;
   if (draft.blob !== 0) setBlobPeriod(store, draft.blob, from.maxAttempts >>> 16);
-  setRecordState(store, record, from.state);
+  restoreState(store, record, from.state);
   if (from.isAgain) setRecordAgain(store, record);
   setRecordAttempt(store, record, from.attempt);
   setRecordDeliveries(store, record, from.deliveries);
@@ -332,13 +326,4 @@ export function noteKey({ core }: Restoration, key: number): void {
   const size = Math.abs(key);
   const sequence = size >= 2 ** 52 ? size - 2 ** 52 : size;
   if (sequence > core.sequence) core.sequence = sequence;
-}
-
-/** Counts an admission. */
-export function countAdmission(core: Core, isDeferred: boolean, depth: number): void {
-  const { counters } = core;
-  if (isDeferred) counters.deferred++;
-  else counters.accepted++;
-  const at = Math.min(depth, DEPTH_COUNT_MAX);
-  counters.depths[at] = (counters.depths[at] ?? 0) + 1;
 }

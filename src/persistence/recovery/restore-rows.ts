@@ -46,7 +46,6 @@ import {
 import { seenSlot } from "../../structures/seen/seen-set.ts";
 import { checkFlags, checkKey, checkState, wrong } from "./entry-reader.ts";
 import {
-  countAdmission,
   createRestoredRecord,
   noteKey,
   type Restoration,
@@ -54,6 +53,7 @@ import {
   type Rows,
   ruleOfIndex,
 } from "./restore-records.ts";
+import { bookAdmitted, bookSeen } from "../../frontier/records/ledger.ts";
 
 /** Largest input that is copied into the region: a frame, or the columns of a section. */
 const INPUT_BYTES_MAX = 64 * 1024 * 1024;
@@ -168,9 +168,9 @@ export function makeEntries(restoration: Restoration): number {
     if (Number.isNaN(due + (f64[at64 + (RESTORE_PRIORITY_WORD >> 1)] as number)))
       throw wrong("a number that is none");
     noteKey(restoration, checkKey(f64[(at + RESTORE_KEY_WORD) >> 1] as number));
-    countAdmission(core, state === RECORD_WAITING, u32[at + RESTORE_DEPTH_WORD] as number);
+    bookAdmitted(core, state === RECORD_WAITING, u32[at + RESTORE_DEPTH_WORD] as number);
   }
-  core.counters.seen += count;
+  bookSeen(core, count);
   const astray = makeRows(restoration, undefined);
   for (const parent of rows.parents) parentRelease(core.store, parent);
   rows.parents.length = 0;

@@ -25,7 +25,7 @@ import {
   RECORD_WAITING,
 } from "../../structures/records/record.ts";
 import { HOST_HELD, HOST_KEPT, HOST_STEERED } from "../../structures/hosts/host-table.ts";
-import { finishedView, isFinishedValue } from "../../frontier/records/transitions.ts";
+import { finishedView, isFinishedValue } from "../../frontier/records/finished-word.ts";
 import { type Failure, failedName, failureOfValue } from "../journal/failure-note.ts";
 import { VISITED_NOTE } from "./digest-file.ts";
 import { packr } from "../msgpack.ts";

@@ -13,7 +13,7 @@ import {
   RECORD_FLAG_START,
   RECORD_FLAG_WHOLE,
 } from "../../structures/records/record.ts";
-import { finishedValue } from "../../frontier/records/transitions.ts";
+import { finishedValue } from "../../frontier/records/finished-word.ts";
 import { JOURNAL_HEADER_BYTES } from "../../layout/files/journal.ts";
 import { COLD_REMOVED } from "../../structures/storage-tiers.ts";
 import {
@@ -334,7 +334,7 @@ class Reader {
   text(name: string): string {
     const value = this.line[name];
     if (typeof value === "string") return value;
-    throw wrong(name, value, "a text");
+    throw wrong(name, value, "a string");
   }
 
   number(name: string): number {

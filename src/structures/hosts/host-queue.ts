@@ -19,8 +19,15 @@ import {
 } from "../../layout/records/host.ts";
 import { setWord, type Store, word } from "../store.ts";
 
-/** The host's queue under a rule, made when missing; 0 when memory is exhausted. O(rules on the host). */
-export function queueOf({ store }: { store: Store }, host: number, ruleQueue: number): number {
+/** Whose queues are made, and how many were. */
+interface QueueMaker {
+  readonly store: Store;
+  queuesMade: number;
+}
+
+/** The host's queue under a rule, made and counted when missing; 0 when memory is exhausted. O(rules on the host). */
+export function queueOf(maker: QueueMaker, host: number, ruleQueue: number): number {
+  const { store } = maker;
   const first = word(store, host, HOST_QUEUES_WORD);
   let before = 0;
   for (let queue = first; queue !== 0; queue = word(store, queue, QUEUE_NEXT_WORD)) {
@@ -43,15 +50,7 @@ export function queueOf({ store }: { store: Store }, host: number, ruleQueue: nu
   setWord(store, queue, QUEUE_RULE_NEXT_WORD, next);
   if (next !== 0) setWord(store, next, QUEUE_RULE_PREVIOUS_WORD, queue);
   setWord(store, ruleQueue, RULE_QUEUE_FIRST_WORD, queue);
-  return queue;
-}
-
-/** The host's queue under a rule, or 0. */
-export function queueFind(store: Store, host: number, ruleQueue: number): number {
-  let queue = word(store, host, HOST_QUEUES_WORD);
-  while (queue !== 0 && word(store, queue, QUEUE_RULE_WORD) !== ruleQueue) {
-    queue = word(store, queue, QUEUE_NEXT_WORD);
-  }
+  maker.queuesMade++;
   return queue;
 }
 

@@ -56,7 +56,7 @@ export {
   HOST_HASH_HI_WORD,
   HOST_HASH_LO_WORD,
   HOST_HELD,
-  HOST_JOURNALED,
+  HOST_MARKED,
   HOST_KEPT,
   HOST_LEASED_WORD,
   HOST_LIMIT_WORD,
@@ -111,6 +111,8 @@ export interface HostTable {
   readonly idleCountMax: number;
   /** Hosts joined so far: the order of joining. */
   joined: number;
+  /** Queues made one by one so far. */
+  queuesMade: number;
 }
 
 /** Idle hosts remembered beyond need: 65,536 × ~200 bytes = 13 MB, so that few crawls ever forget one. */
@@ -131,6 +133,7 @@ export function createHostTable(store: Store, idleCountMax = HOST_IDLE_COUNT_MAX
     hand: 0,
     idleCountMax,
     joined: 0,
+    queuesMade: 0,
   };
 }
 

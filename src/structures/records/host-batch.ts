@@ -24,7 +24,7 @@ import {
 } from "../../layout/calls/make-records.ts";
 import { type Arena, arenaGive, arenaTake, arenaTakeEach } from "../../memory/arena.ts";
 import { type HostTable, TURN_NEVER } from "../hosts/host-table.ts";
-import { SCRATCH_ROWS, type Scratch } from "./kernel-scratch.ts";
+import type { Scratch } from "./kernel-scratch.ts";
 
 /**
  * Makes the hosts that the index has claimed for rows of the batch in hand, under the rule queue `rule`, or those noted at
@@ -40,9 +40,9 @@ export function hostMakeEach(
   noteRoom(scratch, rule, rules);
   const count = kernel.exports.listHosts(scratch.make);
   const sizes = scratch.nameSizes >> 2;
-  const names = scratch.jobs >> 2; // nothing is noted there to be copied
-  const hosts = names + SCRATCH_ROWS;
-  const queues = hosts + SCRATCH_ROWS;
+  const names = scratch.names >> 2;
+  const hosts = scratch.newHosts >> 2;
+  const queues = scratch.newQueues >> 2;
   arenaTakeEach(arena, sizes, names, count);
   let isShort = false;
   for (let index = 0; index < count; index++) {
@@ -91,20 +91,20 @@ function noteRoom(scratch: Scratch, rule: number, rules: number): void {
   u32[job + MAKE_RULES_WORD] = rules;
   u32[job + MAKE_NEW_ROWS_WORD] = scratch.newRows;
   u32[job + MAKE_NAME_SIZES_WORD] = scratch.nameSizes;
-  u32[job + MAKE_NAMES_WORD] = scratch.jobs;
-  u32[job + MAKE_NEW_HOSTS_WORD] = scratch.jobs + SCRATCH_ROWS * 4;
-  u32[job + MAKE_NEW_QUEUES_WORD] = scratch.jobs + SCRATCH_ROWS * 8;
+  u32[job + MAKE_NAMES_WORD] = scratch.names;
+  u32[job + MAKE_NEW_HOSTS_WORD] = scratch.newHosts;
+  u32[job + MAKE_NEW_QUEUES_WORD] = scratch.newQueues;
 }
 
 /** Gives back what was taken for hosts that are not made. */
-function giveBack({ jobs, nameSizes, store }: Scratch, count: number): void {
+function giveBack(scratch: Scratch, count: number): void {
+  const { names, nameSizes, newHosts, newQueues, store } = scratch;
   const { arena, region } = store;
   const { u32 } = region.views;
-  const names = jobs >> 2;
   for (let index = 0; index < count; index++) {
-    give(arena, u32[names + index] as number, u32[(nameSizes >> 2) + index] as number);
-    give(arena, u32[names + SCRATCH_ROWS + index] as number, HOST_SIZE_BYTES);
-    give(arena, u32[names + SCRATCH_ROWS * 2 + index] as number, QUEUE_SIZE_BYTES);
+    give(arena, u32[(names >> 2) + index] as number, u32[(nameSizes >> 2) + index] as number);
+    give(arena, u32[(newHosts >> 2) + index] as number, HOST_SIZE_BYTES);
+    give(arena, u32[(newQueues >> 2) + index] as number, QUEUE_SIZE_BYTES);
   }
 }
 

@@ -15,8 +15,11 @@
  *   rules      u32 × rows   the rule queue of each row of the batch in hand, where rules are matched
  *   parents    u32 × rows   parent of each row to be admitted, where they come of several pages
  *   lease      LEASE_BYTES  the job that hands records out, or ends leases (layout/calls/lease-records.ts)
- *   newRows    u32 × rows   rows of hosts to be made (structures/records/host-batch.ts), whose objects stand where jobs do
- *   nameSizes  u32 × rows   bytes of their names; later lanes to be opened, and rules whose lanes were (layout/calls/make-records.ts)
+ *   newRows    u32 × rows   rows of hosts to be made (structures/records/host-batch.ts)
+ *   nameSizes  u32 × rows   bytes of their names; names, newHosts, newQueues: the memory taken for them
+ *   lanes      u32 × rows   lanes to be opened, then the rules whose lanes were (layout/calls/make-records.ts)
+ *   turns      u32 × rows   rule queues whose turns come (structures/records/lease-batch.ts)
+ *   idles      u32 × rows   hosts that lost their last record; orphans: parents that did
  *   one        2 × u32      a record whose URL is read by itself, and its end: the handles of a batch stay
  *
  * Nothing here outlives the call that filled it.
@@ -44,7 +47,13 @@ export interface Scratch {
   readonly lease: number;
   readonly newRows: number;
   readonly nameSizes: number;
+  readonly names: number;
+  readonly newHosts: number;
+  readonly newQueues: number;
   readonly lanes: number;
+  readonly turns: number;
+  readonly idles: number;
+  readonly orphans: number;
   readonly one: number;
   readonly text: number;
   readonly textBytes: number;
@@ -57,7 +66,7 @@ export const SCRATCH_ROWS = 1024;
 const TEXT_PAGES = 8;
 
 export function createScratch(store: Store): Scratch {
-  const arrays = regionTake(store.region, 1);
+  const arrays = regionTake(store.region, 2);
   const text = regionTake(store.region, TEXT_PAGES);
   assert(arrays !== 0 && text !== 0, "a new region has room for its scratch");
   const step = SCRATCH_ROWS * 4;
@@ -78,8 +87,14 @@ export function createScratch(store: Store): Scratch {
     lease: arrays + step * 12,
     newRows: arrays + step * 13,
     nameSizes: arrays + step * 14,
-    lanes: arrays + step * 14,
     one: arrays + step * 15,
+    names: arrays + step * 16,
+    newHosts: arrays + step * 17,
+    newQueues: arrays + step * 18,
+    lanes: arrays + step * 19,
+    turns: arrays + step * 20,
+    idles: arrays + step * 21,
+    orphans: arrays + step * 22,
     text,
     textBytes: TEXT_PAGES * REGION_PAGE_BYTES,
     jobCount: 0,

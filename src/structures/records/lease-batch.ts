@@ -73,23 +73,19 @@ export function leaseRoom(
   return timelineReserve(deadlines, deadlineMs, sequence + 1, max);
 }
 
-/** Where the rule queues are noted whose turns come, as an index of the region's words. @hot */
-export function turnsAt(scratch: Scratch): number {
-  return scratch.hostValues >> 2;
-}
-
-/** Hands out one record for each of the first `count` turns noted, no more than leaseRoom said; how many it could. @hot */
+/** Hands out one record for each of the rule queues, no more than leaseRoom said; how many it could. @hot */
 export function leaseTurns(
   scratch: Scratch,
   deadlines: Timeline,
-  count: number,
+  turns: Uint32Array,
   deadlineMs: number,
   sequence: number,
 ): number {
   const { kernel, region } = scratch.store;
-  region.views.u32[(scratch.lease >> 2) + LEASE_RULES_WORD] = scratch.hostValues;
+  region.views.u32.set(turns, scratch.turns >> 2);
+  region.views.u32[(scratch.lease >> 2) + LEASE_RULES_WORD] = scratch.turns;
   noteJob(scratch, deadlines, deadlineMs, sequence);
-  const made = kernel.exports.leaseShared(scratch.lease, count);
+  const made = kernel.exports.leaseShared(scratch.lease, turns.length);
   timelineExtend(deadlines, made);
   return made;
 }
@@ -127,8 +123,8 @@ export function endBatch(scratch: Scratch, hosts: HostTable, table: number, coun
   u32[job + LEASE_HANDLES_WORD] = scratch.handles;
   u32[job + LEASE_TABLE_WORD] = table;
   u32[job + LEASE_SIZES_WORD] = scratch.sizes;
-  u32[job + LEASE_IDLE_WORD] = scratch.hostValues;
-  u32[job + LEASE_ORPHANS_WORD] = scratch.hostSlots;
+  u32[job + LEASE_IDLE_WORD] = scratch.idles;
+  u32[job + LEASE_ORPHANS_WORD] = scratch.orphans;
   kernel.exports.endRecords(scratch.lease, count);
   const handles = scratch.handles >> 2;
   const sizes = scratch.sizes >> 2;
@@ -137,10 +133,10 @@ export function endBatch(scratch: Scratch, hosts: HostTable, table: number, coun
   }
   const idles = u32[job + LEASE_IDLES_WORD] as number;
   for (let index = 0; index < idles; index++) {
-    hostRelease(hosts, u32[(scratch.hostValues >> 2) + index] as number);
+    hostRelease(hosts, u32[(scratch.idles >> 2) + index] as number);
   }
   const orphaned = u32[job + LEASE_ORPHANED_WORD] as number;
   for (let index = 0; index < orphaned; index++) {
-    parentRelease(scratch.store, u32[(scratch.hostSlots >> 2) + index] as number);
+    parentRelease(scratch.store, u32[(scratch.orphans >> 2) + index] as number);
   }
 }

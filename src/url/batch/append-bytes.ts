@@ -72,13 +72,17 @@ export function batchAppend(batch: UrlBatch, from: UrlBytes, count: number): num
   return fitted;
 }
 
-/** The rows that a gather has written to the input and to `ends` themselves, as ASCII. */
-export function batchGathered(batch: UrlBatch, count: number): void {
+/** Makes rows of the URLs of records, `count` handles at `handles`; how many fitted, from the first on. */
+export function batchGather(batch: UrlBatch, handles: number, count: number): number {
+  batchOpen(batch, false);
   const { area } = batch;
-  const { u32 } = area.kernel.region.views;
+  const { ends, input, inputBytes, kernel } = area;
+  const made = kernel.exports.gatherUrls(handles, count, input, inputBytes, ends);
+  const { u32 } = kernel.region.views;
   const status = (area.rows >>> 2) + ROW_STATUS_WORD;
-  for (let row = 0; row < count; row++) u32[status + row * BATCH_ROW_WORDS] = BATCH_OK;
-  batch.count = count;
+  for (let row = 0; row < made; row++) u32[status + row * BATCH_ROW_WORDS] = BATCH_OK;
+  batch.count = made;
+  return made;
 }
 
 /** @hot */

@@ -145,6 +145,11 @@ export function batchKey(batch: UrlBatch, policy: NormalPolicy = DEFAULT_POLICY)
   }
 }
 
+/** The hash of every row that is BATCH_OK. */
+export function batchHash({ area }: UrlBatch): void {
+  area.kernel.exports.hashBatch(area.header);
+}
+
 /** What batchAdmit returns when the rows are ready and nothing was inserted. */
 export const NOT_INSERTED = -1;
 

@@ -41,8 +41,8 @@ export function keyOverride(
   try {
     const key: unknown = policy.keyOf(request);
     if (typeof key === "string") return key.toWellFormed();
-    refusePromise("keyOf", key, "a text");
-    return { cause: misuse("ARGUMENT_INVALID", "keyOf(request)", key, "a text") };
+    refusePromise("keyOf", key, "a string");
+    return { cause: misuse("ARGUMENT_INVALID", "keyOf(request)", key, "a string") };
   } catch (cause) {
     return { cause };
   }

@@ -41,7 +41,7 @@ const INTEGER = /^\d+$/;
  */
 export function expandSeed(template: string): Iterable<string> {
   if (typeof template !== "string" || template.length > TEMPLATE_LENGTH_MAX)
-    throw bad(template, `a text of at most ${TEMPLATE_LENGTH_MAX} characters`);
+    throw bad(template, `a string of at most ${TEMPLATE_LENGTH_MAX} characters`);
   const seed = parseSeed(template);
   const counts = seed.ranges.map(rangeCount);
   // Checked separately: the product of the others may be Infinity, and Infinity × 0 is NaN.

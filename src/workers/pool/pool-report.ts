@@ -25,9 +25,9 @@ export interface WorkerReport {
   readonly handling: number;
   /** Leases that it holds and has not settled. */
   readonly leased: number;
-  /** Links that it did not send because they were known. */
+  /** Links that it dropped as duplicates. */
   readonly duplicate: number;
-  /** Links that it refused: no URLs, too deep, or of no rule. */
+  /** Links that it refused: invalid URLs, too deep, or without a rule. */
   readonly dropped: number;
 }
 
@@ -49,11 +49,11 @@ export interface PoolReport {
   readonly completed: number;
   /** Handlers at work. */
   readonly handling: number;
-  /** Links that workers did not send because they were known. */
+  /** Links that workers dropped as duplicates. */
   readonly duplicate: number;
-  /** Links that workers refused: no URLs, too deep, or of no rule. */
+  /** Links that workers refused: invalid URLs, too deep, or without a rule. */
   readonly dropped: number;
-  /** The same for each worker of the run; after it, as they were at their end. */
+  /** The same for each worker of the run; after the run, the final counters. */
   readonly workers: readonly WorkerReport[];
 }
 
@@ -79,7 +79,7 @@ type Sums = Pick<PoolReport, "called" | "accepted" | "completed" | "duplicate" |
 export class PastWork {
   readonly #sums: number[] = COUNTERS.map(() => 0);
 
-  /** Workers of the run that have left, as they were then; the last one of each seat. */
+  /** Final reports of the run's workers that have left; the last one of each seat. */
   readonly #left = new Map<number, WorkerReport>();
 
   /** A run begins. */

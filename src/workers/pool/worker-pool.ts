@@ -37,7 +37,7 @@ import { hubOf } from "./hub-registry.ts";
 import type { PoolMessage, Seat } from "./hub/worker-seat.ts";
 import { PoolThreads } from "./pool-threads.ts";
 
-/** Events of a pool and what their listeners get. */
+/** Events of a pool, with the payload of each. */
 export interface PoolEvents {
   /** A value that a handler has sent, in the order of its thread. */
   message: PoolMessage;
@@ -151,11 +151,12 @@ export class WorkerPool {
   }
 
   /**
-   * Listens to what handlers send with `context.send`; returns a function that ends that. It is called before the `done`
-   * of the page is applied; what it throws is reported by the frontier's event `error`. Without a listener values are
-   * dropped.
+   * Listens to the values that handlers send with `context.send`; returns a function that ends it. The listener is called
+   * before the `done` of the page is applied. The frontier's event `error` reports its errors. Without a listener values
+   * are dropped.
    *
    * @example
+   * const pool = new WorkerPool({ frontier, handler: new URL("./visit.js", import.meta.url) });
    * pool.on("message", ({ value, url }) => console.log(url, value));
    */
   on<E extends keyof PoolEvents>(

@@ -11,20 +11,18 @@ export interface HandlerContext<Data = unknown> {
   /** Number of the worker. */
   readonly workerId: number;
   /**
-   * Pushes links of this page; relative ones are resolved against its URL, and `fields` stand in for those that a
-   * request does not set. They are canonicalised, hashed and filtered on this thread, and admitted with this
-   * lease's `done`.
+   * Pushes links of this page. Relative ones are resolved against its URL, and `fields` supply what a request does not
+   * set. Links are canonicalised, hashed and filtered on this thread, and admitted with this lease's `done`.
    */
   push(link: RequestLike<Data>, fields?: Partial<RequestInput<Data>>): PushAnswer;
   push(links: Iterable<RequestLike<Data>>, fields?: Partial<RequestInput<Data>>): PushAnswer[];
   /**
-   * Sends a value to the owner, where it is the event `message` of the pool: an item, progress, anything msgpack can
-   * carry (else it throws `ARGUMENT_INVALID`).
+   * Sends a value to the owner, where the pool emits it as the event `message`: an item, progress, anything that msgpack
+   * can carry. Throws `ARGUMENT_INVALID` for any other value.
    *
    * Values of one thread arrive in the order in which they were sent, and before the `done` of their page is applied.
-   * They go through the thread's ring, 512 KiB, and are kept nowhere else: `"full"` means that the owner has not read
-   * for a while; wait and send again. A page that is visited twice sends twice; what a thread has sent before it dies
-   * arrives.
+   * They go through the thread's ring of 512 KiB and are stored nowhere else: `"full"` means that the owner has not read
+   * for a while; wait and send again. A page that is visited twice sends twice. Values sent before a thread dies arrive.
    */
   send(value: unknown): SendAnswer;
 }

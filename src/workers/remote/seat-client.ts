@@ -216,7 +216,7 @@ export class SeatClient implements LeaseActions {
     if (!lease.isSettled) this.#send(MESSAGE_EXTEND, lease.id, undefined, { ms });
   }
 
-  /** Sends a value to the pool's listener, in order with everything sent before. */
+  /** Sends a value to the pool's listeners, after everything sent before. */
   send(lease: WorkerLease, value: unknown): SendAnswer {
     if (!isSerializable(value)) {
       throw misuse("ARGUMENT_INVALID", "value", value, "what msgpack can carry");

@@ -138,8 +138,8 @@ export class WorkerPort {
   }
 
   /**
-   * Pushes URLs that belong to no page, as the owner's `pushMany` would; `fields` stand in for those that a request
-   * does not set. Returns an answer for each.
+   * Pushes URLs that belong to no page, as the owner's `pushMany` would; `fields` supply what a request does not set.
+   * Returns an answer for each.
    */
   push(request: RequestLike, fields?: Partial<RequestInput>): PushAnswer;
   push(requests: Iterable<RequestLike>, fields?: Partial<RequestInput>): PushAnswer[];

@@ -64,7 +64,7 @@ export function applyResult(port: OwnerPort, seat: Seat, message: ResultMessage)
   return true;
 }
 
-/** A listener that throws is reported as a fault: the result that follows the message is applied all the same. */
+/** Calls the listener. Its error is reported as a fault, and the result after the message is still applied. */
 function deliver(port: OwnerPort, seat: Seat, value: unknown, url: string): void {
   try {
     seat.onSent?.({ value, url, worker: seat.index });

@@ -84,7 +84,7 @@ export class Seat {
   readonly entries = new OutstandingLeases<Entry>();
   /** Whether a thread of the pool sits here, which can be ended from outside. */
   readonly isOwn: boolean;
-  /** Called with what its worker sends. */
+  /** Called with each value that its worker sends. */
   onSent: ((message: PoolMessage) => void) | undefined;
   /** Results that could not be applied for want of disk, in their order. */
   readonly held: Buffer[] = [];

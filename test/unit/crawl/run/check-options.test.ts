@@ -158,6 +158,7 @@ const ROWS: { readonly [K in keyof Required<CrawlOptions>]: Row } = {
   },
   types: { right: ["any", [], ["text/html"]], wrong: ["text/html", [1], true, {}] },
   trapFilter: flag,
+  identity: { right: ["identity.json"], wrong: ["", {}, true, 7] },
   warc: {
     right: ["a.warc.gz", { path: "a/b.warc.gz" }, { path: "b.warc.gz", rotateBytes: 1 }],
     wrong: ["", "a.warc", ".warc.gz", 7, [], true],

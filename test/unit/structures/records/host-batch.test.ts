@@ -78,7 +78,7 @@ function claim({ table, scratch, rows }: World): void {
 function hostsOf({ store, ...table }: HostTable, rule: number): unknown[] {
   const all: unknown[] = [];
   for (let host = hostNextIdle({ store, ...table }, 0); host !== 0; ) {
-    const queue = queueOf({ store }, host, rule);
+    const queue = queueOf({ store, queuesMade: 0 }, host, rule);
     const words = (handle: number, bytes: number, handles: readonly number[]): number[] =>
       Array.from({ length: bytes / 4 }, (_, at) =>
         handles.includes(at) ? Math.sign(word(store, handle, at)) : word(store, handle, at),

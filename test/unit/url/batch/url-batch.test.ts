@@ -131,6 +131,6 @@ describe("UrlBatch", () => {
 
   it("says MEMORY_FULL when the region has no page left", () => {
     const kernel = createKernel(loadKernelModule(), { pageCountMax: 20 });
-    expect(() => createUrlBatch(kernel, { maxUrlBytes: 10_000_000 })).toThrow("region");
+    expect(() => createUrlBatch(kernel, { maxUrlBytes: 10_000_000 })).toThrow("memory");
   });
 });

@@ -1,4 +1,4 @@
-/** What handlers send to the owner, and what a pool reports when its run is over. */
+/** Values that handlers send to the owner, and a pool's report after its run. */
 import { expect, it } from "vitest";
 import type { PoolMessage } from "../../../../src/pool.ts";
 import { withPool } from "../../../support/pool.ts";
@@ -29,7 +29,7 @@ it("values arrive in order, before their page is done, with page and worker", as
   });
 });
 
-it("a full ring answers so, and nothing that was sent is lost", async () => {
+it("a full ring is answered as full, and no sent value is lost", async () => {
   const words = new Int32Array(new SharedArrayBuffer(8));
   const workerData = { words: words.buffer };
   const options = { handler: HANDLER, threads: 1, workerData };
@@ -37,7 +37,7 @@ it("a full ring answers so, and nothing that was sent is lost", async () => {
     let count = 0;
     pool.on("message", () => {
       count++;
-      Atomics.wait(words, 0, 0, 60_000); // stands still until there was no room
+      Atomics.wait(words, 0, 0, 60_000); // blocks until there was no room
     });
     frontier.push(PAGE, { handler: "fills" });
     await pool.run();
@@ -48,7 +48,7 @@ it("a full ring answers so, and nothing that was sent is lost", async () => {
   });
 });
 
-it("what msgpack can not carry is refused at once, and nothing goes out after the lease's end", async () => {
+it("a value that msgpack cannot carry is refused at once, and nothing is sent after the lease's end", async () => {
   await withPool({ pool: { handler: HANDLER, threads: 1 } }, async ({ frontier, pool, faults }) => {
     const heard: PoolMessage[] = [];
     pool.on("message", (message) => heard.push(message));
@@ -61,7 +61,7 @@ it("what msgpack can not carry is refused at once, and nothing goes out after th
   });
 });
 
-it("what a thread has sent before it dies arrives", async () => {
+it("values that a thread sent before it died arrive", async () => {
   const options = { pool: { handler: HANDLER, threads: 1 }, frontier: { maxDeliveries: 1 } };
   await withPool(options, async ({ frontier, pool }) => {
     const heard: unknown[] = [];
@@ -73,7 +73,7 @@ it("what a thread has sent before it dies arrives", async () => {
   });
 });
 
-it("a listener that throws is a fault, the page is done; listeners leave as those of a frontier do", async () => {
+it("an error of a listener is a fault, and the page is done; listeners leave as a frontier's do", async () => {
   await withPool({ pool: { handler: HANDLER, threads: 1 } }, async ({ frontier, pool, faults }) => {
     const signal = new AbortController();
     let once = 0;
@@ -120,7 +120,7 @@ it("keeps its workers in the report after a run, and a new run begins with its o
   });
 });
 
-it("counts links that were known apart from those that were refused", async () => {
+it("counts duplicate links and refused links apart", async () => {
   await withPool({ pool: { threads: 1 } }, async ({ frontier, pool }) => {
     frontier.push({ url: "http://a.test/", handler: "links", data: null });
     await pool.run();
