@@ -5,6 +5,11 @@ export { type Crawl, crawl } from "./crawl/run/crawl.ts";
 export { createDownloader, type DownloaderOptions } from "./crawl/http/downloader.ts";
 export { DownloadError, type DownloadFault } from "./crawl/http/download-error.ts";
 export { type ExtractOptions, extractPage } from "./crawl/page/extract-page.ts";
+export {
+  type ExplainUrlOptions,
+  explainUrl,
+  type UrlExplanation,
+} from "./crawl/report/explain-url.ts";
 export type { CrawlFault, CrawlStage, FaultStream } from "./crawl/report/fault-stream.ts";
 export {
   createRobotsGate,
@@ -51,12 +56,18 @@ export {
 export type { CrawlEvents } from "./crawl/run/crawl-monitor.ts";
 export type { CrawlOptions } from "./crawl/run/crawl-options.ts";
 export { type CrawlPlan, type PlannedSeed, planCrawl } from "./crawl/run/crawl-plan.ts";
-export { type ScopeChange, withinScope } from "./crawl/run/crawl-scope.ts";
+export { type ScopeChange, type ScopeWord, withinScope } from "./crawl/run/crawl-scope.ts";
 export type {
   CrawlReason,
   CrawlSample,
   CrawlStatus,
   CrawlSummary,
 } from "./crawl/report/crawl-summary.ts";
+export type {
+  FailedUrl,
+  SlowHost,
+  SlowPage,
+  Visit,
+} from "./crawl/report/visit-statistics.ts";
 export type { HostPages } from "./crawl/report/named-counts.ts";
 export type { VisitedPage } from "./crawl/run/visit-context.ts";

@@ -6,6 +6,8 @@ import { didYouMean } from "../base/did-you-mean.ts";
 
 export interface Flag {
   readonly name: string;
+  /** One letter that stands for it. */
+  readonly short?: string;
   /** Its value in help texts; undefined: none, it is a switch. */
   readonly value?: string;
   readonly kind?: "whole" | "text" | "list";
@@ -18,6 +20,8 @@ export interface Parsed {
   text(name: string): string | undefined;
   whole(name: string): number | undefined;
   list(name: string): string[] | undefined;
+  /** Each value as it was given: what may hold a comma. */
+  all(name: string): string[] | undefined;
 }
 
 /** A command line that is not understood. */
@@ -33,13 +37,17 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Par
   const values = new Map<string, string[]>();
   const words: string[] = [];
   const options = Object.fromEntries(
-    flags.map(({ name, value }) => [
+    flags.map(({ name, value, short }) => [
       name,
-      { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: true },
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        multiple: true,
+        ...(short === undefined ? {} : { short }),
+      },
     ]),
   );
   let list: string | undefined;
-  for (const token of tokensOf(args, options)) {
+  for (const token of tokensOf(joined(args, flags), options)) {
     if (token.kind === "option") {
       const flag = flags.find(({ name }) => name === token.name);
       if (flag === undefined) throw new UsageError(unknownFlag(token, flags));
@@ -60,6 +68,19 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Par
   return parsedOf(values, words);
 }
 
+/** `--delay -5` is a number that is wrong, not a flag that nobody knows. */
+function joined(args: readonly string[], flags: readonly Flag[]): string[] {
+  const whole = new Set(flags.filter(({ kind }) => kind === "whole").map(({ name }) => name));
+  const all: string[] = [];
+  for (const arg of args) {
+    const before = all.at(-1) ?? "";
+    const isNumber = /^-\d/.test(arg) && before.startsWith("--") && whole.has(before.slice(2));
+    if (isNumber) all[all.length - 1] = `${before}=${arg}`;
+    else all.push(arg);
+  }
+  return all;
+}
+
 function unknownFlag({ name, rawName }: { name: string; rawName: string }, flags: readonly Flag[]) {
   const names = flags.map((flag) => flag.name);
   return `unknown flag: ${rawName}${didYouMean(name, names, "--")}`;
@@ -72,7 +93,7 @@ type Token =
 
 function tokensOf(
   args: readonly string[],
-  options: Record<string, { type: "boolean" | "string"; multiple: boolean }>,
+  options: Record<string, { type: "boolean" | "string"; multiple: boolean; short?: string }>,
 ): readonly Token[] {
   const config = { args: [...args], options, strict: false, allowPositionals: true };
   return parseArgs({ ...config, tokens: true }).tokens as unknown as readonly Token[];
@@ -89,8 +110,10 @@ function parsedOf(values: Map<string, string[]>, words: string[]): Parsed {
       if (text === undefined) return undefined;
       const value = Number(text);
       if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-      throw new UsageError(`--${name}: ${text} (expected: a whole number)`);
+      const expected = /^-[\d.]+$/.test(text) ? "0 or more" : "a whole number";
+      throw new UsageError(`--${name}: ${text} (expected: ${expected})`);
     },
+    all: (name) => values.get(name),
     list: (name) =>
       values
         .get(name)

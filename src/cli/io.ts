@@ -85,5 +85,7 @@ export const EXIT_OK = 0;
 export const EXIT_FAULT = 1;
 /** The command was not understood, or asks for what there is not. */
 export const EXIT_USAGE = 2;
+/** Finished, and no page could be read; or what `--fail-on` names has happened. */
+export const EXIT_FAILED = 3;
 /** Ended by Ctrl-C or SIGTERM, or since nobody reads the answer any more. */
 export const EXIT_INTERRUPTED = 130;

@@ -9,12 +9,20 @@
  *   0      done: finished, or ended at the page limit that was asked for
  *   1      broke off: the frontier, the disk or a module failed
  *   2      not understood, or asks for what this version does not have
+ *   3      finished, and no page could be read; with --fail-on also where something failed
  *   130    ended by Ctrl-C or SIGTERM, or left by who reads the answer
  */
 import { BENCH_FLAGS, benchCommand } from "./commands/bench-command.ts";
 import { completionScript, SHELLS } from "./shell-completion.ts";
 import { errorTextOf } from "./output/error-text.ts";
-import { CRAWL_FLAGS, crawlCommand } from "./commands/crawl-command.ts";
+import { crawlCommand } from "./commands/crawl-command.ts";
+import { CRAWL_FLAGS } from "./commands/crawl-flags.ts";
+import {
+  FAILED_FLAGS,
+  failedCommand,
+  VISITED_FLAGS,
+  visitedCommand,
+} from "./commands/answer-commands.ts";
 import { DEMO_FLAGS, demoCommand } from "./commands/demo-command.ts";
 import { EXPLAIN_FLAGS, explainCommand } from "./commands/explain-command.ts";
 import { type Flag, type Parsed, parseFlags, UsageError } from "./flags.ts";
@@ -63,7 +71,7 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
   },
   explain: {
     words: "<url…>",
-    text: "canonical form, fingerprint, rule and verdict of a URL",
+    text: "why a URL is crawled or not: rule, verdict, robots.txt, clocks",
     flags: EXPLAIN_FLAGS,
     run: explainCommand,
   },
@@ -84,6 +92,18 @@ const COMMANDS: Readonly<Record<string, Command>> = Object.freeze({
     text: "what would be visited next",
     flags: PEEK_FLAGS,
     run: peekCommand,
+  },
+  failed: {
+    words: "<dir>",
+    text: "which URLs failed, why, and where they were found",
+    flags: FAILED_FLAGS,
+    run: failedCommand,
+  },
+  visited: {
+    words: "<dir>",
+    text: "what was visited, when, and how it ended",
+    flags: VISITED_FLAGS,
+    run: visitedCommand,
   },
   export: {
     words: "<dir>",
@@ -186,13 +206,17 @@ ${rows.join("")}
 outrider <command> --help     the flags of a command
 outrider --version            ${VERSION}
 
-exit codes: 0 done, 1 broke off, 2 not understood, 130 ended by Ctrl-C
+exit codes: 0 done, 1 broke off, 2 not understood, 3 no page could be read, 130 ended by Ctrl-C
 `;
 }
 
 function helpOf(name: string, { words, text, flags }: Command): string {
-  const rows = flags.map((flag) => row(`--${flag.name} ${flag.value ?? ""}`.trim(), flag.text));
+  const rows = flags.map((flag) => row(flagWords(flag), flag.text));
   return `outrider ${`${name} ${words}`.trim()}: ${text}\n\n${rows.join("")}`;
+}
+
+function flagWords({ name, value = "", short }: Flag): string {
+  return `--${name} ${value}`.trim() + (short === undefined ? "" : `, -${short}`);
 }
 
 function row(left: string, right: string): string {

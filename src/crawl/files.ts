@@ -25,14 +25,16 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { basename, dirname, extname, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { misuse } from "../base/errors.ts";
-import type { Pipeline } from "./module-registry.ts";
+import { fingerprint } from "../index.ts";
+import type { Page, Pipeline } from "./module-registry.ts";
+import { createCsvLines, type ItemLines } from "./report/csv-lines.ts";
 
 /** Options of `createItemFile`. */
 export interface ItemFileOptions {
-  /** The file; items are appended as JSON lines. */
+  /** The file; items are appended as JSON lines, or as CSV where it ends in `.csv`. */
   readonly path: string;
   /** A file longer than this is put aside. 256 MiB unless given. */
   readonly rotateBytes?: number;
@@ -43,7 +45,7 @@ const TAIL_BYTES = 64 * 1024;
 const NEWLINE = 10;
 
 /**
- * Returns a pipeline that appends each item as one line of JSON. Throws what the system says where the file cannot be opened. Costs one
+ * Returns a pipeline that appends each item as one line of JSON, or of CSV by the file's ending. Throws what the system says where the file cannot be opened. Costs one
  * synchronous write an item.
  *
  * @example
@@ -52,18 +54,77 @@ const NEWLINE = 10;
 export function createItemFile({ path, rotateBytes = ROTATE_BYTES }: ItemFileOptions): Pipeline {
   makeFolder(dirname(resolve(path)));
   let { file, bytes } = openWhole(path);
+  const lines = extname(path) === ".csv" ? createCsvLines(bytes === 0 ? "" : headOf(path)) : JSONL;
   const write = (item: unknown): undefined => {
-    const line = Buffer.from(`${JSON.stringify(item)}\n`);
-    if (bytes > 0 && bytes + line.length > rotateBytes) {
+    const columns = lines.take(item);
+    const isFull = bytes > 0 && bytes + lines.line(item).length > rotateBytes;
+    if (isFull || (bytes > 0 && columns === "new")) {
       closeSync(file);
       renameSync(path, freeName(path));
       ({ file, bytes } = openWhole(path));
     }
+    const line = Buffer.from(`${bytes === 0 ? lines.head() : ""}${lines.line(item)}`);
     for (let at = 0; at < line.length; ) at += writeSync(file, line, at);
     bytes += line.length;
     return undefined;
   };
   return { processors: [write], failFast: true, close: () => closeSync(file) };
+}
+
+/** JSON lines: without a head, and of any shape. */
+const JSONL: ItemLines = Object.freeze({
+  take: () => "same" as const,
+  head: () => "",
+  line: (item: unknown) => `${JSON.stringify(item)}\n`,
+});
+
+const HEAD_BYTES = 64 * 1024;
+
+/** The first line of a file that is not empty. */
+function headOf(path: string): string {
+  const file = openSync(path, "r");
+  const bytes = Buffer.alloc(HEAD_BYTES);
+  const count = readSync(file, bytes, 0, HEAD_BYTES, 0);
+  closeSync(file);
+  const [head = ""] = bytes.toString("utf8", 0, count).split("\n", 1);
+  return head;
+}
+
+/** A folder of bodies. */
+export interface BodyFolder {
+  save(page: Page): void;
+}
+
+/** Of types that a browser opens by their ending. */
+const ENDINGS: Readonly<Record<string, string>> = Object.freeze({
+  "text/html": "html",
+  "application/xhtml+xml": "xhtml",
+  "application/pdf": "pdf",
+  "application/json": "json",
+  "text/plain": "txt",
+  "text/css": "css",
+  "application/xml": "xml",
+  "text/xml": "xml",
+  "image/png": "png",
+  "image/jpeg": "jpg",
+  "image/gif": "gif",
+  "image/svg+xml": "svg",
+});
+
+/**
+ * Writes each body to `<path>/<fingerprint>.<ending>` and a line of `<path>/index.jsonl`: no name of a file comes from a page. A line is
+ * written after its body, so that it never names what is not there.
+ */
+export function createBodyFolder(path: string): BodyFolder {
+  makeFolder(resolve(path));
+  return {
+    save({ url, status, body, bytes, contentType, isTruncated }) {
+      const file = `${fingerprint(url)}.${ENDINGS[contentType] ?? "bin"}`;
+      writeFileSync(join(path, file), body);
+      const line = { url, file, status, contentType, bytes, isTruncated };
+      appendFileSync(join(path, "index.jsonl"), `${JSON.stringify(line)}\n`);
+    },
+  };
 }
 
 /** Opens for appending, behind the last whole line. */

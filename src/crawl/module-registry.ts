@@ -180,7 +180,9 @@ export interface Pipeline<Item = unknown> {
    */
   readonly processors: ReadonlyArray<(item: Item, source: ItemSource) => unknown>;
   /**
-   * Whether a processor that throws drops the item and retries the page. Otherwise the item continues as it was.
+   * Whether a processor that throws refuses the item: the ones after it are not called, and the page is tried again, by its rule. With
+   * false, the item continues as it was; it counts only if the last processor takes it.
+   * @defaultValue true
    */
   readonly failFast?: boolean;
   /**

@@ -118,6 +118,7 @@ describe("gopcp.v2's scheduler, its modules", () => {
       downloaders: [webOf({ "/": "" })],
       analyzers: [{ analyze: () => ({ items: [1] }) }],
       pipelines: [{ processors: [throwing] }],
+      defaults: { maxAttempts: 1 },
     });
     await third.run.finished;
     const told = [...first.faults, ...second.faults, ...third.faults];
@@ -316,7 +317,11 @@ describe("gopcp.v2's scheduler, its modules", () => {
     ];
     const analyzers = [{ analyze: () => ({ items: [{ n: 1 }] }) }];
     const web = () => webOf({ "/": "" });
-    const slow = start({ downloaders: [web()], analyzers, pipelines: [{ processors }] });
+    const slow = start({
+      downloaders: [web()],
+      analyzers,
+      pipelines: [{ processors, failFast: false }],
+    });
     expect(await slow.run.finished).toMatchObject({ pages: 1, items: 1, errors: { pipeline: 1 } });
     expect(seen).toEqual([{ n: 1, first: true }]);
     const pipelines = [{ processors, failFast: true }];

@@ -121,7 +121,7 @@ describe("a flag of outrider crawl, as the site sees it", () => {
   it("--allow-private: without it nothing is asked, and what to do is said", async () => {
     await using site = await openSite([]);
     const io = createFakeIo(undefined);
-    expect(await runCommand(["crawl", site.url, "--delay", "0", "--json"], io)).toBe(0);
+    expect(await runCommand(["crawl", site.url, "--delay", "0", "--json"], io)).toBe(3);
     expect(JSON.parse(io.text.out)).toMatchObject({ pages: 0, pending: 0 });
     expect(io.text.err).toContain("--allow-private permits them");
     expect(site.asked).toEqual([]);
@@ -262,7 +262,7 @@ describe("what is typed wrong at outrider crawl", () => {
   it("says that no page could be read, and that a dry run's address would be refused", async () => {
     const url = "http://127.0.0.1:1/";
     const io = createFakeIo(undefined);
-    expect(await runCommand(["crawl", url, "--no-robots", "--delay", "0"], io)).toBe(0);
+    expect(await runCommand(["crawl", url, "--no-robots", "--delay", "0"], io)).toBe(3);
     expect(io.text.out).toMatch(/^finished, and no page could be read\n/);
     const dry = createFakeIo(undefined);
     const argv = ["crawl", url, "http://a.test/", "--scope", "127.0.0.1", "--dry-run"];

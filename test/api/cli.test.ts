@@ -42,10 +42,12 @@ describe("help", () => {
 
         crawl <url…>                crawl from these URLs, politely
         demo                        crawl a synthetic web on loopback, without internet
-        explain <url…>              canonical form, fingerprint, rule and verdict of a URL
+        explain <url…>              why a URL is crawled or not: rule, verdict, robots.txt, clocks
         identity <what> <file>      new: a key that signs requests; directory: what publishes it
         stats <dir>                 the report of a frontier in a directory
         peek <dir>                  what would be visited next
+        failed <dir>                which URLs failed, why, and where they were found
+        visited <dir>               what was visited, when, and how it ended
         export <dir>                all of it, or some of its records, as JSON lines
         import <dir> <file>         what was exported, or URLs and JSON lines to push
         requeue <dir>               failed ones again
@@ -57,7 +59,7 @@ describe("help", () => {
       outrider <command> --help     the flags of a command
       outrider --version            0.1.0
 
-      exit codes: 0 done, 1 broke off, 2 not understood, 130 ended by Ctrl-C
+      exit codes: 0 done, 1 broke off, 2 not understood, 3 no page could be read, 130 ended by Ctrl-C
       "
     `);
   });
@@ -154,6 +156,7 @@ describe("outrider crawl", () => {
         "elapsedMs",
         "errors",
         "failed",
+        "failing",
         "failures",
         "hostPages",
         "hosts",
@@ -172,7 +175,10 @@ describe("outrider crawl", () => {
         "retried",
         "robotsFetched",
         "sitemaps",
+        "slowest",
+        "slowestHosts",
         "status",
+        "statusDepths",
         "statuses",
         "trapped",
         "truncated",

@@ -6,94 +6,66 @@
 /** `outrider crawl`: flags into options of crawl(), and the rules file watched. */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { CrawlOptions, ScopeChange } from "../../crawl.ts";
+import type { ScopeChange } from "../../crawl.ts";
 import { canonicalize } from "../../index.ts";
 import { storedOptions } from "../../tools.ts";
 import { dryRun } from "./dry-run.ts";
-import { type Flag, type Parsed, UsageError } from "../flags.ts";
+import { type Parsed, parseFlags, UsageError } from "../flags.ts";
+import { CRAWL_FLAGS, crawlOptionsOf, lineOfConfig, seedsOfFile } from "./crawl-flags.ts";
+import { linesOfFile } from "./transfer-files.ts";
 import type { Io } from "../io.ts";
 import { readRules, watchRules } from "./rules-file.ts";
 import { runCrawl } from "./run-crawl.ts";
 
-export const CRAWL_FLAGS: readonly Flag[] = [
-  { name: "dir", value: "<path>", text: "keep the frontier there; the same command goes on later" },
-  { name: "threads", value: "<n>", kind: "whole", text: "worker threads that visit (0: this one)" },
-  { name: "concurrency", value: "<n>", kind: "whole", text: "visits at once (32)" },
-  {
-    name: "ramp",
-    value: "<ms>",
-    kind: "whole",
-    text: "slow start: from one visit to all of them over so long",
-  },
-  { name: "depth", value: "<n>", kind: "whole", text: "follow links no further than this (100)" },
-  { name: "max-pages", value: "<n>", kind: "whole", text: "end after so many pages" },
-  {
-    name: "delay",
-    value: "<ms>",
-    kind: "whole",
-    text: "least time between visits of a host (1000)",
-  },
-  { name: "per-host", value: "<n>", kind: "whole", text: "visits of one host at once (1)" },
-  { name: "max-host-urls", value: "<n>", kind: "whole", text: "most URLs of one host (100000)" },
-  { name: "max-host-bytes", value: "<n>", kind: "whole", text: "most bytes of one host" },
-  { name: "max-bytes", value: "<n>", kind: "whole", text: "most bytes of a page (10485760)" },
-  {
-    name: "timeout",
-    value: "<ms>",
-    kind: "whole",
-    text: "most time for a page, from connecting to its last byte (60000)",
-  },
-  { name: "rules", value: "<file>", text: "rules as JSON; watched, a change takes effect at once" },
-  {
-    name: "scope",
-    value: "<domain>…",
-    kind: "list",
-    text: "domains to stay in (the seeds' own); any: the whole web",
-  },
-  { name: "allow-private", text: "permit loopback and private addresses" },
-  { name: "no-robots", text: "do not ask for robots.txt" },
-  { name: "no-sitemaps", text: "do not visit the sitemaps that robots.txt names" },
-  { name: "user-agent", value: "<text>", text: "who we are" },
-  { name: "contact", value: "<text>", text: "where we can be reached; part of the User-Agent" },
-  { name: "identity", value: "<file>", text: "sign every request (outrider identity new)" },
-  { name: "cookies", text: "keep and send cookies, for this crawl alone" },
-  { name: "proxy", value: "<url>", text: "an HTTP proxy" },
-  { name: "items", value: "<file>", text: "append items as JSON lines" },
-  { name: "analyzer", value: "<file>", kind: "list", text: "ES modules that export analyze(page)" },
-  {
-    name: "pipeline",
-    value: "<file>",
-    kind: "list",
-    text: "ES modules that export process(item, source)",
-  },
-  { name: "report", value: "<file.html>", text: "write a page with plots at the end" },
-  { name: "json", text: "the last line of standard output is the summary as JSON" },
-  { name: "no-progress", text: "plain lines instead of a view that is redrawn" },
-  { name: "dry-run", text: "say what would be done, and visit nothing" },
-];
-
-export async function crawlCommand(args: Parsed, io: Io, line: readonly string[]): Promise<number> {
-  const seeds = args.words.map(urlOf);
+export async function crawlCommand(
+  given: Parsed,
+  io: Io,
+  line: readonly string[],
+): Promise<number> {
+  const config = given.text("config");
+  // What stands behind goes first: the last of a flag counts.
+  const all = config === undefined ? line : [...lineOfConfig(config), ...line];
+  const args = config === undefined ? given : parseFlags(all, CRAWL_FLAGS);
+  const failOn = failOnOf(args);
+  const logFormat = logFormatOf(args);
+  const file = args.text("seeds");
+  if (file !== undefined && file !== "-" && !existsSync(file)) {
+    throw new UsageError(`--seeds: ${file}: no such file`);
+  }
+  const listed = file === undefined ? [] : await seedsOfFile(linesOfFile(file));
+  const seeds = [...args.words, ...listed].map(urlOf);
   const directory = args.text("dir");
   if (seeds.length === 0 && directory === undefined) throw new UsageError("crawl: no URL");
   const rulesPath = args.text("rules");
-  const options = optionsOf(args, seeds);
+  const options = crawlOptionsOf(args, seeds);
+  if (options.auth !== undefined && seeds.length === 0) {
+    throw new UsageError("--auth: no URL that it is for (expected: a URL beside it)");
+  }
   const isDry = args.has("dry-run");
   const bad = isDry ? undefined : seeds.find((seed) => canonicalize(seed) === undefined);
   if (bad !== undefined) throw new UsageError(`crawl: ${bad}: not an http or https URL`);
   if (directory !== undefined) checkDirectory(directory, seeds);
-  const items = args.text("items");
-  if (items !== undefined) checkPlace("--items", items, dirname(resolve(items)));
+  for (const name of ["output", "items", "log"]) {
+    const path = args.text(name);
+    if (path !== undefined) checkPlace(`--${name}`, path, dirname(resolve(path)));
+  }
+  const bodies = args.text("save-bodies");
+  if (bodies !== undefined) checkPlace("--save-bodies", bodies, resolve(bodies));
   if (isDry) return dryRun(io, options, args.has("json"));
   return runCrawl(io, options, {
-    title: seeds.join(" "),
+    title: titleOf(seeds, directory),
+    settings: settingsOf(line),
+    failOn,
+    logFormat,
+    isQuiet: args.has("quiet"),
+    isVerbose: args.has("verbose"),
     isJson: args.has("json"),
     isLive: !args.has("no-progress"),
     report: args.text("report"),
     goOn:
       directory === undefined
         ? "what is pending ends with this process: --dir <path> keeps it"
-        : `to go on where it was:\n  ${["outrider", "crawl", ...line].map(quote).join(" ")}`,
+        : `to go on where it was:\n  ${settingsOf(line)}`,
     onStart: (run, say) => {
       run.on("scope", (change) => say(scopeWords(change)));
       if (rulesPath === undefined) return () => {};
@@ -148,47 +120,45 @@ function checkPlace(flag: string, given: string, folder: string): void {
   }
 }
 
-function optionsOf(args: Parsed, seeds: string[]): CrawlOptions {
-  const rulesPath = args.text("rules");
-  const scope = args.list("scope");
-  const given: Record<string, unknown> = {
-    directory: args.text("dir"),
-    threads: args.whole("threads"),
-    concurrency: args.whole("concurrency"),
-    rampMs: args.whole("ramp"),
-    maxDepth: args.whole("depth"),
-    maxPages: args.whole("max-pages"),
-    delayMs: args.whole("delay"),
-    perHost: args.whole("per-host"),
-    maxHostUrls: args.whole("max-host-urls"),
-    maxHostBytes: args.whole("max-host-bytes"),
-    maxBytes: args.whole("max-bytes"),
-    timeouts: timeoutsOf(args.whole("timeout")),
-    rules: rulesPath === undefined ? undefined : readRules(rulesPath).rules,
-    scope: scope?.includes("any") ? "any" : scope,
-    userAgent: args.text("user-agent"),
-    contact: args.text("contact"),
-    identity: args.text("identity"),
-    proxy: args.text("proxy"),
-    items: args.text("items"),
-    analyzers: args.list("analyzer"),
-    pipelines: args.list("pipeline"),
-  };
-  return {
-    seeds,
-    allowPrivate: args.has("allow-private"),
-    cookies: args.has("cookies"),
-    robots: !args.has("no-robots"),
-    sitemaps: !args.has("no-sitemaps"),
-    ...(Object.fromEntries(
-      Object.entries(given).filter(([, value]) => value !== undefined),
-    ) as CrawlOptions),
-  };
+function failOnOf(args: Parsed): "errors" | "failed" | undefined {
+  const text = args.text("fail-on");
+  if (text === undefined || text === "errors" || text === "failed") return text;
+  throw new UsageError(`--fail-on: ${text} (expected: errors, failed)`);
 }
 
-function timeoutsOf(totalMs: number | undefined): CrawlOptions["timeouts"] {
-  if (totalMs === 0) throw new UsageError("--timeout: 0 (expected: a whole number of at least 1)");
-  return totalMs === undefined ? undefined : { totalMs };
+function logFormatOf(args: Parsed): "json" | "text" {
+  const text = args.text("log-format") ?? "text";
+  if (text === "json" || text === "text") return text;
+  throw new UsageError(`--log-format: ${text} (expected: json, text)`);
+}
+
+const TITLE_SEEDS = 5;
+
+function titleOf(seeds: readonly string[], directory: string | undefined): string {
+  const more = seeds.length > TITLE_SEEDS ? [`and ${seeds.length - TITLE_SEEDS} more`] : [];
+  if (seeds.length === 0) return directory ?? "";
+  return [...seeds.slice(0, TITLE_SEEDS), ...more].join(" ");
+}
+
+/** The line as it was given, without its secrets: for the report, and to go on with. */
+function settingsOf(line: readonly string[]): string {
+  return ["outrider", "crawl", ...withoutSecrets(line)].map(quote).join(" ");
+}
+
+/** Passwords and headers are written to no screen and no report. */
+function withoutSecrets(line: readonly string[]): string[] {
+  const isSecret = (flag: string | undefined): boolean => flag === "--auth" || flag === "--header";
+  return line.map((word, at) => {
+    if (isSecret(line[at - 1])) return hidden(word);
+    const [flag, value] = [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)];
+    return isSecret(flag) ? `${flag}=${hidden(value)}` : word;
+  });
+}
+
+/** Its name stays. */
+function hidden(text: string): string {
+  const colon = text.indexOf(":");
+  return colon < 0 ? "…" : `${text.slice(0, colon)}:…`;
 }
 
 function quote(word: string): string {

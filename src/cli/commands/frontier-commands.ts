@@ -5,11 +5,13 @@
  *   read     stats · peek · verify                 (export: transfer-commands.ts)
  *   change   requeue · compact                     (import: transfer-commands.ts)
  */
+import type { Frontier } from "../../index.ts";
 import { type FileCheck, verifyDirectory } from "../../tools.ts";
 import { chosenFrontierOf, COMMON, FILTER, filterOf, openChosen } from "./chosen-frontier.ts";
 import type { Flag, Parsed } from "../flags.ts";
 import { EXIT_FAULT, EXIT_OK, type Io } from "../io.ts";
-import { whole } from "../output/number-text.ts";
+import { counted, momentText, whole } from "../output/number-text.ts";
+import { lineText } from "../output/terminal-text.ts";
 
 export const STATS_FLAGS = COMMON;
 export const VERIFY_FLAGS = COMMON;
@@ -38,9 +40,28 @@ export async function peekCommand(args: Parsed, io: Io): Promise<number> {
   const max = args.whole("max") ?? 20;
   await using frontier = await openChosen(await chosenFrontierOf(args, "peek"), { readOnly: true });
   const next = frontier.peek(max);
-  if (args.has("json")) io.out(`${JSON.stringify({ next })}\n`);
-  else for (const { priority, depth, url } of next) io.out(`${priority}\t${depth}\t${url}\n`);
+  const { pending } = frontier.report();
+  const why = whyFewer(frontier, next.length, max);
+  if (args.has("json")) {
+    io.out(`${JSON.stringify({ next, pending, ...(why === undefined ? {} : { why }) })}\n`);
+    return EXIT_OK;
+  }
+  for (const { priority, depth, url } of next) io.out(`${priority}\t${depth}\t${lineText(url)}\n`);
+  if (why !== undefined) io.err(`${why}\n`);
   return EXIT_OK;
+}
+
+/** Why it shows fewer than were asked for, and than there are. */
+function whyFewer(frontier: Frontier, shown: number, max: number): string | undefined {
+  const { pending, waiting, hosts } = frontier.report();
+  const there = pending + waiting;
+  if (shown >= Math.min(max, there)) return undefined;
+  const dueAt = frontier.nextDueAt();
+  const later = dueAt === undefined ? "" : `; the next may go at ${momentText(dueAt)}`;
+  const whose = `the others wait for the clocks and limits of ${counted(hosts, "host")}`;
+  const timed = waiting === 0 ? "" : `, ${whole(waiting)} for a time of their own`;
+  const shownOf = `${whole(shown)} of ${whole(there)}`;
+  return `${shownOf}: only these may be visited now; ${whose}${timed}${later}`;
 }
 
 export async function requeueCommand(args: Parsed, io: Io): Promise<number> {

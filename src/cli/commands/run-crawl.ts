@@ -14,7 +14,8 @@ import {
 } from "../../crawl.ts";
 import { createSystemClock } from "../../index.ts";
 import { UsageError } from "../flags.ts";
-import { EXIT_FAULT, EXIT_INTERRUPTED, EXIT_OK, type Io } from "../io.ts";
+import { EXIT_FAILED, EXIT_FAULT, EXIT_INTERRUPTED, EXIT_OK, type Io } from "../io.ts";
+import { momentText } from "../output/number-text.ts";
 import { faultText } from "../output/fault-text.ts";
 import { createView } from "../output/live-view.ts";
 import { reportHtml } from "../output/report-html.ts";
@@ -26,6 +27,15 @@ interface Showing {
   /** Redraw in place, if there is a terminal. */
   readonly isLive: boolean;
   readonly report: string | undefined;
+  /** The command line, for the report. */
+  readonly settings?: string;
+  /** Exit with EXIT_FAILED where there were such. */
+  readonly failOn?: "errors" | "failed" | undefined;
+  readonly logFormat?: "json" | "text";
+  /** No progress, and no report at the end but what `isJson` asks for. */
+  readonly isQuiet?: boolean;
+  /** A line for each visit. */
+  readonly isVerbose?: boolean;
   /** Printed when something is left. */
   readonly goOn: string | undefined;
   /** Called when the crawl is created; returns a function to call at its end. */
@@ -40,9 +50,10 @@ const FAULTS_SHOWN = 3;
 
 export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing): Promise<number> {
   if (showing.report !== undefined) checkReport(showing.report);
-  const isLive = showing.isLive && io.isTerminal;
+  const { isQuiet = false, isVerbose = false, logFormat = "text" } = showing;
+  const isLive = showing.isLive && io.isTerminal && !isQuiet && logFormat === "text";
   const run = crawl({ ...options, progressMs: isLive ? LIVE_MS : PLAIN_MS });
-  const view = createView(io, isLive);
+  const view = createView(io, isLive, isQuiet ? "quiet" : logFormat);
   const say = (line: string): void => view.print(line);
   let stops = 0;
   const ignore = io.onInterrupt(() => {
@@ -57,6 +68,7 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
   run.on("progress", (sample) => {
     if (run.status !== "stopping") view.draw(run, sample);
   });
+  if (isVerbose) run.on("visit", (visit) => view.visit(visit));
   // Before the first page a fault is likely the user's to fix; later faults come from the web, and are counted.
   const told = new Set<string>();
   run.on("error", (fault) => {
@@ -77,14 +89,27 @@ export async function runCrawl(io: Io, options: CrawlOptions, showing: Showing):
   const more = (await showing.onEnd?.(summary)) ?? {};
   const complaint = showSummary(io, { summary, more, showing, samples: run.samples() });
   if (complaint !== undefined) io.err(complaint);
-  if (stops > 0) return EXIT_INTERRUPTED;
-  return complaint === undefined ? EXIT_OK : EXIT_FAULT;
+  if (stops > 0) {
+    if (showing.isJson && showing.goOn !== undefined) io.err(`${showing.goOn}\n`);
+    return EXIT_INTERRUPTED;
+  }
+  if (complaint !== undefined) return EXIT_FAULT;
+  return isFailed(summary, showing.failOn) ? EXIT_FAILED : EXIT_OK;
 }
 
-/** The current date and time, UTC. */
-function momentText(): string {
-  const format = { dateStyle: "short", timeStyle: "short", timeZone: "UTC" } as const;
-  return `${new Intl.DateTimeFormat("sv-SE", format).format(createSystemClock().now())} UTC`;
+/** No page could be read, or what was asked to be looked for was there. What robots.txt forbids did not fail. */
+function isFailed(summary: CrawlSummary, failOn: Showing["failOn"]): boolean {
+  const { errors, failures } = summary;
+  const { robots: _, ...failed } = failures;
+  const { dropped: __, ...stages } = errors;
+  if (failOn === "failed" && Object.keys(failed).length > 0) return true;
+  if (failOn === "errors" && Object.values(stages).some((count) => count > 0)) return true;
+  return isInVain(summary);
+}
+
+function isInVain({ reason, pages, notModified, sitemaps, failures }: CrawlSummary): boolean {
+  const isNothing = pages + notModified + sitemaps === 0;
+  return reason === "finished" && isNothing && Object.keys(failures).length > 0;
 }
 
 /** Detects before the crawl, not after it, that its report cannot be written. */
@@ -110,7 +135,9 @@ function showSummary(
 ): string | undefined {
   let complaint: string | undefined;
   if (showing.report !== undefined) {
-    const page = { title: showing.title, summary, samples, when: momentText() };
+    const when = momentText(createSystemClock().now());
+    const settings = showing.settings === undefined ? {} : { settings: showing.settings };
+    const page = { title: showing.title, summary, samples, when, ...settings };
     try {
       writeFileSync(showing.report, reportHtml(page));
     } catch (cause) {
@@ -121,6 +148,7 @@ function showSummary(
     io.out(`${JSON.stringify({ ...summary, ...more })}\n`);
     return complaint;
   }
+  if (showing.isQuiet === true) return complaint;
   io.out(`${headline(summary)}\n\n${reportText(summary, io.outColumns())}`);
   if (showing.report !== undefined && complaint === undefined) {
     io.out(`report      ${showing.report}\n`);
@@ -129,9 +157,10 @@ function showSummary(
   return complaint;
 }
 
-function headline({ reason, pending, pages, notModified, failures }: CrawlSummary): string {
+function headline(summary: CrawlSummary): string {
+  const { reason, pending } = summary;
   if (reason === "max-pages") return "ended at the page limit";
+  if (reason === "max-time") return "ended at the time limit";
   if (reason === "stopped") return pending > 0 ? "stopped before the end" : "stopped";
-  const isInVain = pages + notModified === 0 && Object.keys(failures).length > 0;
-  return isInVain ? "finished, and no page could be read" : "finished: nothing is left";
+  return isInVain(summary) ? "finished, and no page could be read" : "finished: nothing is left";
 }

@@ -11,6 +11,7 @@ const ADVICE: Readonly<Record<string, string>> = Object.freeze({
   proxy:
     "the proxy opened no way: see --proxy <url>, and the name and password that it may ask for",
   timeout: "no answer in time: see that the site can be reached from here, or give --proxy <url>",
+  "plain-http": "the URL begins with https, and the server knows no TLS there: try http://",
   tls: "its certificate is not trusted here: NODE_EXTRA_CA_CERTS=<file> adds yours",
 });
 

@@ -17,7 +17,7 @@
  *   I2  Off a terminal no escape sequence is written.
  *   I3  A terminal made narrower breaks the lines that stand there: so many more are gone over.
  */
-import type { Crawl, CrawlSample } from "../../crawl.ts";
+import type { Crawl, CrawlSample, Visit } from "../../crawl.ts";
 import type { Io } from "../io.ts";
 import {
   broken,
@@ -29,28 +29,68 @@ import {
   sparkline,
   whole,
 } from "./number-text.ts";
-import { type ScreenPart, terminalText } from "./terminal-text.ts";
+import { failedText } from "./outcome-text.ts";
+import { lineText, type ScreenPart, terminalText } from "./terminal-text.ts";
 
 interface View {
   draw(run: Crawl, sample: CrawlSample): void;
   /** Words of the moment, above what is redrawn. */
   print(line: string): void;
+  /** One visit that has ended. */
+  visit(visit: Visit): void;
   end(): void;
 }
 
 const PLAIN_EVERY_MS = 1_000;
 const SPARK_COUNT = 24;
 
-export function createView(io: Io, isLive: boolean): View {
-  return isLive ? liveView(io) : plainView(io);
+/** `form`: of lines where nothing is redrawn; `quiet` leaves progress out. */
+export function createView(
+  io: Io,
+  isLive: boolean,
+  form: "text" | "json" | "quiet" = "text",
+): View {
+  if (isLive) return liveView(io);
+  return form === "json" ? jsonView(io) : plainView(io, form === "quiet");
 }
 
-function plainView(io: Io): View {
+/** One object a line, by its `event`: progress, visit, message. */
+function jsonView(io: Io): View {
+  const tell = (event: string, fields: object): void =>
+    io.err(`${JSON.stringify({ event, ...fields })}\n`);
   let toldAt = Number.NEGATIVE_INFINITY;
+  return {
+    draw(run, sample) {
+      if (sample.elapsedMs - toldAt < PLAIN_EVERY_MS) return;
+      toldAt = sample.elapsedMs;
+      const { busiest, failures, failing } = run.report();
+      const recent = failing.slice(-PANE_ROWS);
+      tell("progress", {
+        ...sample,
+        hosts: busiest.slice(0, PANE_ROWS),
+        failures,
+        failing: recent,
+      });
+    },
+    print: (message) => tell("message", { message }),
+    visit: (visit) => tell("visit", visit),
+    end: () => {},
+  };
+}
+
+function visitLine({ outcome, status, url, reason, bytes: size }: Visit): string {
+  const why = reason === undefined || reason === `status ${status}` ? "" : `  ${reason}`;
+  const read = size === undefined ? "" : `  ${bytes(size)}`;
+  return lineText(`${outcome}  ${status ?? "-"}${read}  ${url}${why}`);
+}
+
+function plainView(io: Io, isQuiet: boolean): View {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let toldUrl = "";
   let before: CrawlSample | undefined;
   return {
-    draw(_, sample) {
-      if (sample.elapsedMs - toldAt < PLAIN_EVERY_MS) return;
+    draw(run, sample) {
+      if (isQuiet || sample.elapsedMs - toldAt < PLAIN_EVERY_MS) return;
       const rate = rateOf(before, sample);
       toldAt = sample.elapsedMs;
       before = sample;
@@ -63,9 +103,18 @@ function plainView(io: Io): View {
         `failed ${whole(failed)}`,
         `errors ${whole(errors)}`,
       ];
-      io.err(`${parts.join("  ")}\n`);
+      const { busiest, failing } = run.report();
+      const [host] = busiest;
+      const last = failing.at(-1);
+      if (host !== undefined) parts.push(`most of ${host.host} ${whole(host.pages)}`);
+      if (last !== undefined && last.url !== toldUrl) {
+        toldUrl = last.url;
+        parts.push(`last failed ${last.reason} ${last.url}`);
+      }
+      io.err(`${lineText(parts.join("  "))}\n`);
     },
     print: (line) => io.err(`${line}\n`),
+    visit: (visit) => io.err(`${visitLine(visit)}\n`),
     end: () => {},
   };
 }
@@ -105,7 +154,14 @@ function liveView(io: Io): View {
       }
       before = sample;
       const columns = io.columns() - 1;
-      show([headOf(run, sample, { rates, columns }), ...grid(fieldsOf(run, sample), columns)]);
+      show([
+        headOf(run, sample, { rates, columns }),
+        ...grid(fieldsOf(run, sample), columns),
+        ...panesOf(run),
+      ]);
+    },
+    visit(visit) {
+      this.print(visitLine(visit));
     },
     print(line) {
       const again = drawn;
@@ -122,6 +178,29 @@ function liveView(io: Io): View {
       drawn = [];
     },
   };
+}
+
+const PANE_ROWS = 3;
+
+/** The busiest hosts, and what failed last: three lines each, where there are some. */
+function panesOf(run: Crawl): string[] {
+  const { busiest, failing } = run.report();
+  const hosts = busiest.slice(0, PANE_ROWS);
+  const failed = failing.slice(-PANE_ROWS).reverse();
+  const named = (name: string, lines: readonly string[]): string[] =>
+    lines.map((line, at) => `${(at === 0 ? name : "").padEnd(NAME_LETTERS)}${lineText(line)}`);
+  return [
+    ...(hosts.length < 2
+      ? []
+      : named(
+          "by host",
+          hosts.map(({ host, pages }) => `${whole(pages).padStart(VALUE_LETTERS)}  ${host}`),
+        )),
+    ...named(
+      "failing",
+      failed.map(({ reason, url }) => `${failedText(reason)}  ${url}`),
+    ),
+  ];
 }
 
 interface Head {

@@ -118,3 +118,9 @@ export function cutTo(line: string, columns: number): string {
     ? line
     : `${letters.slice(0, Math.max(columns - 1, 0)).join("")}…`;
 }
+
+/** A moment, UTC, to the second. */
+export function momentText(atMs: number): string {
+  const format = { dateStyle: "short", timeStyle: "medium", timeZone: "UTC" } as const;
+  return `${new Intl.DateTimeFormat("sv-SE", format).format(atMs)} UTC`;
+}

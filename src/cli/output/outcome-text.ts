@@ -11,6 +11,7 @@ const REFUSED: Readonly<Record<string, string>> = Object.freeze({
   budget: "host's budget used up",
   unserializable: "data that cannot be stored",
   hook: "refused by a hook",
+  excluded: "left out by --include or --exclude",
   disk: "disk full",
 });
 
@@ -29,6 +30,7 @@ const FAILED: Readonly<Record<string, string>> = Object.freeze({
   dns: "name server did not answer",
   "no-host": "name does not exist",
   tls: "TLS fault",
+  "plain-http": "plain HTTP on an https port",
   address: "address not permitted",
   "too-large": "too large when inflated",
   encoding: "unknown or broken encoding",

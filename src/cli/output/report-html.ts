@@ -20,10 +20,12 @@ interface HtmlReport {
   readonly samples: readonly CrawlSample[];
   /** When it was written, in words. */
   readonly when?: string;
+  /** The command line that it was made with. */
+  readonly settings?: string;
 }
 
 /** The whole page. Everything from outside is escaped. */
-export function reportHtml({ title, summary, samples, when }: HtmlReport): string {
+export function reportHtml({ title, summary, samples, when, settings }: HtmlReport): string {
   const ended = ENDED[summary.reason ?? ""] ?? ENDED.fault;
   const written = when === undefined ? "" : ` · ${escapeHtml(when)}`;
   return `<!doctype html>
@@ -35,8 +37,9 @@ export function reportHtml({ title, summary, samples, when }: HtmlReport): strin
 <p>${ended} · ${durationWords(summary.elapsedMs)}${written}</p></header>
 <dl class="tiles">${tilesOf(summary)}</dl>
 <main class="cards">
-${[...timeCards(samples), ...countCards(summary), tablesOf(summary)].join("\n")}
+${[...timeCards(samples), ...countCards(summary), urlsOf(summary), tablesOf(summary)].join("\n")}
 </main>
+${settings === undefined ? "" : `<p class="settings"><code>${escapeHtml(settings)}</code></p>`}
 <footer>Written by Outrider ${VERSION}. Hover or tap a shape for its number.</footer>
 </body></html>
 `;
@@ -45,6 +48,7 @@ ${[...timeCards(samples), ...countCards(summary), tablesOf(summary)].join("\n")}
 const ENDED: Readonly<Record<string, string>> = Object.freeze({
   finished: '<span class="state">Finished</span>: nothing is left',
   "max-pages": '<span class="state">Ended at the page limit</span>',
+  "max-time": '<span class="state">Ended at the time limit</span>',
   stopped: '<span class="state">Stopped</span> on demand',
   fault: '<span class="state broken">Broke off</span>',
 });
@@ -111,13 +115,12 @@ function inMebibytes(points: Curve): Curve {
 }
 
 function countCards(summary: CrawlSummary): string[] {
-  const { latencyMs, latencies, depths, hostPages, busiest, statuses } = summary;
+  const { latencyMs, latencies, depths, hosts, statuses } = summary;
   const percentiles = (["p50", "p90", "p99", "p999", "max"] as const).map((name) => {
     const label = name === "p999" ? "p99.9" : name;
     return `<div><dt>${label}</dt><dd>${milliseconds(latencyMs[name])}</dd></div>`;
   });
   const answers = latencies.map((count, at): [string, number] => [short(2 ** at), count]);
-  const sizes = hostPages.map((count, at): [string, number] => [short(2 ** at), count]);
   const deepest = depths.findLastIndex((count) => count > 0);
   return [
     card({
@@ -135,6 +138,20 @@ function countCards(summary: CrawlSummary): string[] {
         { shown: short, what: `URLs by depth, the deepest ${deepest}` },
       ),
     }),
+    // Of one host there is nothing to compare.
+    ...(hosts > 1 ? hostCards(summary) : []),
+    card({ name: "What became of the links", note: linksNote(summary), plot: linksOf(summary) }),
+    card({
+      name: "Answers by status",
+      note: "robots.txt not counted",
+      plot: bars(outcomeText(statuses, statusText), whole),
+    }),
+  ];
+}
+
+function hostCards({ hostPages, busiest }: CrawlSummary): string[] {
+  const sizes = hostPages.map((count, at): [string, number] => [short(2 ** at), count]);
+  return [
     card({
       name: "Hosts by size",
       note: "how many hosts gave from 1, 2, 4, 8 … pages",
@@ -148,13 +165,55 @@ function countCards(summary: CrawlSummary): string[] {
         whole,
       ),
     }),
-    card({ name: "What became of the links", note: linksNote(summary), plot: linksOf(summary) }),
-    card({
-      name: "Answers by status",
-      note: "robots.txt not counted",
-      plot: bars(outcomeText(statuses, statusText), whole),
-    }),
   ];
+}
+
+/** Single URLs by name, where there are some: what failed and why, and what took long; and the answers at each depth. */
+function urlsOf(summary: CrawlSummary): string {
+  const { failing, slowest, slowestHosts, hosts, failed } = summary;
+  const more = failed > failing.length ? `, the first ${whole(failing.length)} of this run` : "";
+  const tables = [
+    failing.length === 0
+      ? ""
+      : tableOf(
+          `URLs that failed${more}`,
+          failing.map(({ url, reason }): Row => [url, escapeHtml(failedText(reason))]),
+        ),
+    slowest.length === 0
+      ? ""
+      : tableOf(
+          "Slowest pages, to the first byte",
+          slowest.map(({ url, latencyMs }): Row => [url, milliseconds(latencyMs)]),
+        ),
+    hosts < 2 || slowestHosts.length === 0
+      ? ""
+      : tableOf(
+          "Slowest hosts, in the mean",
+          slowestHosts.map(({ host, latencyMs }): Row => [host, milliseconds(latencyMs)]),
+        ),
+    statusTable(summary),
+  ].filter((each) => each !== "");
+  return tables.length === 0
+    ? ""
+    : `<section class="card wide tables">${tables.join("")}</section>`;
+}
+
+const DEPTHS_SHOWN = 8;
+
+/** Rows of statuses, a number for each depth. */
+function statusTable({ statusDepths }: CrawlSummary): string {
+  const rows = Object.entries(statusDepths);
+  if (rows.length === 0) return "";
+  return tableOf(
+    "Answers by depth: seeds, one link away, two …",
+    rows.map(([status, counts]): Row => {
+      const shown = counts.slice(0, DEPTHS_SHOWN).map(whole);
+      return [
+        statusText(status),
+        [...shown, ...(counts.length > DEPTHS_SHOWN ? ["…"] : [])].join(" · "),
+      ];
+    }),
+  );
 }
 
 function admittedOf({ depths }: CrawlSummary): number {

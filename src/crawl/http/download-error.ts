@@ -2,7 +2,8 @@
  * Errors between a URL and its bytes, in classes that a retry policy can distinguish.
  *
  *   transient   dns (the server did not answer), connect, proxy (it refused), timeout, reset: the same request may work later
- *   permanent   address (the guard), too-large, encoding, protocol, and names that do not exist: another request fails alike
+ *   permanent   address (the guard), plain-http (no TLS where https was asked for), too-large, encoding, protocol, and names that do not
+ *               exist: another request fails alike
  */
 
 /**
@@ -17,6 +18,7 @@ export type DownloadFault =
   | "timeout"
   | "reset"
   | "tls"
+  | "plain-http"
   | "protocol"
   | "encoding"
   | "too-large"
@@ -88,6 +90,9 @@ const BY_CODE: Record<string, DownloadFault> = {
 /** undici's message for a proxy that refused to connect; its code is the one of an aborted request. */
 const BY_PROXY = /^Proxy response \(\d+\)/;
 
+/** What OpenSSL says where letters come in place of a record. */
+const PLAIN_HTTP = /wrong version number|packet length too long|ssl3_get_record:http request/i;
+
 /** Converts any error of a socket, a parser or a decoder to a DownloadError. */
 export function downloadError(cause: unknown): DownloadError {
   if (cause instanceof DownloadError) return cause;
@@ -95,6 +100,10 @@ export function downloadError(cause: unknown): DownloadError {
   if (inner instanceof DownloadError) return inner;
   const { code, message } = (inner ?? {}) as { code?: unknown; message?: unknown };
   const text = typeof message === "string" && message !== "" ? message : String(inner);
+  if (PLAIN_HTTP.test(text)) {
+    const what = "plain HTTP is spoken on this port (expected: TLS, as the URL begins with https)";
+    return new DownloadError("plain-http", what, cause);
+  }
   if (BY_PROXY.test(text)) return new DownloadError("proxy", text, cause);
   const name = typeof code === "string" ? code : "";
   const known = BY_CODE[name];

@@ -186,7 +186,8 @@ export function createDownloader(
       const request = signed(given, options.identity, clock);
       const url = new URL(request.url);
       if (options.proxy !== undefined && !mayAsk(url, options.allowPrivate)) {
-        throw new DownloadError("address", `${url.hostname} (expected: a public address)`);
+        const expected = "a public address; allowPrivate permits others";
+        throw new DownloadError("address", `${url.hostname} (expected: ${expected})`);
       }
       const maxBytes = request.maxBytes ?? limits.maxBytes;
       const atMs = clock.now();

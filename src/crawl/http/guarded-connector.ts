@@ -99,5 +99,8 @@ type Answer = (cause: Error | null, address: string | LookupAddress[], family?: 
 
 function forbidden(hostname: string, address: string | undefined): DownloadError {
   const what = address === undefined ? "no address" : address;
-  return new DownloadError("address", `${hostname}: ${what} (expected: a public address)`);
+  return new DownloadError(
+    "address",
+    `${hostname}: ${what} (expected: a public address; allowPrivate permits others)`,
+  );
 }

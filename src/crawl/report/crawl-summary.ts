@@ -13,11 +13,12 @@ import type { FaultHub } from "./fault-stream.ts";
 import { createHistogram, type Histogram } from "./latency-histogram.ts";
 import type { ModuleCounts, ModuleKind, ModuleRegistry } from "../module-registry.ts";
 import type { HostPages, NamedCounts } from "./named-counts.ts";
+import type { FailedUrl, SlowHost, SlowPage, VisitStatistics } from "./visit-statistics.ts";
 
 /** Where a crawl stands. */
 export type CrawlStatus = "opening" | "running" | "paused" | "draining" | "stopping" | "stopped";
 /** Why a crawl ended. */
-export type CrawlReason = "finished" | "max-pages" | "stopped" | "fault";
+export type CrawlReason = "finished" | "max-pages" | "max-time" | "stopped" | "fault";
 
 /** One moment of a crawl. */
 export interface CrawlSample {
@@ -53,7 +54,7 @@ export interface CrawlSummary {
   readonly pages: number;
   /** Bytes of bodies as they came. */
   readonly bytes: number;
-  /** Items that went through their pipelines. */
+  /** Items that the last step of their pipeline has taken; without a pipeline, those that analyzers gave. */
   readonly items: number;
   /** Answers of the 3xx kind that led on. */
   readonly redirects: number;
@@ -110,6 +111,14 @@ export interface CrawlSummary {
   readonly depths: number[];
   /** Hosts by pages: index i counts those with 2^i pages and up to twice as many; of at most 20,000 hosts. */
   readonly hostPages: number[];
+  /** URLs that failed in this run, the first 100 of them. */
+  readonly failing: FailedUrl[];
+  /** Pages that took longest to their first byte, at most ten. */
+  readonly slowest: SlowPage[];
+  /** Hosts by the mean time to their first byte, the slowest ten of at most 20,000. */
+  readonly slowestHosts: SlowHost[];
+  /** Answers by status and depth: `statusDepths["404"][2]` counts those two links from a seed. */
+  readonly statusDepths: Record<string, number[]>;
   /** Hosts with the most pages, at most ten. */
   readonly busiest: HostPages[];
   /** How much each module has worked. */
@@ -143,6 +152,8 @@ export interface CrawlCounters {
   /** Links that the built-in analyzer left, as too long for a URL or beyond the bound of a page. */
   tooLong: number;
   tooMany: number;
+  /** Links that `include` and `exclude` left. */
+  excluded: number;
   readonly statuses: Record<string, number>;
   readonly latency: Histogram;
 }
@@ -160,6 +171,7 @@ export function createCounters(): CrawlCounters {
     trapped: 0,
     tooLong: 0,
     tooMany: 0,
+    excluded: 0,
     statuses: {},
     latency: createHistogram(),
   };
@@ -169,6 +181,7 @@ interface SummaryParts {
   readonly frontier: Frontier;
   readonly counters: CrawlCounters;
   readonly namedCounts: NamedCounts;
+  readonly visits: VisitStatistics;
   readonly faults: FaultHub;
   readonly modules: ModuleRegistry;
   readonly status: CrawlStatus;
@@ -183,7 +196,7 @@ const BUSIEST_MAX = 10;
 export function summarize(telling: SummaryParts): CrawlSummary {
   const { counters, faults, namedCounts } = telling;
   const report = telling.frontier.report();
-  const { latency, statuses, tooLong, tooMany, ...counts } = counters;
+  const { latency, statuses, tooLong, tooMany, excluded, ...counts } = counters;
   const at = (share: number): number => Math.round(latency.percentile(share) * 10) / 10;
   const seconds = Math.max(telling.elapsedMs, 1) / 1000;
   const summary = {
@@ -194,7 +207,7 @@ export function summarize(telling: SummaryParts): CrawlSummary {
     failures: namedCounts.failures(),
     retried: report.retried,
     duplicate: report.duplicate,
-    rejected: rejectedOf(report, { tooLong, tooMany }),
+    rejected: rejectedOf(report, { tooLong, tooMany, excluded }),
     pending: report.pending + report.waiting + report.leased,
     hosts: report.hosts,
     robotsFetched: telling.robotsFetched,
@@ -206,6 +219,10 @@ export function summarize(telling: SummaryParts): CrawlSummary {
     latencies: latency.octaves(),
     depths: [...report.depths],
     hostPages: namedCounts.hostPages(),
+    failing: [...telling.visits.failing],
+    slowest: telling.visits.slowest(),
+    slowestHosts: telling.visits.slowestHosts(),
+    statusDepths: telling.visits.statusDepths(),
     busiest: namedCounts.busiest(BUSIEST_MAX),
     modules: telling.modules.counts(),
     memory: memoryOf(report),
@@ -218,13 +235,14 @@ export function summarize(telling: SummaryParts): CrawlSummary {
 /** By the frontier, and by the analyzer before it. */
 function rejectedOf(
   { rejected }: Report,
-  { tooLong, tooMany }: Pick<CrawlCounters, "tooLong" | "tooMany">,
+  { tooLong, tooMany, excluded }: Pick<CrawlCounters, "tooLong" | "tooMany" | "excluded">,
 ): Record<string, number> {
   const longer = tooLong + (rejected["too-long"] ?? 0);
   return {
     ...rejected,
     ...(longer === 0 ? {} : { "too-long": longer }),
     ...(tooMany === 0 ? {} : { "too-many": tooMany }),
+    ...(excluded === 0 ? {} : { excluded }),
   };
 }
 

@@ -58,7 +58,7 @@ export function createNamedCounts(): NamedCounts {
 }
 
 /** Name and port of a URL that was visited. */
-function hostOf(url: string): string {
+export function hostOf(url: string): string {
   const start = url.indexOf("://") + 3;
   const end = url.slice(start).search(/[/?#]/);
   return end < 0 ? url.slice(start) : url.slice(start, start + end);

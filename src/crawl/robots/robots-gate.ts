@@ -40,6 +40,8 @@ interface CrawlGateOptions {
   readonly clock: Clock;
   readonly delayMs: number;
   readonly withSitemaps: boolean;
+  /** Nothing but a sitemap may ever ask: its robots.txt, which names others, is read before it. */
+  readonly isSitemapOnly?: boolean;
   /** The politeness unit of a URL. */
   readonly hostKeyOf: (url: string) => string;
   readonly onRules?: (origin: string, rules: RobotsRules) => void;
@@ -68,18 +70,20 @@ export function createCrawlGate(options: CrawlGateOptions): Required<RobotsGate>
   };
   return {
     known({ url, isSitemap }) {
-      if (isSitemap) return "allowed";
+      if (isSitemap && options.isSitemapOnly !== true) return "allowed";
       const rules = robots.known(originOf(url));
+      if (isSitemap && rules !== undefined) return "allowed";
       return rules === undefined ? undefined : judge(rules, url);
     },
     async ask({ url, isSitemap }) {
-      if (isSitemap) return "allowed";
+      if (isSitemap && options.isSitemapOnly !== true) return "allowed";
       const origin = originOf(url);
       let rules = robots.known(origin);
       if (rules === undefined) {
         rules = await robots.fetch(origin);
         if (learn(url, origin, rules) > 0) return "later";
       }
+      if (isSitemap) return "allowed";
       return judge(rules, url);
     },
   };

@@ -6,7 +6,8 @@
  *   3xx                             followed up to five times, also to other hosts, when it is their turn; then as 4xx
  *   4xx                             all is allowed
  *   5xx, 429, no connection         nothing is allowed; asked again after `retryMs` or Retry-After, the longer, `attempts` times in all
- *   no such name, address refused   nothing is allowed: asking again would show the same
+ *   no such name, address refused,
+ *   plain HTTP where TLS was asked  nothing is allowed: asking again would show the same
  *
  *   I1  One fetch per origin at a time, whoever asks.
  *   I2  At most ROBOTS_COUNT_MAX origins are remembered, and ROBOTS_HELD_MAX bytes of rules in all; the longest known is
@@ -73,7 +74,7 @@ const ROBOTS_HELD_MAX = 32 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
 const RETRY_AFTER_MS_MAX = 3_600_000;
 /** Faults that the next asking would show again. */
-const FINAL: readonly string[] = ["address", "no-host"];
+const FINAL: readonly string[] = ["address", "no-host", "plain-http"];
 const TOO_MANY_REQUESTS = 429;
 
 interface Entry {

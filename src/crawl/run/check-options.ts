@@ -26,11 +26,19 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 const amount = atLeast(0, "a number of at least 0");
 const path = kind("a path", isText);
+const domain = kind(
+  "a domain such as 'example.com', a host with its port, or a URL for all that begins like it",
+  (value) => isDomain(value) || isHostWithPort(value) || isFolderUrl(value),
+);
 const warcPath = kind("a path that ends in .warc.gz", isWarcPath);
-const domain = kind("a domain such as 'example.com', for itself and all below it", isDomain);
 const headerText = kind(
   "a header's text",
   (value) => typeof value === "string" && HEADER_TEXT.test(value),
+);
+
+const patterns = kind(
+  "a list of globs, or expressions after 'regex:'",
+  (value) => isList(value) && value.every(isText),
 );
 
 const FIELDS: { readonly [option: string]: Field<unknown> } = {
@@ -51,6 +59,19 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
   maxHostUrls: whole(1),
   maxHostBytes: whole(0),
   scope: scopeOf,
+  include: patterns,
+  exclude: patterns,
+  maxTimeMs: whole(1),
+  auth: shape(
+    {
+      username: kind<string>(
+        "a name without a colon",
+        (value) => isText(value) && !String(value).includes(":"),
+      ),
+      password: kind<string>("a text", (value) => typeof value === "string"),
+    },
+    { needed: ["username", "password"] },
+  ),
   allowPrivate: TRUTH,
   userAgent: kind(
     "a header's text",
@@ -82,6 +103,9 @@ const FIELDS: { readonly [option: string]: Field<unknown> } = {
     "true, false or an object",
   ),
   sitemaps: TRUTH,
+  sitemapOnly: TRUTH,
+  log: path,
+  saveBodies: path,
   maxRedirects: whole(0),
   maxBytes: whole(1),
   maxLinks: whole(0),
@@ -179,12 +203,24 @@ function checkHeaders(value: unknown, name: string): void {
   }
 }
 
+const SCOPE_WORDS: readonly unknown[] = ["any", "same-domain", "same-host", "path-prefix"];
+
 function scopeOf(value: unknown, name: string, code: FrontierErrorCode): unknown {
-  if (value === "any") return value;
+  if (SCOPE_WORDS.includes(value)) return value;
   if (isList(value) && value.length > 0) {
+    const isFolder = (each: unknown): boolean => typeof each === "string" && each.includes("://");
+    const other = value.findIndex((each) => isFolder(each) !== isFolder(value[0]));
+    if (other > 0) {
+      throw misuse(code, `${name}[${other}]`, value[other], "URLs alone, or domains alone");
+    }
     return Array.from(value, (each, index) => domain(each, `${name}[${index}]`, code));
   }
-  throw misuse(code, name, value, "'any' or a list of domains");
+  throw misuse(
+    code,
+    name,
+    value,
+    "a list of domains, 'any', 'same-domain', 'same-host' or 'path-prefix'",
+  );
 }
 
 /** Checked here so that the message does not name the rule that a crawl makes of it. */
@@ -192,6 +228,18 @@ function isDomain(value: unknown): boolean {
   if (typeof value !== "string") return false;
   const bare = bareDomain(value);
   return bare !== "" && !/[/?#@\\\s*]|:\d+$/.test(bare) && URL.canParse(`http://${bare}/`);
+}
+
+function isHostWithPort(value: unknown): boolean {
+  if (typeof value !== "string" || !/^[^/?#@\\\s*]+:\d+$/.test(value)) return false;
+  return URL.canParse(`http://${value}/`) && isDomain(value.replace(/:\d+$/, ""));
+}
+
+function isFolderUrl(value: unknown): boolean {
+  if (typeof value !== "string" || !/^https?:\/\//i.test(value) || !URL.canParse(value))
+    return false;
+  const { search, hash, username } = new URL(value);
+  return search + hash + username === "";
 }
 
 /** A domain without what stands for all below it. */

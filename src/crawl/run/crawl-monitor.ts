@@ -22,12 +22,15 @@ import {
   summarize,
 } from "../report/crawl-summary.ts";
 import { createNamedCounts, type NamedCounts } from "../report/named-counts.ts";
+import { createVisitStatistics, type Visit } from "../report/visit-statistics.ts";
 import type { VisitedPage } from "./visit-context.ts";
 
 /** Events of a crawl and what their listeners get. */
 export interface CrawlEvents<Item = unknown> {
   /** A page was visited. */
   page: VisitedPage;
+  /** A visit has ended, whatever came of it; those that were given back are none. */
+  visit: Visit;
   /** An item went through its pipeline. */
   item: {
     /** The item. */
@@ -69,6 +72,7 @@ export class Monitor {
   readonly #parts: MonitorParts;
   readonly #sampler = createSampler();
   readonly #namedCounts: NamedCounts = createNamedCounts();
+  readonly #visits = createVisitStatistics();
   readonly #startMs: number;
   #told = "";
   #cancel: (() => void) | undefined;
@@ -86,13 +90,21 @@ export class Monitor {
   /** Hears of what fails in a frontier from now on. */
   watch(frontier: Frontier): void {
     this.#leave = frontier.on("failed", (views) => {
-      for (const { reason } of views) this.#namedCounts.failed(reason);
+      for (const { reason, url, depth } of views) {
+        this.#namedCounts.failed(reason);
+        this.#visits.failed({ url, reason: reason ?? "failed", depth });
+      }
     });
   }
 
   /** A page that nobody was told of. */
   quietPage(url: string): void {
     this.#namedCounts.page(url);
+  }
+
+  visit(visit: Visit): void {
+    this.#visits.visit(visit);
+    this.#parts.events.emit("visit", visit);
   }
 
   page(page: VisitedPage): void {
@@ -131,6 +143,7 @@ export class Monitor {
       modules,
       counters: this.counters,
       namedCounts: this.#namedCounts,
+      visits: this.#visits,
       ...standing(),
       elapsedMs: this.#elapsedMs,
       robotsFetched: this.robots?.fetched ?? 0,

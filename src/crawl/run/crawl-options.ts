@@ -1,13 +1,10 @@
 /** Options of a crawl: what can be said, and the checked form with every default filled in. */
 import type { Clock } from "../../base/clock.ts";
-import { createSystemClock } from "../../base/clock.ts";
-import { misuse } from "../../base/errors.ts";
 import type { Frontier, FrontierOptions, RequestLike, Rule, RulePolicy } from "../../index.ts";
 import type { Lookup } from "../http/guarded-connector.ts";
-import { type DownloaderOptions, USER_AGENT } from "../http/downloader.ts";
+import type { DownloaderOptions } from "../http/downloader.ts";
 import type { Analyzer, Downloader, Pipeline } from "../module-registry.ts";
-import { bareDomain, checkCrawlOptions } from "./check-options.ts";
-import { type Seed, withinScope } from "./crawl-scope.ts";
+import type { ScopeWord, Seed } from "./crawl-scope.ts";
 
 /**
  * Options of `crawl`. A wrong or unknown one throws `OPTION_INVALID` at once.
@@ -93,6 +90,11 @@ export interface CrawlOptions<Item = unknown> {
    */
   maxPages?: number;
   /**
+   * Ends after so many milliseconds; what is left stays pending.
+   * @defaultValue no limit
+   */
+  maxTimeMs?: number;
+  /**
    * Most URLs of one host.
    * @defaultValue 100,000
    */
@@ -103,10 +105,23 @@ export interface CrawlOptions<Item = unknown> {
    */
   maxHostBytes?: number;
   /**
-   * Domains that belong to the crawl, or `"any"` for the whole web. With `rules`, these take nothing outside of it.
-   * @defaultValue the registrable domains of the seeds, and what a directory's own rules take
+   * What belongs to the crawl. A list holds domains, each with all below it, or hosts with their port, or URLs, each with all that begins
+   * like it; URLs stand in no list with others. `"same-domain"`: the registrable domains of the seeds, `"same-host"`: their hosts,
+   * `"path-prefix"`: what lies in the folders of the seeds, `"any"`: the whole web. With `rules`, these take nothing outside of the domains.
+   * @defaultValue "same-domain", and what a directory's own rules take
    */
-  scope?: readonly string[] | "any";
+  scope?: readonly string[] | ScopeWord;
+  /**
+   * Of links in scope, only those that match one of these are followed; seeds are visited in any case. A pattern is a glob, or
+   * a regular expression after `regex:`. See `docs/guides/crawling.md`.
+   * @defaultValue none; in a directory those of the last crawl
+   */
+  include?: readonly string[];
+  /**
+   * Links that match one of these are not followed.
+   * @defaultValue none; in a directory those of the last crawl
+   */
+  exclude?: readonly string[];
   /**
    * Permits loopback, private and link-local addresses.
    * @defaultValue false
@@ -127,6 +142,16 @@ export interface CrawlOptions<Item = unknown> {
    * @defaultValue none
    */
   headers?: Record<string, string>;
+  /**
+   * Name and password (RFC 7617) for the origins of the seeds, and for no others.
+   * @defaultValue none
+   */
+  auth?: {
+    /** Name; no colon. */
+    username: string;
+    /** Password. */
+    password: string;
+  };
   /**
    * An identity file (`outrider identity new`): every request is signed by it, as Web Bot Auth asks.
    * @defaultValue none
@@ -201,6 +226,12 @@ export interface CrawlOptions<Item = unknown> {
    */
   sitemaps?: boolean;
   /**
+   * Visits what sitemaps list, and follows no links. Those that robots.txt of a seed's origin names, and `/sitemap.xml`; a seed that ends in
+   * `.xml` or `.xml.gz` is a sitemap itself.
+   * @defaultValue false
+   */
+  sitemapOnly?: boolean;
+  /**
    * Redirects in a row; then the page fails with reason `redirects`.
    * @defaultValue 10
    */
@@ -257,7 +288,17 @@ export interface CrawlOptions<Item = unknown> {
    */
   trapFilter?: boolean;
   /**
-   * A file that items are appended to as JSON lines.
+   * A file that each visit is appended to as one line of JSON, as `CrawlEvents.visit` has it.
+   * @defaultValue none
+   */
+  log?: string;
+  /**
+   * A folder that the bodies of pages are written to, with `index.jsonl`: a line for each, with URL and file.
+   * @defaultValue none
+   */
+  saveBodies?: string;
+  /**
+   * A file that items are appended to, as JSON lines, or as CSV where it ends in `.csv`.
    * @defaultValue none
    */
   items?:
@@ -329,7 +370,10 @@ export interface CrawlSettings {
   readonly delayMs: number;
   readonly perHost: number;
   readonly maxPages: number;
+  readonly maxTimeMs: number | undefined;
   readonly scope: readonly string[] | "any" | undefined;
+  readonly include: readonly string[] | undefined;
+  readonly exclude: readonly string[] | undefined;
   readonly userAgent: string;
   readonly cookies: boolean;
   readonly robots:
@@ -343,117 +387,6 @@ export interface CrawlSettings {
   readonly trapFilter: boolean;
   readonly progressMs: number;
   readonly frontier: FrontierOptions;
-}
-
-const DAY_MS = 86_400_000;
-const LEASE_MS = 300_000;
-const HTML = ["text/html", "application/xhtml+xml", ""];
-/** Checks every option by name and fills in the polite defaults; throws OPTION_INVALID. */
-export function normalizeCrawl(options: CrawlOptions): CrawlSettings {
-  checkCrawlOptions(options);
-  const { threads = 0, delayMs = 1_000, perHost = 1, scope: given, robots = true } = options;
-  if (threads > 0) checkSendable(options);
-  const scope = typeof given === "object" ? given.map(bareDomain) : given;
-  const wanted = robots === true ? {} : robots;
-  return {
-    given: options,
-    clock: options.clock ?? createSystemClock(),
-    seeds: seedsOf(options.seeds),
-    threads,
-    concurrency: options.concurrency ?? 32,
-    rampMs: options.rampMs,
-    delayMs,
-    perHost,
-    maxPages: options.maxPages ?? Number.POSITIVE_INFINITY,
-    scope,
-    userAgent: agentOf(options),
-    cookies: options.cookies ?? false,
-    robots:
-      wanted === false
-        ? undefined
-        : {
-            expiryMs: wanted.expiryMs ?? DAY_MS,
-            retryMs: wanted.retryMs ?? 5_000,
-            attempts: wanted.attempts ?? 3,
-            maxCrawlDelayMs: wanted.maxCrawlDelayMs ?? 300_000,
-          },
-    sitemaps: options.sitemaps ?? true,
-    maxRedirects: options.maxRedirects ?? 10,
-    maxLinks: options.maxLinks ?? 100_000,
-    maxRetryAfterMs: options.maxRetryAfterMs ?? 3_600_000,
-    types:
-      options.types === "any"
-        ? undefined
-        : (options.types?.map((type) => type.toLowerCase()) ?? HTML),
-    trapFilter: options.trapFilter ?? true,
-    progressMs: options.progressMs ?? 1_000,
-    frontier: frontierOptions(options, { delayMs, perHost, scope }),
-  };
-}
-
-function frontierOptions(
-  options: CrawlOptions,
-  { delayMs, perHost, scope }: Pick<CrawlSettings, "delayMs" | "perHost" | "scope">,
-): FrontierOptions {
-  const { maxHostBytes } = options;
-  const politeness = {
-    delayMs,
-    perHost,
-    hostBackoff: { after: 10, baseMs: Math.max(2 * delayMs, 1), maxMs: 600_000 },
-    budget: {
-      urls: options.maxHostUrls ?? 100_000,
-      ...(maxHostBytes === undefined ? {} : { bytes: maxHostBytes }),
-    },
-    ...options.defaults?.politeness,
-  };
-  const defaults: RulePolicy = {
-    maxDepth: options.maxDepth ?? 100,
-    backoff: { baseMs: delayMs, factor: 2, maxMs: 600_000, jitter: 0.1 },
-    ...options.defaults,
-    politeness,
-  };
-  return {
-    ...(options.clock === undefined ? {} : { clock: options.clock }),
-    // A lease that ran out while its download goes on would let a second one begin beside it.
-    leaseMs: Math.max(LEASE_MS, 2 * (options.timeouts?.totalMs ?? 0)),
-    ...options.frontierOptions,
-    ...(options.name === undefined ? {} : { name: options.name }),
-    ...(options.directory === undefined ? {} : { directory: options.directory }),
-    ...(options.rules === undefined ? {} : { rules: withinScope(options.rules, scope) }),
-    defaults,
-  };
-}
-
-function seedsOf(seeds: CrawlOptions["seeds"] = []): Seed[] {
-  const list = typeof seeds === "string" || seeds instanceof URL ? [seeds] : [...seeds];
-  return list.map((seed) => (seed instanceof URL ? seed.href : seed));
-}
-
-function agentOf({ userAgent = USER_AGENT, contact }: CrawlOptions): string {
-  if (contact === undefined) return userAgent;
-  const product = userAgent.replace(/\s*\(.*\)$/, "");
-  return `${product} (+${contact})`;
-}
-
-/** Modules and resolvers are functions, which no thread can be sent: paths of ES modules can. */
-function checkSendable(options: CrawlOptions): void {
-  for (const name of ["downloaders", "analyzers", "pipelines"] as const) {
-    const object = options[name]?.find(
-      (each) => typeof each !== "string" && !(each instanceof URL),
-    );
-    if (object === undefined) continue;
-    const expected = "the path of an ES module: threads cannot share an object";
-    throw misuse("OPTION_INVALID", `options.${name}`, object, expected);
-  }
-  for (const name of ["lookup", "clock"] as const) {
-    if (options[name] === undefined) continue;
-    throw misuse(
-      "OPTION_INVALID",
-      `options.${name}`,
-      options[name],
-      "no such option together with threads",
-    );
-  }
 }
 
 /** What the built-in downloader takes of a crawl's options. */

@@ -6,8 +6,9 @@
  */
 import { type Frontier, openFrontier, type Verdict } from "../../index.ts";
 import { storedOptions } from "../../tools.ts";
-import { crawl } from "./crawl.ts";
-import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./crawl-options.ts";
+import { startCrawl } from "./crawl.ts";
+import type { CrawlOptions, CrawlSettings } from "./crawl-options.ts";
+import { normalizeCrawl } from "./normalize-crawl.ts";
 import { ownScope, scopeOf } from "./crawl-scope.ts";
 
 /** A seed, and what a crawl would do with it. */
@@ -53,9 +54,9 @@ export interface CrawlPlan {
  * console.log(scope, seeds.filter(({ verdict }) => verdict !== "accepted"));
  */
 export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promise<CrawlPlan> {
-  const settings = normalizeCrawl(options);
-  const { directory, items: _, warc: __, ...rest } = options;
-  await crawl({ ...rest, seeds: [] }).finished;
+  const settings = normalizeCrawl(options, true);
+  const { directory } = options;
+  await startCrawl(ofNothing(settings)).finished;
   await using frontier = await openLooked(settings);
   if (options.rules === undefined) {
     const { rules } = scopeOf(frontier, settings.scope, settings.seeds);
@@ -75,6 +76,20 @@ export async function planCrawl(options: Omit<CrawlOptions, "frontier">): Promis
     allowPrivate: options.allowPrivate ?? false,
     ...(directory === undefined ? {} : { directory }),
   };
+}
+
+/** Modules are loaded and rules are taken, in memory. */
+function ofNothing(settings: CrawlSettings): CrawlSettings {
+  const {
+    directory: _,
+    items: __,
+    log: ___,
+    saveBodies: ____,
+    warc: ______,
+    ...given
+  } = settings.given;
+  const { directory: _____, ...frontier } = settings.frontier;
+  return { ...settings, given, frontier, seeds: [], scope: undefined };
 }
 
 /** A frontier that knows what the crawl's would, and keeps nothing. */

@@ -25,6 +25,9 @@ export interface ScopeChange {
   readonly left: readonly string[];
 }
 
+/** A scope by one word. */
+export type ScopeWord = "any" | "same-domain" | "same-host" | "path-prefix";
+
 interface Scope {
   /** The whole set to take; undefined: what is in force stays. */
   readonly rules: Rule[] | undefined;
@@ -39,17 +42,21 @@ export function scopeOf(
   frontier: Pick<Frontier, "rules" | "explain">,
   scope: readonly string[] | "any" | undefined,
   seeds: readonly Seed[],
+  /** The frontier outlives the crawl: that it may go anywhere is written down. */
+  isKept = false,
 ): Scope {
   const stored = frontier.rules();
   if (stored === undefined) {
     const domains = scope ?? domainsOf(frontier, seeds);
     const isAll = domains === "any" || domains.length === 0;
-    return { rules: isAll ? undefined : [ruleFor(SCOPE_RULE, domains)], change: undefined };
+    const isChosen = scope === "any" && isKept;
+    const all = isChosen ? [{ id: SCOPE_RULE }] : undefined;
+    return { rules: isAll ? all : [ruleFor(SCOPE_RULE, domains)], change: undefined };
   }
   const own = ownScope(stored);
   const others = stored.filter((rule) => rule !== own);
   const id = own?.id ?? freeName(1, stored);
-  const before = own?.match?.domains ?? [];
+  const before = entriesOf(own);
   const isAll = own !== undefined && before.length === 0;
   if (scope === "any") {
     if (isAll) return SAME;
@@ -60,6 +67,11 @@ export function scopeOf(
   const joined = domainsOf(frontier, seeds, "no-rule");
   if (joined.length === 0) return SAME;
   const domains = [...before, ...joined];
+  if (![undefined, HOSTS_ALONE].includes(own?.match?.pattern)) {
+    // Folders of hosts stay what they are; what joins them stands under a rule of its own.
+    const rules = [...stored, ruleFor(freeName(2, stored), joined)];
+    return { rules, change: { domains, joined, left: [] } };
+  }
   return { rules: [...others, ruleFor(id, domains)], change: { domains, joined, left: [] } };
 }
 
@@ -81,7 +93,8 @@ export function ownScope(rules: readonly Rule[]): Rule | undefined {
 
 /** Whether a crawl has made a rule: one of the user's that goes by such a name says more than domains. */
 function isOwn({ id, match = {}, ...rest }: Rule): boolean {
-  const { domains: _, ...more } = match;
+  const { domains: _, hosts = [], pattern = "", ...more } = match;
+  if ((hosts.length > 0 || pattern !== "") && !pattern.startsWith(FOLDERS_START)) return false;
   return SCOPE_RULES.test(id) && Object.keys({ ...more, ...rest }).length === 0;
 }
 
@@ -157,8 +170,61 @@ function bareOf(host: string): string {
   return host.toLowerCase().replace(/^\.|:\d+$/g, "");
 }
 
-function ruleFor(id: string, domains: readonly string[]): Rule {
-  return { id, match: { domains: [...domains] } };
+/** How the pattern of a rule begins that takes URLs by their beginning, and the one by which a rule of hosts alone is known as ours. */
+const FOLDERS_START = "^(?:";
+const HOSTS_ALONE = "^(?:)";
+
+/** Of a list of folders, or of domains and hosts. */
+function ruleFor(id: string, entries: readonly string[]): Rule {
+  const folders = entries.filter((entry) => entry.includes("://"));
+  if (folders.length > 0) {
+    const hosts = [...new Set(folders.map((folder) => new URL(folder).host))];
+    return { id, match: { hosts, pattern: `${FOLDERS_START}${folders.map(literal).join("|")})` } };
+  }
+  const hosts = entries.filter(isHost).map((entry) => entry.replace(/^=/, ""));
+  const domains = entries.filter((entry) => !isHost(entry));
+  return {
+    id,
+    match: {
+      ...(hosts.length === 0 ? {} : { hosts, pattern: HOSTS_ALONE }),
+      ...(domains.length === 0 ? {} : { domains }),
+    },
+  };
+}
+
+/** One host alone, as `same-host` makes it, or one that is named with its port. */
+function isHost(entry: string): boolean {
+  return entry.startsWith("=") || /:\d+$/.test(entry);
+}
+
+/** What the rule of a scope was made of. */
+function entriesOf(rule: Rule | undefined): string[] {
+  const { domains = [], hosts = [], pattern } = rule?.match ?? {};
+  if (pattern === undefined || pattern === HOSTS_ALONE) {
+    return [...domains, ...hosts.map((host) => (/:\d+$/.test(host) ? host : `=${host}`))];
+  }
+  const folders = pattern.slice(FOLDERS_START.length, -1).split("|");
+  return folders.map((folder) => folder.replaceAll(/\\(.)/g, "$1"));
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
+
+/** The hosts of seeds, each for itself. */
+export function hostsOf(seeds: readonly Seed[]): string[] {
+  return [...new Set(urlsOf(seeds).map(({ host }) => `=${host}`))];
+}
+
+/** The folders that seeds lie in. */
+export function foldersOf(seeds: readonly Seed[]): string[] {
+  return [...new Set(urlsOf(seeds).map((url) => new URL(".", url).href))];
+}
+
+/** A plan may hold seeds that are none. */
+function urlsOf(seeds: readonly Seed[]): URL[] {
+  const texts = seeds.map((seed) => (typeof seed === "string" ? seed : seed.url));
+  return texts.filter((text) => URL.canParse(text)).map((text) => new URL(text));
 }
 
 /** Of seeds, or of those that are refused for this reason. Of a seed its URL alone says where it is. */

@@ -23,7 +23,8 @@ import { createEmitter, type Emitter } from "../report/emitter.ts";
 import { createFaultHub, type FaultHub, type FaultStream } from "../report/fault-stream.ts";
 import { createModuleRegistry, type ModuleRegistry } from "../module-registry.ts";
 import { type CrawlEvents, Monitor } from "./crawl-monitor.ts";
-import { type CrawlOptions, type CrawlSettings, normalizeCrawl } from "./crawl-options.ts";
+import type { CrawlOptions, CrawlSettings } from "./crawl-options.ts";
+import { normalizeCrawl } from "./normalize-crawl.ts";
 import { prepareCrawl } from "./prepare-crawl.ts";
 import { withinScope } from "./crawl-scope.ts";
 import { startSlowly } from "./slow-start.ts";
@@ -95,7 +96,12 @@ export interface Crawl<Item = unknown> extends AsyncDisposable {
  */
 export function crawl<Item = unknown>(options: CrawlOptions<Item>): Crawl<Item> {
   // What the items are is the caller's to say: nothing looks at them here.
-  return new CrawlRun(normalizeCrawl(options as CrawlOptions)) as Crawl as Crawl<Item>;
+  return startCrawl(normalizeCrawl(options as CrawlOptions)) as Crawl as Crawl<Item>;
+}
+
+/** A crawl of options that were checked. */
+export function startCrawl(settings: CrawlSettings): Crawl {
+  return new CrawlRun(settings);
 }
 
 class CrawlRun implements Crawl {
@@ -116,6 +122,7 @@ class CrawlRun implements Crawl {
   #active = 0;
   #wake: (() => void) | undefined;
   #isWaitingForModule = false;
+  #cancelTime: (() => void) | undefined;
 
   constructor(settings: CrawlSettings) {
     this.#settings = settings;
@@ -217,6 +224,7 @@ class CrawlRun implements Crawl {
       // Those of a directory go on where none are given, and the scope has its own.
       validators.setRules(frontier.rules() ?? []);
       if (!this.#taking.signal.aborted) this.#become("running");
+      this.#endInTime();
       this.#monitor.begin(frontier, () => {
         const { flushedAt } = frontier.report().durability;
         if (flushedAt !== undefined) this.#keepValidators(flushedAt);
@@ -309,6 +317,13 @@ class CrawlRun implements Crawl {
     });
   }
 
+  /** The time of the whole crawl, from the first visit on. */
+  #endInTime(): void {
+    const { maxTimeMs, clock } = this.#settings;
+    if (maxTimeMs === undefined) return;
+    this.#cancelTime = clock.schedule(clock.now() + maxTimeMs, () => this.#stopTaking("max-time"));
+  }
+
   /** Nothing to do, and no rule that will bring something. */
   #isIdle(frontier: Frontier): boolean {
     const rules = frontier.rules() ?? [];
@@ -345,6 +360,7 @@ class CrawlRun implements Crawl {
   }
 
   async #close(): Promise<void> {
+    this.#cancelTime?.();
     this.#become("stopping");
     const frontier = this.#frontier;
     if (frontier !== undefined) {

@@ -85,6 +85,6 @@ function moduleOf(kind: ModuleKind, exported: Record<string, unknown>): unknown 
     throw misuse("OPTION_INVALID", kind, Object.keys(exported), `a module that exports ${name}()`);
   }
   return kind === "pipeline"
-    ? { processors: [called], failFast: exported.failFast === true }
+    ? { processors: [called], failFast: exported.failFast !== false }
     : { ...exported, [name]: called };
 }

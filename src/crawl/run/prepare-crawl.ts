@@ -8,7 +8,9 @@ import { createDownloader } from "../http/downloader.ts";
 import { createInflateRoom } from "../http/inflate-room.ts";
 import type { Emitter } from "../report/emitter.ts";
 import type { FaultHub } from "../report/fault-stream.ts";
-import { fileBeside, openLineFile } from "../files.ts";
+import { misuse } from "../../base/errors.ts";
+import { createBodyFolder, createItemFile, fileBeside, openLineFile } from "../files.ts";
+import { compilePatterns } from "../page/link-patterns.ts";
 import { createCrawlGate } from "../robots/robots-gate.ts";
 import { inTurn } from "../robots/host-turn.ts";
 import { registerModules, signingOf } from "./load-modules.ts";
@@ -25,7 +27,7 @@ import { type CrawlSettings, downloaderOptions, pick } from "./crawl-options.ts"
 import { createRobots } from "../robots/robots-txt.ts";
 import { openRobotsCacheFile, type RobotsCacheFile } from "../robots/robots-cache-file.ts";
 import { scopeOf } from "./crawl-scope.ts";
-import type { VisitContext } from "./visit-context.ts";
+import type { VisitContext, VisitLimits } from "./visit-context.ts";
 
 interface CrawlPreparation {
   readonly frontier: Frontier;
@@ -64,11 +66,7 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     faults.report({ type: "scheduler", what, cause, ...(url === undefined ? {} : { url }) });
   });
   monitor.watch(frontier);
-  if (given.frontier === undefined && given.rules === undefined) {
-    const { rules, change } = scopeOf(frontier, settings.scope, settings.seeds);
-    if (rules !== undefined) frontier.setRules(rules);
-    if (change !== undefined) events.emit("scope", change);
-  }
+  takeScope(parts);
   const hostKeyOf = hostKeys(parts);
   const robots =
     settings.robots === undefined ? undefined : gateOf(parts, settings.robots, hostKeyOf);
@@ -83,6 +81,8 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
       ? bounded
       : withHostBlock(bounded, { frontier, clock: settings.clock, hostKeyOf });
   frontier.pushMany(settings.seeds);
+  const patterns = patternsOf(settings);
+  keepLog(parts);
   return {
     clock: settings.clock,
     modules,
@@ -97,14 +97,85 @@ export async function prepareCrawl(parts: CrawlPreparation): Promise<VisitContex
     limits: {
       ...pick(settings, ["maxRedirects", "maxLinks", "maxRetryAfterMs", "trapFilter"]),
       types: settings.types,
+      ...patterns,
+      sitemapOnly: given.sitemapOnly ?? false,
+      auth: authOf(settings),
       sampleItems: given.items !== undefined || given.pipelines !== undefined,
     },
     room,
     signal: parts.signal,
     onNoDownloader: parts.onNoDownloader,
+    patterns: compilePatterns(patterns),
+    bodies: given.saveBodies === undefined ? undefined : createBodyFolder(given.saveBodies),
+    onVisit: (visit) => monitor.visit(visit),
     onPage: (page) => monitor.page(page),
     onItem: (item, url) => events.emit("item", { item, url }),
   };
+}
+
+/** The rules of the scope, where the crawl makes them. */
+function takeScope({ frontier, settings, events }: CrawlPreparation): void {
+  const { given, scope, seeds } = settings;
+  if (given.frontier !== undefined || given.rules !== undefined) return;
+  if (isUnscoped(frontier, settings)) {
+    const expected =
+      "domains, or 'any' for the whole web: no scope was chosen for what this directory holds";
+    throw misuse("OPTION_INVALID", "options.scope", undefined, expected);
+  }
+  const { rules, change } = scopeOf(frontier, scope, seeds, given.directory !== undefined);
+  if (rules !== undefined) frontier.setRules(rules);
+  if (change !== undefined) events.emit("scope", change);
+}
+
+/**
+ * A frontier that goes on, under no rules: it was filled by an import, or a program, that said nothing of
+ * where it may go.
+ */
+function isUnscoped(frontier: Frontier, { scope, seeds }: CrawlSettings): boolean {
+  if (scope !== undefined || seeds.length > 0 || frontier.rules() !== undefined) return false;
+  const { pending, waiting, leased, done, failed } = frontier.report();
+  return pending + waiting + leased + done + failed > 0;
+}
+
+type Patterns = Pick<VisitLimits, "include" | "exclude">;
+
+/** Those that are given; of a directory that goes on without any, those that it had. */
+function patternsOf({ given, include, exclude }: CrawlSettings): Patterns {
+  const path = fileBeside(given, "patterns.json");
+  if (path === undefined) return { include, exclude };
+  const file = openLineFile(path);
+  const [line = ""] = file.takeLines();
+  const noted = (line === "" ? {} : JSON.parse(line)) as Patterns;
+  if (include === undefined && exclude === undefined) {
+    return { include: noted.include, exclude: noted.exclude };
+  }
+  file.rewrite([JSON.stringify({ include, exclude })]);
+  return { include, exclude };
+}
+
+/** A line of the file for each visit. */
+function keepLog({ settings, events, faults }: CrawlPreparation): void {
+  const { log } = settings.given;
+  if (log === undefined) return;
+  const file = createItemFile({ path: log });
+  const [write] = file.processors;
+  events.on("visit", (visit) => {
+    try {
+      write?.(visit, visit);
+    } catch (cause) {
+      faults.report({ type: "scheduler", what: `log: ${String(cause)}`, cause });
+    }
+  });
+  events.on("finished", () => void file.close?.());
+}
+
+/** For the origins of the seeds alone: a page elsewhere must not learn it. */
+function authOf({ given, seeds }: CrawlSettings): VisitLimits["auth"] {
+  if (given.auth === undefined) return undefined;
+  const { username, password } = given.auth;
+  const value = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+  const urls = seeds.map((seed) => new URL(typeof seed === "string" ? seed : seed.url));
+  return { origins: [...new Set(urls.map(({ origin }) => origin))], value };
 }
 
 /** The politeness unit of a URL. */
@@ -148,6 +219,7 @@ function gateOf(
     clock,
     delayMs,
     withSitemaps: sitemaps,
+    isSitemapOnly: settings.given.sitemapOnly ?? false,
     hostKeyOf,
   });
 }

@@ -4,6 +4,7 @@
  *   page ─▶ analyzer (the user's, or the built-in) ─▶ items ─▶ pipeline ─▶ done({ found })
  *
  *   I1  Items are handed over before the page is done: a crash repeats items, it loses none.
+ *       What counts as an item is what its last step has taken: nothing that was dropped, and nothing that was not stored.
  *   I2  Data and errors of one analysis are both used; what is null or undefined is passed over.
  */
 import type { RequestLike } from "../../index.ts";
@@ -62,7 +63,9 @@ export async function processPage(
     lease.retry({ reason: "pipeline", outcome });
     return "other";
   }
-  const found = filterFound(analysis?.found ?? (await linksOf(page)), context);
+  const links = context.limits.sitemapOnly ? [] : (analysis?.found ?? (await linksOf(page)));
+  const found = filterFound(links, context);
+  context.bodies?.save(page);
   const { validators } = context;
   if (validators.isWanted(lease.rule)) await validators.offer(lease, validatorsOf(answer));
   const result = lease.done({ found, errors, outcome });
@@ -94,7 +97,7 @@ async function builtIn(page: Page, context: VisitContext): Promise<Analysis> {
   return { found: links, items: [canonical === undefined ? item : { ...item, canonical }] };
 }
 
-/** Hands items to a pipeline, one by one and in order; false: a fail-fast pipeline refused one. */
+/** Hands items to a pipeline, one by one and in order; false: a step threw, and the page is to be tried again. */
 async function handOver(
   lease: VisitLease,
   context: VisitContext,
@@ -103,44 +106,46 @@ async function handOver(
   for (const item of items) {
     if (item === undefined || item === null) continue;
     const chosen = context.modules.choose("pipeline");
-    if (chosen !== undefined && !(await handOverOne(lease, context, { chosen, item })))
-      return false;
+    const end = chosen === undefined ? "kept" : await handOverOne(lease, context, { chosen, item });
+    if (end === "refused") return false;
+    if (end === "dropped") continue;
     context.counters.items++;
     context.onItem(item, lease.url);
   }
   return true;
 }
 
+/** `kept`: its last step ran, which is the one that stores. `refused`: a step threw, and the page is tried again. */
+type ItemEnd = "kept" | "dropped" | "refused";
+
 async function handOverOne(
   lease: VisitLease,
   context: VisitContext,
   { chosen, item }: { chosen: Chosen<"pipeline">; item: unknown },
-): Promise<boolean> {
-  const { processors, failFast = false } = chosen.module;
+): Promise<ItemEnd> {
+  const { processors, failFast = true } = chosen.module;
   const source = { url: lease.url, depth: lease.depth };
   let current = item;
   let isCompleted = true;
+  let end: ItemEnd = "kept";
   chosen.accepted();
   for (const processor of processors) {
     try {
       const next = await processor(current, source);
+      end = next === null ? "dropped" : "kept";
       if (next === null) break;
       if (next !== undefined) current = next;
     } catch (cause) {
       isCompleted = false;
+      end = failFast ? "refused" : "dropped";
       const { url } = lease;
-      context.faults.report({
-        type: "pipeline",
-        what: textOf(cause),
-        url,
-        module: chosen.id,
-        cause,
-      });
+      const { id: module } = chosen;
+      context.faults.report({ type: "pipeline", what: textOf(cause), url, module, cause });
       if (failFast) break;
     }
   }
   chosen.ended(isCompleted);
-  return isCompleted || !failFast;
+  return end;
 }
 
 function pageOf(lease: VisitLease, context: VisitContext, answer: Download): Page {
@@ -190,12 +195,15 @@ const NOTHING: Extract = Object.freeze({
   isNoFollow: false,
 });
 
+/** Those that look like no trap, and that `include` and `exclude` take. */
 function filterFound(found: Iterable<RequestLike>, context: VisitContext): RequestLike[] {
   const kept: RequestLike[] = [];
   for (const one of found) {
     const url = one instanceof URL ? one.href : typeof one === "string" ? one : one?.url;
     if (context.limits.trapFilter && typeof url === "string" && isTrapUrl(url))
       context.counters.trapped++;
+    else if (typeof url === "string" && context.patterns?.refusal(url) !== undefined)
+      context.counters.excluded++;
     else kept.push(one);
   }
   return kept;

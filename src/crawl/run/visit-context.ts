@@ -7,6 +7,9 @@ import type { FaultHub } from "../report/fault-stream.ts";
 import type { RobotsGate } from "../robots/robots-gate.ts";
 import type { Download, ModuleRegistry } from "../module-registry.ts";
 import type { CrawlCounters } from "../report/crawl-summary.ts";
+import type { LinkPatterns } from "../page/link-patterns.ts";
+import type { Visit } from "../report/visit-statistics.ts";
+import type { BodyFolder } from "../files.ts";
 import type { Visited } from "../http/pending-validators.ts";
 import type { ValidatorHeaders, Validators } from "../http/conditional-requests.ts";
 
@@ -54,12 +57,17 @@ export interface VisitContext {
   /** undefined: none are kept or sent. */
   readonly cookies: VisitCookies | undefined;
   readonly limits: VisitLimits;
+  /** What is followed of all links; undefined: any. */
+  readonly patterns: LinkPatterns | undefined;
+  /** Where bodies go; undefined: nowhere. */
+  readonly bodies: BodyFolder | undefined;
   /** Of what is inflated at the same time. */
   readonly room: InflateRoom;
   readonly signal: AbortSignal;
   /** There is no downloader: nothing can go on until one is registered. */
   readonly onNoDownloader: () => void;
   readonly onPage: (page: VisitedPage) => void;
+  readonly onVisit: (visit: Visit) => void;
   readonly onItem: (item: unknown, url: string) => void;
 }
 
@@ -80,6 +88,12 @@ export interface VisitLimits {
   readonly types: readonly string[] | undefined;
   readonly trapFilter: boolean;
   readonly sampleItems: boolean;
+  readonly include: readonly string[] | undefined;
+  readonly exclude: readonly string[] | undefined;
+  /** Links of pages are not followed, only what sitemaps list. */
+  readonly sitemapOnly: boolean;
+  /** A header for some origins. */
+  readonly auth: { readonly origins: readonly string[]; readonly value: string } | undefined;
 }
 
 /** A page that was visited. */
@@ -127,4 +141,50 @@ export function textOf(cause: unknown): string {
   } catch {
     return `a ${typeof cause}`;
   }
+}
+
+/** A lease whose end is told to `onVisit`, before it is said. */
+export function withVisit(lease: VisitLease, { clock, onVisit }: VisitContext): VisitLease {
+  const tell = (outcome: Visit["outcome"], answer?: Outcome, reason?: string): void => {
+    const { status, bytes, latencyMs } = answer ?? {};
+    const { url, depth, parent } = lease;
+    onVisit({
+      ...{ url, outcome, atMs: clock.now(), depth },
+      ...(reason === undefined ? {} : { reason }),
+      ...(status === undefined ? {} : { status }),
+      ...(bytes === undefined ? {} : { bytes }),
+      ...(latencyMs === undefined ? {} : { latencyMs }),
+      ...(parent === undefined ? {} : { parent }),
+    });
+  };
+  const ends: Pick<VisitLease, "done" | "retry" | "fail" | "release" | "redirect"> = {
+    done(result) {
+      tell("done", result.outcome);
+      return lease.done(result);
+    },
+    retry(options) {
+      tell("retried", options.outcome, options.reason);
+      return lease.retry(options);
+    },
+    fail(reason, outcome) {
+      tell("failed", outcome, reason);
+      return lease.fail(reason, outcome);
+    },
+    release: () => lease.release(),
+    redirect: (url, change) => lease.redirect(url, change),
+  };
+  const { url, method, depth, rule, handler, redirects, parent, deliveries } = lease;
+  return {
+    ...ends,
+    ...{ url, method, depth, rule, redirects, deliveries, handler, parent },
+    get body() {
+      return lease.body;
+    },
+    get headers() {
+      return lease.headers;
+    },
+    get data() {
+      return lease.data;
+    },
+  } as VisitLease;
 }

@@ -11,7 +11,7 @@
  *   I2  Whatever a module throws ends here, as a typed fault; the lease still gets its one end.
  */
 import { RETRY_STATUSES, retryAfterMs } from "../../base/duration.ts";
-import { fingerprint, type Outcome } from "../../index.ts";
+import { fingerprint, type Outcome, type RequestInput } from "../../index.ts";
 import { DownloadError, downloadError } from "../http/download-error.ts";
 import type { RoomShare } from "../http/inflate-room.ts";
 import type { Chosen, Download, Exchange } from "../module-registry.ts";
@@ -23,6 +23,7 @@ import {
   type VisitContext,
   type VisitEnd,
   type VisitLease,
+  withVisit,
 } from "./visit-context.ts";
 import { processPage } from "./process-page.ts";
 
@@ -33,7 +34,8 @@ const TOO_LARGE = 413;
 const UNVISITED: Outcome = Object.freeze({ visited: false });
 
 /** Works on one lease to its end. Never throws. */
-export async function visit(lease: VisitLease, context: VisitContext): Promise<VisitEnd> {
+export async function visit(given: VisitLease, context: VisitContext): Promise<VisitEnd> {
+  const lease = withVisit(given, context);
   const isSitemap = lease.handler === SITEMAP_HANDLER;
   const room = context.room.share();
   try {
@@ -151,7 +153,14 @@ async function download(
 function headersOf(lease: VisitLease, context: VisitContext): Record<string, string> {
   const known = context.validators.headersFor(lease.url, lease.rule);
   const cookie = context.cookies?.headerFor(lease.url);
-  return { ...known, ...(cookie === undefined ? {} : { cookie }), ...lease.headers };
+  const { auth } = context.limits;
+  const isOurs = auth?.origins.includes(new URL(lease.url).origin) === true;
+  return {
+    ...known,
+    ...(cookie === undefined ? {} : { cookie }),
+    ...(isOurs ? { authorization: auth.value } : {}),
+    ...lease.headers,
+  };
 }
 
 /** A downloader of the user may answer anything. */
@@ -215,6 +224,12 @@ function redirect(lease: VisitLease, context: VisitContext, given: Redirecting):
     lease.retry({ reason: "redirects", outcome });
     return "other";
   }
+  // As a seed is visited in any case, so is what it leads to.
+  if (lease.depth > 0 && context.patterns?.refusal(target.href) !== undefined) {
+    counters.excluded++;
+    lease.done({ outcome });
+    return "other";
+  }
   const waitMs = retryAfterOf(answer, context);
   const { status } = answer;
   lease.redirect(target.href, {
@@ -241,7 +256,7 @@ async function sitemap(
 ): Promise<VisitEnd> {
   try {
     await room.take(SITEMAP_BYTES_MAX, context.signal);
-    const found = await readSitemap(answer.body);
+    const found = withoutExcluded(await readSitemap(answer.body), context);
     room.end();
     context.counters.sitemaps++;
     lease.done({ found, outcome });
@@ -257,6 +272,16 @@ async function sitemap(
     lease.fail("sitemap", outcome);
   }
   return "other";
+}
+
+/** A sitemap that another one names is read, whatever it is called. */
+function withoutExcluded(found: readonly RequestInput[], context: VisitContext): RequestInput[] {
+  const { patterns, counters } = context;
+  return found.filter(({ url, handler }) => {
+    const isLeft = handler !== SITEMAP_HANDLER && patterns?.refusal(String(url)) !== undefined;
+    if (isLeft) counters.excluded++;
+    return !isLeft;
+  });
 }
 
 function outcomeOf(answer: Download, context: VisitContext): Outcome {

@@ -15,6 +15,7 @@ import type { GateRequest, GateAnswer } from "../robots/robots-gate.ts";
 import type { CrawlOptions } from "../run/crawl-options.ts";
 import type { CrawlStage } from "../report/fault-stream.ts";
 import type { ValidatorHeaders } from "../http/conditional-requests.ts";
+import type { Visit } from "../report/visit-statistics.ts";
 import type { Visited } from "../http/pending-validators.ts";
 import type { VisitedPage, VisitEnd, VisitLimits } from "../run/visit-context.ts";
 
@@ -41,7 +42,13 @@ export type ToOwner =
   | { kind: "cookies"; id: number; url: string; lines: readonly string[] }
   | { kind: "fault"; type: CrawlStage; what: string; url?: string; module?: string }
   | { kind: "item"; item: unknown; url: string }
-  | { kind: "end"; url: string; how: VisitEnd; page: VisitedPage | undefined };
+  | {
+      kind: "end";
+      url: string;
+      how: VisitEnd;
+      page: VisitedPage | undefined;
+      visit: Visit | undefined;
+    };
 
 /** What is answered, as its worker makes it: the line gives it an id. */
 export type Question =

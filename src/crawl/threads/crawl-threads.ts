@@ -201,8 +201,9 @@ class CrawlThreads {
     else if (message.kind === "end") this.#ended(peer, message);
   }
 
-  #ended(peer: Peer, { url, how, page }: Extract<ToOwner, { kind: "end" }>): void {
+  #ended(peer: Peer, { url, how, page, visit }: Extract<ToOwner, { kind: "end" }>): void {
     const { context, settings, onBudget } = this.#options;
+    if (visit !== undefined) context.onVisit(visit);
     if (page !== undefined) context.onPage(page);
     else if (how === "page") this.#options.onQuietPage(url);
     if (this.#granted.get(url) === peer) this.#granted.delete(url);
@@ -278,6 +279,7 @@ function sentOptions(given: CrawlOptions): CrawlOptions {
     "headers",
     "timeouts",
     "items",
+    "saveBodies",
     "warc",
     "identity",
   ]);

@@ -9,6 +9,9 @@ import { createSystemClock } from "../../base/clock.ts";
 import type { HandlerContext, WorkerLease } from "../../worker.ts";
 import { createDownloader } from "../http/downloader.ts";
 import { createInflateRoom } from "../http/inflate-room.ts";
+import { createBodyFolder } from "../files.ts";
+import { compilePatterns } from "../page/link-patterns.ts";
+import type { Visit } from "../report/visit-statistics.ts";
 import { createFaultHub } from "../report/fault-stream.ts";
 import { registerModules, signingOf } from "../run/load-modules.ts";
 import { createModuleRegistry } from "../module-registry.ts";
@@ -21,7 +24,10 @@ import type { VisitContext, VisitedPage, VisitLease } from "../run/visit-context
 
 interface Thread {
   /** What is the same for every visit. */
-  readonly shared: Omit<VisitContext, "signal" | "gate" | "validators" | "cookies" | "onPage">;
+  readonly shared: Omit<
+    VisitContext,
+    "signal" | "gate" | "validators" | "cookies" | "onPage" | "onVisit"
+  >;
   readonly hasCookies: boolean;
   readonly channel: OwnerChannel;
 }
@@ -38,9 +44,14 @@ export async function visitInThread(lease: WorkerLease, { signal }: HandlerConte
   const onPage = (visited: VisitedPage): void => {
     if (channel.isPageHeard) page = visited;
   };
+  let ended: Visit | undefined;
+  const onVisit = (visited: Visit): void => {
+    ended = visited;
+  };
   const about = asked(channel, hasCookies);
-  const how = await visit(lease as VisitLease, { ...shared, ...about, signal, onPage });
-  channel.post({ kind: "end", url, how, page });
+  const context = { ...shared, ...about, signal, onPage, onVisit };
+  const how = await visit(lease as VisitLease, context);
+  channel.post({ kind: "end", url, how, page, visit: ended });
 }
 
 async function createThread(setup: ThreadSetup): Promise<Thread> {
@@ -73,12 +84,15 @@ async function createThread(setup: ThreadSetup): Promise<Thread> {
       ...(module === undefined ? {} : { module }),
     }),
   );
+  const { saveBodies } = setup.options;
   const shared = {
     clock: createSystemClock(),
     modules,
     faults,
     counters: own,
     limits: setup.limits,
+    patterns: compilePatterns(setup.limits),
+    bodies: saveBodies === undefined ? undefined : createBodyFolder(saveBodies),
     room,
     userAgent: setup.userAgent,
     onNoDownloader: () => {},

@@ -20,7 +20,7 @@ describe("a fault for a person", () => {
 
   it("is told while nothing was read: a private address names the flag, and robots.txt is not blamed", async () => {
     const io = createFakeIo(undefined);
-    expect(await runCommand(["crawl", "http://127.0.0.1:9/"], io)).toBe(0);
+    expect(await runCommand(["crawl", "http://127.0.0.1:9/"], io)).toBe(3);
     expect(io.text.err).toContain("http://127.0.0.1:9/robots.txt: 127.0.0.1");
     expect(io.text.err).toContain("--allow-private permits them");
     expect(io.text.out).toContain("1 page: 1 robots.txt gave no answer");

@@ -28,6 +28,8 @@ const sample = (elapsedMs: number, pages: number): CrawlSample => ({
 const run = {
   status: "running",
   report: () => ({
+    busiest: [],
+    failing: [],
     latencyMs: { p50: 3, p99: 41 },
     memory: { heapBytes: 2 ** 20, offHeapBytes: 2 ** 20, residentBytes: 2 ** 20 },
     hosts: 4,

@@ -36,6 +36,13 @@ function summaryOf(change: Partial<CrawlSummary> = {}): CrawlSummary {
     latencyMs: { p50: 12.3, p90: 69.8, p99: 1_152.2, p999: 30_400.4, max: 31_400.3 },
     latencies: Array.from({ length: 16 }, (_, at) => 2 ** at),
     depths: Array.from({ length: 101 }, (_, at) => Math.round(9_000 / (1 + (at - 4) ** 2))),
+    failing: [
+      { url: `http://x.test/${EVIL}`, reason: "status 404", depth: 2 },
+      { url: `http://x.test/${"long/".repeat(60)}`, reason: "timeout", depth: 1 },
+    ],
+    slowest: [{ url: "http://slow.test/a", latencyMs: 31_400.3, status: 200 }],
+    slowestHosts: [{ host: "slow.test", latencyMs: 900.5, answers: 4 }],
+    statusDepths: { 200: [1, 50, 700], 404: [0, 0, 85] },
     hostPages: [700, 800, 300, 120, 40, 9, 7, 5, 4, 3, 0, 1],
     busiest: [
       { host: `a-very-long-${"long-".repeat(20)}name.example.org:8080`, pages: 2_049 },
@@ -126,7 +133,7 @@ describe("the report as a page", () => {
       summary: summaryOf(),
       samples: SAMPLES,
     });
-    expect(html.match(/<h2>/g)).toHaveLength(12);
+    expect(html.match(/<h2>/g)).toHaveLength(16);
     const sights = await sightsOf(html, context);
     expect(sights).toEqual(calmSights(sights));
   });

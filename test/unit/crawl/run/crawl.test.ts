@@ -114,7 +114,8 @@ describe("crawl()", () => {
     direct.on("error", ({ message }) => faults.push(message));
     expect(await direct.finished).toMatchObject({ pages: 0, failed: 1 });
     expect(web.log.entries).toEqual([]);
-    const refused = "crawler error: downloader: 127.0.0.1: 127.0.0.1 (expected: a public address)";
+    const refused =
+      "crawler error: downloader: 127.0.0.1: 127.0.0.1 (expected: a public address; allowPrivate permits others)";
     expect(faults).toEqual([refused, refused]);
   });
 

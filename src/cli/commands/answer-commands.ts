@@ -1,0 +1,162 @@
+/**
+ * Answers about single URLs of a directory: `outrider failed` and `outrider visited`. Both read a copy, also beside a crawl that runs.
+ *
+ *   failed    records in state `failed`, with the reason, status, time and page that the frontier keeps of the last 10,000
+ *   visited   records in state `done` of a frontier with full records, or the lines of a crawl's own log (`crawl --log`)
+ */
+import { existsSync } from "node:fs";
+import type { RecordView } from "../../index.ts";
+import { chosenFrontierOf, COMMON, FILTER, filterOf, openChosen } from "./chosen-frontier.ts";
+import { type Flag, type Parsed, UsageError } from "../flags.ts";
+import { EXIT_OK, type Io } from "../io.ts";
+import { momentText, whole } from "../output/number-text.ts";
+import { failedText } from "../output/outcome-text.ts";
+import { lineText } from "../output/terminal-text.ts";
+import { linesOfFile } from "./transfer-files.ts";
+
+const DIRECTORY: Flag = { name: "dir", value: "<dir>", text: "the directory, in place of a word" };
+const LISTED: readonly Flag[] = [
+  { name: "csv", text: "as CSV, with a head" },
+  { name: "max", value: "<n>", kind: "whole", text: "at most so many" },
+];
+
+export const FAILED_FLAGS: readonly Flag[] = [
+  DIRECTORY,
+  { name: "reason", value: "<text>", text: "with this reason alone, such as 'status 404'" },
+  ...LISTED,
+  ...FILTER,
+  ...COMMON.map((flag) => (flag.name === "json" ? { ...flag, text: "a line of JSON each" } : flag)),
+];
+export const VISITED_FLAGS: readonly Flag[] = [
+  DIRECTORY,
+  { name: "log", value: "<file.jsonl>", text: "from the log of crawl --log" },
+  ...LISTED,
+  ...FILTER,
+  ...COMMON.map((flag) => (flag.name === "json" ? { ...flag, text: "a line of JSON each" } : flag)),
+];
+
+interface Row {
+  readonly url: string;
+  readonly [name: string]: string | number | undefined;
+}
+
+export async function failedCommand(args: Parsed, io: Io): Promise<number> {
+  await using frontier = await openChosen(await chosenFrontierOf(withDirectory(args), "failed"), {
+    readOnly: true,
+  });
+  const wanted = args.text("reason");
+  const rows = function* (): Iterable<Row> {
+    for (const record of frontier.records({ state: "failed", ...filterOf(args) })) {
+      const { failure, attempts, depth } = record;
+      if (wanted !== undefined && failure?.reason !== wanted) continue;
+      yield {
+        url: record.url ?? "",
+        reason: failure?.reason ?? "no longer kept",
+        status: failure?.status,
+        at: momentOf(failure?.atMs),
+        foundOn: failure?.foundOn,
+        ...{ attempts, depth },
+      };
+    }
+  };
+  const columns = ["url", "reason", "status", "at", "foundOn", "attempts", "depth"];
+  await list(args, io, { columns, rows: rows(), line: failedLine });
+  return EXIT_OK;
+}
+
+function failedLine({ url, reason, at, foundOn, attempts }: Row): string {
+  const words = failedText(String(reason));
+  const where = foundOn === undefined ? "" : `\n    found on ${foundOn}`;
+  const when = at === undefined ? "" : `, ${at}`;
+  return `${words}  ${url}\n    attempt ${attempts}${when}${where}`;
+}
+
+export async function visitedCommand(args: Parsed, io: Io): Promise<number> {
+  const given = withDirectory(args);
+  const log = args.text("log");
+  const columns = ["url", "outcome", "reason", "status", "bytes", "latencyMs", "at", "depth"];
+  if (log !== undefined) {
+    if (!existsSync(log)) throw new UsageError(`--log: ${log}: no such file`);
+    const host = args.text("host");
+    await list(args, io, { columns, rows: rowsOfLog(log, host), line: visitedLine });
+    return EXIT_OK;
+  }
+  const chosen = await chosenFrontierOf(given, "visited");
+  if (chosen.options.records !== "full") {
+    const expected =
+      "--log <file.jsonl>, as crawl --log wrote it, or a frontier with records: full";
+    throw new UsageError(
+      `visited: ${chosen.directory}: keeps no done URLs (expected: ${expected})`,
+    );
+  }
+  await using frontier = await openChosen(chosen);
+  const rows = function* (): Iterable<Row> {
+    const filter = { state: "done" as const, ...filterOf(args) };
+    for (const record of frontier.records(filter)) yield doneRow(record);
+  };
+  await list(args, io, { columns, rows: rows(), line: visitedLine });
+  return EXIT_OK;
+}
+
+function doneRow({ url = "", times, depth, attempts }: RecordView): Row {
+  return { url, outcome: "done", at: momentOf(times?.finishedAt), depth, attempts };
+}
+
+async function* rowsOfLog(path: string, host: string | undefined): AsyncIterable<Row> {
+  for await (const line of linesOfFile(path)) {
+    let visit: Record<string, unknown>;
+    try {
+      visit = JSON.parse(line) as Record<string, unknown>;
+    } catch {
+      continue; // what a kill left of the last line
+    }
+    const { url, atMs, ...rest } = visit as { url: string; atMs: number } & Row;
+    if (host !== undefined && (!URL.canParse(url) || new URL(url).host !== host)) continue;
+    yield { ...rest, url, at: momentOf(atMs) };
+  }
+}
+
+function visitedLine({ url, outcome, reason, status, at, bytes }: Row): string {
+  const size = bytes === undefined ? "" : `  ${whole(Number(bytes))} B`;
+  const why = reason === undefined || reason === `status ${status}` ? "" : `  ${reason}`;
+  return `${at ?? "unknown"}  ${outcome}  ${status ?? "-"}${size}  ${url}${why}`;
+}
+
+interface Listed {
+  readonly columns: readonly string[];
+  readonly rows: Iterable<Row> | AsyncIterable<Row>;
+  readonly line: (row: Row) => string;
+}
+
+/** Rows as lines to read, as lines of JSON, or as CSV. */
+async function list(args: Parsed, io: Io, { columns, rows, line }: Listed): Promise<void> {
+  const most = args.whole("max") ?? Number.POSITIVE_INFINITY;
+  const [isJson, isCsv] = [args.has("json"), args.has("csv")];
+  if (isJson && isCsv) throw new UsageError("--json, --csv: one form too many (expected: one)");
+  if (isCsv) io.out(`${columns.join(",")}\n`);
+  let count = 0;
+  for await (const row of rows) {
+    if (count >= most) break;
+    count++;
+    if (isJson) io.out(`${JSON.stringify(row)}\n`);
+    else if (isCsv) io.out(`${columns.map((name) => cell(row[name])).join(",")}\n`);
+    else io.out(`${line(row).split("\n").map(lineText).join("\n")}\n`);
+    await io.drained?.();
+  }
+  if (count === 0 && !isJson && !isCsv) io.out("none\n");
+}
+
+function cell(value: string | number | undefined): string {
+  const text = String(value ?? "");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** The directory is a word or a flag. */
+export function withDirectory(args: Parsed): Parsed {
+  const directory = args.text("dir");
+  return directory === undefined ? args : { ...args, words: [directory] };
+}
+
+function momentOf(atMs: number | undefined): string | undefined {
+  return atMs === undefined ? undefined : momentText(atMs);
+}

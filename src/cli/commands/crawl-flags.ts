@@ -1,0 +1,262 @@
+/** The flags of `outrider crawl`, and the options of crawl() that they stand for. */
+import { readFileSync } from "node:fs";
+import type { CrawlOptions } from "../../crawl.ts";
+import { type Flag, type Parsed, UsageError } from "../flags.ts";
+import { readRules } from "./rules-file.ts";
+
+export const CRAWL_FLAGS: readonly Flag[] = [
+  { name: "seeds", value: "<file>", text: "URLs to begin with, one a line; - is standard input" },
+  {
+    name: "config",
+    value: "<file>",
+    text: "flags as JSON, by their names; those of the line go first",
+  },
+  { name: "dir", value: "<path>", text: "keep the frontier there; the same command goes on later" },
+  { name: "threads", value: "<n>", kind: "whole", text: "worker threads that visit (0: this one)" },
+  { name: "concurrency", value: "<n>", kind: "whole", text: "visits at once (32)" },
+  {
+    name: "ramp",
+    value: "<ms>",
+    kind: "whole",
+    text: "slow start: from one visit to all of them over so long",
+  },
+  { name: "depth", value: "<n>", kind: "whole", text: "follow links no further than this (100)" },
+  {
+    name: "traversal",
+    value: "<breadth-first|depth-first>",
+    text: "the way through a site",
+  },
+  { name: "max-pages", value: "<n>", kind: "whole", text: "end after so many pages" },
+  { name: "max-time", value: "<time>", text: "end after so long: 90s, 15m, 2h, or milliseconds" },
+  {
+    name: "delay",
+    value: "<ms>",
+    kind: "whole",
+    text: "least time between visits of a host (1000)",
+  },
+  { name: "per-host", value: "<n>", kind: "whole", text: "visits of one host at once (1)" },
+  { name: "max-host-urls", value: "<n>", kind: "whole", text: "most URLs of one host (100000)" },
+  { name: "max-host-bytes", value: "<n>", kind: "whole", text: "most bytes of one host" },
+  { name: "max-bytes", value: "<n>", kind: "whole", text: "most bytes of a page (10485760)" },
+  {
+    name: "timeout",
+    value: "<ms>",
+    kind: "whole",
+    text: "most time for a page, from connecting to its last byte (60000)",
+  },
+  { name: "rules", value: "<file>", text: "rules as JSON; watched, a change takes effect at once" },
+  {
+    name: "scope",
+    value: "<domain>…",
+    kind: "list",
+    text: "stay in these domains, or below these URLs; any: the whole web",
+  },
+  { name: "same-host", text: "stay on the hosts of the URLs" },
+  {
+    name: "same-domain",
+    text: "stay in the registrable domains of the URLs (the default)",
+  },
+  { name: "path-prefix", text: "stay in the folders of the URLs" },
+  {
+    name: "include",
+    value: "<pattern>",
+    text: "follow only links like /docs/**, *.html or regex:<expression>",
+  },
+  {
+    name: "exclude",
+    value: "<pattern>",
+    text: "follow no links like that; both may be given several times",
+  },
+  { name: "sitemap-only", text: "visit what sitemaps list, and follow no links" },
+  { name: "allow-private", text: "permit loopback and private addresses" },
+  { name: "no-robots", text: "do not ask for robots.txt" },
+  { name: "no-sitemaps", text: "do not visit the sitemaps that robots.txt names" },
+  { name: "header", value: "<name: value>", text: "send it with every request" },
+  { name: "auth", value: "<name:password>", text: "for the origins of the URLs, and no others" },
+  { name: "user-agent", value: "<text>", text: "who we are" },
+  { name: "contact", value: "<text>", text: "where we can be reached; part of the User-Agent" },
+  { name: "identity", value: "<file>", text: "sign every request (outrider identity new)" },
+  { name: "cookies", text: "keep and send cookies, for this crawl alone" },
+  { name: "proxy", value: "<url>", text: "an HTTP proxy" },
+  {
+    name: "output",
+    value: "<file>",
+    text: "append items: JSON lines, or CSV where it ends in .csv",
+  },
+  { name: "items", value: "<file>", text: "the same as --output" },
+  {
+    name: "save-bodies",
+    value: "<dir>",
+    text: "write bodies there, and index.jsonl with their URLs",
+  },
+  { name: "log", value: "<file.jsonl>", text: "append a line for each visit" },
+  { name: "analyzer", value: "<file>", kind: "list", text: "ES modules that export analyze(page)" },
+  {
+    name: "pipeline",
+    value: "<file>",
+    kind: "list",
+    text: "ES modules that export process(item, source)",
+  },
+  { name: "report", value: "<file.html>", text: "write a page with plots at the end" },
+  {
+    name: "fail-on",
+    value: "<errors|failed>",
+    text: "exit with 3 where there were errors, or URLs that failed",
+  },
+  { name: "log-format", value: "<json|text>", text: "progress as lines of JSON" },
+  { name: "quiet", short: "q", text: "no progress, and no report at the end" },
+  { name: "verbose", short: "v", text: "a line for each visit" },
+  { name: "json", text: "the last line of standard output is the summary as JSON" },
+  { name: "no-progress", text: "plain lines instead of a view that is redrawn" },
+  { name: "dry-run", text: "say what would be done, and visit nothing" },
+];
+
+/** What the flags say; throws UsageError for what no option could be made of. */
+export function crawlOptionsOf(args: Parsed, seeds: string[]): CrawlOptions {
+  const rulesPath = args.text("rules");
+  const given: Record<string, unknown> = {
+    directory: args.text("dir"),
+    threads: args.whole("threads"),
+    concurrency: args.whole("concurrency"),
+    rampMs: args.whole("ramp"),
+    maxDepth: args.whole("depth"),
+    maxPages: args.whole("max-pages"),
+    delayMs: args.whole("delay"),
+    perHost: args.whole("per-host"),
+    maxHostUrls: args.whole("max-host-urls"),
+    maxHostBytes: args.whole("max-host-bytes"),
+    maxBytes: args.whole("max-bytes"),
+    timeouts: timeoutsOf(args.whole("timeout")),
+    rules: rulesPath === undefined ? undefined : readRules(rulesPath).rules,
+    scope: scopeOf(args),
+    include: args.all("include"),
+    exclude: args.all("exclude"),
+    maxTimeMs: timeOf(args.text("max-time")),
+    sitemapOnly: args.has("sitemap-only") ? true : undefined,
+    headers: headersOf(args.all("header")),
+    auth: authOf(args.text("auth")),
+    log: args.text("log"),
+    saveBodies: args.text("save-bodies"),
+    defaults: traversalOf(args.text("traversal")),
+    userAgent: args.text("user-agent"),
+    contact: args.text("contact"),
+    identity: args.text("identity"),
+    proxy: args.text("proxy"),
+    items: args.text("output") ?? args.text("items"),
+    analyzers: args.list("analyzer"),
+    pipelines: args.list("pipeline"),
+  };
+  return {
+    seeds,
+    allowPrivate: args.has("allow-private"),
+    cookies: args.has("cookies"),
+    robots: !args.has("no-robots"),
+    sitemaps: !args.has("no-sitemaps"),
+    ...(Object.fromEntries(
+      Object.entries(given).filter(([, value]) => value !== undefined),
+    ) as CrawlOptions),
+  };
+}
+
+const SCOPE_FLAGS = ["same-host", "same-domain", "path-prefix"] as const;
+
+/** One of four ways to say it. */
+function scopeOf(args: Parsed): CrawlOptions["scope"] {
+  const list = args.list("scope");
+  const words = SCOPE_FLAGS.filter((name) => args.has(name));
+  if (words.length + Number(list !== undefined) > 1) {
+    const said = [...words, ...(list === undefined ? [] : ["scope"])].map((name) => `--${name}`);
+    throw new UsageError(`${said.join(", ")}: one scope too many (expected: one of them)`);
+  }
+  return words[0] ?? (list?.includes("any") ? "any" : list);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  "": 1,
+  ms: 1,
+  s: 1e3,
+  m: 6e4,
+  h: 36e5,
+  d: 864e5,
+};
+
+function timeOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, count = "", unit = ""] = /^(\d+)(ms|s|m|h|d)?$/.exec(text) ?? [];
+  const ms = Number(count) * (UNIT_MS[unit] ?? 0);
+  if (count !== "" && ms > 0 && Number.isSafeInteger(ms)) return ms;
+  throw new UsageError(`--max-time: ${text} (expected: a time such as 90s, 15m or 2h)`);
+}
+
+function traversalOf(traversal: string | undefined): CrawlOptions["defaults"] {
+  if (traversal === undefined) return undefined;
+  if (traversal === "breadth-first" || traversal === "depth-first") return { traversal };
+  throw new UsageError(`--traversal: ${traversal} (expected: breadth-first, depth-first)`);
+}
+
+function headersOf(lines: string[] | undefined): Record<string, string> | undefined {
+  if (lines === undefined) return undefined;
+  return Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(":");
+      if (colon < 1) throw new UsageError(`--header: ${line} (expected: <name: value>)`);
+      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+    }),
+  );
+}
+
+function authOf(text: string | undefined): CrawlOptions["auth"] {
+  if (text === undefined) return undefined;
+  const colon = text.indexOf(":");
+  // The value is a secret: it stands in no message.
+  if (colon < 1) throw new UsageError("--auth: … (expected: <name:password>)");
+  return { username: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+function timeoutsOf(totalMs: number | undefined): CrawlOptions["timeouts"] {
+  if (totalMs === 0) throw new UsageError("--timeout: 0 (expected: a whole number of at least 1)");
+  return totalMs === undefined ? undefined : { totalMs };
+}
+
+/**
+ * A line of flags from a file of JSON: `{ "depth": 3, "exclude": ["*.pdf"], "urls": ["https://example.org/"] }`. Names are those of the
+ * flags; `true` is a switch, a list is a flag more than once, and `urls` are the words of the line.
+ */
+export function lineOfConfig(path: string): string[] {
+  let given: unknown;
+  try {
+    given = JSON.parse(readFileSync(path, "utf8"));
+  } catch (cause) {
+    throw new UsageError(`--config: ${path}: ${(cause as Error).message}`);
+  }
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new UsageError(`--config: ${path}: expected an object of flags`);
+  }
+  const words: string[] = [];
+  const flags: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      const isSwitch = typeof each === "boolean";
+      if (!isSwitch && typeof each !== "string" && typeof each !== "number") {
+        throw new UsageError(
+          `--config: ${path}: ${name} (expected: a text, a number, true or false)`,
+        );
+      }
+      if (name === "config") throw new UsageError(`--config: ${path}: config (expected: no other)`);
+      if (name === "urls") words.push(String(each));
+      else if (!isSwitch) flags.push(`--${name}=${each}`);
+      else if (each) flags.push(`--${name}`);
+    }
+  }
+  return [...words, ...flags];
+}
+
+/** The URLs of a file, one a line; blank lines and those behind a `#` are left out. */
+export async function seedsOfFile(lines: AsyncIterable<string>): Promise<string[]> {
+  const urls: string[] = [];
+  for await (const line of lines) {
+    const text = line.trim();
+    if (text !== "" && !text.startsWith("#")) urls.push(text);
+  }
+  return urls;
+}

@@ -1,0 +1,53 @@
+/**
+ * Items as lines of CSV (RFC 4180): the columns are the fields of the first item. An item with a field that has no column yet begins a
+ * new file with that column as well, so that nothing of it is lost.
+ *
+ *   I1  A value that is no text, number or truth is written as JSON; what is missing is an empty cell.
+ */
+
+/** Items as the lines of a file. */
+export interface ItemLines {
+  /** `new`: the item needs columns that the file has not; its head is another one from now on. */
+  take(item: unknown): "same" | "new";
+  /** The first line of a file. */
+  head(): string;
+  line(item: unknown): string;
+}
+
+/** `head`: of the file that is appended to; empty: it begins. */
+export function createCsvLines(head: string): ItemLines {
+  let columns = head === "" ? [] : cellsOf(head);
+  return {
+    take(item) {
+      const more = Object.keys(fieldsOf(item)).filter((name) => !columns.includes(name));
+      if (more.length === 0) return "same";
+      columns = [...columns, ...more];
+      return "new";
+    },
+    head: () => `${columns.map(cell).join(",")}\r\n`,
+    line(item) {
+      const fields = fieldsOf(item);
+      return `${columns.map((name) => cell(fields[name])).join(",")}\r\n`;
+    },
+  };
+}
+
+/** What is no object is a column of its own. */
+function fieldsOf(item: unknown): Record<string, unknown> {
+  const isPlain = typeof item === "object" && item !== null && !Array.isArray(item);
+  return isPlain ? (item as Record<string, unknown>) : { value: item };
+}
+
+function cell(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function cellsOf(line: string): string[] {
+  const cells: string[] = [];
+  for (const [, quoted, plain] of line.trim().matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)) {
+    cells.push(quoted === undefined ? (plain ?? "") : quoted.replaceAll('""', '"'));
+  }
+  return cells;
+}
