@@ -154,13 +154,13 @@ export interface Analysis<Item = unknown> {
   readonly errors?: Iterable<unknown>;
 }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: an analyzer may return nothing.
-type MaybeAnalysis<Item> = Analysis<Item> | undefined | void;
-
 /** Reads a page: links to follow and items to keep. */
 export interface Analyzer<Item = unknown> {
   /** Reads one page. Throwing retries the page by its rule. */
-  analyze(page: Page): MaybeAnalysis<Item> | Promise<MaybeAnalysis<Item>>;
+  analyze(
+    page: Page,
+    // biome-ignore lint/suspicious/noConfusingVoidType: an analyzer may return nothing.
+  ): Analysis<Item> | undefined | void | Promise<Analysis<Item> | undefined | void>;
   /** Called once when the crawl ends. */
   close?(): void | Promise<void>;
 }

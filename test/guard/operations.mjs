@@ -3,6 +3,7 @@
  * frontier (which leases are out) comes in; nothing else decides it but the seed.
  */
 import { HOSTS, politenessOf, policyOf, rulesOf } from "./options.mjs";
+import { FILTERED, LATER_ARGUMENTS } from "./renames.mjs";
 
 /** Weights by phase: a frontier grows, is worked on, or is steered. */
 const MENU = {
@@ -424,5 +425,14 @@ function oddOf(random) {
   // Nothing that works by accident: a close ends the program, an empty filter removes all.
   if (method === "close")
     return { method, args: [random.pick([5, { odd: 1 }, { discard: 5 }, null])] };
+  if (LATER_ARGUMENTS.includes(method)) return { method, args: args.slice(0, 1) };
+  // A link that cannot be read is refused by name since then.
+  if (method === "lease.redirect" && args[0]?.$ === "unreadable") return { method, args: [5] };
+  if (FILTERED.includes(method) && isEmpty(args[0])) return { method, args: [5] };
   return { method, args };
+}
+
+function isEmpty(filter) {
+  if (filter === undefined) return true;
+  return typeof filter === "object" && filter !== null && Object.keys(filter).length === 0;
 }

@@ -25,7 +25,25 @@ export const OPTIONS = {};
 export const WORDS = {};
 
 /** Fields that only the new package's answers have: `"latency"`. */
-export const ADDED = ["failure"];
+export const ADDED = ["failure", "blockedUntil"];
+
+/** Calls of which only the new package reads a second argument; the old one ignored it. */
+export const LATER_ARGUMENTS = ["push"];
+
+/** Calls that the new package refuses without a field, since the old one took that for all records. */
+export const FILTERED = ["requeue", "remove"];
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+const DEAD_LINK = /^(?:#?$|javascript\s*[:;]|void\s*\()/i;
+
+/** A link as the new package takes it, for the old one: relative ones are resolved against the lease's URL. */
+export function resolved(link, base) {
+  if (typeof link === "object" && typeof link?.url === "string") {
+    return { ...link, url: resolved(link.url, base) };
+  }
+  if (typeof link !== "string" || SCHEME.test(link) || DEAD_LINK.test(link)) return link;
+  return URL.canParse(link, base) ? new URL(link, base).href : link;
+}
 
 /** Fields of `report()` that may differ: bytes, the time of the machine, and which records are in memory just now. */
 export const REPORT_IGNORED = {

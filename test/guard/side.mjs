@@ -2,7 +2,7 @@
  * A side of the differential: one package's frontier, and what becomes of an operation on it. Each answer is plain data or a promise of it.
  */
 import { EVENTS } from "./operations.mjs";
-import { OPTIONS } from "./renames.mjs";
+import { OPTIONS, resolved } from "./renames.mjs";
 import { createReader } from "./plain.mjs";
 import { restore } from "./values.mjs";
 
@@ -184,7 +184,7 @@ export class Side {
     if (lease === undefined) return "no lease";
     switch (name) {
       case "done":
-        return plain(lease.done(given(operation.result)));
+        return plain(lease.done(this.#result(lease, given(operation.result))));
       case "retry":
         return plain(lease.retry(given(operation.options)));
       case "fail":
@@ -192,12 +192,21 @@ export class Side {
       case "release":
         return lease.release();
       case "redirect":
-        return plain(lease.redirect(operation.url, given(operation.change)));
+        return plain(lease.redirect(this.#link(lease, operation.url), given(operation.change)));
       case "extend":
         return [lease.extend(operation.ms), lease.deadlineMs];
       default:
         return plain(lease);
     }
+  }
+
+  #result(lease, result) {
+    if (this.pkg.side === "new" || !Array.isArray(result?.found)) return result;
+    return { ...result, found: result.found.map((link) => this.#link(lease, link)) };
+  }
+
+  #link(lease, link) {
+    return this.pkg.side === "new" ? link : resolved(link, lease.url);
   }
 
   #took(leases) {
@@ -234,11 +243,15 @@ export class Side {
   }
 
   /**
-   * A generation's number and bytes are left out: the disk decides how many there were. Where snapshots come by themselves, the call may
+   * A generation's number and bytes are left out: the disk decides how many there were, and the new package writes more notes. Where snapshots come by themselves, the call may
    * join one that is being written, of an earlier moment.
    */
   #snapshot() {
-    if (!this.isDurable) return this.frontier.snapshot({ path: this.snapshotPath });
+    if (!this.isDurable) {
+      return this.frontier
+        .snapshot({ path: this.snapshotPath })
+        .then(({ records }) => ({ records }));
+    }
     return this.frontier.snapshot().then((info) => this.#written(info));
   }
 
@@ -259,7 +272,8 @@ export class Side {
     const list = isByDisk ? "diskEvents" : "events";
     const kind = isByDisk ? "hears" : given;
     const off = this.frontier.on(event, (payload) => {
-      this[list].push([event, this.reader.plain(payload)]);
+      const shown = event === "snapshot" ? { records: payload.records } : payload;
+      this[list].push([event, this.reader.plain(shown)]);
       if (kind === "throws") throw new Error(`listener of ${event}`);
       // A listener may call the frontier; not for ever.
       if (kind === "pushes" && this.#pushed < 100) {
@@ -275,7 +289,9 @@ export class Side {
     const isLease = method.startsWith("lease.");
     const target = isLease ? this.leases[number] : this.frontier;
     if (target === undefined) return "no lease";
-    const answer = target[isLease ? method.slice(6) : method](...args.map(given));
+    const values = args.map(given);
+    if (method === "lease.redirect") values[0] = this.#link(target, values[0]);
+    const answer = target[isLease ? method.slice(6) : method](...values);
     if (method === "pollMany") return this.#took(answer);
     if (method === "snapshot") return answer.then((info) => this.#written(info));
     if (method === "take") return answer.then((leases) => this.#took(leases));

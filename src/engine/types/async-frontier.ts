@@ -33,8 +33,11 @@ type Special =
 
 /** A `Lease`: its fields as they are, its methods as promises of the same values. */
 export interface AsyncLease<Data = unknown>
-  extends AsyncMembers<Lease<Data>, typeof Symbol.dispose>,
-    AsyncDisposable {}
+  extends AsyncMembers<Lease<Data>, typeof Symbol.dispose | "data">,
+    AsyncDisposable {
+  /** As `Lease.data`. */
+  readonly data: Data;
+}
 
 /** One host of an `AsyncFrontier`; a host that is not known yet is made by the first change. */
 export interface AsyncHost

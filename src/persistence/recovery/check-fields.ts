@@ -82,12 +82,6 @@ export function checkFlags(flags: number): number {
   return flags;
 }
 
-/** A word of attempt u16 · deliveries u16: attempts count from 1. */
-export function checkTries(tries: number): number {
-  if ((tries & TRIES_MAX) === 0) throw wrong("an attempt 0");
-  return tries;
-}
-
 export function checkDeliveries(deliveries: number): number {
   if (deliveries > TRIES_MAX) throw wrong(`${deliveries} deliveries`);
   return deliveries;

@@ -17,7 +17,6 @@ import {
   checkKey,
   checkPriority,
   checkStateAfter,
-  checkTries,
   wrong,
 } from "./check-fields.ts";
 import {
@@ -234,7 +233,7 @@ function applyAdmitted(replay: Replay): void {
   record.due = (has & JOURNAL_HAS_DUE) === 0 ? 0 : checkDue(double(replay, take(replay, 2)));
   record.hostAdmitted = (has & JOURNAL_HAS_BUDGET) === 0 ? -1 : (words[take(replay, 1)] as number);
   const tries = (has & JOURNAL_HAS_TRIES) === 0 ? 1 : (words[take(replay, 1)] as number);
-  record.attempt = checkTries(tries) & 65_535;
+  record.attempt = tries & 65_535;
   record.deliveries = tries >>> 16;
   record.blob = undefined;
   if ((has & JOURNAL_HAS_BLOB) !== 0) {
@@ -300,7 +299,7 @@ function applyMove(replay: Replay, kind: number): void {
   noteKey(restoration, key);
   const record = named(replay, at);
   if (record === 0) return;
-  const tries = checkTries(words[at + 3] as number);
+  const tries = words[at + 3] as number;
   restoreState(store, record, checkStateAfter(kind, stateOf(head)));
   if (isAgain) setRecordAgain(store, record);
   setRecordAttempt(store, record, tries & 65_535);

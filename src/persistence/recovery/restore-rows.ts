@@ -45,14 +45,7 @@ import {
   setRowRule,
 } from "../../structures/records/restore-batch.ts";
 import { seenSlot } from "../../structures/seen/seen-set.ts";
-import {
-  checkDue,
-  checkFlags,
-  checkKey,
-  checkPriority,
-  checkStateAfter,
-  checkTries,
-} from "./check-fields.ts";
+import { checkDue, checkFlags, checkKey, checkPriority, checkStateAfter } from "./check-fields.ts";
 import {
   createRestoredRecord,
   noteKey,
@@ -174,7 +167,6 @@ export function makeEntries(restoration: Restoration): number {
     const at64 = at >> 1;
     checkDue(f64[at64 + (RESTORE_DUE_WORD >> 1)] as number);
     checkPriority(f64[at64 + (RESTORE_PRIORITY_WORD >> 1)] as number);
-    checkTries(u32[at + RESTORE_TRIES_WORD] as number);
     noteKey(restoration, checkKey(f64[(at + RESTORE_KEY_WORD) >> 1] as number));
     bookAdmitted(core, state === RECORD_WAITING, u32[at + RESTORE_DEPTH_WORD] as number);
   }
