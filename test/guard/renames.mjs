@@ -36,13 +36,20 @@ export const FILTERED = ["requeue", "remove"];
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const DEAD_LINK = /^(?:#?$|javascript\s*[:;]|void\s*\()/i;
 
-/** A link as the new package takes it, for the old one: relative ones are resolved against the lease's URL. */
-export function resolved(link, base) {
+/** A link of a page as a side gets it: the old package did not resolve relative ones against the lease's URL. */
+export function linkFor(pkg, lease, link) {
+  if (pkg.side === "new") return link;
   if (typeof link === "object" && typeof link?.url === "string") {
-    return { ...link, url: resolved(link.url, base) };
+    return { ...link, url: linkFor(pkg, lease, link.url) };
   }
   if (typeof link !== "string" || SCHEME.test(link) || DEAD_LINK.test(link)) return link;
-  return URL.canParse(link, base) ? new URL(link, base).href : link;
+  return URL.canParse(link, lease.url) ? new URL(link, lease.url).href : link;
+}
+
+/** What `done` takes along, with such links. */
+export function resultFor(pkg, lease, result) {
+  if (!Array.isArray(result?.found)) return result;
+  return { ...result, found: result.found.map((link) => linkFor(pkg, lease, link)) };
 }
 
 /** Fields of `report()` that may differ: bytes, the time of the machine, and which records are in memory just now. */

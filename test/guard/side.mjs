@@ -2,7 +2,7 @@
  * A side of the differential: one package's frontier, and what becomes of an operation on it. Each answer is plain data or a promise of it.
  */
 import { EVENTS } from "./operations.mjs";
-import { OPTIONS, resolved } from "./renames.mjs";
+import { linkFor, OPTIONS, resultFor } from "./renames.mjs";
 import { createReader } from "./plain.mjs";
 import { restore } from "./values.mjs";
 
@@ -184,7 +184,7 @@ export class Side {
     if (lease === undefined) return "no lease";
     switch (name) {
       case "done":
-        return plain(lease.done(this.#result(lease, given(operation.result))));
+        return plain(lease.done(resultFor(this.pkg, lease, given(operation.result))));
       case "retry":
         return plain(lease.retry(given(operation.options)));
       case "fail":
@@ -192,21 +192,14 @@ export class Side {
       case "release":
         return lease.release();
       case "redirect":
-        return plain(lease.redirect(this.#link(lease, operation.url), given(operation.change)));
+        return plain(
+          lease.redirect(linkFor(this.pkg, lease, operation.url), given(operation.change)),
+        );
       case "extend":
         return [lease.extend(operation.ms), lease.deadlineMs];
       default:
         return plain(lease);
     }
-  }
-
-  #result(lease, result) {
-    if (this.pkg.side === "new" || !Array.isArray(result?.found)) return result;
-    return { ...result, found: result.found.map((link) => this.#link(lease, link)) };
-  }
-
-  #link(lease, link) {
-    return this.pkg.side === "new" ? link : resolved(link, lease.url);
   }
 
   #took(leases) {
@@ -290,7 +283,7 @@ export class Side {
     const target = isLease ? this.leases[number] : this.frontier;
     if (target === undefined) return "no lease";
     const values = args.map(given);
-    if (method === "lease.redirect") values[0] = this.#link(target, values[0]);
+    if (method === "lease.redirect") values[0] = linkFor(this.pkg, target, values[0]);
     const answer = target[isLease ? method.slice(6) : method](...values);
     if (method === "pollMany") return this.#took(answer);
     if (method === "snapshot") return answer.then((info) => this.#written(info));

@@ -7,6 +7,7 @@ import { createGenerator, EVENTS } from "./operations.mjs";
 import { optionsOf } from "./options.mjs";
 import { createReader } from "./plain.mjs";
 import { createRandom } from "./random.mjs";
+import { linkFor, resultFor } from "./renames.mjs";
 import { optionsFor } from "./side.mjs";
 import { restore } from "./values.mjs";
 
@@ -147,13 +148,13 @@ class ThreadSide {
     if (lease === undefined) return "no lease";
     switch (name) {
       case "done":
-        return lease.done(restore(operation.result));
+        return lease.done(resultFor(this.pkg, lease, restore(operation.result)));
       case "retry":
         return lease.retry(operation.options);
       case "fail":
         return lease.fail(operation.reason, operation.outcome);
       case "redirect":
-        return lease.redirect(operation.url, restore(operation.change));
+        return lease.redirect(linkFor(this.pkg, lease, operation.url), restore(operation.change));
       case "extend":
         return lease.extend(operation.ms + 600_000);
       case "release":
