@@ -33,8 +33,12 @@ export const LONG_TESTS = [
     files: ["test/model/frontier-mutants.test.ts"],
   },
   {
-    what: "every allocation of every call refused in turn, for many rules and rows",
-    files: ["test/model/memory-exhausted.test.ts", "test/model/memory-faults.bulk.test.ts"],
+    what: "every allocation of every call refused in turn",
+    files: [
+      "test/model/memory-exhausted.test.ts",
+      "test/model/memory-faults.bulk.test.ts",
+      "test/model/memory-faults.test.ts",
+    ],
   },
   {
     what: "every order of atomic steps: lanes, locks, the seating of workers",
@@ -61,6 +65,17 @@ export const LONG_TESTS = [
       "test/unit/engine/owner-thread/thread-frontier.deaths.test.ts",
       "test/unit/engine/owner-thread/call-channel.test.ts",
       "test/unit/workers/pool/pool-threads.test.ts",
+      "test/unit/workers/pool/worker-pool.test.ts",
+      "test/unit/workers/remote/link-filter.rules.test.ts",
+      "test/unit/workers/remote/worker-port.points.test.ts",
+    ],
+  },
+  {
+    what: "crawls over TLS, against limits of time and bytes, and into archives that another maker's reader reads",
+    files: [
+      "test/api/crawl-https.test.ts",
+      "test/archives/warc.test.ts",
+      "test/unit/crawl/run/crawl.bounds.test.ts",
     ],
   },
   {
@@ -69,6 +84,7 @@ export const LONG_TESTS = [
       "test/unit/engine/durable/durability.restarts.test.ts",
       "test/unit/engine/durable/disk-tiers.test.ts",
       "test/unit/structures/table/table-growth.test.ts",
+      "test/unit/engine/intake/split-request.test.ts",
     ],
   },
   {

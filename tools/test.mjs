@@ -17,11 +17,15 @@ import { LONG_TESTS, QUICK_SUITES, SLOW_SUITES } from "./suites.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-const hasTests = (folder) =>
-  existsSync(`${root}test/${folder}`) &&
-  readdirSync(`${root}test/${folder}`, { recursive: true }).some((path) =>
-    String(path).endsWith(".test.ts"),
-  );
+const testsOf = (folder) =>
+  existsSync(`${root}test/${folder}`)
+    ? readdirSync(`${root}test/${folder}`, { recursive: true })
+        .map((path) => `test/${folder}/${path}`)
+        .filter((path) => path.endsWith(".test.ts") && !path.includes("/node_modules/"))
+    : [];
+const hasTests = (folder) => testsOf(folder).length > 0;
+/** Whether all of a suite is left out, so that its packages are not needed. */
+const isLong = (folder, long) => testsOf(folder).every((path) => long.includes(path));
 
 const { chosen, rest, isFull } = readArguments(process.argv.slice(2));
 const suites = (chosen.length > 0 ? chosen : QUICK_SUITES).filter(hasTests);
@@ -34,9 +38,10 @@ const hasPath = (flag < 0 ? rest : rest.slice(0, flag)).length > 0;
 const isQuick = !isFull && chosen.length === 0 && !hasPath;
 const filters = (hasPath && chosen.length === 0 ? [] : suites).map((name) => `test/${name}/`);
 if (suites.length > 0) {
-  if (!hasPath) for (const suite of suites) installPackages(suite);
+  const long = isQuick ? longFiles() : [];
+  if (!hasPath) for (const suite of suites) if (!isLong(suite, long)) installPackages(suite);
   const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-  const left = isQuick ? longFiles().flatMap((file) => ["--exclude", file]) : [];
+  const left = long.flatMap((file) => ["--exclude", file]);
   const result = spawnSync(process.execPath, [vitest, "run", ...filters, ...left, ...rest], {
     cwd: root,
     stdio: "inherit",
