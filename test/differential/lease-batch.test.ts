@@ -85,7 +85,8 @@ function createNotes(core: Core, heard: string[]): TransitionLog {
     joined: () => heard.push("joined"),
     identityForgotten: () => heard.push("identity"),
     disowned: (handle) => heard.push(`disowned ${recordUrl(core.scratch, handle)}`),
-    note: noted("note"),
+    // A record's name is its keyed hash, which differs from frontier to frontier.
+    note: (name, value) => noted("note")(name.replace(/:[0-9a-f]+$/, ""), value),
     end: noted("end"),
   };
 }

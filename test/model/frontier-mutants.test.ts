@@ -139,12 +139,12 @@ const MUTANTS: Mutant[] = [
   change("skip remembers", "model-admit.ts", ['"skip" ? undefined', '"never" ? undefined']),
   change("record is refused", "model-admit.ts", ['dedup !== "record"', 'dedup !== "never"']),
   change("children keep the depth that they claim", "model-frontier.ts", [
-    "{ ...asRequest(child), depth: depth + 1 }",
-    "{ depth: depth + 1, ...asRequest(child) }",
+    "{ ...onPage(asRequest(child), url), depth: depth + 1 }",
+    "{ depth: depth + 1, ...onPage(asRequest(child), url) }",
   ]),
   change("a redirect goes deeper", "model-frontier.ts", [
-    "url: target, depth }",
-    "url: target, depth: depth + 1 }",
+    "onPage({ url: target }, url), depth }",
+    "onPage({ url: target }, url), depth: depth + 1 }",
   ]),
   change("a redirect leaves its data behind", "model-redirect.ts", [
     "if (data !== undefined) request.data = data;",

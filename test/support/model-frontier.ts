@@ -197,7 +197,7 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
       if (isLate()) return { ...pushResult([]), late: true };
       finishDone(model, record, result.outcome);
       const verdicts = (result.found ?? []).map((child) =>
-        admit(model, { ...asRequest(child), depth: depth + 1 }, "inside"),
+        admit(model, { ...onPage(asRequest(child), url), depth: depth + 1 }, "inside"),
       );
       return { ...pushResult(verdicts), late: false };
     },
@@ -218,7 +218,7 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
     redirect(target, { status = 302, ...change } = {}) {
       if (isLate()) return isOpen() ? LATE : CLOSED;
       const request = { ...goingOn(model, record, status), ...change };
-      return admit(model, { ...request, url: target, depth }, "inside");
+      return admit(model, { ...request, ...onPage({ url: target }, url), depth }, "inside");
     },
     extend(ms) {
       if (isLate()) return false;
@@ -227,6 +227,13 @@ function createLease(model: Model, record: ModelRecord, isOpen: () => boolean): 
       return true;
     },
   };
+}
+
+/** A request of a page: a URL without a scheme is resolved against the page's. */
+function onPage<R extends { url: string }>(request: R, base: string): R {
+  const { url } = request;
+  if (/^[a-z][a-z0-9+.-]*:/i.test(url) || !URL.canParse(url, base)) return request;
+  return { ...request, url: new URL(url, base).href };
 }
 
 /** What survives clear(): running clocks, holds and settings, in the order of turns. */

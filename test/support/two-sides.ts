@@ -302,7 +302,8 @@ export class Side {
     if (name === "set") return Object.assign(view, args[0]) && undefined;
     if (name !== "view") return host[name]?.(...args);
     const { key, delayMs, limit, address, leased, held, failures, admitted, bytes } = view;
-    return { key, delayMs, limit, address, leased, held, failures, admitted, bytes };
+    const { blockedUntil } = view;
+    return { key, delayMs, limit, address, leased, held, failures, admitted, bytes, blockedUntil };
   }
 
   #listen(event: string, isListener: boolean, options: unknown): unknown {
