@@ -71,7 +71,7 @@ export const LONG_TESTS = [
     ],
   },
   {
-    what: "crawls over TLS, against limits of time and bytes, and into archives that another maker's reader reads",
+    what: "crawls over TLS, against limits, and into archives that another reader checks",
     files: [
       "test/api/crawl-https.test.ts",
       "test/archives/warc.test.ts",
