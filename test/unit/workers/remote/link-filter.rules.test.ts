@@ -31,7 +31,7 @@ function linksOf(url: string): string[] {
   }
   const again = links[0] as string;
   const known = ["http://a.test/0", "http://d.test/1", "http://e.test/2"];
-  links.push(again, ...known, "mailto:a@a.test", "http://[", "nothing", "http://d.test:bad/");
+  links.push(again, ...known, "mailto:a@a.test", "http://[", "http://a b/", "http://d.test:bad/");
   return links;
 }
 
