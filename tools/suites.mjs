@@ -92,8 +92,8 @@ export const LONG_TESTS = [
     files: ["test/guard/guard.test.ts"],
   },
   {
-    what: "what keeps a test from checking nothing",
-    files: ["test/tidy/skips.test.ts"],
+    what: "the rules that npm run check applies, and what keeps a test from checking nothing",
+    files: ["test/tidy/doors.test.ts", "test/tidy/skips.test.ts", "test/tidy/tidy.test.ts"],
   },
   {
     what: "benchmarks at smoke size, and the adapters of their peers",
